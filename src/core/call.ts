@@ -1,0 +1,122 @@
+/** The call: what the model asked for, frozen, with one private slot for what belongs to this call alone. */
+
+import type { ToolAnnotations } from './annotations.ts';
+import { AlliumError } from './errors.ts';
+import { type JsonObject, snapshotObject } from './json.ts';
+import type { CallState } from './state.ts';
+
+export type ExecutorKind = 'local' | 'host_bridge' | 'mcp_server' | 'provider_native';
+export type JsonSchema = JsonObject;
+
+/** Where in the agent's work a call belongs. */
+export interface Turn {
+  readonly iteration: number;
+  readonly sessionId: string;
+  readonly turnId?: string;
+  readonly runId?: string;
+  readonly model?: string;
+  readonly provider?: string;
+  /** Position in the batch the model emitted. */
+  readonly emitOrder?: number;
+  readonly prefetchNextTurn?: boolean;
+  /** How often this call was interrupted and taken up again. Set by `resume`, never by a host. */
+  readonly resumes?: number;
+}
+
+export interface ToolProgress {
+  readonly progress?: number;
+  readonly total?: number;
+  readonly message?: string;
+}
+
+export const SLOT: unique symbol = Symbol('allium.call');
+
+/** Ties a call to its state. `call` points back, so that a copy by spread is recognised as one. */
+export interface CallSlot {
+  readonly state: CallState;
+  call: ToolCall | null;
+}
+
+export interface ToolCall {
+  readonly toolName: string;
+  /** What the model chose; hidden arguments are not in here. */
+  readonly toolArgs: JsonObject;
+  readonly callId: string;
+  readonly declaredExecutor: ExecutorKind | null;
+  /** The tool's own input schema, without what layers injected. */
+  readonly schema: JsonSchema | null;
+  readonly description: string;
+  readonly annotations: ToolAnnotations;
+  readonly turn: Turn;
+  readonly signal: AbortSignal;
+  /** A layer may wrap it; it may not swallow it. */
+  readonly report: (progress: ToolProgress) => void;
+  readonly metadata?: JsonObject;
+  /** Private to the framework. */
+  readonly [SLOT]: CallSlot;
+}
+
+export type CallFields = Omit<ToolCall, typeof SLOT>;
+
+/** Makes a call with a slot of its own. `toolArgs` must be a snapshot already. */
+export function createCall(fields: CallFields, state: CallState): ToolCall {
+  const slot: CallSlot = { state, call: null };
+  const call = {
+    toolName: fields.toolName,
+    toolArgs: fields.toolArgs,
+    callId: fields.callId,
+    declaredExecutor: fields.declaredExecutor,
+    schema: fields.schema,
+    description: fields.description,
+    annotations: fields.annotations,
+    turn: fields.turn,
+    signal: fields.signal,
+    report: fields.report,
+    metadata: fields.metadata,
+    [SLOT]: slot,
+  } as ToolCall; // One shape for every call: an absent `metadata` is undefined, which the type cannot say.
+  slot.call = call;
+  return Object.freeze(call);
+}
+
+export interface CallChanges {
+  readonly toolName?: string;
+  readonly toolArgs?: object;
+  readonly signal?: AbortSignal;
+  readonly report?: (progress: ToolProgress) => void;
+}
+
+/** The same call with other arguments, another tool, signal or report. Identity, turn and schema stay. */
+export function withCall(call: ToolCall, changes: CallChanges): ToolCall {
+  checkChanges(changes);
+  return createCall(
+    {
+      ...call,
+      toolName: changes.toolName ?? call.toolName,
+      toolArgs: changes.toolArgs === undefined ? call.toolArgs : snapshotObject(changes.toolArgs),
+      signal: changes.signal ?? call.signal,
+      report: changes.report ?? call.report,
+    },
+    stateOf(call),
+  );
+}
+
+function checkChanges({ toolName, signal, report }: CallChanges): void {
+  if (toolName !== undefined && (typeof toolName !== 'string' || toolName === '')) throw unusable('toolName must be a name');
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw unusable('signal must be an AbortSignal');
+  if (report !== undefined && typeof report !== 'function') throw unusable('report must be a function');
+}
+
+const unusable = (message: string): AlliumError => new AlliumError('ERR_INVALID_CALL', message);
+
+/** The per-call state, or an error for a call that somebody put together by hand. */
+export function stateOf(call: ToolCall): CallState {
+  const state = (call as Partial<ToolCall>)[SLOT]?.state;
+  if (state === undefined) {
+    throw unusable('this call was not made by the framework; change a call with withCall(call, …)');
+  }
+  return state;
+}
+
+/** Whether this very object was made by `createCall`; a spread copy is not, although it carries the slot. */
+export const isOwnCall = (call: ToolCall): boolean => call[SLOT].call === call;

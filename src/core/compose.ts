@@ -1,0 +1,104 @@
+/** The onion: a list of layers becomes one caller. First is outermost. */
+
+import { closeAudit, openAudit } from './audit.ts';
+import { createCall, SLOT, stateOf, type ToolCall } from './call.ts';
+import type { Clock } from './clock.ts';
+import { AlliumError } from './errors.ts';
+import { bottomLink, joinLink, layerLink, type Link } from './frame.ts';
+import type { CreateId } from './ids.ts';
+import { isObject } from './json.ts';
+import { defineLayer, type Next, type ToolCaller, type ToolLayer } from './layer.ts';
+import { demandOrder } from './order.ts';
+import { BRAND, type ToolResult } from './result.ts';
+import type { Scrub } from './scrub.ts';
+import { createState } from './state.ts';
+
+export interface ComposeOptions {
+  readonly clock?: Clock;
+  readonly createId?: CreateId;
+}
+
+/** A composed stack: a caller that can be listed in another stack, which then takes its layers in. */
+export interface ComposedCaller {
+  (call: ToolCall, next: Next): Promise<ToolResult>;
+  readonly layers: readonly ToolLayer[];
+}
+
+const COMPOSED = new WeakMap<object, ComposeOptions>();
+
+/**
+ * Builds one caller from layers and plain functions. It never rejects for what happens in a call, except where a layer
+ * was told to raise; mistakes in the list throw here and now.
+ */
+export function composeToolCallers(members: readonly (ToolLayer | ToolCaller)[], options: ComposeOptions = {}): ComposedCaller {
+  if (!Array.isArray(members)) throw notALayer(`composeToolCallers takes a list of layers, got ${typeof members}`);
+  const layers = Object.freeze(members.flatMap((member: unknown, index) => layersOf(member, index)));
+  demandOrder(layers);
+  const settings = members.reduce<ComposeOptions>((all, member) => ({ ...COMPOSED.get(member as object), ...all }), options);
+  const scrubs = layers.flatMap((layer) => layer.scrub ?? []);
+  const chainFor = rememberLast((next: Next) => chainOf(layers, bottomLink(next)));
+
+  const composed = async (call: ToolCall, next: Next): Promise<ToolResult> => {
+    const state = stateOf(call);
+    if (!state.active) return outerEdge(await chainFor(next)(enter(call, settings, layers.length > 0, scrubs), null));
+    state.scrubs = [...state.scrubs, ...scrubs];
+    return chainOf(layers, joinLink(next))(call, state.frame);
+  };
+  const caller: ComposedCaller = Object.assign(composed, { layers });
+  COMPOSED.set(caller, settings);
+  return caller;
+}
+
+const chainOf = (layers: readonly ToolLayer[], bottom: Link): Link =>
+  layers.reduceRight<Link>((inner, layer) => layerLink(layer, inner), bottom);
+
+/** A chain is built once per executor; most stacks have one. */
+function rememberLast(build: (next: Next) => Link): (next: Next) => Link {
+  const chains = new WeakMap<Next, Link>();
+  let last: Next | undefined;
+  let chain: Link;
+  return (next) => {
+    if (next === last) return chain;
+    chain = chains.get(next) ?? build(next);
+    chains.set(next, chain);
+    last = next;
+    return chain;
+  };
+}
+
+/** Every pass through a stack has a state of its own, also when a host hands in the same call twice at once. */
+function enter(call: ToolCall, settings: ComposeOptions, recorded: boolean, scrubs: readonly Scrub[]): ToolCall {
+  const seed = call[SLOT].state;
+  const state = createState({ clock: settings.clock ?? seed.clock, createId: settings.createId ?? seed.createId, nesting: seed.nesting });
+  state.active = true;
+  state.scrubs = scrubs;
+  state.audit = recorded ? openAudit(call.annotations) : undefined;
+  return createCall(call, state);
+}
+
+/** Here, and only here, a raise leaves the onion. */
+function outerEdge(result: ToolResult): ToolResult {
+  const { state } = result[BRAND];
+  state.active = false;
+  closeAudit(state);
+  if (state.raised === null) return result;
+  const { status, error, toolName, toolCallId, [BRAND]: mark } = state.raised;
+  const message = `${status}: ${error ?? 'refused'}`;
+  throw new AlliumError(
+    mark.raise ?? 'ERR_CALL_REFUSED',
+    message,
+    { toolName, toolCallId, status },
+    { result: result.ok ? state.raised : result },
+  );
+}
+
+function layersOf(member: unknown, index: number): readonly ToolLayer[] {
+  if (typeof member === 'function') {
+    if (COMPOSED.has(member)) return (member as ComposedCaller).layers;
+    return [defineLayer({ name: member.name === '' ? `caller ${index + 1}` : member.name, caller: member as ToolCaller })];
+  }
+  if (isObject(member)) return [defineLayer(member as unknown as ToolLayer)];
+  throw notALayer(`member ${index + 1} of the stack is neither a layer nor a function, got ${member === null ? 'null' : typeof member}`);
+}
+
+const notALayer = (message: string): AlliumError => new AlliumError('ERR_INVALID_LAYER', message);

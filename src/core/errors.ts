@@ -1,0 +1,91 @@
+/**
+ * A call comes to a status; a mistake in assembling throws an `AlliumError`. Messages say who, which, expected and
+ * got, and never hold an argument's value.
+ */
+
+import type { ToolResult } from './result.ts';
+
+/** Every code with its meaning. `docs/errors.md` is held to this table by a test. */
+export const ERROR_CODES = Object.freeze({
+  ERR_INVALID_OPTION: 'An option of a layer or a function is missing, misspelt or of the wrong type.',
+  ERR_INVALID_LAYER: 'A member of a stack is neither a layer nor a function, or a layer is badly formed.',
+  ERR_LAYER_ORDER: 'Two layers stand in an order that would do harm.',
+  ERR_INVALID_TOOL: 'A tool definition is badly formed.',
+  ERR_DUPLICATE_TOOL: 'Two tools of a registry have the same name.',
+  ERR_UNKNOWN_TOOL: 'A tool was asked for that is not there.',
+  ERR_INVALID_TRANSFORM: 'A schema transform answered with something that is neither a tool nor null.',
+  ERR_SCHEMA_UNSUPPORTED: 'A JSON Schema is refused: too large, too deep, too costly, remote, or not valid.',
+  ERR_INVALID_ARGS: 'The arguments of a call do not fit the schema that was advertised.',
+  ERR_INVALID_STATUS: 'A result was built with a status that contradicts it.',
+  ERR_INVALID_CALL: 'A call was passed on that the framework did not make.',
+  ERR_NOT_JSON: 'A value cannot be written as JSON.',
+  ERR_CALL_REFUSED: 'A layer that was told to raise refused a call.',
+  ERR_NO_EXECUTOR: 'A tool has neither an execute function nor an executor to run it.',
+  ERR_CLOSED: 'A call was made after close().',
+  ERR_APPROVALS_UNAVAILABLE: 'resume() was called, but no approval engine is configured.',
+} as const);
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** The only fields an error may carry besides its code and message. None of them holds what a model or a tool sent. */
+export interface ErrorDetails {
+  readonly layer?: string;
+  readonly option?: string;
+  readonly expected?: string;
+  readonly got?: string;
+  readonly toolName?: string;
+  readonly toolCallId?: string;
+  readonly status?: string;
+  readonly path?: string;
+}
+
+export class AlliumError extends Error {
+  override readonly name = 'AlliumError';
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+  /** The refused call's result, where a call was refused by raising. Not serialised. */
+  declare readonly result?: ToolResult;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}, hidden: { cause?: unknown; result?: ToolResult } = {}) {
+    super(message, 'cause' in hidden ? { cause: hidden.cause } : undefined);
+    this.code = code;
+    this.details = Object.freeze({ ...details });
+    if (hidden.result !== undefined) Object.defineProperty(this, 'result', { value: hidden.result });
+  }
+
+  toJSON(): { name: string; code: ErrorCode; message: string } & ErrorDetails {
+    return { name: this.name, code: this.code, message: this.message, ...this.details };
+  }
+}
+
+export const isAlliumError = (value: unknown, code?: ErrorCode): value is AlliumError =>
+  value instanceof AlliumError && (code === undefined || value.code === code);
+
+const MAX_DESCRIPTION = 500;
+
+/**
+ * One line about anything that can be thrown, hostile proxies included. Reads the message and nothing else: the
+ * other fields of an HTTP error hold its token.
+ */
+export function describeThrown(thrown: unknown): string {
+  try {
+    if (typeof thrown === 'string') return oneLine(thrown);
+    if (typeof thrown !== 'object' || thrown === null) return `threw ${thrown === null ? 'null' : typeof thrown}`;
+    const message: unknown = 'message' in thrown ? thrown.message : undefined;
+    return typeof message === 'string' && message !== '' ? oneLine(message) : 'threw an object without a message';
+  } catch {
+    return 'threw something that cannot be read';
+  }
+}
+
+const PLAIN = /^[\w.-]{1,128}$/;
+
+/** Control and format characters could forge lines in a log or hide text from a reader. */
+export function oneLine(text: string): string {
+  if (PLAIN.test(text)) return text;
+  const cut = text.length > MAX_DESCRIPTION ? `${text.slice(0, MAX_DESCRIPTION)}…` : text;
+  return cut
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
+    .trim();
+}

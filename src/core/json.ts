@@ -1,0 +1,125 @@
+/** JSON values, and the one place where foreign values are read: once, copied, and frozen. */
+
+import { AlliumError } from './errors.ts';
+
+export type JsonPrimitive = string | number | boolean | null;
+export type JsonValue = JsonPrimitive | JsonObject | readonly JsonValue[];
+export type JsonObject = { readonly [key: string]: JsonValue };
+
+/** Deepest nesting a snapshot accepts. Recursion stays far from the end of the stack at this depth. */
+export const MAX_JSON_DEPTH = 512;
+
+/** Says why a value is not JSON, and where in it. The offending value itself is never in the message. */
+const notJson = (path: string, problem: string): AlliumError =>
+  new AlliumError('ERR_NOT_JSON', `${path === '' ? 'the value' : path} ${problem}`, { path });
+
+/** Roots this module froze itself: seeing one again costs a look-up instead of a copy. */
+const snapshots = new WeakSet<object>();
+
+/** True for values that are frozen in depth and can be shared and cached by identity. */
+export const isSnapshot = (value: object): boolean => snapshots.has(value);
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * Copies a foreign value into frozen JSON, reading every property once, so that a getter or a proxy cannot show one
+ * value to a check and another to the tool. Dates become ISO strings, an inherited `toJSON` is asked, `undefined`
+ * members are left out. Throws `ERR_NOT_JSON` for everything JSON cannot say; it does not guess.
+ */
+export function snapshot(value: unknown): JsonValue {
+  return copy(value, '', 0, new Set());
+}
+
+/** `snapshot` for values that must be objects. */
+export function snapshotObject(value: unknown): JsonObject {
+  const copied = snapshot(value);
+  if (!isObject(copied)) throw notJson('', 'is not an object');
+  return copied;
+}
+
+/** Freezes in place what `JSON.parse` has just made and nobody else holds. Depth must have been checked before. */
+export function freezeParsed<T extends JsonValue>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const item of Object.values(value)) freezeParsed(item);
+  snapshots.add(value);
+  return Object.freeze(value);
+}
+
+/** Whether a value nests deeper than `limit`. Iterative: `JSON.parse` accepts a depth that no recursion survives. */
+export function isDeeperThan(value: unknown, limit: number): boolean {
+  let level: object[] = typeof value === 'object' && value !== null ? [value] : [];
+  for (let depth = 1; level.length > 0; depth += 1) {
+    if (depth > limit) return true;
+    level = level.flatMap((node) => Object.values(node).filter((item: unknown) => typeof item === 'object' && item !== null) as object[]);
+  }
+  return false;
+}
+
+function copy(value: unknown, path: string, depth: number, open: Set<object>): JsonValue {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value;
+    case 'number':
+      if (!Number.isFinite(value)) throw notJson(path, 'is not a finite number');
+      return value;
+    case 'object':
+      return value === null ? null : copyObject(value, path, depth, open);
+    case 'undefined':
+      throw notJson(path, 'is undefined');
+    case 'bigint':
+    case 'function':
+    case 'symbol':
+      throw notJson(path, `is a ${typeof value}`);
+  }
+}
+
+function copyObject(value: object, path: string, depth: number, open: Set<object>): JsonValue {
+  // Only values made here are in the set, so this is JSON already.
+  if (snapshots.has(value)) return value as JsonValue;
+  if (depth >= MAX_JSON_DEPTH) throw notJson(path, `nests deeper than ${MAX_JSON_DEPTH}`);
+  if (open.has(value)) throw notJson(path, 'contains itself');
+  const plain = plainForm(value, path);
+  if (plain !== value) return copy(plain, path, depth + 1, open);
+  open.add(value);
+  const copied = Array.isArray(value) ? copyArray(value, path, depth, open) : copyMembers(value, path, depth, open);
+  open.delete(value);
+  snapshots.add(copied);
+  return Object.freeze(copied);
+}
+
+/** What the value wants to be as JSON. An own `toJSON` is data somebody sent, never a method to call. */
+function plainForm(value: object, path: string): unknown {
+  if (Array.isArray(value)) return value;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === null) return value;
+  if (value instanceof Map || value instanceof Set || value instanceof Promise) {
+    throw notJson(path, `is a ${value.constructor.name}`);
+  }
+  if (Object.hasOwn(value, 'toJSON') || !('toJSON' in value) || typeof value.toJSON !== 'function') return value;
+  const plain = (value as { toJSON(): unknown }).toJSON();
+  if (plain === value) throw notJson(path, 'has a toJSON that answers itself');
+  return plain;
+}
+
+function copyArray(value: readonly unknown[], path: string, depth: number, open: Set<object>): JsonValue[] {
+  const copied: JsonValue[] = [];
+  for (let index = 0; index < value.length; index += 1) {
+    copied.push(copy(value[index], `${path}[${index}]`, depth + 1, open));
+  }
+  return copied;
+}
+
+function copyMembers(value: object, path: string, depth: number, open: Set<object>): Record<string, JsonValue> {
+  const copied: Record<string, JsonValue> = {};
+  for (const key of Object.keys(value)) {
+    const member: unknown = (value as Record<string, unknown>)[key];
+    if (member === undefined) continue;
+    const item = copy(member, path === '' ? key : `${path}.${key}`, depth + 1, open);
+    // Assigning `__proto__` would set the prototype instead of a member.
+    if (key === '__proto__') Object.defineProperty(copied, key, { value: item, enumerable: true });
+    else copied[key] = item;
+  }
+  return copied;
+}

@@ -1,0 +1,336 @@
+/** The result: built only by the functions here, frozen, and tied to the call it answers. */
+
+import { type AuditPatch, type AuditRecord, type EntryPatch, mergeAudit, mergeRecords } from './audit.ts';
+import { type ExecutorKind, type ToolCall, stateOf } from './call.ts';
+import { type Content, type ContentBlock, renderContent } from './content.ts';
+import { AlliumError, describeThrown, type ErrorCode, oneLine } from './errors.ts';
+import { type JsonObject, type JsonValue, snapshot, snapshotObject } from './json.ts';
+import { type CallState, depthOf } from './state.ts';
+import { type ErrorClass, type Executed, statusRow, type ToolStatus } from './status.ts';
+
+/** Who allowed a call, and over which call exactly. */
+export interface ApprovalRecord {
+  readonly id: string;
+  readonly decision: 'approved' | 'auto' | 'denied' | 'expired';
+  readonly decidedBy: string;
+  readonly decidedAt: string;
+  readonly fingerprint: string;
+  readonly reason?: string;
+}
+
+/** Why a call waits, and what would let it go on. */
+export interface Interruption {
+  readonly kind: 'approval_required' | 'auth_required';
+  readonly id: string;
+  readonly fingerprint: string;
+  readonly shown: JsonObject;
+  readonly options: readonly string[];
+  readonly expiresAt?: string;
+}
+
+/** A large result kept aside. */
+export interface OutputFileRef {
+  readonly uri: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly mediaType: string;
+}
+
+export const BRAND: unique symbol = Symbol('allium.result');
+
+/** Ties a result to its call. `result` points back, so that a copy by spread is recognised as hand-made. */
+interface ResultLink {
+  readonly state: CallState;
+  readonly raise: ErrorCode | null;
+  /** For the host only; never serialised. */
+  readonly cause: unknown;
+  /** Set by an executor that knows better than "it answered, so it ran". */
+  readonly claim: Executed | null;
+  /** The content is only the rendered text, to be rendered again with it. */
+  derived: boolean;
+  result: ToolResult | null;
+}
+
+export interface ToolResult {
+  readonly ok: boolean;
+  readonly status: ToolStatus;
+  readonly toolName: string;
+  readonly toolCallId: string;
+  readonly arguments: JsonObject;
+  /** The structured value. */
+  readonly result: JsonValue | null;
+  readonly content: Content;
+  /** The text the model reads. */
+  readonly renderedResult: string;
+  readonly observation: string;
+  /** For the model: no internals, says what to do instead. */
+  readonly error: string | null;
+  /** Equals the status on refusals; finer on executor errors. */
+  readonly errorCategory: string | null;
+  readonly errorClass: ErrorClass | null;
+  readonly executor: ExecutorKind | null;
+  /** Did the tool's side effects happen? */
+  readonly executed: Executed;
+  readonly approval: ApprovalRecord | null;
+  readonly outputFiles: readonly OutputFileRef[];
+  readonly executionDurationMs: number;
+  readonly interruption?: Interruption;
+  readonly metadata?: JsonObject;
+  readonly audit?: AuditRecord;
+  /** Makes a hand-made literal a type error. */
+  readonly [BRAND]: ResultLink;
+}
+
+type ResultFields = Omit<ToolResult, typeof BRAND | 'renderedResult' | 'observation' | 'audit'>;
+type LinkFields = Pick<ResultLink, 'state' | 'raise' | 'cause' | 'claim'>;
+/** The part of a result that says how it went; the rest is taken from the call. */
+type Ending = Pick<
+  ToolResult,
+  'ok' | 'status' | 'result' | 'content' | 'error' | 'errorCategory' | 'errorClass' | 'interruption' | 'metadata'
+>;
+
+/** The tool ran and answered, or a layer answers in its place. */
+export function ok(call: ToolCall, value?: unknown, options: { content?: readonly ContentBlock[]; status?: ToolStatus } = {}): ToolResult {
+  const status = options.status ?? 'ok';
+  demandStatus(status, true);
+  const result = value === undefined ? null : snapshot(value);
+  const content = options.content === undefined ? NO_CONTENT : frozenContent(options.content);
+  return answer(call, { ok: true, status, result, content, error: null, errorCategory: null, errorClass: null });
+}
+
+/** The call is turned away, with a code in both `status` and `errorCategory` and a sentence for the model. */
+export function refuse(
+  call: ToolCall,
+  status: ToolStatus,
+  message: string,
+  options: { retryAfterMs?: number; interruption?: Interruption } = {},
+): ToolResult {
+  const ending: Ending = failed(status, message, status, statusRow(status)?.errorClass ?? null);
+  const { retryAfterMs, interruption } = options;
+  if (retryAfterMs === undefined && interruption === undefined) return answer(call, ending);
+  return answer(call, {
+    ...ending,
+    ...(interruption === undefined ? {} : { interruption }),
+    ...(retryAfterMs === undefined ? {} : { metadata: Object.freeze({ retryAfterMs }) }),
+  });
+}
+
+export interface FailOptions {
+  readonly category?: string;
+  readonly errorClass?: ErrorClass;
+  /** For executors that know whether the tool was reached. */
+  readonly executed?: Executed;
+}
+
+/** Something broke. The cause stays with the host (`causeOf`); the model gets the message. */
+export function fail(call: ToolCall, status: ToolStatus, cause: unknown, message?: string, options: FailOptions = {}): ToolResult {
+  const errorClass = options.errorClass ?? statusRow(status)?.errorClass ?? null;
+  const ending = failed(status, message ?? describeThrown(cause), options.category ?? status, errorClass);
+  return answer(call, ending, cause, options.executed ?? null);
+}
+
+export type ResultChanges = Partial<
+  Pick<
+    ToolResult,
+    | 'ok'
+    | 'status'
+    | 'error'
+    | 'errorCategory'
+    | 'errorClass'
+    | 'approval'
+    | 'interruption'
+    | 'outputFiles'
+    | 'metadata'
+    | 'executor'
+    | 'content'
+  >
+> & { readonly result?: unknown; readonly renderedResult?: string; readonly arguments?: object };
+
+/** The same answer with other contents. Re-renders every text surface, so that no old text survives in one of them. */
+export function withResult(result: ToolResult, changes: ResultChanges): ToolResult {
+  const { renderedResult, ...rest } = changes;
+  const fields: ResultFields = {
+    ...result,
+    ...rest,
+    arguments: changes.arguments === undefined ? result.arguments : snapshotObject(changes.arguments),
+    result: changes.result === undefined ? result.result : snapshot(changes.result),
+    content: changes.content === undefined ? givenContent(result) : frozenContent(changes.content),
+  };
+  demandStatus(fields.status, fields.ok);
+  return build(fields, result[BRAND], renderedResult, result.audit);
+}
+
+/**
+ * Adds to the audit record: `patch` to the record itself, `entry` to the line of the layer that calls this. Inside an
+ * onion the record belongs to the call, so the result that comes back is the one that went in.
+ */
+export function annotate(result: ToolResult, patch: AuditPatch, entry?: EntryPatch): ToolResult {
+  const { state } = result[BRAND];
+  const { frame } = state;
+  if (!state.active || frame === null) return rebuild(result, { audit: mergeRecords(result.audit, patch) });
+  mergeAudit(state, patch, depthOf(frame));
+  if (entry !== undefined) frame.line = { ...frame.line, ...(snapshotObject(entry) as EntryPatch) };
+  return result;
+}
+
+/** Marks a refusal so that it is thrown at the outer edge of the stack, after every outer layer has seen it. */
+export function raise(result: ToolResult, code: ErrorCode = 'ERR_CALL_REFUSED'): ToolResult {
+  return rebuild(result, { link: { ...result[BRAND], raise: code } });
+}
+
+/** The error behind a failed result, for the host's own logs. */
+export const causeOf = (result: ToolResult): unknown => result[BRAND].cause;
+
+/** What the framework itself writes on a result. Field by field: every call passes here once. */
+export function stamp(result: ToolResult, executed: Executed, executionDurationMs = result.executionDurationMs): ToolResult {
+  const {
+    ok: isOk,
+    status,
+    toolName,
+    toolCallId,
+    error,
+    errorCategory,
+    errorClass,
+    executor,
+    approval,
+    outputFiles,
+    interruption,
+    metadata,
+  } = result;
+  const fields = {
+    ok: isOk,
+    status,
+    toolName,
+    toolCallId,
+    arguments: result.arguments,
+    result: result.result,
+    content: givenContent(result),
+    error,
+    errorCategory,
+    errorClass,
+    executor,
+    executed,
+    approval,
+    outputFiles,
+    executionDurationMs,
+    interruption,
+    metadata,
+  } as ResultFields;
+  return build(fields, result[BRAND], result.renderedResult, result.audit);
+}
+
+/** Whether a value is a result made here, and for this call. */
+export function isResultOf(value: unknown, state: CallState): value is ToolResult {
+  const link = linkIn(value);
+  return link !== null && link.result === value && link.state === state;
+}
+
+export const isResult = (value: unknown): value is ToolResult => {
+  const link = linkIn(value);
+  return link !== null && link.result === value;
+};
+
+function linkIn(value: unknown): ResultLink | null {
+  // A revoked proxy throws on every touch.
+  try {
+    return typeof value === 'object' && value !== null ? ((value as Partial<ToolResult>)[BRAND] ?? null) : null;
+  } catch {
+    return null;
+  }
+}
+
+function demandStatus(status: string, isOk: boolean): void {
+  const expected = statusRow(status)?.ok;
+  if (status !== '' && (expected === undefined || expected === isOk)) return;
+  throw new AlliumError('ERR_INVALID_STATUS', `status "${oneLine(status)}" cannot stand on a result that is ${isOk ? '' : 'not '}ok`, {
+    status,
+  });
+}
+
+function failed(status: ToolStatus, error: string, errorCategory: string, errorClass: ErrorClass | null): Ending {
+  demandStatus(status, false);
+  return { ok: false, status, result: null, content: NO_CONTENT, error, errorCategory, errorClass };
+}
+
+const NO_FILES: readonly OutputFileRef[] = Object.freeze([]);
+const NO_CONTENT: Content = Object.freeze([]);
+
+// A snapshot has the shape of what was copied.
+const frozenContent = (content: readonly ContentBlock[]): Content => snapshot(content) as unknown as Content;
+
+const textContent = (text: string): Content => Object.freeze([Object.freeze({ type: 'text', text } as const)]);
+
+const givenContent = (result: ToolResult): Content => (result[BRAND].derived ? NO_CONTENT : result.content);
+
+/** Field by field: a spread would cost more than everything else a pass-through stack does. */
+function answer(call: ToolCall, ending: Ending, cause?: unknown, claim: Executed | null = null): ToolResult {
+  const state = stateOf(call);
+  const fields = {
+    ok: ending.ok,
+    status: ending.status,
+    toolName: call.toolName,
+    toolCallId: call.callId,
+    arguments: call.toolArgs,
+    result: ending.result,
+    content: ending.content,
+    error: ending.error,
+    errorCategory: ending.errorCategory,
+    errorClass: ending.errorClass,
+    executor: call.declaredExecutor,
+    executed: state.executed,
+    approval: null,
+    outputFiles: NO_FILES,
+    executionDurationMs: 0,
+    interruption: ending.interruption,
+    metadata: ending.metadata,
+  } as ResultFields;
+  return build(fields, { state, raise: null, cause, claim }, undefined, state.audit);
+}
+
+function build(fields: ResultFields, link: LinkFields, text: string | undefined, audit: AuditRecord | undefined): ToolResult {
+  const renderedResult = text ?? (fields.ok ? renderContent(fields.content, fields.result) : (fields.error ?? ''));
+  const derived = fields.content.length === 0;
+  const brand: ResultLink = { state: link.state, raise: link.raise, cause: link.cause, claim: link.claim, derived, result: null };
+  const result = {
+    ok: fields.ok,
+    status: fields.status,
+    toolName: fields.toolName,
+    toolCallId: fields.toolCallId,
+    arguments: fields.arguments,
+    result: fields.result,
+    content: derived ? textContent(renderedResult) : fields.content,
+    renderedResult,
+    observation: observe(fields, renderedResult),
+    error: fields.error,
+    errorCategory: fields.errorCategory,
+    errorClass: fields.errorClass,
+    executor: fields.executor,
+    executed: fields.executed,
+    approval: fields.approval,
+    outputFiles: fields.outputFiles,
+    executionDurationMs: fields.executionDurationMs,
+    interruption: fields.interruption,
+    metadata: fields.metadata,
+    audit,
+    [BRAND]: brand,
+  } as ToolResult; // One shape for every result: absent members are undefined, which the type cannot say.
+  brand.result = result;
+  return Object.freeze(result);
+}
+
+/** The same texts, another wrapping. */
+function rebuild(result: ToolResult, changes: { link?: LinkFields; audit?: AuditRecord }): ToolResult {
+  return build(
+    { ...result, content: givenContent(result) },
+    changes.link ?? result[BRAND],
+    result.renderedResult,
+    changes.audit ?? result.audit,
+  );
+}
+
+function observe(fields: ResultFields, text: string): string {
+  const name = oneLine(fields.toolName);
+  if (fields.ok) return `[result of ${name}]\n${text}\n[end of ${name} result]\n`;
+  if (fields.executed === 'no' && fields.errorCategory === fields.status) return `[blocked: ${name} — ${fields.status}]`;
+  return `[error from ${name}]\n${text}\n[end of ${name} error]\n`;
+}

@@ -1,0 +1,69 @@
+/** What belongs to one call while it is under way: the audit record, the clock, and what is known to have run. */
+
+import type { AuditRecord, LayerEntry } from './audit.ts';
+import type { ToolCall } from './call.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { type CreateId, randomId } from './ids.ts';
+import type { Executed } from './status.ts';
+import type { ToolLayer } from './layer.ts';
+import type { ToolResult } from './result.ts';
+
+/** One layer at work on one call. */
+export interface Frame {
+  readonly layer: ToolLayer;
+  readonly call: ToolCall;
+  readonly parent: Frame | null;
+  readonly startedAt: number;
+  /** The call handed to a `next` that has not settled. */
+  sent: ToolCall | null;
+  /** What `next` answered last. */
+  answered: ToolResult | null;
+  closed: boolean;
+  /** Status and details the layer gave its own audit line. */
+  line: Partial<LayerEntry> | null;
+}
+
+/** How many layers stand outside this one. */
+export const depthOf = (frame: Frame): number => (frame.parent === null ? 0 : depthOf(frame.parent) + 1);
+
+export interface CallState {
+  clock: Clock;
+  createId: CreateId;
+  /** How many tools deep this call was made from inside another one. */
+  readonly nesting: number;
+  /** Cleaners of the stack; every audit string passes them before anybody reads it. */
+  scrubs: readonly ((text: string) => string)[];
+  /** Live while the call is under way, frozen when it ends. */
+  audit: AuditRecord | undefined;
+  /** Which depth last wrote an audit key, so that the outer layer keeps the last word. */
+  writers: Map<string, number> | null;
+  frame: Frame | null;
+  executed: Executed;
+  /** Set once a layer has returned without waiting for `next`; only then must frames ask whether anybody listens. */
+  abandoned: boolean;
+  /** The first result that was marked to be thrown. No outer layer can take that back. */
+  raised: ToolResult | null;
+  active: boolean;
+}
+
+export interface StateSeed {
+  readonly clock?: Clock;
+  readonly createId?: CreateId;
+  readonly nesting?: number;
+}
+
+export function createState(seed: StateSeed = {}): CallState {
+  return {
+    clock: seed.clock ?? systemClock,
+    createId: seed.createId ?? randomId,
+    nesting: seed.nesting ?? 0,
+    scrubs: [],
+    audit: undefined,
+    writers: null,
+    frame: null,
+    executed: 'no',
+    abandoned: false,
+    raised: null,
+    active: false,
+  };
+}

@@ -1,0 +1,19 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+export default defineConfig({
+  resolve: {
+    alias: [
+      { find: /^allium$/, replacement: here('src/index.ts') },
+      { find: /^allium\/middleware$/, replacement: here('middleware/index.ts') },
+      { find: /^allium\/middleware\/(.*)$/, replacement: here('middleware/$1/$1.ts') },
+      { find: /^allium\/conformance$/, replacement: here('conformance/index.ts') },
+    ],
+  },
+  test: {
+    include: ['{src,middleware,conformance,examples,docs}/**/*.test.ts'],
+    testTimeout: 60_000,
+  },
+});
