@@ -3,6 +3,9 @@ import { defineConfig } from 'vitest/config';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
+/** Where CI wants the counts. */
+const report = process.env.ALLIUM_TEST_REPORT;
+
 export default defineConfig({
   resolve: {
     alias: [
@@ -15,5 +18,6 @@ export default defineConfig({
   test: {
     include: ['{src,middleware,conformance,examples,docs}/**/*.test.ts'],
     testTimeout: 60_000,
+    ...(report === undefined ? {} : { reporters: ['default', 'json'], outputFile: { json: report } }),
   },
 });

@@ -1,3 +1,68 @@
 /** The public list. Every name is written out: what is not here is not promised. */
 
-export * from './core/json.ts';
+// The contract
+export type { SideEffectLevel, ToolAnnotations, ToolHints, ToolKind, ToolSafety } from './core/annotations.ts';
+export type { AuditPatch, AuditRecord, ConsentRecord, EntryPatch, LayerEntry } from './core/audit.ts';
+export type { CallChanges, ExecutorKind, JsonSchema, ToolCall, ToolProgress, Turn } from './core/call.ts';
+export { clockOf, withCall } from './core/call.ts';
+export type { Clock } from './core/clock.ts';
+export { systemClock } from './core/clock.ts';
+export type { ContentBlock } from './core/content.ts';
+export type { ErrorCode, ErrorDetails } from './core/errors.ts';
+export { AlliumError, ERROR_CODES, isAlliumError } from './core/errors.ts';
+export type { CreateId } from './core/ids.ts';
+export type { JsonObject, JsonValue } from './core/json.ts';
+export type { ApprovalRecord, FailOptions, Interruption, OutputFileRef, ResultChanges, ToolResult } from './core/result.ts';
+export { annotate, causeOf, fail, ok, raise, refuse, withResult } from './core/result.ts';
+export type { ErrorClass, Executed, KnownStatus, Outcome, StatusRow, ToolStatus } from './core/status.ts';
+export { outcomeOf, STATUSES } from './core/status.ts';
+
+// The onion
+export type { ComposedCaller, ComposeOptions } from './core/compose.ts';
+export { composeToolCallers } from './core/compose.ts';
+export { explainStack } from './core/explain.ts';
+export type { Next, OrderRule, SchemaTransform, ToolCaller, ToolLayer, ToolSpec, ToolView } from './core/layer.ts';
+export { defineLayer, passThrough, when } from './core/layer.ts';
+
+// For layer authors
+export { matchesTool } from './core/match-tool.ts';
+export type { Expectation } from './core/options.ts';
+export { checkOptions, expected } from './core/options.ts';
+export type { Bounds, Ending } from './core/run-within.ts';
+export { runWithin } from './core/run-within.ts';
+export type { Scrub } from './core/scrub.ts';
+export { scrub } from './core/scrub.ts';
+export type { LinkedAbort } from './core/signal.ts';
+export { linkAbort } from './core/signal.ts';
+
+// What leaves the process
+export { canonicalJson } from './core/canonical.ts';
+export type { HashOptions } from './core/hash-canonical.ts';
+export { hashCanonical } from './core/hash-canonical.ts';
+export type { ToolCallAuditEvent, ToolCallEvent, ToolCallProgressEvent, ToolCallUpdateEvent, ToolEvent } from './core/wire.ts';
+export { fromWire, toWire } from './core/wire.ts';
+
+// Tools
+export type { ToolDefinition } from './tools/define-tool.ts';
+export { defineTool } from './tools/define-tool.ts';
+export type { InferArgs } from './tools/infer-args.ts';
+export { injectParameter } from './tools/inject-parameter.ts';
+export type { AliasMap, Provider } from './tools/providers/alias.ts';
+export { exportTools } from './tools/providers/export-tools.ts';
+export { toToolMessage } from './tools/providers/tool-message.ts';
+export type { Registry, RegistryOptions, ToolCapabilities } from './tools/registry.ts';
+export { createRegistry } from './tools/registry.ts';
+export type { HiddenArgument, HiddenSource, Invocation, Logger, Tool, ToolContext, ToolExecutor, ToolOutput, ToolRequest } from './tools/tool.ts';
+export { toolFailure, toolOutput } from './tools/tool.ts';
+
+// Dispatch
+export type { BatchOptions } from './dispatch/batch.ts';
+export type { CallOptions } from './dispatch/dispatcher.ts';
+export type { EventListener, EventName } from './dispatch/events.ts';
+export type { AdvertiseOptions, GovernedTools, GovernOptions } from './dispatch/govern-tools.ts';
+export { governTools } from './dispatch/govern-tools.ts';
+export type { Secret } from './dispatch/hidden-arguments.ts';
+export type { DispatchLimits } from './dispatch/limits.ts';
+export type { OutputFiles } from './dispatch/output-files.ts';
+export { fileOutputs } from './dispatch/output-files.ts';
+export { localExecutor } from './executors/local.ts';

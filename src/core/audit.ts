@@ -48,6 +48,12 @@ export type AuditPatch = { readonly [K in keyof AuditRecord]?: AuditRecord[K] };
 /** What a layer may say on its own line: a status of its own, and details. Name and times belong to compose. */
 export type EntryPatch = { readonly status?: string; readonly [detail: string]: JsonValue | undefined };
 
+/** The record as the framework writes it; a call whose layers have had nothing to say has none yet. */
+function recordOf(state: CallState): Writable {
+  state.audit ??= openAudit(state.annotations);
+  return state.audit as Writable;
+}
+
 type Writable = { -readonly [K in keyof AuditRecord]: AuditRecord[K] } & { layers: LayerEntry[] };
 
 /** Opens the record of a call, filled with what the tool says about itself. */
@@ -59,7 +65,7 @@ export function openAudit(annotations: ToolAnnotations): AuditRecord {
 
 /** Shallow merge with one exception: `layers` grows. A key written by an outer layer is not overwritten from inside. */
 export function mergeAudit(state: CallState, patch: AuditPatch, depth: number): void {
-  const record = state.audit as Writable;
+  const record = recordOf(state);
   for (const [key, value] of Object.entries(cleanPatch(state, patch))) {
     // Assigning `__proto__` would change what the record is instead of what it says.
     if (key === '__proto__') continue;
@@ -73,7 +79,7 @@ export function mergeAudit(state: CallState, patch: AuditPatch, depth: number): 
  * by one: that alone would cost a fifth of what a layer costs.
  */
 export function pushEntry(state: CallState, entry: LayerEntry): void {
-  (state.audit as Writable).layers.push(scrub(entry, state.scrubs));
+  recordOf(state).layers.push(scrub(entry, state.scrubs));
 }
 
 /** After this nothing is added: the record is what the host keeps. */

@@ -1,6 +1,7 @@
 /** The call: what the model asked for, frozen, with one private slot for what belongs to this call alone. */
 
 import type { ToolAnnotations } from './annotations.ts';
+import type { Clock } from './clock.ts';
 import { AlliumError } from './errors.ts';
 import { type JsonObject, snapshotObject } from './json.ts';
 import type { CallState } from './state.ts';
@@ -120,3 +121,6 @@ export function stateOf(call: ToolCall): CallState {
 
 /** Whether this very object was made by `createCall`; a spread copy is not, although it carries the slot. */
 export const isOwnCall = (call: ToolCall): boolean => call[SLOT].call === call;
+
+/** The clock of a call, for layers that wait, count or stamp. */
+export const clockOf = (call: ToolCall): Clock => stateOf(call).clock;

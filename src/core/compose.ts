@@ -4,12 +4,12 @@ import { closeAudit, openAudit } from './audit.ts';
 import { createCall, SLOT, stateOf, type ToolCall } from './call.ts';
 import type { Clock } from './clock.ts';
 import { AlliumError } from './errors.ts';
-import { bottomLink, joinLink, layerLink, type Link } from './frame.ts';
+import { bottomLink, joinLink, layerLink, type Link, silentLayers } from './frame.ts';
 import type { CreateId } from './ids.ts';
 import { isObject } from './json.ts';
 import { defineLayer, type Next, type ToolCaller, type ToolLayer } from './layer.ts';
 import { demandOrder } from './order.ts';
-import { BRAND, type ToolResult } from './result.ts';
+import { BRAND, type ToolResult, withAudit } from './result.ts';
 import type { Scrub } from './scrub.ts';
 import { createState } from './state.ts';
 
@@ -36,11 +36,12 @@ export function composeToolCallers(members: readonly (ToolLayer | ToolCaller)[],
   demandOrder(layers);
   const settings = members.reduce<ComposeOptions>((all, member) => ({ ...COMPOSED.get(member as object), ...all }), options);
   const scrubs = layers.flatMap((layer) => layer.scrub ?? []);
+  const recorded = layers.some((layer) => !silentLayers.has(layer.caller));
   const chainFor = rememberLast((next: Next) => chainOf(layers, bottomLink(next)));
 
   const composed = async (call: ToolCall, next: Next): Promise<ToolResult> => {
     const state = stateOf(call);
-    if (!state.active) return outerEdge(await chainFor(next)(enter(call, settings, layers.length > 0, scrubs), null));
+    if (!state.active) return outerEdge(await chainFor(next)(enter(call, settings, recorded, scrubs), null));
     state.scrubs = [...state.scrubs, ...scrubs];
     return chainOf(layers, joinLink(next))(call, state.frame);
   };
@@ -69,16 +70,19 @@ function rememberLast(build: (next: Next) => Link): (next: Next) => Link {
 /** Every pass through a stack has a state of its own, also when a host hands in the same call twice at once. */
 function enter(call: ToolCall, settings: ComposeOptions, recorded: boolean, scrubs: readonly Scrub[]): ToolCall {
   const seed = call[SLOT].state;
-  const state = createState({ clock: settings.clock ?? seed.clock, createId: settings.createId ?? seed.createId, nesting: seed.nesting });
+  const state = createState({ clock: settings.clock ?? seed.clock, createId: settings.createId ?? seed.createId, nesting: seed.nesting, host: seed.host });
   state.active = true;
   state.scrubs = scrubs;
-  state.audit = recorded ? openAudit(call.annotations) : undefined;
+  state.signal = call.signal;
+  state.annotations = call.annotations;
+  if (recorded) state.audit = openAudit(call.annotations);
   return createCall(call, state);
 }
 
 /** Here, and only here, a raise leaves the onion. */
-function outerEdge(result: ToolResult): ToolResult {
-  const { state } = result[BRAND];
+function outerEdge(last: ToolResult): ToolResult {
+  const { state } = last[BRAND];
+  const result = withAudit(last, state.audit);
   state.active = false;
   closeAudit(state);
   if (state.raised === null) return result;

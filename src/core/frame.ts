@@ -54,7 +54,7 @@ export function joinLink(next: Next): Link {
 export function bottomLink(executor: Next): Link {
   return async (call, parent) => {
     const { state } = call[SLOT];
-    if (call.signal.aborted || (state.abandoned && isZombie(parent))) return answer(parent, cancelled(call));
+    if (call.signal.aborted || state.signal?.aborted === true || (state.abandoned && isZombie(parent))) return answer(parent, cancelled(call));
     const startedAt = state.clock.monotonic();
     const before = state.executed;
     state.executed = strongerExecuted(before, 'unknown');

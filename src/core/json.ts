@@ -10,7 +10,7 @@ export type JsonObject = { readonly [key: string]: JsonValue };
 export const MAX_JSON_DEPTH = 512;
 
 /** Says why a value is not JSON, and where in it. The offending value itself is never in the message. */
-const notJson = (path: string, problem: string): AlliumError =>
+export const notJson = (path: string, problem: string): AlliumError =>
   new AlliumError('ERR_NOT_JSON', `${path === '' ? 'the value' : path} ${problem}`, { path });
 
 /** Roots this module froze itself: seeing one again costs a look-up instead of a copy. */
@@ -46,12 +46,14 @@ export function freezeParsed<T extends JsonValue>(value: T): T {
   return Object.freeze(value);
 }
 
+const isNode = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
 /** Whether a value nests deeper than `limit`. Iterative: `JSON.parse` accepts a depth that no recursion survives. */
 export function isDeeperThan(value: unknown, limit: number): boolean {
-  let level: object[] = typeof value === 'object' && value !== null ? [value] : [];
+  let level: object[] = isNode(value) ? [value] : [];
   for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > limit) return true;
-    level = level.flatMap((node) => Object.values(node).filter((item: unknown) => typeof item === 'object' && item !== null) as object[]);
+    level = level.flatMap((node) => Object.values<unknown>(node as Record<string, unknown>).filter(isNode));
   }
   return false;
 }

@@ -219,6 +219,10 @@ export function stamp(result: ToolResult, executed: Executed, executionDurationM
   return build(fields, result[BRAND], result.renderedResult, result.audit);
 }
 
+/** The result with the call's record, for results that were built before there was one. */
+export const withAudit = (result: ToolResult, audit: AuditRecord | undefined): ToolResult =>
+  audit === undefined || result.audit === audit ? result : rebuild(result, { audit });
+
 /** Whether a value is a result made here, and for this call. */
 export function isResultOf(value: unknown, state: CallState): value is ToolResult {
   const link = linkIn(value);

@@ -1,5 +1,6 @@
 /** What belongs to one call while it is under way: the audit record, the clock, and what is known to have run. */
 
+import type { ToolAnnotations } from './annotations.ts';
 import type { AuditRecord, LayerEntry } from './audit.ts';
 import type { ToolCall } from './call.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -31,13 +32,19 @@ export interface CallState {
   createId: CreateId;
   /** How many tools deep this call was made from inside another one. */
   readonly nesting: number;
+  /** What whoever dispatched the call keeps with it. */
+  readonly host: object | null;
   /** Cleaners of the stack; every audit string passes them before anybody reads it. */
   scrubs: readonly ((text: string) => string)[];
+  /** What the tool says about itself, to open the audit record with. */
+  annotations: ToolAnnotations;
   /** Live while the call is under way, frozen when it ends. */
   audit: AuditRecord | undefined;
   /** Which depth last wrote an audit key, so that the outer layer keeps the last word. */
   writers: Map<string, number> | null;
   frame: Frame | null;
+  /** The signal the host gave. A layer that passes on another one cannot cut the caller off. */
+  signal: AbortSignal | null;
   executed: Executed;
   /** Set once a layer has returned without waiting for `next`; only then must frames ask whether anybody listens. */
   abandoned: boolean;
@@ -50,6 +57,7 @@ export interface StateSeed {
   readonly clock?: Clock;
   readonly createId?: CreateId;
   readonly nesting?: number;
+  readonly host?: object | null;
 }
 
 export function createState(seed: StateSeed = {}): CallState {
@@ -57,10 +65,13 @@ export function createState(seed: StateSeed = {}): CallState {
     clock: seed.clock ?? systemClock,
     createId: seed.createId ?? randomId,
     nesting: seed.nesting ?? 0,
+    host: seed.host ?? null,
     scrubs: [],
+    annotations: {},
     audit: undefined,
     writers: null,
     frame: null,
+    signal: null,
     executed: 'no',
     abandoned: false,
     raised: null,

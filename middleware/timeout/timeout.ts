@@ -1,0 +1,43 @@
+/** Gives a call a limited time, and tells the truth about what may have happened in it. */
+
+import { annotate, checkOptions, clockOf, defineLayer, expected, matchesTool, refuse, runWithin, type ToolCall, type ToolLayer, type ToolResult, withCall } from '../../src/index.ts';
+
+export interface TimeoutOptions {
+  /** Time for a call, in milliseconds. */
+  readonly maxMs: number;
+  /** Other times by tool name or glob; the first that matches counts. */
+  readonly perTool?: Readonly<Record<string, number>>;
+  /** How long an aborted tool may take to come to an end and say what it did. @default 100 */
+  readonly graceMs?: number;
+  /** How the error begins. @default '<tool> did not answer in time' */
+  readonly message?: string;
+}
+
+/**
+ * Aborts the signal, waits out the grace, then answers `timeout`, with `executed: 'unknown'` unless the tool proved
+ * otherwise. It cannot stop a tool that ignores its signal; such a tool goes on in the background, unheard. A tool's own
+ * `timeoutMs` holds as well: the smaller wins.
+ */
+export function timeout(options: TimeoutOptions): ToolLayer {
+  const ms = expected.integer(1);
+  checkOptions('timeout', options, { maxMs: expected.required(ms), perTool: expected.mapOf(ms), graceMs: expected.integer(0), message: expected.string });
+  const { maxMs, perTool = {}, graceMs = 100, message } = options;
+  const limitOf = (name: string) => Object.entries(perTool).find(([pattern]) => matchesTool([pattern], name))?.[1] ?? maxMs;
+  return defineLayer({
+    name: 'timeout',
+    order: [{ insideOf: 'consent', level: 'must', because: 'outside it, the time a person takes to decide would count as the tool being slow' }],
+    async caller(call, next) {
+      const timeoutMs = limitOf(call.toolName);
+      const bounds = { clock: clockOf(call), signal: call.signal, timeoutMs, graceMs };
+      const ending = await runWithin(bounds, (signal) => next(withCall(call, { signal })));
+      if (ending.by === 'timeout') return timedOut(call, timeoutMs, message);
+      if (ending.ran !== null && 'value' in ending.ran) return ending.ran.value;
+      return refuse(call, 'cancelled', 'The call was cancelled while it ran.');
+    },
+  });
+}
+
+function timedOut(call: ToolCall, limitMs: number, message = `${call.toolName} did not answer in time`): ToolResult {
+  const text = `${message} (limit: ${limitMs} ms). It may have done its work; check before you try again.`;
+  return annotate(refuse(call, 'timeout', text), {}, { status: 'timeout', limitMs });
+}

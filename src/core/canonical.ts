@@ -1,0 +1,231 @@
+/**
+ * Canonical JSON after RFC 8785: equal values have equal bytes, so they can be hashed and compared. Nothing is turned
+ * into JSON that is not JSON already: two values with one hash are worse than an error.
+ */
+
+import { isSnapshot, MAX_JSON_DEPTH, notJson } from './json.ts';
+
+/** Texts of frozen values. Any other value may change under the same identity, so its text is never kept. */
+const known = new WeakMap<object, string>();
+
+/**
+ * The RFC 8785 text of a JSON value. Throws `ERR_NOT_JSON` with the path for everything else: `undefined` (also as a
+ * member), holes, functions, symbols, bigints, NaN, infinities, class instances, cycles, lone surrogates, and nesting
+ * deeper than `MAX_JSON_DEPTH`. Reads every member once and never calls a `toJSON`. Does not look at members under
+ * symbols, members that are not enumerable, and named members of arrays: JSON has no place for them.
+ */
+export function canonicalJson(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return scalarText(value, []);
+  const before = known.get(value);
+  if (before !== undefined) return before;
+  const text = containerText(value);
+  if (isSnapshot(value)) known.set(value, text);
+  return text;
+}
+
+/** One open array or object on the way down. */
+interface Frame {
+  readonly source: Readonly<Record<string | number, unknown>>;
+  /** In the order they are written; `null` for arrays. */
+  readonly members: readonly Member[] | null;
+  readonly length: number;
+  /** How many items have been read. The last of them is the one a path leads through. */
+  index: number;
+  /** The item that has to be written before the next one is read, because it has items of its own. */
+  child: object | null;
+}
+
+/** Text of this length is put aside flat: one rope of a million pieces costs more than many short ones. */
+const CHUNK = 8192;
+
+/** Keeps a stack of its own: recursion on a foreign value would end where the thread's stack does. */
+function containerText(root: object): string {
+  const frames: Frame[] = [];
+  const chunks: string[] = [];
+  let text = '';
+  let frame: Frame | undefined = openFrame(root, frames);
+  while (frame !== undefined) {
+    text = frame.members === null ? addItems(text, frame, frames) : addMembers(text, frame, frame.members, frames);
+    if (text.length > CHUNK) {
+      chunks.push(flattened(text));
+      text = '';
+    }
+    if (frame.child === null) {
+      frames.pop();
+      frame = frames.at(-1);
+    } else {
+      frame = openFrame(frame.child, frames);
+    }
+  }
+  if (chunks.length === 0) return text;
+  chunks.push(text);
+  return chunks.join('');
+}
+
+/** Reading one character makes the engine lay a rope out as one run of characters. */
+const flattened = (text: string): string => (text.charCodeAt(0) === 0 ? '' : text);
+
+function openFrame(value: object, frames: Frame[]): Frame {
+  for (const frame of frames) if (frame.source === value) refuse(frames, 'contains itself');
+  if (frames.length >= MAX_JSON_DEPTH) refuse(frames, `nests deeper than ${MAX_JSON_DEPTH}`);
+  const isList = Array.isArray(value);
+  if (!isPlain(value, isList)) refuse(frames, 'is neither a plain object nor a list');
+  const members = isList ? null : (membersOf(Object.keys(value)) ?? refuse(frames, 'has a member name with a lone surrogate'));
+  // Every object can be read by name and by index; what comes out is unknown.
+  const frame: Frame = { source: value as Frame['source'], members, length: isList ? value.length : 0, index: 0, child: null };
+  frames.push(frame);
+  return frame;
+}
+
+/** A class instance is not plain: what it means is not in its members. What another realm made is. */
+function isPlain(value: object, isList: boolean): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === (isList ? Array.prototype : Object.prototype)) return true;
+  if (prototype === null || typeof prototype !== 'object') return !isList;
+  // Another realm's prototypes are not ours, but they have the same methods of their own.
+  if (isList) return Array.isArray(prototype) && Object.hasOwn(prototype, 'concat');
+  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf');
+}
+
+/** Adds the items of an array up to the next one that has items of its own. */
+function addItems(before: string, frame: Frame, frames: readonly Frame[]): string {
+  let text = frame.index === 0 ? `${before}[` : before;
+  while (frame.index < frame.length) {
+    const item = frame.source[frame.index];
+    if (frame.index > 0) text += ',';
+    frame.index += 1;
+    if (typeof item === 'object' && item !== null) {
+      frame.child = item;
+      return text;
+    }
+    text += scalarText(item, frames);
+  }
+  frame.child = null;
+  return `${text}]`;
+}
+
+/** Adds the members of an object up to the next one that has members of its own. */
+function addMembers(before: string, frame: Frame, members: readonly Member[], frames: readonly Frame[]): string {
+  let text = frame.index === 0 ? `${before}{` : before;
+  for (let member = members[frame.index]; member !== undefined; member = members[frame.index]) {
+    const item = frame.source[member.name];
+    frame.index += 1;
+    if (typeof item === 'string' && !NEEDS_CARE.test(item)) {
+      // The case that counts: a label that holds the quote already makes one piece less.
+      text += `${member.quoteLabel}${item}"`;
+    } else if (typeof item === 'object' && item !== null) {
+      frame.child = item;
+      return text + member.label;
+    } else {
+      text += member.label + scalarText(item, frames);
+    }
+  }
+  frame.child = null;
+  return `${text}}`;
+}
+
+function scalarText(value: unknown, frames: readonly Frame[]): string {
+  switch (typeof value) {
+    case 'string':
+      return stringText(value) ?? refuse(frames, 'has a lone surrogate');
+    case 'number':
+      // ECMAScript's own number text is the one RFC 8785 asks for, and it writes -0 as 0.
+      return Number.isFinite(value) ? String(value) : refuse(frames, 'is not a finite number');
+    case 'boolean':
+      return value ? 'true' : 'false';
+    case 'object':
+      return 'null';
+    case 'undefined':
+      return refuse(frames, 'is undefined');
+    case 'bigint':
+    case 'function':
+    case 'symbol':
+      return refuse(frames, `is a ${typeof value}`);
+  }
+}
+
+const NEEDS_CARE = /["\\\u0000-\u001f\ud800-\udfff]/;
+
+/** Most strings need no escape, and finding that out costs half of what `JSON.stringify` does. */
+function stringText(text: string): string | undefined {
+  if (!NEEDS_CARE.test(text)) return `"${text}"`;
+  return text.isWellFormed() ? JSON.stringify(text) : undefined;
+}
+
+interface Member {
+  readonly name: string;
+  /** The quoted name with the punctuation around it. */
+  readonly label: string;
+  /** The same with the quote that opens a string. */
+  readonly quoteLabel: string;
+}
+
+/** Objects come in few shapes. Sorting and quoting their names once saves a third of the whole work. */
+interface Shape {
+  readonly names: readonly string[];
+  readonly members: readonly Member[];
+}
+
+/** By first name, so that most look-ups meet one candidate. Bounded in every direction: names come from outside. */
+const shapes = new Map<string, Shape[]>();
+const MAX_FIRST_NAMES = 64;
+const MAX_SHAPES_EACH = 8;
+const MAX_NAMES = 32;
+const MAX_NAME_LENGTH = 64;
+
+/** Members in the order of their names' UTF-16 code units, or `undefined` if a name cannot be written. */
+function membersOf(names: readonly string[]): readonly Member[] | undefined {
+  const first = names[0];
+  if (first === undefined) return [];
+  const candidates = shapes.get(first);
+  if (candidates !== undefined) {
+    for (const shape of candidates) if (sameNames(shape.names, names)) return shape.members;
+  }
+  const members = sortedMembers(names);
+  if (members !== undefined) remember(first, { names, members });
+  return members;
+}
+
+function sameNames(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length) return false;
+  // The last name differs more often than the first ones.
+  for (let index = a.length - 1; index >= 0; index -= 1) if (a[index] !== b[index]) return false;
+  return true;
+}
+
+function sortedMembers(names: readonly string[]): readonly Member[] | undefined {
+  const members: Member[] = [];
+  // Without a comparator `toSorted` compares UTF-16 code units, which is RFC 8785's order.
+  for (const name of names.toSorted()) {
+    const text = stringText(name);
+    if (text === undefined) return undefined;
+    const label = members.length === 0 ? `${text}:` : `,${text}:`;
+    members.push({ name, label, quoteLabel: `${label}"` });
+  }
+  return members;
+}
+
+function remember(first: string, shape: Shape): void {
+  if (shape.names.length > MAX_NAMES || shape.names.some((name) => name.length > MAX_NAME_LENGTH)) return;
+  const candidates = shapes.get(first);
+  if (candidates !== undefined && candidates.length < MAX_SHAPES_EACH) {
+    candidates.push(shape);
+    return;
+  }
+  if (shapes.size >= MAX_FIRST_NAMES) shapes.clear();
+  shapes.set(first, [shape]);
+}
+
+function refuse(frames: readonly Frame[], problem: string): never {
+  throw notJson(pathOf(frames), problem);
+}
+
+function pathOf(frames: readonly Frame[]): string {
+  let path = '';
+  for (const { members, index } of frames) {
+    const name = members?.[index - 1]?.name;
+    if (name === undefined) path += `[${index - 1}]`;
+    else path += path === '' ? name : `.${name}`;
+  }
+  return path;
+}

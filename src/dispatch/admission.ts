@@ -1,0 +1,106 @@
+/** The dispatcher's own layers: who may come in, how many, and with which arguments the tool is entered. */
+
+import { stateOf, type ToolCall, type Turn } from '../core/call.ts';
+import { closest } from '../core/closest.ts';
+import { oneLine, type ErrorCode } from '../core/errors.ts';
+import { cancelled, silentLayers } from '../core/frame.ts';
+import { defineLayer, type ToolCaller, type ToolLayer } from '../core/layer.ts';
+import { annotate, raise, refuse, type ToolResult } from '../core/result.ts';
+import { describeProblems, validateJson } from '../tools/schema/validator.ts';
+import type { Tool } from '../tools/tool.ts';
+import type { CallCounter, DispatchLimits, Gate } from './limits.ts';
+import { recordOf } from './record.ts';
+
+/** Deepest chain of tools that call tools. */
+export const MAX_NESTING = 8;
+
+/** A layer that writes an audit line only when it turned a call away. */
+function silentLayer(name: string, caller: ToolCaller): ToolLayer {
+  silentLayers.add(caller);
+  return defineLayer({ name, caller });
+}
+
+export interface AdmissionOptions {
+  readonly onUnknownTool: 'repair' | 'throw';
+  readonly onInvalidArgs: 'repair' | 'throw';
+  /** The names this turn may use, for the model to choose from. */
+  readonly namesIn: (turn: Turn) => readonly string[];
+}
+
+/** Unknown tools and arguments that do not fit what was advertised end here, seen by every observing layer. */
+export function admissionLayer(options: AdmissionOptions): ToolLayer {
+  return silentLayer('admission', async (call, next) => {
+    if (call.signal.aborted) return cancelled(call);
+    const record = recordOf(call);
+    if (record.tool === null) return refused(unknownTool(call, options.namesIn(call.turn)), options.onUnknownTool, 'ERR_UNKNOWN_TOOL');
+    const problem = record.problem ?? misfit(record.tool, call);
+    if (problem !== null) return refused(invalidArgs(call, problem), options.onInvalidArgs, 'ERR_INVALID_ARGS');
+    record.admitted = call.toolArgs;
+    const result = await next(call);
+    return record.hiddenStripped === 0 ? result : annotate(result, { metadata: { ...result.audit?.metadata, hiddenArgumentsStripped: record.hiddenStripped } });
+  });
+}
+
+const refused = (result: ToolResult, policy: 'repair' | 'throw', code: ErrorCode): ToolResult => (policy === 'throw' ? raise(result, code) : result);
+
+function misfit(tool: Tool, call: ToolCall): string | null {
+  const problems = validateJson(tool.inputSchema, call.toolArgs);
+  return problems.length === 0 ? null : describeProblems(problems);
+}
+
+const SHOWN_NAMES = 50;
+
+function unknownTool(call: ToolCall, names: readonly string[]): ToolResult {
+  const guess = closest(call.toolName, names);
+  const more = names.length > SHOWN_NAMES ? `, and ${names.length - SHOWN_NAMES} more` : '';
+  const hint = guess === undefined ? `Tools you can use: ${names.slice(0, SHOWN_NAMES).join(', ')}${more}.` : `Did you mean "${guess}"?`;
+  return refuse(call, 'tool_not_found', `There is no tool "${oneLine(call.toolName)}". ${names.length === 0 ? 'No tools are available.' : hint}`);
+}
+
+/** What the model is told about arguments that do not fit. */
+export const invalidArgsText = (call: ToolCall, problem: string): string =>
+  `The arguments of ${oneLine(call.toolName)} were not accepted: ${problem}. Correct them and call again.`;
+
+const invalidArgs = (call: ToolCall, problem: string): ToolResult => refuse(call, 'schema_violation', invalidArgsText(call, problem));
+
+export interface LimitOptions {
+  readonly limits: DispatchLimits;
+  readonly perRun: CallCounter;
+  readonly perSession: CallCounter;
+  readonly gate: Gate;
+  readonly onStart: (call: ToolCall) => void;
+}
+
+/** Counts calls and makes them wait their turn. A resumed call was counted when it first came. */
+export function limitLayer({ limits, perRun, perSession, gate, onStart }: LimitOptions): ToolLayer {
+  const take = ({ turn }: ToolCall): string | null => {
+    if ((turn.resumes ?? 0) > 0) return null;
+    if (turn.runId !== undefined && !perRun.take(turn.runId)) return `this run has used its ${limits.maxCallsPerRun ?? 0} tool calls`;
+    if (!perSession.take(turn.sessionId)) return `this session has used its ${limits.maxCallsPerSession ?? 0} tool calls`;
+    return null;
+  };
+  return silentLayer('limits', async (call, next) => {
+    const { nesting } = stateOf(call);
+    if (nesting > MAX_NESTING) return refuse(call, 'limit_exceeded', `Tools called each other more than ${MAX_NESTING} deep.`);
+    const spent = take(call);
+    if (spent !== null) return refuse(call, 'limit_exceeded', `No more calls: ${spent}. Finish with what you have.`);
+    const leave = nesting > 0 ? () => {} : await gate.enter(call.signal);
+    if (leave === null) return cancelled(call);
+    onStart(call);
+    const result = await next(call);
+    leave();
+    return result;
+  });
+}
+
+/** The last look before the executor: layers may have changed the tool and its arguments. */
+export function entryLayer(resolve: (name: string, turn: Turn) => Tool | null, namesIn: AdmissionOptions['namesIn']): ToolLayer {
+  return silentLayer('entry', (call, next) => {
+    const tool = resolve(call.toolName, call.turn);
+    if (tool === null) return unknownTool(call, namesIn(call.turn));
+    const record = recordOf(call);
+    const untouched = call.toolArgs === record.admitted && tool === record.tool && tool.inputSchema === tool.ownSchema;
+    const problems = untouched ? [] : validateJson(tool.ownSchema, call.toolArgs);
+    return problems.length === 0 ? next(call) : invalidArgs(call, describeProblems(problems));
+  });
+}

@@ -1,0 +1,41 @@
+/** Who listens, and how they are told: in order, in wire form, and without being able to break a call. */
+
+import { describeThrown } from '../core/errors.ts';
+import type { ToolEvent } from '../core/wire.ts';
+import type { Logger } from '../tools/tool.ts';
+
+export type EventName = ToolEvent['type'];
+export type EventListener<N extends EventName | '*'> = (event: N extends EventName ? Extract<ToolEvent, { type: N }> : ToolEvent) => void;
+
+export interface EventHub {
+  on<N extends EventName | '*'>(name: N, listener: EventListener<N>): () => void;
+  emit(event: ToolEvent): void;
+}
+
+export function createEventHub(logger: Logger): EventHub {
+  const listeners = new Map<string, Set<(event: ToolEvent) => unknown>>();
+  const failed = (thrown: unknown) => logger.warn({ error: describeThrown(thrown) }, 'an event listener failed');
+
+  const tell = (listener: (event: ToolEvent) => unknown, event: ToolEvent): void => {
+    try {
+      const answer = listener(event);
+      if (answer instanceof Promise) answer.catch(failed);
+    } catch (thrown) {
+      failed(thrown);
+    }
+  };
+
+  return {
+    on(name, listener) {
+      const set = listeners.get(name) ?? new Set();
+      listeners.set(name, set);
+      // The emitter hands a listener only events of the name it was registered for.
+      const registered = listener as (event: ToolEvent) => unknown;
+      set.add(registered);
+      return () => void set.delete(registered);
+    },
+    emit(event) {
+      for (const name of [event.type, '*']) for (const listener of listeners.get(name) ?? []) tell(listener, event);
+    },
+  };
+}

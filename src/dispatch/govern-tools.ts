@@ -1,0 +1,155 @@
+/** `governTools`: tools, layers and an executor become one dispatcher. */
+
+import type { Turn } from '../core/call.ts';
+import type { Clock } from '../core/clock.ts';
+import { composeToolCallers } from '../core/compose.ts';
+import { AlliumError } from '../core/errors.ts';
+import { explainStack } from '../core/explain.ts';
+import { type CreateId, randomId } from '../core/ids.ts';
+import { systemClock } from '../core/clock.ts';
+import type { ToolCaller, ToolLayer, ToolSpec } from '../core/layer.ts';
+import { checkOptions, expected } from '../core/options.ts';
+import type { ToolResult } from '../core/result.ts';
+import { localExecutor } from '../executors/local.ts';
+import { nameAdvice } from '../tools/names.ts';
+import { createRegistry, type Registry, specOf, transformed } from '../tools/registry.ts';
+import type { Logger, Tool, ToolExecutor, ToolRequest } from '../tools/tool.ts';
+import { type BatchOptions, runBatch } from './batch.ts';
+import { type CallOptions, createDispatcher } from './dispatcher.ts';
+import { createEventHub, type EventHub } from './events.ts';
+import { demandSources, type Secret } from './hidden-arguments.ts';
+import { type DispatchLimits, resolveLimits } from './limits.ts';
+import { defaultLogger } from './logger.ts';
+import { fileOutputs, type OutputFiles } from './output-files.ts';
+import { createTurnMemory } from './turns.ts';
+
+export interface GovernOptions {
+  readonly tools: Registry | Iterable<Tool>;
+  /** Outermost first. */
+  readonly layers: readonly (ToolLayer | ToolCaller)[];
+  /** Runs the tools that have no `execute` of their own. */
+  readonly executor?: ToolExecutor;
+  readonly limits?: DispatchLimits;
+  /** @default 'repair' */
+  readonly onUnknownTool?: 'repair' | 'throw';
+  /** @default 'repair' */
+  readonly onInvalidArgs?: 'repair' | 'throw';
+  /** Given to tools that ask for it, as hidden argument or in their context. */
+  readonly state?: unknown;
+  readonly stores?: Readonly<Record<string, unknown>>;
+  readonly secrets?: Readonly<Record<string, Secret>>;
+  /** Where large results go. @default files in the state folder */
+  readonly outputFiles?: OutputFiles;
+  /** @default pino on standard error, warnings and worse */
+  readonly logger?: Logger;
+  readonly clock?: Clock;
+  readonly createId?: CreateId;
+}
+
+export interface AdvertiseOptions {
+  readonly turn: Partial<Turn>;
+  /** Names, or a choice by tool. Without it every tool is shown. */
+  readonly select?: readonly string[] | ((tool: ToolSpec) => boolean);
+}
+
+export interface GovernedTools {
+  /** What to show the model. */
+  readonly tools: readonly ToolSpec[];
+  /** Shows and remembers the tools of a turn; a call in that turn cannot reach any other. */
+  advertise(options: AdvertiseOptions): readonly ToolSpec[];
+  call(request: ToolRequest, options?: CallOptions): Promise<ToolResult>;
+  /** Runs a batch and answers in the order the model emitted. Never throws for a call: what is raised is in its result. */
+  batch(requests: readonly ToolRequest[], options?: BatchOptions): Promise<readonly ToolResult[]>;
+  /** Records a call that ran elsewhere: the observing and the cleaning layers see it, nothing is executed. */
+  observe(request: ToolRequest, output: unknown, options?: CallOptions): Promise<ToolResult>;
+  resume(approvalId: string, decision: object): Promise<ToolResult>;
+  on: EventHub['on'];
+  explain(): string;
+  /** Takes no new calls, waits for those under way, then closes layers and executor. */
+  close(): Promise<void>;
+}
+
+const EXPECTED = {
+  tools: expected.required({ text: 'a registry or a list of tools', test: (value: unknown) => typeof value === 'object' && value !== null && Symbol.iterator in value }),
+  layers: expected.required({ text: 'a list of layers', test: Array.isArray }),
+  executor: expected.object,
+  limits: expected.object,
+  onUnknownTool: expected.oneOf('repair', 'throw'),
+  onInvalidArgs: expected.oneOf('repair', 'throw'),
+  state: { text: 'anything', test: () => true },
+  stores: expected.object,
+  secrets: expected.object,
+  outputFiles: expected.object,
+  logger: expected.object,
+  clock: expected.object,
+  createId: expected.function,
+} as const;
+
+/** Puts a stack around tools. Everything that can be misconfigured throws here, not at the first call. */
+export function governTools(options: GovernOptions): GovernedTools {
+  checkOptions('governTools', options, EXPECTED);
+  const { layers } = composeToolCallers(options.layers);
+  const registry = isRegistry(options.tools) ? options.tools : createRegistry(options.tools);
+  const shown = createRegistry(shownTools(registry, layers), { names: 'mcp' });
+  const logger = options.logger ?? defaultLogger();
+  const sources = { state: options.state, stores: options.stores ?? {}, secrets: options.secrets ?? {} };
+  const executors = [localExecutor(), ...(options.executor === undefined ? [] : [options.executor])];
+  for (const tool of shown) {
+    demandSources(tool, sources);
+    executorFor(executors, tool);
+  }
+  const turns = createTurnMemory();
+  const hub = createEventHub(logger);
+  const dispatcher = createDispatcher({
+    layers,
+    shown,
+    turns,
+    hub,
+    logger,
+    sources,
+    limits: resolveLimits(options.limits),
+    executorFor: (tool) => executorFor(executors, tool),
+    outputFiles: options.outputFiles ?? fileOutputs(),
+    onUnknownTool: options.onUnknownTool ?? 'repair',
+    onInvalidArgs: options.onInvalidArgs ?? 'repair',
+    clock: options.clock ?? systemClock,
+    createId: options.createId ?? randomId,
+  });
+  const specs = Object.freeze([...shown].map(specOf));
+
+  const governed: GovernedTools = {
+    tools: specs,
+    advertise({ turn, select }) {
+      const chosen = select === undefined ? specs : specs.filter(typeof select === 'function' ? select : (tool) => select.includes(tool.name));
+      turns.remember(turn, chosen.map((tool) => tool.name));
+      return chosen;
+    },
+    call: (request, callOptions) => dispatcher.call(request, callOptions),
+    batch: (requests, batchOptions) => runBatch(dispatcher.call, requests, batchOptions),
+    observe: (request, output, callOptions) => dispatcher.observe(request, output, callOptions),
+    resume: (approvalId) =>
+      Promise.reject(new AlliumError('ERR_APPROVALS_UNAVAILABLE', `resume: no approval engine is configured, so nothing waits under this id (${approvalId.length} characters)`)),
+    on: hub.on,
+    explain: () => [explainStack(layers), ...nameAdvice(shown.names)].join('\n'),
+    async close() {
+      await dispatcher.drain();
+      for (const layer of layers) await layer.close?.();
+      for (const executor of executors) await executor.close?.();
+    },
+  };
+  return Object.freeze(governed);
+}
+
+/** Every transform of the stack, innermost first, so that the outermost has the last word. */
+function shownTools(registry: Iterable<Tool>, layers: readonly ToolLayer[]): readonly Tool[] {
+  const transforms = layers.flatMap((layer) => layer.schemaTransform ?? []).reverse();
+  return [...registry].flatMap((tool) => transforms.reduce<Tool | null>((shown, transform) => shown && transformed(shown, transform), tool) ?? []);
+}
+
+function executorFor(executors: readonly ToolExecutor[], tool: Tool): ToolExecutor {
+  const found = tool.execute === undefined ? executors.find((executor) => executor.kind === tool.executor && executor !== executors[0]) : executors[0];
+  if (found !== undefined) return found;
+  throw new AlliumError('ERR_NO_EXECUTOR', `tool "${tool.name}" has no execute function, and no executor for "${tool.executor}" was given`, { toolName: tool.name });
+}
+
+const isRegistry = (tools: Registry | Iterable<Tool>): tools is Registry => 'asCapabilities' in tools;

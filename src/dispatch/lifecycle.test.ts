@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import { isAlliumError } from '../core/errors.ts';
+import { defineLayer, passThrough } from '../core/layer.ts';
+import { refuse } from '../core/result.ts';
+import { defineTool } from '../tools/define-tool.ts';
+import { setup, storyOf } from './testing.fixture.ts';
+
+const tracing = (name: string, trace: string[], observes: boolean) =>
+  defineLayer({
+    name,
+    observes,
+    async caller(call, next) {
+      trace.push(`${name} in`);
+      const result = await next(call);
+      trace.push(`${name} out`);
+      return result;
+    },
+  });
+
+describe('the lifecycle of a call', () => {
+  it('tells pending, in_progress, the audit record and one ending, in this order', async () => {
+    const { governed, events } = setup({ layers: [passThrough] });
+
+    const result = await governed.call({ name: 'echo', arguments: { text: 'hi' }, id: 'c1' });
+
+    expect(result).toMatchObject({ ok: true, status: 'ok', executed: 'yes', toolCallId: 'c1', result: { text: 'hi' } });
+    expect(storyOf(events)).toEqual(['pending', 'in_progress', 'audit', 'completed']);
+    expect(events.map((event) => event.tool_call_id)).toEqual(['c1', 'c1', 'c1', 'c1']);
+  });
+
+  it('has no audit event where there is no audit record', async () => {
+    const { governed, events } = setup();
+
+    const result = await governed.call({ name: 'echo', arguments: {} });
+
+    expect(result.audit).toBeUndefined();
+    expect(storyOf(events)).toEqual(['pending', 'in_progress', 'completed']);
+  });
+
+  it('tells listeners everything before the call resolves', async () => {
+    const { governed, events } = setup();
+    const seen = await governed.call({ name: 'echo', arguments: {} }).then(() => events.length);
+
+    expect(seen).toBe(3);
+  });
+
+  it('runs observing layers around admission and the others inside it', async () => {
+    const trace: string[] = [];
+    const layers = [tracing('watch', trace, true), tracing('act', trace, false), tracing('late', trace, true)];
+    const { governed } = setup({ layers });
+
+    await governed.call({ name: 'nobody', arguments: {} });
+    expect(trace).toEqual(['watch in', 'watch out']);
+
+    trace.length = 0;
+    await governed.call({ name: 'echo', arguments: {} });
+    expect(trace).toEqual(['watch in', 'act in', 'late in', 'late out', 'act out', 'watch out']);
+  });
+
+  it('gives a refused call a pending and exactly one failed', async () => {
+    const no = defineLayer({ name: 'no', caller: (call) => refuse(call, 'policy_blocked', 'No.') });
+    const { governed, events, ran } = setup({ layers: [no] });
+
+    const result = await governed.call({ name: 'echo', arguments: {} });
+
+    expect(result).toMatchObject({ status: 'policy_blocked', errorCategory: 'policy_blocked', executed: 'no', observation: '[blocked: echo — policy_blocked]' });
+    expect(storyOf(events)).toEqual(['pending', 'in_progress', 'audit', 'failed']);
+    expect(ran).toEqual([]);
+  });
+
+  it('calls an interrupted call paused', async () => {
+    const interruption = { kind: 'approval_required', id: 'a1', fingerprint: 'f', shown: {}, options: [] } as const;
+    const ask = defineLayer({ name: 'ask', caller: (call) => refuse(call, 'approval_required', 'Ask.', { interruption }) });
+    const { governed, events } = setup({ layers: [ask] });
+
+    const result = await governed.call({ name: 'echo', arguments: {} });
+
+    expect(result.interruption).toEqual(interruption);
+    expect(storyOf(events).at(-1)).toBe('paused');
+  });
+
+  it('survives listeners that throw and reject, and logs them', async () => {
+    const { governed, logger } = setup();
+    governed.on('tool_call', () => {
+      throw new Error('listener broke');
+    });
+    governed.on('tool_call', (() => Promise.reject(new Error('listener broke later'))) as () => void);
+
+    const result = await governed.call({ name: 'echo', arguments: {} });
+
+    expect(result.status).toBe('ok');
+    expect(logger.lines.filter((line) => line.includes('listener broke'))).toHaveLength(2);
+  });
+
+  it('stops telling a listener that was taken off', async () => {
+    const { governed } = setup();
+    let told = 0;
+    const off = governed.on('*', () => void (told += 1));
+
+    off();
+    await governed.call({ name: 'echo', arguments: {} });
+
+    expect(told).toBe(0);
+  });
+
+  it('makes an id where the model gave none, and a session where the host gave none', async () => {
+    const { governed, events } = setup();
+
+    const first = await governed.call({ name: 'echo', arguments: {} });
+    const second = await governed.call({ name: 'echo', arguments: {}, id: '' });
+
+    expect(first.toolCallId).not.toBe(second.toolCallId);
+    expect(new Set(events.map((event) => event.session_id)).size).toBe(1);
+  });
+
+  it('throws for a request that is no request, before anything is told', async () => {
+    const { governed, events } = setup();
+
+    await expect(governed.call({ nmae: 'echo', arguments: {} } as never)).rejects.toSatisfy((error) => isAlliumError(error, 'ERR_INVALID_OPTION'));
+    expect(events).toEqual([]);
+  });
+});
+
+describe('progress', () => {
+  const slow = () =>
+    defineTool({
+      name: 'slow',
+      description: 'Reports.',
+      inputSchema: { type: 'object' },
+      execute(_args, { report }) {
+        report({ progress: 1, total: 2, message: 'half\nway' });
+        report({ progress: Number.NaN, message: 7 } as never);
+        return null;
+      },
+    });
+
+  it('reaches listeners and the host as clean numbers and one line of text', async () => {
+    const heard: unknown[] = [];
+    const { governed, events } = setup({ toolList: () => [slow()] });
+
+    await governed.call({ name: 'slow', arguments: {} }, { onProgress: (progress) => heard.push(progress) });
+
+    expect(heard).toEqual([{ progress: 1, total: 2, message: 'half way' }, {}]);
+    expect(events.filter((event) => event.type === 'tool_call_progress')).toHaveLength(2);
+  });
+
+  it('cannot be swallowed by a layer: the numbers come through without the text', async () => {
+    const heard: unknown[] = [];
+    const mute = defineLayer({ name: 'mute', caller: (call, next) => next({ ...call, report: () => {} }) });
+    const { governed } = setup({ toolList: () => [slow()], layers: [mute] });
+
+    await governed.call({ name: 'slow', arguments: {} }, { onProgress: (progress) => heard.push(progress) });
+
+    expect(heard[0]).toEqual({ progress: 1, total: 2 });
+  });
+
+  it('is not told any more once the call was answered', async () => {
+    let late = () => {};
+    const tool = defineTool({
+      name: 'late',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: (_args, { report }) => void (late = () => report({ progress: 9 })),
+    });
+    const { governed, events } = setup({ toolList: () => [tool] });
+
+    await governed.call({ name: 'late', arguments: {} });
+    late();
+
+    expect(storyOf(events)).toEqual(['pending', 'in_progress', 'completed']);
+  });
+});
+
+describe('observe', () => {
+  it('shows a call that ran elsewhere to observing and cleaning layers only', async () => {
+    const trace: string[] = [];
+    const layers = [tracing('watch', trace, true), tracing('act', trace, false)];
+    const { governed, events, ran } = setup({ layers });
+
+    const result = await governed.observe({ name: 'web_search', arguments: { q: 'x' }, id: 's1' }, { hits: 3 });
+
+    expect(result).toMatchObject({ status: 'ok', executed: 'yes', result: { hits: 3 }, toolCallId: 's1' });
+    expect(trace).toEqual(['watch in', 'watch out']);
+    expect(storyOf(events)).toEqual(['pending', 'audit', 'completed']);
+    expect(ran).toEqual([]);
+  });
+});
+
+describe('close', () => {
+  it('waits for calls under way, closes layers once, and takes no more calls', async () => {
+    let finish = (_value: unknown) => {};
+    const tool = defineTool({ name: 'wait', description: '', inputSchema: { type: 'object' }, execute: () => new Promise((resolve) => (finish = resolve)) });
+    const trace: string[] = [];
+    const layer = defineLayer({ name: 'closing', caller: (call, next) => next(call), close: async () => void trace.push('closed') });
+    const { governed } = setup({ toolList: () => [tool], layers: [layer] });
+    const calling = governed.call({ name: 'wait', arguments: {} }).then(({ status }) => trace.push(status));
+
+    await Promise.resolve();
+    const closing = governed.close();
+    await expect(governed.call({ name: 'wait', arguments: {} })).rejects.toSatisfy((error) => isAlliumError(error, 'ERR_CLOSED'));
+    await new Promise(setImmediate);
+    finish('done');
+    await Promise.all([calling, closing]);
+
+    expect(trace).toEqual(['ok', 'closed']);
+  });
+});
+
+describe('resume', () => {
+  it('says that no approval engine is there', async () => {
+    const { governed } = setup();
+
+    await expect(governed.resume('a1', { decision: 'allow_once' })).rejects.toSatisfy((error) => isAlliumError(error, 'ERR_APPROVALS_UNAVAILABLE'));
+  });
+});

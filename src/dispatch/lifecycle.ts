@@ -1,0 +1,77 @@
+/** What the host hears of a call: pending, under way, progress, the audit record, and exactly one ending. */
+
+import type { ToolCall, ToolProgress } from '../core/call.ts';
+import { describeThrown, isAlliumError } from '../core/errors.ts';
+import { fail, type ToolResult } from '../core/result.ts';
+import { outcomeOf } from '../core/status.ts';
+import { toolCallAuditEvent, toolCallEvent, toolCallProgressEvent, toolCallUpdateEvent } from '../core/wire.ts';
+import type { Logger } from '../tools/tool.ts';
+import type { EventHub } from './events.ts';
+import { type OutputFiles, previewOf } from './output-files.ts';
+import { recordOf } from './record.ts';
+
+export interface LifecycleParts {
+  readonly hub: EventHub;
+  readonly logger: Logger;
+  readonly outputFiles: OutputFiles;
+  readonly maxPreviewBytes: number;
+}
+
+/** Runs one call through its stack and tells the listeners, who hear everything before the host gets its result. */
+export async function runLifecycle(call: ToolCall, run: (call: ToolCall) => Promise<ToolResult>, parts: LifecycleParts): Promise<ToolResult> {
+  const { hub } = parts;
+  hub.emit(toolCallEvent(namesOf(call)));
+  let raised: unknown = null;
+  let result: ToolResult;
+  try {
+    result = await run(call);
+  } catch (thrown) {
+    raised = thrown;
+    result = isAlliumError(thrown) && thrown.result !== undefined ? thrown.result : fail(call, 'exception', thrown, 'The call failed outside its tool.');
+  }
+  recordOf(call).done = true;
+  result = await keptAside(call, result, parts);
+  if (result.audit !== undefined) hub.emit(toolCallAuditEvent({ ...namesOf(call), audit: result.audit }));
+  hub.emit(endingOf(call, result));
+  if (raised !== null) throw raised;
+  return result;
+}
+
+export const startedEvent = (call: ToolCall) => toolCallUpdateEvent({ ...namesOf(call), status: 'in_progress' });
+
+export const progressEvent = (call: ToolCall, progress: ToolProgress) => toolCallProgressEvent({ ...namesOf(call), progress });
+
+const namesOf = (call: ToolCall) => ({ sessionId: call.turn.sessionId, toolCallId: call.callId, toolName: call.toolName });
+
+function endingOf(call: ToolCall, result: ToolResult) {
+  const { error, errorCategory, executor } = result;
+  return toolCallUpdateEvent({
+    ...namesOf(call),
+    status: endingStatus(result),
+    executed: result.executed,
+    ...(error === null ? {} : { error }),
+    ...(errorCategory === null ? {} : { errorCategory }),
+    ...(executor === null ? {} : { executor }),
+    durationMs: result.executionDurationMs,
+  });
+}
+
+function endingStatus(result: ToolResult): 'completed' | 'failed' | 'cancelled' | 'paused' {
+  if (result.status === 'cancelled') return 'cancelled';
+  const outcome = outcomeOf(result);
+  return outcome === 'interrupted' ? 'paused' : outcome;
+}
+
+/** A large text becomes an output file. Losing the file is a pity, not a failure: the preview says so. */
+async function keptAside(call: ToolCall, result: ToolResult, { outputFiles, maxPreviewBytes, logger }: LifecycleParts): Promise<ToolResult> {
+  const text = result.renderedResult;
+  if (text.length * 3 <= maxPreviewBytes || Buffer.byteLength(text) <= maxPreviewBytes) return result;
+  try {
+    const file = await outputFiles.write({ sessionId: call.turn.sessionId, text, mediaType: 'text/plain; charset=utf-8' });
+    return previewOf(result, file, maxPreviewBytes);
+  } catch (thrown) {
+    logger.warn({ toolName: call.toolName, toolCallId: call.callId, error: describeThrown(thrown) }, 'an output file could not be written');
+    return previewOf(result, null, maxPreviewBytes);
+  }
+}
+

@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { settle } from '../../conformance/test-kit.ts';
+import { defineTool } from '../tools/define-tool.ts';
+import { createCallCounter, createGate } from './limits.ts';
+import { setup, storyOf } from './testing.fixture.ts';
+import { createTurnMemory } from './turns.ts';
+
+/** A tool that waits until it is let go, and the most that waited at once. */
+function waitingTool() {
+  const waiting: (() => void)[] = [];
+  const peak = { now: 0, most: 0 };
+  const tool = defineTool({
+    name: 'wait',
+    description: '',
+    inputSchema: { type: 'object', properties: { n: { type: 'number' } } },
+    async execute({ n }) {
+      peak.now += 1;
+      peak.most = Math.max(peak.most, peak.now);
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      peak.now -= 1;
+      return n;
+    },
+  });
+  return { tool, peak, letOne: () => waiting.shift()?.(), letLast: () => waiting.pop()?.(), waiting };
+}
+
+describe('limits', () => {
+  it.each([
+    ['maxCallsPerRun', { runId: 'r1' }, { runId: 'r2' }],
+    ['maxCallsPerSession', { sessionId: 's1' }, { sessionId: 's2' }],
+  ])('%s lets that many calls through and counts each name apart', async (limit, turn, other) => {
+    const { governed, ran } = setup({ limits: { [limit]: 2 } });
+    const statuses = [];
+    for (let n = 0; n < 4; n += 1) statuses.push((await governed.call({ name: 'echo', arguments: {} }, { turn })).status);
+
+    expect(statuses).toEqual(['ok', 'ok', 'limit_exceeded', 'limit_exceeded']);
+    expect((await governed.call({ name: 'echo', arguments: {} }, { turn: other })).status).toBe('ok');
+    expect(ran).toHaveLength(3);
+  });
+
+  it('of nothing lets nothing through', async () => {
+    const { governed, events } = setup({ limits: { maxCallsPerSession: 0 } });
+
+    expect((await governed.call({ name: 'echo', arguments: {} })).status).toBe('limit_exceeded');
+    expect(storyOf(events)).toEqual(['pending', 'audit', 'failed']);
+  });
+
+  it('are not used up by calls that were turned away before', async () => {
+    const { governed } = setup({ limits: { maxCallsPerSession: 1 } });
+    await governed.call({ name: 'nobody', arguments: {} });
+    await governed.call({ name: 'echo', arguments: { text: 5 } });
+
+    expect((await governed.call({ name: 'echo', arguments: {} })).status).toBe('ok');
+  });
+
+  it('cannot be passed by claiming to be a resumed call', async () => {
+    const { governed } = setup({ limits: { maxCallsPerSession: 0 } });
+
+    expect((await governed.call({ name: 'echo', arguments: {} }, { turn: { resumes: 1 } })).status).toBe('limit_exceeded');
+  });
+
+  it('admit exactly their number of ten thousand calls at once', async () => {
+    const { governed, ran } = setup({ limits: { maxCallsPerSession: 100 } });
+    const results = await Promise.all(Array.from({ length: 10_000 }, () => governed.call({ name: 'echo', arguments: {} })));
+
+    expect(results.filter((result) => result.ok)).toHaveLength(100);
+    expect(ran).toHaveLength(100);
+  });
+
+  it('of concurrency make calls wait in order instead of failing', async () => {
+    const { tool, peak, letOne } = waitingTool();
+    const { governed } = setup({ toolList: () => [tool], limits: { maxConcurrent: 2 } });
+    const done: unknown[] = [];
+    const calls = [1, 2, 3, 4, 5].map((n) => governed.call({ name: 'wait', arguments: { n } }).then(({ result }) => done.push(result)));
+
+    for (let n = 0; n < 5; n += 1) {
+      await settle();
+      letOne();
+    }
+    await Promise.all(calls);
+
+    expect(peak.most).toBe(2);
+    expect(done).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('of concurrency do not lock out the calls a tool makes itself', async () => {
+    const inner = defineTool({ name: 'inner', description: '', inputSchema: { type: 'object' }, execute: () => 'inside' });
+    const outer = defineTool({ name: 'outer', description: '', inputSchema: { type: 'object' }, execute: async (_args, { call }) => (await call({ name: 'inner', arguments: {} })).result });
+    const { governed } = setup({ toolList: () => [inner, outer], limits: { maxConcurrent: 1 } });
+
+    expect((await governed.call({ name: 'outer', arguments: {} })).result).toBe('inside');
+  });
+
+  it('let a call go that is cancelled while it waits', async () => {
+    const { tool, letOne } = waitingTool();
+    const { governed } = setup({ toolList: () => [tool], limits: { maxConcurrent: 1 } });
+    const controller = new AbortController();
+    const first = governed.call({ name: 'wait', arguments: {} });
+    const second = governed.call({ name: 'wait', arguments: {} }, { signal: controller.signal });
+    await settle();
+
+    controller.abort();
+    expect(await second).toMatchObject({ status: 'cancelled', executed: 'no' });
+    letOne();
+    expect((await first).status).toBe('ok');
+  });
+
+  it('refuse to be misspelt or negative', () => {
+    expect(() => setup({ limits: { maxCalls: 1 } as never })).toThrow('maxCalls');
+    expect(() => setup({ limits: { maxConcurrent: 0 } })).toThrow('at least 1');
+  });
+});
+
+describe('tools that call tools', () => {
+  it('go through the same stack and end at a fixed depth', async () => {
+    let deepest = 0;
+    const digger = defineTool({
+      name: 'dig',
+      description: '',
+      inputSchema: { type: 'object', properties: { depth: { type: 'number' } } },
+      async execute({ depth = 0 }, { call }) {
+        deepest = Math.max(deepest, depth);
+        return (await call({ name: 'dig', arguments: { depth: depth + 1 } })).status;
+      },
+    });
+    const { governed, events } = setup({ toolList: () => [digger] });
+
+    await governed.call({ name: 'dig', arguments: {} });
+
+    expect(deepest).toBe(8);
+    expect(events.filter((event) => event.type === 'tool_call_update' && event.error_category === 'limit_exceeded')).toHaveLength(1);
+  });
+});
+
+describe('the gate', () => {
+  it('hands a place to whoever waits longest, not to a newcomer', async () => {
+    const gate = createGate(1);
+    const { signal } = new AbortController();
+    const order: string[] = [];
+    const leave = await gate.enter(signal);
+    const waiter = gate.enter(signal).then((give) => {
+      order.push('waiter');
+      give?.();
+    });
+
+    leave?.();
+    const newcomer = gate.enter(signal).then(() => order.push('newcomer'));
+    await Promise.all([waiter, newcomer]);
+
+    expect(order).toEqual(['waiter', 'newcomer']);
+  });
+});
+
+describe('the counter', () => {
+  it('takes check and count in one step', () => {
+    const counter = createCallCounter(1);
+
+    expect([counter.take('a'), counter.take('a'), counter.take('__proto__'), counter.take('constructor')]).toEqual([true, false, true, true]);
+  });
+});
+
+describe('the memory of turns', () => {
+  it('gives a turn nothing once its list may have been forgotten', () => {
+    const memory = createTurnMemory(2);
+    const turn = (turnId: string) => ({ turnId, sessionId: 's', iteration: 1 });
+
+    expect(memory.allows(turn('unknown'), 'echo')).toBe(true);
+    for (const id of ['a', 'b', 'c']) memory.remember(turn(id), []);
+
+    expect(memory.allows(turn('a'), 'echo')).toBe(false);
+    expect(memory.allows(turn('unknown'), 'echo')).toBe(false);
+  });
+});

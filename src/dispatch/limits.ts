@@ -1,0 +1,98 @@
+/** Counted and concurrent calls. Check and take are one step, and a refused call takes nothing. */
+
+import { LRUCache } from 'lru-cache';
+import { checkOptions, expected } from '../core/options.ts';
+
+export interface DispatchLimits {
+  readonly maxCallsPerRun?: number;
+  readonly maxCallsPerSession?: number;
+  /** Calls beyond it wait in order; calls a tool makes itself ride on its place. */
+  readonly maxConcurrent?: number;
+  /** @default 1_048_576 */
+  readonly maxArgsBytes?: number;
+  /** @default 64 */
+  readonly maxArgsDepth?: number;
+  /** A larger result is not kept at all. @default 33_554_432 */
+  readonly maxResultBytes?: number;
+  /** A larger result becomes an output file with a preview of this size. @default 8192 */
+  readonly maxPreviewBytes?: number;
+}
+
+export const DEFAULT_LIMITS = { maxArgsBytes: 1_048_576, maxArgsDepth: 64, maxResultBytes: 33_554_432, maxPreviewBytes: 8192 } as const;
+
+export type ResolvedLimits = DispatchLimits & Required<Pick<DispatchLimits, keyof typeof DEFAULT_LIMITS>>;
+
+export function resolveLimits(limits: DispatchLimits = {}): ResolvedLimits {
+  checkOptions('governTools limits', limits, {
+    maxCallsPerRun: expected.integer(0),
+    maxCallsPerSession: expected.integer(0),
+    maxConcurrent: expected.integer(1),
+    maxArgsBytes: expected.integer(2),
+    maxArgsDepth: expected.integer(1),
+    maxResultBytes: expected.integer(1),
+    maxPreviewBytes: expected.integer(64),
+  });
+  return Object.freeze({ ...DEFAULT_LIMITS, ...limits });
+}
+
+/** How many runs and sessions are counted at a time. The longest idle one is forgotten first. */
+const MAX_COUNTED = 100_000;
+
+export interface CallCounter {
+  /** Takes one of `max` for this key, or says that none is left. */
+  take(key: string): boolean;
+}
+
+export function createCallCounter(max: number | undefined): CallCounter {
+  if (max === undefined) return { take: () => true };
+  const counts = new LRUCache<string, number>({ max: MAX_COUNTED });
+  return {
+    take(key) {
+      const count = counts.get(key) ?? 0;
+      if (count >= max) return false;
+      counts.set(key, count + 1);
+      return true;
+    },
+  };
+}
+
+export interface Gate {
+  /** Resolves to a function that gives the place back, or to `null` when the signal aborted first. */
+  enter(signal: AbortSignal): Promise<(() => void) | null>;
+}
+
+/** Lets `max` in at a time, in the order they came. */
+export function createGate(max: number | undefined): Gate {
+  if (max === undefined) return { enter: () => Promise.resolve(() => {}) };
+  let inside = 0;
+  const waiting: (() => void)[] = [];
+  // A place goes straight to whoever waits longest: given up first, a newcomer could take it in between.
+  const leave = () => {
+    const next = waiting.shift();
+    if (next === undefined) inside -= 1;
+    else next();
+  };
+  return {
+    async enter(signal) {
+      if (inside >= max) return (await turnOf(waiting, signal)) ? leave : null;
+      inside += 1;
+      return leave;
+    },
+  };
+}
+
+function turnOf(waiting: (() => void)[], signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve(false);
+    const giveUp = () => {
+      waiting.splice(waiting.indexOf(proceed), 1);
+      resolve(false);
+    };
+    const proceed = () => {
+      signal.removeEventListener('abort', giveUp);
+      resolve(true);
+    };
+    waiting.push(proceed);
+    signal.addEventListener('abort', giveUp, { once: true });
+  });
+}

@@ -1,0 +1,61 @@
+/** What comes in from a model: taken once, measured, and never repaired by guessing. */
+
+import { AlliumError, oneLine } from '../core/errors.ts';
+import { freezeParsed, isDeeperThan, isObject, type JsonObject, type JsonValue, snapshotObject } from '../core/json.ts';
+
+export interface IntakeLimits {
+  readonly maxArgsBytes: number;
+  readonly maxArgsDepth: number;
+}
+
+/** Arguments as they will be used, or the sentence that tells the model what is wrong with them. */
+export type Intake = { readonly args: JsonObject; readonly problem: null } | { readonly args: JsonObject; readonly problem: string };
+
+const NONE: JsonObject = freezeParsed({});
+const broken = (problem: string): Intake => ({ args: NONE, problem });
+
+/** Reads arguments from an object or from raw JSON text. Malformed text is a problem to report, never an empty object. */
+export function readArguments(given: unknown, limits: IntakeLimits): Intake {
+  if (typeof given === 'string') return readText(given, limits);
+  if (!isObject(given)) return broken(`the arguments must be a JSON object, got ${kindOf(given)}`);
+  if (isDeeperThan(given, limits.maxArgsDepth)) return broken(tooDeep(limits));
+  try {
+    const args = snapshotObject(given);
+    const bytes = Buffer.byteLength(JSON.stringify(args));
+    return bytes > limits.maxArgsBytes ? broken(tooLarge(bytes, limits)) : checked(args);
+  } catch (error) {
+    return broken(`the arguments are not JSON: ${error instanceof AlliumError ? oneLine(error.message) : 'they cannot be read'}`);
+  }
+}
+
+function readText(text: string, limits: IntakeLimits): Intake {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > limits.maxArgsBytes) return broken(tooLarge(bytes, limits));
+  let parsed: JsonValue;
+  try {
+    parsed = JSON.parse(text) as JsonValue;
+  } catch {
+    return broken('the arguments are not valid JSON; send one complete JSON object');
+  }
+  if (!isObject(parsed)) return broken(`the arguments must be a JSON object, got ${kindOf(parsed)}`);
+  if (isDeeperThan(parsed, limits.maxArgsDepth)) return broken(tooDeep(limits));
+  return checked(freezeParsed(parsed));
+}
+
+/** A member called `__proto__` means nothing good: somewhere down the line an assignment would change a prototype. */
+function checked(args: JsonObject): Intake {
+  return hasPrototypeKey(args) ? broken('"__proto__" is not allowed as a name in the arguments') : { args, problem: null };
+}
+
+function hasPrototypeKey(value: JsonValue): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.hasOwn(value, '__proto__') || Object.values(value).some(hasPrototypeKey);
+}
+
+const tooLarge = (bytes: number, { maxArgsBytes }: IntakeLimits): string => `the arguments are too large: ${bytes} bytes, at most ${maxArgsBytes} are taken`;
+const tooDeep = ({ maxArgsDepth }: IntakeLimits): string => `the arguments nest too deep: at most ${maxArgsDepth} levels are taken`;
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'a list' : typeof value;
+}

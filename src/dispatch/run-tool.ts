@@ -1,0 +1,140 @@
+/** The bottom of the onion: hidden arguments in, the tool run within its bounds, and whatever it did made a result. */
+
+import { match } from 'ts-pattern';
+import type { ToolCall, ToolProgress } from '../core/call.ts';
+import type { Clock } from '../core/clock.ts';
+import { describeThrown, isAlliumError, oneLine } from '../core/errors.ts';
+import type { JsonValue } from '../core/json.ts';
+import { fail, ok, type ToolResult, withResult } from '../core/result.ts';
+import { describeProblems, validateJson } from '../tools/schema/validator.ts';
+import { failureDetails, isToolOutput, type Tool, type ToolContext, type ToolExecutor, type ToolOutput } from '../tools/tool.ts';
+import { invalidArgsText } from './admission.ts';
+import { type HiddenSources, hiddenValues, maskSecrets, withoutSecrets } from './hidden-arguments.ts';
+import { recordOf } from './record.ts';
+import { type Ending, type Ran, runWithin } from '../core/run-within.ts';
+
+/** How long a tool that was stopped may take to say what it did. */
+const GRACE_MS = 100;
+
+export interface RunToolOptions {
+  readonly clock: Clock;
+  readonly sources: HiddenSources;
+  readonly maxResultBytes: number;
+  readonly executorFor: (tool: Tool) => ToolExecutor;
+  readonly contextFor: (call: ToolCall, signal: AbortSignal, report: (progress: ToolProgress) => void) => ToolContext;
+}
+
+/** Runs one tool for one call. What it throws itself, `compose` makes an `executor_error`. */
+export async function runTool(call: ToolCall, tool: Tool, options: RunToolOptions): Promise<ToolResult> {
+  const { clock } = options;
+  let secrets: readonly string[] = [];
+  let misfit: string | null = null;
+  const report = (progress: ToolProgress) => reportThrough(call, cleanProgress(progress, secrets));
+  const ending = await runWithin({ clock, signal: call.signal, timeoutMs: tool.timeoutMs, graceMs: GRACE_MS }, async (signal) => {
+    const context = options.contextFor(call, signal, report);
+    const hidden = await hiddenValues(tool, context, options.sources);
+    secrets = hidden.secrets;
+    const args = { ...call.toolArgs, ...hidden.values };
+    const parsed = tool.parse === undefined ? { value: args } : await tool.parse(args);
+    if (!('value' in parsed)) return void (misfit = describeProblems(parsed.problems));
+    return options.executorFor(tool).execute({ tool, args: Object.freeze(parsed.value), context });
+  });
+  if (misfit !== null) return fail(call, 'schema_violation', null, invalidArgsText(call, misfit), { executed: 'no' });
+  const result = resultOf(call, tool, ending, secrets);
+  return Buffer.byteLength(result.renderedResult) > options.maxResultBytes ? tooLarge(call, options.maxResultBytes) : result;
+}
+
+function resultOf(call: ToolCall, tool: Tool, ending: Ending<unknown>, secrets: readonly string[]): ToolResult {
+  return match(ending)
+    .with({ by: 'itself' }, ({ ran }) => {
+      if ('value' in ran) return answered(call, tool, ran.value, secrets);
+      return call.signal.aborted ? stopped(call, tool, 'cancelled', ran) : threw(call, ran.thrown, secrets);
+    })
+    .with({ by: 'timeout' }, { by: 'cancelled' }, ({ by, ran }) => stopped(call, tool, by, ran))
+    .exhaustive();
+}
+
+/** Makes a result of what a tool answered. */
+export function answered(call: ToolCall, tool: Tool | null, value: unknown, secrets: readonly string[] = []): ToolResult {
+  let plain: JsonValue | undefined;
+  try {
+    plain = withoutSecrets(value, secrets);
+  } catch (error) {
+    const why = isAlliumError(error) ? oneLine(error.message) : 'it cannot be read';
+    return fail(call, 'executor_error', error, `${call.toolName} answered with something that is not JSON: ${why}`, { category: 'not_json', errorClass: 'fatal', executed: 'yes' });
+  }
+  // A copy of a tool output is an ordinary value again, so the mark is looked for on what the tool returned.
+  const result = isToolOutput(value) ? fromOutput(call, plain as unknown as ToolOutput) : ok(call, plain);
+  return result.ok ? fitsOutput(call, tool, result) : result;
+}
+
+function fromOutput(call: ToolCall, { content, structuredContent, isError }: ToolOutput): ToolResult {
+  if (isError !== true) return ok(call, structuredContent, { content });
+  const { renderedResult } = ok(call, structuredContent, { content });
+  const failed = fail(call, 'executor_error', null, renderedResult, { category: 'tool_error', executed: 'yes' });
+  return withResult(failed, { content, ...(structuredContent === undefined ? {} : { result: structuredContent }) });
+}
+
+function fitsOutput(call: ToolCall, tool: Tool | null, result: ToolResult): ToolResult {
+  if (tool?.outputSchema === undefined) return result;
+  const problems = validateJson(tool.outputSchema, result.result);
+  if (problems.length === 0) return result;
+  const message = `${call.toolName} ran, but its answer does not have the promised form: ${describeProblems(problems)}. Do not repeat the call.`;
+  return fail(call, 'output_schema_violation', null, message, { executed: 'yes' });
+}
+
+function threw(call: ToolCall, thrown: unknown, secrets: readonly string[]): ToolResult {
+  const { category, errorClass, executed = 'unknown' } = failureDetails(thrown);
+  const message = maskSecrets(secrets)(describeThrown(thrown));
+  return fail(call, 'executor_error', thrown, message, {
+    category: category ?? categoryOf(thrown),
+    errorClass: errorClass ?? (categoryOf(thrown) === 'network' ? 'retryable' : 'repairable'),
+    executed,
+  });
+}
+
+const NETWORK_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH', 'ENETUNREACH']);
+
+/** What kind of failure it was, as far as an error code tells. */
+function categoryOf(thrown: unknown): string {
+  try {
+    const code: unknown = typeof thrown === 'object' && thrown !== null && 'code' in thrown ? thrown.code : undefined;
+    return typeof code === 'string' && NETWORK_CODES.has(code) ? 'network' : 'exception';
+  } catch {
+    return 'exception';
+  }
+}
+
+/** A tool that was stopped ran for certain only if it still answered. */
+function stopped(call: ToolCall, tool: Tool, by: 'timeout' | 'cancelled', ran: Ran<unknown> | null): ToolResult {
+  const executed = ran !== null && 'value' in ran ? 'yes' : 'unknown';
+  const message = by === 'timeout' ? `${call.toolName} did not answer within ${tool.timeoutMs ?? 0} ms. It may have done its work; check before you try again.` : 'The call was cancelled while it ran.';
+  return fail(call, by, ran, message, { executed });
+}
+
+const tooLarge = (call: ToolCall, maxBytes: number): ToolResult =>
+  fail(call, 'executor_error', null, `${call.toolName} answered with more than ${maxBytes} bytes. Ask for less at a time.`, { category: 'result_too_large', errorClass: 'repairable', executed: 'yes' });
+
+/**
+ * Progress goes out through the layers. One that swallows it cannot make a long call look dead: the host is told the
+ * numbers, without the text that layer may have had reason to withhold.
+ */
+function reportThrough(call: ToolCall, { message, ...numbers }: ToolProgress): void {
+  const record = recordOf(call);
+  const before = record.reported;
+  try {
+    call.report(Object.freeze(message === undefined ? numbers : { ...numbers, message }));
+  } catch {
+    // The layer's failure is no business of the tool's.
+  }
+  if (record.reported === before) record.report(Object.freeze(numbers));
+}
+
+/** Progress comes from the tool: numbers that are numbers, text on one line, and no secret it was given. */
+function cleanProgress({ progress, total, message }: ToolProgress, secrets: readonly string[]): ToolProgress {
+  return {
+    ...(Number.isFinite(progress) ? { progress: progress as number } : {}),
+    ...(Number.isFinite(total) ? { total: total as number } : {}),
+    ...(typeof message === 'string' ? { message: oneLine(maskSecrets(secrets)(message)) } : {}),
+  };
+}

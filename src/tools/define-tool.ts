@@ -1,0 +1,107 @@
+/** `defineTool`: one definition, checked once, with the types of its arguments taken from its schema. */
+
+import { completeAnnotations, SIDE_EFFECT_LEVELS, TOOL_KINDS, type ToolAnnotations } from '../core/annotations.ts';
+import type { ExecutorKind } from '../core/call.ts';
+import { AlliumError } from '../core/errors.ts';
+import { isObject, type JsonObject, snapshotObject } from '../core/json.ts';
+import { checkOptions, expected } from '../core/options.ts';
+import { hideParameters } from './hide-parameters.ts';
+import type { InferArgs, SchemaLiteral, ToolInputSchema } from './infer-args.ts';
+import { declaresParameter } from './inject-parameter.ts';
+import { checkToolName } from './names.ts';
+import { checkSchema } from './schema/check-schema.ts';
+import { isStandardSchema, jsonSchemaOf, parserOf } from './standard-schema.ts';
+import type { HiddenArgument, Tool, ToolContext, ToolRetry } from './tool.ts';
+
+export interface ToolDefinition<S extends ToolInputSchema> {
+  readonly name: string;
+  /** What the model reads to decide when to call it. */
+  readonly description: string;
+  /** A JSON Schema literal, or any Standard Schema such as zod's. */
+  readonly inputSchema: S;
+  readonly outputSchema?: SchemaLiteral;
+  /** Arguments the host supplies; taken out of the schema if it declares them. */
+  readonly injected?: readonly HiddenArgument[];
+  readonly annotations?: ToolAnnotations;
+  /** @default 'local' */
+  readonly executor?: ExecutorKind;
+  /** Enforced by the dispatcher, with or without a timeout layer; the smaller wins. */
+  readonly timeoutMs?: number;
+  readonly retry?: ToolRetry;
+  readonly idempotency?: 'none' | 'safe' | 'keyed';
+  readonly metadata?: object;
+  /** What the tool is about to do, said before it does it. */
+  readonly proposedRequests?: (args: InferArgs<S>, context: ToolContext) => readonly JsonObject[] | Promise<readonly JsonObject[]>;
+  /** A returned value is the result; a thrown error is `executor_error`, its message shown to the model. */
+  readonly execute?: (args: InferArgs<S>, context: ToolContext) => unknown;
+}
+
+const EXPECTED = {
+  name: expected.required(expected.string),
+  description: expected.required({ text: 'a string', test: (value: unknown) => typeof value === 'string' }),
+  inputSchema: expected.required({ text: 'a schema', test: (value: unknown) => isObject(value) || isStandardSchema(value) }),
+  outputSchema: expected.object,
+  injected: expected.listOf({ text: '{ name, from }', test: isHiddenArgument }),
+  annotations: { text: 'annotations', test: isAnnotations },
+  executor: expected.oneOf('local', 'host_bridge', 'mcp_server', 'provider_native'),
+  timeoutMs: expected.integer(1),
+  retry: expected.object,
+  idempotency: expected.oneOf('none', 'safe', 'keyed'),
+  metadata: expected.object,
+  proposedRequests: expected.function,
+  execute: expected.function,
+} as const;
+
+/** Checks a definition and freezes it. Schemas are compiled on first use, not here. */
+export function defineTool<const S extends ToolInputSchema>(definition: ToolDefinition<S>): Tool {
+  checkOptions(`tool ${typeof definition?.name === 'string' ? `"${definition.name}"` : '?'}`, definition, EXPECTED);
+  const { name, description, inputSchema, outputSchema, injected = [], annotations, executor = 'local', metadata, ...rest } = definition;
+  checkToolName(name, 'mcp');
+  const written = checkSchema(isStandardSchema(inputSchema) ? jsonSchemaOf(inputSchema, name) : inputSchema, `tool "${name}"`, { objectRoot: true });
+  const hidden = new Set(injected.map((argument) => argument.name));
+  if (hidden.size !== injected.length) throw new AlliumError('ERR_INVALID_TOOL', `tool "${name}": two injected arguments share a name`, { toolName: name });
+  const schema = hideParameters(written, hidden);
+  const fields = {
+    ...rest,
+    name,
+    description,
+    inputSchema: schema,
+    ownSchema: schema,
+    injected: Object.freeze(injected.map((argument) => Object.freeze({ ...argument }))),
+    annotations: completeAnnotations(annotations),
+    executor,
+    ...(outputSchema === undefined ? {} : { outputSchema: checkSchema(outputSchema, `output of tool "${name}"`) }),
+    ...(metadata === undefined ? {} : { metadata: snapshotObject(metadata) }),
+    ...(isStandardSchema(inputSchema) ? { parse: visibleParser(parserOf(inputSchema), hidden, (key) => declaresParameter(written, key)) } : {}),
+  };
+  // Types were inferred for the author; from here on every tool is the same plain shape.
+  return Object.freeze(fields as unknown as Tool);
+}
+
+/** A library's object schema drops or refuses what it does not declare, so undeclared hidden arguments go around it. */
+function visibleParser(parse: NonNullable<Tool['parse']>, hidden: ReadonlySet<string>, declares: (name: string) => boolean): NonNullable<Tool['parse']> {
+  const around = [...hidden].filter((name) => !declares(name));
+  return async (args) => {
+    const seen = Object.fromEntries(Object.entries(args).filter(([name]) => !around.includes(name)));
+    const parsed = await parse(seen);
+    if (!('value' in parsed)) return parsed;
+    return { value: { ...parsed.value, ...Object.fromEntries(around.filter((name) => Object.hasOwn(args, name)).map((name) => [name, args[name]])) } };
+  };
+}
+
+const PLAIN_SOURCES = new Set(['sessionId', 'runId', 'turn', 'signal', 'state', 'events', 'report']);
+
+function isHiddenArgument(value: unknown): boolean {
+  if (!isObject(value) || typeof value.name !== 'string' || value.name === '' || value.name === '__proto__') return false;
+  const { from } = value;
+  return typeof from === 'function' || (typeof from === 'string' && (PLAIN_SOURCES.has(from) || /^(store|secret):.+$/s.test(from)));
+}
+
+function isAnnotations(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { kind, sideEffectLevel } = value;
+  return (
+    (kind === undefined || TOOL_KINDS.some((known) => known === kind)) &&
+    (sideEffectLevel === undefined || SIDE_EFFECT_LEVELS.some((known) => known === sideEffectLevel))
+  );
+}

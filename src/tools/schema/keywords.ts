@@ -1,0 +1,103 @@
+/** The keywords that are understood: where they keep schemas, and what their other values must be. All else is annotation. */
+
+import { isObject } from '../../core/json.ts';
+import { type Expectation, expected } from '../../core/options.ts';
+
+/** How a keyword keeps schemas. `map-or-names` is `dependencies`, whose members are schemas or lists of names. */
+export type Holds = 'one' | 'list' | 'map' | 'one-or-list' | 'map-or-names';
+
+/** Whether a keyword's schemas look at the same value, at a part of it, or at nothing until something refers to them. */
+export type LooksAt = 'value' | 'part' | 'nothing';
+
+export interface SchemaKeyword {
+  readonly holds: Holds;
+  readonly looksAt: LooksAt;
+  /** Applied once for every item or member, so that its work repeats. */
+  readonly repeats: boolean;
+}
+
+const keyword = (holds: Holds, looksAt: LooksAt, repeats = false): SchemaKeyword => Object.freeze({ holds, looksAt, repeats });
+
+/** Everything else in a schema is data: a property may be called `$ref`, and `enum`, `const`, `default`, `examples` hold values. */
+export const SCHEMA_KEYWORDS: ReadonlyMap<string, SchemaKeyword> = new Map([
+  ['allOf', keyword('list', 'value')],
+  ['anyOf', keyword('list', 'value')],
+  ['oneOf', keyword('list', 'value')],
+  ['not', keyword('one', 'value')],
+  ['if', keyword('one', 'value')],
+  ['then', keyword('one', 'value')],
+  ['else', keyword('one', 'value')],
+  ['dependentSchemas', keyword('map', 'value')],
+  ['dependencies', keyword('map-or-names', 'value')],
+  ['properties', keyword('map', 'part')],
+  ['patternProperties', keyword('map', 'part', true)],
+  ['additionalProperties', keyword('one', 'part', true)],
+  ['unevaluatedProperties', keyword('one', 'part', true)],
+  ['propertyNames', keyword('one', 'part', true)],
+  ['prefixItems', keyword('list', 'part')],
+  ['items', keyword('one-or-list', 'part', true)],
+  ['additionalItems', keyword('one', 'part', true)],
+  ['unevaluatedItems', keyword('one', 'part', true)],
+  ['contains', keyword('one', 'part', true)],
+  ['$defs', keyword('map', 'nothing')],
+  ['definitions', keyword('map', 'nothing')],
+  ['contentSchema', keyword('one', 'nothing')],
+]);
+
+const TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);
+
+const isNames = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((name) => typeof name === 'string');
+
+const isType = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length > 0 && value.every((name) => TYPES.has(name)) : TYPES.has(value);
+
+const text: Expectation = { text: 'a string', test: (value) => typeof value === 'string' };
+const number: Expectation = { text: 'a number', test: (value) => typeof value === 'number' };
+const names: Expectation = { text: 'a list of names', test: isNames };
+
+/** What the values of the other keywords must be. A keyword that is not here is not read. */
+export const VALUE_KEYWORDS: ReadonlyMap<string, Expectation> = new Map([
+  ['type', { text: `one or several of ${[...TYPES].join(', ')}`, test: isType }],
+  ['enum', { text: 'a list of at least one value', test: (value: unknown) => Array.isArray(value) && value.length > 0 }],
+  ['const', { text: 'a value', test: () => true }],
+  ['required', names],
+  ['dependentRequired', { text: 'lists of names', test: (value: unknown) => isObject(value) && Object.values(value).every(isNames) }],
+  ['multipleOf', { text: 'a number above 0', test: (value: unknown) => typeof value === 'number' && value > 0 }],
+  ['maximum', number],
+  ['minimum', number],
+  ['exclusiveMaximum', number],
+  ['exclusiveMinimum', number],
+  ['maxLength', expected.integer(0)],
+  ['minLength', expected.integer(0)],
+  ['maxItems', expected.integer(0)],
+  ['minItems', expected.integer(0)],
+  ['maxProperties', expected.integer(0)],
+  ['minProperties', expected.integer(0)],
+  ['maxContains', expected.integer(0)],
+  ['minContains', expected.integer(0)],
+  ['uniqueItems', expected.boolean],
+  ['pattern', text],
+  ['format', text],
+  ['$ref', text],
+  ['$dynamicRef', text],
+  ['$recursiveRef', text],
+  ['$anchor', text],
+  ['$dynamicAnchor', text],
+  ['$id', text],
+]);
+
+/** Keywords that draft-07 does not know and therefore ignores. */
+export const MODERN_KEYWORDS: ReadonlySet<string> = new Set([
+  'prefixItems',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+  'dependentSchemas',
+  'dependentRequired',
+  'minContains',
+  'maxContains',
+  '$dynamicRef',
+  '$recursiveRef',
+]);
+
+/** Keywords by which a schema points at another one. With one `$id` per document the three say the same. */
+export const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef'] as const;

@@ -1,0 +1,134 @@
+/** A tool: what the model is shown, and how it runs. */
+
+import type { ExecutorKind, JsonSchema, ToolProgress, Turn } from '../core/call.ts';
+import type { Content, ContentBlock } from '../core/content.ts';
+import { type JsonObject, snapshot } from '../core/json.ts';
+import type { ToolSpec } from '../core/layer.ts';
+import type { ToolResult } from '../core/result.ts';
+import type { ErrorClass, Executed } from '../core/status.ts';
+
+/** A request for a call: an object, or the model's raw JSON text. */
+export interface ToolRequest {
+  readonly name: string;
+  readonly arguments: object | string;
+  readonly id?: string;
+}
+
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** What a tool gets beside its arguments. Narrow on purpose: it cannot reach the dispatcher or another call. */
+export interface ToolContext {
+  readonly callId: string;
+  readonly turn: Turn;
+  readonly signal: AbortSignal;
+  readonly report: (progress: ToolProgress) => void;
+  readonly state: unknown;
+  readonly stores: Readonly<Record<string, unknown>>;
+  /** What the call may do at most; `null` where nothing restricts it. */
+  readonly permissions: JsonObject | null;
+  readonly logger: Logger;
+  readonly idempotencyKey?: string;
+  /** Calls another tool through the same stack. Never wider than this call. */
+  readonly call: (request: ToolRequest) => Promise<ToolResult>;
+}
+
+/** Where a hidden argument comes from. */
+export type HiddenSource =
+  | 'sessionId'
+  | 'runId'
+  | 'turn'
+  | 'signal'
+  | 'state'
+  | 'events'
+  | 'report'
+  | `store:${string}`
+  | `secret:${string}`
+  | ((context: ToolContext) => unknown);
+
+/** An argument the host supplies and the model never sees. */
+export interface HiddenArgument {
+  readonly name: string;
+  readonly from: HiddenSource;
+}
+
+/** How a tool may be tried again. Read by a retry layer; the dispatcher itself never repeats a call. */
+export interface ToolRetry {
+  readonly maxAttempts: number;
+  readonly backoffMs?: number;
+}
+
+export interface Tool extends ToolSpec {
+  /** What the executor is entered with must fit this; `inputSchema` may have been changed for showing. */
+  readonly ownSchema: JsonSchema;
+  readonly injected: readonly HiddenArgument[];
+  readonly executor: ExecutorKind;
+  readonly timeoutMs?: number;
+  readonly retry?: ToolRetry;
+  readonly idempotency?: 'none' | 'safe' | 'keyed';
+  readonly metadata?: JsonObject;
+  /** A schema library's own check, run right before the tool, after every layer. */
+  readonly parse?: (args: Readonly<Record<string, unknown>>) => Promise<ParsedArgs>;
+  readonly proposedRequests?: (args: JsonObject, context: ToolContext) => readonly JsonObject[] | Promise<readonly JsonObject[]>;
+  readonly execute?: (args: Readonly<Record<string, unknown>>, context: ToolContext) => unknown;
+}
+
+export type ParsedArgs = { readonly value: Readonly<Record<string, unknown>> } | { readonly problems: readonly { path: string; message: string }[] };
+
+export interface ToolOutput {
+  readonly content: Content;
+  readonly structuredContent?: JsonObject;
+  readonly isError?: boolean;
+}
+
+const outputs = new WeakSet<object>();
+
+/** An answer in MCP's shape. Without this mark an object that merely looks like one is an ordinary value. */
+export function toolOutput(output: { content: readonly ContentBlock[]; structuredContent?: object; isError?: boolean }): ToolOutput {
+  // A snapshot has the shape of what was copied.
+  const copied = Object.freeze({ ...(snapshot(output) as unknown as ToolOutput) });
+  outputs.add(copied);
+  return copied;
+}
+
+export const isToolOutput = (value: unknown): value is ToolOutput => typeof value === 'object' && value !== null && outputs.has(value);
+
+export interface FailureDetails {
+  readonly category?: string;
+  readonly errorClass?: ErrorClass;
+  /** What an executor knows about side effects; a tool that just throws leaves it unknown. */
+  readonly executed?: Executed;
+}
+
+const failures = new WeakMap<object, FailureDetails>();
+
+/** An error for a tool or an executor to throw when it knows more than "it failed". The message is for the model. */
+export function toolFailure(message: string, details: FailureDetails = {}): Error {
+  const error = new Error(message);
+  failures.set(error, details);
+  return error;
+}
+
+export const failureDetails = (thrown: unknown): FailureDetails =>
+  (typeof thrown === 'object' && thrown !== null ? failures.get(thrown) : undefined) ?? {};
+
+/** One run of a tool, as an executor gets it. `args` hold the hidden arguments too. */
+export interface Invocation {
+  readonly tool: Tool;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly context: ToolContext;
+}
+
+/**
+ * The port every executor implements. It answers with a plain value or `toolOutput(…)`, or throws; it heeds
+ * `context.signal`. Time limits, schemas, hidden arguments and results are the dispatcher's business.
+ */
+export interface ToolExecutor {
+  readonly kind: ExecutorKind;
+  execute(invocation: Invocation): unknown;
+  close?(): Promise<void>;
+}
