@@ -78,15 +78,21 @@ export async function measure(cases: readonly Case[], { rounds, onProgress }: Me
   return entries.map(({ subject: { name, group }, samples }) => ({ name, group, samples }));
 }
 
+/** Milliseconds of processor time this process has used, on all its threads. */
+function usedMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
 /** Runs a case for a while and says how many operations make one sample. */
 async function warmUp({ run }: Case): Promise<number> {
   let times = 1;
   let elapsed = 0;
-  const startedAt = performance.now();
-  while (performance.now() - startedAt < WARM_UP_PASS_MS) {
-    const before = performance.now();
+  const startedAt = usedMs();
+  while (usedMs() - startedAt < WARM_UP_PASS_MS) {
+    const before = usedMs();
     await run(times);
-    elapsed = performance.now() - before;
+    elapsed = usedMs() - before;
     if (elapsed < SAMPLE_MS / 2) times *= 2;
     await turnOfTheLoop();
   }
@@ -94,9 +100,9 @@ async function warmUp({ run }: Case): Promise<number> {
 }
 
 async function sampleOf({ run }: Case, times: number): Promise<number> {
-  const before = process.cpuUsage();
+  const startedAt = usedMs();
   await run(times);
-  const { user, system } = process.cpuUsage(before);
+  const elapsed = usedMs() - startedAt;
   await turnOfTheLoop();
-  return ((user + system) * 1000) / times;
+  return (elapsed * 1e6) / times;
 }

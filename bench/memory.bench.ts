@@ -37,8 +37,10 @@ interface Growth {
 type Operation = (signal: AbortSignal, index: number) => Promise<unknown>;
 
 /** Measures here when the collector can be called, else in a process of its own where it can. */
-export const memoryBench = (options: BenchOptions): Promise<Report> =>
-  typeof globalThis.gc === 'function' ? measureHere(globalThis.gc, options) : measureInChild();
+export function memoryBench(options: BenchOptions): Promise<Report> {
+  const { gc } = globalThis;
+  return gc === undefined ? measureInChild() : measureHere(() => void gc(), options);
+}
 
 /** Runs this program again with `--expose-gc` and takes its report. */
 async function measureInChild(): Promise<Report> {

@@ -50,7 +50,8 @@ const forecast = (name: string) =>
     description: 'Tells the weather of a day.',
     inputSchema: {
       type: 'object',
-      properties: { city: { type: 'string' }, day: { type: 'integer' } },
+      // A schema of its own for each tool, in text too: equal ones would share one compiled check.
+      properties: { city: { type: 'string', description: `Where ${name} looks.` }, day: { type: 'integer' } },
       required: ['city', 'day'],
       additionalProperties: false,
     },

@@ -23,7 +23,24 @@ function importsOf(file: string): readonly Import[] {
 }
 
 /** Lower may not know higher. */
-const RANK: Readonly<Record<string, number>> = { core: 0, tools: 1, policy: 2, stores: 2, receipts: 2, executors: 3, dispatch: 4, index: 5, artifacts: 5, middleware: 6, config: 7, conformance: 7, proxy: 8, viewer: 8, adapters: 8, cli: 9 };
+const RANK: Readonly<Record<string, number>> = {
+  core: 0,
+  tools: 1,
+  policy: 2,
+  stores: 2,
+  receipts: 2,
+  executors: 3,
+  dispatch: 4,
+  index: 5,
+  artifacts: 5,
+  middleware: 6,
+  config: 7,
+  conformance: 7,
+  proxy: 8,
+  viewer: 8,
+  adapters: 8,
+  cli: 9,
+};
 
 function areaOf(file: string): string {
   const [top = '', second = ''] = file.split('/');
@@ -48,7 +65,14 @@ describe('the architecture', () => {
   });
 
   it('has no cycles of values', () => {
-    const graph = new Map(sources.map((file) => [file, importsOf(file).filter(({ to, typeOnly }) => to.endsWith('.ts') && !typeOnly).map(({ to }) => to)]));
+    const graph = new Map(
+      sources.map((file) => [
+        file,
+        importsOf(file)
+          .filter(({ to, typeOnly }) => to.endsWith('.ts') && !typeOnly)
+          .map(({ to }) => to),
+      ]),
+    );
     const done = new Set<string>();
     const cycles: string[] = [];
     const visit = (file: string, path: readonly string[]): void => {
@@ -65,13 +89,21 @@ describe('the architecture', () => {
   it('gives bundled layers no privileges: they import the public list and their own folder', () => {
     const wrong = sources
       .filter((file) => file.startsWith('middleware/') && file !== 'middleware/index.ts')
-      .flatMap((file) => importsOf(file).filter(({ to }) => to !== 'src/index.ts' && !to.startsWith(`${dirname(file)}/`)).map(({ to }) => `${file} → ${to}`));
+      .flatMap((file) =>
+        importsOf(file)
+          .filter(({ to }) => to !== 'src/index.ts' && !to.startsWith(`${dirname(file)}/`))
+          .map(({ to }) => `${file} → ${to}`),
+      );
 
     expect(wrong).toEqual([]);
   });
 
   it('keeps the conformance kit free of a test runner', () => {
-    expect(sources.filter((file) => file.startsWith('conformance/')).flatMap((file) => importsOf(file).filter(({ to }) => to.startsWith('vitest')))).toEqual([]);
+    expect(
+      sources
+        .filter((file) => file.startsWith('conformance/'))
+        .flatMap((file) => importsOf(file).filter(({ to }) => to.startsWith('vitest'))),
+    ).toEqual([]);
   });
 
   it('loads nothing heavy with the main entry', () => {
@@ -89,7 +121,10 @@ describe('the architecture', () => {
 
   it('has small files', () => {
     const lines = (file: string) => readFileSync(join(root, file), 'utf8').split('\n').length;
-    const layers = sources.filter((file) => /^middleware\/.+\//.test(file)).map(lines).sort((a, b) => a - b);
+    const layers = sources
+      .filter((file) => /^middleware\/.+\//.test(file))
+      .map(lines)
+      .sort((a, b) => a - b);
 
     expect(sources.filter((file) => lines(file) > 250).map((file) => `${file}: ${lines(file)}`)).toEqual([]);
     expect(layers.at(-1)).toBeLessThanOrEqual(200);

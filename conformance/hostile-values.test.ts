@@ -33,7 +33,7 @@ function expectProper(result: ToolResult, status: string): void {
   expect(Object.isFrozen(result)).toBe(true);
   expect(result.error).not.toBe('');
   expect(result.error?.length).toBeLessThan(1_000);
-  expect(result.observation).not.toMatch(/secret-token|\[result of/);
+  expect(result.observation).not.toMatch(/secret-token|^\[result of/m);
   expect(JSON.stringify(result)).not.toContain('secret-token');
 }
 

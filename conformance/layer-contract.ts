@@ -60,11 +60,16 @@ async function keepsCallsApart(subject: LayerSubject): Promise<void> {
     await settle();
     return ok(call, call.toolArgs);
   };
-  const calls = Array.from({ length: 50 }, (_, index) => makeCall({ ...subject.call, callId: `call-${index}`, toolArgs: { ...subject.call?.toolArgs, own: `<${index}>` } }));
+  const calls = Array.from({ length: 50 }, (_, index) =>
+    makeCall({ ...subject.call, callId: `call-${index}`, toolArgs: { ...subject.call?.toolArgs, own: `<${index}>` } }),
+  );
   const results = await Promise.all(calls.map((call) => caller(call, slowEcho)));
   results.forEach((result, index) => {
     assert.equal(result.toolCallId, `call-${index}`, 'a result came back for another call');
-    const strangers = JSON.stringify(result).match(/<\d+>/g)?.filter((own) => own !== `<${index}>`) ?? [];
+    const strangers =
+      JSON.stringify(result)
+        .match(/<\d+>/g)
+        ?.filter((own) => own !== `<${index}>`) ?? [];
     assert.deepEqual(strangers, [], `call ${index} got what belongs to another one`);
     assert.equal(result.audit?.layers.length, 1, 'an audit record holds lines of another call');
   });
@@ -99,7 +104,12 @@ async function letsProgressThrough(subject: LayerSubject): Promise<void> {
 async function transformsPurely(subject: LayerSubject): Promise<void> {
   const { schemaTransform } = subject.create();
   if (schemaTransform === undefined) return;
-  const tool: ToolSpec = { name: 'echo', description: 'd', inputSchema: { type: 'object', properties: {} }, annotations: completeAnnotations() };
+  const tool: ToolSpec = {
+    name: 'echo',
+    description: 'd',
+    inputSchema: { type: 'object', properties: {} },
+    annotations: completeAnnotations(),
+  };
   const before = JSON.stringify(tool);
   const once = schemaTransform(tool);
   assert.equal(JSON.stringify(tool), before, 'the tool was changed in place');

@@ -8,9 +8,24 @@ import { dryRun, summary, timeout } from './index.ts';
 const bad = (make: (options: never) => unknown, ...options: readonly unknown[]) => options.map((option) => () => make(option as never));
 
 const subjects: Readonly<Record<string, LayerSubject>> = {
-  'dry-run': { create: () => dryRun(), badOptions: bad(dryRun, null, 'all', { onyl: [] }, { only: 'read' }, { except: [1] }, { message: '' }) },
+  'dry-run': {
+    create: () => dryRun(),
+    badOptions: bad(dryRun, null, 'all', { onyl: [] }, { only: 'read' }, { except: [1] }, { message: '' }),
+  },
   summary: { create: () => summary((call) => `called ${call.toolName}`), badOptions: bad(summary, undefined, null, 'text', {}) },
-  timeout: { create: () => timeout({ maxMs: 1000 }), badOptions: bad(timeout, undefined, {}, { maxMs: 0 }, { maxMs: '5' }, { maxMs: 5, perTol: {} }, { maxMs: 5, perTool: { a: -1 } }, { maxMs: 5, graceMs: -1 }) },
+  timeout: {
+    create: () => timeout({ maxMs: 1000 }),
+    badOptions: bad(
+      timeout,
+      undefined,
+      {},
+      { maxMs: 0 },
+      { maxMs: '5' },
+      { maxMs: 5, perTol: {} },
+      { maxMs: 5, perTool: { a: -1 } },
+      { maxMs: 5, graceMs: -1 },
+    ),
+  },
 };
 
 const folders = readdirSync(import.meta.dirname, { withFileTypes: true }).filter((entry) => entry.isDirectory());

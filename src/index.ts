@@ -52,7 +52,17 @@ export { exportTools } from './tools/providers/export-tools.ts';
 export { toToolMessage } from './tools/providers/tool-message.ts';
 export type { Registry, RegistryOptions, ToolCapabilities } from './tools/registry.ts';
 export { createRegistry } from './tools/registry.ts';
-export type { HiddenArgument, HiddenSource, Invocation, Logger, Tool, ToolContext, ToolExecutor, ToolOutput, ToolRequest } from './tools/tool.ts';
+export type {
+  HiddenArgument,
+  HiddenSource,
+  Invocation,
+  Logger,
+  Tool,
+  ToolContext,
+  ToolExecutor,
+  ToolOutput,
+  ToolRequest,
+} from './tools/tool.ts';
 export { toolFailure, toolOutput } from './tools/tool.ts';
 
 // Dispatch

@@ -48,8 +48,9 @@ function changes(before: Members = new Map(), after: Members): readonly string[]
   return [...keys].filter((key) => !sameDescriptor(before.get(key), after.get(key))).map(String);
 }
 
+const FIELDS = ['value', 'get', 'set', 'writable', 'enumerable', 'configurable'] as const;
+
 function sameDescriptor(a: PropertyDescriptor | undefined, b: PropertyDescriptor | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
-  const fields = ['value', 'get', 'set', 'writable', 'enumerable', 'configurable'] as const;
-  return fields.every((field) => Object.is(a[field], b[field]));
+  return FIELDS.every((field) => Object.is(Reflect.get(a, field), Reflect.get(b, field)));
 }

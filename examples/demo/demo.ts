@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { defineLayer, defineTool, governTools, refuse, type ToolEvent, type ToolResult } from 'allium';
 import { dryRun, summary, timeout } from 'allium/middleware';
 
@@ -38,6 +39,7 @@ const waitForMail = defineTool({
   name: 'wait_for_mail',
   description: 'Waits until a mail arrives.',
   inputSchema: { type: 'object' },
+  annotations: { kind: 'fetch', readOnly: true },
   execute(_args, { signal }) {
     executed.push('wait_for_mail (started)');
     return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('gave up')), { once: true }));
@@ -47,12 +49,18 @@ const waitForMail = defineTool({
 /** A layer of one's own: nothing is deleted on this machine. */
 const keepEverything = defineLayer({
   name: 'keepEverything',
-  caller: (call, next) => (call.annotations.destructive ? refuse(call, 'policy_blocked', 'Nothing is deleted here. Move the file instead.') : next(call)),
+  caller: (call, next) =>
+    call.annotations.destructive ? refuse(call, 'policy_blocked', 'Nothing is deleted here. Move the file instead.') : next(call),
 });
 
 const governed = governTools({
   tools: [readNote, deleteNote, waitForMail],
-  layers: [summary((call, result) => `${call.toolName}: ${result.status}`), keepEverything, dryRun({ only: ['send_*'] }), timeout({ maxMs: 5_000 })],
+  layers: [
+    summary((call, result) => `${call.toolName}: ${result.status}`),
+    keepEverything,
+    dryRun({ only: ['send_*'] }),
+    timeout({ maxMs: 5_000 }),
+  ],
 });
 
 const events: ToolEvent[] = [];
@@ -74,11 +82,22 @@ const results = [
 ];
 
 console.log(`Executed:      ${executed.join(', ')}`);
-console.log(`Not executed:  ${results.filter((result) => result.executed === 'no').map((result) => `${result.toolName} (${result.status})`).join(', ')}`);
+console.log(
+  `Not executed:  ${results
+    .filter((result) => result.executed === 'no')
+    .map((result) => `${result.toolName} (${result.status})`)
+    .join(', ')}`,
+);
 console.log(`Still there:   ${(await readdir(workspace)).join(', ')}`);
 
-assert.deepEqual(results.map((result) => result.status), ['ok', 'policy_blocked', 'schema_violation', 'tool_not_found', 'cancelled']);
-assert.deepEqual(results.map((result) => result.executed), ['yes', 'no', 'no', 'no', 'unknown']);
+assert.deepEqual(
+  results.map((result) => result.status),
+  ['ok', 'policy_blocked', 'schema_violation', 'tool_not_found', 'cancelled'],
+);
+assert.deepEqual(
+  results.map((result) => result.executed),
+  ['yes', 'no', 'no', 'no', 'unknown'],
+);
 assert.deepEqual(executed, ['read_note notes.txt', 'wait_for_mail (started)']);
 assert.equal(events.filter((event) => event.type === 'tool_call_update' && event.status !== 'in_progress').length, 5);
 
@@ -89,9 +108,16 @@ async function tell(title: string, calling: Promise<ToolResult>): Promise<ToolRe
   const result = await calling;
   const layers = result.audit?.layers ?? [];
   console.log(`── ${title}`);
-  console.log(`   onion     ${[...layers].reverse().map(({ name, status }) => `${name} (${status})`).join(' → ') || 'stopped before the first layer'}`);
+  console.log(
+    `   onion     ${
+      [...layers]
+        .reverse()
+        .map(({ name, status }) => `${name} (${status})`)
+        .join(' → ') || 'stopped before the first layer'
+    }`,
+  );
   console.log(`   result    ${result.status}, executed: ${result.executed}`);
   console.log(`   model     ${result.renderedResult.trim()}`);
-  console.log(`   audit     ${JSON.stringify(result.audit)}\n`);
+  console.log(`   audit     ${inspect(result.audit, { depth: null, breakLength: 130, compact: 3 }).replaceAll('\n', '\n             ')}\n`);
   return result;
 }

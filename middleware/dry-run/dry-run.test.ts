@@ -20,7 +20,13 @@ describe('dryRun', () => {
   it('answers with a preview and never runs the tool', async () => {
     const { result, ran } = await run(undefined);
 
-    expect(result).toMatchObject({ ok: true, status: 'dry_run', executed: 'no', error: null, result: { dryRun: true, args: { text: 'a' } } });
+    expect(result).toMatchObject({
+      ok: true,
+      status: 'dry_run',
+      executed: 'no',
+      error: null,
+      result: { dryRun: true, args: { text: 'a' } },
+    });
     expect(result.renderedResult).toBe('(dry run) — echo({"text":"a"})');
     expect(ran).toBe(0);
   });

@@ -1,6 +1,16 @@
 /** Answers with a preview instead of running the tool. */
 
-import { annotate, checkOptions, defineLayer, expected, matchesTool, ok, type ToolCall, type ToolLayer, type ToolResult } from '../../src/index.ts';
+import {
+  annotate,
+  checkOptions,
+  defineLayer,
+  expected,
+  matchesTool,
+  ok,
+  type ToolCall,
+  type ToolLayer,
+  type ToolResult,
+} from '../../src/index.ts';
 
 export interface DryRunOptions {
   /** Names or globs of the tools to preview. An empty list previews none. @default every tool */
@@ -17,7 +27,11 @@ export interface DryRunOptions {
  * its status tells clients that check one to leave it alone.
  */
 export function dryRun(options: DryRunOptions = {}): ToolLayer {
-  checkOptions('dryRun', options, { only: expected.listOf(expected.string), except: expected.listOf(expected.string), message: expected.string });
+  checkOptions('dryRun', options, {
+    only: expected.listOf(expected.string),
+    except: expected.listOf(expected.string),
+    message: expected.string,
+  });
   const { only, except = [], message = '(dry run)' } = options;
   const isMeant = (name: string) => (only === undefined || matchesTool(only, name)) && !matchesTool(except, name);
   return defineLayer({

@@ -24,7 +24,10 @@ describe('summary', () => {
   });
 
   it('leaves the reason of the model alone', async () => {
-    const reason = defineLayer({ name: 'reason', caller: async (call, next) => annotate(await next(call), { reason: 'because', summary: 'because' }) });
+    const reason = defineLayer({
+      name: 'reason',
+      caller: async (call, next) => annotate(await next(call), { reason: 'because', summary: 'because' }),
+    });
 
     expect((await run(() => 'for people', [reason])).audit).toMatchObject({ reason: 'because', summary: 'for people' });
   });

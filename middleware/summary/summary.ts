@@ -12,7 +12,12 @@ export type SummaryFormat = (call: ToolCall, result: ToolResult) => string | nul
 export function summary(format: SummaryFormat): ToolLayer {
   if (typeof format !== 'function') {
     const got = format === null ? 'null' : typeof format;
-    throw new AlliumError('ERR_INVALID_OPTION', `summary: "format" must be a function, got ${got}`, { layer: 'summary', option: 'format', expected: 'a function', got });
+    throw new AlliumError('ERR_INVALID_OPTION', `summary: "format" must be a function, got ${got}`, {
+      layer: 'summary',
+      option: 'format',
+      expected: 'a function',
+      got,
+    });
   }
   return defineLayer({
     name: 'summary',

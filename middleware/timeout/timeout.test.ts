@@ -28,7 +28,7 @@ describe('timeout', () => {
   it('aborts the signal, waits out the grace, and answers timeout with executed unknown', async () => {
     let heard: unknown = null;
     const { calling, clock } = start({ maxMs: 100 }, (call) => {
-      call.signal.addEventListener('abort', () => (heard = call.signal.reason));
+      call.signal.addEventListener('abort', () => void (heard = call.signal.reason));
       return never(call);
     });
 
@@ -51,7 +51,10 @@ describe('timeout', () => {
 
   it('says that nothing ran if something inside turned the call away', async () => {
     const clock = testClock();
-    const slowNo = defineLayer({ name: 'slowNo', caller: (call) => new Promise((resolve) => call.signal.addEventListener('abort', () => resolve(ok(call)))) });
+    const slowNo = defineLayer({
+      name: 'slowNo',
+      caller: (call) => new Promise((resolve) => call.signal.addEventListener('abort', () => resolve(ok(call)))),
+    });
     const calling = composeToolCallers([timeout({ maxMs: 10 }), slowNo], { clock })(makeCall(), never);
     await clock.advance(10);
 
@@ -117,11 +120,21 @@ describe('timeout', () => {
   it('must stand inside consent', () => {
     const consent = defineLayer({ name: 'consent', caller: (call, next) => next(call) });
 
-    expect(() => composeToolCallers([timeout({ maxMs: 1 }), consent])).toThrow(expect.objectContaining({ code: 'ERR_LAYER_ORDER' }) as Error);
+    expect(() => composeToolCallers([timeout({ maxMs: 1 }), consent])).toThrow(
+      expect.objectContaining({ code: 'ERR_LAYER_ORDER' }) as Error,
+    );
     expect(() => composeToolCallers([consent, timeout({ maxMs: 1 })])).not.toThrow();
   });
 
-  it.each([[undefined], [{}], [{ maxMs: 0 }], [{ maxMs: 1.5 }], [{ maxMs: '5' }], [{ maxMs: 5, graceMs: -1 }], [{ maxMs: 5, perTool: { a: 0 } }]])('refuses %j', (options) => {
+  it.each([
+    [undefined],
+    [{}],
+    [{ maxMs: 0 }],
+    [{ maxMs: 1.5 }],
+    [{ maxMs: '5' }],
+    [{ maxMs: 5, graceMs: -1 }],
+    [{ maxMs: 5, perTool: { a: 0 } }],
+  ])('refuses %j', (options) => {
     expect(() => timeout(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
   });
 });

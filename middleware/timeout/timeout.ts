@@ -1,6 +1,19 @@
 /** Gives a call a limited time, and tells the truth about what may have happened in it. */
 
-import { annotate, checkOptions, clockOf, defineLayer, expected, matchesTool, refuse, runWithin, type ToolCall, type ToolLayer, type ToolResult, withCall } from '../../src/index.ts';
+import {
+  annotate,
+  checkOptions,
+  clockOf,
+  defineLayer,
+  expected,
+  matchesTool,
+  refuse,
+  runWithin,
+  type ToolCall,
+  type ToolLayer,
+  type ToolResult,
+  withCall,
+} from '../../src/index.ts';
 
 export interface TimeoutOptions {
   /** Time for a call, in milliseconds. */
@@ -20,12 +33,19 @@ export interface TimeoutOptions {
  */
 export function timeout(options: TimeoutOptions): ToolLayer {
   const ms = expected.integer(1);
-  checkOptions('timeout', options, { maxMs: expected.required(ms), perTool: expected.mapOf(ms), graceMs: expected.integer(0), message: expected.string });
+  checkOptions('timeout', options, {
+    maxMs: expected.required(ms),
+    perTool: expected.mapOf(ms),
+    graceMs: expected.integer(0),
+    message: expected.string,
+  });
   const { maxMs, perTool = {}, graceMs = 100, message } = options;
   const limitOf = (name: string) => Object.entries(perTool).find(([pattern]) => matchesTool([pattern], name))?.[1] ?? maxMs;
   return defineLayer({
     name: 'timeout',
-    order: [{ insideOf: 'consent', level: 'must', because: 'outside it, the time a person takes to decide would count as the tool being slow' }],
+    order: [
+      { insideOf: 'consent', level: 'must', because: 'outside it, the time a person takes to decide would count as the tool being slow' },
+    ],
     async caller(call, next) {
       const timeoutMs = limitOf(call.toolName);
       const bounds = { clock: clockOf(call), signal: call.signal, timeoutMs, graceMs };

@@ -1,8 +1,9 @@
 /** The audit record: what the layers say about a call. It exists once per call and grows from the inside out. */
 
 import { type ToolAnnotations, type ToolHints, hintsOf } from './annotations.ts';
-import { type JsonObject, type JsonValue, snapshotObject } from './json.ts';
-import { scrub } from './scrub.ts';
+import { AlliumError } from './errors.ts';
+import { isObject, type JsonObject, type JsonValue, snapshotObject } from './json.ts';
+import { type Scrub, scrub, scrubText } from './scrub.ts';
 import type { CallState } from './state.ts';
 
 /** One layer's line. Details a layer adds stand beside these four. */
@@ -69,7 +70,7 @@ export function mergeAudit(state: CallState, patch: AuditPatch, depth: number): 
   for (const [key, value] of Object.entries(cleanPatch(state, patch))) {
     // Assigning `__proto__` would change what the record is instead of what it says.
     if (key === '__proto__') continue;
-    if (key === 'layers') record.layers.push(...(value as readonly LayerEntry[]));
+    if (key === 'layers') record.layers.push(...linesIn(value));
     else if (mayWrite(state, key, depth)) record[key] = value;
   }
 }
@@ -79,7 +80,19 @@ export function mergeAudit(state: CallState, patch: AuditPatch, depth: number): 
  * by one: that alone would cost a fifth of what a layer costs.
  */
 export function pushEntry(state: CallState, entry: LayerEntry): void {
-  recordOf(state).layers.push(scrub(entry, state.scrubs));
+  recordOf(state).layers.push(state.scrubs.length === 0 ? entry : (cleanMembers(entry, state.scrubs) as LayerEntry));
+}
+
+/** Takes in the cleaners of a stack that joins a call under way; what was written before them is cleaned too. */
+export function joinScrubs(state: CallState, scrubs: readonly Scrub[]): void {
+  const added = scrubs.filter((cleaner) => !state.scrubs.includes(cleaner));
+  if (added.length === 0) return;
+  state.scrubs = [...state.scrubs, ...added];
+  const record = state.audit as Writable | undefined;
+  if (record === undefined) return;
+  const { layers, ...rest } = record;
+  Object.assign(record, cleanMembers(rest, added));
+  layers.splice(0, layers.length, ...layers.map((line) => cleanMembers(line, added) as LayerEntry));
 }
 
 /** After this nothing is added: the record is what the host keeps. */
@@ -92,11 +105,37 @@ export function closeAudit(state: CallState): void {
 /** A record that belongs to no call under way: the same merge on plain values. */
 export function mergeRecords(record: AuditRecord | undefined, patch: AuditPatch): AuditRecord {
   const clean = snapshotObject(patch) as AuditPatch;
-  const layers = Object.freeze([...(record?.layers ?? []), ...(clean.layers ?? [])]);
+  const layers = Object.freeze([...(record?.layers ?? []), ...linesIn(clean.layers ?? [])]);
   return Object.freeze({ ...record, ...clean, layers });
 }
 
-const cleanPatch = (state: CallState, patch: AuditPatch): JsonObject => scrub(snapshotObject(patch), state.scrubs);
+const cleanPatch = (state: CallState, patch: AuditPatch): JsonObject => {
+  const copied = snapshotObject(patch);
+  return state.scrubs.length === 0 ? copied : (cleanMembers(copied, state.scrubs) as JsonObject);
+};
+
+/** Members everybody looks for. A cleaner may empty them, but not rename them: the record must stay readable. */
+const FIXED_MEMBERS: ReadonlySet<string> = new Set([
+  ...['name', 'status', 'startedAt', 'endedAt', 'error'],
+  ...['summary', 'reason', 'reasonMissing', 'description', 'kind', 'hints', 'consent', 'scope', 'layers', 'handoff', 'rewrites'],
+  ...['receiptUri', 'metadata'],
+]);
+
+const cleanMembers = (value: object, scrubs: readonly Scrub[]): object =>
+  Object.fromEntries(
+    Object.entries(value).map(([key, item]: [string, unknown]) => [
+      FIXED_MEMBERS.has(key) ? key : scrubText(key, scrubs),
+      scrub(item, scrubs),
+    ]),
+  );
+
+function linesIn(value: unknown): readonly LayerEntry[] {
+  if (Array.isArray(value) && value.every(isObject)) return value as unknown as readonly LayerEntry[];
+  throw new AlliumError('ERR_INVALID_OPTION', 'annotate: "layers" must be a list of lines', {
+    option: 'layers',
+    expected: 'a list of lines',
+  });
+}
 
 function mayWrite(state: CallState, key: string, depth: number): boolean {
   state.writers ??= new Map();

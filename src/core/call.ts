@@ -4,7 +4,7 @@ import type { ToolAnnotations } from './annotations.ts';
 import type { Clock } from './clock.ts';
 import { AlliumError } from './errors.ts';
 import { type JsonObject, snapshotObject } from './json.ts';
-import type { CallState } from './state.ts';
+import type { CallState, Frame } from './state.ts';
 
 export type ExecutorKind = 'local' | 'host_bridge' | 'mcp_server' | 'provider_native';
 export type JsonSchema = JsonObject;
@@ -36,6 +36,8 @@ export const SLOT: unique symbol = Symbol('allium.call');
 export interface CallSlot {
   readonly state: CallState;
   call: ToolCall | null;
+  /** The innermost layer that has this call in hands. */
+  frame: Frame | null;
 }
 
 export interface ToolCall {
@@ -60,8 +62,8 @@ export interface ToolCall {
 export type CallFields = Omit<ToolCall, typeof SLOT>;
 
 /** Makes a call with a slot of its own. `toolArgs` must be a snapshot already. */
-export function createCall(fields: CallFields, state: CallState): ToolCall {
-  const slot: CallSlot = { state, call: null };
+export function createCall(fields: CallFields, state: CallState, frame: Frame | null = null): ToolCall {
+  const slot: CallSlot = { state, call: null, frame };
   const call = {
     toolName: fields.toolName,
     toolArgs: fields.toolArgs,
@@ -89,20 +91,31 @@ export interface CallChanges {
 
 /** The same call with other arguments, another tool, signal or report. Identity, turn and schema stay. */
 export function withCall(call: ToolCall, changes: CallChanges): ToolCall {
-  checkChanges(changes);
+  const base = ownCall(call);
+  // Read once: a getter could show one value to the check and another to the tool.
+  const { toolName, toolArgs, signal, report } = changes;
+  checkChanges(toolName, signal, report);
   return createCall(
     {
-      ...call,
-      toolName: changes.toolName ?? call.toolName,
-      toolArgs: changes.toolArgs === undefined ? call.toolArgs : snapshotObject(changes.toolArgs),
-      signal: changes.signal ?? call.signal,
-      report: changes.report ?? call.report,
+      ...base,
+      toolName: toolName ?? base.toolName,
+      toolArgs: toolArgs === undefined ? base.toolArgs : snapshotObject(toolArgs),
+      signal: signal ?? base.signal,
+      report: report ?? base.report,
     },
-    stateOf(call),
+    base[SLOT].state,
+    base[SLOT].frame,
   );
 }
 
-function checkChanges({ toolName, signal, report }: CallChanges): void {
+/** The call itself; a copy by spread is taken for what `withCall` would have made of it. */
+export function ownCall(call: ToolCall): ToolCall {
+  stateOf(call);
+  const { call: own } = call[SLOT];
+  return own === call || own === null ? call : withCall(own, call);
+}
+
+function checkChanges(toolName: unknown, signal: unknown, report: unknown): void {
   if (toolName !== undefined && (typeof toolName !== 'string' || toolName === '')) throw unusable('toolName must be a name');
   if (signal !== undefined && !(signal instanceof AbortSignal)) throw unusable('signal must be an AbortSignal');
   if (report !== undefined && typeof report !== 'function') throw unusable('report must be a function');
@@ -112,15 +125,18 @@ const unusable = (message: string): AlliumError => new AlliumError('ERR_INVALID_
 
 /** The per-call state, or an error for a call that somebody put together by hand. */
 export function stateOf(call: ToolCall): CallState {
-  const state = (call as Partial<ToolCall>)[SLOT]?.state;
+  const state = (call as Partial<ToolCall> | null | undefined)?.[SLOT]?.state;
   if (state === undefined) {
     throw unusable('this call was not made by the framework; change a call with withCall(call, …)');
   }
   return state;
 }
 
-/** Whether this very object was made by `createCall`; a spread copy is not, although it carries the slot. */
-export const isOwnCall = (call: ToolCall): boolean => call[SLOT].call === call;
+/** Whether a layer further out has answered already, so that nobody listens here. */
+export function isAbandoned(frame: Frame | null): boolean {
+  for (let outer = frame; outer !== null; outer = outer.parent) if (outer.closed) return true;
+  return false;
+}
 
 /** The clock of a call, for layers that wait, count or stamp. */
 export const clockOf = (call: ToolCall): Clock => stateOf(call).clock;

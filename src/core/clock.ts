@@ -28,9 +28,11 @@ const older = { ms: Number.NaN, iso: '' };
 export function isoTime(ms: number): string {
   if (ms === newest.ms) return newest.iso;
   if (ms === older.ms) return older.iso;
+  // Formatted first: a time that no date can hold throws, and must not leave its number beside another's text.
+  const iso = new Date(ms).toISOString();
   older.ms = newest.ms;
   older.iso = newest.iso;
   newest.ms = ms;
-  newest.iso = new Date(ms).toISOString();
-  return newest.iso;
+  newest.iso = iso;
+  return iso;
 }

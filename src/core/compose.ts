@@ -1,15 +1,16 @@
 /** The onion: a list of layers becomes one caller. First is outermost. */
 
-import { closeAudit, openAudit } from './audit.ts';
-import { createCall, SLOT, stateOf, type ToolCall } from './call.ts';
+import { closeAudit, joinScrubs, openAudit } from './audit.ts';
+import { createCall, ownCall, SLOT, stateOf, type ToolCall } from './call.ts';
 import type { Clock } from './clock.ts';
 import { AlliumError } from './errors.ts';
-import { bottomLink, joinLink, layerLink, type Link, silentLayers } from './frame.ts';
+import { bottomLink, joinChain, layerLink, type Link, silentLayers } from './frame.ts';
 import type { CreateId } from './ids.ts';
 import { isObject } from './json.ts';
 import { defineLayer, type Next, type ToolCaller, type ToolLayer } from './layer.ts';
+import { checkOptions, expected } from './options.ts';
 import { demandOrder } from './order.ts';
-import { BRAND, type ToolResult, withAudit } from './result.ts';
+import { BRAND, stamp, type ToolResult, withAudit } from './result.ts';
 import type { Scrub } from './scrub.ts';
 import { createState } from './state.ts';
 
@@ -32,7 +33,9 @@ const COMPOSED = new WeakMap<object, ComposeOptions>();
  */
 export function composeToolCallers(members: readonly (ToolLayer | ToolCaller)[], options: ComposeOptions = {}): ComposedCaller {
   if (!Array.isArray(members)) throw notALayer(`composeToolCallers takes a list of layers, got ${typeof members}`);
-  const layers = Object.freeze(members.flatMap((member: unknown, index) => layersOf(member, index)));
+  checkOptions('composeToolCallers', options, { clock: expected.object, createId: expected.function });
+  // A hole in the list is not skipped: a layer was meant to stand there.
+  const layers = Object.freeze(Array.from(members).flatMap((member: unknown, index) => layersOf(member, index)));
   demandOrder(layers);
   const settings = members.reduce<ComposeOptions>((all, member) => ({ ...COMPOSED.get(member as object), ...all }), options);
   const scrubs = layers.flatMap((layer) => layer.scrub ?? []);
@@ -42,8 +45,8 @@ export function composeToolCallers(members: readonly (ToolLayer | ToolCaller)[],
   const composed = async (call: ToolCall, next: Next): Promise<ToolResult> => {
     const state = stateOf(call);
     if (!state.active) return outerEdge(await chainFor(next)(enter(call, settings, recorded, scrubs), null));
-    state.scrubs = [...state.scrubs, ...scrubs];
-    return chainOf(layers, joinLink(next))(call, state.frame);
+    joinScrubs(state, scrubs);
+    return joinChain(ownCall(call), (bottom) => chainOf(layers, bottom), next);
   };
   const caller: ComposedCaller = Object.assign(composed, { layers });
   COMPOSED.set(caller, settings);
@@ -70,13 +73,18 @@ function rememberLast(build: (next: Next) => Link): (next: Next) => Link {
 /** Every pass through a stack has a state of its own, also when a host hands in the same call twice at once. */
 function enter(call: ToolCall, settings: ComposeOptions, recorded: boolean, scrubs: readonly Scrub[]): ToolCall {
   const seed = call[SLOT].state;
-  const state = createState({ clock: settings.clock ?? seed.clock, createId: settings.createId ?? seed.createId, nesting: seed.nesting, host: seed.host });
+  const state = createState({
+    clock: settings.clock ?? seed.clock,
+    createId: settings.createId ?? seed.createId,
+    nesting: seed.nesting,
+    host: seed.host,
+  });
   state.active = true;
   state.scrubs = scrubs;
   state.signal = call.signal;
   state.annotations = call.annotations;
   if (recorded) state.audit = openAudit(call.annotations);
-  return createCall(call, state);
+  return createCall(ownCall(call), state);
 }
 
 /** Here, and only here, a raise leaves the onion. */
@@ -86,13 +94,14 @@ function outerEdge(last: ToolResult): ToolResult {
   state.active = false;
   closeAudit(state);
   if (state.raised === null) return result;
-  const { status, error, toolName, toolCallId, [BRAND]: mark } = state.raised;
+  const raised = stamp(state.raised, state.executed);
+  const { status, error, toolName, toolCallId, [BRAND]: mark } = raised;
   const message = `${status}: ${error ?? 'refused'}`;
   throw new AlliumError(
     mark.raise ?? 'ERR_CALL_REFUSED',
     message,
     { toolName, toolCallId, status },
-    { result: result.ok ? state.raised : result },
+    { result: result.ok ? raised : result },
   );
 }
 

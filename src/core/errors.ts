@@ -58,8 +58,14 @@ export class AlliumError extends Error {
   }
 }
 
-export const isAlliumError = (value: unknown, code?: ErrorCode): value is AlliumError =>
-  value instanceof AlliumError && (code === undefined || value.code === code);
+export function isAlliumError(value: unknown, code?: ErrorCode): value is AlliumError {
+  // A revoked proxy throws when it is asked what it is.
+  try {
+    return value instanceof AlliumError && (code === undefined || value.code === code);
+  } catch {
+    return false;
+  }
+}
 
 const MAX_DESCRIPTION = 500;
 
@@ -69,13 +75,18 @@ const MAX_DESCRIPTION = 500;
  */
 export function describeThrown(thrown: unknown): string {
   try {
-    if (typeof thrown === 'string') return oneLine(thrown);
+    if (typeof thrown === 'string') return textOr(thrown, 'threw an empty string');
     if (typeof thrown !== 'object' || thrown === null) return `threw ${thrown === null ? 'null' : typeof thrown}`;
     const message: unknown = 'message' in thrown ? thrown.message : undefined;
-    return typeof message === 'string' && message !== '' ? oneLine(message) : 'threw an object without a message';
+    return textOr(typeof message === 'string' ? message : '', 'threw an object without a message');
   } catch {
     return 'threw something that cannot be read';
   }
+}
+
+function textOr(text: string, otherwise: string): string {
+  const line = oneLine(text);
+  return line === '' ? otherwise : line;
 }
 
 const PLAIN = /^[\w.-]{1,128}$/;

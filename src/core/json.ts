@@ -1,6 +1,6 @@
 /** JSON values, and the one place where foreign values are read: once, copied, and frozen. */
 
-import { AlliumError } from './errors.ts';
+import { AlliumError, oneLine } from './errors.ts';
 
 export type JsonPrimitive = string | number | boolean | null;
 export type JsonValue = JsonPrimitive | JsonObject | readonly JsonValue[];
@@ -10,8 +10,11 @@ export type JsonObject = { readonly [key: string]: JsonValue };
 export const MAX_JSON_DEPTH = 512;
 
 /** Says why a value is not JSON, and where in it. The offending value itself is never in the message. */
-export const notJson = (path: string, problem: string): AlliumError =>
-  new AlliumError('ERR_NOT_JSON', `${path === '' ? 'the value' : path} ${problem}`, { path });
+export function notJson(path: string, problem: string): AlliumError {
+  // Member names come from outside: as text of an error they must not forge a line in a log.
+  const where = oneLine(path);
+  return new AlliumError('ERR_NOT_JSON', `${path === '' ? 'the value' : where} ${problem}`, { path: where });
+}
 
 /** Roots this module froze itself: seeing one again costs a look-up instead of a copy. */
 const snapshots = new WeakSet<object>();
@@ -40,7 +43,7 @@ export function snapshotObject(value: unknown): JsonObject {
 
 /** Freezes in place what `JSON.parse` has just made and nobody else holds. Depth must have been checked before. */
 export function freezeParsed<T extends JsonValue>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || snapshots.has(value)) return value;
   for (const item of Object.values(value)) freezeParsed(item);
   snapshots.add(value);
   return Object.freeze(value);
@@ -48,12 +51,17 @@ export function freezeParsed<T extends JsonValue>(value: T): T {
 
 const isNode = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Whether a value nests deeper than `limit`. Iterative: `JSON.parse` accepts a depth that no recursion survives. */
+/**
+ * Whether a value nests deeper than `limit`. Iterative: `JSON.parse` accepts a depth that no recursion survives. Depth
+ * first: level by level, a value that contains itself twice would double with every level.
+ */
 export function isDeeperThan(value: unknown, limit: number): boolean {
-  let level: object[] = isNode(value) ? [value] : [];
-  for (let depth = 1; level.length > 0; depth += 1) {
-    if (depth > limit) return true;
-    level = level.flatMap((node) => Object.values<unknown>(node as Record<string, unknown>).filter(isNode));
+  const pending: { readonly node: object; readonly depth: number }[] = isNode(value) ? [{ node: value, depth: 1 }] : [];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (next.depth > limit) return true;
+    for (const item of Object.values<unknown>(next.node as Record<string, unknown>)) {
+      if (isNode(item)) pending.push({ node: item, depth: next.depth + 1 });
+    }
   }
   return false;
 }
@@ -99,8 +107,10 @@ function plainForm(value: object, path: string): unknown {
   if (value instanceof Map || value instanceof Set || value instanceof Promise) {
     throw notJson(path, `is a ${value.constructor.name}`);
   }
-  if (Object.hasOwn(value, 'toJSON') || !('toJSON' in value) || typeof value.toJSON !== 'function') return value;
-  const plain = (value as { toJSON(): unknown }).toJSON();
+  if (Object.hasOwn(value, 'toJSON')) return value;
+  const { toJSON } = value as { readonly toJSON?: unknown };
+  if (typeof toJSON !== 'function') return value;
+  const plain: unknown = Reflect.apply(toJSON, value, []);
   if (plain === value) throw notJson(path, 'has a toJSON that answers itself');
   return plain;
 }

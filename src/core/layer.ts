@@ -63,13 +63,18 @@ export function defineLayer(layer: ToolLayer): ToolLayer {
     if (value !== undefined && typeof value !== expected) throw invalid(name, `"${key}" must be a ${expected}, got ${typeof value}`);
   }
   if (name === '?' || typeof layer.caller !== 'function') throw invalid(name, 'a layer needs a name and a caller');
-  for (const rule of layer.order ?? []) checkRule(name, rule);
-  return Object.freeze({ ...layer, ...(layer.order === undefined ? {} : { order: Object.freeze([...layer.order]) }) });
+  if (layer.order === undefined) return Object.freeze({ ...layer });
+  if (!Array.isArray(layer.order)) throw invalid(name, '"order" must be a list of rules');
+  const order = layer.order.map((rule: OrderRule) => checkedRule(name, rule));
+  return Object.freeze({ ...layer, order: Object.freeze(order) });
 }
 
-function checkRule(name: string, rule: OrderRule): void {
+function checkedRule(name: string, rule: OrderRule): OrderRule {
+  if (!isObject(rule)) throw invalid(name, 'an order rule must be an object');
   const sides = [rule.outsideOf, rule.insideOf].filter((side) => typeof side === 'string' && side !== '');
-  if (sides.length === 1 && ['must', 'should'].includes(rule.level) && typeof rule.because === 'string' && rule.because !== '') return;
+  if (sides.length === 1 && ['must', 'should'].includes(rule.level) && typeof rule.because === 'string' && rule.because !== '') {
+    return Object.freeze({ ...rule });
+  }
   throw invalid(name, 'an order rule is { outsideOf | insideOf: name, level: "must" | "should", because: text }');
 }
 

@@ -9,6 +9,8 @@ export interface Expectation {
   readonly text: string;
   readonly test: (value: unknown) => boolean;
   readonly required?: boolean;
+  /** The option is a number: a wrong number is shown as it is. */
+  readonly numeric?: boolean;
 }
 
 const expectation = (text: string, test: (value: unknown) => boolean): Expectation => Object.freeze({ text, test });
@@ -20,11 +22,14 @@ export const expected = Object.freeze({
   function: expectation('a function', (value) => typeof value === 'function'),
   object: expectation('an object', isObject),
   integer: (min: number): Expectation =>
-    expectation(`a whole number of at least ${min}`, (value) => Number.isSafeInteger(value) && (value as number) >= min),
+    Object.freeze({
+      ...expectation(`a whole number of at least ${min}`, (value) => Number.isSafeInteger(value) && (value as number) >= min),
+      numeric: true,
+    }),
   oneOf: (...values: readonly string[]): Expectation =>
     expectation(`one of ${values.map((value) => `"${value}"`).join(', ')}`, (value) => values.includes(value as string)),
   listOf: (item: Expectation): Expectation =>
-    expectation(`a list, each ${item.text}`, (value) => Array.isArray(value) && value.every(item.test)),
+    expectation(`a list, each ${item.text}`, (value) => Array.isArray(value) && Array.from<unknown>(value).every(item.test)),
   mapOf: (item: Expectation): Expectation =>
     expectation(`an object, each value ${item.text}`, (value) => isObject(value) && Object.values(value).every(item.test)),
   required: (item: Expectation): Expectation => Object.freeze({ ...item, required: true }),
@@ -32,13 +37,13 @@ export const expected = Object.freeze({
 
 /** Throws `ERR_INVALID_OPTION` naming owner, option, expected and got, for the first option that is wrong. */
 export function checkOptions(owner: string, options: unknown, expectations: Readonly<Record<string, Expectation>>): void {
-  if (!isObject(options)) throw invalid(owner, 'options', 'an object', options);
+  if (!isObject(options)) throw invalid(owner, 'options', expected.object, options);
   for (const key of Object.keys(options)) {
     if (!Object.hasOwn(expectations, key)) throw unknownOption(owner, key, Object.keys(expectations));
   }
-  for (const [key, { text, test, required }] of Object.entries(expectations)) {
+  for (const [key, wanted] of Object.entries(expectations)) {
     const value = Object.hasOwn(options, key) ? options[key] : undefined;
-    if (value === undefined ? required === true : !test(value)) throw invalid(owner, key, text, value);
+    if (value === undefined ? wanted.required === true : !wanted.test(value)) throw invalid(owner, key, wanted, value);
   }
 }
 
@@ -53,8 +58,9 @@ function unknownOption(owner: string, key: string, known: readonly string[]): Al
   });
 }
 
-function invalid(owner: string, option: string, text: string, value: unknown): AlliumError {
-  const got = kindOf(value);
+function invalid(owner: string, option: string, { text, numeric }: Expectation, value: unknown): AlliumError {
+  // A number in the place of a secret is a secret: only where a number was asked for is it worth showing.
+  const got = numeric === true && typeof value === 'number' ? String(value) : kindOf(value);
   return new AlliumError('ERR_INVALID_OPTION', `${owner}: "${option}" must be ${text}, got ${got}`, {
     layer: owner,
     option,
@@ -63,10 +69,10 @@ function invalid(owner: string, option: string, text: string, value: unknown): A
   });
 }
 
-/** Says what kind of value came, never the value. Numbers are the exception: they are what a limit is about. */
+/** Says what kind of value came, never the value. */
 function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
-  return typeof value === 'number' ? String(value) : `a ${typeof value}`;
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

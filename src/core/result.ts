@@ -1,11 +1,11 @@
 /** The result: built only by the functions here, frozen, and tied to the call it answers. */
 
-import { type AuditPatch, type AuditRecord, type EntryPatch, mergeAudit, mergeRecords } from './audit.ts';
-import { type ExecutorKind, type ToolCall, stateOf } from './call.ts';
+import { type AuditPatch, type AuditRecord, type EntryPatch, mergeAudit, mergeRecords, openAudit } from './audit.ts';
+import { type ExecutorKind, isAbandoned, ownCall, SLOT, type ToolCall } from './call.ts';
 import { type Content, type ContentBlock, renderContent } from './content.ts';
 import { AlliumError, describeThrown, type ErrorCode, oneLine } from './errors.ts';
 import { type JsonObject, type JsonValue, snapshot, snapshotObject } from './json.ts';
-import { type CallState, depthOf } from './state.ts';
+import { type CallState, depthOf, type Frame } from './state.ts';
 import { type ErrorClass, type Executed, statusRow, type ToolStatus } from './status.ts';
 
 /** Who allowed a call, and over which call exactly. */
@@ -41,11 +41,15 @@ export const BRAND: unique symbol = Symbol('allium.result');
 /** Ties a result to its call. `result` points back, so that a copy by spread is recognised as hand-made. */
 interface ResultLink {
   readonly state: CallState;
+  /** The call it was built for, by whoever had that call in hands. */
+  readonly call: ToolCall;
   readonly raise: ErrorCode | null;
-  /** For the host only; never serialised. */
-  readonly cause: unknown;
+  /** For the host only; never serialised. Behind a function, because printing a result prints what hangs on it. */
+  readonly cause: (() => unknown) | null;
   /** Set by an executor that knows better than "it answered, so it ran". */
   readonly claim: Executed | null;
+  /** The layer it was handed to last. */
+  at: Frame | null;
   /** The content is only the rendered text, to be rendered again with it. */
   derived: boolean;
   result: ToolResult | null;
@@ -82,7 +86,7 @@ export interface ToolResult {
 }
 
 type ResultFields = Omit<ToolResult, typeof BRAND | 'renderedResult' | 'observation' | 'audit'>;
-type LinkFields = Pick<ResultLink, 'state' | 'raise' | 'cause' | 'claim'>;
+type LinkFields = Pick<ResultLink, 'state' | 'call' | 'raise' | 'cause' | 'claim' | 'at'>;
 /** The part of a result that says how it went; the rest is taken from the call. */
 type Ending = Pick<
   ToolResult,
@@ -110,7 +114,7 @@ export function refuse(
   if (retryAfterMs === undefined && interruption === undefined) return answer(call, ending);
   return answer(call, {
     ...ending,
-    ...(interruption === undefined ? {} : { interruption }),
+    ...(interruption === undefined ? {} : { interruption: frozen(interruption) }),
     ...(retryAfterMs === undefined ? {} : { metadata: Object.freeze({ retryAfterMs }) }),
   });
 }
@@ -126,7 +130,7 @@ export interface FailOptions {
 export function fail(call: ToolCall, status: ToolStatus, cause: unknown, message?: string, options: FailOptions = {}): ToolResult {
   const errorClass = options.errorClass ?? statusRow(status)?.errorClass ?? null;
   const ending = failed(status, message ?? describeThrown(cause), options.category ?? status, errorClass);
-  return answer(call, ending, cause, options.executed ?? null);
+  return answer(call, ending, () => cause, options.executed ?? null);
 }
 
 export type ResultChanges = Partial<
@@ -146,31 +150,62 @@ export type ResultChanges = Partial<
   >
 > & { readonly result?: unknown; readonly renderedResult?: string; readonly arguments?: object };
 
-/** The same answer with other contents. Re-renders every text surface, so that no old text survives in one of them. */
+/**
+ * The same answer with other contents. Re-renders every text surface, so that no old text survives in one of them. Which
+ * call it answers and what has run cannot be changed; a new status brings its codes along, unless others are given.
+ */
 export function withResult(result: ToolResult, changes: ResultChanges): ToolResult {
-  const { renderedResult, ...rest } = changes;
-  const fields: ResultFields = {
+  const isOk = given(changes.ok, result.ok);
+  const status = given(changes.status, result.status);
+  demandStatus(status, isOk);
+  const ending = isOk ? NO_ERROR : status === result.status ? result : errorOf(status, result.error);
+  const fields = {
     ...result,
-    ...rest,
+    ok: isOk,
+    status,
     arguments: changes.arguments === undefined ? result.arguments : snapshotObject(changes.arguments),
     result: changes.result === undefined ? result.result : snapshot(changes.result),
     content: changes.content === undefined ? givenContent(result) : frozenContent(changes.content),
-  };
-  demandStatus(fields.status, fields.ok);
-  return build(fields, result[BRAND], renderedResult, result.audit);
+    error: given(changes.error, ending.error),
+    errorCategory: given(changes.errorCategory, ending.errorCategory),
+    errorClass: given(changes.errorClass, ending.errorClass),
+    executor: given(changes.executor, result.executor),
+    approval: frozen(given(changes.approval, result.approval)),
+    outputFiles: frozen(given(changes.outputFiles, result.outputFiles)),
+    interruption: frozen(given(changes.interruption, result.interruption)),
+    metadata: frozen(given(changes.metadata, result.metadata)),
+  } as ResultFields; // Absent members are undefined here, as in every result.
+  // A text somebody set on purpose stays until what it stands for changes: redrawn, it would show what was hidden.
+  const stale = fields.ok !== result.ok || fields.error !== result.error || changes.result !== undefined || changes.content !== undefined;
+  return build(fields, result[BRAND], changes.renderedResult ?? (stale ? undefined : result.renderedResult), result.audit);
 }
+
+const given = <T>(change: T | undefined, otherwise: T): T => (change === undefined ? otherwise : change);
+
+const frozen = <T>(value: T): T => (value === undefined ? value : (snapshot(value) as T));
+
+const NO_ERROR = { error: null, errorCategory: null, errorClass: null };
+
+const errorOf = (status: ToolStatus, error: string | null): Pick<ToolResult, 'error' | 'errorCategory' | 'errorClass'> => {
+  const known = statusRow(status);
+  return { error: error ?? known?.meaning ?? status, errorCategory: status, errorClass: known?.errorClass ?? null };
+};
 
 /**
  * Adds to the audit record: `patch` to the record itself, `entry` to the line of the layer that calls this. Inside an
  * onion the record belongs to the call, so the result that comes back is the one that went in.
  */
 export function annotate(result: ToolResult, patch: AuditPatch, entry?: EntryPatch): ToolResult {
-  const { state } = result[BRAND];
-  const { frame } = state;
-  if (!state.active || frame === null) return rebuild(result, { audit: mergeRecords(result.audit, patch) });
-  mergeAudit(state, patch, depthOf(frame));
-  if (entry !== undefined) frame.line = { ...frame.line, ...(snapshotObject(entry) as EntryPatch) };
-  return result;
+  const { state, call, at } = result[BRAND];
+  if (!state.active) return rebuild(result, { audit: mergeRecords(result.audit ?? openAudit(call.annotations), patch) });
+  const frame = at ?? call[SLOT].frame;
+  // What an abandoned part of the call still has to say comes too late.
+  if (isAbandoned(frame)) return result;
+  // An executor writes from below the innermost layer and has no line of its own.
+  const layer = at === null && frame?.sent === call ? null : frame;
+  mergeAudit(state, patch, (frame === null ? 0 : depthOf(frame)) + (layer === frame ? 0 : 1));
+  if (entry !== undefined && layer !== null) layer.line = { ...layer.line, ...(snapshotObject(entry) as EntryPatch) };
+  return withAudit(result, state.audit);
 }
 
 /** Marks a refusal so that it is thrown at the outer edge of the stack, after every outer layer has seen it. */
@@ -179,7 +214,11 @@ export function raise(result: ToolResult, code: ErrorCode = 'ERR_CALL_REFUSED'):
 }
 
 /** The error behind a failed result, for the host's own logs. */
-export const causeOf = (result: ToolResult): unknown => result[BRAND].cause;
+export const causeOf = (result: ToolResult): unknown => result[BRAND].cause?.();
+
+/** The result with a word on what ran, for a guard further out. */
+export const claiming = (result: ToolResult, executed: Executed): ToolResult =>
+  rebuild(result, { link: { ...result[BRAND], claim: executed } });
 
 /** What the framework itself writes on a result. Field by field: every call passes here once. */
 export function stamp(result: ToolResult, executed: Executed, executionDurationMs = result.executionDurationMs): ToolResult {
@@ -225,30 +264,23 @@ export const withAudit = (result: ToolResult, audit: AuditRecord | undefined): T
 
 /** Whether a value is a result made here, and for this call. */
 export function isResultOf(value: unknown, state: CallState): value is ToolResult {
-  const link = linkIn(value);
-  return link !== null && link.result === value && link.state === state;
+  return isResult(value) && value[BRAND].state === state;
 }
 
-export const isResult = (value: unknown): value is ToolResult => {
-  const link = linkIn(value);
-  return link !== null && link.result === value;
-};
-
-function linkIn(value: unknown): ResultLink | null {
-  // A revoked proxy throws on every touch.
+export function isResult(value: unknown): value is ToolResult {
+  // A hostile proxy throws on every touch, and so may what it answers with.
   try {
-    return typeof value === 'object' && value !== null ? ((value as Partial<ToolResult>)[BRAND] ?? null) : null;
+    return typeof value === 'object' && value !== null && (value as Partial<ToolResult>)[BRAND]?.result === value;
   } catch {
-    return null;
+    return false;
   }
 }
 
 function demandStatus(status: string, isOk: boolean): void {
   const expected = statusRow(status)?.ok;
-  if (status !== '' && (expected === undefined || expected === isOk)) return;
-  throw new AlliumError('ERR_INVALID_STATUS', `status "${oneLine(status)}" cannot stand on a result that is ${isOk ? '' : 'not '}ok`, {
-    status,
-  });
+  if (typeof status === 'string' && status !== '' && (expected === undefined || expected === isOk)) return;
+  const name = typeof status === 'string' ? `"${oneLine(status)}"` : typeof status;
+  throw new AlliumError('ERR_INVALID_STATUS', `status ${name} cannot stand on a result that is ${isOk ? '' : 'not '}ok`, { status: name });
 }
 
 function failed(status: ToolStatus, error: string, errorCategory: string, errorClass: ErrorClass | null): Ending {
@@ -267,8 +299,9 @@ const textContent = (text: string): Content => Object.freeze([Object.freeze({ ty
 const givenContent = (result: ToolResult): Content => (result[BRAND].derived ? NO_CONTENT : result.content);
 
 /** Field by field: a spread would cost more than everything else a pass-through stack does. */
-function answer(call: ToolCall, ending: Ending, cause?: unknown, claim: Executed | null = null): ToolResult {
-  const state = stateOf(call);
+function answer(given: ToolCall, ending: Ending, cause: (() => unknown) | null = null, claim: Executed | null = null): ToolResult {
+  const call = ownCall(given);
+  const { state } = call[SLOT];
   const fields = {
     ok: ending.ok,
     status: ending.status,
@@ -288,13 +321,14 @@ function answer(call: ToolCall, ending: Ending, cause?: unknown, claim: Executed
     interruption: ending.interruption,
     metadata: ending.metadata,
   } as ResultFields;
-  return build(fields, { state, raise: null, cause, claim }, undefined, state.audit);
+  return build(fields, { state, call, raise: null, cause, claim, at: null }, undefined, state.audit);
 }
 
 function build(fields: ResultFields, link: LinkFields, text: string | undefined, audit: AuditRecord | undefined): ToolResult {
   const renderedResult = text ?? (fields.ok ? renderContent(fields.content, fields.result) : (fields.error ?? ''));
   const derived = fields.content.length === 0;
-  const brand: ResultLink = { state: link.state, raise: link.raise, cause: link.cause, claim: link.claim, derived, result: null };
+  const { state, call, raise: code, cause, claim, at } = link;
+  const brand: ResultLink = { state, call, raise: code, cause, claim, at, derived, result: null };
   const result = {
     ok: fields.ok,
     status: fields.status,
@@ -335,6 +369,6 @@ function rebuild(result: ToolResult, changes: { link?: LinkFields; audit?: Audit
 function observe(fields: ResultFields, text: string): string {
   const name = oneLine(fields.toolName);
   if (fields.ok) return `[result of ${name}]\n${text}\n[end of ${name} result]\n`;
-  if (fields.executed === 'no' && fields.errorCategory === fields.status) return `[blocked: ${name} — ${fields.status}]`;
+  if (fields.executed === 'no' && fields.errorCategory === fields.status) return `[blocked: ${name} — ${oneLine(fields.status)}]`;
   return `[error from ${name}]\n${text}\n[end of ${name} error]\n`;
 }

@@ -97,7 +97,10 @@ describe('arguments', () => {
   it('throw with the id where the host wants that', async () => {
     const { governed } = setup({ onInvalidArgs: 'throw' });
 
-    await expect(governed.call({ name: 'echo', arguments: '{', id: 'c9' })).rejects.toMatchObject({ code: 'ERR_INVALID_ARGS', details: { toolCallId: 'c9' } });
+    await expect(governed.call({ name: 'echo', arguments: '{', id: 'c9' })).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARGS',
+      details: { toolCallId: 'c9' },
+    });
   });
 
   it('are read once: a getter cannot show one value to the check and another to the tool', async () => {
@@ -149,7 +152,12 @@ describe('two schema checks', () => {
   });
 
   it('hold for a tool that a layer chose instead', async () => {
-    const strict = defineTool({ name: 'strict', description: '', inputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] }, execute: () => 'ran' });
+    const strict = defineTool({
+      name: 'strict',
+      description: '',
+      inputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+      execute: () => 'ran',
+    });
     const swap = defineLayer({ name: 'swap', caller: (call, next) => next({ ...call, toolName: 'strict' }) });
     const { governed } = setup({ toolList: (ran) => [echoTool(ran), strict], layers: [swap] });
 
@@ -166,7 +174,12 @@ describe('two schema checks', () => {
 
 describe('what the model is shown', () => {
   it('has the last word of the outermost layer', () => {
-    const says = (word: string) => defineLayer({ name: word, caller: (call, next) => next(call), schemaTransform: (tool) => ({ ...tool, description: `${tool.description} ${word}` }) });
+    const says = (word: string) =>
+      defineLayer({
+        name: word,
+        caller: (call, next) => next(call),
+        schemaTransform: (tool) => ({ ...tool, description: `${tool.description} ${word}` }),
+      });
     const { governed } = setup({ layers: [says('outer'), says('inner')] });
 
     expect(governed.tools[0]?.description).toBe('Answers with its arguments. inner outer');
@@ -181,7 +194,11 @@ describe('what the model is shown', () => {
     expect(ran).toEqual([]);
   });
 
-  it.each([['a string', 'x'], ['nothing', undefined], ['another name', { name: 'other', description: '', inputSchema: {}, annotations: {} }]])('refuses a transform that answers with %s', (_name, answer) => {
+  it.each([
+    ['a string', 'x'],
+    ['nothing', undefined],
+    ['another name', { name: 'other', description: '', inputSchema: {}, annotations: {} }],
+  ])('refuses a transform that answers with %s', (_name, answer) => {
     const odd = defineLayer({ name: 'odd', caller: (call, next) => next(call), schemaTransform: () => answer as never });
 
     expect(() => setup({ layers: [odd] })).toThrow(expect.objectContaining({ code: 'ERR_INVALID_TRANSFORM' }) as Error);
@@ -208,6 +225,12 @@ describe('a turn', () => {
     expect(ran).toEqual([]);
   });
 
+  it('cannot be shown a tool that is not there', () => {
+    expect(() => setup({ toolList: two }).governed.advertise({ turn: {}, select: ['ehco'] })).toThrow(
+      expect.objectContaining({ code: 'ERR_UNKNOWN_TOOL' }) as Error,
+    );
+  });
+
   it('does not bind another turn', async () => {
     const { governed } = setup({ toolList: two });
     governed.advertise({ turn: { turnId: 't1' }, select: ({ name }) => name === 'echo' });
@@ -219,12 +242,19 @@ describe('a turn', () => {
     const { governed } = setup({ toolList: two });
     governed.advertise({ turn: { sessionId: 's', iteration: 3 }, select: [] });
 
-    expect((await governed.call({ name: 'echo', arguments: {} }, { turn: { sessionId: 's', iteration: 3 } })).status).toBe('tool_not_found');
+    expect((await governed.call({ name: 'echo', arguments: {} }, { turn: { sessionId: 's', iteration: 3 } })).status).toBe(
+      'tool_not_found',
+    );
     expect((await governed.call({ name: 'echo', arguments: {} }, { turn: { sessionId: 's', iteration: 4 } })).status).toBe('ok');
   });
 
   it('binds the calls a tool makes itself', async () => {
-    const outer = defineTool({ name: 'outer', description: '', inputSchema: { type: 'object' }, execute: async (_args, { call }) => (await call({ name: 'echo', arguments: {} })).status });
+    const outer = defineTool({
+      name: 'outer',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: async (_args, { call }) => (await call({ name: 'echo', arguments: {} })).status,
+    });
     const { governed } = setup({ toolList: (ran) => [outer, echoTool(ran)] });
     governed.advertise({ turn: { turnId: 't1' }, select: ['outer'] });
 

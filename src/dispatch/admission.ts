@@ -37,11 +37,14 @@ export function admissionLayer(options: AdmissionOptions): ToolLayer {
     if (problem !== null) return refused(invalidArgs(call, problem), options.onInvalidArgs, 'ERR_INVALID_ARGS');
     record.admitted = call.toolArgs;
     const result = await next(call);
-    return record.hiddenStripped === 0 ? result : annotate(result, { metadata: { ...result.audit?.metadata, hiddenArgumentsStripped: record.hiddenStripped } });
+    return record.hiddenStripped === 0
+      ? result
+      : annotate(result, { metadata: { ...result.audit?.metadata, hiddenArgumentsStripped: record.hiddenStripped } });
   });
 }
 
-const refused = (result: ToolResult, policy: 'repair' | 'throw', code: ErrorCode): ToolResult => (policy === 'throw' ? raise(result, code) : result);
+const refused = (result: ToolResult, policy: 'repair' | 'throw', code: ErrorCode): ToolResult =>
+  policy === 'throw' ? raise(result, code) : result;
 
 function misfit(tool: Tool, call: ToolCall): string | null {
   const problems = validateJson(tool.inputSchema, call.toolArgs);
@@ -54,7 +57,11 @@ function unknownTool(call: ToolCall, names: readonly string[]): ToolResult {
   const guess = closest(call.toolName, names);
   const more = names.length > SHOWN_NAMES ? `, and ${names.length - SHOWN_NAMES} more` : '';
   const hint = guess === undefined ? `Tools you can use: ${names.slice(0, SHOWN_NAMES).join(', ')}${more}.` : `Did you mean "${guess}"?`;
-  return refuse(call, 'tool_not_found', `There is no tool "${oneLine(call.toolName)}". ${names.length === 0 ? 'No tools are available.' : hint}`);
+  return refuse(
+    call,
+    'tool_not_found',
+    `There is no tool "${oneLine(call.toolName)}". ${names.length === 0 ? 'No tools are available.' : hint}`,
+  );
 }
 
 /** What the model is told about arguments that do not fit. */
@@ -75,7 +82,8 @@ export interface LimitOptions {
 export function limitLayer({ limits, perRun, perSession, gate, onStart }: LimitOptions): ToolLayer {
   const take = ({ turn }: ToolCall): string | null => {
     if ((turn.resumes ?? 0) > 0) return null;
-    if (turn.runId !== undefined && !perRun.take(turn.runId)) return `this run has used its ${limits.maxCallsPerRun ?? 0} tool calls`;
+    // Calls that name no run share one count: leaving the name out must not lift the limit.
+    if (!perRun.take(turn.runId ?? '')) return `this run has used its ${limits.maxCallsPerRun ?? 0} tool calls`;
     if (!perSession.take(turn.sessionId)) return `this session has used its ${limits.maxCallsPerSession ?? 0} tool calls`;
     return null;
   };

@@ -68,7 +68,10 @@ describe('a batch', () => {
     });
     const { governed } = setup({ layers: [note] });
 
-    await governed.batch(Array.from({ length: 3 }, () => ({ name: 'echo', arguments: {} })), { turn: { runId: 'r' } });
+    await governed.batch(
+      Array.from({ length: 3 }, () => ({ name: 'echo', arguments: {} })),
+      { turn: { runId: 'r' } },
+    );
 
     expect(places).toEqual([0, 1, 2]);
   });
@@ -104,7 +107,12 @@ describe('a batch', () => {
     await settle();
     controller.abort();
 
-    expect((await running).map(({ status, executed }) => `${status} ${executed}`)).toEqual(['cancelled unknown', 'cancelled no', 'cancelled no', 'cancelled no']);
+    expect((await running).map(({ status, executed }) => `${status} ${executed}`)).toEqual([
+      'cancelled unknown',
+      'cancelled no',
+      'cancelled no',
+      'cancelled no',
+    ]);
     expect(started).toBe(1);
   });
 

@@ -11,7 +11,11 @@ export interface BatchOptions extends CallOptions {
   readonly maxConcurrent?: number;
 }
 
-export async function runBatch(call: Dispatcher['call'], requests: readonly ToolRequest[], options: BatchOptions = {}): Promise<readonly ToolResult[]> {
+export async function runBatch(
+  call: Dispatcher['call'],
+  requests: readonly ToolRequest[],
+  options: BatchOptions = {},
+): Promise<readonly ToolResult[]> {
   const { maxConcurrent = 1, ...rest } = options;
   checkOptions('batch', { maxConcurrent }, { maxConcurrent: expected.integer(1) });
   const results: ToolResult[] = [];

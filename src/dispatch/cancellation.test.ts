@@ -7,7 +7,13 @@ import type { ToolContext } from '../tools/tool.ts';
 import { setup, storyOf } from './testing.fixture.ts';
 
 const toolOf = (execute: (args: unknown, context: ToolContext) => unknown, timeoutMs?: number) =>
-  defineTool({ name: 'work', description: '', inputSchema: { type: 'object' }, execute, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+  defineTool({
+    name: 'work',
+    description: '',
+    inputSchema: { type: 'object' },
+    execute,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  });
 
 const never = () => new Promise<never>(() => {});
 
@@ -34,7 +40,10 @@ describe('a call whose caller has gone', () => {
     });
     const { governed, ran } = setup({ layers: [ponder] });
 
-    expect(await governed.call({ name: 'echo', arguments: {} }, { signal: controller.signal })).toMatchObject({ status: 'cancelled', executed: 'no' });
+    expect(await governed.call({ name: 'echo', arguments: {} }, { signal: controller.signal })).toMatchObject({
+      status: 'cancelled',
+      executed: 'no',
+    });
     expect(ran).toEqual([]);
   });
 
@@ -55,7 +64,9 @@ describe('a call whose caller has gone', () => {
 
   it('gets cancelled with executed unknown when the tool heeds the signal', async () => {
     const controller = new AbortController();
-    const tool = toolOf((_args, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))));
+    const tool = toolOf(
+      (_args, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))),
+    );
     const { governed } = setup({ toolList: () => [tool] });
 
     const calling = governed.call({ name: 'work', arguments: {} }, { signal: controller.signal });
@@ -113,13 +124,14 @@ describe('a call whose caller has gone', () => {
   });
 });
 
-const toolOfEcho = (_ran: unknown) => defineTool({ name: 'echo', description: '', inputSchema: { type: 'object' }, execute: (args) => args });
+const toolOfEcho = (_ran: unknown) =>
+  defineTool({ name: 'echo', description: '', inputSchema: { type: 'object' }, execute: (args) => args });
 
 describe("a tool's own time limit", () => {
   it('aborts the tool and answers timeout, executed unknown', async () => {
     let heard: unknown = null;
     const tool = toolOf((_args, { signal }) => {
-      signal.addEventListener('abort', () => (heard = signal.reason));
+      signal.addEventListener('abort', () => void (heard = signal.reason));
       return never();
     }, 500);
     const { governed, clock } = setup({ toolList: () => [tool] });

@@ -43,8 +43,8 @@ export interface DispatcherParts extends Omit<LifecycleParts, 'maxPreviewBytes'>
 }
 
 export interface Dispatcher {
-  call(request: ToolRequest, options?: CallOptions): Promise<ToolResult>;
-  observe(request: ToolRequest, output: unknown, options?: CallOptions): Promise<ToolResult>;
+  readonly call: (request: ToolRequest, options?: CallOptions) => Promise<ToolResult>;
+  readonly observe: (request: ToolRequest, output: unknown, options?: CallOptions) => Promise<ToolResult>;
   /** Takes no more calls and waits for those under way. */
   drain(): Promise<void>;
 }
@@ -68,7 +68,13 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const runBottom: Next = async (call) => {
     const tool = resolve(call.toolName, call.turn);
     if (tool === null) throw new AlliumError('ERR_UNKNOWN_TOOL', `there is no tool "${call.toolName}"`, { toolName: call.toolName });
-    return runTool(call, tool, { clock, sources: parts.sources, maxResultBytes: limits.maxResultBytes, executorFor: parts.executorFor, contextFor });
+    return runTool(call, tool, {
+      clock,
+      sources: parts.sources,
+      maxResultBytes: limits.maxResultBytes,
+      executorFor: parts.executorFor,
+      contextFor,
+    });
   };
   const observedBottom: Next = async (call) => answered(call, recordOf(call).tool, recordOf(call).output);
 
@@ -82,10 +88,16 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       stores: parts.sources.stores,
       permissions: null,
       logger: parts.logger,
-      call: (request: ToolRequest) => dispatch(request, { signal, turn: call.turn }, (nested) => governed(nested, runBottom), { nesting: stateOf(call).nesting + 1 }),
+      call: (request: ToolRequest) =>
+        dispatch(request, { signal, turn: call.turn }, (nested) => governed(nested, runBottom), { nesting: stateOf(call).nesting + 1 }),
     });
 
-  const dispatch = async (request: ToolRequest, options: CallOptions, run: (call: ToolCall) => Promise<ToolResult>, extra: { nesting?: number; output?: unknown } = {}) => {
+  const dispatch = async (
+    request: ToolRequest,
+    options: CallOptions,
+    run: (call: ToolCall) => Promise<ToolResult>,
+    extra: { nesting?: number; output?: unknown } = {},
+  ) => {
     checkRequest(request, options);
     const abort = linkAbort(options.signal);
     const call = callOf(parts, resolve, request, { ...options, signal: abort.signal, session }, extra);
@@ -106,7 +118,8 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
 
   return {
     call: (request, options = {}) => track(() => dispatch(request, options, (call) => governed(call, runBottom))),
-    observe: (request, output, options = {}) => track(() => dispatch(request, options, (call) => observed(call, observedBottom), { output })),
+    observe: (request, output, options = {}) =>
+      track(() => dispatch(request, options, (call) => observed(call, observedBottom), { output })),
     async drain() {
       closed = true;
       await Promise.all(underWay);
@@ -134,6 +147,8 @@ function governedStack(parts: DispatcherParts, resolve: (name: string, turn: Tur
     entryLayer(resolve, namesIn),
   ];
 }
+
+const MAX_NAME = 128;
 
 function checkRequest(request: ToolRequest, options: CallOptions): void {
   checkOptions('call request', request, {
@@ -171,10 +186,20 @@ function callOf(
       parts.logger.warn({ error: describeThrown(thrown) }, 'an onProgress callback failed');
     }
   };
-  const record: DispatchRecord = { tool, problem, hiddenStripped: stripped, report: tell, output: extra.output, admitted: null, done: false, reported: 0 };
+  const record: DispatchRecord = {
+    tool,
+    problem,
+    hiddenStripped: stripped,
+    report: tell,
+    output: extra.output,
+    admitted: null,
+    done: false,
+    reported: 0,
+  };
   const call = createCall(
     {
-      toolName: request.name,
+      // No tool has a longer name, and what a model makes up is not for every record to carry whole.
+      toolName: tool === null ? request.name.slice(0, MAX_NAME) : request.name,
       toolArgs: args,
       callId: request.id === undefined || request.id === '' ? `call_${parts.createId()}` : request.id,
       declaredExecutor: tool?.executor ?? null,

@@ -8,8 +8,8 @@ export type EventName = ToolEvent['type'];
 export type EventListener<N extends EventName | '*'> = (event: N extends EventName ? Extract<ToolEvent, { type: N }> : ToolEvent) => void;
 
 export interface EventHub {
-  on<N extends EventName | '*'>(name: N, listener: EventListener<N>): () => void;
-  emit(event: ToolEvent): void;
+  readonly on: <N extends EventName | '*'>(name: N, listener: EventListener<N>) => () => void;
+  readonly emit: (event: ToolEvent) => void;
 }
 
 export function createEventHub(logger: Logger): EventHub {

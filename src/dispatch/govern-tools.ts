@@ -1,12 +1,11 @@
 /** `governTools`: tools, layers and an executor become one dispatcher. */
 
 import type { Turn } from '../core/call.ts';
-import type { Clock } from '../core/clock.ts';
+import { type Clock, systemClock } from '../core/clock.ts';
 import { composeToolCallers } from '../core/compose.ts';
-import { AlliumError } from '../core/errors.ts';
+import { AlliumError, oneLine } from '../core/errors.ts';
 import { explainStack } from '../core/explain.ts';
 import { type CreateId, randomId } from '../core/ids.ts';
-import { systemClock } from '../core/clock.ts';
 import type { ToolCaller, ToolLayer, ToolSpec } from '../core/layer.ts';
 import { checkOptions, expected } from '../core/options.ts';
 import type { ToolResult } from '../core/result.ts';
@@ -70,7 +69,10 @@ export interface GovernedTools {
 }
 
 const EXPECTED = {
-  tools: expected.required({ text: 'a registry or a list of tools', test: (value: unknown) => typeof value === 'object' && value !== null && Symbol.iterator in value }),
+  tools: expected.required({
+    text: 'a registry or a list of tools',
+    test: (value: unknown) => typeof value === 'object' && value !== null && Symbol.iterator in value,
+  }),
   layers: expected.required({ text: 'a list of layers', test: Array.isArray }),
   executor: expected.object,
   limits: expected.object,
@@ -83,6 +85,14 @@ const EXPECTED = {
   logger: expected.object,
   clock: expected.object,
   createId: expected.function,
+} as const;
+
+const ADVERTISE_EXPECTED = {
+  turn: expected.required(expected.object),
+  select: {
+    text: 'a list of names or a function',
+    test: (value: unknown) => typeof value === 'function' || expected.listOf(expected.string).test(value),
+  },
 } as const;
 
 /** Puts a stack around tools. Everything that can be misconfigured throws here, not at the first call. */
@@ -119,16 +129,28 @@ export function governTools(options: GovernOptions): GovernedTools {
 
   const governed: GovernedTools = {
     tools: specs,
-    advertise({ turn, select }) {
-      const chosen = select === undefined ? specs : specs.filter(typeof select === 'function' ? select : (tool) => select.includes(tool.name));
-      turns.remember(turn, chosen.map((tool) => tool.name));
+    advertise(advertised) {
+      checkOptions('advertise', advertised, ADVERTISE_EXPECTED);
+      const { turn, select } = advertised;
+      if (Array.isArray(select)) demandNames(shown, select as readonly string[]);
+      const chosen =
+        select === undefined ? specs : specs.filter(typeof select === 'function' ? select : (tool) => select.includes(tool.name));
+      turns.remember(
+        turn,
+        chosen.map((tool) => tool.name),
+      );
       return chosen;
     },
     call: (request, callOptions) => dispatcher.call(request, callOptions),
     batch: (requests, batchOptions) => runBatch(dispatcher.call, requests, batchOptions),
     observe: (request, output, callOptions) => dispatcher.observe(request, output, callOptions),
     resume: (approvalId) =>
-      Promise.reject(new AlliumError('ERR_APPROVALS_UNAVAILABLE', `resume: no approval engine is configured, so nothing waits under this id (${approvalId.length} characters)`)),
+      Promise.reject(
+        new AlliumError(
+          'ERR_APPROVALS_UNAVAILABLE',
+          `resume: no approval engine is configured, so nothing waits under this id (${approvalId.length} characters)`,
+        ),
+      ),
     on: hub.on,
     explain: () => [explainStack(layers), ...nameAdvice(shown.names)].join('\n'),
     async close() {
@@ -143,13 +165,27 @@ export function governTools(options: GovernOptions): GovernedTools {
 /** Every transform of the stack, innermost first, so that the outermost has the last word. */
 function shownTools(registry: Iterable<Tool>, layers: readonly ToolLayer[]): readonly Tool[] {
   const transforms = layers.flatMap((layer) => layer.schemaTransform ?? []).reverse();
-  return [...registry].flatMap((tool) => transforms.reduce<Tool | null>((shown, transform) => shown && transformed(shown, transform), tool) ?? []);
+  return [...registry].flatMap(
+    (tool) => transforms.reduce<Tool | null>((shown, transform) => shown && transformed(shown, transform), tool) ?? [],
+  );
+}
+
+/** A misspelt name would silently show less than the host meant. */
+function demandNames(shown: Registry, names: readonly string[]): void {
+  const unknown = names.find((name) => shown.get(name) === undefined);
+  if (unknown !== undefined)
+    throw new AlliumError('ERR_UNKNOWN_TOOL', `advertise: there is no tool "${oneLine(unknown)}" to select`, { toolName: unknown });
 }
 
 function executorFor(executors: readonly ToolExecutor[], tool: Tool): ToolExecutor {
-  const found = tool.execute === undefined ? executors.find((executor) => executor.kind === tool.executor && executor !== executors[0]) : executors[0];
+  const found =
+    tool.execute === undefined ? executors.find((executor) => executor.kind === tool.executor && executor !== executors[0]) : executors[0];
   if (found !== undefined) return found;
-  throw new AlliumError('ERR_NO_EXECUTOR', `tool "${tool.name}" has no execute function, and no executor for "${tool.executor}" was given`, { toolName: tool.name });
+  throw new AlliumError(
+    'ERR_NO_EXECUTOR',
+    `tool "${tool.name}" has no execute function, and no executor for "${tool.executor}" was given`,
+    { toolName: tool.name },
+  );
 }
 
 const isRegistry = (tools: Registry | Iterable<Tool>): tools is Registry => 'asCapabilities' in tools;

@@ -19,7 +19,13 @@ const injected = [
 ] as const;
 
 const withKey = (execute: (args: Readonly<Record<string, unknown>>) => unknown) =>
-  defineTool({ name: 'send', description: 'Sends.', inputSchema: schema, injected, execute: (args) => execute(args as unknown as Record<string, unknown>) });
+  defineTool({
+    name: 'send',
+    description: 'Sends.',
+    inputSchema: schema,
+    injected,
+    execute: (args) => execute(args as unknown as Record<string, unknown>),
+  });
 
 describe('hidden arguments', () => {
   it('reach the tool', async () => {
@@ -86,7 +92,9 @@ async function surfaces(execute: (args: Readonly<Record<string, unknown>>) => un
     },
   });
   const { governed, events, logger } = setup({ toolList: () => [withKey(execute)], layers: [spy], secrets: { api: CANARY } });
-  const result = await governed.call({ name: 'send', arguments: args }, { onProgress: (progress) => seen.push(progress) }).catch((error: unknown) => error);
+  const result = await governed
+    .call({ name: 'send', arguments: args }, { onProgress: (progress) => seen.push(progress) })
+    .catch((error: unknown) => error);
   seen.push(result, events, governed.tools, governed.explain(), logger.lines, governed.advertise({ turn: {} }));
   return JSON.stringify(seen);
 }

@@ -27,9 +27,13 @@ export function stripHidden(tool: Tool, args: JsonObject): { readonly args: Json
 export function demandSources(tool: Tool, sources: HiddenSources): void {
   for (const { from } of tool.injected) {
     const [place, key = ''] = typeof from === 'string' ? from.split(/:(.*)/s) : [];
-    const missing = (place === 'store' && !Object.hasOwn(sources.stores, key)) || (place === 'secret' && !Object.hasOwn(sources.secrets, key));
+    const missing =
+      (place === 'store' && !Object.hasOwn(sources.stores, key)) || (place === 'secret' && !Object.hasOwn(sources.secrets, key));
     if (!missing) continue;
-    throw new AlliumError('ERR_INVALID_OPTION', `governTools: tool "${tool.name}" needs ${place} "${key}", which was not given`, { toolName: tool.name, option: `${place}s` });
+    throw new AlliumError('ERR_INVALID_OPTION', `governTools: tool "${tool.name}" needs ${place} "${key}", which was not given`, {
+      toolName: tool.name,
+      option: `${place}s`,
+    });
   }
 }
 
@@ -72,7 +76,9 @@ function valueOf(from: HiddenSource, context: ToolContext, sources: HiddenSource
     case 'report':
       return context.report;
     default:
-      return from.startsWith('store:') ? sources.stores[from.slice('store:'.length)] : secretOf(sources.secrets[from.slice('secret:'.length)]);
+      return from.startsWith('store:')
+        ? sources.stores[from.slice('store:'.length)]
+        : secretOf(sources.secrets[from.slice('secret:'.length)]);
   }
 }
 

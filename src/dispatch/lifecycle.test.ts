@@ -63,7 +63,12 @@ describe('the lifecycle of a call', () => {
 
     const result = await governed.call({ name: 'echo', arguments: {} });
 
-    expect(result).toMatchObject({ status: 'policy_blocked', errorCategory: 'policy_blocked', executed: 'no', observation: '[blocked: echo — policy_blocked]' });
+    expect(result).toMatchObject({
+      status: 'policy_blocked',
+      errorCategory: 'policy_blocked',
+      executed: 'no',
+      observation: '[blocked: echo — policy_blocked]',
+    });
     expect(storyOf(events)).toEqual(['pending', 'in_progress', 'audit', 'failed']);
     expect(ran).toEqual([]);
   });
@@ -84,7 +89,7 @@ describe('the lifecycle of a call', () => {
     governed.on('tool_call', () => {
       throw new Error('listener broke');
     });
-    governed.on('tool_call', (() => Promise.reject(new Error('listener broke later'))) as () => void);
+    governed.on('tool_call', () => Promise.reject(new Error('listener broke later')));
 
     const result = await governed.call({ name: 'echo', arguments: {} });
 
@@ -116,7 +121,9 @@ describe('the lifecycle of a call', () => {
   it('throws for a request that is no request, before anything is told', async () => {
     const { governed, events } = setup();
 
-    await expect(governed.call({ nmae: 'echo', arguments: {} } as never)).rejects.toSatisfy((error) => isAlliumError(error, 'ERR_INVALID_OPTION'));
+    await expect(governed.call({ nmae: 'echo', arguments: {} } as never)).rejects.toSatisfy((error) =>
+      isAlliumError(error, 'ERR_INVALID_OPTION'),
+    );
     expect(events).toEqual([]);
   });
 });
@@ -189,7 +196,12 @@ describe('observe', () => {
 describe('close', () => {
   it('waits for calls under way, closes layers once, and takes no more calls', async () => {
     let finish = (_value: unknown) => {};
-    const tool = defineTool({ name: 'wait', description: '', inputSchema: { type: 'object' }, execute: () => new Promise((resolve) => (finish = resolve)) });
+    const tool = defineTool({
+      name: 'wait',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: () => new Promise((resolve) => (finish = resolve)),
+    });
     const trace: string[] = [];
     const layer = defineLayer({ name: 'closing', caller: (call, next) => next(call), close: async () => void trace.push('closed') });
     const { governed } = setup({ toolList: () => [tool], layers: [layer] });
@@ -210,6 +222,8 @@ describe('resume', () => {
   it('says that no approval engine is there', async () => {
     const { governed } = setup();
 
-    await expect(governed.resume('a1', { decision: 'allow_once' })).rejects.toSatisfy((error) => isAlliumError(error, 'ERR_APPROVALS_UNAVAILABLE'));
+    await expect(governed.resume('a1', { decision: 'allow_once' })).rejects.toSatisfy((error) =>
+      isAlliumError(error, 'ERR_APPROVALS_UNAVAILABLE'),
+    );
   });
 });

@@ -18,7 +18,11 @@ export interface LifecycleParts {
 }
 
 /** Runs one call through its stack and tells the listeners, who hear everything before the host gets its result. */
-export async function runLifecycle(call: ToolCall, run: (call: ToolCall) => Promise<ToolResult>, parts: LifecycleParts): Promise<ToolResult> {
+export async function runLifecycle(
+  call: ToolCall,
+  run: (call: ToolCall) => Promise<ToolResult>,
+  parts: LifecycleParts,
+): Promise<ToolResult> {
   const { hub } = parts;
   hub.emit(toolCallEvent(namesOf(call)));
   let raised: unknown = null;
@@ -27,7 +31,10 @@ export async function runLifecycle(call: ToolCall, run: (call: ToolCall) => Prom
     result = await run(call);
   } catch (thrown) {
     raised = thrown;
-    result = isAlliumError(thrown) && thrown.result !== undefined ? thrown.result : fail(call, 'exception', thrown, 'The call failed outside its tool.');
+    result =
+      isAlliumError(thrown) && thrown.result !== undefined
+        ? thrown.result
+        : fail(call, 'exception', thrown, 'The call failed outside its tool.');
   }
   recordOf(call).done = true;
   result = await keptAside(call, result, parts);
@@ -63,7 +70,11 @@ function endingStatus(result: ToolResult): 'completed' | 'failed' | 'cancelled' 
 }
 
 /** A large text becomes an output file. Losing the file is a pity, not a failure: the preview says so. */
-async function keptAside(call: ToolCall, result: ToolResult, { outputFiles, maxPreviewBytes, logger }: LifecycleParts): Promise<ToolResult> {
+async function keptAside(
+  call: ToolCall,
+  result: ToolResult,
+  { outputFiles, maxPreviewBytes, logger }: LifecycleParts,
+): Promise<ToolResult> {
   const text = result.renderedResult;
   if (text.length * 3 <= maxPreviewBytes || Buffer.byteLength(text) <= maxPreviewBytes) return result;
   try {
@@ -74,4 +85,3 @@ async function keptAside(call: ToolCall, result: ToolResult, { outputFiles, maxP
     return previewOf(result, null, maxPreviewBytes);
   }
 }
-

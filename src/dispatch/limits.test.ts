@@ -38,6 +38,13 @@ describe('limits', () => {
     expect(ran).toHaveLength(3);
   });
 
+  it('of a run holds for calls that name none', async () => {
+    const { governed } = setup({ limits: { maxCallsPerRun: 1 } });
+
+    expect((await governed.call({ name: 'echo', arguments: {} })).status).toBe('ok');
+    expect((await governed.call({ name: 'echo', arguments: {} })).status).toBe('limit_exceeded');
+  });
+
   it('of nothing lets nothing through', async () => {
     const { governed, events } = setup({ limits: { maxCallsPerSession: 0 } });
 
@@ -85,7 +92,12 @@ describe('limits', () => {
 
   it('of concurrency do not lock out the calls a tool makes itself', async () => {
     const inner = defineTool({ name: 'inner', description: '', inputSchema: { type: 'object' }, execute: () => 'inside' });
-    const outer = defineTool({ name: 'outer', description: '', inputSchema: { type: 'object' }, execute: async (_args, { call }) => (await call({ name: 'inner', arguments: {} })).result });
+    const outer = defineTool({
+      name: 'outer',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: async (_args, { call }) => (await call({ name: 'inner', arguments: {} })).result,
+    });
     const { governed } = setup({ toolList: () => [inner, outer], limits: { maxConcurrent: 1 } });
 
     expect((await governed.call({ name: 'outer', arguments: {} })).result).toBe('inside');
@@ -155,7 +167,12 @@ describe('the counter', () => {
   it('takes check and count in one step', () => {
     const counter = createCallCounter(1);
 
-    expect([counter.take('a'), counter.take('a'), counter.take('__proto__'), counter.take('constructor')]).toEqual([true, false, true, true]);
+    expect([counter.take('a'), counter.take('a'), counter.take('__proto__'), counter.take('constructor')]).toEqual([
+      true,
+      false,
+      true,
+      true,
+    ]);
   });
 });
 

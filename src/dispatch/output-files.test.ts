@@ -44,7 +44,12 @@ describe('a large result', () => {
   it('is kept and cut as the layers left it', async () => {
     const redact = defineLayer({ name: 'redact', caller: async (call, next) => withResult(await next(call), { result: '#'.repeat(500) }) });
     const outputFiles = memoryOutputs();
-    const { governed } = setup({ toolList: () => [big('c4n4ry'.repeat(100))], layers: [redact], limits: { maxPreviewBytes: 100 }, outputFiles });
+    const { governed } = setup({
+      toolList: () => [big('c4n4ry'.repeat(100))],
+      layers: [redact],
+      limits: { maxPreviewBytes: 100 },
+      outputFiles,
+    });
 
     const result = await governed.call({ name: 'big', arguments: {} });
 
@@ -81,12 +86,15 @@ describe('output files', () => {
     expect(await readdir(join(path, '..'))).toEqual([`${file.sha256}.txt`]);
   });
 
-  it.each(['../../etc', '/etc/passwd', '..', '', 'a/b\\c', 'nul\0byte', 'x'.repeat(5000)])('stay in their folder whatever the session is called: %j', async (sessionId) => {
-    const file = await fileOutputs(folder).write({ sessionId, text: 't', mediaType: 'text/plain' });
+  it.each(['../../etc', '/etc/passwd', '..', '', 'a/b\\c', 'nul\0byte', 'x'.repeat(5000)])(
+    'stay in their folder whatever the session is called: %j',
+    async (sessionId) => {
+      const file = await fileOutputs(folder).write({ sessionId, text: 't', mediaType: 'text/plain' });
 
-    expect(fileURLToPath(file.uri).startsWith(`${folder}/`)).toBe(true);
-    expect(safeName(sessionId)).toMatch(/^[A-Za-z0-9_-]+$/);
-  });
+      expect(fileURLToPath(file.uri).startsWith(`${folder}/`)).toBe(true);
+      expect(safeName(sessionId)).toMatch(/^[A-Za-z0-9_-]+$/);
+    },
+  );
 
   it('of sessions with similar names do not share a folder', () => {
     expect(safeName('a/b')).not.toBe(safeName('a_b'));

@@ -52,7 +52,8 @@ function hasPrototypeKey(value: JsonValue): boolean {
   return Object.hasOwn(value, '__proto__') || Object.values(value).some(hasPrototypeKey);
 }
 
-const tooLarge = (bytes: number, { maxArgsBytes }: IntakeLimits): string => `the arguments are too large: ${bytes} bytes, at most ${maxArgsBytes} are taken`;
+const tooLarge = (bytes: number, { maxArgsBytes }: IntakeLimits): string =>
+  `the arguments are too large: ${bytes} bytes, at most ${maxArgsBytes} are taken`;
 const tooDeep = ({ maxArgsDepth }: IntakeLimits): string => `the arguments nest too deep: at most ${maxArgsDepth} levels are taken`;
 
 function kindOf(value: unknown): string {

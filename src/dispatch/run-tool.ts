@@ -61,7 +61,11 @@ export function answered(call: ToolCall, tool: Tool | null, value: unknown, secr
     plain = withoutSecrets(value, secrets);
   } catch (error) {
     const why = isAlliumError(error) ? oneLine(error.message) : 'it cannot be read';
-    return fail(call, 'executor_error', error, `${call.toolName} answered with something that is not JSON: ${why}`, { category: 'not_json', errorClass: 'fatal', executed: 'yes' });
+    return fail(call, 'executor_error', error, `${call.toolName} answered with something that is not JSON: ${why}`, {
+      category: 'not_json',
+      errorClass: 'fatal',
+      executed: 'yes',
+    });
   }
   // A copy of a tool output is an ordinary value again, so the mark is looked for on what the tool returned.
   const result = isToolOutput(value) ? fromOutput(call, plain as unknown as ToolOutput) : ok(call, plain);
@@ -93,7 +97,16 @@ function threw(call: ToolCall, thrown: unknown, secrets: readonly string[]): Too
   });
 }
 
-const NETWORK_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH', 'ENETUNREACH']);
+const NETWORK_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'EPIPE',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
 
 /** What kind of failure it was, as far as an error code tells. */
 function categoryOf(thrown: unknown): string {
@@ -108,12 +121,19 @@ function categoryOf(thrown: unknown): string {
 /** A tool that was stopped ran for certain only if it still answered. */
 function stopped(call: ToolCall, tool: Tool, by: 'timeout' | 'cancelled', ran: Ran<unknown> | null): ToolResult {
   const executed = ran !== null && 'value' in ran ? 'yes' : 'unknown';
-  const message = by === 'timeout' ? `${call.toolName} did not answer within ${tool.timeoutMs ?? 0} ms. It may have done its work; check before you try again.` : 'The call was cancelled while it ran.';
+  const message =
+    by === 'timeout'
+      ? `${call.toolName} did not answer within ${tool.timeoutMs ?? 0} ms. It may have done its work; check before you try again.`
+      : 'The call was cancelled while it ran.';
   return fail(call, by, ran, message, { executed });
 }
 
 const tooLarge = (call: ToolCall, maxBytes: number): ToolResult =>
-  fail(call, 'executor_error', null, `${call.toolName} answered with more than ${maxBytes} bytes. Ask for less at a time.`, { category: 'result_too_large', errorClass: 'repairable', executed: 'yes' });
+  fail(call, 'executor_error', null, `${call.toolName} answered with more than ${maxBytes} bytes. Ask for less at a time.`, {
+    category: 'result_too_large',
+    errorClass: 'repairable',
+    executed: 'yes',
+  });
 
 /**
  * Progress goes out through the layers. One that swallows it cannot make a long call look dead: the host is told the

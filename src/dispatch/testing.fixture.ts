@@ -61,7 +61,15 @@ export function setup(options: Partial<GovernOptions> & { readonly toolList?: (r
   const clock = testClock();
   const logger = recordingLogger();
   let ids = 0;
-  const governed = governTools({ tools: toolList(ran), layers: [], clock, logger, createId: () => `id-${++ids}`, outputFiles: memoryOutputs(), ...rest });
+  const governed = governTools({
+    tools: toolList(ran),
+    layers: [],
+    clock,
+    logger,
+    createId: () => `id-${++ids}`,
+    outputFiles: memoryOutputs(),
+    ...rest,
+  });
   governed.on('*', (event) => events.push(event));
   return { governed, events, ran, clock, logger };
 }

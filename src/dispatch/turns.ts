@@ -26,4 +26,5 @@ export function createTurnMemory(maxTurns = MAX_TURNS): TurnMemory {
   };
 }
 
-const keyOf = ({ turnId, sessionId, iteration }: Partial<Turn>): string => JSON.stringify(turnId === undefined ? [sessionId ?? null, iteration ?? null] : [turnId]);
+const keyOf = ({ turnId, sessionId, iteration }: Partial<Turn>): string =>
+  JSON.stringify(turnId === undefined ? [sessionId ?? null, iteration ?? null] : [turnId]);

@@ -11,7 +11,8 @@ export function localExecutor(): ToolExecutor {
   return Object.freeze({
     kind: 'local' as const,
     execute: async ({ tool, args, context }: Parameters<ToolExecutor['execute']>[0]) => {
-      if (tool.execute === undefined) throw new AlliumError('ERR_NO_EXECUTOR', `tool "${tool.name}" has no execute function`, { toolName: tool.name });
+      if (tool.execute === undefined)
+        throw new AlliumError('ERR_NO_EXECUTOR', `tool "${tool.name}" has no execute function`, { toolName: tool.name });
       return tool.execute(args, context);
     },
   });

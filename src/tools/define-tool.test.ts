@@ -10,7 +10,11 @@ describe('defineTool', () => {
     const tool = defineTool(base);
 
     expect(Object.isFrozen(tool)).toBe(true);
-    expect(tool).toMatchObject({ executor: 'local', injected: [], annotations: { readOnly: false, destructive: true, idempotent: false, openWorld: true } });
+    expect(tool).toMatchObject({
+      executor: 'local',
+      injected: [],
+      annotations: { readOnly: false, destructive: true, idempotent: false, openWorld: true },
+    });
   });
 
   it('takes a read-only tool for harmless unless it says otherwise', () => {
@@ -39,7 +43,16 @@ describe('defineTool', () => {
     ['an unknown kind', { ...base, annotations: { kind: 'destroy' } }],
     ['a hidden argument from nowhere', { ...base, injected: [{ name: 'k', from: 'env' }] }],
     ['a hidden argument without a store name', { ...base, injected: [{ name: 'k', from: 'store:' }] }],
-    ['two hidden arguments of one name', { ...base, injected: [{ name: 'k', from: 'state' }, { name: 'k', from: 'turn' }] }],
+    [
+      'two hidden arguments of one name',
+      {
+        ...base,
+        injected: [
+          { name: 'k', from: 'state' },
+          { name: 'k', from: 'turn' },
+        ],
+      },
+    ],
     ['nothing', undefined],
   ])('refuses %s', (_name, definition) => {
     expect(() => defineTool(definition as never)).toThrow(expect.objectContaining({ name: 'AlliumError' }) as Error);
@@ -52,7 +65,11 @@ describe('defineTool', () => {
   it('takes the JSON Schema of a schema library', () => {
     const tool = defineTool({ ...base, inputSchema: z.object({ city: z.string(), days: z.number().optional() }) });
 
-    expect(tool.inputSchema).toMatchObject({ type: 'object', properties: { city: { type: 'string' }, days: { type: 'number' } }, required: ['city'] });
+    expect(tool.inputSchema).toMatchObject({
+      type: 'object',
+      properties: { city: { type: 'string' }, days: { type: 'number' } },
+      required: ['city'],
+    });
   });
 
   it('lets hidden arguments past a schema library that does not know them', async () => {
@@ -62,7 +79,11 @@ describe('defineTool', () => {
   });
 
   it('shows a schema library the hidden arguments it declares, and the model none of them', async () => {
-    const tool = defineTool({ ...base, inputSchema: z.strictObject({ city: z.string(), key: z.string() }), injected: [{ name: 'key', from: 'state' }] });
+    const tool = defineTool({
+      ...base,
+      inputSchema: z.strictObject({ city: z.string(), key: z.string() }),
+      injected: [{ name: 'key', from: 'state' }],
+    });
 
     expect(JSON.stringify(tool.inputSchema)).not.toContain('key');
     expect(await tool.parse?.({ city: 'x', key: 'hidden' })).toEqual({ value: { city: 'x', key: 'hidden' } });

@@ -57,9 +57,12 @@ export function defineTool<const S extends ToolInputSchema>(definition: ToolDefi
   checkOptions(`tool ${typeof definition?.name === 'string' ? `"${definition.name}"` : '?'}`, definition, EXPECTED);
   const { name, description, inputSchema, outputSchema, injected = [], annotations, executor = 'local', metadata, ...rest } = definition;
   checkToolName(name, 'mcp');
-  const written = checkSchema(isStandardSchema(inputSchema) ? jsonSchemaOf(inputSchema, name) : inputSchema, `tool "${name}"`, { objectRoot: true });
+  const written = checkSchema(isStandardSchema(inputSchema) ? jsonSchemaOf(inputSchema, name) : inputSchema, `tool "${name}"`, {
+    objectRoot: true,
+  });
   const hidden = new Set(injected.map((argument) => argument.name));
-  if (hidden.size !== injected.length) throw new AlliumError('ERR_INVALID_TOOL', `tool "${name}": two injected arguments share a name`, { toolName: name });
+  if (hidden.size !== injected.length)
+    throw new AlliumError('ERR_INVALID_TOOL', `tool "${name}": two injected arguments share a name`, { toolName: name });
   const schema = hideParameters(written, hidden);
   const fields = {
     ...rest,
@@ -72,20 +75,31 @@ export function defineTool<const S extends ToolInputSchema>(definition: ToolDefi
     executor,
     ...(outputSchema === undefined ? {} : { outputSchema: checkSchema(outputSchema, `output of tool "${name}"`) }),
     ...(metadata === undefined ? {} : { metadata: snapshotObject(metadata) }),
-    ...(isStandardSchema(inputSchema) ? { parse: visibleParser(parserOf(inputSchema), hidden, (key) => declaresParameter(written, key)) } : {}),
+    ...(isStandardSchema(inputSchema)
+      ? { parse: visibleParser(parserOf(inputSchema), hidden, (key) => declaresParameter(written, key)) }
+      : {}),
   };
   // Types were inferred for the author; from here on every tool is the same plain shape.
   return Object.freeze(fields as unknown as Tool);
 }
 
 /** A library's object schema drops or refuses what it does not declare, so undeclared hidden arguments go around it. */
-function visibleParser(parse: NonNullable<Tool['parse']>, hidden: ReadonlySet<string>, declares: (name: string) => boolean): NonNullable<Tool['parse']> {
+function visibleParser(
+  parse: NonNullable<Tool['parse']>,
+  hidden: ReadonlySet<string>,
+  declares: (name: string) => boolean,
+): NonNullable<Tool['parse']> {
   const around = [...hidden].filter((name) => !declares(name));
   return async (args) => {
     const seen = Object.fromEntries(Object.entries(args).filter(([name]) => !around.includes(name)));
     const parsed = await parse(seen);
     if (!('value' in parsed)) return parsed;
-    return { value: { ...parsed.value, ...Object.fromEntries(around.filter((name) => Object.hasOwn(args, name)).map((name) => [name, args[name]])) } };
+    return {
+      value: {
+        ...parsed.value,
+        ...Object.fromEntries(around.filter((name) => Object.hasOwn(args, name)).map((name) => [name, args[name]])),
+      },
+    };
   };
 }
 

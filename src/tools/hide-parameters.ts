@@ -26,7 +26,8 @@ function hide(schema: JsonObject, names: ReadonlySet<string>, root: JsonObject, 
 function hideMember(key: string, value: JsonValue, names: ReadonlySet<string>, root: JsonObject, open: ReadonlySet<JsonValue>): unknown {
   if (KEYED.includes(key) && isObject(value)) return Object.fromEntries(Object.entries(value).filter(([name]) => !names.has(name)));
   if (LISTED.includes(key) && Array.isArray(value)) return value.filter((name) => !names.has(name as string));
-  if (key === 'examples' && Array.isArray(value)) return value.map((example: JsonValue) => hideMember('default', example, names, root, open));
+  if (key === 'examples' && Array.isArray(value))
+    return value.map((example: JsonValue) => hideMember('default', example, names, root, open));
   if (BRANCHES.includes(key) && Array.isArray(value)) {
     return value.map((branch: JsonValue) => (isObject(branch) ? hide(branch, names, root, open) : branch));
   }
@@ -38,7 +39,7 @@ function resolve(root: JsonObject, ref: string): JsonObject | undefined {
   let node: JsonValue | undefined = root;
   for (const part of ref.slice(2).split('/')) {
     const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
-    node = isObject(node) && Object.hasOwn(node, key) ? (node as JsonObject)[key] : undefined;
+    node = isObject(node) && Object.hasOwn(node, key) ? node[key] : undefined;
   }
   return isObject(node) ? node : undefined;
 }

@@ -39,7 +39,11 @@ type FromType<T, S> = T extends readonly (infer U)[]
               : unknown;
 
 type FromObject<S> = S extends { readonly properties: infer P }
-  ? Flat<{ readonly [K in RequiredKey<S> & keyof P]: FromSchema<P[K]> } & { readonly [K in Exclude<keyof P, RequiredKey<S>>]?: FromSchema<P[K]> }>
+  ? Flat<
+      { readonly [K in RequiredKey<S> & keyof P]: FromSchema<P[K]> } & {
+        readonly [K in Exclude<keyof P, RequiredKey<S>>]?: FromSchema<P[K]>;
+      }
+    >
   : Readonly<Record<string, unknown>>;
 
 type RequiredKey<S> = S extends { readonly required: readonly (infer K)[] } ? K : never;

@@ -6,7 +6,17 @@ import { AlliumError, oneLine } from '../core/errors.ts';
 import { isObject, type JsonObject, type JsonValue, snapshotObject } from '../core/json.ts';
 import type { ToolSpec } from '../core/layer.ts';
 import { checkOptions, expected } from '../core/options.ts';
-import { ignoresRefSiblings, isConstraint, isSchemaObject, listIn, mapIn, ownMember, resolveLocalRef } from './providers/local-ref.ts';
+import {
+  descriptionOf,
+  ignoresRefSiblings,
+  isConstraint,
+  isSchemaObject,
+  listIn,
+  mapIn,
+  omit,
+  ownMember,
+  resolveLocalRef,
+} from './providers/local-ref.ts';
 import { detachSelfReferences, refsIn } from './providers/self-references.ts';
 
 export interface InjectParameterOptions {
@@ -58,7 +68,7 @@ export function injectParameter(tool: ToolSpec, name: string, schema: JsonSchema
   const detached = detachSelfReferences(tool.inputSchema, refuse);
   const work: Work = { name, schema, required: options.required ?? true, root: detached, refuse, steps: { left: MAX_STEPS } };
   // The injected schema is another one than its `$id` names; two of one id would meet in a validator.
-  const { $id: _, ...body } = inlineRoot(detached, work, new Set());
+  const body = omit(inlineRoot(detached, work, new Set()), '$id');
   if (Object.hasOwn(body, 'enum') || Object.hasOwn(body, 'const')) throw refuse('the schema lists whole argument objects (enum or const)');
   // Only a branch below `not` can come back as `false`: a root that requires the parameter declares it.
   const lifted = lift(body, work, new Set()) as JsonObject;
@@ -112,8 +122,7 @@ function inlineRoot(schema: JsonObject, work: Work, open: Open): JsonObject {
   if (!ignoresRefSiblings(work.root) && Object.keys(beside).some(isConstraint)) return schema;
   const target = follow($ref, work, open);
   if (!isSchemaObject(target)) throw work.refuse('the root reference does not lead to an object schema');
-  const kept = Object.fromEntries(Object.entries(beside).filter(([keyword]) => !isConstraint(keyword)));
-  return inlineRoot({ ...demandNameless(target, work), ...kept }, work, new Set([...open, target]));
+  return inlineRoot({ ...demandNameless(target, work), ...descriptionOf(beside) }, work, new Set([...open, target]));
 }
 
 function follow(ref: string, work: Work, open: Open): JsonValue {
@@ -226,7 +235,7 @@ function liftRef(ref: string, node: JsonObject, work: Work, open: Open): JsonVal
   const target = follow(ref, work, open);
   const lifted = lift(target, work, new Set([...open, target]));
   if (lifted === target) return node;
-  const { $ref: _, ...beside } = node;
+  const beside = omit(node, '$ref');
   if (ignoresRefSiblings(work.root) || !Object.keys(beside).some(isConstraint)) return lifted;
   return { ...beside, allOf: [...listIn(beside, 'allOf'), lifted] };
 }

@@ -4,7 +4,13 @@ import { injectParameter } from './inject-parameter.ts';
 import { createRegistry } from './registry.ts';
 import { isCompiled } from './schema/validator.ts';
 
-const tool = (name: string) => defineTool({ name, description: `does ${name}`, inputSchema: { type: 'object', properties: { a: { type: 'string' } } }, execute: () => name });
+const tool = (name: string) =>
+  defineTool({
+    name,
+    description: `does ${name}`,
+    inputSchema: { type: 'object', properties: { a: { type: 'string' } } },
+    execute: () => name,
+  });
 const code = (expected: string) => expect.objectContaining({ code: expected }) as Error;
 
 describe('createRegistry', () => {
@@ -34,7 +40,11 @@ describe('createRegistry', () => {
     const registry = createRegistry([tool('constructor')]);
 
     expect(registry.get('constructor')?.name).toBe('constructor');
-    expect([registry.get('toString'), registry.get('__proto__'), registry.get('hasOwnProperty')]).toEqual([undefined, undefined, undefined]);
+    expect([registry.get('toString'), registry.get('__proto__'), registry.get('hasOwnProperty')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   it('takes portable names, or whatever MCP allows', () => {

@@ -85,18 +85,29 @@ export function transformed(tool: Tool, transform: SchemaTransform): Tool | null
   const spec: unknown = transform(tool);
   if (spec === null) return null;
   if (!isToolSpec(spec)) {
-    throw new AlliumError('ERR_INVALID_TRANSFORM', `a schema transform of tool "${tool.name}" answered with something else than a tool or null`, { toolName: tool.name });
+    throw new AlliumError(
+      'ERR_INVALID_TRANSFORM',
+      `a schema transform of tool "${tool.name}" answered with something else than a tool or null`,
+      { toolName: tool.name },
+    );
   }
   if (spec.name !== tool.name) {
-    throw new AlliumError('ERR_INVALID_TRANSFORM', `a schema transform may not rename tool "${tool.name}"; use registry.rename`, { toolName: tool.name });
+    throw new AlliumError('ERR_INVALID_TRANSFORM', `a schema transform may not rename tool "${tool.name}"; use registry.rename`, {
+      toolName: tool.name,
+    });
   }
   const { description, annotations } = spec;
-  const inputSchema = spec.inputSchema === tool.inputSchema ? tool.inputSchema : checkSchema(spec.inputSchema, `tool "${tool.name}"`, { objectRoot: true });
+  const inputSchema =
+    spec.inputSchema === tool.inputSchema ? tool.inputSchema : checkSchema(spec.inputSchema, `tool "${tool.name}"`, { objectRoot: true });
   return Object.freeze({ ...tool, description, annotations, inputSchema });
 }
 
 const isToolSpec = (value: unknown): value is ToolSpec =>
-  isObject(value) && typeof value.name === 'string' && typeof value.description === 'string' && isObject(value.inputSchema) && isObject(value.annotations);
+  isObject(value) &&
+  typeof value.name === 'string' &&
+  typeof value.description === 'string' &&
+  isObject(value.inputSchema) &&
+  isObject(value.annotations);
 
 /** Tools may come from somebody's plain JavaScript: what `defineTool` did not make goes through it. */
 function demandTool(tool: Tool): Tool {
@@ -107,7 +118,11 @@ function demandTool(tool: Tool): Tool {
 
 /** A registry does not run tools: that would go around every layer. */
 const ungoverned = (request: ToolRequest): Promise<ToolResult> =>
-  Promise.reject(new AlliumError('ERR_NO_EXECUTOR', 'pass the call function of governTools to asCapabilities to invoke tools', { toolName: request.name }));
+  Promise.reject(
+    new AlliumError('ERR_NO_EXECUTOR', 'pass the call function of governTools to asCapabilities to invoke tools', {
+      toolName: request.name,
+    }),
+  );
 
 function capabilitiesOf(tools: readonly Tool[], invoke: (request: ToolRequest) => Promise<ToolResult>): ToolCapabilities {
   return Object.freeze({

@@ -11,7 +11,11 @@ export const isStandardSchema = (schema: unknown): schema is StandardSchemaV1 =>
 export function jsonSchemaOf(schema: StandardSchemaV1, toolName: string): Record<string, unknown> {
   const { jsonSchema, vendor } = schema['~standard'] as StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props>;
   if (jsonSchema === undefined) {
-    throw new AlliumError('ERR_INVALID_TOOL', `tool "${toolName}": ${oneLine(vendor)} schemas of this version cannot be written as JSON Schema`, { toolName });
+    throw new AlliumError(
+      'ERR_INVALID_TOOL',
+      `tool "${toolName}": ${oneLine(vendor)} schemas of this version cannot be written as JSON Schema`,
+      { toolName },
+    );
   }
   return jsonSchema.input({ target: 'draft-2020-12' });
 }

@@ -77,7 +77,9 @@ export interface Tool extends ToolSpec {
   readonly execute?: (args: Readonly<Record<string, unknown>>, context: ToolContext) => unknown;
 }
 
-export type ParsedArgs = { readonly value: Readonly<Record<string, unknown>> } | { readonly problems: readonly { path: string; message: string }[] };
+export type ParsedArgs =
+  | { readonly value: Readonly<Record<string, unknown>> }
+  | { readonly problems: readonly { path: string; message: string }[] };
 
 export interface ToolOutput {
   readonly content: Content;

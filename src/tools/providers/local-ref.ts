@@ -62,6 +62,18 @@ const DESCRIBING: ReadonlySet<string> = new Set([
 /** Whether a keyword may keep a value out. Extensions (`x-…`) never do. */
 export const isConstraint = (keyword: string): boolean => !DESCRIBING.has(keyword) && !keyword.startsWith('x-');
 
+/** The schema without some of its keywords. */
+export const omit = (schema: JsonObject, ...keywords: readonly string[]): JsonObject =>
+  Object.fromEntries(Object.entries(schema).filter(([keyword]) => !keywords.includes(keyword)));
+
+/** The part of a schema that may keep a value out. */
+export const constraintsOf = (schema: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(schema).filter(([keyword]) => isConstraint(keyword)));
+
+/** The part of a schema that only describes. */
+export const descriptionOf = (schema: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(schema).filter(([keyword]) => !isConstraint(keyword)));
+
 const ONE: ReadonlySet<string> = new Set([
   ...['additionalItems', 'additionalProperties', 'contains', 'contentSchema', 'else', 'if', 'items', 'not'],
   ...['propertyNames', 'then', 'unevaluatedItems', 'unevaluatedProperties'],

@@ -3,7 +3,7 @@
 import type { JsonSchema } from '../../core/call.ts';
 import type { AlliumError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { definitionRef, ignoresRefSiblings, mapIn, mapSubschemas } from './local-ref.ts';
+import { definitionRef, ignoresRefSiblings, mapIn, mapSubschemas, omit } from './local-ref.ts';
 
 /**
  * A schema of the same meaning in which no reference points at the root or into it, definitions aside: the root is
@@ -18,8 +18,7 @@ export function detachSelfReferences(root: JsonSchema, refuse: (problem: string)
   const place = ignoresRefSiblings(root) ? 'definitions' : '$defs';
   const key = freeKey(mapIn(root, place));
   const moved = mapRefs(root, (ref) => (pointsIntoRoot(ref) ? `${definitionRef(place, key)}${ref.slice(1)}` : ref));
-  const { $schema: _s, $id: _i, $defs: _d, definitions: _e, ...original } = moved;
-  return { ...moved, [place]: { ...mapIn(moved, place), [key]: original } };
+  return { ...moved, [place]: { ...mapIn(moved, place), [key]: omit(moved, '$schema', '$id', '$defs', 'definitions') } };
 }
 
 const pointsIntoRoot = (ref: string): boolean => ref === '#' || (ref.startsWith('#/') && !/^#\/(\$defs|definitions)\//.test(ref));

@@ -5,7 +5,7 @@
 
 import { createRequire } from 'node:module';
 import { LRUCache } from 'lru-cache';
-import type { RE2JS } from 're2js';
+import type * as re2js from 're2js';
 import { describeThrown } from '../../core/errors.ts';
 import { spend } from './steps.ts';
 import { refusedPattern } from './translate-escape.ts';
@@ -18,7 +18,7 @@ const STATE_BYTES = 1_048_576;
 const WORK_PER_STEP = 32;
 
 interface Engine {
-  readonly expression: RE2JS;
+  readonly expression: re2js.RE2JS;
   readonly size: number;
 }
 
@@ -31,26 +31,26 @@ export interface LinearPattern {
 /** Engines hold megabytes once they have seen hostile text, so they live here and not in the compiled schemas. */
 const engines = new LRUCache<string, Engine>({ max: MAX_ENGINES });
 
-let loaded: typeof import('re2js') | undefined;
+let loaded: typeof re2js | undefined;
 
 /** The engine is large and most schemas have no pattern: it is loaded when the first one comes, synchronously. */
-function re2js(): typeof import('re2js') {
+function load(): typeof re2js {
   // The package's own types for its CommonJS build.
-  loaded ??= createRequire(import.meta.url)('re2js') as typeof import('re2js');
+  loaded ??= createRequire(import.meta.url)('re2js') as typeof re2js;
   return loaded;
 }
 
 function engineFor(pattern: string): Engine {
   const known = engines.get(pattern);
   if (known !== undefined) return known;
-  const engine = compile(translatePattern(pattern));
+  const engine = compile(translatePattern(pattern).source);
   engines.set(pattern, engine);
   return engine;
 }
 
 function compile(source: string): Engine {
   try {
-    const expression = re2js().RE2JS.compile(source);
+    const expression = load().RE2JS.compile(source);
     const { dfa } = expression.re2();
     dfa.stateBudget = STATE_BYTES;
     dfa.memBudget = STATE_BYTES;

@@ -1,20 +1,17 @@
 /** Reads a schema once: finds its subschemas, checks every keyword, and connects each reference with what it points at. */
 
 import type { JsonSchema } from '../../core/call.ts';
-import { isAlliumError } from '../../core/errors.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts';
-import { REFERENCES, SCHEMA_KEYWORDS, VALUE_KEYWORDS } from './keywords.ts';
-import { linearPattern } from './linear-regexp.ts';
+import { checkDependencies, checkKeyword, checkPattern, type PatternBudget, patternBudget } from './check-keyword.ts';
+import { REFERENCES, SCHEMA_KEYWORDS } from './keywords.ts';
 import { resolveReference } from './resolve-reference.ts';
 import { subschemas } from './subschemas.ts';
-import { pointer, unsupported } from './unsupported.ts';
+import { at, type Place, unsupported } from './unsupported.ts';
 
 const MAX_NODES = 10_000;
 const MAX_DEPTH = 64;
-/** Ajv nests one block of code per sibling: above some 1 500 its output cannot be parsed. */
+/** Ajv nests one block of code per sibling: above some 1 500 of them its output cannot be parsed. */
 const MAX_SIBLINGS = 1_000;
-const MAX_ENUM = 10_000;
-const MAX_PATTERNS = 200;
 
 /** `modern` is 2020-12 and 2019-09, `draft-07` also draft-06. */
 export type Dialect = 'modern' | 'draft-07';
@@ -26,10 +23,10 @@ const DIALECTS: ReadonlyMap<string, Dialect> = new Map([
   ['json-schema.org/draft-06/schema', 'draft-07'],
 ]);
 
-/** One schema in the document that is an object. `true` and `false` have nothing to read. */
+/** One schema of the document that is an object. `true` and `false` have nothing to read. */
 export interface SchemaNode {
   readonly schema: JsonObject;
-  readonly path: string;
+  readonly place: Place | null;
   readonly depth: number;
   /** Whether this schema, or one around it, starts a document of its own by `$id`. */
   readonly isEmbedded: boolean;
@@ -37,11 +34,11 @@ export interface SchemaNode {
   readonly sameValue: SchemaNode[];
   /** Schemas applied to members or items of the value. */
   readonly parts: SchemaNode[];
-  /** What its references point at, in the order of `REFERENCES`. */
-  readonly targets: JsonValue[];
+  /** What its references point at. */
+  readonly targets: Map<string, JsonObject | boolean>;
 }
 
-/** A schema that was read and found usable, cost aside. */
+/** A schema that was read and found usable, its cost aside. */
 export interface SchemaGraph {
   readonly dialect: Dialect;
   readonly root: SchemaNode;
@@ -56,30 +53,21 @@ interface Reading {
   readonly nodes: Map<JsonObject, SchemaNode>;
   readonly targets: Set<JsonObject>;
   readonly anchors: Map<string, JsonObject>;
-  readonly patterns: Set<string>;
-  /** Nodes whose keywords have not been read, and nodes whose references have not been followed. */
+  readonly patterns: PatternBudget;
   readonly unread: SchemaNode[];
   readonly unresolved: SchemaNode[];
 }
 
 /** Throws `ERR_SCHEMA_UNSUPPORTED` for the first thing that cannot be used. `schema` must be a snapshot. */
 export function readSchema(schema: JsonSchema, where: string): SchemaGraph {
-  const reading: Reading = {
-    where,
-    schema,
-    nodes: new Map(),
-    targets: new Set(),
-    anchors: new Map(),
-    patterns: new Set(),
-    unread: [],
-    unresolved: [],
-  };
+  const lists = { unread: [], unresolved: [] };
+  const reading: Reading = { where, schema, nodes: new Map(), targets: new Set(), anchors: new Map(), patterns: patternBudget(), ...lists };
   const dialect = dialectOf(schema, where);
-  const root = enter(reading, schema, '', 1, false);
+  const root = enter(reading, schema, null, 1, false);
   // A reference may point outside all schema positions; what it finds there is read as a schema too.
   while (reading.unread.length > 0) {
     for (let node = reading.unread.pop(); node !== undefined; node = reading.unread.pop()) readNode(reading, node);
-    for (const node of reading.unresolved.splice(0)) follow(reading, node);
+    for (const node of reading.unresolved.splice(0)) followReferences(reading, node);
   }
   return { dialect, root, nodes: reading.nodes, targets: reading.targets };
 }
@@ -88,42 +76,81 @@ function dialectOf({ $schema }: JsonSchema, where: string): Dialect {
   if ($schema === undefined) return 'modern';
   const name = typeof $schema === 'string' ? $schema.replace(/^https?:\/\//, '').replace(/#$/, '') : '';
   const dialect = DIALECTS.get(name);
-  if (dialect === undefined) throw unsupported(where, '/$schema', 'names a dialect other than 2020-12, 2019-09, draft-07 and draft-06');
+  if (dialect === undefined) throw unsupported(where, at(null, '$schema'), 'must name 2020-12, 2019-09, draft-07 or draft-06');
   return dialect;
 }
 
-function enter(reading: Reading, schema: JsonObject, path: string, depth: number, isEmbedded: boolean): SchemaNode {
+function enter(reading: Reading, schema: JsonObject, place: Place | null, depth: number, isEmbedded: boolean): SchemaNode {
   const known = reading.nodes.get(schema);
   if (known !== undefined) return known;
-  if (depth > MAX_DEPTH) throw unsupported(reading.where, path, `nests deeper than ${MAX_DEPTH} schemas`);
-  if (reading.nodes.size >= MAX_NODES) throw unsupported(reading.where, path, `is one of more than ${MAX_NODES} subschemas`);
+  if (depth > MAX_DEPTH) throw unsupported(reading.where, place, `nests deeper than ${MAX_DEPTH} schemas`);
+  if (reading.nodes.size >= MAX_NODES) throw unsupported(reading.where, place, `is one of more than ${MAX_NODES} subschemas`);
   const { $id } = schema;
-  const hasOwnId = path !== '' && typeof $id === 'string' && !$id.startsWith('#');
-  const node = { schema, path, depth, isEmbedded: isEmbedded || hasOwnId, sameValue: [], parts: [], targets: [] };
+  const hasOwnId = place !== null && typeof $id === 'string' && !$id.startsWith('#');
+  const node = { schema, place, depth, isEmbedded: isEmbedded || hasOwnId, sameValue: [], parts: [], targets: new Map() };
   reading.nodes.set(schema, node);
   reading.unread.push(node);
   return node;
 }
 
 function readNode(reading: Reading, node: SchemaNode): void {
+  const { where } = reading;
   let siblings = 0;
   for (const [name, value] of Object.entries(node.schema)) {
-    const place = pointer(node.path, name);
-    const kind = SCHEMA_KEYWORDS.get(name);
-    if (kind === undefined) checkValue(reading, name, value, place);
-    else if (kind.looksAt === 'nothing') enterAll(reading, node, name, value);
-    else siblings += enterAll(reading, node, name, value, kind.looksAt === 'value' ? node.sameValue : node.parts);
+    const place = at(node.place, name);
+    const keyword = SCHEMA_KEYWORDS.get(name);
+    if (keyword === undefined) checkKeyword(name, value, place, where);
+    else enterAll(reading, node, name, value);
+    if (name === 'pattern' && typeof value === 'string') checkPattern(value, place, where, reading.patterns);
+    if (/^depend/.test(name)) checkDependencies(value, place, where);
+    if (isWide(name)) siblings += Object.keys(value ?? {}).length;
   }
-  if (siblings > MAX_SIBLINGS) throw unsupported(reading.where, node.path, `has more than ${MAX_SIBLINGS} subschemas side by side`);
-  nameAnchors(reading, node);
+  if (siblings > MAX_SIBLINGS) throw unsupported(where, node.place, `has more than ${MAX_SIBLINGS} subschemas side by side`);
   if (REFERENCES.some((name) => node.schema[name] !== undefined)) reading.unresolved.push(node);
+  nameAnchors(reading, node);
 }
 
-function enterAll(reading: Reading, node: SchemaNode, name: string, value: JsonValue, children: SchemaNode[] = []): number {
-  const found = subschemas(name, value, pointer(node.path, name), reading.where);
-  for (const { schema, path } of found) {
-    if (name === 'patternProperties') checkPattern(reading, path.slice(path.lastIndexOf('/') + 1).replaceAll('~1', '/').replaceAll('~0', '~'), path);
-    if (isObject(schema)) children.push(enter(reading, schema, path, node.depth + 1, node.isEmbedded));
+/** Whether a keyword's members become code side by side. What is only referred to does not. */
+function isWide(name: string): boolean {
+  const keyword = SCHEMA_KEYWORDS.get(name);
+  return name === 'dependentRequired' || (keyword !== undefined && keyword.looksAt !== 'nothing' && keyword.holds !== 'one');
+}
+
+function enterAll(reading: Reading, node: SchemaNode, name: string, value: JsonValue): void {
+  const looksAt = SCHEMA_KEYWORDS.get(name)?.looksAt;
+  for (const { schema, place, key } of subschemas(name, value, at(node.place, name), reading.where)) {
+    if (name === 'patternProperties') checkPattern(String(key), place ?? at(null, name), reading.where, reading.patterns);
+    if (typeof schema === 'boolean') continue;
+    const child = enter(reading, schema, place, node.depth + 1, node.isEmbedded);
+    if (looksAt === 'value') node.sameValue.push(child);
+    if (looksAt === 'part') node.parts.push(child);
   }
-  return found.length;
+}
+
+/** `$anchor`, `$dynamicAnchor` and draft-07's `$id: "#name"` name a place in the document. */
+function nameAnchors(reading: Reading, node: SchemaNode): void {
+  const { $id, $anchor, $dynamicAnchor } = node.schema;
+  const names = [$anchor, $dynamicAnchor, typeof $id === 'string' && $id.startsWith('#') ? $id.slice(1) : undefined];
+  for (const name of new Set(names)) {
+    if (typeof name !== 'string') continue;
+    if (node.isEmbedded || reading.anchors.has(name)) {
+      throw unsupported(reading.where, node.place, node.isEmbedded ? 'has a name below a second $id' : 'has a name that is taken');
+    }
+    reading.anchors.set(name, node.schema);
+  }
+}
+
+function followReferences(reading: Reading, node: SchemaNode): void {
+  for (const name of REFERENCES) {
+    const reference = node.schema[name];
+    if (typeof reference !== 'string') continue;
+    const place = at(node.place, name);
+    // Below a second `$id` a local reference would mean that inner document, which is not kept apart here.
+    if (node.isEmbedded) throw unsupported(reading.where, place, 'is a reference below a second $id');
+    const target = resolveReference(reference, place, reading);
+    node.targets.set(name, target);
+    if (!isObject(target)) continue;
+    reading.targets.add(target);
+    node.sameValue.push(enter(reading, target, place, 1, false));
+  }
 }

@@ -32,17 +32,23 @@ interface Reading {
   at: number;
 }
 
+/** A pattern in the engine's words, and about how many instructions it will come to. */
+export interface TranslatedPattern {
+  readonly source: string;
+  readonly size: number;
+}
+
 /** Rewrites a pattern for the linear-time engine, or throws `ERR_SCHEMA_UNSUPPORTED`. */
-export function translatePattern(pattern: string): string {
+export function translatePattern(pattern: string): TranslatedPattern {
   if (pattern.length > MAX_LENGTH) throw refusedPattern(`is longer than ${MAX_LENGTH} characters`);
   const reading: Reading = { pattern, levels: [], level: { total: 0, last: 0 }, at: 0 };
-  let translated = '';
+  let source = '';
   while (reading.at < pattern.length) {
-    translated += readPart(reading);
+    source += readPart(reading);
     if (reading.level.total > MAX_SIZE) throw refusedPattern('repeats too much');
   }
   if (reading.levels.length > 0) throw refusedPattern('has a group that is not closed');
-  return translated;
+  return { source, size: reading.level.total };
 }
 
 function readPart(reading: Reading): string {

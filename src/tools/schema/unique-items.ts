@@ -32,7 +32,10 @@ function jsonSet(): JsonSet {
   const isPrimitive = (value: JsonValue): boolean => typeof value !== 'object' || value === null;
   return {
     has: (value) => (isPrimitive(value) ? primitives.has(value) : keys.size > 0 && keys.has(keyOf(value))),
-    add: (value) => void (isPrimitive(value) ? primitives.add(value) : keys.add(keyOf(value))),
+    add: (value) => {
+      if (isPrimitive(value)) primitives.add(value);
+      else keys.add(keyOf(value));
+    },
   };
 }
 

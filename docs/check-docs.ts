@@ -1,0 +1,165 @@
+/** Reads Markdown and says where it departs from the code it speaks about. Every checker answers with a list of problems. */
+
+/** A fenced block, and the comment line directly before it. */
+export interface Fence {
+  readonly language: string;
+  readonly code: string;
+  readonly line: number;
+  readonly before: string;
+}
+
+const FENCE = /^(`{3,})(\w*)\s*$/;
+
+/** Every fenced block of a page. A fence that is never closed runs to the end, as it does for a reader. */
+export function fencesOf(markdown: string): readonly Fence[] {
+  const lines = markdown.split('\n');
+  const fences: Fence[] = [];
+  for (let index = 0; index < lines.length; index += 1) {
+    const [, ticks, language = ''] = FENCE.exec(lines[index] ?? '') ?? [];
+    if (ticks === undefined) continue;
+    const end = lines.findIndex((line, at) => at > index && line.trimEnd() === ticks);
+    const last = end === -1 ? lines.length : end;
+    fences.push({ language, code: lines.slice(index + 1, last).join('\n'), line: index + 1, before: lines[index - 1] ?? '' });
+    index = last;
+  }
+  return fences;
+}
+
+/** The page without fenced blocks, comments and inline code: what is prose. */
+export function proseOf(markdown: string): string {
+  const open = { ticks: '' };
+  const lines = markdown.split('\n').map((line) => {
+    const [, ticks] = FENCE.exec(line) ?? [];
+    if (open.ticks === '' && ticks === undefined) return line;
+    if (open.ticks === '') open.ticks = ticks ?? '';
+    else if (line.trimEnd() === open.ticks) open.ticks = '';
+    return '';
+  });
+  return lines
+    .join('\n')
+    .replace(/<!--.*?-->/gs, '')
+    .replace(/`[^`\n]*`/g, '``');
+}
+
+/** A marked region of a source file without its indentation, or `null` where there is no such region. */
+export function regionOf(source: string, name: string): string | null {
+  const lines = source.split('\n');
+  const start = lines.findIndex((line) => line.trim() === `// #region ${name}`);
+  const end = lines.findIndex((line) => line.trim() === `// #endregion ${name}`);
+  if (start === -1 || end <= start) return null;
+  const body = lines.slice(start + 1, end);
+  const indents = body.filter((line) => line.trim() !== '').map((line) => line.length - line.trimStart().length);
+  const indent = Math.min(...indents);
+  return body.map((line) => line.slice(indent)).join('\n');
+}
+
+const FROM = /^<!-- from (examples\/\S+\.ts)#(\S+) -->$/;
+
+/** TypeScript that is shown must be what an example runs, to the letter. */
+export function fenceProblems(markdown: string, read: (path: string) => string | null): readonly string[] {
+  return fencesOf(markdown)
+    .filter(({ language }) => ['ts', 'typescript', 'js', 'javascript'].includes(language))
+    .flatMap(({ code, line, before }) => {
+      const [, path = '', name = ''] = FROM.exec(before) ?? [];
+      if (path === '') return [`line ${line}: code without "<!-- from examples/…#region -->" before it`];
+      const source = read(path);
+      if (source === null) return [`line ${line}: there is no ${path}`];
+      const region = regionOf(source, name);
+      if (region === null) return [`line ${line}: ${path} has no region ${name}`];
+      return region === code ? [] : [`line ${line}: differs from region ${name} of ${path}`];
+    });
+}
+
+/** What a page says a program prints: a fence or a table after `<!-- printed by examples/… -->`. */
+export function printedBlocks(markdown: string): readonly { readonly program: string; readonly text: string }[] {
+  const lines = markdown.split('\n');
+  return lines.flatMap((line, index) => {
+    const [, program] = /^<!-- printed by (examples\/\S+)\.ts -->$/.exec(line) ?? [];
+    if (program === undefined) return [];
+    const fence = fencesOf(lines.slice(index + 1).join('\n')).find((block) => block.line === 1);
+    if (fence !== undefined) return [{ program, text: fence.code }];
+    const end = lines.indexOf('', index);
+    return [{ program, text: lines.slice(index + 1, end === -1 ? undefined : end).join('\n') }];
+  });
+}
+
+/** Headings in their order, with their level. */
+export function headingsOf(markdown: string): readonly { readonly level: number; readonly text: string }[] {
+  const fenced = new Set(fencesOf(markdown).flatMap(({ code, line }) => code.split('\n').map((_, at) => line + at)));
+  return markdown.split('\n').flatMap((line, index) => {
+    const [, marks, text] = /^(#{1,6}) (.+?)\s*$/.exec(line) ?? [];
+    return marks === undefined || text === undefined || fenced.has(index) ? [] : [{ level: marks.length, text }];
+  });
+}
+
+/** The names a heading can be linked by, as GitHub makes them. */
+export function anchorsOf(markdown: string): ReadonlySet<string> {
+  const anchors = new Set<string>();
+  const seen = new Map<string, number>();
+  for (const { text } of headingsOf(markdown)) {
+    const slug = text
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replace(/\s/g, '-');
+    const count = seen.get(slug) ?? 0;
+    seen.set(slug, count + 1);
+    anchors.add(count === 0 ? slug : `${slug}-${count}`);
+  }
+  return anchors;
+}
+
+/** Where the links of a page lead, other sites left out. */
+export function linksOf(markdown: string): readonly string[] {
+  const prose = proseOf(markdown);
+  const inline = [...prose.matchAll(/\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)/g)].map(([, target = '']) => target);
+  const listed = [...prose.matchAll(/^\[[^\]]+\]:\s+(\S+)/gm)].map(([, target = '']) => target);
+  return [...inline, ...listed].filter((target) => !/^[a-z][a-z0-9+.-]*:/i.test(target));
+}
+
+/** A link must lead to a file that is there, and to a heading that it has. */
+export function linkProblems(markdown: string, read: (path: string) => string | null): readonly string[] {
+  return linksOf(markdown).flatMap((link) => {
+    const [path = '', anchor] = link.split('#');
+    const target = path === '' ? markdown : read(path);
+    if (target === null) return [`${link}: there is no such file`];
+    return anchor === undefined || anchorsOf(target).has(anchor) ? [] : [`${link}: there is no such heading`];
+  });
+}
+
+/** The body rows of the table under a heading, or of the first table of the page; cells without their backticks. */
+export function tableRows(markdown: string, heading?: string): readonly (readonly string[])[] {
+  const lines = markdown.split('\n');
+  const start = heading === undefined ? 0 : lines.findIndex((line) => line.replace(/^#+ /, '') === heading) + 1;
+  const rule = lines.findIndex((line, index) => index >= start && /^\|[-|: ]+\|$/.test(line));
+  const next = lines.findIndex((line, index) => index >= start && line.startsWith('#'));
+  if (rule === -1 || (heading !== undefined && (start === 0 || (next !== -1 && next < rule)))) return [];
+  const end = lines.findIndex((line, index) => index > rule && !line.startsWith('|'));
+  return lines.slice(rule + 1, end === -1 ? undefined : end).map((line) =>
+    line
+      .slice(1, -1)
+      .split('|')
+      .map((cell) => cell.trim().replace(/^`(.*)`$/, '$1')),
+  );
+}
+
+/** The option names of a layer: the fields of its options interface, or else the parameters of its factory. */
+export function optionNames(source: string): readonly string[] {
+  const [, body] = /^export interface \w+Options \{\n([\s\S]*?)^\}/m.exec(source) ?? [];
+  if (body !== undefined) return [...body.matchAll(/^ {2}readonly (\w+)\??:/gm)].map(([, name = '']) => name);
+  const [, parameters = ''] = /^export function \w+\(([^)]*)\)/m.exec(source) ?? [];
+  return [...parameters.matchAll(/(?:^|, )(\w+)\??:/g)].map(([, name = '']) => name);
+}
+
+/** Names of values that no code of the pages uses: a function must be called, anything else named. */
+export function unmentioned(exports: Readonly<Record<string, unknown>>, pages: readonly string[]): readonly string[] {
+  const code = pages.flatMap((page) => [
+    ...fencesOf(page).map((fence) => fence.code),
+    ...[...page.matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span),
+  ]);
+  return Object.entries(exports)
+    .filter(([name, value]) => {
+      const use = new RegExp(typeof value === 'function' ? `\\b${name}\\(` : `\\b${name}\\b`);
+      return !code.some((text) => use.test(text));
+    })
+    .map(([name]) => name);
+}

@@ -1,0 +1,181 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import * as conformance from '../conformance/index.ts';
+import * as middleware from '../middleware/index.ts';
+import * as allium from '../src/index.ts';
+import {
+  anchorsOf,
+  fenceProblems,
+  fencesOf,
+  headingsOf,
+  linkProblems,
+  optionNames,
+  printedBlocks,
+  regionOf,
+  tableRows,
+  unmentioned,
+} from './check-docs.ts';
+
+const root = resolve(import.meta.dirname, '..');
+const readHere = (path: string) => readFileSync(join(root, path), 'utf8');
+
+/** A file's text, nothing for a folder, and `null` for what is not there. */
+function readIn(folder: string, path: string): string | null {
+  const target = resolve(root, folder, path);
+  if (!existsSync(target)) return null;
+  return statSync(target).isDirectory() ? '' : readFileSync(target, 'utf8');
+}
+
+const pages = [
+  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'].filter((path) => existsSync(join(root, path))),
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.md'))
+    .map((path) => join('docs', path))
+    .sort(),
+];
+const docs = pages.filter((path) => path.startsWith('docs/')).map(readHere);
+const layers = readdirSync(join(root, 'middleware'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+
+const LAYER_HEADINGS = ['Use', 'What it does', 'Options', 'Outcomes', 'Audit', 'Where it goes', 'Limits', 'Safety', 'Overhead'];
+
+describe('the docs', () => {
+  it('are there: a pattern that finds no page would prove nothing', () => {
+    expect(pages).toContain('docs/getting-started.md');
+    expect(docs.flatMap(fencesOf).filter(({ language }) => language === 'ts').length).toBeGreaterThan(20);
+  });
+
+  it.each(pages)('%s shows only code that an example runs', (path) => {
+    expect(fenceProblems(readHere(path), (source) => readIn('.', source))).toEqual([]);
+  });
+
+  it.each(pages)('%s links to what is there', (path) => {
+    expect(linkProblems(readHere(path), (target) => readIn(dirname(path), target))).toEqual([]);
+  });
+
+  it('list every status as the table has it', () => {
+    const expected = Object.entries(allium.STATUSES).map(([status, row]) => [
+      status,
+      String(row.ok),
+      row.executed,
+      row.outcome,
+      row.errorClass ?? '–',
+      row.meaning,
+    ]);
+
+    expect(tableRows(readHere('docs/statuses.md'))).toEqual(expected);
+  });
+
+  it('list every error code as the table has it', () => {
+    expect(tableRows(readHere('docs/errors.md'))).toEqual(Object.entries(allium.ERROR_CODES));
+  });
+
+  it.each(layers.map(({ name }) => name))('have a page for %s with the headings in their order', (name) => {
+    const headings = headingsOf(readHere(`docs/middleware/${name}.md`));
+
+    expect(headings.filter(({ level }) => level === 2).map(({ text }) => text)).toEqual(LAYER_HEADINGS);
+  });
+
+  it.each(layers.map(({ name }) => name))('name exactly the options of %s', (name) => {
+    const options = optionNames(readHere(`middleware/${name}/${name}.ts`));
+
+    expect(options.length).toBeGreaterThan(0);
+    expect(tableRows(readHere(`docs/middleware/${name}.md`), 'Options').map(([option]) => option)).toEqual(options);
+  });
+
+  it.each([
+    ['allium', allium],
+    ['allium/middleware', middleware],
+    ['allium/conformance', conformance],
+  ])('mention every value that %s exports', (_entry, exports) => {
+    expect(Object.keys(exports).length).toBeGreaterThan(2);
+    expect(unmentioned(exports, docs)).toEqual([]);
+  });
+});
+
+const example = ['const a = 1;', '  // #region one', '  const b = 2;', '', '    b;', '  // #endregion one'].join('\n');
+const shown = (code: string, before = '<!-- from examples/x/x.ts#one -->') => `text\n${before}\n\`\`\`ts\n${code}\n\`\`\`\n`;
+const readExample = (path: string) => (path === 'examples/x/x.ts' ? example : null);
+
+describe('the check of code', () => {
+  it('takes a region without its indentation', () => {
+    expect(regionOf(example, 'one')).toBe('const b = 2;\n\n  b;');
+    expect(fenceProblems(shown('const b = 2;\n\n  b;'), readExample)).toEqual([]);
+  });
+
+  it.each([
+    ['code without a marker', shown('const b = 2;\n\n  b;', '')],
+    ['a marker that does not stand directly before', shown('const b = 2;\n\n  b;', '<!-- from examples/x/x.ts#one -->\n')],
+    ['a changed letter', shown('const b = 3;\n\n  b;')],
+    ['a missing line', shown('const b = 2;')],
+    ['another file', shown('const b = 2;\n\n  b;', '<!-- from examples/y/y.ts#one -->')],
+    ['another region', shown('const b = 2;\n\n  b;', '<!-- from examples/x/x.ts#two -->')],
+  ])('finds %s', (_name, page) => {
+    expect(fenceProblems(page, readExample)).toHaveLength(1);
+  });
+
+  it('leaves other languages alone', () => {
+    expect(fenceProblems('```sh\nnpm install\n```\n', readExample)).toEqual([]);
+  });
+});
+
+describe('the check of links', () => {
+  const read = (path: string) => (path === 'other.md' ? '# Top\n\n## A `b`, c\n\n## A `b`, c\n' : null);
+
+  it('follows files and headings, and leaves other sites alone', () => {
+    const page = '# Here\n\n[a](other.md) [b](other.md#a-b-c-1) [c](#here) [d](https://example.org/x#y) `[e](gone.md)`\n';
+
+    expect(linkProblems(page, read)).toEqual([]);
+  });
+
+  it.each(['[a](gone.md)', '[a](other.md#b)', '[a](#gone)', '[a](other.md#a-b-c-2)', '[a]: gone.md'])('finds %s', (link) => {
+    expect(linkProblems(`# Here\n\n${link}\n`, read)).toHaveLength(1);
+  });
+
+  it('takes no heading from inside a fence', () => {
+    expect([...anchorsOf('# One\n\n```sh\n# not a heading\n```\n')]).toEqual(['one']);
+  });
+});
+
+describe('the check of tables', () => {
+  const page = '# P\n\n| a | b |\n|---|---|\n| `x` | y |\n\n## Options\n\n| option | what |\n|---|---|\n| `maxMs` | z |\n\n## Next\n';
+
+  it('reads the rows of the first table, or of the one under a heading', () => {
+    expect(tableRows(page)).toEqual([['x', 'y']]);
+    expect(tableRows(page, 'Options')).toEqual([['maxMs', 'z']]);
+  });
+
+  it('reads nothing under a heading that has no table, or is not there', () => {
+    expect(tableRows('## Options\n\nNone.\n\n## Next\n\n| a |\n|---|\n| b |\n', 'Options')).toEqual([]);
+    expect(tableRows(page, 'Gone')).toEqual([]);
+  });
+
+  it('finds the options of an interface, and otherwise the parameters of the factory', () => {
+    const listed =
+      'export interface AOptions {\n  /** x */\n  readonly only?: string;\n  readonly maxMs: number;\n}\nexport function a(options: AOptions) {}\n';
+
+    expect(optionNames(listed)).toEqual(['only', 'maxMs']);
+    expect(optionNames('export function b(format: F, more?: G): L {\n')).toEqual(['format', 'more']);
+  });
+});
+
+describe('the check of names', () => {
+  it('wants functions called in code, and does not take prose for it', () => {
+    const exports = { ok: () => {}, raise: () => {}, TABLE: {} };
+
+    expect(unmentioned(exports, ['Status `ok`. Do raise(x) and see TABLE.'])).toEqual(['ok', 'raise', 'TABLE']);
+    expect(unmentioned(exports, ['`ok(call)` and `TABLE`\n```ts\nraise(x)\n```\n'])).toEqual([]);
+  });
+});
+
+describe('what a page says is printed', () => {
+  it('is the fence or the table after the marker', () => {
+    const page =
+      '<!-- printed by examples/x/x.ts -->\n```text\none\n\ntwo\n```\n\n<!-- printed by examples/y/y.ts -->\n| a |\n|---|\n\nmore\n';
+
+    expect(printedBlocks(page)).toEqual([
+      { program: 'examples/x/x', text: 'one\n\ntwo' },
+      { program: 'examples/y/y', text: '| a |\n|---|' },
+    ]);
+  });
+});

@@ -1,0 +1,94 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { printedBlocks } from '../docs/check-docs.ts';
+
+const root = resolve(import.meta.dirname, '..');
+const TIMEOUT_MS = 30_000;
+
+const isSource = (path: string) => path.endsWith('.ts') && !/\.(test|fixture)\.ts$/.test(path);
+const filesIn = (folder: string) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path));
+const sources = ['src', 'middleware', 'conformance', 'examples'].flatMap(filesIn).filter(isSource);
+const programs = sources.filter((path) => /^examples\/[^/]+\/[^/]+\.ts$/.test(path)).map((path) => path.slice(0, -'.ts'.length));
+
+type TimeOf = (path: string) => number | null;
+
+/** When a file was last changed, or `null` where there is none. */
+const changedAt: TimeOf = (path) => statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? null;
+
+/** Sources that the build has not seen, or that have changed since. */
+function unbuilt(paths: readonly string[], timeOf: TimeOf): readonly string[] {
+  return paths.filter((path) => {
+    const built = timeOf(join('dist', path.replace(/\.ts$/, '.js')));
+    return built === null || built < (timeOf(path) ?? 0);
+  });
+}
+
+interface Run {
+  readonly code: number | null;
+  readonly output: string;
+  readonly errors: string;
+}
+
+function run(file: string, args: readonly string[] = []): Run {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [file, ...args], { cwd: root, encoding: 'utf8', timeout: TIMEOUT_MS });
+  return { code: status, output: stdout, errors: stderr };
+}
+
+const runs = new Map<string, Run>();
+
+/** What a built program did; each runs once. */
+function runOf(program: string): Run {
+  const known = runs.get(program) ?? run(join('dist', `${program}.js`));
+  runs.set(program, known);
+  return known;
+}
+
+describe('the examples', () => {
+  beforeAll(() => {
+    const [first, ...others] = unbuilt(sources, changedAt);
+    if (first === undefined) return;
+    throw new Error(`run "npm run build" first: dist/ is missing or older than ${first} and ${others.length} other sources`);
+  });
+
+  it('are found', () => {
+    expect(programs).toContain('examples/demo/demo');
+    expect(programs.length).toBeGreaterThan(5);
+  });
+
+  it.each(programs)('%s checks itself, says something, and ends well', (program) => {
+    const { code, output, errors } = runOf(program);
+
+    expect(code, errors).toBe(0);
+    expect(output.trim()).not.toBe('');
+  });
+
+  it('print what the docs say they print', () => {
+    const pages = ['README.md', ...filesIn('docs').filter((path) => path.endsWith('.md'))].filter((path) => existsSync(join(root, path)));
+    const blocks = pages.flatMap((page) => printedBlocks(readFileSync(join(root, page), 'utf8')).map((block) => ({ ...block, page })));
+
+    expect(blocks.length).toBeGreaterThan(3);
+    expect(blocks.filter(({ program, text }) => !runOf(program).output.includes(text))).toEqual([]);
+  });
+});
+
+describe('the check of examples', () => {
+  it('notices a program that fails, and one that says nothing', () => {
+    expect(run('-e', ['process.exit(3)'])).toMatchObject({ code: 3, output: '' });
+    expect(run('-e', ['console.log("x"); throw new Error("y")'])).toMatchObject({ code: 1, output: 'x\n' });
+  });
+
+  it('notices sources that are newer than what was built, and those that were never built', () => {
+    const times = new Map([
+      ['a.ts', 1],
+      ['dist/a.js', 2],
+      ['b.ts', 3],
+      ['dist/b.js', 2],
+      ['c.ts', 1],
+    ]);
+
+    expect(unbuilt(['a.ts', 'b.ts', 'c.ts'], (path) => times.get(path) ?? null)).toEqual(['b.ts', 'c.ts']);
+  });
+});

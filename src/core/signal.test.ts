@@ -1,0 +1,97 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { linkAbort, whenAborted } from './signal.ts';
+
+const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
+
+describe('linkAbort', () => {
+  it('aborts with its parent and for the same reason', () => {
+    const parent = new AbortController();
+    const { signal } = linkAbort(parent.signal);
+    const reason = new Error('gone');
+    parent.abort(reason);
+
+    expect([signal.aborted, signal.reason]).toEqual([true, reason]);
+  });
+
+  it('is aborted from the start when its parent is', () => {
+    const parent = AbortSignal.abort('early');
+    const { signal } = linkAbort(parent);
+
+    expect([signal.aborted, signal.reason, listeners(parent)]).toEqual([true, 'early', 0]);
+  });
+
+  it('aborts on its own without its parent', () => {
+    const parent = new AbortController();
+    const linked = linkAbort(parent.signal);
+    linked.abort('mine');
+    parent.abort('late');
+
+    expect([linked.signal.aborted, linked.signal.reason]).toEqual([true, 'mine']);
+  });
+
+  it('needs no parent', () => {
+    const linked = linkAbort();
+    linked.unlink();
+    linked.abort('mine');
+
+    expect(linked.signal.reason).toBe('mine');
+  });
+
+  it('no longer follows its parent once unlinked', () => {
+    const parent = new AbortController();
+    const linked = linkAbort(parent.signal);
+    linked.unlink();
+    parent.abort();
+
+    expect(linked.signal.aborted).toBe(false);
+  });
+
+  it('leaves no listener behind, whichever way it ends', () => {
+    const parent = new AbortController();
+    const finished = linkAbort(parent.signal);
+    const aborted = linkAbort(parent.signal);
+    expect(listeners(parent.signal)).toBe(2);
+
+    finished.unlink();
+    finished.unlink();
+    aborted.abort();
+    aborted.unlink();
+    expect(listeners(parent.signal)).toBe(0);
+
+    linkAbort(parent.signal);
+    parent.abort();
+    expect(listeners(parent.signal)).toBe(0);
+  });
+});
+
+describe('whenAborted', () => {
+  it('resolves when the signal aborts and leaves no listener behind', async () => {
+    const controller = new AbortController();
+    const { aborted } = whenAborted(controller.signal);
+    expect(listeners(controller.signal)).toBe(1);
+
+    controller.abort();
+
+    await expect(aborted).resolves.toBeUndefined();
+    expect(listeners(controller.signal)).toBe(0);
+  });
+
+  it('resolves for a signal that was aborted before', async () => {
+    const waiting = whenAborted(AbortSignal.abort());
+    waiting.stop();
+
+    await expect(waiting.aborted).resolves.toBeUndefined();
+  });
+
+  it('lets go of the signal when told to stop', async () => {
+    const controller = new AbortController();
+    const waiting = whenAborted(controller.signal);
+    waiting.stop();
+    waiting.stop();
+    controller.abort();
+
+    expect(listeners(controller.signal)).toBe(0);
+    await expect(Promise.race([waiting.aborted, Promise.resolve('still waiting')])).resolves.toBe('still waiting');
+  });
+});

@@ -1,0 +1,247 @@
+/** camelCase in memory, snake_case in receipts, events, span records and audit records. The only module that knows both. */
+
+import type { AuditRecord } from './audit.ts';
+import type { ExecutorKind, ToolProgress } from './call.ts';
+import { isAlliumError } from './errors.ts';
+import { freezeParsed, isObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH, notJson, snapshot } from './json.ts';
+import type { Executed } from './status.ts';
+
+/**
+ * Members that hold somebody else's data: their own names are converted, nothing inside them is. What a model, a tool, a
+ * schema or a host named keeps its name. A dotted entry counts only inside that parent. Beside these, `metadata`
+ * anywhere has its direct member names converted (layers write them) and nothing below.
+ */
+export const OPAQUE_MEMBERS: readonly string[] = Object.freeze([
+  'arguments',
+  'args',
+  'toolArgs',
+  'result',
+  'content',
+  'structuredContent',
+  'schema',
+  'inputSchema',
+  'outputSchema',
+  'shown',
+  'state',
+  'attributes',
+  'capabilities',
+  'argConstraints',
+  'handoff.metadata',
+]);
+
+/**
+ * A frozen copy with snake_case names. Converts names of the form `[a-z][a-zA-Z0-9]*` at every depth outside
+ * `OPAQUE_MEMBERS` and leaves every other name as it is; `undefined` members are left out. Throws `ERR_NOT_JSON` for what
+ * is not JSON, and for two members that become one. Cleans nothing: what must not leave has to be gone before.
+ */
+export const toWire = (record: object): JsonObject => convertRecord(record, 'snake');
+
+/**
+ * The way back. `fromWire(toWire(record))` equals the record if none of its names outside `OPAQUE_MEMBERS` was snake_case
+ * in memory already.
+ */
+export const fromWire = (record: object): JsonObject => convertRecord(record, 'camel');
+
+/** One name in both spellings. */
+interface Spellings {
+  readonly camel: string;
+  readonly snake: string;
+}
+
+/** Where the conversion is: `parent` is the member above in camelCase, `path` is for errors. */
+interface Place {
+  readonly to: keyof Spellings;
+  readonly parent: string;
+  readonly path: string;
+  readonly depth: number;
+  /** How far down names are converted from here: to the leaves, in this object only, or not at all. */
+  readonly reach: 'all' | 'here' | 'none';
+}
+
+function convertRecord(record: object, to: keyof Spellings): JsonObject {
+  const converted = convert(record, { to, parent: '', path: '', depth: 0, reach: 'all' });
+  if (!isObject(converted)) throw notJson('', 'is not an object');
+  return freezeParsed(converted);
+}
+
+function convert(value: unknown, place: Place): JsonValue {
+  if (isScalar(value)) return value;
+  if (typeof value !== 'object' || place.reach === 'none') return snapshotAt(value, place);
+  if (place.depth >= MAX_JSON_DEPTH) throw notJson(place.path, `nests deeper than ${MAX_JSON_DEPTH}`);
+  if (Array.isArray(value)) return place.reach === 'here' ? snapshotAt(value, place) : convertItems(value, place);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // Dates and the like say themselves what they are as JSON.
+  if (prototype !== Object.prototype && prototype !== null) return convert(snapshotAt(value, place), place);
+  return convertMembers(value as Readonly<Record<string, unknown>>, place); // Any object can be read by its own names.
+}
+
+const isScalar = (value: unknown): value is string | number | boolean | null =>
+  typeof value === 'string' || typeof value === 'boolean' || value === null || Number.isFinite(value);
+
+function convertItems(items: readonly unknown[], place: Place): JsonValue[] {
+  const converted: JsonValue[] = [];
+  for (let index = 0; index < items.length; index += 1) {
+    converted.push(convert(items[index], { ...place, path: `${place.path}[${index}]`, depth: place.depth + 1 }));
+  }
+  return converted;
+}
+
+function convertMembers(members: Readonly<Record<string, unknown>>, place: Place): JsonObject {
+  const converted: Record<string, JsonValue> = {};
+  for (const name of Object.keys(members)) {
+    const value = members[name];
+    if (value === undefined) continue;
+    const spellings = spellingsOf(name);
+    const key = spellings[place.to];
+    if (Object.hasOwn(converted, key)) throw notJson(place.path, `has two members that become "${key}"`);
+    const item = isScalar(value) ? value : convert(value, below(place, name, spellings.camel));
+    // Assigning `__proto__` would set the prototype instead of a member.
+    if (key === '__proto__') Object.defineProperty(converted, key, { value: item, enumerable: true });
+    else converted[key] = item;
+  }
+  return converted;
+}
+
+function below({ to, parent, path, depth, reach }: Place, name: string, camel: string): Place {
+  return {
+    to,
+    parent: camel,
+    path: path === '' ? name : `${path}.${name}`,
+    depth: depth + 1,
+    reach: reach === 'here' ? 'none' : reachOf(camel, parent),
+  };
+}
+
+const opaque: ReadonlySet<string> = new Set(OPAQUE_MEMBERS);
+
+function reachOf(name: string, parent: string): Place['reach'] {
+  if (opaque.has(name) || opaque.has(`${parent}.${name}`)) return 'none';
+  return name === 'metadata' ? 'here' : 'all';
+}
+
+function snapshotAt(value: unknown, { path }: Place): JsonValue {
+  try {
+    return snapshot(value);
+  } catch (error) {
+    throw isAlliumError(error) ? notJson(path, `holds what is not JSON: ${error.message}`) : error;
+  }
+}
+
+const CAMEL = /^[a-z][a-zA-Z0-9]*$/;
+const SNAKE = /^[a-z][a-z0-9]*(?:_[a-z][a-z0-9]*)+$/;
+
+/** Names that were met before. Bounded, because layers and hosts invent some; one that no longer fits is worked out again. */
+const met = new Map<string, Spellings>();
+const MAX_MET = 1024;
+const MAX_MET_LENGTH = 64;
+
+function spellingsOf(name: string): Spellings {
+  const before = met.get(name);
+  if (before !== undefined) return before;
+  const spellings = spell(name);
+  if (met.size < MAX_MET && name.length <= MAX_MET_LENGTH) met.set(name, spellings);
+  return spellings;
+}
+
+/** Letter by letter, so that the way back is exact: `receiptURI` is `receipt_u_r_i`, and never a guess. */
+function spell(name: string): Spellings {
+  if (CAMEL.test(name)) return { camel: name, snake: name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) };
+  if (SNAKE.test(name)) return { camel: name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()), snake: name };
+  return { camel: name, snake: name };
+}
+
+/** Which call an event is about. */
+interface EventCall {
+  readonly sessionId: string;
+  readonly toolCallId: string;
+  readonly toolName: string;
+}
+
+interface WireCall {
+  readonly session_id: string;
+  readonly tool_call_id: string;
+  readonly tool_name: string;
+}
+
+/** A call has come in. */
+export interface ToolCallEvent extends WireCall {
+  readonly type: 'tool_call';
+  readonly status: 'pending';
+}
+
+/** A call has started, waits for somebody, or has ended. */
+export interface ToolCallUpdateEvent extends WireCall {
+  readonly type: 'tool_call_update';
+  readonly status: 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'paused';
+  readonly executed?: Executed;
+  readonly error?: string;
+  readonly error_category?: string;
+  readonly executor?: ExecutorKind;
+  readonly duration_ms?: number;
+}
+
+/** A tool says how far it is. */
+export interface ToolCallProgressEvent extends WireCall {
+  readonly type: 'tool_call_progress';
+  readonly progress: ToolProgress;
+}
+
+/** What the layers said about a call. */
+export interface ToolCallAuditEvent extends WireCall {
+  readonly type: 'tool_call_audit';
+  readonly audit: JsonObject;
+  readonly receipt?: JsonObject;
+}
+
+/** What a listener gets. */
+export type ToolEvent = ToolCallEvent | ToolCallUpdateEvent | ToolCallProgressEvent | ToolCallAuditEvent;
+
+const wireCall = ({ sessionId, toolCallId, toolName }: EventCall): WireCall => ({
+  session_id: sessionId,
+  tool_call_id: toolCallId,
+  tool_name: toolName,
+});
+
+/** Frozen, like all four. Each takes exactly the fields it names: a result spread into it leaks nothing. */
+export const toolCallEvent = (call: EventCall): ToolCallEvent =>
+  Object.freeze({ type: 'tool_call', ...wireCall(call), status: 'pending' } as const);
+
+/** What `toolCallUpdateEvent` takes. A result's `null` counts as absent: on the wire absent is not there. */
+export interface ToolCallUpdate extends EventCall {
+  readonly status: ToolCallUpdateEvent['status'];
+  readonly executed?: Executed | undefined;
+  readonly error?: string | null | undefined;
+  readonly errorCategory?: string | null | undefined;
+  readonly executor?: ExecutorKind | null | undefined;
+  readonly durationMs?: number | undefined;
+}
+
+/** The event for a start, a pause or an ending. */
+export function toolCallUpdateEvent(update: ToolCallUpdate): ToolCallUpdateEvent {
+  const { status, executed, error, errorCategory, executor, durationMs } = update;
+  return Object.freeze({
+    type: 'tool_call_update',
+    ...wireCall(update),
+    status,
+    ...(executed === undefined ? {} : { executed }),
+    ...(error == null ? {} : { error }),
+    ...(errorCategory == null ? {} : { error_category: errorCategory }),
+    ...(executor == null ? {} : { executor }),
+    ...(durationMs === undefined ? {} : { duration_ms: durationMs }),
+  } as const);
+}
+
+/** Throws `ERR_NOT_JSON` if the tool reported what JSON cannot say. */
+export function toolCallProgressEvent({ progress, ...call }: EventCall & { readonly progress: ToolProgress }): ToolCallProgressEvent {
+  return Object.freeze({ type: 'tool_call_progress', ...wireCall(call), progress: toWire(progress) } as const);
+}
+
+/** Takes the record as it is in memory; a receipt may be in either spelling. */
+export function toolCallAuditEvent({
+  audit,
+  receipt,
+  ...call
+}: EventCall & { readonly audit: AuditRecord; readonly receipt?: object | undefined }): ToolCallAuditEvent {
+  const event = { type: 'tool_call_audit', ...wireCall(call), audit: toWire(audit) } as const;
+  return Object.freeze(receipt === undefined ? event : { ...event, receipt: toWire(receipt) });
+}

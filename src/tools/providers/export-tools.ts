@@ -1,0 +1,116 @@
+/** The advertised tools in the form each provider's API takes. */
+
+import { match } from 'ts-pattern';
+import { hintsOf } from '../../core/annotations.ts';
+import type { JsonSchema } from '../../core/call.ts';
+import { AlliumError, oneLine } from '../../core/errors.ts';
+import { isObject, type JsonObject, type JsonValue, snapshotObject } from '../../core/json.ts';
+import type { ToolSpec } from '../../core/layer.ts';
+import { checkOptions, expected } from '../../core/options.ts';
+import { type AliasMap, isLegalName, PROVIDER, type Provider } from './alias.ts';
+import { mapIn } from './local-ref.ts';
+import { toAnthropicStrict } from './strict-anthropic.ts';
+import { toOpenAiStrict } from './strict-openai.ts';
+
+export interface ExportOptions {
+  /**
+   * Turns schemas into the provider's strict subset. OpenAI and Anthropic only.
+   * @default false
+   */
+  readonly strict?: boolean;
+  /** From `aliasNames`, for names the provider does not take. Keep it: calls come back under the alias. */
+  readonly aliases?: AliasMap;
+  /**
+   * OpenAI's two forms: nested for Chat Completions, flat for Responses.
+   * @default 'chat'
+   */
+  readonly shape?: 'chat' | 'responses';
+}
+
+/**
+ * Tools for a provider, in the order given; the same tools give the same bytes. Without `aliases` names go out as they
+ * are, and one that the provider would refuse throws `ERR_INVALID_TOOL`. With `strict`, calls to OpenAI tools come
+ * back with nulls that `fromProviderArgs` takes off.
+ */
+export function exportTools(tools: readonly ToolSpec[], provider: Provider, options: ExportOptions = {}): readonly JsonObject[] {
+  checkOptions(
+    'exportTools',
+    { provider, tools },
+    { provider: expected.required(PROVIDER), tools: expected.required(expected.listOf(expected.object)) },
+  );
+  checkOptions('exportTools', options, optionsFor(provider));
+  return Object.freeze(tools.map((tool) => snapshotObject(exportTool(tool, provider, options))));
+}
+
+const isAliasMap = (value: unknown): value is AliasMap => isObject(value) && typeof value.toProvider === 'function';
+
+function optionsFor(provider: Provider) {
+  const only = (name: string) => ({ text: `left out: ${provider} has no ${name}`, test: (value: unknown) => value === false });
+  return {
+    strict: provider === 'openai' || provider === 'anthropic' ? expected.boolean : only('strict subset'),
+    aliases: { text: `an alias map for ${provider}`, test: (value: unknown) => isAliasMap(value) && value.provider === provider },
+    shape: provider === 'openai' ? expected.oneOf('chat', 'responses') : only('other shape'),
+  };
+}
+
+function exportTool(tool: ToolSpec, provider: Provider, { strict = false, aliases, shape = 'chat' }: ExportOptions): JsonObject {
+  const name = aliases === undefined ? demandLegal(tool.name, provider) : aliases.toProvider(tool.name);
+  const { description } = tool;
+  const schema = objectSchema(snapshotObject(tool.inputSchema));
+  return match(provider)
+    .with('openai', () => {
+      const fields = { name, description, parameters: strict ? toOpenAiStrict(schema, tool.name) : schema };
+      // Responses takes a missing `strict` for true and then writes into optional properties; Chat Completions does not.
+      return shape === 'responses'
+        ? { type: 'function', ...fields, strict }
+        : { type: 'function', function: { ...fields, ...(strict ? { strict } : {}) } };
+    })
+    .with('anthropic', () => ({
+      name,
+      description,
+      input_schema: strict ? toAnthropicStrict(schema, tool.name) : schema,
+      ...(strict ? { strict } : {}),
+    }))
+    .with('gemini', () => ({ name, description, parametersJsonSchema: schema }))
+    .with('mcp', () => exportMcp(tool, name, schema))
+    .exhaustive();
+}
+
+function demandLegal(name: string, provider: Provider): string {
+  if (isLegalName(name, provider)) return name;
+  const message = `${provider} takes no tool called "${oneLine(name)}"; pass aliases: aliasNames(names, '${provider}')`;
+  throw new AlliumError('ERR_INVALID_TOOL', message, { toolName: name });
+}
+
+function exportMcp(tool: ToolSpec, name: string, schema: JsonSchema): JsonObject {
+  const { title } = tool.annotations;
+  const { readOnly, destructive, idempotent, openWorld } = hintsOf(tool.annotations);
+  const named: JsonObject = title === undefined ? {} : { title };
+  const outputSchema = mcpOutputSchema(tool);
+  return {
+    name,
+    ...named,
+    description: tool.description,
+    inputSchema: schemaMembers(schema),
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    annotations: { ...named, readOnlyHint: readOnly, destructiveHint: destructive, idempotentHint: idempotent, openWorldHint: openWorld },
+  };
+}
+
+/**
+ * The output schema as an MCP client is shown it, if it is. Clients up to 2025-11-25 refuse the whole list for one
+ * that is not declared an object, so such a schema stays inside.
+ */
+export const mcpOutputSchema = (tool: Pick<ToolSpec, 'outputSchema'>): JsonSchema | undefined =>
+  tool.outputSchema?.type === 'object' ? schemaMembers(tool.outputSchema) : undefined;
+
+/** MCP clients refuse the whole list for one property that is `true` or `false` instead of an object. */
+function schemaMembers(schema: JsonSchema): JsonSchema {
+  const written = (member: JsonValue): JsonValue => (typeof member === 'boolean' ? (member ? {} : { not: {} }) : member);
+  const properties = Object.entries(mapIn(schema, 'properties'));
+  if (!properties.some(([, member]) => typeof member === 'boolean')) return schema;
+  return { ...schema, properties: Object.fromEntries(properties.map(([name, member]) => [name, written(member)])) };
+}
+
+/** Arguments are always an object, and every provider wants that said. */
+const objectSchema = (schema: JsonSchema): JsonSchema => (schema.type === 'object' ? schema : { ...schema, type: 'object' });

@@ -1,0 +1,98 @@
+/** The message that carries a result back to the model. */
+
+import { match } from 'ts-pattern';
+import { type ContentBlock, renderContent } from '../../core/content.ts';
+import { isObject, type JsonObject, snapshotObject } from '../../core/json.ts';
+import type { ToolSpec } from '../../core/layer.ts';
+import { checkOptions, expected } from '../../core/options.ts';
+import type { ToolResult } from '../../core/result.ts';
+import { type AliasMap, PROVIDER, type Provider } from './alias.ts';
+import { mcpOutputSchema } from './export-tools.ts';
+
+export interface ToolMessageOptions {
+  /** The map the tools were exported with. Only Gemini is told the name again. */
+  readonly aliases?: AliasMap;
+  /**
+   * The form of OpenAI's API the tools were exported for.
+   * @default 'chat'
+   */
+  readonly shape?: 'chat' | 'responses';
+  /**
+   * The tool as it was exported. Only MCP needs it: a client that was shown an output schema throws away an answer
+   * without structured content unless it is marked as an error. Without it a preview is marked, to be safe.
+   */
+  readonly tool?: Pick<ToolSpec, 'outputSchema'>;
+}
+
+const EXPECTED = {
+  aliases: { text: 'an alias map', test: (value: unknown) => isObject(value) && Array.isArray(value.entries) },
+  shape: expected.oneOf('chat', 'responses'),
+  tool: expected.object,
+};
+
+/**
+ * A result in the provider's form. The model reads `renderedResult`, of a refusal too; images and other blocks go
+ * along where the provider has a place for them and the text was not replaced by a layer. Does not wrap the message
+ * into a turn: Anthropic and Gemini collect several in one.
+ */
+export function toToolMessage(result: ToolResult, provider: Provider, options: ToolMessageOptions = {}): JsonObject {
+  checkOptions('toToolMessage', { provider }, { provider: expected.required(PROVIDER) });
+  checkOptions('toToolMessage', options, EXPECTED);
+  const { toolCallId, renderedResult } = result;
+  const message = match(provider)
+    .with('openai', () =>
+      options.shape === 'responses'
+        ? { type: 'function_call_output', call_id: toolCallId, output: renderedResult }
+        : { role: 'tool', tool_call_id: toolCallId, content: renderedResult },
+    )
+    .with('anthropic', () => anthropicMessage(result))
+    .with('gemini', () => ({
+      functionResponse: {
+        id: toolCallId,
+        name: aliasOf(result.toolName, options.aliases),
+        response: result.ok ? { output: renderedResult } : { error: renderedResult },
+      },
+    }))
+    .with('mcp', () => mcpMessage(result, options.tool))
+    .exhaustive();
+  return snapshotObject(message);
+}
+
+/** A model may call a tool that was never offered, and gets its answer under the name it used. */
+const aliasOf = (toolName: string, aliases: AliasMap | undefined): string =>
+  aliases?.entries.find(([name]) => name === toolName)?.[1] ?? toolName;
+
+/** The blocks of an answer, as long as they still say what the model is to read: a layer may have cut or replaced the text. */
+function blocksOf(result: ToolResult): readonly ContentBlock[] {
+  const { ok, content, renderedResult } = result;
+  return ok && renderContent(content, result.result) === renderedResult ? content : [{ type: 'text', text: renderedResult }];
+}
+
+function anthropicMessage(result: ToolResult): object {
+  const blocks = blocksOf(result).map(anthropicBlock);
+  // Blank text blocks are refused, and so is an error without content.
+  const content = blocks.filter((block) => block.type !== 'text' || block.text.trim() !== '');
+  const told = content.length === 0 && !result.ok ? [{ type: 'text', text: result.status }] : content;
+  return { type: 'tool_result', tool_use_id: result.toolCallId, content: told, ...(result.ok ? {} : { is_error: true }) };
+}
+
+const ANTHROPIC_IMAGES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
+
+/** One image of a type that is not taken would cost the whole request. */
+function anthropicBlock(block: ContentBlock) {
+  if (block.type === 'image' && ANTHROPIC_IMAGES.has(block.mimeType)) {
+    return { type: 'image', source: { type: 'base64', media_type: block.mimeType, data: block.data } } as const;
+  }
+  return { type: 'text', text: renderContent([block], null) } as const;
+}
+
+function mcpMessage(result: ToolResult, tool: ToolMessageOptions['tool']): object {
+  // A preview need not fit the output schema, and clients check structured content even of errors.
+  const structured = result.status === 'ok' && isObject(result.result) ? result.result : undefined;
+  const awaited = tool === undefined ? result.status !== 'ok' : mcpOutputSchema(tool) !== undefined;
+  return {
+    content: blocksOf(result),
+    ...(structured === undefined ? {} : { structuredContent: structured }),
+    ...(!result.ok || (awaited && structured === undefined) ? { isError: true } : {}),
+  };
+}

@@ -1,0 +1,73 @@
+/** Decides at registration whether a foreign schema can be used, without compiling it. */
+
+import type { JsonSchema } from '../../core/call.ts';
+import { describeThrown } from '../../core/errors.ts';
+import { isObject, type JsonValue, MAX_JSON_DEPTH, snapshotObject } from '../../core/json.ts';
+import { checkCost } from './schema-cost.ts';
+import { readSchema } from './schema-graph.ts';
+import { at, unsupported } from './unsupported.ts';
+
+const MAX_BYTES = 262_144;
+/** Most values in a schema of that size. Counted before anything is copied, with sharing written out. */
+const MAX_VALUES = 50_000;
+
+export interface CheckSchemaOptions {
+  /**
+   * Refuses a root that no object can fit by its `type`, as for the arguments of a tool.
+   * @default false
+   */
+  readonly objectRoot?: boolean;
+}
+
+const checked = new WeakSet<object>();
+
+/**
+ * Takes a frozen copy of a foreign schema, or throws `ERR_SCHEMA_UNSUPPORTED` naming `where` and the place in it: too
+ * large, too deep, too costly, another document, a pattern that cannot run in linear time, or a keyword with a value it
+ * cannot have. Unknown keywords and formats are annotation. It does not say whether any value can fit.
+ */
+export function checkSchema(schema: unknown, where: string, options: CheckSchemaOptions = {}): JsonSchema {
+  const copy = copySchema(schema, where);
+  if (!checked.has(copy)) {
+    if (Buffer.byteLength(JSON.stringify(copy)) > MAX_BYTES) throw unsupported(where, null, `is larger than ${MAX_BYTES / 1024} KiB`);
+    checkCost(readSchema(copy, where), where);
+    checked.add(copy);
+  }
+  if (options.objectRoot === true && !allowsObjects(copy['type'])) throw unsupported(where, at(null, 'type'), 'must allow an object');
+  return copy;
+}
+
+function copySchema(schema: unknown, where: string): JsonSchema {
+  if (!isObject(schema)) throw unsupported(where, null, 'must be an object');
+  // Only copies made here are in the set.
+  if (checked.has(schema)) return schema as JsonSchema;
+  try {
+    if (isSmall(schema)) return snapshotObject(schema);
+  } catch (thrown) {
+    throw unsupported(where, null, `is not JSON: ${describeThrown(thrown)}`);
+  }
+  throw unsupported(where, null, `holds more than ${MAX_VALUES} values`);
+}
+
+const isNode = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** Counts before the copy is made: a list of a million values, or a few that share each other, would take long to copy. */
+function isSmall(schema: object): boolean {
+  let left = MAX_VALUES;
+  let level = [schema];
+  for (let depth = 0; depth < MAX_JSON_DEPTH && level.length > 0; depth += 1) {
+    const next: object[] = [];
+    for (const node of level) {
+      left -= Array.isArray(node) ? node.length : Object.keys(node).length;
+      if (left < 0) return false;
+      const values: unknown[] = Object.values(node);
+      for (const value of values) if (isNode(value)) next.push(value);
+    }
+    level = next;
+  }
+  return true;
+}
+
+function allowsObjects(type: JsonValue | undefined): boolean {
+  return type === undefined || type === 'object' || (Array.isArray(type) && type.includes('object'));
+}

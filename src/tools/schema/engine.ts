@@ -1,0 +1,79 @@
+/** Ajv, set up for schemas and values that nobody here wrote. */
+
+import { Type } from 'ajv/dist/compile/util.js';
+import { _, Ajv2020, type KeywordCxt, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { JsonValue } from '../../core/json.ts';
+import { type Compilable, STEPS } from './compilable.ts';
+import { FORMATS } from './formats.ts';
+import { linearRegExp } from './linear-regexp.ts';
+import { spendOn } from './steps.ts';
+import { areUnique, memberOf } from './unique-items.ts';
+
+/**
+ * Compiles with an ajv of its own. A shared one keeps every schema and function it ever compiled in its scope, whatever
+ * is removed from it, and gets slower as they grow in number. No coercion, no defaults, own members only.
+ */
+export function compile({ schema, tracksEvaluated }: Compilable, allErrors: boolean): ValidateFunction {
+  const ajv = new Ajv2020({
+    allErrors,
+    strict: false,
+    strictNumbers: true,
+    meta: false,
+    validateSchema: false,
+    addUsedSchema: false,
+    inlineRefs: false,
+    ownProperties: true,
+    messages: false,
+    verbose: true,
+    logger: false,
+    formats: Object.fromEntries(FORMATS),
+    code: { regExp: linearRegExp, optimize: false },
+  });
+  ajv.opts.unevaluated = tracksEvaluated;
+  ajv.opts.dynamicRef = false;
+  replaceKeywords(ajv);
+  return ajv.compile(schema);
+}
+
+function replaceKeywords(ajv: Ajv2020): void {
+  ajv.removeKeyword('uniqueItems').removeKeyword('enum').removeKeyword('contains');
+  ajv.addKeyword({
+    keyword: 'uniqueItems',
+    type: 'array',
+    schemaType: 'boolean',
+    code: (context) => {
+      if (context.schema === true) failUnless(context, areUnique);
+    },
+  });
+  // ajv hands the keyword's value over as it stands in the schema, where it was checked to be a list.
+  ajv.addKeyword({ keyword: 'enum', schemaType: 'array', code: (context) => failUnless(context, memberOf(context.schema as JsonValue[])) });
+  ajv.addKeyword({ keyword: 'contains', type: 'array', schemaType: ['object', 'boolean'], trackErrors: true, code: countItems });
+  ajv.addKeyword({ keyword: STEPS, schemaType: 'number', before: '$ref', code: reportSteps });
+}
+
+/**
+ * Counts the items that fit. Ajv's own keeps the errors of all others until the end and copies them at every reference,
+ * which takes a minute for 100 000 items.
+ */
+function countItems(context: KeywordCxt): void {
+  const { gen, data, it } = context;
+  const { minContains = 1, maxContains = Number.MAX_SAFE_INTEGER } = context.parentSchema as { minContains?: number; maxContains?: number };
+  const count = gen.let('count', 0);
+  const fits = gen.name('valid');
+  it.items = true;
+  gen.forRange('i', 0, _`${data}.length`, (index) => {
+    context.subschema({ keyword: 'contains', dataProp: index, dataPropType: Type.Num, compositeRule: true }, fits);
+    gen.if(fits, () => gen.code(_`${count}++`), () => context.reset());
+  });
+  context.pass(_`${count} >= ${minContains} && ${count} <= ${maxContains}`);
+}
+
+function failUnless(context: KeywordCxt, test: (value: never) => boolean): void {
+  const name = context.gen.scopeValue('keyword', { ref: test });
+  context.fail(_`!${name}(${context.data})`);
+}
+
+function reportSteps(context: KeywordCxt): void {
+  const name = context.gen.scopeValue('func', { ref: spendOn });
+  context.gen.code(_`${name}(${Number(context.schema)}, ${context.data})`);
+}
