@@ -59,7 +59,7 @@ export const handAudited: Contestant = {
 
 /** The layer is a function of its own that awaits, and the audit-writing closure stands beside it. */
 export const handAwaiting: Contestant = {
-  name: 'closures+audit, async',
+  name: 'closures+audit',
   audited: true,
   build: (depth, trace) => attaching(nest<AuditedNext>(depth, makeTool(), (inner, layer) => awaiting(inner, layer, trace))),
 };
@@ -122,7 +122,7 @@ export const allium: Contestant = {
 
 /** Layers that wait for the result, as most real ones do. */
 export const alliumAwaiting: Contestant = {
-  name: 'allium, async',
+  name: 'allium',
   audited: true,
   build: (depth, trace) =>
     composed(depth, trace, (mark) => `async (call, next) => { ${mark}const result = await next(call); return result; }`),

@@ -62,12 +62,14 @@ export function loopOver<Input>(operation: (input: Input) => unknown, inputs: re
 
 /** Warms every case up, then takes one sample of each per round. */
 export async function measure(cases: readonly Case[], { rounds, onProgress }: MeasureOptions): Promise<readonly Measured[]> {
-  onProgress(`warming up ${cases.length} cases, ${(WARM_UP_PASSES * WARM_UP_PASS_MS) / 1000} s each`);
+  if (cases.length === 0) return [];
+  const groups = [...new Set(cases.map(({ group }) => group))].join('; ');
+  onProgress(`${groups}: warming up ${cases.length} cases, ${(WARM_UP_PASSES * WARM_UP_PASS_MS) / 1000} s each`);
   const entries = cases.map((subject) => ({ subject, times: 1, samples: new Array<number>() }));
   for (let pass = 0; pass < WARM_UP_PASSES; pass++) {
     for (const entry of entries) entry.times = await warmUp(entry.subject);
   }
-  onProgress(`measuring ${rounds} rounds`);
+  onProgress(`${groups}: measuring ${rounds} rounds`);
   for (let round = 0; round < rounds; round++) {
     // Another one begins each round, so that nobody always runs behind the same neighbour's garbage.
     for (let i = 0; i < entries.length; i++) {

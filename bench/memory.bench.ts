@@ -7,10 +7,10 @@
  */
 
 import { strict as assert } from 'node:assert';
-import { spawn } from 'node:child_process';
 import { getEventListeners } from 'node:events';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { createRegistry, defineTool, governTools, type ToolCaller } from 'allium';
+import { reportFromChild } from './child.ts';
 import { distinct } from './harness.ts';
 import type { BenchOptions } from './options.ts';
 import { renderTable, type Report } from './report.ts';
@@ -39,21 +39,7 @@ type Operation = (signal: AbortSignal, index: number) => Promise<unknown>;
 /** Measures here when the collector can be called, else in a process of its own where it can. */
 export function memoryBench(options: BenchOptions): Promise<Report> {
   const { gc } = globalThis;
-  return gc === undefined ? measureInChild() : measureHere(() => void gc(), options);
-}
-
-/** Runs this program again with `--expose-gc` and takes its report. */
-async function measureInChild(): Promise<Report> {
-  const [, program = ''] = process.argv;
-  const child = spawn(process.execPath, ['--expose-gc', program, 'memory', '--json'], { stdio: ['ignore', 'pipe', 'inherit'] });
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    output += chunk;
-  });
-  const code = await new Promise((resolve, reject) => child.on('error', reject).on('close', resolve));
-  if (code !== 0) throw new Error(`the process that measures memory ended with code ${String(code)}`);
-  const { reports } = JSON.parse(output) as { reports: [Report] }; // Written by this very program.
-  return reports[0];
+  return gc === undefined ? reportFromChild(['memory'], ['--expose-gc']) : measureHere(() => gc(), options);
 }
 
 async function measureHere(gc: () => void, { onProgress }: BenchOptions): Promise<Report> {

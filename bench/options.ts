@@ -11,6 +11,8 @@ export interface BenchOptions {
   readonly rounds: number;
   /** Whether a case is to be measured. */
   readonly matches: (subject: Pick<Case, 'group' | 'name'>) => boolean;
+  /** The arguments that tell another process of this program the same. */
+  readonly asArguments: readonly string[];
   /** A line for people about what is going on. */
   readonly onProgress: (line: string) => void;
 }
@@ -38,6 +40,7 @@ usage: npm run bench -- [compose|registry|memory|all] [options]
 
   --rounds N      samples per case (default 40); memory takes none
   --filter TEXT   only cases whose group or name contains TEXT; goals about others are skipped
+  --group NAME    only the group of exactly this name
   --json          one JSON object on stdout instead of tables
   --check         exit code 1 when a goal is missed
   --help          this text
@@ -51,6 +54,7 @@ const DEFAULT_ROUNDS = 40;
 const FLAGS = {
   rounds: { type: 'string' },
   filter: { type: 'string' },
+  group: { type: 'string' },
   json: { type: 'boolean', default: false },
   check: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
@@ -80,12 +84,14 @@ const nameOfFlag = (arg: string): string => arg.slice(2).split('=')[0] ?? '';
 interface ParsedValues {
   readonly rounds?: string | undefined;
   readonly filter?: string | undefined;
+  readonly group?: string | undefined;
   readonly json: boolean;
   readonly check: boolean;
   readonly help: boolean;
 }
 
-function fromParsed({ rounds, filter, json, check, help }: ParsedValues, positionals: readonly string[]): CommandLine | UsageError {
+function fromParsed(values: ParsedValues, positionals: readonly string[]): CommandLine | UsageError {
+  const { rounds, filter, group, json, check, help } = values;
   const wanted = positionals.length === 0 ? ['all'] : positionals;
   const stranger = wanted.find((name) => name !== 'all' && !isBench(name));
   if (stranger !== undefined) return { usageError: unknownWord('benchmark', stranger, [...BENCHES, 'all']) };
@@ -94,7 +100,8 @@ function fromParsed({ rounds, filter, json, check, help }: ParsedValues, positio
   return {
     benches: BENCHES.filter((bench) => wanted.includes('all') || wanted.includes(bench)),
     rounds: count,
-    matches: ({ group, name }) => filter === undefined || group.includes(filter) || name.includes(filter),
+    matches: (subject) => (group ?? subject.group) === subject.group && `${subject.group}\n${subject.name}`.includes(filter ?? ''),
+    asArguments: ['--rounds', String(count), ...(filter === undefined ? [] : ['--filter', filter])],
     onProgress: (line) => void process.stderr.write(`${line}\n`),
     json,
     check,

@@ -54,6 +54,14 @@ export function verdictOn({ value, relation, limit }: Goal): boolean | null {
   }
 }
 
+/** Reports on parts of one benchmark as one. What a part did not measure another one did, or nobody. */
+export function joinReports(bench: string, parts: readonly Report[]): Report {
+  const goals = (parts[0]?.goals ?? []).map(
+    (goal, index) => parts.map((part) => part.goals[index]).find((one) => one !== undefined && one.value !== null) ?? goal,
+  );
+  return { bench, text: parts.map(({ text }) => text).join('\n\n'), data: parts.flatMap(({ data }) => data), goals };
+}
+
 /** The ratio of two cases of one group as a goal. */
 export function ratioGoal(measured: readonly Measured[], group: string, name: string, baseline: string, limit: number): Goal {
   const ratio = ratioIn(measured, group, name, baseline);

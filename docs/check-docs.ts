@@ -142,12 +142,16 @@ export function tableRows(markdown: string, heading?: string): readonly (readonl
   );
 }
 
+/** The fields of an exported interface, or `null` where there is none of that name. */
+export function fieldsOf(source: string, name: string): readonly string[] | null {
+  const [, body] = new RegExp(`^export interface ${name}(?:<.*>)? \\{\\n([\\s\\S]*?)^\\}`, 'm').exec(source) ?? [];
+  return body === undefined ? null : [...body.matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm)].map(([, field = '']) => field);
+}
+
 /** The option names of a layer: the fields of its options interface, or else the parameters of its factory. */
 export function optionNames(source: string): readonly string[] {
-  const [, body] = /^export interface \w+Options \{\n([\s\S]*?)^\}/m.exec(source) ?? [];
-  if (body !== undefined) return [...body.matchAll(/^ {2}readonly (\w+)\??:/gm)].map(([, name = '']) => name);
   const [, parameters = ''] = /^export function \w+\(([^)]*)\)/m.exec(source) ?? [];
-  return [...parameters.matchAll(/(?:^|, )(\w+)\??:/g)].map(([, name = '']) => name);
+  return fieldsOf(source, '\\w+Options') ?? [...parameters.matchAll(/(?:^|, )(\w+)\??:/g)].map(([, name = '']) => name);
 }
 
 /** Names of values that no code of the pages uses: a function must be called, anything else named. */

@@ -3,11 +3,13 @@ import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as conformance from '../conformance/index.ts';
 import * as middleware from '../middleware/index.ts';
+import { DEFAULT_LIMITS } from '../src/dispatch/limits.ts';
 import * as allium from '../src/index.ts';
 import {
   anchorsOf,
   fenceProblems,
   fencesOf,
+  fieldsOf,
   headingsOf,
   linkProblems,
   optionNames,
@@ -84,6 +86,39 @@ describe('the docs', () => {
   });
 
   it.each([
+    ['src/dispatch/govern-tools.ts', 'GovernOptions', 'docs/dispatch.md', 'Options'],
+    ['src/dispatch/limits.ts', 'DispatchLimits', 'docs/dispatch.md', 'Limits'],
+    ['src/tools/define-tool.ts', 'ToolDefinition', 'docs/tools.md', 'Defining one'],
+  ])('%s: name every field of %s', (source, name, page, heading) => {
+    const fields = fieldsOf(readHere(source), name);
+    const named = tableRows(readHere(page), heading).flatMap(([cell = '']) => cell.split(/\W+/));
+
+    expect(fields?.length).toBeGreaterThan(3);
+    expect(fields?.filter((field) => !named.includes(field))).toEqual([]);
+  });
+
+  it('give the limits that hold when nobody sets any', () => {
+    const defaults = Object.entries(DEFAULT_LIMITS).map(([name, value]) => [name, value.toLocaleString('en')]);
+    const rows = tableRows(readHere('docs/dispatch.md'), 'Limits').map(([name, , value]) => [name, value]);
+
+    expect(rows.filter(([, value]) => value !== 'none')).toEqual(defaults);
+  });
+
+  it('list the order rules of the bundled layers', () => {
+    const bundled = [middleware.timeout({ maxMs: 1 }), middleware.summary(() => null), middleware.dryRun()];
+    const rules = bundled.flatMap(({ name, order = [] }) =>
+      order.map((rule) => [
+        name,
+        `${rule.level} stand ${rule.insideOf === undefined ? 'outside' : 'inside'} \`${rule.insideOf ?? rule.outsideOf}\``,
+        rule.because,
+      ]),
+    );
+
+    expect(bundled.length).toBe(layers.length);
+    expect(tableRows(readHere('docs/ordering.md'), 'Rules')).toEqual(rules);
+  });
+
+  it.each([
     ['allium', allium],
     ['allium/middleware', middleware],
     ['allium/conformance', conformance],
@@ -156,6 +191,8 @@ describe('the check of tables', () => {
 
     expect(optionNames(listed)).toEqual(['only', 'maxMs']);
     expect(optionNames('export function b(format: F, more?: G): L {\n')).toEqual(['format', 'more']);
+    expect(fieldsOf('export interface D<S extends T> {\n  readonly a: S;\n  b?(): void;\n}\n', 'D')).toEqual(['a', 'b']);
+    expect(fieldsOf('export interface D {\n}\n', 'E')).toBeNull();
   });
 });
 

@@ -46,6 +46,7 @@ const waitForMail = defineTool({
   },
 });
 
+// #region stack
 /** A layer of one's own: nothing is deleted on this machine. */
 const keepEverything = defineLayer({
   name: 'keepEverything',
@@ -62,6 +63,7 @@ const governed = governTools({
     timeout({ maxMs: 5_000 }),
   ],
 });
+// #endregion stack
 
 const events: ToolEvent[] = [];
 governed.on('*', (event) => events.push(event));

@@ -18,8 +18,6 @@ import {
 import { echoExecutor, makeCall, testClock } from 'allium/conformance';
 import { dryRun, summary, timeout } from 'allium/middleware';
 
-const told = summary((call, result) => `${call.toolName} ended ${result.status}`);
-
 // #region first-is-outermost
 const trace: string[] = [];
 const ring = (name: string): ToolLayer =>
@@ -39,6 +37,8 @@ assert.deepEqual(trace, ['a in', 'b in', 'b out', 'a out']);
 print('[a, b]', trace.join(', '));
 
 // #region summary-dry-run
+const told = summary((call, result) => `${call.toolName} ended ${result.status}`);
+
 const outside = await composeToolCallers([told, dryRun()])(makeCall(), echoExecutor());
 assert.equal(outside.audit?.summary, 'echo ended dry_run');
 
@@ -188,9 +188,10 @@ const echo = defineTool({
   inputSchema: { type: 'object' },
   execute: (args) => args,
 });
-const gate = defineLayer({ name: 'gate', caller: (call, next) => next(call) });
 
 // #region leading-observers
+const gate = defineLayer({ name: 'gate', caller: (call, next) => next(call) });
+
 for (const leading of [true, false]) {
   const seen: unknown[] = [];
   const governed = governTools({ tools: [echo], layers: leading ? [watch(seen), gate] : [gate, watch(seen)] });

@@ -80,7 +80,7 @@ export function mergeAudit(state: CallState, patch: AuditPatch, depth: number): 
  * by one: that alone would cost a fifth of what a layer costs.
  */
 export function pushEntry(state: CallState, entry: LayerEntry): void {
-  recordOf(state).layers.push(state.scrubs.length === 0 ? entry : (cleanMembers(entry, state.scrubs) as LayerEntry));
+  recordOf(state).layers.push(state.scrubs.length === 0 ? entry : cleanMembers(entry, state.scrubs));
 }
 
 /** Takes in the cleaners of a stack that joins a call under way; what was written before them is cleaned too. */
@@ -91,8 +91,9 @@ export function joinScrubs(state: CallState, scrubs: readonly Scrub[]): void {
   const record = state.audit as Writable | undefined;
   if (record === undefined) return;
   const { layers, ...rest } = record;
+  for (const key of Object.keys(rest)) Reflect.deleteProperty(record, key);
   Object.assign(record, cleanMembers(rest, added));
-  layers.splice(0, layers.length, ...layers.map((line) => cleanMembers(line, added) as LayerEntry));
+  layers.splice(0, layers.length, ...layers.map((line) => cleanMembers(line, added)));
 }
 
 /** After this nothing is added: the record is what the host keeps. */
@@ -111,7 +112,7 @@ export function mergeRecords(record: AuditRecord | undefined, patch: AuditPatch)
 
 const cleanPatch = (state: CallState, patch: AuditPatch): JsonObject => {
   const copied = snapshotObject(patch);
-  return state.scrubs.length === 0 ? copied : (cleanMembers(copied, state.scrubs) as JsonObject);
+  return state.scrubs.length === 0 ? copied : cleanMembers(copied, state.scrubs);
 };
 
 /** Members everybody looks for. A cleaner may empty them, but not rename them: the record must stay readable. */
@@ -121,15 +122,16 @@ const FIXED_MEMBERS: ReadonlySet<string> = new Set([
   ...['receiptUri', 'metadata'],
 ]);
 
-const cleanMembers = (value: object, scrubs: readonly Scrub[]): object =>
-  Object.fromEntries(
-    Object.entries(value).map(([key, item]: [string, unknown]) => [
-      FIXED_MEMBERS.has(key) ? key : scrubText(key, scrubs),
-      scrub(item, scrubs),
-    ]),
-  );
+function cleanMembers<T extends object>(value: T, scrubs: readonly Scrub[]): T {
+  const members = Object.entries(value).map(([key, item]: [string, unknown]) => [
+    FIXED_MEMBERS.has(key) ? key : scrubText(key, scrubs),
+    scrub(item, scrubs),
+  ]);
+  return Object.fromEntries(members) as T; // The members a type names keep their names.
+}
 
 function linesIn(value: unknown): readonly LayerEntry[] {
+  // A layer writes what it likes about its own steps; objects are all that is asked.
   if (Array.isArray(value) && value.every(isObject)) return value as unknown as readonly LayerEntry[];
   throw new AlliumError('ERR_INVALID_OPTION', 'annotate: "layers" must be a list of lines', {
     option: 'layers',

@@ -6,7 +6,7 @@ const OPTIONS = ['maxMs', 'perTool', 'graceMs', 'message', 'onSinkError'];
 describe('closest', () => {
   it.each([
     ['maxms', 'maxMs'],
-    ['maxMS', 'maxMs'],
+    ['MAXMS', 'maxMs'],
     ['perTools', 'perTool'],
     ['pertool', 'perTool'],
     ['mesage', 'message'],

@@ -32,12 +32,10 @@ const COMPOSED = new WeakMap<object, ComposeOptions>();
  * was told to raise; mistakes in the list throw here and now.
  */
 export function composeToolCallers(members: readonly (ToolLayer | ToolCaller)[], options: ComposeOptions = {}): ComposedCaller {
-  if (!Array.isArray(members)) throw notALayer(`composeToolCallers takes a list of layers, got ${typeof members}`);
+  const layers = layersIn(members);
   checkOptions('composeToolCallers', options, { clock: expected.object, createId: expected.function });
-  // A hole in the list is not skipped: a layer was meant to stand there.
-  const layers = Object.freeze(Array.from(members).flatMap((member: unknown, index) => layersOf(member, index)));
   demandOrder(layers);
-  const settings = members.reduce<ComposeOptions>((all, member) => ({ ...COMPOSED.get(member as object), ...all }), options);
+  const settings = members.reduce<ComposeOptions>((all, member) => ({ ...COMPOSED.get(member), ...all }), options);
   const scrubs = layers.flatMap((layer) => layer.scrub ?? []);
   const recorded = layers.some((layer) => !silentLayers.has(layer.caller));
   const chainFor = rememberLast((next: Next) => chainOf(layers, bottomLink(next)));
@@ -103,6 +101,13 @@ function outerEdge(last: ToolResult): ToolResult {
     { toolName, toolCallId, status },
     { result: result.ok ? raised : result },
   );
+}
+
+/** The layers of a list in which composed stacks may stand, checked one by one but not for their order. */
+export function layersIn(members: readonly (ToolLayer | ToolCaller)[]): readonly ToolLayer[] {
+  if (!Array.isArray(members)) throw notALayer(`composeToolCallers takes a list of layers, got ${typeof members}`);
+  // A hole in the list is not skipped: a layer was meant to stand there.
+  return Object.freeze(Array.from(members).flatMap((member: unknown, index) => layersOf(member, index)));
 }
 
 function layersOf(member: unknown, index: number): readonly ToolLayer[] {

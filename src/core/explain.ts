@@ -1,7 +1,6 @@
 /** A stack, drawn for people. */
 
-import type { ComposedCaller } from './compose.ts';
-import { composeToolCallers } from './compose.ts';
+import { layersIn } from './compose.ts';
 import type { ToolCaller, ToolLayer } from './layer.ts';
 import { describeFinding, orderFindings } from './order.ts';
 
@@ -10,22 +9,18 @@ import { describeFinding, orderFindings } from './order.ts';
  * rules are printed, not thrown: this is for looking at a stack that does not compose, too.
  */
 export function explainStack(members: readonly (ToolLayer | ToolCaller)[]): string {
-  const layers = flatten(members);
+  const layers = layersIn(members);
   const width = Math.max(0, ...layers.map(({ name }) => name.length));
-  const rings = layers.map((layer, index) => `${'│ '.repeat(index)}┌ ${layer.name.padEnd(width)}  ${traitsOf(layer)}`.trimEnd());
-  const drawing = ['call ↓  result ↑', ...rings, `${'│ '.repeat(layers.length)}● executor`];
-  const findings = orderFindings(layers);
-  const advice =
-    findings.length === 0
-      ? ['The order breaks no rule.']
-      : findings.map((finding) => `${finding.level === 'must' ? '✗' : '!'} ${describeFinding(finding)}`);
-  return [...drawing, '', ...advice].join('\n');
+  const digits = String(layers.length).length;
+  const rows = layers.map((layer, index) => [String(index + 1).padStart(digits), layer.name.padEnd(width), traitsOf(layer)]);
+  const lines = [...rows, [' '.repeat(digits), 'executor']].map((row) => `  ${row.join('  ')}`.trimEnd());
+  return ['call ↓  result ↑', ...lines, '', ...adviceFor(layers)].join('\n');
 }
 
-/** Composes each member alone, so that a bad order is not thrown before it can be drawn. */
-function flatten(members: readonly (ToolLayer | ToolCaller)[]): readonly ToolLayer[] {
-  if (!Array.isArray(members)) return composeToolCallers(members).layers;
-  return members.flatMap((member: ToolLayer | ToolCaller | ComposedCaller) => composeToolCallers([member]).layers);
+function adviceFor(layers: readonly ToolLayer[]): readonly string[] {
+  const findings = orderFindings(layers);
+  if (findings.length === 0) return ['The order breaks no rule.'];
+  return findings.map((finding) => `${finding.level === 'must' ? '✗' : '!'} ${describeFinding(finding)}`);
 }
 
 function traitsOf({ observes, rewrites, schemaTransform, scrub }: ToolLayer): string {

@@ -203,7 +203,9 @@ function leave(frame: Frame, answered: unknown, silent: boolean): ToolResult {
 /** A layer may answer before `next` has settled only if it took the call back first. */
 function leftEarly(frame: Frame, sent: ToolCall, returned: ToolResult): ToolResult {
   frame.call[SLOT].state.abandoned = true;
-  return sent.signal.aborted ? returned : blame(frame, 'returned before next had settled: an await is missing');
+  // A layer that failed is blamed for that, not for leaving.
+  if (sent.signal.aborted || returned.status === 'tool_middleware_exception') return returned;
+  return blame(frame, 'returned before next had settled: an await is missing');
 }
 
 function uncancelled(frame: Frame, answered: ToolResult): ToolResult {

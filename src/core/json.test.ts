@@ -107,6 +107,7 @@ describe('snapshot', () => {
   it('treats an own toJSON as data', () => {
     expect(snapshot({ toJSON: 'data' })).toEqual({ toJSON: 'data' });
     expect(refusalOf({ toJSON: () => 'called' }).message).toBe('toJSON is a function');
+    expect(refusalOf(Object.assign(new Date(0), { toJSON: () => 'called' })).message).toBe('toJSON is a function');
   });
 
   it('asks an inherited toJSON, once', () => {

@@ -5,7 +5,7 @@ import type { ToolEvent } from '../core/wire.ts';
 import type { Logger } from '../tools/tool.ts';
 
 export type EventName = ToolEvent['type'];
-export type EventListener<N extends EventName | '*'> = (event: N extends EventName ? Extract<ToolEvent, { type: N }> : ToolEvent) => void;
+export type EventListener<N extends EventName | '*'> = (event: N extends EventName ? Extract<ToolEvent, { type: N }> : ToolEvent) => unknown;
 
 export interface EventHub {
   readonly on: <N extends EventName | '*'>(name: N, listener: EventListener<N>) => () => void;

@@ -2,6 +2,7 @@
 
 import type { JsonSchema } from '../core/call.ts';
 import { isObject, type JsonObject, type JsonValue, snapshotObject } from '../core/json.ts';
+import { isSchemaObject, resolveLocalRef } from './local-ref.ts';
 
 /** The schema without these parameters, at the root and in everything the root is composed of. */
 export function hideParameters(schema: JsonSchema, names: ReadonlySet<string>): JsonSchema {
@@ -34,14 +35,10 @@ function hideMember(key: string, value: JsonValue, names: ReadonlySet<string>, r
   return value;
 }
 
+/** The schema itself counts as no target: it is being taken apart already. */
 function resolve(root: JsonObject, ref: string): JsonObject | undefined {
-  if (!ref.startsWith('#/')) return undefined;
-  let node: JsonValue | undefined = root;
-  for (const part of ref.slice(2).split('/')) {
-    const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
-    node = isObject(node) && Object.hasOwn(node, key) ? node[key] : undefined;
-  }
-  return isObject(node) ? node : undefined;
+  const target = resolveLocalRef(root, ref);
+  return target === root || !isSchemaObject(target) ? undefined : target;
 }
 
 /** Definitions that only a hidden parameter used would still tell about it. */

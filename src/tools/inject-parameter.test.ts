@@ -117,6 +117,13 @@ describe('injectParameter on closed schemas', () => {
     expect(accepts(naive, { a: 1, reason: 'why' })).toBe(false);
   });
 
+  it('counts a required parameter without asking whether it is there', () => {
+    const injected = inject({ minProperties: 1, maxProperties: 2 });
+
+    expect(injected).toMatchObject({ minProperties: 2, maxProperties: 3 });
+    expect(injected.allOf).toBeUndefined();
+  });
+
   it('counts an optional parameter only when it is there', () => {
     const injected = inject({ maxProperties: 1, minProperties: 1 }, { required: false });
 
@@ -184,6 +191,21 @@ describe('injectParameter on references', () => {
     expect(accepts(injected, { reason: 'why', kids: [{ other: 1 }] })).toBe(false);
   });
 
+  it('moves a recursive root out of the way of a definition of that name', () => {
+    const taken = { type: 'string' };
+    const injected = inject({ properties: { kid: { $ref: '#' }, name: { $ref: '#/$defs/unchanged' } }, $defs: { unchanged: taken } });
+
+    expect(injected.$defs).toMatchObject({ unchanged: taken });
+    expect(accepts(injected, { reason: 'why', name: 'x', kid: { name: 'y' } })).toBe(true);
+    expect(accepts(injected, { reason: 'why', kid: { name: 1 } })).toBe(false);
+  });
+
+  it('leaves the references of an inner document alone', () => {
+    const inner = { $id: 'https://example.test/inner', type: 'object', properties: { kid: { $ref: '#' } } };
+
+    expect(inject({ properties: { a: inner, b: { $ref: '#' } } }).properties).toMatchObject({ a: inner, b: { $ref: '#/$defs/unchanged' } });
+  });
+
   it('does not take data for references', () => {
     const schema = { properties: { a: { const: { $ref: '#' } }, $ref: { type: 'string' } } };
 
@@ -210,7 +232,9 @@ describe('injectParameter refuses', () => {
 
   it.each<[string, JsonSchema]>([
     ['a root enum', { enum: [{ a: 1 }] }],
+    ['a root enum of anything', { enum: ['x'] }],
     ['a root const', { const: { a: 1 } }],
+    ['an id that is referred to', { $id: 'https://example.test/t', properties: { a: { $ref: 'https://example.test/t' } } }],
     ['a const object in a branch', { anyOf: [{ const: { a: 1 } }, {}] }],
     ['a reference to another document', { allOf: [{ $ref: 'https://example.test/x' }] }],
     ['a dangling reference', { $ref: '#/$defs/none' }],

@@ -1,6 +1,5 @@
 /** Adds a parameter to what a tool advertises, without changing which calls the tool itself accepts. */
 
-import { RE2JS } from 're2js';
 import type { JsonSchema } from '../core/call.ts';
 import { AlliumError, oneLine } from '../core/errors.ts';
 import { isObject, type JsonObject, type JsonValue, snapshotObject } from '../core/json.ts';
@@ -16,8 +15,9 @@ import {
   omit,
   ownMember,
   resolveLocalRef,
-} from './providers/local-ref.ts';
-import { detachSelfReferences, refsIn } from './providers/self-references.ts';
+} from './local-ref.ts';
+import { detachSelfReferences, refsIn } from './self-references.ts';
+import { linearPattern } from './schema/linear-regexp.ts';
 
 export interface InjectParameterOptions {
   /**
@@ -171,7 +171,7 @@ function demandLiftable(node: JsonObject, { name, refuse }: Work): void {
 /** True also for patterns that a linear-time engine does not take: what cannot be ruled out is assumed. */
 function mayMatch(pattern: string, name: string): boolean {
   try {
-    return RE2JS.compile(RE2JS.translateRegExp(pattern)).matcher(name).find();
+    return linearPattern(pattern).test(name);
   } catch {
     return true;
   }

@@ -58,6 +58,7 @@ describe('aliasNames', () => {
     const map = aliasNames(['a.b', 'a_b', squatted], 'openai');
 
     expect(map.toProvider(squatted)).toBe(squatted);
+    expect(map.toProvider('a.b')).not.toBe(squatted);
     expect(map.fromProvider(map.toProvider('a.b'))).toBe('a.b');
   });
 
@@ -109,6 +110,15 @@ describe('aliasNames, for any names', () => {
         expect(given.map((name) => reversed.toProvider(name))).toEqual(given.map((name) => map.toProvider(name)));
       }),
     );
+  });
+
+  it('does not depend on the order where even the hashes meet', () => {
+    // Lone surrogates are the same bytes in UTF-8, and so the same hash.
+    const twins = ['\ud800', '\ud801'];
+    const [map, reversed] = [aliasNames(twins, 'openai'), aliasNames(twins.toReversed(), 'openai')];
+
+    expect(new Set(map.entries.map(([, alias]) => alias)).size).toBe(2);
+    for (const name of twins) expect(reversed.toProvider(name)).toBe(map.toProvider(name));
   });
 
   it('is needed: replacing characters alone is not reversible', () => {

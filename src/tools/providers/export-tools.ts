@@ -8,7 +8,7 @@ import { isObject, type JsonObject, type JsonValue, snapshotObject } from '../..
 import type { ToolSpec } from '../../core/layer.ts';
 import { checkOptions, expected } from '../../core/options.ts';
 import { type AliasMap, isLegalName, PROVIDER, type Provider } from './alias.ts';
-import { mapIn } from './local-ref.ts';
+import { mapIn } from '../local-ref.ts';
 import { toAnthropicStrict } from './strict-anthropic.ts';
 import { toOpenAiStrict } from './strict-openai.ts';
 

@@ -33,6 +33,7 @@ describe('fromProviderArgs', () => {
     ['a const', { const: 'x' }],
     ['alternatives', { oneOf: [text, { type: 'number' }] }],
     ['a reference', { $ref: '#/$defs/text' }],
+    ['the same reference twice', { anyOf: [{ $ref: '#/$defs/text' }, { $ref: '#/$defs/text' }] }],
   ])('sees that null does not fit %s', (_, a) => {
     expect(back({ properties: { a }, $defs: { text } }, { a: null })).toEqual({});
   });

@@ -3,7 +3,7 @@
 import type { JsonSchema } from '../../core/call.ts';
 import { type JsonObject, type JsonValue, snapshotObject } from '../../core/json.ts';
 import type { ToolSpec } from '../../core/layer.ts';
-import { isSchemaObject, listIn, mapIn, ownMember, resolveLocalRef } from './local-ref.ts';
+import { isSchemaObject, listIn, mapIn, ownMember, resolveLocalRef } from '../local-ref.ts';
 
 /**
  * The arguments without the nulls that stand for "left out": those of properties which the tool's schema declares

@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject, JsonValue } from '../../core/json.ts';
-import { isConstraint, isSchemaObject, mapIn, ownMember } from './local-ref.ts';
+import { isConstraint, isList, isSchemaObject, mapIn, ownMember } from '../local-ref.ts';
 
 /** Makes the error for a schema that a provider cannot be given. */
 export type Refuse = (rule: string) => Error;
@@ -77,8 +77,7 @@ function mergeMembers(first: JsonValue, second: JsonValue): JsonObject {
   return { ...left, ...Object.fromEntries(both) };
 }
 
-// Array.isArray forgets the element type of a readonly list.
-const asList = (value: JsonValue): readonly JsonValue[] => (Array.isArray(value) ? (value as readonly JsonValue[]) : [value]);
+const asList = (value: JsonValue): readonly JsonValue[] => (isList(value) ? value : [value]);
 
 function commonTypes(first: readonly JsonValue[], second: readonly JsonValue[]): readonly JsonValue[] {
   const covers = (types: readonly JsonValue[], type: JsonValue) => types.includes(type) || (type === 'integer' && types.includes('number'));

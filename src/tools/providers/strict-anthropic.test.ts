@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonSchema } from '../../core/call.ts';
 import { isAlliumError } from '../../core/errors.ts';
 import type { JsonValue } from '../../core/json.ts';
-import { mapIn } from './local-ref.ts';
+import { mapIn } from '../local-ref.ts';
 import { toAnthropicStrict } from './strict-anthropic.ts';
 
 const strict = (schema: JsonSchema): JsonSchema => toAnthropicStrict(schema, 'subject');

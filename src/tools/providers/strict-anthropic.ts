@@ -3,7 +3,7 @@
 import type { JsonSchema } from '../../core/call.ts';
 import { AlliumError, oneLine } from '../../core/errors.ts';
 import type { JsonValue } from '../../core/json.ts';
-import { isSchemaObject, mapIn, omit, pointerTokens } from './local-ref.ts';
+import { isSchemaObject, mapIn, omit, pointerTokens } from '../local-ref.ts';
 import { strictSchema, type StrictRules } from './strict-schema.ts';
 
 const FORMATS: ReadonlySet<JsonValue> = new Set([
@@ -35,7 +35,7 @@ export function toAnthropicStrict(schema: JsonSchema, toolName: string): JsonSch
 function isRecursive(schema: JsonSchema): boolean {
   const uses = new Map(Object.entries(mapIn(schema, '$defs')).map(([name, definition]) => [name, usedBy(definition)]));
   if ([usedBy(omit(schema, '$defs')), ...uses.values()].some((used) => used.has(ROOT))) return true;
-  const users = new Map([...uses.keys()].map((name) => [name, [] as string[]]));
+  const users = new Map<string, string[]>([...uses.keys()].map((name) => [name, []]));
   for (const [name, used] of uses) for (const other of used) users.get(other)?.push(name);
   const waiting = new Map([...uses].map(([name, used]) => [name, used.size]));
   const done = [...uses.keys()].filter((name) => waiting.get(name) === 0);

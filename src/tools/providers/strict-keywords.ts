@@ -1,7 +1,7 @@
 /** Sorting the keywords of one schema: enforced by the provider, told to the model, or without meaning here. */
 
 import type { JsonObject, JsonValue } from '../../core/json.ts';
-import { isSchemaObject, listIn, ownMember } from './local-ref.ts';
+import { isSchemaObject, listIn, ownMember } from '../local-ref.ts';
 
 const NUMERIC = ['number', 'integer'];
 

@@ -5,7 +5,7 @@ import type { JsonSchema } from '../../core/call.ts';
 import { isAlliumError } from '../../core/errors.ts';
 import type { JsonObject, JsonValue } from '../../core/json.ts';
 import { fromProviderArgs } from './from-provider-args.ts';
-import { isSchemaObject, listIn, mapIn } from './local-ref.ts';
+import { isSchemaObject, listIn, mapIn } from '../local-ref.ts';
 import { toOpenAiStrict } from './strict-openai.ts';
 
 const strict = (schema: JsonSchema): JsonSchema => toOpenAiStrict(schema, 'subject');
@@ -72,6 +72,36 @@ describe('toOpenAiStrict', () => {
       to: { description: 'D', anyOf: [{ $ref: '#/$defs/from' }, { type: 'null' }] },
     });
     expect(result.$defs).toEqual({ Point: { ...Point, additionalProperties: false }, from: { $ref: '#/$defs/Point' } });
+  });
+
+  it('tells definitions of one name apart', () => {
+    const schema = {
+      properties: { a: { $ref: '#/$defs/X' }, b: { $ref: '#/definitions/X' } },
+      required: ['a', 'b'],
+      $defs: { X: { type: 'string' } },
+      definitions: { X: { type: 'number' } },
+    };
+
+    expect(strict(schema)).toMatchObject({
+      properties: { a: { $ref: '#/$defs/X' }, b: { $ref: '#/$defs/X_' } },
+      $defs: { X: { type: 'string' }, X_: { type: 'number' } },
+    });
+  });
+
+  it('ignores what stands beside a reference in draft-07', () => {
+    const P = { type: 'object', properties: { a: { type: 'string' } } };
+    const result = strict({
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      $ref: '#/definitions/P',
+      properties: { z: { type: 'string' } },
+      definitions: { P },
+    });
+
+    expect(result.required).toEqual(['a']);
+  });
+
+  it('leaves out enum values the type rules out', () => {
+    expect(strictValue({ type: 'string', enum: ['a', 1] })).toEqual({ type: 'string', enum: ['a'] });
   });
 
   it('takes recursion', () => {
@@ -190,6 +220,11 @@ describe('toOpenAiStrict on allOf', () => {
       { allOf: [{ properties: { a: {} }, additionalProperties: false }, { properties: { b: {} } }] },
       'closed object',
     ],
+    [
+      'another object and a closed one',
+      { allOf: [{ properties: { b: {} } }, { properties: { a: {} }, additionalProperties: false }] },
+      'closed object',
+    ],
     ['an impossible branch', { allOf: [false] }, 'accepts nothing'],
   ])('refuses %s', (_, value, rule) => {
     expect(refusal(withValue(value))).toContain(rule);
@@ -212,6 +247,7 @@ describe('toOpenAiStrict refuses', () => {
 
   it.each<[string, JsonSchema, string]>([
     ['a union at the root', { anyOf: [{ properties: { a: {} } }, { properties: { b: {} } }] }, 'root must not be a union'],
+    ['two unions at once', withValue({ anyOf: [{ type: 'string' }], oneOf: [{ type: 'string' }] }), 'side by side'],
     ['a value of any type', withValue({}), 'must have a type'],
     ['a boolean schema', withValue(true), 'must have a type'],
     ['a list of anything', withValue({ type: 'array' }), 'items of a list'],

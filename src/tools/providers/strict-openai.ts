@@ -3,7 +3,7 @@
 import type { JsonSchema } from '../../core/call.ts';
 import { AlliumError, oneLine } from '../../core/errors.ts';
 import type { JsonObject, JsonValue } from '../../core/json.ts';
-import { isSchemaObject, listIn, mapIn } from './local-ref.ts';
+import { isSchemaObject, listIn, mapIn } from '../local-ref.ts';
 import { strictSchema, type StrictRules } from './strict-schema.ts';
 
 const FORMATS: ReadonlySet<JsonValue> = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid']);

@@ -16,7 +16,7 @@ import {
   ownMember,
   pointerTokens,
   resolveLocalRef,
-} from './local-ref.ts';
+} from '../local-ref.ts';
 import { mergeSchemas, type Refuse } from './merge-schemas.ts';
 import { describeWith, hintsIn, kindsOf, splitKeywords } from './strict-keywords.ts';
 

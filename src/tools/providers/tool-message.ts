@@ -64,8 +64,8 @@ const aliasOf = (toolName: string, aliases: AliasMap | undefined): string =>
 
 /** The blocks of an answer, as long as they still say what the model is to read: a layer may have cut or replaced the text. */
 function blocksOf(result: ToolResult): readonly ContentBlock[] {
-  const { ok, content, renderedResult } = result;
-  return ok && renderContent(content, result.result) === renderedResult ? content : [{ type: 'text', text: renderedResult }];
+  const { content, renderedResult } = result;
+  return renderContent(content, result.result) === renderedResult ? content : [{ type: 'text', text: renderedResult }];
 }
 
 function anthropicMessage(result: ToolResult): object {

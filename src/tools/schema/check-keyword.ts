@@ -40,8 +40,8 @@ export interface PatternBudget {
   left: number;
 }
 
-/** Compiling takes some 10 µs per instruction, and a schema must be refused or taken within 50 ms. */
-export const patternBudget = (): PatternBudget => ({ seen: new Set(), left: 4_000 });
+/** Compiling takes 10 to 20 µs per instruction, and a schema must be refused or taken within 50 ms. */
+export const patternBudget = (): PatternBudget => ({ seen: new Set(), left: 2_500 });
 
 /** Compiles a pattern, so that what cannot be run is refused now and not when the first call comes. */
 export function checkPattern(pattern: string, place: Place, where: string, budget: PatternBudget): void {

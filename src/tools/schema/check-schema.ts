@@ -41,31 +41,34 @@ function copySchema(schema: unknown, where: string): JsonSchema {
   if (!isObject(schema)) throw unsupported(where, null, 'must be an object');
   // Only copies made here are in the set.
   if (checked.has(schema)) return schema as JsonSchema;
+  let excess: string | undefined;
   try {
-    if (isSmall(schema)) return snapshotObject(schema);
+    excess = excessOf(schema);
+    if (excess === undefined) return snapshotObject(schema);
   } catch (thrown) {
     throw unsupported(where, null, `is not JSON: ${describeThrown(thrown)}`);
   }
-  throw unsupported(where, null, `holds more than ${MAX_VALUES} values`);
+  throw unsupported(where, null, excess);
 }
 
 const isNode = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** Counts before the copy is made: a list of a million values, or a few that share each other, would take long to copy. */
-function isSmall(schema: object): boolean {
+function excessOf(schema: object): string | undefined {
   let left = MAX_VALUES;
   let level = [schema];
-  for (let depth = 0; depth < MAX_JSON_DEPTH && level.length > 0; depth += 1) {
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_JSON_DEPTH) return `nests deeper than ${MAX_JSON_DEPTH} values, or contains itself`;
     const next: object[] = [];
     for (const node of level) {
       left -= Array.isArray(node) ? node.length : Object.keys(node).length;
-      if (left < 0) return false;
+      if (left < 0) return `holds more than ${MAX_VALUES} values`;
       const values: unknown[] = Object.values(node);
       for (const value of values) if (isNode(value)) next.push(value);
     }
     level = next;
   }
-  return true;
+  return undefined;
 }
 
 function allowsObjects(type: JsonValue | undefined): boolean {

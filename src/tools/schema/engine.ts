@@ -35,20 +35,19 @@ export function compile({ schema, tracksEvaluated }: Compilable, allErrors: bool
   return ajv.compile(schema);
 }
 
+/** Ajv's own take quadratic time, and its comparison of objects calls a member `toString` that the value brought along. */
 function replaceKeywords(ajv: Ajv2020): void {
-  ajv.removeKeyword('uniqueItems').removeKeyword('enum').removeKeyword('contains');
-  ajv.addKeyword({
-    keyword: 'uniqueItems',
-    type: 'array',
-    schemaType: 'boolean',
-    code: (context) => {
-      if (context.schema === true) failUnless(context, areUnique);
-    },
-  });
-  // ajv hands the keyword's value over as it stands in the schema, where it was checked to be a list.
-  ajv.addKeyword({ keyword: 'enum', schemaType: 'array', code: (context) => failUnless(context, memberOf(context.schema as JsonValue[])) });
-  ajv.addKeyword({ keyword: 'contains', type: 'array', schemaType: ['object', 'boolean'], trackErrors: true, code: countItems });
-  ajv.addKeyword({ keyword: STEPS, schemaType: 'number', before: '$ref', code: reportSteps });
+  for (const keyword of ['enum', 'const', 'uniqueItems', 'contains']) ajv.removeKeyword(keyword);
+  // Ajv types a keyword's value as any; it was checked to be what the keyword needs.
+  ajv.addKeyword({ keyword: 'enum', before: '$ref', code: (context) => failUnless(context, memberOf(context.schema as JsonValue[])) });
+  ajv.addKeyword({ keyword: 'const', before: '$ref', code: (context) => failUnless(context, memberOf([context.schema as JsonValue])) });
+  ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', code: failUnlessUnique });
+  ajv.addKeyword({ keyword: 'contains', type: 'array', before: 'unevaluatedItems', trackErrors: true, code: countItems });
+  ajv.addKeyword({ keyword: STEPS, before: '$ref', code: reportSteps });
+}
+
+function failUnlessUnique(context: KeywordCxt): void {
+  if (context.schema === true) failUnless(context, areUnique);
 }
 
 /**
@@ -63,7 +62,11 @@ function countItems(context: KeywordCxt): void {
   it.items = true;
   gen.forRange('i', 0, _`${data}.length`, (index) => {
     context.subschema({ keyword: 'contains', dataProp: index, dataPropType: Type.Num, compositeRule: true }, fits);
-    gen.if(fits, () => gen.code(_`${count}++`), () => context.reset());
+    gen.if(
+      fits,
+      () => gen.code(_`${count}++`),
+      () => context.reset(),
+    );
   });
   context.pass(_`${count} >= ${minContains} && ${count} <= ${maxContains}`);
 }

@@ -84,13 +84,17 @@ function enter(reading: Reading, schema: JsonObject, place: Place | null, depth:
   const known = reading.nodes.get(schema);
   if (known !== undefined) return known;
   if (depth > MAX_DEPTH) throw unsupported(reading.where, place, `nests deeper than ${MAX_DEPTH} schemas`);
-  if (reading.nodes.size >= MAX_NODES) throw unsupported(reading.where, place, `is one of more than ${MAX_NODES} subschemas`);
+  checkCount(reading, reading.nodes.size + 1, place);
   const { $id } = schema;
   const hasOwnId = place !== null && typeof $id === 'string' && !$id.startsWith('#');
   const node = { schema, place, depth, isEmbedded: isEmbedded || hasOwnId, sameValue: [], parts: [], targets: new Map() };
   reading.nodes.set(schema, node);
   reading.unread.push(node);
   return node;
+}
+
+function checkCount({ where }: Reading, count: number, place: Place | null): void {
+  if (count > MAX_NODES) throw unsupported(where, place, `has more than ${MAX_NODES} subschemas`);
 }
 
 function readNode(reading: Reading, node: SchemaNode): void {
@@ -118,7 +122,9 @@ function isWide(name: string): boolean {
 
 function enterAll(reading: Reading, node: SchemaNode, name: string, value: JsonValue): void {
   const looksAt = SCHEMA_KEYWORDS.get(name)?.looksAt;
-  for (const { schema, place, key } of subschemas(name, value, at(node.place, name), reading.where)) {
+  const found = subschemas(name, value, at(node.place, name), reading.where);
+  checkCount(reading, reading.nodes.size + found.length, node.place);
+  for (const { schema, place, key } of found) {
     if (name === 'patternProperties') checkPattern(String(key), place ?? at(null, name), reading.where, reading.patterns);
     if (typeof schema === 'boolean') continue;
     const child = enter(reading, schema, place, node.depth + 1, node.isEmbedded);

@@ -9,7 +9,7 @@ import { classEscape, escape, literal, refusedPattern } from './translate-escape
 /** Longest pattern that is read. */
 const MAX_LENGTH = 2_000;
 /** Most instructions a pattern may come to once its counted repetitions are written out. */
-const MAX_SIZE = 2_500;
+const MAX_SIZE = 2_000;
 
 const ANY = '\\x{0}-\\x{10ffff}';
 const NOT_LINE_END = '[^\\n\\r\\x{2028}\\x{2029}]';

@@ -1,10 +1,13 @@
 /** Finding one's way in a JSON Schema: local references, and the places where a schema holds other schemas. */
 
-import type { JsonSchema } from '../../core/call.ts';
-import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts';
+import type { JsonSchema } from '../core/call.ts';
+import { isObject, type JsonObject, type JsonValue } from '../core/json.ts';
 
 /** `isObject` for what is known to be JSON. */
 export const isSchemaObject = (value: JsonValue | undefined): value is JsonObject => isObject(value);
+
+/** `Array.isArray` for what is known to be JSON; that one forgets the element type of a readonly list. */
+export const isList = (value: JsonValue | undefined): value is readonly JsonValue[] => Array.isArray(value);
 
 /** An own member that is an object, or an empty one: `properties` and its like. */
 export function mapIn(schema: JsonObject, keyword: string): JsonObject {
@@ -15,7 +18,7 @@ export function mapIn(schema: JsonObject, keyword: string): JsonObject {
 /** An own member that is a list, or an empty one: `required`, `allOf` and their like. */
 export function listIn(schema: JsonObject, keyword: string): readonly JsonValue[] {
   const value = ownMember(schema, keyword);
-  return Array.isArray(value) ? (value as readonly JsonValue[]) : []; // Array.isArray forgets the element type of a readonly list.
+  return isList(value) ? value : [];
 }
 
 /** A member of the value itself: a property may be called `constructor`. */
@@ -27,7 +30,7 @@ export function resolveLocalRef(root: JsonSchema, ref: string): JsonValue | unde
   if (tokens === undefined) return undefined;
   let node: JsonValue | undefined = root;
   for (const token of tokens) {
-    if (Array.isArray(node)) node = /^(0|[1-9]\d*)$/.test(token) ? (node as readonly JsonValue[])[Number(token)] : undefined;
+    if (isList(node)) node = /^(0|[1-9]\d*)$/.test(token) ? node[Number(token)] : undefined;
     else node = isSchemaObject(node) ? ownMember(node, token) : undefined;
   }
   return node;
@@ -85,7 +88,7 @@ const MAP: ReadonlySet<string> = new Set(['$defs', 'definitions', 'dependencies'
 export function mapSubschemas(schema: JsonObject, change: (inner: JsonObject) => JsonObject): JsonObject {
   const each = (value: JsonValue): JsonValue => (isSchemaObject(value) ? change(value) : value);
   const member = (key: string, value: JsonValue): JsonValue => {
-    if (LIST.has(key) && Array.isArray(value)) return (value as readonly JsonValue[]).map(each);
+    if (LIST.has(key) && isList(value)) return value.map(each);
     if (!isSchemaObject(value)) return value;
     if (MAP.has(key)) return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, each(inner)]));
     return ONE.has(key) ? change(value) : value;

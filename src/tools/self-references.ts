@@ -1,8 +1,8 @@
 /** Keeps recursive schemas meaning what they meant when their root is about to change. */
 
-import type { JsonSchema } from '../../core/call.ts';
-import type { AlliumError } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/json.ts';
+import type { JsonSchema } from '../core/call.ts';
+import type { AlliumError } from '../core/errors.ts';
+import type { JsonObject } from '../core/json.ts';
 import { definitionRef, ignoresRefSiblings, mapIn, mapSubschemas, omit } from './local-ref.ts';
 
 /**
