@@ -45,6 +45,7 @@ async function brokenPromises(subject: LayerSubject): Promise<readonly string[]>
   return broken;
 }
 
+// The types forbid the misspelt option; plain JavaScript does not.
 const good: LayerSubject = { create: () => dryRun(), badOptions: [() => dryRun({ onyl: [] } as object)] };
 assert.deepEqual(await brokenPromises(good), []);
 

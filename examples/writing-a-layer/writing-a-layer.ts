@@ -151,6 +151,7 @@ assert.doesNotMatch(JSON.stringify(failed), /key-7/);
 // #region contract
 const subject: LayerSubject = {
   create: () => quietHours({ fromHour: 0, untilHour: 24 }),
+  // Wrong on purpose, as a caller in plain JavaScript may be.
   badOptions: [
     () => quietHours({ fromHour: 8 } as QuietHoursOptions),
     () => quietHours({ fromHour: 18, untilHour: 8 }),

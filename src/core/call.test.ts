@@ -161,7 +161,7 @@ describe('a call that is handed to a stack', () => {
   });
 
   it.each([undefined, null, {}, 'call'])('is refused when nobody made it: %j', async (call) => {
-    const handed = composeToolCallers([])(call as unknown as ToolCall, echoExecutor()); // Somebody without types.
+    const handed = composeToolCallers([])(call as ToolCall, echoExecutor()); // Somebody without types.
 
     await expect(handed).rejects.toMatchObject({ code: 'ERR_INVALID_CALL' });
   });

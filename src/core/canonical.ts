@@ -81,7 +81,8 @@ function openFrame(value: object, frames: Frame[]): Frame {
 function isPlain(value: object, isList: boolean): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === (isList ? Array.prototype : Object.prototype)) return true;
-  if (prototype === null || typeof prototype !== 'object') return !isList;
+  if (prototype === null) return !isList;
+  if (typeof prototype !== 'object') return false;
   // Another realm's prototypes are not ours, but they have the same methods of their own.
   if (isList) return Array.isArray(prototype) && Object.hasOwn(prototype, 'concat');
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf');

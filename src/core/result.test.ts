@@ -131,7 +131,7 @@ describe('withResult', () => {
 
   it('changes neither which call is answered nor what has run', () => {
     const forged = { toolCallId: 'other', toolName: 'other', executed: 'yes', executionDurationMs: 9 };
-    const result = withResult(ok(makeCall()), forged);
+    const result = withResult(ok(makeCall()), forged as object);
 
     expect(result).toMatchObject({ toolCallId: 'call-1', toolName: 'echo', executed: 'no', executionDurationMs: 0 });
   });
@@ -176,15 +176,13 @@ describe('a result', () => {
   });
 
   it('cannot be written down as a literal', () => {
-    const { audit, ...fields } = ok(makeCall(), 1);
-    type Literal = { [K in Extract<keyof typeof fields, string>]: (typeof fields)[K] };
-    const literal: Literal = fields;
+    type Literal = Pick<ToolResult, Extract<keyof ToolResult, string>>;
+    const literal: Literal = { ...ok(makeCall(), 1) };
     // @ts-expect-error a literal has no brand
     const result: ToolResult = literal;
 
     expectTypeOf<Literal>().not.toExtend<ToolResult>();
     expectTypeOf(ok(makeCall())).toEqualTypeOf<ToolResult>();
     expect(isResult(result)).toBe(false);
-    expect(audit).toBeUndefined();
   });
 });

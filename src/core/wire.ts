@@ -3,13 +3,13 @@
 import type { AuditRecord } from './audit.ts';
 import type { ExecutorKind, ToolProgress } from './call.ts';
 import { isAlliumError } from './errors.ts';
-import { freezeParsed, isObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH, notJson, snapshot } from './json.ts';
+import { isObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH, notJson, snapshot } from './json.ts';
 import type { Executed } from './status.ts';
 
 /**
- * Members that hold somebody else's data: their own names are converted, nothing inside them is. What a model, a tool, a
- * schema or a host named keeps its name. A dotted entry counts only inside that parent. Beside these, `metadata`
- * anywhere has its direct member names converted (layers write them) and nothing below.
+ * Members that hold somebody else's data: their own names are converted, nothing inside them is, because what a model, a
+ * tool, a schema or a host named keeps its name. A dotted entry counts only there. Of every other `metadata` the direct
+ * member names are converted, because layers write them, and nothing below.
  */
 export const OPAQUE_MEMBERS: readonly string[] = Object.freeze([
   'arguments',
@@ -42,89 +42,90 @@ export const toWire = (record: object): JsonObject => convertRecord(record, 'sna
  */
 export const fromWire = (record: object): JsonObject => convertRecord(record, 'camel');
 
-/** One name in both spellings. */
-interface Spellings {
-  readonly camel: string;
-  readonly snake: string;
-}
+type Spelling = 'camel' | 'snake';
+type Spellings = Readonly<Record<Spelling, string>>;
 
-/** Where the conversion is: `parent` is the member above in camelCase, `path` is for errors. */
+/** Where the conversion is. A path is worked out only for an error. */
 interface Place {
-  readonly to: keyof Spellings;
-  readonly parent: string;
-  readonly path: string;
+  readonly above: Place | null;
+  readonly step: string | number;
+  /** The nearest member above, in camelCase. */
+  readonly member: string;
   readonly depth: number;
   /** How far down names are converted from here: to the leaves, in this object only, or not at all. */
   readonly reach: 'all' | 'here' | 'none';
 }
 
-function convertRecord(record: object, to: keyof Spellings): JsonObject {
-  const converted = convert(record, { to, parent: '', path: '', depth: 0, reach: 'all' });
+function convertRecord(record: object, to: Spelling): JsonObject {
+  const converted = convert(record, to, { above: null, step: '', member: '', depth: 0, reach: 'all' });
   if (!isObject(converted)) throw notJson('', 'is not an object');
-  return freezeParsed(converted);
+  return converted;
 }
 
-function convert(value: unknown, place: Place): JsonValue {
+function convert(value: unknown, to: Spelling, place: Place): JsonValue {
   if (isScalar(value)) return value;
   if (typeof value !== 'object' || place.reach === 'none') return snapshotAt(value, place);
-  if (place.depth >= MAX_JSON_DEPTH) throw notJson(place.path, `nests deeper than ${MAX_JSON_DEPTH}`);
-  if (Array.isArray(value)) return place.reach === 'here' ? snapshotAt(value, place) : convertItems(value, place);
+  if (place.depth >= MAX_JSON_DEPTH) throw notJson(pathOf(place), `nests deeper than ${MAX_JSON_DEPTH}`);
+  if (Array.isArray(value)) return place.reach === 'here' ? snapshotAt(value, place) : convertItems(value, to, place);
   const prototype: unknown = Object.getPrototypeOf(value);
   // Dates and the like say themselves what they are as JSON.
-  if (prototype !== Object.prototype && prototype !== null) return convert(snapshotAt(value, place), place);
-  return convertMembers(value as Readonly<Record<string, unknown>>, place); // Any object can be read by its own names.
+  if (prototype !== Object.prototype && prototype !== null) return convert(snapshotAt(value, place), to, place);
+  return convertMembers(value as Readonly<Record<string, unknown>>, to, place); // Any object can be read by its own names.
 }
 
 const isScalar = (value: unknown): value is string | number | boolean | null =>
   typeof value === 'string' || typeof value === 'boolean' || value === null || Number.isFinite(value);
 
-function convertItems(items: readonly unknown[], place: Place): JsonValue[] {
+function convertItems(items: readonly unknown[], to: Spelling, above: Place): readonly JsonValue[] {
   const converted: JsonValue[] = [];
-  for (let index = 0; index < items.length; index += 1) {
-    converted.push(convert(items[index], { ...place, path: `${place.path}[${index}]`, depth: place.depth + 1 }));
+  for (let step = 0; step < items.length; step += 1) {
+    converted.push(convert(items[step], to, { above, step, member: above.member, depth: above.depth + 1, reach: above.reach }));
   }
-  return converted;
+  return Object.freeze(converted);
 }
 
-function convertMembers(members: Readonly<Record<string, unknown>>, place: Place): JsonObject {
+function convertMembers(members: Readonly<Record<string, unknown>>, to: Spelling, above: Place): JsonObject {
   const converted: Record<string, JsonValue> = {};
-  for (const name of Object.keys(members)) {
-    const value = members[name];
+  for (const step of Object.keys(members)) {
+    const value = members[step];
     if (value === undefined) continue;
-    const spellings = spellingsOf(name);
-    const key = spellings[place.to];
-    if (Object.hasOwn(converted, key)) throw notJson(place.path, `has two members that become "${key}"`);
-    const item = isScalar(value) ? value : convert(value, below(place, name, spellings.camel));
+    const spellings = spellingsOf(step);
+    const name = spellings[to];
+    if (Object.hasOwn(converted, name)) throw notJson(pathOf(above), `has two members that become "${name}"`);
+    const item = isScalar(value) ? value : convert(value, to, below(above, step, spellings.camel));
     // Assigning `__proto__` would set the prototype instead of a member.
-    if (key === '__proto__') Object.defineProperty(converted, key, { value: item, enumerable: true });
-    else converted[key] = item;
+    if (name === '__proto__') Object.defineProperty(converted, name, { value: item, enumerable: true });
+    else converted[name] = item;
   }
-  return converted;
+  return Object.freeze(converted);
 }
 
-function below({ to, parent, path, depth, reach }: Place, name: string, camel: string): Place {
-  return {
-    to,
-    parent: camel,
-    path: path === '' ? name : `${path}.${name}`,
-    depth: depth + 1,
-    reach: reach === 'here' ? 'none' : reachOf(camel, parent),
-  };
+function below(above: Place, step: string, member: string): Place {
+  return { above, step, member, depth: above.depth + 1, reach: reachOf(member, above) };
 }
 
 const opaque: ReadonlySet<string> = new Set(OPAQUE_MEMBERS);
 
-function reachOf(name: string, parent: string): Place['reach'] {
-  if (opaque.has(name) || opaque.has(`${parent}.${name}`)) return 'none';
-  return name === 'metadata' ? 'here' : 'all';
+function reachOf(member: string, above: Place): Place['reach'] {
+  if (above.reach === 'here' || opaque.has(member)) return 'none';
+  if (member !== 'metadata') return 'all';
+  return opaque.has(`${above.member}.metadata`) ? 'none' : 'here';
 }
 
-function snapshotAt(value: unknown, { path }: Place): JsonValue {
+function snapshotAt(value: unknown, place: Place): JsonValue {
   try {
     return snapshot(value);
   } catch (error) {
-    throw isAlliumError(error) ? notJson(path, `holds what is not JSON: ${error.message}`) : error;
+    throw isAlliumError(error) ? notJson(pathOf(place), `holds what is not JSON: ${error.message}`) : error;
   }
+}
+
+function pathOf(place: Place): string {
+  let path = '';
+  for (let at = place; at.above !== null; at = at.above) {
+    path = (typeof at.step === 'number' ? `[${at.step}]` : `.${at.step}`) + path;
+  }
+  return path.replace(/^\./, '');
 }
 
 const CAMEL = /^[a-z][a-zA-Z0-9]*$/;

@@ -248,6 +248,16 @@ describe('a turn', () => {
     expect((await governed.call({ name: 'echo', arguments: {} }, { turn: { sessionId: 's', iteration: 4 } })).status).toBe('ok');
   });
 
+  it.each([{}, { iteration: 1 }, { sessionId: 's' }, { runId: 'r' }])(
+    'is the same turn for a list and a call when the host says as little as %j',
+    async (turn) => {
+      const { governed } = setup({ toolList: two });
+      governed.advertise({ turn, select: ['echo'] });
+
+      expect((await governed.call({ name: 'other', arguments: {} }, { turn })).status).toBe('tool_not_found');
+    },
+  );
+
   it('binds the calls a tool makes itself', async () => {
     const outer = defineTool({
       name: 'outer',

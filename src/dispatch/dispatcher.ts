@@ -45,13 +45,18 @@ export interface DispatcherParts extends Omit<LifecycleParts, 'maxPreviewBytes'>
 export interface Dispatcher {
   readonly call: (request: ToolRequest, options?: CallOptions) => Promise<ToolResult>;
   readonly observe: (request: ToolRequest, output: unknown, options?: CallOptions) => Promise<ToolResult>;
+  /** A turn as every call and every list of tools is filed under it. */
+  readonly turnOf: (given?: Partial<Turn>) => Turn;
   /** Takes no more calls and waits for those under way. */
-  drain(): Promise<void>;
+  readonly drain: () => Promise<void>;
 }
 
 export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const { clock, createId, turns, shown, limits } = parts;
   const session = createId();
+  const turnOf = ({ resumes: _claimed, ...given }: Partial<Turn> = {}): Turn =>
+    // Only resume counts resumptions: a host's turn cannot claim to have been counted before.
+    Object.freeze({ iteration: 0, sessionId: session, ...given });
   const underWay = new Set<Promise<unknown>>();
   let closed = false;
 
@@ -100,7 +105,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   ) => {
     checkRequest(request, options);
     const abort = linkAbort(options.signal);
-    const call = callOf(parts, resolve, request, { ...options, signal: abort.signal, session }, extra);
+    const call = callOf(parts, resolve, request, { ...options, signal: abort.signal, turn: turnOf(options.turn) }, extra);
     try {
       return await runLifecycle(call, run, { ...parts, maxPreviewBytes: limits.maxPreviewBytes });
     } finally {
@@ -117,6 +122,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   };
 
   return {
+    turnOf,
     call: (request, options = {}) => track(() => dispatch(request, options, (call) => governed(call, runBottom))),
     observe: (request, output, options = {}) =>
       track(() => dispatch(request, options, (call) => observed(call, observedBottom), { output })),
@@ -141,7 +147,7 @@ function governedStack(parts: DispatcherParts, resolve: (name: string, turn: Tur
       perRun: createCallCounter(limits.maxCallsPerRun),
       perSession: createCallCounter(limits.maxCallsPerSession),
       gate: createGate(limits.maxConcurrent),
-      onStart: (call) => hub.emit(startedEvent(call)),
+      onStart: (call) => hub.emit('tool_call_update', () => startedEvent(call)),
     }),
     ...layers.slice(leading),
     entryLayer(resolve, namesIn),
@@ -167,19 +173,17 @@ function callOf(
   parts: DispatcherParts,
   resolve: (name: string, turn: Turn) => Tool | null,
   request: ToolRequest,
-  options: CallOptions & { readonly session: string },
+  options: CallOptions & { readonly turn: Turn },
   extra: { nesting?: number; output?: unknown },
 ): ToolCall {
-  // Only resume counts resumptions: a host's turn cannot claim to have been counted before.
-  const { resumes: _claimed, ...given } = options.turn ?? {};
-  const turn: Turn = Object.freeze({ iteration: 0, sessionId: options.session, ...given });
+  const { turn } = options;
   const tool = resolve(request.name, turn);
   const { args: sent, problem } = readArguments(request.arguments, parts.limits);
   const { args, stripped } = tool === null ? { args: sent, stripped: 0 } : stripHidden(tool, sent);
   const tell = (progress: ToolProgress): void => {
     if (record.done) return;
     record.reported += 1;
-    parts.hub.emit(progressEvent(call, progress));
+    parts.hub.emit('tool_call_progress', () => progressEvent(call, progress));
     try {
       options.onProgress?.(progress);
     } catch (thrown) {

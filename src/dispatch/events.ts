@@ -5,11 +5,14 @@ import type { ToolEvent } from '../core/wire.ts';
 import type { Logger } from '../tools/tool.ts';
 
 export type EventName = ToolEvent['type'];
-export type EventListener<N extends EventName | '*'> = (event: N extends EventName ? Extract<ToolEvent, { type: N }> : ToolEvent) => unknown;
+export type EventListener<N extends EventName | '*'> = (
+  event: N extends EventName ? Extract<ToolEvent, { type: N }> : ToolEvent,
+) => unknown;
 
 export interface EventHub {
   readonly on: <N extends EventName | '*'>(name: N, listener: EventListener<N>) => () => void;
-  readonly emit: (event: ToolEvent) => void;
+  /** Builds the event only if somebody listens. */
+  readonly emit: (name: EventName, build: () => ToolEvent) => void;
 }
 
 export function createEventHub(logger: Logger): EventHub {
@@ -34,8 +37,11 @@ export function createEventHub(logger: Logger): EventHub {
       set.add(registered);
       return () => void set.delete(registered);
     },
-    emit(event) {
-      for (const name of [event.type, '*']) for (const listener of listeners.get(name) ?? []) tell(listener, event);
+    emit(name, build) {
+      const listening = [...(listeners.get(name) ?? []), ...(listeners.get('*') ?? [])];
+      if (listening.length === 0) return;
+      const event = build();
+      for (const listener of listening) tell(listener, event);
     },
   };
 }

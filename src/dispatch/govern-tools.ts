@@ -14,7 +14,7 @@ import { nameAdvice } from '../tools/names.ts';
 import { createRegistry, type Registry, specOf, transformed } from '../tools/registry.ts';
 import type { Logger, Tool, ToolExecutor, ToolRequest } from '../tools/tool.ts';
 import { type BatchOptions, runBatch } from './batch.ts';
-import { type CallOptions, createDispatcher } from './dispatcher.ts';
+import { type CallOptions, createDispatcher, type Dispatcher } from './dispatcher.ts';
 import { createEventHub, type EventHub } from './events.ts';
 import { demandSources, type Secret } from './hidden-arguments.ts';
 import { type DispatchLimits, resolveLimits } from './limits.ts';
@@ -126,6 +126,7 @@ export function governTools(options: GovernOptions): GovernedTools {
     createId: options.createId ?? randomId,
   });
   const specs = Object.freeze([...shown].map(specOf));
+  let closing: Promise<void> | undefined;
 
   const governed: GovernedTools = {
     tools: specs,
@@ -136,7 +137,7 @@ export function governTools(options: GovernOptions): GovernedTools {
       const chosen =
         select === undefined ? specs : specs.filter(typeof select === 'function' ? select : (tool) => select.includes(tool.name));
       turns.remember(
-        turn,
+        dispatcher.turnOf(turn),
         chosen.map((tool) => tool.name),
       );
       return chosen;
@@ -153,13 +154,14 @@ export function governTools(options: GovernOptions): GovernedTools {
       ),
     on: hub.on,
     explain: () => [explainStack(layers), ...nameAdvice(shown.names)].join('\n'),
-    async close() {
-      await dispatcher.drain();
-      for (const layer of layers) await layer.close?.();
-      for (const executor of executors) await executor.close?.();
-    },
+    close: () => (closing ??= closeAll(dispatcher, [...layers, ...executors])),
   };
   return Object.freeze(governed);
+}
+
+async function closeAll(dispatcher: Dispatcher, parts: readonly { close?: () => Promise<void> }[]): Promise<void> {
+  await dispatcher.drain();
+  for (const part of parts) await part.close?.();
 }
 
 /** Every transform of the stack, innermost first, so that the outermost has the last word. */

@@ -213,6 +213,7 @@ describe('close', () => {
     await new Promise(setImmediate);
     finish('done');
     await Promise.all([calling, closing]);
+    await governed.close();
 
     expect(trace).toEqual(['ok', 'closed']);
   });

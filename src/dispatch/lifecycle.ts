@@ -24,7 +24,7 @@ export async function runLifecycle(
   parts: LifecycleParts,
 ): Promise<ToolResult> {
   const { hub } = parts;
-  hub.emit(toolCallEvent(namesOf(call)));
+  hub.emit('tool_call', () => toolCallEvent(namesOf(call)));
   let raised: unknown = null;
   let result: ToolResult;
   try {
@@ -38,10 +38,12 @@ export async function runLifecycle(
   }
   recordOf(call).done = true;
   result = await keptAside(call, result, parts);
-  if (result.audit !== undefined) hub.emit(toolCallAuditEvent({ ...namesOf(call), audit: result.audit }));
-  hub.emit(endingOf(call, result));
+  const ended = result;
+  const { audit } = ended;
+  if (audit !== undefined) hub.emit('tool_call_audit', () => toolCallAuditEvent({ ...namesOf(call), audit }));
+  hub.emit('tool_call_update', () => endingOf(call, ended));
   if (raised !== null) throw raised;
-  return result;
+  return ended;
 }
 
 export const startedEvent = (call: ToolCall) => toolCallUpdateEvent({ ...namesOf(call), status: 'in_progress' });

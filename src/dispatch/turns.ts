@@ -6,7 +6,7 @@ import type { Turn } from '../core/call.ts';
 const MAX_TURNS = 10_000;
 
 export interface TurnMemory {
-  remember(turn: Partial<Turn>, names: readonly string[]): void;
+  remember(turn: Turn, names: readonly string[]): void;
   /** Whether a call in this turn may name this tool. A turn nobody advertised for has no list of its own. */
   allows(turn: Turn, name: string): boolean;
 }
@@ -22,9 +22,8 @@ export function createTurnMemory(maxTurns = MAX_TURNS): TurnMemory {
   return {
     remember: (turn, names) => void shown.set(keyOf(turn), new Set(names)),
     // Once a list had to be forgotten, an unknown turn may be that one: it gets nothing rather than everything.
-    allows: (turn, name) => shown.get(keyOf(turn))?.has(name) ?? !forgotten,
+    allows: (turn, name) => (shown.size === 0 ? undefined : shown.get(keyOf(turn))?.has(name)) ?? !forgotten,
   };
 }
 
-const keyOf = ({ turnId, sessionId, iteration }: Partial<Turn>): string =>
-  JSON.stringify(turnId === undefined ? [sessionId ?? null, iteration ?? null] : [turnId]);
+const keyOf = ({ turnId, sessionId, iteration }: Turn): string => JSON.stringify(turnId === undefined ? [sessionId, iteration] : [turnId]);
