@@ -33,9 +33,10 @@ interface Frame {
   index: number;
   /** The item that has to be written before the next one is read, because it has items of its own. */
   child: object | null;
+  done: boolean;
 }
 
-/** Text of this length is put aside flat: one rope of a million pieces costs more than many short ones. */
+/** From this length on, text is put aside flat: one rope of a million pieces costs more than many short ones. */
 const CHUNK = 8192;
 
 /** Keeps a stack of its own: recursion on a foreign value would end where the thread's stack does. */
@@ -46,15 +47,15 @@ function containerText(root: object): string {
   let frame: Frame | undefined = openFrame(root, frames);
   while (frame !== undefined) {
     text = frame.members === null ? addItems(text, frame, frames) : addMembers(text, frame, frame.members, frames);
-    if (text.length > CHUNK) {
+    if (text.length >= CHUNK) {
       chunks.push(flattened(text));
       text = '';
     }
-    if (frame.child === null) {
+    if (frame.child !== null) {
+      frame = openFrame(frame.child, frames);
+    } else if (frame.done) {
       frames.pop();
       frame = frames.at(-1);
-    } else {
-      frame = openFrame(frame.child, frames);
     }
   }
   if (chunks.length === 0) return text;
@@ -72,7 +73,7 @@ function openFrame(value: object, frames: Frame[]): Frame {
   if (!isPlain(value, isList)) refuse(frames, 'is neither a plain object nor a list');
   const members = isList ? null : (membersOf(Object.keys(value)) ?? refuse(frames, 'has a member name with a lone surrogate'));
   // Every object can be read by name and by index; what comes out is unknown.
-  const frame: Frame = { source: value as Frame['source'], members, length: isList ? value.length : 0, index: 0, child: null };
+  const frame: Frame = { source: value as Frame['source'], members, length: isList ? value.length : 0, index: 0, child: null, done: false };
   frames.push(frame);
   return frame;
 }
@@ -88,9 +89,10 @@ function isPlain(value: object, isList: boolean): boolean {
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf');
 }
 
-/** Adds the items of an array up to the next one that has items of its own. */
+/** Adds the items of an array up to the next one that has items of its own, or until the text is long enough. */
 function addItems(before: string, frame: Frame, frames: readonly Frame[]): string {
   let text = frame.index === 0 ? `${before}[` : before;
+  frame.child = null;
   while (frame.index < frame.length) {
     const item = frame.source[frame.index];
     if (frame.index > 0) text += ',';
@@ -100,14 +102,17 @@ function addItems(before: string, frame: Frame, frames: readonly Frame[]): strin
       return text;
     }
     text += scalarText(item, frames);
+    // Not before the first item: the bracket would be written again.
+    if (text.length >= CHUNK) return text;
   }
-  frame.child = null;
+  frame.done = true;
   return `${text}]`;
 }
 
 /** Adds the members of an object up to the next one that has members of its own. */
 function addMembers(before: string, frame: Frame, members: readonly Member[], frames: readonly Frame[]): string {
   let text = frame.index === 0 ? `${before}{` : before;
+  frame.child = null;
   for (let member = members[frame.index]; member !== undefined; member = members[frame.index]) {
     const item = frame.source[member.name];
     frame.index += 1;
@@ -121,7 +126,7 @@ function addMembers(before: string, frame: Frame, members: readonly Member[], fr
       text += member.label + scalarText(item, frames);
     }
   }
-  frame.child = null;
+  frame.done = true;
   return `${text}}`;
 }
 
@@ -131,7 +136,7 @@ function scalarText(value: unknown, frames: readonly Frame[]): string {
       return stringText(value) ?? refuse(frames, 'has a lone surrogate');
     case 'number':
       // ECMAScript's own number text is the one RFC 8785 asks for, and it writes -0 as 0.
-      return Number.isFinite(value) ? String(value) : refuse(frames, 'is not a finite number');
+      return Number.isFinite(value) ? `${value}` : refuse(frames, 'is not a finite number');
     case 'boolean':
       return value ? 'true' : 'false';
     case 'object':

@@ -72,8 +72,8 @@ async function guard(call: ToolCall, parent: Frame | null, before: Executed, run
     state.executed = strongerExecuted(known, result[BRAND].claim ?? 'yes');
   } catch (thrown) {
     result = isCancelled(call)
-      ? fail(call, 'cancelled', thrown, CANCELLED)
-      : fail(call, 'executor_error', thrown, undefined, { category: 'exception' });
+      ? fail(call, 'cancelled', thrown, CANCELLED, { executed: 'unknown' })
+      : fail(call, 'executor_error', thrown, undefined, { category: 'exception', executed: 'unknown' });
   }
   // A result that some layer had in hands already was measured where it was made.
   const ms = result[BRAND].at === null ? state.clock.monotonic() - startedAt : result.executionDurationMs;
@@ -97,7 +97,7 @@ const joints = new WeakMap<Frame, Joint>();
 export async function joinChain(call: ToolCall, chainOn: (bottom: Link) => Link, next: Next): Promise<ToolResult> {
   const slot = call[SLOT];
   const base = slot.frame;
-  if (hasGone(call, base)) return cancelled(call);
+  if (slot.state.abandoned && isAbandoned(base)) return cancelled(call);
   slot.state.abandoned = true;
   const inLayer = base !== null && base.sent === null;
   const joint: Joint = { ledBack: false, executed: 'no' };
@@ -117,15 +117,18 @@ function joinLink(next: Next, joint: Joint): Link {
   return async (call, parent) => {
     if (hasGone(call, parent)) return answer(parent, cancelled(call));
     const { state } = call[SLOT];
-    const before = state.executed;
+    const [before, known] = [state.executed, joint.executed];
     joint.ledBack = false;
     const below = new Promise<unknown>((resolve) => resolve(next(call)));
-    if (!joint.ledBack) state.executed = joint.executed = strongerExecuted(before, 'unknown');
+    if (!joint.ledBack) {
+      state.executed = strongerExecuted(before, 'unknown');
+      joint.executed = strongerExecuted(known, 'unknown');
+    }
     const result = await guard(call, parent, before, async () => {
       const answered = await below;
       return joint.ledBack && isResultOf(answered, state) ? claiming(answered, answered.executed) : answered;
     });
-    joint.executed = strongerExecuted(joint.executed, state.executed);
+    joint.executed = strongerExecuted(isAbandoned(parent) ? joint.executed : known, result[BRAND].claim ?? 'yes');
     return result;
   };
 }

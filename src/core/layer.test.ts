@@ -6,7 +6,7 @@ import { refuse } from './result.ts';
 
 const caller: ToolCaller = (call, next) => next(call);
 const rule: OrderRule = { outsideOf: 'consent', level: 'must', because: 'it says so' };
-const invalid = (pattern: RegExp) =>
+const invalid = (pattern: RegExp): unknown =>
   expect.objectContaining({ code: 'ERR_INVALID_LAYER', message: expect.stringMatching(pattern) as string });
 
 describe('defineLayer', () => {

@@ -116,7 +116,7 @@ describe('checkSchema, references,', () => {
     }
   });
 
-  it.each(['#/$defs/b', '#/$defs/a/type', '#/properties/toString', '#b', '#/%E0%A4%A', '#/$defs/constructor'])(
+  it.each(['#/$defs/b', '#/$defs/a/type', '#/properties/toString', '#b', '#/%E0%A4%A', '#/$defs/constructor', '#/__proto__'])(
     'refuses %s, which is not there',
     (reference) => {
       expect(refusal({ $ref: reference, properties: {}, $defs: { a: { type: 'string', $anchor: 'a' } } }).message).toMatch(

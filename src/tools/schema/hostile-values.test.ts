@@ -103,8 +103,24 @@ describe('validateJson, recursion,', () => {
     const schema = checkSchema(branching, 'test');
 
     expect(validateJson(schema, chain(8, { x: 1 }))).toEqual([]);
-    expect(validateJson(schema, chain(60))).toEqual([{ path: '', message: 'is too large or too deep to be checked against this schema' }]);
+    expect(validateJson(schema, chain(60))).toEqual([
+      { path: '', message: 'could not be checked: it is too large or too deep for this schema' },
+    ]);
     expect(validateJson(checkSchema({ not: branching, $defs: branching['$defs'] ?? {} }, 'test'), chain(60))).toHaveLength(1);
+  });
+
+  it('takes a mistake in what ajv wrote for a value that does not fit', () => {
+    const schema = { if: { required: ['z'] }, then: { unevaluatedProperties: true }, patternProperties: { '^a': {} } };
+
+    expect(() => new Ajv2020({ strict: false }).validate(schema, { a: 0 })).toThrow(TypeError);
+    expect(validateJson(checkSchema(schema, 'test'), { a: 0 })).toHaveLength(1);
+  });
+
+  it('takes the first alternative that fits and leaves the others alone', () => {
+    const alternative = { properties: { next: { $ref: '#/$defs/node' } }, required: ['x'] };
+    const schema = checkSchema({ $ref: '#/$defs/node', $defs: { node: { anyOf: [alternative, alternative] } } }, 'test');
+
+    expect(validateJson(schema, chain(60, { x: 1 }))).toEqual([]);
   });
 
   it('goes on for as long as the value is large', () => {

@@ -7,8 +7,8 @@ const BASE_STEPS = 1_000_000;
 const STEPS_PER_UNIT = 64;
 const CHARS_PER_UNIT = 16;
 
-/** Answered by `metered` when the work was stopped. The value counts as not fitting. */
-export const OUT_OF_STEPS: unique symbol = Symbol('out of steps');
+/** Answered by `metered` when the work could not be finished. The value counts as not fitting. */
+export const STOPPED: unique symbol = Symbol('stopped');
 
 let left = Number.POSITIVE_INFINITY;
 let extension: (() => number) | undefined;
@@ -21,7 +21,7 @@ export function spend(steps: number): void {
     left += extension();
     extension = undefined;
   }
-  if (left < 0) throw OUT_OF_STEPS;
+  if (left < 0) throw STOPPED;
 }
 
 /** Reported by compiled schemas: texts cost by their length, because length, format and pattern checks read them whole. */
@@ -33,15 +33,14 @@ export function spendOn(steps: number, data: unknown): void {
  * Runs a validation within a budget. Without `steps` the budget grows with the size of the value, which is counted only
  * when the base is used up. Synchronous and not to be nested: the meter is one for the process.
  */
-export function metered<T>(value: unknown, run: () => T, steps?: number): T | typeof OUT_OF_STEPS {
+export function metered<T>(value: unknown, run: () => T, steps?: number): T | typeof STOPPED {
   left = steps ?? BASE_STEPS;
   extension = steps === undefined ? () => sizeOf(value) * STEPS_PER_UNIT : undefined;
   try {
     return run();
-  } catch (thrown) {
-    // A value too deep for the stack, or a text too long for a format's expression, is work that cannot be done either.
-    if (thrown === OUT_OF_STEPS || thrown instanceof RangeError) return OUT_OF_STEPS;
-    throw thrown;
+  } catch {
+    // Also a value too deep for the stack, a text too long for a format's expression, and mistakes in what ajv wrote.
+    return STOPPED;
   } finally {
     left = Number.POSITIVE_INFINITY;
     extension = undefined;

@@ -9,7 +9,7 @@ import { type Compilable, toCompilable } from './compilable.ts';
 import { compile } from './engine.ts';
 import { problemsOf, type SchemaProblem } from './problems.ts';
 import { readSchema } from './schema-graph.ts';
-import { metered, OUT_OF_STEPS } from './steps.ts';
+import { metered, STOPPED } from './steps.ts';
 import { unsupported } from './unsupported.ts';
 
 export { describeProblems, type SchemaProblem } from './problems.ts';
@@ -41,8 +41,8 @@ export const countCompilations = (): number => compilations;
 export const isCompiled = (schema: JsonSchema): boolean => bySchema.has(schema) || byText.has(JSON.stringify(schema));
 
 const NONE: readonly SchemaProblem[] = Object.freeze([]);
-const TOO_COSTLY: readonly SchemaProblem[] = Object.freeze([
-  Object.freeze({ path: '', message: 'is too large or too deep to be checked against this schema' }),
+const UNCHECKED: readonly SchemaProblem[] = Object.freeze([
+  Object.freeze({ path: '', message: 'could not be checked: it is too large or too deep for this schema' }),
 ]);
 
 /**
@@ -53,19 +53,19 @@ const TOO_COSTLY: readonly SchemaProblem[] = Object.freeze([
 export function validateJson(schema: JsonSchema, value: JsonValue): readonly SchemaProblem[] {
   const compiled = compiledOf(schema);
   const first = run(compiled.first, value);
-  if (first === OUT_OF_STEPS) return TOO_COSTLY;
+  if (first === STOPPED) return UNCHECKED;
   if (first.length === 0) return NONE;
   compiled.all ??= compileAll(compiled);
   const all = run(compiled.all, value, DETAIL_STEPS);
-  return problemsOf(all === OUT_OF_STEPS ? first : all);
+  return problemsOf(all === STOPPED ? first : all);
 }
 
-function run(validate: ValidateFunction, value: JsonValue, steps?: number): readonly ErrorObject[] | typeof OUT_OF_STEPS {
+function run(validate: ValidateFunction, value: JsonValue, steps?: number): readonly ErrorObject[] | typeof STOPPED {
   const fits = metered(value, () => validate(value), steps);
   const errors = validate.errors ?? [];
   // The errors hold the value, which must not outlive its call in here.
   validate.errors = null;
-  return fits === OUT_OF_STEPS ? OUT_OF_STEPS : errors;
+  return fits === STOPPED ? STOPPED : errors;
 }
 
 /** Only a snapshot is known by identity: anything else may have changed since. */
