@@ -135,19 +135,6 @@ describe('a stack that a layer calls inside itself', () => {
     expect(executor.calls).toEqual([]);
   });
 
-  it('may try again after it left early', async () => {
-    let attempt = 0;
-    const retry = layer('retry', async (call, next) => ((await next(call)).ok ? ok(call) : next(call)));
-    const slowFirst = layer('slow first', (call, next) => ((attempt += 1) === 1 ? new Promise(() => {}) : next(call)));
-    const onceLeaving = layer('once leaving', (call, next) => (attempt === 0 ? leaving.caller(call, next) : next(call)));
-    const stack = composeToolCallers([retry, onceLeaving]);
-    const executor = echoExecutor();
-    const result = await composeToolCallers([joining(stack), slowFirst])(makeCall(), executor);
-
-    expect(result).toMatchObject({ ok: true, executed: 'yes' });
-    expect(executor.calls).toHaveLength(1);
-  });
-
   it('does no harm when the layer forgets to wait for it', async () => {
     const executor = echoExecutor();
     const slow = composeToolCallers([

@@ -1,16 +1,18 @@
 /** The onion: a list of layers becomes one caller. First is outermost. */
 
-import { closeAudit, joinScrubs, openAudit } from './audit.ts';
-import { createCall, ownCall, SLOT, stateOf, type ToolCall } from './call.ts';
+import { closeAudit, openAudit } from './audit.ts';
+import { createCall, ownCall, SLOT, type ToolCall } from './call.ts';
 import type { Clock } from './clock.ts';
 import { AlliumError } from './errors.ts';
-import { bottomLink, joinChain, layerLink, type Link, silentLayers } from './frame.ts';
+import { bottomLink, layerLink, type Link, silentLayers } from './frame.ts';
 import type { CreateId } from './ids.ts';
+import { innerPass } from './inner-pass.ts';
 import { isObject } from './json.ts';
 import { defineLayer, type Next, type ToolCaller, type ToolLayer } from './layer.ts';
 import { checkOptions, expected } from './options.ts';
 import { demandOrder } from './order.ts';
-import { BRAND, stamp, type ToolResult, withAudit } from './result.ts';
+import { BRAND, stamp, withAudit } from './build-result.ts';
+import type { ToolResult } from './result.ts';
 import type { Scrub } from './scrub.ts';
 import { createState } from './state.ts';
 
@@ -41,10 +43,10 @@ export function composeToolCallers(members: readonly (ToolLayer | ToolCaller)[],
   const chainFor = rememberLast((next: Next) => chainOf(layers, bottomLink(next)));
 
   const composed = async (call: ToolCall, next: Next): Promise<ToolResult> => {
-    const state = stateOf(call);
-    if (!state.active) return outerEdge(await chainFor(next)(enter(call, settings, recorded, scrubs), null));
-    joinScrubs(state, scrubs);
-    return joinChain(ownCall(call), (bottom) => chainOf(layers, bottom), next);
+    const own = ownCall(call);
+    const pass = enter(own, settings, recorded, scrubs);
+    if (!own[SLOT].state.active) return outerEdge(await chainFor(next)(pass, null));
+    return innerPass(own, pass, next, (inner, bottom) => chainOf(layers, bottomLink(bottom))(inner, null));
   };
   const caller: ComposedCaller = Object.assign(composed, { layers });
   COMPOSED.set(caller, settings);
@@ -82,7 +84,7 @@ function enter(call: ToolCall, settings: ComposeOptions, recorded: boolean, scru
   state.signal = call.signal;
   state.annotations = call.annotations;
   if (recorded) state.audit = openAudit(call.annotations);
-  return createCall(ownCall(call), state);
+  return createCall(call, state);
 }
 
 /** Here, and only here, a raise leaves the onion. */

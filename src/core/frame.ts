@@ -5,9 +5,10 @@ import { isAbandoned, ownCall, SLOT, stateOf, type ToolCall } from './call.ts';
 import { isoTime } from './clock.ts';
 import { AlliumError, describeThrown } from './errors.ts';
 import type { Next, ToolLayer } from './layer.ts';
-import { BRAND, claiming, fail, isResultOf, refuse, stamp, type ToolResult } from './result.ts';
-import type { Frame } from './state.ts';
-import { type Executed, strongerExecuted } from './status.ts';
+import { BRAND, isResultOf, stamp } from './build-result.ts';
+import { fail, refuse, type ToolResult } from './result.ts';
+import type { CallState, Frame } from './state.ts';
+import { strongerExecuted } from './status.ts';
 
 /** A link of the built chain. Never rejects. */
 export type Link = (call: ToolCall, parent: Frame | null) => Promise<ToolResult>;
@@ -21,12 +22,14 @@ export function layerLink(layer: ToolLayer, inner: Link): Link {
   return (call, parent) => {
     const frame = openFrame(layer, call, parent);
     const returned = (result: unknown) => leave(frame, result, silent);
-    const threw = (thrown: unknown) => leave(frame, layerThrew(frame, thrown), silent);
     try {
       const answered = layer.caller(call, (passed) => descend(frame, inner, passed));
+      // What `next` gave and the layer hands on as it is cannot reject.
+      if (frame.promise !== null && answered === frame.promise) return frame.promise.then(returned);
+      const threw = (thrown: unknown) => leave(frame, layerThrew(frame, thrown), silent);
       return (isPlainPromise(answered) ? answered : adopted(answered)).then(returned, threw);
     } catch (thrown) {
-      return Promise.resolve(threw(thrown));
+      return Promise.resolve(leave(frame, layerThrew(frame, thrown), silent));
     }
   };
 }
@@ -40,103 +43,58 @@ const adopted = (value: unknown): Promise<unknown> => new Promise((resolve) => r
 
 function openFrame(layer: ToolLayer, call: ToolCall, parent: Frame | null): Frame {
   const slot = call[SLOT];
-  const frame: Frame = { layer, call, parent, startedAt: slot.state.clock.now(), sent: null, answered: null, closed: false, line: null };
+  const frame: Frame = {
+    layer,
+    call,
+    parent,
+    startedAt: slot.state.clock.now(),
+    sent: null,
+    promise: null,
+    answered: null,
+    closed: false,
+    line: null,
+  };
   slot.frame = frame;
   return frame;
 }
 
 /** The executor with its guard: nothing starts for a caller that has gone, and whatever it does becomes a result. */
 export function bottomLink(executor: Next): Link {
-  return (call, parent) => {
-    if (hasGone(call, parent)) return Promise.resolve(answer(parent, cancelled(call)));
+  return async (call, parent) => {
     const { state } = call[SLOT];
+    if (isCancelled(call) || (state.abandoned && isAbandoned(parent))) return answer(parent, cancelled(call));
     const before = state.executed;
+    const startedAt = state.clock.monotonic();
     state.executed = strongerExecuted(before, 'unknown');
-    return guard(call, parent, before, executor);
+    state.enteredAt = startedAt;
+    let result: ToolResult;
+    try {
+      const answered: unknown = await executor(call);
+      result = isResultOf(answered, state) ? answered : fail(call, 'tool_middleware_exception', answered, foreignResult('executor'));
+    } catch (thrown) {
+      result = executorThrew(call, thrown);
+    }
+    // A run that was abandoned must not take back what a later one has done.
+    const abandoned = state.abandoned && isAbandoned(parent);
+    state.executed = strongerExecuted(abandoned ? state.executed : before, result[BRAND].claim ?? 'yes');
+    if (!abandoned) state.enteredAt = null;
+    return answer(parent, measured(result, state, startedAt));
   };
 }
 
 const isCancelled = (call: ToolCall): boolean => call.signal.aborted || call[SLOT].state.signal?.aborted === true;
 
-const hasGone = (call: ToolCall, parent: Frame | null): boolean => isCancelled(call) || (call[SLOT].state.abandoned && isAbandoned(parent));
+const executorThrew = (call: ToolCall, thrown: unknown): ToolResult =>
+  isCancelled(call)
+    ? fail(call, 'cancelled', thrown, CANCELLED, { executed: 'unknown' })
+    : fail(call, 'executor_error', thrown, undefined, { category: 'exception', executed: 'unknown' });
 
-async function guard(call: ToolCall, parent: Frame | null, before: Executed, run: (call: ToolCall) => unknown): Promise<ToolResult> {
-  const { state } = call[SLOT];
-  const startedAt = state.clock.monotonic();
-  let result: ToolResult;
-  try {
-    const answered = await run(call);
-    result = isResultOf(answered, state) ? answered : fail(call, 'tool_middleware_exception', answered, foreignResult('executor'));
-    // A run that was abandoned must not take back what a later one has done.
-    const known = state.abandoned && isAbandoned(parent) ? state.executed : before;
-    state.executed = strongerExecuted(known, result[BRAND].claim ?? 'yes');
-  } catch (thrown) {
-    result = isCancelled(call)
-      ? fail(call, 'cancelled', thrown, CANCELLED, { executed: 'unknown' })
-      : fail(call, 'executor_error', thrown, undefined, { category: 'exception', executed: 'unknown' });
-  }
-  // A result that some layer had in hands already was measured where it was made.
-  const ms = result[BRAND].at === null ? state.clock.monotonic() - startedAt : result.executionDurationMs;
-  return answer(parent, stamp(result, state.executed, ms));
-}
-
-/** A stack that a layer or an executor composed inside itself, at work on the same call. */
-interface Joint {
-  /** The way on was `next` of the layer that composed it, which has a guard of its own. */
-  ledBack: boolean;
-  /** What is known to have run below. */
-  executed: Executed;
-}
-
-const joints = new WeakMap<Frame, Joint>();
-
-/**
- * Runs a stack composed inside a layer or an executor as part of the same call. It hangs on a frame of its own, because
- * whoever composed it may leave without waiting for it.
- */
-export async function joinChain(call: ToolCall, chainOn: (bottom: Link) => Link, next: Next): Promise<ToolResult> {
-  const slot = call[SLOT];
-  const base = slot.frame;
-  if (slot.state.abandoned && isAbandoned(base)) return cancelled(call);
-  slot.state.abandoned = true;
-  const inLayer = base !== null && base.sent === null;
-  const joint: Joint = { ledBack: false, executed: 'no' };
-  const frame: Frame | null = base === null ? null : { ...base, call, parent: base, sent: null, answered: null, line: null };
-  if (frame !== null) joints.set(frame, joint);
-  slot.frame = frame;
-  const answered = await chainOn(joinLink(next, joint))(call, frame);
-  if (frame !== null) frame.closed = true;
-  slot.frame = base;
-  const result = inLayer ? answered : claiming(answered, joint.executed);
-  result[BRAND].at = inLayer ? base : null;
-  if (inLayer) base.answered = result;
-  return result;
-}
-
-function joinLink(next: Next, joint: Joint): Link {
-  return async (call, parent) => {
-    if (hasGone(call, parent)) return answer(parent, cancelled(call));
-    const { state } = call[SLOT];
-    const [before, known] = [state.executed, joint.executed];
-    joint.ledBack = false;
-    const below = new Promise<unknown>((resolve) => resolve(next(call)));
-    if (!joint.ledBack) {
-      state.executed = strongerExecuted(before, 'unknown');
-      joint.executed = strongerExecuted(known, 'unknown');
-    }
-    const result = await guard(call, parent, before, async () => {
-      const answered = await below;
-      return joint.ledBack && isResultOf(answered, state) ? claiming(answered, answered.executed) : answered;
-    });
-    joint.executed = strongerExecuted(isAbandoned(parent) ? joint.executed : known, result[BRAND].claim ?? 'yes');
-    return result;
-  };
-}
-
-/** The joined stack through which a call comes back to the layer that composed it, if it does. */
-function jointBetween(inner: Frame | null, base: Frame): Joint | undefined {
-  for (let frame = inner; frame !== null; frame = frame.parent) if (frame.parent === base) return joints.get(frame);
-  return undefined;
+/** What an executor answers was stamped when it was built; it is built again only if that has become wrong since. */
+function measured(result: ToolResult, state: CallState, startedAt: number): ToolResult {
+  const ms = state.clock.monotonic() - startedAt;
+  const isRight = result[BRAND].measured || ms - result.executionDurationMs < 1;
+  if (result.executed === state.executed && isRight) return result;
+  return stamp(result, state.executed, isRight ? result.executionDurationMs : ms);
 }
 
 const CANCELLED = 'The call was cancelled before it finished.';
@@ -153,16 +111,11 @@ function descend(frame: Frame, inner: Link, passed: ToolCall): Promise<ToolResul
   } catch (thrown) {
     return Promise.resolve(blame(frame, `passed on a call that cannot be used: ${describeThrown(thrown)}`));
   }
-  const { state, frame: holder } = call[SLOT];
-  if (state.abandoned && isAbandoned(frame)) return Promise.resolve(cancelled(call));
-  const joint = holder === frame ? undefined : jointBetween(holder, frame);
-  if (joint !== undefined) {
-    joint.ledBack = true;
-    return isAbandoned(holder) ? Promise.resolve(cancelled(call)) : inner(call, holder);
-  }
+  if (call[SLOT].state.abandoned && isAbandoned(frame)) return Promise.resolve(cancelled(call));
   if (frame.sent !== null) return Promise.resolve(blame(frame, 'called next again before the first one had settled'));
   frame.sent = call;
-  return inner(call, frame);
+  frame.promise = inner(call, frame);
+  return frame.promise;
 }
 
 /** A copy by spread is taken for what `withCall` would have made of it; anything else must come from `withCall`. */

@@ -1,7 +1,8 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { makeCall } from '../../conformance/test-kit.ts';
 import { withCall } from './call.ts';
-import { annotate, causeOf, fail, isResult, ok, raise, refuse, type ToolResult, withResult } from './result.ts';
+import { isResult } from './build-result.ts';
+import { annotate, causeOf, fail, ok, raise, refuse, type ToolResult, withResult } from './result.ts';
 
 const SECRET = 'hunter2';
 /** Every text of a result that a model or a log may get to see. */

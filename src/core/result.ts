@@ -1,11 +1,23 @@
 /** The result: built only by the functions here, frozen, and tied to the call it answers. */
 
 import { type AuditPatch, type AuditRecord, type EntryPatch, mergeAudit, mergeRecords, openAudit } from './audit.ts';
-import { type ExecutorKind, isAbandoned, ownCall, SLOT, type ToolCall } from './call.ts';
-import { type Content, type ContentBlock, renderContent } from './content.ts';
+import {
+  answer,
+  BRAND,
+  build,
+  type Ending,
+  givenContent,
+  NO_CONTENT,
+  rebuild,
+  type ResultFields,
+  type ResultLink,
+  withAudit,
+} from './build-result.ts';
+import { type ExecutorKind, isAbandoned, SLOT, type ToolCall } from './call.ts';
+import type { Content, ContentBlock } from './content.ts';
 import { AlliumError, describeThrown, type ErrorCode, oneLine } from './errors.ts';
 import { type JsonObject, type JsonValue, snapshot, snapshotObject } from './json.ts';
-import { type CallState, depthOf, type Frame } from './state.ts';
+import { depthOf } from './state.ts';
 import { type ErrorClass, type Executed, statusRow, type ToolStatus } from './status.ts';
 
 /** Who allowed a call, and over which call exactly. */
@@ -34,25 +46,6 @@ export interface OutputFileRef {
   readonly bytes: number;
   readonly sha256: string;
   readonly mediaType: string;
-}
-
-export const BRAND: unique symbol = Symbol('allium.result');
-
-/** Ties a result to its call. `result` points back, so that a copy by spread is recognised as hand-made. */
-interface ResultLink {
-  readonly state: CallState;
-  /** The call it was built for, by whoever had that call in hands. */
-  readonly call: ToolCall;
-  readonly raise: ErrorCode | null;
-  /** For the host only; never serialised. Behind a function, because printing a result prints what hangs on it. */
-  readonly cause: (() => unknown) | null;
-  /** Set by an executor that knows better than "it answered, so it ran". */
-  readonly claim: Executed | null;
-  /** The layer it was handed to last. */
-  at: Frame | null;
-  /** The content is only the rendered text, to be rendered again with it. */
-  derived: boolean;
-  result: ToolResult | null;
 }
 
 export interface ToolResult {
@@ -84,14 +77,6 @@ export interface ToolResult {
   /** Makes a hand-made literal a type error. */
   readonly [BRAND]: ResultLink;
 }
-
-type ResultFields = Omit<ToolResult, typeof BRAND | 'renderedResult' | 'observation' | 'audit'>;
-type LinkFields = Pick<ResultLink, 'state' | 'call' | 'raise' | 'cause' | 'claim' | 'at'>;
-/** The part of a result that says how it went; the rest is taken from the call. */
-type Ending = Pick<
-  ToolResult,
-  'ok' | 'status' | 'result' | 'content' | 'error' | 'errorCategory' | 'errorClass' | 'interruption' | 'metadata'
->;
 
 /** The tool ran and answered, or a layer answers in its place. */
 export function ok(call: ToolCall, value?: unknown, options: { content?: readonly ContentBlock[]; status?: ToolStatus } = {}): ToolResult {
@@ -180,6 +165,9 @@ export function withResult(result: ToolResult, changes: ResultChanges): ToolResu
   return build(fields, result[BRAND], changes.renderedResult ?? (stale ? undefined : result.renderedResult), result.audit);
 }
 
+// A snapshot has the shape of what was copied.
+const frozenContent = (content: readonly ContentBlock[]): Content => snapshot(content) as unknown as Content;
+
 const given = <T>(change: T | undefined, otherwise: T): T => (change === undefined ? otherwise : change);
 
 const frozen = <T>(value: T): T => (value === undefined ? value : (snapshot(value) as T));
@@ -216,66 +204,6 @@ export function raise(result: ToolResult, code: ErrorCode = 'ERR_CALL_REFUSED'):
 /** The error behind a failed result, for the host's own logs. */
 export const causeOf = (result: ToolResult): unknown => result[BRAND].cause?.();
 
-/** The result with a word on what ran, for a guard further out. */
-export const claiming = (result: ToolResult, executed: Executed): ToolResult =>
-  rebuild(result, { link: { ...result[BRAND], claim: executed } });
-
-/** What the framework itself writes on a result. Field by field: every call passes here once. */
-export function stamp(result: ToolResult, executed: Executed, executionDurationMs = result.executionDurationMs): ToolResult {
-  const {
-    ok: isOk,
-    status,
-    toolName,
-    toolCallId,
-    error,
-    errorCategory,
-    errorClass,
-    executor,
-    approval,
-    outputFiles,
-    interruption,
-    metadata,
-  } = result;
-  const fields = {
-    ok: isOk,
-    status,
-    toolName,
-    toolCallId,
-    arguments: result.arguments,
-    result: result.result,
-    content: givenContent(result),
-    error,
-    errorCategory,
-    errorClass,
-    executor,
-    executed,
-    approval,
-    outputFiles,
-    executionDurationMs,
-    interruption,
-    metadata,
-  } as ResultFields;
-  return build(fields, result[BRAND], result.renderedResult, result.audit);
-}
-
-/** The result with the call's record, for results that were built before there was one. */
-export const withAudit = (result: ToolResult, audit: AuditRecord | undefined): ToolResult =>
-  audit === undefined || result.audit === audit ? result : rebuild(result, { audit });
-
-/** Whether a value is a result made here, and for this call. */
-export function isResultOf(value: unknown, state: CallState): value is ToolResult {
-  return isResult(value) && value[BRAND].state === state;
-}
-
-export function isResult(value: unknown): value is ToolResult {
-  // A hostile proxy throws on every touch, and so may what it answers with.
-  try {
-    return typeof value === 'object' && value !== null && (value as Partial<ToolResult>)[BRAND]?.result === value;
-  } catch {
-    return false;
-  }
-}
-
 function demandStatus(status: string, isOk: boolean): void {
   const expected = statusRow(status)?.ok;
   if (typeof status === 'string' && status !== '' && (expected === undefined || expected === isOk)) return;
@@ -286,89 +214,4 @@ function demandStatus(status: string, isOk: boolean): void {
 function failed(status: ToolStatus, error: string, errorCategory: string, errorClass: ErrorClass | null): Ending {
   demandStatus(status, false);
   return { ok: false, status, result: null, content: NO_CONTENT, error, errorCategory, errorClass };
-}
-
-const NO_FILES: readonly OutputFileRef[] = Object.freeze([]);
-const NO_CONTENT: Content = Object.freeze([]);
-
-// A snapshot has the shape of what was copied.
-const frozenContent = (content: readonly ContentBlock[]): Content => snapshot(content) as unknown as Content;
-
-const textContent = (text: string): Content => Object.freeze([Object.freeze({ type: 'text', text } as const)]);
-
-const givenContent = (result: ToolResult): Content => (result[BRAND].derived ? NO_CONTENT : result.content);
-
-/** Field by field: a spread would cost more than everything else a pass-through stack does. */
-function answer(given: ToolCall, ending: Ending, cause: (() => unknown) | null = null, claim: Executed | null = null): ToolResult {
-  const call = ownCall(given);
-  const { state } = call[SLOT];
-  const fields = {
-    ok: ending.ok,
-    status: ending.status,
-    toolName: call.toolName,
-    toolCallId: call.callId,
-    arguments: call.toolArgs,
-    result: ending.result,
-    content: ending.content,
-    error: ending.error,
-    errorCategory: ending.errorCategory,
-    errorClass: ending.errorClass,
-    executor: call.declaredExecutor,
-    executed: state.executed,
-    approval: null,
-    outputFiles: NO_FILES,
-    executionDurationMs: 0,
-    interruption: ending.interruption,
-    metadata: ending.metadata,
-  } as ResultFields;
-  return build(fields, { state, call, raise: null, cause, claim, at: null }, undefined, state.audit);
-}
-
-function build(fields: ResultFields, link: LinkFields, text: string | undefined, audit: AuditRecord | undefined): ToolResult {
-  const renderedResult = text ?? (fields.ok ? renderContent(fields.content, fields.result) : (fields.error ?? ''));
-  const derived = fields.content.length === 0;
-  const { state, call, raise: code, cause, claim, at } = link;
-  const brand: ResultLink = { state, call, raise: code, cause, claim, at, derived, result: null };
-  const result = {
-    ok: fields.ok,
-    status: fields.status,
-    toolName: fields.toolName,
-    toolCallId: fields.toolCallId,
-    arguments: fields.arguments,
-    result: fields.result,
-    content: derived ? textContent(renderedResult) : fields.content,
-    renderedResult,
-    observation: observe(fields, renderedResult),
-    error: fields.error,
-    errorCategory: fields.errorCategory,
-    errorClass: fields.errorClass,
-    executor: fields.executor,
-    executed: fields.executed,
-    approval: fields.approval,
-    outputFiles: fields.outputFiles,
-    executionDurationMs: fields.executionDurationMs,
-    interruption: fields.interruption,
-    metadata: fields.metadata,
-    audit,
-    [BRAND]: brand,
-  } as ToolResult; // One shape for every result: absent members are undefined, which the type cannot say.
-  brand.result = result;
-  return Object.freeze(result);
-}
-
-/** The same texts, another wrapping. */
-function rebuild(result: ToolResult, changes: { link?: LinkFields; audit?: AuditRecord }): ToolResult {
-  return build(
-    { ...result, content: givenContent(result) },
-    changes.link ?? result[BRAND],
-    result.renderedResult,
-    changes.audit ?? result.audit,
-  );
-}
-
-function observe(fields: ResultFields, text: string): string {
-  const name = oneLine(fields.toolName);
-  if (fields.ok) return `[result of ${name}]\n${text}\n[end of ${name} result]\n`;
-  if (fields.executed === 'no' && fields.errorCategory === fields.status) return `[blocked: ${name} — ${oneLine(fields.status)}]`;
-  return `[error from ${name}]\n${text}\n[end of ${name} error]\n`;
 }

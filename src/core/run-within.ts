@@ -25,7 +25,10 @@ export async function runWithin<T>(bounds: Bounds, work: (signal: AbortSignal) =
   const deadline = timeoutMs === undefined ? null : timer(clock, timeoutMs);
   const ran = settled(() => work(own?.signal ?? signal));
   try {
-    const stops = [cancellation.aborted.then(() => 'cancelled' as const), ...(deadline === null ? [] : [deadline.due.then(() => 'timeout' as const)])];
+    const stops = [
+      cancellation.aborted.then(() => 'cancelled' as const),
+      ...(deadline === null ? [] : [deadline.due.then(() => 'timeout' as const)]),
+    ];
     const first = await Promise.race([ran, ...stops]);
     if (typeof first === 'object') return { by: 'itself', ran: first };
     own?.abort(new DOMException('the tool ran out of time', 'TimeoutError'));

@@ -17,6 +17,8 @@ export interface Frame {
   readonly startedAt: number;
   /** The call handed to a `next` that has not settled. */
   sent: ToolCall | null;
+  /** What `next` gave the layer last. */
+  promise: Promise<ToolResult> | null;
   /** What `next` answered last. */
   answered: ToolResult | null;
   closed: boolean;
@@ -42,10 +44,11 @@ export interface CallState {
   audit: AuditRecord | undefined;
   /** Which depth last wrote an audit key, so that the outer layer keeps the last word. */
   writers: Map<string, number> | null;
-  frame: Frame | null;
   /** The signal the host gave. A layer that passes on another one cannot cut the caller off. */
   signal: AbortSignal | null;
   executed: Executed;
+  /** When the executor was entered, while it runs: what is built then is its answer. */
+  enteredAt: number | null;
   /** Set once a layer has returned without waiting for `next`; only then must frames ask whether anybody listens. */
   abandoned: boolean;
   /** The first result that was marked to be thrown. No outer layer can take that back. */
@@ -70,9 +73,9 @@ export function createState(seed: StateSeed = {}): CallState {
     annotations: {},
     audit: undefined,
     writers: null,
-    frame: null,
     signal: null,
     executed: 'no',
+    enteredAt: null,
     abandoned: false,
     raised: null,
     active: false,

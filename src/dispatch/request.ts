@@ -42,14 +42,25 @@ function readText(text: string, limits: IntakeLimits): Intake {
   return checked(freezeParsed(parsed));
 }
 
-/** A member called `__proto__` means nothing good: somewhere down the line an assignment would change a prototype. */
 function checked(args: JsonObject): Intake {
-  return hasPrototypeKey(args) ? broken('"__proto__" is not allowed as a name in the arguments') : { args, problem: null };
+  const problem = unfit(args);
+  return problem === null ? { args, problem } : broken(problem);
 }
 
-function hasPrototypeKey(value: JsonValue): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return Object.hasOwn(value, '__proto__') || Object.values(value).some(hasPrototypeKey);
+/**
+ * What `JSON.parse` lets through and nothing further down can deal with: a name that would change a prototype when it
+ * is assigned, a number that became infinite, half a character that has no bytes to be hashed.
+ */
+function unfit(value: JsonValue): string | null {
+  if (typeof value === 'number') return Number.isFinite(value) ? null : 'a number in the arguments is too large';
+  if (typeof value === 'string') return value.isWellFormed() ? null : 'a text in the arguments has half of a surrogate pair';
+  if (typeof value !== 'object' || value === null) return null;
+  if (Object.hasOwn(value, '__proto__')) return '"__proto__" is not allowed as a name in the arguments';
+  for (const [key, item] of Object.entries(value)) {
+    const problem = unfit(key) ?? unfit(item);
+    if (problem !== null) return problem;
+  }
+  return null;
 }
 
 const tooLarge = (bytes: number, { maxArgsBytes }: IntakeLimits): string =>

@@ -133,17 +133,15 @@ function writeSchemas(body: Body, name: string, { looksAt, holds, repeats }: Sch
   if (looksAt === 'nothing') return;
   if (name.startsWith('unevaluated')) body.writing.tracksEvaluated = true;
   const written = addAll(body, name, value, repeats);
-  if (holds === 'list')
-    return writeAlternatives(
-      body,
-      name,
-      written.map(([, schema]) => schema),
-    );
-  if (holds === 'one') for (const [, schema] of written) body.out[name] = schema;
-  if (holds === 'one') return;
-  if (isObject(value)) for (const [key, item] of Object.entries(value)) if (Array.isArray(item)) writeMember(body, name, key, item);
-  for (const [key, schema] of written) writeMember(body, name, key, schema);
+  const schemas = written.map(([, schema]) => schema);
+  if (holds === 'one') body.out[name] = schemas[0] ?? true;
+  else if (holds === 'list') writeAlternatives(body, name, schemas);
+  else for (const [key, member] of [...written, ...listsOf(value)]) writeMember(body, name, key, member);
 }
+
+/** The members of `dependencies` that are lists of names. */
+const listsOf = (value: JsonValue): [key: string, names: JsonValue][] =>
+  isObject(value) ? Object.entries(value).filter(([, member]) => Array.isArray(member)) : [];
 
 /** Alternatives that are nothing but constants are an `enum`, which is found by one look and explained in one line. */
 function writeAlternatives({ out, source }: Body, name: string, schemas: readonly (Draft | boolean)[]): void {

@@ -56,6 +56,7 @@ function failUnlessUnique(context: KeywordCxt): void {
  */
 function countItems(context: KeywordCxt): void {
   const { gen, data, it } = context;
+  // Both were checked to be counts.
   const { minContains = 1, maxContains = Number.MAX_SAFE_INTEGER } = context.parentSchema as { minContains?: number; maxContains?: number };
   const count = gen.let('count', 0);
   const fits = gen.name('valid');

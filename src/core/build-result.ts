@@ -1,0 +1,187 @@
+/** How results are put together. Only this file makes one; everything public goes through it. */
+
+import type { AuditRecord } from './audit.ts';
+import { ownCall, SLOT, type ToolCall } from './call.ts';
+import { type Content, renderContent } from './content.ts';
+import { type ErrorCode, oneLine } from './errors.ts';
+import type { OutputFileRef, ToolResult } from './result.ts';
+import type { CallState, Frame } from './state.ts';
+import type { Executed } from './status.ts';
+
+export const BRAND: unique symbol = Symbol('allium.result');
+
+/** Ties a result to its call. `result` points back, so that a copy by spread is recognised as hand-made. */
+export interface ResultLink {
+  readonly state: CallState;
+  /** The call it was built for, by whoever had that call in hands. */
+  readonly call: ToolCall;
+  readonly raise: ErrorCode | null;
+  /** For the host only; never serialised. Behind a function, because printing a result prints what hangs on it. */
+  readonly cause: (() => unknown) | null;
+  /** Set by an executor that knows better than "it answered, so it ran". */
+  readonly claim: Executed | null;
+  /** The layer it was handed to last. */
+  at: Frame | null;
+  /** The time it took was taken where it ran, in another pass over the call. */
+  readonly measured: boolean;
+  /** The content is only the rendered text, to be rendered again with it. */
+  derived: boolean;
+  result: ToolResult | null;
+}
+
+export type ResultFields = Omit<ToolResult, typeof BRAND | 'renderedResult' | 'observation' | 'audit'>;
+export type LinkFields = Pick<ResultLink, 'state' | 'call' | 'raise' | 'cause' | 'claim' | 'at' | 'measured'>;
+/** The part of a result that says how it went; the rest is taken from the call. */
+export type Ending = Pick<
+  ToolResult,
+  'ok' | 'status' | 'result' | 'content' | 'error' | 'errorCategory' | 'errorClass' | 'interruption' | 'metadata'
+>;
+
+/** The same answer for another pass over the same call, with a word on what ran for a guard out there. */
+export function moved(result: ToolResult, call: ToolCall, claim: Executed): ToolResult {
+  const { raise: code, cause, at } = result[BRAND];
+  const { state } = call[SLOT];
+  const link = { state, call, raise: code, cause, claim, at: null, measured: at !== null };
+  return build({ ...result, content: givenContent(result) }, link, result.renderedResult, state.audit);
+}
+
+/** What the framework itself writes on a result. Field by field: every call passes here once. */
+export function stamp(result: ToolResult, executed: Executed, executionDurationMs = result.executionDurationMs): ToolResult {
+  const {
+    ok: isOk,
+    status,
+    toolName,
+    toolCallId,
+    error,
+    errorCategory,
+    errorClass,
+    executor,
+    approval,
+    outputFiles,
+    interruption,
+    metadata,
+  } = result;
+  const fields = {
+    ok: isOk,
+    status,
+    toolName,
+    toolCallId,
+    arguments: result.arguments,
+    result: result.result,
+    content: givenContent(result),
+    error,
+    errorCategory,
+    errorClass,
+    executor,
+    executed,
+    approval,
+    outputFiles,
+    executionDurationMs,
+    interruption,
+    metadata,
+  } as ResultFields;
+  return build(fields, result[BRAND], result.renderedResult, result.audit);
+}
+
+/** The result with the call's record, for results that were built before there was one. */
+export const withAudit = (result: ToolResult, audit: AuditRecord | undefined): ToolResult =>
+  audit === undefined || result.audit === audit ? result : rebuild(result, { audit });
+
+/** Whether a value is a result made here, and for this call. */
+export function isResultOf(value: unknown, state: CallState): value is ToolResult {
+  return isResult(value) && value[BRAND].state === state;
+}
+
+export function isResult(value: unknown): value is ToolResult {
+  // A hostile proxy throws on every touch, and so may what it answers with.
+  try {
+    return typeof value === 'object' && value !== null && (value as Partial<ToolResult>)[BRAND]?.result === value;
+  } catch {
+    return false;
+  }
+}
+
+const NO_FILES: readonly OutputFileRef[] = Object.freeze([]);
+/** No blocks were given: the text stands for them. */
+export const NO_CONTENT: Content = Object.freeze([]);
+
+const textContent = (text: string): Content => Object.freeze([Object.freeze({ type: 'text', text } as const)]);
+
+/** The blocks somebody gave, without those that only repeat the text. */
+export const givenContent = (result: ToolResult): Content => (result[BRAND].derived ? NO_CONTENT : result.content);
+
+/** Field by field: a spread would cost more than everything else a pass-through stack does. */
+export function answer(given: ToolCall, ending: Ending, cause: (() => unknown) | null = null, claim: Executed | null = null): ToolResult {
+  const call = ownCall(given);
+  const { state } = call[SLOT];
+  const fields = {
+    ok: ending.ok,
+    status: ending.status,
+    toolName: call.toolName,
+    toolCallId: call.callId,
+    arguments: call.toolArgs,
+    result: ending.result,
+    content: ending.content,
+    error: ending.error,
+    errorCategory: ending.errorCategory,
+    errorClass: ending.errorClass,
+    executor: call.declaredExecutor,
+    executed: state.enteredAt === null ? state.executed : (claim ?? 'yes'),
+    approval: null,
+    outputFiles: NO_FILES,
+    executionDurationMs: state.enteredAt === null ? 0 : state.clock.monotonic() - state.enteredAt,
+    interruption: ending.interruption,
+    metadata: ending.metadata,
+  } as ResultFields;
+  return build(fields, { state, call, raise: null, cause, claim, at: null, measured: false }, undefined, state.audit);
+}
+
+/** The one literal every result is made of. */
+export function build(fields: ResultFields, link: LinkFields, text: string | undefined, audit: AuditRecord | undefined): ToolResult {
+  const renderedResult = text ?? (fields.ok ? renderContent(fields.content, fields.result) : (fields.error ?? ''));
+  const derived = fields.content.length === 0;
+  const { state, call, raise: code, cause, claim, at, measured } = link;
+  const brand: ResultLink = { state, call, raise: code, cause, claim, at, measured, derived, result: null };
+  const result = {
+    ok: fields.ok,
+    status: fields.status,
+    toolName: fields.toolName,
+    toolCallId: fields.toolCallId,
+    arguments: fields.arguments,
+    result: fields.result,
+    content: derived ? textContent(renderedResult) : fields.content,
+    renderedResult,
+    observation: observe(fields, renderedResult),
+    error: fields.error,
+    errorCategory: fields.errorCategory,
+    errorClass: fields.errorClass,
+    executor: fields.executor,
+    executed: fields.executed,
+    approval: fields.approval,
+    outputFiles: fields.outputFiles,
+    executionDurationMs: fields.executionDurationMs,
+    interruption: fields.interruption,
+    metadata: fields.metadata,
+    audit,
+    [BRAND]: brand,
+  } as ToolResult; // One shape for every result: absent members are undefined, which the type cannot say.
+  brand.result = result;
+  return Object.freeze(result);
+}
+
+/** The same texts, another wrapping. */
+export function rebuild(result: ToolResult, changes: { link?: LinkFields; audit?: AuditRecord }): ToolResult {
+  return build(
+    { ...result, content: givenContent(result) },
+    changes.link ?? result[BRAND],
+    result.renderedResult,
+    changes.audit ?? result.audit,
+  );
+}
+
+function observe(fields: ResultFields, text: string): string {
+  const name = oneLine(fields.toolName);
+  if (fields.ok) return `[result of ${name}]\n${text}\n[end of ${name} result]\n`;
+  if (fields.executed === 'no' && fields.errorCategory === fields.status) return `[blocked: ${name} — ${oneLine(fields.status)}]`;
+  return `[error from ${name}]\n${text}\n[end of ${name} error]\n`;
+}
