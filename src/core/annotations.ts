@@ -39,8 +39,20 @@ export interface ToolHints {
   readonly openWorld: boolean;
 }
 
+const known = new WeakMap<ToolAnnotations, ToolHints>();
+
 /** The four MCP hints with MCP's defaults: what is not said is destructive and open to the world. */
 export function hintsOf(annotations: ToolAnnotations): ToolHints {
+  // Every call of a tool asks with the same frozen annotations.
+  let hints = known.get(annotations);
+  if (hints === undefined) {
+    hints = hintsFrom(annotations);
+    if (Object.isFrozen(annotations)) known.set(annotations, hints);
+  }
+  return hints;
+}
+
+function hintsFrom(annotations: ToolAnnotations): ToolHints {
   const readOnly = annotations.readOnly ?? false;
   return Object.freeze({
     readOnly,

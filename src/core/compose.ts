@@ -73,12 +73,9 @@ function rememberLast(build: (next: Next) => Link): (next: Next) => Link {
 /** Every pass through a stack has a state of its own, also when a host hands in the same call twice at once. */
 function enter(call: ToolCall, settings: ComposeOptions, recorded: boolean, scrubs: readonly Scrub[]): ToolCall {
   const seed = call[SLOT].state;
-  const state = createState({
-    clock: settings.clock ?? seed.clock,
-    createId: settings.createId ?? seed.createId,
-    nesting: seed.nesting,
-    host: seed.host,
-  });
+  const state = createState(seed);
+  if (settings.clock !== undefined) state.clock = settings.clock;
+  if (settings.createId !== undefined) state.createId = settings.createId;
   state.active = true;
   state.scrubs = scrubs;
   state.signal = call.signal;

@@ -31,6 +31,8 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
  * members are left out. Throws `ERR_NOT_JSON` for everything JSON cannot say; it does not guess.
  */
 export function snapshot(value: unknown): JsonValue {
+  // What was copied before is JSON already, and most results of a layer are.
+  if (typeof value === 'object' && value !== null && snapshots.has(value)) return value as JsonValue;
   return copy(value, '', 0, new Set());
 }
 

@@ -205,6 +205,7 @@ export function raise(result: ToolResult, code: ErrorCode = 'ERR_CALL_REFUSED'):
 export const causeOf = (result: ToolResult): unknown => result[BRAND].cause?.();
 
 function demandStatus(status: string, isOk: boolean): void {
+  if (isOk && status === 'ok') return;
   const expected = statusRow(status)?.ok;
   if (typeof status === 'string' && status !== '' && (expected === undefined || expected === isOk)) return;
   const name = typeof status === 'string' ? `"${oneLine(status)}"` : typeof status;

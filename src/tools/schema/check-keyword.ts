@@ -2,7 +2,7 @@
 
 import { isAlliumError } from '../../core/errors.ts';
 import { isObject, type JsonValue } from '../../core/json.ts';
-import { VALUE_KEYWORDS } from './keywords.ts';
+import { isNames, VALUE_KEYWORDS } from './keywords.ts';
 import { linearPattern } from './linear-regexp.ts';
 import { translatePattern } from './translate-pattern.ts';
 import { type Place, unsupported } from './unsupported.ts';
@@ -29,8 +29,7 @@ export function checkDependencies(value: JsonValue, place: Place, where: string)
   if (!isObject(value)) return;
   if (Object.hasOwn(value, '__proto__')) throw unsupported(where, place, 'depends on __proto__, which is not supported');
   for (const names of Object.values(value)) {
-    if (Array.isArray(names) && !names.every((name) => typeof name === 'string'))
-      throw unsupported(where, place, 'must hold lists of names');
+    if (Array.isArray(names) && !isNames(names)) throw unsupported(where, place, 'must hold lists of names that are not empty');
   }
 }
 

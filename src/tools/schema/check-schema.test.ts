@@ -181,8 +181,10 @@ describe('checkSchema, keywords,', () => {
     ['a pattern that is no text', { pattern: 1 }, '/pattern'],
     ['$data in a limit', { minimum: { $data: '1/a' } }, '/minimum'],
     ['$data in a const', { const: { $data: '1/a' } }, '/const'],
-    ['a dependency on __proto__', JSON.parse('{"dependentRequired":{"__proto__":["a"]}}') as JsonObject, '/dependentRequired'],
+    ['a dependency on __proto__', { dependentRequired: Object.fromEntries([['__proto__', ['a']]]) }, '/dependentRequired'],
     ['a dependency that is no name', { dependencies: { a: [1] } }, '/dependencies'],
+    ['the demand for an empty name, which ajv forgets', { required: ['a', ''] }, '/required'],
+    ['a dependency on an empty name', { dependentRequired: { a: [''] } }, '/dependentRequired'],
   ])('refuses %s', (_what, schema, path) => {
     expect(refusal(schema).details.path).toBe(path);
   });

@@ -46,14 +46,16 @@ export const SCHEMA_KEYWORDS: ReadonlyMap<string, SchemaKeyword> = new Map([
 
 const TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);
 
-const isNames = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((name) => typeof name === 'string');
+/** Ajv never reports the lack of a property whose name is empty, so such a name cannot be asked for. */
+export const isNames = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== '');
 
 const isType = (value: unknown): boolean =>
   Array.isArray(value) ? value.length > 0 && value.every((name) => TYPES.has(name)) : TYPES.has(value);
 
 const text: Expectation = { text: 'a string', test: (value) => typeof value === 'string' };
 const number: Expectation = { text: 'a number', test: (value) => typeof value === 'number' };
-const names: Expectation = { text: 'a list of names', test: isNames };
+const names: Expectation = { text: 'a list of names that are not empty', test: isNames };
 
 /** What the values of the other keywords must be. A keyword that is not here is not read. */
 export const VALUE_KEYWORDS: ReadonlyMap<string, Expectation> = new Map([
@@ -61,7 +63,10 @@ export const VALUE_KEYWORDS: ReadonlyMap<string, Expectation> = new Map([
   ['enum', { text: 'a list of at least one value', test: (value: unknown) => Array.isArray(value) && value.length > 0 }],
   ['const', { text: 'a value', test: () => true }],
   ['required', names],
-  ['dependentRequired', { text: 'lists of names', test: (value: unknown) => isObject(value) && Object.values(value).every(isNames) }],
+  [
+    'dependentRequired',
+    { text: 'lists of names that are not empty', test: (value: unknown) => isObject(value) && Object.values(value).every(isNames) },
+  ],
   ['multipleOf', { text: 'a number above 0', test: (value: unknown) => typeof value === 'number' && value > 0 }],
   ['maximum', number],
   ['minimum', number],

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isAlliumError } from '../../core/errors.ts';
 import { linearPattern, linearRegExp } from './linear-regexp.ts';
 import { metered, STOPPED } from './steps.ts';
 
@@ -99,9 +100,7 @@ describe('linearPattern', () => {
     const act = (): unknown => linearPattern(pattern);
 
     expect(act).toThrow(reason);
-    expect(act).toThrow(
-      expect.objectContaining({ code: 'ERR_SCHEMA_UNSUPPORTED', message: expect.not.stringContaining(pattern) as string }),
-    );
+    expect(act).toThrow(expect.toSatisfy((thrown) => isAlliumError(thrown, 'ERR_SCHEMA_UNSUPPORTED') && !thrown.message.includes(pattern)));
   });
 
   it('is told apart from every other pattern by its text, by which ajv keeps it', () => {

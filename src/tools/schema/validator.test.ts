@@ -5,6 +5,7 @@ import { checkSchema } from './check-schema.ts';
 import { countCompilations, isCompiled, validateJson } from './validator.ts';
 
 const fits = (schema: JsonObject, value: JsonValue): boolean => validateJson(checkSchema(schema, 'test'), value).length === 0;
+// Every text below is an object. A literal could not have a member called __proto__.
 const parsed = (text: string): JsonObject => JSON.parse(text) as JsonObject;
 const DRAFT_07 = 'http://json-schema.org/draft-07/schema#';
 
