@@ -103,6 +103,25 @@ describe.each(POSITIONS)('a malformed answer of the %s layer', (position) => {
   });
 });
 
+describe('a promise of next that a layer tampered with', () => {
+  it.each<[string, (done: (value: unknown) => void) => unknown]>([
+    ['answers with garbage', (done) => done('garbage')],
+    ['answers twice', (done) => (done(1), done(2))],
+    [
+      'throws',
+      () => {
+        throw new Error('tampered');
+      },
+    ],
+  ])('is still a result when its then %s', async (_, then) => {
+    const tampering: ToolCaller = (call, next) => Object.assign(next(call), { then });
+    const result = await runQuietly(stackWith('middle', tampering), echoExecutor());
+
+    expectProper(result, 'tool_middleware_exception');
+    expect(blamed(result)).toEqual(['middle']);
+  });
+});
+
 describe('a malformed answer of the executor', () => {
   it.each(malformedResults)('is no success when it is %s', async (_, make) => {
     const result = await runQuietly(stackWith('none', pass), async (call) => returning(make(call)));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { unhandledDuring } from '../../conformance/fuzz/watch-process.ts';
 import { echoExecutor, makeCall, settle, testClock } from '../../conformance/test-kit.ts';
-import { withCall } from './call.ts';
+import { type ToolCall, withCall } from './call.ts';
 import { composeToolCallers } from './compose.ts';
 import type { Next, ToolCaller, ToolLayer } from './layer.ts';
 import { annotate, fail, ok, raise, refuse, type ToolResult } from './result.ts';
@@ -135,6 +135,41 @@ describe('a stack that a layer calls inside itself', () => {
     expect(executor.calls).toEqual([]);
   });
 
+  it('may leave early before the layers below were entered, which then never are', async () => {
+    const gate = new AbortController();
+    const slow = layer('slow', async (call, next) => {
+      await whenAborted(gate.signal).aborted;
+      return next(withCall(call, { signal: new AbortController().signal }));
+    });
+    const entered: string[] = [];
+    const below = layer('below', (call, next) => {
+      entered.push('below');
+      return next(call);
+    });
+    const stack = composeToolCallers([leaving, slow]);
+    const outer = layer('outer', async (call, next) => {
+      const result = await next(call);
+      gate.abort();
+      await settle();
+      return result;
+    });
+    const result = await composeToolCallers([outer, joining(stack), below])(makeCall(), echoExecutor());
+
+    expect(result).toMatchObject({ status: 'timeout', executed: 'no' });
+    expect(entered).toEqual([]);
+  });
+
+  it('does not enter an executor of its own for a caller that has gone', async () => {
+    const executor = echoExecutor();
+    const result = await composeToolCallers([joining(inner, (call) => inner(call, executor))])(
+      makeCall({ signal: AbortSignal.abort() }),
+      echoExecutor(),
+    );
+
+    expect(result).toMatchObject({ status: 'cancelled', executed: 'no' });
+    expect(executor.calls).toEqual([]);
+  });
+
   it('does no harm when the layer forgets to wait for it', async () => {
     const executor = echoExecutor();
     const slow = composeToolCallers([
@@ -178,14 +213,21 @@ describe('a stack that a layer calls inside itself', () => {
   });
 
   it('takes a copy of a call for what withCall would have made of it', async () => {
+    const seen: ToolCall[] = [];
+    const seeing = composeToolCallers([
+      (call, next) => {
+        seen.push(call);
+        return next(call);
+      },
+    ]);
+    const forging = joining(seeing, (call, next) => seeing({ ...call, callId: 'forged', toolArgs: { a: [1] } }, next));
     const executor = echoExecutor();
-    await composeToolCallers([joining(inner, (call, next) => inner({ ...call, callId: 'forged', toolArgs: { a: [1] } }, next))])(
-      makeCall(),
-      executor,
-    );
+    await composeToolCallers([forging])(makeCall(), executor);
 
-    expect(executor.calls[0]).toMatchObject({ callId: 'call-1', toolArgs: { a: [1] } });
-    expect(Object.isFrozen(executor.calls[0]?.toolArgs['a'])).toBe(true);
+    for (const call of [seen[0], executor.calls[0]]) {
+      expect(call).toMatchObject({ callId: 'call-1', toolArgs: { a: [1] } });
+      expect(Object.isFrozen(call?.toolArgs['a'])).toBe(true);
+    }
   });
 });
 

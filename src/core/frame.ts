@@ -16,22 +16,35 @@ export type Link = (call: ToolCall, parent: Frame | null) => Promise<ToolResult>
 /** Layers of the framework itself write a line only when they answered the call. */
 export const silentLayers = new WeakSet<object>();
 
-/** Written without `async`, because a second promise per layer would double what a layer costs. */
+/**
+ * Written without `async`, because a second promise per layer would double what a layer costs. A layer that hands on
+ * what `next` gave it costs none at all: it is left together with the layer inside it.
+ */
 export function layerLink(layer: ToolLayer, inner: Link): Link {
   const silent = silentLayers.has(layer.caller);
   return (call, parent) => {
-    const frame = openFrame(layer, call, parent);
-    const returned = (result: unknown) => leave(frame, result, silent);
+    const frame = openFrame(layer, silent, call, parent);
     try {
       const answered = layer.caller(call, (passed) => descend(frame, inner, passed));
-      // What `next` gave and the layer hands on as it is cannot reject.
-      if (frame.promise !== null && answered === frame.promise) return frame.promise.then(returned);
-      const threw = (thrown: unknown) => leave(frame, layerThrew(frame, thrown), silent);
-      return (isPlainPromise(answered) ? answered : adopted(answered)).then(returned, threw);
+      const isPlain = isPlainPromise(answered);
+      if (isPlain && answered === frame.promise && frame.sent !== null) {
+        frame.handsOn = true;
+        return frame.promise;
+      }
+      const returned = (result: unknown) => climb(parent, leave(frame, result));
+      const threw = (thrown: unknown) => climb(parent, leave(frame, layerThrew(frame, thrown)));
+      return (isPlain ? answered : adopted(answered)).then(returned, threw);
     } catch (thrown) {
-      return Promise.resolve(leave(frame, layerThrew(frame, thrown), silent));
+      return Promise.resolve(leave(frame, layerThrew(frame, thrown)));
     }
   };
+}
+
+/** Leaves every layer outside that handed on the promise now being kept. */
+function climb(from: Frame | null, result: ToolResult): ToolResult {
+  let left = result;
+  for (let frame = from; frame?.handsOn === true; frame = frame.parent) left = leave(frame, left);
+  return left;
 }
 
 /** A promise with a `then` of its own may answer twice, or not with a promise; `instanceof` alone does not tell. */
@@ -41,15 +54,17 @@ const isPlainPromise = (value: unknown): value is Promise<unknown> =>
 /** Whatever was returned, as a promise that settles once. `Promise.resolve` would hand a tampered promise back as it is. */
 const adopted = (value: unknown): Promise<unknown> => new Promise((resolve) => resolve(value));
 
-function openFrame(layer: ToolLayer, call: ToolCall, parent: Frame | null): Frame {
+function openFrame(layer: ToolLayer, silent: boolean, call: ToolCall, parent: Frame | null): Frame {
   const slot = call[SLOT];
   const frame: Frame = {
     layer,
+    silent,
     call,
     parent,
     startedAt: slot.state.clock.now(),
     sent: null,
     promise: null,
+    handsOn: false,
     answered: null,
     closed: false,
     line: null,
@@ -78,7 +93,7 @@ export function bottomLink(executor: Next): Link {
     const abandoned = state.abandoned && isAbandoned(parent);
     state.executed = strongerExecuted(abandoned ? state.executed : before, result[BRAND].claim ?? 'yes');
     if (!abandoned) state.enteredAt = null;
-    return answer(parent, measured(result, state, startedAt));
+    return climb(parent, answer(parent, measured(result, state, startedAt)));
   };
 }
 
@@ -140,7 +155,7 @@ function layerThrew(frame: Frame, thrown: unknown): ToolResult {
 const stopped = ({ layer, call }: Frame): string =>
   `The layer "${layer.name}" failed, so this call of ${call.toolName} was stopped. Do not repeat it unchanged.`;
 
-function leave(frame: Frame, answered: unknown, silent: boolean): ToolResult {
+function leave(frame: Frame, answered: unknown): ToolResult {
   const { state } = frame.call[SLOT];
   const returned = isResultOf(answered, state) ? answered : blame(frame, foreignResult(`layer "${frame.layer.name}"`));
   if (state.abandoned && isAbandoned(frame.parent)) {
@@ -152,7 +167,7 @@ function leave(frame: Frame, answered: unknown, silent: boolean): ToolResult {
   frame.call[SLOT].frame = frame.parent;
   if (result.ok && frame.answered?.ok === false && isCancelled(frame.call)) result = uncancelled(frame, frame.answered);
   if (result.executed !== state.executed) result = stamp(result, state.executed);
-  if (!silent || (result !== frame.answered && !result.ok)) writeLine(frame, result);
+  if (!frame.silent || (result !== frame.answered && !result.ok)) writeLine(frame, result);
   return answer(frame.parent, result);
 }
 

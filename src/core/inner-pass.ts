@@ -20,6 +20,9 @@ export async function innerPass(
   stack: (pass: ToolCall, bottom: Next) => Promise<ToolResult>,
 ): Promise<ToolResult> {
   const { state, frame } = outer[SLOT];
+  // Both records are cleaned by both stacks from the start: a layer of either may read what the other wrote.
+  joinScrubs(state, pass[SLOT].state.scrubs);
+  pass[SLOT].state.scrubs = state.scrubs;
   // Where `next` belongs to the layer that called the stack, the outer guard knows what ran; otherwise only this pass does.
   let strange = false;
   const bottom: Next = async (passed) => {
@@ -46,7 +49,6 @@ const ranIn = (result: ToolResult): Executed => (result[BRAND].at === null ? (re
 function rejoin(outer: ToolCall, frame: Frame | null, pass: ToolCall, executed: Executed): void {
   const { state } = outer[SLOT];
   const inner = pass[SLOT].state;
-  joinScrubs(state, inner.scrubs);
   const written = Object.entries(inner.audit ?? {}).filter(([key]) => key === 'layers' || inner.writers?.has(key) === true);
   if (written.length > 0) mergeAudit(state, Object.fromEntries(written), (frame === null ? 0 : depthOf(frame)) + 1);
   state.executed = strongerExecuted(state.executed, executed);

@@ -264,6 +264,15 @@ describe('law 3: nothing throws through the onion', () => {
     }
   });
 
+  it('and the error of a raise knows what ran afterwards', async () => {
+    let attempt = 0;
+    const scope: ToolCaller = (call, next) => ((attempt += 1) === 1 ? raise(refuse(call, 'scope_violation', 'No.')) : next(call));
+    const retry: ToolCaller = async (call, next) => ((await next(call)).ok ? ok(call) : next(call));
+    const thrown = await thrownBy(composeToolCallers([retry, scope])(makeCall(), echoExecutor()));
+
+    expect(isAlliumError(thrown) && thrown.result).toMatchObject({ status: 'scope_violation', executed: 'yes' });
+  });
+
   it('and a raise of the executor is thrown by an empty stack, too', async () => {
     const raising: Next = async (call) => raise(refuse(call, 'policy_blocked', 'No.'));
 

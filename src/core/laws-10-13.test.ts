@@ -218,6 +218,21 @@ describe('law 13: every string of the audit record is scrubbed before anybody re
     ]);
   });
 
+  it('before a layer of either stack reads it, where one was called by a layer', async () => {
+    const seen: string[] = [];
+    const reading = layer('reading', async (call, next) => {
+      const result = await next(call);
+      seen.push(textOf(result));
+      return result;
+    });
+    const inner = composeToolCallers([reading, telling('inner'), masking('two', 'er2')]);
+    const stack = [masking('one', 'hunt'), layer('joining', (call, next) => inner(call, next)), reading, telling('below')];
+    const result = await composeToolCallers(stack)(makeCall(), echoExecutor());
+
+    expect(seen).toHaveLength(2);
+    for (const text of [...seen, textOf(result)]) expect(text).not.toMatch(/hunt|er2/);
+  });
+
   it('and a cleaner that throws lets nothing through, and leaves the record readable', async () => {
     const failing: ToolLayer = {
       ...layer('failing'),

@@ -166,6 +166,13 @@ describe('law 5: cancellation is a result', () => {
     expect(lineOf(result, 'cheerful')).toMatchObject({ status: 'exception' });
   });
 
+  it('while a call nobody took back may be saved by a layer', async () => {
+    const saving = layer('saving', async (call, next) => ((await next(call)).ok ? ok(call) : ok(call, 'from the cache')));
+    const result = await composeToolCallers([saving])(makeCall(), throwing);
+
+    expect(result).toMatchObject({ ok: true, result: 'from the cache', executed: 'unknown' });
+  });
+
   it('but a layer that took back only its own attempt may try again', async () => {
     const retry = layer('retry', async (call, next) => {
       const first = await next(withCall(call, { signal: AbortSignal.abort() }));
@@ -221,6 +228,16 @@ describe('law 6: compose writes audit.layers', () => {
 
     expect(result.audit).toMatchObject({ summary: 'outer', reason: 'mine' });
     expect(namesOf(result)).toEqual(['inner', 'inner', 'outer']);
+  });
+
+  it('and every layer writes on its own line, also about a call that was changed further in', async () => {
+    const saying = (name: string, caller: ToolCaller = pass): ToolLayer =>
+      layer(name, async (call, next) => annotate(await caller(call, next), { [name]: true }, { status: `seen by ${name}` }));
+    const changing: ToolCaller = (call, next) => next(withCall(call, { toolArgs: { changed: true } }));
+    const result = await composeToolCallers([saying('a'), saying('b', changing), saying('c', changing)])(makeCall(), echoExecutor());
+
+    expect(result.audit?.layers.map(({ status }) => status)).toEqual(['seen by c', 'seen by b', 'seen by a']);
+    expect(result.audit).toMatchObject({ a: true, b: true, c: true });
   });
 
   it('and merging is shallow, except that layers concatenates', async () => {

@@ -6,7 +6,7 @@ import { composeToolCallers } from './compose.ts';
 import type { Next, ToolCaller, ToolLayer } from './layer.ts';
 import { matchesTool } from './match-tool.ts';
 import { checkOptions, expected } from './options.ts';
-import { annotate, ok, refuse, type ToolResult, withResult } from './result.ts';
+import { annotate, ok, raise, refuse, type ToolResult, withResult } from './result.ts';
 import { whenAborted } from './signal.ts';
 
 const pass: ToolCaller = (call, next) => next(call);
@@ -115,7 +115,7 @@ describe('law 7: next may be called again', () => {
     expect(result).toMatchObject({ status: 'timeout', executed: 'yes', audit: { summary: 'outer', left: true } });
   });
 
-  it('and the executor is not entered any more', async () => {
+  it('and neither a layer nor the executor is entered any more', async () => {
     const gate = new AbortController();
     const slow = layer('slow', async (call, next) => {
       await whenAborted(gate.signal).aborted;
@@ -127,11 +127,33 @@ describe('law 7: next may be called again', () => {
       await settle();
       return result;
     });
+    const entered: string[] = [];
+    const inner = layer('inner', (call, next) => {
+      entered.push('inner');
+      return next(call);
+    });
     const executor = echoExecutor();
-    const result = await composeToolCallers([outer, layer('leaving', leaving), slow, layer('inner')])(makeCall(), executor);
+    const result = await composeToolCallers([outer, layer('leaving', leaving), slow, inner])(makeCall(), executor);
 
     expect(result).toMatchObject({ status: 'timeout', executed: 'no' });
-    expect(executor.calls).toEqual([]);
+    expect([entered, executor.calls]).toEqual([[], []]);
+  });
+
+  it('and what it raises is not thrown', async () => {
+    const gate = new AbortController();
+    const raising: Next = async (call) => {
+      await whenAborted(gate.signal).aborted;
+      return raise(refuse(call, 'policy_blocked', 'Too late.'));
+    };
+    const outer = layer('outer', async (call, next) => {
+      const result = await next(call);
+      gate.abort();
+      await settle();
+      return result;
+    });
+    for (const members of [[leaving], [leaving, pass]]) {
+      expect(await composeToolCallers([outer, ...members])(makeCall(), raising)).toMatchObject({ status: 'timeout' });
+    }
   });
 
   it('and nothing of it is left unhandled after the call has ended', async () => {

@@ -12,6 +12,8 @@ import type { ToolResult } from './result.ts';
 /** One layer at work on one call. */
 export interface Frame {
   readonly layer: ToolLayer;
+  /** Writes a line only when it answered the call itself. */
+  readonly silent: boolean;
   readonly call: ToolCall;
   readonly parent: Frame | null;
   readonly startedAt: number;
@@ -19,6 +21,8 @@ export interface Frame {
   sent: ToolCall | null;
   /** What `next` gave the layer last. */
   promise: Promise<ToolResult> | null;
+  /** The layer returned just that promise and is left when it is kept. */
+  handsOn: boolean;
   /** What `next` answered last. */
   answered: ToolResult | null;
   closed: boolean;
