@@ -8,7 +8,8 @@ import { resolveReference } from './resolve-reference.ts';
 import { subschemas } from './subschemas.ts';
 import { at, type Place, unsupported } from './unsupported.ts';
 
-const MAX_NODES = 10_000;
+/** Ajv compiles some thousand subschemas a second, and the first call of a tool waits for it. */
+const MAX_NODES = 2_000;
 const MAX_DEPTH = 64;
 /** Ajv nests one block of code per sibling: above some 1 500 of them its output cannot be parsed. */
 const MAX_SIBLINGS = 1_000;
