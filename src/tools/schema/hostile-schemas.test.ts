@@ -38,7 +38,7 @@ const hostile: [string, () => unknown, RegExp][] = [
   ['28 doublings by allOf', () => doubling(28, (inner) => ({ allOf: [inner, inner] })), /more than 20000/],
   ['60 doublings by allOf', () => doubling(60, (inner) => ({ allOf: [inner, inner] })), /more than 20000/],
   ['60 doublings by properties', () => doubling(60, (inner) => ({ properties: { a: inner, b: inner } })), /more than 20000/],
-  ['a chain of 5000 references', () => doubling(4999, (inner) => inner), /nests deeper than 256 with its references/],
+  ['a chain of 1000 references', () => doubling(999, (inner) => inner), /nests deeper than 256 with its references/],
   ['10 000 definitions', () => ({ $defs: named(10_000, {}) }), /more than 2000 subschemas/],
   ['a million values', () => ({ enum: numbered(1_000_000, (index) => index) }), /more than 50000 values/],
   ['10 001 values', () => ({ enum: numbered(10_001, (index) => index) }), /more than 10000 values/],
@@ -74,7 +74,7 @@ describe('checkSchema, hostile schemas,', () => {
   });
 
   it('takes what stays just below the limits', () => {
-    const wide = { properties: named(10, { properties: named(900, {}) }) };
+    const wide = { properties: named(2, { properties: named(900, {}) }) };
 
     for (const schema of [
       nested(64),
