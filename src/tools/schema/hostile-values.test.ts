@@ -152,7 +152,7 @@ describe('validateJson, wide schemas,', () => {
   }
 
   it('that nest deeper than one function can be written are split', () => {
-    const schema = checkSchema(wide(700, wide(700, wide(700, { type: 'integer' }))), 'test');
+    const schema = checkSchema(wide(650, wide(650, wide(650, { type: 'integer' }))), 'test');
 
     expect(validateJson(schema, { last: { last: { last: 1 } } })).toEqual([]);
     expect(validateJson(schema, { last: { last: { last: 'x' } } })).toEqual([
