@@ -1,6 +1,7 @@
 /** `node run-fuzz.js [--calls N] [--seed S]`: prints figures, exits with 1 on a violation. */
 
 import { parseArgs } from 'node:util';
+import { fuzzDispatch } from './fuzz-dispatch.ts';
 import { fuzzOnion } from './fuzz-onion.ts';
 
 const { values } = parseArgs({ options: { calls: { type: 'string' }, seed: { type: 'string' } } });
@@ -14,21 +15,24 @@ function wholeNumber(option: string, text: string): number {
   process.exit(2);
 }
 
-const startedAt = performance.now();
 const step = Math.max(50, Math.floor(calls / 20));
-let shown = 0;
-const figures = await fuzzOnion({
-  calls,
-  seed,
-  onProgress(done) {
+
+/** Tells now and then how far a run is. */
+function progressOf(what: string): (done: number) => void {
+  const startedAt = performance.now();
+  let shown = 0;
+  return (done) => {
     if (done - shown < step) return;
     shown = done;
-    process.stdout.write(`${done} calls, ${Math.round((performance.now() - startedAt) / 1000)} s\n`);
-  },
-});
+    process.stdout.write(`${what}: ${done} calls, ${Math.round((performance.now() - startedAt) / 1000)} s\n`);
+  };
+}
 
-process.stdout.write(`${JSON.stringify({ seed, ...figures }, null, 2)}\n`);
-if (Object.keys(figures.violations).length > 0) {
+const onion = await fuzzOnion({ calls, seed, onProgress: progressOf('onion') });
+const dispatch = await fuzzDispatch({ calls, seed, onProgress: progressOf('dispatch') });
+
+process.stdout.write(`${JSON.stringify({ seed, onion, dispatch }, null, 2)}\n`);
+if (Object.keys({ ...onion.violations, ...dispatch.violations }).length > 0) {
   process.stdout.write(`Repeat it with --seed ${seed} --calls ${calls}\n`);
   process.exitCode = 1;
 }

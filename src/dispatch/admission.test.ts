@@ -66,11 +66,18 @@ describe('arguments', () => {
     ['a number without end', '{"text": 1e400}'],
     ['half a character', '{"text": "\\ud800"}'],
     ['half a character in a name', '{"\\ud800": 1}'],
+    ['a revoked proxy', revoked()],
     ['a function', { text: () => 'a' }],
     ['something that contains itself', cyclic()],
     ['too many levels', `{"text":${'['.repeat(70)}${']'.repeat(70)}}`],
     ['a million levels', `${'{"a":'.repeat(1_000_000)}1${'}'.repeat(1_000_000)}`.slice(0, 900_000)],
   ];
+
+  function revoked(): object {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    return proxy;
+  }
 
   function cyclic(): object {
     const self: Record<string, unknown> = {};

@@ -164,6 +164,18 @@ describe('the gate', () => {
 });
 
 describe('the counter', () => {
+  it('forgets the key that has been idle longest, and only beyond a hundred thousand', () => {
+    const counter = createCallCounter(1);
+    counter.take('first');
+    counter.take('second');
+    for (let key = 0; key < 99_998; key += 1) counter.take(String(key));
+
+    expect(counter.take('second')).toBe(false);
+    counter.take('one more');
+    expect(counter.take('second')).toBe(false);
+    expect(counter.take('first')).toBe(true);
+  });
+
   it('takes check and count in one step', () => {
     const counter = createCallCounter(1);
 

@@ -45,7 +45,8 @@ export interface CallCounter {
 
 export function createCallCounter(max: number | undefined): CallCounter {
   if (max === undefined) return { take: () => true };
-  const counts = new LRUCache<string, number>({ max: MAX_COUNTED });
+  // Counted as size: with `max` the whole cache would be laid out when a dispatcher is made.
+  const counts = new LRUCache<string, number>({ maxSize: MAX_COUNTED, sizeCalculation: () => 1 });
   return {
     take(key) {
       const count = counts.get(key) ?? 0;

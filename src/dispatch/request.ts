@@ -17,15 +17,20 @@ const broken = (problem: string): Intake => ({ args: NONE, problem });
 /** Reads arguments from an object or from raw JSON text. Malformed text is a problem to report, never an empty object. */
 export function readArguments(given: unknown, limits: IntakeLimits): Intake {
   if (typeof given === 'string') return readText(given, limits);
-  if (!isObject(given)) return broken(`the arguments must be a JSON object, got ${kindOf(given)}`);
-  if (isDeeperThan(given, limits.maxArgsDepth)) return broken(tooDeep(limits));
   try {
-    const args = snapshotObject(given);
-    const bytes = Buffer.byteLength(JSON.stringify(args));
-    return bytes > limits.maxArgsBytes ? broken(tooLarge(bytes, limits)) : checked(args);
+    return readObject(given, limits);
   } catch (error) {
+    // A hostile proxy throws on the first touch.
     return broken(`the arguments are not JSON: ${error instanceof AlliumError ? oneLine(error.message) : 'they cannot be read'}`);
   }
+}
+
+function readObject(given: unknown, limits: IntakeLimits): Intake {
+  if (!isObject(given)) return broken(`the arguments must be a JSON object, got ${kindOf(given)}`);
+  if (isDeeperThan(given, limits.maxArgsDepth)) return broken(tooDeep(limits));
+  const args = snapshotObject(given);
+  const bytes = Buffer.byteLength(JSON.stringify(args));
+  return bytes > limits.maxArgsBytes ? broken(tooLarge(bytes, limits)) : checked(args);
 }
 
 function readText(text: string, limits: IntakeLimits): Intake {

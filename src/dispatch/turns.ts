@@ -14,7 +14,9 @@ export interface TurnMemory {
 export function createTurnMemory(maxTurns = MAX_TURNS): TurnMemory {
   let forgotten = false;
   const shown = new LRUCache<string, ReadonlySet<string>>({
-    max: maxTurns,
+    // Counted as size: with `max` the whole cache would be laid out when a dispatcher is made.
+    maxSize: maxTurns,
+    sizeCalculation: () => 1,
     dispose: (_names, _key, reason) => {
       if (reason === 'evict') forgotten = true;
     },
