@@ -147,7 +147,10 @@ function governedStack(parts: DispatcherParts, resolve: (name: string, turn: Tur
       perRun: createCallCounter(limits.maxCallsPerRun),
       perSession: createCallCounter(limits.maxCallsPerSession),
       gate: createGate(limits.maxConcurrent),
-      onStart: (call) => hub.emit('tool_call_update', () => startedEvent(call)),
+      onStart: (call) => {
+        // An observing layer may have answered without waiting for what is inside it.
+        if (!recordOf(call).done) hub.emit('tool_call_update', () => startedEvent(call));
+      },
     }),
     ...layers.slice(leading),
     entryLayer(resolve, namesIn),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { settle } from '../../conformance/test-kit.ts';
 import { isAlliumError } from '../core/errors.ts';
 import { defineLayer, passThrough } from '../core/layer.ts';
 import { refuse } from '../core/result.ts';
@@ -71,6 +72,36 @@ describe('the lifecycle of a call', () => {
     });
     expect(storyOf(events)).toEqual(['pending', 'in_progress', 'audit', 'failed']);
     expect(ran).toEqual([]);
+  });
+
+  it('does not call a call under way that was answered already', async () => {
+    const hasty = defineLayer({
+      name: 'hasty',
+      observes: true,
+      caller(call, next) {
+        void settle().then(() => next(call));
+        return refuse(call, 'policy_blocked', 'Not waited for.');
+      },
+    });
+    const slow = defineLayer({ name: 'slow', observes: true, caller: (call, next) => settle().then(() => next(call)) });
+    const leaving = defineLayer({
+      name: 'leaving',
+      observes: true,
+      caller(call, next) {
+        void next(call);
+        return refuse(call, 'policy_blocked', 'Not waited for.');
+      },
+    });
+
+    for (const layers of [[hasty], [leaving, slow]]) {
+      const { governed, events, ran } = setup({ layers });
+      await governed.call({ name: 'echo', arguments: {} });
+      await settle();
+      await settle();
+
+      expect(storyOf(events)).toEqual(['pending', 'audit', 'failed']);
+      expect(ran).toEqual([]);
+    }
   });
 
   it('calls an interrupted call paused', async () => {
