@@ -74,34 +74,32 @@ describe('the lifecycle of a call', () => {
     expect(ran).toEqual([]);
   });
 
-  it('does not call a call under way that was answered already', async () => {
-    const hasty = defineLayer({
-      name: 'hasty',
-      observes: true,
-      caller(call, next) {
-        void settle().then(() => next(call));
-        return refuse(call, 'policy_blocked', 'Not waited for.');
-      },
+  it('does not call a call under way that was answered while it waited for its turn', async () => {
+    let finish = (_value: unknown) => {};
+    const wait = defineTool({
+      name: 'wait',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: () => new Promise((resolve) => (finish = resolve)),
     });
-    const slow = defineLayer({ name: 'slow', observes: true, caller: (call, next) => settle().then(() => next(call)) });
     const leaving = defineLayer({
       name: 'leaving',
       observes: true,
       caller(call, next) {
-        void next(call);
-        return refuse(call, 'policy_blocked', 'Not waited for.');
+        const inside = next(call);
+        return call.callId === 'leaves' ? refuse(call, 'policy_blocked', 'Not waited for.') : inside;
       },
     });
+    const { governed, events } = setup({ toolList: () => [wait], layers: [leaving], limits: { maxConcurrent: 1 } });
+    const first = governed.call({ name: 'wait', arguments: {}, id: 'first' });
+    await settle();
 
-    for (const layers of [[hasty], [leaving, slow]]) {
-      const { governed, events, ran } = setup({ layers });
-      await governed.call({ name: 'echo', arguments: {} });
-      await settle();
-      await settle();
+    await governed.call({ name: 'wait', arguments: {}, id: 'leaves' });
+    finish('done');
+    await first;
+    await settle();
 
-      expect(storyOf(events)).toEqual(['pending', 'audit', 'failed']);
-      expect(ran).toEqual([]);
-    }
+    expect(storyOf(events.filter((event) => event.tool_call_id === 'leaves'))).toEqual(['pending', 'audit', 'failed']);
   });
 
   it('calls an interrupted call paused', async () => {
