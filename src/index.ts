@@ -69,7 +69,7 @@ export { toolFailure, toolOutput } from './tools/tool.ts';
 
 // Dispatch
 export type { BatchOptions } from './dispatch/batch.ts';
-export type { CallOptions } from './dispatch/dispatcher.ts';
+export type { CallOptions } from './dispatch/open-call.ts';
 export type { EventListener, EventName } from './dispatch/events.ts';
 export type { AdvertiseOptions, GovernedTools, GovernOptions } from './dispatch/govern-tools.ts';
 export { governTools } from './dispatch/govern-tools.ts';

@@ -4,7 +4,8 @@ import { isAlliumError } from '../core/errors.ts';
 import { checkOptions, expected } from '../core/options.ts';
 import type { ToolResult } from '../core/result.ts';
 import type { ToolRequest } from '../tools/tool.ts';
-import type { CallOptions, Dispatcher } from './dispatcher.ts';
+import type { Dispatcher } from './dispatcher.ts';
+import type { CallOptions } from './open-call.ts';
 
 export interface BatchOptions extends CallOptions {
   /** @default 1 */

@@ -14,11 +14,12 @@ import { nameAdvice } from '../tools/names.ts';
 import { createRegistry, type Registry, specOf, transformed } from '../tools/registry.ts';
 import type { Logger, Tool, ToolExecutor, ToolRequest } from '../tools/tool.ts';
 import { type BatchOptions, runBatch } from './batch.ts';
-import { type CallOptions, createDispatcher, type Dispatcher } from './dispatcher.ts';
+import { createDispatcher, type Dispatcher, type DispatcherParts } from './dispatcher.ts';
 import { createEventHub, type EventHub } from './events.ts';
 import { demandSources, type Secret } from './hidden-arguments.ts';
 import { type DispatchLimits, resolveLimits } from './limits.ts';
 import { defaultLogger } from './logger.ts';
+import type { CallOptions } from './open-call.ts';
 import { fileOutputs, type OutputFiles } from './output-files.ts';
 import { createTurnMemory } from './turns.ts';
 
@@ -98,6 +99,36 @@ const ADVERTISE_EXPECTED = {
 /** Puts a stack around tools. Everything that can be misconfigured throws here, not at the first call. */
 export function governTools(options: GovernOptions): GovernedTools {
   checkOptions('governTools', options, EXPECTED);
+  const { parts, executors } = assemble(options);
+  const { layers, shown, turns, hub } = parts;
+  const dispatcher = createDispatcher(parts);
+  const specs = Object.freeze([...shown].map(specOf));
+  let closing: Promise<void> | undefined;
+
+  const governed: GovernedTools = {
+    tools: specs,
+    advertise(advertised) {
+      const chosen = chosenTools(specs, advertised);
+      const names = chosen.map((tool) => tool.name);
+      turns.remember(dispatcher.turnOf(advertised.turn), names);
+      return chosen;
+    },
+    call: (request, callOptions) => dispatcher.call(request, callOptions),
+    batch: (requests, batchOptions) => runBatch(dispatcher.call, requests, batchOptions),
+    observe: (request, output, callOptions) => dispatcher.observe(request, output, callOptions),
+    resume: () =>
+      Promise.reject(
+        new AlliumError('ERR_APPROVALS_UNAVAILABLE', 'resume: no approval engine is configured, so nothing waits for a decision'),
+      ),
+    on: hub.on,
+    explain: () => [explainStack(layers), ...nameAdvice(shown.names)].join('\n'),
+    close: () => (closing ??= closeAll(dispatcher, [...layers, ...executors])),
+  };
+  return Object.freeze(governed);
+}
+
+/** Takes the options apart and fills in what was left out. */
+function assemble(options: GovernOptions): { parts: DispatcherParts; executors: readonly ToolExecutor[] } {
   const { layers } = composeToolCallers(options.layers);
   const registry = isRegistry(options.tools) ? options.tools : createRegistry(options.tools);
   const shown = createRegistry(shownTools(registry, layers), { names: 'mcp' });
@@ -108,15 +139,10 @@ export function governTools(options: GovernOptions): GovernedTools {
     demandSources(tool, sources);
     executorFor(executors, tool);
   }
-  const turns = createTurnMemory();
-  const hub = createEventHub(logger);
-  const dispatcher = createDispatcher({
-    layers,
-    shown,
-    turns,
-    hub,
-    logger,
-    sources,
+  const parts: DispatcherParts = {
+    ...{ layers, shown, logger, sources },
+    turns: createTurnMemory(),
+    hub: createEventHub(logger),
     limits: resolveLimits(options.limits),
     executorFor: (tool) => executorFor(executors, tool),
     outputFiles: options.outputFiles ?? fileOutputs(),
@@ -124,44 +150,16 @@ export function governTools(options: GovernOptions): GovernedTools {
     onInvalidArgs: options.onInvalidArgs ?? 'repair',
     clock: options.clock ?? systemClock,
     createId: options.createId ?? randomId,
-  });
-  const specs = Object.freeze([...shown].map(specOf));
-  let closing: Promise<void> | undefined;
-
-  const governed: GovernedTools = {
-    tools: specs,
-    advertise(advertised) {
-      checkOptions('advertise', advertised, ADVERTISE_EXPECTED);
-      const { turn, select } = advertised;
-      if (Array.isArray(select)) demandNames(shown, select as readonly string[]);
-      const chosen =
-        select === undefined ? specs : specs.filter(typeof select === 'function' ? select : (tool) => select.includes(tool.name));
-      turns.remember(
-        dispatcher.turnOf(turn),
-        chosen.map((tool) => tool.name),
-      );
-      return chosen;
-    },
-    call: (request, callOptions) => dispatcher.call(request, callOptions),
-    batch: (requests, batchOptions) => runBatch(dispatcher.call, requests, batchOptions),
-    observe: (request, output, callOptions) => dispatcher.observe(request, output, callOptions),
-    resume: (approvalId) =>
-      Promise.reject(
-        new AlliumError(
-          'ERR_APPROVALS_UNAVAILABLE',
-          `resume: no approval engine is configured, so nothing waits under this id (${approvalId.length} characters)`,
-        ),
-      ),
-    on: hub.on,
-    explain: () => [explainStack(layers), ...nameAdvice(shown.names)].join('\n'),
-    close: () => (closing ??= closeAll(dispatcher, [...layers, ...executors])),
   };
-  return Object.freeze(governed);
+  return { parts, executors };
 }
 
 async function closeAll(dispatcher: Dispatcher, parts: readonly { close?: () => Promise<void> }[]): Promise<void> {
   await dispatcher.drain();
-  for (const part of parts) await part.close?.();
+  const failures: unknown[] = [];
+  // One that cannot be closed must not keep the others open.
+  for (const part of parts) await part.close?.().catch((thrown: unknown) => failures.push(thrown));
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Every transform of the stack, innermost first, so that the outermost has the last word. */
@@ -172,11 +170,15 @@ function shownTools(registry: Iterable<Tool>, layers: readonly ToolLayer[]): rea
   );
 }
 
-/** A misspelt name would silently show less than the host meant. */
-function demandNames(shown: Registry, names: readonly string[]): void {
-  const unknown = names.find((name) => shown.get(name) === undefined);
-  if (unknown !== undefined)
-    throw new AlliumError('ERR_UNKNOWN_TOOL', `advertise: there is no tool "${oneLine(unknown)}" to select`, { toolName: unknown });
+function chosenTools(specs: readonly ToolSpec[], options: AdvertiseOptions): readonly ToolSpec[] {
+  checkOptions('advertise', options, ADVERTISE_EXPECTED);
+  const { select } = options;
+  if (select === undefined) return specs;
+  if (typeof select === 'function') return specs.filter(select);
+  // A misspelt name would silently show less than the host meant.
+  const unknown = select.find((name) => !specs.some((tool) => tool.name === name));
+  if (unknown === undefined) return specs.filter((tool) => select.includes(tool.name));
+  throw new AlliumError('ERR_UNKNOWN_TOOL', `advertise: there is no tool "${oneLine(unknown)}" to select`, { toolName: unknown });
 }
 
 function executorFor(executors: readonly ToolExecutor[], tool: Tool): ToolExecutor {

@@ -25,25 +25,24 @@ export async function runLifecycle(
 ): Promise<ToolResult> {
   const { hub } = parts;
   hub.emit('tool_call', () => toolCallEvent(namesOf(call)));
-  let raised: unknown = null;
-  let result: ToolResult;
-  try {
-    result = await run(call);
-  } catch (thrown) {
-    raised = thrown;
-    result =
-      isAlliumError(thrown) && thrown.result !== undefined
-        ? thrown.result
-        : fail(call, 'exception', thrown, 'The call failed outside its tool.');
-  }
+  const { answer, raised } = await answerOf(call, run);
   recordOf(call).done = true;
-  result = await keptAside(call, result, parts);
-  const ended = result;
-  const { audit } = ended;
+  const result = await keptAside(call, answer, parts);
+  const { audit } = result;
   if (audit !== undefined) hub.emit('tool_call_audit', () => toolCallAuditEvent({ ...namesOf(call), audit }));
-  hub.emit('tool_call_update', () => endingOf(call, ended));
+  hub.emit('tool_call_update', () => endingOf(call, result));
   if (raised !== null) throw raised;
-  return ended;
+  return result;
+}
+
+/** The result of a call, also of one that is about to be thrown at the host. */
+async function answerOf(call: ToolCall, run: (call: ToolCall) => Promise<ToolResult>): Promise<{ answer: ToolResult; raised: unknown }> {
+  try {
+    return { answer: await run(call), raised: null };
+  } catch (raised) {
+    if (isAlliumError(raised) && raised.result !== undefined) return { answer: raised.result, raised };
+    return { answer: fail(call, 'exception', raised, 'The call failed outside its tool.'), raised };
+  }
 }
 
 export const startedEvent = (call: ToolCall) => toolCallUpdateEvent({ ...namesOf(call), status: 'in_progress' });

@@ -1,0 +1,92 @@
+/** From what a model asked for to a call: names, arguments, identity, and the record the dispatcher keeps with it. */
+
+import { completeAnnotations } from '../core/annotations.ts';
+import { createCall, type ToolCall, type ToolProgress, type Turn } from '../core/call.ts';
+import { describeThrown } from '../core/errors.ts';
+import { isObject } from '../core/json.ts';
+import { checkOptions, expected } from '../core/options.ts';
+import { createState } from '../core/state.ts';
+import type { Tool, ToolRequest } from '../tools/tool.ts';
+import type { DispatcherParts } from './dispatcher.ts';
+import { stripHidden } from './hidden-arguments.ts';
+import { progressEvent } from './lifecycle.ts';
+import type { DispatchRecord } from './record.ts';
+import { readArguments } from './request.ts';
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  readonly turn?: Partial<Turn>;
+  readonly onProgress?: (progress: ToolProgress) => void;
+}
+
+/** What is settled about a call before it is opened. */
+export interface Opening extends Omit<CallOptions, 'signal' | 'turn'> {
+  readonly signal: AbortSignal;
+  readonly turn: Turn;
+  /** The tool of that name in that turn, or `null`. */
+  readonly tool: Tool | null;
+  readonly nesting: number;
+  /** What a tool that ran elsewhere answered. */
+  readonly output: unknown;
+}
+
+const MAX_NAME = 128;
+const text = { text: 'a string', test: (value: unknown) => typeof value === 'string' };
+
+/** Throws for what a host got wrong; what a model got wrong becomes a result. */
+export function checkRequest(request: ToolRequest, options: CallOptions): void {
+  checkOptions('call request', request, { name: expected.required(text), arguments: { text: 'arguments', test: () => true }, id: text });
+  checkOptions('call options', options, {
+    signal: { text: 'an AbortSignal', test: (value) => value instanceof AbortSignal },
+    turn: { text: 'a turn whose ids are strings', test: isTurn },
+    onProgress: expected.function,
+  });
+}
+
+const isTurn = (turn: unknown): boolean =>
+  isObject(turn) && [turn.sessionId, turn.turnId, turn.runId].every((id) => id === undefined || typeof id === 'string');
+
+/** Makes the call. Arguments that cannot be used are noted for admission, so that observing layers see the call too. */
+export function openCall(request: ToolRequest, opening: Opening, parts: DispatcherParts): ToolCall {
+  const { tool, turn, signal, nesting } = opening;
+  const { args: sent, problem } = readArguments(request.arguments, parts.limits);
+  const { args, stripped } = tool === null ? { args: sent, stripped: 0 } : stripHidden(tool, sent);
+  const record: DispatchRecord = {
+    ...{ tool, problem, hiddenStripped: stripped, output: opening.output, admitted: null, done: false, reported: 0 },
+    report: (progress) => tell(call, record, progress, opening, parts),
+  };
+  const call = createCall(
+    {
+      // No tool has a longer name, and what a model makes up is not for every record to carry whole.
+      toolName: tool === null ? request.name.slice(0, MAX_NAME) : request.name,
+      toolArgs: args,
+      callId: request.id === undefined || request.id === '' ? `call_${parts.createId()}` : request.id,
+      declaredExecutor: tool?.executor ?? null,
+      schema: tool?.ownSchema ?? null,
+      description: tool?.description ?? '',
+      annotations: tool?.annotations ?? completeAnnotations(),
+      turn,
+      signal,
+      report: record.report,
+    },
+    createState({ clock: parts.clock, createId: parts.createId, host: record, nesting }),
+  );
+  return call;
+}
+
+function tell(
+  call: ToolCall,
+  record: DispatchRecord,
+  progress: ToolProgress,
+  { onProgress }: Opening,
+  { hub, logger }: DispatcherParts,
+): void {
+  if (record.done) return;
+  record.reported += 1;
+  hub.emit('tool_call_progress', () => progressEvent(call, progress));
+  try {
+    onProgress?.(progress);
+  } catch (thrown) {
+    logger.warn({ error: describeThrown(thrown) }, 'an onProgress callback failed');
+  }
+}
