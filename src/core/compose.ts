@@ -1,6 +1,6 @@
 /** The onion: a list of layers becomes one caller. First is outermost. */
 
-import { closeAudit, joinScrubs, openAudit } from './audit.ts';
+import { closeAudit, openAudit } from './audit.ts';
 import { createCall, ownCall, SLOT, type ToolCall } from './call.ts';
 import type { Clock } from './clock.ts';
 import { AlliumError } from './errors.ts';
@@ -44,11 +44,8 @@ export function composeToolCallers(members: readonly (ToolLayer | ToolCaller)[],
 
   const composed = async (call: ToolCall, next: Next): Promise<ToolResult> => {
     const own = ownCall(call);
-    const { state } = own[SLOT];
-    if (!state.active) return outerEdge(await chainFor(next)(enter(own, settings, recorded, scrubs), null));
-    // Whoever reads either record reads it cleaned by both stacks.
-    joinScrubs(state, scrubs);
-    const pass = enter(own, settings, recorded, state.scrubs);
+    const pass = enter(own, settings, recorded, scrubs);
+    if (!own[SLOT].state.active) return outerEdge(await chainFor(next)(pass, null));
     return innerPass(own, pass, next, (inner, bottom) => chainOf(layers, bottomLink(bottom))(inner, null));
   };
   const caller: ComposedCaller = Object.assign(composed, { layers });

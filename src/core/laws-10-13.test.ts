@@ -6,7 +6,7 @@ import { type ComposeOptions, composeToolCallers } from './compose.ts';
 import { explainStack } from './explain.ts';
 import { defineLayer, type ToolCaller, type ToolLayer } from './layer.ts';
 import { checkOptions, expected } from './options.ts';
-import { annotate, type ToolResult } from './result.ts';
+import { annotate, refuse, type ToolResult } from './result.ts';
 import { WITHHELD } from './scrub.ts';
 
 const pass: ToolCaller = (call, next) => next(call);
@@ -135,6 +135,17 @@ describe('law 12: clock and ids come from outside', () => {
     await composeToolCallers([inner], { createId: () => 'outer' })(makeCall(), echoExecutor());
 
     expect(seen).toEqual([{ now: 3_000, id: 'outer' }]);
+  });
+
+  it('and an answer of a layer took the tool no time', async () => {
+    const clock = testClock();
+    const late = layer('late', async (call, next) => {
+      await next(call);
+      await clock.advance(250);
+      return refuse(call, 'policy_blocked', 'On second thoughts, no.');
+    });
+
+    expect((await composeToolCallers([late], { clock })(makeCall(), echoExecutor())).executionDurationMs).toBe(0);
   });
 
   it('and the time an executor takes is measured on it', async () => {
