@@ -126,10 +126,10 @@ export function answer(given: ToolCall, ending: Ending, cause: (() => unknown) |
     errorCategory: ending.errorCategory,
     errorClass: ending.errorClass,
     executor: call.declaredExecutor,
-    executed: state.enteredAt === null ? state.executed : (claim ?? 'yes'),
+    executed: state.running ? (claim ?? 'yes') : state.executed,
     approval: null,
     outputFiles: NO_FILES,
-    executionDurationMs: state.enteredAt === null ? 0 : state.clock.monotonic() - state.enteredAt,
+    executionDurationMs: 0,
     interruption: ending.interruption,
     metadata: ending.metadata,
   } as ResultFields;

@@ -81,7 +81,7 @@ export function bottomLink(executor: Next): Link {
     const before = state.executed;
     const startedAt = state.clock.monotonic();
     state.executed = strongerExecuted(before, 'unknown');
-    state.enteredAt = startedAt;
+    state.running = true;
     let result: ToolResult;
     try {
       const answered: unknown = await executor(call);
@@ -92,7 +92,7 @@ export function bottomLink(executor: Next): Link {
     // A run that was abandoned must not take back what a later one has done.
     const abandoned = state.abandoned && isAbandoned(parent);
     state.executed = strongerExecuted(abandoned ? state.executed : before, result[BRAND].claim ?? 'yes');
-    if (!abandoned) state.enteredAt = null;
+    if (!abandoned) state.running = false;
     return climb(parent, answer(parent, measured(result, state, startedAt)));
   };
 }
@@ -104,7 +104,10 @@ const executorThrew = (call: ToolCall, thrown: unknown): ToolResult =>
     ? fail(call, 'cancelled', thrown, CANCELLED, { executed: 'unknown' })
     : fail(call, 'executor_error', thrown, undefined, { category: 'exception', executed: 'unknown' });
 
-/** What an executor answers was stamped when it was built; it is built again only if that has become wrong since. */
+/**
+ * What an executor answers is stamped when it is built. It is built again only where that would be wrong: another word
+ * on what ran, or a time of a millisecond and more.
+ */
 function measured(result: ToolResult, state: CallState, startedAt: number): ToolResult {
   const ms = state.clock.monotonic() - startedAt;
   const isRight = result[BRAND].measured || ms - result.executionDurationMs < 1;

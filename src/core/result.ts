@@ -70,6 +70,7 @@ export interface ToolResult {
   readonly executed: Executed;
   readonly approval: ApprovalRecord | null;
   readonly outputFiles: readonly OutputFileRef[];
+  /** How long the tool took. Less than a millisecond is written as 0. */
   readonly executionDurationMs: number;
   readonly interruption?: Interruption;
   readonly metadata?: JsonObject;

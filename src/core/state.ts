@@ -51,8 +51,8 @@ export interface CallState {
   /** The signal the host gave. A layer that passes on another one cannot cut the caller off. */
   signal: AbortSignal | null;
   executed: Executed;
-  /** When the executor was entered, while it runs: what is built then is its answer. */
-  enteredAt: number | null;
+  /** The executor is at work: what is built now is its answer. */
+  running: boolean;
   /** Set once a layer has returned without waiting for `next`; only then must frames ask whether anybody listens. */
   abandoned: boolean;
   /** The first result that was marked to be thrown. No outer layer can take that back. */
@@ -79,7 +79,7 @@ export function createState(seed: StateSeed = {}): CallState {
     writers: null,
     signal: null,
     executed: 'no',
-    enteredAt: null,
+    running: false,
     abandoned: false,
     raised: null,
     active: false,

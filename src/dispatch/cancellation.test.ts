@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { settle } from '../../conformance/test-kit.ts';
+import { timeout } from '../../middleware/timeout/timeout.ts';
 import { defineLayer } from '../core/layer.ts';
 import { defineTool } from '../tools/define-tool.ts';
 import type { ToolContext } from '../tools/tool.ts';
@@ -142,6 +143,20 @@ describe("a tool's own time limit", () => {
     await clock.advance(100);
 
     expect(await calling).toMatchObject({ status: 'timeout', executed: 'unknown', errorClass: 'retryable' });
+    expect(clock.pending).toBe(0);
+  });
+
+  it.each([
+    ["the tool's own", 50, 500],
+    ["the layer's", 500, 50],
+  ])('wins over a longer one: %s', async (_whose, timeoutMs, maxMs) => {
+    const { governed, clock } = setup({ toolList: () => [toolOf(never, timeoutMs)], layers: [timeout({ maxMs })] });
+
+    const calling = governed.call({ name: 'work', arguments: {} });
+    await clock.advance(50);
+    await clock.advance(100);
+
+    expect(await calling).toMatchObject({ status: 'timeout', executed: 'unknown' });
     expect(clock.pending).toBe(0);
   });
 
