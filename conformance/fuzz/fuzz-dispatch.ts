@@ -13,17 +13,14 @@ import { hostileThrowables } from '../hostile-values.ts';
 import { settle } from '../test-kit.ts';
 import { hops, pickBehaviour } from './behaviours.ts';
 import { createRandom, type Random } from './random.ts';
-import { unhandledDuring, watchPrototypes } from './watch-process.ts';
+import { report, type Watched, watchedRun } from './watch-process.ts';
 
-export interface DispatchFigures {
+export interface DispatchFigures extends Watched {
   calls: number;
   events: number;
   toolRuns: number;
   raised: number;
-  unhandled: number;
   readonly statuses: Record<string, number>;
-  /** What did not hold, how often, and where first. */
-  readonly violations: Record<string, { count: number; readonly first: string }>;
 }
 
 /** What was seen of one call. */
@@ -61,16 +58,12 @@ const hostile = hostileThrowables.map(([, make]) => make());
 /** Runs the calls and counts. Never rejects for what it finds; look at `violations`. */
 export async function fuzzDispatch(options: DispatchFuzzOptions): Promise<DispatchFigures> {
   const figures: DispatchFigures = { calls: 0, events: 0, toolRuns: 0, raised: 0, unhandled: 0, statuses: {}, violations: {} };
-  const changedPrototypes = watchPrototypes();
-  const unhandled = await unhandledDuring(async () => {
+  await watchedRun(figures, async () => {
     while (figures.calls < options.calls) {
       await runDispatcher(options, figures);
       options.onProgress?.(figures.calls);
     }
   });
-  figures.unhandled = unhandled.length;
-  if (unhandled.length > 0) report(figures, 'left a rejection that nobody handled', 'somewhere');
-  for (const member of changedPrototypes()) report(figures, `changed ${member}`, 'somewhere');
   return figures;
 }
 
@@ -175,8 +168,4 @@ function listen(event: ToolEvent, stories: Stories, figures: DispatchFigures): v
 function closeStory(story: Story, figures: DispatchFigures): void {
   figures.toolRuns += story.runs;
   if (story.told.at(-1) !== 'answered') report(figures, 'was heard of after its answer', story.id);
-}
-
-function report(figures: DispatchFigures, rule: string, where: string): void {
-  (figures.violations[rule] ??= { count: 0, first: where }).count += 1;
 }

@@ -9,7 +9,7 @@ import type { ToolResult } from '../../src/core/result.ts';
 import { makeCall, settle } from '../test-kit.ts';
 import { type Behaviour, execute, JOINED_NAMES, pickBehaviour } from './behaviours.ts';
 import { createRandom, type Random } from './random.ts';
-import { unhandledDuring, watchPrototypes } from './watch-process.ts';
+import { report, type Watched, watchedRun } from './watch-process.ts';
 
 export type Composer = (layers: readonly ToolLayer[]) => (call: ToolCall, next: Next) => Promise<ToolResult>;
 
@@ -22,21 +22,13 @@ export interface FuzzOptions {
   readonly onProgress?: (done: number) => void;
 }
 
-export interface FuzzFigures {
+export interface FuzzFigures extends Watched {
   calls: number;
   stacks: number;
   layersEntered: number;
   executorRuns: number;
   raised: number;
-  unhandled: number;
   readonly statuses: Record<string, number>;
-  /** What did not hold, how often, and where first. */
-  readonly violations: Record<string, Violation>;
-}
-
-export interface Violation {
-  count: number;
-  readonly first: string;
 }
 
 /** What was seen of one call. */
@@ -62,16 +54,12 @@ export async function fuzzOnion(options: FuzzOptions): Promise<FuzzFigures> {
     statuses: {},
     violations: {},
   };
-  const changedPrototypes = watchPrototypes();
-  const unhandled = await unhandledDuring(async () => {
+  await watchedRun(figures, async () => {
     while (figures.calls < options.calls) {
       await runStack(options, figures);
       options.onProgress?.(figures.calls);
     }
   });
-  figures.unhandled = unhandled.length;
-  if (unhandled.length > 0) report(figures, 'left a rejection that nobody handled', 'somewhere');
-  for (const member of changedPrototypes()) report(figures, `changed ${member}`, 'somewhere');
   return figures;
 }
 
@@ -207,9 +195,4 @@ function closeTrace(trace: Trace, figures: FuzzFigures): void {
   figures.executorRuns += runs;
   figures.layersEntered += entered.slice(0, bottom).reduce((sum, count) => sum + count, 0);
   for (const oddity of oddities) report(figures, oddity, `call ${trace.id}`);
-}
-
-function report(figures: FuzzFigures, rule: string, where: string): void {
-  const violation = (figures.violations[rule] ??= { count: 0, first: where });
-  violation.count += 1;
 }

@@ -54,3 +54,26 @@ function sameDescriptor(a: PropertyDescriptor | undefined, b: PropertyDescriptor
   if (a === undefined || b === undefined) return a === b;
   return FIELDS.every((field) => Object.is(Reflect.get(a, field), Reflect.get(b, field)));
 }
+
+export interface Violation {
+  count: number;
+  readonly first: string;
+}
+
+/** What every run counts: rejections that nobody handled, and what did not hold, how often, and where first. */
+export interface Watched {
+  unhandled: number;
+  readonly violations: Record<string, Violation>;
+}
+
+export function report({ violations }: Watched, rule: string, where: string): void {
+  (violations[rule] ??= { count: 0, first: where }).count += 1;
+}
+
+/** Runs a fuzz with an eye on the process it runs in. */
+export async function watchedRun(figures: Watched, work: () => Promise<void>): Promise<void> {
+  const changedPrototypes = watchPrototypes();
+  figures.unhandled = (await unhandledDuring(work)).length;
+  if (figures.unhandled > 0) report(figures, 'left a rejection that nobody handled', 'somewhere');
+  for (const member of changedPrototypes()) report(figures, `changed ${member}`, 'somewhere');
+}
