@@ -151,6 +151,21 @@ describe('two schema checks', () => {
     expect(ran).toEqual([]);
   });
 
+  it('keep a field from the tool that was injected and never taken off', async () => {
+    const forgetful = defineLayer({
+      name: 'forgetful',
+      caller: (call, next) => next(call),
+      schemaTransform: (tool) => injectParameter(tool, 'why', { type: 'string' }),
+    });
+    const { governed, ran } = setup({ layers: [forgetful] });
+
+    expect(await governed.call({ name: 'echo', arguments: { text: 'a', why: 'because' } })).toMatchObject({
+      status: 'schema_violation',
+      executed: 'no',
+    });
+    expect(ran).toEqual([]);
+  });
+
   it('keep a layer from entering the tool with arguments that do not fit it', async () => {
     const spoil = defineLayer({ name: 'spoil', caller: (call, next) => next({ ...call, toolArgs: { text: 5 } }) });
     const { governed, ran } = setup({ layers: [spoil] });

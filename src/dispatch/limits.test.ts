@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { settle } from '../../conformance/test-kit.ts';
+import { echoExecutor, makeCall, settle } from '../../conformance/test-kit.ts';
+import { composeToolCallers } from '../core/compose.ts';
 import { defineTool } from '../tools/define-tool.ts';
+import { limitLayer } from './admission.ts';
 import { createCallCounter, createGate } from './limits.ts';
 import { setup, storyOf } from './testing.fixture.ts';
 import { createTurnMemory } from './turns.ts';
@@ -120,6 +122,18 @@ describe('limits', () => {
   it('refuse to be misspelt or negative', () => {
     expect(() => setup({ limits: { maxCalls: 1 } as never })).toThrow('maxCalls');
     expect(() => setup({ limits: { maxConcurrent: 0 } })).toThrow('at least 1');
+  });
+});
+
+describe('a call that was interrupted and taken up again', () => {
+  it.each([
+    [1, 'ok'],
+    [0, 'limit_exceeded'],
+  ])('takes nothing from a limit: with %i resumptions it ends as %s', async (resumes, status) => {
+    const none = createCallCounter(0);
+    const layer = limitLayer({ limits: {}, perRun: none, perSession: none, gate: createGate(undefined), onStart: () => {} });
+
+    expect(await composeToolCallers([layer])(makeCall({ turn: { resumes } }), echoExecutor())).toMatchObject({ status });
   });
 });
 
