@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { settle } from '../../conformance/test-kit.ts';
 import { isAlliumError } from '../core/errors.ts';
 import { defineLayer, passThrough } from '../core/layer.ts';
-import { refuse } from '../core/result.ts';
+import { annotate, refuse, withResult } from '../core/result.ts';
 import { defineTool } from '../tools/define-tool.ts';
 import { setup, storyOf } from './testing.fixture.ts';
 
@@ -219,6 +219,27 @@ describe('observe', () => {
     expect(trace).toEqual(['watch in', 'watch out']);
     expect(storyOf(events)).toEqual(['pending', 'audit', 'completed']);
     expect(ran).toEqual([]);
+  });
+});
+
+describe('observe, with a layer that cleans,', () => {
+  it('keeps what ran elsewhere as clean as what runs here', async () => {
+    const redact = defineLayer({
+      name: 'redact',
+      scrub: (text) => text.replaceAll('hunter2', '***'),
+      caller: async (call, next) => withResult(await next(call), { result: '***' }),
+    });
+    const note = defineLayer({
+      name: 'note',
+      observes: true,
+      caller: async (call, next) => annotate(await next(call), { summary: 'it was hunter2' }),
+    });
+    const { governed, events } = setup({ layers: [note, redact] });
+
+    const result = await governed.observe({ name: 'web_search', arguments: {} }, 'hunter2');
+
+    expect(result.result).toBe('***');
+    expect(JSON.stringify([result, events])).not.toContain('hunter2');
   });
 });
 
