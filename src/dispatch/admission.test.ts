@@ -44,6 +44,15 @@ describe('a tool that is not there', () => {
     expect((await governed.call({ name, arguments: {} })).status).toBe('tool_not_found');
   });
 
+  it('is recorded under no more of a made-up name than a tool could have', async () => {
+    const { governed, events } = setup();
+
+    const result = await governed.call({ name: 'x'.repeat(100_000), arguments: {} });
+
+    expect(result.toolName).toBe('x'.repeat(128));
+    expect(JSON.stringify([result, events]).length).toBeLessThan(10_000);
+  });
+
   it('may be called constructor all the same', async () => {
     const { governed, ran } = setup({ toolList: (list) => [echoTool(list, 'constructor')] });
 

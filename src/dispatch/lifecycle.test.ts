@@ -144,6 +144,7 @@ describe('the lifecycle of a call', () => {
     const second = await governed.call({ name: 'echo', arguments: {}, id: '' });
 
     expect(first.toolCallId).not.toBe(second.toolCallId);
+    expect([first, second].every(({ toolCallId }) => /^call_.+/.test(toolCallId))).toBe(true);
     expect(new Set(events.map((event) => event.session_id)).size).toBe(1);
   });
 
