@@ -46,10 +46,7 @@ export async function runTool(call: ToolCall, tool: Tool, options: RunToolOption
 
 function resultOf(call: ToolCall, tool: Tool, ending: Ending<unknown>, secrets: readonly string[]): ToolResult {
   return match(ending)
-    .with({ by: 'itself' }, ({ ran }) => {
-      if ('value' in ran) return answered(call, tool, ran.value, secrets);
-      return call.signal.aborted ? stopped(call, tool, 'cancelled', ran) : threw(call, ran.thrown, secrets);
-    })
+    .with({ by: 'itself' }, ({ ran }) => ('value' in ran ? answered(call, tool, ran.value, secrets) : threw(call, ran.thrown, secrets)))
     .with({ by: 'timeout' }, { by: 'cancelled' }, ({ by, ran }) => stopped(call, tool, by, ran))
     .exhaustive();
 }
