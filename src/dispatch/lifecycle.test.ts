@@ -270,6 +270,19 @@ describe('close', () => {
   });
 });
 
+describe('close, when something cannot be closed,', () => {
+  it('closes the rest all the same and says so', async () => {
+    const closed: string[] = [];
+    const closing = (name: string, close: () => Promise<void>) => defineLayer({ name, caller: (call, next) => next(call), close });
+    const stuck = closing('stuck', () => Promise.reject(new Error('stuck')));
+    const fine = closing('fine', async () => void closed.push('fine'));
+    const { governed } = setup({ layers: [stuck, fine] });
+
+    await expect(governed.close()).rejects.toThrow('stuck');
+    expect(closed).toEqual(['fine']);
+  });
+});
+
 describe('resume', () => {
   it('says that no approval engine is there', async () => {
     const { governed } = setup();

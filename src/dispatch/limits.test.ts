@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall, settle } from '../../conformance/test-kit.ts';
 import { composeToolCallers } from '../core/compose.ts';
@@ -174,6 +175,44 @@ describe('the gate', () => {
     await Promise.all([waiter, newcomer]);
 
     expect(order).toEqual(['waiter', 'newcomer']);
+  });
+});
+
+describe('a place at the gate', () => {
+  it('is not lost on somebody who stopped waiting for it', async () => {
+    const gate = createGate(1);
+    const leaver = new AbortController();
+    const leave = await gate.enter(new AbortController().signal);
+    const gone = gate.enter(leaver.signal);
+    const waiting = gate.enter(new AbortController().signal);
+
+    leaver.abort();
+    expect(await gone).toBeNull();
+    leave?.();
+
+    expect(await waiting).not.toBeNull();
+  });
+
+  it('leaves no listener on the signal of who got it, and none can lose it afterwards', async () => {
+    const gate = createGate(1);
+    const controller = new AbortController();
+    const leave = await gate.enter(new AbortController().signal);
+    const second = gate.enter(controller.signal);
+    leave?.();
+    await second;
+    const third = gate.enter(new AbortController().signal);
+
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+    controller.abort();
+    (await second)?.();
+    expect(await third).not.toBeNull();
+  });
+
+  it('is not waited for by a caller that has gone already', async () => {
+    const gate = createGate(1);
+    await gate.enter(new AbortController().signal);
+
+    expect(await gate.enter(AbortSignal.abort())).toBeNull();
   });
 });
 

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { readArguments } from './request.ts';
+
+const limits = { maxArgsBytes: 1000, maxArgsDepth: 4 };
+const problemOf = (given: unknown) => readArguments(given, limits).problem;
+
+describe('readArguments', () => {
+  it.each([['{"a": [1, "x", null]}'], [{ a: [1, 'x', null] }]])('takes text and objects alike: %j', (given) => {
+    const { args, problem } = readArguments(given, limits);
+
+    expect([args, problem]).toEqual([{ a: [1, 'x', null] }, null]);
+    expect(Object.isFrozen(args.a)).toBe(true);
+  });
+
+  it('does not freeze what belongs to the host', () => {
+    const given = { a: [1] };
+    readArguments(given, limits);
+
+    expect(Object.isFrozen(given.a)).toBe(false);
+  });
+
+  it.each([
+    ['a depth over the limit, as text', '{"a":{"b":{"c":{"d":1}}}, "x":[[[[1]]]]}', 'nest too deep'],
+    ['a depth over the limit, as object', { a: [[[[1]]]] }, 'nest too deep'],
+    ['a size over the limit, as text', JSON.stringify({ a: 'x'.repeat(2000) }), 'too large'],
+    ['a size over the limit, as object', { a: 'x'.repeat(2000) }, 'too large'],
+    ['half a character in a name', '{"\\ud800": 1}', 'surrogate'],
+    ['half a character in a text', '{"a": "\\ud800"}', 'surrogate'],
+    ['half a character, as object', { a: '\ud800' }, 'surrogate'],
+    ['a number without end', '{"a": 1e400}', 'too large'],
+    ['a name that sets a prototype, deep inside', '{"a": [{"__proto__": 1}]}', '__proto__'],
+    ['no object', '[]', 'got a list'],
+    ['nothing', undefined, 'got undefined'],
+  ])('says what is wrong with %s', (_what, given, words) => {
+    expect(problemOf(given)).toContain(words);
+  });
+
+  it('takes what is just within the limits', () => {
+    expect(problemOf('{"a":{"b":{"c":1}}}')).toBeNull();
+    expect(problemOf({ a: 'x'.repeat(1000 - '{"a":""}'.length) })).toBeNull();
+  });
+});
