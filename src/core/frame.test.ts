@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { defineLayer } from './layer.ts';
 import { echoExecutor, makeCall, settle } from '../../conformance/test-kit.ts';
 import { withCall } from './call.ts';
 import { composeToolCallers } from './compose.ts';
@@ -166,5 +167,33 @@ describe('silent layers', () => {
 describe('cancelled', () => {
   it('is what a caller gets that took its call back', () => {
     expect(cancelled(makeCall())).toMatchObject({ ok: false, status: 'cancelled', errorClass: 'fatal', executed: 'no' });
+  });
+});
+
+describe('what an executor answers', () => {
+  it('is handed to the innermost layer as it was built, without a copy', async () => {
+    let built: unknown = null;
+    let seen: unknown = null;
+    const looking = defineLayer({ name: 'looking', caller: async (call, next) => (seen = await next(call)) });
+    await composeToolCallers([looking])(makeCall(), async (call) => (built = ok(call, 1)));
+
+    expect(built).toMatchObject({ executed: 'yes' });
+    expect(seen).toBe(built);
+  });
+
+  it('is over when a layer builds a result of its own: that one says what is known to have run', async () => {
+    const executed: string[] = [];
+    const building = defineLayer({
+      name: 'building',
+      async caller(call, next) {
+        executed.push(ok(call).executed);
+        await next(call);
+        executed.push(ok(call).executed);
+        return refuse(call, 'policy_blocked', 'No.');
+      },
+    });
+    await composeToolCallers([building])(makeCall(), () => Promise.reject(new Error('broke off')));
+
+    expect(executed).toEqual(['no', 'unknown']);
   });
 });
