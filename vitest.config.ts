@@ -12,6 +12,8 @@ export default defineConfig({
       { find: /^allium$/, replacement: here('src/index.ts') },
       { find: /^allium\/middleware$/, replacement: here('middleware/index.ts') },
       { find: /^allium\/middleware\/(.*)$/, replacement: here('middleware/$1/$1.ts') },
+      { find: /^allium\/receipts$/, replacement: here('src/receipts/index.ts') },
+      { find: /^allium\/otel$/, replacement: here('src/otel/index.ts') },
       { find: /^allium\/conformance$/, replacement: here('conformance/index.ts') },
     ],
   },

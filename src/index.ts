@@ -17,6 +17,19 @@ export { annotate, causeOf, fail, ok, raise, refuse, withResult } from './core/r
 export type { ErrorClass, Executed, KnownStatus, Outcome, StatusRow, ToolStatus } from './core/status.ts';
 export { outcomeOf, STATUSES } from './core/status.ts';
 
+// For layers that decide and layers that record
+export type { CallAccount } from './core/account.ts';
+export { accountOf, attachReceipt } from './core/account.ts';
+export type { ApprovalAnswer, ApprovalDecision, ApprovalPrompt, ApprovalQuestion } from './core/approval.ts';
+export { APPROVAL_ANSWERS, promptsOf } from './core/approval.ts';
+export type { Guard, HashValue, Refusal } from './core/terms.ts';
+export { approveCall, guardCall, hashOf, hashWith } from './core/terms.ts';
+
+// Capability policy
+export { narrowPolicy, policyOf } from './policy/ambient-policy.ts';
+export type { CapabilityPolicy, PolicyQuestion } from './policy/capability-policy.ts';
+export { allows, checkPolicy, intersectPolicies } from './policy/capability-policy.ts';
+
 // The onion
 export type { ComposedCaller, ComposeOptions } from './core/compose.ts';
 export { composeToolCallers } from './core/compose.ts';

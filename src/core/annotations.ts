@@ -29,6 +29,8 @@ export interface ToolAnnotations {
   readonly needsApproval?: boolean;
   readonly supportsStreaming?: boolean;
   readonly sideEffectLevel?: SideEffectLevel;
+  /** Operations by capability, such as `{ workspace: ['read', 'write'] }`, for capability policies. */
+  readonly capabilities?: Readonly<Record<string, readonly string[]>>;
   readonly safety?: ToolSafety;
 }
 

@@ -5,6 +5,7 @@ import type { Clock } from './clock.ts';
 import { AlliumError } from './errors.ts';
 import { type JsonObject, snapshotObject } from './json.ts';
 import type { CallState, Frame } from './state.ts';
+import type { CallTerms } from './terms.ts';
 
 export type ExecutorKind = 'local' | 'host_bridge' | 'mcp_server' | 'provider_native';
 export type JsonSchema = JsonObject;
@@ -38,6 +39,8 @@ export interface CallSlot {
   call: ToolCall | null;
   /** The innermost layer that has this call in hands. */
   frame: Frame | null;
+  /** What layers further out have laid down. Copies keep it: it cannot be shaken off. */
+  readonly terms: CallTerms | null;
 }
 
 export interface ToolCall {
@@ -62,8 +65,8 @@ export interface ToolCall {
 export type CallFields = Omit<ToolCall, typeof SLOT>;
 
 /** Makes a call with a slot of its own. `toolArgs` must be a snapshot already. */
-export function createCall(fields: CallFields, state: CallState, frame: Frame | null = null): ToolCall {
-  const slot: CallSlot = { state, call: null, frame };
+export function createCall(fields: CallFields, state: CallState, frame: Frame | null = null, terms: CallTerms | null = null): ToolCall {
+  const slot: CallSlot = { state, call: null, frame, terms };
   const call = {
     toolName: fields.toolName,
     toolArgs: fields.toolArgs,
@@ -105,6 +108,7 @@ export function withCall(call: ToolCall, changes: CallChanges): ToolCall {
     },
     base[SLOT].state,
     base[SLOT].frame,
+    base[SLOT].terms,
   );
 }
 

@@ -9,6 +9,7 @@ import type { CreateId } from './ids.ts';
 import { innerPass } from './inner-pass.ts';
 import { isObject } from './json.ts';
 import { defineLayer, type Next, type ToolCaller, type ToolLayer } from './layer.ts';
+import { termsFor } from './nested-terms.ts';
 import { checkOptions, expected } from './options.ts';
 import { demandOrder } from './order.ts';
 import { BRAND, stamp, withAudit } from './build-result.ts';
@@ -81,7 +82,7 @@ function enter(call: ToolCall, settings: ComposeOptions, recorded: boolean, scru
   state.signal = call.signal;
   state.annotations = call.annotations;
   if (recorded) state.audit = openAudit(call.annotations);
-  return createCall(call, state);
+  return createCall(call, state, null, termsFor(call[SLOT].terms));
 }
 
 /** Here, and only here, a raise leaves the onion. */

@@ -1,14 +1,16 @@
 /** One layer at work on one call: what goes in, what comes out, and what is written down about it. */
 
-import { pushEntry } from './audit.ts';
+import { mergeAudit, pushEntry } from './audit.ts';
 import { isAbandoned, ownCall, SLOT, stateOf, type ToolCall } from './call.ts';
 import { isoTime } from './clock.ts';
 import { AlliumError, describeThrown } from './errors.ts';
 import type { Next, ToolLayer } from './layer.ts';
 import { BRAND, isResultOf, stamp } from './build-result.ts';
 import { fail, refuse, type ToolResult } from './result.ts';
-import type { CallState, Frame } from './state.ts';
+import { type CallState, depthOf, type Frame } from './state.ts';
 import { strongerExecuted } from './status.ts';
+import { runUnder } from './nested-terms.ts';
+import { type ApprovedCall, breachOf, followApproval, type Refusal } from './terms.ts';
 
 /** A link of the built chain. Never rejects. */
 export type Link = (call: ToolCall, parent: Frame | null) => Promise<ToolResult>;
@@ -78,13 +80,20 @@ export function bottomLink(executor: Next): Link {
   return async (call, parent) => {
     const { state } = call[SLOT];
     if (isCancelled(call) || (state.abandoned && isAbandoned(parent))) return answer(parent, cancelled(call));
+    const { terms } = call[SLOT];
+    const breach = terms === null ? null : breachOf(call, terms);
+    if (breach !== null) return answer(parent, breached(call, breach));
+    if (terms !== null && terms.approved !== null && terms.approved.rewrites.length > 0) tellRewrites(parent, terms.approved);
+    state.executedArgs = call.toolArgs;
     const before = state.executed;
     const startedAt = state.clock.monotonic();
     state.executed = strongerExecuted(before, 'unknown');
     state.running = true;
     let result: ToolResult;
     try {
-      const answered: unknown = await executor(call);
+      const answered: unknown = await (terms === null || terms.guards.length === 0
+        ? executor(call)
+        : runUnder(terms, () => executor(call)));
       result = isResultOf(answered, state) ? answered : fail(call, 'tool_middleware_exception', answered, foreignResult('executor'));
     } catch (thrown) {
       result = executorThrew(call, thrown);
@@ -95,6 +104,16 @@ export function bottomLink(executor: Next): Link {
     if (!abandoned) state.running = false;
     return climb(parent, answer(parent, measured(result, state, startedAt)));
   };
+}
+
+/** A refusal from below the innermost layer: the layer whose terms were broken is to blame, not the one that stands there. */
+function breached(call: ToolCall, { status, message, blockedBy }: Refusal): ToolResult {
+  call[SLOT].state.blockedBy = blockedBy;
+  return refuse(call, status, message);
+}
+
+function tellRewrites(innermost: Frame | null, { rewrites }: ApprovedCall): void {
+  if (innermost !== null) mergeAudit(innermost.call[SLOT].state, { rewrites }, depthOf(innermost) + 1);
 }
 
 const isCancelled = (call: ToolCall): boolean => call.signal.aborted || call[SLOT].state.signal?.aborted === true;
@@ -125,7 +144,7 @@ function descend(frame: Frame, inner: Link, passed: ToolCall): Promise<ToolResul
   if (frame.closed) return Promise.resolve(blame(frame, 'called next after it had returned'));
   let call = frame.call;
   try {
-    if (passed !== call) call = accepted(call, passed);
+    if (passed !== call) call = accepted(frame, passed);
   } catch (thrown) {
     return Promise.resolve(blame(frame, `passed on a call that cannot be used: ${describeThrown(thrown)}`));
   }
@@ -137,9 +156,11 @@ function descend(frame: Frame, inner: Link, passed: ToolCall): Promise<ToolResul
 }
 
 /** A copy by spread is taken for what `withCall` would have made of it; anything else must come from `withCall`. */
-function accepted(given: ToolCall, passed: ToolCall): ToolCall {
-  if (stateOf(passed) !== given[SLOT].state) throw new AlliumError('ERR_INVALID_CALL', 'it belongs to another call; use withCall(call, …)');
-  return ownCall(passed);
+function accepted(frame: Frame, passed: ToolCall): ToolCall {
+  if (stateOf(passed) !== frame.call[SLOT].state)
+    throw new AlliumError('ERR_INVALID_CALL', 'it belongs to another call; use withCall(call, …)');
+  const own = ownCall(passed);
+  return own[SLOT].terms === null ? own : followApproval(frame, own);
 }
 
 function blame(frame: Frame, what: string): ToolResult {
@@ -170,6 +191,7 @@ function leave(frame: Frame, answered: unknown): ToolResult {
   frame.call[SLOT].frame = frame.parent;
   if (result.ok && frame.answered?.ok === false && isCancelled(frame.call)) result = uncancelled(frame, frame.answered);
   if (result.executed !== state.executed) result = stamp(result, state.executed);
+  if (frame.answered === null && !result.ok) state.blockedBy = frame.layer.name;
   if (!frame.silent || (result !== frame.answered && !result.ok)) writeLine(frame, result);
   return answer(frame.parent, result);
 }

@@ -4,13 +4,14 @@
  */
 
 import { joinScrubs, mergeAudit } from './audit.ts';
-import { isAbandoned, SLOT, type ToolCall, withCall } from './call.ts';
+import { createCall, isAbandoned, SLOT, type ToolCall, withCall } from './call.ts';
 import { cancelled } from './frame.ts';
 import type { Next } from './layer.ts';
 import { BRAND, isResultOf, moved } from './build-result.ts';
 import type { ToolResult } from './result.ts';
 import { depthOf, type Frame } from './state.ts';
 import { type Executed, strongerExecuted } from './status.ts';
+import type { CallTerms } from './terms.ts';
 
 /** Runs `stack` over `pass`, which is `outer` with a state of its own. */
 export async function innerPass(
@@ -27,7 +28,7 @@ export async function innerPass(
   let strange = false;
   const bottom: Next = async (passed) => {
     if (isAbandoned(frame)) return moved(cancelled(outer), passed, 'no');
-    const sent = withCall(outer, passed);
+    const sent = heldTo(passed[SLOT].terms, withCall(outer, passed));
     const answering = next(sent);
     if (frame?.sent !== sent) strange = true;
     const answered: unknown = await answering;
@@ -45,6 +46,10 @@ export async function innerPass(
 /** A result that went through a layer was stamped below; one fresh from an executor says that it ran. */
 const ranIn = (result: ToolResult): Executed => (result[BRAND].at === null ? (result[BRAND].claim ?? 'yes') : result.executed);
 
+/** Terms that layers of the pass laid down hold for what is below it too. */
+const heldTo = (terms: CallTerms | null, call: ToolCall): ToolCall =>
+  terms === call[SLOT].terms ? call : createCall(call, call[SLOT].state, call[SLOT].frame, terms);
+
 /** What the pass ran, wrote and raised holds for the outer call too. */
 function rejoin(outer: ToolCall, frame: Frame | null, pass: ToolCall, executed: Executed): void {
   const { state } = outer[SLOT];
@@ -52,5 +57,9 @@ function rejoin(outer: ToolCall, frame: Frame | null, pass: ToolCall, executed: 
   const written = Object.entries(inner.audit ?? {}).filter(([key]) => key === 'layers' || inner.writers?.has(key) === true);
   if (written.length > 0) mergeAudit(state, Object.fromEntries(written), (frame === null ? 0 : depthOf(frame)) + 1);
   state.executed = strongerExecuted(state.executed, executed);
+  state.approvedArgs = inner.approvedArgs ?? state.approvedArgs;
+  state.executedArgs = inner.executedArgs ?? state.executedArgs;
+  state.blockedBy = inner.blockedBy ?? state.blockedBy;
+  state.receipt = inner.receipt ?? state.receipt;
   if (inner.raised !== null) state.raised ??= moved(inner.raised, outer, executed);
 }

@@ -2,12 +2,15 @@
 
 import type { ToolAnnotations } from './annotations.ts';
 import type { AuditRecord, LayerEntry } from './audit.ts';
+import type { ApprovalPrompt } from './approval.ts';
 import type { ToolCall } from './call.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type CreateId, randomId } from './ids.ts';
+import type { JsonObject, JsonValue } from './json.ts';
 import type { Executed } from './status.ts';
 import type { ToolLayer } from './layer.ts';
 import type { ToolResult } from './result.ts';
+import type { HashValue } from './terms.ts';
 
 /** One layer at work on one call. */
 export interface Frame {
@@ -58,6 +61,17 @@ export interface CallState {
   /** The first result that was marked to be thrown. No outer layer can take that back. */
   raised: ToolResult | null;
   active: boolean;
+  /** The channels on which the host can ask a person. */
+  readonly prompts: readonly ApprovalPrompt[];
+  /** The arguments somebody approved, and those the executor was entered with last. */
+  approvedArgs: JsonObject | null;
+  executedArgs: JsonObject | null;
+  /** Who turned the call away last; only of interest while nothing has run. */
+  blockedBy: string | null;
+  /** What a layer wants the host to hear together with the audit record. */
+  receipt: JsonObject | null;
+  /** Hashes of this call's values, so that no record works them out again. */
+  readonly hashes: { readonly value: JsonValue; readonly by: HashValue | null; readonly text: string }[];
 }
 
 export interface StateSeed {
@@ -65,7 +79,10 @@ export interface StateSeed {
   readonly createId?: CreateId;
   readonly nesting?: number;
   readonly host?: object | null;
+  readonly prompts?: readonly ApprovalPrompt[];
 }
+
+const NO_PROMPTS: readonly ApprovalPrompt[] = Object.freeze([]);
 
 export function createState(seed: StateSeed = {}): CallState {
   return {
@@ -83,5 +100,11 @@ export function createState(seed: StateSeed = {}): CallState {
     abandoned: false,
     raised: null,
     active: false,
+    prompts: seed.prompts ?? NO_PROMPTS,
+    approvedArgs: null,
+    executedArgs: null,
+    blockedBy: null,
+    receipt: null,
+    hashes: [],
   };
 }

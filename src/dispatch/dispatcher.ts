@@ -1,20 +1,23 @@
 /** The stack a call goes through, and the roads that lead into it. */
 
-import { stateOf, type ToolCall, type Turn } from '../core/call.ts';
+import type { ApprovalPrompt } from '../core/approval.ts';
+import { SLOT, stateOf, type ToolCall, type Turn } from '../core/call.ts';
 import type { Clock } from '../core/clock.ts';
 import { composeToolCallers } from '../core/compose.ts';
 import { AlliumError } from '../core/errors.ts';
 import type { CreateId } from '../core/ids.ts';
 import type { Next, ToolLayer } from '../core/layer.ts';
 import type { ToolResult } from '../core/result.ts';
+import { inherited } from '../core/nested-terms.ts';
 import { linkAbort } from '../core/signal.ts';
+import { termsOf } from '../core/terms.ts';
 import type { Registry } from '../tools/registry.ts';
 import type { Tool, ToolContext, ToolExecutor, ToolRequest } from '../tools/tool.ts';
 import { admissionLayer, entryLayer, limitLayer } from './admission.ts';
 import type { HiddenSources } from './hidden-arguments.ts';
 import { type LifecycleParts, runLifecycle, startedEvent } from './lifecycle.ts';
 import { createCallCounter, createGate, type ResolvedLimits } from './limits.ts';
-import { type CallOptions, checkRequest, openCall } from './open-call.ts';
+import { type CallOptions, checkRequest, openCall, type Opening } from './open-call.ts';
 import { recordOf } from './record.ts';
 import { answered, runTool, type RunToolOptions } from './run-tool.ts';
 import type { TurnMemory } from './turns.ts';
@@ -31,6 +34,7 @@ export interface DispatcherParts extends Omit<LifecycleParts, 'maxPreviewBytes'>
   readonly onInvalidArgs: 'repair' | 'throw';
   readonly clock: Clock;
   readonly createId: CreateId;
+  readonly prompts: readonly ApprovalPrompt[];
 }
 
 export interface Dispatcher {
@@ -54,11 +58,25 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     return tool !== undefined && turns.allows(turn, name) ? tool : null;
   };
 
-  const start = async (request: ToolRequest, options: CallOptions, run: Run, extra: { nesting?: number; output?: unknown } = {}) => {
+  const start = async (
+    request: ToolRequest,
+    options: CallOptions,
+    run: Run,
+    extra: Partial<Pick<Opening, 'nesting' | 'output' | 'terms'>> = {},
+  ) => {
     checkRequest(request, options);
     const abort = linkAbort(options.signal);
     const turn = turnOf(options.turn);
-    const opening = { ...options, turn, signal: abort.signal, tool: resolve(request.name, turn), nesting: 0, output: undefined, ...extra };
+    const opening = {
+      ...options,
+      turn,
+      signal: abort.signal,
+      tool: resolve(request.name, turn),
+      nesting: 0,
+      output: undefined,
+      terms: null,
+      ...extra,
+    };
     try {
       return await runLifecycle(openCall(request, opening, parts), run, { ...parts, maxPreviewBytes: limits.maxPreviewBytes });
     } finally {
@@ -68,7 +86,8 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
 
   const governed = composeToolCallers(governedStack(parts, resolve), { clock, createId });
   const bottom = toolRunner(parts, resolve, (call, signal) => (request) => {
-    const extra = { nesting: stateOf(call).nesting + 1 };
+    const { terms } = call[SLOT];
+    const extra = { nesting: stateOf(call).nesting + 1, terms: terms === null ? null : inherited(terms) };
     return start(request, { signal, turn: call.turn }, (nested) => governed(nested, bottom), extra);
   });
   const watching = layers.filter((layer) => layer.observes === true || layer.scrub !== undefined);
@@ -100,7 +119,17 @@ function toolRunner(
   const { state, stores } = sources;
   const contextFor: RunToolOptions['contextFor'] = (call, signal, report) => {
     const { callId, turn } = call;
-    return Object.freeze({ callId, turn, signal, report, state, stores, permissions: null, logger, call: callFrom(call, signal) });
+    return Object.freeze({
+      callId,
+      turn,
+      signal,
+      report,
+      state,
+      stores,
+      permissions: termsOf(call).policy,
+      logger,
+      call: callFrom(call, signal),
+    });
   };
   const options = { clock, sources, maxResultBytes: limits.maxResultBytes, executorFor, contextFor };
   return async (call) => {

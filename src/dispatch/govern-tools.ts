@@ -1,5 +1,6 @@
 /** `governTools`: tools, layers and an executor become one dispatcher. */
 
+import type { ApprovalPrompt } from '../core/approval.ts';
 import type { Turn } from '../core/call.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
 import { composeToolCallers } from '../core/compose.ts';
@@ -34,6 +35,8 @@ export interface GovernOptions {
   readonly onUnknownTool?: 'repair' | 'throw';
   /** @default 'repair' */
   readonly onInvalidArgs?: 'repair' | 'throw';
+  /** Channels on which a person can be asked; the first answer wins. @default none, so that asking ends as `approval_required` */
+  readonly prompts?: readonly ApprovalPrompt[];
   /** Given to tools that ask for it, as hidden argument or in their context. */
   readonly state?: unknown;
   readonly stores?: Readonly<Record<string, unknown>>;
@@ -79,6 +82,7 @@ const EXPECTED = {
   limits: expected.object,
   onUnknownTool: expected.oneOf('repair', 'throw'),
   onInvalidArgs: expected.oneOf('repair', 'throw'),
+  prompts: expected.listOf(expected.function),
   state: { text: 'anything', test: () => true },
   stores: expected.object,
   secrets: expected.object,
@@ -150,6 +154,7 @@ function assemble(options: GovernOptions): { parts: DispatcherParts; executors: 
     onInvalidArgs: options.onInvalidArgs ?? 'repair',
     clock: options.clock ?? systemClock,
     createId: options.createId ?? randomId,
+    prompts: Object.freeze([...(options.prompts ?? [])]),
   };
   return { parts, executors };
 }

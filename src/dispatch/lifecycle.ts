@@ -1,5 +1,6 @@
 /** What the host hears of a call: pending, under way, progress, the audit record, and exactly one ending. */
 
+import { receiptOf } from '../core/account.ts';
 import type { ToolCall, ToolProgress } from '../core/call.ts';
 import { describeThrown, isAlliumError } from '../core/errors.ts';
 import { fail, type ToolResult } from '../core/result.ts';
@@ -29,7 +30,8 @@ export async function runLifecycle(
   recordOf(call).done = true;
   const result = await keptAside(call, answer, parts);
   const { audit } = result;
-  if (audit !== undefined) hub.emit('tool_call_audit', () => toolCallAuditEvent({ ...namesOf(call), audit }));
+  const receipt = receiptOf(result) ?? undefined;
+  if (audit !== undefined) hub.emit('tool_call_audit', () => toolCallAuditEvent({ ...namesOf(call), audit, receipt }));
   hub.emit('tool_call_update', () => endingOf(call, result));
   if (raised !== null) throw raised;
   return result;

@@ -6,6 +6,7 @@ import { describeThrown } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { checkOptions, expected } from '../core/options.ts';
 import { createState } from '../core/state.ts';
+import type { CallTerms } from '../core/terms.ts';
 import type { Tool, ToolRequest } from '../tools/tool.ts';
 import type { DispatcherParts } from './dispatcher.ts';
 import { stripHidden } from './hidden-arguments.ts';
@@ -26,6 +27,8 @@ export interface Opening extends Omit<CallOptions, 'signal' | 'turn'> {
   /** The tool of that name in that turn, or `null`. */
   readonly tool: Tool | null;
   readonly nesting: number;
+  /** What the tool is held to that makes this call. */
+  readonly terms: CallTerms | null;
   /** What a tool that ran elsewhere answered. */
   readonly output: unknown;
 }
@@ -69,7 +72,9 @@ export function openCall(request: ToolRequest, opening: Opening, parts: Dispatch
       signal,
       report: record.report,
     },
-    createState({ clock: parts.clock, createId: parts.createId, host: record, nesting }),
+    createState({ clock: parts.clock, createId: parts.createId, host: record, nesting, prompts: parts.prompts }),
+    null,
+    opening.terms,
   );
   return call;
 }

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defineLayer } from '../core/layer.ts';
 import { withResult } from '../core/result.ts';
 import { defineTool } from '../tools/define-tool.ts';
-import { fileOutputs, safeName } from './output-files.ts';
+import { safeName } from '../core/state-folder.ts';
+import { fileOutputs } from './output-files.ts';
 import { memoryOutputs, setup } from './testing.fixture.ts';
 
 let folder = '';

@@ -2,17 +2,15 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { safeName, stateFolder } from '../core/state-folder.ts';
 import { type OutputFileRef, type ToolResult, withResult } from '../core/result.ts';
 
 /** Where output files go. */
 export interface OutputFiles {
   write(output: { readonly sessionId: string; readonly text: string; readonly mediaType: string }): Promise<OutputFileRef>;
 }
-
-/** The state folder of a project. */
-export const stateFolder = (): string => resolve(process.env.ALLIUM_STATE_DIR ?? '.allium');
 
 /** Keeps output files in `<state>/outputs/<session>/<sha256>.txt`, readable by the owner only. */
 export function fileOutputs(folder = join(stateFolder(), 'outputs')): OutputFiles {
@@ -39,12 +37,6 @@ async function replaceFile(path: string, bytes: Buffer): Promise<void> {
     await rm(draft, { force: true });
     throw error;
   }
-}
-
-/** A session is named from outside; its folder is not. */
-export function safeName(sessionId: string): string {
-  const readable = sessionId.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 40);
-  return `${readable}-${createHash('sha256').update(sessionId).digest('hex').slice(0, 8)}`;
 }
 
 /** The result with a preview in place of its text, and the file it was cut from. */

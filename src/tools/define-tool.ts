@@ -113,9 +113,10 @@ function isHiddenArgument(value: unknown): boolean {
 
 function isAnnotations(value: unknown): boolean {
   if (!isObject(value)) return false;
-  const { kind, sideEffectLevel } = value;
+  const { kind, sideEffectLevel, capabilities } = value;
   return (
     (kind === undefined || TOOL_KINDS.some((known) => known === kind)) &&
-    (sideEffectLevel === undefined || SIDE_EFFECT_LEVELS.some((known) => known === sideEffectLevel))
+    (sideEffectLevel === undefined || SIDE_EFFECT_LEVELS.some((known) => known === sideEffectLevel)) &&
+    (capabilities === undefined || expected.mapOf(expected.listOf(expected.string)).test(capabilities))
   );
 }

@@ -1,0 +1,30 @@
+/** Which members differ between two JSON values, by path and never by value. */
+
+import { isObject, type JsonValue } from './json.ts';
+
+const MAX_PATHS = 50;
+
+/** Paths such as `headers.token` or `items[2]`, at most fifty; the last one then says that there are more. */
+export function changedPaths(before: JsonValue, after: JsonValue): readonly string[] {
+  const paths: string[] = [];
+  compare(before, after, '', paths);
+  return Object.freeze(paths.length > MAX_PATHS ? [...paths.slice(0, MAX_PATHS), '…'] : paths);
+}
+
+function compare(before: JsonValue | undefined, after: JsonValue | undefined, path: string, paths: string[]): void {
+  if (before === after || paths.length > MAX_PATHS) return;
+  if (Array.isArray(before) && Array.isArray(after)) {
+    for (let index = 0; index < Math.max(before.length, after.length); index += 1) {
+      compare(before[index] as JsonValue | undefined, after[index] as JsonValue | undefined, `${path}[${index}]`, paths);
+    }
+  } else if (isPlain(before) && isPlain(after)) {
+    for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+      compare(memberOf(before, name), memberOf(after, name), path === '' ? name : `${path}.${name}`, paths);
+    }
+  } else paths.push(path);
+}
+
+const isPlain = (value: JsonValue | undefined): value is Readonly<Record<string, JsonValue>> => isObject(value) && !Array.isArray(value);
+
+const memberOf = (value: Readonly<Record<string, JsonValue>>, name: string): JsonValue | undefined =>
+  Object.hasOwn(value, name) ? value[name] : undefined;

@@ -1,0 +1,13 @@
+/** Where a project keeps what must outlive a process. */
+
+import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
+
+/** The state folder: `$ALLIUM_STATE_DIR`, or `.allium` in the working directory. */
+export const stateFolder = (): string => resolve(process.env.ALLIUM_STATE_DIR ?? '.allium');
+
+/** A session is named from outside; its files are not. Different names never share a file. */
+export function safeName(sessionId: string): string {
+  const readable = sessionId.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 40);
+  return `${readable}-${createHash('sha256').update(sessionId).digest('hex').slice(0, 8)}`;
+}

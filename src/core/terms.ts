@@ -1,0 +1,128 @@
+/** The terms a call goes on under: what layers further out have laid down for everything below them. */
+
+import { canonicalJson } from './canonical.ts';
+import { createCall, ownCall, SLOT, type ToolCall } from './call.ts';
+import { changedPaths } from './changed-paths.ts';
+import { AlliumError, isAlliumError } from './errors.ts';
+import { hashCanonical } from './hash-canonical.ts';
+import type { JsonObject, JsonValue } from './json.ts';
+import type { Frame } from './state.ts';
+import type { ToolStatus } from './status.ts';
+
+/** Why a call may not run. The message is for the model; `blockedBy` names the layer whose terms it breaks. */
+export interface Refusal {
+  readonly status: ToolStatus;
+  readonly message: string;
+  readonly blockedBy: string;
+}
+
+/** Looks at a call as the executor would be entered with it. A guard that throws refuses. */
+export type Guard = (call: ToolCall) => Refusal | null;
+
+/** One layer's declared change of arguments after an approval. */
+export interface Rewrite {
+  readonly layer: string;
+  readonly paths: readonly string[];
+}
+
+/** The call that was approved, and how far declared rewrites have taken it since. */
+export interface ApprovedCall {
+  readonly toolName: string;
+  readonly args: JsonObject;
+  readonly covered: JsonObject;
+  readonly rewrites: readonly Rewrite[];
+}
+
+/** Frozen, and carried by every copy of a call: a layer below can add to them, never take away. */
+export interface CallTerms {
+  readonly guards: readonly Guard[];
+  /** What the guards were made from, for whoever reads or tightens it. The core does not look inside. */
+  readonly policy: JsonObject | null;
+  readonly approved: ApprovedCall | null;
+  readonly hash: HashValue | null;
+}
+
+/** Hashes a JSON value for records. */
+export type HashValue = (value: JsonValue) => string;
+
+const NO_TERMS: CallTerms = Object.freeze({ guards: Object.freeze([]), policy: null, approved: null, hash: null });
+
+export const termsOf = (call: ToolCall): CallTerms => call[SLOT].terms ?? NO_TERMS;
+
+/** The same call under further terms. */
+export function withTerms(call: ToolCall, changes: Partial<CallTerms>): ToolCall {
+  const own = ownCall(call);
+  const { state, frame } = own[SLOT];
+  return createCall(own, state, frame, Object.freeze({ ...termsOf(own), ...changes }));
+}
+
+/**
+ * Adds a check that is made right before the executor, and before that of every call the tool makes itself. For layers
+ * that allow or forbid: what other layers do to the call in between cannot get past it.
+ */
+export function guardCall(call: ToolCall, guard: Guard): ToolCall {
+  if (typeof guard !== 'function') throw new AlliumError('ERR_INVALID_CALL', 'guardCall takes a function');
+  return withTerms(call, { guards: Object.freeze([...termsOf(call).guards, guard]) });
+}
+
+/**
+ * Binds an approval to exactly this call. Layers below that declare `rewrites` may change its arguments, and what they
+ * changed is recorded; any other difference keeps the call from running.
+ */
+export function approveCall(call: ToolCall): ToolCall {
+  const { toolName, toolArgs: args } = ownCall(call);
+  call[SLOT].state.approvedArgs = args;
+  return withTerms(call, { approved: Object.freeze({ toolName, args, covered: args, rewrites: Object.freeze([]) }) });
+}
+
+/** Makes `hash` the one that everything below uses for its records, so that receipts and spans can be joined. */
+export const hashWith = (call: ToolCall, hash: HashValue): ToolCall => withTerms(call, { hash });
+
+/** The hash of a value of this call for a record: `sha256:…`, or what a layer outside chose. Worked out once per call. */
+export function hashOf(call: ToolCall, value: JsonValue): string {
+  const { hash } = termsOf(call);
+  const { hashes } = call[SLOT].state;
+  const before = hashes.find((entry) => entry.value === value && entry.by === hash);
+  if (before !== undefined) return before.text;
+  const text = hash === null ? hashCanonical(value) : hash(value);
+  if (typeof value === 'object' && value !== null) hashes.push({ value, by: hash, text });
+  return text;
+}
+
+/** What a call handed to `next` may run under, given the call its layer got. */
+export function followApproval(frame: Frame, passed: ToolCall): ToolCall {
+  const { approved } = termsOf(passed);
+  if (approved === null || passed.toolArgs === approved.covered || frame.layer.rewrites !== true) return passed;
+  // A change on top of one that nobody declared is not covered either.
+  if (!sameArgs(frame.call.toolArgs, approved.covered)) return passed;
+  const paths = changedPaths(frame.call.toolArgs, passed.toolArgs);
+  const rewrites = paths.length === 0 ? approved.rewrites : [...approved.rewrites, Object.freeze({ layer: frame.layer.name, paths })];
+  return withTerms(passed, { approved: Object.freeze({ ...approved, covered: passed.toolArgs, rewrites: Object.freeze(rewrites) }) });
+}
+
+/** Whether the executor may be entered with this call: the approval still fits, and no guard objects. */
+export function breachOf(call: ToolCall, { approved, guards }: CallTerms): Refusal | null {
+  if (approved !== null && !(call.toolName === approved.toolName && sameArgs(call.toolArgs, approved.covered))) return NOT_APPROVED;
+  for (const guard of guards) {
+    const refusal = verdictOf(guard, call);
+    if (refusal !== null) return refusal;
+  }
+  return null;
+}
+
+const NOT_APPROVED: Refusal = Object.freeze({
+  status: 'consent_denied',
+  message: 'The call was changed after it was approved, so it did not run. Ask for the call again as it should be.',
+  blockedBy: 'consent',
+});
+
+function verdictOf(guard: Guard, call: ToolCall): Refusal | null {
+  try {
+    return guard(call);
+  } catch (thrown) {
+    const why = isAlliumError(thrown) ? thrown.code : 'it failed';
+    return { status: 'permission_denied', message: `Whether the call is allowed could not be decided (${why}).`, blockedBy: 'guard' };
+  }
+}
+
+const sameArgs = (a: JsonObject, b: JsonObject): boolean => a === b || canonicalJson(a) === canonicalJson(b);

@@ -1,0 +1,44 @@
+/** The policy a call is under: laid down by layers further out, kept by every copy, and held to right before the tool. */
+
+import { stateOf, type ToolCall } from '../core/call.ts';
+import type { JsonObject } from '../core/json.ts';
+import { guardCall, type Refusal, termsOf, withTerms } from '../core/terms.ts';
+import { allows, type CapabilityPolicy, checkPolicy, intersectPolicies } from './capability-policy.ts';
+
+/** What the call may reach at most, or `null` where nothing restricts it. */
+export const policyOf = (call: ToolCall): CapabilityPolicy | null => termsOf(call).policy;
+
+/**
+ * The same call under a tighter policy, for everything below and for the calls its tool makes. `owner` is named where a
+ * call is turned away. It cannot widen what is laid down already, and nothing has to be taken back afterwards.
+ */
+export function narrowPolicy(call: ToolCall, policy: CapabilityPolicy, owner: string): ToolCall {
+  checkPolicy(`${owner} policy`, policy);
+  const narrowed = intersectPolicies(policyOf(call) ?? {}, policy);
+  // Policies are plain data with optional members, which is what JSON objects are.
+  return withTerms(
+    guardCall(call, (entered) => excessOf(entered, policy, owner)),
+    { policy: narrowed as unknown as JsonObject },
+  );
+}
+
+/** Why a call exceeds a policy, or `null`. */
+export function excessOf(call: ToolCall, policy: CapabilityPolicy, owner: string): Refusal | null {
+  const { sideEffectLevel, readOnly, capabilities = {} } = call.annotations;
+  const { toolName } = call;
+  const refusal = (what: string): Refusal => ({
+    status: 'permission_denied',
+    message: `${toolName} is not allowed here: it exceeds ${what}. Use another tool or leave it.`,
+    blockedBy: owner,
+  });
+  if (!allows(policy, { toolName })) return refusal('the tools of this scope');
+  if (!allows(policy, { depth: stateOf(call).nesting })) return refusal('how deep tools may call tools');
+  // A tool that does not say what it does may do anything.
+  if (!allows(policy, { sideEffectLevel: sideEffectLevel ?? (readOnly === true ? 'read_only' : 'network') }))
+    return refusal('the side effects allowed');
+  if (policy.capabilities !== undefined && Object.keys(capabilities).length === 0) return refusal('the capabilities allowed');
+  for (const [capability, operations] of Object.entries(capabilities)) {
+    for (const operation of operations) if (!allows(policy, { capability, operation })) return refusal(`${capability}.${operation}`);
+  }
+  return null;
+}

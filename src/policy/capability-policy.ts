@@ -1,0 +1,83 @@
+/** Capability policies: what a call may reach at most. Combining two only ever tightens. */
+
+import { SIDE_EFFECT_LEVELS, type SideEffectLevel } from '../core/annotations.ts';
+import { checkOptions, type Expectation, expected } from '../core/options.ts';
+
+/** Absent means unrestricted, empty means nothing. */
+export interface CapabilityPolicy {
+  /** Exact tool names. */
+  readonly tools?: readonly string[];
+  /** Operations by capability, such as `{ workspace: ['read'] }`. A capability that is not listed is not allowed. */
+  readonly capabilities?: Readonly<Record<string, readonly string[]>>;
+  /** The strongest side effect. */
+  readonly sideEffectLevel?: SideEffectLevel;
+  /** How deep tools may call tools. */
+  readonly recursionLimit?: number;
+}
+
+/** What somebody is about to do. Fields that are absent are not checked. */
+export interface PolicyQuestion {
+  readonly toolName?: string;
+  readonly sideEffectLevel?: SideEffectLevel;
+  readonly capability?: string;
+  readonly operation?: string;
+  readonly depth?: number;
+}
+
+const names = expected.listOf(expected.string);
+
+/** Throws `ERR_INVALID_OPTION` for what is not a policy. A misspelt key would restrict nothing. */
+export function checkPolicy(owner: string, policy: unknown): asserts policy is CapabilityPolicy {
+  const expectations: Record<keyof CapabilityPolicy, Expectation> = {
+    tools: names,
+    capabilities: expected.mapOf(names),
+    sideEffectLevel: expected.oneOf(...SIDE_EFFECT_LEVELS),
+    recursionLimit: expected.integer(0),
+  };
+  checkOptions(owner, policy, expectations);
+}
+
+/** The policy that allows what both allow. Commutative, associative, idempotent; `{}` changes nothing. */
+export function intersectPolicies(a: CapabilityPolicy, b: CapabilityPolicy): CapabilityPolicy {
+  return Object.freeze({
+    ...meet('tools', a.tools, b.tools, commonNames),
+    ...meet('capabilities', a.capabilities, b.capabilities, commonCapabilities),
+    ...meet('sideEffectLevel', a.sideEffectLevel, b.sideEffectLevel, (x, y) => (rankOf(x) <= rankOf(y) ? x : y)),
+    ...meet('recursionLimit', a.recursionLimit, b.recursionLimit, Math.min),
+  });
+}
+
+/** Whether a policy allows something. */
+export function allows(policy: CapabilityPolicy, question: PolicyQuestion): boolean {
+  const { toolName, sideEffectLevel, capability, operation, depth } = question;
+  if (policy.tools !== undefined && toolName !== undefined && !policy.tools.includes(toolName)) return false;
+  if (policy.sideEffectLevel !== undefined && sideEffectLevel !== undefined && rankOf(sideEffectLevel) > rankOf(policy.sideEffectLevel))
+    return false;
+  if (policy.recursionLimit !== undefined && depth !== undefined && depth > policy.recursionLimit) return false;
+  if (policy.capabilities === undefined || capability === undefined) return true;
+  const operations = Object.hasOwn(policy.capabilities, capability) ? policy.capabilities[capability] : undefined;
+  return operations !== undefined && (operation === undefined ? operations.length > 0 : operations.includes(operation));
+}
+
+function meet<K extends string, T>(key: K, a: T | undefined, b: T | undefined, both: (a: T, b: T) => T): { readonly [P in K]?: T } {
+  const value = a === undefined ? b : b === undefined ? a : both(a, b);
+  // A computed key makes the type too wide; it is the one key asked for.
+  return (value === undefined ? {} : { [key]: value }) as { readonly [P in K]?: T };
+}
+
+/** Sorted, so that the order of combining leaves no trace. */
+const commonNames = (a: readonly string[], b: readonly string[]): readonly string[] =>
+  Object.freeze([...new Set(a.filter((name) => b.includes(name)))].sort());
+
+function commonCapabilities(
+  a: Readonly<Record<string, readonly string[]>>,
+  b: Readonly<Record<string, readonly string[]>>,
+): Readonly<Record<string, readonly string[]>> {
+  const shared = Object.keys(a)
+    .filter((name) => Object.hasOwn(b, name))
+    .sort();
+  return Object.freeze(Object.fromEntries(shared.map((name) => [name, commonNames(a[name] ?? [], b[name] ?? [])])));
+}
+
+/** A level nobody knows exceeds every ceiling and lifts none. */
+const rankOf = (level: SideEffectLevel): number => SIDE_EFFECT_LEVELS.indexOf(level);
