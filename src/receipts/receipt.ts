@@ -1,0 +1,70 @@
+/** The receipt of a call: what happened, by hash and never by value, in the form in which it is written down. */
+
+import type { HashKey } from '../core/hash-canonical.ts';
+import type { JsonObject } from '../core/json.ts';
+
+/** One call, or with `record: 'intent'` what is about to happen. Fields that say nothing are `null`. */
+export interface Receipt {
+  readonly schema_version: 1;
+  readonly record: 'receipt' | 'intent';
+  readonly session_id: string;
+  readonly run_id: string | null;
+  readonly tool_call_id: string;
+  readonly tool_name: string;
+  readonly iteration: number;
+  readonly turn_index: number | null;
+  readonly emit_order: number;
+  readonly reason: string | null;
+  readonly kind: string | null;
+  readonly executor: string | null;
+  /** `null` in an intent: nobody knows yet. */
+  readonly status: string | null;
+  readonly error_category: string | null;
+  readonly executed: 'no' | 'yes' | 'unknown';
+  /** The layer that turned the call away. */
+  readonly blocked_by: string | null;
+  readonly duration_ms: number;
+  /** The arguments as they came in, as somebody approved them, and as the tool was entered with them. */
+  readonly requested_hash: string;
+  readonly approved_hash: string | null;
+  readonly executed_hash: string | null;
+  /** The same as `requested_hash`; spans carry it under this name. */
+  readonly args_hash: string;
+  readonly result_hash: string | null;
+  readonly model: string | null;
+  readonly provider: string | null;
+  readonly audit: JsonObject | null;
+  readonly emitted_at: string;
+}
+
+/** When a receipt counts as kept: on disk, handed to the system, or some time later. */
+export type Durability = 'fsync' | 'write' | 'background';
+
+/** Takes receipts. A promise is waited for; one that rejects means that the receipt was not kept. */
+export type ReceiptSink = (receipt: Receipt) => unknown;
+
+/** A receipt that has its place in the file. */
+export interface Appended {
+  /** `file://…#seq=<n>`, known before anything is written. */
+  readonly uri: string;
+  /** Kept as the durability says; already kept for `background`. Rejects when it could not be written. */
+  readonly kept: Promise<void>;
+}
+
+/** The receipts on this machine: one file a session, chained and signed. */
+export interface LocalReceiptSink {
+  (receipt: Receipt): Promise<void>;
+  /** The key its hashes are made with, or `null` for plain SHA-256. */
+  readonly key: HashKey | null;
+  /**
+   * Gives the receipt its place and URI at once, in the order of the calls, then writes it. `build` gets the URI, because
+   * the receipt names itself. Throws when the file cannot be used.
+   */
+  append(sessionId: string, build: (uri: string) => Receipt, durability: Durability): Appended;
+  /** Rejects when the session's file cannot be written to just now; tries what failed before once more. */
+  ready(sessionId: string): Promise<void>;
+  /** Waits until everything appended so far is written. Rejects when something could not be. */
+  flush(): Promise<void>;
+  /** Flushes, signs the ends and lets go of the files. */
+  close(): Promise<void>;
+}
