@@ -2,6 +2,7 @@
 
 import { closeAudit, openAudit } from './audit.ts';
 import { createCall, ownCall, SLOT, type ToolCall } from './call.ts';
+import { cleanRefusal } from './clean-refusal.ts';
 import type { Clock } from './clock.ts';
 import { AlliumError } from './errors.ts';
 import { bottomLink, layerLink, type Link, silentLayers } from './frame.ts';
@@ -88,11 +89,11 @@ function enter(call: ToolCall, settings: ComposeOptions, recorded: boolean, scru
 /** Here, and only here, a raise leaves the onion. */
 function outerEdge(last: ToolResult): ToolResult {
   const { state } = last[BRAND];
-  const result = withAudit(last, state.audit);
+  const result = withAudit(cleanRefusal(last), state.audit);
   state.active = false;
   closeAudit(state);
   if (state.raised === null) return result;
-  const raised = stamp(state.raised, state.executed);
+  const raised = stamp(cleanRefusal(state.raised), state.executed);
   const { status, error, toolName, toolCallId, [BRAND]: mark } = raised;
   const message = `${status}: ${error ?? 'refused'}`;
   throw new AlliumError(
