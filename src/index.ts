@@ -2,9 +2,10 @@
 
 // The contract
 export type { SideEffectLevel, ToolAnnotations, ToolHints, ToolKind, ToolSafety } from './core/annotations.ts';
+export { SIDE_EFFECT_LEVELS } from './core/annotations.ts';
 export type { AuditPatch, AuditRecord, ConsentRecord, EntryPatch, LayerEntry } from './core/audit.ts';
 export type { CallChanges, ExecutorKind, JsonSchema, ToolCall, ToolProgress, Turn } from './core/call.ts';
-export { clockOf, withCall } from './core/call.ts';
+export { clockOf, createIdOf, withCall } from './core/call.ts';
 export type { Clock } from './core/clock.ts';
 export { systemClock } from './core/clock.ts';
 export type { ContentBlock } from './core/content.ts';
@@ -23,12 +24,25 @@ export { accountOf, attachReceipt } from './core/account.ts';
 export type { ApprovalAnswer, ApprovalDecision, ApprovalPrompt, ApprovalQuestion } from './core/approval.ts';
 export { APPROVAL_ANSWERS, promptsOf } from './core/approval.ts';
 export type { Guard, HashValue, Refusal } from './core/terms.ts';
+export { changedPaths } from './core/changed-paths.ts';
 export { approveCall, guardCall, hashOf, hashWith } from './core/terms.ts';
 
 // Capability policy
 export { narrowPolicy, policyOf } from './policy/ambient-policy.ts';
 export type { CapabilityPolicy, PolicyQuestion } from './policy/capability-policy.ts';
 export { allows, checkPolicy, intersectPolicies } from './policy/capability-policy.ts';
+
+// Stores
+export type { Awaitable, Claimed, ClaimEnding, ClaimRecord, ClaimRequest, ClaimStore } from './stores/claim-store.ts';
+export type { CounterStore, Taken, TakeRequest } from './stores/counter-store.ts';
+export type { FileClaims, FileClaimsOptions } from './stores/file-claims.ts';
+export { fileClaims } from './stores/file-claims.ts';
+export type { FlexibleLimiter } from './stores/flexible-counter.ts';
+export { flexibleCounter } from './stores/flexible-counter.ts';
+export type { MemoryClaimsOptions } from './stores/memory-claims.ts';
+export { memoryClaims } from './stores/memory-claims.ts';
+export type { MemoryCountersOptions } from './stores/memory-counters.ts';
+export { memoryCounters } from './stores/memory-counters.ts';
 
 // The onion
 export type { ComposedCaller, ComposeOptions } from './core/compose.ts';
@@ -38,13 +52,16 @@ export type { Next, OrderRule, SchemaTransform, ToolCaller, ToolLayer, ToolSpec,
 export { defineLayer, passThrough, when } from './core/layer.ts';
 
 // For layer authors
+export { cutUtf8 } from './core/cut-utf8.ts';
 export { matchesTool } from './core/match-tool.ts';
 export type { Expectation } from './core/options.ts';
 export { checkOptions, expected } from './core/options.ts';
-export type { Bounds, Ending } from './core/run-within.ts';
-export { runWithin } from './core/run-within.ts';
+export { pause } from './core/pause.ts';
+export type { Bounds, Ending, Stopped, TimeBounds } from './core/run-within.ts';
+export { nextWithin, runWithin } from './core/run-within.ts';
 export type { Scrub } from './core/scrub.ts';
 export { scrub } from './core/scrub.ts';
+export { scrubFor } from './core/scrub-for.ts';
 export type { LinkedAbort } from './core/signal.ts';
 export { linkAbort } from './core/signal.ts';
 
@@ -59,7 +76,7 @@ export { fromWire, toWire } from './core/wire.ts';
 export type { ToolDefinition } from './tools/define-tool.ts';
 export { defineTool } from './tools/define-tool.ts';
 export type { InferArgs } from './tools/infer-args.ts';
-export { injectParameter } from './tools/inject-parameter.ts';
+export { declaresParameter, injectParameter } from './tools/inject-parameter.ts';
 export type { AliasMap, Provider } from './tools/providers/alias.ts';
 export { aliasNames } from './tools/providers/alias.ts';
 export { exportTools } from './tools/providers/export-tools.ts';
@@ -88,6 +105,7 @@ export type { AdvertiseOptions, GovernedTools, GovernOptions } from './dispatch/
 export { governTools } from './dispatch/govern-tools.ts';
 export type { Secret } from './dispatch/hidden-arguments.ts';
 export type { DispatchLimits } from './dispatch/limits.ts';
-export type { OutputFiles } from './dispatch/output-files.ts';
+export type { OutputFiles, OutputRequest, ReadableOutputs } from './dispatch/output-files.ts';
 export { fileOutputs } from './dispatch/output-files.ts';
+export type { OutputSlice } from './dispatch/read-output.ts';
 export { localExecutor } from './executors/local.ts';

@@ -3,7 +3,9 @@
 import type { ToolAnnotations } from './annotations.ts';
 import type { Clock } from './clock.ts';
 import { AlliumError } from './errors.ts';
+import type { CreateId } from './ids.ts';
 import { type JsonObject, snapshotObject } from './json.ts';
+import type { LazySignal } from './signal.ts';
 import type { CallState, Frame } from './state.ts';
 import type { CallTerms } from './terms.ts';
 
@@ -41,6 +43,8 @@ export interface CallSlot {
   frame: Frame | null;
   /** What layers further out have laid down. Copies keep it: it cannot be shaken off. */
   readonly terms: CallTerms | null;
+  /** Where `signal` comes from, for a call whose signal is made when it is first read. */
+  readonly lazy: LazySignal | null;
 }
 
 export interface ToolCall {
@@ -64,9 +68,51 @@ export interface ToolCall {
 
 export type CallFields = Omit<ToolCall, typeof SLOT>;
 
-/** Makes a call with a slot of its own. `toolArgs` must be a snapshot already. */
+/** Makes a call with a slot of its own. `toolArgs` must be a snapshot already. A signal that was not made yet is not made here. */
 export function createCall(fields: CallFields, state: CallState, frame: Frame | null = null, terms: CallTerms | null = null): ToolCall {
-  const slot: CallSlot = { state, call: null, frame, terms };
+  const lazy = (fields as Partial<ToolCall>)[SLOT]?.lazy ?? null;
+  return build(fields, lazy === null ? fields.signal : null, { state, call: null, frame, terms, lazy });
+}
+
+/** The same call with a signal of its own that is made when it is first read. */
+export function withLazySignal(call: ToolCall, lazy: LazySignal): ToolCall {
+  const own = ownCall(call);
+  const { state, frame, terms } = own[SLOT];
+  return build(own, null, { state, call: null, frame, terms, lazy });
+}
+
+function build(fields: Omit<CallFields, 'signal'>, signal: AbortSignal | null, slot: CallSlot): ToolCall {
+  const call = signal === null ? lazyCall(fields, slot) : eagerCall(fields, signal, slot);
+  slot.call = call;
+  return Object.freeze(call);
+}
+
+// One shape for every call of a kind: an absent `metadata` is undefined, which the type cannot say.
+const eagerCall = (fields: Omit<CallFields, 'signal'>, signal: AbortSignal, slot: CallSlot): ToolCall =>
+  ({
+    toolName: fields.toolName,
+    toolArgs: fields.toolArgs,
+    callId: fields.callId,
+    declaredExecutor: fields.declaredExecutor,
+    schema: fields.schema,
+    description: fields.description,
+    annotations: fields.annotations,
+    turn: fields.turn,
+    signal,
+    report: fields.report,
+    metadata: fields.metadata,
+    [SLOT]: slot,
+  }) as ToolCall;
+
+/** An own property, so that a spread copies it. One getter for all: one per call would cost more than the signal it saves. */
+const LAZY_SIGNAL = {
+  enumerable: true,
+  get(this: ToolCall): AbortSignal | undefined {
+    return this[SLOT].lazy?.read();
+  },
+};
+
+function lazyCall(fields: Omit<CallFields, 'signal'>, slot: CallSlot): ToolCall {
   const call = {
     toolName: fields.toolName,
     toolArgs: fields.toolArgs,
@@ -76,13 +122,12 @@ export function createCall(fields: CallFields, state: CallState, frame: Frame | 
     description: fields.description,
     annotations: fields.annotations,
     turn: fields.turn,
-    signal: fields.signal,
     report: fields.report,
     metadata: fields.metadata,
     [SLOT]: slot,
-  } as ToolCall; // One shape for every call: an absent `metadata` is undefined, which the type cannot say.
-  slot.call = call;
-  return Object.freeze(call);
+  };
+  // The one member that is missing comes with the getter.
+  return Object.defineProperty(call, 'signal', LAZY_SIGNAL) as unknown as ToolCall;
 }
 
 export interface CallChanges {
@@ -98,18 +143,21 @@ export function withCall(call: ToolCall, changes: CallChanges): ToolCall {
   // Read once: a getter could show one value to the check and another to the tool.
   const { toolName, toolArgs, signal, report } = changes;
   checkChanges(toolName, signal, report);
-  return createCall(
-    {
-      ...base,
-      toolName: toolName ?? base.toolName,
-      toolArgs: toolArgs === undefined ? base.toolArgs : snapshotObject(toolArgs),
-      signal: signal ?? base.signal,
-      report: report ?? base.report,
-    },
-    base[SLOT].state,
-    base[SLOT].frame,
-    base[SLOT].terms,
-  );
+  const { state, frame, terms, lazy } = base[SLOT];
+  const fields = {
+    toolName: toolName ?? base.toolName,
+    toolArgs: toolArgs === undefined ? base.toolArgs : snapshotObject(toolArgs),
+    callId: base.callId,
+    declaredExecutor: base.declaredExecutor,
+    schema: base.schema,
+    description: base.description,
+    annotations: base.annotations,
+    turn: base.turn,
+    report: report ?? base.report,
+    ...(base.metadata === undefined ? {} : { metadata: base.metadata }),
+  };
+  if (signal === undefined && lazy !== null) return build(fields, null, { state, call: null, frame, terms, lazy });
+  return build(fields, signal ?? base.signal, { state, call: null, frame, terms, lazy: null });
 }
 
 /** The call itself; a copy by spread is taken for what `withCall` would have made of it. */
@@ -136,6 +184,12 @@ export function stateOf(call: ToolCall): CallState {
   return state;
 }
 
+/** Whether the signal of a call is aborted. Does not make a signal that nobody has read. */
+export function isSignalAborted(call: { readonly signal: AbortSignal; readonly [SLOT]?: CallSlot }): boolean {
+  const lazy = call[SLOT]?.lazy ?? null;
+  return lazy === null ? call.signal.aborted : lazy.isAborted();
+}
+
 /** Whether a layer further out has answered already, so that nobody listens here. */
 export function isAbandoned(frame: Frame | null): boolean {
   for (let outer = frame; outer !== null; outer = outer.parent) if (outer.closed) return true;
@@ -144,3 +198,6 @@ export function isAbandoned(frame: Frame | null): boolean {
 
 /** The clock of a call, for layers that wait, count or stamp. */
 export const clockOf = (call: ToolCall): Clock => stateOf(call).clock;
+
+/** Where a call takes new ids from, for layers that name what they make. */
+export const createIdOf = (call: ToolCall): CreateId => stateOf(call).createId;

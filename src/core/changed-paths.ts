@@ -1,10 +1,15 @@
 /** Which members differ between two JSON values, by path and never by value. */
 
+import { oneLine } from './errors.ts';
 import { isObject, type JsonValue } from './json.ts';
 
 const MAX_PATHS = 50;
+const MAX_NAME = 64;
 
-/** Paths such as `headers.token` or `items[2]`, at most fifty; the last one then says that there are more. */
+/**
+ * Paths such as `headers.token` or `items[2]`, at most fifty; the last one then says that there are more. Names come from
+ * outside: in a path they are on one line and not longer than sixty-four characters.
+ */
 export function changedPaths(before: JsonValue, after: JsonValue): readonly string[] {
   const paths: string[] = [];
   compare(before, after, '', paths);
@@ -19,10 +24,12 @@ function compare(before: JsonValue | undefined, after: JsonValue | undefined, pa
     }
   } else if (isPlain(before) && isPlain(after)) {
     for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-      compare(memberOf(before, name), memberOf(after, name), path === '' ? name : `${path}.${name}`, paths);
+      compare(memberOf(before, name), memberOf(after, name), path === '' ? shown(name) : `${path}.${shown(name)}`, paths);
     }
   } else paths.push(path);
 }
+
+const shown = (name: string): string => oneLine(name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name);
 
 const isPlain = (value: JsonValue | undefined): value is Readonly<Record<string, JsonValue>> => isObject(value) && !Array.isArray(value);
 

@@ -1,7 +1,7 @@
 /** One layer at work on one call: what goes in, what comes out, and what is written down about it. */
 
 import { mergeAudit, pushEntry } from './audit.ts';
-import { isAbandoned, ownCall, SLOT, stateOf, type ToolCall } from './call.ts';
+import { isAbandoned, isSignalAborted, ownCall, SLOT, stateOf, type ToolCall } from './call.ts';
 import { isoTime } from './clock.ts';
 import { AlliumError, describeThrown } from './errors.ts';
 import type { Next, ToolLayer } from './layer.ts';
@@ -116,7 +116,7 @@ function tellRewrites(innermost: Frame | null, { rewrites }: ApprovedCall): void
   if (innermost !== null) mergeAudit(innermost.call[SLOT].state, { rewrites }, depthOf(innermost) + 1);
 }
 
-const isCancelled = (call: ToolCall): boolean => call.signal.aborted || call[SLOT].state.signal?.aborted === true;
+const isCancelled = (call: ToolCall): boolean => isSignalAborted(call) || call[SLOT].state.signal?.aborted === true;
 
 const executorThrew = (call: ToolCall, thrown: unknown): ToolResult =>
   isCancelled(call)

@@ -1,46 +1,72 @@
 /** Runs work that may not heed its signal: a deadline and a caller that leaves are both answered in time. */
 
+import { type CallSlot, clockOf, isSignalAborted, type SLOT, type ToolCall, withLazySignal } from './call.ts';
 import type { Clock } from './clock.ts';
-import { linkAbort, whenAborted } from './signal.ts';
+import { forget, noteBegin, setDeadline, type Waiting } from './deadlines.ts';
+import type { Next } from './layer.ts';
+import type { ToolResult } from './result.ts';
+import { followAbort, type LazySignal } from './signal.ts';
 
 export type Ran<T> = { readonly value: T } | { readonly thrown: unknown };
-/** How it ended, and, where it was stopped, what it still did within the grace. */
-export type Ending<T> =
-  | { readonly by: 'itself'; readonly ran: Ran<T> }
-  | { readonly by: 'timeout' | 'cancelled'; readonly ran: Ran<T> | null };
+/** Work that was stopped, and what it still did within the grace; `null` where it did not come to an end. */
+export interface Stopped<T> {
+  readonly by: 'timeout' | 'cancelled';
+  readonly ran: Ran<T> | null;
+}
+export type Ending<T> = { readonly by: 'itself'; readonly ran: Ran<T> } | Stopped<T>;
 
-export interface Bounds {
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
+export interface TimeBounds {
   readonly timeoutMs: number | undefined;
   /** How long stopped work may take to come to an end and tell what it did. */
   readonly graceMs: number;
 }
 
+export interface Bounds extends TimeBounds {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
 /** Aborts the signal given to `work` on deadline or cancellation, waits out the grace, and leaves nothing behind. */
-export async function runWithin<T>(bounds: Bounds, work: (signal: AbortSignal) => T | Promise<T>): Promise<Ending<T>> {
-  const { clock, signal, timeoutMs, graceMs } = bounds;
-  const own = timeoutMs === undefined ? null : linkAbort(signal);
-  const cancellation = whenAborted(signal);
-  const deadline = timeoutMs === undefined ? null : timer(clock, timeoutMs);
-  const ran = settled(() => work(own?.signal ?? signal));
-  try {
-    const stops = [
-      cancellation.aborted.then(() => 'cancelled' as const),
-      ...(deadline === null ? [] : [deadline.due.then(() => 'timeout' as const)]),
-    ];
-    const first = await Promise.race([ran, ...stops]);
-    if (typeof first === 'object') return { by: 'itself', ran: first };
-    own?.abort(new DOMException('the tool ran out of time', 'TimeoutError'));
-    const grace = timer(clock, graceMs);
-    const late = await Promise.race([ran, grace.due.then(() => null)]);
-    grace.cancel();
-    return { by: first, ran: late };
-  } finally {
-    cancellation.stop();
-    deadline?.cancel();
-    own?.unlink();
-  }
+export function runWithin<T>(bounds: Bounds, work: (signal: AbortSignal) => T | Promise<T>): Promise<Ending<T>> {
+  return new Promise((resolve) => {
+    const run = openRun<T>(bounds, bounds.clock, bounds, resolve);
+    void settled(() => work(bounds.timeoutMs === undefined ? bounds.signal : run.read())).then((ran) => end(run, ran));
+  });
+}
+
+/**
+ * `next` within bounds, for a layer. The call goes on with a signal of its own, which is made only if somebody reads it.
+ * `stopped` makes the answer for a call that ran out of time or was taken back.
+ */
+export function nextWithin(
+  call: ToolCall,
+  next: Next,
+  bounds: TimeBounds,
+  stopped: (ending: Stopped<ToolResult>) => ToolResult,
+): Promise<ToolResult> {
+  return new Promise((resolve) => {
+    const run = openRun<ToolResult>(call, clockOf(call), bounds, (ending) => resolve(answerOf(ending, stopped)));
+    try {
+      next(withLazySignal(call, run)).then(
+        (value) => end(run, { value }),
+        (thrown: unknown) => end(run, { thrown }),
+      );
+    } catch (thrown) {
+      end(run, { thrown });
+    }
+  });
+}
+
+/** Without `async` where it can be: a result goes on as it is, and only a failure becomes a promise. */
+function answerOf(ending: Ending<ToolResult>, stopped: (ending: Stopped<ToolResult>) => ToolResult): ToolResult | Promise<ToolResult> {
+  if (ending.by === 'itself' && 'value' in ending.ran) return ending.ran.value;
+  return answerLater(ending, stopped);
+}
+
+async function answerLater(ending: Ending<ToolResult>, stopped: (ending: Stopped<ToolResult>) => ToolResult): Promise<ToolResult> {
+  if (ending.by !== 'itself') return stopped(ending);
+  if ('value' in ending.ran) return ending.ran.value;
+  throw ending.ran.thrown;
 }
 
 async function settled<T>(work: () => T | Promise<T>): Promise<Ran<T>> {
@@ -51,10 +77,108 @@ async function settled<T>(work: () => T | Promise<T>): Promise<Ran<T>> {
   }
 }
 
-function timer(clock: Clock, ms: number): { readonly due: Promise<void>; cancel(): void } {
-  let cancel = () => {};
-  const due = new Promise<void>((resolve) => {
-    cancel = clock.after(ms, resolve);
-  });
-  return { due, cancel: () => cancel() };
+/** Whoever may leave: a call, or bounds that name a signal. */
+interface Source {
+  readonly signal: AbortSignal;
+  readonly [SLOT]?: CallSlot;
 }
+
+interface Run<T> extends Waiting, LazySignal {
+  readonly source: Source;
+  readonly clock: Clock;
+  readonly bounds: TimeBounds;
+  readonly startedAt: number;
+  /** Called once. Must not throw. */
+  readonly answer: (ending: Ending<T>) => void;
+  by: Stopped<T>['by'] | null;
+  timedOut: DOMException | null;
+  controller: AbortController | null;
+  unfollow: (() => void) | null;
+  ended: boolean;
+}
+
+function openRun<T>(source: Source, clock: Clock, bounds: TimeBounds, answer: Run<T>['answer']): Run<T> {
+  const run: Run<T> = {
+    source,
+    clock,
+    bounds,
+    startedAt: bounds.timeoutMs === undefined ? 0 : clock.monotonic(),
+    answer,
+    by: null,
+    timedOut: null,
+    controller: null,
+    unfollow: null,
+    ended: false,
+    queue: null,
+    before: null,
+    after: null,
+    at: 0,
+    outlast: () => attempt(run, outlast),
+    due: () => attempt(run, due),
+    read: () => readSignal(run),
+    isAborted: () => run.by !== null || isSignalAborted(source),
+  };
+  noteBegin(run);
+  return run;
+}
+
+/** Called from a timer, where nobody would catch what a clock from outside may throw. */
+function attempt<T>(run: Run<T>, step: (run: Run<T>) => void): void {
+  try {
+    step(run);
+  } catch (thrown) {
+    end(run, { thrown });
+  }
+}
+
+/** Only work that does not end at once is worth a listener and a place in the list of deadlines. */
+function outlast<T>(run: Run<T>): void {
+  follow(run);
+  const { timeoutMs } = run.bounds;
+  if (run.by === null && timeoutMs !== undefined) setDeadline(run.clock, run.startedAt, timeoutMs, run);
+}
+
+function follow<T>(run: Run<T>): void {
+  run.unfollow ??= followAbort(run.source.signal, () => stop(run, 'cancelled'));
+}
+
+function due<T>(run: Run<T>): void {
+  if (run.by === null) stop(run, 'timeout');
+  else end(run, null);
+}
+
+function stop<T>(run: Run<T>, by: Stopped<T>['by']): void {
+  if (run.by !== null || run.ended) return;
+  run.by = by;
+  if (by === 'timeout') run.timedOut = new DOMException('the tool ran out of time', 'TimeoutError');
+  letGo(run);
+  run.controller?.abort(reasonOf(run));
+  setDeadline(run.clock, run.clock.monotonic(), run.bounds.graceMs, run);
+}
+
+function end<T>(run: Run<T>, ran: Ran<T> | null): void {
+  if (run.ended) return;
+  run.ended = true;
+  letGo(run);
+  // A caller may leave, and the work end for that, before the turn is over and anybody follows the signal.
+  if (run.by === null && isSignalAborted(run.source)) run.by = 'cancelled';
+  if (run.by !== null) run.answer({ by: run.by, ran });
+  else if (ran !== null) run.answer({ by: 'itself', ran });
+}
+
+function letGo<T>(run: Run<T>): void {
+  forget(run);
+  run.unfollow?.();
+}
+
+/** Makes the signal. Who reads it late, after the deadline or after the caller has gone, finds it aborted. */
+function readSignal<T>(run: Run<T>): AbortSignal {
+  if (run.controller !== null) return run.controller.signal;
+  run.controller = new AbortController();
+  if (!run.ended && run.by === null) follow(run);
+  // Following a signal that is aborted already stops the run there and then.
+  if (run.by !== null || isSignalAborted(run.source)) run.controller.abort(reasonOf(run));
+  return run.controller.signal;
+}
+
+const reasonOf = <T>({ by, timedOut, source }: Run<T>): unknown => (by === 'timeout' ? timedOut : source.signal.reason);

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { linkAbort, whenAborted } from './signal.ts';
+import { followAbort, linkAbort, whenAborted } from './signal.ts';
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 
@@ -51,7 +51,7 @@ describe('linkAbort', () => {
     const parent = new AbortController();
     const finished = linkAbort(parent.signal);
     const aborted = linkAbort(parent.signal);
-    expect(listeners(parent.signal)).toBe(2);
+    expect(listeners(parent.signal)).toBe(1);
 
     finished.unlink();
     finished.unlink();
@@ -93,5 +93,65 @@ describe('whenAborted', () => {
 
     expect(listeners(controller.signal)).toBe(0);
     await expect(Promise.race([waiting.aborted, Promise.resolve('still waiting')])).resolves.toBe('still waiting');
+  });
+});
+
+describe('followAbort', () => {
+  it('tells everybody, with one listener on the signal however many follow', () => {
+    const controller = new AbortController();
+    const told: number[] = [];
+    for (let index = 0; index < 20; index += 1) followAbort(controller.signal, () => told.push(index));
+    expect(listeners(controller.signal)).toBe(1);
+
+    controller.abort();
+
+    expect(told).toEqual(Array.from({ length: 20 }, (_, index) => index));
+    expect(listeners(controller.signal)).toBe(0);
+  });
+
+  it('takes the same function twice, and lets go of one at a time', () => {
+    const controller = new AbortController();
+    let told = 0;
+    const tell = () => void (told += 1);
+    const letGo = followAbort(controller.signal, tell);
+    followAbort(controller.signal, tell);
+    letGo();
+    letGo();
+    controller.abort();
+
+    expect(told).toBe(1);
+  });
+
+  it('does not tell one that another one has let go of meanwhile', () => {
+    const controller = new AbortController();
+    const told: string[] = [];
+    followAbort(controller.signal, () => {
+      told.push('first');
+      letGoOfSecond();
+    });
+    const letGoOfSecond = followAbort(controller.signal, () => told.push('second'));
+    controller.abort();
+
+    expect(told).toEqual(['first']);
+  });
+
+  it('goes on for those that came after the last one had left', () => {
+    const controller = new AbortController();
+    const early = followAbort(controller.signal, () => {});
+    early();
+    let told = false;
+    followAbort(controller.signal, () => void (told = true));
+    early();
+    controller.abort();
+
+    expect([told, listeners(controller.signal)]).toEqual([true, 0]);
+  });
+
+  it('tells at once of a signal that was aborted before', () => {
+    const signal = AbortSignal.abort();
+    let told = 0;
+    followAbort(signal, () => void (told += 1))();
+
+    expect([told, listeners(signal)]).toEqual([1, 0]);
   });
 });

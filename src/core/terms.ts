@@ -1,13 +1,12 @@
 /** The terms a call goes on under: what layers further out have laid down for everything below them. */
 
-import { canonicalJson } from './canonical.ts';
 import { createCall, ownCall, SLOT, type ToolCall } from './call.ts';
 import { changedPaths } from './changed-paths.ts';
 import { AlliumError, isAlliumError } from './errors.ts';
 import { hashCanonical } from './hash-canonical.ts';
-import type { JsonObject, JsonValue } from './json.ts';
+import { isObject, type JsonObject, type JsonValue } from './json.ts';
 import type { Frame } from './state.ts';
-import type { ToolStatus } from './status.ts';
+import { statusRow, type ToolStatus } from './status.ts';
 
 /** Why a call may not run. The message is for the model; `blockedBy` names the layer whose terms it breaks. */
 export interface Refusal {
@@ -16,7 +15,7 @@ export interface Refusal {
   readonly blockedBy: string;
 }
 
-/** Looks at a call as the executor would be entered with it. A guard that throws refuses. */
+/** Looks at a call as the executor would be entered with it, at once. A guard that throws, or answers with anything else, refuses. */
 export type Guard = (call: ToolCall) => Refusal | null;
 
 /** One layer's declared change of arguments after an approval. */
@@ -90,7 +89,8 @@ export function hashOf(call: ToolCall, value: JsonValue): string {
 }
 
 /** What a call handed to `next` may run under, given the call its layer got. */
-export function followApproval(frame: Frame, passed: ToolCall): ToolCall {
+export function followApproval(frame: Frame, handed: ToolCall): ToolCall {
+  const passed = stillUnder(termsOf(frame.call), handed);
   const { approved } = termsOf(passed);
   if (approved === null || passed.toolArgs === approved.covered || frame.layer.rewrites !== true) return passed;
   // A change on top of one that nobody declared is not covered either.
@@ -98,6 +98,18 @@ export function followApproval(frame: Frame, passed: ToolCall): ToolCall {
   const paths = changedPaths(frame.call.toolArgs, passed.toolArgs);
   const rewrites = paths.length === 0 ? approved.rewrites : [...approved.rewrites, Object.freeze({ layer: frame.layer.name, paths })];
   return withTerms(passed, { approved: Object.freeze({ ...approved, covered: passed.toolArgs, rewrites: Object.freeze(rewrites) }) });
+}
+
+/** A call that somebody put aside further out lacks what was laid down since; handed on here, it is held to it all the same. */
+function stillUnder(laidDown: CallTerms, call: ToolCall): ToolCall {
+  const { guards, policy, approved } = termsOf(call);
+  const missing = laidDown.guards.filter((guard) => !guards.includes(guard));
+  if (missing.length === 0 && (approved !== null || laidDown.approved === null)) return call;
+  return withTerms(call, {
+    guards: Object.freeze([...missing, ...guards]),
+    policy: missing.length === 0 ? policy : laidDown.policy,
+    approved: approved ?? laidDown.approved,
+  });
 }
 
 /** Whether the executor may be entered with this call: the approval still fits, and no guard objects. */
@@ -118,11 +130,28 @@ const NOT_APPROVED: Refusal = Object.freeze({
 
 function verdictOf(guard: Guard, call: ToolCall): Refusal | null {
   try {
-    return guard(call);
+    const verdict: unknown = guard(call);
+    // Nobody waits for it, so nobody would hear it fail.
+    if (verdict instanceof Promise) verdict.catch(() => {});
+    return verdict === null || isRefusal(verdict) ? verdict : undecided('its guard gave no answer');
   } catch (thrown) {
-    const why = isAlliumError(thrown) ? thrown.code : 'it failed';
-    return { status: 'permission_denied', message: `Whether the call is allowed could not be decided (${why}).`, blockedBy: 'guard' };
+    return undecided(isAlliumError(thrown) ? thrown.code : 'its guard failed');
   }
 }
 
-const sameArgs = (a: JsonObject, b: JsonObject): boolean => a === b || canonicalJson(a) === canonicalJson(b);
+const undecided = (why: string): Refusal => ({
+  status: 'permission_denied',
+  message: `Whether the call is allowed could not be decided (${why}), so it did not run.`,
+  blockedBy: 'guard',
+});
+
+/** An async guard answers with a promise, and a forgotten return with nothing: neither of them allows. */
+function isRefusal(verdict: unknown): verdict is Refusal {
+  if (!isObject(verdict)) return false;
+  const { status, message, blockedBy } = verdict;
+  const isStatus = typeof status === 'string' && status !== '' && statusRow(status)?.ok !== true;
+  return isStatus && typeof message === 'string' && typeof blockedBy === 'string';
+}
+
+/** By structure and not by canonical text, which half a surrogate pair does not have. */
+const sameArgs = (a: JsonObject, b: JsonObject): boolean => changedPaths(a, b).length === 0;

@@ -4,25 +4,52 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { cutUtf8 } from '../core/cut-utf8.ts';
 import { safeName, stateFolder } from '../core/state-folder.ts';
 import { type OutputFileRef, type ToolResult, withResult } from '../core/result.ts';
+import { type OutputSlice, readSlice } from './read-output.ts';
 
 /** Where output files go. */
 export interface OutputFiles {
   write(output: { readonly sessionId: string; readonly text: string; readonly mediaType: string }): Promise<OutputFileRef>;
 }
 
+/** Which part of which output is wanted. `id` is the `sha256` or the `uri` that `write` answered with. */
+export interface OutputRequest {
+  /** Only outputs of this session can be read. */
+  readonly sessionId: string;
+  readonly id: string;
+  /** Where to begin, in bytes. */
+  readonly offset: number;
+  /** How many bytes at most. */
+  readonly length: number;
+}
+
+/** Output files that can be read again. */
+export interface ReadableOutputs extends OutputFiles {
+  /** `null` for what is not there, and for what belongs to another session. */
+  read(request: OutputRequest): Promise<OutputSlice | null>;
+}
+
 /** Keeps output files in `<state>/outputs/<session>/<sha256>.txt`, readable by the owner only. */
-export function fileOutputs(folder = join(stateFolder(), 'outputs')): OutputFiles {
+export function fileOutputs(folder = join(stateFolder(), 'outputs')): ReadableOutputs {
+  const pathOf = (sessionId: string, sha256: string): string => join(folder, safeName(sessionId), `${sha256}.txt`);
   return {
     async write({ sessionId, text, mediaType }) {
       const bytes = Buffer.from(text);
       const sha256 = createHash('sha256').update(bytes).digest('hex');
-      const home = join(folder, safeName(sessionId));
-      const path = join(home, `${sha256}.txt`);
-      await mkdir(home, { recursive: true, mode: 0o700 });
+      const path = pathOf(sessionId, sha256);
+      await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
       await replaceFile(path, bytes);
       return Object.freeze({ uri: pathToFileURL(path).href, bytes: bytes.length, sha256, mediaType });
+    },
+    async read({ sessionId, id, offset, length }) {
+      // Nothing of what was sent becomes part of a path but 64 hexadecimal digits.
+      const [sha256] = /[0-9a-f]{64}(?=(\.txt)?$)/.exec(id) ?? [];
+      if (sha256 === undefined) return null;
+      const path = pathOf(sessionId, sha256);
+      if (id !== sha256 && id !== pathToFileURL(path).href) return null;
+      return readSlice(folder, path, offset, length);
     },
   };
 }
@@ -46,12 +73,4 @@ export function previewOf(result: ToolResult, file: OutputFileRef | null, maxByt
   const note = `[cut: the first ${Buffer.byteLength(preview)} of ${total} bytes; ${file === null ? 'the rest could not be kept' : `all of it is in ${file.uri}`}]`;
   const text = `${preview}\n${note}`;
   return withResult(result, { renderedResult: text, content: [{ type: 'text', text }], outputFiles: file === null ? [] : [file] });
-}
-
-/** Cuts between characters, never inside one. */
-function cutUtf8(text: string, maxBytes: number): string {
-  const bytes = Buffer.from(text);
-  let end = Math.min(maxBytes, bytes.length);
-  while (end > 0 && end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return bytes.subarray(0, end).toString();
 }

@@ -37,21 +37,29 @@ export function checkPolicy(owner: string, policy: unknown): asserts policy is C
   checkOptions(owner, policy, expectations);
 }
 
+/** Policies made here: checked once, frozen in depth, and sharing no list with anybody. */
+const made = new WeakSet<CapabilityPolicy>();
+
 /** The policy that allows what both allow. Commutative, associative, idempotent; `{}` changes nothing. */
 export function intersectPolicies(a: CapabilityPolicy, b: CapabilityPolicy): CapabilityPolicy {
-  return Object.freeze({
+  const met: CapabilityPolicy = Object.freeze({
     ...meet('tools', a.tools, b.tools, commonNames),
     ...meet('capabilities', a.capabilities, b.capabilities, commonCapabilities),
     ...meet('sideEffectLevel', a.sideEffectLevel, b.sideEffectLevel, (x, y) => (rankOf(x) <= rankOf(y) ? x : y)),
     ...meet('recursionLimit', a.recursionLimit, b.recursionLimit, Math.min),
   });
+  made.add(met);
+  return met;
 }
+
+/** The policy itself where it was made here, otherwise a copy that nobody can change. */
+export const ownPolicy = (policy: CapabilityPolicy): CapabilityPolicy => (made.has(policy) ? policy : intersectPolicies(policy, {}));
 
 /** Whether a policy allows something. */
 export function allows(policy: CapabilityPolicy, question: PolicyQuestion): boolean {
   const { toolName, sideEffectLevel, capability, operation, depth } = question;
   if (policy.tools !== undefined && toolName !== undefined && !policy.tools.includes(toolName)) return false;
-  if (policy.sideEffectLevel !== undefined && sideEffectLevel !== undefined && rankOf(sideEffectLevel) > rankOf(policy.sideEffectLevel))
+  if (policy.sideEffectLevel !== undefined && sideEffectLevel !== undefined && exceeds(sideEffectLevel, policy.sideEffectLevel))
     return false;
   if (policy.recursionLimit !== undefined && depth !== undefined && depth > policy.recursionLimit) return false;
   if (policy.capabilities === undefined || capability === undefined) return true;
@@ -60,7 +68,9 @@ export function allows(policy: CapabilityPolicy, question: PolicyQuestion): bool
 }
 
 function meet<K extends string, T>(key: K, a: T | undefined, b: T | undefined, both: (a: T, b: T) => T): { readonly [P in K]?: T } {
-  const value = a === undefined ? b : b === undefined ? a : both(a, b);
+  // Where only one side says something it meets itself: the outcome has one form, and shares no list with what it came from.
+  const [x, y] = [a ?? b, b ?? a];
+  const value = x === undefined || y === undefined ? undefined : both(x, y);
   // A computed key makes the type too wide; it is the one key asked for.
   return (value === undefined ? {} : { [key]: value }) as { readonly [P in K]?: T };
 }
@@ -79,5 +89,9 @@ function commonCapabilities(
   return Object.freeze(Object.fromEntries(shared.map((name) => [name, commonNames(a[name] ?? [], b[name] ?? [])])));
 }
 
-/** A level nobody knows exceeds every ceiling and lifts none. */
 const rankOf = (level: SideEffectLevel): number => SIDE_EFFECT_LEVELS.indexOf(level);
+
+/** A level nobody knows exceeds every ceiling and, as a ceiling, allows none: what a tool says of itself is not checked here. */
+function exceeds(level: SideEffectLevel, ceiling: SideEffectLevel): boolean {
+  return rankOf(level) === -1 || rankOf(level) > rankOf(ceiling);
+}

@@ -1,3 +1,11 @@
 /** `allium/receipts`: receipts on disk, and what can be asked of them. */
 
+export type { LocalReceiptSinkOptions } from './local-receipt-sink.ts';
+export { localReceiptSink } from './local-receipt-sink.ts';
+export type { ReceiptFilter, StoredReceipt } from './query-receipts.ts';
+export { queryReceipts } from './query-receipts.ts';
 export type { Appended, Durability, LocalReceiptSink, Receipt, ReceiptSink } from './receipt.ts';
+export type { TailOptions } from './tail-receipts.ts';
+export { tailReceipts } from './tail-receipts.ts';
+export type { ProblemKind, ReceiptProblem, TornTail, VerifyOptions, VerifyReport, Witness } from './verify-receipts.ts';
+export { verifyReceipts } from './verify-receipts.ts';

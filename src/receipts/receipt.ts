@@ -56,6 +56,8 @@ export interface LocalReceiptSink {
   (receipt: Receipt): Promise<void>;
   /** The key its hashes are made with, or `null` for plain SHA-256. */
   readonly key: HashKey | null;
+  /** The key that its checkpoints are verified with, as PEM text. */
+  readonly publicKey: string;
   /**
    * Gives the receipt its place and URI at once, in the order of the calls, then writes it. `build` gets the URI, because
    * the receipt names itself. Throws when the file cannot be used.

@@ -1,0 +1,61 @@
+/** The command behind `npm run crash`. */
+
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { describeThrown } from '../../src/core/errors.ts';
+import { crashRuns } from './crash-runs.ts';
+import { flipSweep } from './flip-sweep.ts';
+
+const HELP = `Kills processes while they write receipts, and checks that nothing they acknowledged is lost.
+
+usage: npm run crash -- [--kills N] [--seed S] [--flips N]
+
+  --kills N   how many processes are killed (default 200)
+  --seed S    the same seed waits for the same times before it kills (default 1)
+  --flips N   also changes every single byte of N receipts, one after the other, and checks that each is found (default 0)
+
+Exits with 1 when something was lost or not found, with 2 on a wrong option.
+example: npm run crash -- --kills 50 --seed 7
+`;
+
+const values = readOptions();
+if (values.help === true) {
+  process.stdout.write(HELP);
+  process.exit(0);
+}
+const kills = wholeNumber('kills', values.kills ?? '200');
+const seed = wholeNumber('seed', values.seed ?? '1');
+const flips = wholeNumber('flips', values.flips ?? '0');
+
+function readOptions() {
+  try {
+    const text = { type: 'string' } as const;
+    return parseArgs({ options: { kills: text, seed: text, flips: text, help: { type: 'boolean' } } }).values;
+  } catch (error) {
+    process.stderr.write(`${describeThrown(error)}\nnpm run crash -- --help shows what there is\n`);
+    process.exit(2);
+  }
+}
+
+function wholeNumber(option: string, text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= 0 && text.trim() !== '') return value;
+  process.stderr.write(`--${option} must be a whole number\n`);
+  process.exit(2);
+}
+
+const writerFile = join(import.meta.dirname, 'crash-writer.js');
+const onProgress = (done: number): void => {
+  if (done % 20 === 0) process.stdout.write(`${done} kills\n`);
+};
+const allium = await crashRuns({ kills, seed, kind: 'allium', writerFile, onProgress });
+const buffered = await crashRuns({ kills: Math.min(kills, 5), seed, kind: 'buffered', writerFile });
+const sweep = flips === 0 ? null : await flipSweep(flips, (done, of) => process.stdout.write(`${done} of ${of} bytes\n`));
+
+process.stdout.write(`${JSON.stringify({ seed, allium, buffered, sweep }, null, 2)}\n`);
+const isBlind = kills >= 5 && buffered.lost === 0;
+if (isBlind) process.stdout.write('The runs did not notice what a writer loses that acknowledges too early: they prove nothing.\n');
+if (allium.lost > 0 || allium.problems.length > 0 || isBlind || (sweep !== null && sweep.missed > 0)) {
+  process.stdout.write(`Repeat it with --seed ${seed} --kills ${kills}\n`);
+  process.exitCode = 1;
+}

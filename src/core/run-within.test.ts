@@ -1,0 +1,260 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { echoExecutor, makeCall, settle, testClock } from '../../conformance/test-kit.ts';
+import { isSignalAborted, type ToolCall, withCall } from './call.ts';
+import type { Clock } from './clock.ts';
+import { composeToolCallers } from './compose.ts';
+import { defineLayer, type Next, type ToolLayer } from './layer.ts';
+import { ok, refuse } from './result.ts';
+import { nextWithin, runWithin } from './run-within.ts';
+
+const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
+const isLazy = (call: ToolCall): boolean => !('value' in (Object.getOwnPropertyDescriptor(call, 'signal') ?? {}));
+const never = () => new Promise<never>(() => {});
+
+function bounds(timeoutMs: number | undefined, graceMs = 10) {
+  const clock = testClock();
+  const controller = new AbortController();
+  return { clock, controller, signal: controller.signal, timeoutMs, graceMs };
+}
+
+describe('runWithin', () => {
+  it('sets no timer and no listener for work that ends at once', async () => {
+    const given = bounds(100);
+    let seen = -1;
+    const ending = await runWithin(given, async () => {
+      seen = given.clock.pending;
+      return 'done';
+    });
+    await settle();
+
+    expect(ending).toEqual({ by: 'itself', ran: { value: 'done' } });
+    expect([seen, given.clock.pending, listeners(given.signal)]).toEqual([0, 0, 0]);
+  });
+
+  it('tells what was thrown, also at once', async () => {
+    const broken = new Error('broken');
+    const throws = () => {
+      throw broken;
+    };
+
+    expect(await runWithin(bounds(100), throws)).toEqual({ by: 'itself', ran: { thrown: broken } });
+    expect(await runWithin(bounds(undefined), () => Promise.reject(broken))).toEqual({ by: 'itself', ran: { thrown: broken } });
+  });
+
+  it('counts the time from where it began, not from where the turn was over', async () => {
+    const given = bounds(100);
+    await given.clock.advance(1000);
+    const running = runWithin(given, never);
+    await given.clock.advance(99);
+    expect(given.clock.pending).toBe(1);
+    await given.clock.advance(11);
+
+    expect(await running).toEqual({ by: 'timeout', ran: null });
+  });
+
+  it('notices a caller that leaves before the turn is over', async () => {
+    const given = bounds(undefined);
+    const running = runWithin(given, never);
+    given.controller.abort();
+    await given.clock.advance(10);
+
+    expect(await running).toEqual({ by: 'cancelled', ran: null });
+  });
+
+  it('says cancelled of work that failed because its caller left in the same turn', async () => {
+    const given = bounds(undefined);
+    const heeding = (signal: AbortSignal) =>
+      new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }));
+    const running = runWithin(given, heeding);
+    given.controller.abort(new Error('gone'));
+
+    expect(await running).toMatchObject({ by: 'cancelled', ran: { thrown: { message: 'gone' } } });
+    expect(given.clock.pending).toBe(0);
+  });
+
+  it('lets go of everything when the clock fails, and says so', async () => {
+    const given = bounds(100);
+    const clock: Clock = {
+      ...given.clock,
+      after: () => {
+        throw new Error('no timers left');
+      },
+    };
+
+    expect(await runWithin({ ...given, clock }, never)).toMatchObject({ ran: { thrown: { message: 'no timers left' } } });
+    expect(listeners(given.signal)).toBe(0);
+  });
+});
+
+const limited = (timeoutMs: number, graceMs = 10): ToolLayer =>
+  defineLayer({
+    name: 'limited',
+    caller: (call, next) => nextWithin(call, next, { timeoutMs, graceMs }, ({ by }) => refuse(call, by, by)),
+  });
+
+function start(executor: Next, layers: readonly ToolLayer[] = [], signal = new AbortController().signal) {
+  const clock = testClock();
+  return { clock, calling: composeToolCallers([limited(100), ...layers], { clock })(makeCall({ signal }), executor) };
+}
+
+describe('nextWithin', () => {
+  it('makes no signal that nobody reads, and none for looking whether the caller has gone', async () => {
+    const { signal } = new AbortController();
+    let seen = true;
+    await start(
+      async (call) => {
+        await settle();
+        seen = isSignalAborted(call);
+        expect(isLazy(call)).toBe(true);
+        return ok(call);
+      },
+      [],
+      signal,
+    ).calling;
+
+    expect([seen, listeners(signal)]).toEqual([false, 0]);
+  });
+
+  it('gives the same signal to every reader and every copy', async () => {
+    const signals: AbortSignal[] = [];
+    const copies = defineLayer({ name: 'copies', caller: (call, next) => next(withCall(call, { toolArgs: { other: 1 } })) });
+    const spreads = defineLayer({ name: 'spreads', caller: (call, next) => next({ ...call, toolArgs: { more: 1 } }) });
+    const look: Next = async (call) => {
+      signals.push(call.signal, call.signal, { ...call }.signal);
+      return ok(call);
+    };
+    await start(look, [copies, spreads]).calling;
+
+    expect(signals).toHaveLength(3);
+    expect(new Set(signals).size).toBe(1);
+    expect(signals[0]).toBeInstanceOf(AbortSignal);
+  });
+
+  it('keeps a copy from making the signal', async () => {
+    const lazy: boolean[] = [];
+    const copies = defineLayer({ name: 'copies', caller: (call, next) => next(withCall(call, { toolArgs: { other: 1 } })) });
+    const look: Next = async (call) => {
+      lazy.push(isLazy(call));
+      return ok(call);
+    };
+    await start(look, [copies]).calling;
+
+    expect(lazy).toEqual([true]);
+  });
+
+  it('aborts what a layer inside put in its place no more and no less than the layer says', async () => {
+    const own = new AbortController();
+    const replaces = defineLayer({ name: 'replaces', caller: (call, next) => next(withCall(call, { signal: own.signal })) });
+    let seen: AbortSignal | null = null;
+    await start(
+      async (call) => {
+        seen = call.signal;
+        return ok(call);
+      },
+      [replaces],
+    ).calling;
+
+    expect(seen).toBe(own.signal);
+  });
+
+  it('lets a tool that first reads the signal after the deadline find it aborted', async () => {
+    let late: ToolCall | null = null;
+    const { clock, calling } = start((call) => {
+      late = call;
+      return never();
+    });
+    await clock.advance(110);
+    await calling;
+
+    // The executor has run by now; a closure hides the assignment from the compiler.
+    const { signal } = late as unknown as ToolCall;
+    expect([signal.aborted, signal.reason]).toEqual([true, expect.objectContaining({ name: 'TimeoutError' })]);
+  });
+
+  it.each([
+    ['while it runs', (controller: AbortController) => controller.abort('why'), false],
+    ['when it is over', (controller: AbortController) => controller.abort('why'), true],
+  ])('shows the reason of a caller that left to whoever reads the signal later: %s', async (_name, leave, over) => {
+    const controller = new AbortController();
+    const calls: ToolCall[] = [];
+    const executor: Next = async (call) => {
+      calls.push(call);
+      return over ? ok(call) : never();
+    };
+    const { clock, calling } = start(executor, [], controller.signal);
+    if (over) await calling;
+    leave(controller);
+    await clock.advance(10);
+    await calling;
+
+    expect(calls[0]?.signal.reason).toBe('why');
+    expect(listeners(controller.signal)).toBe(0);
+  });
+
+  it('tells a tool that listens at once when the caller leaves, also within its first turn', async () => {
+    const controller = new AbortController();
+    const told: unknown[] = [];
+    const executor: Next = (call) => {
+      call.signal.addEventListener('abort', () => told.push(call.signal.reason));
+      return never();
+    };
+    const { clock, calling } = start(executor, [], controller.signal);
+    await Promise.resolve();
+    controller.abort('left');
+
+    expect(told).toEqual(['left']);
+    await clock.advance(10);
+    expect(await calling).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('blames the layer for an answer that cannot be made', async () => {
+    const broken = defineLayer({
+      name: 'broken',
+      caller: (call, next) =>
+        nextWithin(call, next, { timeoutMs: 5, graceMs: 0 }, () => {
+          throw new Error('no answer');
+        }),
+    });
+    const clock = testClock();
+    const calling = composeToolCallers([broken], { clock })(makeCall(), never);
+    await clock.advance(5);
+
+    expect(await calling).toMatchObject({ status: 'tool_middleware_exception', executed: 'unknown' });
+  });
+
+  it('leaves nothing behind when next cannot even be called', async () => {
+    const clock = testClock();
+    const call = makeCall({}, { clock });
+    const running = nextWithin(
+      call,
+      () => {
+        throw new Error('not a next');
+      },
+      { timeoutMs: 5, graceMs: 0 },
+      ({ by }) => refuse(call, by, by),
+    );
+
+    await expect(running).rejects.toThrow('not a next');
+    await settle();
+    expect([clock.pending, listeners(call.signal)]).toEqual([0, 0]);
+  });
+
+  it('costs no timer per call: a thousand at once share one', async () => {
+    const clock = testClock();
+    const caller = composeToolCallers([limited(100)], { clock });
+    const slow: Next = async (call) => {
+      await settle();
+      return ok(call);
+    };
+    const { signal } = new AbortController();
+    const running = Array.from({ length: 1000 }, () => caller(makeCall({ signal }), slow));
+    await new Promise((resolve) => setImmediate(resolve));
+
+    expect([clock.pending, listeners(signal)]).toEqual([1, 1]);
+    await Promise.all(running);
+    expect([clock.pending, listeners(signal)]).toEqual([0, 0]);
+    await caller(makeCall({ signal }), echoExecutor());
+    expect(clock.pending).toBe(0);
+  });
+});

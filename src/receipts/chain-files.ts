@@ -1,0 +1,53 @@
+/** What a writer asks of the file system. Handed in, so that tests can make it fail. */
+
+import { closeSync, constants, fdatasync, fdatasyncSync, fstatSync, ftruncateSync, openSync, write, writeSync } from 'node:fs';
+
+/** The calls that can fail while receipts are being written. */
+export interface ChainFiles {
+  /**
+   * Opens a segment for appending. `new` fails where the file is there already; `durable` is for one that is there, and what is
+   * written to it is on disk when the write returns.
+   */
+  open(path: string, how: 'any' | 'new' | 'durable'): number;
+  /** May write less than it was given, as the system does on a disk that gets full. */
+  write(file: number, text: string): Promise<number>;
+  writeNow(file: number, text: string): number;
+  sync(file: number): Promise<void>;
+  syncNow(file: number): void;
+  /** The size in bytes, and whether the file still has a name. */
+  look(file: number): { readonly size: number; readonly isLinked: boolean };
+  truncate(file: number, size: number): void;
+  /** Never throws: nothing can be done about it, and what counts has been synced before. */
+  close(file: number): void;
+}
+
+const { O_APPEND, O_CREAT, O_DSYNC, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+
+const FLAGS = Object.freeze({ any: O_CREAT, new: O_CREAT | O_EXCL, durable: O_DSYNC });
+
+/** The real one. */
+export const systemFiles: ChainFiles = Object.freeze({
+  open: (path: string, how: keyof typeof FLAGS) => openSync(path, O_WRONLY | O_APPEND | O_NOFOLLOW | FLAGS[how], 0o600),
+  write: (file: number, text: string) =>
+    new Promise<number>((resolve, reject) => {
+      write(file, text, null, 'latin1', (error, written) => (error === null ? resolve(written) : reject(error)));
+    }),
+  writeNow: (file: number, text: string) => writeSync(file, text, null, 'latin1'),
+  sync: (file: number) =>
+    new Promise<void>((resolve, reject) => {
+      fdatasync(file, (error) => (error === null ? resolve() : reject(error)));
+    }),
+  syncNow: (file: number) => fdatasyncSync(file),
+  look(file: number) {
+    const { size, nlink } = fstatSync(file);
+    return { size, isLinked: nlink > 0 };
+  },
+  truncate: (file: number, size: number) => ftruncateSync(file, size),
+  close(file: number) {
+    try {
+      closeSync(file);
+    } catch {
+      // See above.
+    }
+  },
+});

@@ -1,0 +1,230 @@
+import { appendFileSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { type ChainFiles, systemFiles } from './chain-files.ts';
+import { callIdsIn, linesIn, makeReceipt, publicKey, receiptFiles, testFolder, testSink } from './receipts.fixture.ts';
+import { verifyReceipts } from './verify-receipts.ts';
+
+const failure = (code: string) => Object.assign(new Error('the disk says no'), { code });
+const receipt = (callId: string) => () => makeReceipt({ tool_call_id: callId });
+const kindsIn = async (dir: string) => (await verifyReceipts(dir, { publicKey })).problems.map(({ kind }) => kind);
+
+/** Fails the next so many calls of one kind. */
+function failing<K extends 'write' | 'sync' | 'truncate'>(
+  name: K,
+  code: string,
+  times: number,
+): { files: Partial<ChainFiles>; left: number } {
+  const state = {
+    left: times,
+    files: {
+      [name]: (...args: Parameters<ChainFiles[K]>) => {
+        state.left -= 1;
+        if (state.left < 0) return (systemFiles[name] as (...all: typeof args) => unknown)(...args);
+        if (name === 'truncate') throw failure(code);
+        return Promise.reject(failure(code));
+      },
+    },
+  };
+  return state;
+}
+
+/** A disk that takes a little of a write and then has no more room, until it is told otherwise. */
+function fullDisk(room: number): { files: Partial<ChainFiles>; room: number } {
+  const disk = {
+    room,
+    files: {
+      async write(file: number, text: string) {
+        if (disk.room === 0) throw failure('ENOSPC');
+        const written = await systemFiles.write(file, text.slice(0, disk.room));
+        disk.room -= written;
+        return written;
+      },
+    },
+  };
+  return disk;
+}
+
+describe('a chain writer', () => {
+  it('writes what came during a write in one write', async () => {
+    const writes: number[] = [];
+    const files = {
+      write: (file: number, text: string) => (writes.push(text.split('"record":"receipt"').length - 1), systemFiles.write(file, text)),
+    };
+    const sink = testSink(testFolder(), {}, files);
+    const first = sink.append('s', receipt('a'), 'write').kept;
+    await Promise.resolve().then(() => {});
+    for (let nth = 0; nth < 50; nth += 1) sink.append('s', receipt(`b${nth}`), 'background');
+    await first;
+    await sink.flush();
+
+    expect(writes).toEqual([1, 50]);
+    await sink.close();
+  });
+
+  it('finishes a write that was cut short', async () => {
+    const dir = testFolder();
+    const files = { write: (file: number, text: string) => systemFiles.write(file, text.slice(0, 7)) };
+    const sink = testSink(dir, {}, files);
+    await sink.append('s', receipt('a'), 'fsync').kept;
+    await sink.close();
+
+    expect(callIdsIn(dir)).toEqual(['a']);
+    expect(await kindsIn(dir)).toEqual([]);
+  });
+
+  it('takes back what a failed write left, and writes it once there is room', async () => {
+    const dir = testFolder();
+    const disk = fullDisk(3000);
+    const sink = testSink(dir, {}, disk.files);
+    const endings = await Promise.allSettled(['a', 'b', 'c', 'd', 'e'].map((callId) => sink.append('s', receipt(callId), 'write').kept));
+    const [path = ''] = receiptFiles(dir);
+
+    expect(endings.map(({ status }) => status)).toContain('rejected');
+    expect(readFileSync(path, 'utf8')).toMatch(/^$|\n$/);
+    await expect(sink.ready('s')).rejects.toThrow('ENOSPC');
+    disk.room = Number.POSITIVE_INFINITY;
+    await sink.ready('s');
+    expect(callIdsIn(dir)).toEqual(['a', 'b', 'c', 'd', 'e']);
+    await sink.close();
+    expect(await kindsIn(dir)).toEqual([]);
+  });
+
+  it('writes what failed with the next receipt, before it', async () => {
+    const dir = testFolder();
+    const disk = failing('write', 'EIO', 1);
+    const sink = testSink(dir, {}, disk.files);
+    await expect(sink.append('s', receipt('a'), 'write').kept).rejects.toThrow('EIO');
+    await sink.append('s', receipt('b'), 'write').kept;
+    await sink.close();
+
+    expect(callIdsIn(dir)).toEqual(['a', 'b']);
+    expect(await kindsIn(dir)).toEqual([]);
+  });
+
+  it('answers those who came while a write failed', async () => {
+    const sink = testSink(testFolder(), {}, failing('write', 'EIO', 100).files);
+    const first = sink.append('s', receipt('a'), 'write').kept;
+    await Promise.resolve().then(() => {});
+    const second = sink.append('s', receipt('b'), 'fsync').kept;
+
+    expect((await Promise.allSettled([first, second])).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await expect(sink.flush()).rejects.toThrow('EIO');
+    await expect(sink.close()).rejects.toThrow('EIO');
+  });
+
+  it('does not keep on file what others could not have read: errors name a code and no path', async () => {
+    const dir = testFolder();
+    const sink = testSink(dir, {}, failing('write', 'EIO', 1).files);
+
+    await expect(sink.append('s', receipt('a'), 'write').kept).rejects.toThrow(
+      /^The receipts of a session could not be written \(EIO\)\.$/,
+    );
+    await sink.close();
+  });
+
+  it('begins a new file when what a failed write left cannot be taken back', async () => {
+    const dir = testFolder();
+    const files = { ...fullDisk(2000).files, ...failing('truncate', 'EIO', 1).files };
+    const disk = fullDisk(2000);
+    const sink = testSink(dir, {}, { ...files, ...disk.files });
+    await Promise.allSettled(['a', 'b', 'c'].map((callId) => sink.append('s', receipt(callId), 'write').kept));
+    disk.room = Number.POSITIVE_INFINITY;
+    await sink.append('s', receipt('d'), 'write').kept;
+    await sink.close();
+
+    expect(receiptFiles(dir)).toHaveLength(2);
+    expect(
+      linesIn(receiptFiles(dir)[0] ?? '')
+        .filter(({ record }) => record === 'receipt')
+        .map(({ tool_call_id }) => tool_call_id),
+    ).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('gives a segment up after a failed sync, acknowledges nothing of it, and goes on in the next', async () => {
+    const dir = testFolder();
+    const syncs: number[] = [];
+    const disk = failing('sync', 'EIO', 1);
+    const sync = (file: number) => (syncs.push(file), disk.files.sync?.(file) ?? Promise.resolve());
+    const sink = testSink(dir, {}, { sync });
+    await expect(sink.append('s', receipt('a'), 'fsync').kept).rejects.toThrow('EIO');
+    await sink.append('s', receipt('b'), 'fsync').kept;
+    await sink.close();
+
+    expect(receiptFiles(dir).map((path) => path.slice(-8))).toEqual(['.2.jsonl', expect.stringMatching(/.jsonl/)]);
+    expect(syncs).toHaveLength(1);
+    expect(await verifyReceipts(dir, { publicKey })).toMatchObject({ ok: true, count: 2 });
+  });
+
+  it('gives a segment up after a durable write that failed for anything but room', async () => {
+    const dir = testFolder();
+    let failNext = false;
+    const write = (file: number, text: string) =>
+      failNext ? ((failNext = false), Promise.reject(failure('EIO'))) : systemFiles.write(file, text);
+    const sink = testSink(dir, {}, { write });
+    await sink.append('s', receipt('a'), 'fsync').kept;
+    await sink.append('s', receipt('b'), 'fsync').kept;
+    failNext = true;
+    await expect(sink.append('s', receipt('c'), 'fsync').kept).rejects.toThrow('EIO');
+    await sink.append('s', receipt('d'), 'fsync').kept;
+    await sink.close();
+
+    expect(receiptFiles(dir)).toHaveLength(2);
+    expect([...callIdsIn(dir)].sort()).toEqual(['a', 'b', 'c', 'd']);
+    expect(await kindsIn(dir)).toEqual([]);
+  });
+
+  it('syncs once for all who wait together', async () => {
+    let [syncs, durable] = [0, -1];
+    const files: Partial<ChainFiles> = {
+      open: (path, how) => (how === 'durable' ? (durable = systemFiles.open(path, how)) : systemFiles.open(path, how)),
+      sync: (file) => ((syncs += 1), systemFiles.sync(file)),
+      write: (file, text) => ((syncs += file === durable ? 1 : 0), systemFiles.write(file, text)),
+    };
+    const sink = testSink(testFolder(), {}, files);
+    for (let round = 0; round < 3; round += 1) {
+      await Promise.all(Array.from({ length: 64 }, (_, nth) => sink.append('s', receipt(`c${nth}`), 'fsync').kept));
+    }
+
+    expect(syncs).toBe(3);
+    await sink.close();
+  });
+
+  it('syncs what was only written before, and does not trust a durable write with it', async () => {
+    const synced: number[] = [];
+    const files: Partial<ChainFiles> = { sync: (file) => (synced.push(systemFiles.look(file).size), systemFiles.sync(file)) };
+    const dir = testFolder();
+    const sink = testSink(dir, {}, files);
+    await sink.append('s', receipt('a'), 'fsync').kept;
+    await sink.append('s', receipt('b'), 'write').kept;
+    await sink.append('s', receipt('c'), 'fsync').kept;
+
+    expect(synced).toHaveLength(2);
+    expect(synced[1]).toBe(readFileSync(receiptFiles(dir)[0] ?? '').length);
+    await sink.close();
+  });
+
+  it.each([
+    ['was deleted', (path: string) => rmSync(path), 'segment'],
+    ['was cut', (path: string) => truncateSync(path, 100), 'torn_line'],
+    ['was written to by somebody else', (path: string) => appendFileSync(path, '{}\n'), 'malformed'],
+  ])('goes on in a new segment when its file %s, and that is found', async (_name, harm, kind) => {
+    const dir = testFolder();
+    const sink = testSink(dir);
+    await sink.append('s', receipt('a'), 'write').kept;
+    harm(receiptFiles(dir)[0] ?? '');
+    await sink.append('s', receipt('b'), 'write').kept;
+    await sink.close();
+
+    expect(callIdsIn(dir)).toContain('b');
+    expect(await kindsIn(dir)).toContain(kind);
+  });
+
+  it('keeps what failed within bounds, and refuses what is beyond', () => {
+    const sink = testSink(testFolder(), {}, { write: () => new Promise(() => {}) });
+    const large = () => makeReceipt({ reason: 'r'.repeat(60_000) });
+
+    expect(() => {
+      for (let nth = 0; nth < 2000; nth += 1) sink.append('s', large, 'background');
+    }).toThrow('too many receipts wait');
+  });
+});

@@ -1,0 +1,92 @@
+/** The keys of an installation: made on first use, readable by their owner only. */
+
+import { createHash, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { AlliumError } from '../core/errors.ts';
+import type { HashKey } from '../core/hash-canonical.ts';
+import { stateFolder } from '../core/state-folder.ts';
+import { createSigner, type Signer } from './checkpoint.ts';
+import { syncFolder } from './sync-folder.ts';
+
+const SIGNING = 'receipts-ed25519.pem';
+const PUBLIC = 'receipts-ed25519.pub.pem';
+const HASHING = 'receipts-hmac.key';
+
+/** Where the keys are: `keys` in the state folder. */
+export const keyFolder = (): string => join(stateFolder(), 'keys');
+
+/** The key that receipts are hashed with. */
+export function hashingKey(folder = keyFolder()): HashKey {
+  const secret = Buffer.from(keyFile(folder, HASHING, () => `${randomBytes(32).toString('hex')}\n`).trim(), 'hex');
+  if (secret.length !== 32) throw badKey(HASHING, 'is damaged');
+  return { id: createHash('sha256').update('allium receipt key').update(secret).digest('hex').slice(0, 16), secret };
+}
+
+/** The key that checkpoints are signed with; its public half lies beside it. */
+export function signingKey(folder = keyFolder()): Signer {
+  const pem = keyFile(folder, SIGNING, () => generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
+  const signer = createSigner('localReceiptSink', pem);
+  createFile(folder, PUBLIC, signer.publicKey, 0o644);
+  return signer;
+}
+
+/** The text of a key file. Whoever comes second takes what the first one made. */
+function keyFile(folder: string, name: string, make: () => string): string {
+  makeFolder(folder);
+  if (!existsSync(join(folder, name))) createFile(folder, name, make(), 0o600);
+  const file = openSync(join(folder, name), 'r');
+  try {
+    // On Windows the bits say nothing.
+    if (process.platform !== 'win32' && (fstatSync(file).mode & 0o077) !== 0) throw badKey(name, 'can be read by others; chmod 600 it');
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** A folder for its owner only, whatever the umask. One that is there is left as it is. */
+export function makeFolder(folder: string): void {
+  const first = mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (first !== undefined) chmodSync(folder, 0o700);
+}
+
+/** Whole or not at all, and never over one that is there: two processes that start together agree on one key. */
+function createFile(folder: string, name: string, text: string, mode: number): void {
+  const draft = join(folder, `${name}.${randomUUID()}.part`);
+  const file = openSync(draft, 'wx', mode);
+  try {
+    // The umask may have taken away more than asked for.
+    fchmodSync(file, mode);
+    writeFileSync(file, text);
+    fsyncSync(file);
+    linkSync(draft, join(folder, name));
+    syncFolder(folder);
+  } catch (error) {
+    // Every error of the file system has a code.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    closeSync(file);
+    rmSync(draft, { force: true });
+  }
+}
+
+function badKey(name: string, problem: string): AlliumError {
+  return new AlliumError('ERR_INVALID_OPTION', `localReceiptSink: the key file ${name} ${problem}`, {
+    layer: 'localReceiptSink',
+    option: 'key',
+  });
+}

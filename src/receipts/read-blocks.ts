@@ -1,0 +1,66 @@
+/** Reads a file of lines piece by piece: what is held in memory does not grow with the file, whatever is in it. */
+
+import { close, read } from 'node:fs';
+import { promisify } from 'node:util';
+import { openRegular } from './open-regular.ts';
+import { completeLength, LINE_FEED } from './receipt-line.ts';
+
+/** A piece of a file. The bytes are good until the next piece is asked for. */
+export type Block =
+  /** Complete lines, each with its line feed. */
+  | { readonly kind: 'lines'; readonly bytes: Buffer }
+  /** One line that is longer than any receipt can be. */
+  | { readonly kind: 'too_long'; readonly length: number }
+  /** What comes after the last line feed. */
+  | { readonly kind: 'rest'; readonly length: number }
+  /** There is no file, or it is none that can be read. */
+  | { readonly kind: 'unreadable' };
+
+const BLOCK_BYTES = 1024 * 1024;
+
+const readAt = promisify(read);
+const closeFile = promisify(close);
+
+/** The pieces of a file from `from` on, in their order, as far as it goes now. */
+export async function* readBlocks(path: string, from = 0): AsyncGenerator<Block, void, undefined> {
+  const file = openRegular(path);
+  if (typeof file !== 'number') return yield { kind: 'unreadable' };
+  try {
+    // Twice the piece: a line that does not end in one is finished in the next.
+    const buffer = Buffer.allocUnsafe(2 * BLOCK_BYTES);
+    let position = from;
+    let carried = 0;
+    let restLength = 0;
+    let isSkipping = false;
+    for (;;) {
+      const { bytesRead } = await readAt(file, buffer, carried, BLOCK_BYTES, position);
+      if (bytesRead === 0) break;
+      position += bytesRead;
+      let bytes = buffer.subarray(0, carried + bytesRead);
+      if (isSkipping) {
+        const end = bytes.indexOf(LINE_FEED);
+        restLength += end === -1 ? bytes.length : end + 1;
+        bytes = end === -1 ? bytes.subarray(0, 0) : bytes.subarray(end + 1);
+        isSkipping = end === -1;
+        if (!isSkipping) yield { kind: 'too_long', length: restLength };
+      }
+      const complete = completeLength(bytes);
+      if (complete > 0) yield { kind: 'lines', bytes: bytes.subarray(0, complete) };
+      const rest = bytes.subarray(complete);
+      if (rest.length > BLOCK_BYTES) isSkipping = true;
+      if (!isSkipping || rest.length > 0) restLength = rest.length;
+      carried = isSkipping ? 0 : rest.length;
+      buffer.set(rest.subarray(0, carried));
+    }
+    if (restLength > 0) yield { kind: 'rest', length: restLength };
+  } finally {
+    await closeFile(file);
+  }
+}
+
+/** The lines of a block without their line feeds. */
+export function* linesOf(bytes: Buffer): Generator<Buffer, void, undefined> {
+  for (let start = 0, end = bytes.indexOf(LINE_FEED); end !== -1; start = end + 1, end = bytes.indexOf(LINE_FEED, start)) {
+    yield bytes.subarray(start, end);
+  }
+}

@@ -1,0 +1,64 @@
+/** Lays receipts out as lines of a chain, with the checkpoints between them. Writes nothing. */
+
+import { isoTime } from '../core/clock.ts';
+import type { Signer } from './checkpoint.ts';
+import type { ChainEnd } from './open-chain.ts';
+import { chainLine, type ChainedLine } from './receipt-line.ts';
+
+/** What a chain is laid out by. */
+export interface ChainRules {
+  readonly chain: string;
+  readonly signer: Signer;
+  readonly checkpointEvery: number;
+  readonly maxFileBytes: number;
+  readonly now: () => number;
+}
+
+/** Some lines, and where the chain ends once they are written. */
+export interface Batch {
+  readonly text: string;
+  readonly end: ChainEnd;
+  /** How many of the receipts are in it. */
+  readonly taken: number;
+  /** The newest checkpoint line. */
+  readonly checkpoint: string | null;
+  /** The segment has its size: the next line belongs to another one. */
+  readonly full: boolean;
+}
+
+const MAX_BATCH_BYTES = 1024 * 1024;
+
+/** The next lines of a chain for receipts that lack their closing brace. Takes as many as fit one segment and one write. */
+export function renderBatch(rules: ChainRules, from: ChainEnd, receipts: readonly string[], start: number): Batch {
+  const lines: string[] = [];
+  let { size, count, head, unsigned } = from;
+  let checkpoint: string | null = null;
+  const add = ({ text, hash }: ChainedLine): string => {
+    lines.push(text);
+    size += text.length;
+    head = hash;
+    return text;
+  };
+  const sign = (cutBytes = 0): void => {
+    checkpoint = add(checkpointLine(rules, { ...from, count, head, cutBytes }));
+    unsigned = 0;
+  };
+  if (from.due) sign(from.cutBytes);
+  let index = start;
+  for (; index < receipts.length && size < rules.maxFileBytes && size - from.size < MAX_BATCH_BYTES; index += 1) {
+    count += 1;
+    add(chainLine(receipts[index] ?? '', count, head));
+    unsigned += 1;
+    if (unsigned >= rules.checkpointEvery) sign();
+  }
+  const full = size >= rules.maxFileBytes;
+  if (full && unsigned > 0) sign();
+  const end = { segment: from.segment, size, count, head, unsigned, due: false, cutBytes: 0 };
+  return { text: lines.join(''), end, taken: index - start, checkpoint, full };
+}
+
+/** A signed line that says where the chain stands. */
+export function checkpointLine({ chain, signer, now }: ChainRules, { segment, count, head, cutBytes }: ChainEnd): ChainedLine {
+  const cut = cutBytes === 0 ? {} : { cut_bytes: cutBytes };
+  return chainLine(signer.sign({ chain, segment, count, head, time: isoTime(now()), ...cut }), count, head);
+}
