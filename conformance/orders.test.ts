@@ -5,6 +5,8 @@ import { makeCall, type PartialCall, settle, testClock, type TestClock } from '.
 
 /** Assembled, so that no scanner takes it for a real one. */
 const CANARY = ['gh', 'p_', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('');
+/** Looks like nothing: only a path rule knows that it is secret. */
+const PIN = 'plain words 7391';
 const CARD = '4111 1111 1111 1111';
 const HUMAN_MS = 60_000;
 const LIMIT_MS = 1_000;
@@ -30,7 +32,7 @@ function layersFor(receipts: string[], clock: TestClock): Record<Name, ToolLayer
       return true;
     }),
     requiredReason: requiredReason(),
-    redaction: redaction({ detectors: ['secrets', 'card'], strategies: { card: 'block' } }),
+    redaction: redaction({ detectors: ['secrets', 'card'], strategies: { card: 'block' }, paths: ['**.pin'] }),
     idempotency: idempotency({ key: (call) => `${call.toolName}:${String(call.toolArgs.key)}` }),
     dryRun: dryRun({ only: ['preview_*'] }),
     timeout: timeout({ maxMs: LIMIT_MS, graceMs: 0 }),
@@ -83,11 +85,11 @@ const HARMS: Readonly<Record<string, (order: Order, twins: Twins) => Promise<boo
     const bench = benchOf(order, twins);
     const report = (told: object) => void progress.push(JSON.stringify(told));
     const results = [
-      await finish(bench, bench.call({ toolName: 'fetch', toolArgs: { token: CANARY }, report })),
-      await finish(bench, bench.call({ toolName: 'preview_fetch', toolArgs: { token: CANARY } })),
-      await finish(bench, bench.call({ toolName: 'fetch', toolArgs: { token: CANARY, key: 1 } })),
+      await finish(bench, bench.call({ toolName: 'fetch', toolArgs: { token: CANARY, pin: PIN }, report })),
+      await finish(bench, bench.call({ toolName: 'preview_fetch', toolArgs: { token: CANARY, pin: PIN } })),
+      await finish(bench, bench.call({ toolName: 'fetch', toolArgs: { token: CANARY, pin: PIN, key: 1 } })),
     ];
-    return [...results.map(shownBy), ...bench.receipts, ...progress].some((text) => text.includes(CANARY));
+    return [...results.map(shownBy), ...bench.receipts, ...progress].some((text) => text.includes(CANARY) || text.includes(PIN));
   },
   async 'something runs unapproved'(order, twins) {
     const bench = benchOf(order, twins);

@@ -97,5 +97,8 @@ export function testClock(startMs = Date.UTC(2026, 0, 1)): TestClock {
   };
 }
 
-/** Lets every promise that can go on without time or input go on. */
-export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/**
+ * Lets every promise that can go on without time or input go on. Twice around the event loop: work that begins in the first
+ * turn is noticed to last at the end of it.
+ */
+export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));

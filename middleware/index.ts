@@ -1,8 +1,48 @@
 /** The bundled layers. Each is also at `allium/middleware/<kebab-name>`. */
 
+export type { AuditLogOptions, AuditLogSink } from './audit-log/audit-log.ts';
+export { auditLog } from './audit-log/audit-log.ts';
+export type { AutoApproveOptions } from './consent/auto-approve.ts';
+export { autoApprove } from './consent/auto-approve.ts';
+export type { ConsentOptions } from './consent/consent.ts';
+export { consent } from './consent/consent.ts';
+export { ruleList } from './consent/rule-list.ts';
+export type { TerminalPromptOptions } from './consent/terminal-prompt.ts';
+export { terminalPrompt } from './consent/terminal-prompt.ts';
+export type { ConsentAnswer, ConsentDecide, ConsentDecision, ConsentRule, RuleDecision } from './consent/verdict.ts';
 export type { DryRunOptions } from './dry-run/dry-run.ts';
 export { dryRun } from './dry-run/dry-run.ts';
+export type { HandoffArtifactOptions } from './handoff-artifact/handoff-artifact.ts';
+export { handoffArtifact } from './handoff-artifact/handoff-artifact.ts';
+export type { EvidenceRef, HandoffRecord, ReceiptLink } from './handoff-artifact/handoff-record.ts';
+export { HANDOFF_SCHEMA } from './handoff-artifact/handoff-schema.ts';
+export type { IdempotencyOptions } from './idempotency/idempotency.ts';
+export { idempotency } from './idempotency/idempotency.ts';
+export type { OutputLimitOptions, ReadOutputToolOptions } from './output-limit/output-limit.ts';
+export { outputLimit, readOutputTool } from './output-limit/output-limit.ts';
+export type { RateLimitOptions } from './rate-limit/rate-limit.ts';
+export { rateLimit } from './rate-limit/rate-limit.ts';
+export type {
+  RedactionAnswer,
+  RedactionDetector,
+  RedactionInput,
+  RedactionOptions,
+  RedactionPattern,
+  RedactionStrategy,
+  Redactor,
+} from './redaction/redaction.ts';
+export { redaction } from './redaction/redaction.ts';
+export type { RequiredReasonOptions } from './required-reason/required-reason.ts';
+export { requiredReason } from './required-reason/required-reason.ts';
+export type { RetryOptions } from './retry/retry.ts';
+export { retry } from './retry/retry.ts';
+export type { ScopedExecutorOptions } from './scoped-executor/scoped-executor.ts';
+export { scopedExecutor } from './scoped-executor/scoped-executor.ts';
 export type { SummaryFormat } from './summary/summary.ts';
 export { summary } from './summary/summary.ts';
+export type { SinkCounts, TelemetryProblem } from './telemetry/problem.ts';
+export type { ChildSpanRecord, SpanRecord, SpanRecordEvent } from './telemetry/span-record.ts';
+export type { TelemetryOptions, TelemetrySink, TelemetrySinkName } from './telemetry/telemetry.ts';
+export { telemetry } from './telemetry/telemetry.ts';
 export type { TimeoutOptions } from './timeout/timeout.ts';
 export { timeout } from './timeout/timeout.ts';

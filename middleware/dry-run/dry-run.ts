@@ -22,9 +22,9 @@ export interface DryRunOptions {
 }
 
 /**
- * Never runs the tools it is meant for: `ok`, `dry_run`, `executed: 'no'`, with the arguments as the preview. The
- * preview says what would be called, not what would come of it; it does not claim to fit the tool's output schema, and
- * its status tells clients that check one to leave it alone.
+ * Never runs the tools it is meant for: `ok`, `dry_run`, `executed: 'no'`, with a preview in words (`renderedResult`) and as
+ * data (`result`). It says what would be called, not what would come of it: it does not claim to fit the tool's output
+ * schema, and its status keeps `toToolMessage` from sending it as an answer that does.
  */
 export function dryRun(options: DryRunOptions = {}): ToolLayer {
   checkOptions('dryRun', options, {
@@ -36,6 +36,10 @@ export function dryRun(options: DryRunOptions = {}): ToolLayer {
   const isMeant = (name: string) => (only === undefined || matchesTool(only, name)) && !matchesTool(except, name);
   return defineLayer({
     name: 'dryRun',
+    order: [
+      { insideOf: 'redaction', level: 'must', because: 'outside it, a preview shows the arguments that redaction hides' },
+      { insideOf: 'consent', level: 'should', because: 'outside it, a preview does not tell whether the call would be allowed' },
+    ],
     caller: (call, next) => (isMeant(call.toolName) ? preview(call, message) : next(call)),
   });
 }

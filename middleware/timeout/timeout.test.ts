@@ -41,7 +41,7 @@ describe('timeout', () => {
     expect(await calling).toMatchObject({ ok: false, status: 'timeout', errorCategory: 'timeout', executed: 'unknown' });
   });
 
-  it('says that the tool ran if it still answered within the grace', async () => {
+  it('says that the tool ran if it still answered within `graceMs`', async () => {
     const { calling, clock } = start({ maxMs: 100 }, heeding);
     await clock.advance(100);
 
@@ -77,6 +77,7 @@ describe('timeout', () => {
     ['the first that matches', { 's*': 300, slow: 500 }, 300],
     ['not for others', { fast: 500 }, 100],
     ['not for a name every object has', { constructor: 500 }, 100],
+    ['not for a glob that is none', { '*w*w*': 500 }, 100],
   ])('perTool counts %s', async (_name, perTool, limit) => {
     const { calling, clock } = start({ maxMs: 100, perTool, graceMs: 0 }, never, { toolName: 'slow' });
     let ended = false;
@@ -88,7 +89,7 @@ describe('timeout', () => {
     expect((await calling).error).toContain(`limit: ${limit} ms`);
   });
 
-  it('begins its error with the message it was given, and notes the limit', async () => {
+  it('begins its error with the `message`, and notes the limit', async () => {
     const { calling, clock } = start({ maxMs: 5, graceMs: 0, message: 'Too slow' }, never);
     await clock.advance(5);
     const result = await calling;
@@ -103,6 +104,66 @@ describe('timeout', () => {
     await clock.advance(50);
 
     expect((await calling).error).toContain('limit: 50 ms');
+  });
+
+  it.each(['__proto__', 'constructor', 'toString', '\ud800'])('perTool counts for a tool called %j, if it is listed', async (toolName) => {
+    const perTool = Object.fromEntries([[toolName, 30]]);
+    const { calling, clock } = start({ maxMs: 10_000, perTool, graceMs: 0 }, never, {
+      toolName,
+      toolArgs: { text: 'x'.repeat(1_000_000) },
+    });
+    await clock.advance(30);
+
+    expect((await calling).error).toContain('limit: 30 ms');
+  });
+
+  it('is not changed by what becomes of its options', async () => {
+    const perTool: Record<string, number> = { echo: 30 };
+    const layer = timeout({ maxMs: 10_000, perTool, graceMs: 0 });
+    perTool.echo = 5_000;
+    const clock = testClock();
+    const calling = composeToolCallers([layer], { clock })(makeCall(), never);
+    await clock.advance(30);
+
+    expect((await calling).status).toBe('timeout');
+  });
+
+  it('maxMs may be more than one timer can hold', async () => {
+    const { calling, clock } = start({ maxMs: 2 ** 40, graceMs: 0 }, never);
+    await clock.advance(2 ** 40 - 1);
+    expect(clock.pending).toBe(1);
+    await clock.advance(1);
+
+    expect((await calling).status).toBe('timeout');
+  });
+
+  it('graceMs is waited out once, also for a caller that leaves in it', async () => {
+    const controller = new AbortController();
+    const { calling, clock } = start({ maxMs: 10, graceMs: 50 }, never, { signal: controller.signal });
+    await clock.advance(59);
+    controller.abort();
+    expect(clock.pending).toBe(1);
+    await clock.advance(1);
+
+    expect(await calling).toMatchObject({ status: 'timeout' });
+    expect(clock.pending).toBe(0);
+  });
+
+  it('sets no timer for a tool that answers at once, and one for any number that do not', async () => {
+    const clock = testClock();
+    const caller = composeToolCallers([timeout({ maxMs: 1000 })], { clock });
+    await caller(makeCall(), async (call) => {
+      expect(clock.pending).toBe(0);
+      return ok(call);
+    });
+    const { signal } = new AbortController();
+    const slow = Array.from({ length: 50 }, () => caller(makeCall({ signal }), heeding));
+    await settle();
+
+    expect([clock.pending, getEventListeners(signal, 'abort').length]).toEqual([1, 1]);
+    await clock.advance(1000);
+    await Promise.all(slow);
+    expect([clock.pending, getEventListeners(signal, 'abort').length]).toEqual([0, 0]);
   });
 
   it('leaves no listener on a long-lived signal, whatever happened', async () => {

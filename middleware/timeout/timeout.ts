@@ -3,16 +3,14 @@
 import {
   annotate,
   checkOptions,
-  clockOf,
   defineLayer,
   expected,
   matchesTool,
+  nextWithin,
   refuse,
-  runWithin,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
-  withCall,
 } from '../../src/index.ts';
 
 export interface TimeoutOptions {
@@ -40,19 +38,19 @@ export function timeout(options: TimeoutOptions): ToolLayer {
     message: expected.string,
   });
   const { maxMs, perTool = {}, graceMs = 100, message } = options;
-  const limitOf = (name: string) => Object.entries(perTool).find(([pattern]) => matchesTool([pattern], name))?.[1] ?? maxMs;
+  const limits = Object.entries(perTool);
+  const limitOf = (name: string) => limits.find(([pattern]) => matchesTool([pattern], name))?.[1] ?? maxMs;
   return defineLayer({
     name: 'timeout',
     order: [
       { insideOf: 'consent', level: 'must', because: 'outside it, the time a person takes to decide would count as the tool being slow' },
     ],
-    async caller(call, next) {
+    caller(call, next) {
       const timeoutMs = limitOf(call.toolName);
-      const bounds = { clock: clockOf(call), signal: call.signal, timeoutMs, graceMs };
-      const ending = await runWithin(bounds, (signal) => next(withCall(call, { signal })));
-      if (ending.by === 'timeout') return timedOut(call, timeoutMs, message);
-      if (ending.ran !== null && 'value' in ending.ran) return ending.ran.value;
-      return refuse(call, 'cancelled', 'The call was cancelled while it ran.');
+      return nextWithin(call, next, { timeoutMs, graceMs }, ({ by, ran }) => {
+        if (by === 'timeout') return timedOut(call, timeoutMs, message);
+        return ran !== null && 'value' in ran ? ran.value : refuse(call, 'cancelled', 'The call was cancelled while it ran.');
+      });
     },
   });
 }

@@ -1,0 +1,150 @@
+/** What is written down about a call: hashes and names, never an argument or a result. */
+
+import { accountOf, clockOf, hashOf, type JsonObject, type JsonValue, type ToolCall, type ToolResult, toWire } from '../../src/index.ts';
+import type { Receipt } from '../../src/receipts/index.ts';
+
+/** How a call came out: what differs between the receipt of one and the word that it is about to happen. */
+type Ending = Pick<
+  Receipt,
+  | 'record'
+  | 'reason'
+  | 'kind'
+  | 'executor'
+  | 'status'
+  | 'error_category'
+  | 'executed'
+  | 'blocked_by'
+  | 'duration_ms'
+  | 'approved_hash'
+  | 'executed_hash'
+  | 'result_hash'
+  | 'audit'
+>;
+
+/** The receipt of a call that has ended. `call` must be the one whose hash was chosen. */
+export function buildReceipt(call: ToolCall, result: ToolResult, durationMs: number, uri: string | null): Receipt {
+  const { approvedArgs, executedArgs, blockedBy } = accountOf(result);
+  const { audit, executed } = result;
+  const hashed = (value: JsonValue | null): string | null => (value === null ? null : hashOf(call, value));
+  return receiptOf(call, {
+    record: 'receipt',
+    reason: textOr(audit?.reason) ?? textOr(audit?.summary),
+    kind: textOr(audit?.kind) ?? call.annotations.kind ?? null,
+    executor: result.executor ?? call.declaredExecutor,
+    status: result.status,
+    error_category: result.errorCategory,
+    executed,
+    // The account learns who turned a call away when that layer is left, and this one still is at work.
+    blocked_by: blockedBy ?? (result.status === 'audit_unavailable' ? 'auditLog' : null),
+    duration_ms: Math.max(0, Math.round(durationMs * 1000) / 1000),
+    approved_hash: hashed(approvedArgs),
+    // An executor may know that it never got as far as the tool.
+    executed_hash: executed === 'no' ? null : hashed(executedArgs),
+    result_hash: hashed(result.result),
+    audit: audit === undefined && uri === null ? null : { ...wireAudit(audit), ...(uri === null ? {} : { receipt_uri: uri }) },
+  });
+}
+
+/** What is about to happen, as far as anybody knows before the layers inside have seen the call. */
+export const buildIntent = (call: ToolCall): Receipt =>
+  receiptOf(call, {
+    record: 'intent',
+    reason: null,
+    kind: call.annotations.kind ?? null,
+    executor: call.declaredExecutor,
+    status: null,
+    error_category: null,
+    executed: 'no',
+    blocked_by: null,
+    duration_ms: 0,
+    approved_hash: null,
+    executed_hash: null,
+    result_hash: null,
+    audit: null,
+  });
+
+/** The same receipt for a place that was found later. */
+export const placed = (receipt: Receipt, uri: string): Receipt =>
+  Object.freeze({ ...receipt, audit: Object.freeze({ ...receipt.audit, receipt_uri: uri }) });
+
+function receiptOf(call: ToolCall, ending: Ending): Receipt {
+  const { sessionId, runId, model, provider, emitOrder } = call.turn;
+  const iteration = countOr(call.turn.iteration);
+  const requested = hashOf(call, call.toolArgs);
+  return wellFormed({
+    schema_version: 1,
+    record: ending.record,
+    session_id: sessionId,
+    run_id: textOr(runId),
+    tool_call_id: call.callId,
+    tool_name: call.toolName,
+    iteration,
+    turn_index: iteration === 0 ? null : iteration - 1,
+    emit_order: countOr(emitOrder),
+    reason: ending.reason,
+    kind: ending.kind,
+    executor: ending.executor,
+    status: ending.status,
+    error_category: ending.error_category,
+    executed: ending.executed,
+    blocked_by: ending.blocked_by,
+    duration_ms: ending.duration_ms,
+    requested_hash: requested,
+    approved_hash: ending.approved_hash,
+    executed_hash: ending.executed_hash,
+    args_hash: requested,
+    result_hash: ending.result_hash,
+    model: textOr(model),
+    provider: textOr(provider),
+    audit: ending.audit,
+    emitted_at: new Date(clockOf(call).now()).toISOString(),
+  });
+}
+
+const textOr = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+/** A turn comes from the host, and the receipt must be written whatever is in it. */
+const countOr = (value: unknown): number => (Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : 0);
+
+/** A copy. Two names that become one are no reason to lose the record; it then keeps the names it has in memory. */
+function wireAudit(audit: ToolResult['audit']): JsonObject {
+  try {
+    return toWire(audit ?? {});
+  } catch {
+    return cleaned(audit as unknown as JsonObject, 1) as JsonObject; // Layers can only write JSON into it.
+  }
+}
+
+const MAX_DEPTH = 64;
+
+/**
+ * Frozen, with whole characters and of limited depth: a receipt that cannot be written would hold up every call after
+ * it. The fields keep their names and kinds, so it is still a receipt.
+ */
+function wellFormed(receipt: Receipt): Receipt {
+  const members = receipt as unknown as JsonObject;
+  if (!isClean(members, 0)) return cleaned(members, 0) as unknown as Receipt;
+  if (receipt.audit !== null) Object.freeze(receipt.audit);
+  return Object.freeze(receipt);
+}
+
+/** Nearly every receipt is, and finding that out costs less than copying it. */
+function isClean(value: JsonValue, depth: number): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return true;
+  if (depth > MAX_DEPTH) return false;
+  if (isList(value)) return value.every((item) => isClean(item, depth + 1));
+  for (const [name, item] of Object.entries(value)) if (!name.isWellFormed() || !isClean(item, depth + 1)) return false;
+  return true;
+}
+
+function cleaned(value: JsonValue, depth: number): JsonValue {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > MAX_DEPTH) return '…';
+  if (isList(value)) return Object.freeze(value.map((item) => cleaned(item, depth + 1)));
+  return Object.freeze(Object.fromEntries(Object.entries(value).map(([name, item]) => [name.toWellFormed(), cleaned(item, depth + 1)])));
+}
+
+/** `Array.isArray` does not take readonly lists for lists. */
+const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value);

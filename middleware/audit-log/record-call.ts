@@ -1,0 +1,66 @@
+/** The three moments of a recorded call: whether it may start, what it is about to do, and how it ended. */
+
+import { annotate, attachReceipt, fail, refuse, type ToolCall, type ToolResult } from '../../src/index.ts';
+import type { Durability } from '../../src/receipts/index.ts';
+import { buildIntent, buildReceipt } from './build-receipt.ts';
+import type { Delivery } from './deliver-receipts.ts';
+import { settledOrAborted } from './settled-or-aborted.ts';
+
+/** From here on a background sink has to be waited for: receipts that nobody takes must not pile up. */
+const MAX_UNDER_WAY = 1_000;
+
+/** What the options of the layer come to. */
+export interface Settings {
+  /** `null` where receipts only ride on the event. */
+  readonly delivery: Delivery | null;
+  readonly durability: Durability;
+  readonly attach: boolean;
+  readonly blocks: boolean;
+}
+
+const unavailable = (call: ToolCall, cause: unknown): ToolResult =>
+  fail(call, 'audit_unavailable', cause, `${call.toolName} was not called: calls cannot be recorded at the moment. Try again later.`);
+
+const gone = (call: ToolCall): ToolResult => refuse(call, 'cancelled', 'The call was cancelled before it ran.');
+
+/** The refusal of a call that could not be recorded, or of one whose caller left while that was found out. */
+export async function notReady(call: ToolCall, delivery: Delivery | null): Promise<ToolResult | null> {
+  const asked = delivery?.ready(call.turn.sessionId) ?? null;
+  if (asked === null) return null;
+  const answer = asked.then(
+    () => null,
+    (thrown: unknown) => unavailable(call, thrown),
+  );
+  return settledOrAborted(answer, call.signal, () => gone(call));
+}
+
+/** The tool must not run before its intent is kept, however receipts are kept otherwise. */
+export async function intentNotKept(call: ToolCall, { delivery, durability, blocks }: Settings): Promise<ToolResult | null> {
+  const kept =
+    delivery?.send(call.turn.sessionId, () => buildIntent(call), durability === 'background' ? 'write' : durability).kept ?? null;
+  if (kept === null) return null;
+  const answer = kept.then((isKept) => (isKept || !blocks ? null : unavailable(call, new Error('the intent could not be kept'))));
+  return settledOrAborted(answer, call.signal, () => gone(call));
+}
+
+/** A call that leaves nothing with the sink, because the sink takes nothing. Listeners still hear of it. */
+export const unrecorded = (call: ToolCall, result: ToolResult, { attach }: Settings): ToolResult =>
+  attach ? attachReceipt(result, buildReceipt(call, result, 0, null)) : result;
+
+/** Sends the receipt, waits for it as long as the settings say, and notes on the result what became of it. */
+export async function record(call: ToolCall, result: ToolResult, durationMs: number, settings: Settings): Promise<ToolResult> {
+  const { delivery, attach, blocks } = settings;
+  const build = (uri: string | null) => buildReceipt(call, result, durationMs, uri);
+  if (delivery === null) return attachReceipt(result, build(null));
+  const durability = call.turn.prefetchNextTurn === true ? 'background' : settings.durability;
+  const { receipt, uri, kept } = delivery.send(call.turn.sessionId, build, durability);
+  const named = uri === null ? result : annotate(result, { receiptUri: uri });
+  if (attach) attachReceipt(named, receipt);
+  const waits = kept !== null && (durability !== 'background' || delivery.underWay > MAX_UNDER_WAY);
+  const isKept = waits ? await settledOrAborted(kept, call.signal, () => null) : true;
+  const lost = blocks || delivery.failures === 0 ? {} : { lost: delivery.failures };
+  if (isKept === true) return delivery.failures === 0 || blocks ? named : annotate(named, {}, lost);
+  // The tool has run, or was turned away for a reason of its own: that stays the answer.
+  if (isKept === null) return annotate(named, {}, { status: 'sink_pending', ...lost });
+  return annotate(named, { metadata: { ...named.audit?.metadata, sinkFailed: true } }, { status: 'sink_failed', ...lost });
+}

@@ -1,0 +1,87 @@
+/** The tool with which a model reads on in a result that was kept aside. */
+
+import {
+  checkOptions,
+  defineTool,
+  expected,
+  type OutputRequest,
+  type OutputSlice,
+  type ReadableOutputs,
+  type Tool,
+  toolFailure,
+  toolOutput,
+} from '../../src/index.ts';
+
+export interface ReadOutputToolOptions {
+  /** Where the results were kept: the store of `outputLimit`. */
+  readonly store: ReadableOutputs;
+  /** @default 'read_output' */
+  readonly name?: string;
+  /** The most bytes of one answer, its note included. Not more than the layer lets through. @default 8192 */
+  readonly maxBytes?: number;
+}
+
+/** Room for the note behind each part. */
+const NOTE_BYTES = 200;
+
+/**
+ * Reads results that `outputLimit` kept aside in the same session, part by part. What another session kept does not exist for it.
+ * It reads what the store holds and does not redact again.
+ */
+export function readOutputTool(options: ReadOutputToolOptions): Tool {
+  checkOptions('readOutputTool', options, {
+    store: expected.required({ text: 'a store with a read function', test: isReadable }),
+    name: expected.string,
+    maxBytes: expected.integer(512),
+  });
+  const { store, name = 'read_output', maxBytes = 8192 } = options;
+  const most = maxBytes - NOTE_BYTES;
+  return defineTool({
+    name,
+    description: 'Reads on in a tool result that was too long to be shown whole. The note at its end says with which id and offset.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        id: { type: 'string', minLength: 1, maxLength: 4096, description: 'The id from the note.' },
+        offset: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Where to begin, in bytes. 0 if left out.' },
+        length: { type: 'integer', minimum: 4, maximum: most, description: `How many bytes. ${most} if left out.` },
+      },
+      required: ['id'],
+      additionalProperties: false,
+    },
+    annotations: { kind: 'read', readOnly: true, idempotent: true, openWorld: false, sideEffectLevel: 'read_only' },
+    async execute({ id, offset = 0, length = most }, { turn }) {
+      const slice = await readFrom(store, { sessionId: turn.sessionId, id, offset, length: Math.min(length, most) });
+      return toolOutput({ content: [{ type: 'text', text: `${slice.text}\n${noteOn(slice)}` }] });
+    },
+  });
+}
+
+async function readFrom(store: ReadableOutputs, request: OutputRequest): Promise<OutputSlice> {
+  const slice = await orFailure(() => store.read(request));
+  if (slice !== null) return slice;
+  throw toolFailure('There is no output with this id in this session. Use the id from the note of a result that was cut.', {
+    category: 'not_found',
+    errorClass: 'repairable',
+    executed: 'yes',
+  });
+}
+
+/** A store's own words may name files of the host. */
+async function orFailure<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch {
+    throw toolFailure('The output could not be read.', { category: 'store_failed', errorClass: 'retryable', executed: 'yes' });
+  }
+}
+
+function noteOn({ offset, end, bytes }: OutputSlice): string {
+  return end >= bytes
+    ? `[bytes ${offset} to ${end} of ${bytes}: the end]`
+    : `[bytes ${offset} to ${end} of ${bytes}: go on with offset ${end}]`;
+}
+
+function isReadable(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'read' in value && typeof value.read === 'function';
+}

@@ -1,0 +1,106 @@
+/** Admits so many calls and no more. */
+
+import {
+  annotate,
+  checkOptions,
+  clockOf,
+  type CounterStore,
+  defineLayer,
+  expected,
+  fail,
+  memoryCounters,
+  refuse,
+  type Taken,
+  type ToolCall,
+  type ToolLayer,
+  type ToolResult,
+  withResult,
+} from '../../src/index.ts';
+import { admittedCalls, limitKeyOf, type LimitPer } from './limit-key.ts';
+
+export interface RateLimitOptions {
+  /** How many calls are admitted, in all or per window. 0 admits none. */
+  readonly maxCalls: number;
+  /** The window in milliseconds. @default none: the count never goes down */
+  readonly windowMs?: number;
+  /** What has a limit of its own: each tool, each session, or what the function names. @default the layer as a whole */
+  readonly per?: LimitPer;
+  /** Where calls are counted. @default a `memoryCounters()` of its own */
+  readonly store?: CounterStore;
+  /** How the error begins. @default 'rate limit exceeded' */
+  readonly message?: string;
+}
+
+/**
+ * Checks and takes in one step; a refused call takes nothing. What was taken is not given back, whatever becomes of the
+ * call. A call that is taken up again after an interruption takes nothing if it was admitted before. It does not make
+ * calls wait for their turn.
+ */
+export function rateLimit(options: RateLimitOptions): ToolLayer {
+  checkOptions('rateLimit', options, EXPECTED);
+  const { maxCalls: max, windowMs = null, per, store = memoryCounters(), message = 'rate limit exceeded' } = options;
+  if (!Number.isSafeInteger(max * (windowMs ?? 1))) checkOptions('rateLimit', { windowMs }, { windowMs: SHORTER });
+  const admitted = admittedCalls();
+
+  return defineLayer({
+    name: 'rateLimit',
+    order: [{ insideOf: 'idempotency', level: 'should', because: 'outside it, an answer that is given again would use up the limit' }],
+    async caller(call, next) {
+      if ((call.turn.resumes ?? 0) > 0 && admitted.has(call)) {
+        return annotate(await next(call), {}, { status: 'ok', resumed: true, cap: max });
+      }
+      let taken: Taken;
+      try {
+        const key = limitKeyOf(call, per, [max, windowMs]);
+        taken = checked(await store.take(typeof key === 'string' ? key : await key, { max, windowMs, now: clockOf(call).monotonic() }));
+      } catch (cause) {
+        return failed(call, cause);
+      }
+      if (!taken.admitted) return limited(call, taken, max, message);
+      admitted.add(call);
+      return annotate(await next(call), {}, { status: 'ok', count: taken.count, cap: max });
+    },
+  });
+}
+
+const NAMES = expected.oneOf('tool', 'session');
+
+const EXPECTED = {
+  maxCalls: expected.required(expected.integer(0)),
+  windowMs: expected.integer(1),
+  per: { text: `${NAMES.text} or a function`, test: (value: unknown) => NAMES.test(value) || expected.function.test(value) },
+  store: {
+    text: 'a store with take',
+    test: (value: unknown) => expected.object.test(value) && typeof (value as Partial<CounterStore>).take === 'function',
+  },
+  message: expected.string,
+};
+
+/** Allowances are counted in whole numbers of call × millisecond. */
+const SHORTER = { text: 'a shorter window for so many calls', test: () => false, numeric: true };
+
+/** A store is the host's own, but what it says about admission is not taken for more than it is. */
+function checked(taken: Taken): Taken {
+  const { admitted, count, retryAfterMs } = taken;
+  if (typeof admitted === 'boolean' && Number.isFinite(count) && (retryAfterMs === null || Number.isFinite(retryAfterMs))) return taken;
+  throw new TypeError('the store did not say whether the call is admitted');
+}
+
+function limited(call: ToolCall, { count, retryAfterMs }: Taken, cap: number, message: string): ToolResult {
+  const advice =
+    retryAfterMs === null
+      ? `Do not call ${call.toolName} again.`
+      : `Wait ${Math.ceil(retryAfterMs)} ms before calling ${call.toolName} again.`;
+  const text = `${message} (cap: ${cap}, count: ${count}). ${advice}`;
+  const line = { status: 'blocked', count, cap };
+  if (retryAfterMs !== null) return annotate(refuse(call, 'rate_limited', text, { retryAfterMs: Math.ceil(retryAfterMs) }), {}, line);
+  // What never refills must not look worth another try.
+  return annotate(withResult(refuse(call, 'rate_limited', text), { errorClass: 'fatal' }), {}, line);
+}
+
+const failed = (call: ToolCall, cause: unknown): ToolResult =>
+  annotate(
+    fail(call, 'tool_middleware_exception', cause, 'Whether this call is within its limit could not be told, so it did not run.'),
+    {},
+    { status: 'failed' },
+  );

@@ -1,0 +1,91 @@
+/** Options made into what a call is cleaned with. */
+
+import { AlliumError, type Scrub, type ToolAnnotations, type ToolCall } from '../../src/index.ts';
+import { DEEP_LABEL } from './deep-secrets.ts';
+import type { Detector, Group } from './detector.ts';
+import { literalDetector, type Literals } from './literals.ts';
+import { createMarkers, type Markers, type Strategy } from './markers.ts';
+import { type Path, parsePath } from './paths.ts';
+import { labelOf, PATTERN_LABEL, patternDetector, type RedactionPattern } from './patterns.ts';
+import { cardDetector, emailDetector, phoneDetector } from './personal.ts';
+import { scanText } from './scan.ts';
+import { secretDetector } from './secrets.ts';
+import { TOKEN_RULES } from './token-rules.ts';
+
+export const DETECTORS = ['secrets', 'secrets-deep', 'email', 'phone', 'card'] as const;
+export type DetectorName = (typeof DETECTORS)[number];
+
+export interface Rules {
+  readonly detectors: readonly Detector[];
+  /** Names of members tell what their values are. */
+  readonly names: boolean;
+  readonly deep: boolean;
+  /** A value holds nothing that the same value written out does not show. Patterns can be tied to the ends of a text. */
+  readonly canCover: boolean;
+  readonly paths: readonly Path[];
+  readonly markers: Markers;
+}
+
+export interface RuleOptions {
+  readonly detectors: readonly DetectorName[];
+  readonly strategies: Readonly<Partial<Record<Group, Strategy>>>;
+  readonly paths: readonly string[];
+  readonly patterns: readonly RedactionPattern[];
+  readonly key?: string;
+}
+
+const LABELS = [
+  ...new Set(TOKEN_RULES.map(({ label }) => label)),
+  ...['private-key', 'password', 'secret', 'email', 'phone', 'card', 'path', 'custom', DEEP_LABEL, PATTERN_LABEL],
+];
+
+/** Throws for patterns that do not compile; everything else was checked before. */
+export function compileRules({ detectors, strategies, paths, patterns, key }: RuleOptions): Rules {
+  const has = (name: DetectorName) => detectors.includes(name);
+  const hasSecrets = has('secrets') || has('secrets-deep');
+  // Who asks for the deep rules alone means their strategy for all secrets.
+  const deep = strategies['secrets-deep'];
+  const shared = has('secrets') || deep === undefined ? {} : { secrets: deep };
+  const own: readonly (Detector | false)[] = [
+    hasSecrets && secretDetector,
+    has('email') && emailDetector,
+    has('phone') && phoneDetector,
+    has('card') && cardDetector,
+    patterns.length > 0 && patternDetector(patterns),
+  ];
+  return Object.freeze({
+    detectors: own.filter((detector) => detector !== false),
+    names: hasSecrets,
+    deep: has('secrets-deep'),
+    canCover: patterns.length === 0 && !has('secrets-deep'),
+    paths: paths.flatMap((text) => [parsePath(text) ?? []]),
+    markers: createMarkers([...LABELS, ...patterns.map(labelOf)], { ...shared, ...strategies }, key),
+  });
+}
+
+const known = new WeakMap<ToolAnnotations, readonly Path[]>();
+
+/** The paths of the layer and those the tool names itself. Throws where one of the tool's cannot be read: it hides something. */
+export function pathsFor({ paths }: Rules, { annotations, toolName }: ToolCall): readonly Path[] {
+  const own = annotations.safety?.redaction;
+  if (own === undefined) return paths;
+  const before = known.get(annotations);
+  const read = before ?? own.map((text) => readPath(text, toolName));
+  known.set(annotations, read);
+  return [...paths, ...read];
+}
+
+function readPath(text: unknown, toolName: string): Path {
+  const path = typeof text === 'string' ? parsePath(text) : null;
+  if (path === null) throw new AlliumError('ERR_INVALID_TOOL', 'a redaction path of the tool cannot be read', { toolName });
+  return path;
+}
+
+/** Cleans one text at once: for the audit record and for progress, where nobody can wait. */
+export function textCleaner({ detectors, markers }: Rules, literals?: Literals): Scrub {
+  const all = literals === undefined || literals.size === 0 ? detectors : [...detectors, literalDetector(literals)];
+  return (text) => {
+    const spans = scanText(text, all);
+    return spans.length === 0 ? text : markers.replace(text, spans);
+  };
+}

@@ -1,0 +1,112 @@
+/** Makes the model say why it calls a tool, and writes that down. */
+
+import {
+  annotate,
+  type AuditPatch,
+  checkOptions,
+  declaresParameter,
+  defineLayer,
+  type EntryPatch,
+  expected,
+  injectParameter,
+  type JsonSchema,
+  refuse,
+  type ToolCall,
+  type ToolLayer,
+  type ToolResult,
+  withCall,
+} from '../../src/index.ts';
+import { readReason, takesText } from './read-reason.ts';
+
+export interface RequiredReasonOptions {
+  /** The parameter that holds the reason. @default 'reason' */
+  readonly field?: string;
+  /** What the model is told about it. @default 'Brief one-line reason for invoking this tool' */
+  readonly description?: string;
+  /** Takes the field off again before the layers inside and the tool. @default true */
+  readonly strip?: boolean;
+  /** Where the reason stands in the audit record, besides `reason`. @default 'summary' */
+  readonly auditKey?: string;
+  /** Shortest reason that counts, without the space around it. @default 1 */
+  readonly minLength?: number;
+  /** What becomes of a call without a reason: refused, or run with the gap on record. @default 'reject' */
+  readonly onMissing?: 'reject' | 'fill_blank';
+  /** Whether the schema shown to the model requires the field. @default true, and false with `onMissing: 'fill_blank'` */
+  readonly schemaRequired?: boolean;
+}
+
+const BLANK = '(no reason given)';
+
+/** A text over these would forge what other layers say about the call. */
+const TAKEN_KEYS: ReadonlySet<unknown> = new Set([
+  ...['__proto__', 'layers', 'kind', 'hints', 'consent', 'scope', 'handoff', 'rewrites', 'receiptUri', 'metadata', 'reasonMissing'],
+]);
+const INHERITED: ReadonlySet<unknown> = new Set(['__proto__', 'constructor', 'prototype']);
+
+const except = (names: ReadonlySet<unknown>) => ({
+  text: `a name, and none of ${[...names].join(', ')}`,
+  test: (value: unknown) => expected.string.test(value) && !names.has(value),
+});
+
+/**
+ * Adds a field to every tool, refuses calls that leave it empty, takes it off, and records it. A tool that declares the
+ * field itself keeps it. It does not judge whether a reason is true or good: the words are the model's own.
+ */
+export function requiredReason(options: RequiredReasonOptions = {}): ToolLayer {
+  checkOptions('requiredReason', options, {
+    field: except(INHERITED),
+    description: expected.string,
+    strip: expected.boolean,
+    auditKey: except(TAKEN_KEYS),
+    minLength: expected.integer(1),
+    onMissing: expected.oneOf('reject', 'fill_blank'),
+    schemaRequired: expected.boolean,
+  });
+  const { field = 'reason', strip = true, auditKey = 'summary', minLength = 1, onMissing = 'reject' } = options;
+  const { description = 'Brief one-line reason for invoking this tool', schemaRequired = onMissing === 'reject' } = options;
+  const parameter = Object.freeze({ type: 'string', description });
+  const isOwned = ownership(field);
+  return defineLayer({
+    name: 'requiredReason',
+    rewrites: true,
+    order: [{ outsideOf: 'idempotency', level: 'should', because: 'inside it, the same call with another reason counts as another call' }],
+    schemaTransform: (tool) => injectParameter(tool, field, parameter, { required: schemaRequired }),
+    async caller(call, next) {
+      const owned = isOwned(call);
+      const reason = readReason(call.toolArgs, field, minLength);
+      // A tool whose own field of that name takes no text could otherwise never be called.
+      const fill = onMissing === 'fill_blank' || (owned && !takesText(call.schema, field));
+      if (reason === null && !fill) return rejected(call, field, minLength);
+      const result = await next(strip && !owned ? without(call, field) : call);
+      if (reason !== null) return annotate(result, said(auditKey, reason));
+      return annotate(result, { ...said(auditKey, BLANK), reasonMissing: true }, FILLED);
+    },
+  });
+}
+
+/** Whether the tool declares the field itself. Asked for every call, and the schema of a tool stays the same. */
+function ownership(field: string): (call: ToolCall) => boolean {
+  const known = new WeakMap<JsonSchema, boolean>();
+  return ({ schema }) => {
+    if (schema === null) return false;
+    const owned = known.get(schema) ?? declaresParameter(schema, field);
+    known.set(schema, owned);
+    return owned;
+  };
+}
+
+const said = (auditKey: string, reason: string): AuditPatch => ({ [auditKey]: reason, reason });
+
+const FILLED: EntryPatch = { status: 'fill_blank' };
+
+function rejected(call: ToolCall, field: string, minLength: number): ToolResult {
+  const length = minLength === 1 ? '' : `, at least ${minLength} characters long`;
+  const text = `${call.toolName} was not called: it takes a "${field}" that says in one line why you call it${length}. Add it and call again.`;
+  return annotate(refuse(call, 'schema_violation', text), { reasonMissing: true }, { status: 'rejected' });
+}
+
+function without(call: ToolCall, field: string): ToolCall {
+  if (!Object.hasOwn(call.toolArgs, field)) return call;
+  const { [field]: _reason, ...toolArgs } = call.toolArgs;
+  return withCall(call, { toolArgs });
+}

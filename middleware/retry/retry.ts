@@ -1,0 +1,109 @@
+/** Tries again what failed for a moment, and only what may be repeated. */
+
+import {
+  annotate,
+  checkOptions,
+  clockOf,
+  defineLayer,
+  expected,
+  type Expectation,
+  matchesTool,
+  pause,
+  refuse,
+  type ToolCall,
+  type ToolLayer,
+  type ToolResult,
+} from '../../src/index.ts';
+import { waitAfter } from './backoff.ts';
+import { isFinal, mayRepeat, notRepeated } from './may-repeat.ts';
+
+export interface RetryOptions {
+  /** How often a call is tried at most, the first time included. @default 3 */
+  readonly maxAttempts?: number;
+  /** The wait before the second attempt, in milliseconds; it doubles with every further one. @default 200 */
+  readonly backoffMs?: number;
+  /** The longest wait. A tool that asks for a longer one is not tried again. @default 10_000 */
+  readonly maxBackoffMs?: number;
+  /** No attempt begins later than this after the first. @default no limit */
+  readonly maxElapsedMs?: number;
+  /** Waits a random part of the time, so that calls that failed together do not come back together. @default true */
+  readonly jitter?: boolean;
+  /** Names or globs of the tools to try again. An empty list means none. @default every tool */
+  readonly only?: readonly string[];
+  /** Names or globs of the tools never to try again. @default none */
+  readonly except?: readonly string[];
+  /** Statuses or error classes that are worth another attempt. @default ['retryable'] */
+  readonly on?: readonly string[];
+  /** A number from 0 to 1 for the jitter. @default Math.random */
+  readonly random?: () => number;
+}
+
+const EXPECTED: Readonly<Record<keyof RetryOptions, Expectation>> = {
+  maxAttempts: expected.integer(1),
+  backoffMs: expected.integer(0),
+  maxBackoffMs: expected.integer(0),
+  maxElapsedMs: expected.integer(0),
+  jitter: expected.boolean,
+  only: expected.listOf(expected.string),
+  except: expected.listOf(expected.string),
+  on: expected.listOf({
+    text: 'an error class or a status that a repetition can change',
+    test: (value) => typeof value === 'string' && value !== '' && !isFinal(value),
+  }),
+  random: expected.function,
+};
+
+/**
+ * Repeats a call that failed as `retryable`, if its tool is idempotent or reads only, or if nothing has run. A write that may
+ * have happened is never repeated, and its error tells the model to look first. Refusals of governance, interruptions and
+ * cancelled calls are final. It remembers nothing between calls, and does not check whether a tool that calls itself
+ * idempotent is.
+ */
+export function retry(options: RetryOptions = {}): ToolLayer {
+  checkOptions('retry', options, EXPECTED);
+  const { only, except = [], on = ['retryable'], maxAttempts = 3, maxElapsedMs = Number.POSITIVE_INFINITY } = options;
+  const { backoffMs = 200, maxBackoffMs = 10_000, jitter = true, random = Math.random } = options;
+  const isMeant = (name: string) => (only === undefined || matchesTool(only, name)) && !matchesTool(except, name);
+  const limits = { maxAttempts, maxBackoffMs, maxElapsedMs };
+  return defineLayer({
+    name: 'retry',
+    order: [
+      { insideOf: 'auditLog', level: 'should', because: 'outside it, every attempt writes a receipt of its own' },
+      { insideOf: 'consent', level: 'should', because: 'outside it, a person is asked again for every attempt' },
+    ],
+    async caller(call, next) {
+      if (!isMeant(call.toolName)) return next(call);
+      const startedAt = clockOf(call).monotonic();
+      for (let attempts = 1, waitedMs = 0; ; attempts += 1) {
+        const result = await next(call);
+        const verdict = verdictOn(call, result, on);
+        if (verdict === 'unsafe') return annotate(notRepeated(result), {}, { status: 'not_repeated', attempts, waitedMs });
+        if (verdict === 'final') return attempts === 1 ? result : annotate(result, {}, { attempts, waitedMs });
+        const waitMs = waitAfter(result, attempts, { backoffMs, maxBackoffMs, jitter, random });
+        const gaveUp = whyStop(limits, attempts, waitMs, clockOf(call).monotonic() - startedAt);
+        if (gaveUp !== null) return annotate(result, {}, { attempts, waitedMs, gaveUp });
+        if (!(await pause(call, waitMs))) return annotate(refuse(call, 'cancelled', CANCELLED), {}, { attempts, waitedMs });
+        waitedMs += waitMs;
+      }
+    },
+  });
+}
+
+const CANCELLED = 'The call was cancelled before it was tried again.';
+
+function verdictOn(call: ToolCall, result: ToolResult, on: readonly string[]): 'final' | 'unsafe' | 'again' {
+  const { ok, status, errorClass, interruption } = result;
+  if (ok || isFinal(status) || interruption !== undefined) return 'final';
+  const isWanted = on.includes(status) || (errorClass !== null && on.includes(errorClass));
+  // Also where this layer would not try again by itself: the model must not be told to.
+  if ((isWanted || errorClass === 'retryable') && !mayRepeat(call, result)) return 'unsafe';
+  return isWanted ? 'again' : 'final';
+}
+
+function whyStop(limits: Limits, attempts: number, waitMs: number, elapsedMs: number): string | null {
+  if (attempts >= limits.maxAttempts) return 'attempts';
+  if (waitMs > limits.maxBackoffMs) return 'wait';
+  return elapsedMs + waitMs > limits.maxElapsedMs ? 'elapsed' : null;
+}
+
+type Limits = Readonly<Record<'maxAttempts' | 'maxBackoffMs' | 'maxElapsedMs', number>>;

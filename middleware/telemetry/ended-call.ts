@@ -1,0 +1,82 @@
+/** A call that has ended, as every form of a span is made from it. */
+
+import { type Clock, type LayerEntry, outcomeOf, type ToolCall, type ToolResult } from '../../src/index.ts';
+import { clip, MAX_CHILDREN, MAX_NAME } from './text.ts';
+
+/** Times are wall-clock milliseconds since 1970, except for the duration. */
+export interface EndedCall {
+  readonly call: ToolCall;
+  readonly result: ToolResult;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly durationMs: number;
+}
+
+/** One layer at work: a line of the audit record with times that can be counted with. */
+export interface LayerWork {
+  readonly name: string;
+  readonly status: string;
+  readonly startMs: number;
+  readonly endMs: number;
+  /** Numbers the layer gave its line. Nothing else of a line is taken over: details may quote arguments. */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+/** Stops the watch that `startMs` and `startTick` were read from. */
+export function endCall(call: ToolCall, result: ToolResult, clock: Clock, startMs: number, startTick: number): EndedCall {
+  const durationMs = Math.max(0, clock.monotonic() - startTick);
+  const byDuration = startMs + durationMs;
+  const now = clock.now();
+  // The wall clock counts whole milliseconds, so that a layer inside may seem to end after its call. It may also jump;
+  // then the duration is the truth.
+  const endMs = now > byDuration && now - byDuration < 2 ? now : byDuration;
+  return { call, result, startMs, endMs, durationMs };
+}
+
+const CODE = /^[A-Za-z0-9_.:-]{1,64}$/;
+
+/** What failed, as a code and never as a sentence; `null` for a call that came to a good end or waits for somebody. */
+export function errorTypeOf(result: ToolResult): string | null {
+  if (outcomeOf(result) !== 'failed') return null;
+  return [result.errorCategory, result.status].find((code) => code !== null && CODE.test(code)) ?? '_OTHER';
+}
+
+/** Whether a scope or a rule kept the tool from running. */
+export const isScopeViolation = ({ errorCategory }: ToolResult): boolean =>
+  errorCategory === 'scope_violation' || errorCategory === 'policy_blocked';
+
+/** The layers inside telemetry, innermost first, as far as there are not too many. */
+export function layersOf({ result, startMs, endMs }: EndedCall): readonly LayerWork[] {
+  const lines = result.audit?.layers ?? [];
+  return lines.slice(0, MAX_CHILDREN).map((line) => workOf(line, startMs, endMs));
+}
+
+/** Details of a line that may be numbers, and their names on a span. */
+const COUNTS = Object.freeze([
+  ['count', 'count'],
+  ['cap', 'cap'],
+  ['limitMs', 'limit_ms'],
+  ['retryAfterMs', 'retry_after_ms'],
+  ['attempts', 'attempts'],
+] as const);
+
+/** A layer may put lines of its own into the record, in which anything can be missing. */
+function workOf(line: LayerEntry, callStartMs: number, callEndMs: number): LayerWork {
+  const startMs = timeOr(line.startedAt, callStartMs);
+  const counts = COUNTS.flatMap(([key, name]): [string, number][] => {
+    const value = Object.hasOwn(line, key) ? line[key] : undefined;
+    return typeof value === 'number' && Number.isFinite(value) ? [[name, value]] : [];
+  });
+  return {
+    name: typeof line.name === 'string' ? clip(line.name, MAX_NAME) : 'unknown',
+    status: typeof line.status === 'string' ? clip(line.status, MAX_NAME) : 'unknown',
+    startMs,
+    endMs: Math.max(startMs, timeOr(line.endedAt, callEndMs)),
+    counts: Object.fromEntries(counts),
+  };
+}
+
+function timeOr(iso: unknown, otherwise: number): number {
+  const ms = typeof iso === 'string' ? Date.parse(iso) : Number.NaN;
+  return Number.isFinite(ms) ? ms : otherwise;
+}
