@@ -32,10 +32,11 @@ export interface MeasureOptions {
   readonly rounds: number;
   /** Called with a line for people; never with results. */
   readonly onProgress: (line: string) => void;
+  /** Processor time per case and pass before anything counts. Large stacks take some thousand calls to settle. @default 300 */
+  readonly warmUpPassMs?: number;
 }
 
 const WARM_UP_PASSES = 4;
-const WARM_UP_PASS_MS = 300;
 const SAMPLE_MS = 10;
 const RING_SIZE = 256;
 
@@ -61,13 +62,16 @@ export function loopOver<Input>(operation: (input: Input) => unknown, inputs: re
 }
 
 /** Warms every case up, then takes one sample of each per round. */
-export async function measure(cases: readonly Case[], { rounds, onProgress }: MeasureOptions): Promise<readonly Measured[]> {
+export async function measure(
+  cases: readonly Case[],
+  { rounds, onProgress, warmUpPassMs = 300 }: MeasureOptions,
+): Promise<readonly Measured[]> {
   if (cases.length === 0) return [];
   const groups = [...new Set(cases.map(({ group }) => group))].join('; ');
-  onProgress(`${groups}: warming up ${cases.length} cases, ${(WARM_UP_PASSES * WARM_UP_PASS_MS) / 1000} s each`);
+  onProgress(`${groups}: warming up ${cases.length} cases, ${(WARM_UP_PASSES * warmUpPassMs) / 1000} s each`);
   const entries = cases.map((subject) => ({ subject, times: 1, samples: new Array<number>() }));
   for (let pass = 0; pass < WARM_UP_PASSES; pass++) {
-    for (const entry of entries) entry.times = await warmUp(entry.subject);
+    for (const entry of entries) entry.times = await warmUp(entry.subject, warmUpPassMs);
   }
   onProgress(`${groups}: measuring ${rounds} rounds`);
   for (let round = 0; round < rounds; round++) {
@@ -87,11 +91,11 @@ function usedMs(): number {
 }
 
 /** Runs a case for a while and says how many operations make one sample. */
-async function warmUp({ run }: Case): Promise<number> {
+async function warmUp({ run }: Case, passMs: number): Promise<number> {
   let times = 1;
   let elapsed = 0;
   const startedAt = usedMs();
-  while (usedMs() - startedAt < WARM_UP_PASS_MS) {
+  while (usedMs() - startedAt < passMs) {
     const before = usedMs();
     await run(times);
     elapsed = usedMs() - before;

@@ -7,6 +7,8 @@ import { renderReport, type Report, verdictOn } from './report.ts';
 const RUNNERS: Readonly<Record<BenchName, (options: BenchOptions) => Promise<Report>>> = {
   compose: async (options) => (await import('./compose.bench.ts')).composeBench(options),
   registry: async (options) => (await import('./registry.bench.ts')).registryBench(options),
+  stack: async (options) => (await import('./stack.bench.ts')).stackBench(options),
+  durable: async (options) => (await import('./durable.bench.ts')).durableBench(options),
   memory: async (options) => (await import('./memory.bench.ts')).memoryBench(options),
 };
 

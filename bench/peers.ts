@@ -13,6 +13,7 @@ import composeKoa from 'koa-compose';
 import { createMiddleware, type WrapToolCallHook } from 'langchain';
 import { type Contestant, makeTool, markOf, perLayer } from './contestants.ts';
 import { distinct } from './harness.ts';
+import { loadInternal } from './load-internal.ts';
 
 /** koa-compose with layers that hand the promise on. */
 export const koa: Contestant = {
@@ -26,14 +27,6 @@ export const koa: Contestant = {
     return distinct(source, { composed: composeKoa(layers), bottom: distinct('(context) => tool(context.call)', { tool: makeTool() }) });
   },
 };
-
-/** A function that a package has but does not export, found by the place of its file beside the package's entry. */
-async function loadInternal(packageName: string, file: string, name: string): Promise<unknown> {
-  const module: unknown = await import(new URL(file, import.meta.resolve(packageName)).href);
-  const found: unknown = typeof module === 'object' && module !== null ? Reflect.get(module, name) : undefined;
-  if (typeof found === 'function') return found;
-  throw new Error(`${packageName} has moved ${name}; the benchmark is written for the version in bench/package.json`);
-}
 
 type HonoCompose = (layers: readonly [[unknown]][]) => (context: unknown, next: unknown) => Promise<unknown>;
 

@@ -9,7 +9,7 @@ export interface Goal {
   readonly value: number | null;
   /** What stands behind the value, where it is a ratio of two cases. */
   readonly ratio?: Ratio;
-  readonly relation: '<=' | '<' | '>' | '=';
+  readonly relation: '<=' | '<' | '>=' | '>' | '=';
   readonly limit: number;
 }
 
@@ -47,6 +47,8 @@ export function verdictOn({ value, relation, limit }: Goal): boolean | null {
       return value <= limit;
     case '<':
       return value < limit;
+    case '>=':
+      return value >= limit;
     case '>':
       return value > limit;
     case '=':

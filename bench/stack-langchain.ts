@@ -1,0 +1,246 @@
+/**
+ * The captain stack as LangChain middleware: eleven `wrapToolCall` hooks, each doing what the layer of that name does, with the
+ * same parts. The answer is a ToolMessage, because the chain takes nothing else; the structured value rides along as its
+ * artifact. The chain is built by the function that `createAgent` calls. In the chain's own case it runs alone; in an agent it
+ * runs inside a ToolNode, which is the other case.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { AIMessage, ToolMessage } from '@langchain/core/messages';
+import { tool } from '@langchain/core/tools';
+import { context } from '@opentelemetry/api';
+import { canonicalJson, hashCanonical, type JsonObject } from 'allium';
+import type { LocalReceiptSink } from 'allium/receipts';
+import { createMiddleware } from 'langchain';
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import { loadInternal } from './load-internal.ts';
+import { answerTo, DESCRIPTION, type Governed, RATE, receiptFiles, SESSION, TIMEOUT_MS, TOOL } from './stack-scenario.ts';
+import {
+  endSpan,
+  fingerprintOf,
+  hashed,
+  isoTime,
+  type Line,
+  lineOf,
+  loadScan,
+  openSpan,
+  receiptOf,
+  type Said,
+  type Scan,
+} from './stack-parts.ts';
+
+/** What the layers of one call share; LangChain has no place for it, so it hangs on the runtime of the request. */
+interface Shared extends Omit<{ -readonly [K in keyof Said]: Said[K] }, 'layers'> {
+  readonly layers: Line[];
+  executed: JsonObject;
+}
+
+/** A request as the chain hands it down. */
+interface Request {
+  readonly toolCall: { readonly name: string; readonly args: JsonObject; readonly id?: string };
+  readonly runtime: object;
+  readonly signal?: AbortSignal;
+}
+
+type Handler = (request: Request) => Promise<ToolMessage>;
+type Hook = (request: Request, handler: Handler) => Promise<ToolMessage>;
+type Chain = (request: unknown, handler: Handler) => Promise<ToolMessage>;
+
+const shares = new WeakMap<object, Shared>();
+
+/** What belongs to the call whose runtime this is. */
+function sharedOf({ runtime }: Request): Shared {
+  const known = shares.get(runtime);
+  if (known !== undefined) return known;
+  const made = { layers: [], summary: '', reason: '', consent: { decision: '', decidedBy: '', decidedAt: '' }, executed: {} };
+  shares.set(runtime, made);
+  return made;
+}
+
+/** Runs a hook and writes its line, unless it writes one itself. */
+const lined =
+  (name: string, hook: Hook): Hook =>
+  async (request, handler) => {
+    const startedAt = Date.now();
+    const message = await hook(request, handler);
+    sharedOf(request).layers.push(lineOf(name, 'ok', startedAt, Date.now()));
+    return message;
+  };
+
+const passOn: Hook = (request, handler) => handler(request);
+
+// A ToolMessage keeps the structured value of the tools here as its artifact.
+const valueOf = (message: ToolMessage): JsonObject => message.artifact as JsonObject;
+
+function auditLog(sink: LocalReceiptSink): Hook {
+  return async (request, handler) => {
+    const [startedAt, startTick] = [Date.now(), performance.now()];
+    await sink.ready(SESSION);
+    const message = await handler(request);
+    const said = sharedOf(request);
+    const requestedHash = hashed(request.toolCall.args);
+    const hashes = { requestedHash, executedHash: hashed(said.executed), resultHash: hashed(valueOf(message)) };
+    const durationMs = performance.now() - startTick;
+    const callId = request.toolCall.id ?? '';
+    const { kept } = sink.append(SESSION, (uri) => receiptOf({ callId, ...hashes, durationMs, said }, uri), 'background');
+    kept.catch(() => {});
+    said.layers.push(lineOf('auditLog', 'ok', startedAt, Date.now()));
+    return message;
+  };
+}
+
+const telemetry: Hook = lined('telemetry', async (request, handler) => {
+  const open = openSpan(request.toolCall.id ?? '');
+  const message = await context.with(open.own, () => handler(request));
+  endSpan(open, hashed(request.toolCall.args), sharedOf(request).layers);
+  return message;
+});
+
+const summary = (scan: Scan): Hook =>
+  lined('summary', async (request, handler) => {
+    const message = await handler(request);
+    sharedOf(request).summary = scan.text(`${request.toolCall.name}: ok`);
+    return message;
+  });
+
+const consent =
+  (scan: Scan): Hook =>
+  async (request, handler) => {
+    const startedAt = Date.now();
+    const { args, id: callId = '' } = request.toolCall;
+    const approval = { id: `approval_${randomUUID()}`, fingerprint: fingerprintOf(args, callId) };
+    const decision = await decide();
+    const decidedAt = isoTime(Date.now());
+    const message = await handler(request);
+    const said = sharedOf(request);
+    const decidedBy = scan.text('decide');
+    said.consent = { decision, decidedBy, decidedAt };
+    message.response_metadata = { ...message.response_metadata, approval: { ...approval, ...said.consent } };
+    said.layers.push(lineOf('consent', decision, startedAt, Date.now(), { decidedBy }));
+    return message;
+  };
+
+const decide = async (): Promise<'auto'> => 'auto';
+
+const requiredReason = (scan: Scan): Hook =>
+  lined('requiredReason', async (request, handler) => {
+    const { reason, ...args } = request.toolCall.args;
+    const message = await handler({ ...request, toolCall: { ...request.toolCall, args } });
+    sharedOf(request).reason = scan.text(String(reason).trim().toWellFormed());
+    return message;
+  });
+
+const redaction = (scan: Scan): Hook =>
+  lined('redaction', async (request, handler) => {
+    const [args = {}] = (await scan.surfaces([request.toolCall.args])).values as readonly JsonObject[]; // A cleaned object is an object.
+    const message = await handler({ ...request, toolCall: { ...request.toolCall, args } });
+    await scan.surfaces([valueOf(message), String(message.content)]);
+    return message;
+  });
+
+const handoffArtifact: Hook = lined('handoffArtifact', async (request, handler) => {
+  const message = await handler(request);
+  const value = valueOf(message);
+  if (Object.hasOwn(value, '__handoff') || Object.hasOwn(value, 'handoff')) throw new Error('the benchmark hands nothing over');
+  return message;
+});
+
+function idempotency(answers: LRUCache<string, ToolMessage>): Hook {
+  return async (request, handler) => {
+    const startedAt = Date.now();
+    const key = hashCanonical(['cache', SESSION, request.toolCall.name, canonicalJson(request.toolCall.args)]);
+    if (answers.has(key)) throw new Error('the benchmark repeats a call');
+    const message = await handler(request);
+    answers.set(key, message);
+    sharedOf(request).layers.push(lineOf('idempotency', 'miss', startedAt, Date.now(), { kept: true }));
+    return message;
+  };
+}
+
+function rateLimit(): Hook {
+  let taken = 0;
+  return async (request, handler) => {
+    const startedAt = Date.now();
+    if (taken >= RATE.maxCalls) throw new Error('the benchmark ran into its own limit');
+    taken += 1;
+    const count = taken;
+    const message = await handler(request);
+    sharedOf(request).layers.push(lineOf('rateLimit', 'ok', startedAt, Date.now(), { count, cap: RATE.maxCalls }));
+    return message;
+  };
+}
+
+const timeout: Hook = lined('timeout', (request, handler) => {
+  const controller = new AbortController();
+  sharedOf(request).executed = request.toolCall.args;
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      controller.abort();
+      reject(new Error('timeout'));
+    }, TIMEOUT_MS);
+    handler({ ...request, signal: controller.signal })
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer));
+  });
+});
+
+async function chainOf(sink: LocalReceiptSink): Promise<Chain> {
+  const scan = await loadScan();
+  const hooks: Readonly<Record<string, Hook>> = {
+    auditLog: auditLog(sink),
+    telemetry,
+    summary: summary(scan),
+    consent: consent(scan),
+    requiredReason: requiredReason(scan),
+    redaction: redaction(scan),
+    handoffArtifact,
+    idempotency: idempotency(new LRUCache({ max: 256, ttl: 600_000 })),
+    rateLimit: rateLimit(),
+    dryRun: lined('dryRun', passOn),
+    timeout,
+  };
+  // The hooks name of the request only what they use, which LangChain's generic types cannot see.
+  const middleware = Object.entries(hooks).map(([name, hook]) => createMiddleware({ name, wrapToolCall: hook as never }));
+  const wrapToolCall = (await loadInternal('langchain', './agents/utils.js', 'wrapToolCall')) as (list: unknown) => Chain; // Proven by running it.
+  return wrapToolCall(middleware);
+}
+
+/** The chain alone, with a request per call as ToolNode makes it. */
+export async function langChainStack(): Promise<Governed & { readonly folder: string }> {
+  const { folder, sink, remove } = receiptFiles();
+  const chain = await chainOf(sink);
+  const bottom: Handler = async ({ toolCall: { name, args, id = '' } }) => {
+    const artifact = answerTo(args);
+    return new ToolMessage({ name, content: JSON.stringify(artifact), artifact, tool_call_id: id });
+  };
+  const call = (args: JsonObject) =>
+    chain(
+      { toolCall: { name: TOOL, args, id: 'call-1', type: 'tool_call' }, tool: undefined, state: { messages: [] }, runtime: {} },
+      bottom,
+    );
+  return { name: 'LangChain wrapToolCall', folder, call, close: remove };
+}
+
+/** The schema of the tool in the form that LangChain checks fastest. */
+const FIELDS = z.looseObject({ customer: z.string(), limit: z.int() });
+
+type ToolNodeClass = new (tools: readonly unknown[], options: object) => { invoke(state: object): Promise<unknown> };
+
+/** The way it runs in an agent: a ToolNode that finds the tool, checks its arguments and wraps the chain around it. */
+export async function langChainNode(): Promise<Governed & { readonly folder: string }> {
+  const { folder, sink, remove } = receiptFiles();
+  const chain = await chainOf(sink);
+  const search = tool(
+    (args) => {
+      const artifact = answerTo(args as JsonObject); // What the model wrote, checked.
+      return [JSON.stringify(artifact), artifact];
+    },
+    { name: TOOL, description: DESCRIPTION, schema: FIELDS, responseFormat: 'content_and_artifact' },
+  );
+  const ToolNode = (await loadInternal('langchain', './agents/nodes/ToolNode.js', 'ToolNode')) as ToolNodeClass; // Proven by running it.
+  const node = new ToolNode([search], { wrapToolCall: chain });
+  const call = (args: JsonObject) =>
+    node.invoke({ messages: [new AIMessage({ content: '', tool_calls: [{ name: TOOL, args, id: 'call-1', type: 'tool_call' }] })] });
+  return { name: 'LangChain ToolNode', folder, call, close: remove };
+}
