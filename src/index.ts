@@ -26,6 +26,7 @@ export { APPROVAL_ANSWERS, promptsOf } from './core/approval.ts';
 export type { Guard, HashValue, Refusal } from './core/terms.ts';
 export { changedPaths } from './core/changed-paths.ts';
 export { approveCall, guardCall, hashOf, hashWith } from './core/terms.ts';
+export { whenEnded } from './core/when-ended.ts';
 
 // Capability policy
 export { narrowPolicy, policyOf } from './policy/ambient-policy.ts';

@@ -16,7 +16,7 @@ import {
   withCall,
 } from 'allium';
 import { echoExecutor, makeCall, testClock } from 'allium/conformance';
-import { dryRun, summary, timeout } from 'allium/middleware';
+import { auditLog, consent, dryRun, rateLimit, requiredReason, scopedExecutor, summary, timeout } from 'allium/middleware';
 
 // #region first-is-outermost
 const trace: string[] = [];
@@ -204,23 +204,22 @@ print('[watch, gate]', 'watch sees unknown tools and malformed calls');
 print('[gate, watch]', 'watch sees admitted calls only');
 
 // #region must
-const consent = defineLayer({ name: 'consent', caller: (call, next) => next(call) });
+const asking = consent({ default: 'ask' });
 
 assert.throws(
-  () => composeToolCallers([timeout({ maxMs: 100 }), consent]),
+  () => composeToolCallers([timeout({ maxMs: 100 }), asking]),
   (error) => isAlliumError(error, 'ERR_LAYER_ORDER'),
 );
-composeToolCallers([consent, timeout({ maxMs: 100 })]);
+composeToolCallers([asking, timeout({ maxMs: 100 })]);
 // #endregion must
 
 // #region should
-const requiredReason = defineLayer({ name: 'requiredReason', caller: (call, next) => next(call) });
-const advice = explainStack([requiredReason, told]);
+const advice = explainStack([requiredReason(), told]);
 // #endregion should
 assert.match(advice, /! "summary" should stand outside "requiredReason"/);
-composeToolCallers([requiredReason, told]);
+composeToolCallers([requiredReason(), told]);
 console.log(`\n${advice}`);
-console.log(`\n${explainStack([timeout({ maxMs: 100 }), consent])}`);
+console.log(`\n${explainStack([timeout({ maxMs: 100 }), asking])}`);
 
 // #region transforms
 const says = (word: string): ToolLayer =>
@@ -230,14 +229,11 @@ const shown = governTools({ tools: [echo], layers: [says('outer'), says('inner')
 assert.equal(shown.tools[0]?.description, 'outer');
 // #endregion transforms
 
-// #region this-version
-const recipe = governTools({
-  tools: [echo],
-  layers: [told, dryRun({ only: ['send_*', 'delete_*'] }), timeout({ maxMs: 30_000 })],
-  limits: { maxCallsPerRun: 50, maxConcurrent: 4 },
-});
-// #endregion this-version
-assert.match(recipe.explain(), /The order breaks no rule\./);
+// #region variants
+const limitsFirst = [auditLog('cloud'), rateLimit({ maxCalls: 50 }), consent({ default: 'ask' }), timeout({ maxMs: 30_000 })];
+const scopeFirst = [scopedExecutor({ allowedTools: ['echo'] }), auditLog('cloud'), consent({ default: 'ask' }), timeout({ maxMs: 30_000 })];
+// #endregion variants
+for (const layers of [limitsFirst, scopeFirst]) assert.match(explainStack(layers), /The order breaks no rule\./);
 
 function print(order: string, what: string): void {
   console.log(`${order.padEnd(19)} ${what}`);

@@ -97,6 +97,15 @@ describe('auditLog with a sink in trouble', () => {
     expect([idsOf(sink.receipts), sink.tries]).toEqual([['c'], 3]);
   });
 
+  it("onSinkError: 'warn' keeps nothing, so close has nothing to try again", async () => {
+    const sink = troubledSink(true);
+    const layer = auditLog({ sink, onSinkError: 'warn' });
+    await lineOf(layer).call('a');
+    await layer.close?.();
+
+    expect(sink.tries).toBe(1);
+  });
+
   it('intent that cannot be kept keeps the tool from running, and both lines are delivered later', async () => {
     const sink = troubledSink(true);
     const { call, executor } = lineOf(auditLog({ sink, intent: true }));
@@ -175,6 +184,22 @@ describe('auditLog with receipt files in trouble', () => {
       ['a', 'file:///receipts/session-1.jsonl#seq=1'],
       ['b', 'file:///receipts/session-1.jsonl#seq=2'],
     ]);
+  });
+
+  it('asks for the file of the next call too, once the receipt of another session is delivered', async () => {
+    const away = async (sessionId: string) => {
+      if (sessionId === 'b') throw new Error('no');
+    };
+    const files = Object.assign(memoryFiles(), { ready: away });
+    const caller = composeToolCallers([auditLog(files)], { clock: testClock() });
+    await caller(makeCall({ turn: { sessionId: 'a' } }), async (call) => {
+      files.trouble = 'append';
+      return ok(call);
+    });
+    files.trouble = 'none';
+
+    expect((await caller(makeCall({ turn: { sessionId: 'b' } }), echoExecutor())).status).toBe('audit_unavailable');
+    expect(files.lines.map(({ receipt }) => receipt.session_id)).toEqual(['a']);
   });
 
   it('names no place where there is none', async () => {

@@ -176,6 +176,61 @@ describe('idempotency under concurrency', () => {
     expect(await second).toMatchObject({ result: 'late', executed: 'no', toolCallId: 'other-process' });
     expect(clock.pending).toBe(0);
   });
+
+  it('mode effect does not wait for the next in line either once it was called off', async () => {
+    const clock = testClock();
+    let asked = 0;
+    const gate = defineLayer({
+      name: 'gate',
+      caller: async (call, next) => {
+        asked += 1;
+        return asked === 1 ? refuse(call, 'policy_blocked', 'not yet') : next(call);
+      },
+    });
+    const stack = composeToolCallers([idempotency({ mode: 'effect', leaseMs: 300 }), gate], { clock });
+    const second = new AbortController();
+    const ended: string[] = [];
+    for (const signal of [new AbortController().signal, second.signal, new AbortController().signal]) {
+      void stack(makeCall({ signal }), () => new Promise(() => {})).then(({ status }) => ended.push(status));
+    }
+    await clock.advance(100);
+    second.abort();
+    await clock.advance(1000);
+
+    expect(ended).toEqual(['policy_blocked', 'outcome_unknown']);
+  });
+
+  it('mode effect leaves nothing behind of a wait for another process', async () => {
+    const clock = testClock();
+    const store = memoryClaims({ clock });
+    const leaving = new AbortController();
+    const [here, there] = [1, 2].map(() => composeToolCallers([idempotency({ mode: 'effect', store })], { clock }));
+    void here?.(makeCall(), () => new Promise(() => {}));
+    const waiting = there?.(makeCall({ signal: leaving.signal }), async (call) => ok(call));
+    await clock.advance(550);
+
+    expect(getEventListeners(leaving.signal, 'abort')).toHaveLength(1);
+    leaving.abort();
+    expect(await waiting).toMatchObject({ status: 'cancelled', executed: 'no' });
+    // What is left is the lease of the one at work.
+    expect(clock.pending).toBe(1);
+  });
+
+  it('mode effect stops renewing a claim that is no longer its own', async () => {
+    const clock = testClock();
+    let renewals = 0;
+    const renew = () => {
+      renewals += 1;
+      return false;
+    };
+    const stack = composeToolCallers([idempotency({ mode: 'effect', leaseMs: 30, store: { ...memoryClaims({ clock }), renew } })], {
+      clock,
+    });
+    void stack(makeCall(), () => new Promise(() => {}));
+    await clock.advance(1000);
+
+    expect([renewals, clock.pending]).toEqual([1, 0]);
+  });
 });
 
 /** A store behind a network: every step takes a turn that the scheduler chooses. */

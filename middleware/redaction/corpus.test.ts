@@ -108,11 +108,12 @@ describe('the time the detectors take', () => {
     ['plus signs', fill('+1 ')],
     ['names of values', fill('token=')],
     ['names of passwords', fill('password="')],
-  ])('stays within a few times that of ordinary text for %s', (_name, text) => {
+  ])('is of the order of ordinary text for %s', (_name, text) => {
     const ordinary = ORDINARY['code']?.(seeded(5), SIZE) ?? '';
     fastest(ordinary);
 
-    expect(fastest(text) / fastest(ordinary)).toBeLessThan(12);
+    // What is quadratic takes hundreds of times as long; texts full of findings take some, and so does a busy machine.
+    expect(fastest(text) / fastest(ordinary)).toBeLessThan(40);
   });
 
   it('would not with the usual expression for addresses', () => {

@@ -248,6 +248,16 @@ describe('calls that a tool makes', () => {
     expect(await statusOf(free.tools.call({ name: 'rm', arguments: {} }))).toBe('ok');
   });
 
+  it('may reach another tool that keeps to the scope by what it says about itself', async () => {
+    const read = (name: string, execute: Parameters<typeof defineTool>[0]['execute']) =>
+      defineTool({ name, description: 'd', inputSchema: { type: 'object' }, annotations: { readOnly: true }, execute });
+    const inner = read('inner', () => 'ran');
+    const outer = read('outer', (_args, context) => statusOf(context.call({ name: 'inner', arguments: {} })));
+    const tools = governTools({ tools: [inner, outer], layers: [scopedExecutor({ sideEffectLevel: 'read_only' })] });
+
+    expect((await tools.call({ name: 'outer', arguments: {} })).result).toBe('ok');
+  });
+
   it('are held to their own scope while others run beside them', async () => {
     const free = dispatchers([], () => null);
     const scoped = dispatchers([scope], async (request) => {

@@ -11,18 +11,14 @@ export interface CapturedContent {
   readonly error?: string;
 }
 
-const WITHHELD = '[withheld: parts of this result are masked by path, outside telemetry]';
-
 /**
- * The arguments as this layer saw them, and the answer. Redaction stands outside, so that it has cleaned the arguments by
- * now but not the answer: everything goes through the scrubs of the stack, and a tool that names paths to be masked in its
- * results has none captured. What a redactor hides by path or by a function of its own is not hidden here.
+ * The arguments as this layer saw them, which redaction outside of it has cleaned on the way down, and the answer as it left
+ * the stack, which redaction has cleaned on the way up. Both go through the scrubs of the stack once more.
  */
-export function contentOf({ call, result }: EndedCall): CapturedContent {
+export function contentOf({ call, answer }: EndedCall): CapturedContent {
   const args = cleaned(call, call.toolArgs);
-  if (!result.ok) return { arguments: args, ...(result.error === null ? {} : { error: clip(scrubFor(call, result.error), MAX_CONTENT) }) };
-  const isMaskedByPath = (call.annotations.safety?.redaction ?? []).length > 0;
-  return { arguments: args, result: isMaskedByPath ? WITHHELD : cleaned(call, result.result ?? result.renderedResult) };
+  if (!answer.ok) return { arguments: args, ...(answer.error === null ? {} : { error: clip(scrubFor(call, answer.error), MAX_CONTENT) }) };
+  return { arguments: args, result: cleaned(call, answer.result ?? answer.renderedResult) };
 }
 
 /** Cleans text by text, and then as a whole: a password is known by the name it stands beside. */

@@ -6,7 +6,12 @@ import { clip, MAX_CHILDREN, MAX_NAME } from './text.ts';
 /** Times are wall-clock milliseconds since 1970, except for the duration. */
 export interface EndedCall {
   readonly call: ToolCall;
+  /** What this layer got. */
   readonly result: ToolResult;
+  /** What the caller of the stack gets, where content is captured. */
+  readonly answer: ToolResult;
+  /** The lines so far: layers outside add theirs to the same record. */
+  readonly lines: readonly LayerEntry[];
   readonly startMs: number;
   readonly endMs: number;
   readonly durationMs: number;
@@ -30,7 +35,7 @@ export function endCall(call: ToolCall, result: ToolResult, clock: Clock, startM
   // The wall clock counts whole milliseconds, so that a layer inside may seem to end after its call. It may also jump;
   // then the duration is the truth.
   const endMs = now > byDuration && now - byDuration < 2 ? now : byDuration;
-  return { call, result, startMs, endMs, durationMs };
+  return { call, result, answer: result, lines: [...(result.audit?.layers ?? [])], startMs, endMs, durationMs };
 }
 
 const CODE = /^[A-Za-z0-9_.:-]{1,64}$/;
@@ -46,8 +51,7 @@ export const isScopeViolation = ({ errorCategory }: ToolResult): boolean =>
   errorCategory === 'scope_violation' || errorCategory === 'policy_blocked';
 
 /** The layers inside telemetry, innermost first, as far as there are not too many. */
-export function layersOf({ result, startMs, endMs }: EndedCall): readonly LayerWork[] {
-  const lines = result.audit?.layers ?? [];
+export function layersOf({ lines, startMs, endMs }: EndedCall): readonly LayerWork[] {
   return lines.slice(0, MAX_CHILDREN).map((line) => workOf(line, startMs, endMs));
 }
 

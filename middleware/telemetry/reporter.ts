@@ -1,6 +1,6 @@
 /** Watches calls, and hands what it saw to OpenTelemetry and to the other sinks. Nothing that fails here reaches a call. */
 
-import { type Clock, clockOf, type Next, type ToolCall, type ToolResult } from '../../src/index.ts';
+import { type Clock, clockOf, type Next, type ToolCall, type ToolResult, whenEnded } from '../../src/index.ts';
 import { type EndedCall, endCall } from './ended-call.ts';
 import { createOtel, type OtelListeners } from './otel.ts';
 import { accept, closeOutlet, createOutlet, lose, type Outlet } from './outlet.ts';
@@ -32,10 +32,17 @@ export function createReporter(options: TelemetryOptions): Reporter {
     const startMs = clock.now();
     const startTick = clock.monotonic();
     const open = listeners === null ? null : otel.open(listeners, call, startMs);
+    // What a layer outside masks in the result by path is masked only when the call has ended.
+    const final = captureContent ? whenEnded(call) : null;
     const result = await (open === null ? next(call) : otel.run(open, call, next));
     const ended = endCall(call, result, clock, startMs, startTick);
-    if (listeners !== null) otel.end(listeners, open, ended);
-    if (outlets.length > 0) sendRecord(outlets, ended, settings, clock);
+    const report = (answer: ToolResult) => {
+      const told = { ...ended, answer };
+      if (listeners !== null) otel.end(listeners, open, told);
+      if (outlets.length > 0) sendRecord(outlets, told, settings, clock);
+    };
+    if (final === null) report(result);
+    else void final.then(report);
     return result;
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { echoExecutor, makeCall, recordingSink, settle, testClock } from '../../conformance/index.ts';
-import { composeToolCallers, defineLayer, ok } from '../../src/index.ts';
+import { echoExecutor, makeCall, type PartialCall, recordingSink, settle, testClock } from '../../conformance/index.ts';
+import { composeToolCallers, defineLayer, ok, type ToolLayer } from '../../src/index.ts';
+import { redaction } from '../redaction/redaction.ts';
 import type { TelemetryProblem } from './problem.ts';
 import { never, recordOf, run } from './run.fixture.ts';
 import type { SpanRecord } from './span-record.ts';
@@ -74,12 +75,12 @@ describe('telemetry options', () => {
   });
 
   it('captureContent passes everything through the scrubs of the stack, names included', async () => {
-    const redaction = defineLayer({
+    const cleaning = defineLayer({
       name: 'redaction',
       caller: (call, next) => next(call),
       scrub: (text) => text.replaceAll('s3cret', '***'),
     });
-    const setup = { options: { captureContent: true }, outer: [redaction] };
+    const setup = { options: { captureContent: true }, outer: [cleaning] };
     const good = await recordOf({ ...setup, call: { toolArgs: { s3cret: ['my s3cret'] } } });
     const bad = await recordOf({ ...setup, executor: () => Promise.reject(new Error('s3cret in an error')) });
 
@@ -89,10 +90,10 @@ describe('telemetry options', () => {
 
   it('captureContent shows scrubs the whole as well: a password is known by its name', async () => {
     const scrub = (text: string) => text.replace(/"password":"[^"]*"/g, '"password":"***"');
-    const redaction = defineLayer({ name: 'redaction', caller: (call, next) => next(call), scrub });
+    const cleaning = defineLayer({ name: 'redaction', caller: (call, next) => next(call), scrub });
     const record = await recordOf({
       options: { captureContent: true },
-      outer: [redaction],
+      outer: [cleaning],
       executor: async (call) => ok(call, { password: 'hunter2' }),
     });
 
@@ -100,12 +101,12 @@ describe('telemetry options', () => {
   });
 
   it('captureContent must stand inside redaction', () => {
-    const redaction = defineLayer({ name: 'redaction', caller: (call, next) => next(call) });
+    const cleaning = defineLayer({ name: 'redaction', caller: (call, next) => next(call) });
     const capturing = telemetry({ captureContent: true });
 
-    expect(() => composeToolCallers([capturing, redaction])).toThrow(expect.objectContaining({ code: 'ERR_LAYER_ORDER' }) as Error);
-    expect(() => composeToolCallers([redaction, capturing])).not.toThrow();
-    expect(() => composeToolCallers([telemetry(), redaction])).not.toThrow();
+    expect(() => composeToolCallers([capturing, cleaning])).toThrow(expect.objectContaining({ code: 'ERR_LAYER_ORDER' }) as Error);
+    expect(() => composeToolCallers([cleaning, capturing])).not.toThrow();
+    expect(() => composeToolCallers([telemetry(), cleaning])).not.toThrow();
   });
 
   it('captureContent cuts what is too large', async () => {
@@ -115,16 +116,26 @@ describe('telemetry options', () => {
     expect(record.result).toHaveLength(32_768);
   });
 
-  it('captureContent captures no result of a tool that wants parts of it masked by path', async () => {
-    const annotations = { safety: { redaction: ['result.pin'] } };
+  it.each<[string, ToolLayer, PartialCall]>([
+    ['a path', redaction({ paths: ['**.pin'] }), {}],
+    ['a path the tool names', redaction(), { annotations: { safety: { redaction: ['pin'] } } }],
+    ['a function', redaction(({ phase, args, result }) => (phase === 'in' ? { args } : { result: result === null ? null : 'gone' })), {}],
+  ])('captureContent shows the result as it left the stack: masked by %s', async (_name, outer, call) => {
     const record = await recordOf({
       options: { captureContent: true },
-      call: { annotations, toolArgs: { pin: 'p1n' } },
-      executor: async (call) => ok(call, { pin: 'p1n-out' }),
+      outer: [outer],
+      call,
+      executor: async (sent) => ok(sent, { pin: 'p1n-out' }),
     });
 
+    expect(record.result).toBeDefined();
     expect(JSON.stringify(record)).not.toContain('p1n-out');
-    expect(record.result).toMatch(/^\[withheld/);
+  });
+
+  it('captureContent has only the layers inside as children, although it waits for those outside', async () => {
+    const record = await recordOf({ options: { captureContent: true }, outer: [redaction()] });
+
+    expect(record.child_spans.map(({ name }) => name)).not.toContain('tool_call.redaction');
   });
 
   it('timeoutMs bounds a delivery', async () => {

@@ -36,7 +36,10 @@ describe('timeout', () => {
     expect(heard).toBeNull();
     await clock.advance(1);
     expect(heard).toMatchObject({ name: 'TimeoutError' });
-    await clock.advance(100);
+    await clock.advance(99);
+    expect(clock.pending).toBe(1);
+    await clock.advance(1);
+    expect(clock.pending).toBe(0);
 
     expect(await calling).toMatchObject({ ok: false, status: 'timeout', errorCategory: 'timeout', executed: 'unknown' });
   });

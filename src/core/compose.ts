@@ -92,7 +92,7 @@ function outerEdge(last: ToolResult): ToolResult {
   const result = withAudit(cleanRefusal(last), state.audit);
   state.active = false;
   closeAudit(state);
-  if (state.raised === null) return result;
+  if (state.raised === null) return told(result);
   const raised = stamp(cleanRefusal(state.raised), state.executed);
   const { status, error, toolName, toolCallId, [BRAND]: mark } = raised;
   const message = `${status}: ${error ?? 'refused'}`;
@@ -100,8 +100,13 @@ function outerEdge(last: ToolResult): ToolResult {
     mark.raise ?? 'ERR_CALL_REFUSED',
     message,
     { toolName, toolCallId, status },
-    { result: result.ok ? raised : result },
+    { result: told(result.ok ? raised : result) },
   );
+}
+
+function told(result: ToolResult): ToolResult {
+  result[BRAND].state.ending?.settle(result);
+  return result;
 }
 
 /** The layers of a list in which composed stacks may stand, checked one by one but not for their order. */

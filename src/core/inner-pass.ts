@@ -12,6 +12,7 @@ import type { ToolResult } from './result.ts';
 import { depthOf, type Frame } from './state.ts';
 import { type Executed, strongerExecuted } from './status.ts';
 import type { CallTerms } from './terms.ts';
+import { endingOf } from './when-ended.ts';
 
 /** Runs `stack` over `pass`, which is `outer` with a state of its own. */
 export async function innerPass(
@@ -24,6 +25,7 @@ export async function innerPass(
   // Both records are cleaned by both stacks from the start: a layer of either may read what the other wrote.
   joinScrubs(state, pass[SLOT].state.scrubs);
   pass[SLOT].state.scrubs = state.scrubs;
+  pass[SLOT].state.ending = endingOf(outer);
   // Where `next` belongs to the layer that called the stack, the outer guard knows what ran; otherwise only this pass does.
   let strange = false;
   const bottom: Next = async (passed) => {

@@ -42,15 +42,15 @@ describe('runWithin', () => {
     expect(await runWithin(bounds(undefined), () => Promise.reject(broken))).toEqual({ by: 'itself', ran: { thrown: broken } });
   });
 
-  it('counts the time from where it began, not from where the turn was over', async () => {
-    const given = bounds(100);
-    await given.clock.advance(1000);
-    const running = runWithin(given, never);
-    await given.clock.advance(99);
-    expect(given.clock.pending).toBe(1);
-    await given.clock.advance(11);
+  it('counts the time from where it began, not from where a long turn was over', async () => {
+    let time = 0;
+    const asked: number[] = [];
+    const clock: Clock = { now: () => 0, monotonic: () => time, after: (ms) => (asked.push(ms), () => {}) };
+    void runWithin({ ...bounds(100), clock }, never);
+    time = 60;
+    await settle();
 
-    expect(await running).toEqual({ by: 'timeout', ran: null });
+    expect(asked).toEqual([40]);
   });
 
   it('notices a caller that leaves before the turn is over', async () => {
@@ -116,7 +116,17 @@ describe('nextWithin', () => {
     expect([seen, listeners(signal)]).toEqual([false, 0]);
   });
 
-  it('gives the same signal to every reader and every copy', async () => {
+  it('gives the same signal to every reader', async () => {
+    let same = false;
+    await start(async (call) => {
+      same = call.signal === call.signal;
+      return ok(call);
+    }).calling;
+
+    expect(same).toBe(true);
+  });
+
+  it('gives the same signal to every copy', async () => {
     const signals: AbortSignal[] = [];
     const copies = defineLayer({ name: 'copies', caller: (call, next) => next(withCall(call, { toolArgs: { other: 1 } })) });
     const spreads = defineLayer({ name: 'spreads', caller: (call, next) => next({ ...call, toolArgs: { more: 1 } }) });
@@ -206,6 +216,26 @@ describe('nextWithin', () => {
     expect(told).toEqual(['left']);
     await clock.advance(10);
     expect(await calling).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('asks for the answer once, also if the tool comes to an end later', async () => {
+    let asked = 0;
+    let finish = () => {};
+    const counts = defineLayer({
+      name: 'counts',
+      caller: (call, next) => nextWithin(call, next, { timeoutMs: 5, graceMs: 5 }, ({ by }) => (asked++, refuse(call, by, by))),
+    });
+    const clock = testClock();
+    const calling = composeToolCallers([counts], { clock })(
+      makeCall(),
+      (call) => new Promise((resolve) => void (finish = () => resolve(ok(call)))),
+    );
+    await clock.advance(10);
+    await calling;
+    finish();
+    await settle();
+
+    expect(asked).toBe(1);
   });
 
   it('blames the layer for an answer that cannot be made', async () => {

@@ -148,7 +148,6 @@ function due<T>(run: Run<T>): void {
 }
 
 function stop<T>(run: Run<T>, by: Stopped<T>['by']): void {
-  if (run.by !== null || run.ended) return;
   run.by = by;
   if (by === 'timeout') run.timedOut = new DOMException('the tool ran out of time', 'TimeoutError');
   letGo(run);
@@ -157,6 +156,7 @@ function stop<T>(run: Run<T>, by: Stopped<T>['by']): void {
 }
 
 function end<T>(run: Run<T>, ran: Ran<T> | null): void {
+  // Work that comes to an end after the grace is not heard any more.
   if (run.ended) return;
   run.ended = true;
   letGo(run);

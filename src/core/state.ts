@@ -11,6 +11,7 @@ import type { Executed } from './status.ts';
 import type { ToolLayer } from './layer.ts';
 import type { ToolResult } from './result.ts';
 import type { HashValue } from './terms.ts';
+import type { CallEnding } from './when-ended.ts';
 
 /** One layer at work on one call. */
 export interface Frame {
@@ -68,6 +69,8 @@ export interface CallState {
   executedArgs: JsonObject | null;
   /** Who turned the call away last; only of interest while nothing has run. */
   blockedBy: string | null;
+  /** Told how the call ended; `null` where nobody asked. */
+  ending: CallEnding | null;
   /** What a layer wants the host to hear together with the audit record. */
   receipt: JsonObject | null;
   /** Hashes of this call's values, so that no record works them out again. */
@@ -104,6 +107,7 @@ export function createState(seed: StateSeed = {}): CallState {
     approvedArgs: null,
     executedArgs: null,
     blockedBy: null,
+    ending: null,
     receipt: null,
     hashes: [],
   };

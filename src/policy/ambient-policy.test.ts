@@ -80,7 +80,7 @@ describe('narrowPolicy', () => {
 
   it('is not changed by a list that is changed later', async () => {
     const tools = ['other'];
-    const policy = { tools };
+    const policy = Object.freeze({ tools });
     const widening: ToolCaller = (call, next) => {
       tools.push('echo');
       return next(call);

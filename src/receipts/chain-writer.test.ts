@@ -1,4 +1,5 @@
-import { appendFileSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type ChainFiles, systemFiles } from './chain-files.ts';
 import { callIdsIn, linesIn, makeReceipt, publicKey, receiptFiles, testFolder, testSink } from './receipts.fixture.ts';
@@ -7,6 +8,11 @@ import { verifyReceipts } from './verify-receipts.ts';
 const failure = (code: string) => Object.assign(new Error('the disk says no'), { code });
 const receipt = (callId: string) => () => makeReceipt({ tool_call_id: callId });
 const kindsIn = async (dir: string) => (await verifyReceipts(dir, { publicKey })).problems.map(({ kind }) => kind);
+
+const headsIn = (dir: string) =>
+  readdirSync(dir)
+    .filter((file) => file.endsWith('.head'))
+    .map((file) => readFileSync(join(dir, file), 'latin1'));
 
 /** Fails the next so many calls of one kind. */
 function failing<K extends 'write' | 'sync' | 'truncate'>(
@@ -59,6 +65,17 @@ describe('a chain writer', () => {
 
     expect(writes).toEqual([1, 50]);
     await sink.close();
+  });
+
+  it('has a signed head before its first line: a kill in between leaves nothing to explain', async () => {
+    const dir = testFolder();
+    const heads: string[] = [];
+    const files = { write: (file: number, text: string) => (heads.push(...headsIn(dir)), systemFiles.write(file, text)) };
+    const sink = testSink(dir, {}, files);
+    await sink.append('s', receipt('a'), 'write').kept;
+    await sink.close();
+
+    expect(heads).toEqual([expect.stringContaining('"count":0')]);
   });
 
   it('finishes a write that was cut short', async () => {

@@ -3,6 +3,7 @@
 import type { HashKey } from '../core/hash-canonical.ts';
 import type { Appended, Durability, Receipt } from './receipt.ts';
 import { receiptText } from './receipt-text.ts';
+import { unavailable } from './unavailable.ts';
 import { closeSegments, rotate, type Segments, syncSegment, writeSome } from './segment-writer.ts';
 
 /** Writes one chain. */
@@ -139,10 +140,4 @@ function createWaiter(): Waiter {
   // Whoever appended may not look at the promise at all.
   promise.catch(() => {});
   return { promise, resolve, reject };
-}
-
-/** Says what kind of failure it was. The system's own message names the file, and stays with the host. */
-function unavailable(cause: unknown): Error {
-  const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : 'no reason known';
-  return new Error(`The receipts of a session could not be written (${code}).`, { cause });
 }

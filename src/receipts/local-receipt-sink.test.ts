@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -167,7 +167,7 @@ describe('the options of localReceiptSink', () => {
   it('maxFileBytes: begins another file that names the head of the one before', async () => {
     const dir = testFolder();
     const sink = testSink(dir, { maxFileBytes: 4096 });
-    for (let nth = 0; nth < 20; nth += 1) await sink(makeReceipt({ tool_call_id: `c${nth}` }));
+    for (let nth = 0; nth < 20; nth += 1) sink.append('s', any, 'background');
     await sink.close();
 
     const [first, second] = ['', '.2'].map((number) => linesIn(receiptFiles(dir)[0]?.replace(/(\.\d+)?\.jsonl$/, `${number}.jsonl`) ?? ''));
@@ -272,6 +272,7 @@ describe('what is found on opening', () => {
 
     expect(statSync(path).size).toBe(cut);
     expect(existsSync(path.replace('.jsonl', '.w2.jsonl'))).toBe(true);
+    expect(existsSync(path.replace('.jsonl', '.lock'))).toBe(false);
     expect((await problemsOf(dir)).map(({ kind }) => kind)).toEqual(['truncated']);
   });
 });
@@ -293,6 +294,14 @@ describe('localReceiptSink that is told wrong things', () => {
     expect(() => localReceiptSink({ key: false, signingKey, ...options } as object)).toThrow(
       expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error,
     );
+  });
+
+  it('throws without a path where the folder cannot be used, and takes no lock with it', () => {
+    const dir = join(testFolder(), 'file');
+    writeFileSync(dir, '');
+    const sink = testSink(join(dir, 'in'));
+
+    expect(() => sink.append('s', any, 'write')).toThrow(/^The receipts of a session could not be written \(ENOTDIR\)\.$/);
   });
 
   it('takes nothing after it was closed', async () => {

@@ -16,6 +16,7 @@ import { createSigner, type Signer } from './checkpoint.ts';
 import { hashingKey, makeFolder, signingKey } from './key-files.ts';
 import type { LocalReceiptSink } from './receipt.ts';
 import { openSegments, type Segments } from './segment-writer.ts';
+import { unavailable } from './unavailable.ts';
 import { takeLock } from './writer-lock.ts';
 
 /** Where receipts go, and with which keys. */
@@ -82,7 +83,7 @@ export function createSink(options: LocalReceiptSinkOptions, files: ChainFiles):
   const writerOf = (sessionId: string): ChainWriter => {
     if (isClosed) throw new AlliumError('ERR_CLOSED', 'localReceiptSink was closed', { layer: 'localReceiptSink' });
     const name = safeName(sessionId);
-    const writer = writers.get(name) ?? openWriter(keeper, sessionId);
+    const writer = writers.get(name) ?? openSafely(keeper, sessionId);
     // The last one in the map was used last.
     writers.delete(name);
     writers.set(name, writer);
@@ -123,6 +124,14 @@ function keeperFrom(options: LocalReceiptSinkOptions, files: ChainFiles): Keeper
     rules: { checkpointEvery, maxFileBytes, now: () => clock.now() },
     files,
   };
+}
+
+function openSafely(keeper: Keeper, sessionId: string): ChainWriter {
+  try {
+    return openWriter(keeper, sessionId);
+  } catch (error) {
+    throw unavailable(error);
+  }
 }
 
 /** The first chain of a session that no live writer has and that ends as it was signed. */

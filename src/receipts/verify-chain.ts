@@ -1,5 +1,6 @@
 /** Follows one chain from its first line to its last, and says where it is not as it was written. */
 
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { headFile, segmentFile } from './chain-names.ts';
 import { CHECKPOINT_START, isSigned, type KnownKeys, parseCheckpoint } from './checkpoint.ts';
@@ -49,17 +50,25 @@ export async function verifyChain(found: ChainFound, keys: KnownKeys | null, wit
   const walk = startWalk(found, keys, witness, head === 'missing' ? null : head, tell);
   let tornTail: TornTail | null = null;
   let expectedSegment = found.first;
-  for (const segment of found.segments) {
+  const segments = segmentsNow(found);
+  for (const segment of segments) {
     if (segment !== expectedSegment)
       tell(segmentFile(found.chain, segment), 1, 'segment', `segment ${expectedSegment} is missing before it`);
     expectedSegment = segment + 1;
     const torn = await followSegment(walk, segmentPath(found, segment), segment);
     if (torn === null) continue;
-    if (segment === found.segments.at(-1)) tornTail = torn;
+    if (segment === segments.at(-1)) tornTail = torn;
     else tell(torn.file, torn.line, 'torn_line', 'the line has no end');
   }
   checkHead(walk, head);
   return { count: walk.count, head: walk.head === GENESIS ? null : walk.head, tornTail, isWitnessed: walk.isWitnessed };
+}
+
+/** A live writer may have begun another segment since they were listed. What it signed there is known by now. */
+function segmentsNow(found: ChainFound): readonly number[] {
+  const segments = [...found.segments];
+  for (let next = (segments.at(-1) ?? 0) + 1; existsSync(segmentPath(found, next)); next += 1) segments.push(next);
+  return segments;
 }
 
 function startWalk(found: ChainFound, keys: KnownKeys | null, witness: Witness | null, signed: SignedHead | null, tell: Tell): Walk {

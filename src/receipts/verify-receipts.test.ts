@@ -111,6 +111,18 @@ describe('verifyReceipts', () => {
     expect((await found(path))[0]).toMatch(expected);
   });
 
+  it.each<[string, (lines: readonly string[]) => string, string]>([
+    ['a signed checkpoint of before', (lines) => chainLine(openOf(lines[0]), 3, hashOf(lines.at(-1))).text, '6 checkpoint'],
+    ['a receipt with a number that was left out', (lines) => chainLine(openOf(lines[1]), 5, hashOf(lines.at(-1))).text, '6 sequence'],
+    ['a receipt with a number that was given', (lines) => chainLine(openOf(lines[1]), 3, hashOf(lines.at(-1))).text, '6 sequence'],
+  ])('finds %s that was put at the end, although the chain holds', async (_name, forge, expected) => {
+    const path = await writeReceipts(testFolder(), 3);
+    appendFileSync(path, forge(linesOf(path)));
+
+    expect(bareChainIsWhole(path)).toBe(true);
+    expect(await found(path)).toEqual([expected]);
+  });
+
   it('finds that the end was cut off, at every line behind which there is a signed one', async () => {
     const path = await writeReceipts(testFolder(), 20, { checkpointEvery: 8 });
     const lines = linesOf(path);
@@ -218,6 +230,7 @@ describe('verifyReceipts on segments and folders', () => {
     const { dir, path } = await segmented();
 
     expect(await verifyReceipts(path(1), { publicKey })).toMatchObject({ ok: true, count: 30 });
+    expect(receiptFiles(dir).length).toBeGreaterThan(2);
     expect(await verifyReceipts(dir, { publicKey })).toMatchObject({ ok: true, count: 30 });
     expect((await verifyReceipts(path(2), { publicKey })).count).toBeLessThan(30);
     expect((await verifyReceipts(path(2), { publicKey })).problems).toEqual([]);
