@@ -32,7 +32,7 @@ export async function decideWithin<T>(
   try {
     if (call.signal.aborted) return { by: 'cancelled' };
     const first = await Promise.race([stopped, attempt(work, link.signal)]);
-    if (call.signal.aborted) return { by: 'cancelled' };
+    if (first.by === 'cancelled') return first;
     return expiresMs !== undefined && clock.monotonic() - startedAt >= expiresMs ? { by: 'expired' } : first;
   } finally {
     takeBack();

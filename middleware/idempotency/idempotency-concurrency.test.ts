@@ -149,6 +149,14 @@ describe('idempotency under concurrency', () => {
     expect(getEventListeners(leaving.signal, 'abort')).toEqual([]);
   });
 
+  it('lets a caller that has gone already not wait at all', async () => {
+    const stack = composeToolCallers([idempotency({ mode: 'effect' })]);
+    const never: Next = () => new Promise(() => {});
+    void stack(makeCall(), never);
+
+    expect(await stack(makeCall({ signal: AbortSignal.abort() }), never)).toMatchObject({ status: 'cancelled', executed: 'no' });
+  });
+
   it('mode cache does not wait for a first call that was called off', async () => {
     const gone = new AbortController();
     const stack = composeToolCallers([idempotency()]);

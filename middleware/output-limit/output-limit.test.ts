@@ -57,6 +57,13 @@ describe('outputLimit', () => {
     expect([kept, result.outputFiles, result.audit?.layers[0]?.status]).toEqual([[], [], 'ok']);
   });
 
+  it('goes by bytes, not by characters', async () => {
+    const { kept } = await run(answers(null, [{ type: 'text', text: '語'.repeat(342) }]));
+
+    expect(kept).toHaveLength(1);
+    expect((await run(answers(null, [{ type: 'text', text: '語'.repeat(341) }]))).kept).toEqual([]);
+  });
+
   it('keeps a larger one aside whole and shows its beginning', async () => {
     const text = 'line\n'.repeat(1000);
     const { result, kept, bytes } = await run(answers(text));
@@ -217,6 +224,7 @@ describe('outputLimit and hostile results', () => {
     expect(isHeavierThan({ a: long, b: trap }, 1000)).toBe(true);
     expect(isHeavierThan({ a: [long] }, 2003)).toBe(false);
     expect(isHeavierThan({ a: [long] }, 2002)).toBe(true);
+    expect(isHeavierThan('é'.repeat(600), 1000)).toBe(true);
   });
 
   it('keeps what redaction inside has left, and must stand outside of it', async () => {

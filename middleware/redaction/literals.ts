@@ -11,9 +11,9 @@ export type Literals = ReadonlyMap<string, Entry>;
 const MIN_LITERAL = 4;
 
 const PREFIX = MIN_LITERAL;
-const FILTER = 0x10000;
-/** Depends on the last four characters: of those before, nothing is left in sixteen bits. */
-const keyOf = (before: number, code: number): number => ((before << 4) ^ (code & 0xff)) & (FILTER - 1);
+const FILTER = 0x1000;
+/** Depends on the last four characters: of those before, nothing is left in twelve bits. */
+const keyOf = (before: number, code: number): number => ((before << 3) ^ (code & 0xff)) & (FILTER - 1);
 
 /**
  * Finds the values letter by letter; in other encodings through the views of the scan. One pass for all of them: a result

@@ -54,9 +54,11 @@ export function createMarkers(
 
 /** Keeps digests, not values: what was hidden is not kept for longer than its call. */
 function numberedTokens(): (digest: string) => number {
-  const tokens = new LRUCache<string, number>({ max: MAX_TOKENS });
+  // Made with the first token: it takes its room at once.
+  let tokens: LRUCache<string, number> | undefined;
   let last = 0;
   return (digest) => {
+    tokens ??= new LRUCache({ max: MAX_TOKENS });
     const token = tokens.get(digest) ?? (last += 1);
     tokens.set(digest, token);
     return token;

@@ -14,27 +14,29 @@ const UNQUOTED = /[^\s"'`,;&<>|]{1,512}/y;
 const MAX_VALUE = 512;
 const MAX_NAME = 32;
 
+/** Up to where a text needs no further look. */
+export interface NamedProgress {
+  done: number;
+}
+
 /**
- * Looks at the value of one name after another. Names inside a value that was hidden, or that can hold no secret, are
+ * Looks at the value of the name that ends here. Names inside a value that was hidden, or that can hold no secret, are
  * passed over: `token=token=token=` would be read again from each of them.
  */
-export function namedValues(): (text: string, start: number, end: number, emit: Emit) => void {
-  let done = 0;
-  return (text, start, end, emit) => {
-    BETWEEN.lastIndex = end;
-    if (start < done || !BETWEEN.test(text)) return;
-    const from = BETWEEN.lastIndex;
-    const [name = ''] = /[\w.-]*$/.exec(text.slice(Math.max(0, start - MAX_NAME), end)) ?? [];
-    const family = familyOf(name);
-    const value = family === null ? null : valueAt(text, from);
-    if (family === null || value === null) return;
-    const secret = text.slice(value.start, value.end);
-    if (!/[A-Z0-9]/.test(secret)) done = value.end - NAME_ROOM;
-    if (!isHidden(family, secret)) return;
-    if (!value.quoted && isProseOrCode(secret, text.slice(end, from), text.charAt(value.end))) return;
-    emit(value.start, value.end, family);
-    done = value.end;
-  };
+export function namedValue(text: string, start: number, end: number, emit: Emit, progress: NamedProgress): void {
+  BETWEEN.lastIndex = end;
+  if (start < progress.done || !BETWEEN.test(text)) return;
+  const from = BETWEEN.lastIndex;
+  const [name = ''] = /[\w.-]*$/.exec(text.slice(Math.max(0, start - MAX_NAME), end)) ?? [];
+  const family = familyOf(name);
+  const value = family === null ? null : valueAt(text, from);
+  if (family === null || value === null) return;
+  const secret = text.slice(value.start, value.end);
+  if (!/[A-Z0-9]/.test(secret)) progress.done = value.end - NAME_ROOM;
+  if (!isHidden(family, secret)) return;
+  if (!value.quoted && isProseOrCode(secret, text.slice(end, from), text.charAt(value.end))) return;
+  emit(value.start, value.end, family);
+  progress.done = value.end;
 }
 
 /** A name may begin in the last part of a value that was cut off. */

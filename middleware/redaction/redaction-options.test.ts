@@ -136,7 +136,10 @@ describe('redaction strategies', () => {
   it('strategies of the stricter kind hold where two findings overlap', async () => {
     const result = await run(strategic({ email: 'tokenise' }), {}, answering(`password=${EMAIL}`));
 
+    const key = ['sk', 'live', '0123456789abcdef'].join('_');
+
     expect(result.result).toBe('password=[redacted:password]');
+    expect((await run(strategic({ email: 'tokenise' }), {}, answering(`${key}@example.org`))).result).toBe('[redacted:stripe]');
     expect((await run(strategic({}), {}, answering('https://ada:hunter2@db.example/x'))).result).toBe(
       'https://ada:[redacted:url-password]@db.example/x',
     );

@@ -83,8 +83,10 @@ function readPath(text: unknown, toolName: string): Path {
 
 /** Cleans one text at once: for the audit record and for progress, where nobody can wait. */
 export function textCleaner({ detectors, markers }: Rules, literals?: Literals): Scrub {
-  const all = literals === undefined || literals.size === 0 ? detectors : [...detectors, literalDetector(literals)];
+  let all = literals === undefined || literals.size === 0 ? detectors : null;
   return (text) => {
+    // Made with the first text: most calls report nothing.
+    all ??= [...detectors, literalDetector(literals ?? new Map())];
     const spans = scanText(text, all);
     return spans.length === 0 ? text : markers.replace(text, spans);
   };

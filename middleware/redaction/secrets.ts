@@ -2,30 +2,33 @@
 
 import { anchorFinder } from './anchors.ts';
 import type { Detector, Emit } from './detector.ts';
-import { NAME_WORDS, namedValues } from './named-values.ts';
-import { privateKeys } from './private-keys.ts';
+import { NAME_WORDS, type NamedProgress, namedValue } from './named-values.ts';
+import { type KeyProgress, privateKey } from './private-keys.ts';
 import { TOKEN_RULES, type TokenRule } from './token-rules.ts';
 
 /** What stands before an AWS secret, which is forty characters like any other. */
 const NEAR_AWS = ['aws', 'secret', 'akia', 'asia'];
 
-type Look = (text: string, start: number, end: number, emit: Emit) => void;
-
-/** Looks into one text, from anchor to anchor. Holds what must not be done twice for the same text. */
-function openLooks(): readonly (readonly [anchor: string, look: Look])[] {
-  const pemAt = privateKeys();
-  const awsAt = awsSecrets();
-  const namedAt = namedValues();
-  return [
-    ...TOKEN_RULES.flatMap((rule) => rule.anchors.map((anchor) => [anchor, tokenAt(rule)] as const)),
-    ...NAME_WORDS.map((word) => [word, namedAt] as const),
-    ...NEAR_AWS.map((word) => [word, awsAt] as const),
-    ['-----BEGIN', pemAt] as const,
-  ];
+/** What must not be read twice in the same text, however many words lead there. */
+interface Progress {
+  readonly named: NamedProgress;
+  readonly keys: KeyProgress;
+  awsSeen: number;
 }
 
-const finder = anchorFinder(openLooks().map(([anchor]) => anchor));
-const lengths = openLooks().map(([anchor]) => anchor.length);
+type Look = (text: string, start: number, end: number, emit: Emit, progress: Progress) => void;
+
+const LOOKS: readonly (readonly [anchor: string, look: Look])[] = [
+  ...TOKEN_RULES.flatMap((rule) => rule.anchors.map((anchor) => [anchor, tokenAt(rule)] as const)),
+  ...NAME_WORDS.map((word): readonly [string, Look] => [
+    word,
+    (text, start, end, emit, { named }) => namedValue(text, start, end, emit, named),
+  ]),
+  ...NEAR_AWS.map((word) => [word, awsSecret] as const),
+  ['-----BEGIN', (text, start, _end, emit, { keys }) => privateKey(text, start, emit, keys)],
+];
+
+const finder = anchorFinder(LOOKS.map(([anchor]) => anchor));
 /** `pwd=abc` is the shortest that can hold anything. */
 const MIN_TEXT = 7;
 
@@ -34,10 +37,11 @@ export const secretDetector: Detector = Object.freeze<Detector>({
   group: 'secrets',
   mayHold: (text) => text.length >= MIN_TEXT,
   find(text, emit) {
-    let looks: ReturnType<typeof openLooks> | null = null;
-    finder.find(text, (anchor, start) => {
-      looks ??= openLooks();
-      looks[anchor]?.[1](text, start, start + (lengths[anchor] ?? 0), emit);
+    let progress: Progress | null = null;
+    finder.find(text, (index, start) => {
+      progress ??= { named: { done: 0 }, keys: { done: 0, footerEnd: 0 }, awsSeen: 0 };
+      const [anchor, look] = LOOKS[index] ?? [];
+      if (anchor !== undefined) look?.(text, start, start + anchor.length, emit, progress);
     });
   },
 });
@@ -53,19 +57,18 @@ function tokenAt({ label, pattern, accepts }: TokenRule): Look {
   };
 }
 
+/** How far before a secret a word may stand that tells what it is. */
 const REACH = 100;
+const RUN = 40;
 const FORTY = /(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])/g;
 
 /** Forty characters of base64 are an AWS secret only where something before them says so; a Git commit is forty too. */
-function awsSecrets(): Look {
-  let seen = 0;
-  return (text, _start, end, emit) => {
-    // Every stretch is read once, however many words stand before it; one character more tells whether a run goes on.
-    const from = Math.max(end, seen - 42);
-    const part = text.slice(from, end + REACH + 42);
-    seen = from + part.length;
-    for (const { 0: run, index } of part.matchAll(FORTY)) {
-      if (/[a-z]/.test(run) && /[A-Z]/.test(run) && /\d/.test(run)) emit(from + index, from + index + 40, 'aws');
-    }
-  };
+function awsSecret(text: string, _start: number, end: number, emit: Emit, progress: Progress): void {
+  // One character more on each side tells whether a run goes on there.
+  const from = Math.max(end, progress.awsSeen - RUN - 2);
+  const part = text.slice(from, end + REACH + RUN + 2);
+  progress.awsSeen = from + part.length;
+  for (const { 0: run, index } of part.matchAll(FORTY)) {
+    if (/[a-z]/.test(run) && /[A-Z]/.test(run) && /\d/.test(run)) emit(from + index, from + index + RUN, 'aws');
+  }
 }

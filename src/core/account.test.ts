@@ -15,6 +15,27 @@ const run = (layers: readonly ToolLayer[], next: Next = echoExecutor(), partial:
   composeToolCallers(layers)(makeCall(partial), next);
 
 describe('accountOf', () => {
+  it('names the layer that refuses after an answer that ran nothing', async () => {
+    const after = layer('after', async (call, next) => ((await next(call)).ok ? refuse(call, 'redacted', 'Withheld.') : ok(call)));
+    const preview = layer('preview', (call) => ok(call, 1, { status: 'dry_run' }));
+
+    expect(accountOf(await run([after, preview])).blockedBy).toBe('after');
+  });
+
+  it('names nobody for a caller that left after a try was turned away', async () => {
+    const controller = new AbortController();
+    let tries = 0;
+    const limit = layer('limit', (call, next) => ((tries += 1) === 1 ? refuse(call, 'rate_limited', 'Wait.') : next(call)));
+    const again = layer('again', async (call, next) => {
+      await next(call);
+      controller.abort();
+      return next(call);
+    });
+    const result = await run([again, limit], echoExecutor(), { signal: controller.signal });
+
+    expect([result.status, accountOf(result).blockedBy]).toEqual(['cancelled', null]);
+  });
+
   it.each([
     [0, 'first'],
     [1, 'second'],

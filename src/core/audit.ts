@@ -76,11 +76,12 @@ export function mergeAudit(state: CallState, patch: AuditPatch, depth: number): 
 }
 
 /**
- * Adds a finished line. Lines are scrubbed on the way in, so that no reader can come too early. They are not frozen one
- * by one: that alone would cost a fifth of what a layer costs.
+ * Adds a finished line. Lines are scrubbed on the way in, so that no reader can come too early; one that only says the
+ * name of a layer, a status of the table and two times holds nothing to clean. They are not frozen one by one: that alone
+ * would cost a fifth of what a layer costs.
  */
-export function pushEntry(state: CallState, entry: LayerEntry): void {
-  recordOf(state).layers.push(state.scrubs.length === 0 ? entry : cleanMembers(entry, state.scrubs));
+export function pushEntry(state: CallState, entry: LayerEntry, isPlain: boolean): void {
+  recordOf(state).layers.push(isPlain || state.scrubs.length === 0 ? entry : cleanMembers(entry, state.scrubs));
 }
 
 /** Takes in the cleaners of a stack that joins a call under way; what was written before them is cleaned too. */

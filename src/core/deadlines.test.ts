@@ -117,6 +117,16 @@ describe('setDeadline', () => {
     expect(trace).toEqual(['first due', 'second due', 'between due', 'third due']);
   });
 
+  it('does not let one that is due later stand in the way of one that came later', async () => {
+    const clock = testClock();
+    const trace: string[] = [];
+    setDeadline(clock, 100, 300, work('later', trace));
+    setDeadline(clock, 0, 300, work('sooner', trace));
+    await clock.advance(300);
+
+    expect(trace).toEqual(['sooner due']);
+  });
+
   it('waits longer than one timer can hold', async () => {
     const { clock, counting, asked } = countingClock();
     const trace: string[] = [];

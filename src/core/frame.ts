@@ -8,7 +8,7 @@ import type { Next, ToolLayer } from './layer.ts';
 import { BRAND, isResultOf, stamp } from './build-result.ts';
 import { fail, refuse, type ToolResult } from './result.ts';
 import { type CallState, depthOf, type Frame } from './state.ts';
-import { strongerExecuted } from './status.ts';
+import { statusRow, strongerExecuted } from './status.ts';
 import { runUnder } from './nested-terms.ts';
 import { type ApprovedCall, breachOf, followApproval, type Refusal } from './terms.ts';
 
@@ -79,7 +79,7 @@ function openFrame(layer: ToolLayer, silent: boolean, call: ToolCall, parent: Fr
 export function bottomLink(executor: Next): Link {
   return async (call, parent) => {
     const { state } = call[SLOT];
-    if (isCancelled(call) || (state.abandoned && isAbandoned(parent))) return answer(parent, cancelled(call));
+    if (isCancelled(call) || (state.abandoned && isAbandoned(parent))) return answer(parent, unblamed(call));
     const { terms } = call[SLOT];
     const breach = terms === null ? null : breachOf(call, terms);
     if (breach !== null) return answer(parent, breached(call, breach));
@@ -104,6 +104,12 @@ export function bottomLink(executor: Next): Link {
     if (!abandoned) state.running = false;
     return climb(parent, answer(parent, measured(result, state, startedAt)));
   };
+}
+
+/** Nobody turned away a call whose caller has gone, whatever happened to an earlier try. */
+function unblamed(call: ToolCall): ToolResult {
+  call[SLOT].state.blockedBy = null;
+  return cancelled(call);
 }
 
 /** A refusal from below the innermost layer: the layer whose terms were broken is to blame, not the one that stands there. */
@@ -160,7 +166,7 @@ function accepted(frame: Frame, passed: ToolCall): ToolCall {
   if (stateOf(passed) !== frame.call[SLOT].state)
     throw new AlliumError('ERR_INVALID_CALL', 'it belongs to another call; use withCall(call, …)');
   const own = ownCall(passed);
-  return own[SLOT].terms === null ? own : followApproval(frame, own);
+  return own[SLOT].terms === null && frame.call[SLOT].terms === null ? own : followApproval(frame, own);
 }
 
 function blame(frame: Frame, what: string): ToolResult {
@@ -191,7 +197,8 @@ function leave(frame: Frame, answered: unknown): ToolResult {
   frame.call[SLOT].frame = frame.parent;
   if (result.ok && frame.answered?.ok === false && isCancelled(frame.call)) result = uncancelled(frame, frame.answered);
   if (result.executed !== state.executed) result = stamp(result, state.executed);
-  if (frame.answered === null && !result.ok) state.blockedBy = frame.layer.name;
+  // Whoever answers well without running has turned nobody away; a refusal on top of that is its own.
+  if (!result.ok && frame.answered?.ok !== false) state.blockedBy = frame.layer.name;
   if (!frame.silent || (result !== frame.answered && !result.ok)) writeLine(frame, result);
   return answer(frame.parent, result);
 }
@@ -212,7 +219,8 @@ function uncancelled(frame: Frame, answered: ToolResult): ToolResult {
 function writeLine({ layer, call, startedAt, line }: Frame, result: ToolResult): void {
   const { state } = call[SLOT];
   const entry = { name: layer.name, status: result.status, startedAt: isoTime(startedAt), endedAt: isoTime(state.clock.now()) };
-  pushEntry(state, line === null ? entry : { ...line, ...entry, status: line.status ?? entry.status });
+  if (line === null) pushEntry(state, entry, statusRow(result.status) !== undefined);
+  else pushEntry(state, { ...line, ...entry, status: line.status ?? entry.status }, false);
 }
 
 /** Hands a result to the layer outside. */

@@ -142,6 +142,8 @@ describe('followAbort', () => {
     let told = false;
     followAbort(controller.signal, () => void (told = true));
     early();
+    followAbort(controller.signal, () => {});
+    expect(listeners(controller.signal)).toBe(1);
     controller.abort();
 
     expect([told, listeners(controller.signal)]).toEqual([true, 0]);

@@ -22,6 +22,24 @@ async function run(layers: readonly ToolLayer[], partial: PartialCall = { toolAr
   return { result, entered: executor.calls.map((call) => call.toolArgs) };
 }
 
+describe('a call that a layer kept from further out', () => {
+  it.each<[string, (call: ToolCall) => ToolCall]>([
+    ['an approval', approveCall],
+    ['a guard', (call) => guardCall(call, () => ({ status: 'permission_denied', message: 'No.', blockedBy: 'guarded' }))],
+  ])('does not get past %s that was laid down since', async (_name, lay) => {
+    let kept: ToolCall | null = null;
+    const keeps = layer('keeps', (call, next) => {
+      kept = call;
+      return next(call);
+    });
+    const stale = layer('stale', (call, next) => next(withCall(kept ?? call, { toolArgs: { text: 'b' } })));
+    const { result, entered } = await run([keeps, layer('lays', (call, next) => next(lay(call))), stale]);
+
+    expect(result).toMatchObject({ ok: false, executed: 'no' });
+    expect(entered).toEqual([]);
+  });
+});
+
 describe('an approved call', () => {
   it('runs as it was approved', async () => {
     const { result, entered } = await run([consent]);

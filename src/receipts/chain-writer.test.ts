@@ -118,6 +118,32 @@ describe('a chain writer', () => {
     expect(await kindsIn(dir)).toEqual([]);
   });
 
+  it('keeps the order when receipts come while a write fails', async () => {
+    const dir = testFolder();
+    const sink = testSink(dir, {}, failing('write', 'EIO', 1).files);
+    const first = sink.append('s', receipt('a'), 'write').kept;
+    await Promise.resolve().then(() => {});
+    const second = sink.append('s', receipt('b'), 'write').kept;
+    await Promise.allSettled([first, second]);
+    await sink.close();
+
+    expect(callIdsIn(dir)).toEqual(['a', 'b']);
+  });
+
+  it('does not end the process when nobody looks at what was not kept', async () => {
+    const seen: unknown[] = [];
+    const listen = (reason: unknown) => seen.push(reason);
+    process.on('unhandledRejection', listen);
+    const sink = testSink(testFolder(), {}, failing('write', 'EIO', 1).files);
+    void sink.append('s', receipt('a'), 'write');
+    await sink.flush().catch(() => {});
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('unhandledRejection', listen);
+
+    expect(seen).toEqual([]);
+    await sink.close();
+  });
+
   it('answers those who came while a write failed', async () => {
     const sink = testSink(testFolder(), {}, failing('write', 'EIO', 100).files);
     const first = sink.append('s', receipt('a'), 'write').kept;

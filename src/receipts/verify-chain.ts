@@ -153,6 +153,8 @@ function checkHead(walk: Walk, head: ReturnType<typeof readSignedHead>): void {
     if (walk.keys !== null && walk.count > 0) walk.tell(file, 1, 'head_missing', 'the file with the newest signed head is not there');
     return;
   }
+  // Killed between making the file and writing to it, which comes before the first line.
+  if (head === null && walk.head === GENESIS) return;
   if (head === null) return walk.tell(file, 1, 'head_unreadable', 'the newest signed head cannot be read');
   if (head.fields.chain !== walk.chain) walk.tell(file, 1, 'name', 'the signed head belongs to a file of another name');
   if (walk.keys !== null && isSigned(head, walk.keys) !== true)

@@ -183,7 +183,20 @@ describe('verifyReceipts', () => {
     const other = receiptFiles(dir).find((file) => file !== path) ?? '';
     for (const end of ['.jsonl', '.head']) copyFileSync(other.replace('.jsonl', end), path.replace('.jsonl', end));
 
-    expect(await found(path)).toEqual(expect.arrayContaining(['1 name']));
+    const { problems } = await verifyReceipts(path, { publicKey });
+    expect(problems.filter(({ kind }) => kind === 'name').map(({ file }) => file.slice(-5))).toEqual(['jsonl', 'jsonl', '.head']);
+  });
+
+  it('finds a checkpoint and a head that were made up under the name of the key', async () => {
+    const path = await writeReceipts(testFolder(), 3);
+    const lines = linesOf(path);
+    const forged = chainLine(openOf(lines.at(-1)).replace(/"time":"20../, '"time":"1999'), 3, hashOf(lines.at(-2))).text;
+    writeLines(path, [...lines.slice(0, -1), forged.trimEnd()]);
+    writeFileSync(path.replace('.jsonl', '.head'), forged);
+
+    const { problems } = await verifyReceipts(path, { publicKey });
+    expect(problems.map(({ file, line, kind }) => `${file.slice(-5)} ${line} ${kind}`)).toEqual(['jsonl 5 signature', '.head 1 signature']);
+    expect((await verifyReceipts(path)).ok).toBe(true);
   });
 
   it('finds that both file and head were put back, when it is told what was there', async () => {
@@ -264,6 +277,14 @@ describe('verifyReceipts on segments and folders', () => {
     rmSync(await writeReceipts(dir, 3));
 
     expect((await verifyReceipts(dir, { publicKey })).problems).toMatchObject([{ kind: 'truncated' }]);
+  });
+
+  it('takes what a kill leaves before the first line for what it is', async () => {
+    const dir = testFolder();
+    writeFileSync(join(dir, 'a-00000000.head'), '');
+    expect(await verifyReceipts(dir, { publicKey })).toMatchObject({ ok: true, count: 0, head: null });
+    writeFileSync(join(dir, 'a-00000000.jsonl'), '');
+    expect(await verifyReceipts(dir, { publicKey })).toMatchObject({ ok: true, count: 0, head: null });
   });
 
   it('tells of a torn tail without calling it a problem', async () => {

@@ -48,8 +48,8 @@ describe('takeLock', () => {
   });
 
   it.each([
-    ['on another machine', { host: 'another' }],
-    ['in another container', { space: 'pid:[1]' }],
+    ['on another machine', { host: 'another', pid: 0 }],
+    ['in another container', { space: 'pid:[1]', pid: 0 }],
   ])('cannot tell whether a process %s lives, and leaves it alone', (_name, changes) => {
     expect(takeLock(lockOf(changes))).toBeNull();
   });

@@ -27,7 +27,7 @@ export interface ClaimFiles {
 export const claimFileName = (key: string): string => `${createHash('sha256').update(key).digest('hex')}.claim`;
 
 const LOCK_RETRY_MS = 5;
-const LOCK_WAIT_MS = 2000;
+const LOCK_WAIT_MS = 5000;
 
 export function claimFiles(dir: string, clock: Clock): ClaimFiles {
   let checked: Promise<void> | null = null;

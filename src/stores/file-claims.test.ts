@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { testClock } from '../../conformance/index.ts';
+import { systemClock } from '../core/clock.ts';
 import { fileClaims } from './file-claims.ts';
 
 const by = (token: string, more: object = {}) => ({ fingerprint: 'f', leaseMs: 100, token, ...more });
@@ -84,10 +85,10 @@ describe('fileClaims', () => {
     const { dir, clock, store } = start();
     await store.claim('k', by('late'));
     await clock.advance(100);
-    const eager = { ...testClock(clock.now()), after: (_ms: number, task: () => void) => setImmediateTask(task) };
-    const tokens = Array.from({ length: 8 }, (_, index) => `t${index}`);
+    const waiting = { ...systemClock, now: () => clock.now() };
+    const tokens = Array.from({ length: 4 }, (_, index) => `t${index}`);
     const claims = await Promise.all(
-      tokens.map(async (token) => fileClaims({ dir, clock: eager }).claim('k', by(token, { repeatable: true }))),
+      tokens.map(async (token) => fileClaims({ dir, clock: waiting }).claim('k', by(token, { repeatable: true }))),
     );
 
     expect(claims.filter(({ won }) => won)).toHaveLength(1);
@@ -109,14 +110,20 @@ describe('fileClaims', () => {
     for (const key of ['done', 'unknown', 'open']) await store.claim(key, by(key));
     await store.complete('done', 'done', DONE);
     await store.complete('unknown', 'unknown', { state: 'unknown', answer: null, ttlMs: 1 });
-    const draft = join(dir, 'x.part');
-    writeFileSync(draft, '');
-    utimesSync(draft, 0, 0);
+    const [old, fresh] = ['old.part', 'fresh.part'].map((name) => join(dir, name)) as [string, string];
+    for (const [draft, at] of [
+      [old, 0],
+      [fresh, clock.now() / 1000],
+    ] as const) {
+      writeFileSync(draft, '');
+      utimesSync(draft, at, at);
+    }
 
     expect(await store.sweep()).toBe(0);
     await clock.advance(1000);
     expect(await store.sweep()).toBe(1);
-    expect(readdirSync(dir)).toHaveLength(2);
+    expect(readdirSync(dir)).toHaveLength(3);
+    expect(readdirSync(dir)).toContain('fresh.part');
     expect(await store.get('unknown')).toMatchObject({ state: 'unknown' });
   });
 

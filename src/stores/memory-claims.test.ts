@@ -39,8 +39,8 @@ describe('memoryClaims', () => {
   });
 
   it('leaves nothing of repeatable work whose answer had to go', async () => {
-    const { store, finish } = start({ maxEntries: 1, maxKeys: 3 });
-    for (const key of ['a', 'b', 'c', 'd', 'e']) await finish(key, { repeatable: true });
+    const { store, finish } = start({ maxEntries: 1 });
+    for (const key of ['a', 'b', 'e']) await finish(key, { repeatable: true });
 
     expect(store.get('a')).toBeNull();
     expect(store.get('e')).toMatchObject({ state: 'done' });

@@ -67,6 +67,19 @@ describe('memoryCounters', () => {
     );
   });
 
+  it('counts in whole milliseconds, so that no fraction adds up', () => {
+    fc.assert(
+      fc.property(traces, ({ max, windowMs, gaps }) => {
+        const store = memoryCounters();
+        const expected = oracle(max, windowMs);
+        for (const now of arrivals(gaps).map((time) => time / 7)) {
+          expect(take(store, 'k', max, windowMs, now).admitted).toBe(expected(Math.floor(now)));
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   it('never admits more than a burst and the rate in any span of time', () => {
     fc.assert(
       fc.property(traces, ({ max, windowMs, gaps }) => {
