@@ -5,6 +5,8 @@ import * as conformance from '../conformance/index.ts';
 import * as middleware from '../middleware/index.ts';
 import { DEFAULT_LIMITS } from '../src/dispatch/limits.ts';
 import * as allium from '../src/index.ts';
+import * as otel from '../src/otel/index.ts';
+import * as receipts from '../src/receipts/index.ts';
 import {
   anchorsOf,
   fenceProblems,
@@ -105,7 +107,13 @@ describe('the docs', () => {
   });
 
   it('list the order rules of the bundled layers', () => {
-    const bundled = [middleware.timeout({ maxMs: 1 }), middleware.summary(() => null), middleware.dryRun()];
+    const { auditLog, telemetry, summary, consent, requiredReason, scopedExecutor, redaction, handoffArtifact, idempotency } = middleware;
+    const { rateLimit, retry, outputLimit, dryRun, timeout } = middleware;
+    const bundled = [
+      ...[auditLog('cloud'), telemetry({ captureContent: true }), summary(() => null), consent({}), requiredReason(), scopedExecutor({})],
+      ...[redaction(), handoffArtifact(), idempotency({ mode: 'effect' }), rateLimit({ maxCalls: 1 }), retry(), outputLimit(), dryRun()],
+      timeout({ maxMs: 1 }),
+    ];
     const rules = bundled.flatMap(({ name, order = [] }) =>
       order.map((rule) => [
         name,
@@ -122,8 +130,10 @@ describe('the docs', () => {
     ['allium', allium],
     ['allium/middleware', middleware],
     ['allium/conformance', conformance],
+    ['allium/receipts', receipts],
+    ['allium/otel', otel],
   ])('mention every value that %s exports', (_entry, exports) => {
-    expect(Object.keys(exports).length).toBeGreaterThan(2);
+    expect(Object.keys(exports).length).toBeGreaterThan(0);
     expect(unmentioned(exports, docs)).toEqual([]);
   });
 });

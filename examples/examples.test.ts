@@ -54,7 +54,7 @@ describe('the examples', () => {
   });
 
   it('are found', () => {
-    expect(programs).toContain('examples/demo/demo');
+    expect(programs).toContain('examples/governance-stack/governance-stack');
     expect(programs.length).toBeGreaterThan(5);
   });
 

@@ -184,4 +184,3 @@ describe('askPeople', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 });
-

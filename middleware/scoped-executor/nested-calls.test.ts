@@ -72,4 +72,3 @@ describe('calls that a tool makes', () => {
     expect(free.ran).toHaveLength(25);
   });
 });
-

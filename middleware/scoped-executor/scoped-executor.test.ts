@@ -3,17 +3,12 @@ import { echoExecutor, makeCall, type PartialCall, settle } from '../../conforma
 import {
   accountOf,
   composeToolCallers,
-  defineTool,
-  type GovernedTools,
-  governTools,
   isAlliumError,
   type Next,
   ok,
   policyOf,
   type ToolCaller,
-  type ToolContext,
   type ToolLayer,
-  type ToolRequest,
   withCall,
 } from '../../src/index.ts';
 import { scopedExecutor, type ScopedExecutorOptions } from './scoped-executor.ts';
