@@ -24,7 +24,7 @@ export interface WriterOrders {
 const SESSIONS = ['one', 'two'];
 const DURABILITIES: readonly Durability[] = ['write', 'fsync', 'write'];
 const LANES = 16;
-const BUFFER_BYTES = 16 * 1024;
+const BUFFER_BYTES = 64 * 1024;
 
 // Its parent wrote it.
 const orders = JSON.parse(process.argv[2] ?? '{}') as WriterOrders;

@@ -16,7 +16,7 @@ export async function askPeople(
 ): Promise<PersonsAnswer | null> {
   const link = linkAbort(signal);
   const asked = Object.freeze({ ...question, signal: link.signal });
-  const answers = prompts.map(async (prompt) => ({ said: (await prompt(asked)) as unknown, channel: nameOf(prompt) }));
+  const answers = prompts.map(async (prompt): Promise<PersonsAnswer> => ({ said: await prompt(asked), channel: nameOf(prompt) }));
   const first = new Promise<PersonsAnswer>((resolve) => {
     // A channel that failed, or reaches nobody, leaves the word to the others.
     for (const answer of answers) answer.then((given) => given.said !== null && resolve(given)).catch(() => {});

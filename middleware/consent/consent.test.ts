@@ -6,7 +6,6 @@ import {
   causeOf,
   composeToolCallers,
   defineLayer,
-  explainStack,
   hashWith,
   type ToolCaller,
   type ToolLayer,
@@ -207,13 +206,6 @@ describe('consent under hostile calls', () => {
 });
 
 describe('consent as a layer', () => {
-  it('is advised to stand outside idempotency', () => {
-    const idempotency = defineLayer({ name: 'idempotency', caller: (call, next) => next(call) });
-
-    expect(explainStack([idempotency, consent(() => true)])).toContain('a stored answer would be given without asking anybody');
-    expect(explainStack([consent(() => true), idempotency])).not.toContain('stored answer');
-  });
-
   const prompt: ApprovalPrompt = () => null;
   it.each([
     [undefined],

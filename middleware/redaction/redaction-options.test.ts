@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { echoExecutor } from '../../conformance/index.ts';
 import type { ContentBlock } from '../../src/index.ts';
+import { SECRETS, seeded } from './corpus.fixture.ts';
 import { answering, CARD, EMAIL, run, SECRET, shown } from './redaction.fixture.ts';
 import { redaction, type RedactionOptions } from './redaction.ts';
 
@@ -30,6 +31,24 @@ describe('redaction detectors', () => {
     expect(result.arguments).toEqual({ number: '[redacted:card]' });
   });
 
+  it('detectors hides the values in a list of variables by the names beside them', async () => {
+    const result = await run(redaction(), {
+      toolArgs: {
+        env: [
+          { name: 'DB_PASSWORD', value: 'abcdef' },
+          { key: 'PORT', value: 'abcdef0' },
+        ],
+      },
+    });
+
+    expect(result.arguments).toEqual({
+      env: [
+        { name: 'DB_PASSWORD', value: '[redacted:password]' },
+        { key: 'PORT', value: '[redacted:password]0' },
+      ],
+    });
+  });
+
   it('detectors adds the rules of secretlint under secrets-deep', async () => {
     const url = `https://user:${SECRET.slice(4, 20)}@host.example`;
     const key = ['sh', 'pat_', '0123456789abcdef'.repeat(2)].join('');
@@ -40,6 +59,9 @@ describe('redaction detectors', () => {
     expect(shown(deep)).not.toContain(key);
     expect(deep.result).toMatchObject({ key: '[redacted:deep]' });
     expect(shown(deep)).not.toContain(SECRET.slice(4, 20));
+
+    const long = `${'plain words. '.repeat(9_000)}${key} end`;
+    expect((await run(redaction({ detectors: ['secrets-deep'] }), {}, answering(long))).result).toBe(long.replace(key, '[redacted:deep]'));
   });
 
   it('detectors hides values by the name of their member, wherever it stands', async () => {
@@ -108,7 +130,9 @@ describe('redaction strategies', () => {
   it('strategies of the deep rules hold for all secrets where only those were asked for', async () => {
     const layer = redaction({ detectors: ['secrets-deep'], strategies: { 'secrets-deep': 'block' } });
 
-    expect((await run(layer, { toolArgs: { a: SECRET } })).status).toBe('redacted');
+    const { secret } = SECRETS['jwt']?.(seeded(1)) ?? { secret: '' };
+
+    expect((await run(layer, { toolArgs: { a: secret } })).status).toBe('redacted');
   });
 
   it.each(['mask', 'hash', 'tokenise'] as const)('strategies %s changes nothing the second time', async (strategy) => {
@@ -165,6 +189,7 @@ describe('redaction paths', () => {
       { items: [{ secret: 'a' }, { secret: 'b' }] },
       { items: [{ secret: '[redacted:path]' }, { secret: '[redacted:path]' }] },
     ],
+    ['items[*].x', { items: { a: { x: 1 } } }, { items: { a: { x: 1 } } }],
     ['items[1]', { items: ['a', 'b'] }, { items: ['a', '[redacted:path]'] }],
     ['*.x', { a: { x: 1 }, b: { x: 2, y: 3 } }, { a: { x: '[redacted:path]' }, b: { x: '[redacted:path]', y: 3 } }],
     ['a.**', { a: { b: { c: 'd' } }, e: 'f' }, { a: '[redacted:path]', e: 'f' }],
@@ -201,6 +226,22 @@ describe('redaction paths', () => {
     expect(result.renderedResult).toBe('{"pin":"[redacted:path]","a":1}');
   });
 
+  it('paths hides a value of four characters in other members too', async () => {
+    const args = { pin: '7391', copy: '7391', number: 7391 };
+
+    expect((await run(redaction({ paths: ['pin'] }), { toolArgs: args })).arguments).toEqual({
+      pin: '[redacted:path]',
+      copy: '[redacted:path]',
+      number: 7391,
+    });
+  });
+
+  it('paths leaves a text alone that is JSON too deep to walk', async () => {
+    const text = '['.repeat(50_000) + ']'.repeat(50_000);
+
+    expect((await run(redaction({ paths: ['pin'] }), {}, answering(text))).result).toBe(text);
+  });
+
   it('paths of the tool itself are added', async () => {
     const annotations = { safety: { redaction: ['patient.name'] } };
     const result = await run(redaction(), { annotations, toolArgs: { patient: { name: 'Ada', age: 36 } } });
@@ -228,6 +269,16 @@ describe('redaction patterns', () => {
       b: '[redacted:pattern]',
       iban: '[redacted:iban]',
       not: 'x[redacted:iban]',
+    });
+  });
+
+  it('patterns that are tied to the ends of a text hold for the texts of a value', async () => {
+    const result = await run(redaction({ patterns: ['^[0-9]{3}$'] }), {}, answering({ pin: '123', not: '1234' }));
+
+    expect(result.result).toEqual({ pin: '[redacted:pattern]', not: '1234' });
+    expect((await run(redaction({ patterns: ['^[0-9]{8}$'] }), {}, answering({ id: '12345678', not: 'x12345678' }))).result).toEqual({
+      id: '[redacted:pattern]',
+      not: 'x[redacted:pattern]',
     });
   });
 

@@ -64,6 +64,8 @@ describe('redaction', () => {
     expect(shown(result)).not.toContain(Buffer.from(SECRET).toString('base64').slice(4, -4));
     expect(result.result).toEqual({ deep: [{ value: '[redacted:github]' }], '[redacted:github]': 1 });
     expect(result.observation).toContain('rendered [redacted:github]');
+    expect(result.content[1]).toMatchObject({ resource: { blob: Buffer.from('[redacted]').toString('base64') } });
+    expect(result.content[3]).toMatchObject({ data: Buffer.from('[redacted]').toString('base64') });
     expect(result.content[0]).toEqual({ type: 'text', text: 'see [redacted:github]', annotations: { note: '[redacted:github]' } });
   });
 

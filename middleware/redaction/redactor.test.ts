@@ -56,6 +56,33 @@ describe('redaction redactor', () => {
     expect(result.content[1]).toMatchObject({ text: 'Owned by [redacted:custom].' });
   });
 
+  it('redactor takes a member out, or a part of a text, and both are gone elsewhere', async () => {
+    const layer = redaction(({ phase }) => (phase === 'in' ? {} : { result: { note: 'call *** now' } }));
+    const content: readonly ContentBlock[] = [{ type: 'text', text: 'Lord Byron: 555-0101' }];
+    const result = await run(layer, {}, answering({ note: 'call 555-0101 now', owner: 'Lord Byron' }, content));
+
+    expect(result.renderedResult).toBe('[redacted:custom]: [redacted:custom]');
+  });
+
+  it('redactor is never shown what the detectors found, not even as progress', async () => {
+    const seen: unknown[] = [];
+    const layer = redaction({ redactor: (input) => (seen.push(input), {}) });
+    await run(layer, { toolArgs: { a: SECRET } }, async (call) => (call.report({ message: SECRET }), ok(call, SECRET)));
+
+    expect(seen).toHaveLength(3);
+    expect(JSON.stringify(seen)).not.toContain(SECRET);
+  });
+
+  it('redactor that answers later leaves no listener on a long-lived signal', async () => {
+    const { signal } = new AbortController();
+    await run(
+      redaction(async () => ({})),
+      { signal },
+    );
+
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
   it('redactor gets the text of content without a value, and of an error', async () => {
     const layer = redaction(({ text }) => (text === null ? {} : { text: text.replace('Byron', '***') }));
     const result = await run(layer, {}, answering(null, [{ type: 'text', text: 'Lord Byron' }]));

@@ -20,6 +20,8 @@ export interface Rules {
   /** Names of members tell what their values are. */
   readonly names: boolean;
   readonly deep: boolean;
+  /** The length of the shortest text in which something can be found. */
+  readonly minText: number;
   /** A value holds nothing that the same value written out does not show. Patterns can be tied to the ends of a text. */
   readonly canCover: boolean;
   readonly paths: readonly Path[];
@@ -39,6 +41,9 @@ const LABELS = [
   ...['private-key', 'password', 'secret', 'email', 'phone', 'card', 'path', 'custom', DEEP_LABEL, PATTERN_LABEL],
 ];
 
+/** As short as a value that is hidden wherever it stands. A pattern may find less. */
+const MIN_TEXT = 4;
+
 /** Throws for patterns that do not compile; everything else was checked before. */
 export function compileRules({ detectors, strategies, paths, patterns, key }: RuleOptions): Rules {
   const has = (name: DetectorName) => detectors.includes(name);
@@ -57,6 +62,7 @@ export function compileRules({ detectors, strategies, paths, patterns, key }: Ru
     detectors: own.filter((detector) => detector !== false),
     names: hasSecrets,
     deep: has('secrets-deep'),
+    minText: patterns.length === 0 ? MIN_TEXT : 1,
     canCover: patterns.length === 0 && !has('secrets-deep'),
     paths: paths.flatMap((text) => [parsePath(text) ?? []]),
     markers: createMarkers([...LABELS, ...patterns.map(labelOf)], { ...shared, ...strategies }, key),

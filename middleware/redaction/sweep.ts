@@ -58,7 +58,7 @@ export async function sweep(surfaces: readonly Surface[], rules: Rules, known: L
 }
 
 /** The texts to look into, and what the shape alone gives away. */
-function survey(surfaces: readonly Surface[], { names, markers }: Rules, known: Literals) {
+function survey(surfaces: readonly Surface[], { names, minText, markers }: Rules, known: Literals) {
   const texts: string[] = [];
   const covered: string[] = [];
   const findings: Finding[] = [];
@@ -74,7 +74,7 @@ function survey(surfaces: readonly Surface[], { names, markers }: Rules, known: 
     if (markers.whole(value, finding) !== value) findings.push({ ...finding, value });
   };
   for (const { value, paths, isCovered = false } of surfaces) {
-    surveyTree(value, startOf(paths), { texts: isCovered ? covered : texts, names, onPath, onNamed });
+    surveyTree(value, startOf(paths), { texts: isCovered ? covered : texts, names, minText, onPath, onNamed });
   }
   return { texts, covered, findings, literals };
 }

@@ -14,10 +14,10 @@ export interface Survey {
   onNamed(value: string, family: Family): void;
   /** Whether names of members tell anything here. */
   readonly names: boolean;
+  /** Texts that are shorter hold nothing that could be found. */
+  readonly minText: number;
 }
 
-/** Texts that short hold nothing that could be found. */
-const MIN_TEXT = 6;
 /** Numbers from here on are looked at as text: a card number is one. */
 const LONG_NUMBER = 1e6;
 
@@ -26,7 +26,7 @@ const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArra
 
 export function surveyTree(value: JsonValue, cursors: readonly Cursor[], survey: Survey): void {
   if (typeof value === 'string') {
-    if (value.length >= MIN_TEXT) survey.texts.push(value);
+    if (value.length >= survey.minText) survey.texts.push(value);
   } else if (typeof value === 'number') {
     if (isLong(value)) survey.texts.push(String(value));
   } else if (typeof value === 'object' && value !== null) {
@@ -38,7 +38,7 @@ export function surveyTree(value: JsonValue, cursors: readonly Cursor[], survey:
 function surveyObject(value: JsonObject, cursors: readonly Cursor[], survey: Survey): void {
   for (const name of Object.keys(value)) {
     const member = value[name] ?? null;
-    if (name.length >= MIN_TEXT) survey.texts.push(name);
+    if (name.length >= survey.minText) survey.texts.push(name);
     surveyMember(member, name, cursors, survey);
     if (!survey.names || typeof member !== 'string') continue;
     const family = familyIn(value, name);

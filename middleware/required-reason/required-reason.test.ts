@@ -279,10 +279,6 @@ describe('requiredReason among other layers', () => {
     expect(result.audit).toMatchObject({ why: 'the key is ***', reason: 'the key is ***' });
     expect(JSON.stringify(result.audit)).not.toContain('sk-123');
   });
-
-  it('is advised to stand outside idempotency', () => {
-    expect(requiredReason().order).toMatchObject([{ outsideOf: 'idempotency', level: 'should' }]);
-  });
 });
 
 describe('requiredReason and hostile input', () => {

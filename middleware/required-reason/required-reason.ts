@@ -69,7 +69,6 @@ export function requiredReason(options: RequiredReasonOptions = {}): ToolLayer {
   return defineLayer({
     name: 'requiredReason',
     rewrites: true,
-    order: [{ outsideOf: 'idempotency', level: 'should', because: 'inside it, the same call with another reason counts as another call' }],
     schemaTransform: (tool) => injectParameter(tool, field, parameter, { required: schemaRequired }),
     async caller(call, next) {
       const owned = isOwned(call);

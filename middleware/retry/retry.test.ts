@@ -346,10 +346,10 @@ describe('retry', () => {
     expect(executor.calls).toHaveLength(3);
   });
 
-  it.each(['auditLog', 'consent'])('is advised to stand inside %s', (other) => {
-    const layer = defineLayer({ name: other, caller: (call, next) => next(call) });
+  it('is advised to stand inside consent', () => {
+    const layer = defineLayer({ name: 'consent', caller: (call, next) => next(call) });
 
-    expect(explainStack([retry(), layer])).toContain(`"retry" should stand inside "${other}"`);
+    expect(explainStack([retry(), layer])).toContain('"retry" should stand inside "consent"');
     expect(explainStack([layer, retry()])).not.toContain('should stand');
   });
 

@@ -67,10 +67,7 @@ export function retry(options: RetryOptions = {}): ToolLayer {
   const limits = { maxAttempts, maxBackoffMs, maxElapsedMs };
   return defineLayer({
     name: 'retry',
-    order: [
-      { insideOf: 'auditLog', level: 'should', because: 'outside it, every attempt writes a receipt of its own' },
-      { insideOf: 'consent', level: 'should', because: 'outside it, a person is asked again for every attempt' },
-    ],
+    order: [{ insideOf: 'consent', level: 'should', because: 'outside it, a person is asked again for every attempt' }],
     async caller(call, next) {
       if (!isMeant(call.toolName)) return next(call);
       const startedAt = clockOf(call).monotonic();

@@ -5,8 +5,8 @@
  * surrogate pair counts, and comes out, as the replacement character, the way it is written to a file.
  */
 export function cutUtf8(text: string, maxBytes: number): string {
-  // No character is shorter in bytes than in UTF-16 units, so what lies behind cannot fit. A pair that is cut apart here does not either.
-  const bytes = Buffer.from(text.slice(0, maxBytes + 1));
+  // No character is shorter in bytes than in UTF-16 units, so what lies behind cannot fit. Half a pair, cut apart here, does not either.
+  const bytes = Buffer.from(text.slice(0, maxBytes));
   if (bytes.length <= maxBytes) return bytes.toString();
   return bytes.subarray(0, borderBefore(bytes, maxBytes)).toString();
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { CAPTAIN_ORDER, captainStandIns } from '../../conformance/captain-stand-ins.ts';
+import { captainLayers } from '../../conformance/captain.fixture.ts';
 import { composeToolCallers } from './compose.ts';
 import { explainStack } from './explain.ts';
 import type { ToolLayer } from './layer.ts';
 
 describe('explainStack', () => {
   it('draws the captain stack in columns, one line for each layer', () => {
-    expect(explainStack(captainStandIns()).split('\n')).toEqual([
+    expect(explainStack(captainLayers()).split('\n')).toEqual([
       'call ↓  result ↑',
       '   1  auditLog         observes',
       '   2  telemetry        observes',
@@ -26,14 +26,11 @@ describe('explainStack', () => {
   });
 
   it('prints broken rules below the drawing instead of throwing', () => {
-    const drawn = explainStack(captainStandIns([...CAPTAIN_ORDER].reverse())).split('\n');
+    const drawn = explainStack(captainLayers(['timeout', 'requiredReason', 'summary', 'consent'])).split('\n');
 
-    expect(drawn.slice(14)).toEqual([
-      '✗ "timeout" must stand inside "consent": timeout outside consent would count the human\'s time',
-      '! "dryRun" should stand inside "consent": a preview would be shown before anybody was asked',
-      '! "rateLimit" should stand inside "idempotency": an answer from the cache would use up the limit',
-      '! "summary" should stand inside "auditLog": the receipt would lack the summary',
-      '✗ "auditLog" must stand outside "consent": audit inside consent would miss refusals',
+    expect(drawn.slice(7)).toEqual([
+      '✗ "timeout" must stand inside "consent": outside it, the time a person takes to decide would count as the tool being slow',
+      '! "summary" should stand outside "requiredReason": inside it, the reason replaces the line written for people',
     ]);
   });
 

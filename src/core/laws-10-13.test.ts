@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CAPTAIN_ORDER, type CaptainName, captainStandIns, type StandInOptions } from '../../conformance/captain-stand-ins.ts';
+import { CAPTAIN_ORDER, type CaptainName, captainLayers, type CaptainOptions } from '../../conformance/captain.fixture.ts';
 import { echoExecutor, makeCall, testClock } from '../../conformance/test-kit.ts';
 import { stateOf } from './call.ts';
 import { type ComposeOptions, composeToolCallers } from './compose.ts';
@@ -62,43 +62,53 @@ describe('law 11: order mistakes are caught when composed', () => {
   }
 
   it('and the captain order composes without a complaint', () => {
-    expect(composeToolCallers(captainStandIns()).layers.map(({ name }) => name)).toEqual(CAPTAIN_ORDER);
-    expect(explainStack(captainStandIns())).toMatch(/The order breaks no rule\.$/);
+    expect(composeToolCallers(captainLayers()).layers.map(({ name }) => name)).toEqual(CAPTAIN_ORDER);
+    expect(explainStack(captainLayers())).toMatch(/The order breaks no rule\.$/);
   });
 
-  it.each<[string, readonly CaptainName[], StandInOptions, string]>([
-    ['timeout outside consent', moved('timeout', 'before', 'consent'), {}, "timeout outside consent would count the human's time"],
-    ['audit inside consent', moved('auditLog', 'after', 'consent'), {}, 'audit inside consent would miss refusals'],
-    ['captured payloads outside redaction', CAPTAIN_ORDER, { captureContent: true }, 'captured payloads outside redaction would leak'],
+  it.each<[string, readonly CaptainName[], CaptainOptions, string]>([
+    [
+      'timeout outside consent',
+      moved('timeout', 'before', 'consent'),
+      {},
+      'the time a person takes to decide would count as the tool being slow',
+    ],
+    ['audit inside consent', moved('auditLog', 'after', 'consent'), {}, 'calls that a person or a rule refused would leave no receipt'],
+    [
+      'captured payloads outside redaction',
+      CAPTAIN_ORDER,
+      { captureContent: true },
+      'captured arguments would leave as the model sent them',
+    ],
     ['an effect key of masked values', CAPTAIN_ORDER, { effectKeys: true }, 'an effect key made from masked values would join two effects'],
   ])('and %s throws with the reason', (_, order, options, because) => {
-    const compose = () => composeToolCallers(captainStandIns(order, options));
+    const compose = () => composeToolCallers(captainLayers(order, options));
 
     expect(compose).toThrow(expect.objectContaining({ code: 'ERR_LAYER_ORDER' }));
     expect(compose).toThrow(because);
   });
 
-  it.each<[string, readonly CaptainName[], StandInOptions]>([
+  it.each<[string, readonly CaptainName[], CaptainOptions]>([
     ['captured payloads inside redaction', moved('telemetry', 'after', 'redaction'), { captureContent: true }],
     ['an effect key of what the model sent', moved('idempotency', 'before', 'redaction'), { effectKeys: true }],
     ['a stack without the other layer', ['timeout'], {}],
   ])('and %s is in order', (_, order, options) => {
-    expect(() => composeToolCallers(captainStandIns(order, options))).not.toThrow();
+    expect(() => composeToolCallers(captainLayers(order, options))).not.toThrow();
   });
 
   it('also in a stack that is put together from stacks', () => {
-    const [timeout, consent] = [['timeout'], ['consent']].map((order) => composeToolCallers(captainStandIns(order as CaptainName[])));
+    const [timeout, consent] = [['timeout'], ['consent']].map((order) => composeToolCallers(captainLayers(order as CaptainName[])));
 
     expect(() => composeToolCallers([timeout, consent] as ToolCaller[])).toThrow(expect.objectContaining({ code: 'ERR_LAYER_ORDER' }));
     expect(() => composeToolCallers([consent, timeout] as ToolCaller[])).not.toThrow();
   });
 
   it('while a violated should is advice only', () => {
-    const stack = captainStandIns(moved('rateLimit', 'before', 'idempotency'));
+    const stack = captainLayers(moved('rateLimit', 'before', 'idempotency'));
 
     expect(() => composeToolCallers(stack)).not.toThrow();
     expect(explainStack(stack)).toContain(
-      '! "rateLimit" should stand inside "idempotency": an answer from the cache would use up the limit',
+      '! "rateLimit" should stand inside "idempotency": outside it, an answer that is given again would use up the limit',
     );
   });
 });

@@ -49,6 +49,20 @@ describe('an approved call', () => {
     expect(entered).toEqual([{ text: 'a' }]);
   });
 
+  it('is not replaced by a second approval that came after a change', async () => {
+    const { result, entered } = await run([consent, changes({ text: 'b' }), consent]);
+
+    expect(result).toMatchObject({ status: 'consent_denied', executed: 'no' });
+    expect(entered).toEqual([]);
+  });
+
+  it('keeps the record of what was rewritten when it is approved again', async () => {
+    const { result, entered } = await run([consent, rewrites({ text: 'b' }), consent, rewrites({ text: 'c' }, 'more')]);
+
+    expect(entered).toEqual([{ text: 'c' }]);
+    expect(result.audit?.rewrites?.map(({ layer: name }) => name)).toEqual(['rewrites', 'more']);
+  });
+
   it.each<[string, ToolCaller]>([
     ['changes a value', (call, next) => next(withCall(call, { toolArgs: { text: 'b' } }))],
     ['adds a member', (call, next) => next(withCall(call, { toolArgs: { ...call.toolArgs, more: 1 } }))],
@@ -113,8 +127,8 @@ describe('an approved call', () => {
     expect(entered).toEqual([{ text: 'edited' }]);
   });
 
-  it('needs the last of two approvals to fit', async () => {
-    expect((await run([consent, changes({ text: 'b' }), consent])).result.status).toBe('ok');
+  it('needs both of two approvals to fit', async () => {
+    expect((await run([consent, consent])).result.status).toBe('ok');
     expect((await run([consent, consent, changes({ text: 'b' })])).result.status).toBe('consent_denied');
   });
 

@@ -69,10 +69,19 @@ export function guardCall(call: ToolCall, guard: Guard): ToolCall {
  * changed is recorded; any other difference keeps the call from running.
  */
 export function approveCall(call: ToolCall): ToolCall {
-  const { toolName, toolArgs: args } = ownCall(call);
-  call[SLOT].state.approvedArgs = args;
-  return withTerms(call, { approved: Object.freeze({ toolName, args, covered: args, rewrites: Object.freeze([]) }) });
+  const own = ownCall(call);
+  const { toolName, toolArgs: args } = own;
+  const { approved: before } = termsOf(own);
+  // A second yes does not stand for the first: what the first one did not cover stays uncovered.
+  if (before !== null && !covers(before, own)) return own;
+  own[SLOT].state.approvedArgs = args;
+  return withTerms(own, { approved: Object.freeze({ toolName, args, covered: args, rewrites: before?.rewrites ?? NO_REWRITES }) });
 }
+
+const NO_REWRITES: readonly Rewrite[] = Object.freeze([]);
+
+const covers = (approved: ApprovedCall, call: ToolCall): boolean =>
+  call.toolName === approved.toolName && sameArgs(call.toolArgs, approved.covered);
 
 /** Makes `hash` the one that everything below uses for its records, so that receipts and spans can be joined. */
 export const hashWith = (call: ToolCall, hash: HashValue): ToolCall => withTerms(call, { hash });
@@ -114,7 +123,7 @@ function stillUnder(laidDown: CallTerms, call: ToolCall): ToolCall {
 
 /** Whether the executor may be entered with this call: the approval still fits, and no guard objects. */
 export function breachOf(call: ToolCall, { approved, guards }: CallTerms): Refusal | null {
-  if (approved !== null && !(call.toolName === approved.toolName && sameArgs(call.toolArgs, approved.covered))) return NOT_APPROVED;
+  if (approved !== null && !covers(approved, call)) return NOT_APPROVED;
   for (const guard of guards) {
     const refusal = verdictOf(guard, call);
     if (refusal !== null) return refusal;

@@ -1,6 +1,6 @@
 /** The dispatcher's own layers: who may come in, how many, and with which arguments the tool is entered. */
 
-import { stateOf, type ToolCall, type Turn } from '../core/call.ts';
+import { createCall, SLOT, stateOf, type ToolCall, type Turn } from '../core/call.ts';
 import { closest } from '../core/closest.ts';
 import { oneLine, type ErrorCode } from '../core/errors.ts';
 import { cancelled, silentLayers } from '../core/frame.ts';
@@ -109,6 +109,14 @@ export function entryLayer(resolve: (name: string, turn: Turn) => Tool | null, n
     const record = recordOf(call);
     const untouched = call.toolArgs === record.admitted && tool === record.tool && tool.inputSchema === tool.ownSchema;
     const problems = untouched ? [] : validateJson(tool.ownSchema, call.toolArgs);
-    return problems.length === 0 ? next(call) : invalidArgs(call, describeProblems(problems));
+    return problems.length === 0 ? next(asCallOf(tool, call, record.tool)) : invalidArgs(call, describeProblems(problems));
   });
+}
+
+/** Where a layer chose another tool, guards must judge that one by what it says about itself. */
+function asCallOf(tool: Tool, call: ToolCall, asked: Tool | null): ToolCall {
+  if (tool === asked) return call;
+  const { annotations, description, ownSchema: schema, executor: declaredExecutor } = tool;
+  const { state, frame, terms } = call[SLOT];
+  return createCall({ ...call, annotations, description, schema, declaredExecutor }, state, frame, terms);
 }

@@ -72,14 +72,14 @@ function endingStatus(result: ToolResult): 'completed' | 'failed' | 'cancelled' 
   return outcome === 'interrupted' ? 'paused' : outcome;
 }
 
-/** A large text becomes an output file. Losing the file is a pity, not a failure: the preview says so. */
+/** A large text becomes an output file, unless a layer has kept it aside already. Losing the file is a pity, not a failure: the preview says so. */
 async function keptAside(
   call: ToolCall,
   result: ToolResult,
   { outputFiles, maxPreviewBytes, logger }: LifecycleParts,
 ): Promise<ToolResult> {
   const text = result.renderedResult;
-  if (text.length * 3 <= maxPreviewBytes || Buffer.byteLength(text) <= maxPreviewBytes) return result;
+  if (result.outputFiles.length > 0 || text.length * 3 <= maxPreviewBytes || Buffer.byteLength(text) <= maxPreviewBytes) return result;
   try {
     const file = await outputFiles.write({ sessionId: call.turn.sessionId, text, mediaType: 'text/plain; charset=utf-8' });
     return previewOf(result, file, maxPreviewBytes);

@@ -31,6 +31,13 @@ describe('reading an output file', () => {
     expect(await read(uri)).toEqual(await read(sha256));
   });
 
+  it('is not confused by a folder that looks like a digest', async () => {
+    outputs = fileOutputs(join(root, 'f'.repeat(64)));
+    const { uri } = await write('kept aside');
+
+    expect(await read(uri)).toMatchObject({ text: 'kept aside' });
+  });
+
   it.each([
     [0, 4, 'aé', 0, 3],
     [0, 7, 'aé😀', 0, 7],

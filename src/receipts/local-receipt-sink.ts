@@ -78,16 +78,20 @@ export function createSink(options: LocalReceiptSinkOptions, files: ChainFiles):
   const keeper = keeperFrom(options, files);
   // By file and not by session: names that were made safe into the same one share a writer.
   const writers = new Map<string, ChainWriter>();
+  /** The one used last, which is never closed for another: making a name safe costs as much as writing a line. */
+  let last: { readonly sessionId: string; readonly writer: ChainWriter } | null = null;
   let isClosed = false;
 
   const writerOf = (sessionId: string): ChainWriter => {
     if (isClosed) throw new AlliumError('ERR_CLOSED', 'localReceiptSink was closed', { layer: 'localReceiptSink' });
+    if (last?.sessionId === sessionId) return last.writer;
     const name = safeName(sessionId);
     const writer = writers.get(name) ?? openSafely(keeper, sessionId);
     // The last one in the map was used last.
     writers.delete(name);
     writers.set(name, writer);
     if (writers.size > MAX_OPEN) closeIdle(writers, writer);
+    last = { sessionId, writer };
     return writer;
   };
   const all = async (task: (writer: ChainWriter) => Promise<void>): Promise<void> => {

@@ -1,0 +1,92 @@
+/** How a call ends at this layer, and what is written down about the decision. */
+
+import {
+  annotate,
+  type ApprovalRecord,
+  changedPaths,
+  clockOf,
+  type ConsentRecord,
+  fail,
+  refuse,
+  scrubFor,
+  type ToolCall,
+  type ToolResult,
+  withResult,
+} from '../../src/index.ts';
+import { fingerprintOf } from './fingerprint.ts';
+import type { Pending, Settled } from './gate.ts';
+import { plainLine } from './plain-text.ts';
+
+/** Nobody could be asked: the call waits, with everything needed to ask later. */
+export function waiting(call: ToolCall, { question }: Pending): ToolResult {
+  const { id, fingerprint, shown, options, expiresAt } = question;
+  const text = `${nameOf(call)} needs an approval, and nobody could be asked yet. Wait for the decision; do not repeat the call.`;
+  const interruption = {
+    kind: 'approval_required',
+    id,
+    fingerprint,
+    shown,
+    options,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  } as const;
+  return refuse(call, 'approval_required', text, { interruption });
+}
+
+/** Nobody decided in time, which is not a denial. */
+export function expired(call: ToolCall, id: string, expiresMs: number): ToolResult {
+  const text = `Nobody decided about ${nameOf(call)} within ${expiresMs} ms, so it did not run.`;
+  return recorded(refuse(call, 'consent_expired', text), call, byLayer(call, id, 'expired'));
+}
+
+/** The cause stays with the host: a decider's error may speak of the arguments. */
+export function failed(call: ToolCall, id: string, cause: unknown): ToolResult {
+  const text = `${nameOf(call)} was not approved: deciding about it failed. Do not repeat the call unchanged.`;
+  return recorded(fail(call, 'consent_denied', cause, text), call, { ...byLayer(call, id, 'denied'), reason: 'deciding failed' });
+}
+
+/** Somebody or something said no. */
+export function denied(call: ToolCall, settled: Settled): ToolResult {
+  const why = settled.reason === undefined ? '' : `: ${settled.reason}`;
+  const text = `${nameOf(call)} was not approved${why}. Do not repeat the call unchanged.`;
+  return recorded(refuse(call, 'consent_denied', text), call, settled);
+}
+
+const byLayer = (call: ToolCall, id: string, decision: 'denied' | 'expired'): Settled => ({
+  id,
+  decision,
+  decidedBy: 'consent',
+  decidedAt: new Date(clockOf(call).now()).toISOString(),
+  call,
+});
+
+const nameOf = ({ toolName }: ToolCall): string => plainLine(toolName, 128);
+
+/** Who decided and when, over which call; what was edited by path only. */
+export function recorded(result: ToolResult, asked: ToolCall, settled: Settled): ToolResult {
+  const { id, decision, decidedBy, decidedAt, reason, call, remembered } = settled;
+  const record: ConsentRecord = { decision, decidedBy, decidedAt, ...(reason === undefined ? {} : { reason }) };
+  const paths = call.toolArgs === asked.toolArgs ? [] : changedPaths(asked.toolArgs, call.toolArgs).map((path) => plainLine(path, 200));
+  const edits = paths.length === 0 ? {} : { edited: true, paths };
+  const line = { status: decision, decidedBy, ...(remembered === true ? { remembered } : {}) };
+  return annotate(
+    withResult(result, { approval: approvalOf(id, cleaned(record, asked), call) }),
+    { consent: { ...record, ...edits } },
+    line,
+  );
+}
+
+/** Redaction may stand inside, where it never sees what somebody wrote here; the audit record is cleaned by itself. */
+const cleaned = ({ decidedBy, reason, ...rest }: ConsentRecord, call: ToolCall): ConsentRecord => ({
+  ...rest,
+  decidedBy: scrubFor(call, decidedBy),
+  ...(reason === undefined ? {} : { reason: scrubFor(call, reason) }),
+});
+
+function approvalOf(id: string, record: ConsentRecord, call: ToolCall): ApprovalRecord | null {
+  try {
+    return { id, fingerprint: fingerprintOf(call), ...record };
+  } catch {
+    // Only a call that was refused for it gets here: everything else was fingerprinted before it was decided about.
+    return null;
+  }
+}
