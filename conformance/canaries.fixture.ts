@@ -26,8 +26,8 @@ export function formsOf(value: string): readonly string[] {
     ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
     bytes.toString('hex'),
     [...bytes].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
-    [...value].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
-    [...value].reverse().join(''),
+    Array.from(value, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
+    Array.from(value).reverse().join(''),
   ];
 }
 

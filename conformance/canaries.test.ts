@@ -102,7 +102,7 @@ type Scenario = readonly [status: string, request: { name: string; arguments?: o
 const args = { token: SECRET, reason: `for ${SECRET}` };
 const ask = consent({ rules: [{ tool: '*', decision: 'ask' }], expiresMs: 20, prompts: [() => new Promise(() => {})] });
 const failing = auditLog(() => Promise.reject(new Error('the sink is down')));
-const effect = (): ToolLayer => idempotency({ mode: 'effect', key: (call) => String(call.toolArgs.key) });
+const effect = (): ToolLayer => idempotency({ mode: 'effect', key: (call) => JSON.stringify(call.toolArgs.key) });
 
 const SCENARIOS: readonly Scenario[] = [
   ['ok', { name: 'tell' }],

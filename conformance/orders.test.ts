@@ -33,7 +33,7 @@ function layersFor(receipts: string[], clock: TestClock): Record<Name, ToolLayer
     }),
     requiredReason: requiredReason(),
     redaction: redaction({ detectors: ['secrets', 'card'], strategies: { card: 'block' }, paths: ['**.pin'] }),
-    idempotency: idempotency({ key: (call) => `${call.toolName}:${String(call.toolArgs.key)}` }),
+    idempotency: idempotency({ key: (call) => `${call.toolName}:${JSON.stringify(call.toolArgs.key)}` }),
     dryRun: dryRun({ only: ['preview_*'] }),
     timeout: timeout({ maxMs: LIMIT_MS, graceMs: 0 }),
   };
@@ -74,7 +74,7 @@ const shownBy = ({ result, content, renderedResult, observation, error }: ToolRe
 async function finish(bench: Bench, calling: Promise<ToolResult>): Promise<ToolResult> {
   let result: ToolResult | null = null;
   void calling.then((ended) => (result = ended));
-  for (let step = 0; step < 200 && result === null; step += 1) await (step < 20 ? settle() : bench.clock.advance(LIMIT_MS));
+  for (let step = 0; step < 200 && result === null; step += 1) await (step < 6 ? settle() : bench.clock.advance(LIMIT_MS));
   if (result === null) throw new Error('a call did not end');
   return result;
 }
@@ -155,7 +155,7 @@ function naiveCache(): ToolLayer {
   return {
     name: 'idempotency',
     async caller(call, next) {
-      const key = `${call.toolName}:${String(call.toolArgs.key)}`;
+      const key = `${call.toolName}:${JSON.stringify(call.toolArgs.key)}`;
       if (kept.has(key)) return ok(call, kept.get(key));
       const result = await next(call);
       if (result.ok) kept.set(key, result.result);
@@ -167,7 +167,10 @@ function naiveCache(): ToolLayer {
 /** Takes any answer for a yes. */
 const naiveConsent: ToolLayer = {
   name: 'consent',
-  caller: (call, next) => (String(call.toolName) === '' ? refuse(call, 'consent_denied', '') : next(call)),
+  caller(call, next) {
+    const answer: unknown = 'denied';
+    return answer ? next(call) : refuse(call, 'consent_denied', 'No.');
+  },
 };
 
 describe('the order of the seven', () => {

@@ -103,7 +103,7 @@ const governed = governTools({
       ],
     }),
     requiredReason(),
-    when((tool) => tool.toolName === 'refund', idempotency({ mode: 'effect', key: (call) => String(call.toolArgs.order) })),
+    when((tool) => tool.toolName === 'refund', idempotency({ mode: 'effect', key: (call) => JSON.stringify(call.toolArgs.order) })),
     redaction(),
     handoffArtifact({ source: 'support' }),
     when((tool) => tool.annotations.readOnly === true, idempotency()),
@@ -151,7 +151,7 @@ await governed.close();
 
 console.log('── spans');
 for (const { name, status, duration_ms: ms, child_spans: children } of spans) {
-  console.log(`   ${name.padEnd(26)} ${String(status).padEnd(18)} ${children.length} layers, ${ms < 1_000 ? 'under a second' : 'slow'}`);
+  console.log(`   ${name.padEnd(26)} ${status.padEnd(18)} ${children.length} layers, ${ms < 1_000 ? 'under a second' : 'slow'}`);
 }
 
 // #region verify
