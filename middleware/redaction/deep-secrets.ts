@@ -1,4 +1,4 @@
-/** The rules of secretlint, for those who want more families at a hundred times the price. */
+/** The rules of secretlint, for those who want more families at many times the price. */
 
 import type { Span } from './detector.ts';
 import { nextTurn, WINDOW, windowsOf } from './scan.ts';
