@@ -14,7 +14,7 @@ export { AlliumError, ERROR_CODES, isAlliumError } from './core/errors.ts';
 export type { CreateId } from './core/ids.ts';
 export type { JsonObject, JsonValue } from './core/json.ts';
 export type { ApprovalRecord, FailOptions, Interruption, OutputFileRef, ResultChanges, ToolResult } from './core/result.ts';
-export { annotate, causeOf, fail, ok, raise, refuse, withResult } from './core/result.ts';
+export { annotate, causeOf, fail, isRendered, ok, raise, refuse, withResult } from './core/result.ts';
 export type { ErrorClass, Executed, KnownStatus, Outcome, StatusRow, ToolStatus } from './core/status.ts';
 export { outcomeOf, STATUSES } from './core/status.ts';
 

@@ -44,7 +44,8 @@ export function auditLog(given: AuditLogSink | AuditLogOptions): ToolLayer {
     order: ORDER,
     async caller(received, next) {
       const call = hashWith(received, hash);
-      const unready = settings.blocks ? await notReady(call, delivery) : null;
+      const asked = settings.blocks ? notReady(call, delivery) : null;
+      const unready = asked === null ? null : await asked;
       // While nothing can be delivered, receipts of calls that do not run would pile up.
       if (unready !== null && (unready.status !== 'cancelled' || delivery?.isDown === true)) return unrecorded(call, unready, settings);
       const stopped = unready ?? (intent && call.annotations.readOnly !== true ? await intentNotKept(call, settings) : null);

@@ -24,7 +24,7 @@ const unavailable = (call: ToolCall, cause: unknown): ToolResult =>
 const gone = (call: ToolCall): ToolResult => refuse(call, 'cancelled', 'The call was cancelled before it ran.');
 
 /** The refusal of a call that could not be recorded, or of one whose caller left while that was found out. */
-export async function notReady(call: ToolCall, delivery: Delivery | null): Promise<ToolResult | null> {
+export function notReady(call: ToolCall, delivery: Delivery | null): Promise<ToolResult | null> | null {
   const asked = delivery?.ready(call.turn.sessionId) ?? null;
   if (asked === null) return null;
   const answer = asked.then(

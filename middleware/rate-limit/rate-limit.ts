@@ -52,7 +52,8 @@ export function rateLimit(options: RateLimitOptions): ToolLayer {
       let taken: Taken;
       try {
         const key = limitKeyOf(call, per, [max, windowMs]);
-        taken = checked(await store.take(typeof key === 'string' ? key : await key, { max, windowMs, now: clockOf(call).monotonic() }));
+        const answer = store.take(typeof key === 'string' ? key : await key, { max, windowMs, now: clockOf(call).monotonic() });
+        taken = checked(answer instanceof Promise ? await answer : answer);
       } catch (cause) {
         return failed(call, cause);
       }

@@ -1,12 +1,22 @@
 /** The way up: nothing of a result is handed out before all of it was looked at. */
 
 import { inspect } from 'node:util';
-import { canonicalJson, causeOf, type ContentBlock, fail, type JsonValue, ok, type ToolResult, withResult } from '../../src/index.ts';
+import {
+  canonicalJson,
+  causeOf,
+  type ContentBlock,
+  fail,
+  type JsonValue,
+  ok,
+  type ToolResult,
+  withResult,
+  isRendered,
+} from '../../src/index.ts';
 import { ABORTED, askRedactor, type RedactionAnswer, type Redactor } from './ask-redactor.ts';
 import type { CleanedCall } from './clean-call.ts';
 import { type Literals, removedBetween } from './literals.ts';
 import { type Rules, textCleaner } from './rules.ts';
-import { putBack, rendersItself, surfacesOf } from './surfaces.ts';
+import { putBack, surfacesOf } from './surfaces.ts';
 import { sweep } from './sweep.ts';
 
 export interface CleanedResult {
@@ -26,7 +36,7 @@ export async function cleanResult(
   const first = await swept(answered, sent, rules, sent.literals);
   if (redactor === undefined || first.blocked) return withCleanCause(first, sent, rules, first.literals);
   const { result } = first;
-  const text = result.ok && rendersItself(result) ? null : result.renderedResult;
+  const text = result.ok && isRendered(result) ? null : result.renderedResult;
   const input = { phase: 'out', toolName: sent.call.toolName, args: result.arguments, result: result.result, text } as const;
   const answer = await askRedactor(redactor, input, sent.call.signal);
   if (answer === ABORTED) return ABORTED;
@@ -62,7 +72,7 @@ const SURFACES = ['', 'content', 'renderedResult', 'error', 'arguments', 'interr
 
 /** Paths as the record has them: those of the value as they are, others with the name of their surface. */
 function fieldsOf(before: ToolResult, paths: readonly (readonly string[])[]): readonly string[] {
-  const isRepeated = rendersItself(before) && paths.some((own, index) => own.length > 0 && !TEXTS.has(SURFACES[index] ?? ''));
+  const isRepeated = isRendered(before) && paths.some((own, index) => own.length > 0 && !TEXTS.has(SURFACES[index] ?? ''));
   const named = paths.flatMap((own, index) => {
     const surface = SURFACES[index] ?? '';
     if (isRepeated && TEXTS.has(surface)) return [];
@@ -89,7 +99,7 @@ function answerOf(before: ToolResult, answer: RedactionAnswer, sent: CleanedCall
 }
 
 function withValue(before: ToolResult, value: JsonValue): ToolResult {
-  if (before.ok && rendersItself(before)) return withResult(before, { result: value });
+  if (before.ok && isRendered(before)) return withResult(before, { result: value });
   const written = canonicalJson(before.result);
   const rewritten = (text: string) => (isJsonOf(text, written) ? JSON.stringify(value) : text);
   const content = before.content.map((block) => (block.type === 'text' ? { ...block, text: rewritten(block.text) } : block));
@@ -128,7 +138,7 @@ function withCleanCause(cleaned: CleanedResult, sent: CleanedCall, rules: Rules,
   });
   const rest = { executor, approval, outputFiles, arguments: result.arguments, result: result.result };
   const optional = { ...(interruption === undefined ? {} : { interruption }), ...(metadata === undefined ? {} : { metadata }) };
-  const texts = rendersItself(result) ? {} : { content, renderedResult };
+  const texts = isRendered(result) ? {} : { content, renderedResult };
   return { ...cleaned, result: withResult(failed, { ...rest, ...optional, ...texts }) };
 }
 

@@ -1,6 +1,14 @@
 /** Every place of a result at which something can be read, taken out and put back. */
 
-import { type ContentBlock, type JsonObject, type JsonValue, type ResultChanges, type ToolResult, withResult } from '../../src/index.ts';
+import {
+  type ContentBlock,
+  isRendered,
+  type JsonObject,
+  type JsonValue,
+  type ResultChanges,
+  type ToolResult,
+  withResult,
+} from '../../src/index.ts';
 import { cleanedJson, type EmbeddedJson, embeddedJson } from './embedded-json.ts';
 import type { Path } from './paths.ts';
 import type { Surface, Sweep } from './sweep.ts';
@@ -9,15 +17,16 @@ import type { Surface, Sweep } from './sweep.ts';
 export interface ResultSurfaces {
   readonly surfaces: readonly Surface[];
   readonly embedded: readonly EmbeddedJson[];
-  readonly isRendered: boolean;
+  /** Text and content are written anew with the value. */
+  readonly follows: boolean;
 }
 
 /** `clean` are arguments that were cleaned before and need no second look. */
 export function surfacesOf(result: ToolResult, paths: readonly Path[], clean: JsonObject, canCover: boolean): ResultSurfaces {
-  const isRendered = rendersItself(result);
-  const embedded = paths.length === 0 || (isRendered && typeof result.result !== 'string') ? [] : embeddedJson(textsOf(result));
+  const follows = isRendered(result);
+  const embedded = paths.length === 0 || (follows && typeof result.result !== 'string') ? [] : embeddedJson(textsOf(result));
   const surfaces: readonly Surface[] = [
-    { value: result.result === clean ? null : result.result, paths, isCovered: canCover && result.ok && isRendered },
+    { value: result.result === clean ? null : result.result, paths, isCovered: canCover && result.ok && follows },
     // Blocks are JSON by their definition; their interface has no index signature.
     { value: result.content as unknown as JsonValue, paths: NONE },
     { value: result.renderedResult, paths: NONE },
@@ -27,7 +36,7 @@ export function surfacesOf(result: ToolResult, paths: readonly Path[], clean: Js
     { value: restOf(result), paths: NONE },
     ...embedded.map(({ value }) => ({ value, paths })),
   ];
-  return { surfaces, embedded, isRendered };
+  return { surfaces, embedded, follows };
 }
 
 const NONE: readonly Path[] = [];
@@ -52,7 +61,7 @@ const textsOf = ({ result, content, renderedResult }: ToolResult): readonly stri
 ];
 
 /** The result with its cleaned surfaces; the very same one where all of them are as they were. */
-export function putBack(before: ToolResult, { surfaces, embedded, isRendered }: ResultSurfaces, sweep: Sweep): ToolResult {
+export function putBack(before: ToolResult, { surfaces, embedded, follows: isWritten }: ResultSurfaces, sweep: Sweep): ToolResult {
   if (surfaces.every((surface, index) => sweep.values[index] === surface.value)) return before;
   const [value, content, text, error, args, shown, rest] = sweep.values;
   const jsonTexts = cleanedJson(embedded, sweep.values.slice(surfaces.length - embedded.length));
@@ -63,7 +72,7 @@ export function putBack(before: ToolResult, { surfaces, embedded, isRendered }: 
   const isRevalued = surfaces[0]?.value !== null && result !== before.result;
   const isRenewed = before.ok ? isRevalued : error !== before.error;
   // Where the text follows the value it is written anew with it; what only the text gave away is replaced in the text.
-  const follows = isRendered && (isRenewed || renderedResult === before.renderedResult);
+  const follows = isWritten && (isRenewed || renderedResult === before.renderedResult);
   return withResult(before, {
     ...(isRevalued ? { result } : {}),
     ...(error === before.error ? {} : { error: error as string }),
@@ -72,14 +81,6 @@ export function putBack(before: ToolResult, { surfaces, embedded, isRendered }: 
     ...(rest === null ? {} : restChanges(before, rest as JsonObject)),
     ...(follows ? {} : { content: cleanedBlocks(before.content, content as unknown as readonly ContentBlock[], textOr), renderedResult }),
   });
-}
-
-/** Whether text and content only write out the value, or the error, and are written anew together with it. */
-export function rendersItself({ ok, result, error, content, renderedResult }: ToolResult): boolean {
-  const [block] = content;
-  if (content.length !== 1 || block?.type !== 'text' || block.annotations !== undefined || block.text !== renderedResult) return false;
-  if (!ok) return error === renderedResult;
-  return (typeof result === 'string' ? result : JSON.stringify(result)) === renderedResult;
 }
 
 function restChanges({ approval, outputFiles, errorCategory }: ToolResult, rest: JsonObject): ResultChanges {

@@ -80,7 +80,14 @@ function workOf(line: LayerEntry, callStartMs: number, callEndMs: number): Layer
   };
 }
 
+const parsed = { iso: '', ms: Number.NaN };
+
+/** The lines of one call share a few milliseconds, and parsing costs more than comparing. */
 function timeOr(iso: unknown, otherwise: number): number {
-  const ms = typeof iso === 'string' ? Date.parse(iso) : Number.NaN;
-  return Number.isFinite(ms) ? ms : otherwise;
+  if (typeof iso !== 'string') return otherwise;
+  if (iso !== parsed.iso) {
+    parsed.ms = Date.parse(iso);
+    parsed.iso = iso;
+  }
+  return Number.isFinite(parsed.ms) ? parsed.ms : otherwise;
 }

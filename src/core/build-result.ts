@@ -26,11 +26,13 @@ export interface ResultLink {
   readonly measured: boolean;
   /** The content is only the rendered text, to be rendered again with it. */
   derived: boolean;
+  /** The text was written from the value or the error, and by nobody. */
+  readonly rendered: boolean;
   result: ToolResult | null;
 }
 
 export type ResultFields = Omit<ToolResult, typeof BRAND | 'renderedResult' | 'observation' | 'audit'>;
-export type LinkFields = Pick<ResultLink, 'state' | 'call' | 'raise' | 'cause' | 'claim' | 'at' | 'measured'>;
+export type LinkFields = Pick<ResultLink, 'state' | 'call' | 'raise' | 'cause' | 'claim' | 'at' | 'measured' | 'rendered'>;
 /** The part of a result that says how it went; the rest is taken from the call. */
 export type Ending = Pick<
   ToolResult,
@@ -41,7 +43,7 @@ export type Ending = Pick<
 export function moved(result: ToolResult, call: ToolCall, claim: Executed): ToolResult {
   const { raise: code, cause, at } = result[BRAND];
   const { state } = call[SLOT];
-  const link = { state, call, raise: code, cause, claim, at: null, measured: at !== null };
+  const link = { state, call, raise: code, cause, claim, at: null, measured: at !== null, rendered: result[BRAND].rendered };
   return build({ ...result, content: givenContent(result) }, link, result.renderedResult, state.audit);
 }
 
@@ -133,7 +135,7 @@ export function answer(given: ToolCall, ending: Ending, cause: (() => unknown) |
     interruption: ending.interruption,
     metadata: ending.metadata,
   } as ResultFields;
-  return build(fields, { state, call, raise: null, cause, claim, at: null, measured: false }, undefined, state.audit);
+  return build(fields, { state, call, raise: null, cause, claim, at: null, measured: false, rendered: true }, undefined, state.audit);
 }
 
 /** The one literal every result is made of. */
@@ -141,7 +143,8 @@ export function build(fields: ResultFields, link: LinkFields, text: string | und
   const renderedResult = text ?? (fields.ok ? renderContent(fields.content, fields.result) : (fields.error ?? ''));
   const derived = fields.content.length === 0;
   const { state, call, raise: code, cause, claim, at, measured } = link;
-  const brand: ResultLink = { state, call, raise: code, cause, claim, at, measured, derived, result: null };
+  const rendered = text === undefined || link.rendered;
+  const brand: ResultLink = { state, call, raise: code, cause, claim, at, measured, derived, rendered, result: null };
   const result = {
     ok: fields.ok,
     status: fields.status,

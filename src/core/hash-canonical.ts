@@ -21,6 +21,8 @@ export interface HashOptions {
 
 const KEY_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
+const OPTIONS = Object.freeze({ key: expected.object });
+
 const KEY_FIELDS = Object.freeze({
   id: expected.required({ text: '1 to 64 of A-Z a-z 0-9 _ -', test: (value) => typeof value === 'string' && KEY_ID.test(value) }),
   secret: expected.required({
@@ -35,7 +37,7 @@ const KEY_FIELDS = Object.freeze({
  * `ERR_NOT_JSON` like `canonicalJson`.
  */
 export function hashCanonical(value: unknown, options: HashOptions = {}): string {
-  checkOptions('hashCanonical', options, { key: expected.object });
+  checkOptions('hashCanonical', options, OPTIONS);
   const { key } = options;
   if (key === undefined) return `sha256:${hash('sha256', canonicalJson(value))}`;
   checkOptions('hashCanonical key', key, KEY_FIELDS);

@@ -163,7 +163,8 @@ export function withResult(result: ToolResult, changes: ResultChanges): ToolResu
   } as ResultFields; // Absent members are undefined here, as in every result.
   // A text somebody set on purpose stays until what it stands for changes: redrawn, it would show what was hidden.
   const stale = fields.ok !== result.ok || fields.error !== result.error || changes.result !== undefined || changes.content !== undefined;
-  return build(fields, result[BRAND], changes.renderedResult ?? (stale ? undefined : result.renderedResult), result.audit);
+  const link = changes.renderedResult === undefined ? result[BRAND] : { ...result[BRAND], rendered: false };
+  return build(fields, link, changes.renderedResult ?? (stale ? undefined : result.renderedResult), result.audit);
 }
 
 // A snapshot has the shape of what was copied.
@@ -201,6 +202,9 @@ export function annotate(result: ToolResult, patch: AuditPatch, entry?: EntryPat
 export function raise(result: ToolResult, code: ErrorCode = 'ERR_CALL_REFUSED'): ToolResult {
   return rebuild(result, { link: { ...result[BRAND], raise: code } });
 }
+
+/** Whether text and content only write out the value, or the error, so that they are written anew together with it. */
+export const isRendered = (result: ToolResult): boolean => result[BRAND].derived && result[BRAND].rendered;
 
 /** The error behind a failed result, for the host's own logs. */
 export const causeOf = (result: ToolResult): unknown => result[BRAND].cause?.();

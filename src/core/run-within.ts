@@ -152,7 +152,8 @@ function stop<T>(run: Run<T>, by: Stopped<T>['by']): void {
   if (by === 'timeout') run.timedOut = new DOMException('the tool ran out of time', 'TimeoutError');
   letGo(run);
   run.controller?.abort(reasonOf(run));
-  setDeadline(run.clock, run.clock.monotonic(), run.bounds.graceMs, run);
+  if (run.bounds.graceMs === 0) end(run, null);
+  else setDeadline(run.clock, run.clock.monotonic(), run.bounds.graceMs, run);
 }
 
 function end<T>(run: Run<T>, ran: Ran<T> | null): void {

@@ -10,7 +10,7 @@ import { closeSegments, rotate, type Segments, syncSegment, writeSome } from './
 export interface ChainWriter {
   append(build: (uri: string) => Receipt, durability: Durability): Appended;
   /** Tries what failed once more. Rejects when it fails again. */
-  ready(): Promise<void>;
+  ready(): Promise<void> | null;
   /** Waits until everything appended so far is written. Rejects when something could not be. */
   flush(): Promise<void>;
   /** True when nothing is under way and nothing is left to write. */
@@ -79,9 +79,10 @@ export function createChainWriter(chain: Segments, uriOf: (seq: number) => strin
       void start();
       return { uri, kept: durability === 'background' ? KEPT : waiterFor(waiting, durability).promise };
     },
-    async ready() {
-      if (failure !== null) void start();
-      if (failure !== null) await settle();
+    ready() {
+      if (failure === null) return null;
+      void start();
+      return settle();
     },
     async flush() {
       if (waiting.receipts.length > 0 || failure !== null) void start();

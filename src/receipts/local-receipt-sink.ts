@@ -107,7 +107,7 @@ export function createSink(options: LocalReceiptSinkOptions, files: ChainFiles):
       key: keeper.key,
       publicKey: keeper.signer.publicKey,
       append: (sessionId: string, ...rest: Parameters<ChainWriter['append']>) => writerOf(sessionId).append(...rest),
-      ready: async (sessionId: string) => writerOf(sessionId).ready(),
+      ready: (sessionId: string) => writerOf(sessionId).ready(),
       flush: () => all((writer) => writer.flush()),
       async close() {
         isClosed = true;

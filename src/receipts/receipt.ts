@@ -63,8 +63,11 @@ export interface LocalReceiptSink {
    * the receipt names itself. Throws when the file cannot be used.
    */
   append(sessionId: string, build: (uri: string) => Receipt, durability: Durability): Appended;
-  /** Rejects when the session's file cannot be written to just now; tries what failed before once more. */
-  ready(sessionId: string): Promise<void>;
+  /**
+   * Rejects when the session's file cannot be written to just now; tries what failed before once more. `null` when nothing
+   * failed, so that nobody has to wait. Throws when the file cannot be used.
+   */
+  ready(sessionId: string): Promise<void> | null;
   /** Waits until everything appended so far is written. Rejects when something could not be. */
   flush(): Promise<void>;
   /** Flushes, signs the ends and lets go of the files. */
