@@ -45,7 +45,14 @@ export function localWriter(sink: LocalReceiptSink, owned: boolean): Writer {
         let receipt: Receipt | null = null;
         const { uri, kept } = sink.append(sessionId, (place) => (receipt = build(place)), durability);
         // A receipt that has its place stays with the sink, which tries again itself when it is asked whether it is ready.
-        return { receipt: receipt ?? build(uri), uri, kept, again: async () => void (await sink.ready(sessionId)) };
+        return {
+          receipt: receipt ?? build(uri),
+          uri,
+          kept,
+          again: async () => {
+            await sink.ready(sessionId);
+          },
+        };
       } catch (thrown) {
         const receipt = build(null);
         const again = async () => sink.append(sessionId, (place) => placed(receipt, place), durability).kept;
