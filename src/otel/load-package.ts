@@ -8,6 +8,6 @@ export async function loadPackage<T>(name: string, load: () => Promise<T>): Prom
     return await load();
   } catch (thrown) {
     const message = `startTelemetry needs the package ${name}, which could not be loaded; install it with "npm install ${name}"`;
-    throw new AlliumError('ERR_INVALID_OPTION', message, {}, { cause: thrown });
+    throw new AlliumError('ERR_MISSING_PACKAGE', message, {}, { cause: thrown });
   }
 }

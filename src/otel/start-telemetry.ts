@@ -87,7 +87,7 @@ function running(parts: readonly Part[]): Telemetry {
 const stopAll = (parts: readonly Part[]): Promise<unknown> => Promise.allSettled(parts.map((part) => part.shutdown()));
 
 const alreadyRunning = (): AlliumError =>
-  new AlliumError('ERR_INVALID_OPTION', 'startTelemetry: OpenTelemetry is running in this process already; telemetry() will use it');
+  new AlliumError('ERR_ALREADY_RUNNING', 'startTelemetry: OpenTelemetry is running in this process already; telemetry() will use it');
 
 /** Before a provider is registered, the API gives a stand-in that has nothing to delegate to. */
 const isRegistered = (provider: TracerProvider & { getDelegateTracer?(name: string): unknown }): boolean =>

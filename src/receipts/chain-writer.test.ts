@@ -160,7 +160,7 @@ describe('a chain writer', () => {
     const sink = testSink(dir, {}, failing('write', 'EIO', 1).files);
 
     await expect(sink.append('s', receipt('a'), 'write').kept).rejects.toThrow(
-      /^The receipts of a session could not be written \(EIO\)\.$/,
+      /^the receipts of a session could not be written \(EIO\)$/,
     );
     await sink.close();
   });

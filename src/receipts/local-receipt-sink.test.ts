@@ -301,7 +301,7 @@ describe('localReceiptSink that is told wrong things', () => {
     writeFileSync(dir, '');
     const sink = testSink(join(dir, 'in'));
 
-    expect(() => sink.append('s', any, 'write')).toThrow(/^The receipts of a session could not be written \(ENOTDIR\)\.$/);
+    expect(() => sink.append('s', any, 'write')).toThrow(/^the receipts of a session could not be written \(ENOTDIR\)$/);
   });
 
   it('takes nothing after it was closed', async () => {

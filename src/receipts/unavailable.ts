@@ -1,10 +1,10 @@
 /** What a writer throws when the system refuses. */
 
-import { isAlliumError } from '../core/errors.ts';
+import { AlliumError, isAlliumError } from '../core/errors.ts';
 
 /** Says what kind of failure it was. The system's own message names the file, and stays with the host as the cause. */
 export function unavailable(cause: unknown): Error {
   if (isAlliumError(cause)) return cause;
   const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : 'no reason known';
-  return new Error(`The receipts of a session could not be written (${code}).`, { cause });
+  return new AlliumError('ERR_RECEIPTS_UNAVAILABLE', `the receipts of a session could not be written (${code})`, {}, { cause });
 }
