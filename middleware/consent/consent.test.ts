@@ -38,7 +38,7 @@ describe('consent', () => {
     expect(result.audit?.layers).toMatchObject([{ name: 'consent', status: 'approved', decidedBy: 'ada' }]);
   });
 
-  it('refuses a denied call with the reason, and says that nothing ran', async () => {
+  it('decide may refuse a call with a reason, and then nothing ran', async () => {
     const { result, ran } = await run(() => ({ decision: 'denied', decidedBy: 'ada', reason: 'too much' }));
 
     expect(ran).toBe(0);

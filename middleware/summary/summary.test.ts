@@ -11,7 +11,7 @@ describe('summary', () => {
     expect(await run(() => 'x')).toMatchObject({ status: 'ok', executed: 'yes' });
   });
 
-  it('writes one line for people', async () => {
+  it('format writes one line for people', async () => {
     const result = await run((call, { status }) => `  ${call.toolName}\n ended ${status} `);
 
     expect(result.audit?.summary).toBe('echo ended ok');

@@ -33,7 +33,7 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
 export function snapshot(value: unknown): JsonValue {
   // What was copied before is JSON already, and most results of a layer are.
   if (typeof value === 'object' && value !== null && snapshots.has(value)) return value as JsonValue;
-  return copy(value, '', 0, new Set());
+  return copy(value, { steps: [], open: [] });
 }
 
 /** `snapshot` for values that must be objects. */
@@ -68,69 +68,92 @@ export function isDeeperThan(value: unknown, limit: number): boolean {
   return false;
 }
 
-function copy(value: unknown, path: string, depth: number, open: Set<object>): JsonValue {
+/** Where a copy is. One for the whole of it: a path is worked out only for an error. */
+interface Place {
+  readonly steps: (string | number)[];
+  /** The objects around the one being copied. */
+  readonly open: object[];
+}
+
+function pathOf({ steps }: Place): string {
+  return steps
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
+    .join('')
+    .replace(/^\./, '');
+}
+
+function copy(value: unknown, at: Place): JsonValue {
   switch (typeof value) {
     case 'string':
     case 'boolean':
       return value;
     case 'number':
-      if (!Number.isFinite(value)) throw notJson(path, 'is not a finite number');
+      if (!Number.isFinite(value)) throw notJson(pathOf(at), 'is not a finite number');
       return value;
     case 'object':
-      return value === null ? null : copyObject(value, path, depth, open);
+      return value === null ? null : copyObject(value, at);
     case 'undefined':
-      throw notJson(path, 'is undefined');
+      throw notJson(pathOf(at), 'is undefined');
     case 'bigint':
     case 'function':
     case 'symbol':
-      throw notJson(path, `is a ${typeof value}`);
+      throw notJson(pathOf(at), `is a ${typeof value}`);
   }
 }
 
-function copyObject(value: object, path: string, depth: number, open: Set<object>): JsonValue {
+function copyObject(value: object, at: Place): JsonValue {
   // Only values made here are in the set, so this is JSON already.
   if (snapshots.has(value)) return value as JsonValue;
-  if (depth >= MAX_JSON_DEPTH) throw notJson(path, `nests deeper than ${MAX_JSON_DEPTH}`);
-  if (open.has(value)) throw notJson(path, 'contains itself');
-  const plain = plainForm(value, path);
-  if (plain !== value) return copy(plain, path, depth + 1, open);
-  open.add(value);
-  const copied = Array.isArray(value) ? copyArray(value, path, depth, open) : copyMembers(value, path, depth, open);
-  open.delete(value);
+  if (at.open.length >= MAX_JSON_DEPTH) throw notJson(pathOf(at), `nests deeper than ${MAX_JSON_DEPTH}`);
+  // Few are open at a time: looking through them costs less than a set.
+  if (at.open.includes(value)) throw notJson(pathOf(at), 'contains itself');
+  const plain = plainForm(value, at);
+  at.open.push(value);
+  const copied = plain === value ? copyContainer(value, at) : copy(plain, at);
+  at.open.pop();
+  return copied;
+}
+
+function copyContainer(value: object, at: Place): JsonValue {
+  const copied = Array.isArray(value) ? copyArray(value, at) : copyMembers(value, at);
   snapshots.add(copied);
   return Object.freeze(copied);
 }
 
 /** What the value wants to be as JSON. An own `toJSON` is data somebody sent, never a method to call. */
-function plainForm(value: object, path: string): unknown {
+function plainForm(value: object, at: Place): unknown {
   if (Array.isArray(value)) return value;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === null) return value;
   if (value instanceof Map || value instanceof Set || value instanceof Promise) {
-    throw notJson(path, `is a ${value.constructor.name}`);
+    throw notJson(pathOf(at), `is a ${value.constructor.name}`);
   }
   if (Object.hasOwn(value, 'toJSON')) return value;
   const { toJSON } = value as { readonly toJSON?: unknown };
   if (typeof toJSON !== 'function') return value;
   const plain: unknown = Reflect.apply(toJSON, value, []);
-  if (plain === value) throw notJson(path, 'has a toJSON that answers itself');
+  if (plain === value) throw notJson(pathOf(at), 'has a toJSON that answers itself');
   return plain;
 }
 
-function copyArray(value: readonly unknown[], path: string, depth: number, open: Set<object>): JsonValue[] {
+function copyArray(value: readonly unknown[], at: Place): JsonValue[] {
   const copied: JsonValue[] = [];
   for (let index = 0; index < value.length; index += 1) {
-    copied.push(copy(value[index], `${path}[${index}]`, depth + 1, open));
+    at.steps.push(index);
+    copied.push(copy(value[index], at));
+    at.steps.pop();
   }
   return copied;
 }
 
-function copyMembers(value: object, path: string, depth: number, open: Set<object>): Record<string, JsonValue> {
+function copyMembers(value: object, at: Place): Record<string, JsonValue> {
   const copied: Record<string, JsonValue> = {};
   for (const key of Object.keys(value)) {
     const member: unknown = (value as Record<string, unknown>)[key];
     if (member === undefined) continue;
-    const item = copy(member, path === '' ? key : `${path}.${key}`, depth + 1, open);
+    at.steps.push(key);
+    const item = copy(member, at);
+    at.steps.pop();
     // Assigning `__proto__` would set the prototype instead of a member.
     if (key === '__proto__') Object.defineProperty(copied, key, { value: item, enumerable: true });
     else copied[key] = item;
