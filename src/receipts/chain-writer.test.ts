@@ -159,9 +159,7 @@ describe('a chain writer', () => {
     const dir = testFolder();
     const sink = testSink(dir, {}, failing('write', 'EIO', 1).files);
 
-    await expect(sink.append('s', receipt('a'), 'write').kept).rejects.toThrow(
-      /^the receipts of a session could not be written \(EIO\)$/,
-    );
+    await expect(sink.append('s', receipt('a'), 'write').kept).rejects.toThrow(/^the receipts of a session could not be written \(EIO\)$/);
     await sink.close();
   });
 
