@@ -254,6 +254,13 @@ describe('law 13: every string of the audit record is scrubbed before anybody re
     for (const text of [...seen, textOf(result)]) expect(text).not.toMatch(/hunt|er2/);
   });
 
+  it('also a status that a layer made up', async () => {
+    const odd = layer('odd', (call) => refuse(call, 'no_hunter2', 'No.'));
+    const result = await composeToolCallers([odd, masking('mask', 'hunter2')])(makeCall(), echoExecutor());
+
+    expect(JSON.stringify(result.audit)).not.toContain('hunter2');
+  });
+
   it('and a cleaner that throws lets nothing through, and leaves the record readable', async () => {
     const failing: ToolLayer = {
       ...layer('failing'),

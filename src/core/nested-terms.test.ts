@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall, settle } from '../../conformance/test-kit.ts';
 import { type GovernedTools, governTools } from '../dispatch/govern-tools.ts';
@@ -28,11 +29,17 @@ function govern(outer: (context: ToolContext, governed: GovernedTools) => unknow
 }
 
 const inner = { name: 'inner', arguments: {} };
+/** Made before any call, so that what runs in it has no call around it. */
+const outside = new AsyncResource('outside');
 const statusOf = async (calling: Promise<{ readonly status: string }>) => (await calling).status;
 
 describe('a call that a tool makes', () => {
   it.each<[string, (context: ToolContext, governed: GovernedTools) => Promise<string>]>([
     ['through its context', (context) => statusOf(context.call(inner))],
+    [
+      'through its context, from where nothing of the call is known',
+      (context) => outside.runInAsyncScope(() => statusOf(context.call(inner))),
+    ],
     ['through the dispatcher itself', (_context, governed) => statusOf(governed.call(inner))],
     ['after having waited', (_context, governed) => settle().then(() => statusOf(governed.call(inner)))],
     ['as a batch', async (_context, governed) => (await governed.batch([inner]))[0]?.status ?? ''],

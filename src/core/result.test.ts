@@ -2,7 +2,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import { makeCall } from '../../conformance/test-kit.ts';
 import { withCall } from './call.ts';
 import { isResult } from './build-result.ts';
-import { annotate, causeOf, fail, ok, raise, refuse, type ToolResult, withResult } from './result.ts';
+import { annotate, causeOf, fail, isRendered, ok, raise, refuse, type ToolResult, withResult } from './result.ts';
 
 const SECRET = 'hunter2';
 /** Every text of a result that a model or a log may get to see. */
@@ -185,5 +185,24 @@ describe('a result', () => {
     expectTypeOf<Literal>().not.toExtend<ToolResult>();
     expectTypeOf(ok(makeCall())).toEqualTypeOf<ToolResult>();
     expect(isResult(result)).toBe(false);
+  });
+});
+
+describe('isRendered', () => {
+  it('is true for a text that only writes out the value or the error, also after other changes', () => {
+    const call = makeCall();
+
+    expect(isRendered(ok(call, { a: 1 }))).toBe(true);
+    expect(isRendered(refuse(call, 'policy_blocked', 'No.'))).toBe(true);
+    expect(isRendered(withResult(ok(call, { a: 1 }), { result: { a: 2 }, approval: null }))).toBe(true);
+  });
+
+  it('is false for blocks and texts that somebody chose, until the value changes', () => {
+    const chosen = withResult(ok(makeCall(), { a: 1 }), { renderedResult: 'short' });
+
+    expect(isRendered(ok(makeCall(), { a: 1 }, { content: [{ type: 'text', text: '{"a":1}' }] }))).toBe(false);
+    expect(isRendered(chosen)).toBe(false);
+    expect(isRendered(withResult(chosen, { metadata: { b: 1 } }))).toBe(false);
+    expect(isRendered(withResult(chosen, { result: 2 }))).toBe(true);
   });
 });

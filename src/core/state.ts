@@ -74,7 +74,7 @@ export interface CallState {
   /** What a layer wants the host to hear together with the audit record. */
   receipt: JsonObject | null;
   /** Hashes of this call's values, so that no record works them out again. */
-  readonly hashes: { readonly value: JsonValue; readonly by: HashValue | null; readonly text: string }[];
+  hashes: { readonly value: JsonValue; readonly by: HashValue | null; readonly text: string }[] | null;
 }
 
 export interface StateSeed {
@@ -109,6 +109,6 @@ export function createState(seed: StateSeed = {}): CallState {
     blockedBy: null,
     ending: null,
     receipt: null,
-    hashes: [],
+    hashes: null,
   };
 }

@@ -89,7 +89,7 @@ export const hashWith = (call: ToolCall, hash: HashValue): ToolCall => withTerms
 /** The hash of a value of this call for a record: `sha256:…`, or what a layer outside chose. Worked out once per call. */
 export function hashOf(call: ToolCall, value: JsonValue): string {
   const { hash } = termsOf(call);
-  const { hashes } = call[SLOT].state;
+  const hashes = (call[SLOT].state.hashes ??= []);
   const before = hashes.find((entry) => entry.value === value && entry.by === hash);
   if (before !== undefined) return before.text;
   const text = hash === null ? hashCanonical(value) : hash(value);

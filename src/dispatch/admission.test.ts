@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { withCall } from '../core/call.ts';
 import { type AlliumError, isAlliumError } from '../core/errors.ts';
 import { defineLayer, type ToolLayer } from '../core/layer.ts';
+import { narrowPolicy } from '../policy/ambient-policy.ts';
 import { defineTool } from '../tools/define-tool.ts';
 import { injectParameter } from '../tools/inject-parameter.ts';
 import { echoTool, setup, storyOf } from './testing.fixture.ts';
@@ -303,5 +305,30 @@ describe('a turn', () => {
     governed.advertise({ turn: { turnId: 't1' }, select: ['outer'] });
 
     expect((await governed.call({ name: 'outer', arguments: {} }, { turn: { turnId: 't1' } })).result).toBe('tool_not_found');
+  });
+});
+
+describe('a tool that a layer chose instead', () => {
+  it('is judged by what it says about itself, wherever the layer stands', async () => {
+    const wipe = defineTool({
+      name: 'wipe',
+      description: '',
+      inputSchema: { type: 'object' },
+      annotations: { sideEffectLevel: 'network' },
+      execute: () => 'wiped',
+    });
+    const renames = defineLayer({ name: 'renames', caller: (call, next) => next(withCall(call, { toolName: 'wipe' })) });
+    const readsOnly = defineLayer({
+      name: 'readsOnly',
+      caller: (call, next) => next(narrowPolicy(call, { sideEffectLevel: 'read_only' }, 'readsOnly')),
+    });
+
+    for (const layers of [
+      [renames, readsOnly],
+      [readsOnly, renames],
+    ]) {
+      const { governed } = setup({ toolList: (ran) => [echoTool(ran), wipe], layers });
+      expect(await governed.call({ name: 'echo', arguments: {} })).toMatchObject({ status: 'permission_denied', executed: 'no' });
+    }
   });
 });

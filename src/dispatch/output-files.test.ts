@@ -42,6 +42,16 @@ describe('a large result', () => {
     expect(outputFiles.texts).toEqual([]);
   });
 
+  it('that a layer has kept aside already is not cut once more', async () => {
+    const file = { uri: 'memory:own', bytes: 500, sha256: '', mediaType: 'text/plain' };
+    const keeps = defineLayer({ name: 'keeps', caller: async (call, next) => withResult(await next(call), { outputFiles: [file] }) });
+    const outputFiles = memoryOutputs();
+    const { governed } = setup({ toolList: () => [big('x'.repeat(500))], layers: [keeps], limits: { maxPreviewBytes: 100 }, outputFiles });
+
+    expect((await governed.call({ name: 'big', arguments: {} })).outputFiles).toEqual([file]);
+    expect(outputFiles.texts).toEqual([]);
+  });
+
   it('is kept and cut as the layers left it', async () => {
     const redact = defineLayer({ name: 'redact', caller: async (call, next) => withResult(await next(call), { result: '#'.repeat(500) }) });
     const outputFiles = memoryOutputs();
