@@ -1,31 +1,10 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { echoExecutor, makeCall, type PartialCall, settle, testClock } from '../../conformance/index.ts';
-import { type ApprovalPrompt, type ApprovalQuestion, composeToolCallers } from '../../src/index.ts';
+import { makeCall, settle } from '../../conformance/index.ts';
+import type { ApprovalPrompt } from '../../src/index.ts';
 import { askPeople } from './ask-people.ts';
-import { consent, type ConsentOptions } from './consent.ts';
-
-/** A channel that answers when the test says so. */
-function channel() {
-  const asked: ApprovalQuestion[] = [];
-  const answers: ((answer: unknown) => void)[] = [];
-  const prompt: ApprovalPrompt = (question) => {
-    asked.push(question);
-    return new Promise((resolve) => void answers.push(resolve as (answer: unknown) => void));
-  };
-  return { prompt, asked, answer: (answer: unknown, index = 0) => answers[index]?.(answer) };
-}
-
-function start(options: ConsentOptions, call: PartialCall = {}, host: readonly ApprovalPrompt[] = []) {
-  const executor = echoExecutor();
-  const clock = testClock();
-  let ids = 0;
-  const stack = composeToolCallers([consent({ default: 'ask', ...options })], { clock, createId: () => `id-${(ids += 1)}` });
-  const ask = (changes: PartialCall = {}) => stack(makeCall({ ...call, ...changes }, { prompts: host }), executor);
-  return { ask, executor, clock };
-}
-
-const allow: ApprovalPrompt = () => ({ decision: 'allow_once' });
+import { allow, channel, start } from './asking.fixture.ts';
+import type { ConsentOptions } from './consent.ts';
 
 describe('consent asks and', () => {
   it('shows exactly the call, with its fingerprint', async () => {

@@ -1,30 +1,9 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { echoExecutor, makeCall, type PartialCall, settle, testClock } from '../../conformance/index.ts';
-import { type ApprovalPrompt, type ApprovalQuestion, composeToolCallers } from '../../src/index.ts';
-import { consent, type ConsentOptions } from './consent.ts';
-
-/** A channel that answers when the test says so. */
-function channel() {
-  const asked: ApprovalQuestion[] = [];
-  const answers: ((answer: unknown) => void)[] = [];
-  const prompt: ApprovalPrompt = (question) => {
-    asked.push(question);
-    return new Promise((resolve) => void answers.push(resolve as (answer: unknown) => void));
-  };
-  return { prompt, asked, answer: (answer: unknown, index = 0) => answers[index]?.(answer) };
-}
-
-function start(options: ConsentOptions, call: PartialCall = {}, host: readonly ApprovalPrompt[] = []) {
-  const executor = echoExecutor();
-  const clock = testClock();
-  let ids = 0;
-  const stack = composeToolCallers([consent({ default: 'ask', ...options })], { clock, createId: () => `id-${(ids += 1)}` });
-  const ask = (changes: PartialCall = {}) => stack(makeCall({ ...call, ...changes }, { prompts: host }), executor);
-  return { ask, executor, clock };
-}
-
-const allow: ApprovalPrompt = () => ({ decision: 'allow_once' });
+import { echoExecutor, makeCall, settle, testClock } from '../../conformance/index.ts';
+import { type ApprovalPrompt, composeToolCallers } from '../../src/index.ts';
+import { allow, channel, start } from './asking.fixture.ts';
+import { consent } from './consent.ts';
 
 describe('consent, while somebody thinks,', () => {
   it('expiresMs: ends as consent_expired, and a late answer is ignored', async () => {
