@@ -1,0 +1,31 @@
+/** The layers that can be written by name in a file. */
+
+import type { ToolLayer } from '../index.ts';
+import {
+  auditLog,
+  consent,
+  dryRun,
+  handoffArtifact,
+  idempotency,
+  outputLimit,
+  rateLimit,
+  redaction,
+  requiredReason,
+  retry,
+  scopedExecutor,
+  summary,
+  telemetry,
+  timeout,
+} from '../../middleware/index.ts';
+
+/** Makes a layer from the value behind its name. Checks the value, and throws `ERR_INVALID_OPTION` for what it cannot take. */
+// `never` is what every factory takes: each one checks what it is given when it is called.
+export type LayerFactory = (options: never) => ToolLayer;
+
+/** By the name of the factory, which is the name of the layer. */
+export const LAYER_FACTORIES: ReadonlyMap<string, LayerFactory> = new Map<string, LayerFactory>(
+  Object.entries({
+    ...{ auditLog, consent, dryRun, handoffArtifact, idempotency, outputLimit, rateLimit, redaction, requiredReason },
+    ...{ retry, scopedExecutor, summary, telemetry, timeout },
+  }),
+);
