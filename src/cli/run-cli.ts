@@ -18,7 +18,8 @@ export async function runCli(args: readonly string[], io: CliIo, commands: reado
   const program = programFor(io);
   for (const add of commands) add(program, io, run);
   // Subcommands do not inherit how the program ends: without this the first usage mistake would end the process.
-  for (const command of everyCommand(program)) command.exitOverride().configureOutput(outputFor(io)).showHelpAfterError('(--help shows how)');
+  for (const command of everyCommand(program))
+    command.exitOverride().configureOutput(outputFor(io)).showHelpAfterError('(--help shows how)');
   try {
     await program.parseAsync([...args], { from: 'user' });
     return code;
