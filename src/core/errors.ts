@@ -26,6 +26,7 @@ export const ERROR_CODES = Object.freeze({
   ERR_ALREADY_RUNNING: 'Something was started that runs in this process already.',
   ERR_RECEIPTS_UNAVAILABLE: 'Receipts could not be written.',
   ERR_APPROVALS_UNAVAILABLE: 'resume() was called, but no approval engine is configured.',
+  ERR_INVALID_CONFIG: 'A file that describes a stack is missing, unreadable or wrong.',
 } as const);
 
 export type ErrorCode = keyof typeof ERROR_CODES;

@@ -1,0 +1,79 @@
+/** `{ $name: argument }` in the place of a value: what data cannot hold, such as a function. */
+
+import { AlliumError, isAlliumError, type ToolCall } from '../index.ts';
+import { closest } from '../core/closest.ts';
+import { describeThrown } from '../core/errors.ts';
+import { isObject } from '../core/json.ts';
+import { type DataPath, pathText, type Report } from './problem.ts';
+
+/** Makes the value. `where` names the place in the data, for errors. What it throws is reported for that place. */
+export type ValueForm = (argument: unknown, where: string) => unknown;
+
+/** By the name with its dollar sign. */
+export type ValueForms = ReadonlyMap<`$${string}`, ValueForm>;
+
+/** The value with every form replaced. Copies: what was read from a file stays as it is. */
+export function resolveForms(value: unknown, forms: ValueForms, path: DataPath, report: Report): unknown {
+  if (Array.isArray(value)) return Array.from<unknown>(value).map((item, index) => resolveForms(item, forms, [...path, index], report));
+  if (!isPlain(value)) return value;
+  const keys = Object.keys(value);
+  const name = keys.find((key) => key.startsWith('$'));
+  if (name !== undefined) return formOf(value, name as `$${string}`, forms, path, report); // It was just looked for.
+  return Object.fromEntries(keys.map((key) => [key, resolveForms(value[key], forms, [...path, key], report)]));
+}
+
+function formOf(value: Record<string, unknown>, name: `$${string}`, forms: ValueForms, path: DataPath, report: Report): unknown {
+  const form = forms.get(name);
+  const place = [...path, name];
+  if (form === undefined) {
+    const guess = closest(name, forms.keys());
+    report(
+      place,
+      `there is no "${name}"; ${guess === undefined ? `there is ${[...forms.keys()].join(', ')}` : `did you mean "${guess}"?`}`,
+      'key',
+    );
+    return undefined;
+  }
+  if (Object.keys(value).length > 1) {
+    report(place, `"${name}" stands alone: nothing else may be beside it`, 'key');
+    return undefined;
+  }
+  try {
+    return form(value[name], pathText(place));
+  } catch (thrown) {
+    report(place, isAlliumError(thrown) ? thrown.message : describeThrown(thrown));
+    return undefined;
+  }
+}
+
+/** Objects of classes, and whatever else a program puts there, are values as they stand. */
+function isPlain(value: unknown): value is Record<string, unknown> {
+  if (!isObject(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** Members of a call. */
+const ROOTS: readonly string[] = ['toolName', 'toolArgs', 'callId', 'turn', 'annotations', 'metadata'] satisfies (keyof ToolCall)[];
+
+/** `{ $path: toolArgs.orderId }`: a function that reads that member of a call. Numbers become text, because names are text. */
+export const pathForm: ValueForm = (argument) => {
+  const steps = typeof argument === 'string' ? argument.split('.') : [];
+  const [root = ''] = steps;
+  if (!ROOTS.includes(root)) {
+    const guess = closest(root, ROOTS);
+    const hint = guess === undefined ? '' : `; did you mean "${guess}"?`;
+    throw new AlliumError('ERR_INVALID_CONFIG', `"$path" must begin with one of ${ROOTS.join(', ')}${hint}`);
+  }
+  if (steps.includes('')) throw new AlliumError('ERR_INVALID_CONFIG', '"$path" must be names with a dot between them');
+  return (call: unknown): unknown => {
+    const found = steps.reduce<unknown>((value, step) => (isMember(value, step) ? value[step] : undefined), call);
+    return typeof found === 'number' ? String(found) : found;
+  };
+};
+
+const isMember = (value: unknown, name: string): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name);
+
+/** The forms that every stack may use. */
+export const BASE_FORMS: ValueForms = new Map([['$path', pathForm]]);
