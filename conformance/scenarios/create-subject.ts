@@ -6,7 +6,6 @@ import {
   type GovernedTools,
   type GovernOptions,
   governTools,
-  isAlliumError,
   type JsonObject,
   type JsonValue,
   type Logger,
@@ -144,7 +143,8 @@ async function replyTo(work: Promise<Reply> | (() => Promise<Reply>)): Promise<R
 /** What an error shows of itself in a scenario. */
 export function thrownAs(error: unknown): JsonObject {
   const message = error instanceof Error ? error.message : String(error);
-  return isAlliumError(error) ? { code: error.code, message } : { message };
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
+  return { ...code, message };
 }
 
 async function done(work: Promise<unknown>): Promise<Reply> {

@@ -4,7 +4,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
-import { AlliumError, type JsonObject, type JsonValue } from '../../src/index.ts';
+import { AlliumError, type JsonObject } from '../../src/index.ts';
+import { textOf } from './json-parts.ts';
 import { unknownForm } from './match.ts';
 import type { Scenario, Step } from './scenario.ts';
 import { SCENARIO_SCHEMA } from './scenario-schema.ts';
@@ -106,10 +107,10 @@ function problemsIn(
     return { scenario: null, problems: errors };
   }
   // The schema has just been checked.
-  const scenario = value as unknown as Scenario;
+  const scenario = value as Scenario;
   const path = cannotFail(scenario);
   if (path !== null) return { scenario: null, problems: [`${where([])}: ${path}`] };
-  const stray = unknownForm((scenario.expect ?? null) as JsonValue) ?? firstStray(scenario.steps ?? []);
+  const stray = unknownForm({ ...scenario.expect }) ?? firstStray(scenario.steps ?? []);
   if (stray !== null)
     return { scenario: null, problems: [`${where([])}: "${stray}" is no form of an expectation, or has something beside it`] };
   return { scenario, problems: [] };
@@ -128,8 +129,8 @@ function messageOf({ keyword, params, message, instancePath }: ErrorObject): str
   // What ajv tells about these keywords is fixed.
   const { additionalProperty, missingProperty } = params as JsonObject;
   const place = instancePath === '' ? 'the scenario' : `"${instancePath.slice(1).replace(/\//g, '.')}"`;
-  if (keyword === 'additionalProperties') return `${place} has no member "${String(additionalProperty)}"`;
-  if (keyword === 'required') return `${place} lacks "${String(missingProperty)}"`;
+  if (keyword === 'additionalProperties') return `${place} has no member "${textOf(additionalProperty)}"`;
+  if (keyword === 'required') return `${place} lacks "${textOf(missingProperty)}"`;
   return `${place} ${message ?? 'is wrong'}`;
 }
 

@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject, JsonValue } from '../../src/index.ts';
+import { isList, isRecord, textOf } from './json-parts.ts';
 
 /** One place where something else was seen. */
 export interface Mismatch {
@@ -73,7 +74,7 @@ const FORMS: ReadonlyMap<string, Form> = new Map<string, Form>([
   [
     '$regex',
     (source, got, path) =>
-      typeof got === 'string' && new RegExp(String(source), 'us').test(got) ? [] : differ(path, `/${String(source)}/`, got),
+      typeof got === 'string' && new RegExp(textOf(source), 'us').test(got) ? [] : differ(path, `/${textOf(source)}/`, got),
   ],
   ['$ordered', (wanted, got, path, bindings) => matchOrdered(listOf(wanted), got, path, bindings)],
   ['$contains', (wanted, got, path, bindings) => matchContains(listOf(wanted), got, path, bindings)],
@@ -113,14 +114,14 @@ const FORMS: ReadonlyMap<string, Form> = new Map<string, Form>([
   ],
   ['$atLeast', (least, got, path) => (typeof got === 'number' && got >= Number(least) ? [] : differ(path, `at least ${show(least)}`, got))],
   ['$atMost', (most, got, path) => (typeof got === 'number' && got <= Number(most) ? [] : differ(path, `at most ${show(most)}`, got))],
-  ['$same', (name, got, path, bindings) => matchSame(String(name), got, path, bindings)],
+  ['$same', (name, got, path, bindings) => matchSame(textOf(name), got, path, bindings)],
   [
     '$differs',
     (name, got, path, bindings) => {
-      const other = bindings.get(String(name));
+      const other = bindings.get(textOf(name));
       return got !== undefined && other !== undefined && !isDeepStrictEqual(plain(other), plain(got))
         ? []
-        : differ(path, `anything but the value of "${String(name)}"`, got);
+        : differ(path, `anything but the value of "${textOf(name)}"`, got);
     },
   ],
 ]);
@@ -169,8 +170,6 @@ function matchContains(wanted: readonly JsonValue[], got: Seen, path: string, bi
 
 const differ = (path: string, expected: string, got: Seen): readonly Mismatch[] => [{ path, expected, got: show(got) }];
 const listOf = (value: JsonValue): readonly JsonValue[] => (isList(value) ? value : [value]);
-const isList = (value: Seen): value is readonly JsonValue[] => Array.isArray(value);
-const isRecord = (value: Seen): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** YAML and JSON give objects of different prototypes for the same text. */
 const plain = (value: Seen): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));

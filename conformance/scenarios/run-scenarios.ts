@@ -2,6 +2,7 @@
 
 import type { JsonObject, JsonValue } from '../../src/index.ts';
 import { thrownAs } from './create-subject.ts';
+import { isRecord, textOf } from './json-parts.ts';
 import { type LoadedScenario, loadScenarios } from './load-scenarios.ts';
 import { type Bindings, type Mismatch, mismatches } from './match.ts';
 import type { CallStep, FinalExpectation, Scenario, Step } from './scenario.ts';
@@ -59,7 +60,7 @@ export async function runScenario({ file, scenario }: LoadedScenario, subject: S
   try {
     found = await judge(scenario, subject);
   } catch (error) {
-    found = [{ path: 'the subject', expected: 'an answer', got: String(thrownAs(error).message) }];
+    found = [{ path: 'the subject', expected: 'an answer', got: textOf(thrownAs(error).message) }];
   }
   const { id, title } = scenario;
   return Object.freeze({ id, title, file, ok: found.length === 0, mismatches: found, durationMs: performance.now() - startedAt });
@@ -135,8 +136,7 @@ function judgeReply(expected: JsonValue, reply: Reply, path: string, bindings: B
   return mismatches(expected, shownReply(reply), path, bindings);
 }
 
-const isThrow = (expected: JsonValue): expected is JsonObject =>
-  typeof expected === 'object' && expected !== null && !Array.isArray(expected) && Object.keys(expected).join() === 'throws';
+const isThrow = (expected: JsonValue): expected is JsonObject => isRecord(expected) && Object.keys(expected).join() === 'throws';
 
 function shownReply(reply: Reply): JsonValue {
   if ('values' in reply) return reply.values.map(shownReply);
@@ -150,7 +150,7 @@ function judgeTraces(expect: FinalExpectation, traces: Traces, replies: readonly
   const { receipts = [], spans = [] } = traces.sinks;
   const named = TRACES.flatMap((name): readonly Mismatch[] => {
     const wanted = expect[name];
-    return wanted === undefined ? [] : mismatches(wanted, traces[name] as JsonValue, name, bindings);
+    return wanted === undefined ? [] : mismatches(wanted, traces[name], name, bindings);
   });
   return [
     ...named,

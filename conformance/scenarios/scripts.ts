@@ -1,6 +1,7 @@
 /** What scripted tools and callbacks answer. */
 
 import { type Clock, type JsonObject, type JsonValue, type ToolContext, toolFailure, toolOutput } from '../../src/index.ts';
+import { isList, isRecord, textOf } from './json-parts.ts';
 
 /** Counts what was asked, so that no scripted answer is forgotten and no question goes unnoticed. */
 export interface ScriptLog {
@@ -41,13 +42,13 @@ export function answerOf(step: JsonValue, clock: Clock): unknown {
 }
 
 function isForm(step: JsonValue): step is JsonObject {
-  if (typeof step !== 'object' || step === null || Array.isArray(step)) return false;
+  if (!isRecord(step)) return false;
   const names = Object.keys(step);
   return names.length > 0 && names.every((name) => CALLBACK_FORMS.has(name));
 }
 
 function ending(step: JsonObject): unknown {
-  if (step.throw !== undefined) throw new Error(String(step.throw));
+  if (step.throw !== undefined) throw new Error(textOf(step.throw));
   return step.return;
 }
 
@@ -66,7 +67,7 @@ export async function actOut(
   if (step === 'echo') return args;
   // The schema of scenarios lets through nothing but objects here.
   const { afterMs, progress, hang, call, throw: thrown, output, respond } = step as JsonObject;
-  for (const one of list(progress)) context.report(one as JsonObject);
+  for (const one of isList(progress) ? progress : []) context.report(one as JsonObject);
   if (typeof afterMs === 'number') await elapsed(clock, afterMs);
   if (hang !== undefined) return hangOn(context.signal, hang === 'forever');
   if (isRecord(call)) return nested(call, context);
@@ -83,17 +84,12 @@ const hangOn = (signal: AbortSignal, forever: boolean): Promise<never> =>
   });
 
 async function nested(call: JsonObject, context: ToolContext): Promise<JsonObject> {
-  const { status, error, result } = await context.call({ name: String(call.tool), arguments: isRecord(call.args) ? call.args : {} });
+  const { status, error, result } = await context.call({ name: textOf(call.tool), arguments: isRecord(call.args) ? call.args : {} });
   return { status, error, result };
 }
 
 function failureOf(thrown: JsonValue): Error {
-  if (!isRecord(thrown)) return new Error(String(thrown));
+  if (!isRecord(thrown)) return new Error(textOf(thrown));
   const { message, ...details } = thrown;
-  // The schema of scenarios has looked at the details.
-  return toolFailure(String(message), details as Parameters<typeof toolFailure>[1] & JsonObject);
+  return toolFailure(textOf(message), details);
 }
-
-const list = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? value : []);
-const isRecord = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -2,12 +2,13 @@
 
 import { Command, CommanderError } from 'commander';
 import { isAlliumError } from '../index.ts';
+import { addConformance } from './conformance.ts';
 import { type Action, type CliIo, UsageError } from './io.ts';
 
 /** Adds one command. `run` gives its action an exit code and its errors a line. */
 export type AddCommand = (program: Command, io: CliIo, run: (action: Action) => Promise<void>) => void;
 
-const COMMANDS: readonly AddCommand[] = [];
+const COMMANDS: readonly AddCommand[] = [addConformance];
 
 /** Runs the command line and answers the exit code. Never throws. */
 export async function runCli(args: readonly string[], io: CliIo, commands: readonly AddCommand[] = COMMANDS): Promise<number> {

@@ -28,6 +28,7 @@ export const ERROR_CODES = Object.freeze({
   ERR_APPROVALS_UNAVAILABLE: 'resume() was called, but no approval engine is configured.',
   ERR_INVALID_CONFIG: 'A file that describes a stack is missing, unreadable or wrong.',
   ERR_INVALID_SCENARIO: 'A scenario file is missing, unreadable, wrong, or could not fail.',
+  ERR_SUBJECT: 'What the conformance suite was run on broke, did not answer, or is no subject.',
 } as const);
 
 export type ErrorCode = keyof typeof ERROR_CODES;

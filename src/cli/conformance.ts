@@ -1,0 +1,95 @@
+/** `allium conformance`: judges a stack by scenario files. */
+
+import { resolve } from 'node:path';
+import {
+  builtinSubject,
+  commandSubject,
+  type ReportFormat,
+  renderReport,
+  runScenarios,
+  type ScenarioResult,
+  type Subject,
+  suiteFolder,
+} from '../../conformance/index.ts';
+import { colourFor, paint } from './colour.ts';
+import { type CliIo, UsageError } from './io.ts';
+import { loadSubject } from './load-subject.ts';
+import type { AddCommand } from './run-cli.ts';
+
+interface Options {
+  readonly subject?: string;
+  readonly command?: string;
+  readonly filter?: string;
+  readonly json?: true;
+  readonly junit?: true;
+  readonly tap?: true;
+}
+
+const EXAMPLES = `
+Examples:
+  allium conformance                                   the bundled suite on the bundled layers
+  allium conformance --filter rate-limit               only scenarios with that in their id or title
+  allium conformance ./scenarios --subject ./stack.ts  your scenarios on your own layers
+  allium conformance --command "python my_stack.py"    an implementation in another language, asked over stdin and stdout
+  allium conformance --junit > report.xml              for a build server
+
+Exit codes: 0 all passed, 1 some failed, 2 a scenario or the subject cannot be used.`;
+
+/** Adds the command. */
+export const addConformance: AddCommand = (program, io, run) => {
+  program
+    .command('conformance')
+    .description('run scenarios on a stack and say what differs')
+    .argument('[path]', 'a scenario file or a folder of them (default: the bundled suite)')
+    .option('--subject <module>', 'a module whose default export is a subject, or { name, factories?, govern? }')
+    .option('--command <command>', 'a command that is asked one JSON object a line')
+    .option('--filter <text>', 'only scenarios whose id or title has this text')
+    .option('--json', 'print the report as JSON')
+    .option('--junit', 'print the report as JUnit XML')
+    .option('--tap', 'print the report as TAP')
+    .addHelpText('after', EXAMPLES)
+    .action((path: string | undefined, options: Options) => run(() => conformance(path, options, io)));
+};
+
+async function conformance(path: string | undefined, options: Options, io: CliIo): Promise<number> {
+  const format = formatOf(options);
+  const subject = await subjectOf(options, io);
+  const progress = progressOn(io);
+  try {
+    const report = await runScenarios(path === undefined ? suiteFolder() : resolve(io.cwd, path), subject, {
+      ...(options.filter === undefined ? {} : { filter: options.filter }),
+      onResult: progress.tell,
+      signal: io.signal,
+    });
+    progress.clear();
+    if (report.total === 0 && !io.signal.aborted) throw new UsageError(`no scenario has "${options.filter ?? ''}" in its id or title`);
+    const colour = colourFor(io.stdout, io.env);
+    io.stdout.write(renderReport(report, format, (style, text) => paint(colour, style, text)));
+    if (io.signal.aborted) return 130;
+    return report.failed === 0 ? 0 : 1;
+  } finally {
+    progress.clear();
+    await subject.close?.();
+  }
+}
+
+function formatOf({ json, junit, tap }: Options): ReportFormat {
+  const chosen = Object.entries({ json, junit, tap }).flatMap(([name, isChosen]) => (isChosen === true ? [name as ReportFormat] : [])); // They are its names.
+  if (chosen.length > 1) throw new UsageError(`--${chosen.join(' and --')} cannot both be printed`);
+  return chosen[0] ?? 'text';
+}
+
+async function subjectOf({ subject, command }: Options, { cwd }: CliIo): Promise<Subject> {
+  if (subject !== undefined && command !== undefined) throw new UsageError('--subject and --command cannot both be judged');
+  if (command !== undefined) return commandSubject(command, { cwd });
+  return subject === undefined ? builtinSubject : loadSubject(subject, cwd);
+}
+
+/** A line that is written over, on a terminal only. */
+function progressOn({ stderr }: CliIo): { tell: (result: ScenarioResult, nth: number, total: number) => void; clear: () => void } {
+  if (stderr.isTTY !== true) return { tell: () => {}, clear: () => {} };
+  return {
+    tell: (_, nth, total) => void stderr.write(`\r${nth} of ${total}`),
+    clear: () => void stderr.write('\r\u001b[K'),
+  };
+}
