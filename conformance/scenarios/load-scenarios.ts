@@ -2,13 +2,11 @@
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
-import { AlliumError, type JsonObject } from '../../src/index.ts';
-import { textOf } from './json-parts.ts';
+import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
+import { AlliumError } from '../../src/index.ts';
 import { unknownForm } from './match.ts';
 import type { Scenario, Step } from './scenario.ts';
-import { SCENARIO_SCHEMA } from './scenario-schema.ts';
+import { scenarioProblems } from './scenario-problems.ts';
 
 /** A scenario and the file it stands in. */
 export interface LoadedScenario {
@@ -69,10 +67,9 @@ function readScenario(text: string, file: string, problems: string[]): Scenario 
     for (const { pos, message } of [...document.errors, ...document.warnings]) problems.push(`${at(pos[0])}: ${firstLine(message)}`);
     return null;
   }
-  const where = (path: readonly string[]): string => at(offsetOf(document, path));
-  const found = problemsIn(valueOf(document, file, problems), where);
-  problems.push(...found.problems);
-  return found.scenario;
+  const before = problems.length;
+  const value = valueOf(document, file, problems);
+  return problems.length > before ? null : judged(value, (path, key) => at(offsetOf(document, path, key)), problems);
 }
 
 const firstLine = (message: string): string => message.split('\n')[0] ?? '';
@@ -86,52 +83,31 @@ function valueOf(document: Document, file: string, problems: string[]): unknown 
   }
 }
 
-/** Where the innermost part of a path stands that is in the file. */
-function offsetOf(document: Document, path: readonly string[]): number | undefined {
+/** Where the innermost part of a path stands that is in the file, or one of its keys. */
+function offsetOf(document: Document, path: readonly string[], key?: string): number | undefined {
   for (let length = path.length; length >= 0; length -= 1) {
     const node = document.getIn(path.slice(0, length), true);
-    if (isNode(node) && node.range) return node.range[0];
+    const found =
+      isMap(node) && key !== undefined ? node.items.map((pair) => pair.key).find((one) => isScalar(one) && one.value === key) : node;
+    if (isNode(found) && found.range) return found.range[0];
   }
   return undefined;
 }
 
-let validate: ValidateFunction | undefined;
-
-function problemsIn(
-  value: unknown,
-  where: (path: readonly string[]) => string,
-): { scenario: Scenario | null; problems: readonly string[] } {
-  validate ??= new Ajv2020({ allErrors: true, strict: false, verbose: true }).compile(SCENARIO_SCHEMA);
-  if (!validate(value)) {
-    const errors = [...new Set((validate.errors ?? []).filter(isTelling).map((error) => `${where(pathOf(error))}: ${messageOf(error)}`))];
-    return { scenario: null, problems: errors };
+/** The scenario, or why it is none. */
+function judged(value: unknown, where: (path: readonly string[], key?: string) => string, problems: string[]): Scenario | null {
+  const found = scenarioProblems(value);
+  if (found.length > 0) {
+    problems.push(...found.map(({ path, key, message }) => `${where(path, key)}: ${message}`));
+    return null;
   }
   // The schema has just been checked.
   const scenario = value as Scenario;
-  const path = cannotFail(scenario);
-  if (path !== null) return { scenario: null, problems: [`${where([])}: ${path}`] };
   const stray = unknownForm({ ...scenario.expect }) ?? firstStray(scenario.steps ?? []);
-  if (stray !== null)
-    return { scenario: null, problems: [`${where([])}: "${stray}" is no form of an expectation, or has something beside it`] };
-  return { scenario, problems: [] };
-}
-
-/** `oneOf` complains about every step that it is not. What is said about the branch that was meant is enough. */
-const isTelling = ({ keyword, schemaPath }: ErrorObject): boolean => !(keyword === 'required' && schemaPath.includes('/oneOf/'));
-
-const pathOf = ({ instancePath }: ErrorObject): readonly string[] =>
-  instancePath
-    .split('/')
-    .slice(1)
-    .map((part) => part.replace(/~1/g, '/').replace(/~0/g, '~'));
-
-function messageOf({ keyword, params, message, instancePath }: ErrorObject): string {
-  // What ajv tells about these keywords is fixed.
-  const { additionalProperty, missingProperty } = params as JsonObject;
-  const place = instancePath === '' ? 'the scenario' : `"${instancePath.slice(1).replace(/\//g, '.')}"`;
-  if (keyword === 'additionalProperties') return `${place} has no member "${textOf(additionalProperty)}"`;
-  if (keyword === 'required') return `${place} lacks "${textOf(missingProperty)}"`;
-  return `${place} ${message ?? 'is wrong'}`;
+  const reason = cannotFail(scenario) ?? (stray === null ? null : `"${stray}" is no form of an expectation, or has something beside it`);
+  if (reason === null) return scenario;
+  problems.push(`${where([])}: ${reason}`);
+  return null;
 }
 
 /** A scenario in which nothing is called or nothing is expected would pass whatever the subject does. */
