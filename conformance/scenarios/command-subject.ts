@@ -85,7 +85,8 @@ function connect(command: string, { cwd = process.cwd(), timeoutMs = 30_000, std
   };
   child.on('error', (error) => end(`cannot be started: ${error.message}`));
   child.on('exit', (code, signal) => end(`ended with ${signal ?? `code ${String(code)}`} before it answered`));
-  child.stdin.on('error', () => end('takes no more input'));
+  // A process that has gone takes no input. That it has gone is what counts, and is told next.
+  child.stdin.on('error', () => {});
   createInterface({ input: child.stdout }).on('line', (line) => {
     const { id, ...answer } = answerFrom(line);
     const one = waiting.get(Number(id));

@@ -34,7 +34,7 @@ export function renderFailure({ id, title, file, mismatches }: ScenarioResult, p
     paint('green', `    - expected ${visible(expected)}`),
     paint('red', `    + got      ${visible(got)}`),
   ]);
-  return [`${paint('red', '✗')} ${paint('bold', id)}: ${title}`, paint('dim', `  ${file}`), ...lines, ''].join('\n');
+  return [`${paint('red', '✗')} ${paint('bold', id)}: ${visible(title)}`, paint('dim', `  ${file}`), ...lines, ''].join('\n');
 }
 
 /** A subject says what it likes, also to a terminal. */

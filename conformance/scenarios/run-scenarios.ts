@@ -1,6 +1,6 @@
 /** Runs scenarios on a subject and says what differed. Needs no test runner. */
 
-import type { JsonObject, JsonValue } from '../../src/index.ts';
+import { isAlliumError, type JsonObject, type JsonValue } from '../../src/index.ts';
 import { thrownAs } from './create-subject.ts';
 import { isRecord, textOf } from './json-parts.ts';
 import { type LoadedScenario, loadScenarios } from './load-scenarios.ts';
@@ -96,6 +96,8 @@ async function open(
   try {
     return { session: await subject.open(setup) };
   } catch (error) {
+    // A subject that is broken refuses nothing: what is expected of a refusal must not fit it.
+    if (isAlliumError(error, 'ERR_SUBJECT')) throw error;
     return { throws: thrownAs(error) };
   }
 }
