@@ -1,10 +1,10 @@
-/** How a scenario writes what is no data: callbacks, sinks and receipt files. */
+/** How a scenario writes what is no data: callbacks, sinks, stores and receipt files. */
 
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, hash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Clock, type JsonObject, type JsonValue, toWire } from '../../src/index.ts';
+import { type Clock, type JsonObject, type JsonValue, type OutputFiles, toWire } from '../../src/index.ts';
 import { type LocalReceiptSink, localReceiptSink, queryReceipts, verifyReceipts } from '../../src/receipts/index.ts';
 import type { ValueForm, ValueForms } from '../../src/config/value-forms.ts';
 import { answerOf, createScript, type Script, type ScriptLog } from './scripts.ts';
@@ -44,6 +44,7 @@ export function scenarioForms(clock: Clock, log: ScriptLog): ScenarioForms {
       },
     ],
     ['$files', () => files.sink()],
+    ['$outputs', (name) => outputsInto((sinks[String(name)] ??= []))],
   ]);
   return {
     forms,
@@ -55,6 +56,15 @@ export function scenarioForms(clock: Clock, log: ScriptLog): ScenarioForms {
     readFiles: () => files.read(),
   };
 }
+
+/** A store for large results, to be looked at like a sink. */
+const outputsInto = (kept: JsonValue[]): OutputFiles => ({
+  async write({ sessionId, text, mediaType }) {
+    kept.push(toWire({ sessionId, text, mediaType }));
+    const sha256 = hash('sha256', text);
+    return { uri: `memory:${sha256}`, bytes: Buffer.byteLength(text), sha256, mediaType };
+  },
+});
 
 /** Real receipt files in a folder of their own. */
 function receiptFiles(clock: Clock): { sink: () => LocalReceiptSink; read: () => Promise<JsonObject | null> } {
