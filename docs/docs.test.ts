@@ -108,11 +108,11 @@ describe('the docs', () => {
 
   it('list the order rules of the bundled layers', () => {
     const { auditLog, telemetry, summary, consent, requiredReason, scopedExecutor, redaction, handoffArtifact, idempotency } = middleware;
-    const { rateLimit, retry, outputLimit, dryRun, timeout } = middleware;
+    const { rateLimit, record, replay, retry, outputLimit, dryRun, timeout } = middleware;
     const bundled = [
       ...[auditLog('cloud'), telemetry({ captureContent: true }), summary(() => null), consent({}), requiredReason(), scopedExecutor({})],
       ...[redaction(), handoffArtifact(), idempotency({ mode: 'effect' }), rateLimit({ maxCalls: 1 }), retry(), outputLimit(), dryRun()],
-      timeout({ maxMs: 1 }),
+      ...[timeout({ maxMs: 1 }), record({ file: 'calls.jsonl' }), replay({ file: join(root, 'examples/replay/weather.jsonl') })],
     ];
     const rules = bundled.flatMap(({ name, order = [] }) =>
       order.map((rule) => [

@@ -32,6 +32,10 @@ export type {
   Redactor,
 } from './redaction/redaction.ts';
 export { redaction } from './redaction/redaction.ts';
+export type { RecordOptions } from './record/record.ts';
+export { record } from './record/record.ts';
+export type { RecordedAnswer, RecordedCall, Recording, ReplayOptions } from './replay/replay.ts';
+export { readRecording, replay } from './replay/replay.ts';
 export type { RequiredReasonOptions } from './required-reason/required-reason.ts';
 export { requiredReason } from './required-reason/required-reason.ts';
 export type { RetryOptions } from './retry/retry.ts';

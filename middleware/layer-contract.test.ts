@@ -1,5 +1,7 @@
-import { readdirSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import { LAYER_CONTRACT, type LayerSubject } from '../conformance/index.ts';
 import { ok, type ToolLayer } from '../src/index.ts';
 import {
@@ -10,7 +12,9 @@ import {
   idempotency,
   outputLimit,
   rateLimit,
+  record,
   redaction,
+  replay,
   requiredReason,
   retry,
   scopedExecutor,
@@ -21,6 +25,15 @@ import {
 
 /** Wrong on purpose: what a JavaScript caller could pass. */
 const bad = (make: (options: never) => unknown, ...options: readonly unknown[]) => options.map((option) => () => make(option as never));
+
+const folder = mkdtempSync(join(tmpdir(), 'allium-contract-'));
+const recording = join(folder, 'empty.jsonl');
+writeFileSync(recording, '');
+const recorders: ToolLayer[] = [];
+afterAll(async () => {
+  await Promise.all(recorders.map((layer) => layer.close?.()));
+  rmSync(folder, { recursive: true });
+});
 
 const subjects: Readonly<Record<string, LayerSubject>> = {
   'audit-log': {
@@ -91,6 +104,41 @@ const subjects: Readonly<Record<string, LayerSubject>> = {
       { maxCalls: 1, store: {} },
       { maxCalls: 1, message: '' },
       { maxCalls: 1, window: 5 },
+    ),
+  },
+  record: {
+    create: () => {
+      const layer = record({ file: join(folder, `${recorders.length}.jsonl`) });
+      recorders.push(layer);
+      return layer;
+    },
+    badOptions: bad(
+      record,
+      undefined,
+      null,
+      {},
+      { file: '' },
+      { file: join(folder, 'missing', 'a.jsonl') },
+      { file: folder },
+      { file: join(recording, 'a.jsonl') },
+      { file: 'a.jsonl', onError: 'ignore' },
+      { file: 'a.jsonl', path: 'b' },
+    ),
+  },
+  replay: {
+    create: () => replay({ file: recording, mode: 'ordered', onMissing: 'pass' }),
+    badOptions: bad(
+      replay,
+      undefined,
+      null,
+      {},
+      { file: '' },
+      { file: 1 },
+      { file: recording, mode: 'loose' },
+      { file: recording, onMissing: 'pass' },
+      { file: recording, mode: 'ordered', onMissing: 'run' },
+      { file: recording, onUnused: 'warn' },
+      { file: recording, strict: true },
     ),
   },
   redaction: {

@@ -9,7 +9,9 @@ import {
   idempotency,
   outputLimit,
   rateLimit,
+  record,
   redaction,
+  replay,
   requiredReason,
   retry,
   scopedExecutor,
@@ -26,6 +28,6 @@ export type LayerFactory = (options: never) => ToolLayer;
 export const LAYER_FACTORIES: ReadonlyMap<string, LayerFactory> = new Map<string, LayerFactory>(
   Object.entries({
     ...{ auditLog, consent, dryRun, handoffArtifact, idempotency, outputLimit, rateLimit, redaction, requiredReason },
-    ...{ retry, scopedExecutor, summary, telemetry, timeout },
+    ...{ record, replay, retry, scopedExecutor, summary, telemetry, timeout },
   }),
 );

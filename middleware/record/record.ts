@@ -1,0 +1,108 @@
+/** Writes every call and its answer to a file, one line each, from which `replay` can answer later. */
+
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import {
+  annotate,
+  checkOptions,
+  clockOf,
+  createIdOf,
+  defineLayer,
+  type Expectation,
+  expected,
+  fail,
+  type OrderRule,
+  refuse,
+  runWithin,
+  type ToolCall,
+  type ToolLayer,
+  type ToolResult,
+  whenEnded,
+} from '../../src/index.ts';
+import { type LineFile, lineFile } from './line-file.ts';
+import { type Begun, lineOf } from './recorded-line.ts';
+
+export interface RecordOptions {
+  /** Where the lines go. It is made with mode 0600 if it is not there; its folder has to be. */
+  readonly file: string;
+  /** Whether calls are refused while nothing can be written. @default 'block' */
+  readonly onError?: 'block' | 'warn';
+}
+
+const EXPECTED: Readonly<Record<keyof RecordOptions, Expectation>> = {
+  file: expected.required({ text: 'a path in a folder that is there', test: isPlace }),
+  onError: expected.oneOf('block', 'warn'),
+};
+
+/**
+ * Records the arguments as they come to this place, and the answer as it leaves the stack: by then every layer has cleaned its
+ * part. It hides nothing itself: without `redaction` around it the file holds what the model and the tools said. It does not see
+ * calls that were answered further out, and a call that never ends leaves no line.
+ */
+export function record(options: RecordOptions): ToolLayer {
+  checkOptions('record', options, EXPECTED);
+  const { file, onError = 'block' } = options;
+  const lines = lineFile(resolve(file), onError === 'block');
+  // A tool that is answered from the file makes no calls of its own: those must be told from the others.
+  const within = new AsyncLocalStorage<true>();
+  let writer: string | null = null;
+  let count = 0;
+  return defineLayer({
+    name: 'record',
+    order: ORDER,
+    async caller(call, next) {
+      const clock = clockOf(call);
+      writer ??= createIdOf(call)();
+      const nested = within.getStore() === true;
+      const begun = { writer, seq: count, nested, startedAt: clock.now(), startTick: clock.monotonic() };
+      count += 1;
+      const unready = onError === 'block' ? await notReady(call, lines) : null;
+      if (unready !== null) return unready;
+      // What a layer outside hides in the result is hidden only when the call has ended.
+      void whenEnded(call).then((answer) => write(lines, call, begun, answer));
+      const result = await within.run(true, () => next(call));
+      return lines.lost === 0 ? result : annotate(result, {}, { lost: lines.lost });
+    },
+    close: () => lines.close(),
+  });
+}
+
+const ORDER: readonly OrderRule[] = [
+  { insideOf: 'redaction', level: 'must', because: 'outside it, arguments would be written as the model sent them' },
+  { outsideOf: 'retry', level: 'must', because: 'inside it, every attempt would be written with the answer of the last one' },
+  { insideOf: 'consent', level: 'should', because: 'outside it, refusals are recorded, and given again without anybody being asked' },
+  { insideOf: 'requiredReason', level: 'should', because: 'outside it, the reason is one of the arguments, and no later call is the same' },
+  { insideOf: 'replay', level: 'should', because: 'outside it, answers that come from a recording are recorded once more' },
+];
+
+/** The refusal of a call that could not be recorded, or whose caller left while that was found out. */
+async function notReady(call: ToolCall, lines: LineFile): Promise<ToolResult | null> {
+  const asked = lines.ready();
+  if (asked === null) return null;
+  const bounds = { timeoutMs: undefined, graceMs: 0, clock: clockOf(call), signal: call.signal };
+  const { by, ran } = await runWithin(bounds, () => asked);
+  if (by !== 'itself') return refuse(call, 'cancelled', 'The call was cancelled before it ran.');
+  if (!('thrown' in ran)) return null;
+  return fail(
+    call,
+    'audit_unavailable',
+    ran.thrown,
+    `${call.toolName} was not called: calls cannot be recorded at the moment. Try again later.`,
+  );
+}
+
+/** Nobody waits for this any more: what cannot be written is counted. */
+function write(lines: LineFile, call: ToolCall, begun: Begun, answer: ToolResult): void {
+  try {
+    lines.append(lineOf(call, begun, answer));
+  } catch {
+    lines.lose();
+  }
+}
+
+function isPlace(value: unknown): boolean {
+  if (typeof value !== 'string' || value === '' || value.includes('\0')) return false;
+  const folder = statSync(dirname(resolve(value)), { throwIfNoEntry: false });
+  return folder?.isDirectory() === true && statSync(value, { throwIfNoEntry: false })?.isDirectory() !== true;
+}
