@@ -5,7 +5,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { AlliumError } from '../../src/index.ts';
 
 export interface LineFile {
-  /** Rejects while lines cannot be written; `null` when there is nothing to wait for. */
+  /** Resolves when every line so far is in the file, and rejects while that cannot be; `null` when they are. */
   ready(): Promise<void> | null;
   /** Takes a whole line. It is on its way when this returns. */
   append(line: string): void;
@@ -17,11 +17,11 @@ export interface LineFile {
   close(): Promise<void>;
 }
 
-/** Lines wait in memory for the disk. From here on calls wait for it too, or lines are lost. */
+/** Lines wait in memory for the disk. Where nobody waits for them, more than this are lost. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 /** Says that the line before it was cut off when its writer died. */
-const TORN = '\n{"schema_version":1,"record":"torn"}\n';
+const TORN = Buffer.from('\n{"schema_version":1,"record":"torn"}\n');
 
 /** With `keep`, lines that fail are held and tried again; without, they are counted and let go. */
 export function lineFile(path: string, keep: boolean): LineFile {
@@ -29,6 +29,8 @@ export function lineFile(path: string, keep: boolean): LineFile {
   let bytes = 0;
   let lost = 0;
   let file: FileHandle | null = null;
+  /** Where the file ends unless somebody else writes to it too. */
+  let end = 0;
   let failure: { readonly thrown: unknown } | null = null;
   let writing: Promise<void> | null = null;
   let closed = false;
@@ -36,17 +38,15 @@ export function lineFile(path: string, keep: boolean): LineFile {
   const letGo = async () => {
     const open_ = file;
     file = null;
+    end = 0;
     await open_?.close();
   };
 
   async function writeAll(): Promise<void> {
     try {
       file ??= await openForLines(path);
-      // Looked at every time: another writer may have died since.
-      let lead = await leadFor(file);
       for (let line = waiting[0]; line !== undefined; line = waiting[0]) {
-        await writeOnce(file, lead === null ? line : Buffer.concat([lead, line]));
-        lead = null;
+        end = await writeLine(file, line, end);
         waiting.shift();
         bytes -= line.length;
       }
@@ -73,7 +73,7 @@ export function lineFile(path: string, keep: boolean): LineFile {
   };
 
   return {
-    ready: () => (file !== null && failure === null && bytes <= MAX_WAITING_BYTES ? null : demandWritten()),
+    ready: () => (file !== null && failure === null && waiting.length === 0 ? null : demandWritten()),
     append(line) {
       if (!keep && bytes > MAX_WAITING_BYTES) return void (lost += 1);
       const buffer = Buffer.from(line);
@@ -119,16 +119,18 @@ async function demandRegular(file: FileHandle, path: string): Promise<{ readonly
   return found;
 }
 
-/** What has to stand before the next line: nothing, unless the last one was cut off. */
-async function leadFor(file: FileHandle): Promise<Buffer | null> {
+/** One write a line: lines of several processes do not mix. Answers where the file ends now. */
+async function writeLine(file: FileHandle, line: Buffer, end: number): Promise<number> {
   const { size } = await file.stat();
-  if (size === 0) return null;
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(1), 0, 1, size - 1);
-  return bytesRead === 1 && buffer[0] !== 0x0a ? Buffer.from(TORN) : null;
+  // Looked at every time: another writer may have died since.
+  const whole = size !== end && (await isTorn(file, size)) ? Buffer.concat([TORN, line]) : line;
+  const { bytesWritten } = await file.write(whole);
+  // A disk that is full takes a part and says so.
+  if (bytesWritten !== whole.length) throw new Error('the line was not written whole');
+  return size + whole.length;
 }
 
-/** One write a line: lines of several processes do not mix. A disk that is full takes a part and says so. */
-async function writeOnce(file: FileHandle, line: Buffer): Promise<void> {
-  const { bytesWritten } = await file.write(line);
-  if (bytesWritten !== line.length) throw new Error('the line was not written whole');
+async function isTorn(file: FileHandle, size: number): Promise<boolean> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(1), 0, 1, size - 1);
+  return bytesRead === 1 && buffer[0] !== 0x0a;
 }

@@ -74,6 +74,7 @@ describe('readRecording', () => {
 
     expect(readRecording(file)).toMatchObject({ calls: [{ toolName: 'a' }, { toolName: 'b' }], torn: 1 });
     expect(readRecording(files.written(lines(lineWith(), TORN, TORN)))).toMatchObject({ calls: [{}], torn: 0 });
+    expect(readRecording(files.written(lines(lineWith(), '', TORN)))).toMatchObject({ calls: [{}], torn: 0 });
   });
 
   const good = lineWith({ tool: 'good' });

@@ -45,20 +45,22 @@ export function readRecording(file: string): Recording {
   const bytes = bytesOf(file);
   const groups = new Map<string, Map<number, RecordedCall>[]>();
   let torn = 0;
-  let broken: { readonly line: number; readonly problem: string } | null = null;
+  let broken: { readonly line: number; readonly problem: string; readonly bytes: number } | null = null;
   let line = 0;
   for (let start = 0; start < bytes.length; ) {
     line += 1;
     const found = bytes.indexOf(NEWLINE, start);
     const end = found === -1 ? bytes.length : found;
+    const length = end - start;
     const parsed = parsedLine(bytes.subarray(start, end));
     start = end + 1;
     if (broken !== null && parsed !== 'torn') throw invalid(file, broken.line, broken.problem);
     if (typeof parsed === 'object') keep(groups, parsed, line);
-    else if (parsed === 'torn') torn += broken === null ? 0 : 1;
+    // A writer that looks while another one writes takes its line for cut off; what it then ends is an empty line.
+    else if (parsed === 'torn') torn += broken === null || broken.bytes === 0 ? 0 : 1;
     // The last line may be a piece of one; any other must be followed by a word that it is.
     else if (found === -1) torn += 1;
-    broken = typeof parsed === 'string' && parsed !== 'torn' && found !== -1 ? { line, problem: parsed } : null;
+    broken = typeof parsed === 'string' && parsed !== 'torn' && found !== -1 ? { line, problem: parsed, bytes: length } : null;
   }
   if (broken !== null) throw invalid(file, broken.line, broken.problem);
   const calls = [...groups.values()].flat().flatMap((group) => [...group].sort(([a], [b]) => a - b).map(([, call]) => call));
