@@ -31,7 +31,7 @@ const recording = join(folder, 'empty.jsonl');
 writeFileSync(recording, '');
 const recorders: ToolLayer[] = [];
 afterAll(async () => {
-  await Promise.all(recorders.map((layer) => layer.close?.()));
+  for (const layer of recorders) await layer.close?.();
   rmSync(folder, { recursive: true });
 });
 

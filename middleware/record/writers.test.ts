@@ -48,7 +48,7 @@ describe('a recording', () => {
 
     expect([ends, torn]).toEqual([[0, 0], 0]);
     for (const name of ['a', 'b']) expect(indexesOf(name)).toEqual(Array.from({ length: 300 }, (_, index) => index));
-    expect(calls.every(({ toolName, answer }) => new RegExp(`^${toolName}+$`).test(String(answer?.result)))).toBe(true);
+    expect(calls.every(({ toolName, answer }) => new RegExp(`^"${toolName}+"$`).test(JSON.stringify(answer?.result)))).toBe(true);
   });
 
   it('can be read and gone on with after its writer was killed', async () => {

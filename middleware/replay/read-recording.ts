@@ -93,7 +93,7 @@ function parsedLine(bytes: Buffer): JsonObject | string {
   }
   const [isCall, isTorn] = validators();
   if (isTorn(value)) return 'torn';
-  return isCall(value) ? (value as JsonObject) : problemOf(value, isCall);
+  return isCall(value) ? value : problemOf(value, isCall);
 }
 
 function problemOf(value: unknown, { errors }: ValidateFunction): string {
