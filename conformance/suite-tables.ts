@@ -1,0 +1,65 @@
+/** Which scenarios prove which requirement, and where statements of earlier systems went: from the files of the suite. */
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadScenarios } from './scenarios/load-scenarios.ts';
+import type { Scenario } from './scenarios/scenario.ts';
+
+/** A requirement, in one sentence, and the scenarios that prove it. */
+export interface Requirement {
+  readonly id: string;
+  readonly area: string;
+  readonly statement: string;
+  readonly scenarios: readonly Scenario[];
+}
+
+/** A statement of an earlier system: kept, and shown by scenarios, or not kept. */
+export interface Ancestry {
+  readonly system: string;
+  readonly section: string;
+  readonly statement: string;
+  readonly scenarios?: readonly string[];
+  readonly notKept?: string;
+}
+
+const areaOf = ({ id }: Scenario): string => id.split('.')[0] ?? '';
+
+/** All requirements, area by area, in the order of their files. One that no file states has no statement. */
+export function requirementsOf(suite: string): readonly Requirement[] {
+  const scenarios = loadScenarios(suite).map(({ scenario }) => scenario);
+  return [...new Set(scenarios.map(areaOf))].sort().flatMap((area) => {
+    const own = scenarios.filter((scenario) => areaOf(scenario) === area);
+    const stated = statementsOf(join(suite, area, 'requirements.json'));
+    const ids = [...new Set([...Object.keys(stated), ...own.map(({ requirement }) => requirement)])];
+    return ids.map((id) => ({ id, area, statement: stated[id] ?? '', scenarios: own.filter(({ requirement }) => requirement === id) }));
+  });
+}
+
+function statementsOf(path: string): Readonly<Record<string, string>> {
+  // The files are part of the suite; the tests look at what is in them.
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Record<string, string>) : {};
+}
+
+/** What became of the statements of earlier systems. */
+export const ancestryOf = (suite: string): readonly Ancestry[] =>
+  readdirSync(suite)
+    .filter((name) => /^ancestry-.*\.json$/.test(name))
+    .sort()
+    // The files are part of the suite; the tests look at what is in them.
+    .flatMap((name) => JSON.parse(readFileSync(join(suite, name), 'utf8')) as readonly Ancestry[]);
+
+/** The rows of the table of requirements in the docs. */
+export const requirementRows = (suite: string): readonly (readonly string[])[] =>
+  requirementsOf(suite).map(({ id, area, statement, scenarios }) => [
+    id,
+    statement,
+    scenarios.map((scenario) => `\`${scenario.id.slice(area.length + 1)}\``).join(', '),
+  ]);
+
+/** The rows of the table of earlier systems in the docs. */
+export const ancestryRows = (suite: string): readonly (readonly string[])[] =>
+  ancestryOf(suite).map(({ system, section, statement, scenarios = [], notKept }) => [
+    `${system} ${section}`,
+    statement,
+    notKept === undefined ? scenarios.map((id) => `\`${id}\``).join(', ') : `not kept: ${notKept}`,
+  ]);
