@@ -14,6 +14,7 @@ import {
   toWire,
 } from '../../src/index.ts';
 import { settle, type TestClock, testClock } from '../test-kit.ts';
+import { memoryOutputs } from './memory-outputs.ts';
 import type { CallStep, Setup, Step } from './scenario.ts';
 import { type ScenarioTools, scenarioTools } from './scenario-tools.ts';
 import type { ScriptLog } from './scripts.ts';
@@ -58,17 +59,27 @@ async function openSession(
   const built = buildLayers(layers, { factories, forms: forms.forms });
   const prompts = (host.prompts ?? []).map((prompt, index) => promptFrom(prompt, `prompt ${index + 1}`, forms));
   const { logger, logs } = recordingLogger();
+  const { outputFiles, outputs } = memoryOutputs();
   let ids = 0;
   const createId = (): string => `id-${(ids += 1)}`;
   // The schema of scenarios has looked at the shape of `host`.
-  const options = { ...host, prompts, tools: scripted.tools, layers: built, clock, createId, logger } as unknown as GovernOptions;
+  const options = {
+    ...host,
+    prompts,
+    tools: scripted.tools,
+    layers: built,
+    clock,
+    createId,
+    logger,
+    outputFiles,
+  } as unknown as GovernOptions;
   const governed = govern(options);
   const events: JsonObject[] = [];
   governed.on('*', (event) => void events.push(toWire(event)));
   const session: Session = { governed, clock, begun: new Map(), calls: 0 };
   return {
     do: (step) => doStep(step, session),
-    finish: () => finish(session, { scripted, forms, log, logs, events }),
+    finish: () => finish(session, { scripted, forms, log, logs, events, outputs }),
   };
 }
 
@@ -87,12 +98,7 @@ async function doStep(step: Step, session: Session): Promise<Reply> {
   if ('abort' in step) return done(settled(() => begun.get(step.abort)?.abort.abort()));
   if ('result' in step) return (await endingWithin(begun.get(step.result)?.ending)) ?? { pending: true };
   if ('parallel' in step) return parallelStep(step, session);
-  if ('batch' in step) {
-    const requests = step.batch.map((one) => requestFrom(one, session));
-    const { turn = {}, maxConcurrent } = step;
-    const batch = governed.batch(requests, { turn: { ...TURN, ...turn }, ...(maxConcurrent === undefined ? {} : { maxConcurrent }) });
-    return replyTo(batch.then((results) => ({ values: results.map(valueOf) })));
-  }
+  if ('batch' in step) return batchStep(step, session);
   if ('advertise' in step) {
     const { advertise: turn, select } = step;
     return replyTo(async () => {
@@ -104,7 +110,7 @@ async function doStep(step: Step, session: Session): Promise<Reply> {
     const { observe: name, args = {}, output, id = nextId(session) } = step;
     return replyTo(governed.observe({ name, arguments: args, id }, output, { turn: TURN }).then(valueOf));
   }
-  return done(governed.close());
+  return endOf(done(governed.close()), step, session);
 }
 
 const TURN = Object.freeze({ iteration: 1, sessionId: 'session-1' });
@@ -113,8 +119,27 @@ async function callStep(step: CallStep, session: Session): Promise<Reply> {
   const abort = new AbortController();
   const request = requestFrom(step, session);
   const ending = replyTo(session.governed.call(request, { turn: { ...TURN, ...step.turn }, signal: abort.signal }).then(valueOf));
-  if (step.begin === undefined) return (await endingWithin(ending)) ?? { pending: true };
-  session.begun.set(step.begin, { ending, abort });
+  return endOf(ending, step, session, abort);
+}
+
+async function batchStep(step: Extract<Step, { batch: unknown }>, session: Session): Promise<Reply> {
+  const abort = new AbortController();
+  const { turn = {}, maxConcurrent } = step;
+  const requests = step.batch.map((one) => requestFrom(one, session));
+  const options = { turn: { ...TURN, ...turn }, signal: abort.signal, ...(maxConcurrent === undefined ? {} : { maxConcurrent }) };
+  const ending = session.governed.batch(requests, options).then((results) => ({ values: results.map(valueOf) }));
+  return endOf(replyTo(ending), step, session, abort);
+}
+
+/** Waits for the end, unless the step was only begun. */
+async function endOf(
+  ending: Promise<Reply>,
+  { begin }: { readonly begin?: string },
+  { begun }: Session,
+  abort = new AbortController(),
+): Promise<Reply> {
+  if (begin === undefined) return (await endingWithin(ending)) ?? { pending: true };
+  begun.set(begin, { ending, abort });
   return done(settled(() => {}));
 }
 
@@ -173,9 +198,10 @@ interface Seen {
   readonly log: ScriptLog;
   readonly logs: readonly JsonValue[];
   readonly events: readonly JsonObject[];
+  readonly outputs: readonly JsonObject[];
 }
 
-async function finish({ governed, clock, begun }: Session, { scripted, forms, log, logs, events }: Seen): Promise<Traces> {
+async function finish({ governed, clock, begun }: Session, { scripted, forms, log, ...seen }: Seen): Promise<Traces> {
   // What hangs is let go, and what waits for time gets none: closing waits for calls that are under way.
   for (const { abort } of begun.values()) abort.abort();
   const closed = governed.close();
@@ -183,7 +209,7 @@ async function finish({ governed, clock, begun }: Session, { scripted, forms, lo
   const files = await forms.readFiles();
   scripted.reportUnused();
   forms.reportUnused();
-  return { received: scripted.received, events, sinks: forms.sinks, logs, files, timers: clock.pending, ...log };
+  return { ...seen, received: scripted.received, sinks: forms.sinks, files, timers: clock.pending, ...log };
 }
 
 function recordingLogger(): { logger: Logger; logs: readonly JsonValue[] } {

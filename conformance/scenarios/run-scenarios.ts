@@ -146,7 +146,7 @@ function shownReply(reply: Reply): JsonValue {
   return 'throws' in reply ? { throws: reply.throws } : null;
 }
 
-const TRACES = ['received', 'events', 'files', 'logs', 'timers'] as const;
+const TRACES = ['received', 'events', 'files', 'outputs', 'logs', 'timers'] as const;
 
 function judgeTraces(expect: FinalExpectation, traces: Traces, replies: readonly JsonValue[], bindings: Bindings): readonly Mismatch[] {
   const { receipts = [], spans = [] } = traces.sinks;
@@ -165,8 +165,12 @@ function judgeTraces(expect: FinalExpectation, traces: Traces, replies: readonly
   ];
 }
 
-function leaks(texts: readonly string[], { events, sinks, logs, files }: Traces, replies: readonly JsonValue[]): readonly Mismatch[] {
-  const places: Readonly<Record<string, unknown>> = { results: replies, events, ...sinks, logs, files };
+function leaks(
+  texts: readonly string[],
+  { events, sinks, logs, files, outputs }: Traces,
+  replies: readonly JsonValue[],
+): readonly Mismatch[] {
+  const places: Readonly<Record<string, unknown>> = { results: replies, events, ...sinks, logs, files, outputs };
   return texts.flatMap((text) =>
     Object.entries(places)
       // As JSON writes it: a quote or a line break inside the text must not hide it.

@@ -104,6 +104,7 @@ const step: JsonObject = {
         batch: { type: 'array', items: call },
         maxConcurrent: { type: 'integer' },
         turn: object('Members of the turn.'),
+        begin: text('Begins the batch under this name and goes on.'),
         expect: expectation,
       },
       ['batch'],
@@ -121,7 +122,7 @@ const step: JsonObject = {
       { observe: text('The tool.'), args: object('Its arguments.'), output: {}, id: { type: 'string' }, expect: expectation },
       ['observe', 'output'],
     ),
-    closed('Closes the stack.', { close: { const: true } }, ['close']),
+    closed('Closes the stack.', { close: { const: true }, begin: text('Begins to close under this name and goes on.') }, ['close']),
   ],
 };
 
@@ -164,6 +165,7 @@ export const SCENARIO_SCHEMA: JsonObject = Object.freeze({
         spans: expectation,
         sinks: object('By name.'),
         files: expectation,
+        outputs: expectation,
         logs: expectation,
         timers: expectation,
         nowhere: { type: 'array', items: text('A text that must not be seen anywhere but by the tools.'), minItems: 1 },

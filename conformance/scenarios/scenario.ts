@@ -61,13 +61,19 @@ export interface CallStep {
 export type Step =
   | CallStep
   | { readonly parallel: readonly CallStep[]; readonly times?: number; readonly expect?: JsonValue }
-  | { readonly batch: readonly CallStep[]; readonly maxConcurrent?: number; readonly turn?: JsonObject; readonly expect?: JsonValue }
+  | {
+      readonly batch: readonly CallStep[];
+      readonly maxConcurrent?: number;
+      readonly turn?: JsonObject;
+      readonly begin?: string;
+      readonly expect?: JsonValue;
+    }
   | { readonly advance: number }
   | { readonly abort: string }
   | { readonly result: string; readonly expect?: JsonValue }
   | { readonly advertise: JsonObject; readonly select?: readonly string[]; readonly expect?: JsonValue }
   | { readonly observe: string; readonly args?: JsonObject; readonly output: JsonValue; readonly id?: string; readonly expect?: JsonValue }
-  | { readonly close: true };
+  | { readonly close: true; readonly begin?: string };
 
 /** What is to be seen at the end. Left out means: not looked at. */
 export interface FinalExpectation {
@@ -84,6 +90,8 @@ export interface FinalExpectation {
   readonly sinks?: JsonObject;
   /** Receipt files of `{ $files: receipts }`: their lines, and what verifying them says. */
   readonly files?: JsonValue;
+  /** Large results that were kept aside: `{ session_id, text, media_type }`. */
+  readonly outputs?: JsonValue;
   /** What the host's logger was told. */
   readonly logs?: JsonValue;
   /** Timers that are left when everything is closed. */

@@ -35,6 +35,8 @@ export interface Traces {
   readonly sinks: Readonly<Record<string, readonly JsonValue[]>>;
   readonly logs: readonly JsonValue[];
   readonly files: JsonObject | null;
+  /** Large results that were kept aside. */
+  readonly outputs: readonly JsonValue[];
   readonly timers: number;
   /** Scripted answers that nobody asked for. */
   readonly unused: readonly string[];
