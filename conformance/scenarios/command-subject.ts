@@ -148,5 +148,5 @@ function kill(child: ChildProcess): void {
 /** Whatever is missing counts as nothing: then nothing that was expected is there. */
 function tracesFrom(value: unknown): Traces {
   const given = typeof value === 'object' && value !== null ? (value as Partial<Traces>) : {}; // Judged afterwards.
-  return { received: [], events: [], sinks: {}, logs: [], files: null, timers: 0, unused: [], unexpected: [], ...given };
+  return { received: [], events: [], sinks: {}, logs: [], files: null, outputs: [], timers: 0, unused: [], unexpected: [], ...given };
 }
