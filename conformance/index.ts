@@ -11,6 +11,8 @@ export type { CommandSubjectOptions } from './scenarios/command-subject.ts';
 export { commandSubject } from './scenarios/command-subject.ts';
 export type { TestFunctions } from './scenarios/describe-scenarios.ts';
 export { describeScenarios } from './scenarios/describe-scenarios.ts';
+export type { ScenarioFromOptions } from './scenarios/from-recording.ts';
+export { scenarioFrom } from './scenarios/from-recording.ts';
 export type { LoadedScenario } from './scenarios/load-scenarios.ts';
 export { loadScenarios, parseScenario } from './scenarios/load-scenarios.ts';
 export type { Mismatch } from './scenarios/match.ts';

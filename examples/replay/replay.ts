@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { composeToolCallers } from 'allium';
-import { echoExecutor, makeCall, testClock } from 'allium/conformance';
+import { builtinSubject, echoExecutor, makeCall, parseScenario, runScenario, scenarioFrom, testClock } from 'allium/conformance';
 import { readRecording, replay } from 'allium/middleware';
 
 const file = 'examples/replay/weather.jsonl';
@@ -54,6 +54,13 @@ assert.deepEqual(
   ],
 );
 // #endregion read
+
+// #region scenario
+const text = scenarioFrom(readRecording(file), { id: 'weather.two-cities', title: 'both cities are answered as recorded' });
+const { mismatches } = await runScenario({ file, scenario: parseScenario(text, file) }, builtinSubject);
+
+assert.deepEqual(mismatches, []);
+// #endregion scenario
 
 console.log(paris.error);
 console.log(JSON.stringify(oslo.audit?.layers));
