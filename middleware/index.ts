@@ -46,6 +46,7 @@ export type { SummaryFormat } from './summary/summary.ts';
 export { summary } from './summary/summary.ts';
 export type { SinkCounts, TelemetryProblem } from './telemetry/problem.ts';
 export type { ChildSpanRecord, SpanRecord, SpanRecordEvent } from './telemetry/span-record.ts';
+export { SPAN_SCHEMA } from './telemetry/span-schema.ts';
 export type { TelemetryOptions, TelemetrySink, TelemetrySinkName } from './telemetry/telemetry.ts';
 export { telemetry } from './telemetry/telemetry.ts';
 export type { TimeoutOptions } from './timeout/timeout.ts';

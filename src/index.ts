@@ -101,6 +101,7 @@ export { toolFailure, toolOutput } from './tools/tool.ts';
 // Dispatch
 export type { BatchOptions } from './dispatch/batch.ts';
 export type { CallOptions } from './dispatch/open-call.ts';
+export { EVENT_SCHEMA } from './dispatch/event-schema.ts';
 export type { EventListener, EventName } from './dispatch/events.ts';
 export type { AdvertiseOptions, GovernedTools, GovernOptions } from './dispatch/govern-tools.ts';
 export { governTools } from './dispatch/govern-tools.ts';

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { strictCheck, undescribed } from '../../src/core/schema-check.fixture.ts';
 import { canonicalJson, fromWire, type JsonObject, type JsonValue, toWire } from '../../src/index.ts';
 import { validateJson } from '../../src/tools/schema/validator.ts';
 import { full, least, read, taken, valid } from './handoff.fixture.ts';
@@ -8,6 +9,14 @@ import { HANDOFF_SCHEMA } from './handoff-schema.ts';
 const wireProblems = (record: object) => validateJson(HANDOFF_SCHEMA, toWire({ handoff: record }).handoff as JsonValue);
 
 describe('HANDOFF_SCHEMA', () => {
+  it('compiles where a validator is strict, and describes every property', () => {
+    const problems = strictCheck(HANDOFF_SCHEMA);
+
+    expect(undescribed(HANDOFF_SCHEMA)).toEqual([]);
+    expect(problems(toWire({ handoff: valid(read(full)).record }).handoff)).toEqual([]);
+    expect(problems({ ...(toWire({ handoff: taken({}).record }).handoff as JsonObject), created_at: 'now' })).not.toEqual([]);
+  });
+
   it('takes records as they are on the wire', () => {
     expect(wireProblems(valid(read(full)).record)).toEqual([]);
     expect(wireProblems(taken({}).record)).toEqual([]);
