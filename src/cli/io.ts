@@ -9,7 +9,7 @@ export interface CliIo {
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** Aborted on the first Ctrl-C. A command then ends what it does and leaves nothing half done. */
+  /** Aborted on the first Ctrl-C, and when nobody reads any more. A command then ends what it does and leaves nothing half done. */
   readonly signal: AbortSignal;
 }
 

@@ -1,14 +1,21 @@
 /** The command line: one program, a file for each command, and one place that turns what went wrong into a line and a number. */
 
+import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
-import { isAlliumError } from '../index.ts';
 import { addConformance } from './conformance.ts';
-import { type Action, type CliIo, UsageError } from './io.ts';
+import { failureCode, lineOf } from './failure.ts';
+import { addHelp } from './help.ts';
+import { type Action, type CliIo } from './io.ts';
+import { addSchema } from './schema.ts';
 
 /** Adds one command. `run` gives its action an exit code and its errors a line. */
 export type AddCommand = (program: Command, io: CliIo, run: (action: Action) => Promise<void>) => void;
 
-const COMMANDS: readonly AddCommand[] = [addConformance];
+const COMMANDS: readonly AddCommand[] = [addConformance, addSchema];
+
+const MORE = `
+Exit codes: 0 fine, 1 a finding, 2 a mistake in the call or a missing file.
+"allium help <command>" shows how a command is used.`;
 
 /** Runs the command line and answers the exit code. Never throws. */
 export async function runCli(args: readonly string[], io: CliIo, commands: readonly AddCommand[] = COMMANDS): Promise<number> {
@@ -16,42 +23,54 @@ export async function runCli(args: readonly string[], io: CliIo, commands: reado
   const run = async (action: Action): Promise<void> => {
     code = await action();
   };
-  const program = programFor(io);
-  for (const add of commands) add(program, io, run);
-  // Subcommands do not inherit how the program ends: without this the first usage mistake would end the process.
-  for (const command of everyCommand(program))
-    command.exitOverride().configureOutput(outputFor(io)).showHelpAfterError('(--help shows how)');
   try {
-    await program.parseAsync([...args], { from: 'user' });
-    return code;
+    await buildProgram(io, commands, run).parseAsync([...args], { from: 'user' });
+    return stoppedBy(io.signal) ?? code;
   } catch (error) {
-    return codeOf(error, io);
+    // commander has written its own line already. Help is no mistake.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    // Whatever a command fails with for want of a reader, it was not asked to go on.
+    if (io.signal.reason === 'EPIPE') return 0;
+    return stoppedBy(io.signal) ?? failureCode(error, io);
   }
 }
 
-function programFor(io: CliIo): Command {
-  return new Command('allium')
+/** The whole program. `run` is told what to do when a command is chosen. */
+export function buildProgram(io: CliIo, commands: readonly AddCommand[] = COMMANDS, run: (action: Action) => Promise<void>): Command {
+  const program = new Command('allium')
     .description('Govern the tool calls of AI agents.')
-    .exitOverride()
-    .configureOutput(outputFor(io))
-    .showSuggestionAfterError(true);
+    .usage('<command> [options]')
+    .version(versionOf(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand(false)
+    .addHelpText('after', MORE);
+  for (const add of [...commands, addHelp]) add(program, io, run);
+  // Subcommands do not inherit how the program ends: without this the first usage mistake would end the process.
+  for (const command of everyCommand(program)) command.exitOverride().configureOutput(outputFor(io, command));
+  return program;
 }
 
-const outputFor = ({ stdout, stderr }: CliIo) => ({
+/** The package's own name leads to its package.json from the sources and from what is built of them. */
+function versionOf(): string {
+  const { version } = createRequire(import.meta.url)('allium/package.json') as { readonly version: string };
+  return version;
+}
+
+const outputFor = ({ stdout, stderr }: CliIo, command: Command) => ({
   writeOut: (text: string) => void stdout.write(text),
   writeErr: (text: string) => void stderr.write(text),
+  getOutHelpWidth: () => (stdout.isTTY === true ? stdout.columns : undefined) ?? 80,
+  getErrHelpWidth: () => (stderr.isTTY === true ? stderr.columns : undefined) ?? 80,
+  outputError: (text: string, write: (text: string) => void) =>
+    write(`${lineOf(`allium: ${text.replace(/^error: /, '').trim()}`)} (${pathOf(command)} --help shows how)\n`),
 });
+
+const pathOf = (command: Command): string => (command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`);
 
 const everyCommand = (command: Command): Command[] => [command, ...command.commands.flatMap((child) => everyCommand(child))];
 
-/** One line that says what and where. Stack traces are for `ALLIUM_DEBUG`. */
-function codeOf(error: unknown, { stderr, env, signal }: CliIo): number {
-  // commander has written its own line already. Help is no mistake.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  if (signal.aborted) return 130;
-  const isExpected = error instanceof UsageError || isAlliumError(error);
-  const text = error instanceof Error ? error.message : String(error);
-  stderr.write(`allium: ${isExpected ? '' : 'unexpected: '}${isExpected ? text : (text.split('\n')[0] ?? '')}\n`);
-  if (env.ALLIUM_DEBUG !== undefined && error instanceof Error) stderr.write(`${error.stack ?? ''}\n`);
-  return isExpected ? 2 : 1;
+/** As a shell counts it: 128 and the number of the signal. `null` where none came. */
+function stoppedBy({ aborted, reason }: AbortSignal): number | null {
+  if (!aborted || reason === 'EPIPE') return null;
+  return reason === 'SIGTERM' ? 143 : 130;
 }
