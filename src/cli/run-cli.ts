@@ -24,7 +24,7 @@ export async function runCli(args: readonly string[], io: CliIo, commands: reado
     code = await action();
   };
   try {
-    await buildProgram(io, commands, run).parseAsync([...args], { from: 'user' });
+    await buildProgram(io, run, commands).parseAsync([...args], { from: 'user' });
     return stoppedBy(io.signal) ?? code;
   } catch (error) {
     // commander has written its own line already. Help is no mistake.
@@ -36,7 +36,7 @@ export async function runCli(args: readonly string[], io: CliIo, commands: reado
 }
 
 /** The whole program. `run` is told what to do when a command is chosen. */
-export function buildProgram(io: CliIo, commands: readonly AddCommand[] = COMMANDS, run: (action: Action) => Promise<void>): Command {
+export function buildProgram(io: CliIo, run: (action: Action) => Promise<void>, commands: readonly AddCommand[] = COMMANDS): Command {
   const program = new Command('allium')
     .description('Govern the tool calls of AI agents.')
     .usage('<command> [options]')
