@@ -59,11 +59,14 @@ function versionOf(): string {
 const outputFor = ({ stdout, stderr }: CliIo, command: Command) => ({
   writeOut: (text: string) => void stdout.write(text),
   writeErr: (text: string) => void stderr.write(text),
-  getOutHelpWidth: () => (stdout.isTTY === true ? stdout.columns : undefined) ?? 80,
-  getErrHelpWidth: () => (stderr.isTTY === true ? stderr.columns : undefined) ?? 80,
+  getOutHelpWidth: () => widthOf(stdout),
+  getErrHelpWidth: () => widthOf(stderr),
   outputError: (text: string, write: (text: string) => void) =>
     write(`${lineOf(`allium: ${text.replace(/^error: /, '').trim()}`)} (${pathOf(command)} --help shows how)\n`),
 });
+
+/** A terminal that does not know its size says 0. */
+const widthOf = ({ isTTY, columns = 0 }: CliIo['stdout']): number => (isTTY === true && columns > 0 ? columns : 80);
 
 const pathOf = (command: Command): string => (command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`);
 
