@@ -56,7 +56,7 @@ async function swept(before: ToolResult, sent: CleanedCall, rules: Rules, known:
   const first = await sweep(taken.surfaces, rules, known);
   const result = putBack(before, taken, first);
   const { counts, blocked, literals } = first;
-  if (result === before || blocked) return { result, fields: [], counts, blocked, literals };
+  if (result === before || blocked) return { result, fields: blocked ? fieldsOf(before, first.paths) : [], counts, blocked, literals };
   const again = surfacesOf(result, sent.paths, sent.call.toolArgs, rules.canCover);
   const last = await sweep(again.surfaces, rules, literals);
   return {

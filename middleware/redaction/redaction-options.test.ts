@@ -127,6 +127,13 @@ describe('redaction strategies', () => {
     expect(shown(result)).not.toContain('than that');
   });
 
+  it('strategies block names the members of a result that it withheld, and no secret among them', async () => {
+    const result = await run(strategic({ secrets: 'block' }), {}, answering({ deep: [{ key: SECRET }], [SECRET]: SECRET }));
+
+    expect(result.audit?.metadata).toEqual({ redactedIn: [], redactedOut: ['deep[0].key', '[redacted:github]'] });
+    expect(shown(result)).not.toContain(SECRET);
+  });
+
   it('strategies of the deep rules hold for all secrets where only those were asked for', async () => {
     const layer = redaction({ detectors: ['secrets-deep'], strategies: { 'secrets-deep': 'block' } });
 
