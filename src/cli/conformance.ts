@@ -1,16 +1,19 @@
 /** `allium conformance`: judges a stack by scenario files. */
 
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import {
   builtinSubject,
   commandSubject,
+  parseScenario,
   type ReportFormat,
   renderReport,
   runScenarios,
+  scenarioFrom,
   type ScenarioResult,
   type Subject,
   suiteFolder,
 } from '../../conformance/index.ts';
+import { readRecording } from '../../middleware/index.ts';
 import { colourFor, paint } from './colour.ts';
 import { type CliIo, UsageError } from './io.ts';
 import { loadSubject } from './load-subject.ts';
@@ -20,6 +23,9 @@ interface Options {
   readonly subject?: string;
   readonly command?: string;
   readonly filter?: string;
+  readonly from?: string;
+  readonly id?: string;
+  readonly title?: string;
   readonly json?: true;
   readonly junit?: true;
   readonly tap?: true;
@@ -32,6 +38,7 @@ Examples:
   allium conformance ./scenarios --subject ./stack.ts  your scenarios on your own layers
   allium conformance --command "python my_stack.py"    an implementation in another language, asked over stdin and stdout
   allium conformance --junit > report.xml              for a build server
+  allium conformance --from run.jsonl > run.yaml       a recording of the record layer as a scenario
 
 Exit codes: 0 all passed, 1 some failed, 2 a scenario or the subject cannot be used.`;
 
@@ -44,6 +51,9 @@ export const addConformance: AddCommand = (program, io, run) => {
     .option('--subject <module>', 'a module whose default export is a subject, or { name, factories?, govern? }')
     .option('--command <command>', 'a command that is asked one JSON object a line')
     .option('--filter <text>', 'only scenarios whose id or title has this text')
+    .option('--from <recording>', 'print a scenario made from a recording, instead of running any')
+    .option('--id <id>', 'with --from: the id of the scenario (default: recorded.<name of the file>)')
+    .option('--title <title>', 'with --from: its title')
     .option('--json', 'print the report as JSON')
     .option('--junit', 'print the report as JUnit XML')
     .option('--tap', 'print the report as TAP')
@@ -52,6 +62,8 @@ export const addConformance: AddCommand = (program, io, run) => {
 };
 
 async function conformance(path: string | undefined, options: Options, io: CliIo): Promise<number> {
+  if (options.from !== undefined) return printScenario(options.from, options, io);
+  if (options.id !== undefined || options.title !== undefined) throw new UsageError('--id and --title go with --from');
   const format = formatOf(options);
   const subject = await subjectOf(options, io);
   const progress = progressOn(io);
@@ -71,6 +83,21 @@ async function conformance(path: string | undefined, options: Options, io: CliIo
     progress.clear();
     await subject.close?.();
   }
+}
+
+function printScenario(file: string, { id, title }: Options, { cwd, stdout }: CliIo): number {
+  const name = basename(file)
+    .replace(/\..*$/, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-');
+  const text = scenarioFrom(readRecording(resolve(cwd, file)), {
+    id: id ?? `recorded.${name}`,
+    title: title ?? `the calls recorded in ${basename(file)} come to the same again`,
+  });
+  // An id or a title that no scenario may have shows here, and not when somebody runs the file.
+  parseScenario(text, '--from');
+  stdout.write(text);
+  return 0;
 }
 
 function formatOf({ json, junit, tap }: Options): ReportFormat {
