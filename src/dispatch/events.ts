@@ -18,6 +18,15 @@ export interface EventHub {
 export function createEventHub(logger: Logger): EventHub {
   const listeners = new Map<string, Set<(event: ToolEvent) => unknown>>();
   const failed = (thrown: unknown) => logger.warn({ error: describeThrown(thrown) }, 'an event listener failed');
+  /** A record that cannot be written is one event less, and not one call less. */
+  const built = (name: EventName, build: () => ToolEvent): ToolEvent | null => {
+    try {
+      return build();
+    } catch (thrown) {
+      logger.error({ event: name, error: describeThrown(thrown) }, 'an event could not be made');
+      return null;
+    }
+  };
 
   const tell = (listener: (event: ToolEvent) => unknown, event: ToolEvent): void => {
     try {
@@ -40,7 +49,8 @@ export function createEventHub(logger: Logger): EventHub {
     emit(name, build) {
       const listening = [...(listeners.get(name) ?? []), ...(listeners.get('*') ?? [])];
       if (listening.length === 0) return;
-      const event = build();
+      const event = built(name, build);
+      if (event === null) return;
       for (const listener of listening) tell(listener, event);
     },
   };

@@ -126,6 +126,17 @@ describe('the lifecycle of a call', () => {
     expect(logger.lines.filter((line) => line.includes('listener broke'))).toHaveLength(2);
   });
 
+  it('ends a call whose audit record cannot be written, and logs that', async () => {
+    const layer = defineLayer({ name: 'twice', caller: async (call, next) => annotate(await next(call), { my_key: 1, myKey: 2 }) });
+    const { governed, events, logger } = setup({ layers: [layer] });
+
+    const result = await governed.call({ name: 'echo', arguments: {} });
+
+    expect(result.status).toBe('ok');
+    expect(storyOf(events)).toEqual(['pending', 'in_progress', 'completed']);
+    expect(logger.lines.filter((line) => line.includes('an event could not be made'))).toHaveLength(1);
+  });
+
   it('stops telling a listener that was taken off', async () => {
     const { governed } = setup();
     let told = 0;
