@@ -17,6 +17,8 @@ export interface BuildContext {
   readonly forms?: ValueForms;
   /** Answers what `use` names: a layer, or a function that makes one. @default nothing can be used */
   readonly use?: (reference: string) => unknown;
+  /** Looks at the value behind the name of a layer before the factory does. Answers whether the factory may be called. @default none */
+  readonly check?: (name: string, value: unknown, path: DataPath, report: Report) => boolean;
 }
 
 /** A layer and the entry it was made from. */
@@ -102,7 +104,8 @@ function named(entry: Record<string, unknown>, name: string, context: BuildConte
     report(path, unknownLayer(name, [...(context.factories ?? LAYER_FACTORIES).keys()]));
     return [];
   }
-  return made(factory, entry[name], context, [...path, name], report);
+  const isFit = context.check?.(name, entry[name], [...path, name], report) ?? true;
+  return made(isFit ? factory : null, entry[name], context, [...path, name], report);
 }
 
 function used(entry: Record<string, unknown>, context: BuildContext, path: DataPath, report: Report): readonly ToolLayer[] {
@@ -127,14 +130,14 @@ function used(entry: Record<string, unknown>, context: BuildContext, path: DataP
   return made(found as LayerFactory, entry.with, context, Object.hasOwn(entry, 'with') ? [...path, 'with'] : place, report);
 }
 
-/** Calls a factory with the value. What it refuses is reported for the option it names. */
-function made(factory: LayerFactory, value: unknown, context: BuildContext, path: DataPath, report: Report): readonly ToolLayer[] {
+/** Calls a factory with the value, if there is one. What it refuses is reported for the option it names. */
+function made(factory: LayerFactory | null, value: unknown, context: BuildContext, path: DataPath, report: Report): readonly ToolLayer[] {
   let isWrong = false;
   const options = resolveForms(value ?? undefined, formsOf(context), path, (...problem) => {
     isWrong = true;
     report(...problem);
   });
-  if (isWrong) return [];
+  if (isWrong || factory === null) return [];
   try {
     // Factories check what they are given: that is what lets data in here.
     return composeToolCallers([factory(options as never)]).layers;

@@ -3,7 +3,7 @@
 import { AlliumError, isAlliumError, type ToolCall } from '../index.ts';
 import { closest } from '../core/closest.ts';
 import { describeThrown } from '../core/errors.ts';
-import { isObject } from '../core/json.ts';
+import { GO_ON, isPlain, mapData } from './plain-data.ts';
 import { type DataPath, pathText, type Report } from './problem.ts';
 
 /** Makes the value. `where` names the place in the data, for errors. What it throws is reported for that place. */
@@ -12,14 +12,13 @@ export type ValueForm = (argument: unknown, where: string) => unknown;
 /** By the name with its dollar sign. */
 export type ValueForms = ReadonlyMap<`$${string}`, ValueForm>;
 
-/** The value with every form replaced. Copies: what was read from a file stays as it is. */
+/** The value with every form replaced. What was read from a file stays as it is. */
 export function resolveForms(value: unknown, forms: ValueForms, path: DataPath, report: Report): unknown {
-  if (Array.isArray(value)) return Array.from<unknown>(value).map((item, index) => resolveForms(item, forms, [...path, index], report));
-  if (!isPlain(value)) return value;
-  const keys = Object.keys(value);
-  const name = keys.find((key) => key.startsWith('$'));
-  if (name !== undefined) return formOf(value, name as `$${string}`, forms, path, report); // It was just looked for.
-  return Object.fromEntries(keys.map((key) => [key, resolveForms(value[key], forms, [...path, key], report)]));
+  return mapData(value, path, (item, at) => {
+    const name = isPlain(item) ? Object.keys(item).find((key) => key.startsWith('$')) : undefined;
+    // It was just looked for.
+    return name === undefined ? GO_ON : formOf(item as Record<string, unknown>, name as `$${string}`, forms, at, report);
+  });
 }
 
 function formOf(value: Record<string, unknown>, name: `$${string}`, forms: ValueForms, path: DataPath, report: Report): unknown {
@@ -44,13 +43,6 @@ function formOf(value: Record<string, unknown>, name: `$${string}`, forms: Value
     report(place, isAlliumError(thrown) ? thrown.message : describeThrown(thrown));
     return undefined;
   }
-}
-
-/** Objects of classes, and whatever else a program puts there, are values as they stand. */
-function isPlain(value: unknown): value is Record<string, unknown> {
-  if (!isObject(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }
 
 /** Members of a call. */

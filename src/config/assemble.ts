@@ -1,0 +1,119 @@
+/** Puts the parts of a file together and checks that they fit each other. */
+
+import { governTools, type GovernOptions, isAlliumError, type Logger, type Registry, type Turn } from '../index.ts';
+import { describeThrown } from '../core/errors.ts';
+import { isObject } from '../core/json.ts';
+import { describeFinding, type OrderFinding, orderFindings } from '../core/order.ts';
+import { type BuiltLayer, readEntries } from './build-layers.ts';
+import type { References } from './load-references.ts';
+import { isPlain } from './plain-data.ts';
+import { invalidConfig, type Report } from './problem.ts';
+import { checkData } from './schema/check-data.ts';
+import { CONFIG_SCHEMA, LAYER_SCHEMAS } from './schema/config-schema.ts';
+import type { ValueForms } from './value-forms.ts';
+
+/** What a file says, after the schema has seen it. */
+export interface Settings extends Pick<GovernOptions, 'limits' | 'onUnknownTool' | 'onInvalidArgs'> {
+  readonly layers: readonly unknown[];
+  readonly tools: readonly unknown[];
+  readonly session?: { readonly id?: string } & Pick<Turn, 'runId' | 'model' | 'provider'>;
+  readonly state?: { readonly dir: string };
+  readonly secrets?: Readonly<Record<string, string>>;
+}
+
+/** Everything a dispatcher is made of. */
+export interface Parts {
+  readonly built: readonly BuiltLayer[];
+  /** The entries of `layers` as the file has them. */
+  readonly entries: readonly unknown[];
+  readonly tools: Registry;
+  readonly session: Partial<Turn>;
+  readonly stateDir: string;
+  readonly dispatch: Pick<GovernOptions, 'limits' | 'onUnknownTool' | 'onInvalidArgs' | 'secrets'>;
+}
+
+/** What came of the modules that a file names, and where mistakes go. */
+export interface Findings {
+  readonly references: References;
+  readonly tools: Registry;
+  readonly report: Report;
+  /** Whether anything was reported. */
+  readonly isClean: () => boolean;
+}
+
+export function assemble(settings: Settings, { references, tools, report, isClean }: Findings): Omit<Parts, 'stateDir'> {
+  const built = readEntries(settings.layers, { check, use: references, forms: formsFrom(references) }, ['layers'], report).map(closedOnce);
+  for (const finding of orderFindings(built.map(({ layer }) => layer)).filter(({ level }) => level === 'must')) {
+    report(['layers', entryOf(built, finding)], describeFinding(finding));
+  }
+  const { limits, onUnknownTool, onInvalidArgs, secrets, session = {} } = settings;
+  const dispatch = {
+    ...(limits === undefined ? {} : { limits }),
+    ...(onUnknownTool === undefined ? {} : { onUnknownTool }),
+    ...(onInvalidArgs === undefined ? {} : { onInvalidArgs }),
+    ...(secrets === undefined ? {} : { secrets }),
+  };
+  if (isClean()) tryOut(built, tools, dispatch, report);
+  const { id, ...turn } = isObject(session) ? session : {};
+  return {
+    built,
+    entries: settings.layers,
+    tools,
+    dispatch,
+    session: Object.freeze({ ...(id === undefined ? {} : { sessionId: id }), ...turn }),
+  };
+}
+
+/** The schema sees the options of bundled layers first: it tells all mistakes, and a factory only the first. */
+function check(name: string, value: unknown, path: Parameters<Report>[0], report: Report): boolean {
+  const { instead, required = [] } = LAYER_SCHEMAS[name] ?? {};
+  if (!isPlain(value)) {
+    if (typeof value === 'string' && instead !== undefined) return checkData(`${name}Instead`, `"${name}"`, value, path, report);
+    if (value === undefined || value === null) return required.length === 0 || checkData(`${name}Options`, `"${name}"`, {}, path, report);
+    return true;
+  }
+  const isForm = Object.keys(value).some((key) => key.startsWith('$'));
+  return isForm || !hasPart(name) || checkData(`${name}Options`, `"${name}"`, value, path, report);
+}
+
+const hasPart = (name: string): boolean => isObject(CONFIG_SCHEMA.$defs) && Object.hasOwn(CONFIG_SCHEMA.$defs, `${name}Options`);
+
+const formsFrom = (references: References): ValueForms =>
+  new Map([
+    [
+      '$module' as const,
+      (reference: unknown) => {
+        if (typeof reference === 'string' && reference !== '') return references(reference);
+        throw invalidConfig(['"$module" must be a module, such as ./file.ts#name']);
+      },
+    ],
+  ]);
+
+/** Dispatchers share layers, and each of them closes what it has. */
+function closedOnce({ layer, entry }: BuiltLayer): BuiltLayer {
+  const { close } = layer;
+  if (close === undefined) return { layer, entry };
+  let closing: Promise<void> | undefined;
+  return { entry, layer: Object.freeze({ ...layer, close: () => (closing ??= close()) }) };
+}
+
+/** The entry of the layer that stands wrongly. A name may be there twice: the one that is on the wrong side counts. */
+function entryOf(built: readonly BuiltLayer[], { layer, other, expected }: OrderFinding): number {
+  const others = built.flatMap((each, index) => (each.layer.name === other ? [index] : []));
+  const found = built.find(
+    (each, index) => each.layer.name === layer && others.some((place) => (expected === 'inside' ? index < place : index > place)),
+  );
+  return found?.entry ?? 0;
+}
+
+const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** A dispatcher that nobody keeps: what it refuses is wrong with the file, and is told now and not at the first call. */
+function tryOut(built: readonly BuiltLayer[], tools: Registry, dispatch: Parts['dispatch'], report: Report): void {
+  try {
+    governTools({ ...dispatch, tools, layers: built.map(({ layer }) => layer), logger: SILENT });
+  } catch (thrown) {
+    const option = isAlliumError(thrown) ? thrown.details.option : undefined;
+    report([option === 'secrets' ? 'secrets' : 'tools'], isAlliumError(thrown) ? thrown.message : describeThrown(thrown));
+  }
+}

@@ -1,0 +1,119 @@
+/** What a stack is and what it does to each tool, as data. */
+
+import { AlliumError, type ToolLayer, type ToolSpec } from '../index.ts';
+import { closest } from '../core/closest.ts';
+import { isObject, type JsonValue } from '../core/json.ts';
+import { describeFinding, orderFindings } from '../core/order.ts';
+import { specOf } from '../tools/registry.ts';
+import type { Parts } from './assemble.ts';
+
+/** One layer, outermost first. */
+export interface LayerDescription {
+  readonly name: string;
+  /** What it is known to do, in words. */
+  readonly traits: readonly string[];
+  /** The tools it is for, where the file says so. */
+  readonly only?: readonly string[];
+  readonly except?: readonly string[];
+}
+
+/** What one layer does to what the model is shown of a tool. */
+export interface ToolChange {
+  readonly layer: string;
+  readonly adds: readonly { readonly name: string; readonly required: boolean; readonly description: string }[];
+  readonly removes: readonly string[];
+  /** Something else in its schema, or its description. */
+  readonly changes: boolean;
+  readonly hides: boolean;
+}
+
+export interface ToolDescription {
+  readonly name: string;
+  readonly description: string;
+  /** Innermost first, which is the order in which they come about. */
+  readonly changes: readonly ToolChange[];
+}
+
+export interface StackDescription {
+  readonly file: string;
+  readonly stateDir: string;
+  readonly layers: readonly LayerDescription[];
+  /** Broken "should" rules, with their reasons. */
+  readonly advice: readonly string[];
+  readonly tools: readonly ToolDescription[];
+}
+
+/** Throws `ERR_UNKNOWN_TOOL` for a tool that is not there. No text holds a value that came from a variable. */
+export function describeStack(parts: Parts, file: string, conceal: (text: string) => string, tool?: string): StackDescription {
+  const { built, tools, entries, stateDir } = parts;
+  if (tool !== undefined && tools.get(tool) === undefined) throw unknownTool(tool, tools.names);
+  const layers = built.map(({ layer }) => layer);
+  const described: StackDescription = {
+    file,
+    stateDir,
+    layers: built.map(({ layer, entry }) => ({ name: layer.name, traits: traitsOf(layer), ...gateOf(entries[entry]) })),
+    advice: orderFindings(layers).map(describeFinding),
+    tools: [...tools]
+      .filter(({ name }) => tool === undefined || name === tool)
+      .map((each) => ({ name: each.name, description: each.description, changes: changesOf(specOf(each), layers) })),
+  };
+  return concealed(described, conceal) as StackDescription; // The same shape: only texts were replaced.
+}
+
+function unknownTool(name: string, known: readonly string[]): AlliumError {
+  const guess = closest(name, known);
+  return new AlliumError('ERR_UNKNOWN_TOOL', `there is no tool "${name}"${guess === undefined ? '' : `; did you mean "${guess}"?`}`, {
+    toolName: name,
+  });
+}
+
+function traitsOf({ observes, rewrites, schemaTransform, scrub }: ToolLayer): readonly string[] {
+  const traits = [
+    observes === true && 'observes',
+    rewrites === true && 'rewrites arguments',
+    schemaTransform !== undefined && 'changes what the model is shown',
+    scrub !== undefined && 'cleans the record',
+  ];
+  return traits.filter((trait) => trait !== false);
+}
+
+/** The entry was built, so its lists are lists of names. */
+const gateOf = (entry: unknown): Pick<LayerDescription, 'only' | 'except'> =>
+  isObject(entry) && typeof entry.caller !== 'function'
+    ? Object.fromEntries(['only', 'except'].filter((key) => Object.hasOwn(entry, key)).map((key) => [key, entry[key]]))
+    : {};
+
+function changesOf(tool: ToolSpec, layers: readonly ToolLayer[]): readonly ToolChange[] {
+  const changes: ToolChange[] = [];
+  let before: ToolSpec = tool;
+  for (const { name, schemaTransform } of [...layers].reverse()) {
+    const after = schemaTransform?.(before);
+    if (after === undefined || after === before) continue;
+    if (after === null) return [...changes, { layer: name, adds: [], removes: [], changes: false, hides: true }];
+    changes.push({ layer: name, ...difference(before, after), hides: false });
+    before = after;
+  }
+  return changes;
+}
+
+function difference(before: ToolSpec, after: ToolSpec): Pick<ToolChange, 'adds' | 'removes' | 'changes'> {
+  const [old, now] = [propertiesOf(before), propertiesOf(after)];
+  const required: readonly JsonValue[] = Array.isArray(after.inputSchema.required) ? after.inputSchema.required : [];
+  const adds = [...now].filter(([name]) => !old.has(name));
+  return {
+    adds: adds.map(([name, schema]) => ({ name, required: required.includes(name), description: descriptionOf(schema) })),
+    removes: [...old.keys()].filter((name) => !now.has(name)),
+    changes: before.description !== after.description || [...now].some(([name, schema]) => old.has(name) && old.get(name) !== schema),
+  };
+}
+
+const propertiesOf = ({ inputSchema: { properties } }: ToolSpec): ReadonlyMap<string, unknown> =>
+  new Map(isObject(properties) ? Object.entries(properties) : []);
+
+const descriptionOf = (schema: unknown): string => (isObject(schema) && typeof schema.description === 'string' ? schema.description : '');
+
+function concealed(value: unknown, conceal: (text: string) => string): unknown {
+  if (typeof value === 'string') return conceal(value);
+  if (Array.isArray(value)) return value.map((item) => concealed(item, conceal));
+  return isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, member]) => [key, concealed(member, conceal)])) : value;
+}

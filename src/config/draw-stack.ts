@@ -1,0 +1,48 @@
+/** The stack of a file, drawn for people. */
+
+import { oneLine } from '../core/errors.ts';
+import type { LayerDescription, StackDescription, ToolChange, ToolDescription } from './describe-stack.ts';
+
+export function drawStack({ file, layers, advice, tools }: StackDescription): string {
+  const width = Math.max('executor'.length, ...layers.map(({ name }) => name.length));
+  const digits = String(layers.length).length;
+  const rows = layers.map((layer, index) =>
+    `  ${String(index + 1).padStart(digits)}  ${layer.name.padEnd(width)}  ${notesOf(layer)}`.trimEnd(),
+  );
+  return [
+    file,
+    '',
+    'call ↓  result ↑',
+    ...rows,
+    `  ${' '.repeat(digits)}  executor`,
+    '',
+    ...(advice.length === 0 ? ['The order breaks no rule.'] : advice.map((line) => `! ${line}`)),
+    '',
+    ...(tools.length === 0 ? ['No tools.'] : ['Tools', ...tools.flatMap(drawTool)]),
+  ].join('\n');
+}
+
+const notesOf = ({ traits, only, except }: LayerDescription): string =>
+  [
+    ...traits,
+    ...(only === undefined ? [] : [only.length === 0 ? 'for no tool' : `only ${only.map(oneLine).join(', ')}`]),
+    ...(except === undefined || except.length === 0 ? [] : [`except ${except.map(oneLine).join(', ')}`]),
+  ].join('; ');
+
+/** Names and descriptions may come from anywhere: none of them may act upon a terminal. */
+const drawTool = ({ name, description, changes }: ToolDescription): readonly string[] => [
+  `  ${oneLine(name)}: ${oneLine(description)}`,
+  ...(changes.length === 0 ? ['    as it is'] : changes.flatMap(drawChange)),
+];
+
+function drawChange({ layer, adds, removes, changes, hides }: ToolChange): readonly string[] {
+  if (hides) return [`    ${layer} hides it`];
+  return [
+    ...adds.map(
+      (added) =>
+        `    ${layer} adds ${oneLine(added.name)}${added.required ? ' (required)' : ''}${added.description === '' ? '' : `: ${oneLine(added.description)}`}`,
+    ),
+    ...removes.map((name) => `    ${layer} takes away ${oneLine(name)}`),
+    ...(changes ? [`    ${layer} changes its description or its schema`] : []),
+  ];
+}

@@ -1,0 +1,156 @@
+/** The JSON Schema of a file, for editors and for the checks. */
+
+import type { JsonObject } from '../../index.ts';
+import { LAYERS_A_TO_R } from './layers-a-to-r.ts';
+import { LAYERS_R_TO_T } from './layers-r-to-t.ts';
+import { FUNCTION, type LayerSchema, listOf, mapOf, members, oneOf, said, TEXT, whole } from './parts.ts';
+
+/** Where the schema is known by this name. Nothing is fetched from there. */
+export const SCHEMA_ID = 'https://allium.dev/schemas/config-1.json';
+
+/** By layer. */
+export const LAYER_SCHEMAS: Readonly<Record<string, LayerSchema>> = { ...LAYERS_A_TO_R, ...LAYERS_R_TO_T };
+
+const NAMES = listOf(TEXT);
+const LIST: JsonObject = { type: 'array', title: 'a list' };
+
+const GATE = {
+  only: said('names or globs (`*`) of the tools this layer is for; an empty list means none (default: every tool)', NAMES),
+  except: said('names or globs (`*`) of the tools this layer is not for (default: none)', NAMES),
+};
+
+/** The parts of the file besides `layers`. */
+const TOP: Readonly<Record<string, JsonObject>> = {
+  $schema: said('the schema of this file, for editors', TEXT),
+  version: said('the version of this format', { const: 1, title: '1' }),
+  session: said(
+    'what calls belong to where a host says nothing else',
+    members({
+      id: said('the session, which names the receipt file', TEXT),
+      runId: said('the run', TEXT),
+      model: said('the model that makes the calls', TEXT),
+      provider: said('who runs that model', TEXT),
+    }),
+  ),
+  state: said(
+    'what must outlive the process',
+    members({ dir: said('the state folder, relative to this file; `$ALLIUM_STATE_DIR` goes before', TEXT) }, ['dir']),
+  ),
+  limits: said(
+    'limits of the dispatcher',
+    members({
+      maxCallsPerRun: said('calls of one run', whole(0)),
+      maxCallsPerSession: said('calls of one session', whole(0)),
+      maxConcurrent: said('calls at the same time; more wait in order', whole(1)),
+      maxArgsBytes: said('size of arguments', whole(2)),
+      maxArgsDepth: said('depth of arguments', whole(1)),
+      maxResultBytes: said('a larger result is not kept at all', whole(1)),
+      maxPreviewBytes: said('a larger result becomes an output file with a preview of this size', whole(64)),
+    }),
+  ),
+  onUnknownTool: said('whether a call of an unknown tool is answered or thrown (default: repair)', oneOf('repair', 'throw')),
+  onInvalidArgs: said('whether arguments that do not fit are answered or thrown (default: repair)', oneOf('repair', 'throw')),
+  secrets: said('for tools that ask for them as hidden arguments; write `${NAME}` to take one from the environment', mapOf(TEXT)),
+};
+
+const MCP_SERVER = members({
+  command: said('the program that is the server', TEXT),
+  args: said('its arguments', listOf({ type: 'string', title: 'a string' })),
+  env: said('variables it gets', mapOf({ type: 'string', title: 'a string' })),
+  cwd: said('the folder it runs in, relative to this file', TEXT),
+  url: said('the address of a server that runs already', TEXT),
+});
+
+/** By the key that says where the tools come from. */
+export const TOOL_SOURCES: Readonly<Record<string, JsonObject>> = {
+  module: said('a module or package that exports tools, lists of tools or registries; `#name` takes one export', TEXT),
+  artifacts: said('a folder of tools written as Markdown files', TEXT),
+  mcp: said('an MCP server', MCP_SERVER),
+};
+
+const toolEntry = (source: string): JsonObject =>
+  members(
+    {
+      [source]: TOOL_SOURCES[source] ?? {},
+      prefix: said('`gh` turns `search` into `gh_search` (default: none)', TEXT),
+      only: said('names or globs (`*`) of the tools to take (default: all)', NAMES),
+      except: said('names or globs (`*`) of the tools to leave out (default: none)', NAMES),
+    },
+    [source],
+  );
+
+const optionsOf = ({ options, required = [], description }: LayerSchema): JsonObject => said(description, members(options, required));
+
+function valueOf(name: string, { instead, isFunction, required = [], description }: LayerSchema): JsonObject {
+  const anyOf = [
+    { $ref: `#/$defs/${name}Options` },
+    ...(isFunction === true ? [FUNCTION] : []),
+    ...(instead === undefined ? [] : [instead]),
+  ];
+  return said(description, { anyOf: required.length > 0 ? anyOf : [...anyOf, { type: 'null' }] });
+}
+
+const entryOf = (name: string, layer: LayerSchema): JsonObject => members({ [name]: valueOf(name, layer), ...GATE }, [name]);
+
+const USE = members(
+  {
+    use: said('a layer from a module or package: `./my-layer.ts#myLayer`, or its default export without `#`', TEXT),
+    with: said('the options of that layer', {}),
+    ...GATE,
+  },
+  ['use'],
+);
+
+const layers = Object.entries(LAYER_SCHEMAS);
+const withoutOptions = layers.filter(([, { required = [] }]) => required.length === 0).map(([name]) => name);
+
+/** Draft 2020-12. Every part has a description, the options of the bundled layers too, so that editors can complete them. */
+export const CONFIG_SCHEMA: JsonObject = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: SCHEMA_ID,
+  title: 'allium',
+  description: 'A stack of layers around tools.',
+  ...members(
+    {
+      ...TOP,
+      layers: said('the stack; first is outermost', {
+        type: 'array',
+        items: { anyOf: [oneOf(...withoutOptions), ...layers.map(([name]) => ({ $ref: `#/$defs/${name}` })), { $ref: '#/$defs/use' }] },
+      }),
+      tools: said('where the tools come from (default: none)', {
+        type: 'array',
+        items: { anyOf: Object.keys(TOOL_SOURCES).map((source) => ({ $ref: `#/$defs/${source}` })) },
+      }),
+    },
+    ['version', 'layers'],
+  ),
+  $defs: {
+    function: {
+      type: 'object',
+      title: 'a function, written { $module: ./file.ts#name } or { $path: toolArgs.id }',
+      description: 'a function: an export of a module, or one that reads a member of the call',
+      properties: {
+        $module: said('a module or package, with `#name` for one export', TEXT),
+        $path: said('a member of the call, such as `toolArgs.orderId`', TEXT),
+      },
+      additionalProperties: false,
+      minProperties: 1,
+      maxProperties: 1,
+    },
+    made: {
+      type: 'object',
+      title: 'an object that code makes, written { $module: ./file.ts#name }',
+      description: 'an object that code makes: an export of a module',
+      properties: { $module: said('a module or package, with `#name` for one export', TEXT) },
+      required: ['$module'],
+      additionalProperties: false,
+    },
+    // For the check: lists whose entries are looked at one by one, so that an error is about the entry that was meant.
+    top: members({ ...TOP, layers: said('the stack', LIST), tools: said('the tools', LIST) }, ['version', 'layers']),
+    use: USE,
+    ...Object.fromEntries(Object.keys(TOOL_SOURCES).map((source) => [source, toolEntry(source)])),
+    ...Object.fromEntries(layers.map(([name, layer]) => [name, entryOf(name, layer)])),
+    ...Object.fromEntries(layers.map(([name, layer]) => [`${name}Options`, optionsOf(layer)])),
+    ...Object.fromEntries(layers.flatMap(([name, { instead }]) => (instead === undefined ? [] : [[`${name}Instead`, instead]]))),
+  },
+};
