@@ -14,6 +14,7 @@ export default defineConfig({
       { find: /^allium\/middleware\/(.*)$/, replacement: here('middleware/$1/$1.ts') },
       { find: /^allium\/receipts$/, replacement: here('src/receipts/index.ts') },
       { find: /^allium\/otel$/, replacement: here('src/otel/index.ts') },
+      { find: /^allium\/config$/, replacement: here('src/config/index.ts') },
       { find: /^allium\/conformance$/, replacement: here('conformance/index.ts') },
     ],
   },

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import * as conformance from '../conformance/index.ts';
 import * as middleware from '../middleware/index.ts';
 import { DEFAULT_LIMITS } from '../src/dispatch/limits.ts';
+import * as config from '../src/config/index.ts';
 import * as allium from '../src/index.ts';
 import * as otel from '../src/otel/index.ts';
 import * as receipts from '../src/receipts/index.ts';
@@ -132,6 +133,7 @@ describe('the docs', () => {
     ['allium/conformance', conformance],
     ['allium/receipts', receipts],
     ['allium/otel', otel],
+    ['allium/config', config],
   ])('mention every value that %s exports', (_entry, exports) => {
     expect(Object.keys(exports).length).toBeGreaterThan(0);
     expect(unmentioned(exports, docs)).toEqual([]);
