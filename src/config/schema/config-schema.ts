@@ -108,8 +108,6 @@ const withoutOptions = layers.filter(([, { required = [] }]) => required.length 
 export const CONFIG_SCHEMA: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: SCHEMA_ID,
-  title: 'allium',
-  description: 'A stack of layers around tools.',
   ...members(
     {
       ...TOP,
@@ -124,6 +122,8 @@ export const CONFIG_SCHEMA: JsonObject = {
     },
     ['version', 'layers'],
   ),
+  title: 'allium',
+  description: 'A stack of layers around tools.',
   $defs: {
     function: {
       type: 'object',
