@@ -1,0 +1,52 @@
+/** The command as a user runs it: the built program in a process of its own, in a folder of its own. */
+
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+export const MAIN = resolve(import.meta.dirname, '../../dist/src/cli/main.js');
+const TIMEOUT_MS = 50_000;
+
+/** What a process left behind. */
+export interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** A folder with files, gone after the test. */
+export function projectWith(files: Readonly<Record<string, string>> = {}): string {
+  const folder = mkdtempSync(join(tmpdir(), 'allium-cli-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+const envWith = (env: Readonly<Record<string, string>>) => ({ PATH: process.env.PATH, HOME: tmpdir(), ...env });
+
+/** Runs it to its end. Standard input is a pipe, never a terminal. */
+export function allium(cwd: string, args: readonly string[], { input = '', env = {} }: { input?: string; env?: Record<string, string> } = {}): Ended {
+  const ended = spawnSync(process.execPath, [MAIN, ...args], { cwd, input, encoding: 'utf8', timeout: TIMEOUT_MS, env: envWith(env) });
+  return { code: ended.status, out: ended.stdout, err: ended.stderr };
+}
+
+/** Starts it; `shows` waits for a text on standard error. */
+export function startAllium(cwd: string, args: readonly string[]) {
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: envWith({}), timeout: TIMEOUT_MS });
+  let [out, err] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => void (out += chunk));
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => void (err += chunk));
+  const ended = new Promise<Ended>((done) => child.on('close', (code) => done({ code, out, err })));
+  return {
+    ended,
+    interrupt: () => child.kill('SIGINT'),
+    shows: (text: string) =>
+      new Promise<void>((done) => {
+        const look = () => void (err.includes(text) && done());
+        child.stderr.on('data', look);
+        look();
+      }),
+  };
+}
