@@ -74,14 +74,20 @@ describe('allium explain', () => {
     const harm = allium(project('version: 1\nlayers:\n  - timeout: { maxMs: 1 }\n  - consent: {}\n'), ['explain']);
 
     expect(advice).toMatchObject({ code: 0, out: expect.stringContaining('! "dryRun" should stand inside "consent"') as string });
-    expect(harm).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^allium: allium\.yaml:3:5: "timeout" must stand inside/) as string });
+    expect(harm).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(/^allium: allium\.yaml:3:5: "timeout" must stand inside/) as string,
+    });
   });
 
   it('says what is wrong and where, for everything, without a stack', () => {
     const { code, err } = allium(project('version: 2\nlayers:\n  - dryRnu\n'), ['explain']);
 
     expect(code).toBe(2);
-    expect(err).toBe('allium: allium.yaml:1:10: "version" must be 1\nallium.yaml:3:5: there is no layer "dryRnu"; did you mean "dryRun"?\n');
+    expect(err).toBe(
+      'allium: allium.yaml:1:10: "version" must be 1\nallium.yaml:3:5: there is no layer "dryRnu"; did you mean "dryRun"?\n',
+    );
   });
 
   it('names init where there is no file, and a tool that was meant', () => {
@@ -94,7 +100,11 @@ describe('allium explain', () => {
   });
 
   it.each(['init', 'explain', 'call'])('has help with examples: %s', (command) => {
-    expect(allium(projectWith(), [command, '--help'])).toMatchObject({ code: 0, err: '', out: expect.stringContaining('Examples:') as string });
+    expect(allium(projectWith(), [command, '--help'])).toMatchObject({
+      code: 0,
+      err: '',
+      out: expect.stringContaining('Examples:') as string,
+    });
   });
 });
 

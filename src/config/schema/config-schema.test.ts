@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { fencesOf, fieldsOf, optionNames, tableRows } from '../../../docs/check-docs.ts';
 import { STARTER_CONFIG } from '../../cli/starter-files.ts';
@@ -16,6 +17,10 @@ const folderOf = (layer: string) => layer.replaceAll(/[A-Z]/g, (letter) => `-${l
 const validate = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false }).compile(CONFIG_SCHEMA);
 const layers = Object.keys(LAYER_SCHEMAS);
 
+const folder = mkdtempSync(join(tmpdir(), 'allium-schema-'));
+writeFileSync(join(folder, 'recording.jsonl'), '');
+afterAll(() => rmSync(folder, { recursive: true }));
+
 /** A value for every bundled layer, as a file would have it. */
 const EXAMPLES: Readonly<Record<string, unknown>> = {
   auditLog: { sink: 'cloud', redact: ['pin'], durability: 'write', key: { id: 'k1', secret: 's'.repeat(32) }, onSinkError: 'warn' },
@@ -25,6 +30,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   idempotency: { key: { $path: 'toolArgs.orderId' }, ttlMs: 1000, maxEntries: 5, mode: 'effect', scope: 'global', leaseMs: 1000 },
   outputLimit: { maxBytes: 2048, readTool: 'read_more' },
   rateLimit: { maxCalls: 50, windowMs: 60_000, per: 'session', message: 'too fast' },
+  record: { file: join(folder, 'recorded.jsonl'), onError: 'warn' },
   redaction: {
     detectors: ['secrets', 'email'],
     strategies: { email: 'hash' },
@@ -32,6 +38,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
     patterns: ['x+', { name: 'n', pattern: 'y+' }],
     key: 'k'.repeat(16),
   },
+  replay: { file: join(folder, 'recording.jsonl'), mode: 'ordered', onMissing: 'pass', onUnused: 'throw' },
   requiredReason: {
     field: 'why',
     description: 'Why?',
@@ -91,9 +98,9 @@ describe('CONFIG_SCHEMA', () => {
     ]);
 
     expect(told.map(([name, text]) => [name, plain(text)])).toEqual(
-      rows.map(([name = '', what = '', value = '']) => [name, plain(value === 'required' ? what : `${what} (default: ${value})`)]),
+      rows.map(([name = '', what = '', value = '']) => [name, plain(isRequired(value) ? what : `${what} (default: ${value})`)]),
     );
-    expect(required).toEqual(rows.filter(([, , value]) => value === 'required').map(([name]) => name));
+    expect(required).toEqual(rows.filter(([, , value]) => isRequired(value)).map(([name]) => name));
   });
 
   it('has the limits of the dispatcher, with the same bounds', () => {
@@ -138,6 +145,8 @@ describe('CONFIG_SCHEMA', () => {
     expect(shown.filter(({ code }) => !validate(parse(code))).map(({ code }) => code)).toEqual([]);
   });
 });
+
+const isRequired = (value: string): boolean => value === 'required' || value === '–';
 
 /** Links as their text: an editor shows a description as it is. `|` ends a cell. */
 const plain = (text: unknown): string =>

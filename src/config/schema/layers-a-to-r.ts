@@ -133,6 +133,20 @@ export const LAYERS_A_TO_R: Readonly<Record<string, LayerSchema>> = {
       message: said('how the error begins (default: `rate limit exceeded`)', TEXT),
     },
   },
+  record: {
+    description: 'writes calls and answers to a file',
+    required: ['file'],
+    options: {
+      file: said(
+        'where the lines go; made with mode 0600 if it is not there, and closed to others if it is; its folder has to be there',
+        TEXT,
+      ),
+      onError: said(
+        "`'block'` refuses calls while nothing can be written, and writes what is missing before the next one runs; `'warn'` goes on, counts and loses (default: `'block'`)",
+        oneOf('block', 'warn'),
+      ),
+    },
+  },
   redaction: {
     description: 'masks secrets on every surface, in both directions',
     isFunction: true,

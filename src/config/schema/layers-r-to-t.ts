@@ -4,8 +4,24 @@ import { either, FLAG, FUNCTION, type LayerSchema, listOf, mapOf, oneOf, said, T
 
 const SPAN_SINK = either('a function, "otel", "langfuse", "stderr" or "noop"', oneOf('otel', 'langfuse', 'stderr', 'noop'), FUNCTION);
 
-/** From `requiredReason` to `timeout`. */
+/** From `replay` to `timeout`. */
 export const LAYERS_R_TO_T: Readonly<Record<string, LayerSchema>> = {
+  replay: {
+    description: 'answers from a recording instead of the tool',
+    required: ['file'],
+    options: {
+      file: said('the recording; it is read when the layer is made', TEXT),
+      mode: said("`'strict'` or `'ordered'` (default: `'strict'`)", oneOf('strict', 'ordered')),
+      onMissing: said(
+        "what becomes of a call that has no answer: `'refuse'`, or `'pass'` to let the tool run, which needs mode `'ordered'` (default: `'refuse'`)",
+        oneOf('refuse', 'pass'),
+      ),
+      onUnused: said(
+        "what `close()` does about answers nobody asked for: `'ignore'`, `'throw'` (`ERR_UNUSED_ANSWERS`), or a function that gets them (default: `'ignore'`)",
+        either('"ignore", "throw" or a function', oneOf('ignore', 'throw'), FUNCTION),
+      ),
+    },
+  },
   requiredReason: {
     description: 'the model has to say why, and it is recorded',
     options: {
