@@ -48,7 +48,9 @@ export function startAllium(cwd: string, args: readonly string[]) {
     interrupt: () => child.kill('SIGINT'),
     shows: (text: string) =>
       new Promise<void>((done) => {
-        const look = () => void (err.includes(text) && done());
+        const look = () => {
+          if (err.includes(text)) done();
+        };
         child.stderr.on('data', look);
         look();
       }),

@@ -100,7 +100,7 @@ describe('CONFIG_SCHEMA', () => {
     expect(told.map(([name, text]) => [name, plain(text)])).toEqual(
       rows.map(([name = '', what = '', value = '']) => [name, plain(isRequired(value) ? what : `${what} (default: ${value})`)]),
     );
-    expect(required).toEqual(rows.filter(([, , value]) => isRequired(value)).map(([name]) => name));
+    expect(required).toEqual(rows.filter(([, , value = '']) => isRequired(value)).map(([name]) => name));
   });
 
   it('has the limits of the dispatcher, with the same bounds', () => {
