@@ -113,7 +113,7 @@ describe('allium call', () => {
     expect(allium(project(), ['call', 'echo', '--args', '{"text":"hello"}'])).toEqual({
       code: 0,
       out: 'hello\n',
-      err: '… 1/2 half \\u{1b}[31mred\n',
+      err: '… 1/2 half  [31mred\n',
     });
   });
 
