@@ -10,7 +10,9 @@ export function failureCode(error: unknown, { stderr, env }: Pick<CliIo, 'stderr
   const file = isExpected ? null : fileProblem(error);
   const debugs = (env.ALLIUM_DEBUG ?? '') !== '';
   const text = error instanceof Error ? error.message : String(error);
-  if (isExpected) stderr.write(`${lineOf(`allium: ${text}`)}\n`);
+  // A file may have many mistakes, each with a line of its own.
+  if (isAlliumError(error, 'ERR_INVALID_CONFIG')) stderr.write(`${`allium: ${text}`.split('\n').map(lineOf).join('\n')}\n`);
+  else if (isExpected) stderr.write(`${lineOf(`allium: ${text}`)}\n`);
   else if (file !== null) stderr.write(`${lineOf(`allium: ${file}`)}\n`);
   else stderr.write(`${lineOf(`allium: unexpected: ${text.split('\n')[0] ?? ''}`)}${debugs ? '' : ' (ALLIUM_DEBUG=1 shows where)'}\n`);
   if (debugs && error instanceof Error) stderr.write(`${(error.stack ?? '').split('\n').map(safeText).join('\n')}\n`);
