@@ -48,13 +48,27 @@ interface Session {
 }
 
 async function openSession(
-  { tools, layers = [], host = {} }: Setup,
+  setup: Setup,
   factories: ReadonlyMap<string, LayerFactory>,
   govern: (options: GovernOptions) => GovernedTools,
 ): Promise<SubjectSession> {
   const clock = testClock();
   const log: ScriptLog = { unused: [], unexpected: [] };
   const forms = scenarioForms(clock, log);
+  try {
+    return sessionOf(setup, { clock, log, forms }, factories, govern);
+  } catch (error) {
+    await forms.readFiles(); // Nobody else removes them.
+    throw error;
+  }
+}
+
+function sessionOf(
+  { tools, layers = [], host = {} }: Setup,
+  { clock, log, forms }: { clock: TestClock; log: ScriptLog; forms: ScenarioForms },
+  factories: ReadonlyMap<string, LayerFactory>,
+  govern: (options: GovernOptions) => GovernedTools,
+): SubjectSession {
   const scripted = scenarioTools(tools, clock, log);
   const built = buildLayers(layers, { factories, forms: forms.forms });
   const prompts = (host.prompts ?? []).map((prompt, index) => promptFrom(prompt, `prompt ${index + 1}`, forms));

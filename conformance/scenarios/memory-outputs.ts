@@ -4,8 +4,7 @@ import { createHash } from 'node:crypto';
 import { type JsonObject, type OutputFiles, toWire } from '../../src/index.ts';
 
 /** Where large results of one scenario go, and what went there. */
-export function memoryOutputs(): { readonly outputFiles: OutputFiles; readonly outputs: readonly JsonObject[] } {
-  const outputs: JsonObject[] = [];
+export function memoryOutputs(outputs: JsonObject[] = []): { readonly outputFiles: OutputFiles; readonly outputs: readonly JsonObject[] } {
   return {
     outputs,
     outputFiles: {

@@ -1,8 +1,11 @@
 /** What a scenario writes in the place of what is no data. */
 
+import { existsSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { OutputFiles } from '../../src/index.ts';
 import { testClock } from '../test-kit.ts';
+import { builtinSubject } from './create-subject.ts';
 import { scenarioForms } from './value-forms.ts';
 
 describe('$outputs', () => {
@@ -20,5 +23,46 @@ describe('$outputs', () => {
       sha256: '4a99557e4033c3539de2eb65472017cad5f9557f7a0625a09f1c3f6e2ba69c4c',
       mediaType: 'text/plain',
     });
+  });
+});
+
+describe('$tempFile', () => {
+  const opened = () => {
+    const made = scenarioForms(testClock(), { unused: [], unexpected: [] });
+    const path = (argument: unknown) => String(made.forms.get('$tempFile')?.(argument, 'layers[0]'));
+    return { path, sinks: made.sinks, readFiles: () => made.readFiles() };
+  };
+
+  it('is a path whose lines can be looked at in the end, when it is gone', async () => {
+    const { path, sinks, readFiles } = opened();
+    const file = path('tape');
+    writeFileSync(file, '{"a":1}\nno json\n');
+    path('untouched');
+    await readFiles();
+
+    expect(sinks).toEqual({ tape: [{ a: 1 }, 'no json'], untouched: [] });
+    expect(existsSync(dirname(file))).toBe(false);
+  });
+
+  it('may hold lines from the beginning', async () => {
+    const { path, sinks, readFiles } = opened();
+    path({ name: 'tape', lines: [{ a: 1 }, '{"cut'] });
+    await readFiles();
+
+    expect(sinks.tape).toEqual([{ a: 1 }, '{"cut']);
+  });
+
+  it.each([['../tape'], [''], [7], [null], [{ name: 'tape', lines: 'text' }]])('refuses %j', (argument) => {
+    expect(() => opened().path(argument)).toThrow('"$tempFile" must be a name');
+  });
+
+  it('leaves nothing behind where the stack cannot be put together', async () => {
+    const thrown: unknown = await builtinSubject
+      .open({ layers: [{ replay: { file: { $tempFile: { name: 'tape', lines: ['no recording'] } } } }] })
+      .catch((error: unknown) => error);
+    const [file = ''] = /\S*allium-scenario-\w+/.exec(String(thrown)) ?? [];
+
+    expect(file).not.toBe('');
+    expect(existsSync(file)).toBe(false);
   });
 });

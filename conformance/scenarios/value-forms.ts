@@ -1,13 +1,15 @@
 /** How a scenario writes what is no data: callbacks, sinks, stores and receipt files. */
 
-import { generateKeyPairSync, hash } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Clock, type JsonObject, type JsonValue, type OutputFiles, toWire } from '../../src/index.ts';
+import { type Clock, type JsonObject, type JsonValue, toWire } from '../../src/index.ts';
 import { type LocalReceiptSink, localReceiptSink, queryReceipts, verifyReceipts } from '../../src/receipts/index.ts';
 import type { ValueForm, ValueForms } from '../../src/config/value-forms.ts';
+import { memoryOutputs } from './memory-outputs.ts';
 import { answerOf, createScript, type Script, type ScriptLog } from './scripts.ts';
+import { tempFiles } from './temp-files.ts';
 
 /** The forms of one scenario, and what they have seen. */
 export interface ScenarioForms {
@@ -15,13 +17,14 @@ export interface ScenarioForms {
   readonly sinks: Readonly<Record<string, readonly JsonValue[]>>;
   /** Adds the answers that nobody asked for to the log. */
   reportUnused(): void;
-  /** The receipt files, if there are any. They are removed. */
+  /** The receipt files, if there are any. Other files become sinks. All of them are removed. */
   readFiles(): Promise<JsonObject | null>;
 }
 
 /** Forms for one scenario. */
 export function scenarioForms(clock: Clock, log: ScriptLog): ScenarioForms {
-  const sinks: Record<string, JsonValue[]> = {};
+  const sinks: Record<string, JsonObject[]> = {};
+  const temporary = tempFiles();
   const scripts: { readonly name: string; readonly script: Script }[] = [];
   const files = receiptFiles(clock);
   const forms = new Map<`$${string}`, ValueForm>([
@@ -44,7 +47,8 @@ export function scenarioForms(clock: Clock, log: ScriptLog): ScenarioForms {
       },
     ],
     ['$files', () => files.sink()],
-    ['$outputs', (name) => outputsInto((sinks[String(name)] ??= []))],
+    ['$outputs', (name) => memoryOutputs((sinks[String(name)] ??= [])).outputFiles],
+    ['$tempFile', (argument) => temporary.path(argument)],
   ]);
   return {
     forms,
@@ -53,18 +57,12 @@ export function scenarioForms(clock: Clock, log: ScriptLog): ScenarioForms {
       for (const { name, script } of scripts)
         if (script.left > 0) log.unused.push(`${name}: ${script.left} scripted answers were not asked for`);
     },
-    readFiles: () => files.read(),
+    async readFiles() {
+      Object.assign(sinks, temporary.take());
+      return files.read();
+    },
   };
 }
-
-/** A store for large results, to be looked at like a sink. */
-const outputsInto = (kept: JsonValue[]): OutputFiles => ({
-  async write({ sessionId, text, mediaType }) {
-    kept.push(toWire({ sessionId, text, mediaType }));
-    const sha256 = hash('sha256', text);
-    return { uri: `memory:${sha256}`, bytes: Buffer.byteLength(text), sha256, mediaType };
-  },
-});
 
 /** Real receipt files in a folder of their own. */
 function receiptFiles(clock: Clock): { sink: () => LocalReceiptSink; read: () => Promise<JsonObject | null> } {

@@ -1,0 +1,67 @@
+/** Files of one scenario, in a folder of their own. */
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AlliumError, type JsonObject, type JsonValue } from '../../src/index.ts';
+
+/** Files by name, and what they hold in the end. */
+export interface TempFiles {
+  /** The path of a file: of one that is to be written, by its name, or of one that holds these lines, as `{ name, lines }`. */
+  path(argument: unknown): string;
+  /** The lines of all files: as JSON, or as text where they are none. The files are removed. */
+  take(): Readonly<Record<string, readonly JsonValue[]>>;
+}
+
+/** No file is made before the first one is asked for. */
+export function tempFiles(): TempFiles {
+  const paths = new Map<string, string>();
+  let folder: string | null = null;
+  return {
+    path(argument) {
+      const { name, lines } = partsOf(argument);
+      folder ??= mkdtempSync(join(tmpdir(), 'allium-scenario-'));
+      const path = join(folder, name);
+      paths.set(name, path);
+      if (lines !== null) writeFileSync(path, lines.map((line) => `${textOf(line)}\n`).join(''));
+      return path;
+    },
+    take() {
+      try {
+        return Object.fromEntries([...paths].map(([name, path]) => [name, linesOf(path)]));
+      } finally {
+        if (folder !== null) rmSync(folder, { recursive: true, force: true });
+      }
+    },
+  };
+}
+
+const NAME = /^[a-z][a-z0-9-]{0,40}$/;
+
+function partsOf(argument: unknown): { readonly name: string; readonly lines: readonly JsonValue[] | null } {
+  // What came from a scenario file is JSON.
+  const { name, lines = null } = typeof argument === 'string' ? { name: argument } : ((argument ?? {}) as JsonObject);
+  if (typeof name !== 'string' || !NAME.test(name) || (lines !== null && !Array.isArray(lines)))
+    throw new AlliumError('ERR_INVALID_SCENARIO', '"$tempFile" must be a name of small letters, digits and "-", or { name, lines }');
+  return { name, lines };
+}
+
+const textOf = (line: JsonValue): string => (typeof line === 'string' ? line : JSON.stringify(line));
+
+function linesOf(path: string): readonly JsonValue[] {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch {
+    return []; // Nobody has written it.
+  }
+  return text === '' ? [] : text.replace(/\n$/, '').split('\n').map(valueOf);
+}
+
+function valueOf(line: string): JsonValue {
+  try {
+    return JSON.parse(line) as JsonValue; // It is.
+  } catch {
+    return line;
+  }
+}
