@@ -215,3 +215,13 @@ describe('record, while nothing can be written,', () => {
     expect(result.status).toBe('audit_unavailable');
   });
 });
+
+describe('record, when it is made,', () => {
+  it('refuses a path through a file like one through a folder that is not there', () => {
+    const { file } = place();
+    writeFileSync(file, '');
+
+    for (const path of [join(file, 'tape'), join(file, 'deeper', 'tape'), join(folder, 'nowhere', 'tape')])
+      expect(() => record({ file: path })).toThrow('record: "file" must be a path in a folder that is there');
+  });
+});

@@ -103,6 +103,10 @@ function write(lines: LineFile, call: ToolCall, begun: Begun, answer: ToolResult
 
 function isPlace(value: unknown): boolean {
   if (typeof value !== 'string' || value === '' || value.includes('\0')) return false;
-  const folder = statSync(dirname(resolve(value)), { throwIfNoEntry: false });
-  return folder?.isDirectory() === true && statSync(value, { throwIfNoEntry: false })?.isDirectory() !== true;
+  try {
+    const folder = statSync(dirname(resolve(value)), { throwIfNoEntry: false });
+    return folder?.isDirectory() === true && statSync(value, { throwIfNoEntry: false })?.isDirectory() !== true;
+  } catch {
+    return false; // A file stands where a folder should, or it may not be looked at.
+  }
 }
