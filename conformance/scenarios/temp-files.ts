@@ -3,11 +3,14 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AlliumError, type JsonObject, type JsonValue } from '../../src/index.ts';
+import { AlliumError, type JsonValue } from '../../src/index.ts';
 
 /** Files by name, and what they hold in the end. */
 export interface TempFiles {
-  /** The path of a file: of one that is to be written, by its name, or of one that holds these lines, as `{ name, lines }`. */
+  /**
+   * The path of a file that is to be written, by its name; or, as `{ name, … }`, of one that holds these `lines` and, behind them, the
+   * `rest` of a line without its end.
+   */
   path(argument: unknown): string;
   /** The lines of all files: as JSON, or as text where they are none. The files are removed. */
   take(): Readonly<Record<string, readonly JsonValue[]>>;
@@ -19,11 +22,11 @@ export function tempFiles(): TempFiles {
   let folder: string | null = null;
   return {
     path(argument) {
-      const { name, lines } = partsOf(argument);
+      const { name, lines, rest = '' } = partsOf(argument);
       folder ??= mkdtempSync(join(tmpdir(), 'allium-scenario-'));
       const path = join(folder, name);
       paths.set(name, path);
-      if (lines !== null) writeFileSync(path, lines.map((line) => `${textOf(line)}\n`).join(''));
+      if (lines !== undefined) writeFileSync(path, lines.map((line) => `${textOf(line)}\n`).join('') + rest);
       return path;
     },
     take() {
@@ -38,12 +41,23 @@ export function tempFiles(): TempFiles {
 
 const NAME = /^[a-z][a-z0-9-]{0,40}$/;
 
-function partsOf(argument: unknown): { readonly name: string; readonly lines: readonly JsonValue[] | null } {
-  // What came from a scenario file is JSON.
-  const { name, lines = null } = typeof argument === 'string' ? { name: argument } : ((argument ?? {}) as JsonObject);
-  if (typeof name !== 'string' || !NAME.test(name) || (lines !== null && !Array.isArray(lines)))
-    throw new AlliumError('ERR_INVALID_SCENARIO', '"$tempFile" must be a name of small letters, digits and "-", or { name, lines }');
-  return { name, lines };
+interface Parts {
+  readonly name: string;
+  readonly lines?: readonly JsonValue[];
+  readonly rest?: string;
+}
+
+function partsOf(argument: unknown): Parts {
+  const parts: unknown = typeof argument === 'string' ? { name: argument } : argument;
+  if (isParts(parts)) return parts;
+  throw new AlliumError('ERR_INVALID_SCENARIO', '"$tempFile" must be a name of small letters, digits and "-", or { name, lines, rest }');
+}
+
+function isParts(value: unknown): value is Parts {
+  if (typeof value !== 'object' || value === null) return false;
+  const { name, lines, rest } = value as Readonly<Partial<Record<keyof Parts, unknown>>>; // Any object can be read like this.
+  const isNamed = typeof name === 'string' && NAME.test(name);
+  return isNamed && (lines === undefined || Array.isArray(lines)) && ['string', 'undefined'].includes(typeof rest);
 }
 
 const textOf = (line: JsonValue): string => (typeof line === 'string' ? line : JSON.stringify(line));

@@ -1,6 +1,6 @@
 /** What a scenario writes in the place of what is no data. */
 
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { OutputFiles } from '../../src/index.ts';
@@ -44,15 +44,17 @@ describe('$tempFile', () => {
     expect(existsSync(dirname(file))).toBe(false);
   });
 
-  it('may hold lines from the beginning', async () => {
+  it('may hold lines from the beginning, and half a one behind them', async () => {
     const { path, sinks, readFiles } = opened();
-    path({ name: 'tape', lines: [{ a: 1 }, '{"cut'] });
+    const file = path({ name: 'tape', lines: [{ a: 1 }], rest: '{"cut' });
+    const text = readFileSync(file, 'utf8');
     await readFiles();
 
-    expect(sinks.tape).toEqual([{ a: 1 }, '{"cut']);
+    expect(text).toBe('{"a":1}\n{"cut');
+    expect(sinks).toEqual({ tape: [{ a: 1 }, '{"cut'] });
   });
 
-  it.each([['../tape'], [''], [7], [null], [{ name: 'tape', lines: 'text' }]])('refuses %j', (argument) => {
+  it.each([['../tape'], [''], [7], [null], [{ name: 'tape', lines: 'text' }], [{ name: 'tape', rest: 1 }]])('refuses %j', (argument) => {
     expect(() => opened().path(argument)).toThrow('"$tempFile" must be a name');
   });
 
