@@ -26,6 +26,7 @@ export default createSubject({ name: 'naive cancellation', govern });
 export const fails: readonly string[] = [
   'cancellation.a-call-that-waits-for-a-place-never-starts',
   'cancellation.a-caller-that-leaves-is-answered',
+  'cancellation.a-failure-after-leaving-is-a-cancellation',
   'cancellation.a-late-answer-is-not-a-success',
   'cancellation.a-nested-call-goes-with-the-outer',
   'cancellation.a-timeout-is-told-from-a-cancellation',
@@ -33,4 +34,5 @@ export const fails: readonly string[] = [
   'cancellation.a-wait-between-attempts-ends',
   'cancellation.nothing-starts-for-a-caller-that-has-gone',
   'cancellation.one-caller-leaves-the-others-stay',
+  'cancellation.the-signal-is-looked-at-right-before-the-tool',
 ];

@@ -49,6 +49,7 @@ export const fails: readonly string[] = [
   'hidden-arguments.a-missing-secret-is-refused',
   'hidden-arguments.a-missing-store-is-refused',
   'hidden-arguments.a-model-cannot-satisfy-a-schema-with-them',
+  'hidden-arguments.a-person-cannot-set-them',
   'hidden-arguments.a-preview-has-none',
   'hidden-arguments.a-secret-that-is-repeated-is-masked',
   'hidden-arguments.each-source-gives-its-value',

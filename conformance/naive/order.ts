@@ -22,6 +22,12 @@ export const fails: readonly string[] = [
   'order.an-output-limit-inside-redaction-is-refused',
   'order.audit-inside-a-refusing-layer-is-refused',
   'order.audit-inside-consent-is-refused',
+  'order.audit-inside-dry-run-is-refused',
+  'order.audit-inside-idempotency-is-refused',
+  'order.audit-inside-redaction-is-refused',
+  'order.audit-inside-required-reason-is-refused',
+  'order.audit-inside-retry-is-refused',
+  'order.audit-inside-timeout-is-refused',
   'order.captured-payloads-outside-redaction-are-refused',
   'order.timeout-outside-consent-is-refused',
 ];
