@@ -22,13 +22,6 @@ export function findChains(owner: string, path: string): readonly ChainFound[] {
   return found.isDirectory() ? chainsIn(path) : [chainFrom(owner, path)];
 }
 
-/** The chain from a file on. Throws `ERR_INVALID_OPTION` where there is no such file. */
-export function findChain(owner: string, path: string): ChainFound {
-  const found = typeof path === 'string' && path !== '' ? statSync(path, { throwIfNoEntry: false }) : undefined;
-  if (found?.isFile() !== true) throw noPlace(owner, 'a file that is there');
-  return chainFrom(owner, path);
-}
-
 function noPlace(owner: string, wanted: string): AlliumError {
   return new AlliumError('ERR_INVALID_OPTION', `${owner}: the path must name ${wanted}`, {
     layer: owner,
@@ -39,6 +32,10 @@ function noPlace(owner: string, wanted: string): AlliumError {
 
 /** Where a segment is. */
 export const segmentPath = ({ folder, chain }: ChainFound, segment: number): string => join(folder, segmentFile(chain, segment));
+
+/** The size of a chain's files, as far as they can be looked at. */
+export const chainBytes = (found: ChainFound): number =>
+  found.segments.reduce((sum, segment) => sum + (statSync(segmentPath(found, segment), { throwIfNoEntry: false })?.size ?? 0), 0);
 
 function chainsIn(folder: string): readonly ChainFound[] {
   const chains = new Map<string, number[]>();

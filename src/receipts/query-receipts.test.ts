@@ -1,7 +1,8 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { queryReceipts, type ReceiptFilter } from './query-receipts.ts';
+import { queryReceipts } from './query-receipts.ts';
+import type { ReceiptFilter } from './search-receipts.ts';
 import type { Receipt } from './receipt.ts';
 import { makeReceipt, testFolder, testSink, writeReceipts } from './receipts.fixture.ts';
 
@@ -39,6 +40,8 @@ describe('queryReceipts', () => {
     [{ session: 'one' }, ['a', 'b']],
     [{ tool: 'read_file' }, ['a', 'c']],
     [{ tool: '__proto__' }, ['b']],
+    [{ tool: 'read_*' }, ['a', 'c']],
+    [{ tool: '*o*', session: 'one' }, ['b']],
     [{ status: 'consent_denied' }, ['b']],
     [{ executed: 'unknown' }, ['c']],
     [{ callId: 'b' }, ['b']],
@@ -78,6 +81,44 @@ describe('queryReceipts', () => {
     const path = await written([{ tool_call_id: 'x', reason: '"tool_call_id":"y"', audit: { tool_call_id: 'y' } }]);
 
     expect(await idsOf(path, { callId: 'y' })).toEqual([]);
+  });
+
+  it.each(['"', '\\', 'é😀', '\u2028', 'a\nb', '\u007f', ' '])('finds the call %j as it is escaped in the file', async (callId) => {
+    const path = await written([{ tool_call_id: 'x', reason: callId }, { tool_call_id: callId }]);
+
+    expect(await idsOf(path, { callId })).toEqual([callId]);
+  });
+
+  it('finds a call wherever in a large file it lies, also across two pieces of it', async () => {
+    const path = await writeReceipts(testFolder(), 3000);
+    const ids = Array.from({ length: 3000 }, (_, nth) => `c${nth + 1}`);
+    // Every line of the places where a piece of a mebibyte ends, and some others.
+    const wanted = ids.filter((_, nth) => nth % 250 === 0 || (nth > 900 && nth < 1000) || (nth > 1900 && nth < 2000));
+
+    for (const callId of wanted) expect(await idsOf(path, { callId })).toEqual([callId]);
+  });
+
+  it('signal: throws its reason, before and on the way', async () => {
+    const path = await writeReceipts(testFolder(), 3000);
+    const stop = new AbortController();
+    const seen: number[] = [];
+    const query = async (signal: AbortSignal): Promise<void> => {
+      for await (const { seq } of queryReceipts(path, {}, { signal })) if (seen.push(seq) === 5) stop.abort(new Error('enough'));
+    };
+
+    await expect(query(AbortSignal.abort(new Error('too late')))).rejects.toThrow('too late');
+    expect(seen).toEqual([]);
+    await expect(query(stop.signal)).rejects.toThrow('enough');
+    expect(seen.length).toBeLessThan(3000);
+  });
+
+  it('passes over receipts whose fields are not what they must be', async () => {
+    const folder = await dir();
+    const line = (fields: object) => `${JSON.stringify({ ...makeReceipt(), seq: 1, prev_hash: '', hash: '', ...fields })}\n`;
+    const broken = [{ tool_name: 1 }, { emitted_at: { toString: 1 } }, { status: [] }, { duration_ms: 'x' }, { session_id: null }];
+    appendFileSync(join(folder, 'other.jsonl'), broken.map(line).join(''));
+
+    expect(await idsOf(folder, { since: 0 })).toEqual(['a', 'b', 'c']);
   });
 
   it('passes over what it cannot read', async () => {

@@ -21,22 +21,26 @@ const BLOCK_BYTES = 1024 * 1024;
 const readAt = promisify(read);
 const closeFile = promisify(close);
 
-/** The pieces of a file from `from` on, in their order, as far as it goes now. */
+/** The pieces of a file from `from` on, in their order, as far as it goes now. The next one is read while one is being looked at. */
 export async function* readBlocks(path: string, from = 0): AsyncGenerator<Block, void, undefined> {
   const file = openRegular(path);
   if (typeof file !== 'number') return yield { kind: 'unreadable' };
+  // Twice the piece: what is read goes into the second half, and the line that began in the piece before ends right in front of it.
+  let [buffer, other] = [Buffer.allocUnsafe(2 * BLOCK_BYTES), Buffer.allocUnsafe(2 * BLOCK_BYTES)];
+  let reading = readAt(file, buffer, BLOCK_BYTES, BLOCK_BYTES, from);
   try {
-    // Twice the piece: a line that does not end in one is finished in the next.
-    const buffer = Buffer.allocUnsafe(2 * BLOCK_BYTES);
     let position = from;
     let carried = 0;
     let restLength = 0;
     let isSkipping = false;
     for (;;) {
-      const { bytesRead } = await readAt(file, buffer, carried, BLOCK_BYTES, position);
+      const { bytesRead } = await reading;
       if (bytesRead === 0) break;
       position += bytesRead;
-      let bytes = buffer.subarray(0, carried + bytesRead);
+      reading = readAt(file, other, BLOCK_BYTES, BLOCK_BYTES, position);
+      // Awaited in the next round, or at the end. Until then a failure is nobody's.
+      reading.catch(() => {});
+      let bytes = buffer.subarray(BLOCK_BYTES - carried, BLOCK_BYTES + bytesRead);
       if (isSkipping) {
         const end = bytes.indexOf(LINE_FEED);
         restLength += end === -1 ? bytes.length : end + 1;
@@ -50,10 +54,13 @@ export async function* readBlocks(path: string, from = 0): AsyncGenerator<Block,
       if (rest.length > BLOCK_BYTES) isSkipping = true;
       if (!isSkipping || rest.length > 0) restLength = rest.length;
       carried = isSkipping ? 0 : rest.length;
-      buffer.set(rest.subarray(0, carried));
+      other.set(rest.subarray(0, carried), BLOCK_BYTES - carried);
+      [buffer, other] = [other, buffer];
     }
     if (restLength > 0) yield { kind: 'rest', length: restLength };
   } finally {
+    // A file that is closed under a read may be another one by the time it is read.
+    await reading.catch(() => {});
     await closeFile(file);
   }
 }

@@ -8,11 +8,14 @@ import { hash } from 'node:crypto';
 /** What the first line of a chain names as the one before it. */
 export const GENESIS = `sha256:${'0'.repeat(64)}`;
 
-const DIGEST_LENGTH = GENESIS.length;
-const PREV = ',"prev_hash":"';
-const HASH = '","hash":"';
-const END = '"}';
-const SEQ = ',"seq":';
+/** How every digest begins. */
+export const DIGEST_NAME = 'sha256:';
+/** The length of a digest. */
+export const DIGEST_LENGTH = GENESIS.length;
+/** What stands between the chain fields. */
+export const CHAIN_FIELDS = Object.freeze({ SEQ: ',"seq":', PREV: ',"prev_hash":"', HASH: '","hash":"', END: '"}' });
+
+const { SEQ, PREV, HASH, END } = CHAIN_FIELDS;
 const MAX_SEQ_LENGTH = SEQ.length + 16;
 /** What follows the bytes a line's own hash is made over. */
 const SEALED_LENGTH = HASH.length - 1 + DIGEST_LENGTH + END.length;
@@ -46,7 +49,7 @@ export function chainLine(open: string, seq: number, prevHash: string): ChainedL
 }
 
 /** `sha256:<hex>` of bytes, or of text as UTF-8. */
-export const digestOf = (bytes: Uint8Array | string): string => `sha256:${hash('sha256', bytes)}`;
+export const digestOf = (bytes: Uint8Array | string): string => `${DIGEST_NAME}${hash('sha256', bytes)}`;
 
 /** The chain fields as a line states them, and the hash that it really has. */
 export interface LinePlace {
@@ -80,11 +83,8 @@ function seqBefore(line: Buffer, end: number): number | null {
   return at !== -1 && /^(?:0|[1-9]\d{0,15})$/.test(digits) ? Number(digits) : null;
 }
 
-/** The part of a line before its chain fields, as text. */
-export function openPart(line: Buffer): string {
-  const text = line.toString('latin1');
-  return text.slice(0, text.lastIndexOf(SEQ));
-}
+/** The part of a line before its chain fields. */
+export const openPart = (line: string): string => line.slice(0, line.lastIndexOf(SEQ));
 
 /** Ends a line. */
 export const LINE_FEED = 10;

@@ -13,8 +13,10 @@ const CHAIN_BYTES = 256;
 const MAX_FIELD = 512;
 const KEPT_OF_FIELD = 128;
 
-/** How a line begins, by its record. */
-const RECEIPT_STARTS: readonly string[] = ['receipt', 'intent'].map((record) => `{"schema_version":1,"record":"${record}",`);
+/** How the line of a receipt begins. */
+export const RECEIPT_START = '{"schema_version":1,"record":"receipt",';
+/** How the line of an intent begins. */
+export const INTENT_START = '{"schema_version":1,"record":"intent",';
 
 /** The JSON of a receipt without its closing brace, in ASCII, never longer than a line may be. */
 export function receiptText(receipt: Receipt, key: HashKey | null): string {
@@ -36,7 +38,7 @@ function openText(receipt: Receipt): string {
 }
 
 /** Whether a line is one of a receipt, and not a checkpoint or anything else. */
-export const isReceipt = (line: string): boolean => RECEIPT_STARTS.some((start) => line.startsWith(start));
+export const isReceipt = (line: string): boolean => line.startsWith(RECEIPT_START) || line.startsWith(INTENT_START);
 
 function shortened(receipt: Receipt, key: HashKey | null): Receipt {
   const { audit, ...fields } = receipt;

@@ -22,7 +22,7 @@ export interface SignedHead extends SignedCheckpoint {
 /** Reads a checkpoint line without its line feed. `null` where it is none. */
 export function readCheckpointLine(line: Buffer): SignedHead | null {
   const place = placeOf(line);
-  const checkpoint = place === null ? null : parseCheckpoint(openPart(line));
+  const checkpoint = place === null ? null : parseCheckpoint(openPart(line.toString('latin1')));
   return place === null || checkpoint === null ? null : { ...checkpoint, hash: place.hash, intact: place.hash === place.realHash };
 }
 

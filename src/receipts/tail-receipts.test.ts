@@ -78,7 +78,39 @@ describe('tailReceipts', () => {
     expect(looks).toEqual([1000, 1000, 1000]);
   });
 
-  it.each(['gone.jsonl', '.'])('throws a typed error for %j', async (name) => {
+  it('gives the newest of all sessions of a folder, by time', async () => {
+    const dir = testFolder();
+    const sink = testSink(dir);
+    for (const [nth, session] of ['z', 'a', 'z', 'b', 'a'].entries()) {
+      await sink(makeReceipt({ session_id: session, tool_call_id: `c${nth}`, emitted_at: `2026-01-01T00:00:0${nth}.000Z` }));
+    }
+    await sink.close();
+
+    expect(await idsOf(dir, { lines: 3 })).toEqual(['c2', 'c3', 'c4']);
+    expect(await idsOf(dir, { lines: 0 })).toEqual([]);
+  });
+
+  it('follow: gives what comes in any session of a folder, also in one that begins later', async () => {
+    const dir = testFolder();
+    const stop = new AbortController();
+    const sink = testSink(dir);
+    await sink(makeReceipt({ session_id: 's0', tool_call_id: 'c1' }));
+    const seen: string[] = [];
+    for await (const { tool_call_id } of tailReceipts(dir, { follow: true, signal: stop.signal })) {
+      seen.push(tool_call_id);
+      if (seen.length === 12) stop.abort();
+      else await sink(makeReceipt({ session_id: `s${seen.length % 4}`, tool_call_id: `c${seen.length + 1}` }));
+    }
+    await sink.close();
+
+    expect(seen).toEqual(ids(1, 12));
+  });
+
+  it('signal: gives nothing once it is aborted', async () => {
+    expect(await idsOf(await writeReceipts(testFolder(), 3), { follow: true, signal: AbortSignal.abort() })).toEqual([]);
+  });
+
+  it.each(['gone.jsonl', 'gone'])('throws a typed error for %j', async (name) => {
     await expect(idsOf(join(testFolder(), name))).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION' });
   });
 

@@ -1,12 +1,13 @@
 /** The newest receipts of a chain, and those that come. */
 
-import { closeSync, fstatSync, readSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, readSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { type Clock, systemClock } from '../core/clock.ts';
 import { checkOptions, expected } from '../core/options.ts';
-import { type ChainFound, findChain, segmentPath } from './find-chains.ts';
+import { type ChainFound, findChains, segmentPath } from './find-chains.ts';
 import { openRegular } from './open-regular.ts';
-import { parseReceipt, type StoredReceipt } from './query-receipts.ts';
-import { followChain } from './follow-chain.ts';
+import { parseReceipt, type StoredReceipt } from './stored-receipt.ts';
+import { followChains, type ReadUpTo } from './follow-chain.ts';
 import { linesOf } from './read-blocks.ts';
 import { completeLength, LINE_FEED } from './receipt-line.ts';
 
@@ -24,8 +25,11 @@ export interface TailOptions {
 
 const BLOCK_BYTES = 64 * 1024;
 
-/** The last receipts of a file and the segments after it, oldest first. Reads backwards: long files do not take longer. */
-export async function* tailReceipts(file: string, options: TailOptions = {}): AsyncGenerator<StoredReceipt, void, undefined> {
+/**
+ * The last receipts of a file and the segments after it, or of all chains of a folder, oldest first. Reads backwards: long files do not
+ * take longer. With `follow` also those of sessions that begin later in the folder.
+ */
+export async function* tailReceipts(fileOrFolder: string, options: TailOptions = {}): AsyncGenerator<StoredReceipt, void, undefined> {
   checkOptions('tailReceipts', options, {
     lines: expected.integer(0),
     follow: expected.boolean,
@@ -33,12 +37,30 @@ export async function* tailReceipts(file: string, options: TailOptions = {}): As
     clock: expected.object,
   });
   const { lines = 10, follow = false, signal, clock = systemClock } = options;
-  const chain = findChain('tailReceipts', file);
-  const last = chain.segments.at(-1) ?? chain.first;
-  const { receipts, end } = lastReceipts(chain, lines);
-  yield* receipts;
-  if (follow) yield* followChain(chain, { segment: last, position: end }, clock, signal);
+  const chains = findChains('tailReceipts', fileOrFolder);
+  const isFolder = statSync(fileOrFolder).isDirectory();
+  const from = new Map<string, ReadUpTo>();
+  let newest: readonly StoredReceipt[] = [];
+  for (const chain of chains) {
+    if (signal?.aborted === true) return;
+    const { receipts, end } = lastReceipts(chain, lines);
+    from.set(chain.chain, { segment: chain.segments.at(-1) ?? chain.first, position: end });
+    newest = chains.length === 1 ? receipts : newestOf([...newest, ...receipts], lines);
+  }
+  for (const receipt of newest) {
+    if (signal?.aborted === true) return;
+    yield receipt;
+  }
+  const folder = isFolder ? fileOrFolder : dirname(fileOrFolder);
+  const list = (): readonly ChainFound[] => (isFolder && existsSync(folder) ? findChains('tailReceipts', folder) : chains);
+  if (follow) yield* followChains({ folder, chains: list, from }, clock, signal);
 }
+
+/** By time; where it is the same, in the order of the files. Receipts of one chain have the order in which they were written. */
+const newestOf = (receipts: readonly StoredReceipt[], wanted: number): readonly StoredReceipt[] =>
+  wanted === 0 ? [] : receipts.toSorted((a, b) => timeOf(a) - timeOf(b)).slice(-wanted);
+
+const timeOf = ({ emitted_at }: StoredReceipt): number => Date.parse(emitted_at) || 0;
 
 interface Found {
   readonly receipts: readonly StoredReceipt[];

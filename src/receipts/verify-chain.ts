@@ -3,16 +3,24 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { headFile, segmentFile } from './chain-names.ts';
-import { CHECKPOINT_START, isSigned, type KnownKeys, parseCheckpoint } from './checkpoint.ts';
+import { CHECKPOINT_START, isSigned, isSignedLater, type KnownKeys, parseCheckpoint } from './checkpoint.ts';
 import { type ChainFound, segmentPath } from './find-chains.ts';
-import { linesOf, readBlocks } from './read-blocks.ts';
-import { GENESIS, type LinePlace, openPart, placeOf } from './receipt-line.ts';
+import type { Problem, ProblemList } from './problem-list.ts';
+import { type Block, readBlocks } from './read-blocks.ts';
+import { isNextReceipt, statedHashAt } from './plain-line.ts';
+import { DIGEST_LENGTH, GENESIS, LINE_FEED, type LinePlace, openPart, placeOf } from './receipt-line.ts';
 import { isReceipt } from './receipt-text.ts';
 import { readSignedHead, type SignedHead } from './signed-head.ts';
 import type { ProblemKind, TornTail, Witness } from './verify-receipts.ts';
 
-/** Takes a problem down. */
-export type Tell = (file: string, line: number, kind: ProblemKind, message: string) => void;
+/** What a chain is verified with. */
+export interface VerifyWith {
+  readonly keys: KnownKeys | null;
+  readonly witness: Witness | null;
+  readonly list: ProblemList;
+  /** Called after each piece of a file with its bytes and receipts. May throw to end it all. */
+  readonly onPiece: (bytes: number, receipts: number) => void;
+}
 
 /** What one chain came to. */
 export interface ChainReport {
@@ -24,12 +32,9 @@ export interface ChainReport {
 }
 
 /** What is known while a chain is followed. */
-interface Walk {
+interface Walk extends VerifyWith {
   readonly chain: string;
-  readonly keys: KnownKeys | null;
-  readonly witness: Witness | null;
   readonly signed: SignedHead | null;
-  readonly tell: Tell;
   file: string;
   segment: number;
   line: number;
@@ -44,21 +49,24 @@ interface Walk {
 
 const UNKNOWN = '';
 
+/** Signatures that are looked at on other threads while the lines behind them are followed. */
+const MAX_SIGNATURES = 32;
+
 /** Reads the signed head before the lines: a live writer only ever adds, so what was signed by then must be found. */
-export async function verifyChain(found: ChainFound, keys: KnownKeys | null, witness: Witness | null, tell: Tell): Promise<ChainReport> {
+export async function verifyChain(found: ChainFound, given: VerifyWith): Promise<ChainReport> {
   const head = readSignedHead(join(found.folder, headFile(found.chain)));
-  const walk = startWalk(found, keys, witness, head === 'missing' ? null : head, tell);
+  const walk = startWalk(found, given, head === 'missing' ? null : head);
   let tornTail: TornTail | null = null;
   let expectedSegment = found.first;
   const segments = segmentsNow(found);
   for (const segment of segments) {
     if (segment !== expectedSegment)
-      tell(segmentFile(found.chain, segment), 1, 'segment', `segment ${expectedSegment} is missing before it`);
+      walk.list.tell(segmentFile(found.chain, segment), 1, ['segment', `segment ${expectedSegment} is missing before it`]);
     expectedSegment = segment + 1;
     const torn = await followSegment(walk, segmentPath(found, segment), segment);
     if (torn === null) continue;
     if (segment === segments.at(-1)) tornTail = torn;
-    else tell(torn.file, torn.line, 'torn_line', 'the line has no end');
+    else walk.list.tell(torn.file, torn.line, ['torn_line', 'the line has no end']);
   }
   checkHead(walk, head);
   return { count: walk.count, head: walk.head === GENESIS ? null : walk.head, tornTail, isWitnessed: walk.isWitnessed };
@@ -71,11 +79,12 @@ function segmentsNow(found: ChainFound): readonly number[] {
   return segments;
 }
 
-function startWalk(found: ChainFound, keys: KnownKeys | null, witness: Witness | null, signed: SignedHead | null, tell: Tell): Walk {
+function startWalk(found: ChainFound, given: VerifyWith, signed: SignedHead | null): Walk {
+  const { witness } = given;
   const start = found.first === 1 ? { seq: 0, head: GENESIS } : { seq: -1, head: UNKNOWN };
   const file = segmentFile(found.chain, found.first);
   return {
-    ...{ chain: found.chain, keys, witness, signed, tell, file, segment: found.first, line: 0, count: 0 },
+    ...{ ...given, chain: found.chain, signed, file, segment: found.first, line: 0, count: 0 },
     ...{ ...start, realHead: UNKNOWN, isWitnessed: witness === null || witness.count === 0, isHeadFound: false },
   };
 }
@@ -84,46 +93,86 @@ async function followSegment(walk: Walk, path: string, segment: number): Promise
   walk.file = segmentFile(walk.chain, segment);
   walk.segment = segment;
   walk.line = 0;
-  try {
-    for await (const block of readBlocks(path)) {
-      if (block.kind === 'rest') return { file: walk.file, line: walk.line + 1, bytes: block.length };
-      if (block.kind === 'unreadable') lost(walk, 'unreadable', 'there is no file that can be read');
-      else if (block.kind === 'too_long') lost(walk, 'malformed', 'the line is longer than a receipt can be');
-      else for (const line of linesOf(block.bytes)) followLine(walk, line);
-    }
-  } catch {
-    lost(walk, 'unreadable', 'the file cannot be read from here on');
+  for await (const block of blocksOf(path)) {
+    const before = walk.count;
+    if (block.kind === 'rest') return { file: walk.file, line: walk.line + 1, bytes: block.length };
+    if (block.kind === 'unreadable') lost(walk, 'unreadable', 'there is no file that can be read');
+    else if (block.kind === 'failed') lost(walk, 'unreadable', 'the file cannot be read from here on');
+    else if (block.kind === 'too_long') lost(walk, 'malformed', 'the line is longer than a receipt can be');
+    else followLines(walk, block.bytes);
+    walk.onPiece(bytesIn(block), walk.count - before);
+    await walk.list.settle(MAX_SIGNATURES);
   }
   return null;
 }
 
-function followLine(walk: Walk, line: Buffer): void {
+/** The pieces of a file. That it cannot be read any further is one of them. */
+async function* blocksOf(path: string): AsyncGenerator<Block | { readonly kind: 'failed' }, void, undefined> {
+  try {
+    yield* readBlocks(path);
+  } catch {
+    yield { kind: 'failed' };
+  }
+}
+
+function bytesIn(block: Block | { readonly kind: 'failed' }): number {
+  if (block.kind === 'lines') return block.bytes.length;
+  return block.kind === 'too_long' ? block.length : 0;
+}
+
+function followLines(walk: Walk, bytes: Buffer): void {
+  const plain = { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length) };
+  /** Where the hash of the line before stands, while that line is right and in this piece. */
+  let headAt = -1;
+  for (let start = 0, end = bytes.indexOf(LINE_FEED); end !== -1; start = end + 1, end = bytes.indexOf(LINE_FEED, start)) {
+    let isWhole = headAt !== -1 && walk.seq + 1 !== walk.witness?.count && isNextReceipt(plain, start, end, walk.seq + 1, headAt);
+    if (isWhole) {
+      walk.line += 1;
+      walk.count += 1;
+      walk.seq += 1;
+    } else {
+      if (headAt !== -1) takeHead(walk, bytes, headAt);
+      isWhole = followLine(walk, bytes.subarray(start, end));
+    }
+    headAt = isWhole ? statedHashAt(end) : -1;
+  }
+  if (headAt !== -1) takeHead(walk, bytes, headAt);
+}
+
+function takeHead(walk: Walk, bytes: Buffer, at: number): void {
+  walk.head = bytes.toString('latin1', at, at + DIGEST_LENGTH);
+  walk.realHead = walk.head;
+}
+
+/** Answers whether the line has the hash it states. */
+function followLine(walk: Walk, line: Buffer): boolean {
   const place = placeOf(line);
   const start = line.toString('latin1', 0, CHECKPOINT_START.length);
   const isCheckpoint = start === CHECKPOINT_START;
-  if (place === null || (!isCheckpoint && !isReceipt(start)))
-    return lost(walk, 'malformed', 'the line is neither a receipt nor a checkpoint');
+  if (place === null || (!isCheckpoint && !isReceipt(start))) {
+    lost(walk, 'malformed', 'the line is neither a receipt nor a checkpoint');
+    return false;
+  }
   walk.line += 1;
   if (!isCheckpoint) walk.count += 1;
   const problem = placeProblem(walk, place, isCheckpoint) ?? (isCheckpoint ? checkpointProblem(walk, line, place) : null);
-  if (problem !== null) walk.tell(walk.file, walk.line, ...problem);
-  if (walk.line === 1 && !isCheckpoint) walk.tell(walk.file, 1, 'unsigned', 'the first line is not a checkpoint');
+  if (problem !== null) walk.list.tell(walk.file, walk.line, problem);
+  if (walk.line === 1 && !isCheckpoint) walk.list.tell(walk.file, 1, ['unsigned', 'the first line is not a checkpoint']);
   walk.seq = place.seq;
   walk.head = place.hash;
   walk.realHead = place.realHash;
   if (place.seq === walk.witness?.count && place.hash === walk.witness.head) walk.isWitnessed = true;
   if (place.hash === walk.signed?.hash) walk.isHeadFound = true;
+  return place.hash === place.realHash;
 }
 
 /** A line that cannot be read has no hash, so the next one is taken at its word. */
 function lost(walk: Walk, kind: ProblemKind, message: string): void {
   walk.line += 1;
-  walk.tell(walk.file, walk.line, kind, message);
+  walk.list.tell(walk.file, walk.line, [kind, message]);
   walk.seq = -1;
   walk.head = UNKNOWN;
 }
-
-type Problem = readonly [kind: ProblemKind, message: string];
 
 function placeProblem(walk: Walk, place: LinePlace, isCheckpoint: boolean): Problem | null {
   if (place.hash !== place.realHash) return ['hash', 'the line was changed: it does not have the hash it states'];
@@ -135,30 +184,34 @@ function placeProblem(walk: Walk, place: LinePlace, isCheckpoint: boolean): Prob
 }
 
 function checkpointProblem(walk: Walk, line: Buffer, place: LinePlace): Problem | null {
-  const checkpoint = parseCheckpoint(openPart(line));
+  const checkpoint = parseCheckpoint(openPart(line.toString('latin1')));
   if (checkpoint === null) return ['malformed', 'the checkpoint cannot be read'];
   const { chain, segment, count, head } = checkpoint.fields;
   if (count !== place.seq || head !== place.prevHash) return ['checkpoint', 'the checkpoint does not speak of the line before it'];
   if (chain !== walk.chain || segment !== walk.segment) return ['name', 'the checkpoint belongs to a file of another name'];
-  if (walk.keys === null) return null;
-  const signed = isSigned(checkpoint, walk.keys);
-  if (signed === null) return ['unknown_key', 'the checkpoint was signed with a key that was not given'];
-  return signed ? null : ['signature', 'the checkpoint was not signed with the key it names'];
+  const { keys } = walk;
+  if (keys !== null) walk.list.tellLater(walk.file, walk.line, async () => signatureProblem(await isSignedLater(checkpoint, keys)));
+  return null;
+}
+
+function signatureProblem(isSigned: boolean | null): Problem | null {
+  if (isSigned === null) return ['unknown_key', 'the checkpoint was signed with a key that was not given'];
+  return isSigned ? null : ['signature', 'the checkpoint was not signed with the key it names'];
 }
 
 /** What the file beside the chain says about how far it went. */
-function checkHead(walk: Walk, head: ReturnType<typeof readSignedHead>): void {
+function checkHead({ list, keys, ...walk }: Walk, head: ReturnType<typeof readSignedHead>): void {
   const file = headFile(walk.chain);
   if (head === 'missing') {
-    if (walk.keys !== null && walk.count > 0) walk.tell(file, 1, 'head_missing', 'the file with the newest signed head is not there');
+    if (keys !== null && walk.count > 0) list.tell(file, 1, ['head_missing', 'the file with the newest signed head is not there']);
     return;
   }
   // Killed between making the file and writing to it, which comes before the first line.
   if (head === null && walk.head === GENESIS) return;
-  if (head === null) return walk.tell(file, 1, 'head_unreadable', 'the newest signed head cannot be read');
-  if (head.fields.chain !== walk.chain) walk.tell(file, 1, 'name', 'the signed head belongs to a file of another name');
-  if (walk.keys !== null && isSigned(head, walk.keys) !== true)
-    walk.tell(file, 1, 'signature', 'the head was not signed with a key that was given');
+  if (head === null) return list.tell(file, 1, ['head_unreadable', 'the newest signed head cannot be read']);
+  if (head.fields.chain !== walk.chain) list.tell(file, 1, ['name', 'the signed head belongs to a file of another name']);
+  if (keys !== null && isSigned(head, keys) !== true)
+    list.tell(file, 1, ['signature', 'the head was not signed with a key that was given']);
   if (head.fields.count === 0 || walk.isHeadFound) return;
-  walk.tell(walk.file, walk.line + 1, 'truncated', `${head.fields.count} receipts were signed, and the last of them are not there`);
+  list.tell(walk.file, walk.line + 1, ['truncated', `${head.fields.count} receipts were signed, and the last of them are not there`]);
 }

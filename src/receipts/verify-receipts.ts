@@ -4,9 +4,10 @@ import type { KeyObject } from 'node:crypto';
 import { checkOptions, expected } from '../core/options.ts';
 import { isObject } from '../core/json.ts';
 import { publicKeys } from './checkpoint.ts';
-import { findChains } from './find-chains.ts';
+import { chainBytes, findChains } from './find-chains.ts';
+import { createProblemList } from './problem-list.ts';
 import { digestOf } from './receipt-line.ts';
-import { type ChainReport, type Tell, verifyChain } from './verify-chain.ts';
+import { type ChainReport, verifyChain } from './verify-chain.ts';
 
 /** What was seen of a chain elsewhere: its report's `count` and `head` at that time. */
 export interface Witness {
@@ -20,6 +21,17 @@ export interface VerifyOptions {
   readonly publicKey?: KeyObject | string | readonly (KeyObject | string)[];
   /** How many receipts there must be, or what was seen of a chain elsewhere. @default nothing */
   readonly atLeast?: number | Witness;
+  /** Called now and then with how far it is. @default nobody is told */
+  readonly onProgress?: (progress: VerifyProgress) => void;
+  /** Ends it: the promise rejects with the signal's reason. @default none */
+  readonly signal?: AbortSignal;
+}
+
+/** How far a verification is. A file that is being written to may turn out longer than `totalBytes` said. */
+export interface VerifyProgress {
+  readonly bytes: number;
+  readonly totalBytes: number;
+  readonly receipts: number;
 }
 
 /** What can be wrong. `docs/receipts.md` says what each means. */
@@ -71,8 +83,6 @@ export interface VerifyReport {
   readonly problems: readonly ReceiptProblem[];
 }
 
-const MAX_PROBLEMS = 1000;
-
 const isKey = (value: unknown): boolean => typeof value === 'string' || isObject(value);
 
 const EXPECTED = Object.freeze({
@@ -85,6 +95,8 @@ const EXPECTED = Object.freeze({
     test: (value: unknown) =>
       expected.integer(0).test(isObject(value) ? value.count : value) && (!isObject(value) || typeof value.head === 'string'),
   },
+  onProgress: expected.function,
+  signal: { text: 'an AbortSignal', test: (value: unknown) => value instanceof AbortSignal },
 });
 
 /**
@@ -94,19 +106,27 @@ const EXPECTED = Object.freeze({
  */
 export async function verifyReceipts(fileOrFolder: string, options: VerifyOptions = {}): Promise<VerifyReport> {
   checkOptions('verifyReceipts', options, EXPECTED);
-  const { publicKey, atLeast = 0 } = options;
+  const { publicKey, atLeast = 0, onProgress, signal } = options;
+  signal?.throwIfAborted();
   const keys = publicKey === undefined ? null : publicKeys('verifyReceipts', [publicKey].flat());
   const witness = typeof atLeast === 'number' ? null : atLeast;
-  const problems: ReceiptProblem[] = [];
-  const tell: Tell = (file, line, kind, message) => {
-    if (problems.length < MAX_PROBLEMS) problems.push({ file, line, kind, message });
-    else if (problems.length === MAX_PROBLEMS) problems.push({ file, line, kind: 'more', message: 'there are more problems from here on' });
+  const list = createProblemList();
+  const found = findChains('verifyReceipts', fileOrFolder);
+  const totalBytes = onProgress === undefined ? 0 : found.reduce((sum, chain) => sum + chainBytes(chain), 0);
+  let [bytes, receipts] = [0, 0];
+  const onPiece = (more: number, moreReceipts: number): void => {
+    signal?.throwIfAborted();
+    bytes += more;
+    receipts += moreReceipts;
+    onProgress?.({ bytes, totalBytes, receipts });
   };
   const chains: ChainReport[] = [];
-  for (const chain of findChains('verifyReceipts', fileOrFolder)) chains.push(await verifyChain(chain, keys, witness, tell));
+  for (const chain of found) chains.push(await verifyChain(chain, { keys, witness, list, onPiece }));
   const count = chains.reduce((sum, report) => sum + report.count, 0);
   const isThere = witness === null ? count >= (atLeast as number) : chains.some(({ isWitnessed }) => isWitnessed);
-  if (!isThere) tell(fileOrFolder, 1, 'too_few', 'what was seen elsewhere is not there any more');
+  if (!isThere) list.tell(fileOrFolder, 1, ['too_few', 'what was seen elsewhere is not there any more']);
+  await list.settle(0);
+  const { problems } = list;
   const tornTail = chains.find((report) => report.tornTail !== null)?.tornTail ?? null;
   const report = {
     ok: problems.length === 0,

@@ -1,0 +1,124 @@
+/** Finds receipts in the files, and says where. */
+
+import { matchesTool } from '../core/match-tool.ts';
+import { CHECKPOINT_START } from './checkpoint.ts';
+import { segmentFile } from './chain-names.ts';
+import { type ChainFound, segmentPath } from './find-chains.ts';
+import { type Block, linesOf, readBlocks } from './read-blocks.ts';
+import { asciiJson, LINE_FEED } from './receipt-line.ts';
+import { cutText } from './receipt-text.ts';
+import { parseReceipt, type StoredReceipt } from './stored-receipt.ts';
+
+/** Which receipts are wanted: all that fit everything given here. */
+export interface ReceiptFilter {
+  readonly session?: string;
+  /** A name, or a pattern in which `*` stands for any run of characters. */
+  readonly tool?: string;
+  readonly status?: string;
+  readonly executed?: 'no' | 'yes' | 'unknown';
+  readonly callId?: string;
+  /** Emitted at this time or later: ISO text, or milliseconds since 1970. */
+  readonly since?: string | number;
+  /** Emitted before this time. */
+  readonly until?: string | number;
+  /** How many at most. */
+  readonly limit?: number;
+}
+
+/** A receipt and where it stands. */
+export interface FoundReceipt {
+  readonly file: string;
+  /** Counted from 1; 0 where nobody asked for it. */
+  readonly line: number;
+  readonly receipt: StoredReceipt;
+}
+
+/** How a search goes on. */
+export interface SearchOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Whether `line` is wanted: to count lines costs more than to look for one. */
+  readonly lines?: boolean;
+  /** Called for each line that is neither a receipt nor a checkpoint, as far as lines are looked at, and for files that cannot be read. */
+  readonly onDamaged?: (file: string, what: 'line' | 'file') => void;
+  /** Called for a last line that has no end. */
+  readonly onTorn?: (file: string) => void;
+}
+
+/** The receipts of one chain that fit, in the order in which they were written. */
+export async function* searchChain(
+  chain: ChainFound,
+  filter: ReceiptFilter,
+  options: SearchOptions = {},
+): AsyncGenerator<FoundReceipt, void, undefined> {
+  const needle = rarest(filter);
+  const fits = matcherFor(filter);
+  for (const segment of chain.segments) {
+    const file = segmentFile(chain.chain, segment);
+    let lineCount = 0;
+    for await (const block of readBlocks(segmentPath(chain, segment))) {
+      options.signal?.throwIfAborted();
+      if (block.kind !== 'lines') {
+        lineCount += 1;
+        tellOf(block, file, options);
+        continue;
+      }
+      let counted = 0;
+      for (const line of needle === null ? linesOf(block.bytes) : linesWith(block.bytes, needle)) {
+        const receipt = parseReceipt(line);
+        if (receipt === null && !isCheckpoint(line)) options.onDamaged?.(file, 'line');
+        if (receipt === null || !fits(receipt)) continue;
+        const end = line.byteOffset - block.bytes.byteOffset + line.length + 1;
+        if (options.lines === true) lineCount += lineFeeds(block.bytes.subarray(counted, end));
+        counted = end;
+        yield { file, line: options.lines === true ? lineCount : 0, receipt };
+      }
+      if (options.lines === true) lineCount += lineFeeds(block.bytes.subarray(counted));
+    }
+  }
+}
+
+function tellOf({ kind }: Block, file: string, { onDamaged, onTorn }: SearchOptions): void {
+  if (kind === 'rest') onTorn?.(file);
+  else onDamaged?.(file, kind === 'unreadable' ? 'file' : 'line');
+}
+
+const isCheckpoint = (line: Buffer): boolean => line.toString('latin1', 0, CHECKPOINT_START.length) === CHECKPOINT_START;
+
+function lineFeeds(bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, at + 1)) count += 1;
+  return count;
+}
+
+/** Text that every line in question holds: whatever does not is not parsed. */
+function rarest({ callId, session, tool }: ReceiptFilter): Buffer | null {
+  const fields = { tool_call_id: callId, session_id: session, tool_name: tool?.includes('*') === true ? undefined : tool };
+  // A text that is too long may have been cut in the file.
+  const [name, value] = Object.entries(fields).find(([, field]) => field !== undefined && cutText(field) === field) ?? [];
+  return name === undefined ? null : Buffer.from(asciiJson({ [name]: value }).slice(1, -1), 'latin1');
+}
+
+/** The needle holds no line feed, and the bytes are complete lines: it is never cut in two, and its line has both ends. */
+function* linesWith(bytes: Buffer, needle: Buffer): Generator<Buffer, void, undefined> {
+  for (let at = bytes.indexOf(needle); at !== -1; ) {
+    const end = bytes.indexOf(LINE_FEED, at);
+    yield bytes.subarray(bytes.lastIndexOf(LINE_FEED, at) + 1, end);
+    at = bytes.indexOf(needle, end);
+  }
+}
+
+function matcherFor({ session, tool, status, executed, callId, since, until }: ReceiptFilter): (receipt: StoredReceipt) => boolean {
+  const from = since === undefined ? null : new Date(since).getTime();
+  const to = until === undefined ? null : new Date(until).getTime();
+  return (receipt) =>
+    isText(receipt.session_id, session) &&
+    (isText(receipt.tool_name, tool) || (tool !== undefined && matchesTool([tool], receipt.tool_name))) &&
+    isText(receipt.tool_call_id, callId) &&
+    (status === undefined || receipt.status === status) &&
+    (executed === undefined || receipt.executed === executed) &&
+    (from === null || Date.parse(receipt.emitted_at) >= from) &&
+    (to === null || Date.parse(receipt.emitted_at) < to);
+}
+
+const isText = (value: string, wanted: string | undefined): boolean =>
+  wanted === undefined || value === wanted || value === cutText(wanted);
