@@ -22,12 +22,12 @@ const readAt = promisify(read);
 const closeFile = promisify(close);
 
 /** The pieces of a file from `from` on, in their order, as far as it goes now. The next one is read while one is being looked at. */
-export async function* readBlocks(path: string, from = 0): AsyncGenerator<Block, void, undefined> {
+export async function* readBlocks(path: string, from = 0, size = BLOCK_BYTES): AsyncGenerator<Block, void, undefined> {
   const file = openRegular(path);
   if (typeof file !== 'number') return yield { kind: 'unreadable' };
   // Twice the piece: what is read goes into the second half, and the line that began in the piece before ends right in front of it.
-  let [buffer, other] = [Buffer.allocUnsafe(2 * BLOCK_BYTES), Buffer.allocUnsafe(2 * BLOCK_BYTES)];
-  let reading = readAt(file, buffer, BLOCK_BYTES, BLOCK_BYTES, from);
+  let [buffer, other] = [Buffer.allocUnsafe(2 * size), Buffer.allocUnsafe(2 * size)];
+  let reading = readAt(file, buffer, size, size, from);
   try {
     let position = from;
     let carried = 0;
@@ -37,10 +37,10 @@ export async function* readBlocks(path: string, from = 0): AsyncGenerator<Block,
       const { bytesRead } = await reading;
       if (bytesRead === 0) break;
       position += bytesRead;
-      reading = readAt(file, other, BLOCK_BYTES, BLOCK_BYTES, position);
+      reading = readAt(file, other, size, size, position);
       // Awaited in the next round, or at the end. Until then a failure is nobody's.
       reading.catch(() => {});
-      let bytes = buffer.subarray(BLOCK_BYTES - carried, BLOCK_BYTES + bytesRead);
+      let bytes = buffer.subarray(size - carried, size + bytesRead);
       if (isSkipping) {
         const end = bytes.indexOf(LINE_FEED);
         restLength += end === -1 ? bytes.length : end + 1;
@@ -51,10 +51,10 @@ export async function* readBlocks(path: string, from = 0): AsyncGenerator<Block,
       const complete = completeLength(bytes);
       if (complete > 0) yield { kind: 'lines', bytes: bytes.subarray(0, complete) };
       const rest = bytes.subarray(complete);
-      if (rest.length > BLOCK_BYTES) isSkipping = true;
+      if (rest.length > size) isSkipping = true;
       if (!isSkipping || rest.length > 0) restLength = rest.length;
       carried = isSkipping ? 0 : rest.length;
-      other.set(rest.subarray(0, carried), BLOCK_BYTES - carried);
+      other.set(rest.subarray(0, carried), size - carried);
       [buffer, other] = [other, buffer];
     }
     if (restLength > 0) yield { kind: 'rest', length: restLength };

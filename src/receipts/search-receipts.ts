@@ -38,6 +38,8 @@ export interface SearchOptions {
   readonly signal?: AbortSignal | undefined;
   /** Whether `line` is wanted: to count lines costs more than to look for one. */
   readonly lines?: boolean;
+  /** How much of a file is read at a time. @default a mebibyte */
+  readonly pieceBytes?: number;
   /** Called for each line that is neither a receipt nor a checkpoint, as far as lines are looked at, and for files that cannot be read. */
   readonly onDamaged?: (file: string, what: 'line' | 'file') => void;
   /** Called for a last line that has no end. */
@@ -55,7 +57,7 @@ export async function* searchChain(
   for (const segment of chain.segments) {
     const file = segmentFile(chain.chain, segment);
     let lineCount = 0;
-    for await (const block of readBlocks(segmentPath(chain, segment))) {
+    for await (const block of readBlocks(segmentPath(chain, segment), 0, options.pieceBytes)) {
       options.signal?.throwIfAborted();
       if (block.kind !== 'lines') {
         lineCount += 1;

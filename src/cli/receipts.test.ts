@@ -1,0 +1,348 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { localReceiptSink, type Receipt } from '../receipts/index.ts';
+import { makeReceipt, publicKey, receiptFiles, signingKey } from '../receipts/receipts.fixture.ts';
+
+const MAIN = resolve(import.meta.dirname, '../../dist/src/cli/main.js');
+const hasPython = process.platform !== 'win32' && spawnSync('python3', ['-c', 'import pty']).status === 0;
+const PEM = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+
+interface State {
+  readonly state: string;
+  readonly dir: string;
+}
+
+/** A state folder as a program leaves it, with receipts in `receipts`. */
+async function stateWith(receipts: readonly Partial<Receipt>[], options: { readonly hasKey?: boolean } = {}): Promise<State> {
+  const state = mkdtempSync(join(tmpdir(), 'allium-cli-'));
+  onTestFinished(() => rmSync(state, { recursive: true, force: true }));
+  const dir = join(state, 'receipts');
+  mkdirSync(dir);
+  const sink = localReceiptSink({ dir, key: false, signingKey });
+  for (const [nth, receipt] of receipts.entries()) {
+    sink.append(receipt.session_id ?? 'session-1', () => makeReceipt(receipt), 'background');
+    if (nth % 10_000 === 9999) await sink.flush();
+  }
+  await sink.close();
+  if (options.hasKey !== false) {
+    mkdirSync(join(state, 'keys'));
+    writeFileSync(join(state, 'keys', 'receipts-ed25519.pub.pem'), PEM);
+  }
+  return { state, dir };
+}
+
+function allium(args: readonly string[], { state }: Pick<State, 'state'>, nodeFlags: readonly string[] = []) {
+  const env = { PATH: process.env.PATH, ALLIUM_STATE_DIR: state };
+  const options = { encoding: 'utf8', cwd: state, env, timeout: 120_000, maxBuffer: 1e9 } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...nodeFlags, MAIN, 'receipts', ...args], options);
+  return { status, stdout, stderr };
+}
+
+const at = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, '0')}.000Z`;
+
+/** Two sessions whose calls were made in turns. */
+const CALLS: readonly Partial<Receipt>[] = [
+  { tool_call_id: 'a', session_id: 'one', tool_name: 'read_file', emitted_at: at(1), duration_ms: 10 },
+  {
+    tool_call_id: 'b',
+    session_id: 'two',
+    tool_name: 'write_file',
+    emitted_at: at(2),
+    status: 'consent_denied',
+    executed: 'no',
+    blocked_by: 'consent',
+  },
+  { tool_call_id: 'c', session_id: 'one', tool_name: 'read_page', emitted_at: at(3), duration_ms: 1000 },
+  { tool_call_id: 'd', session_id: 'two', tool_name: 'read_file', emitted_at: at(4), record: 'intent', status: null },
+  { tool_call_id: 'd', session_id: 'two', tool_name: 'read_file', emitted_at: at(5), reason: 'to see' },
+];
+
+const idsIn = (jsonLines: string) =>
+  jsonLines
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => (JSON.parse(line) as Receipt).tool_call_id)
+    .join('');
+
+describe('allium receipts list', () => {
+  it('prints a table of all sessions, newest last', async () => {
+    const { status, stdout, stderr } = allium(['list'], await stateWith(CALLS));
+
+    const [heading, ...rows] = stdout.trimEnd().split('\n');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(heading?.split(/ {2,}/)).toEqual(['time', 'session', 'tool', 'status', 'executed', 'blocked by', 'ms', 'reason']);
+    expect(rows.map((row) => row.split(/ {2,}/).slice(0, 4).join(' '))).toEqual([
+      `${at(1)} one read_file ok`,
+      `${at(2)} two write_file consent_denied`,
+      `${at(3)} one read_page ok`,
+      `${at(4)} two read_file (intent)`,
+      `${at(5)} two read_file ok`,
+    ]);
+  });
+
+  it.each<[string, readonly string[], string]>([
+    ['all', [], 'abcdd'],
+    ['a session', ['--session', 'one'], 'ac'],
+    ['a tool', ['--tool', 'read_file'], 'add'],
+    ['a pattern', ['--tool', 'read_*'], 'acdd'],
+    ['a status', ['--status', 'consent_denied'], 'b'],
+    ['a call', ['--call', 'd'], 'dd'],
+    ['a time from', ['--since', at(3)], 'cdd'],
+    ['a time to', ['--until', at(3)], 'ab'],
+    ['the last minutes', ['--since', '5m'], ''],
+    ['the newest', ['--limit', '2'], 'dd'],
+    ['the newest that fit', ['--limit', '1', '--session', 'one'], 'c'],
+    ['none', ['--limit', '0'], ''],
+  ])('takes %s', async (_name, args, ids) => {
+    const { status, stdout } = allium(['list', '--json', ...args], await stateWith(CALLS));
+
+    expect({ status, ids: idsIn(stdout) }).toEqual({ status: 0, ids });
+  });
+
+  it('csv: has every field, and nothing that a spreadsheet runs', async () => {
+    const reasons = ['=cmd()', ' +1', '@x', '-2', '\tx', 'a,"b"\r\nc', '\u001b]0;x\u0007', '\uff1dx'];
+    const { stdout } = allium(['list', '--csv'], await stateWith(reasons.map((reason) => ({ reason }))));
+
+    expect(stdout.startsWith('emitted_at,session_id,')).toBe(true);
+    expect(stdout.endsWith('\r\n')).toBe(true);
+    for (const cell of [",'=cmd(),", ",' +1,", ",'@x,", ",'-2,", ",'\tx,", ',"a,""b""\r\nc",', ",'\uff1dx,"])
+      expect(stdout).toContain(cell);
+    expect(stdout).not.toMatch(/[\u001b\u0007]/);
+  });
+
+  it.each([[[]], [['--json']], [['--csv']], [['--limit', '9']]])('lets nothing in a receipt act upon the terminal (%j)', async (args) => {
+    const evil = '\u001b[2J\u009b31m\u202e\u0007\r\n\u2028x';
+    const state = await stateWith([{ tool_name: evil, reason: evil.repeat(200), session_id: evil, status: evil, blocked_by: evil }]);
+
+    const { status, stdout } = allium(['list', ...args], state);
+
+    expect(status).toBe(0);
+    expect(stdout.replaceAll('\r\n', '\n').replaceAll(/"[^"]*"/g, '')).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+    expect(stdout).not.toContain('\u001b');
+  });
+
+  it('counts damaged lines on stderr, and goes on', async () => {
+    const { state, dir } = await stateWith(CALLS);
+    const [first = ''] = receiptFiles(dir);
+    const wrong = [
+      '{"schema_version":1,"record":"receipt",broken',
+      '',
+      '[]',
+      '{"schema_version":1,"record":"other","x":1}',
+      'x'.repeat(300_000),
+    ];
+    appendFileSync(first, `${wrong.join('\n')}\n{"schema_version":1,"rec`);
+
+    const { status, stdout, stderr } = allium(['list', '--json'], { state });
+
+    expect({ status, ids: idsIn(stdout) }).toEqual({ status: 1, ids: 'abcdd' });
+    expect(stderr).toMatch(/^allium: one-\w+\.jsonl: the last line has no end.*\nallium: one-\w+\.jsonl: 5 damaged lines left out\n/);
+    expect(stderr).not.toContain('  at ');
+  });
+
+  it('is content with a reader that has seen enough', async () => {
+    const { state } = await stateWith(Array.from({ length: 3000 }, (_, nth) => ({ tool_call_id: `c${nth}` })));
+    const child = spawn(process.execPath, [MAIN, 'receipts', 'list', '--json'], { cwd: state, env: { ALLIUM_STATE_DIR: state } });
+    child.stdout.once('data', () => child.stdout.destroy());
+    let stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => void (stderr += chunk.toString()));
+
+    expect(await new Promise((done) => child.once('close', done))).toBe(0);
+    expect(stderr).toBe('');
+  });
+
+  it('finds a call in a file that would not fit into memory', { timeout: 180_000 }, async () => {
+    const receipts = Array.from({ length: 200_000 }, (_, nth) => ({ tool_call_id: `call-${nth}` }));
+    const { state, dir } = await stateWith(receipts);
+    const small = ['--max-old-space-size=64'];
+
+    expect(idsIn(allium(['list', '--json', '--call', 'call-177777'], { state }, small).stdout)).toBe('call-177777');
+    // The naive way, so that this can fail.
+    const naive = `for (const file of ${JSON.stringify(receiptFiles(dir))}) require('fs').readFileSync(file, 'utf8').split('\\n').map((line) => line && JSON.parse(line)).find((one) => one.tool_call_id === 'call-177777')`;
+    expect(spawnSync(process.execPath, [...small, '-e', naive]).status).not.toBe(0);
+  });
+
+  it.each<[string, readonly string[], RegExp]>([
+    ['a folder that is not there', ['list', 'gone'], /gone: there is no such file or folder/],
+    ['a file that is no receipt file', ['list', 'keys/receipts-ed25519.pub.pem'], /must name/],
+    ['a time that is none', ['list', '--since', 'yesterday'], /"yesterday" is no time/],
+    ['a number that is none', ['list', '--limit', '-1'], /is no whole number/],
+    ['two formats', ['list', '--json', '--csv'], /cannot both/],
+    ['an unknown option', ['list', '--sesion', 'x'], /unknown option/],
+    ['a format that is none', ['export', '--format', 'xml'], /xml/],
+    ['a key that is not there', ['verify', '--public-key', 'gone.pem'], /gone\.pem: the public key cannot be read/],
+    ['a place to write that is none', ['export', '--format', 'csv', '--out', 'no/where.csv'], /cannot be written \(ENOENT\)/],
+  ])('says in one line that there is %s', async (_name, args, message) => {
+    const { status, stdout, stderr } = allium(args, await stateWith(CALLS));
+
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toContain('    at ');
+  });
+
+  it.each(['list', 'stats', 'tail', 'verify'])('%s: has nothing to say about an empty folder', async (command) => {
+    expect(allium([command], await stateWith([]))).toMatchObject({ status: 0, stderr: '' });
+  });
+});
+
+describe('allium receipts show', () => {
+  it('prints intent and receipt with their place in file and chain', async () => {
+    const state = await stateWith(CALLS);
+
+    const { status, stdout } = allium(['show', 'd'], state);
+    const parsed = allium(['show', 'd', '--json'], state)
+      .stdout.trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { file: string; line: number; receipt: Receipt & { seq: number } });
+
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^two-\w+\.jsonl:3\n[^]*record +intent\n[^]*\ntwo-\w+\.jsonl:4\n[^]*reason +to see\n[^]*prev_hash +sha256:/);
+    expect(parsed.map(({ line, receipt }) => [line, receipt.record, receipt.seq])).toEqual([
+      [3, 'intent', 2],
+      [4, 'receipt', 3],
+    ]);
+  });
+
+  it('says that there is no such call', async () => {
+    expect(allium(['show', 'x\u001b[2J'], await stateWith(CALLS))).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'allium: there is no receipt of the call "x\\u{1b}[2J"\n',
+    });
+  });
+});
+
+describe('allium receipts tail', () => {
+  it('prints the last ones of all sessions', async () => {
+    const { status, stdout } = allium(['tail', '-n', '2', '--json'], await stateWith(CALLS));
+
+    expect({ status, ids: idsIn(stdout) }).toEqual({ status: 0, ids: 'dd' });
+  });
+
+  it('follow: goes on with what comes until Ctrl-C, and ends with 0', async () => {
+    const { state, dir } = await stateWith(CALLS);
+    const child = spawn(process.execPath, [MAIN, 'receipts', 'tail', '-f', '--json', '-n', '1'], { env: { ALLIUM_STATE_DIR: state } });
+    const sink = localReceiptSink({ dir, key: false, signingKey });
+    let stdout = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      stdout += chunk.toString();
+      const count = stdout.split('\n').length - 1;
+      if (count < 4) void sink(makeReceipt({ session_id: `new-${count}`, tool_call_id: `n${count}` }));
+      else child.kill('SIGINT');
+    });
+
+    expect(await new Promise((done) => child.once('close', done))).toBe(0);
+    expect(idsIn(stdout)).toBe('dn1n2n3');
+    await sink.close();
+  });
+});
+
+describe('allium receipts verify', () => {
+  it('says what was verified, and with which key', async () => {
+    const { status, stdout, stderr } = allium(['verify'], await stateWith(CALLS));
+
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toMatch(/^receipts {2}5\nhead {6}sha256:[0-9a-f]{64}\nkey {7}known: .*\nproblems {2}nothing is wrong\n$/);
+  });
+
+  it('without a key: says what is then not proven', async () => {
+    const { status, stdout } = allium(['verify'], await stateWith(CALLS, { hasKey: false }));
+
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/key {7}unknown: [^]*not proven: that nobody wrote whole files anew/);
+  });
+
+  it('tells of every changed line, and ends with 1', async () => {
+    const { state, dir } = await stateWith(CALLS);
+    const [one = '', two = ''] = receiptFiles(dir);
+    for (const path of [one, two]) writeFileSync(path, readFileSync(path, 'latin1').replace('_file', '_fiIe'));
+
+    const { status, stdout } = allium(['verify'], { state });
+    const json = allium(['verify', '--json'], { state });
+
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/^one-\w+\.jsonl:2: hash: the line was changed.*\ntwo-\w+\.jsonl:2: hash: .*\nreceipts/);
+    expect(json.status).toBe(1);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ok: false,
+      count: 5,
+      key: 'known',
+      problems: [{ line: 2, kind: 'hash' }, { line: 2 }],
+    });
+  });
+
+  it.runIf(hasPython)('shows a bar on a terminal, and takes it away', async () => {
+    const { state } = await stateWith(CALLS);
+    const script = `import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)`;
+    const { stdout } = spawnSync('python3', ['-c', script, process.execPath, MAIN, 'receipts', 'verify'], {
+      ...{ encoding: 'utf8', timeout: 60_000, env: { PATH: process.env.PATH, ALLIUM_STATE_DIR: state } },
+    });
+
+    expect(stdout).toMatch(/\r█*░* ?\d+ %/);
+    expect(stdout.lastIndexOf('\r\u001b[K')).toBeGreaterThan(stdout.lastIndexOf('%  '));
+  });
+});
+
+describe('allium receipts stats', () => {
+  it('counts by tool, status, session and layer, and says how long calls took', async () => {
+    const state = await stateWith(CALLS);
+    const { status, stdout } = allium(['stats'], state);
+    const json = JSON.parse(allium(['stats', '--json'], state).stdout) as Record<string, unknown>;
+
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^receipts {2}4, and 1 intents\nfirst {5}2026-01-01T00:00:01.000Z\nlast {6}2026-01-01T00:00:05.000Z\n/);
+    expect(stdout).toMatch(/count {2}blocked by\n {4}1 {2}consent\n/);
+    expect(json).toMatchObject({
+      receipts: 4,
+      tool: { counts: [{ name: 'read_file', count: 2 }, { count: 1 }, { count: 1 }], others: 0 },
+      status: {
+        counts: [
+          { name: 'ok', count: 3 },
+          { name: 'consent_denied', count: 1 },
+        ],
+      },
+      session: { counts: [{ count: 2 }, { count: 2 }] },
+    });
+  });
+
+  it('does not let names from outside fill the memory', async () => {
+    const state = await stateWith(Array.from({ length: 1200 }, (_, nth) => ({ tool_name: `tool-${nth}` })));
+
+    expect(JSON.parse(allium(['stats', '--json'], state).stdout)).toMatchObject({ tool: { others: 200 } });
+  });
+});
+
+describe('allium receipts export', () => {
+  it.each(['json', 'csv'])('%s: writes the same to a file as to stdout, and leaves nothing else', async (format) => {
+    const { state } = await stateWith(CALLS);
+    writeFileSync(join(state, 'out'), 'before');
+
+    const direct = allium(['export', '--format', format, '--session', 'one'], { state });
+    const { status, stdout } = allium(['export', '--format', format, '--session', 'one', '--out', 'out'], { state });
+
+    expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
+    expect(readFileSync(join(state, 'out'), 'utf8')).toBe(direct.stdout);
+    expect(readdirSync(state).sort()).toEqual(['keys', 'out', 'receipts']);
+    if (format === 'json') expect((JSON.parse(direct.stdout) as Receipt[]).map((receipt) => receipt.tool_call_id)).toEqual(['a', 'c']);
+  });
+
+  it('leaves the old file alone when it is interrupted', async () => {
+    const { state } = await stateWith(Array.from({ length: 30_000 }, (_, nth) => ({ tool_call_id: `c${nth}` })));
+    writeFileSync(join(state, 'out'), 'before');
+    const child = spawn(process.execPath, [MAIN, 'receipts', 'export', '--format', 'csv', '--out', 'out'], {
+      cwd: state,
+      env: { ALLIUM_STATE_DIR: state },
+    });
+    const isBegun = () => readdirSync(state).some((file) => file.endsWith('.part'));
+    while (!isBegun() && child.exitCode === null) await new Promise(setImmediate);
+    child.kill('SIGINT');
+
+    expect(await new Promise((done) => child.once('close', done))).toBe(130);
+    expect(readFileSync(join(state, 'out'), 'utf8')).toBe('before');
+    expect(isBegun()).toBe(false);
+    expect(existsSync(join(state, 'out'))).toBe(true);
+  });
+});

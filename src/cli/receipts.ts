@@ -1,0 +1,122 @@
+/** `allium receipts`: what there is to ask of receipt files. */
+
+import { type Command, Option } from 'commander';
+import {
+  type ExportOptions,
+  exportReceipts,
+  type ListOptions,
+  listReceipts,
+  type ShowOptions,
+  showCall,
+  type TailCommandOptions,
+  tailCommand,
+} from './receipts-list.ts';
+import { countFrom, timeFrom } from './receipts-source.ts';
+import { type StatsOptions, statsCommand } from './receipts-stats.ts';
+import { type VerifyCommandOptions, verifyCommand } from './receipts-verify.ts';
+import type { AddCommand } from './run-cli.ts';
+
+const CODES = `
+Exit codes: 0 fine, 1 damaged lines were left out, 2 usage or a missing file.`;
+const QUICK = `
+With --call, --session or a --tool without *, only lines that hold the name are looked at: damage elsewhere goes unseen.`;
+
+const HELP = Object.freeze({
+  receipts: `
+Examples:
+  allium receipts list --since 2h         what was called in the last two hours
+  allium receipts show call_17            everything about one call
+  allium receipts verify                  whether the files are as they were written
+  allium receipts tail -f                 what is being called now`,
+  list: `
+Examples:
+  allium receipts list --status consent_denied --since 3d
+  allium receipts list --tool 'write_*' --limit 20
+  allium receipts list --call call_17 --json
+  allium receipts list ./receipts/session-1-f00dcafe.jsonl --csv > calls.csv
+${QUICK}${CODES}`,
+  show: `
+Examples:
+  allium receipts show call_17
+  allium receipts show call_17 ./receipts --json
+
+Exit codes: 0 fine, 1 no such call or damaged lines, 2 usage or a missing file.`,
+  tail: `
+Examples:
+  allium receipts tail -n 50
+  allium receipts tail --follow --json | jq .tool_name
+
+Ctrl-C is how --follow ends: the exit code is 0. Lines that cannot be read are passed over.`,
+  verify: `
+Examples:
+  allium receipts verify
+  allium receipts verify ./copy --public-key ./receipts-ed25519.pub.pem
+  allium receipts verify --json | jq .head
+
+Without a key changes inside a file are found, but not a file that was written anew. Keep count and head elsewhere: that
+receipts and signed heads were both put back to an earlier state cannot be told from the files.
+
+Exit codes: 0 nothing is wrong, 1 a problem was found, 2 usage or a missing file.`,
+  stats: `
+Examples:
+  allium receipts stats
+  allium receipts stats --since 7d --tool 'read_*' --json
+
+Durations are within 1 % from a microsecond to a month. Names beyond the first 1,000 of a kind are counted together.
+${CODES}`,
+  export: `
+Examples:
+  allium receipts export --format csv --out calls.csv
+  allium receipts export --format json --since 2026-01-01 --until 2026-02-01 > january.json
+
+The file appears when it is whole, and replaces one that is there. In CSV, cells that a spreadsheet would run get an apostrophe.
+${CODES}`,
+});
+
+/** Adds the command with its subcommands. */
+export const addReceipts: AddCommand = (program, io, run) => {
+  const group = program.command('receipts').description('ask receipt files, and verify them').addHelpText('after', HELP.receipts);
+  withFilters(sub(group, 'list', 'receipts that fit, newest last'))
+    .option('--json', 'a JSON object a line')
+    .option('--csv', 'CSV with every field')
+    .action((path: string | undefined, options: ListOptions) => run(() => listReceipts(path, options, io)));
+  sub(group, 'show <call>', 'everything about one call')
+    .option('--json', 'a JSON object a line, with file and line')
+    .action((call: string, path: string | undefined, options: ShowOptions) => run(() => showCall(call, path, options, io)));
+  sub(group, 'tail', 'the last receipts, and those that come')
+    .option('-n, --lines <count>', 'how many', countFrom, 20)
+    .option('-f, --follow', 'go on until Ctrl-C')
+    .option('--json', 'a JSON object a line')
+    .action((path: string | undefined, options: TailCommandOptions) => run(() => tailCommand(path, options, io)));
+  sub(group, 'verify', 'whether files are as they were written')
+    .option('--public-key <file>', 'the key to check signatures with (default: the one in the state folder)')
+    .option('--json', 'the report as one JSON object')
+    .action((path: string | undefined, options: VerifyCommandOptions) => run(() => verifyCommand(path, options, io)));
+  withFilters(sub(group, 'stats', 'counts and durations'))
+    .option('--json', 'one JSON object')
+    .action((path: string | undefined, options: StatsOptions) => run(() => statsCommand(path, options, io)));
+  withFilters(sub(group, 'export', 'receipts that fit, as one file'))
+    .addOption(new Option('--format <format>', 'how').choices(['json', 'csv']).makeOptionMandatory())
+    .option('--out <file>', 'where to (default: stdout)')
+    .action((path: string | undefined, options: ExportOptions) => run(() => exportReceipts(path, options, io)));
+};
+
+function sub(group: Command, usage: string, description: string): Command {
+  const [name = ''] = usage.split(' ');
+  return group
+    .command(usage)
+    .description(description)
+    .argument('[path]', 'a receipt file or a folder of them (default: "receipts" in the state folder)')
+    .option('--state <dir>', 'the state folder (default: $ALLIUM_STATE_DIR, or .allium)')
+    .addHelpText('after', HELP[name as keyof typeof HELP]); // Only the names above are given.
+}
+
+const withFilters = (command: Command): Command =>
+  command
+    .option('--session <id>', 'only this session')
+    .option('--tool <name>', 'only this tool; * stands for anything')
+    .option('--status <status>', 'only this status')
+    .option('--call <id>', 'only this call')
+    .option('--since <time>', 'from then on: a date, or 2h, 3d', (text) => timeFrom(text))
+    .option('--until <time>', 'before then', (text) => timeFrom(text))
+    .option('--limit <count>', 'only the newest so many of those that fit', countFrom);
