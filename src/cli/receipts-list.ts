@@ -1,8 +1,7 @@
 /** `allium receipts list`, `show`, `tail` and `export`. */
 
 import { randomUUID } from 'node:crypto';
-import { createWriteStream, rmSync } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
+import { closeSync, createWriteStream, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { tailReceipts } from '../receipts/index.ts';
@@ -124,23 +123,31 @@ export async function exportReceipts(path: string | undefined, options: ExportOp
 /** Under another name first: nobody ever sees half a file, and one that was there stays until the new one is whole. */
 async function writeWhole(path: string, write: (out: Writable) => Promise<void>): Promise<void> {
   const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}.part`);
-  const file = await open(draft, 'wx', 0o600).catch((error: unknown) => {
-    // Every error of the file system has a code.
-    throw new UsageError(`${safeText(path)}: cannot be written (${(error as NodeJS.ErrnoException).code ?? 'no reason given'})`);
-  });
+  const file = openDraft(draft, path);
   try {
     const out = createWriteStream(draft, { fd: file, autoClose: false });
     let failure: Error | null = null;
     out.on('error', (error) => void (failure ??= error));
-    await write(out);
-    await new Promise<void>((done) => void out.end(() => done()));
+    try {
+      await write(out);
+    } finally {
+      await new Promise<void>((done) => void out.end(() => done()));
+    }
     if (failure !== null) throw failure as Error; // Set by the listener, which the compiler does not see.
-    await file.sync();
-    await file.close();
-    await rename(draft, path);
-  } catch (error) {
-    await file.close().catch(() => {});
+    fsyncSync(file);
+    renameSync(draft, path);
+  } finally {
+    closeSync(file);
+    // Gone already where it was renamed.
     rmSync(draft, { force: true });
-    throw error;
+  }
+}
+
+function openDraft(draft: string, path: string): number {
+  try {
+    return openSync(draft, 'wx', 0o600);
+  } catch (error) {
+    // Every error of the file system has a code.
+    throw new UsageError(`${safeText(path)}: cannot be written (${(error as NodeJS.ErrnoException).code ?? 'no reason given'})`);
   }
 }
