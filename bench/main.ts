@@ -9,6 +9,7 @@ const RUNNERS: Readonly<Record<BenchName, (options: BenchOptions) => Promise<Rep
   registry: async (options) => (await import('./registry.bench.ts')).registryBench(options),
   stack: async (options) => (await import('./stack.bench.ts')).stackBench(options),
   durable: async (options) => (await import('./durable.bench.ts')).durableBench(options),
+  receipts: async (options) => (await import('./receipts.bench.ts')).receiptsBench(options),
   memory: async (options) => (await import('./memory.bench.ts')).memoryBench(options),
 };
 
