@@ -129,6 +129,7 @@ const step: JsonObject = {
 /** JSON Schema (2020-12) of one scenario. */
 export const SCENARIO_SCHEMA: JsonObject = Object.freeze({
   $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'urn:allium:schema:scenario',
   title: 'allium scenario',
   ...closed(
     'One behaviour of a stack, written as data.',

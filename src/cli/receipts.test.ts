@@ -222,7 +222,7 @@ describe('allium receipts tail', () => {
     expect({ status, ids: idsIn(stdout) }).toEqual({ status: 0, ids: 'dd' });
   });
 
-  it('follow: goes on with what comes until Ctrl-C, and ends with 0', async () => {
+  it('follow: goes on with what comes until Ctrl-C, and ends with 130', async () => {
     const { state, dir } = await stateWith(CALLS);
     const child = spawn(process.execPath, [MAIN, 'receipts', 'tail', '-f', '--json', '-n', '1'], { env: { ALLIUM_STATE_DIR: state } });
     const sink = localReceiptSink({ dir, key: false, signingKey });
@@ -234,7 +234,7 @@ describe('allium receipts tail', () => {
       else child.kill('SIGINT');
     });
 
-    expect(await new Promise((done) => child.once('close', done))).toBe(0);
+    expect(await new Promise((done) => child.once('close', done))).toBe(130);
     expect(idsIn(stdout)).toBe('dn1n2n3');
     await sink.close();
   });

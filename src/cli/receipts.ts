@@ -46,7 +46,7 @@ Examples:
   allium receipts tail -n 50
   allium receipts tail --follow --json | jq .tool_name
 
-Ctrl-C is how --follow ends: the exit code is 0. Lines that cannot be read are passed over.`,
+Ctrl-C is how --follow ends: the exit code is 130. Lines that cannot be read are passed over.`,
   verify: `
 Examples:
   allium receipts verify
@@ -75,7 +75,11 @@ ${CODES}`,
 
 /** Adds the command with its subcommands. */
 export const addReceipts: AddCommand = (program, io, run) => {
-  const group = program.command('receipts').description('ask receipt files, and verify them').addHelpText('after', HELP.receipts);
+  const group = program
+    .command('receipts')
+    .description('ask receipt files, and verify them')
+    .helpCommand(false)
+    .addHelpText('after', HELP.receipts);
   withFilters(sub(group, 'list', 'receipts that fit, newest last'))
     .option('--json', 'a JSON object a line')
     .option('--csv', 'CSV with every field')

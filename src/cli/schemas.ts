@@ -3,6 +3,7 @@
 import { SCENARIO_SCHEMA } from '../../conformance/scenarios/scenario-schema.ts';
 import { HANDOFF_SCHEMA } from '../../middleware/handoff-artifact/handoff-schema.ts';
 import { SPAN_SCHEMA } from '../../middleware/telemetry/span-schema.ts';
+import { CONFIG_SCHEMA } from '../config/index.ts';
 import type { JsonSchema } from '../core/call.ts';
 import { EVENT_SCHEMA } from '../dispatch/event-schema.ts';
 import { RECEIPT_SCHEMA } from '../receipts/receipt-schema.ts';
@@ -13,4 +14,5 @@ export const SCHEMAS: ReadonlyMap<string, JsonSchema> = new Map([
   ['span', SPAN_SCHEMA],
   ['handoff', HANDOFF_SCHEMA],
   ['scenario', SCENARIO_SCHEMA],
+  ['config', CONFIG_SCHEMA],
 ]);

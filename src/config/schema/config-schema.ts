@@ -6,7 +6,7 @@ import { LAYERS_R_TO_T } from './layers-r-to-t.ts';
 import { FUNCTION, type LayerSchema, listOf, mapOf, members, oneOf, said, TEXT, whole } from './parts.ts';
 
 /** Where the schema is known by this name. Nothing is fetched from there. */
-export const SCHEMA_ID = 'https://allium.dev/schemas/config-1.json';
+export const SCHEMA_ID = 'urn:allium:schema:config';
 
 /** By layer. */
 export const LAYER_SCHEMAS: Readonly<Record<string, LayerSchema>> = { ...LAYERS_A_TO_R, ...LAYERS_R_TO_T };

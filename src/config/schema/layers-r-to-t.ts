@@ -100,7 +100,7 @@ export const LAYERS_R_TO_T: Readonly<Record<string, LayerSchema>> = {
       traceId: said('the trace all calls belong to (default: the active trace; in records the session)', TEXT),
       attributes: said(
         'on every span: at most 64 texts, numbers, `true` and `false`; they replace nothing the layer says itself (default: none)',
-        mapOf({ type: ['string', 'number', 'boolean'], title: 'a text, a number, true or false' }),
+        mapOf({ anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }], title: 'a text, a number, true or false' }),
       ),
       captureContent: said('whether arguments, results and error texts go along (default: `false`)', FLAG),
       timeoutMs: said('how long one delivery may take, and `close` may wait (default: 5000)', whole(1)),
