@@ -47,6 +47,7 @@ export const fails: readonly string[] = [
   'idempotency.keeps-every-part-of-an-answer',
   'idempotency.keeps-sessions-apart',
   'idempotency.never-keeps-a-preview',
+  'idempotency.never-keeps-what-another-layer-answered',
   'idempotency.no-store-means-no-layer',
   'idempotency.other-arguments-are-a-conflict',
   'idempotency.reads-without-a-key-run',

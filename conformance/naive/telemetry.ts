@@ -70,6 +70,7 @@ export const fails: readonly string[] = [
   'telemetry.attributes-replace-nothing',
   'telemetry.captured-content-is-redacted',
   'telemetry.captures-errors',
+  'telemetry.captures-texts',
   'telemetry.consent-is-on-the-span',
   'telemetry.failures-have-a-type',
   'telemetry.five-seconds-by-default',
