@@ -11,6 +11,13 @@ import { verifyReceipts } from './verify-receipts.ts';
 const any = () => makeReceipt();
 const problemsOf = async (dir: string) => (await verifyReceipts(dir, { publicKey })).problems;
 
+/** The lines of all files: checkpoints and receipts. */
+const shapeOf = (dir: string): string =>
+  receiptFiles(dir)
+    .flatMap(linesIn)
+    .map(({ record }) => (record === 'checkpoint' ? 'C' : 'r'))
+    .join('');
+
 describe('localReceiptSink', () => {
   it.each<Durability>(['fsync', 'write', 'background'])(
     'keeps a receipt with durability %s, at the URI it was given',
@@ -160,8 +167,22 @@ describe('the options of localReceiptSink', () => {
     await sink.close();
 
     const lines = receiptFiles(dir).flatMap(linesIn);
-    expect(lines.map(({ record }) => (record === 'checkpoint' ? 'C' : 'r')).join('')).toBe('CrrrCrrrCrC');
+    expect(shapeOf(dir)).toBe('CrrrCrrrCrC');
     expect(lines.filter(({ record }) => record === 'checkpoint').map(({ count }) => count)).toEqual([0, 3, 6, 7]);
+  });
+
+  it('checkpointMs: signs what is written when the last signature is that old', async () => {
+    const dir = testFolder();
+    const clock = testClock();
+    const sink = testSink(dir, { checkpointMs: 1000, clock });
+    for (const ms of [0, 999, 1, 0, 1000]) {
+      await clock.advance(ms);
+      await sink(makeReceipt());
+    }
+
+    expect(shapeOf(dir)).toBe('CrrrCrrC');
+    await sink.close();
+    expect(shapeOf(dir)).toBe('CrrrCrrC');
   });
 
   it('maxFileBytes: begins another file that names the head of the one before', async () => {
@@ -285,6 +306,7 @@ describe('localReceiptSink that is told wrong things', () => {
     { signingKey: 7 },
     { signingKey: 'no key' },
     { checkpointEvery: 0 },
+    { checkpointMs: -1 },
     { maxFileBytes: 100 },
     { sessionId: 5 },
     { clock: 5 },

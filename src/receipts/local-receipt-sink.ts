@@ -15,6 +15,7 @@ import { type ChainWriter, createChainWriter } from './chain-writer.ts';
 import { createSigner, type Signer } from './checkpoint.ts';
 import { hashingKey, makeFolder, signingKey } from './key-files.ts';
 import type { LocalReceiptSink } from './receipt.ts';
+import type { ChainRules } from './render-batch.ts';
 import { openSegments, type Segments } from './segment-writer.ts';
 import { unavailable } from './unavailable.ts';
 import { takeLock } from './writer-lock.ts';
@@ -29,8 +30,10 @@ export interface LocalReceiptSinkOptions {
   readonly key?: HashKey | false;
   /** An Ed25519 private key for checkpoints, as PEM text or KeyObject. @default a key file in the state folder, made on first use */
   readonly signingKey?: KeyObject | string;
-  /** How many receipts at most come before they are signed. @default 64 */
+  /** How many receipts at most come before they are signed. @default 256 */
   readonly checkpointEvery?: number;
+  /** Receipts are signed as they are written when the last signature is that old, in milliseconds. @default 1000 */
+  readonly checkpointMs?: number;
   /** A file that has grown to this size is followed by another one. @default 67108864 */
   readonly maxFileBytes?: number;
   /** Stamps checkpoints. @default the system's clock */
@@ -46,6 +49,7 @@ const EXPECTED = Object.freeze({
   },
   signingKey: { text: 'a KeyObject or PEM text', test: (value: unknown) => typeof value === 'string' || isObject(value) },
   checkpointEvery: expected.integer(1),
+  checkpointMs: expected.integer(0),
   // A segment has room for its first line and more.
   maxFileBytes: expected.integer(4096),
   clock: expected.object,
@@ -68,7 +72,7 @@ interface Keeper {
   readonly folder: string;
   readonly key: HashKey | null;
   readonly signer: Signer;
-  readonly rules: { readonly checkpointEvery: number; readonly maxFileBytes: number; readonly now: () => number };
+  readonly rules: Omit<ChainRules, 'chain' | 'signer'>;
   readonly files: ChainFiles;
 }
 
@@ -120,12 +124,12 @@ export function createSink(options: LocalReceiptSinkOptions, files: ChainFiles):
 }
 
 function keeperFrom(options: LocalReceiptSinkOptions, files: ChainFiles): Keeper {
-  const { checkpointEvery = 64, maxFileBytes = 64 * 1024 * 1024, clock = systemClock } = options;
+  const { checkpointEvery = 256, checkpointMs = 1000, maxFileBytes = 64 * 1024 * 1024, clock = systemClock } = options;
   return {
     folder: options.dir ?? join(stateFolder(), 'receipts'),
     key: options.key === false ? null : (options.key ?? hashingKey()),
     signer: options.signingKey === undefined ? signingKey() : createSigner('localReceiptSink', options.signingKey),
-    rules: { checkpointEvery, maxFileBytes, now: () => clock.now() },
+    rules: { checkpointEvery, checkpointMs, maxFileBytes, now: () => clock.now() },
     files,
   };
 }

@@ -19,6 +19,8 @@ export interface ChainEnd {
   readonly unsigned: number;
   /** A checkpoint goes before the next receipt: a segment begins, or somebody else ended without one. */
   readonly due: boolean;
+  /** When the last checkpoint was made by this writer. Before its first one, never. */
+  readonly signedAt: number;
   readonly cutBytes: number;
 }
 
@@ -30,6 +32,7 @@ export const NEW_CHAIN: ChainEnd = Object.freeze({
   head: GENESIS,
   unsigned: 0,
   due: true,
+  signedAt: Number.NEGATIVE_INFINITY,
   cutBytes: 0,
 });
 
@@ -51,7 +54,7 @@ export function findEnd(folder: string, chain: string): ChainEnd | null {
   const line = lineWith(pathOf(written), () => true);
   if (line === null) return null;
   const due = size === 0 || cutBytes > 0 || !line.isCheckpoint;
-  return { segment: last, size, count: line.seq, head: line.hash, unsigned: 0, due, cutBytes };
+  return { segment: last, size, count: line.seq, head: line.hash, unsigned: 0, due, signedAt: Number.NEGATIVE_INFINITY, cutBytes };
 }
 
 function lastSegment(pathOf: (segment: number) => string, from: number): number {

@@ -53,9 +53,9 @@ export function testFolder(): string {
   return folder;
 }
 
-/** A sink with the keys of the test file, on a file system that may be made to fail. */
+/** A sink with the keys of the test file, on a file system that may be made to fail. How long a test takes does not show in its files. */
 export function testSink(dir: string, options: LocalReceiptSinkOptions = {}, files: Partial<ChainFiles> = {}): LocalReceiptSink {
-  return createSink({ dir, key: false, signingKey, ...options }, { ...systemFiles, ...files });
+  return createSink({ dir, key: false, signingKey, checkpointMs: 3_600_000, ...options }, { ...systemFiles, ...files });
 }
 
 /** The `.jsonl` files of a folder, in their order. */

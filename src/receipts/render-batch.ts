@@ -10,6 +10,7 @@ export interface ChainRules {
   readonly chain: string;
   readonly signer: Signer;
   readonly checkpointEvery: number;
+  readonly checkpointMs: number;
   readonly maxFileBytes: number;
   readonly now: () => number;
 }
@@ -31,7 +32,7 @@ const MAX_BATCH_BYTES = 1024 * 1024;
 /** The next lines of a chain for receipts that lack their closing brace. Takes as many as fit one segment and one write. */
 export function renderBatch(rules: ChainRules, from: ChainEnd, receipts: readonly string[], start: number): Batch {
   const lines: string[] = [];
-  let { size, count, head, unsigned } = from;
+  let { size, count, head, unsigned, signedAt } = from;
   let checkpoint: string | null = null;
   const add = ({ text, hash }: ChainedLine): string => {
     lines.push(text);
@@ -42,6 +43,7 @@ export function renderBatch(rules: ChainRules, from: ChainEnd, receipts: readonl
   const sign = (cutBytes = 0): void => {
     checkpoint = add(checkpointLine(rules, { ...from, count, head, cutBytes }));
     unsigned = 0;
+    signedAt = rules.now();
   };
   if (from.due) sign(from.cutBytes);
   let index = start;
@@ -52,8 +54,8 @@ export function renderBatch(rules: ChainRules, from: ChainEnd, receipts: readonl
     if (unsigned >= rules.checkpointEvery) sign();
   }
   const full = size >= rules.maxFileBytes;
-  if (full && unsigned > 0) sign();
-  const end = { segment: from.segment, size, count, head, unsigned, due: false, cutBytes: 0 };
+  if (unsigned > 0 && (full || rules.now() - signedAt >= rules.checkpointMs)) sign();
+  const end = { segment: from.segment, size, count, head, unsigned, due: false, signedAt, cutBytes: 0 };
   return { text: lines.join(''), end, taken: index - start, checkpoint, full };
 }
 
