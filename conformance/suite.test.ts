@@ -70,7 +70,9 @@ describe('the suite', () => {
 const plain = (row: readonly string[]): readonly string[] => row.map((cell) => cell.replace(/\s+/g, ' '));
 
 /** Options that data cannot give, and where they are tested instead. */
-const NOT_DATA: Readonly<Record<string, readonly string[]>> = {};
+const NOT_DATA: Readonly<Record<string, readonly string[]>> = {
+  summary: ['format'], // The layer takes the function itself, and every scenario of it gives one.
+};
 
 const layers = readdirSync(join(root, 'middleware'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
 

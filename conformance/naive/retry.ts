@@ -31,6 +31,7 @@ export const fails: readonly string[] = [
   'retry.gives-up-after-so-many-attempts',
   'retry.jitter-is-a-part-of-the-wait',
   'retry.no-attempt-begins-too-late',
+  'retry.nobody-is-asked-twice',
   'retry.on-says-what-is-worth-it',
   'retry.one-attempt-is-none-again',
   'retry.only-the-tools-that-are-meant',
