@@ -164,14 +164,18 @@ async function writeChain(folder: string): Promise<string> {
   return sink.publicKey;
 }
 
-const HASH = `sha256:${'0'.repeat(64)}`;
+/** Digests are most of a receipt, and how fast a search is depends on what they look like. */
+const digestOf = (text: string): string => `sha256:${hash('sha256', text)}`;
 
-const receiptAt = (n: number): Receipt => ({
-  ...{ schema_version: 1, record: 'receipt', session_id: 'bench-session', run_id: 'run-1', tool_call_id: `call-${n}` },
-  ...{ tool_name: 'search_orders', iteration: 1, turn_index: 0, emit_order: 0 },
-  ...{ reason: 'The user asked which of their orders are late.', kind: 'search', executor: 'local', status: 'ok' },
-  ...{ error_category: null, executed: 'yes', blocked_by: null, duration_ms: 1.5, requested_hash: HASH, approved_hash: HASH },
-  ...{ executed_hash: HASH, args_hash: HASH, result_hash: HASH, model: 'model-1', provider: 'provider-1' },
-  audit: { kind: 'search', layers: [{ name: 'timeout', status: 'ok' }], summary: 'search_orders: ok' },
-  emitted_at: '2026-01-01T00:00:00.000Z',
-});
+function receiptAt(n: number): Receipt {
+  const [args, result] = [digestOf(`args ${n}`), digestOf(`result ${n}`)];
+  return {
+    ...{ schema_version: 1, record: 'receipt', session_id: 'bench-session', run_id: 'run-1', tool_call_id: `call-${n}` },
+    ...{ tool_name: 'search_orders', iteration: 1, turn_index: 0, emit_order: 0 },
+    ...{ reason: 'The user asked which of their orders are late.', kind: 'search', executor: 'local', status: 'ok' },
+    ...{ error_category: null, executed: 'yes', blocked_by: null, duration_ms: 1.5, requested_hash: args, approved_hash: args },
+    ...{ executed_hash: args, args_hash: args, result_hash: result, model: 'model-1', provider: 'provider-1' },
+    audit: { kind: 'search', layers: [{ name: 'timeout', status: 'ok' }], summary: 'search_orders: ok' },
+    emitted_at: '2026-01-01T00:00:00.000Z',
+  };
+}

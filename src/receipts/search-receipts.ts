@@ -100,13 +100,19 @@ function rarest({ callId, session, tool }: ReceiptFilter): Buffer | null {
   return name === undefined ? null : Buffer.from(asciiJson({ [name]: value }).slice(1, -1), 'latin1');
 }
 
-/** The needle holds no line feed, and the bytes are complete lines: it is never cut in two, and its line has both ends. */
-function* linesWith(bytes: Buffer, needle: Buffer): Generator<Buffer, void, undefined> {
-  for (let at = bytes.indexOf(needle); at !== -1; ) {
-    const end = bytes.indexOf(LINE_FEED, at);
-    yield bytes.subarray(bytes.lastIndexOf(LINE_FEED, at) + 1, end);
-    at = bytes.indexOf(needle, end);
+/**
+ * The lines that hold the needle. It holds no line feed, and the bytes are complete lines: it is never cut in two, and its line has both ends.
+ * It is looked for from the end: it begins with the name of a field, and a search that compares this end first leaps over what hashes and ids
+ * are made of.
+ */
+function linesWith(bytes: Buffer, needle: Buffer): readonly Buffer[] {
+  const lines: Buffer[] = [];
+  for (let at = bytes.lastIndexOf(needle); at !== -1; ) {
+    const start = bytes.lastIndexOf(LINE_FEED, at) + 1;
+    lines.push(bytes.subarray(start, bytes.indexOf(LINE_FEED, at)));
+    at = start === 0 ? -1 : bytes.lastIndexOf(needle, start - 1);
   }
+  return lines.reverse();
 }
 
 function matcherFor({ session, tool, status, executed, callId, since, until }: ReceiptFilter): (receipt: StoredReceipt) => boolean {
