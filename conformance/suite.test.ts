@@ -67,7 +67,7 @@ describe('the suite', () => {
 });
 
 /** As `tableRows` gives cells back. */
-const plain = (row: readonly string[]): readonly string[] => row.map((cell) => cell.replace(/\s+/g, ' '));
+const plain = (row: readonly string[]): readonly string[] => row.map((cell) => cell.replace(/\s+/g, ' ').replace(/^`(.*)`$/, '$1'));
 
 /** Options that data cannot give, and where they are tested instead. */
 const NOT_DATA: Readonly<Record<string, readonly string[]>> = {

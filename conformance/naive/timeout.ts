@@ -45,4 +45,5 @@ export const fails: readonly string[] = [
   'timeout.per-tool-times',
   'timeout.refuses-wrong-options',
   'timeout.the-smaller-time-wins',
+  'timeout.waits-out-a-longer-grace',
 ];

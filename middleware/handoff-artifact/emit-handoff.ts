@@ -1,6 +1,6 @@
 /** Writes a handoff into the record of its call, and sends on what the stack's scrubs have left of it. */
 
-import { annotate, type JsonObject, type ToolCall, type ToolResult } from '../../src/index.ts';
+import { annotate, type JsonObject, type ToolCall, type ToolResult, whenEnded } from '../../src/index.ts';
 import type { HandoffDelivery } from './handoff-delivery.ts';
 import type { HandoffRecord } from './handoff-record.ts';
 import type { HandoffReading } from './read-handoff.ts';
@@ -8,11 +8,13 @@ import type { HandoffReading } from './read-handoff.ts';
 type Taken = Extract<HandoffReading, { readonly record: HandoffRecord }>;
 
 export function emitHandoff(call: ToolCall, result: ToolResult, taken: Taken, delivery: HandoffDelivery): ToolResult {
-  const before = annotate(result, {}).audit?.handoff;
   const noted = recorded(result, taken);
-  const clean = noted.audit?.handoff;
-  // A layer outside has the last word on the record, and its handoff is not this one's to send.
-  if (clean !== undefined && clean !== before) delivery.send(ownCopy(clean), call);
+  // A layer outside has the last word on the record, and has cleaned it only when the call has ended. A handoff of its own is not this one's
+  // to send.
+  void whenEnded(call).then(({ audit }) => {
+    const clean = audit?.handoff;
+    if (clean?.id === taken.record.id && clean.withheld !== true) delivery.send(ownCopy(clean), call);
+  });
   const failures = delivery.failures();
   return failures === 0 ? noted : annotate(noted, {}, { sinkErrors: failures });
 }

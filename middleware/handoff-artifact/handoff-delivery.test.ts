@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeCall, recordingSink, settle, testClock } from '../../conformance/index.ts';
+import { redaction } from '../redaction/redaction.ts';
 import { annotate, composeToolCallers, defineLayer, type ToolResult } from '../../src/index.ts';
 import { answering, lineOf, payload, run } from './handoff.fixture.ts';
 import { handoffArtifact } from './handoff-artifact.ts';
@@ -19,25 +20,24 @@ describe('handoffArtifact, option sink,', () => {
     expect(sink.records).toEqual([]);
   });
 
-  it('that throws changes no result and is counted', async () => {
-    const sink = () => {
-      throw new Error('hunter2');
-    };
-    const result = await run({ handoff: payload }, { sink });
-
-    expect(result).toMatchObject({ status: 'ok' });
-    expect(lineOf(result)).toMatchObject({ status: 'emitted', sinkErrors: 1 });
-    expect(JSON.stringify(result.audit)).not.toContain('hunter2');
-  });
-
-  it('that rejects is counted on the line of the next call', async () => {
-    const stack = composeToolCallers([handoffArtifact({ sink: () => Promise.reject(new Error('down')) })]);
+  it.each([
+    [
+      'throws',
+      (): never => {
+        throw new Error('hunter2');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('hunter2'))],
+  ])('that %s changes no result, and is counted on the line of the next call', async (_name, sink) => {
+    const stack = composeToolCallers([handoffArtifact({ sink })]);
     const first = await stack(makeCall(), answering({ handoff: payload }));
     await settle();
     const second = await stack(makeCall(), answering({ handoff: payload }));
 
+    expect(first).toMatchObject({ status: 'ok' });
     expect(lineOf(first)).not.toHaveProperty('sinkErrors');
-    expect(lineOf(second)).toMatchObject({ sinkErrors: 1 });
+    expect(lineOf(second)).toMatchObject({ status: 'emitted', sinkErrors: 1 });
+    expect(JSON.stringify([first.audit, second.audit])).not.toContain('hunter2');
   });
 
   it('that hangs holds no call, and is not fed without end', async () => {
@@ -47,7 +47,7 @@ describe('handoffArtifact, option sink,', () => {
     for (let calls = 0; calls < 1010; calls += 1) last = await stack(makeCall(), answering({ handoff: payload }));
 
     expect(told).toBe(1000);
-    expect(last && lineOf(last)).toMatchObject({ status: 'emitted', sinkErrors: 10 });
+    expect(last && lineOf(last)).toMatchObject({ status: 'emitted', sinkErrors: 9 });
   });
 
   it('that keeps up is told of all of them', async () => {
@@ -79,7 +79,46 @@ describe('handoffArtifact, option sink,', () => {
     const result = await run({ handoff: payload }, { sink }, { outside: [twice] });
 
     expect(result.audit?.handoff).toEqual({ mine: true });
+    expect(sink.records).toEqual([]);
+  });
+});
+
+describe('handoffArtifact inside redaction', () => {
+  const secretly = { ...payload, metadata: { password: 'hunter2 and more', note: 'it is hunter2 and more' } };
+
+  it.each([
+    ['a path that holds everywhere', { paths: ['**.password'] }],
+    ['a path of the result', { paths: ['handoff.metadata.password'] }],
+    ['a path of the record', { paths: ['metadata.password'] }],
+    [
+      'a redactor',
+      ({ result }: { result: unknown }) => ({ result: JSON.parse(JSON.stringify(result).replaceAll('hunter2 and more', '***')) as object }),
+    ],
+  ])('shows nothing that is hidden by %s, nor does its sink', async (_name, options) => {
+    const sink = recordingSink();
+    const result = await run({ handoff: secretly }, { sink }, { outside: [redaction(options)] });
+
+    expect(result.audit?.handoff).toMatchObject({ task: payload.task });
     expect(sink.records).toHaveLength(1);
+    expect(JSON.stringify([result, sink.records])).not.toContain('hunter2');
+  });
+
+  it.each([
+    ['blocked', { paths: ['**.password'], strategies: { paths: 'block' as const } }],
+    [
+      'not checked',
+      ({ phase }: { phase: string }) => {
+        if (phase === 'out') throw new Error('broken');
+        return {};
+      },
+    ],
+  ])('hands nothing over where the result is %s', async (_name, options) => {
+    const sink = recordingSink();
+    const result = await run({ handoff: secretly }, { sink }, { outside: [redaction(options)] });
+
+    expect(result).toMatchObject({ status: 'redacted', audit: { handoff: { withheld: true } } });
+    expect(sink.records).toEqual([]);
+    expect(JSON.stringify(result)).not.toContain('hunter2');
   });
 });
 

@@ -14,6 +14,7 @@ import {
 } from '../../src/index.ts';
 import { ABORTED, askRedactor, type RedactionAnswer, type Redactor } from './ask-redactor.ts';
 import type { CleanedCall } from './clean-call.ts';
+import { cleanHandoff } from './clean-handoff.ts';
 import { type Literals, removedBetween } from './literals.ts';
 import { type Rules, textCleaner } from './rules.ts';
 import { putBack, surfacesOf } from './surfaces.ts';
@@ -34,7 +35,7 @@ export async function cleanResult(
   redactor: Redactor | undefined,
 ): Promise<CleanedResult | typeof ABORTED> {
   const first = await swept(answered, sent, rules, sent.literals);
-  if (redactor === undefined || first.blocked) return withCleanCause(first, sent, rules, first.literals);
+  if (redactor === undefined || first.blocked) return finished(first, sent, rules, first.literals);
   const { result } = first;
   const text = result.ok && isRendered(result) ? null : result.renderedResult;
   const input = { phase: 'out', toolName: sent.call.toolName, args: result.arguments, result: result.result, text } as const;
@@ -43,7 +44,13 @@ export async function cleanResult(
   const custom = answerOf(result, answer, sent);
   const second = await swept(custom.result, sent, rules, new Map([...first.literals, ...custom.removed]));
   const fields = [...first.fields, ...custom.fields, ...second.fields];
-  return withCleanCause({ ...second, fields, counts: { ...first.counts, ...second.counts } }, sent, rules, second.literals);
+  return finished({ ...second, fields, counts: { ...first.counts, ...second.counts } }, sent, rules, second.literals);
+}
+
+/** What stands beside the result: the error behind it, and the copy that a handoff is. */
+async function finished(swept: CleanedResult, sent: CleanedCall, rules: Rules, literals: Literals): Promise<CleanedResult> {
+  const cleaned = withCleanCause(swept, sent, rules, literals);
+  return cleaned.blocked ? cleaned : { ...cleaned, result: await cleanHandoff(cleaned.result, sent, rules, literals) };
 }
 
 interface Swept extends CleanedResult {

@@ -2,6 +2,7 @@
 
 import { annotate, type EntryPatch, refuse, type ToolCall, type ToolResult, withCall } from '../../src/index.ts';
 import type { CleanedCall } from './clean-call.ts';
+import { withoutHandoff } from './clean-handoff.ts';
 import type { CleanedResult } from './clean-result.ts';
 
 type Found = Pick<CleanedResult, 'fields' | 'counts'>;
@@ -20,7 +21,7 @@ export function uncheckedCall(call: ToolCall): ToolResult {
 
 export function uncheckedResult(sent: CleanedCall): ToolResult {
   const text = `The result of ${sent.call.toolName} is withheld: it could not be checked for what must be hidden. Do not repeat the call.`;
-  return noted(refuse(sent.call, 'redacted', text), sent, null, { status: 'redacted', because: 'failed' });
+  return withoutHandoff(noted(refuse(sent.call, 'redacted', text), sent, null, { status: 'redacted', because: 'failed' }));
 }
 
 export function blockedCall(sent: CleanedCall): ToolResult {
@@ -32,7 +33,7 @@ export function blockedCall(sent: CleanedCall): ToolResult {
 export function blockedResult(sent: CleanedCall, found: Found): ToolResult {
   const text = `The result of ${sent.call.toolName} is withheld: it holds what must not be shown. Do not repeat the call.`;
   const counts = { ...sent.counts, ...found.counts };
-  return noted(refuse(sent.call, 'redacted', text), sent, found, { status: 'redacted', because: 'blocked', found: counts });
+  return withoutHandoff(noted(refuse(sent.call, 'redacted', text), sent, found, { status: 'redacted', because: 'blocked', found: counts }));
 }
 
 /** The cleaned result. Nothing is written where there was nothing to hide and nobody to ask. */

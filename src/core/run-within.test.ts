@@ -53,6 +53,25 @@ describe('runWithin', () => {
     expect(asked).toEqual([40]);
   });
 
+  it.each([
+    ['longer', 500, 300, 'in time'],
+    ['shorter', 20, 20, null],
+    ['none', 0, 0, null],
+  ])('has the grace of the run around it that stops it: %s', async (_name, outerGrace, workMs, heard) => {
+    const outer = bounds(100, outerGrace);
+    let inner: unknown = null;
+    const ending = runWithin(outer, async (signal) => {
+      inner = await runWithin({ ...outer, signal, timeoutMs: undefined, graceMs: 50 }, () =>
+        heard === null ? never() : new Promise((resolve) => outer.clock.after(100 + workMs, () => resolve('in time'))),
+      );
+    });
+    await outer.clock.advance(100 + workMs);
+    await ending;
+
+    expect(inner).toEqual({ by: 'cancelled', ran: heard === null ? null : { value: heard } });
+    expect(outer.clock.pending).toBe(0);
+  });
+
   it('notices a caller that leaves before the turn is over', async () => {
     const given = bounds(undefined);
     const running = runWithin(given, never);

@@ -151,9 +151,20 @@ function stop<T>(run: Run<T>, by: Stopped<T>['by']): void {
   run.by = by;
   if (by === 'timeout') run.timedOut = new DOMException('the tool ran out of time', 'TimeoutError');
   letGo(run);
+  const graceMs = graceOf(run);
   run.controller?.abort(reasonOf(run));
-  if (run.bounds.graceMs === 0) end(run, null);
-  else setDeadline(run.clock, run.clock.monotonic(), run.bounds.graceMs, run);
+  if (graceMs === 0) end(run, null);
+  else setDeadline(run.clock, run.clock.monotonic(), graceMs, run);
+}
+
+/** By the error that a run out of time aborts with: what runs inside is waited for as long as that. */
+const graces = new WeakMap<object, number>();
+
+/** A run that is stopped by one around it has the grace of that one: longer nobody listens, and shorter it would not be heard out. */
+function graceOf<T>({ by, timedOut, bounds, source }: Run<T>): number {
+  if (timedOut !== null) graces.set(timedOut, bounds.graceMs);
+  const reason: unknown = by === 'cancelled' ? source.signal.reason : null;
+  return (reason instanceof DOMException ? graces.get(reason) : undefined) ?? bounds.graceMs;
 }
 
 function end<T>(run: Run<T>, ran: Ran<T> | null): void {
