@@ -77,10 +77,13 @@ export function misbehaving(command: string, more: NodeJS.ProcessEnv = {}) {
 const PTY = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
 
 /** The same, or the real command, at a terminal of so many columns, which also is the one that Ctrl-C is pressed at. */
-export function atTerminal(columns: number, args: readonly string[], script = main) {
+export function atTerminal(columns: number, args: readonly string[], script = main, cwd = process.cwd()) {
   const shell = ['sh', '-c', `stty cols ${columns} rows 24; exec "$@"`, 'sh', process.execPath, script, ...args];
-  return watched(spawn('python3', ['-c', PTY, ...shell], { env: { ...env, TERM: 'xterm' }, timeout }));
+  return watched(spawn('python3', ['-c', PTY, ...shell], { cwd, env: { ...env, TERM: 'xterm' }, timeout }));
 }
+
+/** The real command at a terminal of eighty columns, in a folder. */
+export const atTerminalIn = (cwd: string, ...args: readonly string[]) => atTerminal(80, args, main, cwd);
 
 /** The file of the commands that misbehave, for a terminal. */
 export function misbehavingFile(): string {

@@ -6,13 +6,14 @@ import { type Column, safeText } from './text-table.ts';
 
 /** The columns of the table. */
 export const COLUMNS: readonly Column[] = [
-  { title: 'time', min: 24 },
+  // The smallest widths fill a terminal of eighty columns.
+  { title: 'time', min: 19 },
   { title: 'session' },
-  { title: 'tool' },
+  { title: 'tool', min: 10 },
   { title: 'status' },
-  { title: 'executed' },
+  { title: 'ran' },
   { title: 'blocked by' },
-  { title: 'ms', align: 'right' },
+  { title: 'ms', align: 'right', min: 5 },
   { title: 'reason' },
 ];
 
@@ -22,7 +23,7 @@ const MAX_CELL = 2000;
 /** The cells of a receipt, as they are: the table makes them safe. */
 export const rowOf = (receipt: StoredReceipt): readonly string[] =>
   [
-    receipt.emitted_at,
+    receipt.emitted_at.slice(0, 19).replace('T', ' '),
     receipt.session_id,
     receipt.tool_name,
     receipt.status ?? (receipt.record === 'intent' ? '(intent)' : ''),
@@ -39,7 +40,7 @@ export const lineOf = (receipt: StoredReceipt): string =>
     .join('  ');
 
 /** Milliseconds with as many digits as say something. */
-export const durationText = (ms: number): string => (Number.isInteger(ms) ? String(ms) : ms.toPrecision(3).replace(/\.?0+$/, ''));
+export const durationText = (ms: number): string => String(ms >= 100 ? Math.round(ms) : Number(ms.toPrecision(3)));
 
 /** JSON in plain ASCII: nothing in it acts upon a terminal. */
 export const jsonOf = (value: object): string => asciiJson(value);

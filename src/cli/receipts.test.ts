@@ -73,13 +73,13 @@ describe('allium receipts list', () => {
 
     const [heading, ...rows] = stdout.trimEnd().split('\n');
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(heading?.split(/ {2,}/)).toEqual(['time', 'session', 'tool', 'status', 'executed', 'blocked by', 'ms', 'reason']);
+    expect(heading?.split(/ {2,}/)).toEqual(['time', 'session', 'tool', 'status', 'ran', 'blocked by', 'ms', 'reason']);
     expect(rows.map((row) => row.split(/ {2,}/).slice(0, 4).join(' '))).toEqual([
-      `${at(1)} one read_file ok`,
-      `${at(2)} two write_file consent_denied`,
-      `${at(3)} one read_page ok`,
-      `${at(4)} two read_file (intent)`,
-      `${at(5)} two read_file ok`,
+      '2026-01-01 00:00:01 one read_file ok',
+      '2026-01-01 00:00:02 two write_file consent_denied',
+      '2026-01-01 00:00:03 one read_page ok',
+      '2026-01-01 00:00:04 two read_file (intent)',
+      '2026-01-01 00:00:05 two read_file ok',
     ]);
   });
 
