@@ -13,7 +13,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { AlliumError, type JsonObject } from '../../src/index.ts';
-import { textOf } from './json-parts.ts';
+import { objectFrom, textOf } from './json-parts.ts';
 import type { Reply, Subject, Traces } from './subject.ts';
 
 /** How the process is run. */
@@ -88,7 +88,7 @@ function connect(command: string, { cwd = process.cwd(), timeoutMs = 30_000, std
   // A process that has gone takes no input. That it has gone is what counts, and is told next.
   child.stdin.on('error', () => {});
   createInterface({ input: child.stdout }).on('line', (line) => {
-    const { id, ...answer } = answerFrom(line);
+    const { id, ...answer } = objectFrom(line);
     const one = waiting.get(Number(id));
     if (one === undefined) return end(`answered what was not asked: ${line.slice(0, 200)}`);
     waiting.delete(Number(id));
@@ -109,15 +109,6 @@ function connect(command: string, { cwd = process.cwd(), timeoutMs = 30_000, std
     },
     close: () => stop(child),
   };
-}
-
-function answerFrom(line: string): JsonObject {
-  try {
-    const answer: unknown = JSON.parse(line);
-    return typeof answer === 'object' && answer !== null ? (answer as JsonObject) : {}; // It came out of JSON.
-  } catch {
-    return {};
-  }
 }
 
 const broken = (reason: string): AlliumError => new AlliumError('ERR_SUBJECT', `the subject ${reason}`);

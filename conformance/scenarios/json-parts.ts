@@ -11,3 +11,13 @@ export const isRecord = (value: JsonValue | undefined): value is JsonObject =>
 
 /** Text as it is, and everything else as JSON. */
 export const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+
+/** The object that a line of text is as JSON. Nothing where it is something else. */
+export function objectFrom(line: string): JsonObject {
+  try {
+    const value = JSON.parse(line) as JsonValue; // Whatever comes out of JSON is this.
+    return isRecord(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { JsonObject } from '../../src/index.ts';
 import { thrownAs } from './create-subject.ts';
-import { textOf } from './json-parts.ts';
+import { objectFrom, textOf } from './json-parts.ts';
 import type { Setup, Step } from './scenario.ts';
 import type { Subject, SubjectSession } from './subject.ts';
 
@@ -25,7 +25,7 @@ export async function serveSubject(subject: Subject, input: Readable = process.s
     return ended.finish();
   };
   for await (const line of createInterface({ input })) {
-    const request = requestFrom(line);
+    const request = objectFrom(line);
     const said = await answer(request).then(
       (result) => ({ result }),
       (error: unknown) => ({ error: thrownAs(error) }),
@@ -33,13 +33,4 @@ export async function serveSubject(subject: Subject, input: Readable = process.s
     output.write(`${JSON.stringify({ id: request.id ?? null, ...said })}\n`);
   }
   await subject.close?.();
-}
-
-function requestFrom(line: string): JsonObject {
-  try {
-    const request: unknown = JSON.parse(line);
-    return typeof request === 'object' && request !== null ? (request as JsonObject) : {}; // It came out of JSON.
-  } catch {
-    return {};
-  }
 }
