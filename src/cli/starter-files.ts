@@ -1,6 +1,7 @@
 /** What `allium init` writes. */
 
-export const STARTER_CONFIG = `# A stack of layers around tools. The first layer is the outermost.
+export const STARTER_CONFIG = `# yaml-language-server: $schema=./node_modules/allium/dist/schemas/config.schema.json
+# A stack of layers around tools. The first layer is the outermost.
 # allium explain    draws it
 # allium call       sends one call through it
 version: 1
