@@ -44,6 +44,14 @@ describe('allium conformance', () => {
     expect(stdout).toContain('open: 1 scenarios, 0 passed, 1 failed\n');
   });
 
+  it('--subject: takes a module that imports the kit, in TypeScript', () => {
+    const { folder, file } = folderWith({
+      'mine.ts': `import { createSubject } from 'allium/conformance';\nimport { rateLimit } from 'allium/middleware';\nexport default createSubject({ name: 'mine' as string, factories: { rateLimit } });`,
+    });
+
+    expect(allium('conformance', folder, '--subject', file('mine.ts'))).toMatchObject({ code: 0, stdout: 'mine: 1 scenarios, 1 passed\n' });
+  });
+
   it('--json: prints counts and each scenario', () => {
     const { folder } = folderWith();
     const { code, stdout } = allium('conformance', folder, '--json');
@@ -93,7 +101,7 @@ describe('allium conformance', () => {
     ['a filter that nothing passes', () => [folderWith().folder, '--filter', 'nothing'], /no scenario has "nothing"/],
     ['two formats', () => ['--json', '--tap'], /--json and --tap cannot both be printed/],
     ['two subjects', () => ['--subject', 'a.ts', '--command', 'b'], /--subject and --command cannot both be judged/],
-    ['a subject that is not there', () => ['--subject', './no-such.ts'], /\.\/no-such\.ts: cannot be loaded: /],
+    ['a subject that is not there', () => ['--subject', './no-such.ts'], /\.\/no-such\.ts cannot be loaded: /],
     [
       'a module that is no subject',
       () => ['--subject', folderWith({ 'no.ts': 'export default 1;' }).file('no.ts')],

@@ -18,12 +18,15 @@ export function splitReference(reference: string): { readonly module: string; re
 
 const TYPESCRIPT = /\.[cm]?ts$/;
 
-/** Loads a module for a file in `folder`. Throws `ERR_INVALID_CONFIG` for one that is not there or fails. */
-export async function loadModule(module: string, folder: string): Promise<ModuleExports> {
+/**
+ * Loads a module for a file in `folder`. `own` are further entries of this package that it may import. Throws `ERR_INVALID_CONFIG` for one that
+ * is not there or fails.
+ */
+export async function loadModule(module: string, folder: string, own: Readonly<Record<string, object>> = {}): Promise<ModuleExports> {
   const isFile = module.startsWith('.') || isAbsolute(module);
   const target = isFile ? resolve(folder, module) : module;
   try {
-    if (TYPESCRIPT.test(target)) return await throughJiti(target, folder);
+    if (TYPESCRIPT.test(target)) return await throughJiti(target, folder, own);
     const resolved = isFile ? target : createRequire(resolve(folder, 'x.js')).resolve(target);
     return (await import(pathToFileURL(resolved).href)) as ModuleExports; // What a module has is looked at by whoever asked.
   } catch (thrown) {
@@ -31,7 +34,7 @@ export async function loadModule(module: string, folder: string): Promise<Module
   }
 }
 
-async function throughJiti(target: string, folder: string): Promise<ModuleExports> {
+async function throughJiti(target: string, folder: string, own: Readonly<Record<string, object>>): Promise<ModuleExports> {
   const [{ createJiti }, allium, middleware, receipts] = await Promise.all([
     import('jiti'),
     import('../index.ts'),
@@ -43,7 +46,7 @@ async function throughJiti(target: string, folder: string): Promise<ModuleExport
     fsCache: false,
     interopDefault: false,
     // A second copy of the package would not know the calls and results of the first.
-    virtualModules: { allium, 'allium/middleware': middleware, 'allium/receipts': receipts },
+    virtualModules: { allium, 'allium/middleware': middleware, 'allium/receipts': receipts, ...own },
   });
   return jiti.import<ModuleExports>(target);
 }
