@@ -1,8 +1,9 @@
 /** `allium call`: one governed call from the shell. */
 
-import { isAlliumError, type ApprovalPrompt, toWire, type ToolProgress, type ToolResult } from '../index.ts';
-import { terminalPrompt } from '../../middleware/index.ts';
-import { type LoadedConfig, loadConfig } from '../config/index.ts';
+import type { LoadedConfig } from '../config/index.ts';
+import { isAlliumError } from '../core/errors.ts';
+import { toWire } from '../core/wire.ts';
+import type { ApprovalPrompt, ToolProgress, ToolResult } from '../index.ts';
 import { readArguments } from './call-arguments.ts';
 import { type CliIo, writeLine } from './io.ts';
 import type { AddCommand } from './run-cli.ts';
@@ -34,6 +35,7 @@ export const addCall: AddCommand = (program, io, run) => {
     .action((tool: string, input: string | undefined, flags: CallFlags) =>
       run(async () => {
         const text = await readArguments(io, input, flags);
+        const { loadConfig } = await import('../config/index.ts');
         const config = await loadConfig(flags.config, { cwd: io.cwd, env: io.env });
         let result: ToolResult;
         try {
@@ -62,7 +64,7 @@ Exit code: 0 when the call is ok, 1 when it was refused or failed, 2 when the co
 
 async function callOnce(config: LoadedConfig, tool: string, text: string, flags: CallFlags, io: CliIo): Promise<ToolResult> {
   // What a host would have thrown is a result here: it is what the caller wants to see.
-  const governed = config.govern({ prompts: [promptFor(flags, io)], onUnknownTool: 'repair', onInvalidArgs: 'repair' });
+  const governed = config.govern({ prompts: [await promptFor(flags, io)], onUnknownTool: 'repair', onInvalidArgs: 'repair' });
   try {
     return await governed.call(
       { name: tool, arguments: text },
@@ -78,8 +80,11 @@ async function callOnce(config: LoadedConfig, tool: string, text: string, flags:
   }
 }
 
-const promptFor = ({ yes }: CallFlags, { stdin, stderr }: CliIo): ApprovalPrompt =>
-  yes === true ? () => ({ decision: 'allow_once', decidedBy: 'allium call --yes' }) : terminalPrompt({ input: stdin, output: stderr });
+async function promptFor({ yes }: CallFlags, { stdin, stderr }: CliIo): Promise<ApprovalPrompt> {
+  if (yes === true) return () => ({ decision: 'allow_once', decidedBy: 'allium call --yes' });
+  const { terminalPrompt } = await import('../../middleware/index.ts');
+  return terminalPrompt({ input: stdin, output: stderr });
+}
 
 /** As it is in a pipe. At a terminal a tool's words must not act upon it. */
 const textFor = ({ isTTY }: CliIo['stdout'], text: string): string => (isTTY === true ? text.split('\n').map(safeText).join('\n') : text);

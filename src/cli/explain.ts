@@ -1,6 +1,5 @@
 /** `allium explain`: what a stack is and what it does to the tools. */
 
-import { loadConfig } from '../config/index.ts';
 import { writeLine } from './io.ts';
 import type { AddCommand } from './run-cli.ts';
 
@@ -18,6 +17,7 @@ export const addExplain: AddCommand = (program, io, run) => {
     )
     .action((options: { config: string; tool?: string; json?: boolean }) =>
       run(async () => {
+        const { loadConfig } = await import('../config/index.ts');
         const config = await loadConfig(options.config, { cwd: io.cwd, env: io.env });
         try {
           const text = options.json === true ? JSON.stringify(config.describe(options.tool), null, 2) : config.explain(options.tool);

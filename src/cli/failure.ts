@@ -1,6 +1,6 @@
 /** What went wrong, as one line and a number. */
 
-import { isAlliumError } from '../index.ts';
+import { isAlliumError } from '../core/errors.ts';
 import { type CliIo, UsageError } from './io.ts';
 import { safeText } from './text-table.ts';
 

@@ -6,7 +6,10 @@ import { closest } from '../core/closest.ts';
 import type { JsonSchema } from '../core/call.ts';
 import { type CliIo, UsageError, writeLine } from './io.ts';
 import type { AddCommand } from './run-cli.ts';
-import { SCHEMAS } from './schemas.ts';
+import type { SchemaName } from './schemas.ts';
+
+/** By name, so that help does not load them all. */
+const NAMES: readonly SchemaName[] = ['receipt', 'event', 'span', 'handoff', 'scenario', 'config'];
 
 interface Options {
   readonly list?: true;
@@ -25,7 +28,7 @@ export const addSchema: AddCommand = (program, io, run) => {
   program
     .command('schema')
     .description('print or write the JSON Schemas of files and messages')
-    .argument('[name]', `which one: ${[...SCHEMAS.keys()].join(', ')}`)
+    .argument('[name]', `which one: ${NAMES.join(', ')}`)
     .option('--list', 'print the names, one a line')
     .option('--out <folder>', 'write to <folder>/<name>.schema.json instead: the one that is named, or all')
     .addHelpText('after', EXAMPLES)
@@ -34,19 +37,20 @@ export const addSchema: AddCommand = (program, io, run) => {
 
 async function schema(name: string | undefined, { list, out }: Options, io: CliIo): Promise<number> {
   if (list === true && (name !== undefined || out !== undefined)) throw new UsageError('--list stands alone');
-  if (list === true) await writeLine(io.stdout, [...SCHEMAS.keys()].join('\n'));
-  else if (out !== undefined) await writeAll(resolve(io.cwd, out), name === undefined ? [...SCHEMAS] : [[name, schemaOf(name)]]);
-  else if (name === undefined) throw new UsageError(`which schema? One of: ${[...SCHEMAS.keys()].join(', ')}`);
-  else await writeLine(io.stdout, textOf(schemaOf(name)));
+  const { SCHEMAS } = await import('./schemas.ts');
+  if (list === true) await writeLine(io.stdout, NAMES.join('\n'));
+  else if (out !== undefined) await writeAll(resolve(io.cwd, out), name === undefined ? [...SCHEMAS] : [[name, schemaOf(name, SCHEMAS)]]);
+  else if (name === undefined) throw new UsageError(`which schema? One of: ${NAMES.join(', ')}`);
+  else await writeLine(io.stdout, textOf(schemaOf(name, SCHEMAS)));
   return 0;
 }
 
-function schemaOf(name: string): JsonSchema {
-  const found = SCHEMAS.get(name);
+function schemaOf(name: string, schemas: ReadonlyMap<string, JsonSchema>): JsonSchema {
+  const found = schemas.get(name);
   if (found !== undefined) return found;
-  const meant = closest(name, SCHEMAS.keys());
+  const meant = closest(name, NAMES);
   throw new UsageError(
-    `there is no schema "${name}"; ${meant === undefined ? `there are: ${[...SCHEMAS.keys()].join(', ')}` : `did you mean "${meant}"?`}`,
+    `there is no schema "${name}"; ${meant === undefined ? `there are: ${NAMES.join(', ')}` : `did you mean "${meant}"?`}`,
   );
 }
 

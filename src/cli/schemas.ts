@@ -8,7 +8,10 @@ import type { JsonSchema } from '../core/call.ts';
 import { EVENT_SCHEMA } from '../dispatch/event-schema.ts';
 import { RECEIPT_SCHEMA } from '../receipts/receipt-schema.ts';
 
-export const SCHEMAS: ReadonlyMap<string, JsonSchema> = new Map([
+/** What can be asked for. */
+export type SchemaName = 'receipt' | 'event' | 'span' | 'handoff' | 'scenario' | 'config';
+
+export const SCHEMAS: ReadonlyMap<string, JsonSchema> = new Map<SchemaName, JsonSchema>([
   ['receipt', RECEIPT_SCHEMA],
   ['event', EVENT_SCHEMA],
   ['span', SPAN_SCHEMA],
