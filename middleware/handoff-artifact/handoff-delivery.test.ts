@@ -122,6 +122,28 @@ describe('handoffArtifact inside redaction', () => {
   });
 });
 
+describe('handoffArtifact inside redaction with a rule for the record alone', () => {
+  it('withholds the handoff and not the result where the rule blocks', async () => {
+    const sink = recordingSink();
+    const options = { paths: ['metadata.password'], strategies: { paths: 'block' as const } };
+    const handoff = { ...payload, metadata: { password: 'pw' } };
+    const result = await run({ handoff }, { sink }, { outside: [redaction(options)] });
+
+    expect(result).toMatchObject({ status: 'ok', audit: { handoff: { withheld: true } } });
+    expect(sink.records).toEqual([]);
+  });
+
+  it('drops a policy of which something was hidden: it may have lost a restriction', async () => {
+    const handoff = { ...payload, policy_override: { tools: ['read_file'] } };
+    const shown = await run({ handoff }, {}, { outside: [redaction({ paths: ['nothing'] })] });
+    const hidden = await run({ handoff }, {}, { outside: [redaction({ paths: ['policyOverride.tools'] })] });
+
+    expect(shown.audit?.handoff).toHaveProperty('policyOverride');
+    expect(hidden.audit?.handoff).toMatchObject({ task: payload.task });
+    expect(hidden.audit?.handoff).not.toHaveProperty('policyOverride');
+  });
+});
+
 describe('handoffArtifact leaves', () => {
   it('nothing uncleaned in the record, on its line or with the sink', async () => {
     const masked = (text: string) => text.replaceAll('hunter2', '***');

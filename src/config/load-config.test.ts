@@ -29,6 +29,15 @@ export const orderOf = (call: any) => call.toolArgs.id;
 const files = { 'allium.yaml': YAML, 'tools.ts': TOOLS, 'my-layer.ts': MY_LAYER };
 
 describe('loadConfig', () => {
+  it('closes the layers it has built when something else is wrong', async () => {
+    const layer = `import { writeFileSync } from 'node:fs';
+export default { name: 'mine', caller: (call, next) => next(call), close: async () => writeFileSync(new URL('closed', import.meta.url), '') };`;
+    const folder = folderWith({ ...stack('  - use: ./mine.mjs', '  - dryRnu'), 'mine.mjs': layer });
+
+    await expect(loadConfig(folder, { env: {} })).rejects.toThrow('dryRnu');
+    expect(existsSync(join(folder, 'closed'))).toBe(true);
+  });
+
   it('builds the layers, loads the tools and governs them', async () => {
     const config = await load(files);
     const governed = config.govern();
