@@ -24,7 +24,7 @@ const MY_LAYER = `import { defineLayer, refuse as refused } from 'allium';
 export const refuse = ({ word }: { word: string }) =>
   defineLayer({ name: 'refuse', caller: (call) => refused(call, 'policy_blocked', word) });
 export default defineLayer({ name: 'ready', caller: (call, next) => next(call) });
-export const orderOf = (call: any) => call.toolArgs.id;
+export const orderOf = (call: { toolArgs: { id: string } }) => call.toolArgs.id;
 `;
 const files = { 'allium.yaml': YAML, 'tools.ts': TOOLS, 'my-layer.ts': MY_LAYER };
 
