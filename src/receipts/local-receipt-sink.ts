@@ -30,7 +30,7 @@ export interface LocalReceiptSinkOptions {
   readonly key?: HashKey | false;
   /** An Ed25519 private key for checkpoints, as PEM text or KeyObject. @default a key file in the state folder, made on first use */
   readonly signingKey?: KeyObject | string;
-  /** How many receipts at most come before they are signed. @default 256 */
+  /** How many receipts at most come before they are signed. @default 1024 */
   readonly checkpointEvery?: number;
   /** Receipts are signed as they are written when the last signature is that old, in milliseconds. @default 1000 */
   readonly checkpointMs?: number;
@@ -124,7 +124,7 @@ export function createSink(options: LocalReceiptSinkOptions, files: ChainFiles):
 }
 
 function keeperFrom(options: LocalReceiptSinkOptions, files: ChainFiles): Keeper {
-  const { checkpointEvery = 256, checkpointMs = 1000, maxFileBytes = 64 * 1024 * 1024, clock = systemClock } = options;
+  const { checkpointEvery = 1024, checkpointMs = 1000, maxFileBytes = 64 * 1024 * 1024, clock = systemClock } = options;
   return {
     folder: options.dir ?? join(stateFolder(), 'receipts'),
     key: options.key === false ? null : (options.key ?? hashingKey()),

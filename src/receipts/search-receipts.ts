@@ -92,12 +92,12 @@ function lineFeeds(bytes: Buffer): number {
   return count;
 }
 
-/** Text that every line in question holds: whatever does not is not parsed. */
+/** Text that every line in question holds: whatever does not is not parsed. The longer it is, the wider a search leaps: other fields stand on both sides. */
 function rarest({ callId, session, tool }: ReceiptFilter): Buffer | null {
   const fields = { tool_call_id: callId, session_id: session, tool_name: tool?.includes('*') === true ? undefined : tool };
   // A text that is too long may have been cut in the file.
   const [name, value] = Object.entries(fields).find(([, field]) => field !== undefined && cutText(field) === field) ?? [];
-  return name === undefined ? null : Buffer.from(asciiJson({ [name]: value }).slice(1, -1), 'latin1');
+  return name === undefined ? null : Buffer.from(`,${asciiJson({ [name]: value }).slice(1, -1)},"`, 'latin1');
 }
 
 /**
