@@ -1,0 +1,15 @@
+/** `allium/policy`: what a call may do at most, what it may do unasked, and who has to be asked. */
+
+export type { CapabilityPolicy, PolicyQuestion } from './capability-policy.ts';
+export { allows, checkPolicy, intersectPolicies } from './capability-policy.ts';
+export type {
+  CheckerFunction,
+  FilesystemKind,
+  PermissionAnswer,
+  PermissionChecker,
+  PermissionDecision,
+  PermissionPolicy,
+  PermissionRequest,
+  ProposedRequest,
+} from './permissions/permission.ts';
+export { FILESYSTEM_KINDS, PERMISSION_DECISIONS } from './permissions/permission.ts';
