@@ -23,9 +23,9 @@ export type { CallAccount } from './core/account.ts';
 export { accountOf, attachReceipt } from './core/account.ts';
 export type { ApprovalAnswer, ApprovalDecision, ApprovalPrompt, ApprovalQuestion } from './core/approval.ts';
 export { APPROVAL_ANSWERS, promptsOf } from './core/approval.ts';
-export type { Guard, HashValue, Refusal } from './core/terms.ts';
+export type { Gate, Guard, HashValue, Refusal } from './core/terms.ts';
 export { changedPaths } from './core/changed-paths.ts';
-export { approveCall, guardCall, hashOf, hashWith } from './core/terms.ts';
+export { approveCall, gateCall, guardCall, hashOf, hashWith, limitAsking, objectionToAsking } from './core/terms.ts';
 export { whenEnded } from './core/when-ended.ts';
 
 // Capability policy

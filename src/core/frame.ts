@@ -8,9 +8,10 @@ import type { Next, ToolLayer } from './layer.ts';
 import { BRAND, isResultOf, stamp } from './build-result.ts';
 import { fail, refuse, type ToolResult } from './result.ts';
 import { type CallState, depthOf, type Frame } from './state.ts';
+import { stoppedAt } from './gates.ts';
 import { statusRow, strongerExecuted } from './status.ts';
 import { runUnder } from './nested-terms.ts';
-import { type ApprovedCall, breachOf, followApproval, type Refusal } from './terms.ts';
+import { type ApprovedCall, breachOf, type CallTerms, followApproval, type Refusal } from './terms.ts';
 
 /** A link of the built chain. Never rejects. */
 export type Link = (call: ToolCall, parent: Frame | null) => Promise<ToolResult>;
@@ -83,6 +84,10 @@ export function bottomLink(executor: Next): Link {
     const { terms } = call[SLOT];
     const breach = terms === null ? null : breachOf(call, terms);
     if (breach !== null) return answer(parent, breached(call, breach));
+    const stopped = terms === null || terms.gates.length === 0 ? null : await stoppedAt(call, terms.gates);
+    if (stopped !== null) return climb(parent, answer(parent, stopped));
+    // Somebody may have been asked, which takes its time.
+    if (isCancelled(call) || (state.abandoned && isAbandoned(parent))) return climb(parent, answer(parent, unblamed(call)));
     if (terms !== null && terms.approved !== null && terms.approved.rewrites.length > 0) tellRewrites(parent, terms.approved);
     state.executedArgs = call.toolArgs;
     const before = state.executed;
@@ -91,9 +96,7 @@ export function bottomLink(executor: Next): Link {
     state.running = true;
     let result: ToolResult;
     try {
-      const answered: unknown = await (terms === null || terms.guards.length === 0
-        ? executor(call)
-        : runUnder(terms, () => executor(call)));
+      const answered: unknown = await (terms === null || !isHeld(terms) ? executor(call) : runUnder(terms, () => executor(call)));
       result = isResultOf(answered, state) ? answered : fail(call, 'tool_middleware_exception', answered, foreignResult('executor'));
     } catch (thrown) {
       result = executorThrew(call, thrown);
@@ -105,6 +108,9 @@ export function bottomLink(executor: Next): Link {
     return climb(parent, answer(parent, measured(result, state, startedAt)));
   };
 }
+
+/** Whether calls that the tool makes itself are held to anything. */
+const isHeld = ({ guards, gates, askGuards }: CallTerms): boolean => guards.length + gates.length + askGuards.length > 0;
 
 /** Nobody turned away a call whose caller has gone, whatever happened to an earlier try. */
 function unblamed(call: ToolCall): ToolResult {

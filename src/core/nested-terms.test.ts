@@ -8,7 +8,7 @@ import { composeToolCallers } from './compose.ts';
 import { defineLayer } from './layer.ts';
 import { inherited, runUnder, termsFor } from './nested-terms.ts';
 import { ok } from './result.ts';
-import { approveCall, type CallTerms, type Guard, guardCall, termsOf } from './terms.ts';
+import { approveCall, type CallTerms, type Guard, guardCall, NO_TERMS, termsOf } from './terms.ts';
 
 const noInner: Guard = ({ toolName }) =>
   toolName === 'inner' ? { status: 'permission_denied', message: 'Not here.', blockedBy: 'scope' } : null;
@@ -116,7 +116,7 @@ describe('a call that a tool makes', () => {
 
 describe('termsFor', () => {
   const guard = (): null => null;
-  const terms = (...guards: readonly Guard[]): CallTerms => ({ guards, policy: null, approved: null, hash: null });
+  const terms = (...guards: readonly Guard[]): CallTerms => ({ ...NO_TERMS, guards });
 
   it('gives back what it was given outside of every tool', () => {
     const given = terms(guard);
@@ -141,7 +141,7 @@ describe('termsFor', () => {
   it('hands on guards and policy, and neither an approval nor a hash', async () => {
     const held = { ...terms(guard), policy: { tools: ['a'] }, hash: () => 'x' };
 
-    expect(inherited(held)).toEqual({ guards: [guard], policy: { tools: ['a'] }, approved: null, hash: null });
+    expect(inherited(held)).toEqual({ ...NO_TERMS, guards: [guard], policy: { tools: ['a'] } });
   });
 });
 

@@ -1,7 +1,7 @@
 /** Terms that calls made from inside a tool inherit, also where the tool was handed nothing of the call it serves. */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { CallTerms } from './terms.ts';
+import { type CallTerms, joined } from './terms.ts';
 
 const running = new AsyncLocalStorage<CallTerms>();
 /** Every await costs more inside a storage, and asking it costs something too: it is left alone until somebody guards. */
@@ -18,9 +18,13 @@ export function termsFor(given: CallTerms | null): CallTerms | null {
   const outer = inUse ? running.getStore() : undefined;
   if (outer === undefined) return given;
   if (given === null) return outer;
-  const added = outer.guards.filter((guard) => !given.guards.includes(guard));
-  return added.length === 0 ? given : Object.freeze({ ...given, guards: Object.freeze([...added, ...given.guards]) });
+  const { guards, gates, askGuards } = outer;
+  return Object.freeze({
+    ...given,
+    ...{ guards: joined(guards, given.guards), gates: joined(gates, given.gates), askGuards: joined(askGuards, given.askGuards) },
+  });
 }
 
 /** Guards hold for calls made inside; an approval was given for one call only. */
-export const inherited = ({ guards, policy }: CallTerms): CallTerms => Object.freeze({ guards, policy, approved: null, hash: null });
+export const inherited = ({ guards, gates, askGuards, policy }: CallTerms): CallTerms =>
+  Object.freeze({ guards, gates, askGuards, policy, approved: null, hash: null });

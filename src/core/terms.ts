@@ -5,6 +5,7 @@ import { changedPaths } from './changed-paths.ts';
 import { AlliumError, isAlliumError } from './errors.ts';
 import { hashCanonical } from './hash-canonical.ts';
 import { isObject, type JsonObject, type JsonValue } from './json.ts';
+import type { ToolResult } from './result.ts';
 import type { Frame } from './state.ts';
 import { statusRow, type ToolStatus } from './status.ts';
 
@@ -17,6 +18,12 @@ export interface Refusal {
 
 /** Looks at a call as the executor would be entered with it, at once. A guard that throws, or answers with anything else, refuses. */
 export type Guard = (call: ToolCall) => Refusal | null;
+
+/**
+ * Decides about a call as the executor would be entered with it, and may take its time. Answers `null` to let it in, or what it comes to.
+ * One that rejects, or answers with anything else, refuses.
+ */
+export type Gate = (call: ToolCall) => Promise<ToolResult | null>;
 
 /** One layer's declared change of arguments after an approval. */
 export interface Rewrite {
@@ -35,6 +42,10 @@ export interface ApprovedCall {
 /** Frozen, and carried by every copy of a call: a layer below can add to them, never take away. */
 export interface CallTerms {
   readonly guards: readonly Guard[];
+  /** Asked after the guards. */
+  readonly gates: readonly Gate[];
+  /** Asked before a person is asked anything about the call. */
+  readonly askGuards: readonly Guard[];
   /** What the guards were made from, for whoever reads or tightens it. The core does not look inside. */
   readonly policy: JsonObject | null;
   readonly approved: ApprovedCall | null;
@@ -44,7 +55,8 @@ export interface CallTerms {
 /** Hashes a JSON value for records. */
 export type HashValue = (value: JsonValue) => string;
 
-const NO_TERMS: CallTerms = Object.freeze({ guards: Object.freeze([]), policy: null, approved: null, hash: null });
+const NONE: readonly never[] = Object.freeze([]);
+export const NO_TERMS: CallTerms = Object.freeze({ guards: NONE, gates: NONE, askGuards: NONE, policy: null, approved: null, hash: null });
 
 export const termsOf = (call: ToolCall): CallTerms => call[SLOT].terms ?? NO_TERMS;
 
@@ -63,6 +75,21 @@ export function guardCall(call: ToolCall, guard: Guard): ToolCall {
   if (typeof guard !== 'function') throw new AlliumError('ERR_INVALID_CALL', 'guardCall takes a function');
   return withTerms(call, { guards: Object.freeze([...termsOf(call).guards, guard]) });
 }
+
+/** Adds a check that is made right before the executor and may wait, below everything else. */
+export function gateCall(call: ToolCall, gate: Gate): ToolCall {
+  if (typeof gate !== 'function') throw new AlliumError('ERR_INVALID_CALL', 'gateCall takes a function');
+  return withTerms(call, { gates: Object.freeze([...termsOf(call).gates, gate]) });
+}
+
+/** Adds a check that is made before anybody below puts a question about this call to a person. */
+export function limitAsking(call: ToolCall, guard: Guard): ToolCall {
+  if (typeof guard !== 'function') throw new AlliumError('ERR_INVALID_CALL', 'limitAsking takes a function');
+  return withTerms(call, { askGuards: Object.freeze([...termsOf(call).askGuards, guard]) });
+}
+
+/** Why nobody may be asked about this call, or `null`. To be asked once for each question, right before it is put. */
+export const objectionToAsking = (call: ToolCall): Refusal | null => firstRefusal(termsOf(call).askGuards, call);
 
 /**
  * Binds an approval to exactly this call. Layers below that declare `rewrites` may change its arguments, and what they
@@ -111,19 +138,27 @@ export function followApproval(frame: Frame, handed: ToolCall): ToolCall {
 
 /** A call that somebody put aside further out lacks what was laid down since; handed on here, it is held to it all the same. */
 function stillUnder(laidDown: CallTerms, call: ToolCall): ToolCall {
-  const { guards, policy, approved } = termsOf(call);
-  const missing = laidDown.guards.filter((guard) => !guards.includes(guard));
-  if (missing.length === 0 && (approved !== null || laidDown.approved === null)) return call;
+  const terms = termsOf(call);
+  const { guards, gates, askGuards, policy, approved } = terms;
+  const isShort = (name: 'guards' | 'gates' | 'askGuards') =>
+    !laidDown[name].every((one) => (terms[name] as readonly unknown[]).includes(one));
+  if (!isShort('guards') && !isShort('gates') && !isShort('askGuards') && (approved !== null || laidDown.approved === null)) return call;
   return withTerms(call, {
-    guards: Object.freeze([...missing, ...guards]),
-    policy: missing.length === 0 ? policy : laidDown.policy,
+    ...{ guards: joined(laidDown.guards, guards), gates: joined(laidDown.gates, gates), askGuards: joined(laidDown.askGuards, askGuards) },
+    policy: isShort('guards') ? laidDown.policy : policy,
     approved: approved ?? laidDown.approved,
   });
 }
 
+/** Both lists, the first one in front, nothing twice. */
+export const joined = <T>(first: readonly T[], second: readonly T[]): readonly T[] => Object.freeze([...new Set([...first, ...second])]);
+
 /** Whether the executor may be entered with this call: the approval still fits, and no guard objects. */
 export function breachOf(call: ToolCall, { approved, guards }: CallTerms): Refusal | null {
-  if (approved !== null && !covers(approved, call)) return NOT_APPROVED;
+  return approved !== null && !covers(approved, call) ? NOT_APPROVED : firstRefusal(guards, call);
+}
+
+function firstRefusal(guards: readonly Guard[], call: ToolCall): Refusal | null {
   for (const guard of guards) {
     const refusal = verdictOf(guard, call);
     if (refusal !== null) return refusal;
