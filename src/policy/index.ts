@@ -2,6 +2,9 @@
 
 export type { CapabilityPolicy, PolicyQuestion } from './capability-policy.ts';
 export { allows, checkPolicy, intersectPolicies } from './capability-policy.ts';
+export { composePolicies } from './permissions/compose-policies.ts';
+export type { CheckerVerdict, PermissionVerdict } from './permissions/evaluate.ts';
+export { evaluateCheckers, expectedChecker } from './permissions/evaluate.ts';
 export type {
   CheckerFunction,
   FilesystemKind,
