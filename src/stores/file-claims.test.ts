@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -95,14 +96,22 @@ describe('fileClaims', () => {
     expect(await store.complete('k', 'late', DONE)).toBe(false);
   });
 
-  it('changes nothing behind a lock that a dead process left, but still tells what is there', async () => {
+  it('changes nothing behind a lock whose owner cannot be judged, but still tells what is there', async () => {
     const { dir, store } = start({ ...testClock(), after: (_ms, task) => setImmediateTask(task) });
     await store.claim('k', by('a'));
-    writeFileSync(`${onlyFile(dir)}.lock`, '');
+    writeFileSync(`${onlyFile(dir)}.lock`, '{"host":"another machine"}');
 
     await expect(store.complete('k', 'a', DONE)).rejects.toThrow('stays locked');
     expect(await store.get('k')).toMatchObject({ state: 'in_progress', token: 'a' });
     expect(await store.claim('k', by('b'))).toMatchObject({ won: false });
+  });
+
+  it('looks at nothing, and makes no folder for it', async () => {
+    const { dir, store } = start();
+
+    expect(await store.get('k')).toBeNull();
+    expect(await store.sweep()).toBe(0);
+    expect(existsSync(dir)).toBe(false);
   });
 
   it('sweeps what may be forgotten, and nothing else', async () => {

@@ -2,9 +2,10 @@
 
 import { type Clock, systemClock } from '../core/clock.ts';
 import { checkOptions, expected } from '../core/options.ts';
-import { type Change, claimFileName, claimFiles } from './claim-files.ts';
-import { DEFAULT_TTL_MS, ended, isForgotten, mayRelease, mayReplace, opened, renewed, seenAt } from './claim-rules.ts';
+import { claimFileName, claimFiles } from './claim-files.ts';
+import { DEFAULT_TTL_MS, ended, isForgotten, mayRelease, mayReplace, opened, renewed, type StoredClaim, seenAt } from './claim-rules.ts';
 import type { Claimed, ClaimRequest, ClaimStore } from './claim-store.ts';
+import type { Change } from './record-files.ts';
 
 export interface FileClaimsOptions {
   /** The folder to keep claims in. Made with mode 0700; one that others can look into is refused. */
@@ -37,7 +38,7 @@ export function fileClaims(options: FileClaimsOptions): FileClaims {
   const { dir, ttlMs = DEFAULT_TTL_MS, clock = systemClock } = options;
   const files = claimFiles(dir, clock);
   const now = () => clock.now();
-  const change = (key: string, decide: Change) => files.change(claimFileName(key), decide);
+  const change = (key: string, decide: Change<StoredClaim>) => files.change(claimFileName(key), decide);
   const tryClaim = async (name: string, request: ClaimRequest): Promise<Claimed | null> => {
     const before = await files.read(name);
     if (before === null) return (await files.create(name, opened(request, now()))) ? { won: true } : null;

@@ -1,0 +1,156 @@
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import ts from 'typescript';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { testClock } from '../../conformance/index.ts';
+import { systemClock } from '../core/clock.ts';
+import { takeLock } from '../receipts/writer-lock.ts';
+import { recordFiles } from './record-files.ts';
+
+interface Count {
+  readonly count: number;
+}
+
+let dir = '';
+beforeEach(() => void (dir = join(mkdtempSync(join(tmpdir(), 'allium-records-')), 'records')));
+afterEach(() => rmSync(dirname(dir), { recursive: true, force: true }));
+
+const files = (clock = systemClock) =>
+  recordFiles<Count>({ owner: 'test', dir, suffix: '.count', clock, parse: (text) => JSON.parse(text) as Count });
+const plusOne = ({ count }: Count) => ({ count: count + 1 });
+const at = (name: string) => join(dir, name);
+
+/** A clock on which waiting costs no time. */
+const hurried = { ...testClock(), after: (_ms: number, task: () => void) => (void nextTurn().then(task), () => {}) };
+
+describe('recordFiles', () => {
+  it('makes, reads, changes, replaces, lists and removes', async () => {
+    const records = files();
+
+    expect(await records.create('a.count', { count: 1 })).toBe(true);
+    expect(await records.change('a.count', plusOne)).toBe(true);
+    expect(await records.read('a.count')).toEqual({ version: 1, count: 2 });
+    await records.replace('a.count', { count: 7 });
+    expect(await records.list()).toEqual(['a.count']);
+    expect(await records.change('a.count', () => null)).toBe(false);
+    expect(await records.change('a.count', () => 'remove')).toBe(true);
+    expect(await records.read('a.count')).toBeNull();
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
+  it('gives a name to the first one only', async () => {
+    const made = await Promise.all([1, 2, 3, 4].map((count) => files().create('a.count', { count })));
+
+    expect(made.filter(Boolean)).toHaveLength(1);
+    expect(readdirSync(dir)).toEqual(['a.count']);
+  });
+
+  it('keeps files that only their owner can read', async () => {
+    await files().create('a.count', { count: 1 });
+
+    expect(statSync(dir).mode & 0o777).toBe(0o700);
+    expect(statSync(at('a.count')).mode & 0o777).toBe(0o600);
+  });
+
+  it('makes no folder for reading', async () => {
+    expect(await files().list()).toEqual([]);
+    expect(await files().read('a.count')).toBeNull();
+    await files().removeDrafts(Number.POSITIVE_INFINITY);
+    expect(existsSync(dir)).toBe(false);
+  });
+
+  it('counts every change of many at once', async () => {
+    await files().create('a.count', { count: 0 });
+    await Promise.all(Array.from({ length: 20 }, () => files().change('a.count', plusOne)));
+
+    expect(await files().read('a.count')).toMatchObject({ count: 20 });
+  });
+
+  it('loses changes without the lock: the twin that the count catches', async () => {
+    await files().create('a.count', { count: 0 });
+    const naive = async () => files().replace('a.count', plusOne((await files().read('a.count')) ?? { count: 0 }));
+    await Promise.all(Array.from({ length: 20 }, naive));
+
+    expect((await files().read('a.count'))?.count).toBeLessThan(20);
+  });
+
+  it('gives the lock back when the work fails', async () => {
+    await expect(files().exclusive('all', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+
+    expect(await files().exclusive('all', () => Promise.resolve(1))).toBe(1);
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
+  it('does not run the work of two at a time, and gives up on a lock that is never given back', async () => {
+    mkdirSync(dir, { mode: 0o700 });
+    const release = takeLock(at('all.lock'));
+
+    await expect(files(hurried).exclusive('all', () => Promise.resolve(1))).rejects.toThrow('stays locked');
+    release?.();
+    expect(await files(hurried).exclusive('all', () => Promise.resolve(1))).toBe(1);
+  });
+
+  it('leaves no draft behind when a record cannot be put in its place', async () => {
+    mkdirSync(at('a.count'), { recursive: true, mode: 0o700 });
+    chmodSync(dir, 0o700);
+    writeFileSync(join(at('a.count'), 'inside'), '');
+
+    await expect(files().replace('a.count', { count: 1 })).rejects.toThrow();
+    await expect(files().replace('b.count', { count: 1n } as never)).rejects.toThrow();
+    expect(readdirSync(dir)).toEqual(['a.count']);
+  });
+
+  it.each([
+    ['that others can open', () => chmodSync(at('a.count'), 0o644), '0600'],
+    ['that others can write to', () => chmodSync(at('a.count'), 0o602), '0600'],
+    ['behind a link', () => (rmSync(at('a.count')), symlinkSync('/etc/hostname', at('a.count'))), 'ELOOP'],
+    ['that is a folder', () => (rmSync(at('a.count')), mkdirSync(at('a.count'))), 'no file'],
+    ['with half its content', () => writeFileSync(at('a.count'), '{"cou'), 'JSON'],
+    ['in a folder that was opened to others since', () => chmodSync(dir, 0o750), '0700'],
+  ])('does not read a record %s', async (_name, spoil, message) => {
+    const records = files();
+    await records.create('a.count', { count: 1 });
+    expect(await records.read('a.count')).toMatchObject({ count: 1 });
+    spoil();
+
+    await expect(records.read('a.count')).rejects.toThrow(message);
+    await expect(records.change('a.count', plusOne)).rejects.toThrow(message);
+  });
+
+  it('goes on behind the lock of a process that was killed inside it', async () => {
+    await files().create('a.count', { count: 0 });
+    const child = spawn(process.execPath, ['--input-type=module', '-e', holder()], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await new Promise((done) => child.stdout.once('data', done));
+    expect(takeLock(at('a.count.lock'))).toBeNull();
+    const ended = new Promise((done) => child.on('close', done));
+    child.kill('SIGKILL');
+    await ended;
+
+    expect(readFileSync(at('a.count.lock'), 'utf8')).toContain(String(child.pid));
+    expect(await files(hurried).change('a.count', plusOne)).toBe(true);
+    expect(readdirSync(dir)).toEqual(['a.count']);
+  }, 30_000);
+});
+
+/** A program that takes the lock and keeps it until it is killed. */
+function holder(): string {
+  const source = readFileSync(resolve(import.meta.dirname, '../receipts/writer-lock.ts'), 'utf8');
+  const options = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext };
+  const { outputText } = ts.transpileModule(source, { compilerOptions: options });
+  const path = JSON.stringify(at('a.count.lock'));
+  return `${outputText}\ntakeLock(${path}); console.log('held'); setInterval(() => {}, 1000);`;
+}
