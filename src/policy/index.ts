@@ -16,3 +16,6 @@ export type {
   ProposedRequest,
 } from './permissions/permission.ts';
 export { FILESYSTEM_KINDS, PERMISSION_DECISIONS } from './permissions/permission.ts';
+export type { PermissionRule, RuleDecision } from './permissions/rules/read-rules.ts';
+export type { RulesPolicy, RulesPolicyOptions } from './permissions/rules/rules-policy.ts';
+export { rulesPolicy } from './permissions/rules/rules-policy.ts';
