@@ -2,6 +2,8 @@
 
 export type { AuditLogOptions, AuditLogSink } from './audit-log/audit-log.ts';
 export { auditLog } from './audit-log/audit-log.ts';
+export type { CallLimitOptions } from './call-limit/call-limit.ts';
+export { callLimit } from './call-limit/call-limit.ts';
 export type { AutoApproveOptions } from './consent/auto-approve.ts';
 export { autoApprove } from './consent/auto-approve.ts';
 export type { ConsentOptions } from './consent/consent.ts';
@@ -36,6 +38,8 @@ export type { RecordOptions } from './record/record.ts';
 export { record } from './record/record.ts';
 export type { RecordedAnswer, RecordedCall, Recording, ReplayOptions } from './replay/replay.ts';
 export { readRecording, replay } from './replay/replay.ts';
+export type { RepeatGuardOptions } from './repeat-guard/repeat-guard.ts';
+export { repeatGuard } from './repeat-guard/repeat-guard.ts';
 export type { RequiredReasonOptions } from './required-reason/required-reason.ts';
 export { requiredReason } from './required-reason/required-reason.ts';
 export type { RetryOptions } from './retry/retry.ts';

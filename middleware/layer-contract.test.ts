@@ -6,6 +6,7 @@ import { LAYER_CONTRACT, type LayerSubject } from '../conformance/index.ts';
 import { ok, type ToolLayer } from '../src/index.ts';
 import {
   auditLog,
+  callLimit,
   consent,
   dryRun,
   handoffArtifact,
@@ -14,6 +15,7 @@ import {
   rateLimit,
   record,
   redaction,
+  repeatGuard,
   replay,
   requiredReason,
   retry,
@@ -50,6 +52,23 @@ const subjects: Readonly<Record<string, LayerSubject>> = {
       { sink: 'cloud', durability: 'later' },
       { sink: 'cloud', key: { id: 'a b', secret: 's' } },
       { sink: 'cloud', onSinkEror: 'warn' },
+    ),
+  },
+  'call-limit': {
+    create: () => callLimit({ maxCalls: 1000, perTool: { 'echo*': 1000 }, maxPrompts: 1 }),
+    badOptions: bad(
+      callLimit,
+      undefined,
+      {},
+      { per: 'run' },
+      { maxCalls: -1 },
+      { maxCalls: '5' },
+      { perTool: { a: 1.5 } },
+      { maxCalls: 1, per: 'tool' },
+      { maxPrompts: -1 },
+      { maxCalls: 1, store: {} },
+      { maxCalls: 1, message: '' },
+      { maxCall: 5 },
     ),
   },
   consent: {
@@ -123,6 +142,22 @@ const subjects: Readonly<Record<string, LayerSubject>> = {
       { file: join(recording, 'a.jsonl') },
       { file: 'a.jsonl', onError: 'ignore' },
       { file: 'a.jsonl', path: 'b' },
+    ),
+  },
+  'repeat-guard': {
+    create: () => repeatGuard({ nudgeAfter: 1 }),
+    badOptions: bad(
+      repeatGuard,
+      null,
+      { nudgeAfter: 6 },
+      { stopAfter: 0 },
+      { per: 'tool' },
+      { windowCalls: 5 },
+      { windowMs: 0 },
+      { ignore: 'reason' },
+      { except: [1] },
+      { message: '' },
+      { stopsAfter: 5 },
     ),
   },
   replay: {

@@ -3,6 +3,7 @@
 import type { ToolLayer } from '../index.ts';
 import {
   auditLog,
+  callLimit,
   consent,
   dryRun,
   handoffArtifact,
@@ -11,6 +12,7 @@ import {
   rateLimit,
   record,
   redaction,
+  repeatGuard,
   replay,
   requiredReason,
   retry,
@@ -27,7 +29,7 @@ export type LayerFactory = (options: never) => ToolLayer;
 /** By the name of the factory, which is the name of the layer. */
 export const LAYER_FACTORIES: ReadonlyMap<string, LayerFactory> = new Map<string, LayerFactory>(
   Object.entries({
-    ...{ auditLog, consent, dryRun, handoffArtifact, idempotency, outputLimit, rateLimit, redaction, requiredReason },
-    ...{ record, replay, retry, scopedExecutor, summary, telemetry, timeout },
+    ...{ auditLog, callLimit, consent, dryRun, handoffArtifact, idempotency, outputLimit, rateLimit, redaction, requiredReason },
+    ...{ record, repeatGuard, replay, retry, scopedExecutor, summary, telemetry, timeout },
   }),
 );

@@ -24,6 +24,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** A value for every bundled layer, as a file would have it. */
 const EXAMPLES: Readonly<Record<string, unknown>> = {
   auditLog: { sink: 'cloud', redact: ['pin'], durability: 'write', key: { id: 'k1', secret: 's'.repeat(32) }, onSinkError: 'warn' },
+  callLimit: { maxCalls: 100, perTool: { 'send_*': 3 }, per: 'session', maxPrompts: 5, message: 'enough' },
   consent: { rules: [{ tool: 'pay_*', decision: 'ask' }], default: 'allow', expiresMs: 60_000, remember: true },
   dryRun: { only: ['send_*'], except: ['send_test'], message: 'Would call' },
   handoffArtifact: { keys: ['next'], source: 'captain', strict: true },
@@ -37,6 +38,10 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
     paths: ['**.token'],
     patterns: ['x+', { name: 'n', pattern: 'y+' }],
     key: 'k'.repeat(16),
+  },
+  repeatGuard: {
+    ...{ nudgeAfter: 2, stopAfter: 4, per: 'session', windowCalls: 20, windowMs: 60_000, ignore: ['why'] },
+    ...{ except: ['poll_*'], message: 'again' },
   },
   replay: { file: join(folder, 'recording.jsonl'), mode: 'ordered', onMissing: 'pass', onUnused: 'throw' },
   requiredReason: {

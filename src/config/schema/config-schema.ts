@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '../../index.ts';
 import { LAYERS_A_TO_R } from './layers-a-to-r.ts';
+import { LAYERS_OF_RUNS } from './layers-of-runs.ts';
 import { LAYERS_R_TO_T } from './layers-r-to-t.ts';
 import { FUNCTION, type LayerSchema, listOf, mapOf, members, oneOf, said, TEXT, whole } from './parts.ts';
 
@@ -9,7 +10,7 @@ import { FUNCTION, type LayerSchema, listOf, mapOf, members, oneOf, said, TEXT, 
 export const SCHEMA_ID = 'urn:allium:schema:config';
 
 /** By layer. */
-export const LAYER_SCHEMAS: Readonly<Record<string, LayerSchema>> = { ...LAYERS_A_TO_R, ...LAYERS_R_TO_T };
+export const LAYER_SCHEMAS: Readonly<Record<string, LayerSchema>> = { ...LAYERS_A_TO_R, ...LAYERS_R_TO_T, ...LAYERS_OF_RUNS };
 
 const NAMES = listOf(TEXT);
 const LIST: JsonObject = { type: 'array', title: 'a list' };

@@ -1,0 +1,145 @@
+/** So many calls for a run or a session, in all and of each tool, and so many questions to people. */
+
+import {
+  annotate,
+  checkOptions,
+  clockOf,
+  type CounterStore,
+  defineLayer,
+  type EntryPatch,
+  expected,
+  fail,
+  matchesTool,
+  type OrderRule,
+  refuse,
+  type ToolCall,
+  type ToolLayer,
+  type ToolResult,
+} from '../../src/index.ts';
+import { limitQuestions } from './limit-questions.ts';
+import { admittedCalls, counterKey, type LimitScope, runCounters } from './run-counters.ts';
+
+export interface CallLimitOptions {
+  /** How many calls are admitted, of all tools together. 0 admits none. @default no limit */
+  readonly maxCalls?: number;
+  /** How many calls of one tool are admitted, by name or glob (`*`); the first that matches counts. @default none */
+  readonly perTool?: Readonly<Record<string, number>>;
+  /** Whose counts these are. Calls that name no run are counted by session. @default 'run' */
+  readonly per?: LimitScope;
+  /** How many questions may be put to people. 0 allows none. @default no limit */
+  readonly maxPrompts?: number;
+  /** Where calls are counted. Questions are counted in this process. @default counters in memory */
+  readonly store?: CounterStore;
+  /** How the error begins. @default 'call limit exceeded' */
+  readonly message?: string;
+}
+
+/**
+ * Checks and takes in one step; a refused call takes nothing, and what was taken is not given back. A call that is taken up
+ * again after an interruption takes nothing if it was counted before. It knows no time: see `rateLimit` for windows.
+ */
+export function callLimit(options: CallLimitOptions): ToolLayer {
+  checkOptions('callLimit', options, EXPECTED);
+  const { maxCalls, perTool = {}, per = 'run', maxPrompts, store = runCounters(), message = 'call limit exceeded' } = options;
+  if (maxCalls === undefined && maxPrompts === undefined && options.perTool === undefined)
+    checkOptions('callLimit', options, { ...EXPECTED, maxCalls: ONE_OF_THREE });
+  const caps = Object.entries(perTool);
+  const admitted = admittedCalls();
+  const limitPrompts = maxPrompts === undefined ? null : limitQuestions(maxPrompts, per);
+
+  return defineLayer({
+    name: 'callLimit',
+    order: maxPrompts === undefined ? ORDER : [...ORDER, ...PROMPT_ORDER],
+    async caller(call, next) {
+      let line: EntryPatch;
+      if (admitted.hasCounted(call)) {
+        line = { status: 'ok', resumed: true };
+      } else {
+        const cap = caps.find(([pattern]) => matchesTool([pattern], call.toolName))?.[1];
+        const limits = limitsOf(call, per, maxCalls, cap);
+        const taken = await takeAll(store, limits, clockOf(call).monotonic()).catch((cause: unknown) => failed(call, cause));
+        if (!('line' in taken)) return taken;
+        if (taken.over !== null) return refused(call, taken.over, message, per);
+        admitted.add(call);
+        line = { status: 'ok', ...taken.line };
+      }
+      if (limitPrompts === null) return annotate(await next(call), {}, line);
+      const { call: limited, line: asked } = limitPrompts(call);
+      return annotate(await next(limited), {}, { ...line, ...asked() });
+    },
+  });
+}
+
+const whole = expected.integer(0);
+
+const EXPECTED = {
+  maxCalls: whole,
+  perTool: expected.mapOf(whole),
+  per: expected.oneOf('run', 'session'),
+  maxPrompts: whole,
+  store: {
+    text: 'a store with take',
+    test: (value: unknown) => expected.object.test(value) && typeof (value as Partial<CounterStore>).take === 'function',
+  },
+  message: expected.string,
+};
+
+const ONE_OF_THREE = expected.required({ text: 'given, or perTool or maxPrompts in its place', test: () => true });
+
+const ORDER: readonly OrderRule[] = [
+  { insideOf: 'auditLog', level: 'must', because: 'outside it, calls over the limit would leave no receipt' },
+  { outsideOf: 'retry', level: 'should', because: 'inside it, every attempt takes from the limit' },
+];
+
+const PROMPT_ORDER: readonly OrderRule[] = [
+  { outsideOf: 'consent', level: 'must', because: 'inside it, people are asked before anybody counts the questions' },
+];
+
+interface Limit {
+  readonly key: string;
+  readonly max: number;
+  readonly of: 'tool' | 'all';
+}
+
+/** The tool's own first: a count of all that is used up ends the run, so that what its tool took then is missed by nobody. */
+function limitsOf(call: ToolCall, per: LimitScope, maxCalls: number | undefined, cap: number | undefined): readonly Limit[] {
+  const limits: Limit[] = [];
+  if (cap !== undefined) limits.push({ key: counterKey(call, per, [maxCalls ?? null, cap, call.toolName]), max: cap, of: 'tool' });
+  if (maxCalls !== undefined) limits.push({ key: counterKey(call, per, [maxCalls]), max: maxCalls, of: 'all' });
+  return limits;
+}
+
+interface Over {
+  readonly limit: Limit;
+  readonly count: number;
+}
+
+async function takeAll(store: CounterStore, limits: readonly Limit[], now: number): Promise<{ line: EntryPatch; over: Over | null }> {
+  let line: EntryPatch = {};
+  for (const limit of limits) {
+    const { max } = limit;
+    const { admitted, count } = await store.take(limit.key, { max, windowMs: null, now });
+    // A store is the host's own, but what it says about admission is not taken for more than it is.
+    if (typeof admitted !== 'boolean' || !Number.isFinite(count)) throw new TypeError('the store did not say whether the call is admitted');
+    if (!admitted) return { line, over: { limit, count } };
+    line = { ...line, ...(limit.of === 'all' ? { count, cap: max } : { toolCount: count, toolCap: max }) };
+  }
+  return { line, over: null };
+}
+
+function refused(call: ToolCall, { limit, count }: Over, message: string, per: LimitScope): ToolResult {
+  const advice =
+    limit.of === 'all'
+      ? `No more calls in this ${per}. Finish with what you have.`
+      : `Do not call ${call.toolName} again in this ${per}; other tools may still be used.`;
+  const text = `${message} (cap: ${limit.max}, count: ${count}). ${advice}`;
+  const figures = limit.of === 'all' ? { count, cap: limit.max } : { toolCount: count, toolCap: limit.max };
+  return annotate(refuse(call, 'limit_exceeded', text), {}, { status: 'blocked', ...figures });
+}
+
+const failed = (call: ToolCall, cause: unknown): ToolResult =>
+  annotate(
+    fail(call, 'tool_middleware_exception', cause, 'Whether this call is within its limit could not be told, so it did not run.'),
+    {},
+    { status: 'failed' },
+  );

@@ -1,0 +1,35 @@
+/** A budget of questions: people who are asked too often say yes to everything. */
+
+import { type EntryPatch, limitAsking, type Refusal, type ToolCall } from '../../src/index.ts';
+import { counterKey, type LimitScope, runCounters } from './run-counters.ts';
+
+/** The call under the budget, and what to say about it afterwards. */
+export interface LimitedQuestions {
+  readonly call: ToolCall;
+  readonly line: () => EntryPatch;
+}
+
+/**
+ * Counts one for each question that is about to be put, whatever becomes of it. Counted in memory and at once: whoever asks
+ * does not wait for a store, and two questions at a time cannot both be the last one.
+ */
+export function limitQuestions(max: number, scope: LimitScope): (call: ToolCall) => LimitedQuestions {
+  const counters = runCounters();
+  return (call) => {
+    let asked: EntryPatch = {};
+    const guard = (about: ToolCall): Refusal | null => {
+      // A call that the tool makes itself comes through the stack with a guard of its own, and brings this one along.
+      if (about.callId !== call.callId) return null;
+      const { admitted, count } = counters.take(counterKey(call, scope, ['prompts', max]), { max });
+      asked = { prompts: count, maxPrompts: max };
+      return admitted ? null : enough(call, max, scope);
+    };
+    return { call: limitAsking(call, guard), line: () => asked };
+  };
+}
+
+const enough = ({ toolName }: ToolCall, max: number, scope: LimitScope): Refusal => ({
+  status: 'limit_exceeded',
+  message: `${toolName} needs an approval, and in this ${scope} people are asked no more than ${max} times. Go on without it, or finish with what you have.`,
+  blockedBy: 'callLimit',
+});

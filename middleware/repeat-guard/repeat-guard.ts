@@ -1,0 +1,114 @@
+/** Notices when the same call is made again and again: tells the model first, and then stops it. */
+
+import {
+  annotate,
+  checkOptions,
+  defineLayer,
+  expected,
+  isRendered,
+  matchesTool,
+  type OrderRule,
+  outcomeOf,
+  refuse,
+  type ToolCall,
+  type ToolLayer,
+  type ToolResult,
+  withResult,
+} from '../../src/index.ts';
+import { callHistory } from './call-history.ts';
+
+export interface RepeatGuardOptions {
+  /** From which same call on the result tells the model that it repeats itself. @default 3, or `stopAfter` where that is less */
+  readonly nudgeAfter?: number;
+  /** How many same calls are let through; a further one is refused. @default 5 */
+  readonly stopAfter?: number;
+  /** Whose calls are compared. Calls that name no run are compared by session. @default 'run' */
+  readonly per?: 'run' | 'session';
+  /** Among how many of the last calls the same ones are counted, so that loops over several calls are seen. @default 50 */
+  readonly windowCalls?: number;
+  /** How long a call counts, in milliseconds. @default as long as it is among the last ones */
+  readonly windowMs?: number;
+  /** Names of arguments that do not make a call another one. @default `reason`, where the tool does not declare it itself */
+  readonly ignore?: readonly string[];
+  /** Names or globs (`*`) of the tools that may be called again and again, such as those that poll. @default none */
+  readonly except?: readonly string[];
+  /** How the error begins. @default 'the same call again' */
+  readonly message?: string;
+}
+
+/**
+ * Counts calls of the same tool with the same arguments among the last ones of a run, whether they succeed, fail or are refused. It
+ * does not look at results: a call that waits for something to change is a repetition too, unless its tool is in `except`.
+ */
+export function repeatGuard(options: RepeatGuardOptions = {}): ToolLayer {
+  checkOptions('repeatGuard', options, EXPECTED);
+  const {
+    stopAfter = 5,
+    nudgeAfter = Math.min(3, stopAfter),
+    per = 'run',
+    windowCalls = 50,
+    windowMs = null,
+    ignore = null,
+    except = [],
+  } = options;
+  const { message = 'the same call again' } = options;
+  // What can never be reached would be a guard in name only.
+  checkOptions('repeatGuard', { nudgeAfter, windowCalls }, { nudgeAfter: atMost(stopAfter), windowCalls: moreThan(stopAfter) });
+  const history = callHistory({ per, windowCalls, windowMs, ignore });
+
+  return defineLayer({
+    name: 'repeatGuard',
+    order: ORDER,
+    async caller(call, next) {
+      if (matchesTool(except, call.toolName)) return next(call);
+      const count = history.add(call);
+      if (count === null) return annotate(await next(call), {}, { status: 'ok', resumed: true });
+      if (count > stopAfter) return stopped(call, count, stopAfter, message);
+      const result = await next(call);
+      if (count < nudgeAfter) return annotate(result, {}, { status: 'ok', count });
+      return annotate(nudged(result, nudgeFor(call, count)), {}, { status: 'nudged', count, cap: stopAfter });
+    },
+  });
+}
+
+const whole = expected.integer(1);
+
+const EXPECTED = {
+  nudgeAfter: whole,
+  stopAfter: whole,
+  per: expected.oneOf('run', 'session'),
+  windowCalls: whole,
+  windowMs: whole,
+  ignore: expected.listOf(expected.string),
+  except: expected.listOf(expected.string),
+  message: expected.string,
+};
+
+const atMost = (max: number) => ({ text: `at most stopAfter (${max})`, test: (value: unknown) => Number(value) <= max, numeric: true });
+const moreThan = (min: number) => ({ text: `more than stopAfter (${min})`, test: (value: unknown) => Number(value) > min, numeric: true });
+
+const ORDER: readonly OrderRule[] = [
+  { insideOf: 'auditLog', level: 'must', because: 'outside it, calls that were stopped would leave no receipt' },
+  { outsideOf: 'consent', level: 'should', because: 'inside it, a person is asked about the same call again and again' },
+  { outsideOf: 'idempotency', level: 'should', because: 'inside it, repetitions that are answered from the store are not seen' },
+  { outsideOf: 'retry', level: 'should', because: 'inside it, every attempt counts as a repetition' },
+  { outsideOf: 'outputLimit', level: 'should', because: 'inside it, the nudge is cut off a long result' },
+];
+
+const nudgeFor = ({ toolName }: ToolCall, count: number): string =>
+  `[Note: this is call ${count} of ${toolName} with the same arguments. Do not repeat it: use what you have, change the arguments, or do something else.]`;
+
+/** Adds to every text the model may read. The structured value stays: it may have to fit an output schema. */
+function nudged(result: ToolResult, nudge: string): ToolResult {
+  // One that waits for a person is not over yet.
+  if (outcomeOf(result) === 'interrupted') return result;
+  const blocks = isRendered(result) ? {} : { content: [...result.content, { type: 'text' as const, text: nudge }] };
+  if (!result.ok) return withResult(result, { ...blocks, error: `${result.error ?? ''}\n${nudge}`.trimStart() });
+  // Written out, not drawn anew: a layer inside may have hidden what the blocks still hold.
+  return withResult(result, { ...blocks, renderedResult: `${result.renderedResult}\n${nudge}` });
+}
+
+function stopped(call: ToolCall, count: number, cap: number, message: string): ToolResult {
+  const text = `${message} (call ${count}, at most ${cap}). ${call.toolName} was not called with these arguments: use what it answered before, change the arguments, do something else, or tell the user what is in the way.`;
+  return annotate(refuse(call, 'limit_exceeded', text), {}, { status: 'blocked', count, cap });
+}

@@ -1,0 +1,49 @@
+/** The options of the layers that watch over a run as schemas. Descriptions are those of the tables in `docs/middleware`. */
+
+import { type LayerSchema, listOf, MADE, mapOf, oneOf, said, TEXT, whole } from './parts.ts';
+
+/** Limits of a run, and what is noticed over many calls. */
+export const LAYERS_OF_RUNS: Readonly<Record<string, LayerSchema>> = {
+  callLimit: {
+    description: 'so many calls for a run or a session, and so many questions to people',
+    options: {
+      maxCalls: said('how many calls are admitted, of all tools together; 0 admits none (default: no limit)', whole(0)),
+      perTool: said(
+        'how many calls of one tool are admitted, by name or glob (`*`); the first that matches counts (default: none)',
+        mapOf(whole(0)),
+      ),
+      per: said(
+        "whose counts these are: `'run'` or `'session'`; calls that name no run are counted by session (default: `'run'`)",
+        oneOf('run', 'session'),
+      ),
+      maxPrompts: said('how many questions may be put to people; 0 allows none (default: no limit)', whole(0)),
+      store: said('where calls are counted, see stores; questions are counted in this process (default: counters in memory)', MADE),
+      message: said('how the error begins (default: `call limit exceeded`)', TEXT),
+    },
+  },
+  repeatGuard: {
+    description: 'the same call again and again: tells the model, then stops it',
+    options: {
+      nudgeAfter: said(
+        'from which same call on the result tells the model that it repeats itself (default: 3, or `stopAfter` where that is less)',
+        whole(1),
+      ),
+      stopAfter: said('how many same calls are let through; a further one is refused (default: 5)', whole(1)),
+      per: said(
+        "whose calls are compared: `'run'` or `'session'`; calls that name no run are compared by session (default: `'run'`)",
+        oneOf('run', 'session'),
+      ),
+      windowCalls: said('among how many of the last calls the same ones are counted; more than `stopAfter` (default: 50)', whole(1)),
+      windowMs: said('how long a call counts, in milliseconds (default: as long as it is among the last ones)', whole(1)),
+      ignore: said(
+        'names of arguments that do not make a call another one (default: `reason`, where the tool does not declare it itself)',
+        listOf(TEXT),
+      ),
+      except: said(
+        'names or globs (`*`) of the tools that may be called again and again, such as those that poll (default: none)',
+        listOf(TEXT),
+      ),
+      message: said('how the error begins (default: `the same call again`)', TEXT),
+    },
+  },
+};
