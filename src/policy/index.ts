@@ -2,6 +2,10 @@
 
 export type { CapabilityPolicy, PolicyQuestion } from './capability-policy.ts';
 export { allows, checkPolicy, intersectPolicies } from './capability-policy.ts';
+export { type CommandPolicyOptions, commandPolicy } from './permissions/command/command-policy.ts';
+export type { CommandConcern } from './permissions/command/command-reading.ts';
+export { type CommandInspection, inspectCommand } from './permissions/command/inspect-command.ts';
+export type { CommandSource } from './permissions/command/read-command.ts';
 export { composePolicies } from './permissions/compose-policies.ts';
 export type { CheckerVerdict, PermissionVerdict } from './permissions/evaluate.ts';
 export { evaluateCheckers, expectedChecker } from './permissions/evaluate.ts';
