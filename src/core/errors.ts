@@ -31,6 +31,7 @@ export const ERROR_CODES = Object.freeze({
   ERR_UNUSED_ANSWERS: 'A replay was closed before every recorded answer was asked for.',
   ERR_INVALID_CONFIG: 'A file that describes a stack is missing, unreadable or wrong.',
   ERR_INVALID_SCENARIO: 'A scenario file is missing, unreadable, wrong, or could not fail.',
+  ERR_JAIL: 'A path was refused by a jail, or what it names cannot be reached inside it.',
   ERR_SUBJECT: 'What the conformance suite was run on broke, did not answer, or is no subject.',
 } as const);
 
@@ -46,6 +47,8 @@ export interface ErrorDetails {
   readonly toolCallId?: string;
   readonly status?: string;
   readonly path?: string;
+  /** Which of the reasons its code can have: snake_case, from a fixed list. */
+  readonly reason?: string;
 }
 
 export class AlliumError extends Error {
