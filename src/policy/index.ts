@@ -6,3 +6,24 @@ export type { Jail, JailEntry } from './jail/jail.ts';
 export { jail } from './jail/jail.ts';
 export type { JailReason } from './jail/jail-error.ts';
 export { JAIL_REASONS } from './jail/jail-error.ts';
+export { type CommandPolicyOptions, commandPolicy } from './permissions/command/command-policy.ts';
+export type { CommandConcern } from './permissions/command/command-reading.ts';
+export { type CommandInspection, inspectCommand } from './permissions/command/inspect-command.ts';
+export type { CommandSource } from './permissions/command/read-command.ts';
+export { composePolicies } from './permissions/compose-policies.ts';
+export type { CheckerVerdict, PermissionVerdict } from './permissions/evaluate.ts';
+export { evaluateCheckers, expectedChecker } from './permissions/evaluate.ts';
+export type {
+  CheckerFunction,
+  FilesystemKind,
+  PermissionAnswer,
+  PermissionChecker,
+  PermissionDecision,
+  PermissionPolicy,
+  PermissionRequest,
+  ProposedRequest,
+} from './permissions/permission.ts';
+export { FILESYSTEM_KINDS, PERMISSION_DECISIONS } from './permissions/permission.ts';
+export type { PermissionRule, RuleDecision } from './permissions/rules/read-rules.ts';
+export type { RulesPolicy, RulesPolicyOptions } from './permissions/rules/rules-policy.ts';
+export { rulesPolicy } from './permissions/rules/rules-policy.ts';
