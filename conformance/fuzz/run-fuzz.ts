@@ -4,16 +4,19 @@ import { parseArgs } from 'node:util';
 import { describeThrown } from '../../src/core/errors.ts';
 import { fuzzDispatch } from './fuzz-dispatch.ts';
 import { fuzzOnion } from './fuzz-onion.ts';
+import { fuzzRules } from './fuzz-rules.ts';
 import { checkThenOpen, raceJail } from './jail-race.ts';
 
 const HELP = `Sends random calls through random stacks, then through dispatchers with random stacks, and checks what must hold. Then opens files
-in a jail while another process swaps links under it, and the same with an opener that checks first and opens then.
+in a jail while another process swaps links under it, and the same with an opener that checks first and opens then. Then asks random rules about random calls,
+here and in Cedar, and compares the decisions.
 
-usage: npm run fuzz -- [--calls N] [--seed S] [--opens N]
+usage: npm run fuzz -- [--calls N] [--seed S] [--opens N] [--decisions N]
 
-  --calls N   calls of each kind (default 1000000)
-  --seed S    the same seed gives the same run (default 1)
-  --opens N   files opened in the jail (default 200000)
+  --calls N       calls of each kind (default 1000000)
+  --seed S        the same seed gives the same run (default 1)
+  --opens N       files opened in the jail (default 200000)
+  --decisions N   decisions compared with Cedar (default 100000)
 
 Exits with 1 on a violation, with 2 on a wrong option.
 example: npm run fuzz -- --calls 50000 --seed 7
@@ -27,11 +30,12 @@ if (values.help === true) {
 const calls = wholeNumber('calls', values.calls ?? '1000000');
 const seed = wholeNumber('seed', values.seed ?? '1');
 const opens = wholeNumber('opens', values.opens ?? '200000');
+const decisions = wholeNumber('decisions', values.decisions ?? '100000');
 
 function readOptions() {
   try {
     const text = { type: 'string' } as const;
-    return parseArgs({ options: { calls: text, seed: text, opens: text, help: { type: 'boolean' } } }).values;
+    return parseArgs({ options: { calls: text, seed: text, opens: text, decisions: text, help: { type: 'boolean' } } }).values;
   } catch (error) {
     process.stderr.write(`${describeThrown(error)}\nnpm run fuzz -- --help shows what there is\n`);
     process.exit(2);
@@ -62,13 +66,14 @@ const dispatch = await fuzzDispatch({ calls, seed, onProgress: progressOf('calls
 
 const jailed = await raceJail({ opens, onProgress: progressOf('opens in the jail', opens) });
 const naive = await raceJail({ opens, opener: checkThenOpen, onProgress: progressOf('opens after a check', opens) });
+const rules = fuzzRules({ decisions, seed, onProgress: progressOf('decisions of rules', decisions) });
 
-process.stdout.write(`${JSON.stringify({ seed, onion, dispatch, jailed, naive }, null, 2)}\n`);
+process.stdout.write(`${JSON.stringify({ seed, onion, dispatch, jailed, naive, rules }, null, 2)}\n`);
 const hasLeft = jailed.escapes > 0 || jailed.outsideChanged;
 // A race nobody loses proves nothing; a short one may go well by chance.
 const isBlind = opens >= 100_000 && naive.escapes === 0;
 if (isBlind) process.stdout.write('Even an opener that checks first and opens then stayed inside: the race proves nothing.\n');
-if (Object.keys({ ...onion.violations, ...dispatch.violations }).length > 0 || hasLeft || isBlind) {
-  process.stdout.write(`Repeat it with --seed ${seed} --calls ${calls} --opens ${opens}\n`);
+if (Object.keys({ ...onion.violations, ...dispatch.violations }).length > 0 || hasLeft || isBlind || rules.differences.length > 0) {
+  process.stdout.write(`Repeat it with --seed ${seed} --calls ${calls} --opens ${opens} --decisions ${decisions}\n`);
   process.exitCode = 1;
 }
