@@ -30,8 +30,11 @@ export { whenEnded } from './core/when-ended.ts';
 
 // Capability policy
 export { narrowPolicy, policyOf } from './policy/ambient-policy.ts';
+export type { ArgConstraint } from './policy/arg-constraint.ts';
+export type { ArgConstraints } from './policy/arg-constraints.ts';
 export type { CapabilityPolicy, PolicyQuestion } from './policy/capability-policy.ts';
 export { allows, checkPolicy, intersectPolicies } from './policy/capability-policy.ts';
+export { advertisable } from './policy/tool-reach.ts';
 
 // Stores
 export type { Awaitable, Claimed, ClaimEnding, ClaimRecord, ClaimRequest, ClaimStore } from './stores/claim-store.ts';

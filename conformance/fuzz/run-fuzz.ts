@@ -4,19 +4,21 @@ import { parseArgs } from 'node:util';
 import { describeThrown } from '../../src/core/errors.ts';
 import { fuzzDispatch } from './fuzz-dispatch.ts';
 import { fuzzOnion } from './fuzz-onion.ts';
+import { fuzzPolicies } from './fuzz-policies.ts';
 import { fuzzRules } from './fuzz-rules.ts';
 import { checkThenOpen, raceJail } from './jail-race.ts';
 
 const HELP = `Sends random calls through random stacks, then through dispatchers with random stacks, and checks what must hold. Then opens files
 in a jail while another process swaps links under it, and the same with an opener that checks first and opens then. Then asks random rules about random calls,
-here and in Cedar, and compares the decisions.
+here and in Cedar, and compares the decisions. Last combines random pairs of policies, which may only tighten.
 
-usage: npm run fuzz -- [--calls N] [--seed S] [--opens N] [--decisions N]
+usage: npm run fuzz -- [--calls N] [--seed S] [--opens N] [--decisions N] [--pairs N]
 
   --calls N       calls of each kind (default 1000000)
   --seed S        the same seed gives the same run (default 1)
   --opens N       files opened in the jail (default 200000)
   --decisions N   decisions compared with Cedar (default 100000)
+  --pairs N       pairs of policies (default 1000000)
 
 Exits with 1 on a violation, with 2 on a wrong option.
 example: npm run fuzz -- --calls 50000 --seed 7
@@ -31,11 +33,12 @@ const calls = wholeNumber('calls', values.calls ?? '1000000');
 const seed = wholeNumber('seed', values.seed ?? '1');
 const opens = wholeNumber('opens', values.opens ?? '200000');
 const decisions = wholeNumber('decisions', values.decisions ?? '100000');
+const pairs = wholeNumber('pairs', values.pairs ?? '1000000');
 
 function readOptions() {
   try {
     const text = { type: 'string' } as const;
-    return parseArgs({ options: { calls: text, seed: text, opens: text, decisions: text, help: { type: 'boolean' } } }).values;
+    return parseArgs({ options: { calls: text, seed: text, opens: text, decisions: text, pairs: text, help: { type: 'boolean' } } }).values;
   } catch (error) {
     process.stderr.write(`${describeThrown(error)}\nnpm run fuzz -- --help shows what there is\n`);
     process.exit(2);
@@ -67,13 +70,15 @@ const dispatch = await fuzzDispatch({ calls, seed, onProgress: progressOf('calls
 const jailed = await raceJail({ opens, onProgress: progressOf('opens in the jail', opens) });
 const naive = await raceJail({ opens, opener: checkThenOpen, onProgress: progressOf('opens after a check', opens) });
 const rules = fuzzRules({ decisions, seed, onProgress: progressOf('decisions of rules', decisions) });
+const policies = fuzzPolicies({ pairs, seed, onProgress: progressOf('pairs of policies', pairs) });
 
-process.stdout.write(`${JSON.stringify({ seed, onion, dispatch, jailed, naive, rules }, null, 2)}\n`);
+process.stdout.write(`${JSON.stringify({ seed, onion, dispatch, jailed, naive, rules, policies }, null, 2)}\n`);
 const hasLeft = jailed.escapes > 0 || jailed.outsideChanged;
 // A race nobody loses proves nothing; a short one may go well by chance.
 const isBlind = opens >= 100_000 && naive.escapes === 0;
 if (isBlind) process.stdout.write('Even an opener that checks first and opens then stayed inside: the race proves nothing.\n');
-if (Object.keys({ ...onion.violations, ...dispatch.violations }).length > 0 || hasLeft || isBlind || rules.differences.length > 0) {
-  process.stdout.write(`Repeat it with --seed ${seed} --calls ${calls} --opens ${opens} --decisions ${decisions}\n`);
+const violations = { ...onion.violations, ...dispatch.violations, ...policies.violations };
+if (Object.keys(violations).length > 0 || hasLeft || isBlind || rules.differences.length > 0) {
+  process.stdout.write(`Repeat it with --seed ${seed} --calls ${calls} --opens ${opens} --decisions ${decisions} --pairs ${pairs}\n`);
   process.exitCode = 1;
 }

@@ -2,11 +2,19 @@
 
 import { stateOf, type ToolCall } from '../core/call.ts';
 import type { JsonObject } from '../core/json.ts';
-import { guardCall, type Refusal, termsOf, withTerms } from '../core/terms.ts';
+import { type Guard, guardCall, type Refusal, termsOf, withTerms } from '../core/terms.ts';
+import { failingArgument } from './arg-constraints.ts';
 import { allows, type CapabilityPolicy, checkPolicy, intersectPolicies, ownPolicy } from './capability-policy.ts';
+import { excessOfTool, mayLeaveRoots } from './tool-reach.ts';
 
-/** What the call may reach at most, or `null` where nothing restricts it. */
-export const policyOf = (call: ToolCall): CapabilityPolicy | null => termsOf(call).policy;
+/** The policies that guards were made from. */
+const laidDown = new WeakMap<Guard, CapabilityPolicy>();
+
+/** What the call may reach at most, or `null` where nothing restricts it. Worked out from the guards, which no copy of a call can lose. */
+export function policyOf(call: ToolCall): CapabilityPolicy | null {
+  const policies = termsOf(call).guards.flatMap((guard) => laidDown.get(guard) ?? []);
+  return policies.length === 0 ? null : policies.reduce(intersectPolicies);
+}
 
 /**
  * The same call under a tighter policy, for everything below and for the calls its tool makes. `owner` is named where a
@@ -21,38 +29,35 @@ export function narrowPolicy(call: ToolCall, policy: CapabilityPolicy, owner: st
   const { toolName, annotations } = call;
   // A layer below that chooses another tool leaves the annotations of this one on the call: they say nothing about that tool.
   const saysNothing = (entered: ToolCall) => entered.annotations === annotations && entered.toolName !== toolName;
+  const guard: Guard = (entered) => excessOf(entered, own, owner, saysNothing(entered) ? {} : entered.annotations);
+  laidDown.set(guard, own);
   // Policies are plain data with optional members, which is what JSON objects are.
-  return withTerms(
-    guardCall(call, (entered) => excessOf(entered, own, owner, saysNothing(entered) ? {} : entered.annotations)),
-    { policy: narrowed as unknown as JsonObject },
-  );
+  return withTerms(guardCall(call, guard), { policy: narrowed as unknown as JsonObject });
 }
+
+/** Calls whose tool says with each call which files it is about to touch, and the name of that tool. */
+const proposing = new WeakMap<object, string>();
+
+/**
+ * Promises that every file this call's tool proposes to touch is held against `allows(policyOf(call), { path })` before the tool
+ * runs, so that what the tool says about itself need not keep it to the folders of a policy. For whoever makes that check, and nobody else.
+ */
+export const promiseRequests = (call: ToolCall): void => void proposing.set(stateOf(call), call.toolName);
 
 /** Why a call exceeds a policy, or `null`. `annotations` are what its tool says about itself. */
 export function excessOf(call: ToolCall, policy: CapabilityPolicy, owner: string, annotations = call.annotations): Refusal | null {
-  const { sideEffectLevel, readOnly, capabilities = {} } = annotations;
-  const { toolName } = call;
-  const refusal = (what: string): Refusal => ({
+  const { toolName, toolArgs } = call;
+  const refusal = (why: string): Refusal => ({
     status: 'permission_denied',
-    message: `${toolName} is not allowed here: it exceeds ${what}. Use another tool or leave it.`,
+    message: `${toolName} is not allowed here: ${why}`,
     blockedBy: owner,
   });
-  if (!allows(policy, { toolName })) return refusal('the tools of this scope');
-  if (!allows(policy, { depth: stateOf(call).nesting })) return refusal('how deep tools may call tools');
-  // A tool that does not say what it does may do anything.
-  if (!allows(policy, { sideEffectLevel: sideEffectLevel ?? (readOnly === true ? 'read_only' : 'network') }))
-    return refusal('the side effects allowed');
-  const reached = policy.capabilities === undefined ? null : reachedBeyond(policy, capabilities);
-  return reached === null ? null : refusal(reached);
-}
-
-/** The first capability that a tool reaches and the policy does not allow. One that names none, or no operation, may do anything. */
-function reachedBeyond(policy: CapabilityPolicy, capabilities: Readonly<Record<string, readonly string[]>>): string | null {
-  const named = Object.entries(capabilities);
-  if (named.length === 0) return 'the capabilities allowed';
-  for (const [capability, operations] of named) {
-    if (operations.length === 0) return capability;
-    for (const operation of operations) if (!allows(policy, { capability, operation })) return `${capability}.${operation}`;
-  }
-  return null;
+  const excess = allows(policy, { depth: stateOf(call).nesting })
+    ? excessOfTool(policy, toolName, annotations)
+    : 'how deep tools may call tools';
+  if (excess !== null) return refusal(`it exceeds ${excess}. Use another tool or leave it.`);
+  if (mayLeaveRoots(policy, annotations) && proposing.get(stateOf(call)) !== toolName)
+    return refusal('it may touch files outside the folders of this scope. Use a tool that keeps to them or leave it.');
+  const failing = policy.argConstraints === undefined ? null : failingArgument(policy.argConstraints, toolName, toolArgs);
+  return failing === null ? null : refusal(`${failing}. Change it and call again, or leave it.`);
 }

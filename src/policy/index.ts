@@ -1,5 +1,8 @@
 /** `allium/policy`: what a call may do at most, what it may do unasked, and who has to be asked. */
 
+export { narrowPolicy, policyOf } from './ambient-policy.ts';
+export type { ArgConstraint } from './arg-constraint.ts';
+export type { ArgConstraints } from './arg-constraints.ts';
 export type { CapabilityPolicy, PolicyQuestion } from './capability-policy.ts';
 export { allows, checkPolicy, intersectPolicies } from './capability-policy.ts';
 export type { Jail, JailEntry } from './jail/jail.ts';
@@ -27,3 +30,4 @@ export { FILESYSTEM_KINDS, PERMISSION_DECISIONS } from './permissions/permission
 export type { PermissionRule, RuleDecision } from './permissions/rules/read-rules.ts';
 export type { RulesPolicy, RulesPolicyOptions } from './permissions/rules/rules-policy.ts';
 export { rulesPolicy } from './permissions/rules/rules-policy.ts';
+export { advertisable } from './tool-reach.ts';
