@@ -40,7 +40,13 @@ const POLICY = closed(
       description: 'The operations that are allowed, by capability.',
     },
     side_effect_level: { enum: [...SIDE_EFFECT_LEVELS], description: 'The most a tool may do.' },
+    workspace_roots: names('Absolute folders that files have to lie in.'),
     recursion_limit: { type: 'integer', minimum: 0, description: 'How deep calls may nest.' },
+    arg_constraints: {
+      type: 'object',
+      additionalProperties: { type: 'object', additionalProperties: { type: 'array', items: { type: 'object' } } },
+      description: 'What arguments have to be, by tool and argument; of a list every constraint has to hold.',
+    },
   },
   'What whoever takes over may reach at most.',
 );

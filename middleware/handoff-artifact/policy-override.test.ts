@@ -1,7 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeCall } from '../../conformance/index.ts';
-import { allows, type CapabilityPolicy, composeToolCallers, defineLayer, narrowPolicy, ok, type PolicyQuestion } from '../../src/index.ts';
+import {
+  allows,
+  type ArgConstraints,
+  type CapabilityPolicy,
+  composeToolCallers,
+  defineLayer,
+  narrowPolicy,
+  ok,
+  type PolicyQuestion,
+} from '../../src/index.ts';
 import { least, taken } from './handoff.fixture.ts';
 import { handoffArtifact } from './handoff-artifact.ts';
 
@@ -19,6 +28,12 @@ describe('a policyOverride', () => {
           .map((entries) => Object.fromEntries(entries)),
         sideEffectLevel: fc.constantFrom(...levels),
         recursionLimit: fc.nat({ max: 4 }),
+        workspaceRoots: fc.subarray(['/srv', '/srv/a', '/srv/ab', '/home']),
+        argConstraints: fc.constantFrom<ArgConstraints>(
+          { read_file: { path: { within: ['/srv/a'] } } },
+          { read_file: { path: [{ prefix: '/srv' }], mode: { absent: 'required' } }, constructor: { path: { maxLength: 4 } } },
+          {},
+        ),
       },
       { requiredKeys: [] },
     );
@@ -27,6 +42,14 @@ describe('a policyOverride', () => {
     ...levels.map((sideEffectLevel) => ({ sideEffectLevel })),
     ...[...capabilities, 'other'].flatMap((capability) => [{ capability }, ...operations.map((operation) => ({ capability, operation }))]),
     ...[0, 1, 2, 3, 4, 5].map((depth) => ({ depth })),
+    ...['/', '/srv', '/srv/a/x', '/srv/ab', '/srv/a/../b', '/home/x'].map((path) => ({ path })),
+    ...['/srv', '/srv/a/x', '/srv/ab', 1].flatMap((path) =>
+      tools.flatMap((toolName) => [
+        { toolName, args: { path } },
+        { toolName, args: { path, mode: 'w' } },
+        { toolName, args: {} },
+      ]),
+    ),
   ];
   /** The questions to which `inner` says yes and `outer` no. */
   const widenings = (inner: CapabilityPolicy, outer: CapabilityPolicy) =>
@@ -59,6 +82,8 @@ describe('a policyOverride', () => {
     ['an empty name', { tools: [''] }],
     ['a number among names', { tools: [1] }],
     ['a negative limit', { recursionLimit: -1 }],
+    ['a relative folder', { workspaceRoots: ['srv'] }],
+    ['a constraint nobody knows', { argConstraints: { read_file: { path: { pattern: '.*' } } } }],
     ['a lone surrogate', { tools: ['\udc00'] }],
   ])('with %s is dropped and noted', (_name, policyOverride) => {
     const { record, leftOut } = taken({ policyOverride }, { policy: { tools: ['read_file'] } });

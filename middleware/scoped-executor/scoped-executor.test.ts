@@ -3,10 +3,13 @@ import { echoExecutor, makeCall, type PartialCall, settle } from '../../conforma
 import {
   accountOf,
   composeToolCallers,
+  defineTool,
+  governTools,
   isAlliumError,
   type Next,
   ok,
   policyOf,
+  type ToolAnnotations,
   type ToolCaller,
   type ToolLayer,
   withCall,
@@ -106,12 +109,38 @@ describe('scopedExecutor with', () => {
       'permission_denied',
     ],
     ['capabilities empty allows none', { capabilities: {} }, { annotations: { capabilities: { fs: ['read'] } } }, 'permission_denied'],
+    ['workspaceRoots takes a tool that says nothing for the worst', { workspaceRoots: ['/srv'] }, {}, 'permission_denied'],
+    [
+      'workspaceRoots allows a tool that keeps to them',
+      { workspaceRoots: ['/srv'] },
+      { annotations: { safety: { allowedRoots: ['/srv/a'] } } },
+      'ok',
+    ],
+    ['argConstraints allows what passes', { argConstraints: { echo: { n: { maximum: 2 } } } }, { toolArgs: { n: 2 } }, 'ok'],
+    [
+      'argConstraints allows nothing else',
+      { argConstraints: { echo: { n: { maximum: 2 } } } },
+      { toolArgs: { n: 3 } },
+      'permission_denied',
+    ],
+    ['recursionLimit allows the call of the model', { recursionLimit: 0 }, {}, 'ok'],
     ['capabilities takes a tool that names none for the worst', { capabilities: { fs: ['read'] } }, {}, 'permission_denied'],
   ])('%s', async (_name, options, call, status) => {
     const { result, ran } = await run(options, call);
 
     expect(result.status).toBe(status);
     expect(ran).toBe(status === 'ok' ? 1 : 0);
+  });
+
+  it('hide shows only what could be called, and absent shows everything', () => {
+    const tool = (name: string, annotations: ToolAnnotations = {}) =>
+      defineTool({ name, description: 'd', inputSchema: { type: 'object' }, annotations, execute: () => name });
+    const tools = [tool('read', { readOnly: true }), tool('wipe'), tool('other', { readOnly: true })];
+    const shown = (options: ScopedExecutorOptions) =>
+      governTools({ tools, layers: [scopedExecutor({ allowedTools: ['read', 'wipe'], sideEffectLevel: 'read_only', ...options })] }).tools;
+
+    expect(shown({ hide: true }).map(({ name }) => name)).toEqual(['read']);
+    expect(shown({}).map(({ name }) => name)).toEqual(['read', 'wipe', 'other']);
   });
 
   it('stage absent is called scoped', async () => {
@@ -217,6 +246,12 @@ describe('scopedExecutor is not built with', () => {
     [{ capabilities: ['fs'] }],
     [{ onViolation: 'warn' }],
     [{ stage: '' }],
+    [{ workspaceRoots: ['src'] }],
+    [{ workspaceRoots: '/srv' }],
+    [{ argConstraints: { echo: { n: {} } } }],
+    [{ argConstraints: { echo: { n: { max: 2 } } } }],
+    [{ recursionLimit: -1 }],
+    [{ hide: 'yes' }],
   ])('%j', (options) => {
     expect(() => scopedExecutor(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
   });

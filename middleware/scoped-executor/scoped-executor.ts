@@ -1,10 +1,13 @@
 /** Holds everything below it to a scope: which tools, how strong their effects, and what they may reach. */
 
 import {
+  advertisable,
   allows,
   annotate,
+  type ArgConstraints,
   type CapabilityPolicy,
   checkOptions,
+  checkPolicy,
   defineLayer,
   type Expectation,
   expected,
@@ -28,6 +31,14 @@ export interface ScopedExecutorOptions {
   readonly sideEffectLevel?: SideEffectLevel;
   /** Operations by capability, such as `{ workspace: ['read'] }`. One that is not listed is not allowed. @default any */
   readonly capabilities?: Readonly<Record<string, readonly string[]>>;
+  /** Absolute folders. A tool runs only if it is known to keep to them. An empty list allows none. @default any */
+  readonly workspaceRoots?: readonly string[];
+  /** What arguments have to be, by tool and argument. What is not listed is free. @default anything */
+  readonly argConstraints?: ArgConstraints;
+  /** How deep tools may call tools; 0 lets none call another. @default as deep as the dispatcher allows */
+  readonly recursionLimit?: number;
+  /** Whether tools that the scope would refuse are not shown either. A call to one is then `tool_not_found`. @default false */
+  readonly hide?: boolean;
   /** Whether a tool outside the scope is refused or thrown at the outer edge of the stack. @default 'reject' */
   readonly onViolation?: 'reject' | 'raise';
 }
@@ -42,6 +53,11 @@ const EXPECTED: Readonly<Record<keyof ScopedExecutorOptions, Expectation>> = {
   allowedTools: expected.listOf(exactName),
   sideEffectLevel: expected.oneOf(...SIDE_EFFECT_LEVELS),
   capabilities: expected.mapOf(expected.listOf(expected.string)),
+  // Looked at more closely as parts of a policy.
+  workspaceRoots: expected.listOf(expected.string),
+  argConstraints: expected.object,
+  recursionLimit: expected.integer(0),
+  hide: expected.boolean,
   onViolation: expected.oneOf('reject', 'raise'),
 };
 
@@ -52,12 +68,14 @@ const EXPECTED: Readonly<Record<keyof ScopedExecutorOptions, Expectation>> = {
  */
 export function scopedExecutor(options: ScopedExecutorOptions): ToolLayer {
   checkOptions('scopedExecutor', options, EXPECTED);
-  const { onViolation = 'reject' } = options;
+  const { onViolation = 'reject', hide = false } = options;
   const policy = policyFrom(options);
   const scope = scopeFrom(options);
   const { stage } = scope;
   return defineLayer({
     name: 'scopedExecutor',
+    // One rule decides what is shown and what is called, so that the two agree.
+    ...(hide ? { schemaTransform: (tool) => (advertisable(policy, tool) ? tool : null) } : {}),
     async caller(call, next) {
       if (!allows(policy, { toolName: call.toolName })) {
         const refusal = annotate(outside(call, stage), { scope }, { status: 'rejected', stage });
@@ -70,15 +88,17 @@ export function scopedExecutor(options: ScopedExecutorOptions): ToolLayer {
 }
 
 /** Combined with nothing it is a copy: a list that the host changes later must not change the scope. */
-const policyFrom = ({ allowedTools: tools, sideEffectLevel, capabilities }: ScopedExecutorOptions): CapabilityPolicy =>
-  intersectPolicies(
-    {
-      ...(tools === undefined ? {} : { tools }),
-      ...(sideEffectLevel === undefined ? {} : { sideEffectLevel }),
-      ...(capabilities === undefined ? {} : { capabilities }),
-    },
-    {},
-  );
+function policyFrom({
+  stage: _stage,
+  hide: _hide,
+  onViolation: _onViolation,
+  allowedTools,
+  ...rest
+}: ScopedExecutorOptions): CapabilityPolicy {
+  const policy = allowedTools === undefined ? rest : { ...rest, tools: allowedTools };
+  checkPolicy('scopedExecutor', policy);
+  return intersectPolicies(policy, {});
+}
 
 const scopeFrom = ({ stage = 'scoped', allowedTools, sideEffectLevel }: ScopedExecutorOptions) =>
   Object.freeze({

@@ -64,6 +64,19 @@ export const LAYERS_R_TO_T: Readonly<Record<string, LayerSchema>> = {
         "operations by capability, such as `{ workspace: ['read'] }`; what is not listed is not allowed, and `{}` allows nothing (default: any)",
         mapOf(listOf(TEXT)),
       ),
+      workspaceRoots: said(
+        'absolute folders; a tool runs only if it is known to keep to them, and an empty list allows none (default: any)',
+        listOf(TEXT),
+      ),
+      argConstraints: said(
+        "what arguments have to be, by tool and argument, such as `{ read_file: { path: { within: ['/srv'] } } }`; what is not listed is free (default: anything)",
+        mapOf(mapOf(either('a constraint or a list of them', { type: 'object' }, listOf({ type: 'object' })))),
+      ),
+      recursionLimit: said('how deep tools may call tools; 0 lets none call another (default: as deep as the dispatcher allows)', whole(0)),
+      hide: said(
+        'whether tools that the scope would refuse are not shown either; a call to one is then `tool_not_found` (default: `false`)',
+        FLAG,
+      ),
       onViolation: said(
         '`reject` answers `scope_violation`; `raise` also throws it at the outer edge of the stack (default: `reject`)',
         oneOf('reject', 'raise'),
