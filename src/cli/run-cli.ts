@@ -9,13 +9,14 @@ import { failureCode, lineOf } from './failure.ts';
 import { addHelp } from './help.ts';
 import { addInit } from './init.ts';
 import { type Action, type CliIo } from './io.ts';
+import { addPolicy } from './policy.ts';
 import { addReceipts } from './receipts.ts';
 import { addSchema } from './schema.ts';
 
 /** Adds one command. `run` gives its action an exit code and its errors a line. */
 export type AddCommand = (program: Command, io: CliIo, run: (action: Action) => Promise<void>) => void;
 
-const COMMANDS: readonly AddCommand[] = [addInit, addExplain, addCall, addReceipts, addConformance, addSchema];
+const COMMANDS: readonly AddCommand[] = [addInit, addExplain, addCall, addReceipts, addPolicy, addConformance, addSchema];
 
 const MORE = `
 Exit codes: 0 fine, 1 a finding, 2 a mistake in the call or a missing file.
