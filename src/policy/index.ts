@@ -16,6 +16,16 @@ export type { CommandSource } from './permissions/command/read-command.ts';
 export { composePolicies } from './permissions/compose-policies.ts';
 export type { CheckerVerdict, PermissionVerdict } from './permissions/evaluate.ts';
 export { evaluateCheckers, expectedChecker } from './permissions/evaluate.ts';
+export type { ArgumentPattern, ValuePattern } from './grants/argument-pattern.ts';
+export { covers, patternFor } from './grants/argument-pattern.ts';
+export { describeGrant, describePattern } from './grants/describe-grant.ts';
+export type { FileGrants, FileGrantsOptions, GrantProblem } from './grants/file-grants.ts';
+export { fileGrants } from './grants/file-grants.ts';
+export type { CreateGrantOptions, Grant, GrantRequest, GrantScope } from './grants/grant.ts';
+export { createGrant, GRANT_SCOPES } from './grants/grant.ts';
+export type { GrantFilter, GrantQuery, GrantStore } from './grants/grant-store.ts';
+export type { MemoryGrantsOptions } from './grants/memory-grants.ts';
+export { memoryGrants } from './grants/memory-grants.ts';
 export type {
   CheckerFunction,
   FilesystemKind,

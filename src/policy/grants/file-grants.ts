@@ -1,0 +1,155 @@
+/** Grants that outlive a process and are shared by all processes of a machine. */
+
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { type Clock, systemClock } from '../../core/clock.ts';
+import { describeThrown } from '../../core/errors.ts';
+import { freezeParsed, isObject, type JsonValue } from '../../core/json.ts';
+import { checkOptions, expected } from '../../core/options.ts';
+import { type RecordFiles, recordFiles } from '../../stores/record-files.ts';
+import type { Grant } from './grant.ts';
+import { asKept, deciding, isGrant, listed, revokedBy, used } from './grant-rules.ts';
+import type { GrantStore } from './grant-store.ts';
+import { checkedGrant } from './memory-grants.ts';
+
+export interface FileGrantsOptions {
+  /** The folder to keep grants in. Made with mode 0700; one that others can look into is refused. */
+  readonly dir: string;
+  /** Its wall clock is compared between processes. @default the system's */
+  readonly clock?: Clock;
+}
+
+/** A file that is no grant, or that cannot be read. While it is there, no grant of its tool is used. */
+export interface GrantProblem {
+  readonly file: string;
+  readonly message: string;
+}
+
+export interface FileGrants extends GrantStore {
+  /** What `list` leaves out. */
+  problems(): Promise<readonly GrantProblem[]>;
+  /** Removes grants whose time is over; answers how many. `add` does so for the tool it adds to. */
+  sweep(): Promise<number>;
+}
+
+const DRAFT_AGE_MS = 3_600_000;
+const SUFFIX = '.grant';
+
+/**
+ * One file a grant, 0600, named by hashes of its tool and its id. Whoever can write to the folder grants. All steps about one tool
+ * are made one after another. A file that cannot be read makes `use` throw for its tool: it may be the one that rejects.
+ */
+export function fileGrants(options: FileGrantsOptions): FileGrants {
+  checkOptions('fileGrants', options, { dir: expected.required(expected.string), clock: expected.object });
+  const { dir, clock = systemClock } = options;
+  const files = recordFiles<Grant>({ owner: 'fileGrants', dir, suffix: SUFFIX, clock, parse: parsed });
+  const now = () => clock.now();
+  const keep = (name: string, grant: Grant) => files.replace(name, asKept(grant, now()));
+
+  return Object.freeze<FileGrants>({
+    async add(given) {
+      const grant = checkedGrant('fileGrants', given);
+      await files.exclusive(toolPart(grant.toolName), async () => {
+        if ((await named(files, idPart(grant.id))).length > 0) throw new Error('fileGrants: there is a grant of that id');
+        await removeExpired(files, await named(files, toolPart(grant.toolName)), now());
+        await files.create(fileName(grant), asKept(grant, now()));
+      });
+    },
+    async use(query) {
+      const tool = toolPart(query.toolName);
+      // Most calls have no grant: they need no lock.
+      if ((await named(files, tool)).length === 0) return null;
+      return files.exclusive(tool, async () => {
+        const found = deciding(await readAll(files, await named(files, tool)), query, now());
+        if (found === null) return null;
+        const after = used(found);
+        await keep(fileName(after), after);
+        return after;
+      });
+    },
+    async list(filter = {}) {
+      return listed((await judged(files, dir)).grants, filter, now());
+    },
+    async problems() {
+      return (await judged(files, dir)).problems;
+    },
+    async get(id) {
+      return (await readAll(files, await named(files, idPart(id))))[0] ?? null;
+    },
+    async revoke(id, by) {
+      const [name] = await named(files, idPart(id));
+      if (name === undefined) return false;
+      return files.exclusive(name.slice(0, HASH_LENGTH), async () => {
+        const grant = await files.read(name);
+        const after = grant === null ? null : revokedBy(grant, by, now());
+        if (after !== null) await keep(name, after);
+        return after !== null;
+      });
+    },
+    async sweep() {
+      let removed = 0;
+      const tools = new Set((await files.list()).map((name) => name.slice(0, HASH_LENGTH)));
+      for (const tool of tools) {
+        removed += await files.exclusive(tool, async () => removeExpired(files, await named(files, tool), now()));
+      }
+      await files.removeDrafts(now() - DRAFT_AGE_MS);
+      return removed;
+    },
+  });
+}
+
+const HASH_LENGTH = 32;
+const hashed = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, HASH_LENGTH);
+const toolPart = (toolName: string): string => hashed(`tool ${toolName}`);
+const idPart = (id: string): string => hashed(`id ${id}`);
+const fileName = ({ toolName, id }: Grant): string => `${toolPart(toolName)}-${idPart(id)}${SUFFIX}`;
+
+const named = async (files: RecordFiles<Grant>, part: string): Promise<readonly string[]> =>
+  (await files.list()).filter((name) => name.includes(part)).sort();
+
+async function readAll(files: RecordFiles<Grant>, names: readonly string[]): Promise<readonly Grant[]> {
+  const grants = await Promise.all(names.map((name) => files.read(name)));
+  return grants.filter((grant) => grant !== null);
+}
+
+/** A file that cannot be read is left for somebody to look at. */
+async function removeExpired(files: RecordFiles<Grant>, names: readonly string[], now: number): Promise<number> {
+  let removed = 0;
+  for (const name of names) {
+    const grant = await files.read(name).catch(() => null);
+    if (grant === null || now < Date.parse(grant.expiresAt)) continue;
+    if (await files.change(name, () => 'remove')) removed += 1;
+  }
+  return removed;
+}
+
+async function judged(files: RecordFiles<Grant>, dir: string): Promise<{ grants: readonly Grant[]; problems: readonly GrantProblem[] }> {
+  const grants: Grant[] = [];
+  const problems: GrantProblem[] = [];
+  for (const name of (await files.list()).toSorted()) {
+    try {
+      const grant = await files.read(name);
+      if (grant !== null) grants.push(grant);
+    } catch (error) {
+      problems.push({ file: join(dir, name), message: describeThrown(error) });
+    }
+  }
+  return { grants, problems };
+}
+
+/** A grant under another name would be a second one with uses of its own. */
+function parsed(text: string, name: string): Grant {
+  const { version, ...grant } = contentOf(text);
+  if (version !== 1 || !isGrant(grant) || fileName(grant) !== name) throw new Error('fileGrants: a file of the folder is no grant');
+  // What was parsed and judged to be a grant is JSON.
+  return freezeParsed(grant as unknown as JsonValue) as unknown as Grant;
+}
+
+function contentOf(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

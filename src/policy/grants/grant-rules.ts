@@ -1,0 +1,106 @@
+/** The rules every grant store goes by, without where the grants are kept. */
+
+import { isoTime } from '../../core/clock.ts';
+import { isObject } from '../../core/json.ts';
+import { covers, patternProblem } from './argument-pattern.ts';
+import type { Grant, GrantScope } from './grant.ts';
+import type { GrantFilter, GrantQuery } from './grant-store.ts';
+
+/** No grant holds for longer than a year: somebody has to think again. */
+export const MAX_TTL_MS = 366 * 86_400_000;
+
+export type GrantState = 'live' | 'revoked' | 'used_up' | 'expired';
+
+/**
+ * Where a grant stands. A clock that cannot be right is held against whoever wants to run something: a grant that allows does not
+ * hold before it was given, one that rejects does.
+ */
+export function grantState(grant: Grant, now: number): GrantState {
+  const { revoked, maxUses, uses, decision, grantedAt, expiresAt } = grant;
+  if (revoked !== null) return 'revoked';
+  if (maxUses !== null && uses >= maxUses) return 'used_up';
+  const isOver = now >= Date.parse(expiresAt);
+  if (decision === 'reject') return isOver ? 'expired' : 'live';
+  return !isOver && now >= Date.parse(grantedAt) ? 'live' : 'expired';
+}
+
+/** The grant that decides about a call, or `null`. Among those that allow, the narrowest and then the one that ends first is spent. */
+export function deciding(grants: readonly Grant[], query: GrantQuery, now: number): Grant | null {
+  const fitting = grants.filter((grant) => grantState(grant, now) === 'live' && isFor(grant, query));
+  const rejecting = fitting.find(({ decision }) => decision === 'reject');
+  return rejecting ?? fitting.toSorted(bySpending)[0] ?? null;
+}
+
+function isFor({ toolName, definition, workspace, scope, sessionId, pattern }: Grant, query: GrantQuery): boolean {
+  if (toolName !== query.toolName || definition !== query.definition || workspace !== query.workspace) return false;
+  if (scope !== 'workspace' && sessionId !== query.sessionId) return false;
+  return pattern !== null && covers(pattern, query.args);
+}
+
+const bySpending = (a: Grant, b: Grant): number => width(a) - width(b) || compared(a.expiresAt, b.expiresAt) || compared(a.id, b.id);
+
+const width = ({ pattern }: Grant): number => (pattern !== null && 'exact' in pattern ? 0 : 1);
+
+const compared = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
+
+/** Oldest first, as stores list them. */
+export const listed = (grants: readonly Grant[], { toolName, ended = false }: GrantFilter, now: number): readonly Grant[] =>
+  grants
+    .filter((grant) => toolName === undefined || grant.toolName === toolName)
+    .filter((grant) => ended || grantState(grant, now) === 'live')
+    .toSorted((a, b) => compared(a.grantedAt, b.grantedAt) || compared(a.id, b.id));
+
+/** With one use taken. */
+export const used = (grant: Grant): Grant => Object.freeze({ ...grant, uses: grant.uses + 1 });
+
+/** `null` where it was revoked before. */
+export const revokedBy = (grant: Grant, by: string, now: number): Grant | null =>
+  grant.revoked === null ? Object.freeze({ ...grant, revoked: Object.freeze({ by, at: isoTime(now) }) }) : null;
+
+/** As it is kept: a grant that has ended needs no arguments any more. */
+export function asKept(grant: Grant, now: number): Grant {
+  const state = grantState(grant, now);
+  return state === 'revoked' || state === 'used_up' ? Object.freeze({ ...grant, pattern: null, shown: null }) : grant;
+}
+
+const FIELDS =
+  'id decision toolName pattern definition scope sessionId workspace grantedBy grantedAt expiresAt maxUses uses reason shown revoked'.split(
+    ' ',
+  );
+const SCOPES: readonly GrantScope[] = ['call', 'session', 'workspace'];
+
+/** Whether a value is a grant, to the last field: what a file holds may have been written by anybody, or by half. */
+export function isGrant(value: unknown): value is Grant {
+  if (!isObject(value) || Object.keys(value).length !== FIELDS.length || !FIELDS.every((field) => Object.hasOwn(value, field)))
+    return false;
+  const texts = [value.id, value.toolName, value.definition, value.sessionId, value.workspace, value.grantedBy].every(isText);
+  const names = (value.decision === 'allow' || value.decision === 'reject') && SCOPES.some((scope) => scope === value.scope);
+  const notes = [value.reason, value.shown].every((note) => note === null || typeof note === 'string');
+  return texts && names && notes && hasTimes(value) && hasUses(value) && hasPattern(value);
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+/** Only as it is written here: a time that can be written in two ways can also be compared in two. */
+function isTime(value: unknown): value is string {
+  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value)) return false;
+  const ms = Date.parse(value);
+  return Number.isFinite(ms) && new Date(ms).toISOString() === value;
+}
+
+function hasTimes({ grantedAt, expiresAt, revoked }: Record<string, unknown>): boolean {
+  if (!isTime(grantedAt) || !isTime(expiresAt) || grantedAt >= expiresAt) return false;
+  if (Date.parse(expiresAt) - Date.parse(grantedAt) > MAX_TTL_MS) return false;
+  return revoked === null || (isObject(revoked) && Object.keys(revoked).length === 2 && isText(revoked.by) && isTime(revoked.at));
+}
+
+function hasUses({ uses, maxUses, scope }: Record<string, unknown>): boolean {
+  if (!isCount(uses) || (maxUses !== null && (!isCount(maxUses) || maxUses < 1 || uses > maxUses))) return false;
+  return scope !== 'call' || maxUses === 1;
+}
+
+const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+
+/** Only a grant that has ended is without a pattern: otherwise one that rejects could be made to vanish by half a file. */
+const hasPattern = ({ pattern, revoked, uses, maxUses }: Record<string, unknown>): boolean =>
+  pattern === null ? revoked !== null || uses === maxUses : patternProblem(pattern) === null;

@@ -1,0 +1,60 @@
+/** Grants of one process, gone with it. */
+
+import { type Clock, systemClock } from '../../core/clock.ts';
+import { AlliumError } from '../../core/errors.ts';
+import { snapshot } from '../../core/json.ts';
+import { checkOptions, expected } from '../../core/options.ts';
+import type { Grant } from './grant.ts';
+import { asKept, deciding, grantState, isGrant, listed, revokedBy, used } from './grant-rules.ts';
+import type { GrantStore } from './grant-store.ts';
+
+export interface MemoryGrantsOptions {
+  /** How many grants are kept. Those that have ended make room; a live one never does. @default 1000 */
+  readonly maxGrants?: number;
+  /** @default the system's */
+  readonly clock?: Clock;
+}
+
+/** Keeps grants in this process only: another process neither sees them nor what was revoked here. */
+export function memoryGrants(options: MemoryGrantsOptions = {}): GrantStore {
+  checkOptions('memoryGrants', options, { maxGrants: expected.integer(1), clock: expected.object });
+  const { maxGrants = 1000, clock = systemClock } = options;
+  const grants = new Map<string, Grant>();
+  const keep = (grant: Grant) => void grants.set(grant.id, asKept(grant, clock.now()));
+  const makeRoom = () => {
+    for (const [id, grant] of grants) if (grants.size >= maxGrants && grantState(grant, clock.now()) !== 'live') grants.delete(id);
+    if (grants.size >= maxGrants) throw new Error('memoryGrants: too many live grants; revoke some, or raise "maxGrants"');
+  };
+
+  return Object.freeze<GrantStore>({
+    add(given) {
+      const grant = checkedGrant('memoryGrants', given);
+      if (grants.has(grant.id)) throw new Error('memoryGrants: there is a grant of that id');
+      makeRoom();
+      keep(grant);
+    },
+    use(query) {
+      const found = deciding([...grants.values()], query, clock.now());
+      if (found === null) return null;
+      const after = used(found);
+      keep(after);
+      return after;
+    },
+    list: (filter = {}) => listed([...grants.values()], filter, clock.now()),
+    get: (id) => grants.get(id) ?? null,
+    revoke(id, by) {
+      const grant = grants.get(id);
+      const after = grant === undefined ? null : revokedBy(grant, by, clock.now());
+      if (after !== null) keep(after);
+      return after !== null;
+    },
+  });
+}
+
+/** A copy nobody else holds: a store takes only what it could read again, and what cannot be widened afterwards. */
+export function checkedGrant(owner: string, grant: unknown): Grant {
+  const copy: unknown = snapshot(grant);
+  if (!isGrant(copy))
+    throw new AlliumError('ERR_INVALID_OPTION', `${owner}: what was added is no grant`, { layer: owner, option: 'grant' });
+  return copy;
+}
