@@ -6,6 +6,7 @@ import { addCall } from './call.ts';
 import { addConformance } from './conformance.ts';
 import { addExplain } from './explain.ts';
 import { failureCode, lineOf } from './failure.ts';
+import { addGrants } from './grants.ts';
 import { addHelp } from './help.ts';
 import { addInit } from './init.ts';
 import { type Action, type CliIo } from './io.ts';
@@ -16,7 +17,7 @@ import { addSchema } from './schema.ts';
 /** Adds one command. `run` gives its action an exit code and its errors a line. */
 export type AddCommand = (program: Command, io: CliIo, run: (action: Action) => Promise<void>) => void;
 
-const COMMANDS: readonly AddCommand[] = [addInit, addExplain, addCall, addReceipts, addPolicy, addConformance, addSchema];
+const COMMANDS: readonly AddCommand[] = [addInit, addExplain, addCall, addReceipts, addPolicy, addGrants, addConformance, addSchema];
 
 const MORE = `
 Exit codes: 0 fine, 1 a finding, 2 a mistake in the call or a missing file.

@@ -1,0 +1,147 @@
+/** `allium grants`: the standing approvals of a folder, and taking them back. */
+
+import { existsSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { describeGrant, type FileGrants, fileGrants, type Grant } from '../policy/index.ts';
+import { type CliIo, UsageError, writeLine } from './io.ts';
+import { stateOf } from './receipts-source.ts';
+import type { AddCommand } from './run-cli.ts';
+import { safeText } from './text-table.ts';
+
+interface PlaceOptions {
+  readonly dir?: string;
+}
+
+interface PrintOptions extends PlaceOptions {
+  readonly json?: true;
+  readonly all?: true;
+}
+
+const HELP = Object.freeze({
+  grants: `
+Examples:
+  allium grants list                      what is allowed and rejected without asking
+  allium grants show 3f0c…                everything about one grant
+  allium grants revoke 3f0c…              ask again from now on`,
+  list: `
+Examples:
+  allium grants list
+  allium grants list --all --json | jq .id
+
+Exit codes: 0 fine, 1 a file is no grant and was left out, 2 usage or a missing folder.`,
+  show: `
+Examples:
+  allium grants show 3f0c…
+  allium grants show 3f0c… --json
+
+Exit codes: 0 fine, 1 no such grant, 2 usage or a missing folder.`,
+  revoke: `
+Examples:
+  allium grants revoke 3f0c… 77aa…
+
+A grant that was revoked is not used again, by no process. Exit codes: 0 all are revoked, 1 one is not there or was revoked before, 2 usage
+or a missing folder.`,
+});
+
+/** Adds the command with its subcommands. */
+export const addGrants: AddCommand = (program, io, run) => {
+  const group = program
+    .command('grants')
+    .description('list, explain and revoke standing approvals')
+    .helpCommand(false)
+    .addHelpText('after', HELP.grants);
+  sub(group, 'list', 'what is allowed and rejected without asking, oldest first')
+    .option('--all', 'also grants that have expired, were revoked or are used up')
+    .option('--json', 'a JSON object a line')
+    .action((options: PrintOptions) => run(() => listGrants(options, io)));
+  sub(group, 'show <id>', 'everything about one grant')
+    .option('--json', 'one JSON object')
+    .action((id: string, options: PrintOptions) => run(() => showGrant(id, options, io)));
+  sub(group, 'revoke <id...>', 'take grants back').action((ids: readonly string[], options: PlaceOptions) =>
+    run(() => revokeGrants(ids, options, io)),
+  );
+};
+
+function sub(group: Command, usage: string, description: string): Command {
+  const [name = ''] = usage.split(' ');
+  return group
+    .command(usage)
+    .description(description)
+    .option('--dir <folder>', 'the folder of the grants (default: "grants" in $ALLIUM_STATE_DIR, or in .allium)')
+    .addHelpText('after', HELP[name as keyof typeof HELP]); // Only the names above are given.
+}
+
+/** A folder that was named must be there. Without one, nobody has granted anything yet. */
+function storeOf({ dir }: PlaceOptions, io: CliIo): FileGrants {
+  const folder = dir === undefined ? join(stateOf({}, io), 'grants') : resolve(io.cwd, dir);
+  if (dir !== undefined && !existsSync(folder)) throw new UsageError(`${safeText(folder)}: there is no such folder`);
+  return fileGrants({ dir: folder });
+}
+
+async function listGrants(options: PrintOptions, io: CliIo): Promise<number> {
+  const store = storeOf(options, io);
+  const grants = await asked(() => store.list({ ended: options.all === true }));
+  const problems = await asked(() => store.problems());
+  for (const grant of grants) await writeLine(io.stdout, options.json === true ? jsonOf(grant) : lineOf(grant));
+  for (const { file, message } of problems) io.stderr.write(`allium: ${safeText(file)}: ${safeText(message)}\n`);
+  if (problems.length > 0) io.stderr.write('allium: no grant of the same tool is used while such a file is there; remove it\n');
+  return problems.length === 0 ? 0 : 1;
+}
+
+async function showGrant(id: string, options: PrintOptions, io: CliIo): Promise<number> {
+  const grant = await asked(() => storeOf(options, io).get(id));
+  if (grant === null) return missing(id, io);
+  await writeLine(io.stdout, options.json === true ? jsonOf(grant) : detailsOf(grant));
+  return 0;
+}
+
+async function revokeGrants(ids: readonly string[], options: PlaceOptions, io: CliIo): Promise<number> {
+  const store = storeOf(options, io);
+  let code = 0;
+  for (const id of ids) {
+    if (await asked(() => store.revoke(id, userName()))) await writeLine(io.stdout, `revoked ${safeText(id)}`);
+    else code = missing(id, io);
+  }
+  return code;
+}
+
+function missing(id: string, io: CliIo): number {
+  io.stderr.write(`allium: there is no grant "${safeText(id)}", or it was revoked before\n`);
+  return 1;
+}
+
+/** What a store throws is about its folder and files, which is a mistake in the call. */
+async function asked<T>(ask: () => T | Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw error instanceof Error && !('code' in error) ? new UsageError(error.message) : error;
+  }
+}
+
+const lineOf = (grant: Grant): string => `${safeText(grant.id)}  ${safeText(describeGrant(grant, Date.now()))}`;
+
+/** JSON can hold what acts upon a terminal only in its texts; there it is escaped. */
+const jsonOf = (grant: Grant): string =>
+  JSON.stringify(grant).replace(/[\u007f-\u009f\p{Cf}\u2028\u2029]/gu, (text) => text.replace(/[\s\S]/g, escapedUnit));
+
+const escapedUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+function detailsOf(grant: Grant): string {
+  const fields = Object.entries(grant).filter(([, value]) => value !== null);
+  const shown = fields.map(
+    ([name, value]) => `  ${name.padEnd(10)}  ${safeText(typeof value === 'string' ? value : JSON.stringify(value))}`,
+  );
+  return [safeText(describeGrant(grant, Date.now())), ...shown].join('\n');
+}
+
+/** For the record, not as proof. A user without an entry has no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'unknown user';
+  }
+}
