@@ -26,6 +26,8 @@ export { createGrant, GRANT_SCOPES } from './grants/grant.ts';
 export type { GrantFilter, GrantQuery, GrantStore } from './grants/grant-store.ts';
 export type { MemoryGrantsOptions } from './grants/memory-grants.ts';
 export { memoryGrants } from './grants/memory-grants.ts';
+export type { PathPolicyOptions } from './permissions/path-policy.ts';
+export { pathPolicy } from './permissions/path-policy.ts';
 export type {
   CheckerFunction,
   FilesystemKind,
