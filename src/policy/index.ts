@@ -28,6 +28,8 @@ export type { MemoryGrantsOptions } from './grants/memory-grants.ts';
 export { memoryGrants } from './grants/memory-grants.ts';
 export type { PathPolicyOptions } from './permissions/path-policy.ts';
 export { pathPolicy } from './permissions/path-policy.ts';
+export type { McpServerPolicyOptions, NameLists } from './permissions/mcp-server-policy.ts';
+export { mcpServerPolicy } from './permissions/mcp-server-policy.ts';
 export type {
   CheckerFunction,
   FilesystemKind,
