@@ -21,12 +21,18 @@ export { outcomeOf, STATUSES } from './core/status.ts';
 // For layers that decide and layers that record
 export type { CallAccount } from './core/account.ts';
 export { accountOf, attachReceipt } from './core/account.ts';
-export type { ApprovalAnswer, ApprovalDecision, ApprovalPrompt, ApprovalQuestion } from './core/approval.ts';
+export type { ApprovalAnswer, ApprovalDecision, ApprovalPrompt, ApprovalQuestion, EarlierDecision } from './core/approval.ts';
 export { APPROVAL_ANSWERS, promptsOf } from './core/approval.ts';
 export type { Gate, Guard, HashValue, Refusal } from './core/terms.ts';
 export { changedPaths } from './core/changed-paths.ts';
-export { approveCall, gateCall, guardCall, hashOf, hashWith, limitAsking, objectionToAsking } from './core/terms.ts';
+export { approveCall, gateCall, guardCall, hashOf, hashWith, limitAsking, objectionToAsking, supplyResult } from './core/terms.ts';
 export { whenEnded } from './core/when-ended.ts';
+export type { ApprovalAsk, ApprovalOutcome, ApprovalSaid } from './policy/approvals/ask-approval.ts';
+export { askApproval } from './policy/approvals/ask-approval.ts';
+export type { Decided } from './policy/approvals/decision-window.ts';
+export { decideWithin } from './policy/approvals/decision-window.ts';
+export { editCall } from './policy/approvals/edit-call.ts';
+export { definitionOf, fingerprintOf, standingKeyOf } from './policy/approvals/fingerprint.ts';
 
 // Capability policy
 export { narrowPolicy, policyOf } from './policy/ambient-policy.ts';

@@ -7,30 +7,26 @@ import {
   clockOf,
   type ConsentRecord,
   fail,
+  fingerprintOf,
+  type Interruption,
+  type JsonObject,
   refuse,
   scrubFor,
   type ToolCall,
   type ToolResult,
   withResult,
 } from '../../src/index.ts';
-import { fingerprintOf } from './fingerprint.ts';
-import type { Pending, Settled } from './gate.ts';
+import type { Settled } from './gate.ts';
 import { plainLine } from './plain-text.ts';
 
 /** Nobody could be asked: the call waits, with everything needed to ask later. */
-export function waiting(call: ToolCall, { question }: Pending): ToolResult {
-  const { id, fingerprint, shown, options, expiresAt } = question;
-  const text = `${nameOf(call)} needs an approval, and nobody could be asked yet. Wait for the decision; do not repeat the call.`;
-  const interruption = {
-    kind: 'approval_required',
-    id,
-    fingerprint,
-    shown,
-    options,
-    ...(expiresAt === undefined ? {} : { expiresAt }),
-  } as const;
-  return refuse(call, 'approval_required', text, { interruption });
-}
+export const waiting = (call: ToolCall, interruption: Interruption): ToolResult =>
+  refuse(
+    call,
+    'approval_required',
+    `${nameOf(call)} needs an approval, and nobody could be asked yet. Wait for the decision; do not repeat the call.`,
+    { interruption },
+  );
 
 /** Nobody decided in time, which is not a denial. */
 export function expired(call: ToolCall, id: string, expiresMs: number): ToolResult {
@@ -44,8 +40,10 @@ export function failed(call: ToolCall, id: string, cause: unknown): ToolResult {
   return recorded(fail(call, 'consent_denied', cause, text), call, { ...byLayer(call, id, 'denied'), reason: 'deciding failed' });
 }
 
-/** Somebody or something said no. */
+/** Somebody or something said no, or an answer came too late. */
 export function denied(call: ToolCall, settled: Settled): ToolResult {
+  if (settled.decision === 'expired')
+    return recorded(refuse(call, 'consent_expired', `Nobody decided about ${nameOf(call)} in time, so it did not run.`), call, settled);
   const why = settled.reason === undefined ? '' : `: ${settled.reason}`;
   const text = `${nameOf(call)} was not approved${why}. Do not repeat the call unchanged.`;
   return recorded(refuse(call, 'consent_denied', text), call, settled);
@@ -63,16 +61,20 @@ const nameOf = ({ toolName }: ToolCall): string => plainLine(toolName, 128);
 
 /** Who decided and when, over which call; what was edited by path only. */
 export function recorded(result: ToolResult, asked: ToolCall, settled: Settled): ToolResult {
-  const { id, decision, decidedBy, decidedAt, reason, call, remembered } = settled;
+  const { id, decision, decidedBy, decidedAt, reason, call, remembered, supplied } = settled;
   const record: ConsentRecord = { decision, decidedBy, decidedAt, ...(reason === undefined ? {} : { reason }) };
   const paths = call.toolArgs === asked.toolArgs ? [] : changedPaths(asked.toolArgs, call.toolArgs).map((path) => plainLine(path, 200));
   const edits = paths.length === 0 ? {} : { edited: true, paths };
+  const patch = { consent: { ...record, ...edits, ...(supplied === undefined ? {} : { supplied: true }) }, ...resumedFrom(settled) };
   const line = { status: decision, decidedBy, ...(remembered === true ? { remembered } : {}) };
-  return annotate(
-    withResult(result, { approval: approvalOf(id, cleaned(record, asked), call) }),
-    { consent: { ...record, ...edits } },
-    line,
-  );
+  return annotate(withResult(result, { approval: approvalOf(id, cleaned(record, asked), call) }), patch, line);
+}
+
+/** Which pass over the call ended with the question, and what it was about. */
+function resumedFrom({ id, earlier }: Settled): { readonly approval?: JsonObject } {
+  if (earlier === undefined) return {};
+  const { fingerprint, requestedAt, receiptUri } = earlier;
+  return { approval: { id, gate: 'consent', fingerprint, requestedAt, ...(receiptUri === undefined ? {} : { receiptUri }) } };
 }
 
 /** Redaction may stand inside, where it never sees what somebody wrote here; the audit record is cleaned by itself. */

@@ -6,16 +6,17 @@ import {
   checkOptions,
   clockOf,
   createIdOf,
+  decideWithin,
   defineLayer,
   type Expectation,
   expected,
+  fingerprintOf,
   refuse,
+  supplyResult,
   type ToolLayer,
   withCall,
 } from '../../src/index.ts';
 import { denied, expired, failed, recorded, waiting } from './answers.ts';
-import { decideWithin } from './decision-window.ts';
-import { fingerprintOf } from './fingerprint.ts';
 import { type GateParts, passGate } from './gate.ts';
 import { createStandingAnswers } from './standing-answers.ts';
 import {
@@ -91,10 +92,12 @@ export function consent(given: ConsentDecide | ConsentOptions): ToolLayer {
       if (decided.by === 'cancelled') return refuse(call, 'cancelled', 'The call was cancelled before it was decided about.');
       if (decided.by === 'expired') return expired(call, id, expiresMs ?? 0);
       if (decided.by === 'failure') return failed(call, id, decided.cause);
-      if ('question' in decided.value) return waiting(call, decided.value);
-      const { decision } = decided.value;
+      if ('ended' in decided.value) return decided.value.ended;
+      if ('interruption' in decided.value) return waiting(call, decided.value.interruption);
+      const { decision, supplied } = decided.value;
       if (decision !== 'approved' && decision !== 'auto') return denied(call, decided.value);
-      return recorded(await next(approveCall(decided.value.call)), call, decided.value);
+      const approved = approveCall(decided.value.call);
+      return recorded(await next(supplied === undefined ? approved : supplyResult(approved, supplied)), call, decided.value);
     },
     close: async () => standing?.forget(),
   });

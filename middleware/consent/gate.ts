@@ -1,20 +1,22 @@
 /** From a call to a decision: what rules and deciders say, what a person says, and what becomes of edited arguments. */
 
 import {
-  APPROVAL_ANSWERS,
   type ApprovalPrompt,
-  type ApprovalQuestion,
-  canonicalJson,
+  type ApprovalSaid,
+  askApproval,
   clockOf,
-  promptsOf,
+  editCall,
+  type EarlierDecision,
+  type Interruption,
+  type JsonValue,
+  type Refusal,
+  refuse,
   type ToolCall,
-  withCall,
+  type ToolResult,
 } from '../../src/index.ts';
-import { askPeople, type PersonsAnswer } from './ask-people.ts';
-import { fingerprintOf } from './fingerprint.ts';
 import { plainLine } from './plain-text.ts';
 import type { StandingAnswers } from './standing-answers.ts';
-import { NOT_UNDERSTOOD, readMembers, type Verdict } from './verdict.ts';
+import type { Verdict } from './verdict.ts';
 
 /** A decision, stamped when it was made. */
 export interface Settled {
@@ -27,12 +29,14 @@ export interface Settled {
   /** The call it is about, with other arguments than the one that came in where somebody edited them. */
   readonly call: ToolCall;
   readonly remembered?: true;
+  /** What the call comes to, in the tool's place. */
+  readonly supplied?: { readonly value: JsonValue };
+  /** The question was put in an earlier pass over the same call. */
+  readonly earlier?: EarlierDecision;
 }
 
-/** A question that nobody could be asked. */
-export interface Pending {
-  readonly question: Omit<ApprovalQuestion, 'signal'>;
-}
+/** Not decided: a question that nobody could be asked, or a call that ends here for another reason. */
+export type Open = { readonly interruption: Interruption } | { readonly ended: ToolResult };
 
 export interface GateParts {
   readonly judge: (call: ToolCall, signal: AbortSignal) => Promise<Verdict>;
@@ -50,67 +54,71 @@ export interface Decider {
 }
 
 /** Decides about one call. */
-export async function passGate(call: ToolCall, decider: Decider, parts: GateParts): Promise<Settled | Pending> {
+export async function passGate(call: ToolCall, decider: Decider, parts: GateParts): Promise<Settled | Open> {
   const { id, signal } = decider;
   const verdict = await parts.judge(call, signal);
   // Nobody is asked for a caller that has gone.
   signal.throwIfAborted();
   if (verdict.decision === 'denied') return settle(id, call, verdict);
-  const edited = edit(call, verdict.args);
-  const again = edited === call ? verdict : await judgeEdited(edited, signal, parts);
-  if (again.decision === 'denied') return settle(id, edited, again);
-  if (verdict.decision !== 'ask' && again.decision !== 'ask') return settle(id, edited, verdict);
-  return askAbout(edited, decider, parts, again.reason ?? verdict.reason);
+  const edited = editCall(call, verdict.args);
+  if ('result' in edited) return { ended: edited.result };
+  const again = edited.call === call ? verdict : await judgeEdited(edited.call, signal, parts);
+  if (again.decision === 'denied') return settle(id, edited.call, again);
+  if (verdict.decision !== 'ask' && again.decision !== 'ask') return settle(id, edited.call, verdict);
+  return askAbout(edited.call, decider, parts, again.reason ?? verdict.reason);
 }
 
-async function askAbout(call: ToolCall, decider: Decider, parts: GateParts, why: string | undefined): Promise<Settled | Pending> {
-  const { id, signal } = decider;
-  const standing = parts.standing?.get(call);
-  if (standing !== undefined) return { ...standing, call, remembered: true };
-  const question = questionAbout(call, decider, parts, why);
-  const prompts = [...new Set([...parts.prompts, ...promptsOf(call)])];
-  const answer = await askPeople(question, prompts, signal);
-  signal.throwIfAborted();
-  if (answer === null) return { question };
-  const { always, ...verdict } = readAnswer(answer);
-  const edited = verdict.decision === 'denied' ? call : edit(call, verdict.args);
-  const again = edited === call ? verdict : await judgeEdited(edited, signal, parts);
-  const settled = settle(id, edited, again.decision === 'denied' ? again : verdict);
+async function askAbout(call: ToolCall, decider: Decider, parts: GateParts, why: string | undefined): Promise<Settled | Open> {
+  const { id, startedAt, signal } = decider;
+  const { prompts, standing, expiresMs } = parts;
+  const remembered = standing?.get(call);
+  if (remembered !== undefined) return { ...remembered, call, remembered: true };
+  const { toolName, toolArgs: args } = call;
+  const outcome = await askApproval(call, {
+    ...{ gate: 'consent', id, prompts, signal },
+    shown: { toolName, args, ...(why === undefined ? {} : { reason: plainLine(why) }) },
+    ...(standing === null ? {} : { keepsAnswers: true }),
+    ...(expiresMs === undefined ? {} : { expiresAt: new Date(startedAt + expiresMs).toISOString() }),
+  });
+  if ('interruption' in outcome) return outcome;
+  if ('refusal' in outcome) return { ended: refusedBy(call, outcome.refusal) };
+  return answered(call, outcome.said, signal, parts);
+}
+
+const refusedBy = (call: ToolCall, { status, message }: Refusal): ToolResult => refuse(call, status, message);
+
+/** What a person said, with what they edited decided about once more. */
+async function answered(call: ToolCall, said: ApprovalSaid, signal: AbortSignal, parts: GateParts): Promise<Settled | Open> {
+  const { id, decision, by, reason, always } = said;
+  const edited = decision === 'approved' ? editCall(call, said.args) : { call };
+  if ('result' in edited) return { ended: edited.result };
+  const again = edited.call === call ? null : await judgeEdited(edited.call, signal, parts);
+  if (again?.decision === 'denied') return settle(id, edited.call, again);
+  const settled = { ...settle(id, edited.call, { decision, by, ...(reason === undefined ? {} : { reason }) }), ...givenBy(said) };
   // What was edited was never asked for like that, so there is nothing to ask less often.
-  if (always && edited === call) parts.standing?.keep(settled);
+  if (always && edited.call === call && said.supplied === undefined) parts.standing?.keep(settled);
   return settled;
 }
+
+/** What a decision brings along that only a person's can. */
+const givenBy = ({ at, standing, supplied, earlier }: ApprovalSaid): Partial<Settled> => ({
+  decidedAt: at,
+  ...(standing === true ? { remembered: standing } : {}),
+  ...(supplied === undefined ? {} : { supplied }),
+  ...(earlier === undefined ? {} : { earlier }),
+});
 
 /** Edits are decided about like any call. A person's edit needs no second question; an edit of an edit is refused. */
 async function judgeEdited(call: ToolCall, signal: AbortSignal, { judge }: GateParts): Promise<Verdict> {
   const verdict = await judge(call, signal);
   signal.throwIfAborted();
-  if (verdict.decision === 'denied' || edit(call, verdict.args) === call) return verdict;
+  if (verdict.decision === 'denied') return verdict;
+  const edited = editCall(call, verdict.args);
+  if ('call' in edited && edited.call === call) return verdict;
   return { decision: 'denied', by: verdict.by, reason: 'the edited arguments would have been edited again' };
 }
 
-/** The call with other arguments, or the same call where they are no others. Throws for what is not JSON. */
-function edit(call: ToolCall, args: object | undefined): ToolCall {
-  if (args === undefined) return call;
-  const edited = withCall(call, { toolArgs: args });
-  return canonicalJson(edited.toolArgs) === canonicalJson(call.toolArgs) ? call : edited;
-}
-
-function readAnswer({ said, channel }: PersonsAnswer): Verdict & { readonly always: boolean } {
-  const answer = readMembers(said);
-  const decision = APPROVAL_ANSWERS.find((known) => known === answer?.decision);
-  if (answer === null || decision === undefined) return { decision: 'denied', by: channel, reason: NOT_UNDERSTOOD, always: false };
-  const { decidedBy, reason, args } = answer;
-  return {
-    decision: decision === 'allow_once' || decision === 'allow_always' ? 'approved' : 'denied',
-    by: decidedBy ?? channel,
-    always: decision === 'allow_always' || decision === 'reject_always',
-    ...(reason === undefined ? {} : { reason }),
-    ...(args === undefined ? {} : { args }),
-  };
-}
-
-function settle(id: string, call: ToolCall, { decision, by, reason }: Verdict): Settled {
+function settle(id: string, call: ToolCall, { decision, by, reason }: Pick<Verdict, 'by' | 'reason'> & { decision: SettledWord }): Settled {
   return Object.freeze({
     id,
     // No ask gets here; one that did would be a question nobody has answered.
@@ -122,21 +130,4 @@ function settle(id: string, call: ToolCall, { decision, by, reason }: Verdict): 
   });
 }
 
-function questionAbout(
-  call: ToolCall,
-  { id, startedAt }: Decider,
-  { expiresMs, standing }: GateParts,
-  why: string | undefined,
-): Pending['question'] {
-  const { toolName, callId, turn, annotations, toolArgs: args } = call;
-  return Object.freeze({
-    ...{ id, toolName, callId, turn, annotations },
-    fingerprint: fingerprintOf(call),
-    shown: Object.freeze({ toolName, args, ...(why === undefined ? {} : { reason: plainLine(why) }) }),
-    // What would not be kept is not offered.
-    options: standing === null ? ONCE : APPROVAL_ANSWERS,
-    ...(expiresMs === undefined ? {} : { expiresAt: new Date(startedAt + expiresMs).toISOString() }),
-  });
-}
-
-const ONCE = Object.freeze(['allow_once', 'reject_once'] as const);
+type SettledWord = Verdict['decision'] | 'expired';

@@ -1,8 +1,7 @@
 /** Answers that were given for always: for exactly what was shown, in the session it was shown in, until the layer closes. */
 
 import { LRUCache } from 'lru-cache';
-import type { ToolCall } from '../../src/index.ts';
-import { standingKeyOf } from './fingerprint.ts';
+import { standingKeyOf, type ToolCall } from '../../src/index.ts';
 import type { Settled } from './gate.ts';
 
 export interface StandingAnswers {

@@ -2,7 +2,7 @@
 
 import type { ToolAnnotations } from './annotations.ts';
 import { stateOf, type ToolCall, type Turn } from './call.ts';
-import type { JsonObject } from './json.ts';
+import type { JsonObject, JsonValue } from './json.ts';
 
 export const APPROVAL_ANSWERS = Object.freeze(['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const);
 export type ApprovalDecision = (typeof APPROVAL_ANSWERS)[number];
@@ -29,6 +29,8 @@ export interface ApprovalAnswer {
   readonly reason?: string;
   /** Other arguments to run with. They are checked and asked about like the first ones. */
   readonly args?: JsonObject;
+  /** What the call comes to, in the tool's place: it does not run. */
+  readonly result?: JsonValue;
 }
 
 /** A channel to a person. `null` means that nobody can be asked here. */
@@ -36,3 +38,33 @@ export type ApprovalPrompt = (question: ApprovalQuestion) => ApprovalAnswer | nu
 
 /** The channels the host registered, for a layer that has to ask. */
 export const promptsOf = (call: ToolCall): readonly ApprovalPrompt[] => stateOf(call).prompts;
+
+/** What became of a question that was put in an earlier pass over the same call. */
+export interface EarlierDecision {
+  /** Of the approval. */
+  readonly id: string;
+  /** Who asked. A decision is found again under this name, in the order in which the questions came up. */
+  readonly gate: string;
+  readonly fingerprint: string;
+  /** Digests of the tool's definition and of the rules that made the gate ask. */
+  readonly definition: string;
+  readonly policy: string;
+  /** `expired`: nobody answered in time. `lost`: a process took the call up and died. */
+  readonly decision: ApprovalDecision | 'expired' | 'lost';
+  readonly decidedBy: string;
+  readonly decidedAt: string;
+  readonly requestedAt: string;
+  readonly reason?: string;
+  readonly args?: JsonObject;
+  /** In an object, because `null` is an answer too. */
+  readonly supplied?: { readonly value: JsonValue };
+  /** Where the pass that ended with the question is recorded. */
+  readonly receiptUri?: string;
+}
+
+/** A question as it has to be known to find its answer again later. */
+export interface OpenQuestion {
+  readonly gate: string;
+  readonly definition: string;
+  readonly policy: string;
+}

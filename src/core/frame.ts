@@ -6,12 +6,12 @@ import { isoTime } from './clock.ts';
 import { AlliumError, describeThrown } from './errors.ts';
 import type { Next, ToolLayer } from './layer.ts';
 import { BRAND, isResultOf, stamp } from './build-result.ts';
-import { fail, refuse, type ToolResult } from './result.ts';
+import { fail, ok, refuse, type ToolResult } from './result.ts';
 import { type CallState, depthOf, type Frame } from './state.ts';
-import { stoppedAt } from './gates.ts';
+import { breached, passGates } from './gates.ts';
 import { statusRow, strongerExecuted } from './status.ts';
 import { runUnder } from './nested-terms.ts';
-import { type ApprovedCall, breachOf, type CallTerms, followApproval, type Refusal } from './terms.ts';
+import { type ApprovedCall, breachOf, type CallTerms, followApproval } from './terms.ts';
 
 /** A link of the built chain. Never rejects. */
 export type Link = (call: ToolCall, parent: Frame | null) => Promise<ToolResult>;
@@ -78,16 +78,21 @@ function openFrame(layer: ToolLayer, silent: boolean, call: ToolCall, parent: Fr
 
 /** The executor with its guard: nothing starts for a caller that has gone, and whatever it does becomes a result. */
 export function bottomLink(executor: Next): Link {
-  return async (call, parent) => {
+  return async (given, parent) => {
+    let call = given;
     const { state } = call[SLOT];
     if (isCancelled(call) || (state.abandoned && isAbandoned(parent))) return answer(parent, unblamed(call));
-    const { terms } = call[SLOT];
-    const breach = terms === null ? null : breachOf(call, terms);
+    const breach = call[SLOT].terms === null ? null : breachOf(call, call[SLOT].terms);
     if (breach !== null) return answer(parent, breached(call, breach));
-    const stopped = terms === null || terms.gates.length === 0 ? null : await stoppedAt(call, terms.gates);
-    if (stopped !== null) return climb(parent, answer(parent, stopped));
-    // Somebody may have been asked, which takes its time.
-    if (isCancelled(call) || (state.abandoned && isAbandoned(parent))) return climb(parent, answer(parent, unblamed(call)));
+    if (call[SLOT].terms !== null && call[SLOT].terms.gates.length > 0) {
+      const passed = await passGates(call);
+      if ('result' in passed) return climb(parent, answer(parent, passed.result));
+      call = passed.call;
+      // Somebody may have been asked, which takes its time.
+      if (isCancelled(call) || (state.abandoned && isAbandoned(parent))) return climb(parent, answer(parent, unblamed(call)));
+    }
+    const { terms } = call[SLOT];
+    if (terms !== null && terms.supplied !== null) return climb(parent, answer(parent, ok(call, terms.supplied.value)));
     if (terms !== null && terms.approved !== null && terms.approved.rewrites.length > 0) tellRewrites(parent, terms.approved);
     state.executedArgs = call.toolArgs;
     const before = state.executed;
@@ -116,12 +121,6 @@ const isHeld = ({ guards, gates, askGuards }: CallTerms): boolean => guards.leng
 function unblamed(call: ToolCall): ToolResult {
   call[SLOT].state.blockedBy = null;
   return cancelled(call);
-}
-
-/** A refusal from below the innermost layer: the layer whose terms were broken is to blame, not the one that stands there. */
-function breached(call: ToolCall, { status, message, blockedBy }: Refusal): ToolResult {
-  call[SLOT].state.blockedBy = blockedBy;
-  return refuse(call, status, message);
 }
 
 function tellRewrites(innermost: Frame | null, { rewrites }: ApprovedCall): void {

@@ -1,23 +1,60 @@
-/** The last check before the executor, where it takes time. */
+/** The last checks before the executor: at once by the guards, and where it takes time by the gates. */
 
 import { isResultOf } from './build-result.ts';
-import { SLOT, type ToolCall } from './call.ts';
-import { fail, type ToolResult } from './result.ts';
-import type { Gate } from './terms.ts';
+import { ownCall, SLOT, stateOf, type ToolCall } from './call.ts';
+import { fail, refuse, type ToolResult } from './result.ts';
+import { breachOf, type Gate, type Refusal, termsOf } from './terms.ts';
 
-/** What the first gate that does not let a call in made of it. Only `null` lets in. */
-export async function stoppedAt(call: ToolCall, gates: readonly Gate[]): Promise<ToolResult | null> {
+/** The call to enter the executor with, or what it came to before that. */
+export type Passed = { readonly call: ToolCall } | { readonly result: ToolResult };
+
+/**
+ * Asks every guard, then every gate. Only `null` lets in. A gate may once put another call in the place of this one: whoever has
+ * looked at the first looks at that one too.
+ */
+export async function passGates(call: ToolCall, mayReplace = true): Promise<Passed> {
+  const { gates } = termsOf(call);
   for (const gate of gates) {
-    let said: unknown;
-    try {
-      said = await gate(call);
-    } catch (thrown) {
-      return fail(call, 'permission_denied', thrown, UNDECIDED);
-    }
+    const said = await verdictOf(gate, call);
     if (said === null) continue;
-    return isResultOf(said, call[SLOT].state) && !said.ok ? said : fail(call, 'permission_denied', said, UNDECIDED);
+    if (isResultOf(said, call[SLOT].state)) return { result: said.ok ? undecided(call, said) : said };
+    const replaced = mayReplace ? replacementOf(call, said) : null;
+    if (replaced === null) return { result: undecided(call, said) };
+    const breach = breachOf(replaced, termsOf(replaced));
+    return breach === null ? passGates(replaced, false) : { result: breached(replaced, breach) };
   }
-  return null;
+  return { call };
 }
+
+/** A gate's word, or a result that says it had none. */
+async function verdictOf(gate: Gate, call: ToolCall): Promise<unknown> {
+  try {
+    return await gate(call);
+  } catch (thrown) {
+    return fail(call, 'permission_denied', thrown, UNDECIDED);
+  }
+}
+
+/** Another call of the same pass, under everything this one is under; anything else is no replacement. */
+function replacementOf(call: ToolCall, said: unknown): ToolCall | null {
+  try {
+    const other = ownCall(said as ToolCall); // What is no call throws.
+    const terms = termsOf(other);
+    const isHeld = [...termsOf(call).guards, ...termsOf(call).gates].every((one) =>
+      [...terms.guards, ...terms.gates].some((held) => held === one),
+    );
+    return stateOf(other) === stateOf(call) && other.callId === call.callId && isHeld ? other : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A refusal from below the innermost layer: the layer whose terms were broken is to blame, not the one that stands there. */
+export function breached(call: ToolCall, { status, message, blockedBy }: Refusal): ToolResult {
+  call[SLOT].state.blockedBy = blockedBy;
+  return refuse(call, status, message);
+}
+
+const undecided = (call: ToolCall, said: unknown): ToolResult => fail(call, 'permission_denied', said, UNDECIDED);
 
 const UNDECIDED = 'Whether the call is allowed could not be decided, so it did not run. Do not repeat it unchanged.';

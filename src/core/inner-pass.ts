@@ -63,5 +63,9 @@ function rejoin(outer: ToolCall, frame: Frame | null, pass: ToolCall, executed: 
   state.executedArgs = inner.executedArgs ?? state.executedArgs;
   state.blockedBy = inner.blockedBy ?? state.blockedBy;
   state.receipt = inner.receipt ?? state.receipt;
+  // Decisions are used up, and a question that ended the pass ends the call.
+  state.decisions = inner.decisions;
+  state.question = inner.question ?? state.question;
+  state.trace ??= inner.trace;
   if (inner.raised !== null) state.raised ??= moved(inner.raised, outer, executed);
 }

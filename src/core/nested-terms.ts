@@ -27,4 +27,4 @@ export function termsFor(given: CallTerms | null): CallTerms | null {
 
 /** Guards hold for calls made inside; an approval was given for one call only. */
 export const inherited = ({ guards, gates, askGuards, policy }: CallTerms): CallTerms =>
-  Object.freeze({ guards, gates, askGuards, policy, approved: null, hash: null });
+  Object.freeze({ guards, gates, askGuards, policy, approved: null, supplied: null, hash: null });

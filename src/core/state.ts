@@ -2,7 +2,7 @@
 
 import type { ToolAnnotations } from './annotations.ts';
 import type { AuditRecord, LayerEntry } from './audit.ts';
-import type { ApprovalPrompt } from './approval.ts';
+import type { ApprovalPrompt, EarlierDecision, OpenQuestion } from './approval.ts';
 import type { ToolCall } from './call.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type CreateId, randomId } from './ids.ts';
@@ -10,6 +10,7 @@ import type { JsonObject, JsonValue } from './json.ts';
 import type { Executed } from './status.ts';
 import type { ToolLayer } from './layer.ts';
 import type { ToolResult } from './result.ts';
+import type { CallServices } from './services.ts';
 import type { HashValue } from './terms.ts';
 import type { CallEnding } from './when-ended.ts';
 
@@ -64,6 +65,15 @@ export interface CallState {
   active: boolean;
   /** The channels on which the host can ask a person. */
   readonly prompts: readonly ApprovalPrompt[];
+  readonly services: CallServices | null;
+  /** What was decided in earlier passes and not yet used in this one, oldest first. */
+  decisions: readonly EarlierDecision[];
+  /** The question that this pass ends with. */
+  question: OpenQuestion | null;
+  /** The span of this pass, as a W3C `traceparent`. */
+  trace: string | null;
+  /** What an earlier pass over the same call may have done. */
+  readonly executedBefore: Executed;
   /** The arguments somebody approved, and those the executor was entered with last. */
   approvedArgs: JsonObject | null;
   executedArgs: JsonObject | null;
@@ -83,9 +93,12 @@ export interface StateSeed {
   readonly nesting?: number;
   readonly host?: object | null;
   readonly prompts?: readonly ApprovalPrompt[];
+  readonly services?: CallServices | null;
+  readonly decisions?: readonly EarlierDecision[];
+  readonly executedBefore?: Executed;
 }
 
-const NO_PROMPTS: readonly ApprovalPrompt[] = Object.freeze([]);
+const NONE: readonly never[] = Object.freeze([]);
 
 export function createState(seed: StateSeed = {}): CallState {
   return {
@@ -98,12 +111,17 @@ export function createState(seed: StateSeed = {}): CallState {
     audit: undefined,
     writers: null,
     signal: null,
-    executed: 'no',
+    executed: seed.executedBefore ?? 'no',
     running: false,
     abandoned: false,
     raised: null,
     active: false,
-    prompts: seed.prompts ?? NO_PROMPTS,
+    prompts: seed.prompts ?? NONE,
+    services: seed.services ?? null,
+    decisions: seed.decisions ?? NONE,
+    question: null,
+    trace: null,
+    executedBefore: seed.executedBefore ?? 'no',
     approvedArgs: null,
     executedArgs: null,
     blockedBy: null,

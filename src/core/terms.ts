@@ -20,10 +20,11 @@ export interface Refusal {
 export type Guard = (call: ToolCall) => Refusal | null;
 
 /**
- * Decides about a call as the executor would be entered with it, and may take its time. Answers `null` to let it in, or what it comes to.
- * One that rejects, or answers with anything else, refuses.
+ * Decides about a call as the executor would be entered with it, and may take its time. Answers `null` to let it in, what it comes to, or
+ * once the call to enter with instead, which then has to pass every guard and gate like the first. One that rejects, or answers with
+ * anything else, refuses.
  */
-export type Gate = (call: ToolCall) => Promise<ToolResult | null>;
+export type Gate = (call: ToolCall) => Promise<ToolResult | ToolCall | null>;
 
 /** One layer's declared change of arguments after an approval. */
 export interface Rewrite {
@@ -49,14 +50,24 @@ export interface CallTerms {
   /** What the guards were made from, for whoever reads or tightens it. The core does not look inside. */
   readonly policy: JsonObject | null;
   readonly approved: ApprovedCall | null;
+  /** What the call comes to in the executor's place, once nobody objects to it. */
+  readonly supplied: SuppliedResult | null;
   readonly hash: HashValue | null;
+}
+
+/** A result that a person gave. In an object, because `null` is one too. */
+export interface SuppliedResult {
+  readonly value: JsonValue;
 }
 
 /** Hashes a JSON value for records. */
 export type HashValue = (value: JsonValue) => string;
 
 const NONE: readonly never[] = Object.freeze([]);
-export const NO_TERMS: CallTerms = Object.freeze({ guards: NONE, gates: NONE, askGuards: NONE, policy: null, approved: null, hash: null });
+export const NO_TERMS: CallTerms = Object.freeze({
+  ...{ guards: NONE, gates: NONE, askGuards: NONE },
+  ...{ policy: null, approved: null, supplied: null, hash: null },
+});
 
 export const termsOf = (call: ToolCall): CallTerms => call[SLOT].terms ?? NO_TERMS;
 
@@ -107,6 +118,17 @@ export function approveCall(call: ToolCall): ToolCall {
 
 const NO_REWRITES: readonly Rewrite[] = Object.freeze([]);
 
+/** Right before the executor, where a person wrote other arguments: what they saw last is what they approved. */
+export function approveEdited(call: ToolCall, edited: ToolCall): ToolCall {
+  const { toolName, toolArgs: args } = edited;
+  const { approved } = termsOf(call);
+  edited[SLOT].state.approvedArgs = args;
+  return withTerms(edited, { approved: Object.freeze({ toolName, args, covered: args, rewrites: approved?.rewrites ?? NO_REWRITES }) });
+}
+
+/** Answers the call with this value where the executor would be entered. Everything that guards the executor guards it too. */
+export const supplyResult = (call: ToolCall, supplied: SuppliedResult): ToolCall => withTerms(call, { supplied });
+
 const covers = (approved: ApprovedCall, call: ToolCall): boolean =>
   call.toolName === approved.toolName && sameArgs(call.toolArgs, approved.covered);
 
@@ -139,14 +161,16 @@ export function followApproval(frame: Frame, handed: ToolCall): ToolCall {
 /** A call that somebody put aside further out lacks what was laid down since; handed on here, it is held to it all the same. */
 function stillUnder(laidDown: CallTerms, call: ToolCall): ToolCall {
   const terms = termsOf(call);
-  const { guards, gates, askGuards, policy, approved } = terms;
+  const { guards, gates, askGuards, policy, approved, supplied } = terms;
   const isShort = (name: 'guards' | 'gates' | 'askGuards') =>
     !laidDown[name].every((one) => (terms[name] as readonly unknown[]).includes(one));
-  if (!isShort('guards') && !isShort('gates') && !isShort('askGuards') && (approved !== null || laidDown.approved === null)) return call;
+  const isComplete = (approved !== null || laidDown.approved === null) && (supplied !== null || laidDown.supplied === null);
+  if (!isShort('guards') && !isShort('gates') && !isShort('askGuards') && isComplete) return call;
   return withTerms(call, {
     ...{ guards: joined(laidDown.guards, guards), gates: joined(laidDown.gates, gates), askGuards: joined(laidDown.askGuards, askGuards) },
     policy: isShort('guards') ? laidDown.policy : policy,
     approved: approved ?? laidDown.approved,
+    supplied: supplied ?? laidDown.supplied,
   });
 }
 

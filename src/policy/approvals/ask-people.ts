@@ -1,6 +1,7 @@
 /** Asks on every channel at once. The first answer wins, and the others are told that theirs is no longer wanted. */
 
-import { type ApprovalPrompt, type ApprovalQuestion, linkAbort } from '../../src/index.ts';
+import type { ApprovalPrompt, ApprovalQuestion } from '../../core/approval.ts';
+import { linkAbort } from '../../core/signal.ts';
 
 export interface PersonsAnswer {
   /** Whatever came back; nothing about it is known yet. */

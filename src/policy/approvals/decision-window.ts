@@ -1,6 +1,7 @@
 /** The time in which a decision counts: it ends with the decision, with the deadline, or when the caller leaves. */
 
-import { clockOf, runWithin, type ToolCall } from '../../src/index.ts';
+import { clockOf, type ToolCall } from '../../core/call.ts';
+import { runWithin } from '../../core/run-within.ts';
 
 export type Decided<T> =
   | { readonly by: 'itself'; readonly value: T }

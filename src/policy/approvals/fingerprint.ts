@@ -1,19 +1,30 @@
 /** What stands for exactly one call, and for exactly one question asked again. Hashes: no argument can be read from them. */
 
-import { hashCanonical, hashOf, type ToolCall } from '../../src/index.ts';
+import type { ToolCall } from '../../core/call.ts';
+import { hashCanonical } from '../../core/hash-canonical.ts';
+import { servicesOf } from '../../core/services.ts';
+import { hashOf } from '../../core/terms.ts';
 
-/** Every call of a tool carries the same frozen schema. */
-const definitions = new WeakMap<object, { readonly description: string; readonly hash: string }>();
+/** Every call of a tool carries the same frozen schema and annotations. */
+const definitions = new WeakMap<object, { readonly description: string; readonly annotations: object; readonly hash: string }>();
 
-function definitionOf({ schema, description }: ToolCall): string {
+/**
+ * The hash of the definition of a call's tool: all of it that can be written down where the dispatcher knows the tool, otherwise what
+ * the call carries of it. What its function does is not part of it.
+ */
+export function definitionOf(call: ToolCall): string {
+  const { schema, description, annotations } = call;
+  const whole = servicesOf(call)?.definitionOf(call.toolName) ?? null;
+  if (whole !== null) return whole;
   const before = schema === null ? undefined : definitions.get(schema);
-  if (before?.description === description) return before.hash;
-  const hash = hashCanonical({ schema, description });
-  if (schema !== null && isFixed(schema)) definitions.set(schema, { description, hash });
+  if (before?.description === description && before.annotations === annotations) return before.hash;
+  // Annotations are plain data with optional members, which is what JSON objects are.
+  const hash = hashCanonical({ schema, description, annotations } as Parameters<typeof hashCanonical>[0]);
+  if (schema !== null && isFixed(schema) && isFixed(annotations)) definitions.set(schema, { description, annotations, hash });
   return hash;
 }
 
-/** Frozen in depth: a schema that can still be changed is hashed every time, or a change would not be noticed. */
+/** Frozen in depth: what can still be changed is hashed every time, or a change would not be noticed. */
 const isFixed = (value: unknown): boolean =>
   typeof value !== 'object' || value === null || (Object.isFrozen(value) && Object.values(value).every(isFixed));
 

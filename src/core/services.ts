@@ -1,0 +1,37 @@
+/** What whoever dispatches a call does for those who decide about it. A bare stack has none of it. */
+
+import type { ApprovalDecision } from './approval.ts';
+import { stateOf, type ToolCall } from './call.ts';
+
+/** A standing approval that was found for a call. */
+export interface StandingDecision {
+  readonly id: string;
+  readonly decision: 'allow' | 'reject';
+  readonly decidedBy: string;
+  readonly decidedAt: string;
+}
+
+/** Approvals and rejections that hold for further calls. */
+export interface StandingApprovals {
+  /** Takes one use of a standing approval for this call, or answers `null`. Rejects when it cannot be told. */
+  use(call: ToolCall, definition: string): Promise<StandingDecision | null>;
+  /** Keeps an answer that was given for always, for exactly this call's arguments. */
+  keep(call: ToolCall, definition: string, answer: { readonly decision: ApprovalDecision; readonly by: string }): Promise<void>;
+}
+
+export interface CallServices {
+  /** Stands for a tool's whole definition, with what a call does not carry; `null` for a tool that is not there. */
+  readonly definitionOf: (toolName: string) => string | null;
+  /**
+   * A call with arguments that a person wrote in the model's place: what is hidden is taken off, and the rest has to fit the schema that
+   * was advertised, or the tool's own. Otherwise what is wrong with them.
+   */
+  readonly admit: (call: ToolCall, args: object, schema: 'advertised' | 'own') => ToolCall | string;
+  /** What the tool says it is about to do with these arguments. Rejects when it cannot say. */
+  readonly proposalsOf: (call: ToolCall) => Promise<readonly unknown[]>;
+  readonly standing: StandingApprovals | null;
+  /** Lets others go ahead while a person is asked. What it answers waits until the call may go on. */
+  readonly stepAside: (call: ToolCall) => () => Promise<void>;
+}
+
+export const servicesOf = (call: ToolCall): CallServices | null => stateOf(call).services;

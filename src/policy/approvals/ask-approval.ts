@@ -1,0 +1,178 @@
+/** The one place where somebody is asked about a call: for layers that decide, and for permissions that want an approval. */
+
+import { APPROVAL_ANSWERS, type ApprovalPrompt, type ApprovalQuestion, type EarlierDecision, promptsOf } from '../../core/approval.ts';
+import { clockOf, stateOf, type ToolCall } from '../../core/call.ts';
+import { isoTime } from '../../core/clock.ts';
+import type { JsonObject, JsonValue } from '../../core/json.ts';
+import type { Interruption } from '../../core/result.ts';
+import { servicesOf } from '../../core/services.ts';
+import { objectionToAsking, type Refusal } from '../../core/terms.ts';
+import { askPeople, type PersonsAnswer } from './ask-people.ts';
+import { definitionOf, fingerprintOf } from './fingerprint.ts';
+import { isForAlways, isYes, readAnswer, type ReadAnswer } from './read-answer.ts';
+import { staleness } from './staleness.ts';
+
+/** What a layer or a gate wants decided. */
+export interface ApprovalAsk {
+  /** Who asks: an answer that comes later is found again under this name. */
+  readonly gate: string;
+  /** Of the question. */
+  readonly id: string;
+  /** @default 'approval_required' */
+  readonly kind?: Interruption['kind'];
+  readonly shown: JsonObject;
+  /** Channels beside those of the host. */
+  readonly prompts?: readonly ApprovalPrompt[];
+  /** Digest of the rules that made it ask; an approval under other rules does not count. */
+  readonly policy?: string;
+  readonly expiresAt?: string;
+  /** The gate keeps answers for always itself. @default the host's grants, if it has any */
+  readonly keepsAnswers?: boolean;
+  /** Aborts when the answer is no longer wanted. */
+  readonly signal: AbortSignal;
+}
+
+/** What somebody said, now or earlier. */
+export interface ApprovalSaid {
+  readonly id: string;
+  readonly decision: 'approved' | 'denied' | 'expired';
+  readonly by: string;
+  readonly at: string;
+  readonly reason?: string;
+  readonly always: boolean;
+  readonly args?: JsonObject;
+  readonly supplied?: { readonly value: JsonValue };
+  /** The answer was given for always, earlier. */
+  readonly standing?: true;
+  /** The question was put in an earlier pass over this call. */
+  readonly earlier?: EarlierDecision;
+}
+
+/** An answer; a question for later; or why nobody was asked. */
+export type ApprovalOutcome = { readonly said: ApprovalSaid } | { readonly interruption: Interruption } | { readonly refusal: Refusal };
+
+/**
+ * Looks for an answer: from an earlier pass, then a standing one, then from people, on all channels at once. Without any the call has to
+ * wait. It fails closed: what cannot be understood is a no, and an answer about anything but exactly this call does not count. Rejects
+ * when a channel failed and nobody answered, and for arguments that have no fingerprint.
+ */
+export async function askApproval(call: ToolCall, ask: ApprovalAsk): Promise<ApprovalOutcome> {
+  const earlier = takeEarlier(call, ask.gate);
+  if (earlier !== null) return fromEarlier(call, ask, earlier);
+  const standing = await standingAnswer(call);
+  ask.signal.throwIfAborted();
+  if (standing !== null) return { said: standing };
+  const refusal = objectionToAsking(call);
+  if (refusal !== null) return { refusal };
+  const { signal, ...question } = questionAbout(call, ask);
+  const answer = await aside(call, () => askPeople(question, [...new Set([...(ask.prompts ?? []), ...promptsOf(call)])], signal));
+  signal.throwIfAborted();
+  return answer === null ? { interruption: leftOpen(call, ask, question) } : { said: await read(call, ask, answer) };
+}
+
+/** Decisions are used up in the order in which their questions came up: one yes does not answer two questions. */
+function takeEarlier(call: ToolCall, gate: string): EarlierDecision | null {
+  const state = stateOf(call);
+  const found = state.decisions.find((decision) => decision.gate === gate) ?? null;
+  if (found !== null) state.decisions = state.decisions.filter((decision) => decision !== found);
+  return found;
+}
+
+async function fromEarlier(call: ToolCall, { policy = '', keepsAnswers }: ApprovalAsk, earlier: EarlierDecision): Promise<ApprovalOutcome> {
+  const refusal = staleness(call, policy, earlier);
+  if (refusal !== null) return { refusal };
+  const { id, decision, decidedBy: by, decidedAt: at, reason, args, supplied } = earlier;
+  const said: ApprovalSaid = {
+    ...{ id, by, at, earlier },
+    decision: decision === 'expired' ? 'expired' : isYes(decision) ? 'approved' : 'denied',
+    always: isForAlways(decision),
+    ...(reason === undefined ? {} : { reason }),
+    ...(args === undefined ? {} : { args }),
+    ...(supplied === undefined ? {} : { supplied }),
+  };
+  if (said.always && keepsAnswers !== true) await keepStanding(call, said);
+  return { said };
+}
+
+/** A store that fails allows nothing, and whoever could be asked is asked. */
+async function standingAnswer(call: ToolCall): Promise<ApprovalSaid | null> {
+  const found = await servicesOf(call)
+    ?.standing?.use(call, definitionOf(call))
+    .catch(() => null);
+  if (found === undefined || found === null) return null;
+  const { id, decision, decidedBy: by, decidedAt: at } = found;
+  return { id, decision: decision === 'allow' ? 'approved' : 'denied', by, at, always: false, standing: true };
+}
+
+function questionAbout(call: ToolCall, { id, shown, expiresAt, keepsAnswers, signal }: ApprovalAsk): ApprovalQuestion {
+  const { toolName, callId, turn, annotations } = call;
+  const isKept = keepsAnswers ?? (servicesOf(call)?.standing ?? null) !== null;
+  return Object.freeze({
+    ...{ id, toolName, callId, turn, annotations, signal },
+    fingerprint: fingerprintOf(call),
+    shown: Object.freeze({ ...shown }),
+    // What would not be kept is not offered.
+    options: isKept ? APPROVAL_ANSWERS : ONCE,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  });
+}
+
+const ONCE = Object.freeze(['allow_once', 'reject_once'] as const);
+
+/** Somebody who thinks holds up nobody else. */
+async function aside<T>(call: ToolCall, work: () => Promise<T>): Promise<T> {
+  const back = servicesOf(call)?.stepAside(call);
+  try {
+    return await work();
+  } finally {
+    await back?.();
+  }
+}
+
+function leftOpen(
+  call: ToolCall,
+  { gate, kind = 'approval_required', policy = '' }: ApprovalAsk,
+  question: Omit<ApprovalQuestion, 'signal'>,
+) {
+  const { id, fingerprint, shown, options, expiresAt } = question;
+  stateOf(call).question = Object.freeze({ gate, definition: definitionOf(call), policy });
+  return Object.freeze({ kind, id, fingerprint, shown, options, ...(expiresAt === undefined ? {} : { expiresAt }) });
+}
+
+export const NOT_UNDERSTOOD = 'the answer was not understood';
+
+async function read(call: ToolCall, { id, keepsAnswers }: ApprovalAsk, { said, channel }: PersonsAnswer): Promise<ApprovalSaid> {
+  const at = isoTime(clockOf(call).now());
+  const answer = readOrNull(said);
+  if (answer === null) return { id, decision: 'denied', by: channel, at, always: false, reason: NOT_UNDERSTOOD };
+  const { decision, decidedBy, reason, args, supplied } = answer;
+  const read: ApprovalSaid = {
+    ...{ id, at, by: decidedBy ?? channel },
+    decision: isYes(decision) ? 'approved' : 'denied',
+    always: isForAlways(decision),
+    ...(reason === undefined ? {} : { reason }),
+    ...(args === undefined ? {} : { args }),
+    ...(supplied === undefined ? {} : { supplied }),
+  };
+  if (read.always && keepsAnswers !== true) await keepStanding(call, read);
+  return read;
+}
+
+/** Arguments and results that are not JSON cannot be run or shown: they make no answer. */
+function readOrNull(said: unknown): ReadAnswer | null {
+  try {
+    return readAnswer(said);
+  } catch {
+    return null;
+  }
+}
+
+/** What was edited was never asked for like that, so there is nothing to ask less often. An answer that cannot be kept holds once. */
+async function keepStanding(call: ToolCall, { decision, by, args, supplied }: ApprovalSaid): Promise<void> {
+  const standing = servicesOf(call)?.standing ?? null;
+  if (standing === null || args !== undefined || supplied !== undefined) return;
+  const always = decision === 'approved' ? 'allow_always' : 'reject_always';
+  // What a store throws may speak of the arguments.
+  const failed = () => process.emitWarning('an answer for always could not be kept, and holds for one call only', 'AlliumWarning');
+  await standing.keep(call, definitionOf(call), { decision: always, by }).catch(failed);
+}

@@ -1,0 +1,21 @@
+/** Arguments that a person wrote in the place of the model's. */
+
+import { canonicalJson } from '../../core/canonical.ts';
+import { type ToolCall, withCall } from '../../core/call.ts';
+import { refuse, type ToolResult } from '../../core/result.ts';
+import { servicesOf } from '../../core/services.ts';
+
+/** The call to go on with, or what an edit comes to that cannot be used. */
+export type Edited = { readonly call: ToolCall } | { readonly result: ToolResult };
+
+/**
+ * The call with other arguments, the same call where they are no others, or a `schema_violation`. They are taken in like those of a
+ * model: hidden ones are taken off, and the rest is held to a schema where a dispatcher knows it. Throws for what is not JSON.
+ */
+export function editCall(call: ToolCall, args: object | undefined, schema: 'advertised' | 'own' = 'advertised'): Edited {
+  if (args === undefined) return { call };
+  const services = servicesOf(call);
+  const edited = services === null ? withCall(call, { toolArgs: args }) : services.admit(call, args, schema);
+  if (typeof edited === 'string') return { result: refuse(call, 'schema_violation', edited) };
+  return { call: canonicalJson(edited.toolArgs) === canonicalJson(call.toolArgs) ? call : edited };
+}

@@ -1,0 +1,44 @@
+/** What a person answered, read strictly: what is not exactly an answer approves nothing. */
+
+import { APPROVAL_ANSWERS, type ApprovalDecision } from '../../core/approval.ts';
+import { isObject, type JsonObject, type JsonValue, snapshot } from '../../core/json.ts';
+
+/** An answer whose every member was read once. */
+export interface ReadAnswer {
+  readonly decision: ApprovalDecision;
+  readonly decidedBy?: string;
+  readonly reason?: string;
+  readonly args?: JsonObject;
+  readonly supplied?: { readonly value: JsonValue };
+}
+
+const MEMBERS = ['decision', 'decidedBy', 'reason', 'args', 'result'];
+
+/**
+ * The members of an answer, or `null` for what is none. A member nobody knows may be a misspelt `args`: the call would run with what
+ * somebody meant to change. A result in the place of a call that is rejected, or beside other arguments, makes no sense.
+ */
+export function readAnswer(value: unknown): ReadAnswer | null {
+  if (!isObject(value)) return null;
+  // A map: what somebody hung on every object is no answer.
+  const members = new Map<string, unknown>(Object.entries(value));
+  if ([...members.keys()].some((name) => !MEMBERS.includes(name))) return null;
+  const [said, decidedBy, reason, args, result] = MEMBERS.map((name) => members.get(name));
+  const decision = APPROVAL_ANSWERS.find((known) => known === said);
+  if (decision === undefined || !isText(decidedBy) || !isText(reason)) return null;
+  if (!(args === undefined || isObject(args))) return null;
+  if (result !== undefined && (args !== undefined || !isYes(decision))) return null;
+  return {
+    decision,
+    ...(decidedBy === undefined || decidedBy === '' ? {} : { decidedBy }),
+    ...(reason === undefined || reason === '' ? {} : { reason }),
+    ...(args === undefined ? {} : { args: snapshot(args) as JsonObject }), // A snapshot has the shape of what was copied.
+    ...(result === undefined ? {} : { supplied: { value: snapshot(result) } }),
+  };
+}
+
+export const isYes = (decision: string): boolean => decision === 'allow_once' || decision === 'allow_always';
+
+export const isForAlways = (decision: string): boolean => decision === 'allow_always' || decision === 'reject_always';
+
+const isText = (value: unknown): value is string | undefined => value === undefined || typeof value === 'string';
