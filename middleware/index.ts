@@ -24,6 +24,8 @@ export type { OutputLimitOptions, ReadOutputToolOptions } from './output-limit/o
 export { outputLimit, readOutputTool } from './output-limit/output-limit.ts';
 export type { RateLimitOptions } from './rate-limit/rate-limit.ts';
 export { rateLimit } from './rate-limit/rate-limit.ts';
+export type { PermissionsOptions } from './permissions/permissions.ts';
+export { permissions } from './permissions/permissions.ts';
 export type {
   RedactionAnswer,
   RedactionDetector,

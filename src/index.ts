@@ -41,6 +41,10 @@ export type { ArgConstraints } from './policy/arg-constraints.ts';
 export type { CapabilityPolicy, PolicyQuestion } from './policy/capability-policy.ts';
 export { allows, checkPolicy, intersectPolicies } from './policy/capability-policy.ts';
 export { advertisable } from './policy/tool-reach.ts';
+export { expectedChecker } from './policy/permissions/evaluate.ts';
+export type { PermissionChecker, PermissionDecision } from './policy/permissions/permission.ts';
+export type { PermissionReport, PermissionSet } from './policy/permissions/preflight.ts';
+export { permissionGate, permissionReportOf } from './policy/permissions/preflight.ts';
 
 // Stores
 export type { Awaitable, Claimed, ClaimEnding, ClaimRecord, ClaimRequest, ClaimStore } from './stores/claim-store.ts';

@@ -49,8 +49,8 @@ export interface EarlierDecision {
   /** Digests of the tool's definition and of the rules that made the gate ask. */
   readonly definition: string;
   readonly policy: string;
-  /** `expired`: nobody answered in time. `lost`: a process took the call up and died. */
-  readonly decision: ApprovalDecision | 'expired' | 'lost';
+  /** `expired`: nobody answered in time. */
+  readonly decision: ApprovalDecision | 'expired';
   readonly decidedBy: string;
   readonly decidedAt: string;
   readonly requestedAt: string;

@@ -23,10 +23,10 @@ export interface CallServices {
   /** Stands for a tool's whole definition, with what a call does not carry; `null` for a tool that is not there. */
   readonly definitionOf: (toolName: string) => string | null;
   /**
-   * A call with arguments that a person wrote in the model's place: what is hidden is taken off, and the rest has to fit the schema that
-   * was advertised, or the tool's own. Otherwise what is wrong with them.
+   * A call with arguments that a person wrote in the model's place, without what is hidden. Where they are final they have to fit the
+   * tool's own schema, because nobody looks at them again. Otherwise a sentence about what is wrong with them.
    */
-  readonly admit: (call: ToolCall, args: object, schema: 'advertised' | 'own') => ToolCall | string;
+  readonly admit: (call: ToolCall, args: object, areFinal: boolean) => ToolCall | string;
   /** What the tool says it is about to do with these arguments. Rejects when it cannot say. */
   readonly proposalsOf: (call: ToolCall) => Promise<readonly unknown[]>;
   readonly standing: StandingApprovals | null;

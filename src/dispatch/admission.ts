@@ -6,9 +6,12 @@ import { oneLine, type ErrorCode } from '../core/errors.ts';
 import { cancelled, silentLayers } from '../core/frame.ts';
 import { defineLayer, type ToolCaller, type ToolLayer } from '../core/layer.ts';
 import { annotate, raise, refuse, type ToolResult } from '../core/result.ts';
+import { gateCall } from '../core/terms.ts';
+import { promiseRequests } from '../policy/ambient-policy.ts';
+import { capabilityGate } from '../policy/permissions/preflight.ts';
 import { describeProblems, validateJson } from '../tools/schema/validator.ts';
 import type { Tool } from '../tools/tool.ts';
-import type { CallCounter, DispatchLimits, Gate } from './limits.ts';
+import { type CallCounter, type DispatchLimits, type Gate, type Seat, takeSeat } from './limits.ts';
 import { recordOf } from './record.ts';
 
 /** Deepest chain of tools that call tools. */
@@ -75,8 +78,10 @@ export interface LimitOptions {
   readonly perRun: CallCounter;
   readonly perSession: CallCounter;
   readonly gate: Gate;
-  readonly onStart: (call: ToolCall) => void;
+  readonly onStart: (call: ToolCall, seat: Seat) => void;
 }
+
+const RIDING: Seat = Object.freeze({ leave: () => {}, retake: async () => {} });
 
 /** Counts calls and makes them wait their turn. A resumed call was counted when it first came. */
 export function limitLayer({ limits, perRun, perSession, gate, onStart }: LimitOptions): ToolLayer {
@@ -92,11 +97,12 @@ export function limitLayer({ limits, perRun, perSession, gate, onStart }: LimitO
     if (nesting > MAX_NESTING) return refuse(call, 'limit_exceeded', `Tools called each other more than ${MAX_NESTING} deep.`);
     const spent = take(call);
     if (spent !== null) return refuse(call, 'limit_exceeded', `No more calls: ${spent}. Finish with what you have.`);
-    const leave = nesting > 0 ? () => {} : await gate.enter(call.signal);
-    if (leave === null) return cancelled(call);
-    onStart(call);
+    // What a tool calls itself rides on the tool's place.
+    const seat = nesting > 0 ? RIDING : await takeSeat(gate, call.signal);
+    if (seat === null) return cancelled(call);
+    onStart(call, seat);
     const result = await next(call);
-    leave();
+    seat.leave();
     return result;
   });
 }
@@ -109,8 +115,17 @@ export function entryLayer(resolve: (name: string, turn: Turn) => Tool | null, n
     const record = recordOf(call);
     const untouched = call.toolArgs === record.admitted && tool === record.tool && tool.inputSchema === tool.ownSchema;
     const problems = untouched ? [] : validateJson(tool.ownSchema, call.toolArgs);
-    return problems.length === 0 ? next(asCallOf(tool, call, record.tool)) : invalidArgs(call, describeProblems(problems));
+    return problems.length === 0
+      ? next(preflighted(tool, asCallOf(tool, call, record.tool)))
+      : invalidArgs(call, describeProblems(problems));
   });
+}
+
+/** Where a tool says what it is about to do, that is held to the policy of the call, with or without permissions laid down. */
+function preflighted(tool: Tool, call: ToolCall): ToolCall {
+  if (tool.proposedRequests === undefined) return call;
+  promiseRequests(call);
+  return gateCall(call, capabilityGate);
 }
 
 /** Where a layer chose another tool, guards must judge that one by what it says about itself. */

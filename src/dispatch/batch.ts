@@ -5,6 +5,7 @@ import { checkOptions, expected } from '../core/options.ts';
 import type { ToolResult } from '../core/result.ts';
 import type { ToolRequest } from '../tools/tool.ts';
 import type { Dispatcher } from './dispatcher.ts';
+import { createGate, takeSeat } from './limits.ts';
 import type { CallOptions } from './open-call.ts';
 
 export interface BatchOptions extends CallOptions {
@@ -19,19 +20,18 @@ export async function runBatch(
 ): Promise<readonly ToolResult[]> {
   const { maxConcurrent = 1, ...rest } = options;
   checkOptions('batch', { maxConcurrent }, { maxConcurrent: expected.integer(1) });
-  const results: ToolResult[] = [];
-  let started = 0;
-  const worker = async () => {
-    while (started < requests.length) {
-      const emitOrder = started;
-      started += 1;
-      // The loop bound makes the index valid.
-      const request = requests[emitOrder] as ToolRequest;
-      results[emitOrder] = await resultOf(() => call(request, { ...rest, turn: { ...rest.turn, emitOrder } }));
+  const gate = createGate(maxConcurrent);
+  // Calls that wait for their turn are answered like all others once the caller has gone.
+  const { signal } = new AbortController();
+  const run = async (request: ToolRequest, emitOrder: number): Promise<ToolResult> => {
+    const seat = await takeSeat(gate, signal);
+    try {
+      return await resultOf(() => call(request, { ...rest, turn: { ...rest.turn, emitOrder } }, seat));
+    } finally {
+      seat?.leave();
     }
   };
-  await Promise.all(Array.from({ length: Math.min(maxConcurrent, requests.length) }, worker));
-  return Object.freeze(results);
+  return Object.freeze(await Promise.all(requests.map(run)));
 }
 
 /** One call that raises must not cost the others their results. */

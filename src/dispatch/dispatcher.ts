@@ -6,23 +6,27 @@ import type { Clock } from '../core/clock.ts';
 import { composeToolCallers } from '../core/compose.ts';
 import { AlliumError } from '../core/errors.ts';
 import type { CreateId } from '../core/ids.ts';
+import type { JsonObject } from '../core/json.ts';
 import type { Next, ToolLayer } from '../core/layer.ts';
-import type { ToolResult } from '../core/result.ts';
+import { annotate, fail, type ToolResult } from '../core/result.ts';
+import type { CallServices } from '../core/services.ts';
 import { inherited } from '../core/nested-terms.ts';
 import { linkAbort } from '../core/signal.ts';
 import { termsOf } from '../core/terms.ts';
 import type { Registry } from '../tools/registry.ts';
 import type { Tool, ToolContext, ToolExecutor, ToolRequest } from '../tools/tool.ts';
 import { admissionLayer, entryLayer, limitLayer } from './admission.ts';
+import { type ApprovalParts, createApprovals, type Reentry } from './approvals.ts';
 import type { HiddenSources } from './hidden-arguments.ts';
 import { type LifecycleParts, runLifecycle, startedEvent } from './lifecycle.ts';
-import { createCallCounter, createGate, type ResolvedLimits } from './limits.ts';
+import { createCallCounter, createGate, type ResolvedLimits, type Seat } from './limits.ts';
 import { type CallOptions, checkRequest, openCall, type Opening } from './open-call.ts';
 import { recordOf } from './record.ts';
 import { answered, runTool, type RunToolOptions } from './run-tool.ts';
+import { createServices } from './services.ts';
 import type { TurnMemory } from './turns.ts';
 
-export interface DispatcherParts extends Omit<LifecycleParts, 'maxPreviewBytes'> {
+export interface DispatcherParts extends Omit<LifecycleParts, 'maxPreviewBytes' | 'keepOpen'>, Pick<ApprovalParts, 'approvals'> {
   readonly layers: readonly ToolLayer[];
   /** The tools as the model sees them. */
   readonly shown: Registry;
@@ -35,10 +39,13 @@ export interface DispatcherParts extends Omit<LifecycleParts, 'maxPreviewBytes'>
   readonly clock: Clock;
   readonly createId: CreateId;
   readonly prompts: readonly ApprovalPrompt[];
+  readonly standing: CallServices['standing'];
 }
 
 export interface Dispatcher {
-  readonly call: (request: ToolRequest, options?: CallOptions) => Promise<ToolResult>;
+  /** `seat`: the call's place among those it came with. */
+  readonly call: (request: ToolRequest, options?: CallOptions, seat?: Seat | null) => Promise<ToolResult>;
+  readonly resume: (id: string, decision?: object, options?: CallOptions) => Promise<ToolResult>;
   readonly observe: (request: ToolRequest, output: unknown, options?: CallOptions) => Promise<ToolResult>;
   /** A turn as every call and every list of tools is filed under it. */
   readonly turnOf: (given?: Partial<Turn>) => Turn;
@@ -49,8 +56,10 @@ export interface Dispatcher {
 type Resolve = (name: string, turn: Turn) => Tool | null;
 type Run = (call: ToolCall) => Promise<ToolResult>;
 
+type Extra = Partial<Pick<Opening, 'nesting' | 'output' | 'terms' | 'seat' | 'resumption'>>;
+
 export function createDispatcher(parts: DispatcherParts): Dispatcher {
-  const { clock, createId, turns, shown, limits, layers } = parts;
+  const { clock, createId, turns, shown, limits, layers, standing } = parts;
   const turnOf = turnsOf(createId());
   const calls = callsUnderWay();
   const resolve: Resolve = (name, turn) => {
@@ -58,12 +67,8 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     return tool !== undefined && turns.allows(turn, name) ? tool : null;
   };
 
-  const start = async (
-    request: ToolRequest,
-    options: CallOptions,
-    run: Run,
-    extra: Partial<Pick<Opening, 'nesting' | 'output' | 'terms'>> = {},
-  ) => {
+  const approvals = createApprovals(parts);
+  const start = async (request: ToolRequest, options: CallOptions, run: Run, extra: Extra = {}) => {
     checkRequest(request, options);
     const abort = linkAbort(options.signal);
     const turn = turnOf(options.turn);
@@ -72,31 +77,38 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       turn,
       signal: abort.signal,
       tool: resolve(request.name, turn),
-      nesting: 0,
-      output: undefined,
-      terms: null,
-      ...extra,
+      ...{ nesting: 0, output: undefined, terms: null, seat: null, resumption: null, ...extra },
     };
+    const { keepOpen } = approvals;
     try {
-      return await runLifecycle(openCall(request, opening, parts), run, { ...parts, maxPreviewBytes: limits.maxPreviewBytes });
+      return await runLifecycle(openCall(request, opening, { ...parts, services }), run, {
+        ...{ ...parts, keepOpen, maxPreviewBytes: limits.maxPreviewBytes },
+      });
     } finally {
       abort.unlink();
     }
   };
 
   const governed = composeToolCallers(governedStack(parts, resolve), { clock, createId });
-  const bottom = toolRunner(parts, resolve, (call, signal) => (request) => {
+  const contextFor = contextsFor(parts, (call, signal) => (request) => {
     const { terms } = call[SLOT];
     const extra = { nesting: stateOf(call).nesting + 1, terms: terms === null ? null : inherited(terms) };
     return start(request, { signal, turn: call.turn }, (nested) => governed(nested, bottom), extra);
   });
+  const services = createServices({ shown, limits, standing, contextFor: (call) => contextFor(call, call.signal, call.report) });
+  const bottom = toolRunner(parts, resolve, contextFor);
   const watching = layers.filter((layer) => layer.observes === true || layer.scrub !== undefined);
   const observed = composeToolCallers(watching, { clock, createId });
   const ranElsewhere: Next = async (call) => answered(call, recordOf(call).tool, recordOf(call).output);
+  const reenter =
+    (options: CallOptions) =>
+    ({ request, turn, opening, lost }: Reentry) =>
+      start(request, { ...options, turn }, (call) => (lost !== null ? observed(call, diedWith(lost)) : governed(call, bottom)), opening);
 
   return {
     turnOf,
-    call: (request, options = {}) => calls.add(() => start(request, options, (call) => governed(call, bottom))),
+    call: (request, options = {}, seat = null) => calls.add(() => start(request, options, (call) => governed(call, bottom), { seat })),
+    resume: (id, decision, options = {}) => calls.add(() => approvals.resume(id, decision, reenter(options))),
     observe: (request, output, options = {}) =>
       calls.add(() => start(request, options, (call) => observed(call, ranElsewhere), { output })),
     drain: calls.drain,
@@ -109,15 +121,21 @@ const turnsOf =
   ({ resumes: _claimed, ...given } = {}) =>
     Object.freeze({ iteration: 0, sessionId: session, ...given });
 
-/** The executor of the stack: whichever tool the layers chose, with a context that can call others the same way. */
-function toolRunner(
-  parts: DispatcherParts,
-  resolve: Resolve,
+/** A process took the call up and died with it: it may have run, and must not run again. */
+const diedWith =
+  (approval: JsonObject): Next =>
+  async (call) =>
+    annotate(fail(call, 'outcome_unknown', null, DIED, { executed: 'unknown' }), { approval });
+
+const DIED =
+  'The call was approved and taken up, and the process that ran it died. It may have done its work; check before you ask for it again.';
+
+/** What tools get beside their arguments: a context that can call others the same way. */
+function contextsFor(
+  { sources: { state, stores }, logger }: DispatcherParts,
   callFrom: (call: ToolCall, signal: AbortSignal) => ToolContext['call'],
-): Next {
-  const { clock, sources, limits, executorFor, logger } = parts;
-  const { state, stores } = sources;
-  const contextFor: RunToolOptions['contextFor'] = (call, signal, report) => {
+): RunToolOptions['contextFor'] {
+  return (call, signal, report) => {
     const { callId, turn } = call;
     return Object.freeze({
       callId,
@@ -131,6 +149,11 @@ function toolRunner(
       call: callFrom(call, signal),
     });
   };
+}
+
+/** The executor of the stack: whichever tool the layers chose. */
+function toolRunner(parts: DispatcherParts, resolve: Resolve, contextFor: RunToolOptions['contextFor']): Next {
+  const { clock, sources, limits, executorFor } = parts;
   const options = { clock, sources, maxResultBytes: limits.maxResultBytes, executorFor, contextFor };
   return async (call) => {
     const tool = resolve(call.toolName, call.turn);
@@ -171,7 +194,8 @@ function governedStack(parts: DispatcherParts, resolve: Resolve): readonly ToolL
       perRun: createCallCounter(limits.maxCallsPerRun),
       perSession: createCallCounter(limits.maxCallsPerSession),
       gate: createGate(limits.maxConcurrent),
-      onStart: (call) => {
+      onStart: (call, seat) => {
+        recordOf(call).seats.push(seat);
         // An observing layer may have answered without waiting for what is inside it.
         if (!recordOf(call).done) hub.emit('tool_call_update', () => startedEvent(call));
       },

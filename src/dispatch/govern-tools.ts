@@ -1,6 +1,6 @@
 /** `governTools`: tools, layers and an executor become one dispatcher. */
 
-import type { ApprovalPrompt } from '../core/approval.ts';
+import type { ApprovalAnswer, ApprovalPrompt } from '../core/approval.ts';
 import type { Turn } from '../core/call.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
 import { composeToolCallers } from '../core/compose.ts';
@@ -11,6 +11,9 @@ import type { ToolCaller, ToolLayer, ToolSpec } from '../core/layer.ts';
 import { checkOptions, expected } from '../core/options.ts';
 import type { ToolResult } from '../core/result.ts';
 import { localExecutor } from '../executors/local.ts';
+import type { ApprovalStore } from '../policy/approvals/approval-store.ts';
+import { memoryApprovals } from '../policy/approvals/memory-approvals.ts';
+import type { GrantStore } from '../policy/grants/grant-store.ts';
 import { nameAdvice } from '../tools/names.ts';
 import { createRegistry, type Registry, specOf, transformed } from '../tools/registry.ts';
 import type { Logger, Tool, ToolExecutor, ToolRequest } from '../tools/tool.ts';
@@ -22,6 +25,7 @@ import { type DispatchLimits, resolveLimits } from './limits.ts';
 import { defaultLogger } from './logger.ts';
 import type { CallOptions } from './open-call.ts';
 import { fileOutputs, type OutputFiles } from './output-files.ts';
+import { standingFrom } from './standing.ts';
 import { createTurnMemory } from './turns.ts';
 
 export interface GovernOptions {
@@ -37,6 +41,12 @@ export interface GovernOptions {
   readonly onInvalidArgs?: 'repair' | 'throw';
   /** Channels on which a person can be asked; the first answer wins. @default none, so that asking ends as `approval_required` */
   readonly prompts?: readonly ApprovalPrompt[];
+  /** Keeps the calls that wait for a decision. @default in memory: what waits is gone with the process */
+  readonly approvals?: ApprovalStore;
+  /** Standing approvals. Without them nobody is offered to answer for always, unless a layer keeps answers itself. @default none */
+  readonly grants?: GrantStore;
+  /** What grants of the scope `workspace` hold for. @default the working directory */
+  readonly workspace?: string;
   /** Given to tools that ask for it, as hidden argument or in their context. */
   readonly state?: unknown;
   readonly stores?: Readonly<Record<string, unknown>>;
@@ -65,7 +75,11 @@ export interface GovernedTools {
   batch(requests: readonly ToolRequest[], options?: BatchOptions): Promise<readonly ToolResult[]>;
   /** Records a call that ran elsewhere: the observing and the cleaning layers see it, nothing is executed. */
   observe(request: ToolRequest, output: unknown, options?: CallOptions): Promise<ToolResult>;
-  resume(approvalId: string, decision: object): Promise<ToolResult>;
+  /**
+   * Takes up a call that waits, through the whole stack, with this decision or, without one, with what was decided elsewhere. Throws
+   * `ERR_UNKNOWN_APPROVAL`, `ERR_INVALID_DECISION`, `ERR_APPROVAL_PENDING` and `ERR_APPROVAL_RESOLVED`; nothing runs then.
+   */
+  resume(approvalId: string, decision?: ApprovalAnswer, options?: Omit<CallOptions, 'turn'>): Promise<ToolResult>;
   on: EventHub['on'];
   explain(): string;
   /** Takes no new calls, waits for those under way, then closes layers and executor. */
@@ -83,6 +97,9 @@ const EXPECTED = {
   onUnknownTool: expected.oneOf('repair', 'throw'),
   onInvalidArgs: expected.oneOf('repair', 'throw'),
   prompts: expected.listOf(expected.function),
+  approvals: expected.object,
+  grants: expected.object,
+  workspace: expected.string,
   state: { text: 'anything', test: () => true },
   stores: expected.object,
   secrets: expected.object,
@@ -120,10 +137,7 @@ export function governTools(options: GovernOptions): GovernedTools {
     call: (request, callOptions) => dispatcher.call(request, callOptions),
     batch: (requests, batchOptions) => runBatch(dispatcher.call, requests, batchOptions),
     observe: (request, output, callOptions) => dispatcher.observe(request, output, callOptions),
-    resume: () =>
-      Promise.reject(
-        new AlliumError('ERR_APPROVALS_UNAVAILABLE', 'resume: no approval engine is configured, so nothing waits for a decision'),
-      ),
+    resume: (id, decision, resumeOptions) => dispatcher.resume(id, decision, resumeOptions),
     on: hub.on,
     explain: () => [explainStack(layers), ...nameAdvice(shown.names)].join('\n'),
     close: () => (closing ??= closeAll(dispatcher, [...layers, ...executors])),
@@ -138,6 +152,7 @@ function assemble(options: GovernOptions): { parts: DispatcherParts; executors: 
   const shown = createRegistry(shownTools(registry, layers), { names: 'mcp' });
   const logger = options.logger ?? defaultLogger();
   const sources = { state: options.state, stores: options.stores ?? {}, secrets: options.secrets ?? {} };
+  const { clock = systemClock, createId = randomId, grants, workspace = process.cwd() } = options;
   const executors = [localExecutor(), ...(options.executor === undefined ? [] : [options.executor])];
   for (const tool of shown) {
     demandSources(tool, sources);
@@ -152,9 +167,10 @@ function assemble(options: GovernOptions): { parts: DispatcherParts; executors: 
     outputFiles: options.outputFiles ?? fileOutputs(),
     onUnknownTool: options.onUnknownTool ?? 'repair',
     onInvalidArgs: options.onInvalidArgs ?? 'repair',
-    clock: options.clock ?? systemClock,
-    createId: options.createId ?? randomId,
+    ...{ clock, createId },
     prompts: Object.freeze([...(options.prompts ?? [])]),
+    approvals: options.approvals ?? memoryApprovals(),
+    standing: grants === undefined ? null : standingFrom(grants, workspace, clock, createId),
   };
   return { parts, executors };
 }

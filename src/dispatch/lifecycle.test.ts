@@ -293,13 +293,3 @@ describe('close, when something cannot be closed,', () => {
     expect(closed).toEqual(['fine']);
   });
 });
-
-describe('resume', () => {
-  it('says that no approval engine is there', async () => {
-    const { governed } = setup();
-
-    await expect(governed.resume('a1', { decision: 'allow_once' })).rejects.toSatisfy((error) =>
-      isAlliumError(error, 'ERR_APPROVALS_UNAVAILABLE'),
-    );
-  });
-});

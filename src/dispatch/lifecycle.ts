@@ -16,6 +16,8 @@ export interface LifecycleParts {
   readonly logger: Logger;
   readonly outputFiles: OutputFiles;
   readonly maxPreviewBytes: number;
+  /** Keeps a call that waits for somebody, before anybody hears of it. */
+  readonly keepOpen: (call: ToolCall, result: ToolResult) => Promise<ToolResult>;
 }
 
 /** Runs one call through its stack and tells the listeners, who hear everything before the host gets its result. */
@@ -25,10 +27,11 @@ export async function runLifecycle(
   parts: LifecycleParts,
 ): Promise<ToolResult> {
   const { hub } = parts;
-  hub.emit('tool_call', () => toolCallEvent(namesOf(call)));
+  // A call that is taken up again was announced when it first came.
+  if (call.turn.resumes === undefined) hub.emit('tool_call', () => toolCallEvent(namesOf(call)));
   const { answer, raised } = await answerOf(call, run);
   recordOf(call).done = true;
-  const result = await keptAside(call, answer, parts);
+  const result = await parts.keepOpen(call, await keptAside(call, answer, parts));
   const { audit } = result;
   const receipt = receiptOf(result) ?? undefined;
   if (audit !== undefined) hub.emit('tool_call_audit', () => toolCallAuditEvent({ ...namesOf(call), audit, receipt }));

@@ -82,6 +82,28 @@ export function createGate(max: number | undefined): Gate {
   };
 }
 
+/** A call's place among those that run at a time. It can be given up for a while. */
+export interface Seat {
+  leave(): void;
+  /** Waits for a place again. Without one when the signal aborts first. */
+  retake(signal: AbortSignal): Promise<void>;
+}
+
+/** Waits for a place, or answers `null` when the signal aborted first. */
+export async function takeSeat(gate: Gate, signal: AbortSignal): Promise<Seat | null> {
+  let leave = await gate.enter(signal);
+  if (leave === null) return null;
+  return {
+    leave() {
+      leave?.();
+      leave = null;
+    },
+    async retake(again) {
+      leave ??= await gate.enter(again);
+    },
+  };
+}
+
 function turnOf(waiting: (() => void)[], signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve(false);

@@ -1,16 +1,20 @@
 /** From what a model asked for to a call: names, arguments, identity, and the record the dispatcher keeps with it. */
 
 import { completeAnnotations } from '../core/annotations.ts';
+import type { EarlierDecision } from '../core/approval.ts';
 import { createCall, type ToolCall, type ToolProgress, type Turn } from '../core/call.ts';
 import { describeThrown } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { checkOptions, expected } from '../core/options.ts';
+import type { CallServices } from '../core/services.ts';
 import { createState } from '../core/state.ts';
+import type { Executed } from '../core/status.ts';
 import type { CallTerms } from '../core/terms.ts';
 import type { Tool, ToolRequest } from '../tools/tool.ts';
 import type { DispatcherParts } from './dispatcher.ts';
 import { stripHidden } from './hidden-arguments.ts';
 import { progressEvent } from './lifecycle.ts';
+import type { Seat } from './limits.ts';
 import type { DispatchRecord } from './record.ts';
 import { readArguments } from './request.ts';
 
@@ -31,6 +35,19 @@ export interface Opening extends Omit<CallOptions, 'signal' | 'turn'> {
   readonly terms: CallTerms | null;
   /** What a tool that ran elsewhere answered. */
   readonly output: unknown;
+  readonly seat: Seat | null;
+  /** What was decided about this call before, and where that left off. */
+  readonly resumption: Resumption | null;
+}
+
+/** A call that is taken up again. */
+export interface Resumption {
+  readonly resumes: number;
+  readonly decisions: readonly EarlierDecision[];
+  /** The span it goes on from, as a W3C `traceparent`. */
+  readonly trace: string | null;
+  /** What may have happened since. */
+  readonly executedBefore: Executed;
 }
 
 const MAX_NAME = 128;
@@ -50,12 +67,13 @@ const isTurn = (turn: unknown): boolean =>
   isObject(turn) && [turn.sessionId, turn.turnId, turn.runId].every((id) => id === undefined || typeof id === 'string');
 
 /** Makes the call. Arguments that cannot be used are noted for admission, so that observing layers see the call too. */
-export function openCall(request: ToolRequest, opening: Opening, parts: DispatcherParts): ToolCall {
-  const { tool, turn, signal, nesting } = opening;
+export function openCall(request: ToolRequest, opening: Opening, parts: DispatcherParts & { readonly services: CallServices }): ToolCall {
+  const { tool, turn, signal, nesting, seat, resumption } = opening;
   const { args: sent, problem } = readArguments(request.arguments, parts.limits);
   const { args, stripped } = tool === null ? { args: sent, stripped: 0 } : stripHidden(tool, sent);
   const record: DispatchRecord = {
     ...{ tool, problem, hiddenStripped: stripped, output: opening.output, admitted: null, done: false, reported: 0 },
+    seats: seat === null ? [] : [seat],
     report: (progress) => tell(call, record, progress, opening, parts),
   };
   const call = createCall(
@@ -68,11 +86,15 @@ export function openCall(request: ToolRequest, opening: Opening, parts: Dispatch
       schema: tool?.ownSchema ?? null,
       description: tool?.description ?? '',
       annotations: tool?.annotations ?? completeAnnotations(),
-      turn,
+      turn: resumption === null ? turn : Object.freeze({ ...turn, resumes: resumption.resumes }),
       signal,
       report: record.report,
+      ...(resumption === null || resumption.trace === null ? {} : { metadata: Object.freeze({ traceparent: resumption.trace }) }),
     },
-    createState({ clock: parts.clock, createId: parts.createId, host: record, nesting, prompts: parts.prompts }),
+    createState({
+      ...{ clock: parts.clock, createId: parts.createId, host: record, nesting, prompts: parts.prompts, services: parts.services },
+      ...(resumption === null ? {} : { decisions: resumption.decisions, executedBefore: resumption.executedBefore }),
+    }),
     null,
     opening.terms,
   );

@@ -3,6 +3,7 @@
 import { stateOf, type ToolCall, type ToolProgress } from '../core/call.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { Tool } from '../tools/tool.ts';
+import type { Seat } from './limits.ts';
 
 export interface DispatchRecord {
   /** The tool that was asked for, or `null` when this turn has none of that name. */
@@ -14,6 +15,8 @@ export interface DispatchRecord {
   readonly report: (progress: ToolProgress) => void;
   /** What a tool that ran elsewhere answered. */
   readonly output?: unknown;
+  /** The places it takes among others. */
+  readonly seats: Seat[];
   /** The arguments that fitted the advertised schema. */
   admitted: JsonObject | null;
   /** The call has been answered; whatever a tool still reports is too late. */

@@ -1,6 +1,14 @@
 /** `allium/policy`: what a call may do at most, what it may do unasked, and who has to be asked. */
 
 export { narrowPolicy, policyOf } from './ambient-policy.ts';
+export { answerApproval } from './approvals/answer-approval.ts';
+export type { Approval, ApprovalReply, ApprovalState } from './approvals/approval.ts';
+export { approvalState } from './approvals/approval-rules.ts';
+export type { ApprovalFilter, ApprovalStore } from './approvals/approval-store.ts';
+export type { ApprovalProblem, FileApprovals, FileApprovalsOptions } from './approvals/file-approvals.ts';
+export { fileApprovals } from './approvals/file-approvals.ts';
+export type { MemoryApprovalsOptions } from './approvals/memory-approvals.ts';
+export { memoryApprovals } from './approvals/memory-approvals.ts';
 export type { ArgConstraint } from './arg-constraint.ts';
 export type { ArgConstraints } from './arg-constraints.ts';
 export type { CapabilityPolicy, PolicyQuestion } from './capability-policy.ts';
@@ -41,6 +49,9 @@ export type {
   ProposedRequest,
 } from './permissions/permission.ts';
 export { FILESYSTEM_KINDS, PERMISSION_DECISIONS } from './permissions/permission.ts';
+export type { Approved } from './permissions/ask-permission.ts';
+export type { PermissionReport, PermissionSet } from './permissions/preflight.ts';
+export { permissionGate, permissionReportOf } from './permissions/preflight.ts';
 export type { PermissionRule, RuleDecision } from './permissions/rules/read-rules.ts';
 export type { RulesPolicy, RulesPolicyOptions } from './permissions/rules/rules-policy.ts';
 export { rulesPolicy } from './permissions/rules/rules-policy.ts';

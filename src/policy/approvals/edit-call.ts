@@ -10,12 +10,13 @@ export type Edited = { readonly call: ToolCall } | { readonly result: ToolResult
 
 /**
  * The call with other arguments, the same call where they are no others, or a `schema_violation`. They are taken in like those of a
- * model: hidden ones are taken off, and the rest is held to a schema where a dispatcher knows it. Throws for what is not JSON.
+ * model: hidden ones are taken off, and the tool's own schema is held against them before it runs; right here where they are final.
+ * Throws for what is not JSON.
  */
-export function editCall(call: ToolCall, args: object | undefined, schema: 'advertised' | 'own' = 'advertised'): Edited {
+export function editCall(call: ToolCall, args: object | undefined, areFinal = false): Edited {
   if (args === undefined) return { call };
   const services = servicesOf(call);
-  const edited = services === null ? withCall(call, { toolArgs: args }) : services.admit(call, args, schema);
+  const edited = services === null ? withCall(call, { toolArgs: args }) : services.admit(call, args, areFinal);
   if (typeof edited === 'string') return { result: refuse(call, 'schema_violation', edited) };
   return { call: canonicalJson(edited.toolArgs) === canonicalJson(call.toolArgs) ? call : edited };
 }

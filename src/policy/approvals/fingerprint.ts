@@ -18,8 +18,7 @@ export function definitionOf(call: ToolCall): string {
   if (whole !== null) return whole;
   const before = schema === null ? undefined : definitions.get(schema);
   if (before?.description === description && before.annotations === annotations) return before.hash;
-  // Annotations are plain data with optional members, which is what JSON objects are.
-  const hash = hashCanonical({ schema, description, annotations } as Parameters<typeof hashCanonical>[0]);
+  const hash = hashCanonical({ schema, description, annotations });
   if (schema !== null && isFixed(schema) && isFixed(annotations)) definitions.set(schema, { description, annotations, hash });
   return hash;
 }

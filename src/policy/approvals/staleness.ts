@@ -6,12 +6,11 @@ import type { Refusal } from '../../core/terms.ts';
 import { definitionOf, fingerprintOf } from './fingerprint.ts';
 
 /**
- * Why an earlier decision may not be used: a process that took the call up died with it, or an approval was given for another
- * definition, other arguments or under other rules. A no is a no, whatever changed since.
+ * Why an earlier approval may not be used: it was given for another definition, other arguments or under other rules. A no is a no,
+ * whatever changed since.
  */
 export function staleness(call: ToolCall, policy: string, earlier: EarlierDecision): Refusal | null {
   const { gate, decision } = earlier;
-  if (decision === 'lost') return { status: 'outcome_unknown', message: LOST, blockedBy: gate };
   if (decision !== 'allow_once' && decision !== 'allow_always') return null;
   if (earlier.definition !== definitionOf(call))
     return { status: 'definition_changed', message: stale(call, 'its definition has changed'), blockedBy: gate };
@@ -20,10 +19,6 @@ export function staleness(call: ToolCall, policy: string, earlier: EarlierDecisi
     return { status: 'consent_denied', message: stale(call, 'the call has changed'), blockedBy: gate };
   return null;
 }
-
-/** For whoever asks again after a process has died. */
-export const LOST =
-  'The call was approved and taken up, and the process that ran it died. It may have done its work; check before you ask for it again.';
 
 const stale = ({ toolName }: ToolCall, why: string): string =>
   `${toolName} was approved, but ${why} since, so it did not run. Ask for the call again as it should be.`;

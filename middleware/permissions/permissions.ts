@@ -1,0 +1,95 @@
+/** What a call is about to do has to be allowed: by checkers, or by a person they send for. */
+
+import {
+  type ApprovalRecord,
+  annotate,
+  checkOptions,
+  defineLayer,
+  type EntryPatch,
+  expected,
+  expectedChecker,
+  gateCall,
+  type PermissionChecker,
+  permissionGate,
+  type PermissionReport,
+  permissionReportOf,
+  type ToolLayer,
+  type ToolResult,
+  withResult,
+} from '../../src/index.ts';
+
+export interface PermissionsOptions {
+  /** Policies and functions that are asked about everything a call is about to do. Any deny counts before any ask, and any ask before any allow. */
+  readonly checkers: readonly PermissionChecker[];
+  /** For what a tool proposes and nobody has an opinion on: `allow`, `deny`, `ask` or `require_approval`. @default 'deny' */
+  readonly fallback?: 'allow' | 'deny' | 'ask' | 'require_approval';
+  /** Nothing is refused or asked; what would have been is on record, and told to the function. @default false */
+  readonly shadow?: boolean | ((report: PermissionReport) => void);
+  /** How long somebody may take to approve, in milliseconds. @default as long as the caller waits */
+  readonly expiresMs?: number;
+}
+
+/** A longer timer fires at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+const EXPECTED = {
+  checkers: expected.required(expected.listOf(expectedChecker)),
+  fallback: expected.oneOf('allow', 'deny', 'ask', 'require_approval'),
+  shadow: { text: 'true, false or a function', test: (value: unknown) => typeof value === 'boolean' || typeof value === 'function' },
+  expiresMs: {
+    text: `a whole number from 1 to ${MAX_TIMER_MS}`,
+    test: (value: unknown) => expected.integer(1).test(value) && Number(value) <= MAX_TIMER_MS,
+    numeric: true,
+  },
+} as const;
+
+/**
+ * Lays checkers down for every call below. They are asked once, right before the tool, about the arguments it would get: about the call
+ * itself (`tool.call`, where no opinion means go on) and about each request the tool proposes. It sees what a tool says it is about to
+ * do, not what it does: for that there are jails and sandboxes.
+ */
+export function permissions(options: PermissionsOptions): ToolLayer {
+  checkOptions('permissions', options, EXPECTED);
+  const { checkers, fallback = 'deny', shadow = false, expiresMs } = options;
+  const gate = permissionGate({
+    owner: 'permissions',
+    checkers: Object.freeze([...checkers]),
+    fallback: fallback === 'ask' ? 'require_approval' : fallback,
+    shadow: shadow !== false,
+    expiresMs,
+  });
+  return defineLayer({
+    name: 'permissions',
+    async caller(call, next) {
+      const result = await next(gateCall(call, gate));
+      const report = permissionReportOf(call);
+      if (report === undefined) return result;
+      if (typeof shadow === 'function' && report.shadow !== undefined) tell(shadow, report);
+      return recorded(result, report);
+    },
+  });
+}
+
+function tell(listener: (report: PermissionReport) => void, report: PermissionReport): void {
+  try {
+    listener(report);
+  } catch {
+    // Who only watches changes nothing, also by failing.
+  }
+}
+
+/** Who decided, over what, and who approved. Kinds and codes only: a path or a command may be secret. */
+function recorded(result: ToolResult, report: PermissionReport): ToolResult {
+  const { approval, shadow, ...rest } = report;
+  const line: EntryPatch = {
+    ...{ status: approval?.decision ?? report.decision },
+    ...(report.code === undefined ? {} : { code: report.code }),
+    ...(shadow === undefined ? {} : { shadow: shadow.map(({ decision }) => decision) }),
+  };
+  const patch = { permissions: { ...rest, ...(shadow === undefined ? {} : { shadow }), ...(approval === undefined ? {} : { approval }) } };
+  return annotate(approval === undefined ? result : withResult(result, { approval: approvalOf(approval) }), patch, line);
+}
+
+function approvalOf({ receiptUri: _receiptUri, ...approval }: NonNullable<PermissionReport['approval']>): ApprovalRecord {
+  return approval;
+}

@@ -1,0 +1,165 @@
+/** Calls that wait for somebody: kept when they stop, taken up once when somebody has decided. */
+
+import { BRAND, withAudit } from '../core/build-result.ts';
+import { stateOf, type ToolCall, type Turn } from '../core/call.ts';
+import { type Clock, isoTime } from '../core/clock.ts';
+import { AlliumError, describeThrown, isAlliumError, oneLine } from '../core/errors.ts';
+import { type JsonObject, type JsonValue, snapshotObject } from '../core/json.ts';
+import { termsFor } from '../core/nested-terms.ts';
+import { fail, type ToolResult } from '../core/result.ts';
+import { outcomeOf } from '../core/status.ts';
+import { NO_TERMS, type Refusal } from '../core/terms.ts';
+import { alreadyResolved, type ApprovalChange, changeApproval, readReply } from '../policy/approvals/answer-approval.ts';
+import type { Approval, ApprovalReply } from '../policy/approvals/approval.ts';
+import { decisionOf, endedWith, takenUp } from '../policy/approvals/approval-rules.ts';
+import type { ApprovalStore } from '../policy/approvals/approval-store.ts';
+import { isYes } from '../policy/approvals/read-answer.ts';
+import type { Registry } from '../tools/registry.ts';
+import { describeProblems, validateJson } from '../tools/schema/validator.ts';
+import type { Logger, ToolRequest } from '../tools/tool.ts';
+import type { Opening, Resumption } from './open-call.ts';
+
+export interface ApprovalParts {
+  readonly approvals: ApprovalStore;
+  readonly shown: Registry;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** How a call goes through the stack once more. */
+export interface Reentry {
+  readonly request: ToolRequest;
+  readonly turn: Turn;
+  readonly opening: Pick<Opening, 'resumption' | 'terms'>;
+  /** Which approval a process took up and died with: the call may have run, nobody may run it, and only who records is told. */
+  readonly lost: JsonObject | null;
+}
+
+export interface Approvals {
+  /** Keeps a call whose result says that it waits; other results are handed on. */
+  readonly keepOpen: (call: ToolCall, result: ToolResult) => Promise<ToolResult>;
+  /** Takes a call up with this decision, or with one that was written down elsewhere. */
+  resume(id: string, decision: object | undefined, reenter: (reentry: Reentry) => Promise<ToolResult>): Promise<ToolResult>;
+}
+
+export function createApprovals({ approvals: store, shown, clock, logger }: ApprovalParts): Approvals {
+  /** Whether the tool ran is on record already; a note that is missing makes a later question end as unknown. */
+  const noteEnding = async (approval: Approval, { status, executed }: ToolResult) => {
+    try {
+      await store.replace(endedWith(approval, { status, executed }, clock.now()));
+    } catch (thrown) {
+      logger.warn({ approvalId: approval.id, error: describeThrown(thrown) }, 'how an approved call ended could not be noted');
+    }
+  };
+
+  return {
+    async keepOpen(call, result) {
+      const approval = approvalOf(call, result, clock);
+      if (approval === null) return result;
+      try {
+        await store.add(approval);
+        return result;
+      } catch (thrown) {
+        return withAudit(fail(call, 'exception', thrown, NOT_KEPT), result.audit);
+      }
+    },
+    async resume(id, decision, reenter) {
+      const reply = decision === undefined ? null : readReply(decision, clock.now());
+      const { before, after } = await storeSteps(() => changeApproval(store, id, clock, taking(id, reply, { shown, clock })));
+      if (after.ended !== null) return reenter(lostCall(before));
+      const result = await reenter(reentryOf(before, reply ?? before.reply, clock.now())).catch(
+        asRaised((raised) => noteEnding(after, raised)),
+      );
+      await noteEnding(after, result);
+      return result;
+    },
+  };
+}
+
+const NOT_KEPT = 'The call needs an approval, and the question could not be kept, so nobody can answer it. It did not run.';
+
+/** What a call that waits is kept as. `null` for calls that do not, and for those that a tool made: taken up alone, they would be free of what holds that tool. */
+function approvalOf(call: ToolCall, result: ToolResult, clock: Clock): Approval | null {
+  const { interruption, audit } = result;
+  const { question, trace } = result[BRAND].state;
+  const isAlone = stateOf(call).nesting === 0 && termsFor(null) === null;
+  if (interruption === undefined || question === null || outcomeOf(result) !== 'interrupted' || !isAlone) return null;
+  const { id, kind, fingerprint, shown, options, expiresAt = null } = interruption;
+  const { toolName, callId, turn, toolArgs } = call;
+  return Object.freeze({
+    ...{ id, kind, toolName, callId, fingerprint, shown, options, expiresAt, trace, ...question },
+    ...{ revision: 0, arguments: toolArgs, reply: null, taken: null, ended: null },
+    turn: snapshotObject(turn) as unknown as Turn, // A copy of a turn is one.
+    requestedAt: isoTime(clock.now()),
+    earlier: stateOf(call).decisions,
+    receiptUri: audit?.receiptUri ?? null,
+  });
+}
+
+/** One step from waiting to taken up. Throws what whoever decides has to hear; nothing is changed then. */
+function taking(id: string, reply: ApprovalReply | null, { shown, clock }: Pick<ApprovalParts, 'shown' | 'clock'>): ApprovalChange {
+  return (approval, state) => {
+    const now = clock.now();
+    if (state === 'ended' || state === 'taken' || (reply !== null && approval.reply !== null)) throw alreadyResolved(id);
+    if (state === 'lost') return endedWith(approval, { status: 'outcome_unknown', executed: 'unknown' }, now);
+    const decided = reply ?? approval.reply;
+    if (decided === null && state === 'pending')
+      throw new AlliumError('ERR_APPROVAL_PENDING', `nobody has decided about approval "${oneLine(id)}" yet`);
+    if (decided?.supplied !== undefined) demandFit(shown, approval.toolName, decided.supplied.value);
+    return takenUp(approval, decided, now);
+  };
+}
+
+function demandFit(shown: Registry, toolName: string, value: JsonValue): void {
+  const schema = shown.get(toolName)?.outputSchema;
+  const problems = schema === undefined ? [] : validateJson(schema, value);
+  if (problems.length === 0) return;
+  throw new AlliumError('ERR_INVALID_DECISION', `the result does not have the form that the tool promises: ${describeProblems(problems)}`);
+}
+
+/** A store that fails lets nothing run, and says no more than that: its error may speak of what it keeps. */
+async function storeSteps<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (isAlliumError(thrown)) throw thrown;
+    throw new AlliumError('ERR_APPROVALS_UNAVAILABLE', 'the store that keeps approvals failed, so nothing was run', {}, { cause: thrown });
+  }
+}
+
+function reentryOf(approval: Approval, reply: ApprovalReply | null, now: number): Reentry {
+  const { toolName: name, callId: id, turn, trace, earlier } = approval;
+  const decision = decisionOf(approval, reply, now);
+  const resumption: Resumption = {
+    resumes: resumesOf(turn),
+    decisions: Object.freeze([...earlier, decision]),
+    trace,
+    executedBefore: 'no',
+  };
+  // Rules may have changed so that nobody asks any more: who said no is heard all the same.
+  const guard = isYes(decision.decision) ? null : () => refusalOf(decision.decision);
+  const terms = guard === null ? null : Object.freeze({ ...NO_TERMS, guards: Object.freeze([guard]) });
+  return { request: { name, arguments: approval.arguments ?? {}, id }, turn, opening: { resumption, terms }, lost: null };
+}
+
+const resumesOf = ({ resumes = 0 }: Turn): number => resumes + 1;
+
+const refusalOf = (decision: string): Refusal =>
+  decision === 'expired'
+    ? { status: 'consent_expired', message: 'Nobody decided about the call in time, so it did not run.', blockedBy: 'approvals' }
+    : { status: 'consent_denied', message: 'The call was not approved. Do not repeat it unchanged.', blockedBy: 'approvals' };
+
+function lostCall(approval: Approval): Reentry {
+  const { toolName: name, callId: id, turn, trace, gate, fingerprint, requestedAt, receiptUri } = approval;
+  const resumption: Resumption = { resumes: resumesOf(turn), decisions: [], trace, executedBefore: 'unknown' };
+  const lost = { id: approval.id, gate, fingerprint, requestedAt, ...(receiptUri === null ? {} : { receiptUri }) };
+  return { request: { name, arguments: {}, id }, turn, opening: { resumption, terms: null }, lost };
+}
+
+/** A call that is refused by raising has ended too. */
+const asRaised =
+  (ended: (result: ToolResult) => Promise<void>) =>
+  async (thrown: unknown): Promise<never> => {
+    if (isAlliumError(thrown) && thrown.result !== undefined) await ended(thrown.result);
+    throw thrown;
+  };

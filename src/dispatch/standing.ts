@@ -1,0 +1,35 @@
+/** Grants as the dispatcher uses them: a standing approval is looked for by call, and kept for exactly what was shown. */
+
+import type { Clock } from '../core/clock.ts';
+import type { CreateId } from '../core/ids.ts';
+import { canonicalJson } from '../core/canonical.ts';
+import { scrubFor } from '../core/scrub-for.ts';
+import type { StandingApprovals } from '../core/services.ts';
+import { createGrant } from '../policy/grants/grant.ts';
+import type { GrantStore } from '../policy/grants/grant-store.ts';
+
+/** An answer for always holds a month: somebody has to think again. */
+const ALWAYS_MS = 30 * 86_400_000;
+
+export function standingFrom(grants: GrantStore, workspace: string, clock: Clock, createId: CreateId): StandingApprovals {
+  return {
+    async use({ toolName, toolArgs: args, turn: { sessionId } }, definition) {
+      const grant = await grants.use({ toolName, args, definition, sessionId, workspace });
+      return grant === null ? null : { id: grant.id, decision: grant.decision, decidedBy: grant.grantedBy, decidedAt: grant.grantedAt };
+    },
+    async keep(call, definition, { decision, by }) {
+      const { toolName, toolArgs: args, turn } = call;
+      const grant = createGrant(
+        {
+          ...{ toolName, args, definition, workspace, sessionId: turn.sessionId },
+          decision: decision === 'allow_always' ? 'allow' : 'reject',
+          ...{ scope: 'session', grantedBy: by, ttlMs: ALWAYS_MS },
+          // What a person saw may hold what redaction knows to be secret; the note of it is for lists and logs.
+          shown: scrubFor(call, `${toolName} ${canonicalJson(args)}`),
+        },
+        { clock, createId: () => `grant_${createId()}` },
+      );
+      await grants.add(grant);
+    },
+  };
+}

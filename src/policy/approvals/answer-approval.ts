@@ -1,0 +1,80 @@
+/** Answering an approval: one answer counts, and whoever comes second is told. */
+
+import { type Clock, isoTime, systemClock } from '../../core/clock.ts';
+import { AlliumError, oneLine } from '../../core/errors.ts';
+import type { Approval, ApprovalReply, ApprovalState } from './approval.ts';
+import { approvalState, withReply } from './approval-rules.ts';
+import type { ApprovalStore } from './approval-store.ts';
+import { readAnswer } from './read-answer.ts';
+
+/** How often a change is tried again that somebody else's change came before. Each try means that one of theirs got through. */
+const MAX_TRIES = 100;
+
+/** What a change makes of an approval as it is; throws what the caller is told where there is nothing to change. */
+export type ApprovalChange = (approval: Approval, state: ApprovalState) => Approval;
+
+/** Reads, decides and replaces until nobody was faster. Answers the approval before and after. */
+export async function changeApproval(
+  store: ApprovalStore,
+  id: string,
+  clock: Clock,
+  change: ApprovalChange,
+): Promise<{ readonly before: Approval; readonly after: Approval }> {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const before = await store.get(id);
+    if (before === null) throw new AlliumError('ERR_UNKNOWN_APPROVAL', `there is no approval "${oneLine(id)}"`);
+    const after = change(before, approvalState(before, clock.now()));
+    const isDone: unknown = await store.replace(after);
+    // A store that does not say so has not done it.
+    if (isDone === true) return { before, after };
+  }
+  throw new AlliumError('ERR_APPROVALS_UNAVAILABLE', `approval "${oneLine(id)}" could not be changed: it changes all the time`);
+}
+
+/** Reads somebody's decision, or throws `ERR_INVALID_DECISION`: what waits goes on waiting. */
+export function readReply(decision: unknown, now: number): ApprovalReply {
+  const answer = readOrNull(decision);
+  if (answer === null)
+    throw new AlliumError(
+      'ERR_INVALID_DECISION',
+      'a decision is { decision, decidedBy?, reason?, args?, result? }, with "allow_once", "allow_always", "reject_once" or "reject_always", and args or a result only where it allows',
+    );
+  const { decidedBy = 'host', reason, ...rest } = answer;
+  return Object.freeze({
+    ...rest,
+    decidedBy: oneLine(decidedBy),
+    decidedAt: isoTime(now),
+    ...(reason === undefined ? {} : { reason: oneLine(reason) }),
+  });
+}
+
+function readOrNull(decision: unknown): ReturnType<typeof readAnswer> {
+  try {
+    return readAnswer(decision);
+  } catch {
+    return null;
+  }
+}
+
+export const alreadyResolved = (id: string): AlliumError =>
+  new AlliumError('ERR_APPROVAL_RESOLVED', `approval "${oneLine(id)}" was answered before`);
+
+/**
+ * Writes an answer down, for a host elsewhere that takes the call up with `resume(id)`. It runs nothing. Throws `ERR_APPROVAL_RESOLVED`
+ * where somebody was faster, and `ERR_APPROVAL_EXPIRED` for a yes that comes too late; a late no is kept.
+ */
+export async function answerApproval(
+  store: ApprovalStore,
+  id: string,
+  decision: object,
+  { clock = systemClock }: { readonly clock?: Clock } = {},
+): Promise<Approval> {
+  const reply = readReply(decision, clock.now());
+  const { after } = await changeApproval(store, id, clock, (approval, state) => {
+    if (approval.reply !== null || (state !== 'pending' && state !== 'expired')) throw alreadyResolved(id);
+    if (state === 'expired' && reply.decision.startsWith('allow'))
+      throw new AlliumError('ERR_APPROVAL_EXPIRED', `approval "${oneLine(id)}" expired at ${approval.expiresAt ?? ''}`);
+    return withReply(approval, reply);
+  });
+  return after;
+}

@@ -1,0 +1,68 @@
+/** Whether a value is an approval, to the last field: what a file holds may have been written by anybody, or by half. */
+
+import { APPROVAL_ANSWERS } from '../../core/approval.ts';
+import { AlliumError } from '../../core/errors.ts';
+import { isObject, snapshot } from '../../core/json.ts';
+import type { Approval } from './approval.ts';
+
+const FIELDS =
+  'id revision kind toolName callId turn arguments gate fingerprint definition policy shown options requestedAt expiresAt earlier trace receiptUri reply taken ended'.split(
+    ' ',
+  );
+const DECISIONS: readonly unknown[] = [...APPROVAL_ANSWERS, 'expired'];
+
+export function isApproval(value: unknown): value is Approval {
+  if (!isObject(value) || Object.keys(value).length !== FIELDS.length || !FIELDS.every((field) => Object.hasOwn(value, field)))
+    return false;
+  const texts = [value.id, value.toolName, value.callId, value.gate, value.fingerprint, value.definition].every(isText);
+  const kinds = value.kind === 'approval_required' || value.kind === 'auth_required';
+  const notes = [value.trace, value.receiptUri].every((note) => note === null || isText(note)) && typeof value.policy === 'string';
+  return texts && kinds && notes && isCount(value.revision) && hasCall(value) && hasTimes(value) && hasAnswers(value);
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+
+/** Only as it is written here: a time that can be written in two ways can also be compared in two. */
+function isTime(value: unknown): value is string {
+  const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isFinite(ms) && new Date(ms).toISOString() === value;
+}
+
+/** Only a call that was taken up is without its arguments: otherwise half a file would run with none. */
+function hasCall({ turn, arguments: args, shown, options, taken }: Record<string, unknown>): boolean {
+  if (!isObject(turn) || !isText(turn.sessionId) || typeof turn.iteration !== 'number') return false;
+  const isComplete = taken === null ? isObject(args) && isObject(shown) : args === null && shown === null;
+  return isComplete && Array.isArray(options) && options.every((option) => (APPROVAL_ANSWERS as readonly unknown[]).includes(option));
+}
+
+function hasTimes({ requestedAt, expiresAt, taken, ended }: Record<string, unknown>): boolean {
+  if (!isTime(requestedAt) || !(expiresAt === null || isTime(expiresAt))) return false;
+  if (taken !== null && !(isObject(taken) && isTime(taken.at) && isObject(taken.owner))) return false;
+  return ended === null || (isObject(ended) && taken !== null && isTime(ended.at) && isText(ended.status) && isText(ended.executed));
+}
+
+function hasAnswers({ earlier, reply }: Record<string, unknown>): boolean {
+  const isReply = (value: unknown) =>
+    isObject(value) &&
+    (APPROVAL_ANSWERS as readonly unknown[]).includes(value.decision) &&
+    isText(value.decidedBy) &&
+    isTime(value.decidedAt) &&
+    (value.args === undefined || isObject(value.args)) &&
+    (value.supplied === undefined || (isObject(value.supplied) && Object.hasOwn(value.supplied, 'value')));
+  const isEarlier = (value: unknown) =>
+    isObject(value) &&
+    DECISIONS.includes(value.decision) &&
+    [value.id, value.gate, value.fingerprint, value.definition, value.decidedBy].every(isText) &&
+    isTime(value.decidedAt) &&
+    isTime(value.requestedAt);
+  return Array.isArray(earlier) && earlier.every(isEarlier) && (reply === null || isReply(reply));
+}
+
+/** A copy nobody else holds: a store takes only what it could read again. */
+export function checkedApproval(owner: string, approval: unknown): Approval {
+  const copy: unknown = snapshot(approval);
+  if (isApproval(copy)) return copy;
+  throw new AlliumError('ERR_INVALID_OPTION', `${owner}: what was given is no approval`, { layer: owner, option: 'approval' });
+}

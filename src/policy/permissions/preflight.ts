@@ -1,0 +1,117 @@
+/** The permission check of a call: made once, right before the executor, on what it would be entered with. */
+
+import { stateOf, type ToolCall } from '../../core/call.ts';
+import { hashCanonical } from '../../core/hash-canonical.ts';
+import type { JsonObject, JsonValue } from '../../core/json.ts';
+import type { ToolResult } from '../../core/result.ts';
+import { type Gate, termsOf } from '../../core/terms.ts';
+import { policyOf } from '../ambient-policy.ts';
+import { findingOf } from './finding.ts';
+import type { PermissionChecker } from './permission.ts';
+import { nameOfChecker } from './evaluate.ts';
+import { requestsOf } from './proposals.ts';
+import { type Approved, askPermission, isApproved } from './ask-permission.ts';
+import { cancelledBefore, denied, undecidable } from './permission-endings.ts';
+
+/** Checkers that somebody laid down for a call, with what they fall back to. */
+export interface PermissionSet {
+  /** Who laid them down, for records. */
+  readonly owner: string;
+  readonly checkers: readonly PermissionChecker[];
+  /** For requests, other than `tool.call`, that nobody has an opinion on. */
+  readonly fallback: 'allow' | 'deny' | 'require_approval';
+  /** They are asked and what they say is on record, but nothing is refused. */
+  readonly shadow: boolean;
+  /** How long somebody may take to approve. */
+  readonly expiresMs?: number | undefined;
+}
+
+/** What the check came to, for records. */
+export interface PermissionReport {
+  readonly decision: 'allow' | 'deny' | 'require_approval';
+  readonly by: string | null;
+  readonly code?: string;
+  /** The kinds of what was asked for. */
+  readonly requests: readonly string[];
+  /** Who approved, where somebody had to. */
+  readonly approval?: Approved;
+  /** What would have been refused or asked, had it counted. */
+  readonly shadow?: readonly {
+    readonly owner: string;
+    readonly decision: 'deny' | 'require_approval';
+    readonly by: string;
+    readonly code?: string;
+  }[];
+}
+
+const setsOf = new WeakMap<Gate, PermissionSet | null>();
+const reports = new WeakMap<object, PermissionReport>();
+
+/** The report of the pass a result belongs to, or `undefined` where no check was made. */
+export const permissionReportOf = (call: ToolCall): PermissionReport | undefined => reports.get(stateOf(call));
+
+/**
+ * A gate for `gateCall` that holds calls to a set of checkers. Of several on one call the first does the work of all: each set decides with
+ * its own fallback, and the strictest of them counts.
+ */
+export function permissionGate(set: PermissionSet | null): Gate {
+  const gate: Gate = async (call) => {
+    const gates = termsOf(call).gates.filter((one) => setsOf.has(one));
+    return gates[0] === gate
+      ? checkPermissions(
+          call,
+          gates.flatMap((one) => setsOf.get(one) ?? []),
+        )
+      : null;
+  };
+  setsOf.set(gate, set);
+  return gate;
+}
+
+/** Holds the files that a tool proposes to touch to the capability policy, also where nobody laid down checkers. */
+export const capabilityGate: Gate = permissionGate(null);
+
+async function checkPermissions(call: ToolCall, sets: readonly PermissionSet[]): Promise<ToolResult | ToolCall | null> {
+  let requests: Awaited<ReturnType<typeof requestsOf>>;
+  try {
+    requests = await requestsOf(call);
+  } catch (thrown) {
+    return undecidable(call, thrown);
+  }
+  const kinds = requests.map(({ kind }) => kind);
+  const finding = await findingOf(call, requests, sets);
+  if (call.signal.aborted) return cancelledBefore(call);
+  const report: PermissionReport = {
+    ...{ decision: finding.decision, by: finding.by, requests: kinds },
+    ...(finding.code === undefined ? {} : { code: finding.code }),
+    ...(finding.shadow.length === 0 ? {} : { shadow: finding.shadow }),
+  };
+  reports.set(stateOf(call), report);
+  if (finding.decision === 'allow') return null;
+  if (finding.decision === 'deny') return denied(call, finding);
+  // Whoever wrote these arguments has seen them.
+  if (isApproved(call)) return null;
+  const asked = await askPermission(call, requests, finding, { policy: digestOf(call, sets), expiresMs: shortest(sets) });
+  if (asked.approval !== undefined) reports.set(stateOf(call), { ...report, approval: asked.approval });
+  return asked.entered;
+}
+
+/** Stands for the rules in force: an approval that was given under others does not count. */
+function digestOf(call: ToolCall, sets: readonly PermissionSet[]): string {
+  const rules = sets.map(
+    ({ checkers, fallback, shadow }): JsonObject => ({
+      ...{ fallback, shadow },
+      checkers: checkers.map((checker, index): JsonValue => digestOfChecker(checker, index)),
+    }),
+  );
+  // Policies are plain data with optional members, which is what JSON objects are.
+  return hashCanonical({ rules, policy: policyOf(call) as unknown as JsonObject });
+}
+
+const digestOfChecker = (checker: PermissionChecker, index: number): string =>
+  (typeof checker === 'function' ? undefined : checker.digest) ?? nameOfChecker(checker, index);
+
+function shortest(sets: readonly PermissionSet[]): number | undefined {
+  const limits = sets.flatMap(({ expiresMs }) => expiresMs ?? []);
+  return limits.length === 0 ? undefined : Math.min(...limits);
+}
