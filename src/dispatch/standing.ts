@@ -5,7 +5,6 @@ import type { CreateId } from '../core/ids.ts';
 import { canonicalJson } from '../core/canonical.ts';
 import { scrubFor } from '../core/scrub-for.ts';
 import type { StandingApprovals } from '../core/services.ts';
-import { createGrant } from '../policy/grants/grant.ts';
 import type { GrantStore } from '../policy/grants/grant-store.ts';
 
 /** An answer for always holds a month: somebody has to think again. */
@@ -19,6 +18,8 @@ export function standingFrom(grants: GrantStore, workspace: string, clock: Clock
     },
     async keep(call, definition, { decision, by }) {
       const { toolName, toolArgs: args, turn } = call;
+      // Loaded when it is needed: patterns of grants know how to read a shell line.
+      const { createGrant } = await import('../policy/grants/grant.ts');
       const grant = createGrant(
         {
           ...{ toolName, args, definition, workspace, sessionId: turn.sessionId },
