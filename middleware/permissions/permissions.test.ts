@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { echoExecutor, makeCall, testClock } from '../../conformance/index.ts';
+import { echoExecutor, makeCall, settle, testClock } from '../../conformance/index.ts';
 import {
   type ApprovalPrompt,
   composeToolCallers,
@@ -11,7 +11,7 @@ import {
   withCall,
 } from '../../src/index.ts';
 import { memoryApprovals } from '../../src/policy/index.ts';
-import { consent, redaction, requiredReason, scopedExecutor } from '../index.ts';
+import { consent, redaction, requiredReason, scopedExecutor, timeout } from '../index.ts';
 import { permissions, type PermissionsOptions } from './permissions.ts';
 
 const schema = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] } as const;
@@ -283,6 +283,33 @@ describe('permissions', () => {
 
     expect(await calling).toMatchObject({ status: 'consent_expired', executed: 'no' });
     expect(written).toEqual([]);
+  });
+
+  it('keeps the time a person takes off a timeout, and the tool’s own time on it', async () => {
+    const clock = testClock();
+    let answer = (_said: { decision: 'allow_once' }) => {};
+    const thinking: ApprovalPrompt = () => new Promise((resolve) => void (answer = resolve));
+    const layers = [timeout({ maxMs: 100, graceMs: 0 }), permissions({ checkers: [asking] })];
+    const { call, written } = writer({}, { layers, clock, prompts: [thinking] });
+    const calling = call();
+    await clock.advance(5000);
+    answer({ decision: 'allow_once' });
+
+    expect((await calling).status).toBe('ok');
+    expect(written).toHaveLength(1);
+    const slow = defineTool({ name: 'slow', description: '', inputSchema: { type: 'object' }, execute: () => new Promise(() => {}) });
+    const governed = governTools({
+      tools: [slow],
+      layers: [layers[0] as never, permissions({ checkers: [() => 'require_approval'] })],
+      clock,
+      prompts: [thinking],
+    });
+    const stuck = governed.call({ name: 'slow', arguments: {} });
+    await clock.advance(5000);
+    answer({ decision: 'allow_once' });
+    await settle();
+    await clock.advance(100);
+    expect(await stuck).toMatchObject({ status: 'timeout', executed: 'unknown' });
   });
 
   it('shadow: refuses nothing, and says what it would have refused', async () => {

@@ -1,11 +1,12 @@
 /** Runs work that may not heed its signal: a deadline and a caller that leaves are both answered in time. */
 
-import { type CallSlot, clockOf, isSignalAborted, type SLOT, type ToolCall, withLazySignal } from './call.ts';
+import { type CallSlot, clockOf, isSignalAborted, SLOT, type ToolCall, withLazySignal } from './call.ts';
 import type { Clock } from './clock.ts';
 import { forget, noteBegin, setDeadline, type Waiting } from './deadlines.ts';
 import type { Next } from './layer.ts';
 import type { ToolResult } from './result.ts';
 import { followAbort, type LazySignal } from './signal.ts';
+import { askedMsOf } from './while-asking.ts';
 
 export type Ran<T> = { readonly value: T } | { readonly thrown: unknown };
 /** Work that was stopped, and what it still did within the grace; `null` where it did not come to an end. */
@@ -88,6 +89,8 @@ interface Run<T> extends Waiting, LazySignal {
   readonly clock: Clock;
   readonly bounds: TimeBounds;
   readonly startedAt: number;
+  /** How long people had been asked about the call before. */
+  readonly askedBefore: number;
   /** Called once. Must not throw. */
   readonly answer: (ending: Ending<T>) => void;
   by: Stopped<T>['by'] | null;
@@ -103,6 +106,7 @@ function openRun<T>(source: Source, clock: Clock, bounds: TimeBounds, answer: Ru
     clock,
     bounds,
     startedAt: bounds.timeoutMs === undefined ? 0 : clock.monotonic(),
+    askedBefore: source[SLOT]?.state.askedMs ?? 0,
     answer,
     by: null,
     timedOut: null,
@@ -143,8 +147,13 @@ function follow<T>(run: Run<T>): void {
 }
 
 function due<T>(run: Run<T>): void {
-  if (run.by === null) stop(run, 'timeout');
-  else end(run, null);
+  if (run.by !== null) return end(run, null);
+  // Somebody below may have been asked: the time they took is theirs.
+  const askedMs = askedMsOf(run.source) - run.askedBefore;
+  const now = run.clock.monotonic();
+  const leftMs = askedMs === 0 ? 0 : run.startedAt + (run.bounds.timeoutMs ?? 0) + askedMs - now;
+  if (leftMs > 0) setDeadline(run.clock, now, leftMs, run);
+  else stop(run, 'timeout');
 }
 
 function stop<T>(run: Run<T>, by: Stopped<T>['by']): void {

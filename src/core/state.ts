@@ -70,6 +70,9 @@ export interface CallState {
   decisions: readonly EarlierDecision[];
   /** The question that this pass ends with. */
   question: OpenQuestion | null;
+  /** How long people have been asked about this call, and since when somebody is being asked now, by the monotonic clock. */
+  askedMs: number;
+  askingSince: number | null;
   /** The span of this pass, as a W3C `traceparent`. */
   trace: string | null;
   /** What an earlier pass over the same call may have done. */
@@ -120,6 +123,8 @@ export function createState(seed: StateSeed = {}): CallState {
     services: seed.services ?? null,
     decisions: seed.decisions ?? NONE,
     question: null,
+    askedMs: 0,
+    askingSince: null,
     trace: null,
     executedBefore: seed.executedBefore ?? 'no',
     approvedArgs: null,

@@ -7,6 +7,7 @@ import type { JsonObject, JsonValue } from '../../core/json.ts';
 import type { Interruption } from '../../core/result.ts';
 import { servicesOf } from '../../core/services.ts';
 import { objectionToAsking, type Refusal } from '../../core/terms.ts';
+import { whileAsking } from '../../core/while-asking.ts';
 import { askPeople, type PersonsAnswer } from './ask-people.ts';
 import { definitionOf, fingerprintOf } from './fingerprint.ts';
 import { isForAlways, isYes, readAnswer, type ReadAnswer } from './read-answer.ts';
@@ -65,7 +66,7 @@ export async function askApproval(call: ToolCall, ask: ApprovalAsk): Promise<App
   const refusal = objectionToAsking(call);
   if (refusal !== null) return { refusal };
   const { signal, ...question } = questionAbout(call, ask);
-  const answer = await aside(call, () => askPeople(question, [...new Set([...(ask.prompts ?? []), ...promptsOf(call)])], signal));
+  const answer = await whileAsking(call, () => askPeople(question, [...new Set([...(ask.prompts ?? []), ...promptsOf(call)])], signal));
   signal.throwIfAborted();
   return answer === null ? { interruption: leftOpen(call, ask, question) } : { said: await read(call, ask, answer) };
 }
@@ -118,16 +119,6 @@ function questionAbout(call: ToolCall, { id, shown, expiresAt, keepsAnswers, sig
 }
 
 const ONCE = Object.freeze(['allow_once', 'reject_once'] as const);
-
-/** Somebody who thinks holds up nobody else. */
-async function aside<T>(call: ToolCall, work: () => Promise<T>): Promise<T> {
-  const back = servicesOf(call)?.stepAside(call);
-  try {
-    return await work();
-  } finally {
-    await back?.();
-  }
-}
 
 function leftOpen(
   call: ToolCall,
