@@ -52,6 +52,19 @@ describe('allium policy test', () => {
     expect(out).toContain('1 cases, 0 passed, 1 failed; 1 of 3 rules and policies tested\n');
   });
 
+  it('knows networkPolicy', async () => {
+    const file = `policy:
+  policies: [{ networkPolicy: { allow: ['*.example.org:443'], unknown: ask } }]
+cases:
+  - { name: listed, request: { tool: t, kind: network.connect, host: a.example.org, port: 443 }, expect: allow, code: host_allowed }
+  - { name: inside, request: { tool: t, kind: network.connect, host: '0x7f.1', port: 443 }, expect: deny, code: host_private }
+  - { name: elsewhere, request: { tool: t, kind: network.connect, host: example.net, port: 443 }, expect: ask, code: host_unknown }
+  - { name: no connection, request: { tool: t }, expect: no_opinion }
+`;
+
+    expect(await policyTest({ 'a.yaml': file }, 'a.yaml')).toMatchObject({ code: 0, err: '' });
+  });
+
   it('holds a case to the rule that decides, where it names one', async () => {
     const wrong = '{ name: n, request: { tool: fs_read, args: { path: /work/a } }, expect: allow, code: other }';
     const { code, out } = await policyTest({ 'a.yaml': withCase(wrong) }, 'a.yaml');

@@ -37,6 +37,7 @@ export const ERROR_CODES = Object.freeze({
   ERR_INVALID_CONFIG: 'A file that describes a stack is missing, unreadable or wrong.',
   ERR_INVALID_SCENARIO: 'A scenario file is missing, unreadable, wrong, or could not fail.',
   ERR_JAIL: 'A path was refused by a jail, or what it names cannot be reached inside it.',
+  ERR_ADDRESS_REFUSED: 'A host name leads to an address that must not be reached.',
   ERR_SUBJECT: 'What the conformance suite was run on broke, did not answer, or is no subject.',
 } as const);
 

@@ -38,6 +38,12 @@ export type { PathPolicyOptions } from './permissions/path-policy.ts';
 export { pathPolicy } from './permissions/path-policy.ts';
 export type { McpServerPolicyOptions, NameLists } from './permissions/mcp-server-policy.ts';
 export { mcpServerPolicy } from './permissions/mcp-server-policy.ts';
+export type { GuardedLookupOptions } from './permissions/network/guarded-lookup.ts';
+export { guardedLookup } from './permissions/network/guarded-lookup.ts';
+export type { NetworkRequest } from './permissions/network/network-request.ts';
+export { networkRequestOf } from './permissions/network/network-request.ts';
+export type { NetworkPolicyOptions } from './permissions/network-policy.ts';
+export { networkPolicy } from './permissions/network-policy.ts';
 export type {
   CheckerFunction,
   FilesystemKind,
