@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest';
 import * as conformance from '../conformance/index.ts';
 import * as middleware from '../middleware/index.ts';
 import { DEFAULT_LIMITS } from '../src/dispatch/limits.ts';
+import * as a2a from '../src/adapters/a2a/index.ts';
+import * as acp from '../src/adapters/acp/index.ts';
 import * as config from '../src/config/index.ts';
 import * as allium from '../src/index.ts';
 import * as otel from '../src/otel/index.ts';
@@ -135,6 +137,8 @@ describe('the docs', () => {
     ['allium/receipts', receipts],
     ['allium/otel', otel],
     ['allium/config', config],
+    ['allium/acp', acp],
+    ['allium/a2a', a2a],
   ])('mention every value that %s exports', (_entry, exports) => {
     expect(Object.keys(exports).length).toBeGreaterThan(0);
     expect(unmentioned(exports, docs)).toEqual([]);
