@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { testClock } from '../../conformance/index.ts';
-import { auditLog, callLimit, consent, requiredReason } from '../../middleware/index.ts';
-import { type ApprovalAnswer, defineTool, type GovernOptions, governTools, isAlliumError, type JsonObject } from '../index.ts';
+import { auditLog, callLimit, consent, idempotency, permissions, requiredReason } from '../../middleware/index.ts';
+import { type ApprovalAnswer, defineTool, type GovernOptions, governTools, isAlliumError, type JsonObject, toolFailure } from '../index.ts';
 import { type ApprovalStore, memoryApprovals, memoryGrants } from '../policy/index.ts';
 
 const schema = { type: 'object', properties: { to: { type: 'string' }, amount: { type: 'number' } }, required: ['to'] } as const;
@@ -336,5 +336,40 @@ describe('resume', () => {
 
     expect(result.result).toBe('approval_required');
     expect(await approvals.list()).toEqual([]);
+  });
+
+  it('waits for somebody to sign in where a tool says so, and makes the call again', async () => {
+    let isSignedIn = false;
+    const pay = defineTool({
+      name: 'pay',
+      description: '',
+      inputSchema: schema,
+      execute: () => {
+        if (!isSignedIn) throw toolFailure('Somebody has to sign in at the bank.', { signIn: { url: 'https://bank.example/login' } });
+        return 'paid';
+      },
+    });
+    const { governed, waiting } = bank({ tools: [pay], layers: [consent(() => true)] });
+    const { result, id } = await waiting();
+    const other = await waiting();
+    isSignedIn = true;
+
+    expect(result).toMatchObject({ status: 'auth_required', executed: 'no', interruption: { kind: 'auth_required' } });
+    expect(result.interruption?.shown).toEqual({ toolName: 'pay', signIn: { url: 'https://bank.example/login' } });
+    expect(await governed.resume(id, allow)).toMatchObject({ status: 'ok', result: 'paid', executed: 'yes' });
+    expect(await governed.resume(other.id, { decision: 'reject_once' })).toMatchObject({ status: 'consent_denied', executed: 'no' });
+  });
+
+  it('takes no effect key for a call that waits, and one for the call that runs', async () => {
+    const checkers = [() => 'require_approval' as const];
+    const layers = [idempotency({ mode: 'effect', key: () => 'k' }), permissions({ checkers })];
+    const { governed, waiting, paid } = bank({ layers });
+    const { result, id } = await waiting();
+    const resumed = await governed.resume(id, allow);
+
+    expect(result.status).toBe('approval_required');
+    expect(resumed).toMatchObject({ status: 'ok', executed: 'yes' });
+    expect((await waiting()).result).toMatchObject({ status: 'ok', executed: 'no' });
+    expect(paid).toHaveLength(1);
   });
 });

@@ -1,11 +1,12 @@
 /** The bottom of the onion: hidden arguments in, the tool run within its bounds, and whatever it did made a result. */
 
 import { match } from 'ts-pattern';
-import type { ToolCall, ToolProgress } from '../core/call.ts';
+import { createIdOf, stateOf, type ToolCall, type ToolProgress } from '../core/call.ts';
 import type { Clock } from '../core/clock.ts';
 import { describeThrown, isAlliumError, oneLine } from '../core/errors.ts';
 import type { JsonValue } from '../core/json.ts';
-import { fail, ok, type ToolResult, withResult } from '../core/result.ts';
+import { fail, type Interruption, ok, type ToolResult, withResult } from '../core/result.ts';
+import { definitionOf, fingerprintOf } from '../policy/approvals/fingerprint.ts';
 import { describeProblems, validateJson } from '../tools/schema/validator.ts';
 import { failureDetails, isToolOutput, type Tool, type ToolContext, type ToolExecutor, type ToolOutput } from '../tools/tool.ts';
 import { invalidArgsText } from './admission.ts';
@@ -85,13 +86,25 @@ function fitsOutput(call: ToolCall, tool: Tool | null, result: ToolResult): Tool
 }
 
 function threw(call: ToolCall, thrown: unknown, secrets: readonly string[]): ToolResult {
-  const { category, errorClass, executed = 'unknown' } = failureDetails(thrown);
+  const { category, errorClass, executed = 'unknown', signIn } = failureDetails(thrown);
   const message = maskSecrets(secrets)(describeThrown(thrown));
+  if (signIn !== undefined) return waitsForSignIn(call, thrown, message, withoutSecrets(signIn, secrets));
   return fail(call, 'executor_error', thrown, message, {
     category: category ?? categoryOf(thrown),
     errorClass: errorClass ?? (categoryOf(thrown) === 'network' ? 'retryable' : 'repairable'),
     executed,
   });
+}
+
+/** The call is kept and made again when somebody has signed in. */
+function waitsForSignIn(call: ToolCall, thrown: unknown, message: string, shown: JsonValue | undefined): ToolResult {
+  stateOf(call).question = Object.freeze({ gate: 'tool', definition: definitionOf(call), policy: '' });
+  const interruption: Interruption = {
+    kind: 'auth_required',
+    ...{ id: `approval_${createIdOf(call)()}`, fingerprint: fingerprintOf(call) },
+    ...{ shown: { toolName: call.toolName, signIn: shown ?? null }, options: ['allow_once', 'reject_once'] },
+  };
+  return withResult(fail(call, 'auth_required', thrown, message, { executed: 'no' }), { interruption });
 }
 
 const NETWORK_CODES = new Set([

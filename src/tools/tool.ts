@@ -104,6 +104,8 @@ export interface FailureDetails {
   readonly errorClass?: ErrorClass;
   /** What an executor knows about side effects; a tool that just throws leaves it unknown. */
   readonly executed?: Executed;
+  /** Nothing was done, because somebody has to sign in first: what they are shown, such as an address. The call waits for them. */
+  readonly signIn?: JsonObject;
 }
 
 const failures = new WeakMap<object, FailureDetails>();
