@@ -6,6 +6,7 @@ export { SIDE_EFFECT_LEVELS } from './core/annotations.ts';
 export type { AuditPatch, AuditRecord, ConsentRecord, EntryPatch, LayerEntry } from './core/audit.ts';
 export type { CallChanges, ExecutorKind, JsonSchema, ToolCall, ToolProgress, Turn } from './core/call.ts';
 export { clockOf, createIdOf, withCall } from './core/call.ts';
+export { definitionOf } from './core/definition-of.ts';
 export type { Clock } from './core/clock.ts';
 export { systemClock } from './core/clock.ts';
 export type { ContentBlock } from './core/content.ts';
@@ -32,7 +33,7 @@ export { askApproval } from './policy/approvals/ask-approval.ts';
 export type { Decided } from './policy/approvals/decision-window.ts';
 export { decideWithin } from './policy/approvals/decision-window.ts';
 export { editCall } from './policy/approvals/edit-call.ts';
-export { definitionOf, fingerprintOf, standingKeyOf } from './policy/approvals/fingerprint.ts';
+export { definitionHashOf, fingerprintOf, standingKeyOf } from './policy/approvals/fingerprint.ts';
 
 // Capability policy
 export { narrowPolicy, policyOf } from './policy/ambient-policy.ts';
@@ -91,6 +92,7 @@ export type { ToolDefinition } from './tools/define-tool.ts';
 export { defineTool } from './tools/define-tool.ts';
 export type { InferArgs } from './tools/infer-args.ts';
 export { declaresParameter, injectParameter } from './tools/inject-parameter.ts';
+export { ownDefinition } from './tools/own-definition.ts';
 export type { AliasMap, Provider } from './tools/providers/alias.ts';
 export { aliasNames } from './tools/providers/alias.ts';
 export { exportTools } from './tools/providers/export-tools.ts';

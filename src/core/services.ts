@@ -21,7 +21,7 @@ export interface StandingApprovals {
 
 export interface CallServices {
   /** Stands for a tool's whole definition, with what a call does not carry; `null` for a tool that is not there. */
-  readonly definitionOf: (toolName: string) => string | null;
+  readonly definitionHashOf: (toolName: string) => string | null;
   /**
    * A call with arguments that a person wrote in the model's place, without what is hidden. Where they are final they have to fit the
    * tool's own schema, because nobody looks at them again. Otherwise a sentence about what is wrong with them.

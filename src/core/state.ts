@@ -8,7 +8,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { type CreateId, randomId } from './ids.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Executed } from './status.ts';
-import type { ToolLayer } from './layer.ts';
+import type { ToolLayer, ToolSpec } from './layer.ts';
 import type { ToolResult } from './result.ts';
 import type { CallServices } from './services.ts';
 import type { HashValue } from './terms.ts';
@@ -45,6 +45,8 @@ export interface CallState {
   readonly nesting: number;
   /** What whoever dispatched the call keeps with it. */
   readonly host: object | null;
+  /** The tool as it was defined, before any layer; `null` where whoever made the call did not say. */
+  readonly definition: ToolSpec | null;
   /** Cleaners of the stack; every audit string passes them before anybody reads it. */
   scrubs: readonly ((text: string) => string)[];
   /** What the tool says about itself, to open the audit record with. */
@@ -95,6 +97,7 @@ export interface StateSeed {
   readonly createId?: CreateId;
   readonly nesting?: number;
   readonly host?: object | null;
+  readonly definition?: ToolSpec | null;
   readonly prompts?: readonly ApprovalPrompt[];
   readonly services?: CallServices | null;
   readonly decisions?: readonly EarlierDecision[];
@@ -109,6 +112,7 @@ export function createState(seed: StateSeed = {}): CallState {
     createId: seed.createId ?? randomId,
     nesting: seed.nesting ?? 0,
     host: seed.host ?? null,
+    definition: seed.definition ?? null,
     scrubs: [],
     annotations: {},
     audit: undefined,

@@ -10,6 +10,7 @@ import type { CallServices } from '../core/services.ts';
 import { createState } from '../core/state.ts';
 import type { Executed } from '../core/status.ts';
 import type { CallTerms } from '../core/terms.ts';
+import { ownDefinition } from '../tools/own-definition.ts';
 import type { Tool, ToolRequest } from '../tools/tool.ts';
 import type { DispatcherParts } from './dispatcher.ts';
 import { stripHidden } from './hidden-arguments.ts';
@@ -94,6 +95,7 @@ export function openCall(request: ToolRequest, opening: Opening, parts: Dispatch
     createState({
       ...{ clock: parts.clock, createId: parts.createId, host: record, nesting, prompts: parts.prompts, services: parts.services },
       ...(resumption === null ? {} : { decisions: resumption.decisions, executedBefore: resumption.executedBefore }),
+      definition: tool === null ? null : ownDefinition(tool),
     }),
     null,
     opening.terms,

@@ -6,7 +6,8 @@ import type { Clock } from '../core/clock.ts';
 import { describeThrown, isAlliumError, oneLine } from '../core/errors.ts';
 import type { JsonValue } from '../core/json.ts';
 import { fail, type Interruption, ok, type ToolResult, withResult } from '../core/result.ts';
-import { definitionOf, fingerprintOf } from '../policy/approvals/fingerprint.ts';
+import { definitionHashOf, fingerprintOf } from '../policy/approvals/fingerprint.ts';
+import { ownDefinition } from '../tools/own-definition.ts';
 import { describeProblems, validateJson } from '../tools/schema/validator.ts';
 import { failureDetails, isToolOutput, type Tool, type ToolContext, type ToolExecutor, type ToolOutput } from '../tools/tool.ts';
 import { invalidArgsText } from './admission.ts';
@@ -78,8 +79,10 @@ function fromOutput(call: ToolCall, { content, structuredContent, isError }: Too
 }
 
 function fitsOutput(call: ToolCall, tool: Tool | null, result: ToolResult): ToolResult {
-  if (tool?.outputSchema === undefined) return result;
-  const problems = validateJson(tool.outputSchema, result.result);
+  // A layer may have shown less of it.
+  const promised = tool === null ? undefined : ownDefinition(tool).outputSchema;
+  if (promised === undefined) return result;
+  const problems = validateJson(promised, result.result);
   if (problems.length === 0) return result;
   const message = `${call.toolName} ran, but its answer does not have the promised form: ${describeProblems(problems)}. Do not repeat the call.`;
   return fail(call, 'output_schema_violation', null, message, { executed: 'yes' });
@@ -98,7 +101,7 @@ function threw(call: ToolCall, thrown: unknown, secrets: readonly string[]): Too
 
 /** The call is kept and made again when somebody has signed in. */
 function waitsForSignIn(call: ToolCall, thrown: unknown, message: string, shown: JsonValue | undefined): ToolResult {
-  stateOf(call).question = Object.freeze({ gate: 'tool', definition: definitionOf(call), policy: '' });
+  stateOf(call).question = Object.freeze({ gate: 'tool', definition: definitionHashOf(call), policy: '' });
   const interruption: Interruption = {
     kind: 'auth_required',
     ...{ id: `approval_${createIdOf(call)()}`, fingerprint: fingerprintOf(call) },

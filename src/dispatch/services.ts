@@ -23,7 +23,7 @@ export interface ServiceParts {
 export function createServices({ shown, limits, standing, contextFor }: ServiceParts): CallServices {
   const toolOf = (name: string): Tool | null => shown.get(name) ?? null;
   return Object.freeze<CallServices>({
-    definitionOf: (toolName) => {
+    definitionHashOf: (toolName) => {
       const tool = toolOf(toolName);
       return tool === null ? null : definitionHash(tool);
     },

@@ -9,6 +9,7 @@ import { hideParameters } from './hide-parameters.ts';
 import type { InferArgs, SchemaLiteral, ToolInputSchema } from './infer-args.ts';
 import { declaresParameter } from './inject-parameter.ts';
 import { checkToolName } from './names.ts';
+import { defineOwn } from './own-definition.ts';
 import { checkSchema } from './schema/check-schema.ts';
 import { isStandardSchema, jsonSchemaOf, parserOf } from './standard-schema.ts';
 import type { HiddenArgument, Tool, ToolContext, ToolRetry } from './tool.ts';
@@ -80,7 +81,7 @@ export function defineTool<const S extends ToolInputSchema>(definition: ToolDefi
       : {}),
   };
   // Types were inferred for the author; from here on every tool is the same plain shape.
-  return Object.freeze(fields as unknown as Tool);
+  return defineOwn(Object.freeze(fields as unknown as Tool));
 }
 
 /** A library's object schema drops or refuses what it does not declare, so undeclared hidden arguments go around it. */

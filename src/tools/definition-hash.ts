@@ -2,22 +2,22 @@
 
 import { hashCanonical } from '../core/hash-canonical.ts';
 import { snapshotObject } from '../core/json.ts';
+import { ownDefinition } from './own-definition.ts';
 import type { Tool } from './tool.ts';
 
 /** Tools are frozen. */
 const hashes = new WeakMap<Tool, string>();
 
 /**
- * A hash of the tool as its author defined it: name, description, its own schema and that of its answers, annotations, executor, time,
- * retries, metadata and the names of hidden arguments. Not of how a stack shows it, and not of what its functions do.
+ * A hash of the tool as its author defined it: name, description, schemas, annotations, executor, time, retries, metadata and the names of
+ * hidden arguments. Not of how a stack shows it, and not of what its functions do.
  */
 export function definitionHash(tool: Tool): string {
   const known = hashes.get(tool);
   if (known !== undefined) return known;
-  const { name, description, ownSchema, outputSchema, annotations, executor, timeoutMs, retry, idempotency, metadata } = tool;
+  const { executor, timeoutMs, retry, idempotency, metadata } = tool;
   const injected = tool.injected.map((argument) => [argument.name, typeof argument.from === 'string' ? argument.from : 'function']);
-  const fields = { name, description, ownSchema, outputSchema, annotations, executor, timeoutMs, retry, idempotency, metadata, injected };
-  const hash = hashCanonical(snapshotObject(fields));
+  const hash = hashCanonical(snapshotObject({ ...ownDefinition(tool), executor, timeoutMs, retry, idempotency, metadata, injected }));
   hashes.set(tool, hash);
   return hash;
 }

@@ -46,7 +46,7 @@ function adviceOnOne(name: string): readonly string[] {
 function lookAlikes(names: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const groups = new Map<string, string[]>();
   for (const name of names) {
-    const key = fold(name);
+    const key = foldName(name);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [name]);
     else group.push(name);
@@ -55,7 +55,7 @@ function lookAlikes(names: readonly string[]): ReadonlyMap<string, readonly stri
 }
 
 /** `I` looks like `l` and is `i` in another case, so all three fold into one. */
-const fold = (name: string): string => name.toLowerCase().replace(/[-.]/g, '_').replace(/0/g, 'o').replace(/[1i]/g, 'l');
+export const foldName = (name: string): string => name.toLowerCase().replace(/[-.]/g, '_').replace(/0/g, 'o').replace(/[1i]/g, 'l');
 
 function adviceOnGroup(group: readonly string[]): readonly string[] {
   if (group.length < 2) return [];

@@ -9,6 +9,7 @@ import { defineTool, type ToolDefinition } from './define-tool.ts';
 import type { SchemaLiteral } from './infer-args.ts';
 import { checkToolName, type NamePolicy } from './names.ts';
 import { type AliasMap, aliasNames, type Provider } from './providers/alias.ts';
+import { defineOwn, hasOwnDefinition, keepOwn } from './own-definition.ts';
 import { checkSchema } from './schema/check-schema.ts';
 import type { Tool, ToolRequest } from './tool.ts';
 
@@ -78,7 +79,7 @@ function registryOf(byName: ReadonlyMap<string, Tool>, make: (tools: Iterable<To
   return Object.freeze(registry);
 }
 
-const named = (tool: Tool, name: string): Tool => Object.freeze({ ...tool, name });
+const named = (tool: Tool, name: string): Tool => keepOwn(tool, Object.freeze({ ...tool, name }));
 
 /** Applies a transform to one tool and checks what came back. It may describe and reshape, but not rename. */
 export function transformed(tool: Tool, transform: SchemaTransform): Tool | null {
@@ -99,7 +100,13 @@ export function transformed(tool: Tool, transform: SchemaTransform): Tool | null
   const { description, annotations } = spec;
   const inputSchema =
     spec.inputSchema === tool.inputSchema ? tool.inputSchema : checkSchema(spec.inputSchema, `tool "${tool.name}"`, { objectRoot: true });
-  return Object.freeze({ ...tool, description, annotations, inputSchema });
+  const { outputSchema: before, ...rest } = tool;
+  const outputSchema =
+    spec.outputSchema === undefined || spec.outputSchema === before
+      ? spec.outputSchema
+      : checkSchema(spec.outputSchema, `output of tool "${tool.name}"`);
+  const shown = { ...rest, description, annotations, inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }) };
+  return keepOwn(tool, Object.freeze(shown));
 }
 
 const isToolSpec = (value: unknown): value is ToolSpec =>
@@ -111,7 +118,7 @@ const isToolSpec = (value: unknown): value is ToolSpec =>
 
 /** Tools may come from somebody's plain JavaScript: what `defineTool` did not make goes through it. */
 function demandTool(tool: Tool): Tool {
-  if (isObject(tool) && isObject((tool as Partial<Tool>).ownSchema)) return tool;
+  if (isObject(tool) && isObject((tool as Partial<Tool>).ownSchema)) return hasOwnDefinition(tool) ? tool : defineOwn(tool);
   // Its schema is not known here, so neither are the types of its arguments.
   return defineTool(tool as unknown as ToolDefinition<SchemaLiteral>);
 }

@@ -9,7 +9,7 @@ import { servicesOf } from '../../core/services.ts';
 import { objectionToAsking, type Refusal } from '../../core/terms.ts';
 import { whileAsking } from '../../core/while-asking.ts';
 import { askPeople, type PersonsAnswer } from './ask-people.ts';
-import { definitionOf, fingerprintOf } from './fingerprint.ts';
+import { definitionHashOf, fingerprintOf } from './fingerprint.ts';
 import { isForAlways, isYes, readAnswer, type ReadAnswer } from './read-answer.ts';
 import { staleness } from './staleness.ts';
 
@@ -98,7 +98,7 @@ async function fromEarlier(call: ToolCall, { policy = '', keepsAnswers }: Approv
 /** A store that fails allows nothing, and whoever could be asked is asked. */
 async function standingAnswer(call: ToolCall): Promise<ApprovalSaid | null> {
   const found = await servicesOf(call)
-    ?.standing?.use(call, definitionOf(call))
+    ?.standing?.use(call, definitionHashOf(call))
     .catch(() => null);
   if (found === undefined || found === null) return null;
   const { id, decision, decidedBy: by, decidedAt: at } = found;
@@ -126,7 +126,7 @@ function leftOpen(
   question: Omit<ApprovalQuestion, 'signal'>,
 ) {
   const { id, fingerprint, shown, options, expiresAt } = question;
-  stateOf(call).question = Object.freeze({ gate, definition: definitionOf(call), policy });
+  stateOf(call).question = Object.freeze({ gate, definition: definitionHashOf(call), policy });
   return Object.freeze({ kind, id, fingerprint, shown, options, ...(expiresAt === undefined ? {} : { expiresAt }) });
 }
 
@@ -165,5 +165,5 @@ async function keepStanding(call: ToolCall, { decision, by, args, supplied }: Ap
   const always = decision === 'approved' ? 'allow_always' : 'reject_always';
   // What a store throws may speak of the arguments.
   const failed = () => process.emitWarning('an answer for always could not be kept, and holds for one call only', 'AlliumWarning');
-  await standing.keep(call, definitionOf(call), { decision: always, by }).catch(failed);
+  await standing.keep(call, definitionHashOf(call), { decision: always, by }).catch(failed);
 }

@@ -12,9 +12,9 @@ const definitions = new WeakMap<object, { readonly description: string; readonly
  * The hash of the definition of a call's tool: all of it that can be written down where the dispatcher knows the tool, otherwise what
  * the call carries of it. What its function does is not part of it.
  */
-export function definitionOf(call: ToolCall): string {
+export function definitionHashOf(call: ToolCall): string {
   const { schema, description, annotations } = call;
-  const whole = servicesOf(call)?.definitionOf(call.toolName) ?? null;
+  const whole = servicesOf(call)?.definitionHashOf(call.toolName) ?? null;
   if (whole !== null) return whole;
   const before = schema === null ? undefined : definitions.get(schema);
   if (before?.description === description && before.annotations === annotations) return before.hash;
@@ -38,11 +38,11 @@ export function fingerprintOf(call: ToolCall): string {
   const before = known.get(call);
   if (before !== undefined) return before;
   const { toolName, toolArgs: args, callId, turn } = call;
-  const fingerprint = hashOf(call, { toolName, args, callId, sessionId: turn.sessionId, definition: definitionOf(call) });
+  const fingerprint = hashOf(call, { toolName, args, callId, sessionId: turn.sessionId, definition: definitionHashOf(call) });
   known.set(call, fingerprint);
   return fingerprint;
 }
 
 /** The same without the call: equal for the same tool with the same definition and arguments in the same session. */
 export const standingKeyOf = (call: ToolCall): string =>
-  hashCanonical({ toolName: call.toolName, args: call.toolArgs, sessionId: call.turn.sessionId, definition: definitionOf(call) });
+  hashCanonical({ toolName: call.toolName, args: call.toolArgs, sessionId: call.turn.sessionId, definition: definitionHashOf(call) });
