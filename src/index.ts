@@ -47,6 +47,20 @@ export type { PermissionChecker, PermissionDecision } from './policy/permissions
 export type { PermissionReport, PermissionSet } from './policy/permissions/preflight.ts';
 export { permissionGate, permissionReportOf } from './policy/permissions/preflight.ts';
 
+// Pinned definitions
+export { definitionChanges } from './policy/pins/definition-changes.ts';
+export { hashDefinition } from './policy/pins/definition-hash.ts';
+export type { FilePins, FilePinsOptions, PinProblem } from './policy/pins/file-pins.ts';
+export { filePins } from './policy/pins/file-pins.ts';
+export type { PinJudgement, PinVerdict } from './policy/pins/judge-definition.ts';
+export { changesFromPin, judgeDefinition } from './policy/pins/judge-definition.ts';
+export { memoryPins } from './policy/pins/memory-pins.ts';
+export type { HeldDefinition, Pin, PinBook } from './policy/pins/pin-book.ts';
+export { acceptPin, forgetPin } from './policy/pins/pin-book.ts';
+export type { ChangePins, PinStore } from './policy/pins/pin-store.ts';
+export type { SeenTools } from './policy/pins/reconcile-pins.ts';
+export { reconcilePins } from './policy/pins/reconcile-pins.ts';
+
 // Stores
 export type { Awaitable, Claimed, ClaimEnding, ClaimRecord, ClaimRequest, ClaimStore } from './stores/claim-store.ts';
 export type { CounterStore, Taken, TakeRequest } from './stores/counter-store.ts';
