@@ -1,13 +1,13 @@
 /** `allium grants`: the standing approvals of a folder, and taking them back. */
 
 import { existsSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { describeGrant, type FileGrants, fileGrants, type Grant } from '../policy/index.ts';
 import { type CliIo, UsageError, writeLine } from './io.ts';
 import { stateOf } from './receipts-source.ts';
 import type { AddCommand } from './run-cli.ts';
+import { asked, safeJson, userName } from './stored.ts';
 import { safeText } from './text-table.ts';
 
 interface PlaceOptions {
@@ -84,7 +84,7 @@ async function listGrants(options: PrintOptions, io: CliIo): Promise<number> {
   const store = storeOf(options, io);
   const grants = await asked(() => store.list({ ended: options.all === true }));
   const problems = await asked(() => store.problems());
-  for (const grant of grants) await writeLine(io.stdout, options.json === true ? jsonOf(grant) : lineOf(grant));
+  for (const grant of grants) await writeLine(io.stdout, options.json === true ? safeJson(grant) : lineOf(grant));
   for (const { file, message } of problems) io.stderr.write(`allium: ${safeText(file)}: ${safeText(message)}\n`);
   if (problems.length > 0) io.stderr.write('allium: no grant of the same tool is used while such a file is there; remove it\n');
   return problems.length === 0 ? 0 : 1;
@@ -93,7 +93,7 @@ async function listGrants(options: PrintOptions, io: CliIo): Promise<number> {
 async function showGrant(id: string, options: PrintOptions, io: CliIo): Promise<number> {
   const grant = await asked(() => storeOf(options, io).get(id));
   if (grant === null) return missing(id, io);
-  await writeLine(io.stdout, options.json === true ? jsonOf(grant) : detailsOf(grant));
+  await writeLine(io.stdout, options.json === true ? safeJson(grant) : detailsOf(grant));
   return 0;
 }
 
@@ -112,22 +112,7 @@ function missing(id: string, io: CliIo): number {
   return 1;
 }
 
-/** What a store throws is about its folder and files, which is a mistake in the call. */
-async function asked<T>(ask: () => T | Promise<T>): Promise<T> {
-  try {
-    return await ask();
-  } catch (error) {
-    throw error instanceof Error && !('code' in error) ? new UsageError(error.message) : error;
-  }
-}
-
 const lineOf = (grant: Grant): string => `${safeText(grant.id)}  ${safeText(describeGrant(grant, Date.now()))}`;
-
-/** JSON can hold what acts upon a terminal only in its texts; there it is escaped. */
-const jsonOf = (grant: Grant): string =>
-  JSON.stringify(grant).replace(/[\u007f-\u009f\p{Cf}\u2028\u2029]/gu, (text) => text.replace(/[\s\S]/g, escapedUnit));
-
-const escapedUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 function detailsOf(grant: Grant): string {
   const fields = Object.entries(grant).filter(([, value]) => value !== null);
@@ -135,13 +120,4 @@ function detailsOf(grant: Grant): string {
     ([name, value]) => `  ${name.padEnd(10)}  ${safeText(typeof value === 'string' ? value : JSON.stringify(value))}`,
   );
   return [safeText(describeGrant(grant, Date.now())), ...shown].join('\n');
-}
-
-/** For the record, not as proof. A user without an entry has no name. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return 'unknown user';
-  }
 }

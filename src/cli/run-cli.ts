@@ -10,6 +10,7 @@ import { addGrants } from './grants.ts';
 import { addHelp } from './help.ts';
 import { addInit } from './init.ts';
 import { type Action, type CliIo } from './io.ts';
+import { addPins } from './pins.ts';
 import { addPolicy } from './policy.ts';
 import { addReceipts } from './receipts.ts';
 import { addSchema } from './schema.ts';
@@ -17,7 +18,17 @@ import { addSchema } from './schema.ts';
 /** Adds one command. `run` gives its action an exit code and its errors a line. */
 export type AddCommand = (program: Command, io: CliIo, run: (action: Action) => Promise<void>) => void;
 
-const COMMANDS: readonly AddCommand[] = [addInit, addExplain, addCall, addReceipts, addPolicy, addGrants, addConformance, addSchema];
+const COMMANDS: readonly AddCommand[] = [
+  addInit,
+  addExplain,
+  addCall,
+  addReceipts,
+  addPolicy,
+  addGrants,
+  addPins,
+  addConformance,
+  addSchema,
+];
 
 const MORE = `
 Exit codes: 0 fine, 1 a finding, 2 a mistake in the call or a missing file.

@@ -29,11 +29,11 @@ const reversed = (value: JsonValue): JsonValue =>
   Array.isArray(value)
     ? value.map(reversed)
     : typeof value === 'object' && value !== null
-      ? (Object.fromEntries(
+      ? Object.fromEntries(
           Object.entries(value)
-            .map(([key, item]) => [key, reversed(item as JsonValue)] as const)
+            .map(([key, item]) => [key, reversed(item)] as const)
             .reverse(),
-        ) as JsonValue)
+        )
       : value;
 
 const text = fc.string({ unit: 'grapheme' });
