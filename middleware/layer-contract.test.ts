@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { LAYER_CONTRACT, type LayerSubject } from '../conformance/index.ts';
-import { ok, type ToolLayer } from '../src/index.ts';
+import { memoryPins, ok, type ToolLayer } from '../src/index.ts';
 import {
   auditLog,
   callLimit,
   consent,
+  definitionPin,
   dryRun,
   handoffArtifact,
   idempotency,
@@ -74,6 +75,22 @@ const subjects: Readonly<Record<string, LayerSubject>> = {
   consent: {
     create: () => consent({ decide: () => true, expiresMs: 1000 }),
     badOptions: bad(consent, undefined, null, 'allow', { decied: 1 }, { rules: [{ tool: 'a' }] }, { default: 'yes' }, { prompts: [1] }),
+  },
+  'definition-pin': {
+    create: () => definitionPin({ store: memoryPins() }),
+    badOptions: bad(
+      definitionPin,
+      null,
+      'files',
+      { store: {} },
+      { store: { read: () => null } },
+      { source: '' },
+      { onNew: 'ask' },
+      { onChange: 'pin' },
+      { message: '' },
+      { onQuarantine: 'log' },
+      { onChanged: 'warn' },
+    ),
   },
   'dry-run': {
     create: () => dryRun(),

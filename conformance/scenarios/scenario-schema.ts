@@ -142,7 +142,7 @@ export const SCENARIO_SCHEMA: JsonObject = Object.freeze({
       layers: {
         type: 'array',
         description:
-          'The stack as in a config file, outermost first. "$script", "$always", "$sink", "$outputs", "$tempFile" and "$files" stand for what is no data.',
+          'The stack as in a config file, outermost first. "$script", "$always", "$sink", "$outputs", "$pins", "$tempFile" and "$files" stand for what is no data.',
       },
       host: closed('What the host hands over beside tools and layers.', {
         limits: object('Limits of the dispatcher.'),

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { OutputFiles } from '../../src/index.ts';
+import { AlliumError, type OutputFiles, type PinStore } from '../../src/index.ts';
 import { testClock } from '../test-kit.ts';
 import { builtinSubject } from './create-subject.ts';
 import { scenarioForms } from './value-forms.ts';
@@ -23,6 +23,23 @@ describe('$outputs', () => {
       sha256: '4a99557e4033c3539de2eb65472017cad5f9557f7a0625a09f1c3f6e2ba69c4c',
       mediaType: 'text/plain',
     });
+  });
+});
+
+describe('$pins', () => {
+  const pinsOf = (argument: unknown) =>
+    scenarioForms(testClock(), { unused: [], unexpected: [] }).forms.get('$pins')?.(argument, 'layers[0]') as PinStore; // It is what the form makes.
+
+  it('has tools pinned as the scenario would make them', () => {
+    expect(pinsOf([{ name: 'a' }]).read('tools')?.pins).toMatchObject([
+      { toolName: 'a', definition: { description: 'Answers as it is told to.' }, pinnedAt: '2026-01-01T00:00:00.000Z' },
+    ]);
+    expect(pinsOf({ source: 'github', tools: [{ name: 'a' }] }).read('github')?.pins).toHaveLength(1);
+    expect(pinsOf([]).read('tools')).toBeNull();
+  });
+
+  it.each([undefined, 'a', { tools: 'a' }, { source: 1, tools: [] }, [{ name: '' }]])('refuses %j', (argument) => {
+    expect(() => pinsOf(argument)).toThrow(AlliumError);
   });
 });
 

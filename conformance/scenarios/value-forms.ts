@@ -8,6 +8,7 @@ import { type Clock, type JsonObject, type JsonValue, toWire } from '../../src/i
 import { type LocalReceiptSink, localReceiptSink, queryReceipts, verifyReceipts } from '../../src/receipts/index.ts';
 import type { ValueForm, ValueForms } from '../../src/config/value-forms.ts';
 import { memoryOutputs } from './memory-outputs.ts';
+import { pinnedTools } from './pinned-tools.ts';
 import { answerOf, createScript, type Script, type ScriptLog } from './scripts.ts';
 import { tempFiles } from './temp-files.ts';
 
@@ -49,6 +50,7 @@ export function scenarioForms(clock: Clock, log: ScriptLog): ScenarioForms {
     ['$files', () => files.sink()],
     ['$outputs', (name) => memoryOutputs((sinks[String(name)] ??= [])).outputFiles],
     ['$tempFile', (argument) => temporary.path(argument)],
+    ['$pins', (argument) => pinnedTools(argument, clock)],
   ]);
   return {
     forms,

@@ -5,6 +5,7 @@ import {
   auditLog,
   callLimit,
   consent,
+  definitionPin,
   dryRun,
   handoffArtifact,
   idempotency,
@@ -30,6 +31,6 @@ export type LayerFactory = (options: never) => ToolLayer;
 export const LAYER_FACTORIES: ReadonlyMap<string, LayerFactory> = new Map<string, LayerFactory>(
   Object.entries({
     ...{ auditLog, callLimit, consent, dryRun, handoffArtifact, idempotency, outputLimit, rateLimit, redaction, requiredReason },
-    ...{ record, repeatGuard, replay, retry, scopedExecutor, summary, telemetry, timeout },
+    ...{ definitionPin, record, repeatGuard, replay, retry, scopedExecutor, summary, telemetry, timeout },
   }),
 );

@@ -26,6 +26,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   auditLog: { sink: 'cloud', redact: ['pin'], durability: 'write', key: { id: 'k1', secret: 's'.repeat(32) }, onSinkError: 'warn' },
   callLimit: { maxCalls: 100, perTool: { 'send_*': 3 }, per: 'session', maxPrompts: 5, message: 'enough' },
   consent: { rules: [{ tool: 'pay_*', decision: 'ask' }], default: 'allow', expiresMs: 60_000, remember: true },
+  definitionPin: { source: 'github', onNew: 'refuse', onChange: 'warn', message: 'ask Ana' },
   dryRun: { only: ['send_*'], except: ['send_test'], message: 'Would call' },
   handoffArtifact: { keys: ['next'], source: 'captain', strict: true },
   idempotency: { key: { $path: 'toolArgs.orderId' }, ttlMs: 1000, maxEntries: 5, mode: 'effect', scope: 'global', leaseMs: 1000 },

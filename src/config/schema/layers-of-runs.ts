@@ -1,6 +1,6 @@
 /** The options of the layers that watch over a run as schemas. Descriptions are those of the tables in `docs/middleware`. */
 
-import { type LayerSchema, listOf, MADE, mapOf, oneOf, said, TEXT, whole } from './parts.ts';
+import { FUNCTION, type LayerSchema, listOf, MADE, mapOf, oneOf, said, TEXT, whole } from './parts.ts';
 
 /** Limits of a run, and what is noticed over many calls. */
 export const LAYERS_OF_RUNS: Readonly<Record<string, LayerSchema>> = {
@@ -19,6 +19,32 @@ export const LAYERS_OF_RUNS: Readonly<Record<string, LayerSchema>> = {
       maxPrompts: said('how many questions may be put to people; 0 allows none (default: no limit)', whole(0)),
       store: said('where calls are counted, see stores; questions are counted in this process (default: counters in memory)', MADE),
       message: said('how the error begins (default: `call limit exceeded`)', TEXT),
+    },
+  },
+  definitionPin: {
+    description: 'tools are held to what they said of themselves when they were trusted',
+    options: {
+      store: said('where pins are kept (default: files in `pins` of the state folder)', MADE),
+      source: said(
+        'where the tools come from, such as the name of an MCP server; every source has pins of its own (default: `tools`)',
+        TEXT,
+      ),
+      onNew: said(
+        "what becomes of a tool that comes to a source which has pins: `'pin'`, or `'refuse'` until somebody accepts it (default: `'pin'`)",
+        oneOf('pin', 'refuse'),
+      ),
+      onChange: said(
+        "whether calls of a tool that has changed are refused (`'refuse'`), or only recorded (`'warn'`) (default: `'refuse'`)",
+        oneOf('refuse', 'warn'),
+      ),
+      message: said(
+        'how the error begins, and what is shown in the place of the description (default: what is the matter with the tool)',
+        TEXT,
+      ),
+      onQuarantine: said(
+        'told about a tool that is not what was accepted, once for each definition, with what differs (default: a warning of the process)',
+        FUNCTION,
+      ),
     },
   },
   repeatGuard: {

@@ -1,0 +1,116 @@
+/** What is to be said about a tool, at both seams by the same rule, and when it is written down. */
+
+import {
+  changesFromPin,
+  judgeDefinition,
+  type PinJudgement,
+  type PinStore,
+  type PinVerdict,
+  reconcilePins,
+  type ToolSpec,
+} from '../../src/index.ts';
+
+/** `damaged`: what was pinned cannot be read. `unpinned`: it should have been pinned and could not be. */
+export type Verdict = PinVerdict | 'damaged' | 'unpinned';
+
+/** What came out about one tool. */
+export interface Finding extends Omit<PinJudgement, 'verdict'> {
+  readonly verdict: Verdict;
+  readonly source: string;
+  readonly isRefused: boolean;
+  /** What differs, where somebody has to look at it. */
+  readonly changes: readonly string[];
+  /** Pinned by the call that asked. */
+  readonly isFresh?: boolean;
+  /** What a store threw. */
+  readonly cause?: unknown;
+}
+
+export interface KeeperOptions {
+  readonly store: PinStore;
+  readonly source: string;
+  readonly onNew: 'pin' | 'refuse';
+  readonly onChange: 'refuse' | 'warn';
+  /** Told every finding that is not as it should be. */
+  readonly tell: (finding: Finding) => void;
+}
+
+export interface PinKeeper {
+  /** A tool is being shown. Writes nothing: whoever only looks at a stack changes nothing by it. */
+  listed(tool: ToolSpec): Finding;
+  /** A tool is being called. What was shown before is written down first, all of it. */
+  called(toolName: string, tool: ToolSpec | null, now: number): Promise<Finding>;
+  /** What is to be said about a tool that was shown; `null` for one that never was. */
+  known(toolName: string): Finding | null;
+}
+
+export function pinKeeper({ store, source, onNew, onChange, tell }: KeeperOptions): PinKeeper {
+  const shown = new Map<string, ToolSpec>();
+  const pending = new Map<string, ToolSpec>();
+  let writing: Promise<void> | null = null;
+
+  const judged = (tool: ToolSpec): Finding => {
+    const base = { toolName: tool.name, source, hash: null, pin: null, changes: [] };
+    try {
+      const judgement = judgeDefinition(store.read(source), tool);
+      const isOdd = isSuspicious(judgement.verdict) || (judgement.verdict === 'new' && onNew === 'refuse');
+      const changes = isOdd ? changesFromPin(judgement, tool) : [];
+      const isRefused = judgement.verdict === 'unreadable' || (isOdd && (judgement.verdict === 'new' || onChange === 'refuse'));
+      return { ...judgement, source, changes, isRefused };
+    } catch (cause) {
+      return { ...base, verdict: 'damaged', isRefused: true, cause };
+    }
+  };
+  const told = (finding: Finding): Finding => {
+    if (finding.isRefused || isSuspicious(finding.verdict)) tell(finding);
+    return finding;
+  };
+  /** A failure leaves everything pending: what was shown together is pinned together. */
+  const write = async (now: number): Promise<void> => {
+    const tools = [...pending.values()];
+    const listed = shown.size === 0 ? null : [...shown.keys()];
+    const seen = { source, tools, pinsNew: onNew === 'pin', listed, now };
+    const before = store.read(source);
+    if (reconcilePins(before, seen) !== before) await store.update(source, (book) => reconcilePins(book, seen));
+    for (const tool of tools) if (pending.get(tool.name) === tool) pending.delete(tool.name);
+  };
+  const settle = async (tool: ToolSpec, now: number): Promise<void> => {
+    pending.set(tool.name, tool);
+    while (pending.get(tool.name) === tool) {
+      writing ??= write(now).finally(() => void (writing = null));
+      await writing;
+    }
+  };
+
+  return {
+    listed(tool) {
+      if (shown.get(tool.name) !== tool) pending.set(tool.name, tool);
+      shown.set(tool.name, tool);
+      return told(judged(tool));
+    },
+    async called(toolName, given, now) {
+      const tool = given ?? shown.get(toolName);
+      if (tool === undefined) return told({ toolName, source, hash: null, pin: null, changes: [], verdict: 'unreadable', isRefused: true });
+      const before = judged(tool);
+      if (before.verdict === 'damaged' || (before.verdict === 'pinned' && pending.size === 0)) return told(before);
+      try {
+        await settle(tool, now);
+      } catch (cause) {
+        // What is refused in any case needs no note of it; what is known needs no pin.
+        if (before.isRefused || before.verdict === 'pinned') return told(before);
+        return told({ ...before, verdict: 'unpinned', isRefused: true, cause });
+      }
+      const after = judged(tool);
+      if (after.verdict === 'pinned') return before.verdict === 'pinned' ? after : { ...after, isFresh: true };
+      // A store that did not keep what it was given, or a tool that was shown otherwise meanwhile.
+      const isLost = !after.isRefused && !isSuspicious(after.verdict);
+      return told(isLost ? { ...after, verdict: 'unpinned', isRefused: true } : after);
+    },
+    known(toolName) {
+      const tool = shown.get(toolName);
+      return tool === undefined ? null : judged(tool);
+    },
+  };
+}
+
+const isSuspicious = (verdict: Verdict): boolean => verdict === 'changed' || verdict === 'look_alike' || verdict === 'renamed';
