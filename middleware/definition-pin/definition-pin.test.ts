@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { echoExecutor, makeCall, type PartialCall, testClock } from '../../conformance/index.ts';
+import { echoExecutor, makeCall, type PartialCall, settle, testClock } from '../../conformance/index.ts';
 import {
   acceptPin,
   composeToolCallers,
@@ -94,6 +94,15 @@ describe('definitionPin', () => {
     expect(JSON.stringify([second.governed.tools, result.error, result.observation, result.renderedResult])).not.toContain('IMPORTANT');
     expect(JSON.stringify(lineOf(result)?.changes)).toContain(part === 'description' ? 'description: ' : 'IMPORTANT');
     expect(second.governed.tools).toMatchObject([{ name: 'read_file', description: expect.stringMatching(/^Not available/) as string }]);
+  });
+
+  it('tells why also whoever calls with arguments that fit neither what was nor what is', async () => {
+    const demanding = { inputSchema: { type: 'object', required: ['path'] } };
+    const second = host([{ ...demanding, description: EVIL }], {
+      store: await pinned({ inputSchema: { type: 'object', maxProperties: 1 } }),
+    });
+
+    expect(await second.call('read_file', { a: 1, b: 2 })).toMatchObject(REFUSED);
   });
 
   it('tells people what differs, and the model what to do', async () => {
@@ -189,8 +198,9 @@ describe('definitionPin', () => {
     const fine = host([{}, look], { store }, { inner: [reroutes] });
     const second = host([{}, { ...look, description: EVIL }], { store }, { inner: [reroutes] });
     const outer = host([{}, { ...look, description: EVIL }], { store }, { outer: [reroutes] });
+    const fineOuter = host([{}, look], { store }, { outer: [reroutes] });
 
-    expect((await fine.call()).status).toBe('ok');
+    expect([(await fine.call()).status, (await fineOuter.call()).status]).toEqual(['ok', 'ok']);
     expect(await second.call()).toMatchObject(REFUSED);
     expect(await outer.call()).toMatchObject(REFUSED);
     expect([fine.ran, second.ran, outer.ran]).toEqual([['look'], [], []]);
@@ -230,6 +240,13 @@ describe('definitionPin', () => {
     const first = host([{}, look], { store: memoryPins(), onNew: 'refuse' });
 
     expect([(await first.call()).status, (await first.call('look')).status]).toEqual(['ok', 'ok']);
+  });
+
+  it("onNew: 'refuse' refuses where onChange only warns", async () => {
+    const second = host([{}, look], { store: await pinned(), onNew: 'refuse', onChange: 'warn' });
+
+    expect(await second.call('look')).toMatchObject(REFUSED);
+    expect(second.ran).toEqual([]);
   });
 
   it("onChange: 'warn' only writes down what changed", async () => {
@@ -352,7 +369,7 @@ describe('definitionPin', () => {
   it('pins once for many calls at the same time', async () => {
     let writes = 0;
     const memory = memoryPins();
-    const store: PinStore = { ...memory, update: async (source, change) => ((writes += 1), memory.update(source, change)) };
+    const store: PinStore = { ...memory, update: async (source, change) => ((writes += 1), await settle(), memory.update(source, change)) };
     const first = host([{}, look], { store });
     const results = await Promise.all(Array.from({ length: 50 }, (_, index) => first.call(index % 2 === 0 ? 'read_file' : 'look')));
 

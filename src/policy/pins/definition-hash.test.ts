@@ -110,6 +110,15 @@ describe('hashDefinition', () => {
     expect(hashDefinition(toolOf({ outputSchema: null }))).not.toBe(hashDefinition(toolOf({ outputSchema: {} })));
   });
 
+  it('is worked out anew for a definition that somebody can still change', () => {
+    const annotations = { title: 'a' };
+    const tool = toolOf({ annotations });
+    const before = hashDefinition(tool);
+    annotations.title = 'b';
+
+    expect(hashDefinition(tool)).not.toBe(before);
+  });
+
   it('throws for what has no canonical form', () => {
     expect(() => hashDefinition(toolOf({ description: 'x\ud800' }))).toThrow(expect.objectContaining({ code: 'ERR_NOT_JSON' }) as Error);
   });

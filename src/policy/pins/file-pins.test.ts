@@ -126,6 +126,7 @@ describe('filePins', () => {
     ['with a definition of something else', () => editedPin({ definition: toolOf({ description: 'Other.' }) })],
     ['with a definition of another tool', () => editedPin({ toolName: 'write_file' })],
     ['with a time that is none', () => editedPin({ pinnedAt: 'yesterday' })],
+    ['with a pin of another source', () => editedPin({ source: 'other' })],
     ['accepted by nobody', () => editedPin({ acceptedBy: '' })],
     ['open to others', () => chmodSync(onlyFile(), 0o644)],
     ['in a folder open to others', () => chmodSync(dir, 0o755)],
@@ -140,6 +141,25 @@ describe('filePins', () => {
     expect(() => store.read('files')).toThrow();
     await expect(pin(store)).rejects.toThrow();
     expect(namedBy(store)).toEqual([[], 1]);
+  });
+
+  it('does not take a copy of a file for the pins of another source', async () => {
+    const store = filePins({ dir });
+    await pin(store, {}, 'other');
+    const other = onlyFile();
+    await pin(store);
+    const files = readdirSync(dir).map((name) => join(dir, name));
+    copyFileSync(files.find((path) => path !== other) ?? '', other);
+
+    expect(() => store.read('other')).toThrow('holds no pins');
+    expect(store.read('files')).not.toBeNull();
+  });
+
+  it('says of a file that nests without end what it says of others', async () => {
+    await pin(filePins({ dir }));
+    writeFileSync(onlyFile(), `{"version":1,"pins":${'['.repeat(100_000)}${']'.repeat(100_000)}}`);
+
+    expect(() => filePins({ dir }).read('files')).toThrow('holds no pins');
   });
 
   it('goes on with other sources', async () => {
