@@ -4,12 +4,12 @@
  */
 
 import { type Context, context, type HrTime, type Span, SpanKind, trace, type Tracer } from '@opentelemetry/api';
-import { hashCanonical, type JsonObject, type JsonValue } from 'allium';
+import { canonicalHasher, hashCanonical, type JsonObject, type JsonValue } from 'allium';
 import type { Receipt } from 'allium/receipts';
 import { loadInternal } from './load-internal.ts';
 import { DESCRIPTION, KEY, SCHEMA, SESSION, TOOL } from './stack-scenario.ts';
 
-export const hashed = (value: JsonValue): string => hashCanonical(value, { key: KEY });
+export const hashed: (value: JsonValue) => string = canonicalHasher({ key: KEY });
 
 /** What an approval of a call is bound to. */
 export const fingerprintOf = (args: JsonObject, callId: string): string =>

@@ -97,7 +97,7 @@ export { linkAbort } from './core/signal.ts';
 // What leaves the process
 export { canonicalJson } from './core/canonical.ts';
 export type { HashKey, HashOptions } from './core/hash-canonical.ts';
-export { hashCanonical } from './core/hash-canonical.ts';
+export { canonicalHasher, hashCanonical } from './core/hash-canonical.ts';
 export type { ToolCallAuditEvent, ToolCallEvent, ToolCallProgressEvent, ToolCallUpdateEvent, ToolEvent } from './core/wire.ts';
 export { fromWire, toWire } from './core/wire.ts';
 

@@ -1,18 +1,18 @@
 /** How the values of a call are hashed for its receipt. */
 
-import { hashCanonical, type HashKey, type HashValue, type JsonValue } from '../../src/index.ts';
+import { canonicalHasher, type HashKey, type HashValue, type JsonValue } from '../../src/index.ts';
 
 /** Hashes values without the members that `redact` names, at every depth. Never throws for a JSON value. */
 export function hashValues(redact: readonly string[], key: HashKey | null): HashValue {
   const dropped = new Set(redact);
-  const options = key === null ? {} : { key };
+  const hashed = canonicalHasher(key === null ? {} : { key });
   return (value) => {
     const kept = dropped.size === 0 ? value : without(value, dropped);
     try {
-      return hashCanonical(kept, options);
+      return hashed(kept);
     } catch {
       // Half a surrogate pair has no bytes. Its escaped text has, and what has run must have a hash.
-      return hashCanonical(JSON.stringify(kept), options);
+      return hashed(JSON.stringify(kept));
     }
   };
 }

@@ -1,7 +1,8 @@
 /** Hashes of JSON values, with the kind of hash in front: a record of one kind is never taken for one of another. */
 
-import { createHmac, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { canonicalJson } from './canonical.ts';
+import { hmacSha256 } from './hmac-sha256.ts';
 import { checkOptions, expected } from './options.ts';
 
 export interface HashKey {
@@ -36,10 +37,15 @@ const KEY_FIELDS = Object.freeze({
  * holds the hash can find a short value by trying: a date of birth takes less than a tenth of a second. Throws
  * `ERR_NOT_JSON` like `canonicalJson`.
  */
-export function hashCanonical(value: unknown, options: HashOptions = {}): string {
+export const hashCanonical = (value: unknown, options: HashOptions = {}): string => canonicalHasher(options)(value);
+
+/** `hashCanonical` for many values: options are checked, and the key is read, once. */
+export function canonicalHasher(options: HashOptions = {}): (value: unknown) => string {
   checkOptions('hashCanonical', options, OPTIONS);
   const { key } = options;
-  if (key === undefined) return `sha256:${hash('sha256', canonicalJson(value))}`;
+  if (key === undefined) return (value) => `sha256:${hash('sha256', canonicalJson(value))}`;
   checkOptions('hashCanonical key', key, KEY_FIELDS);
-  return `hmac-sha256:${key.id}:${createHmac('sha256', key.secret).update(canonicalJson(value)).digest('hex')}`;
+  const name = `hmac-sha256:${key.id}:`;
+  const sign = hmacSha256(key.secret);
+  return (value) => name + sign(canonicalJson(value));
 }

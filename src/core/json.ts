@@ -16,10 +16,15 @@ export function notJson(path: string, problem: string): AlliumError {
   return new AlliumError('ERR_NOT_JSON', `${path === '' ? 'the value' : where} ${problem}`, { path: where });
 }
 
-/** Roots this module froze itself: seeing one again costs a look-up instead of a copy. */
+/**
+ * What this module froze itself: seeing one again costs a look-up instead of a copy. Of a copy only the value and its members are
+ * kept here, which is what layers take apart and pass on: every entry costs more than the copy of a small object does, and the
+ * collector looks at each of them again and again.
+ */
 const snapshots = new WeakSet<object>();
+const MARKED_DEPTH = 2;
 
-/** True for values that are frozen in depth and can be shared and cached by identity. */
+/** True only for values that are frozen in depth and can be shared and cached by identity. Not for all that are. */
 export const isSnapshot = (value: object): boolean => snapshots.has(value);
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -116,7 +121,7 @@ function copyObject(value: object, at: Place): JsonValue {
 
 function copyContainer(value: object, at: Place): JsonValue {
   const copied = Array.isArray(value) ? copyArray(value, at) : copyMembers(value, at);
-  snapshots.add(copied);
+  if (at.open.length <= MARKED_DEPTH) snapshots.add(copied);
   return Object.freeze(copied);
 }
 
