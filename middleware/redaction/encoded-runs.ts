@@ -39,7 +39,8 @@ const has = (codes: Codes, index: number, flag: number): boolean => ((CLASSES[co
 
 /** Readable stretches inside runs of base64 or hex. Looks at every sixteenth character first: prose has no run that long. */
 export function encodedRuns(text: string): readonly EncodedRun[] {
-  const found: EncodedRun[] = [];
+  if (text.length < MIN_RUN) return NO_RUNS;
+  let found: EncodedRun[] | null = null;
   const codes = codesOf(text);
   for (let probe = MIN_RUN - 1; probe < text.length; ) {
     if (!has(codes, probe, IN_RUN)) {
@@ -50,11 +51,13 @@ export function encodedRuns(text: string): readonly EncodedRun[] {
     while (start > 0 && has(codes, start - 1, IN_RUN)) start -= 1;
     let end = probe + 1;
     while (end < text.length && has(codes, end, IN_RUN)) end += 1;
-    if (end - start >= MIN_RUN) decodeRun(text, codes, start, end, found);
+    if (end - start >= MIN_RUN) decodeRun(text, codes, start, end, (found ??= []));
     probe = end + MIN_RUN;
   }
-  return found;
+  return found ?? NO_RUNS;
 }
+
+const NO_RUNS: readonly EncodedRun[] = Object.freeze([]);
 
 function decodeRun(text: string, codes: Codes, start: number, end: number, found: EncodedRun[]): void {
   // Hex digits and dashes are a digest or an id; text in base64 always has other letters too.

@@ -31,10 +31,17 @@ export function scanWindow(text: string, start: number, detectors: readonly Dete
 
 /** Everything found in a text, in one go. */
 export function scanText(text: string, detectors: readonly Detector[]): readonly Span[] {
+  if (text.length <= WINDOW && isPlain(text, detectors)) return NOTHING;
   const spans: Span[] = [];
   for (const start of windowsOf(text)) scanWindow(text, start, detectors, (span) => spans.push(span));
   return spans;
 }
+
+const NOTHING: readonly Span[] = Object.freeze([]);
+
+/** Nothing to find as it stands, and nothing to take off. Nearly every text ends here, and nothing was made for it. */
+const isPlain = (text: string, detectors: readonly Detector[]): boolean =>
+  !detectors.some(({ mayHold }) => mayHold(text)) && !isFolded(text) && encodedRuns(text).length === 0;
 
 function look(text: string, detectors: readonly Detector[], depth: number, found: Found): void {
   for (const { group, mayHold, find } of detectors) {

@@ -35,7 +35,7 @@ const MIN_TEXT = 7;
 /** Tokens by their form, private keys, and values whose name tells what they are. */
 export const secretDetector: Detector = Object.freeze<Detector>({
   group: 'secrets',
-  mayHold: (text) => text.length >= MIN_TEXT,
+  mayHold: (text) => text.length >= MIN_TEXT && finder.isIn(text),
   find(text, emit) {
     let progress: Progress | null = null;
     finder.find(text, (index, start) => {

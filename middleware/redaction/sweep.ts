@@ -6,7 +6,7 @@ import type { Detector, Finding, Span } from './detector.ts';
 import { literalDetector, type Literals, removedValues } from './literals.ts';
 import { type Path, startOf } from './paths.ts';
 import type { Rules } from './rules.ts';
-import { nextTurn, scanWindow, WINDOW, windowsOf } from './scan.ts';
+import { nextTurn, scanText, scanWindow, WINDOW, windowsOf } from './scan.ts';
 import { rebuildTree, surveyTree } from './tree.ts';
 
 /** One place of a call or a result at which something could be read. */
@@ -36,11 +36,13 @@ const MIN_REPEATED = 6;
 
 /** Takes turns with the rest of the process where there is much to look at. */
 export async function sweep(surfaces: readonly Surface[], rules: Rules, known: Literals = new Map()): Promise<Sweep> {
-  const { texts: first, covered, findings: named, literals } = survey(surfaces, rules, known);
-  const found = await scanAll(first, rules.detectors, rules);
-  const isQuiet = found.size + named.length + literals.size === 0;
-  if (!isQuiet) for (const [text, spans] of await scanAll(covered, rules.detectors, rules)) found.set(text, spans);
-  const texts = isQuiet ? first : first.concat(covered);
+  const { texts, findings: named, literals } = survey(surfaces, rules, known);
+  const found = await scanAll(texts, rules.detectors, rules);
+  if (found.size + named.length + literals.size > 0) {
+    const covered = coveredTexts(surfaces, rules);
+    for (const [text, spans] of await scanAll(covered, rules.detectors, rules)) found.set(text, spans);
+    for (const text of covered) texts.push(text);
+  }
   if (rules.deep) for (const [text, spans] of await deepSpans(texts)) add(found, text, spans);
   const findings: readonly Finding[] = [...[...found.values()].flat(), ...named];
   for (const { value, label, group } of findings) {
@@ -60,7 +62,6 @@ export async function sweep(surfaces: readonly Surface[], rules: Rules, known: L
 /** The texts to look into, and what the shape alone gives away. */
 function survey(surfaces: readonly Surface[], { names, minText, markers }: Rules, known: Literals) {
   const texts: string[] = [];
-  const covered: string[] = [];
   const findings: Finding[] = [];
   const literals = new Map(known);
   const onPath = (hidden: JsonValue) => {
@@ -74,9 +75,17 @@ function survey(surfaces: readonly Surface[], { names, minText, markers }: Rules
     if (markers.whole(value, finding) !== value) findings.push({ ...finding, value });
   };
   for (const { value, paths, isCovered = false } of surfaces) {
-    surveyTree(value, startOf(paths), { texts: isCovered ? covered : texts, names, minText, onPath, onNamed });
+    surveyTree(value, startOf(paths), { texts: isCovered ? null : texts, names, minText, onPath, onNamed });
   }
-  return { texts, covered, findings, literals };
+  return { texts, findings, literals };
+}
+
+/** The texts of the surfaces that need no look as long as nothing was found. */
+function coveredTexts(surfaces: readonly Surface[], { minText }: Rules): readonly string[] {
+  const texts: string[] = [];
+  const shape = { texts, names: false, minText, onPath: () => {}, onNamed: () => {} };
+  for (const { value, paths, isCovered } of surfaces) if (isCovered === true) surveyTree(value, startOf(paths), shape);
+  return texts;
 }
 
 const add = (found: Map<string, readonly Span[]>, text: string, spans: readonly Span[]) =>
@@ -114,11 +123,9 @@ async function scanAll(
     // The text of a result stands on several surfaces, one after another.
     if (text === last) continue;
     last = text;
-    const spans: Span[] = [];
-    for (const start of windowsOf(text)) {
-      scanWindow(text, start, detectors, (span) => spans.push(span));
-      spent += Math.min(text.length, WINDOW);
-      if (spent < WINDOW) continue;
+    spent += text.length;
+    const spans = text.length <= WINDOW ? scanText(text, detectors) : await scanInTurns(text, detectors);
+    if (spent >= WINDOW) {
       spent = 0;
       await nextTurn();
     }
@@ -126,6 +133,15 @@ async function scanAll(
     if (settled.length > 0) found.set(text, settled);
   }
   return found;
+}
+
+async function scanInTurns(text: string, detectors: readonly Detector[]): Promise<readonly Span[]> {
+  const spans: Span[] = [];
+  for (const start of windowsOf(text)) {
+    if (start > 0) await nextTurn();
+    scanWindow(text, start, detectors, (span) => spans.push(span));
+  }
+  return spans;
 }
 
 /** How many different values of a kind were found. A value that was found in several ways counts as the first. */

@@ -6,8 +6,8 @@ import { advance, type Cursor, isHit, writePath } from './paths.ts';
 
 /** What the first walk meets. */
 export interface Survey {
-  /** Every text, in order, to be looked into. */
-  readonly texts: string[];
+  /** Takes every text, in order, to be looked into; `null` where only the shape counts. */
+  readonly texts: string[] | null;
   /** Called for a value that a path rule hides whole. */
   onPath(value: JsonValue): void;
   /** Called for a text whose member's name tells what it is. */
@@ -26,19 +26,23 @@ const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArra
 
 export function surveyTree(value: JsonValue, cursors: readonly Cursor[], survey: Survey): void {
   if (typeof value === 'string') {
-    if (value.length >= survey.minText) survey.texts.push(value);
+    if (value.length >= survey.minText) survey.texts?.push(value);
   } else if (typeof value === 'number') {
-    if (isLong(value)) survey.texts.push(String(value));
+    if (survey.texts !== null && isLong(value)) survey.texts.push(String(value));
   } else if (typeof value === 'object' && value !== null) {
-    if (isList(value)) value.forEach((item, index) => surveyMember(item, index, cursors, survey));
+    if (isList(value)) surveyList(value, cursors, survey);
     else surveyObject(value, cursors, survey);
   }
+}
+
+function surveyList(value: readonly JsonValue[], cursors: readonly Cursor[], survey: Survey): void {
+  for (let index = 0; index < value.length; index += 1) surveyMember(value[index] ?? null, index, cursors, survey);
 }
 
 function surveyObject(value: JsonObject, cursors: readonly Cursor[], survey: Survey): void {
   for (const name of Object.keys(value)) {
     const member = value[name] ?? null;
-    if (name.length >= survey.minText) survey.texts.push(name);
+    if (name.length >= survey.minText) survey.texts?.push(name);
     surveyMember(member, name, cursors, survey);
     if (!survey.names || typeof member !== 'string') continue;
     const family = familyIn(value, name);
@@ -47,6 +51,7 @@ function surveyObject(value: JsonObject, cursors: readonly Cursor[], survey: Sur
 }
 
 function surveyMember(member: JsonValue, step: string | number, cursors: readonly Cursor[], survey: Survey): void {
+  if (cursors.length === 0) return surveyTree(member, cursors, survey);
   const below = advance(cursors, step);
   if (isHit(below)) survey.onPath(member);
   else surveyTree(member, below, survey);

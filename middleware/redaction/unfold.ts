@@ -10,8 +10,9 @@ const ESCAPE =
   /%[0-9a-f]{2}|\\u[0-9a-f]{4}|\\x[0-9a-f]{2}|\\["'`\\/nrtbf]|&#x[0-9a-f]{1,6};|&#[0-9]{1,7};|&(?:amp|quot|lt|gt|apos);|[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff\uff01-\uff5e]|\udb40[\udc00-\udfff]|\ud835[\udc00-\udfff]/gi;
 const UNUSUAL = /[\u00ad\u034f\u180e-\uffff]/;
 
-/** A cheap look: `false` only where there is nothing to unfold. */
-export const isFolded = (text: string): boolean => text.includes('\\') || text.includes('%') || text.includes('&') || UNUSUAL.test(text);
+/** A cheap look: `false` only where there is nothing to unfold. Only ASCII has as many bytes as characters, and counting is cheap. */
+export const isFolded = (text: string): boolean =>
+  text.includes('\\') || text.includes('%') || text.includes('&') || (Buffer.byteLength(text) !== text.length && UNUSUAL.test(text));
 
 /**
  * Percent-encoding, `\u`, `\x` and JSON escapes, character references, look-alike letters of other blocks; characters that
