@@ -134,7 +134,7 @@ function isClean(value: JsonValue, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (depth > MAX_DEPTH) return false;
   if (isList(value)) return value.every((item) => isClean(item, depth + 1));
-  for (const [name, item] of Object.entries(value)) if (!name.isWellFormed() || !isClean(item, depth + 1)) return false;
+  for (const name of Object.keys(value)) if (!name.isWellFormed() || !isClean(value[name] ?? null, depth + 1)) return false;
   return true;
 }
 

@@ -26,6 +26,8 @@ export interface Rules {
   readonly canCover: boolean;
   readonly paths: readonly Path[];
   readonly markers: Markers;
+  /** Short texts in which nothing was found: names and codes stand in every record. */
+  readonly plain: Set<string>;
 }
 
 export interface RuleOptions {
@@ -66,6 +68,7 @@ export function compileRules({ detectors, strategies, paths, patterns, key }: Ru
     canCover: patterns.length === 0 && !has('secrets-deep'),
     paths: paths.flatMap((text) => [parsePath(text) ?? []]),
     markers: createMarkers([...LABELS, ...patterns.map(labelOf)], { ...shared, ...strategies }, key),
+    plain: new Set<string>(),
   });
 }
 
@@ -88,12 +91,24 @@ function readPath(text: unknown, toolName: string): Path {
 }
 
 /** Cleans one text at once: for the audit record and for progress, where nobody can wait. */
-export function textCleaner({ detectors, markers }: Rules, literals?: Literals): Scrub {
-  let all = literals === undefined || literals.size === 0 ? detectors : null;
+export function textCleaner({ detectors, markers, plain }: Rules, literals?: Literals): Scrub {
+  const isFixed = literals === undefined || literals.size === 0;
+  let all = isFixed ? detectors : null;
   return (text) => {
+    if (isFixed && plain.has(text)) return text;
     // Made with the first text: most calls report nothing.
     all ??= [...detectors, literalDetector(literals ?? new Map())];
     const spans = scanText(text, all);
-    return spans.length === 0 ? text : markers.replace(text, spans);
+    if (spans.length > 0) return markers.replace(text, spans);
+    if (isFixed && text.length <= MAX_PLAIN) remember(plain, text);
+    return text;
   };
+}
+
+const MAX_PLAIN = 24;
+const MAX_REMEMBERED = 512;
+
+function remember(plain: Set<string>, text: string): void {
+  if (plain.size >= MAX_REMEMBERED) plain.clear();
+  plain.add(text);
 }

@@ -10,7 +10,7 @@ export interface EndedCall {
   readonly result: ToolResult;
   /** What the caller of the stack gets, where content is captured. */
   readonly answer: ToolResult;
-  /** The lines so far: layers outside add theirs to the same record. */
+  /** The lines so far, as far as there are not too many: layers outside add theirs to the same record. */
   readonly lines: readonly LayerEntry[];
   readonly startMs: number;
   readonly endMs: number;
@@ -35,7 +35,7 @@ export function endCall(call: ToolCall, result: ToolResult, clock: Clock, startM
   // The wall clock counts whole milliseconds, so that a layer inside may seem to end after its call. It may also jump;
   // then the duration is the truth.
   const endMs = now > byDuration && now - byDuration < 2 ? now : byDuration;
-  return { call, result, answer: result, lines: [...(result.audit?.layers ?? [])], startMs, endMs, durationMs };
+  return { call, result, answer: result, lines: result.audit?.layers.slice(0, MAX_CHILDREN) ?? [], startMs, endMs, durationMs };
 }
 
 const CODE = /^[A-Za-z0-9_.:-]{1,64}$/;
@@ -50,9 +50,9 @@ export function errorTypeOf(result: ToolResult): string | null {
 export const isScopeViolation = ({ errorCategory }: ToolResult): boolean =>
   errorCategory === 'scope_violation' || errorCategory === 'policy_blocked';
 
-/** The layers inside telemetry, innermost first, as far as there are not too many. */
+/** The layers inside telemetry, innermost first. */
 export function layersOf({ lines, startMs, endMs }: EndedCall): readonly LayerWork[] {
-  return lines.slice(0, MAX_CHILDREN).map((line) => workOf(line, startMs, endMs));
+  return lines.map((line) => workOf(line, startMs, endMs));
 }
 
 /** Details of a line that may be numbers, and their names on a span. */
@@ -67,17 +67,24 @@ const COUNTS = Object.freeze([
 /** A layer may put lines of its own into the record, in which anything can be missing. */
 function workOf(line: LayerEntry, callStartMs: number, callEndMs: number): LayerWork {
   const startMs = timeOr(line.startedAt, callStartMs);
-  const counts = COUNTS.flatMap(([key, name]): [string, number][] => {
-    const value = Object.hasOwn(line, key) ? line[key] : undefined;
-    return typeof value === 'number' && Number.isFinite(value) ? [[name, value]] : [];
-  });
   return {
     name: typeof line.name === 'string' ? clip(line.name, MAX_NAME) : 'unknown',
     status: typeof line.status === 'string' ? clip(line.status, MAX_NAME) : 'unknown',
     startMs,
     endMs: Math.max(startMs, timeOr(line.endedAt, callEndMs)),
-    counts: Object.fromEntries(counts),
+    counts: countsIn(line),
   };
+}
+
+const NO_COUNTS: LayerWork['counts'] = Object.freeze({});
+
+function countsIn(line: LayerEntry): LayerWork['counts'] {
+  let counts: Record<string, number> | null = null;
+  for (const [key, name] of COUNTS) {
+    const value = line[key];
+    if (typeof value === 'number' && Number.isFinite(value) && Object.hasOwn(line, key)) (counts ??= {})[name] = value;
+  }
+  return counts ?? NO_COUNTS;
 }
 
 const parsed = { iso: '', ms: Number.NaN };

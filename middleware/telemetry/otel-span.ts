@@ -83,7 +83,7 @@ function describeContent(span: Span, ended: EndedCall, errorType: string | null)
 
 function childSpan(tracer: Tracer, parent: Context, { name, status, startMs, endMs, counts }: LayerWork): void {
   const attributes: SpanAttributes = { 'allium.layer.name': name, 'allium.layer.status': status };
-  for (const [key, value] of Object.entries(counts)) attributes[`allium.layer.${key}`] = value;
+  for (const key of Object.keys(counts)) attributes[`allium.layer.${key}`] = counts[key] ?? 0;
   tracer.startSpan(`layer ${name}`, { kind: SpanKind.INTERNAL, attributes, startTime: hrTime(startMs) }, parent).end(hrTime(endMs));
 }
 

@@ -37,7 +37,7 @@ export function createReporter(options: TelemetryOptions): Reporter {
     const result = await (open === null ? next(call) : otel.run(open, call, next));
     const ended = endCall(call, result, clock, startMs, startTick);
     const report = (answer: ToolResult) => {
-      const told = { ...ended, answer };
+      const told = answer === result ? ended : { ...ended, answer };
       if (listeners !== null) otel.end(listeners, open, told);
       if (outlets.length > 0) sendRecord(outlets, told, settings, clock);
     };

@@ -3,7 +3,7 @@
 import { type ToolAnnotations, type ToolHints, hintsOf } from './annotations.ts';
 import { AlliumError } from './errors.ts';
 import { isObject, type JsonObject, type JsonValue, snapshotObject } from './json.ts';
-import { type Scrub, scrub, scrubText } from './scrub.ts';
+import { type Scrub, scrubMembers } from './scrub.ts';
 import type { CallState } from './state.ts';
 
 /** One layer's line. Details a layer adds stand beside these four. */
@@ -67,7 +67,9 @@ export function openAudit(annotations: ToolAnnotations): AuditRecord {
 /** Shallow merge with one exception: `layers` grows. A key written by an outer layer is not overwritten from inside. */
 export function mergeAudit(state: CallState, patch: AuditPatch, depth: number): void {
   const record = recordOf(state);
-  for (const [key, value] of Object.entries(cleanPatch(state, patch))) {
+  const clean = cleanPatch(state, patch);
+  for (const key of Object.keys(clean)) {
+    const value = clean[key];
     // Assigning `__proto__` would change what the record is instead of what it says.
     if (key === '__proto__') continue;
     if (key === 'layers') record.layers.push(...linesIn(value));
@@ -123,13 +125,7 @@ const FIXED_MEMBERS: ReadonlySet<string> = new Set([
   ...['receiptUri', 'metadata'],
 ]);
 
-function cleanMembers<T extends object>(value: T, scrubs: readonly Scrub[]): T {
-  const members = Object.entries(value).map(([key, item]: [string, unknown]) => [
-    FIXED_MEMBERS.has(key) ? key : scrubText(key, scrubs),
-    scrub(item, scrubs),
-  ]);
-  return Object.fromEntries(members) as T; // The members a type names keep their names.
-}
+const cleanMembers = <T extends object>(value: T, scrubs: readonly Scrub[]): T => scrubMembers(value, scrubs, FIXED_MEMBERS);
 
 function linesIn(value: unknown): readonly LayerEntry[] {
   // A layer writes what it likes about its own steps; objects are all that is asked.

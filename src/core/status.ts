@@ -58,6 +58,8 @@ export const statusRow = (status: string): StatusRow | undefined =>
 
 /** Takes a result apart for a host: finished, waiting for somebody, or failed. */
 export function outcomeOf(result: Pick<ToolResult, 'ok' | 'status'>): Outcome {
+  // The case that counts: taking a result apart costs as much as a span.
+  if (result.ok && result.status === 'ok') return 'completed';
   return match(result)
     .with({ status: 'approval_required' }, { status: 'auth_required' }, () => 'interrupted' as const)
     .with({ ok: true }, () => 'completed' as const)
