@@ -49,7 +49,9 @@ export async function workOn(call: ToolCall, next: Next, claim: ClaimKey, terms:
   const request = { fingerprint: claim.fingerprint, leaseMs, token, repeatable: mode === 'cache' };
   try {
     for (;;) {
-      const claimed = await store.claim(claim.key, request);
+      const answer = store.claim(claim.key, request);
+      // A store in memory answers at once, and every wait costs more than its answer.
+      const claimed = 'won' in answer ? answer : await answer;
       if (claimed.won) break;
       const verdict = verdictOn(claimed.record, claim, mode);
       if (verdict !== null) return { verdict, ran: null };
@@ -79,7 +81,10 @@ async function settle(result: ToolResult, key: string, token: string, { store, m
   let kept = false;
   try {
     if (isOpen) await store.release(key, token);
-    else kept = (await store.complete(key, token, { state, answer, ttlMs })) && answer !== null;
+    else {
+      const completed = store.complete(key, token, { state, answer, ttlMs });
+      kept = (typeof completed === 'boolean' ? completed : await completed) && answer !== null;
+    }
   } catch {
     // The tool has answered. A claim that could not be settled runs out, and then says that nobody knows.
   }

@@ -5,7 +5,7 @@ import { ABORTED, askAtOnce, askRedactor, type Redactor } from './ask-redactor.t
 import { type Literals, removedBetween } from './literals.ts';
 import type { Path } from './paths.ts';
 import { pathsFor, type Rules, textCleaner } from './rules.ts';
-import { sweep } from './sweep.ts';
+import { sweep, sweepClean } from './sweep.ts';
 
 /** What has been hidden in a call so far. */
 export interface CleanedCall {
@@ -34,6 +34,17 @@ export async function cleanCall(call: ToolCall, rules: Rules, redactor: Redactor
   const all = { ...second, fields, counts: { ...first.counts, ...second.counts } };
   return cleaned(call, second.args, paths, all, rules, redactor);
 }
+
+/** The same at once, for arguments in which there is nothing to hide and nobody to ask; `null` for all others. */
+export function cleanCallNow(call: ToolCall, rules: Rules, redactor: Redactor | undefined): CleanedCall | null {
+  if (redactor !== undefined) return null;
+  const paths = pathsFor(rules, call);
+  const swept = sweepClean([{ value: call.toolArgs, paths }], rules, NO_LITERALS);
+  if (swept === null) return null;
+  return cleaned(call, call.toolArgs, paths, { ...swept, args: call.toolArgs, fields: [] }, rules);
+}
+
+const NO_LITERALS: Literals = new Map();
 
 type SweptArgs = Omit<CleanedCall, 'call' | 'paths'> & { readonly args: JsonObject };
 

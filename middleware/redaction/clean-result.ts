@@ -18,7 +18,7 @@ import { cleanHandoff } from './clean-handoff.ts';
 import { type Literals, removedBetween } from './literals.ts';
 import { type Rules, textCleaner } from './rules.ts';
 import { putBack, surfacesOf } from './surfaces.ts';
-import { sweep } from './sweep.ts';
+import { sweep, sweepClean } from './sweep.ts';
 
 export interface CleanedResult {
   readonly result: ToolResult;
@@ -45,6 +45,18 @@ export async function cleanResult(
   const second = await swept(custom.result, sent, rules, new Map([...first.literals, ...custom.removed]));
   const fields = [...first.fields, ...custom.fields, ...second.fields];
   return finished({ ...second, fields, counts: { ...first.counts, ...second.counts } }, sent, rules, second.literals);
+}
+
+/** The same at once, for results in which there is nothing to hide and nobody to ask; `null` for all others. */
+export function cleanResultNow(
+  answered: ToolResult,
+  sent: CleanedCall,
+  rules: Rules,
+  redactor: Redactor | undefined,
+): CleanedResult | null {
+  if (redactor !== undefined || !answered.ok || answered.audit?.handoff !== undefined) return null;
+  const { surfaces } = surfacesOf(answered, sent.paths, sent.call.toolArgs, rules.canCover);
+  return sweepClean(surfaces, rules, sent.literals) === null ? null : { result: answered, fields: [], counts: {}, blocked: false };
 }
 
 /** What stands beside the result: the error behind it, and the copy that a handoff is. */

@@ -2,8 +2,8 @@
 
 import { checkOptions, defineLayer, expected, type Expectation, type ToolLayer, withCall } from '../../src/index.ts';
 import { ABORTED, type Redactor } from './ask-redactor.ts';
-import { cleanCall } from './clean-call.ts';
-import { cleanResult } from './clean-result.ts';
+import { cleanCall, cleanCallNow } from './clean-call.ts';
+import { cleanResult, cleanResultNow } from './clean-result.ts';
 import { STRATEGIES, type Strategy } from './markers.ts';
 import { blockedCall, blockedResult, cancelled, recorded, uncheckedCall, uncheckedResult } from './outcomes.ts';
 import { parsePath } from './paths.ts';
@@ -64,17 +64,28 @@ export function redaction(options: RedactionOptions | Redactor = {}): ToolLayer 
     rewrites: true,
     scrub: textCleaner(rules),
     async caller(call, next) {
-      const sent = await orNull(() => cleanCall(call, rules, redactor));
+      const sent = orNullNow(() => cleanCallNow(call, rules, redactor)) ?? (await orNull(() => cleanCall(call, rules, redactor)));
       if (sent === ABORTED) return cancelled(withCall(call, { toolArgs: {} }));
       if (sent === null) return uncheckedCall(call);
       if (sent.blocked) return blockedCall(sent);
       const answered = await next(sent.call);
-      const cleaned = await orNull(() => cleanResult(answered, sent, rules, redactor));
+      const cleaned =
+        orNullNow(() => cleanResultNow(answered, sent, rules, redactor)) ??
+        (await orNull(() => cleanResult(answered, sent, rules, redactor)));
       if (cleaned === ABORTED) return cancelled(sent.call);
       if (cleaned === null) return uncheckedResult(sent);
       return cleaned.blocked ? blockedResult(sent, cleaned) : recorded(cleaned.result, redactor !== undefined, sent, cleaned);
     },
   });
+}
+
+/** What throws here throws again where nothing is skipped. */
+function orNullNow<T>(work: () => T | null): T | null {
+  try {
+    return work();
+  } catch {
+    return null;
+  }
 }
 
 /** What a redactor or a rule throws may hold what it was to hide: nothing of it is kept. */

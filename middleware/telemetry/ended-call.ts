@@ -56,13 +56,15 @@ export function layersOf({ lines, startMs, endMs }: EndedCall): readonly LayerWo
 }
 
 /** Details of a line that may be numbers, and their names on a span. */
-const COUNTS = Object.freeze([
+const COUNTS: ReadonlyMap<string, string> = new Map([
   ['count', 'count'],
   ['cap', 'cap'],
   ['limitMs', 'limit_ms'],
   ['retryAfterMs', 'retry_after_ms'],
   ['attempts', 'attempts'],
-] as const);
+]);
+/** Name, status and two times: a line with no more than these has no details. */
+const PLAIN_LINE = 4;
 
 /** A layer may put lines of its own into the record, in which anything can be missing. */
 function workOf(line: LayerEntry, callStartMs: number, callEndMs: number): LayerWork {
@@ -79,10 +81,13 @@ function workOf(line: LayerEntry, callStartMs: number, callEndMs: number): Layer
 const NO_COUNTS: LayerWork['counts'] = Object.freeze({});
 
 function countsIn(line: LayerEntry): LayerWork['counts'] {
+  const keys = Object.keys(line);
+  if (keys.length <= PLAIN_LINE) return NO_COUNTS;
   let counts: Record<string, number> | null = null;
-  for (const [key, name] of COUNTS) {
-    const value = line[key];
-    if (typeof value === 'number' && Number.isFinite(value) && Object.hasOwn(line, key)) (counts ??= {})[name] = value;
+  for (const key of keys) {
+    const name = COUNTS.get(key);
+    const value = name === undefined ? undefined : line[key];
+    if (name !== undefined && typeof value === 'number' && Number.isFinite(value)) (counts ??= {})[name] = value;
   }
   return counts ?? NO_COUNTS;
 }

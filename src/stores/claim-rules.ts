@@ -56,7 +56,8 @@ export function mayReplace(claim: StoredClaim, { repeatable }: ClaimRequest, now
 /** The claim as it is after its work; `null` when it is not this owner's, or has ended already. */
 export function ended(claim: StoredClaim, token: string, ending: ClaimEnding, forgetAt: number): StoredClaim | null {
   if (claim.token !== token || claim.state === 'done') return null;
-  return { ...claim, state: ending.state, answer: ending.state === 'done' ? ending.answer : null, forgetAt };
+  const { fingerprint, leaseMs, leaseUntil } = claim;
+  return { state: ending.state, fingerprint, token, leaseMs, leaseUntil, forgetAt, answer: ending.state === 'done' ? ending.answer : null };
 }
 
 export function renewed(claim: StoredClaim, token: string, leaseMs: number, now: number): StoredClaim | null {
