@@ -33,5 +33,5 @@ export function alliumStack(): Governed & { readonly folder: string } {
     timeout({ maxMs: TIMEOUT_MS }),
   ]);
   const source = '(args) => caller(callWith(args), searchOrders)';
-  return { name: 'allium', folder, call: distinct(source, { caller, callWith, searchOrders }), close: remove };
+  return { name: 'allium', folder, call: distinct(source, { caller, callWith, searchOrders }), flush: () => sink.flush(), close: remove };
 }

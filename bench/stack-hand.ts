@@ -55,7 +55,7 @@ export async function handStack(): Promise<Governed & { readonly folder: string 
     lines.push(lineOf('auditLog', 'ok', auditAt, Date.now()));
     return answer(result, approval, Object.freeze({ kind: 'search', hints: HINTS, rewrites: REWRITES, ...said, receiptUri: uri }));
   };
-  return { name: 'one function', folder, call, close: remove };
+  return { name: 'one function', folder, call, flush: () => sink.flush(), close: remove };
 }
 
 interface Ran {

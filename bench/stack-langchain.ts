@@ -6,57 +6,14 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { AIMessage, ToolMessage } from '@langchain/core/messages';
-import { tool } from '@langchain/core/tools';
+import { ToolMessage } from '@langchain/core/messages';
 import { context } from '@opentelemetry/api';
 import { canonicalJson, hashCanonical, type JsonObject } from 'allium';
 import type { LocalReceiptSink } from 'allium/receipts';
-import { createMiddleware } from 'langchain';
 import { LRUCache } from 'lru-cache';
-import { z } from 'zod';
-import { loadInternal } from './load-internal.ts';
-import { answerTo, DESCRIPTION, type Governed, RATE, receiptFiles, SESSION, TIMEOUT_MS, TOOL } from './stack-scenario.ts';
-import {
-  endSpan,
-  fingerprintOf,
-  hashed,
-  isoTime,
-  type Line,
-  lineOf,
-  loadScan,
-  openSpan,
-  receiptOf,
-  type Said,
-  type Scan,
-} from './stack-parts.ts';
-
-/** What the layers of one call share; LangChain has no place for it, so it hangs on the runtime of the request. */
-interface Shared extends Omit<{ -readonly [K in keyof Said]: Said[K] }, 'layers'> {
-  readonly layers: Line[];
-  executed: JsonObject;
-}
-
-/** A request as the chain hands it down. */
-interface Request {
-  readonly toolCall: { readonly name: string; readonly args: JsonObject; readonly id?: string };
-  readonly runtime: object;
-  readonly signal?: AbortSignal;
-}
-
-type Handler = (request: Request) => Promise<ToolMessage>;
-type Hook = (request: Request, handler: Handler) => Promise<ToolMessage>;
-type Chain = (request: unknown, handler: Handler) => Promise<ToolMessage>;
-
-const shares = new WeakMap<object, Shared>();
-
-/** What belongs to the call whose runtime this is. */
-function sharedOf({ runtime }: Request): Shared {
-  const known = shares.get(runtime);
-  if (known !== undefined) return known;
-  const made = { layers: [], summary: '', reason: '', consent: { decision: '', decidedBy: '', decidedAt: '' }, executed: {} };
-  shares.set(runtime, made);
-  return made;
-}
+import { type Chain, chainOfHooks, type Handler, type Hook, sharedOf, toolNodeWith, valueOf } from './langchain-chain.ts';
+import { answerTo, type Governed, RATE, receiptFiles, SESSION, TIMEOUT_MS, TOOL } from './stack-scenario.ts';
+import { endSpan, fingerprintOf, hashed, isoTime, lineOf, loadScan, openSpan, receiptOf, type Scan } from './stack-parts.ts';
 
 /** Runs a hook and writes its line, unless it writes one itself. */
 const lined =
@@ -69,9 +26,6 @@ const lined =
   };
 
 const passOn: Hook = (request, handler) => handler(request);
-
-// A ToolMessage keeps the structured value of the tools here as its artifact.
-const valueOf = (message: ToolMessage): JsonObject => message.artifact as JsonObject;
 
 function auditLog(sink: LocalReceiptSink): Hook {
   return async (request, handler) => {
@@ -200,10 +154,7 @@ async function chainOf(sink: LocalReceiptSink): Promise<Chain> {
     dryRun: lined('dryRun', passOn),
     timeout,
   };
-  // The hooks name of the request only what they use, which LangChain's generic types cannot see.
-  const middleware = Object.entries(hooks).map(([name, hook]) => createMiddleware({ name, wrapToolCall: hook as never }));
-  const wrapToolCall = (await loadInternal('langchain', './agents/utils.js', 'wrapToolCall')) as (list: unknown) => Chain; // Proven by running it.
-  return wrapToolCall(middleware);
+  return chainOfHooks(hooks);
 }
 
 /** The chain alone, with a request per call as ToolNode makes it. */
@@ -219,28 +170,11 @@ export async function langChainStack(): Promise<Governed & { readonly folder: st
       { toolCall: { name: TOOL, args, id: 'call-1', type: 'tool_call' }, tool: undefined, state: { messages: [] }, runtime: {} },
       bottom,
     );
-  return { name: 'LangChain wrapToolCall', folder, call, close: remove };
+  return { name: 'LangChain wrapToolCall', folder, call, flush: () => sink.flush(), close: remove };
 }
 
-/** The schema of the tool in the form that LangChain checks fastest. */
-const FIELDS = z.looseObject({ customer: z.string(), limit: z.int() });
-
-type ToolNodeClass = new (tools: readonly unknown[], options: object) => { invoke(state: object): Promise<unknown> };
-
-/** The way it runs in an agent: a ToolNode that finds the tool, checks its arguments and wraps the chain around it. */
+/** The way it runs in an agent. */
 export async function langChainNode(): Promise<Governed & { readonly folder: string }> {
   const { folder, sink, remove } = receiptFiles();
-  const chain = await chainOf(sink);
-  const search = tool(
-    (args) => {
-      const artifact = answerTo(args as JsonObject); // What the model wrote, checked.
-      return [JSON.stringify(artifact), artifact];
-    },
-    { name: TOOL, description: DESCRIPTION, schema: FIELDS, responseFormat: 'content_and_artifact' },
-  );
-  const ToolNode = (await loadInternal('langchain', './agents/nodes/ToolNode.js', 'ToolNode')) as ToolNodeClass; // Proven by running it.
-  const node = new ToolNode([search], { wrapToolCall: chain });
-  const call = (args: JsonObject) =>
-    node.invoke({ messages: [new AIMessage({ content: '', tool_calls: [{ name: TOOL, args, id: 'call-1', type: 'tool_call' }] })] });
-  return { name: 'LangChain ToolNode', folder, call, close: remove };
+  return { name: 'LangChain ToolNode', folder, call: await toolNodeWith(await chainOf(sink)), flush: () => sink.flush(), close: remove };
 }

@@ -24,6 +24,8 @@ export const TIMEOUT_MS = 30_000;
 export interface Governed {
   readonly name: string;
   readonly call: (args: JsonObject) => Promise<unknown>;
+  /** Waits for its receipts. */
+  readonly flush: () => Promise<void>;
   /** Lets go of its files. */
   readonly close: () => Promise<void>;
 }
