@@ -71,4 +71,27 @@ describe('scrub', () => {
 
     expect(Object.getPrototypeOf(clean)).toBe(Object.prototype);
   });
+
+  it('looks at every text once, however deep an unclean one lies', () => {
+    let looks = 0;
+    const cleaner = (text: string) => {
+      looks += 1;
+      return text.replace('secret', '***');
+    };
+    let deep: unknown = 'a secret';
+    for (let depth = 0; depth < 60; depth += 1) deep = depth % 2 === 0 ? { inner: deep } : [deep];
+    const clean = scrub(deep, [cleaner]);
+
+    expect(JSON.stringify(clean)).toContain('a ***');
+    expect(looks).toBeLessThanOrEqual(31 + 1);
+  });
+
+  it('gives back what was clean, and copies only what was not', () => {
+    const value = { kept: { list: ['a', 'b'] }, changed: ['secret'] };
+    const cleaned = scrub(value, [(text) => text.replace('secret', '***')]);
+
+    expect(cleaned).toEqual({ kept: { list: ['a', 'b'] }, changed: ['***'] });
+    expect(cleaned.kept).toBe(value.kept);
+    expect(scrub(value, [(text) => text])).toBe(value);
+  });
 });

@@ -26,25 +26,34 @@ export function scrub<T>(value: T, scrubs: readonly Scrub[]): T {
 
 /** The same for an object of which some members keep their names. */
 export function scrubMembers<T extends object>(value: T, scrubs: readonly Scrub[], fixed: ReadonlySet<string> = NONE): T {
-  for (const name of Object.keys(value)) {
-    const item = (value as Readonly<Record<string, unknown>>)[name]; // Any object can be read by its own names.
-    const isClean = (fixed.has(name) || scrubText(name, scrubs) === name) && scrubbed(item, scrubs) === item;
-    if (!isClean) return rebuilt(value, scrubs, fixed);
+  const names = Object.keys(value);
+  const items = value as Readonly<Record<string, unknown>>; // Any object can be read by its own names.
+  // Made with the first member that is not clean. Looked at once: cleaning again what was found unclean would double with every level.
+  let members: [string, unknown][] | null = null;
+  for (const [index, name] of names.entries()) {
+    const cleanName = fixed.has(name) ? name : scrubText(name, scrubs);
+    const clean = scrubbed(items[name], scrubs);
+    if (members === null && (cleanName !== name || clean !== items[name]))
+      members = names.slice(0, index).map((before) => [before, items[before]]);
+    members?.push([cleanName, clean]);
   }
-  return value;
+  return members === null ? value : (Object.fromEntries(members) as T); // The members a type names keep their names.
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
-function rebuilt<T extends object>(value: T, scrubs: readonly Scrub[], fixed: ReadonlySet<string>): T {
-  const members = Object.entries(value).map(([name, item]) => [fixed.has(name) ? name : scrubText(name, scrubs), scrubbed(item, scrubs)]);
-  return Object.fromEntries(members) as T; // The members a type names keep their names.
-}
-
 function scrubbed(value: unknown, scrubs: readonly Scrub[]): unknown {
   if (typeof value === 'string') return scrubText(value, scrubs);
   if (typeof value !== 'object' || value === null) return value;
-  if (!Array.isArray(value)) return scrubMembers(value, scrubs);
-  const isClean = value.every((item) => scrubbed(item, scrubs) === item);
-  return isClean ? value : value.map((item) => scrubbed(item, scrubs));
+  return Array.isArray(value) ? scrubbedList(value, scrubs) : scrubMembers(value, scrubs);
+}
+
+function scrubbedList(list: readonly unknown[], scrubs: readonly Scrub[]): readonly unknown[] {
+  let cleaned: unknown[] | null = null;
+  for (const [index, item] of list.entries()) {
+    const clean = scrubbed(item, scrubs);
+    if (cleaned === null && clean !== item) cleaned = list.slice(0, index);
+    cleaned?.push(clean);
+  }
+  return cleaned ?? list;
 }
