@@ -22,11 +22,23 @@ export interface KeyRules {
  * An answer of a read belongs to a tool as it was defined then. An effect has happened whatever its tool is called or
  * says about itself since, so neither is part of its key. Throws where there is no key.
  */
-export async function claimKeyOf(call: ToolCall, { mode, key, scope }: KeyRules): Promise<ClaimKey> {
-  const { toolName } = call;
+export function claimKeyOf(call: ToolCall, rules: KeyRules): ClaimKey | Promise<ClaimKey> {
+  const { key, scope } = rules;
+  if (typeof scope === 'function' || key !== undefined) return namedKeyOf(call, rules);
+  return claimKey(call, rules.mode, scope === 'session' ? [scope, call.turn.sessionId] : [scope], argsOf(call));
+}
+
+const argsOf = (call: ToolCall): readonly string[] => ['args', call.toolName, canonicalJson(call.toolArgs)];
+
+async function namedKeyOf(call: ToolCall, { mode, key, scope }: KeyRules): Promise<ClaimKey> {
   const whose =
     typeof scope === 'function' ? ['own', named(await scope(call))] : scope === 'session' ? ['session', call.turn.sessionId] : [scope];
-  const what = key === undefined ? ['args', toolName, canonicalJson(call.toolArgs)] : ['key', named(await key(call))];
+  const what = key === undefined ? argsOf(call) : ['key', named(await key(call))];
+  return claimKey(call, mode, whose, what);
+}
+
+function claimKey(call: ToolCall, mode: KeyRules['mode'], whose: readonly string[], what: readonly string[]): ClaimKey {
+  const { toolName } = call;
   const parts = mode === 'effect' ? [mode, whose, what] : [mode, whose, what, toolName, definitionOf(call)];
   return { key: digest(parts), fingerprint: mode === 'effect' ? digest([toolName, canonicalJson(call.toolArgs)]) : '' };
 }

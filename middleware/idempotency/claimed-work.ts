@@ -62,7 +62,7 @@ export async function workOn(call: ToolCall, next: Next, claim: ClaimKey, terms:
   }
   const letGo = mode === 'effect' ? keepLease(call, claim.key, token, terms) : null;
   const result = await next(call);
-  await letGo?.();
+  if (letGo !== null) await letGo();
   return settle(result, claim.key, token, terms);
 }
 

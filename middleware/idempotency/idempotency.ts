@@ -53,7 +53,8 @@ export function idempotency(options: IdempotencyOptions = {}): ToolLayer {
     async caller(call, next) {
       let claim: ClaimKey;
       try {
-        claim = await claimKeyOf(call, { mode, key, scope });
+        const found = claimKeyOf(call, { mode, key, scope });
+        claim = found instanceof Promise ? await found : found;
       } catch (cause) {
         return mode === 'cache' ? runAlone(call, next, 'bypassed') : withoutKey(call, cause);
       }

@@ -40,7 +40,7 @@ export function createSharing(mode: ClaimTerms['mode'], termsFor: (call: ToolCal
 }
 
 /** What the call that tried comes to itself. */
-async function ledTo(call: ToolCall, next: Next, { verdict, ran }: Worked, mode: ClaimTerms['mode']): Promise<ToolResult> {
+function ledTo(call: ToolCall, next: Next, { verdict, ran }: Worked, mode: ClaimTerms['mode']): ToolResult | Promise<ToolResult> {
   if (ran !== null) return annotate(ran.result, {}, { status: 'miss', kept: ran.kept });
   return verdict.kind === 'open' ? leftWaiting(call) : present(call, next, verdict, 'hit', mode);
 }

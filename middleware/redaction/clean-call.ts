@@ -1,6 +1,6 @@
 /** The way down: arguments are cleaned before anything inside sees them. */
 
-import { type JsonObject, type ToolCall, type ToolProgress, withCall } from '../../src/index.ts';
+import { type JsonObject, type Scrub, type ToolCall, type ToolProgress, withCall } from '../../src/index.ts';
 import { ABORTED, askAtOnce, askRedactor, type Redactor } from './ask-redactor.ts';
 import { type Literals, removedBetween } from './literals.ts';
 import type { Path } from './paths.ts';
@@ -41,7 +41,8 @@ export function cleanCallNow(call: ToolCall, rules: Rules, redactor: Redactor | 
   const paths = pathsFor(rules, call);
   const swept = sweepClean([{ value: call.toolArgs, paths }], rules, NO_LITERALS);
   if (swept === null) return null;
-  return cleaned(call, call.toolArgs, paths, { ...swept, args: call.toolArgs, fields: [] }, rules);
+  const { counts, blocked, literals } = swept;
+  return cleaned(call, call.toolArgs, paths, { args: call.toolArgs, fields: [], counts, blocked, literals }, rules);
 }
 
 const NO_LITERALS: Literals = new Map();
@@ -62,7 +63,9 @@ function cleaned(
   redactor?: Redactor,
 ): CleanedCall {
   const { fields, counts, blocked, literals } = swept;
-  const clean = textCleaner(rules, literals);
+  let cleaner: Scrub | null = null;
+  // Made with the first message: most calls report nothing.
+  const clean = (text: string) => (cleaner ??= textCleaner(rules, literals))(text);
   const report = (progress: ToolProgress) => call.report(cleanedProgress(progress));
   const cleanedProgress = ({ message, ...numbers }: ToolProgress): ToolProgress => {
     if (message === undefined) return numbers;

@@ -2,8 +2,8 @@
 
 import { type ToolAnnotations, type ToolHints, hintsOf } from './annotations.ts';
 import { AlliumError } from './errors.ts';
-import { isObject, type JsonObject, type JsonValue, snapshotObject } from './json.ts';
-import { type Scrub, scrubMembers } from './scrub.ts';
+import { frozenCopy, isObject, type JsonObject, type JsonValue, snapshotObject } from './json.ts';
+import { type Scrub, scrubMembers, scrubText } from './scrub.ts';
 import type { CallState } from './state.ts';
 
 /** One layer's line. Details a layer adds stand beside these four. */
@@ -78,12 +78,23 @@ export function mergeAudit(state: CallState, patch: AuditPatch, depth: number): 
 }
 
 /**
- * Adds a finished line. Lines are scrubbed on the way in, so that no reader can come too early; one that only says the
- * name of a layer, a status of the table and two times holds nothing to clean. They are not frozen one by one: that alone
- * would cost a fifth of what a layer costs.
+ * Adds a finished line, with what its layer said on it. Lines are scrubbed on the way in, so that no reader can come too early; one
+ * that only says the name of a layer, a status of the table and two times holds nothing to clean. They are not frozen one by
+ * one: that alone would cost a fifth of what a layer costs.
  */
-export function pushEntry(state: CallState, entry: LayerEntry, isPlain: boolean): void {
-  recordOf(state).layers.push(isPlain || state.scrubs.length === 0 ? entry : cleanMembers(entry, state.scrubs));
+export function pushEntry(state: CallState, entry: LayerEntry, said: Partial<LayerEntry> | null, isPlain: boolean): void {
+  const { scrubs } = state;
+  recordOf(state).layers.push(said === null && (isPlain || scrubs.length === 0) ? entry : cleanEntry(entry, said, scrubs));
+}
+
+/** The two times are the framework's own. */
+function cleanEntry(
+  { name, status, startedAt, endedAt }: LayerEntry,
+  said: Partial<LayerEntry> | null,
+  scrubs: readonly Scrub[],
+): LayerEntry {
+  const details = said === null ? null : cleanMembers(said, scrubs);
+  return { ...details, name: scrubText(name, scrubs), status: details?.status ?? scrubText(status, scrubs), startedAt, endedAt };
 }
 
 /** Takes in the cleaners of a stack that joins a call under way; what was written before them is cleaned too. */
@@ -114,7 +125,7 @@ export function mergeRecords(record: AuditRecord | undefined, patch: AuditPatch)
 }
 
 const cleanPatch = (state: CallState, patch: AuditPatch): JsonObject => {
-  const copied = snapshotObject(patch);
+  const copied = frozenCopy(patch);
   return state.scrubs.length === 0 ? copied : cleanMembers(copied, state.scrubs);
 };
 

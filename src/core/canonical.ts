@@ -7,6 +7,8 @@ import { isSnapshot, MAX_JSON_DEPTH, notJson } from './json.ts';
 
 /** Texts of frozen values. Any other value may change under the same identity, so its text is never kept. */
 const known = new WeakMap<object, string>();
+/** Longer texts are written anew: arguments are asked for again and again, results are not, and would weigh twice as much. */
+const MAX_KNOWN = 4_000;
 
 /**
  * The RFC 8785 text of a JSON value. Throws `ERR_NOT_JSON` with the path for everything else: `undefined` (also as a
@@ -19,7 +21,7 @@ export function canonicalJson(value: unknown): string {
   const before = known.get(value);
   if (before !== undefined) return before;
   const text = containerText(value);
-  if (isSnapshot(value)) known.set(value, text);
+  if (text.length <= MAX_KNOWN && isSnapshot(value)) known.set(value, text);
   return text;
 }
 

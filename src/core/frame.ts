@@ -224,8 +224,7 @@ function uncancelled(frame: Frame, answered: ToolResult): ToolResult {
 function writeLine({ layer, call, startedAt, line }: Frame, result: ToolResult): void {
   const { state } = call[SLOT];
   const entry = { name: layer.name, status: result.status, startedAt: isoTime(startedAt), endedAt: isoTime(state.clock.now()) };
-  if (line === null) pushEntry(state, entry, statusRow(result.status) !== undefined);
-  else pushEntry(state, { ...line, ...entry, status: line.status ?? entry.status }, false);
+  pushEntry(state, entry, line, statusRow(result.status) !== undefined);
 }
 
 /** Hands a result to the layer outside. */

@@ -38,7 +38,14 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
 export function snapshot(value: unknown): JsonValue {
   // What was copied before is JSON already, and most results of a layer are.
   if (typeof value === 'object' && value !== null && snapshots.has(value)) return value as JsonValue;
-  return copy(value, { steps: [], open: [] });
+  return copy(value, { steps: [], open: [], marked: MARKED_DEPTH });
+}
+
+/** A copy like a snapshot that nobody will ask for by identity: for what goes into a record and is taken apart there. */
+export function frozenCopy(value: unknown): JsonObject {
+  const copied = copy(value, { steps: [], open: [], marked: 0 });
+  if (!isObject(copied)) throw notJson('', 'is not an object');
+  return copied;
 }
 
 /** `snapshot` for values that must be objects. */
@@ -78,6 +85,8 @@ interface Place {
   readonly steps: (string | number)[];
   /** The objects around the one being copied. */
   readonly open: object[];
+  /** How many levels of the copy can be asked for by identity. */
+  readonly marked: number;
 }
 
 function pathOf({ steps }: Place): string {
@@ -121,7 +130,7 @@ function copyObject(value: object, at: Place): JsonValue {
 
 function copyContainer(value: object, at: Place): JsonValue {
   const copied = Array.isArray(value) ? copyArray(value, at) : copyMembers(value, at);
-  if (at.open.length <= MARKED_DEPTH) snapshots.add(copied);
+  if (at.open.length <= at.marked) snapshots.add(copied);
   return Object.freeze(copied);
 }
 

@@ -16,7 +16,7 @@ import {
 import { type ExecutorKind, isAbandoned, SLOT, type ToolCall } from './call.ts';
 import type { Content, ContentBlock } from './content.ts';
 import { AlliumError, describeThrown, type ErrorCode, oneLine } from './errors.ts';
-import { type JsonObject, type JsonValue, snapshot, snapshotObject } from './json.ts';
+import { frozenCopy, type JsonObject, type JsonValue, snapshot, snapshotObject } from './json.ts';
 import { depthOf } from './state.ts';
 import { type ErrorClass, type Executed, statusRow, type ToolStatus } from './status.ts';
 
@@ -194,7 +194,7 @@ export function annotate(result: ToolResult, patch: AuditPatch, entry?: EntryPat
   // An executor writes from below the innermost layer and has no line of its own.
   const layer = at === null && frame?.sent === call ? null : frame;
   mergeAudit(state, patch, (frame === null ? 0 : depthOf(frame)) + (layer === frame ? 0 : 1));
-  if (entry !== undefined && layer !== null) layer.line = { ...layer.line, ...(snapshotObject(entry) as EntryPatch) };
+  if (entry !== undefined && layer !== null) layer.line = { ...layer.line, ...(frozenCopy(entry) as EntryPatch) };
   return withAudit(result, state.audit);
 }
 
