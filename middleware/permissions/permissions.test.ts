@@ -348,6 +348,24 @@ describe('permissions', () => {
     expect((await governed.call({ name: 'outer', arguments: {} })).result).toBe('permission_denied');
   });
 
+  it('asks checkers and people once about a call that a tool makes', async () => {
+    const seen: string[] = [];
+    const asked: string[] = [];
+    const inner = defineTool({ name: 'inner', description: '', inputSchema: { type: 'object' }, execute: () => 'ran' });
+    const outer = defineTool({
+      name: 'outer',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: async (_args, { call }) => (await call({ name: 'inner', arguments: {} })).status,
+    });
+    const checker: PermissionChecker = ({ toolName }) => (seen.push(toolName), toolName === 'inner' ? 'require_approval' : 'allow');
+    const prompts: ApprovalPrompt[] = [({ toolName }) => (asked.push(toolName), { decision: 'allow_once' })];
+    const governed = governTools({ tools: [inner, outer], layers: [permissions({ checkers: [checker] })], prompts });
+
+    expect((await governed.call({ name: 'outer', arguments: {} })).result).toBe('ok');
+    expect([seen, asked]).toEqual([['outer', 'inner'], ['inner']]);
+  });
+
   it('is cancelled, not denied, when the caller leaves while a checker thinks', async () => {
     const controller = new AbortController();
     const slow: PermissionChecker = () => new Promise(() => {});

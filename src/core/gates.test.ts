@@ -41,6 +41,14 @@ describe('a gate', () => {
     expect(order).toEqual(['guard', 'first', 'second']);
   });
 
+  it('is asked once, however often the same one was laid down', async () => {
+    let asked = 0;
+    const gate: Gate = async () => ((asked += 1), null);
+
+    expect(await through([gated(gate, gate), gated(gate)])).toMatchObject({ status: 'ok', ran: 1 });
+    expect(asked).toBe(1);
+  });
+
   it.each<[string, Gate]>([
     ['rejects', () => Promise.reject(new Error('broken'))],
     [

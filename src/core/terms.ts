@@ -87,10 +87,10 @@ export function guardCall(call: ToolCall, guard: Guard): ToolCall {
   return withTerms(call, { guards: Object.freeze([...termsOf(call).guards, guard]) });
 }
 
-/** Adds a check that is made right before the executor and may wait, below everything else. */
+/** Adds a check that is made right before the executor and may wait, below everything else. One that is there already is not asked twice. */
 export function gateCall(call: ToolCall, gate: Gate): ToolCall {
   if (typeof gate !== 'function') throw new AlliumError('ERR_INVALID_CALL', 'gateCall takes a function');
-  return withTerms(call, { gates: Object.freeze([...termsOf(call).gates, gate]) });
+  return withTerms(call, { gates: joined(termsOf(call).gates, [gate]) });
 }
 
 /** Adds a check that is made before anybody below puts a question about this call to a person. */
