@@ -141,7 +141,10 @@ describe('permissions', () => {
     const { call, written } = writer({ fallback: 'allow' }, {}, propose);
     const result = await call();
 
-    expect(result).toMatchObject({ status: 'permission_denied', executed: 'no' });
+    expect(result).toMatchObject({
+      ...{ status: 'permission_denied', executed: 'no' },
+      audit: { permissions: { decision: 'deny', code: 'unreadable_proposals' } },
+    });
     expect(JSON.stringify(result)).not.toContain('canary');
     expect(written).toEqual([]);
   });
@@ -215,7 +218,12 @@ describe('permissions', () => {
       writer({ checkers: [checker] }, { prompts: [() => ({ decision: 'allow_once', args: { path } as JsonObject })] });
     const [fine, denied, misfit] = [edits('/work/b'), edits('/etc/passwd'), edits(7)];
 
-    expect(await fine.call()).toMatchObject({ status: 'ok', arguments: { path: '/work/b' } });
+    expect(await fine.call()).toMatchObject({
+      status: 'ok',
+      arguments: { path: '/work/b' },
+      approval: { decision: 'approved' },
+      audit: { permissions: { approval: { decision: 'approved' } } },
+    });
     expect(fine.written).toEqual(['/work/b']);
     expect((await denied.call()).status).toBe('permission_denied');
     expect((await misfit.call()).status).toBe('schema_violation');
@@ -233,7 +241,7 @@ describe('permissions', () => {
   it('answers with the result a person gives', async () => {
     const { call, written } = writer({ checkers: [asking] }, { prompts: [() => ({ decision: 'allow_once', result: 'done by hand' })] });
 
-    expect(await call()).toMatchObject({ status: 'ok', executed: 'no', result: 'done by hand' });
+    expect(await call()).toMatchObject({ status: 'ok', executed: 'no', result: 'done by hand', approval: { decision: 'approved' } });
     expect(written).toEqual([]);
   });
 
@@ -372,6 +380,19 @@ describe('permissions', () => {
     const { governed, written } = writer({ checkers: [slow] });
     const calling = governed.call({ name: 'write', arguments: { path: '/a' } }, { signal: controller.signal });
     controller.abort();
+
+    expect(await calling).toMatchObject({ status: 'cancelled', executed: 'no' });
+    expect(written).toEqual([]);
+  });
+
+  it.each([
+    ['thinks', () => new Promise(() => {})],
+    ['gives up', () => Promise.reject(new Error('gone'))],
+  ])('is cancelled when the caller leaves while the tool %s about what it does', async (_title, propose) => {
+    const controller = new AbortController();
+    const asked = () => (controller.abort(), propose());
+    const { governed, written } = writer({ fallback: 'allow' }, {}, asked as never);
+    const calling = governed.call({ name: 'write', arguments: { path: '/a' } }, { signal: controller.signal });
 
     expect(await calling).toMatchObject({ status: 'cancelled', executed: 'no' });
     expect(written).toEqual([]);

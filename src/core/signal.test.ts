@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { followAbort, linkAbort, whenAborted } from './signal.ts';
+import { followAbort, linkAbort, waitWithin, whenAborted } from './signal.ts';
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 
@@ -155,5 +155,36 @@ describe('followAbort', () => {
     followAbort(signal, () => void (told += 1))();
 
     expect([told, listeners(signal)]).toEqual([1, 0]);
+  });
+});
+
+describe('waitWithin', () => {
+  it('answers with what the work came to, and lets go of the signal', async () => {
+    const { signal } = new AbortController();
+
+    expect(await waitWithin(signal, async () => 7)).toBe(7);
+    expect(listeners(signal)).toBe(0);
+  });
+
+  it('rejects with what the work threw, at once or later', async () => {
+    await expect(
+      waitWithin(undefined, () => {
+        throw new Error('at once');
+      }),
+    ).rejects.toThrow('at once');
+    await expect(waitWithin(new AbortController().signal, () => Promise.reject(new Error('later')))).rejects.toThrow('later');
+  });
+
+  it('leaves work behind that never comes to an end, when nobody wants it any more', async () => {
+    const controller = new AbortController();
+    const waiting = waitWithin(controller.signal, () => new Promise(() => {}));
+    controller.abort(new Error('gone'));
+
+    await expect(waiting).rejects.toThrow('gone');
+    expect(listeners(controller.signal)).toBe(0);
+  });
+
+  it('takes what was there at once, also for somebody who has gone', async () => {
+    expect(await waitWithin(AbortSignal.abort(), () => 7)).toBe(7);
   });
 });

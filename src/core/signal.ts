@@ -30,6 +30,21 @@ export function whenAborted(signal: AbortSignal): { readonly aborted: Promise<vo
   return { aborted, stop: () => stop() };
 }
 
+/**
+ * Waits for work that may never come to an end, and no longer than somebody wants it: rejects with the signal's reason. What the work
+ * still does then is not heard any more.
+ */
+export async function waitWithin<T>(signal: AbortSignal | undefined, work: () => T | PromiseLike<T>): Promise<T> {
+  const worked = new Promise<T>((resolve) => resolve(work()));
+  if (signal === undefined) return worked;
+  const waiting = whenAborted(signal);
+  try {
+    return await Promise.race([worked, waiting.aborted.then(() => Promise.reject(signal.reason))]);
+  } finally {
+    waiting.stop();
+  }
+}
+
 interface Group {
   readonly followers: Set<{ readonly tell: () => void }>;
   readonly listener: () => void;

@@ -4,6 +4,7 @@ import { stateOf, type ToolCall } from '../../core/call.ts';
 import { hashCanonical } from '../../core/hash-canonical.ts';
 import type { JsonObject, JsonValue } from '../../core/json.ts';
 import type { ToolResult } from '../../core/result.ts';
+import { waitWithin } from '../../core/signal.ts';
 import { type Gate, termsOf } from '../../core/terms.ts';
 import { policyOf } from '../ambient-policy.ts';
 import { findingOf } from './finding.ts';
@@ -44,6 +45,12 @@ export interface PermissionReport {
   }[];
 }
 
+/** For a tool that cannot say what it is about to do. */
+const UNTOLD: PermissionReport = Object.freeze({
+  ...{ decision: 'deny', by: null, code: 'unreadable_proposals' },
+  requests: Object.freeze(['tool.call']),
+});
+
 const setsOf = new WeakMap<Gate, PermissionSet | null>();
 const reports = new WeakMap<object, PermissionReport>();
 
@@ -74,8 +81,10 @@ export const capabilityGate: Gate = permissionGate(null);
 async function checkPermissions(call: ToolCall, sets: readonly PermissionSet[]): Promise<ToolResult | ToolCall | null> {
   let requests: Awaited<ReturnType<typeof requestsOf>>;
   try {
-    requests = await requestsOf(call);
+    requests = await waitWithin(call.signal, () => requestsOf(call));
   } catch (thrown) {
+    if (call.signal.aborted) return cancelledBefore(call);
+    reports.set(stateOf(call), UNTOLD);
     return undecidable(call, thrown);
   }
   const kinds = requests.map(({ kind }) => kind);
@@ -85,6 +94,8 @@ async function checkPermissions(call: ToolCall, sets: readonly PermissionSet[]):
     ...{ decision: finding.decision, by: finding.by, requests: kinds },
     ...(finding.code === undefined ? {} : { code: finding.code }),
     ...(finding.shadow.length === 0 ? {} : { shadow: finding.shadow }),
+    // A call that a person put in the place of another goes by the approval of that one.
+    ...(isApproved(call) ? approvalSoFar(call) : {}),
   };
   reports.set(stateOf(call), report);
   if (finding.decision === 'allow') return null;
@@ -94,6 +105,11 @@ async function checkPermissions(call: ToolCall, sets: readonly PermissionSet[]):
   const asked = await askPermission(call, requests, finding, { policy: digestOf(call, sets), expiresMs: shortest(sets) });
   if (asked.approval !== undefined) reports.set(stateOf(call), { ...report, approval: asked.approval });
   return asked.entered;
+}
+
+function approvalSoFar(call: ToolCall): Pick<PermissionReport, 'approval'> {
+  const approval = permissionReportOf(call)?.approval;
+  return approval === undefined ? {} : { approval };
 }
 
 /** Stands for the rules in force: an approval that was given under others does not count. */
