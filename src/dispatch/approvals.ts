@@ -4,9 +4,11 @@ import { BRAND, withAudit } from '../core/build-result.ts';
 import { stateOf, type ToolCall, type Turn } from '../core/call.ts';
 import { type Clock, isoTime } from '../core/clock.ts';
 import { AlliumError, describeThrown, isAlliumError, oneLine } from '../core/errors.ts';
+import { cancelled } from '../core/frame.ts';
 import { type JsonObject, type JsonValue, snapshotObject } from '../core/json.ts';
 import { termsFor } from '../core/nested-terms.ts';
 import { fail, type ToolResult } from '../core/result.ts';
+import { waitWithin } from '../core/signal.ts';
 import { outcomeOf } from '../core/status.ts';
 import { NO_TERMS, type Refusal } from '../core/terms.ts';
 import { alreadyResolved, type ApprovalChange, changeApproval, readReply } from '../policy/approvals/answer-approval.ts';
@@ -39,14 +41,19 @@ export interface Approvals {
   /** Keeps a call whose result says that it waits; other results are handed on. */
   readonly keepOpen: (call: ToolCall, result: ToolResult) => Promise<ToolResult>;
   /** Takes a call up with this decision, or with one that was written down elsewhere. */
-  resume(id: string, decision: object | undefined, reenter: (reentry: Reentry) => Promise<ToolResult>): Promise<ToolResult>;
+  resume(
+    id: string,
+    decision: object | undefined,
+    reenter: (reentry: Reentry) => Promise<ToolResult>,
+    signal?: AbortSignal,
+  ): Promise<ToolResult>;
 }
 
 export function createApprovals({ approvals: store, shown, clock, logger }: ApprovalParts): Approvals {
   /** Whether the tool ran is on record already; a note that is missing makes a later question end as unknown. */
-  const noteEnding = async (approval: Approval, { status, executed }: ToolResult) => {
+  const noteEnding = async (approval: Approval, { status, executed }: ToolResult, signal?: AbortSignal) => {
     try {
-      await store.replace(endedWith(approval, { status, executed }, clock.now()));
+      await waitWithin(signal, () => store.replace(endedWith(approval, { status, executed }, clock.now())));
     } catch (thrown) {
       logger.warn({ approvalId: approval.id, error: describeThrown(thrown) }, 'how an approved call ended could not be noted');
     }
@@ -57,20 +64,21 @@ export function createApprovals({ approvals: store, shown, clock, logger }: Appr
       const approval = approvalOf(call, result, clock);
       if (approval === null) return result;
       try {
-        await store.add(approval);
+        await waitWithin(call.signal, () => store.add(approval));
         return result;
       } catch (thrown) {
+        if (call.signal.aborted) return withAudit(cancelled(call), result.audit);
         return withAudit(fail(call, 'exception', thrown, NOT_KEPT), result.audit);
       }
     },
-    async resume(id, decision, reenter) {
+    async resume(id, decision, reenter, signal) {
       const reply = decision === undefined ? null : readReply(decision, clock.now());
-      const { before, after } = await storeSteps(() => changeApproval(store, id, clock, taking(id, reply, { shown, clock })));
+      const { before, after } = await storeSteps(() => changeApproval(store, id, clock, taking(id, reply, { shown, clock }), signal));
       if (after.ended !== null) return reenter(lostCall(before));
       const result = await reenter(reentryOf(before, reply ?? before.reply, clock.now())).catch(
-        asRaised((raised) => noteEnding(after, raised)),
+        asRaised((raised) => noteEnding(after, raised, signal)),
       );
-      await noteEnding(after, result);
+      await noteEnding(after, result, signal);
       return result;
     },
   };

@@ -108,7 +108,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   return {
     turnOf,
     call: (request, options = {}, seat = null) => calls.add(() => start(request, options, (call) => governed(call, bottom), { seat })),
-    resume: (id, decision, options = {}) => calls.add(() => approvals.resume(id, decision, reenter(options))),
+    resume: (id, decision, options = {}) => calls.add(() => approvals.resume(id, decision, reenter(options), options.signal)),
     observe: (request, output, options = {}) =>
       calls.add(() => start(request, options, (call) => observed(call, ranElsewhere), { output })),
     drain: calls.drain,

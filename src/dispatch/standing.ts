@@ -3,6 +3,7 @@
 import type { Clock } from '../core/clock.ts';
 import type { CreateId } from '../core/ids.ts';
 import { canonicalJson } from '../core/canonical.ts';
+import { snapshot } from '../core/json.ts';
 import { scrubFor } from '../core/scrub-for.ts';
 import type { StandingApprovals } from '../core/services.ts';
 import type { GrantStore } from '../policy/grants/grant-store.ts';
@@ -13,12 +14,18 @@ const ALWAYS_MS = 30 * 86_400_000;
 export function standingFrom(grants: GrantStore, workspace: string, clock: Clock, createId: CreateId): StandingApprovals {
   return {
     async use({ toolName, toolArgs: args, turn: { sessionId } }, definition) {
-      const grant = await grants.use({ toolName, args, definition, sessionId, workspace });
-      return grant === null ? null : { id: grant.id, decision: grant.decision, decidedBy: grant.grantedBy, decidedAt: grant.grantedAt };
+      const query = { toolName, args, definition, sessionId, workspace };
+      const found: unknown = await grants.use(query);
+      if (found === null) return null;
+      // A store is somebody else's code: what it found has to be a grant, and one for this call.
+      const grant: unknown = snapshot(found);
+      // Loaded when it is needed: patterns of grants know how to read a shell line.
+      const { isUseFor } = await import('../policy/grants/grant-rules.ts');
+      if (!isUseFor(grant, query, clock.now())) throw new Error('the store answered with something that is no grant for this call');
+      return { id: grant.id, decision: grant.decision, decidedBy: grant.grantedBy, decidedAt: grant.grantedAt };
     },
     async keep(call, definition, { decision, by }) {
       const { toolName, toolArgs: args, turn } = call;
-      // Loaded when it is needed: patterns of grants know how to read a shell line.
       const { createGrant } = await import('../policy/grants/grant.ts');
       const grant = createGrant(
         {

@@ -2,9 +2,12 @@
 
 import { type Clock, isoTime, systemClock } from '../../core/clock.ts';
 import { AlliumError, oneLine } from '../../core/errors.ts';
+import { snapshot } from '../../core/json.ts';
+import { waitWithin } from '../../core/signal.ts';
 import type { Approval, ApprovalReply, ApprovalState } from './approval.ts';
 import { approvalState, withReply } from './approval-rules.ts';
 import type { ApprovalStore } from './approval-store.ts';
+import { isApproval } from './check-approval.ts';
 import { readAnswer } from './read-answer.ts';
 
 /** How often a change is tried again that somebody else's change came before. Each try means that one of theirs got through. */
@@ -13,22 +16,37 @@ const MAX_TRIES = 100;
 /** What a change makes of an approval as it is; throws what the caller is told where there is nothing to change. */
 export type ApprovalChange = (approval: Approval, state: ApprovalState) => Approval;
 
-/** Reads, decides and replaces until nobody was faster. Answers the approval before and after. */
+/**
+ * Reads, decides and replaces until nobody was faster. Answers the approval before and after. What a store answers with is read like what
+ * a file holds: it may be half an approval, or another one. Rejects with the signal's reason where a store keeps somebody waiting who left.
+ */
 export async function changeApproval(
   store: ApprovalStore,
   id: string,
   clock: Clock,
   change: ApprovalChange,
+  signal?: AbortSignal,
 ): Promise<{ readonly before: Approval; readonly after: Approval }> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const before = await store.get(id);
-    if (before === null) throw new AlliumError('ERR_UNKNOWN_APPROVAL', `there is no approval "${oneLine(id)}"`);
+    const found: unknown = await waitWithin(signal, () => store.get(id));
+    if (found === null) throw new AlliumError('ERR_UNKNOWN_APPROVAL', `there is no approval "${oneLine(id)}"`);
+    const before = readApproval(found, id);
     const after = change(before, approvalState(before, clock.now()));
-    const isDone: unknown = await store.replace(after);
+    const isDone: unknown = await waitWithin(signal, () => store.replace(after));
     // A store that does not say so has not done it.
     if (isDone === true) return { before, after };
   }
   throw new AlliumError('ERR_APPROVALS_UNAVAILABLE', `approval "${oneLine(id)}" could not be changed: it changes all the time`);
+}
+
+function readApproval(found: unknown, id: string): Approval {
+  try {
+    const copy: unknown = snapshot(found);
+    if (isApproval(copy) && copy.id === id) return copy;
+  } catch {
+    // What is not JSON is no approval either.
+  }
+  throw new AlliumError('ERR_APPROVALS_UNAVAILABLE', `the store answered with something that is not approval "${oneLine(id)}"`);
 }
 
 /** Reads somebody's decision, or throws `ERR_INVALID_DECISION`: what waits goes on waiting. */

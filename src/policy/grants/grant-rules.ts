@@ -2,7 +2,7 @@
 
 import { isoTime } from '../../core/clock.ts';
 import { isObject } from '../../core/json.ts';
-import { covers, patternProblem } from './argument-pattern.ts';
+import { covers, patternFor, patternProblem } from './argument-pattern.ts';
 import type { Grant, GrantScope } from './grant.ts';
 import type { GrantFilter, GrantQuery } from './grant-store.ts';
 
@@ -35,6 +35,16 @@ function isFor({ toolName, definition, workspace, scope, sessionId, pattern }: G
   if (toolName !== query.toolName || definition !== query.definition || workspace !== query.workspace) return false;
   if (scope !== 'workspace' && sessionId !== query.sessionId) return false;
   return pattern !== null && covers(pattern, query.args);
+}
+
+/**
+ * Whether a value is a live grant for exactly this call, as a store answers it: with one use taken, and without a pattern where that was
+ * the last one.
+ */
+export function isUseFor(value: unknown, query: GrantQuery, now: number): value is Grant {
+  if (!isGrant(value) || value.uses < 1) return false;
+  const before = { ...value, uses: value.uses - 1, pattern: value.pattern ?? patternFor(query.args) };
+  return grantState(before, now) === 'live' && isFor(before, query);
 }
 
 const bySpending = (a: Grant, b: Grant): number => width(a) - width(b) || compared(a.expiresAt, b.expiresAt) || compared(a.id, b.id);
