@@ -36,7 +36,8 @@ export async function findingOf(
     for (const set of sets) {
       const found = await askSet(call, request, set);
       if (found.decision === 'allow') {
-        if (strictest.by === null) strictest = found;
+        // A question that a fallback raised has nobody's name, and is a question all the same.
+        if (strictest.decision === 'allow' && strictest.by === null) strictest = found;
       } else if (set.shadow) shadow.push(shadowed(found));
       else if (found.decision === 'deny') return { ...found, shadow };
       else if (strictest.decision === 'allow') strictest = found;
