@@ -27,15 +27,21 @@ function readProposal(value: unknown): ProposedRequest {
   throw new Error('proposedRequests answered with something that is no request');
 }
 
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+/** Programs stop reading at a zero character: what was checked would not be what is used. */
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '' && !value.includes('\0');
+const isTextOrEmpty = (value: unknown): boolean => value === '' || isText(value);
 const isTextOrAbsent = (value: unknown): boolean => value === undefined || isText(value);
 const isPort = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535;
 const only = (value: Record<string, unknown>, ...names: readonly string[]): boolean =>
   Object.keys(value).every((name) => name === 'kind' || names.includes(name));
 
 const isEnvironment = (value: unknown): boolean =>
-  value === undefined || (isObject(value) && Object.values(value).every((item) => typeof item === 'string'));
-const isArgv = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string');
+  value === undefined || (isObject(value) && Object.entries(value).every(([name, item]) => isVariable(name) && isTextOrEmpty(item)));
+/** With `=` in its name it would be another variable. */
+const isVariable = (name: string): boolean => isText(name) && !name.includes('=');
+const isArgv = (value: unknown): boolean => Array.isArray(value) && isText(value[0]) && value.every(isTextOrEmpty);
+/** A rule of at most so much would let a negative amount pass. */
+const isAmount = (value: unknown): boolean => Number.isFinite(value) && Number(value) >= 0;
 
 /** A field nobody knows may be a misspelt one that matters. Only custom kinds say what they like. */
 const FITS: readonly (readonly [RegExp, (value: Record<string, unknown>) => boolean])[] = [
@@ -54,7 +60,7 @@ const FITS: readonly (readonly [RegExp, (value: Record<string, unknown>) => bool
   ],
   [/^network\.connect$/, ({ host, port, ...rest }) => isText(host) && (port === undefined || isPort(port)) && only(rest)],
   [/^mcp\.(?:connect|invoke)$/, ({ server, tool, ...rest }) => isText(server) && isTextOrAbsent(tool) && only(rest)],
-  [/^payment$/, ({ amount, currency, ...rest }) => Number.isFinite(amount) && isText(currency) && only(rest)],
+  [/^payment$/, ({ amount, currency, ...rest }) => isAmount(amount) && isText(currency) && only(rest)],
   [/^custom\.[A-Za-z0-9_.-]{1,128}$/, () => true],
 ];
 
