@@ -79,6 +79,16 @@ describe('recordFiles', () => {
     expect(await files().read('a.count')).toMatchObject({ count: 8 });
   });
 
+  it('lets those of one process wait in line, so that none of them tries for the lock in vain', async () => {
+    await files().create('a.count', { count: 0 });
+    let retries = 0;
+    const watched = { ...systemClock, after: (ms: number, task: () => void) => ((retries += 1), systemClock.after(ms, task)) };
+    await Promise.all(Array.from({ length: 100 }, () => files(watched).change('a.count', plusOne)));
+
+    expect(await files().read('a.count')).toMatchObject({ count: 100 });
+    expect(retries).toBe(0);
+  });
+
   it('loses changes without the lock: the twin that the count catches', async () => {
     await files().create('a.count', { count: 0 });
     const naive = async () => files().replace('a.count', plusOne((await files().read('a.count')) ?? { count: 0 }));

@@ -72,7 +72,8 @@ export function recordFiles<T extends object>({ owner, dir, suffix, clock, parse
   };
   const exclusive = async <R>(name: string, work: () => Promise<R>) => {
     await made();
-    return locked(`${at(name)}.lock`, owner, clock, work);
+    const path = `${at(name)}.lock`;
+    return inLine(path, () => locked(path, owner, clock, work));
   };
   const change = async (name: string, decide: Change<T>) => {
     const record = await read(name);
@@ -153,6 +154,21 @@ async function syncFolder(dir: string): Promise<void> {
   } finally {
     await folder.close();
   }
+}
+
+/** Who waits for which lock in this process. */
+const lines = new Map<string, Promise<unknown>>();
+
+/** One of a process at a time tries for a lock: a hundred that all try again and again would keep each other from their work. */
+function inLine<R>(path: string, work: () => Promise<R>): Promise<R> {
+  const mine = (lines.get(path) ?? Promise.resolve()).then(work);
+  const ended = mine.then(
+    () => {},
+    () => {},
+  );
+  lines.set(path, ended);
+  void ended.then(() => lines.get(path) === ended && lines.delete(path));
+  return mine;
 }
 
 async function locked<R>(path: string, owner: string, clock: Clock, work: () => Promise<R>): Promise<R> {
