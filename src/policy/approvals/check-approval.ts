@@ -4,6 +4,7 @@ import { APPROVAL_ANSWERS } from '../../core/approval.ts';
 import { AlliumError } from '../../core/errors.ts';
 import { isObject, snapshot } from '../../core/json.ts';
 import type { Approval } from './approval.ts';
+import { isYes } from './read-answer.ts';
 
 const FIELDS =
   'id revision kind toolName callId turn arguments gate fingerprint definition policy shown options requestedAt expiresAt earlier trace receiptUri reply taken ended'.split(
@@ -43,21 +44,28 @@ function hasTimes({ requestedAt, expiresAt, taken, ended }: Record<string, unkno
   return ended === null || (isObject(ended) && taken !== null && isTime(ended.at) && isText(ended.status) && isText(ended.executed));
 }
 
+const REPLY_FIELDS = ['decision', 'decidedBy', 'decidedAt', 'reason', 'args', 'supplied'];
+const EARLIER_FIELDS = [...REPLY_FIELDS, 'id', 'gate', 'fingerprint', 'definition', 'policy', 'requestedAt', 'receiptUri'];
+
+/** A field nobody knows may be a misspelt `args`: the call would run with what somebody meant to change. */
+function isAnswer(value: unknown, fields: readonly string[], decisions: readonly unknown[]): value is Record<string, unknown> {
+  if (!isObject(value) || Object.keys(value).some((field) => !fields.includes(field))) return false;
+  const { decision, decidedBy, decidedAt, reason, args, supplied } = value;
+  if (!decisions.includes(decision) || !isText(decidedBy) || !isTime(decidedAt)) return false;
+  if (!(reason === undefined || typeof reason === 'string') || !(args === undefined || isObject(args))) return false;
+  if (supplied === undefined) return true;
+  return isObject(supplied) && Object.hasOwn(supplied, 'value') && args === undefined && isYes(String(decision));
+}
+
+const isEarlier = (value: unknown): boolean =>
+  isAnswer(value, EARLIER_FIELDS, DECISIONS) &&
+  [value.id, value.gate, value.fingerprint, value.definition].every(isText) &&
+  typeof value.policy === 'string' &&
+  (value.receiptUri === undefined || isText(value.receiptUri)) &&
+  isTime(value.requestedAt);
+
 function hasAnswers({ earlier, reply }: Record<string, unknown>): boolean {
-  const isReply = (value: unknown) =>
-    isObject(value) &&
-    (APPROVAL_ANSWERS as readonly unknown[]).includes(value.decision) &&
-    isText(value.decidedBy) &&
-    isTime(value.decidedAt) &&
-    (value.args === undefined || isObject(value.args)) &&
-    (value.supplied === undefined || (isObject(value.supplied) && Object.hasOwn(value.supplied, 'value')));
-  const isEarlier = (value: unknown) =>
-    isObject(value) &&
-    DECISIONS.includes(value.decision) &&
-    [value.id, value.gate, value.fingerprint, value.definition, value.decidedBy].every(isText) &&
-    isTime(value.decidedAt) &&
-    isTime(value.requestedAt);
-  return Array.isArray(earlier) && earlier.every(isEarlier) && (reply === null || isReply(reply));
+  return Array.isArray(earlier) && earlier.every(isEarlier) && (reply === null || isAnswer(reply, REPLY_FIELDS, APPROVAL_ANSWERS));
 }
 
 /** A copy nobody else holds: a store takes only what it could read again. */
