@@ -17,7 +17,7 @@ import {
   withCall,
 } from '../../src/index.ts';
 import { denied, expired, failed, recorded, waiting } from './answers.ts';
-import { type GateParts, passGate } from './gate.ts';
+import { type GateParts, passGate, type Settled } from './gate.ts';
 import { createStandingAnswers } from './standing-answers.ts';
 import {
   annotationVerdict,
@@ -84,24 +84,27 @@ export function consent(given: ConsentDecide | ConsentOptions): ToolLayer {
     async caller(call, next) {
       const id = `approval_${createIdOf(call)()}`;
       const startedAt = clockOf(call).now();
-      const decided = await decideWithin(call, expiresMs, async (signal) => {
+      const decide = async (signal: AbortSignal) => {
         // Before anybody is asked: what has no fingerprint cannot be approved.
         fingerprintOf(call);
         return passGate(call, { id, startedAt, signal }, parts);
-      });
+      };
+      const decided = await decideWithin(call, expiresMs, decide, (value) => 'decision' in value && isPassed(value));
       if (decided.by === 'cancelled') return refuse(call, 'cancelled', 'The call was cancelled before it was decided about.');
       if (decided.by === 'expired') return expired(call, id, expiresMs ?? 0);
       if (decided.by === 'failure') return failed(call, id, decided.cause);
       if ('ended' in decided.value) return decided.value.ended;
       if ('interruption' in decided.value) return waiting(call, decided.value.interruption);
-      const { decision, supplied } = decided.value;
-      if (decision !== 'approved' && decision !== 'auto') return denied(call, decided.value);
+      const { supplied } = decided.value;
+      if (!isPassed(decided.value)) return denied(call, decided.value);
       const approved = approveCall(decided.value.call);
       return recorded(await next(supplied === undefined ? approved : supplyResult(approved, supplied)), call, decided.value);
     },
     close: async () => standing?.forget(),
   });
 }
+
+const isPassed = ({ decision }: Settled): boolean => decision === 'approved' || decision === 'auto';
 
 function judgeFrom({ decide, rules, default: fallback }: ConsentOptions): GateParts['judge'] {
   const checked = rules === undefined ? [] : checkedRules('consent', rules);

@@ -6,7 +6,7 @@ import { forget, noteBegin, setDeadline, type Waiting } from './deadlines.ts';
 import type { Next } from './layer.ts';
 import type { ToolResult } from './result.ts';
 import { followAbort, type LazySignal } from './signal.ts';
-import { askedMsOf } from './while-asking.ts';
+import { askedMsOf } from './off-the-clock.ts';
 
 export type Ran<T> = { readonly value: T } | { readonly thrown: unknown };
 /** Work that was stopped, and what it still did within the grace; `null` where it did not come to an end. */

@@ -30,8 +30,10 @@ export interface CallServices {
   /** What the tool says it is about to do with these arguments. Rejects when it cannot say. */
   readonly proposalsOf: (call: ToolCall) => Promise<readonly unknown[]>;
   readonly standing: StandingApprovals | null;
-  /** Lets others go ahead while a person is asked. What it answers waits until the call may go on. */
-  readonly stepAside: (call: ToolCall) => () => Promise<void>;
+  /** Lets others go ahead while a person is asked. */
+  readonly stepAside: (call: ToolCall) => void;
+  /** Waits for the places the call has given up, as long as its caller does. */
+  readonly comeBack: (call: ToolCall) => Promise<void>;
 }
 
 export const servicesOf = (call: ToolCall): CallServices | null => stateOf(call).services;

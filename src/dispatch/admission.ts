@@ -12,7 +12,7 @@ import { capabilityGate } from '../policy/permissions/preflight.ts';
 import { describeProblems, validateJson } from '../tools/schema/validator.ts';
 import type { Tool } from '../tools/tool.ts';
 import { type CallCounter, type DispatchLimits, type Gate, type Seat, takeSeat } from './limits.ts';
-import { recordOf } from './record.ts';
+import { comeBack, recordOf } from './record.ts';
 
 /** Deepest chain of tools that call tools. */
 export const MAX_NESTING = 8;
@@ -81,7 +81,7 @@ export interface LimitOptions {
   readonly onStart: (call: ToolCall, seat: Seat) => void;
 }
 
-const RIDING: Seat = Object.freeze({ leave: () => {}, retake: async () => {} });
+const RIDING: Seat = Object.freeze({ stepOut: () => {}, retake: async () => {}, leave: () => {} });
 
 /** Counts calls and makes them wait their turn. A resumed call was counted when it first came. */
 export function limitLayer({ limits, perRun, perSession, gate, onStart }: LimitOptions): ToolLayer {
@@ -115,9 +115,10 @@ export function entryLayer(resolve: (name: string, turn: Turn) => Tool | null, n
     const record = recordOf(call);
     const untouched = call.toolArgs === record.admitted && tool === record.tool && tool.inputSchema === tool.ownSchema;
     const problems = untouched ? [] : validateJson(tool.ownSchema, call.toolArgs);
-    return problems.length === 0
-      ? next(preflighted(tool, asCallOf(tool, call, record.tool)))
-      : invalidArgs(call, describeProblems(problems));
+    if (problems.length > 0) return invalidArgs(call, describeProblems(problems));
+    const enter = () => next(preflighted(tool, asCallOf(tool, call, record.tool)));
+    // Whoever asked on the way may have forgotten that the call gave up its place.
+    return record.isAside ? comeBack(call).then(enter) : enter();
   });
 }
 

@@ -84,22 +84,34 @@ export function createGate(max: number | undefined): Gate {
 
 /** A call's place among those that run at a time. It can be given up for a while. */
 export interface Seat {
-  leave(): void;
-  /** Waits for a place again. Without one when the signal aborts first. */
+  /** Gives it up until it is taken again. */
+  stepOut(): void;
+  /** Waits for a place again where it was given up. Without one when the signal aborts first, and after the call has left. */
   retake(signal: AbortSignal): Promise<void>;
+  /** Gives it up for good. */
+  leave(): void;
 }
 
 /** Waits for a place, or answers `null` when the signal aborted first. */
 export async function takeSeat(gate: Gate, signal: AbortSignal): Promise<Seat | null> {
-  let leave = await gate.enter(signal);
-  if (leave === null) return null;
+  let giveBack = await gate.enter(signal);
+  if (giveBack === null) return null;
+  let hasLeft = false;
+  const stepOut = () => {
+    giveBack?.();
+    giveBack = null;
+  };
   return {
-    leave() {
-      leave?.();
-      leave = null;
-    },
+    stepOut,
     async retake(again) {
-      leave ??= await gate.enter(again);
+      if (hasLeft || giveBack !== null) return;
+      giveBack = await gate.enter(again);
+      // A place nobody gives back any more would be lost to everybody.
+      if (hasLeft) stepOut();
+    },
+    leave() {
+      hasLeft = true;
+      stepOut();
     },
   };
 }

@@ -73,7 +73,7 @@ export function openCall(request: ToolRequest, opening: Opening, parts: Dispatch
   const { args: sent, problem } = readArguments(request.arguments, parts.limits);
   const { args, stripped } = tool === null ? { args: sent, stripped: 0 } : stripHidden(tool, sent);
   const record: DispatchRecord = {
-    ...{ tool, problem, hiddenStripped: stripped, output: opening.output, admitted: null, done: false, reported: 0 },
+    ...{ tool, problem, hiddenStripped: stripped, output: opening.output, admitted: null, done: false, reported: 0, isAside: false },
     seats: seat === null ? [] : [seat],
     report: (progress) => tell(call, record, progress, opening, parts),
   };

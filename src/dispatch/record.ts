@@ -17,6 +17,8 @@ export interface DispatchRecord {
   readonly output?: unknown;
   /** The places it takes among others. */
   readonly seats: Seat[];
+  /** It has given them up while somebody is asked. */
+  isAside: boolean;
   /** The arguments that fitted the advertised schema. */
   admitted: JsonObject | null;
   /** The call has been answered; whatever a tool still reports is too late. */
@@ -27,3 +29,12 @@ export interface DispatchRecord {
 
 /** Every call the dispatcher makes carries one. */
 export const recordOf = (call: ToolCall): DispatchRecord => stateOf(call).host as DispatchRecord;
+
+/** Waits for the places a call has given up. Without them when its caller leaves first. */
+export async function comeBack(call: ToolCall): Promise<void> {
+  const record = recordOf(call);
+  if (!record.isAside) return;
+  // Always in the same order, or two calls could each hold what the other one waits for.
+  for (const seat of record.seats) await seat.retake(call.signal);
+  record.isAside = false;
+}

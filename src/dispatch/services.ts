@@ -9,7 +9,7 @@ import type { Tool, ToolContext } from '../tools/tool.ts';
 import { invalidArgsText } from './admission.ts';
 import { stripHidden } from './hidden-arguments.ts';
 import type { ResolvedLimits } from './limits.ts';
-import { recordOf } from './record.ts';
+import { comeBack, recordOf } from './record.ts';
 import { readArguments } from './request.ts';
 
 export interface ServiceParts {
@@ -41,11 +41,10 @@ export function createServices({ shown, limits, standing, contextFor }: ServiceP
     },
     standing,
     stepAside(call) {
-      const { seats } = recordOf(call);
-      for (const seat of seats) seat.leave();
-      return async () => {
-        for (const seat of seats) await seat.retake(call.signal);
-      };
+      const record = recordOf(call);
+      record.isAside = true;
+      for (const seat of record.seats) seat.stepOut();
     },
+    comeBack,
   });
 }

@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from '../../core/json.ts';
 import type { Interruption } from '../../core/result.ts';
 import { servicesOf } from '../../core/services.ts';
 import { objectionToAsking, type Refusal } from '../../core/terms.ts';
-import { whileAsking } from '../../core/while-asking.ts';
+import { offTheClock } from '../../core/off-the-clock.ts';
 import { askPeople, type PersonsAnswer } from './ask-people.ts';
 import { definitionHashOf, fingerprintOf } from './fingerprint.ts';
 import { isForAlways, isYes, readAnswer, type ReadAnswer } from './read-answer.ts';
@@ -55,7 +55,8 @@ export type ApprovalOutcome = { readonly said: ApprovalSaid } | { readonly inter
 /**
  * Looks for an answer: from an earlier pass, then a standing one, then from people, on all channels at once. Without any the call has to
  * wait. It fails closed: what cannot be understood is a no, and an answer about anything but exactly this call does not count. Rejects
- * when a channel failed and nobody answered, and for arguments that have no fingerprint.
+ * when a channel failed and nobody answered, and for arguments that have no fingerprint. While people are asked the call gives up its
+ * place among those that run at a time; `decideWithin` takes one again.
  */
 export async function askApproval(call: ToolCall, ask: ApprovalAsk): Promise<ApprovalOutcome> {
   const earlier = takeEarlier(call, ask.gate);
@@ -66,7 +67,10 @@ export async function askApproval(call: ToolCall, ask: ApprovalAsk): Promise<App
   const refusal = objectionToAsking(call);
   if (refusal !== null) return { refusal };
   const { signal, ...question } = questionAbout(call, ask);
-  const answer = await whileAsking(call, () => askPeople(question, [...new Set([...(ask.prompts ?? []), ...promptsOf(call)])], signal));
+  const prompts = [...new Set([...(ask.prompts ?? []), ...promptsOf(call)])];
+  // Somebody who thinks holds up nobody else.
+  if (prompts.length > 0) servicesOf(call)?.stepAside(call);
+  const answer = await offTheClock(call, () => askPeople(question, prompts, signal));
   signal.throwIfAborted();
   return answer === null ? { interruption: leftOpen(call, ask, question) } : { said: await read(call, ask, answer) };
 }

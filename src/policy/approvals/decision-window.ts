@@ -1,7 +1,9 @@
 /** The time in which a decision counts: it ends with the decision, with the deadline, or when the caller leaves. */
 
 import { clockOf, type ToolCall } from '../../core/call.ts';
+import { offTheClock } from '../../core/off-the-clock.ts';
 import { runWithin } from '../../core/run-within.ts';
+import { servicesOf } from '../../core/services.ts';
 
 export type Decided<T> =
   | { readonly by: 'itself'; readonly value: T }
@@ -12,12 +14,21 @@ export type Decided<T> =
 /**
  * Waits for `work` no longer than allowed. Its signal aborts when nothing it does counts any more. Time is measured without
  * the wall clock, and once more when the answer comes: after a machine has slept, the answer can be faster than the timer.
+ * A call that gave up its place for the decision takes one again where it goes on; that wait is not part of the time.
  */
 export async function decideWithin<T>(
   call: ToolCall,
   expiresMs: number | undefined,
   work: (signal: AbortSignal) => Promise<T>,
+  goesOn: (value: T) => boolean = () => true,
 ): Promise<Decided<T>> {
+  const decided = await windowOf(call, expiresMs, work);
+  if (decided.by !== 'itself' || !goesOn(decided.value)) return decided;
+  await offTheClock(call, async () => servicesOf(call)?.comeBack(call));
+  return call.signal.aborted ? { by: 'cancelled' } : decided;
+}
+
+async function windowOf<T>(call: ToolCall, expiresMs: number | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<Decided<T>> {
   if (call.signal.aborted) return { by: 'cancelled' };
   const clock = clockOf(call);
   const startedAt = clock.monotonic();

@@ -5,7 +5,7 @@ import { isoTime } from '../../core/clock.ts';
 import { breached } from '../../core/gates.ts';
 import type { ToolResult } from '../../core/result.ts';
 import { approveEdited, supplyResult } from '../../core/terms.ts';
-import { type ApprovalSaid, askApproval } from '../approvals/ask-approval.ts';
+import { type ApprovalOutcome, type ApprovalSaid, askApproval } from '../approvals/ask-approval.ts';
 import { decideWithin } from '../approvals/decision-window.ts';
 import { editCall } from '../approvals/edit-call.ts';
 import { fingerprintOf } from '../approvals/fingerprint.ts';
@@ -44,14 +44,15 @@ export async function askPermission(
 ): Promise<AskedPermission> {
   const { toolName, toolArgs: args } = call;
   const startedAt = clockOf(call).now();
-  const decided = await decideWithin(call, expiresMs, (signal) =>
+  const ask = (signal: AbortSignal) =>
     askApproval(call, {
       ...{ gate: 'permissions', id: `approval_${createIdOf(call)()}`, policy, signal },
       kind: finding.code === 'auth_required' ? 'auth_required' : 'approval_required',
       shown: { toolName, args, requests: shownRequests(requests), ...(finding.reason === undefined ? {} : { reason: finding.reason }) },
       ...(expiresMs === undefined ? {} : { expiresAt: isoTime(startedAt + expiresMs) }),
-    }),
-  );
+    });
+  const isApproval = (outcome: ApprovalOutcome) => 'said' in outcome && outcome.said.decision === 'approved';
+  const decided = await decideWithin(call, expiresMs, ask, isApproval);
   if (decided.by === 'cancelled') return { entered: cancelledBefore(call) };
   if (decided.by === 'expired') return { entered: tooLate(call, finding) };
   if (decided.by === 'failure') return { entered: askingFailed(call, decided.cause, finding) };

@@ -1,18 +1,15 @@
-/** The time in which a person thinks about a call: nobody else waits for it, and it is not the tool's. */
+/** Time that is not the tool's: a person thinks about a call, or it waits for its turn afterwards. */
 
 import { type CallSlot, SLOT, stateOf, type ToolCall } from './call.ts';
-import { servicesOf } from './services.ts';
 
-/** Lets others go ahead while somebody is asked, and keeps that time off every limit on the call. */
-export async function whileAsking<T>(call: ToolCall, ask: () => Promise<T>): Promise<T> {
+/** Keeps the time that `wait` takes off every limit on the call. */
+export async function offTheClock<T>(call: ToolCall, wait: () => Promise<T>): Promise<T> {
   const state = stateOf(call);
   const startedAt = state.clock.monotonic();
   state.askingSince = startedAt;
-  const back = servicesOf(call)?.stepAside(call);
   try {
-    return await ask();
+    return await wait();
   } finally {
-    await back?.();
     state.askingSince = null;
     state.askedMs += state.clock.monotonic() - startedAt;
   }
