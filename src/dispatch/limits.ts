@@ -104,7 +104,7 @@ export async function takeSeat(gate: Gate, signal: AbortSignal): Promise<Seat | 
   return {
     stepOut,
     async retake(again) {
-      if (hasLeft || giveBack !== null) return;
+      if (giveBack !== null) return;
       giveBack = await gate.enter(again);
       // A place nobody gives back any more would be lost to everybody.
       if (hasLeft) stepOut();

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { settle, testClock } from '../../conformance/test-kit.ts';
 import { consent, permissions } from '../../middleware/index.ts';
 import { askApproval, defineLayer, type GovernOptions, refuse } from '../index.ts';
+import { createGate, takeSeat } from './limits.ts';
 import { setup } from './testing.fixture.ts';
 import { desk, requests, workshop } from './waiting.fixture.ts';
 
@@ -167,5 +168,33 @@ describe('a call that waits for a person', () => {
 
     expect(results.map(({ status }) => status)).toEqual(['approval_required', 'ok', 'ok']);
     expect(ended).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('a place that was given up', () => {
+  const { signal } = new AbortController();
+  const isFree = async (gate: ReturnType<typeof createGate>) => (await gate.enter(AbortSignal.abort())) !== null;
+
+  it('is not taken again by a call that has left', async () => {
+    const gate = createGate(1);
+    const seat = await takeSeat(gate, signal);
+    seat?.stepOut();
+    seat?.leave();
+    await seat?.retake(signal);
+
+    expect(await isFree(gate)).toBe(true);
+  });
+
+  it('is handed on by a call that leaves while it waits for it', async () => {
+    const gate = createGate(1);
+    const seat = await takeSeat(gate, signal);
+    seat?.stepOut();
+    const other = await takeSeat(gate, signal);
+    const waiting = seat?.retake(signal);
+    seat?.leave();
+    other?.leave();
+    await waiting;
+
+    expect(await isFree(gate)).toBe(true);
   });
 });
