@@ -6,7 +6,7 @@ import { isoTime } from '../../core/clock.ts';
 import type { CallServices, StandingDecision } from '../../core/services.ts';
 import type { StateSeed } from '../../core/state.ts';
 import { type ApprovalAsk, askApproval, NOT_UNDERSTOOD } from './ask-approval.ts';
-import { definitionOf, fingerprintOf } from './fingerprint.ts';
+import { definitionHashOf, fingerprintOf } from './fingerprint.ts';
 
 const clock = testClock();
 const AT = isoTime(clock.now());
@@ -28,7 +28,7 @@ function host(found: StandingDecision | null | Error = null) {
   const kept: unknown[] = [];
   const steps: string[] = [];
   const services: CallServices = {
-    definitionOf: () => 'sha256:whole',
+    definitionHashOf: () => 'sha256:whole',
     admit: (given) => given,
     proposalsOf: async () => [],
     standing: {
@@ -38,16 +38,14 @@ function host(found: StandingDecision | null | Error = null) {
       },
       keep: async (_call, _definition, answer) => void kept.push(answer),
     },
-    stepAside: () => {
-      steps.push('left');
-      return async () => void steps.push('back');
-    },
+    stepAside: () => void steps.push('left'),
+    comeBack: async () => void steps.push('back'),
   };
   return { services, kept, steps };
 }
 
 const earlierFor = (about: ToolCall, changes: Partial<EarlierDecision> = {}): EarlierDecision => ({
-  ...{ id: 'approval_0', gate: 'consent', fingerprint: fingerprintOf(about), definition: definitionOf(about), policy: '' },
+  ...{ id: 'approval_0', gate: 'consent', fingerprint: fingerprintOf(about), definition: definitionHashOf(about), policy: '' },
   ...{ decision: 'allow_once', decidedBy: 'ada', decidedAt: AT, requestedAt: AT },
   ...changes,
 });
@@ -64,7 +62,7 @@ describe('askApproval', () => {
         options: ['allow_once', 'reject_once'],
       },
     });
-    expect(stateOf(about).question).toEqual({ gate: 'consent', definition: definitionOf(about), policy: 'sha256:rules' });
+    expect(stateOf(about).question).toEqual({ gate: 'consent', definition: definitionHashOf(about), policy: 'sha256:rules' });
   });
 
   it('says who answered and when, and leaves no question', async () => {
@@ -105,7 +103,7 @@ describe('askApproval', () => {
     await ask(call({ services: failed.services, prompts: [never] })).catch(() => {});
     await ask(call({ services: standing.services, prompts: [never] }));
 
-    expect([asked.steps, failed.steps, standing.steps]).toEqual([['left', 'back'], ['left', 'back'], []]);
+    expect([asked.steps, failed.steps, standing.steps]).toEqual([['left'], ['left'], []]);
   });
 });
 

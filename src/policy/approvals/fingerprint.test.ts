@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeCall } from '../../../conformance/index.ts';
 import { withCall } from '../../core/call.ts';
-import { definitionOf, fingerprintOf, standingKeyOf } from './fingerprint.ts';
+import { definitionHashOf, fingerprintOf, standingKeyOf } from './fingerprint.ts';
 
 const schema = Object.freeze({ type: 'object' });
 const call = makeCall({ toolArgs: { to: 'bob', amount: 5 }, schema });
@@ -46,12 +46,12 @@ describe('standingKeyOf', () => {
   });
 });
 
-describe('definitionOf', () => {
+describe('definitionHashOf', () => {
   it('notices a change of a definition that is not frozen', () => {
     const open: { type: string; title?: string } = { type: 'object' };
-    const before = definitionOf(makeCall({ schema: open }));
+    const before = definitionHashOf(makeCall({ schema: open }));
     open.title = 'other';
 
-    expect(definitionOf(makeCall({ schema: open }))).not.toBe(before);
+    expect(definitionHashOf(makeCall({ schema: open }))).not.toBe(before);
   });
 });

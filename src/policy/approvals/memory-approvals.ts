@@ -7,18 +7,23 @@ import type { ApprovalStore } from './approval-store.ts';
 import { checkedApproval } from './check-approval.ts';
 
 export interface MemoryApprovalsOptions {
-  /** How many approvals are kept. Those that have ended make room; one that waits never does. @default 1000 */
+  /** How many approvals are kept. Those that have ended make room first, then the one that waits longest. @default 1000 */
   readonly maxApprovals?: number;
 }
 
-/** Keeps approvals in this process only: nobody else can answer them, and what waits is gone when the process ends. */
+/**
+ * Keeps approvals in this process only: nobody else can answer them, and what waits is gone when the process ends. A call that had to
+ * make room cannot be taken up any more, so that a host that never resumes does not run out of it.
+ */
 export function memoryApprovals(options: MemoryApprovalsOptions = {}): ApprovalStore {
   checkOptions('memoryApprovals', options, { maxApprovals: expected.integer(1) });
   const { maxApprovals = 1000 } = options;
   const approvals = new Map<string, Approval>();
   const makeRoom = () => {
     for (const [id, { ended }] of approvals) if (approvals.size >= maxApprovals && ended !== null) approvals.delete(id);
-    if (approvals.size >= maxApprovals) throw new Error('memoryApprovals: too many calls wait; answer some, or raise "maxApprovals"');
+    // Never one that was taken up: how it ends has to be noted, or nobody could tell whether it ran.
+    for (const [id, { taken: by }] of approvals) if (approvals.size >= maxApprovals && by === null) approvals.delete(id);
+    if (approvals.size >= maxApprovals) throw new Error('memoryApprovals: too many calls are under way; raise "maxApprovals"');
   };
   return Object.freeze<ApprovalStore>({
     add(given) {
