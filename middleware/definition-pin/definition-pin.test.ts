@@ -364,6 +364,10 @@ describe('definitionPin', () => {
 
     expect((await second.call()).status).toBe('ok');
     expect(await second.call('look')).toMatchObject(REFUSED);
+    expect((await host([{ description: EVIL }], { store, onChange: 'warn' }).call()).status).toBe('ok');
+    const listen = { name: 'listen', description: 'Listens.' };
+    expect(await host([listen], { store, onNew: 'refuse' }).call('listen')).toMatchObject(REFUSED);
+    expect(await host([listen], { store }).call('listen')).toMatchObject({ status: 'tool_middleware_exception', executed: 'no' });
   });
 
   it('pins once for many calls at the same time', async () => {

@@ -44,47 +44,19 @@ export interface PinKeeper {
   known(toolName: string): Finding | null;
 }
 
-export function pinKeeper({ store, source, onNew, onChange, tell }: KeeperOptions): PinKeeper {
+export function pinKeeper(options: KeeperOptions): PinKeeper {
+  const { source, tell } = options;
   const shown = new Map<string, ToolSpec>();
-  const pending = new Map<string, ToolSpec>();
-  let writing: Promise<void> | null = null;
-
-  const judged = (tool: ToolSpec): Finding => {
-    const base = { toolName: tool.name, source, hash: null, pin: null, changes: [] };
-    try {
-      const judgement = judgeDefinition(store.read(source), tool);
-      const isOdd = isSuspicious(judgement.verdict) || (judgement.verdict === 'new' && onNew === 'refuse');
-      const changes = isOdd ? changesFromPin(judgement, tool) : [];
-      const isRefused = judgement.verdict === 'unreadable' || (isOdd && (judgement.verdict === 'new' || onChange === 'refuse'));
-      return { ...judgement, source, changes, isRefused };
-    } catch (cause) {
-      return { ...base, verdict: 'damaged', isRefused: true, cause };
-    }
-  };
+  const notes = notesFor(options, shown);
+  const judged = (tool: ToolSpec): Finding => findingFor(tool, options);
   const told = (finding: Finding): Finding => {
     if (finding.isRefused || isSuspicious(finding.verdict)) tell(finding);
     return finding;
   };
-  /** A failure leaves everything pending: what was shown together is pinned together. */
-  const write = async (now: number): Promise<void> => {
-    const tools = [...pending.values()];
-    const listed = shown.size === 0 ? null : [...shown.keys()];
-    const seen = { source, tools, pinsNew: onNew === 'pin', listed, now };
-    const before = store.read(source);
-    if (reconcilePins(before, seen) !== before) await store.update(source, (book) => reconcilePins(book, seen));
-    for (const tool of tools) if (pending.get(tool.name) === tool) pending.delete(tool.name);
-  };
-  const settle = async (tool: ToolSpec, now: number): Promise<void> => {
-    pending.set(tool.name, tool);
-    while (pending.get(tool.name) === tool) {
-      writing ??= write(now).finally(() => void (writing = null));
-      await writing;
-    }
-  };
 
   return {
     listed(tool) {
-      if (shown.get(tool.name) !== tool) pending.set(tool.name, tool);
+      if (shown.get(tool.name) !== tool) notes.add(tool);
       shown.set(tool.name, tool);
       return told(judged(tool));
     },
@@ -92,13 +64,13 @@ export function pinKeeper({ store, source, onNew, onChange, tell }: KeeperOption
       const tool = given ?? shown.get(toolName);
       if (tool === undefined) return told({ toolName, source, hash: null, pin: null, changes: [], verdict: 'unreadable', isRefused: true });
       const before = judged(tool);
-      if (before.verdict === 'damaged' || (before.verdict === 'pinned' && pending.size === 0)) return told(before);
+      if (before.verdict === 'damaged' || (before.verdict === 'pinned' && notes.isEmpty())) return told(before);
       try {
-        await settle(tool, now);
+        await notes.write(tool, now);
       } catch (cause) {
-        // What is refused in any case needs no note of it; what is known needs no pin.
-        if (before.isRefused || before.verdict === 'pinned') return told(before);
-        return told({ ...before, verdict: 'unpinned', isRefused: true, cause });
+        // Only what should have been pinned needs to be written down before it may run.
+        if (before.verdict !== 'first' && before.verdict !== 'new') return told(before);
+        return told(before.isRefused ? before : { ...before, verdict: 'unpinned', isRefused: true, cause });
       }
       const after = judged(tool);
       if (after.verdict === 'pinned') return before.verdict === 'pinned' ? after : { ...after, isFresh: true };
@@ -114,3 +86,41 @@ export function pinKeeper({ store, source, onNew, onChange, tell }: KeeperOption
 }
 
 const isSuspicious = (verdict: Verdict): boolean => verdict === 'changed' || verdict === 'look_alike' || verdict === 'renamed';
+
+/** The rule of both seams. */
+function findingFor(tool: ToolSpec, { store, source, onNew, onChange }: KeeperOptions): Finding {
+  try {
+    const judgement = judgeDefinition(store.read(source), tool);
+    const isOdd = isSuspicious(judgement.verdict) || (judgement.verdict === 'new' && onNew === 'refuse');
+    const changes = isOdd ? changesFromPin(judgement, tool) : [];
+    const isRefused = judgement.verdict === 'unreadable' || (isOdd && (judgement.verdict === 'new' || onChange === 'refuse'));
+    return { ...judgement, source, changes, isRefused };
+  } catch (cause) {
+    return { toolName: tool.name, source, hash: null, pin: null, changes: [], verdict: 'damaged', isRefused: true, cause };
+  }
+}
+
+/** What is still to be written down, by one writer at a time. A failure leaves all of it: what was shown together is pinned together. */
+function notesFor({ store, source, onNew }: KeeperOptions, shown: ReadonlyMap<string, ToolSpec>) {
+  const pending = new Map<string, ToolSpec>();
+  let writing: Promise<void> | null = null;
+  const writeAll = async (now: number): Promise<void> => {
+    const tools = [...pending.values()];
+    const listed = shown.size === 0 ? null : [...shown.keys()];
+    const seen = { source, tools, pinsNew: onNew === 'pin', listed, now };
+    const before = store.read(source);
+    if (reconcilePins(before, seen) !== before) await store.update(source, (book) => reconcilePins(book, seen));
+    for (const tool of tools) if (pending.get(tool.name) === tool) pending.delete(tool.name);
+  };
+  return {
+    add: (tool: ToolSpec) => void pending.set(tool.name, tool),
+    isEmpty: () => pending.size === 0,
+    async write(tool: ToolSpec, now: number): Promise<void> {
+      pending.set(tool.name, tool);
+      while (pending.get(tool.name) === tool) {
+        writing ??= writeAll(now).finally(() => void (writing = null));
+        await writing;
+      }
+    },
+  };
+}
