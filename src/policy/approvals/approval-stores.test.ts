@@ -179,19 +179,20 @@ describe('a store that writes without comparing', () => {
 });
 
 describe('memoryApprovals', () => {
-  it('makes room by what has ended, and never by what waits', async () => {
+  it('makes room by what has ended, then by what waits longest, and never by what is under way', async () => {
     const store = memoryApprovals({ maxApprovals: 2 });
-    const [first, second] = [approvalOf(), approvalOf()];
+    const [first, second, third, fourth] = [approvalOf(), approvalOf(), approvalOf(), approvalOf()];
     await withApprovals(store, first, second);
-
-    expect(() => store.add(approvalOf())).toThrow('too many calls wait');
     const taken = takenUp(first, REPLY, 0);
     await store.replace(taken);
-    expect(() => store.add(approvalOf())).toThrow('too many calls wait');
+    await store.add(third);
+
+    expect([await store.get(first.id), await store.get(second.id)]).toEqual([taken, null]);
     await store.replace(endedWith(taken, { status: 'ok', executed: 'yes' }, 0));
-    await store.add(approvalOf());
-    expect(await store.get(first.id)).toBeNull();
-    expect(await store.get(second.id)).not.toBeNull();
+    await store.add(fourth);
+    expect((await store.list({ ended: true })).map(({ id }) => id)).toEqual([third.id, fourth.id]);
+    for (const approval of [third, fourth]) await store.replace(takenUp(approval, REPLY, 0));
+    expect(() => store.add(approvalOf())).toThrow('too many calls are under way');
   });
 
   it.each([[{ maxApprovals: 0 }], [{ maxApprovals: '5' }], [{ maxApproval: 1 }]])('refuses %j', (options) => {
