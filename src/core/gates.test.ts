@@ -3,7 +3,8 @@ import { echoExecutor, makeCall } from '../../conformance/index.ts';
 import { composeToolCallers } from './compose.ts';
 import { defineLayer, type ToolLayer } from './layer.ts';
 import { ok, refuse } from './result.ts';
-import { type Gate, gateCall, guardCall, limitAsking, objectionToAsking } from './terms.ts';
+import { type ToolCall, withCall } from './call.ts';
+import { approveCall, type Gate, gateCall, guardCall, limitAsking, objectionToAsking, supplyResult, termsOf } from './terms.ts';
 
 const gated = (...gates: readonly Gate[]): ToolLayer =>
   defineLayer({ name: 'gated', caller: (call, next) => next(gates.reduce((passed, gate) => gateCall(passed, gate), call)) });
@@ -96,6 +97,118 @@ describe('a gate', () => {
     });
 
     expect([result.result, inner.calls.length]).toEqual(['permission_denied', 0]);
+  });
+});
+
+/** What the executor was entered with, if it was. */
+async function entered(layers: readonly ToolLayer[]) {
+  const executor = echoExecutor();
+  const result = await composeToolCallers(layers)(makeCall({ toolArgs: { n: 1 } }), executor);
+  return { status: result.status, executed: result.executed, args: executor.calls.map(({ toolArgs }) => toolArgs) };
+}
+
+const first = (call: ToolCall) => call.toolArgs.n === 1;
+const NOT_RUN = { status: 'permission_denied', executed: 'no', args: [] };
+
+describe('a gate that puts another call in the place of one', () => {
+  it('is asked about that one too, and so is everybody else', async () => {
+    const seen: unknown[] = [];
+    const watching =
+      (name: string): Gate =>
+      async (call) => (seen.push([name, call.toolArgs.n]), null);
+    const guard = (call: ToolCall) => (seen.push(['guard', call.toolArgs.n]), null);
+    const replacing: Gate = async (call) => (first(call) ? withCall(call, { toolArgs: { n: 2 } }) : null);
+    const guarded = defineLayer({ name: 'guarded', caller: (call, next) => next(guardCall(call, guard)) });
+    const result = await entered([guarded, gated(watching('before'), replacing, watching('after'))]);
+
+    expect(result).toEqual({ status: 'ok', executed: 'yes', args: [{ n: 2 }] });
+    expect(seen).toEqual([
+      ['guard', 1],
+      ['before', 1],
+      ['guard', 2],
+      ['before', 2],
+      ['after', 2],
+    ]);
+  });
+
+  it('may do so by a spread copy, which is under the same terms', async () => {
+    const replacing: Gate = async (call) => (first(call) ? { ...call, toolArgs: { n: 2 } } : null);
+    const refusing: Gate = async (call) => (first(call) ? null : refuse(call, 'permission_denied', 'no'));
+
+    expect((await entered([gated(replacing)])).args).toEqual([{ n: 2 }]);
+    expect(await entered([gated(replacing, refusing)])).toEqual(NOT_RUN);
+    expect(await entered([gated(refusing, replacing)])).toEqual(NOT_RUN);
+  });
+
+  let aside: ToolCall | undefined;
+  const keep = defineLayer({ name: 'keep', caller: (call, next) => ((aside = call), next(call)) });
+  const guarded = defineLayer({ name: 'guarded', caller: (call, next) => next(guardCall(call, () => null)) });
+  it.each<[string, Gate]>([
+    ['twice', async (call) => withCall(call, { toolArgs: { n: Number(call.toolArgs.n) + 1 } })],
+    ['with a call of another pass', async () => makeCall({ toolArgs: { n: 2 } })],
+    ['with a call of another pass that has its id', async ({ callId }) => makeCall({ callId, toolArgs: { n: 2 } })],
+    [
+      'with a call that lost its guards',
+      async (call) => (first(call) && aside !== undefined ? withCall(aside, { toolArgs: { n: 2 } }) : null),
+    ],
+    ['with a call to another tool', async (call) => (first(call) ? withCall(call, { toolName: 'other' }) : null)],
+    ['with a call of another id', async (call) => (first(call) ? { ...call, callId: 'other' } : null)],
+    ['with a hand-made one', async ({ toolName, callId }) => ({ toolName, callId, toolArgs: { n: 2 } }) as unknown as ToolCall],
+    ['with a copy through JSON', async (call) => JSON.parse(JSON.stringify({ ...call, signal: null })) as ToolCall],
+    ['with arguments that are not JSON', async (call) => (first(call) ? ({ ...call, toolArgs: { n: 2n } } as unknown as ToolCall) : null)],
+  ])('%s lets nothing in', async (_title, gate) => {
+    expect(await entered([keep, guarded, gated(gate)])).toEqual(NOT_RUN);
+  });
+
+  it('is held to the approval that was given before', async () => {
+    const approving = defineLayer({ name: 'approving', caller: (call, next) => next(approveCall(call)) });
+    const replacing: Gate = async (call) => (first(call) ? withCall(call, { toolArgs: { n: 2 } }) : null);
+
+    expect(await entered([approving, gated(replacing)])).toEqual({ ...NOT_RUN, status: 'consent_denied' });
+  });
+
+  it('is refused where a guard objects to the other call', async () => {
+    const guard = (call: ToolCall) => (first(call) ? null : { status: 'scope_violation', message: 'no', blockedBy: 'scope' });
+    const guarding = defineLayer({ name: 'guarding', caller: (call, next) => next(guardCall(call, guard)) });
+    const replacing: Gate = async (call) => (first(call) ? withCall(call, { toolArgs: { n: 2 } }) : null);
+
+    expect(await entered([guarding, gated(replacing)])).toEqual({ ...NOT_RUN, status: 'scope_violation' });
+  });
+});
+
+describe('a result that a gate supplies', () => {
+  const supplying: Gate = async (call) => (termsOf(call).supplied === null ? supplyResult(call, { value: 'by hand' }) : null);
+
+  it.each([['by hand'], [null], [false], [0]])('answers in place of the tool: %j', async (value) => {
+    const executor = echoExecutor();
+    const gate: Gate = async (call) => (termsOf(call).supplied === null ? supplyResult(call, { value }) : null);
+    const result = await composeToolCallers([gated(gate)])(makeCall(), executor);
+
+    expect(result).toMatchObject({ status: 'ok', executed: 'no', result: value });
+    expect(executor.calls).toEqual([]);
+  });
+
+  it('is held against every other gate', async () => {
+    const refusing: Gate = async (call) => (termsOf(call).supplied === null ? null : refuse(call, 'permission_denied', 'no'));
+
+    expect(await entered([gated(supplying, refusing)])).toEqual(NOT_RUN);
+    expect(await entered([gated(refusing, supplying)])).toEqual(NOT_RUN);
+  });
+
+  it('is held against every guard', async () => {
+    const guard = (call: ToolCall) =>
+      termsOf(call).supplied === null ? null : { status: 'permission_denied', message: 'no', blockedBy: 'guard' };
+    const guarding = defineLayer({ name: 'guarding', caller: (call, next) => next(guardCall(call, guard)) });
+
+    expect(await entered([guarding, gated(supplying)])).toEqual(NOT_RUN);
+  });
+
+  it('is for nobody who has gone meanwhile', async () => {
+    const abort = new AbortController();
+    const gate: Gate = async (call) => (abort.abort(), termsOf(call).supplied === null ? supplyResult(call, { value: 1 }) : null);
+    const result = await composeToolCallers([gated(gate)])(makeCall({ signal: abort.signal }), echoExecutor());
+
+    expect(result).toMatchObject({ status: 'cancelled', executed: 'no' });
   });
 });
 

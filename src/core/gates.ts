@@ -35,7 +35,7 @@ async function verdictOf(gate: Gate, call: ToolCall): Promise<unknown> {
   }
 }
 
-/** Another call of the same pass, under everything this one is under; anything else is no replacement. */
+/** Another call of the same pass to the same tool, under everything this one is under; anything else is no replacement. */
 function replacementOf(call: ToolCall, said: unknown): ToolCall | null {
   try {
     const other = ownCall(said as ToolCall); // What is no call throws.
@@ -43,7 +43,8 @@ function replacementOf(call: ToolCall, said: unknown): ToolCall | null {
     const isHeld = [...termsOf(call).guards, ...termsOf(call).gates].every((one) =>
       [...terms.guards, ...terms.gates].some((held) => held === one),
     );
-    return stateOf(other) === stateOf(call) && other.callId === call.callId && isHeld ? other : null;
+    const isSame = stateOf(other) === stateOf(call) && other.callId === call.callId && other.toolName === call.toolName;
+    return isSame && isHeld ? other : null;
   } catch {
     return null;
   }
