@@ -81,7 +81,8 @@ export function ordersFor({ dir, acks, keyFile }: CrashPlace, name: string): Wri
   return { dir, acks, keyFile, name, kind: 'allium', receipts: null, maxFileBytes: MAX_FILE_BYTES };
 }
 
-async function killOne(writerFile: string, orders: WriterOrders, delayMs: number): Promise<void> {
+/** Starts a program, and kills it so many milliseconds after its first word. */
+export async function killOne(writerFile: string, orders: object, delayMs: number): Promise<void> {
   const child = spawn(process.execPath, [writerFile, JSON.stringify(orders)], { stdio: ['ignore', 'pipe', 'inherit'] });
   await firstOutput(child);
   await new Promise<void>((resolve) => systemClock.after(delayMs, resolve));

@@ -3,18 +3,20 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { describeThrown } from '../../src/core/errors.ts';
+import { approvalRuns } from './approval-runs.ts';
 import { crashRuns } from './crash-runs.ts';
 import { flipSweep } from './flip-sweep.ts';
 
-const HELP = `Kills processes while they write receipts, and checks that nothing they acknowledged is lost.
+const HELP = `Kills processes while they write receipts, and checks that nothing they acknowledged is lost. Then kills processes while they
+run calls that were approved, takes up what they left, and checks that nothing ran twice.
 
 usage: npm run crash -- [--kills N] [--seed S] [--flips N]
 
-  --kills N   how many processes are killed (default 200)
+  --kills N   how many processes of each kind are killed (default 200)
   --seed S    the same seed waits for the same times before it kills (default 1)
   --flips N   also changes every single byte of N receipts, one after the other, and checks that each is found (default 0)
 
-Exits with 1 when something was lost or not found, with 2 on a wrong option.
+Exits with 1 when something was lost, ran twice or was not found, with 2 on a wrong option.
 example: npm run crash -- --kills 50 --seed 7
 `;
 
@@ -50,12 +52,18 @@ const onProgress = (done: number): void => {
 };
 const allium = await crashRuns({ kills, seed, kind: 'allium', writerFile, onProgress });
 const buffered = await crashRuns({ kills: Math.min(kills, 5), seed, kind: 'buffered', writerFile });
+const hostFile = join(import.meta.dirname, 'crash-host.js');
+const approvals = await approvalRuns({ kills, seed, kind: 'allium', hostFile });
+const forgetful = await approvalRuns({ kills: Math.min(kills, 8), seed, kind: 'forgetful', hostFile });
 const sweep = flips === 0 ? null : await flipSweep(flips, (done, of) => process.stdout.write(`${done} of ${of} bytes\n`));
 
-process.stdout.write(`${JSON.stringify({ seed, allium, buffered, sweep }, null, 2)}\n`);
-const isBlind = kills >= 5 && buffered.lost === 0;
-if (isBlind) process.stdout.write('The runs did not notice what a writer loses that acknowledges too early: they prove nothing.\n');
-if (allium.lost > 0 || allium.problems.length > 0 || isBlind || (sweep !== null && sweep.missed > 0)) {
+process.stdout.write(`${JSON.stringify({ seed, allium, buffered, approvals, forgetful, sweep }, null, 2)}\n`);
+const isBlind = (kills >= 5 && buffered.lost === 0) || (kills >= 8 && forgetful.twice === 0);
+if (isBlind)
+  process.stdout.write('The runs did not notice a writer that acknowledges too early, or a host that forgets: they prove nothing.\n');
+const isLost = allium.lost > 0 || allium.problems.length > 0;
+const isTwice = approvals.twice > 0 || approvals.problems.length > 0;
+if (isLost || isTwice || isBlind || (sweep !== null && sweep.missed > 0)) {
   process.stdout.write(`Repeat it with --seed ${seed} --kills ${kills}\n`);
   process.exitCode = 1;
 }

@@ -60,6 +60,15 @@ describe('answerApproval', () => {
     expect(await answer({ decision: 'reject_once' })).toMatchObject({ reply: { decision: 'reject_once' } });
   });
 
+  it('leaves an answer alone that nobody took up in time', async () => {
+    const { clock, store, approval, answer } = await started({ expiresAt: isoTime(testClock().now() + MINUTE_MS) });
+    await answer(ALLOW);
+    await clock.advance(MINUTE_MS);
+
+    expect(await codeOf(answer({ decision: 'reject_once', decidedBy: 'eve' }))).toBe('ERR_APPROVAL_RESOLVED');
+    expect(await store.get(approval.id)).toMatchObject({ reply: { decidedBy: 'ada' } });
+  });
+
   it('throws for what is no decision before it looks at anything, and the call still waits', async () => {
     const { store, approval, answer } = await started();
 

@@ -59,6 +59,14 @@ describe.each([
     expect((await store.list({ ended: true })).map(({ id }) => id)).toEqual([old.id, young.id]);
   });
 
+  it('lists by the time of the question, and not by id', async () => {
+    const first = testClock().now();
+    const all = Array.from({ length: 8 }, (_, nth) => approvalOf({ id: `approval_${9 - nth}`, requestedAt: isoTime(first + nth) }));
+    const store = await withApprovals(start(), ...all);
+
+    expect(await store.list()).toEqual(all);
+  });
+
   it('replaces the revision before it, and no other', async () => {
     const approval = approvalOf();
     const store = await withApprovals(start(), approval);

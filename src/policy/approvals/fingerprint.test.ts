@@ -49,9 +49,10 @@ describe('standingKeyOf', () => {
 describe('definitionHashOf', () => {
   it('notices a change of a definition that is not frozen', () => {
     const open: { type: string; title?: string } = { type: 'object' };
-    const before = definitionHashOf(makeCall({ schema: open }));
+    const about = makeCall({ schema: open });
+    const before = definitionHashOf(about);
     open.title = 'other';
 
-    expect(definitionHashOf(makeCall({ schema: open }))).not.toBe(before);
+    expect(definitionHashOf(about)).not.toBe(before);
   });
 });

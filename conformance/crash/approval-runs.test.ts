@@ -1,0 +1,28 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { builtIn } from '../../src/stores/built.fixture.ts';
+import { approvalRuns } from './approval-runs.ts';
+
+let folder = '';
+let hostFile = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'allium-children-'));
+  hostFile = builtIn(folder, 'conformance/crash/crash-host.ts');
+}, 120_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('a host that is killed with approved calls', () => {
+  it('leaves calls that run once after the restart, or are unknown, and none that runs twice, in 20 kills', async () => {
+    const figures = await approvalRuns({ kills: 20, seed: 20_260_101, kind: 'allium', hostFile });
+
+    expect(figures).toMatchObject({ kills: 20, twice: 0, problems: [] });
+    expect(figures.resumed).toBeGreaterThan(0);
+    expect(figures.unknown).toBeGreaterThan(0);
+  }, 240_000);
+
+  it('runs calls twice where it keeps in memory that it took them up, and the runs find it', async () => {
+    expect((await approvalRuns({ kills: 8, seed: 1, kind: 'forgetful', hostFile })).twice).toBeGreaterThan(0);
+  }, 120_000);
+});
