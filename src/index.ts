@@ -27,6 +27,8 @@ export { APPROVAL_ANSWERS, promptsOf } from './core/approval.ts';
 export type { Gate, Guard, HashValue, Refusal } from './core/terms.ts';
 export { changedPaths } from './core/changed-paths.ts';
 export { approveCall, gateCall, guardCall, hashOf, hashWith, limitAsking, objectionToAsking, supplyResult } from './core/terms.ts';
+export type { ApprovalWait } from './core/trace.ts';
+export { approvalWaitOf, traceWith } from './core/trace.ts';
 export { whenEnded } from './core/when-ended.ts';
 export type { ApprovalAsk, ApprovalOutcome, ApprovalSaid } from './policy/approvals/ask-approval.ts';
 export { askApproval } from './policy/approvals/ask-approval.ts';

@@ -1,6 +1,7 @@
 /** A call that has ended, as every form of a span is made from it. */
 
 import { type Clock, type LayerEntry, outcomeOf, type ToolCall, type ToolResult } from '../../src/index.ts';
+import type { HumanWait } from './human-wait.ts';
 import { clip, MAX_CHILDREN, MAX_NAME } from './text.ts';
 
 /** Times are wall-clock milliseconds since 1970, except for the duration. */
@@ -15,6 +16,8 @@ export interface EndedCall {
   readonly startMs: number;
   readonly endMs: number;
   readonly durationMs: number;
+  /** How long somebody thought before this pass over the call. */
+  readonly wait: HumanWait | null;
 }
 
 /** One layer at work: a line of the audit record with times that can be counted with. */
@@ -27,15 +30,23 @@ export interface LayerWork {
   readonly counts: Readonly<Record<string, number>>;
 }
 
+/** What was read when the call came. */
+export interface Started {
+  readonly startMs: number;
+  readonly startTick: number;
+  readonly wait: HumanWait | null;
+}
+
 /** Stops the watch that `startMs` and `startTick` were read from. */
-export function endCall(call: ToolCall, result: ToolResult, clock: Clock, startMs: number, startTick: number): EndedCall {
+export function endCall(call: ToolCall, result: ToolResult, clock: Clock, { startMs, startTick, wait }: Started): EndedCall {
   const durationMs = Math.max(0, clock.monotonic() - startTick);
   const byDuration = startMs + durationMs;
   const now = clock.now();
   // The wall clock counts whole milliseconds, so that a layer inside may seem to end after its call. It may also jump;
   // then the duration is the truth.
   const endMs = now > byDuration && now - byDuration < 2 ? now : byDuration;
-  return { call, result, answer: result, lines: result.audit?.layers.slice(0, MAX_CHILDREN) ?? [], startMs, endMs, durationMs };
+  const lines = result.audit?.layers.slice(0, MAX_CHILDREN) ?? [];
+  return { call, result, answer: result, lines, startMs, endMs, durationMs, wait };
 }
 
 const CODE = /^[A-Za-z0-9_.:-]{1,64}$/;

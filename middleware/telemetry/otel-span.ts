@@ -11,17 +11,20 @@ import {
   type Tracer,
   type TracerProvider,
 } from '@opentelemetry/api';
-import type { ToolCall } from '../../src/index.ts';
+import { type ToolCall, traceWith } from '../../src/index.ts';
 import { closingAttributes, ERROR_TYPE, EXECUTE_TOOL, openingAttributes, type SpanAttributes, TOOL_NAME } from './attributes.ts';
 import { contentAttributes, contentOf } from './content.ts';
 import { type EndedCall, errorTypeOf, isScopeViolation, layersOf, type LayerWork } from './ended-call.ts';
-import { parentContextOf } from './parent-context.ts';
+import { type HumanWait, WAIT_SPAN, waitAttributes } from './human-wait.ts';
+import { parentContextOf, traceparentOf } from './parent-context.ts';
 
 /** A span under way, and the context in which the tool runs, so that what the tool does itself becomes part of it. */
 export interface OpenSpan {
   readonly span: Span;
   readonly context: Context;
   readonly tracer: Tracer;
+  /** What the span itself is under. */
+  readonly parent: Context;
 }
 
 export interface SpanSettings {
@@ -54,14 +57,17 @@ const isRegistered = (provider: TracerProvider & { getDelegateTracer?(name: stri
 /** Starts the span of a call. Times are given in parts: a bare number may be taken for a time since the process began. */
 export function openSpan(tracer: Tracer, call: ToolCall, startMs: number, { parent, attached }: SpanSettings): OpenSpan {
   const attributes = openingAttributes(call, attached);
-  const parentContext = parentContextOf(call, parent);
+  const { context: parentContext, links } = parentContextOf(call, parent);
   const name = `${EXECUTE_TOOL} ${String(attributes[TOOL_NAME])}`;
-  const span = tracer.startSpan(name, { kind: SpanKind.INTERNAL, attributes, startTime: hrTime(startMs) }, parentContext);
-  return { span, context: trace.setSpan(parentContext, span), tracer };
+  const options = { kind: SpanKind.INTERNAL, attributes, startTime: hrTime(startMs), ...(links.length === 0 ? {} : { links: [...links] }) };
+  const span = tracer.startSpan(name, options, parentContext);
+  const traceparent = traceparentOf(span.spanContext());
+  if (traceparent !== null) traceWith(call, traceparent);
+  return { span, context: trace.setSpan(parentContext, span), tracer, parent: parentContext };
 }
 
 /** Ends the span. A span that does not record costs no more than this question. */
-export function endSpan({ span, context: own, tracer }: OpenSpan, ended: EndedCall, captureContent: boolean): void {
+export function endSpan({ span, context: own, tracer, parent }: OpenSpan, ended: EndedCall, captureContent: boolean): void {
   if (!span.isRecording()) return span.end();
   span.setAttributes(closingAttributes(ended));
   const errorType = errorTypeOf(ended.result);
@@ -72,7 +78,14 @@ export function endSpan({ span, context: own, tracer }: OpenSpan, ended: EndedCa
   span.addEvent('result_returned', endTime);
   if (isScopeViolation(ended.result)) span.addEvent('scope_violation', { [ERROR_TYPE]: errorType ?? ended.result.status }, endTime);
   for (const work of layersOf(ended)) childSpan(tracer, own, work);
+  // Beside the pass that follows it: both are what became of the one that ended with the question.
+  if (ended.wait !== null) waitSpan(tracer, trace.getSpanContext(parent) === undefined ? own : parent, ended.wait);
   span.end(endTime);
+}
+
+function waitSpan(tracer: Tracer, parent: Context, wait: HumanWait): void {
+  const options = { kind: SpanKind.INTERNAL, attributes: waitAttributes(wait), startTime: hrTime(wait.startMs) };
+  tracer.startSpan(WAIT_SPAN, options, parent).end(hrTime(wait.endMs));
 }
 
 function describeContent(span: Span, ended: EndedCall, errorType: string | null): void {

@@ -3,7 +3,8 @@
 import { createHash } from 'node:crypto';
 import { EXECUTE_TOOL, type SpanAttributes, TOOL_NAME } from './attributes.ts';
 import { contentAttributes } from './content.ts';
-import type { ChildSpanRecord, SpanRecord } from './span-record.ts';
+import { WAIT_SPAN } from './human-wait.ts';
+import type { ApprovalWaitRecord, ChildSpanRecord, SpanRecord } from './span-record.ts';
 
 interface KeyValue {
   readonly key: string;
@@ -40,7 +41,8 @@ function spansOf(record: SpanRecord, extra: SpanAttributes): readonly object[] {
     })),
     status: failure === undefined ? {} : { code: ERROR, message: String(failure) },
   };
-  return [span, ...record.child_spans.map((child, index) => childOf(child, traceId, spanId, hexId([...own, index], 16)))];
+  const wait = record.approval_wait === undefined ? [] : [waitOf(record.approval_wait, traceId, spanId, hexId([...own, 'wait'], 16))];
+  return [span, ...wait, ...record.child_spans.map((child, index) => childOf(child, traceId, spanId, hexId([...own, index], 16)))];
 }
 
 const INTERNAL = 1;
@@ -63,6 +65,13 @@ function childOf(child: ChildSpanRecord, traceId: string, parentSpanId: string, 
     attributes: keyValues({ 'allium.layer.name': name, 'allium.layer.status': child.status, ...Object.fromEntries(counts) }),
   };
 }
+
+const waitOf = (wait: ApprovalWaitRecord, traceId: string, parentSpanId: string, spanId: string): object => ({
+  ...{ traceId, spanId, parentSpanId, name: WAIT_SPAN, kind: INTERNAL },
+  startTimeUnixNano: nanos(Date.parse(wait.started_at)),
+  endTimeUnixNano: nanos(Date.parse(wait.ended_at)),
+  attributes: keyValues(wait.attributes),
+});
 
 function keyValues(attributes: Readonly<SpanAttributes>): readonly KeyValue[] {
   return Object.entries(attributes).map(([key, value]) => ({ key, value: anyValue(value) }));

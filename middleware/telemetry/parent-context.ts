@@ -7,6 +7,7 @@ import {
   isSpanContextValid,
   isValidSpanId,
   isValidTraceId,
+  type Link,
   type SpanContext,
   trace,
   TraceFlags,
@@ -19,20 +20,39 @@ export function fixedParent(traceId: string | undefined, spanId: string | undefi
   return { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
 }
 
-/** The parent a host fixed, or else the active span, or else the `traceparent` of the call's metadata. */
-export function parentContextOf(call: ToolCall, fixed: SpanContext | null): Context {
-  const active = context.active();
-  if (fixed !== null) return trace.setSpanContext(active, fixed);
-  const { metadata } = call;
-  if (metadata === undefined || hasSpan(active)) return active;
-  const remote = remoteParent(metadata.traceparent, metadata.tracestate);
-  return remote === null ? active : trace.setSpanContext(active, remote);
+/** Where a span belongs, and what else it has to do with. */
+export interface Parentage {
+  readonly context: Context;
+  readonly links: readonly Link[];
 }
 
-function hasSpan(active: Context): boolean {
-  const span = trace.getSpanContext(active);
-  return span !== undefined && isSpanContextValid(span);
+/** The parent a host fixed, or else the active span, or else the `traceparent` of the call's metadata. */
+export function parentContextOf(call: ToolCall, fixed: SpanContext | null): Parentage {
+  const active = context.active();
+  const here = fixed ?? spanOf(active);
+  const { metadata } = call;
+  if (metadata === undefined || (here !== null && !isResumed(call))) return under(active, fixed);
+  const remote = remoteParent(metadata.traceparent, metadata.tracestate);
+  if (remote === null) return under(active, fixed);
+  // A call that is taken up again goes on where it stopped; whoever took it up only set it going.
+  return { ...under(active, remote), links: here === null ? [] : [{ context: here }] };
 }
+
+const under = (active: Context, parent: SpanContext | null): Parentage => ({
+  context: parent === null ? active : trace.setSpanContext(active, parent),
+  links: [],
+});
+
+const isResumed = ({ turn: { resumes = 0 } }: ToolCall): boolean => resumes > 0;
+
+function spanOf(active: Context): SpanContext | null {
+  const span = trace.getSpanContext(active);
+  return span !== undefined && isSpanContextValid(span) ? span : null;
+}
+
+/** A span as it is named in other processes; `null` for one that is none. */
+export const traceparentOf = (span: SpanContext): string | null =>
+  isSpanContextValid(span) ? `00-${span.traceId}-${span.spanId}-${span.traceFlags & TraceFlags.SAMPLED ? '01' : '00'}` : null;
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const MAX_HEADER = 512;

@@ -2,6 +2,7 @@
 
 import { type Clock, clockOf, type Next, type ToolCall, type ToolResult, whenEnded } from '../../src/index.ts';
 import { type EndedCall, endCall } from './ended-call.ts';
+import { humanWaitOf } from './human-wait.ts';
 import { createOtel, type OtelListeners } from './otel.ts';
 import { accept, closeOutlet, createOutlet, lose, type Outlet } from './outlet.ts';
 import { fixedParent } from './parent-context.ts';
@@ -29,13 +30,12 @@ export function createReporter(options: TelemetryOptions): Reporter {
 
   async function watched(call: ToolCall, next: Next, listeners: OtelListeners | null): Promise<ToolResult> {
     const clock = clockOf(call);
-    const startMs = clock.now();
-    const startTick = clock.monotonic();
-    const open = listeners === null ? null : otel.open(listeners, call, startMs);
+    const started = { startMs: clock.now(), startTick: clock.monotonic(), wait: humanWaitOf(call) };
+    const open = listeners === null ? null : otel.open(listeners, call, started.startMs);
     // What a layer outside masks in the result by path is masked only when the call has ended.
     const final = captureContent ? whenEnded(call) : null;
     const result = await (open === null ? next(call) : otel.run(open, call, next));
-    const ended = endCall(call, result, clock, startMs, startTick);
+    const ended = endCall(call, result, clock, started);
     const report = (answer: ToolResult) => {
       const told = answer === result ? ended : { ...ended, answer };
       if (listeners !== null) otel.end(listeners, open, told);

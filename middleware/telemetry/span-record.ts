@@ -4,6 +4,7 @@ import type { JsonValue } from '../../src/index.ts';
 import { closingAttributes, openingAttributes, type SpanAttributes } from './attributes.ts';
 import { contentOf } from './content.ts';
 import { type EndedCall, errorTypeOf, isScopeViolation, layersOf, type LayerWork } from './ended-call.ts';
+import { type HumanWait, waitAttributes } from './human-wait.ts';
 import { clip, MAX_NAME } from './text.ts';
 
 /** One call. Frozen, because several sinks may get the same one. New fields may come: ignore what you do not know. */
@@ -26,6 +27,8 @@ export interface SpanRecord {
   readonly events: readonly SpanRecordEvent[];
   /** The layers inside telemetry, innermost first. */
   readonly child_spans: readonly ChildSpanRecord[];
+  /** Of a call that was taken up again: how long somebody took to decide. */
+  readonly approval_wait?: ApprovalWaitRecord;
   /** With `captureContent` only, like the next two. */
   readonly arguments?: JsonValue;
   readonly result?: JsonValue;
@@ -48,6 +51,14 @@ export interface ChildSpanRecord {
   readonly ended_at: string;
   readonly duration_ms: number;
   readonly attributes?: Readonly<SpanAttributes>;
+}
+
+/** Somebody decided about the call before this pass over it. */
+export interface ApprovalWaitRecord {
+  readonly started_at: string;
+  readonly ended_at: string;
+  readonly duration_ms: number;
+  readonly attributes: Readonly<SpanAttributes>;
 }
 
 /** What a host fixed for every record of a layer. */
@@ -76,6 +87,7 @@ export function spanRecordOf(ended: EndedCall, settings: RecordSettings): SpanRe
     attributes: Object.freeze(Object.assign(openingAttributes(call, settings.attached), closingAttributes(ended))),
     events: Object.freeze(eventsOf(ended)),
     child_spans: Object.freeze(layersOf(ended).map(childOf)),
+    ...(ended.wait === null ? {} : { approval_wait: waitOf(ended.wait) }),
     ...(settings.captureContent ? contentOf(ended) : {}),
   } as const);
 }
@@ -102,4 +114,12 @@ const childOf = ({ name, status, startMs, endMs, counts }: LayerWork): ChildSpan
     ended_at: isoOf(endMs),
     duration_ms: endMs - startMs,
     ...(Object.keys(counts).length === 0 ? {} : { attributes: Object.freeze(counts) }),
+  });
+
+const waitOf = (wait: HumanWait): ApprovalWaitRecord =>
+  Object.freeze({
+    started_at: isoOf(wait.startMs),
+    ended_at: isoOf(wait.endMs),
+    duration_ms: wait.endMs - wait.startMs,
+    attributes: Object.freeze(waitAttributes(wait)),
   });

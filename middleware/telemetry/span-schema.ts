@@ -1,6 +1,6 @@
 /** The JSON Schema of the span record, for whoever gets it without this package. */
 
-import type { JsonSchema } from '../../src/index.ts';
+import { APPROVAL_ANSWERS, type JsonSchema } from '../../src/index.ts';
 import { MAX_CHILDREN, MAX_CONTENT, MAX_NAME } from './text.ts';
 
 type Properties = Readonly<Record<string, JsonSchema>>;
@@ -95,6 +95,25 @@ const CHILD = closed(
   'One layer at work.',
 );
 
+const WAIT = closed(
+  {
+    started_at: time('When somebody was asked.'),
+    ended_at: time('When they had decided, or when it was too late.'),
+    duration_ms: milliseconds('How long that took.'),
+    attributes: attributes(
+      {
+        'allium.approval.id': name('The approval.'),
+        'allium.approval.gate': name('Who asked.'),
+        'allium.approval.decision': oneOf([...APPROVAL_ANSWERS, 'expired'], 'The answer.'),
+      },
+      'What is known about it.',
+      ['allium.approval.id', 'allium.approval.gate', 'allium.approval.decision'],
+    ),
+  },
+  [],
+  'Somebody decided about the call before this pass over it.',
+);
+
 const RECORD: Properties = {
   name: prefixed('`tool_call.<tool>`.'),
   kind: { const: 'tool_call', description: 'What the span is about.' },
@@ -114,6 +133,7 @@ const RECORD: Properties = {
   ),
   events: { type: 'array', items: EVENT, minItems: 2, maxItems: 3, description: 'Moments within the call.' },
   child_spans: { type: 'array', items: CHILD, maxItems: MAX_CHILDREN, description: 'The layers inside telemetry, innermost first.' },
+  approval_wait: WAIT,
   arguments: { description: 'With `captureContent` only: the arguments, or their JSON text cut off.' },
   result: { description: 'With `captureContent` only: the result of a call that ended well, or its JSON text cut off.' },
   error: {
@@ -128,5 +148,5 @@ export const SPAN_SCHEMA: JsonSchema = Object.freeze({
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'urn:allium:schema:span',
   title: 'allium span record',
-  ...closed(RECORD, ['arguments', 'result', 'error'], 'One call, with a child for every layer.'),
+  ...closed(RECORD, ['approval_wait', 'arguments', 'result', 'error'], 'One call, with a child for every layer.'),
 });
