@@ -39,9 +39,9 @@ function fullDisk(room: number): { files: Partial<ChainFiles>; room: number } {
   const disk = {
     room,
     files: {
-      async write(file: number, bytes: Buffer) {
+      async write(file: number, text: string) {
         if (disk.room === 0) throw failure('ENOSPC');
-        const written = await systemFiles.write(file, bytes.subarray(0, disk.room));
+        const written = await systemFiles.write(file, text.slice(0, disk.room));
         disk.room -= written;
         return written;
       },
@@ -54,9 +54,7 @@ describe('a chain writer', () => {
   it('writes what came during a write in one write', async () => {
     const writes: number[] = [];
     const files = {
-      write: (file: number, bytes: Buffer) => (
-        writes.push(bytes.toString().split('"record":"receipt"').length - 1), systemFiles.write(file, bytes)
-      ),
+      write: (file: number, text: string) => (writes.push(text.split('"record":"receipt"').length - 1), systemFiles.write(file, text)),
     };
     const sink = testSink(testFolder(), {}, files);
     const first = sink.append('s', receipt('a'), 'write').kept;
@@ -72,7 +70,7 @@ describe('a chain writer', () => {
   it('has a signed head before its first line: a kill in between leaves nothing to explain', async () => {
     const dir = testFolder();
     const heads: string[] = [];
-    const files = { write: (file: number, bytes: Buffer) => (heads.push(...headsIn(dir)), systemFiles.write(file, bytes)) };
+    const files = { write: (file: number, text: string) => (heads.push(...headsIn(dir)), systemFiles.write(file, text)) };
     const sink = testSink(dir, {}, files);
     await sink.append('s', receipt('a'), 'write').kept;
     await sink.close();
@@ -82,7 +80,7 @@ describe('a chain writer', () => {
 
   it('finishes a write that was cut short', async () => {
     const dir = testFolder();
-    const files = { write: (file: number, bytes: Buffer) => systemFiles.write(file, bytes.subarray(0, 7)) };
+    const files = { write: (file: number, text: string) => systemFiles.write(file, text.slice(0, 7)) };
     const sink = testSink(dir, {}, files);
     await sink.append('s', receipt('a'), 'fsync').kept;
     await sink.close();
@@ -201,8 +199,8 @@ describe('a chain writer', () => {
   it('gives a segment up after a durable write that failed for anything but room', async () => {
     const dir = testFolder();
     let failNext = false;
-    const write = (file: number, bytes: Buffer) =>
-      failNext ? ((failNext = false), Promise.reject(failure('EIO'))) : systemFiles.write(file, bytes);
+    const write = (file: number, text: string) =>
+      failNext ? ((failNext = false), Promise.reject(failure('EIO'))) : systemFiles.write(file, text);
     const sink = testSink(dir, {}, { write });
     await sink.append('s', receipt('a'), 'fsync').kept;
     await sink.append('s', receipt('b'), 'fsync').kept;
@@ -221,7 +219,7 @@ describe('a chain writer', () => {
     const files: Partial<ChainFiles> = {
       open: (path, how) => (how === 'durable' ? (durable = systemFiles.open(path, how)) : systemFiles.open(path, how)),
       sync: (file) => ((syncs += 1), systemFiles.sync(file)),
-      write: (file, bytes) => ((syncs += file === durable ? 1 : 0), systemFiles.write(file, bytes)),
+      write: (file, text) => ((syncs += file === durable ? 1 : 0), systemFiles.write(file, text)),
     };
     const sink = testSink(testFolder(), {}, files);
     for (let round = 0; round < 3; round += 1) {

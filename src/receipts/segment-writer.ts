@@ -54,7 +54,7 @@ export async function writeSome(chain: Segments, receipts: readonly string[], st
   const file = soundSegment(chain);
   const batch = renderBatch(chain.rules, chain.end, receipts, start);
   const durable = isDurable && !chain.isUnsynced ? durableFile(chain) : null;
-  await writeWhole(chain, file, durable, batch.bytes);
+  await writeWhole(chain, file, durable, batch.text);
   if (durable === null) chain.isUnsynced = true;
   chain.end = batch.end;
   keepHead(chain, batch.checkpoint);
@@ -93,9 +93,9 @@ export function closeSegments(chain: Segments): void {
 
 function signEnd(chain: Segments): void {
   const file = soundSegment(chain);
-  const { bytes, end, checkpoint } = renderBatch(chain.rules, { ...chain.end, due: true }, [], 0);
+  const { text, end, checkpoint } = renderBatch(chain.rules, { ...chain.end, due: true }, [], 0);
   try {
-    for (let written = 0; written < bytes.length; ) written += progress(chain.files.writeNow(file, bytes.subarray(written)));
+    for (let written = 0; written < text.length; ) written += progress(chain.files.writeNow(file, text.slice(written)));
   } catch (error) {
     rollBack(chain, file);
     throw error;
@@ -104,10 +104,10 @@ function signEnd(chain: Segments): void {
   keepHead(chain, checkpoint);
 }
 
-async function writeWhole(chain: Segments, file: number, durable: number | null, bytes: Buffer): Promise<void> {
+async function writeWhole(chain: Segments, file: number, durable: number | null, text: string): Promise<void> {
   try {
-    for (let written = 0; written < bytes.length; ) {
-      written += progress(await chain.files.write(durable ?? file, bytes.subarray(written)));
+    for (let written = 0; written < text.length; ) {
+      written += progress(await chain.files.write(durable ?? file, written === 0 ? text : text.slice(written)));
     }
   } catch (error) {
     rollBack(chain, file);

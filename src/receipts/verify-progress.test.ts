@@ -23,9 +23,9 @@ function forgedChain(dir: string, count: number, isForged: (nth: number) => bool
   const rules = { chain: 'forged-1', signer: { ...real, sign }, checkpointEvery: 1, checkpointMs: 1000, maxFileBytes: 1e9, now: () => 0 };
   const start = { segment: 1, size: 0, count: 0, head: GENESIS, unsigned: 0, due: true, signedAt: 0, cutBytes: 0 };
   const receipts = Array.from({ length: count }, () => receiptText(makeReceipt(), null));
-  const { bytes, checkpoint } = renderBatch(rules, start, receipts, 0);
+  const { text, checkpoint } = renderBatch(rules, start, receipts, 0);
   const path = join(dir, 'forged-1.jsonl');
-  writeFileSync(path, bytes);
+  writeFileSync(path, text);
   const head = openSync(join(dir, 'forged-1.head'), 'w');
   writeSignedHead(head, checkpoint ?? '', 0);
   closeSync(head);
