@@ -1,11 +1,14 @@
 /** `allium call`: one governed call from the shell. */
 
+import { join } from 'node:path';
 import type { LoadedConfig } from '../config/index.ts';
 import { isAlliumError } from '../core/errors.ts';
 import { toWire } from '../core/wire.ts';
-import type { ApprovalPrompt, ToolProgress, ToolResult } from '../index.ts';
+import type { ApprovalPrompt, GovernedTools, ToolProgress, ToolResult } from '../index.ts';
+import { approvalIn, orFinding, shellWord } from './approvals-source.ts';
 import { readArguments } from './call-arguments.ts';
-import { type CliIo, writeLine } from './io.ts';
+import { type CliIo, UsageError, writeLine } from './io.ts';
+import { stateOf } from './receipts-source.ts';
 import type { AddCommand } from './run-cli.ts';
 import { safeText } from './text-table.ts';
 
@@ -14,6 +17,7 @@ interface CallFlags {
   readonly argsFile?: string;
   readonly config: string;
   readonly session?: string;
+  readonly resume?: string;
   readonly yes?: boolean;
   readonly json?: boolean;
 }
@@ -23,64 +27,105 @@ export const addCall: AddCommand = (program, io, run) => {
   program
     .command('call')
     .description('send one call through the stack and print what the model would read')
-    .argument('<tool>', 'the tool')
+    .argument('[tool]', 'the tool')
     .argument('[input]', '- reads the arguments from standard input')
     .option('--args <json>', 'the arguments, as a JSON object')
     .option('--args-file <file>', 'a file with the arguments')
     .option('--config <file>', 'the file, or the folder it is in', '.')
     .option('--session <id>', 'the session the call belongs to')
+    .option('--resume <id>', 'take up a call that was approved or denied, instead of sending one')
     .option('--yes', 'approve the call unseen, where somebody would be asked')
     .option('--json', 'print the whole result as JSON')
     .addHelpText('after', EXAMPLES)
-    .action((tool: string, input: string | undefined, flags: CallFlags) =>
+    .action((tool: string | undefined, input: string | undefined, flags: CallFlags) =>
       run(async () => {
-        const text = await readArguments(io, input, flags);
+        const send = flags.resume === undefined ? await sending(tool, input, flags, io) : resuming(flags.resume, tool, flags, io);
         const { loadConfig } = await import('../config/index.ts');
         const config = await loadConfig(flags.config, { cwd: io.cwd, env: io.env });
-        let result: ToolResult;
         try {
-          result = await callOnce(config, tool, text, flags, io);
+          return await orFinding(async () => printed(await send(config), config, flags, io), io);
         } finally {
           await config.close();
         }
-        await writeLine(
-          io.stdout,
-          flags.json === true ? JSON.stringify(toWire(result), null, 2) : textFor(io.stdout, result.renderedResult),
-        );
-        if (io.signal.aborted) return 130;
-        return result.ok ? 0 : 1;
       }),
     );
 };
+
+type Send = (config: LoadedConfig) => Promise<ToolResult>;
+
+async function sending(tool: string | undefined, input: string | undefined, flags: CallFlags, io: CliIo): Promise<Send> {
+  if (tool === undefined) throw new UsageError('name the tool to call, or a call that waits with --resume');
+  const text = await readArguments(io, input, flags);
+  const turn = flags.session === undefined ? {} : { turn: { sessionId: flags.session } };
+  return (config) =>
+    governedBy(config, flags, io, (governed) => governed.call({ name: tool, arguments: text }, { ...toldTo(io), ...turn }));
+}
+
+/** Tool, arguments and session are those of the call that waits. */
+function resuming(given: string, tool: string | undefined, { args, argsFile, session, yes }: CallFlags, io: CliIo): Send {
+  if ([tool, args, argsFile, session, yes].some((each) => each !== undefined))
+    throw new UsageError('--resume takes a call up as it is: give no tool, arguments, session or --yes');
+  return async (config) => {
+    const { fileApprovals } = await import('../policy/index.ts');
+    const approval = await approvalIn(fileApprovals({ dir: join(config.stateDir, 'approvals') }), given);
+    return governedBy(config, {}, io, (governed) => governed.resume(approval?.id ?? given, undefined, toldTo(io)));
+  };
+}
+
+async function printed(result: ToolResult, config: LoadedConfig, flags: CallFlags, io: CliIo): Promise<number> {
+  const text = flags.json === true ? JSON.stringify(toWire(result), null, 2) : textFor(io.stdout, result.renderedResult);
+  await writeLine(io.stdout, text);
+  if (io.signal.aborted) return 130;
+  if (result.interruption !== undefined) io.stderr.write(nextSteps(result.interruption.id, config, flags, io));
+  return result.ok ? 0 : 1;
+}
+
+/** What to type next, as it can be typed in the same folder. */
+function nextSteps(id: string, { stateDir }: LoadedConfig, { config }: CallFlags, io: CliIo): string {
+  const dir = join(stateDir, 'approvals');
+  const place = dir === join(stateOf({}, io), 'approvals') ? '' : ` --dir ${shellWord(dir)}`;
+  const file = config === '.' ? '' : ` --config ${shellWord(config)}`;
+  return [
+    `allium: ${safeText(id)} waits for a decision. Next:`,
+    `  allium approvals approve ${shellWord(id)}${place}`,
+    `  allium call --resume ${shellWord(id)}${file}`,
+    '',
+  ].join('\n');
+}
 
 const EXAMPLES = `
 Examples:
   allium call add --args '{"a":1,"b":2,"reason":"a first try"}'
   echo '{"text":"hello","reason":"a note"}' | allium call write_note - --yes
   allium call write_note --args-file note.json --session review --json
+  allium call --resume 3f0c
 
-Where somebody has to be asked, the question is put on the terminal. Without one the call ends as approval_required.
-Exit code: 0 when the call is ok, 1 when it was refused or failed, 2 when the command or the file is wrong.`;
+Where somebody has to be asked, the question is put on the terminal. Without one the call ends as approval_required, and waits: "allium
+approvals" decides about it, and --resume takes it up, once.
+Exit code: 0 when the call is ok, 1 when it was refused, failed or could not be taken up, 2 when the command or the file is wrong.`;
 
-async function callOnce(config: LoadedConfig, tool: string, text: string, flags: CallFlags, io: CliIo): Promise<ToolResult> {
+async function governedBy(
+  config: LoadedConfig,
+  flags: Pick<CallFlags, 'yes'>,
+  io: CliIo,
+  send: (governed: GovernedTools) => Promise<ToolResult>,
+): Promise<ToolResult> {
   // What a host would have thrown is a result here: it is what the caller wants to see.
   const governed = config.govern({ prompts: [await promptFor(flags, io)], onUnknownTool: 'repair', onInvalidArgs: 'repair' });
   try {
-    return await governed.call(
-      { name: tool, arguments: text },
-      {
-        signal: io.signal,
-        onProgress: (progress) => void io.stderr.write(`${progressLine(progress)}\n`),
-        ...(flags.session === undefined ? {} : { turn: { sessionId: flags.session } }),
-      },
-    );
+    return await send(governed);
   } catch (thrown) {
     if (isAlliumError(thrown, 'ERR_CALL_REFUSED') && thrown.result !== undefined) return thrown.result;
     throw thrown;
   }
 }
 
-async function promptFor({ yes }: CallFlags, { stdin, stderr }: CliIo): Promise<ApprovalPrompt> {
+const toldTo = (io: CliIo) => ({
+  signal: io.signal,
+  onProgress: (progress: ToolProgress) => void io.stderr.write(`${progressLine(progress)}\n`),
+});
+
+async function promptFor({ yes }: Pick<CallFlags, 'yes'>, { stdin, stderr }: CliIo): Promise<ApprovalPrompt> {
   if (yes === true) return () => ({ decision: 'allow_once', decidedBy: 'allium call --yes' });
   const { terminalPrompt } = await import('../../middleware/index.ts');
   return terminalPrompt({ input: stdin, output: stderr });

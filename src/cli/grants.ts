@@ -1,20 +1,14 @@
 /** `allium grants`: the standing approvals of a folder, and taking them back. */
 
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { describeGrant, type FileGrants, fileGrants, type Grant } from '../policy/index.ts';
-import { type CliIo, UsageError, writeLine } from './io.ts';
-import { stateOf } from './receipts-source.ts';
+import { type CliIo, writeLine } from './io.ts';
+import { asked, keptIn, type KeptOptions, userName } from './kept-source.ts';
+import { jsonOf } from './receipts-format.ts';
 import type { AddCommand } from './run-cli.ts';
-import { asked, safeJson, userName } from './stored.ts';
 import { safeText } from './text-table.ts';
 
-interface PlaceOptions {
-  readonly dir?: string;
-}
-
-interface PrintOptions extends PlaceOptions {
+interface PrintOptions extends KeptOptions {
   readonly json?: true;
   readonly all?: true;
 }
@@ -59,7 +53,7 @@ export const addGrants: AddCommand = (program, io, run) => {
   sub(group, 'show <id>', 'everything about one grant')
     .option('--json', 'one JSON object')
     .action((id: string, options: PrintOptions) => run(() => showGrant(id, options, io)));
-  sub(group, 'revoke <id...>', 'take grants back').action((ids: readonly string[], options: PlaceOptions) =>
+  sub(group, 'revoke <id...>', 'take grants back').action((ids: readonly string[], options: KeptOptions) =>
     run(() => revokeGrants(ids, options, io)),
   );
 };
@@ -73,18 +67,13 @@ function sub(group: Command, usage: string, description: string): Command {
     .addHelpText('after', HELP[name as keyof typeof HELP]); // Only the names above are given.
 }
 
-/** A folder that was named must be there. Without one, nobody has granted anything yet. */
-function storeOf({ dir }: PlaceOptions, io: CliIo): FileGrants {
-  const folder = dir === undefined ? join(stateOf({}, io), 'grants') : resolve(io.cwd, dir);
-  if (dir !== undefined && !existsSync(folder)) throw new UsageError(`${safeText(folder)}: there is no such folder`);
-  return fileGrants({ dir: folder });
-}
+const storeOf = (options: KeptOptions, io: CliIo): FileGrants => fileGrants({ dir: keptIn('grants', options, io) });
 
 async function listGrants(options: PrintOptions, io: CliIo): Promise<number> {
   const store = storeOf(options, io);
   const grants = await asked(() => store.list({ ended: options.all === true }));
   const problems = await asked(() => store.problems());
-  for (const grant of grants) await writeLine(io.stdout, options.json === true ? safeJson(grant) : lineOf(grant));
+  for (const grant of grants) await writeLine(io.stdout, options.json === true ? jsonOf(grant) : lineOf(grant));
   for (const { file, message } of problems) io.stderr.write(`allium: ${safeText(file)}: ${safeText(message)}\n`);
   if (problems.length > 0) io.stderr.write('allium: no grant of the same tool is used while such a file is there; remove it\n');
   return problems.length === 0 ? 0 : 1;
@@ -93,11 +82,11 @@ async function listGrants(options: PrintOptions, io: CliIo): Promise<number> {
 async function showGrant(id: string, options: PrintOptions, io: CliIo): Promise<number> {
   const grant = await asked(() => storeOf(options, io).get(id));
   if (grant === null) return missing(id, io);
-  await writeLine(io.stdout, options.json === true ? safeJson(grant) : detailsOf(grant));
+  await writeLine(io.stdout, options.json === true ? jsonOf(grant) : detailsOf(grant));
   return 0;
 }
 
-async function revokeGrants(ids: readonly string[], options: PlaceOptions, io: CliIo): Promise<number> {
+async function revokeGrants(ids: readonly string[], options: KeptOptions, io: CliIo): Promise<number> {
   const store = storeOf(options, io);
   let code = 0;
   for (const id of ids) {

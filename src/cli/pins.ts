@@ -1,7 +1,5 @@
 /** `allium pins`: the definitions that tools are held to, what changed, and accepting it. */
 
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import {
   acceptPin,
@@ -15,13 +13,12 @@ import {
   type PinBook,
 } from '../policy/index.ts';
 import { type CliIo, UsageError, writeLine } from './io.ts';
-import { stateOf } from './receipts-source.ts';
+import { asked, keptIn, type KeptOptions, userName } from './kept-source.ts';
+import { jsonOf } from './receipts-format.ts';
 import type { AddCommand } from './run-cli.ts';
-import { asked, safeJson, userName } from './stored.ts';
 import { renderTable, safeText } from './text-table.ts';
 
-interface PlaceOptions {
-  readonly dir?: string;
+interface PlaceOptions extends KeptOptions {
   readonly source?: string;
 }
 
@@ -96,12 +93,7 @@ function sub(group: Command, usage: string, description: string): Command {
     .addHelpText('after', HELP[name as keyof typeof HELP]); // Only the names above are given.
 }
 
-/** A folder that was named must be there. Without one, nothing has been pinned yet. */
-function storeOf({ dir }: PlaceOptions, io: CliIo): FilePins {
-  const folder = dir === undefined ? join(stateOf({}, io), 'pins') : resolve(io.cwd, dir);
-  if (dir !== undefined && !existsSync(folder)) throw new UsageError(`${safeText(folder)}: there is no such folder`);
-  return filePins({ dir: folder });
-}
+const storeOf = (options: PlaceOptions, io: CliIo): FilePins => filePins({ dir: keptIn('pins', options, io) });
 
 /** One tool of one source, as far as it is known. */
 interface Entry {
@@ -141,7 +133,7 @@ async function listPins(options: PrintOptions, io: CliIo): Promise<number> {
   const store = storeOf(options, io);
   const entries = await entriesIn(store, options);
   const problems = await asked(() => store.problems());
-  if (options.json === true) for (const entry of entries) await writeLine(io.stdout, safeJson(summaryOf(entry)));
+  if (options.json === true) for (const entry of entries) await writeLine(io.stdout, jsonOf(summaryOf(entry)));
   else if (entries.length > 0) await writeLine(io.stdout, renderTable(COLUMNS, entries.map(cellsOf)));
   for (const { file, message } of problems) io.stderr.write(`allium: ${safeText(file)}: ${safeText(message)}\n`);
   if (problems.length > 0) io.stderr.write('allium: every tool of the same source is quarantined while such a file is there\n');
@@ -166,7 +158,7 @@ async function showPin(tool: string, options: PrintOptions, io: CliIo): Promise<
   if (entry === null) return missing(tool, io);
   const { pin, held } = entry;
   const whole = { ...summaryOf(entry), pinned: pin?.definition ?? null, waiting: held?.definition ?? null };
-  await writeLine(io.stdout, options.json === true ? safeJson(whole) : detailsOf(entry));
+  await writeLine(io.stdout, options.json === true ? jsonOf(whole) : detailsOf(entry));
   return 0;
 }
 

@@ -2,6 +2,7 @@
 
 import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
+import { addApprovals } from './approvals.ts';
 import { addCall } from './call.ts';
 import { addConformance } from './conformance.ts';
 import { addExplain } from './explain.ts';
@@ -24,6 +25,7 @@ const COMMANDS: readonly AddCommand[] = [
   addCall,
   addReceipts,
   addPolicy,
+  addApprovals,
   addGrants,
   addPins,
   addConformance,

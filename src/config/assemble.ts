@@ -29,6 +29,8 @@ export interface Parts {
   readonly tools: Registry;
   readonly session: Partial<Turn>;
   readonly stateDir: string;
+  /** The folder of the file. */
+  readonly workspace: string;
   readonly dispatch: Pick<GovernOptions, 'limits' | 'onUnknownTool' | 'onInvalidArgs' | 'secrets'>;
 }
 
@@ -41,7 +43,7 @@ export interface Findings {
   readonly isClean: () => boolean;
 }
 
-export function assemble(settings: Settings, { references, tools, report, isClean }: Findings): Omit<Parts, 'stateDir'> {
+export function assemble(settings: Settings, { references, tools, report, isClean }: Findings): Omit<Parts, 'stateDir' | 'workspace'> {
   const built = readEntries(settings.layers, { check, use: references, forms: formsFrom(references) }, ['layers'], report).map(closedOnce);
   for (const finding of orderFindings(built.map(({ layer }) => layer)).filter(({ level }) => level === 'must')) {
     report(['layers', entryOf(built, finding)], describeFinding(finding));

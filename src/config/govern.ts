@@ -1,12 +1,19 @@
 /** A dispatcher from the parts of a file. */
 
+import { join } from 'node:path';
 import { type CallOptions, type GovernedTools, type GovernOptions, governTools, type Turn } from '../index.ts';
 import { inStateFolder } from '../core/state-folder.ts';
+import { fileApprovals, fileGrants } from '../policy/index.ts';
 import type { Parts } from './assemble.ts';
 
-/** Whatever an override names replaces what the file says. Calls belong to the file's session unless they say otherwise. */
-export function govern({ built, tools, dispatch, session, stateDir }: Parts, overrides: Partial<GovernOptions>): GovernedTools {
-  const options: GovernOptions = { tools, layers: built.map(({ layer }) => layer), ...dispatch, ...overrides };
+/**
+ * Whatever an override names replaces what the file says. Calls belong to the file's session unless they say otherwise. What waits for
+ * somebody, and what was decided for always, is in the state folder, where `allium approvals` and `allium grants` find it.
+ */
+export function govern(parts: Parts, overrides: Partial<GovernOptions>): GovernedTools {
+  const { built, tools, dispatch, session, stateDir } = parts;
+  const layers = built.map(({ layer }) => layer);
+  const options: GovernOptions = { tools, layers, ...dispatch, ...keptBy(parts, overrides), ...overrides };
   const governed = inStateFolder(stateDir, () => governTools(options));
   const turnOf = (turn: Partial<Turn> = {}): Partial<Turn> => ({ ...session, ...turn });
   const within = <T extends CallOptions>(given?: T): T => ({ ...given, turn: turnOf(given?.turn) }) as T; // `turn` fits every T.
@@ -18,4 +25,9 @@ export function govern({ built, tools, dispatch, session, stateDir }: Parts, ove
     observe: (request, output, given) => governed.observe(request, output, within(given)),
   };
   return Object.freeze(ours);
+}
+
+function keptBy({ stateDir, workspace }: Parts, { clock }: Partial<GovernOptions>): Partial<GovernOptions> {
+  const at = (name: string) => ({ dir: join(stateDir, name), ...(clock === undefined ? {} : { clock }) });
+  return { approvals: fileApprovals(at('approvals')), grants: fileGrants(at('grants')), workspace };
 }

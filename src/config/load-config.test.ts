@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { composeToolCallers } from '../index.ts';
+import { fileApprovals, fileGrants } from '../policy/index.ts';
 import { folderWith, load, problemsIn, stack, TOOLS } from './files.fixture.ts';
 import { loadConfig } from './index.ts';
 
@@ -164,5 +165,19 @@ export default defineTool({ name: 'peek', description: '', inputSchema: { type: 
     ]);
     await expect(loadConfig('gone.yaml')).rejects.toThrow('gone.yaml: there is no such file');
     await expect(loadConfig('LICENSE')).rejects.toThrow('a file ends in .yaml');
+  });
+
+  it('keeps calls that wait and standing approvals in the state folder, for the folder of the file', async () => {
+    const files = {
+      'tools.ts': TOOLS,
+      ...stack('  - consent: { default: ask }', 'state: { dir: ./kept }', 'tools: [{ module: ./tools.ts }]'),
+    };
+    const config = await load(files);
+    const asked = await config.govern().call({ name: 'echo', arguments: {} });
+    const resumed = await config.govern().resume(asked.interruption?.id ?? '', { decision: 'allow_always', decidedBy: 'ada' });
+
+    expect([asked.status, resumed.status]).toEqual(['approval_required', 'ok']);
+    expect(await fileApprovals({ dir: join(config.stateDir, 'approvals') }).list({ ended: true })).toHaveLength(1);
+    expect(await fileGrants({ dir: join(config.stateDir, 'grants') }).list()).toMatchObject([{ workspace: dirname(config.file) }]);
   });
 });

@@ -103,7 +103,11 @@ async function build(settings: Settings, folder: string, report: Report, isClean
   const references = await loadReferences(settings.layers, folder);
   const tools = await loadTools(settings.tools, folder, ['tools'], report);
   const dir = isObject(settings.state) && typeof settings.state.dir === 'string' ? resolve(folder, settings.state.dir) : stateFolder();
-  return inStateFolder(dir, () => ({ ...assemble(settings, { references, tools, report, isClean }), stateDir: stateFolder() }));
+  return inStateFolder(dir, () => ({
+    ...assemble(settings, { references, tools, report, isClean }),
+    stateDir: stateFolder(),
+    workspace: folder,
+  }));
 }
 
 function linesOf(problems: readonly Problem[], source: Source, shown: string, conceal: (text: string) => string): readonly string[] {

@@ -1,0 +1,220 @@
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { isoTime } from '../core/clock.ts';
+import { type Approval, fileApprovals } from '../policy/index.ts';
+import { endedWith, takenUp } from '../policy/approvals/approval-rules.ts';
+import { approvalOf, REPLY } from '../policy/approvals/approvals.fixture.ts';
+import { runCli } from './run-cli.ts';
+
+const HOUR_MS = 3_600_000;
+
+function project() {
+  const cwd = mkdtempSync(join(tmpdir(), 'allium-approvals-cli-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const dir = join(cwd, '.allium', 'approvals');
+  const store = fileApprovals({ dir });
+  const wait = async (id: string, changes: Partial<Approval> = {}) => {
+    const approval = approvalOf({ id, requestedAt: isoTime(Date.now() - 2 * HOUR_MS), ...changes });
+    await store.add(approval);
+    return approval;
+  };
+  const allium = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+    const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+    const code = await runCli(['approvals', ...args], { stdin, stdout, stderr, env, cwd, signal: new AbortController().signal });
+    return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') };
+  };
+  return { cwd, dir, store, wait, allium };
+}
+
+const cells = (line: string) => line.split(/ {2,}/);
+
+describe('allium approvals list', () => {
+  it('lists what waits: state, age, end, tool, gate and session', async () => {
+    const { wait, allium } = project();
+    await wait('approval_a', { expiresAt: isoTime(Date.now() + 3 * HOUR_MS + 1000) });
+    await wait('approval_b', { expiresAt: isoTime(Date.now() - HOUR_MS), requestedAt: isoTime(Date.now() - 1000) });
+    const { code, out } = await allium(['list']);
+
+    expect(code).toBe(0);
+    expect(out.trimEnd().split('\n').map(cells)).toEqual([
+      ['id', 'state', 'age', 'expires', 'tool', 'gate', 'session'],
+      ['approval_a', 'pending', '2h', 'in 3h', 'pay', 'consent', 'session-1'],
+      ['approval_b', 'expired', '1s', '1h ago', 'pay', 'consent', 'session-1'],
+    ]);
+  });
+
+  it('lists nothing where nothing waits, and makes no folder', async () => {
+    const { cwd, allium } = project();
+
+    expect(await allium(['list'])).toEqual({ code: 0, out: '', err: '' });
+    expect(existsSync(join(cwd, '.allium'))).toBe(false);
+  });
+
+  it('leaves out what has ended unless it is asked for all, also as JSON', async () => {
+    const { wait, store, allium } = project();
+    const taken = takenUp(await wait('approval_a'), REPLY, Date.now());
+    await store.replace(taken);
+    await store.replace(endedWith(taken, { status: 'ok', executed: 'yes' }, Date.now()));
+    await wait('approval_b');
+    const all = (await allium(['list', '--all', '--json'])).out.trim().split('\n');
+
+    expect((await allium(['list'])).out).not.toContain('approval_a');
+    expect(all.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { id: 'approval_a', state: 'ended' },
+      { id: 'approval_b', state: 'pending' },
+    ]);
+  });
+
+  it('names a file that is no approval, and lists the others', async () => {
+    const { dir, wait, allium } = project();
+    await wait('approval_a');
+    writeFileSync(join(dir, `${'0'.repeat(32)}.approval`), '{', { mode: 0o600 });
+    const { code, out, err } = await allium(['list']);
+
+    expect(code).toBe(1);
+    expect(out).toContain('approval_a');
+    expect(err).toContain('0.approval');
+  });
+
+  it('looks where it is told to, and not into a folder that others can look into', async () => {
+    const { cwd, dir, wait, allium } = project();
+    await wait('approval_a');
+
+    expect((await allium(['list', '--dir', dir])).out).toContain('approval_a');
+    expect((await allium(['list'], { ALLIUM_STATE_DIR: join(cwd, 'else') })).out).toBe('');
+    expect(await allium(['list', '--dir', 'nowhere'])).toMatchObject({ code: 2, out: '' });
+    chmodSync(dir, 0o755);
+    expect(await allium(['list'])).toMatchObject({ code: 2, out: '', err: expect.stringContaining('0700') as string });
+  });
+});
+
+describe('allium approvals show', () => {
+  it('shows all of the arguments and requests, why, and what to type next', async () => {
+    const { wait, allium } = project();
+    const shown = { args: { to: 'b'.repeat(900) }, requests: [{ kind: 'payment', amount: 5 }], reason: 'more than 3' };
+    await wait('approval_abc', { shown, gate: 'permissions', policy: 'sha256:rules' });
+    const { code, out } = await allium(['show', 'ab']);
+
+    expect(code).toBe(0);
+    expect(out.match(/b/g)?.length).toBeGreaterThan(900);
+    for (const text of ['Asked because: more than 3', 'About to:', '"payment"', 'sha256:rules', 'waits for a decision', 'session-1'])
+      expect(out).toContain(text);
+    expect(out).toContain('Next:\n  allium approvals approve approval_abc\n  allium approvals deny approval_abc\n');
+    expect(JSON.parse((await allium(['show', 'ab', '--json'])).out)).toMatchObject({ id: 'approval_abc', state: 'pending' });
+  });
+
+  it('shows who answered, and no arguments once the call was taken up', async () => {
+    const { wait, store, allium } = project();
+    const approval = await wait('approval_a');
+    await allium(['approve', 'approval_a', '--by', 'ada', '--reason', 'rent']);
+    const answered = (await allium(['show', 'approval_a'])).out;
+    await store.replace({ ...takenUp(approval, { ...REPLY, decidedBy: 'ada' }, Date.now()), revision: 2 });
+    const taken = (await allium(['show', 'approval_a'])).out;
+
+    expect(answered).toMatch(/allow_once by ada at .*\n {2}because {5}rent\n/);
+    expect(answered).toContain('allium call --resume approval_a');
+    expect(taken).toContain('no longer kept');
+    expect(taken).not.toContain('Next:');
+  });
+
+  it('prints nothing that acts upon a terminal', async () => {
+    const { wait, allium } = project();
+    const id = 'approval_\u001b[2J\u202e';
+    const args = { 'k\u001b[2J': 'v\u009b\u202e\n\u200b' };
+    await wait(id, { toolName: 'rm\u001b[2J', shown: { args, reason: 'x\u001b' }, arguments: args, gate: 'g\u001b', callId: 'c\u202e' });
+
+    for (const line of [['list'], ['list', '--json'], ['show', id], ['show', id, '--json'], ['approve', id]]) {
+      expect((await allium(line)).out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    }
+    expect((await allium(['show', 'un\u001bheard'])).err).not.toContain('\u001b');
+  });
+});
+
+describe('allium approvals approve and deny', () => {
+  it('write the answer down, with the name of the user, and take nothing up', async () => {
+    const { wait, store, allium } = project();
+    await wait('approval_a');
+    await wait('approval_b');
+
+    expect(await allium(['approve', 'approval_a'])).toEqual({
+      code: 0,
+      out: 'approved approval_a; take it up with: allium call --resume approval_a\n',
+      err: '',
+    });
+    await allium(['deny', 'approval_b', '--by', 'ada', '--reason', 'too much']);
+    expect(await store.get('approval_a')).toMatchObject({ reply: { decision: 'allow_once', decidedBy: userInfo().username }, taken: null });
+    expect(await store.get('approval_b')).toMatchObject({ reply: { decision: 'reject_once', decidedBy: 'ada', reason: 'too much' } });
+  });
+
+  it('take other arguments, or a result in the place of the call', async () => {
+    const { wait, store, allium } = project();
+    await wait('approval_a');
+    await wait('approval_b');
+    await allium(['approve', 'approval_a', '--args', '{"to":"carol"}']);
+    await allium(['approve', 'approval_b', '--result', 'null']);
+
+    expect((await store.get('approval_a'))?.reply).toMatchObject({ args: { to: 'carol' } });
+    expect((await store.get('approval_b'))?.reply).toMatchObject({ supplied: { value: null } });
+  });
+
+  it.each([
+    [['approve', 'approval_a', '--args', '{']],
+    [['approve', 'approval_a', '--args', '[1]']],
+    [['approve', 'approval_a', '--result', 'canary']],
+    [['approve', 'approval_a', '--args', '{}', '--result', '1']],
+    [['approve', 'approval_a', '--always']],
+    [['deny', 'approval_a', '--always']],
+    [['deny', 'approval_a', '--args', '{}']],
+    [['approve', 'approval_']],
+    [['approve']],
+  ])('refuse %j in one line, and the call still waits', async (args) => {
+    const { wait, store, allium } = project();
+    const approval = await wait('approval_a');
+    await wait('approval_b');
+    const { code, out, err } = await allium(args);
+
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err.trimEnd().split('\n')).toHaveLength(1);
+    expect(err).not.toContain('canary');
+    expect(await store.get('approval_a')).toEqual(approval);
+  });
+
+  it('answer for always where that is offered', async () => {
+    const { wait, store, allium } = project();
+    await wait('approval_a', { options: ['allow_once', 'allow_always', 'reject_once', 'reject_always'] });
+    await allium(['approve', 'approval_a', '--always']);
+
+    expect((await store.get('approval_a'))?.reply?.decision).toBe('allow_always');
+  });
+
+  it('are told in one line that it is too late, or that nobody knows the approval', async () => {
+    const { wait, allium } = project();
+    await wait('approval_a');
+    await wait('approval_b', { expiresAt: isoTime(Date.now() - 1) });
+    await allium(['deny', 'approval_a']);
+
+    expect(await allium(['approve', 'approval_a'])).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^allium: ERR_APPROVAL_RESOLVED: .*\n$/) as string,
+    });
+    expect(await allium(['approve', 'approval_b'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('ERR_APPROVAL_EXPIRED') as string,
+    });
+    expect(await allium(['deny', 'unheard'])).toMatchObject({ code: 1, err: expect.stringContaining('ERR_UNKNOWN_APPROVAL') as string });
+    expect(await allium(['deny', ''])).toMatchObject({ code: 1 });
+  });
+
+  it('change nothing in a folder that others can look into', async () => {
+    const { dir, wait, allium } = project();
+    await wait('approval_a');
+    chmodSync(dir, 0o755);
+
+    expect(await allium(['approve', 'approval_a'])).toMatchObject({ code: 2, out: '' });
+    expect(readdirSync(dir)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,90 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { fileApprovals } from '../policy/index.ts';
+import { allium, projectWith } from './run-command.fixture.ts';
+
+const FILES = {
+  'allium.yaml': 'version: 1\nlayers: [{ consent: { default: ask } }]\ntools: [{ module: ./tools.mjs }]\n',
+  'tools.mjs': `import { appendFileSync } from 'node:fs';
+export default {
+  name: 'pay',
+  description: 'Pays.',
+  inputSchema: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] },
+  execute: ({ to }) => (appendFileSync('paid.txt', to + '\\n'), 'paid ' + to),
+};`,
+};
+
+/** A project with a call that waits, made by one process. */
+function waiting(files: Readonly<Record<string, string>> = FILES, args: readonly string[] = []) {
+  const folder = projectWith(files);
+  const asked = allium(folder, ['call', 'pay', '--args', '{"to":"bob"}', ...args]);
+  const [id = ''] = /approval_[\w-]+/.exec(asked.err) ?? [];
+  const paid = () => (existsSync(join(folder, 'paid.txt')) ? readFileSync(join(folder, 'paid.txt'), 'utf8') : '');
+  return { folder, asked, id, paid };
+}
+
+describe('allium call --resume', () => {
+  it('runs once what another process approved, in a third process, and tells the fourth', () => {
+    const { folder, asked, id, paid } = waiting();
+    const approved = allium(folder, ['approvals', 'approve', id]);
+    const resumed = allium(folder, ['call', '--resume', id]);
+    const again = allium(folder, ['call', '--resume', id]);
+
+    expect(asked).toMatchObject({ code: 1, out: expect.stringContaining('needs an approval') as string });
+    expect(asked.err).toBe(`allium: ${id} waits for a decision. Next:\n  allium approvals approve ${id}\n  allium call --resume ${id}\n`);
+    expect(approved).toMatchObject({ code: 0, err: '' });
+    expect(resumed).toEqual({ code: 0, out: 'paid bob\n', err: '' });
+    expect(again).toEqual({ code: 1, out: '', err: `allium: ERR_APPROVAL_RESOLVED: approval "${id}" was answered before\n` });
+    expect(paid()).toBe('bob\n');
+  });
+
+  it('takes nothing up that nobody decided about, or knows', () => {
+    const { folder, id, paid } = waiting();
+
+    expect(allium(folder, ['call', '--resume', id])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('ERR_APPROVAL_PENDING') as string,
+    });
+    expect(allium(folder, ['call', '--resume', 'unheard'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('ERR_UNKNOWN_APPROVAL') as string,
+    });
+    expect(allium(folder, ['call', 'pay', '--resume', id])).toMatchObject({ code: 2, out: '' });
+    expect(allium(folder, ['call'])).toMatchObject({ code: 2, err: expect.stringContaining('name the tool') as string });
+    expect(paid()).toBe('');
+  });
+
+  it('says that a call was denied, with the reason, and runs nothing', () => {
+    const { folder, id, paid } = waiting();
+    allium(folder, ['approvals', 'deny', id.slice(0, 14), '--reason', 'not on a Friday']);
+    const { code, out } = allium(folder, ['call', '--resume', id.slice(0, 14)]);
+
+    expect(code).toBe(1);
+    expect(out).toContain('not on a Friday');
+    expect(paid()).toBe('');
+  });
+
+  it('keeps the same call from asking again where it was approved for always, in the same session', () => {
+    const { folder, id, paid } = waiting(FILES, ['--session', 's-1']);
+    allium(folder, ['approvals', 'approve', id, '--always', '--by', 'ada']);
+    allium(folder, ['call', '--resume', id]);
+    const again = allium(folder, ['call', 'pay', '--args', '{"to":"bob"}', '--session', 's-1']);
+    const other = allium(folder, ['call', 'pay', '--args', '{"to":"eve"}', '--session', 's-1']);
+
+    expect([again.code, other.code]).toEqual([0, 1]);
+    expect(allium(folder, ['grants', 'list']).out).toContain('by ada');
+    expect(paid()).toBe('bob\nbob\n');
+  });
+
+  it('finds approvals in the state folder that the file names, and says where they are', async () => {
+    const { folder, asked, id, paid } = waiting({ ...FILES, 'allium.yaml': `${FILES['allium.yaml']}state: { dir: ./kept }\n` });
+    const dir = join(folder, 'kept', 'approvals');
+    allium(folder, ['approvals', 'approve', id, '--dir', dir]);
+
+    expect(asked.err).toContain(`approve ${id} --dir `);
+    expect(await fileApprovals({ dir }).list()).toHaveLength(1);
+    expect(allium(folder, ['call', '--resume', id])).toMatchObject({ code: 0 });
+    expect(paid()).toBe('bob\n');
+  });
+});
