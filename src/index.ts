@@ -44,6 +44,7 @@ export type { ArgConstraints } from './policy/arg-constraints.ts';
 export type { CapabilityPolicy, PolicyQuestion } from './policy/capability-policy.ts';
 export { allows, checkPolicy, intersectPolicies } from './policy/capability-policy.ts';
 export { advertisable } from './policy/tool-reach.ts';
+export { denyAlways } from './policy/permissions/compose-policies.ts';
 export { expectedChecker } from './policy/permissions/evaluate.ts';
 export type { PermissionChecker, PermissionDecision } from './policy/permissions/permission.ts';
 export type { PermissionReport, PermissionSet } from './policy/permissions/preflight.ts';

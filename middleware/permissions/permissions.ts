@@ -5,6 +5,7 @@ import {
   annotate,
   checkOptions,
   defineLayer,
+  denyAlways,
   type EntryPatch,
   expected,
   expectedChecker,
@@ -25,6 +26,8 @@ export interface PermissionsOptions {
   readonly fallback?: 'allow' | 'deny' | 'ask' | 'require_approval';
   /** Nothing is refused or asked; what would have been is on record, and told to the function. @default false */
   readonly shadow?: boolean | ((report: PermissionReport) => void);
+  /** Does not show the model what the checkers are certain never to allow; not in shadow mode, which refuses nothing. @default false */
+  readonly hide?: boolean;
   /** How long somebody may take to approve, in milliseconds. @default as long as the caller waits */
   readonly expiresMs?: number;
 }
@@ -36,6 +39,7 @@ const EXPECTED = {
   checkers: expected.required(expected.listOf(expectedChecker)),
   fallback: expected.oneOf('allow', 'deny', 'ask', 'require_approval'),
   shadow: { text: 'true, false or a function', test: (value: unknown) => typeof value === 'boolean' || typeof value === 'function' },
+  hide: expected.boolean,
   expiresMs: {
     text: `a whole number from 1 to ${MAX_TIMER_MS}`,
     test: (value: unknown) => expected.integer(1).test(value) && Number(value) <= MAX_TIMER_MS,
@@ -50,7 +54,7 @@ const EXPECTED = {
  */
 export function permissions(options: PermissionsOptions): ToolLayer {
   checkOptions('permissions', options, EXPECTED);
-  const { checkers, fallback = 'deny', shadow = false, expiresMs } = options;
+  const { checkers, fallback = 'deny', shadow = false, hide = false, expiresMs } = options;
   const gate = permissionGate({
     owner: 'permissions',
     checkers: Object.freeze([...checkers]),
@@ -60,6 +64,10 @@ export function permissions(options: PermissionsOptions): ToolLayer {
   });
   return defineLayer({
     name: 'permissions',
+    order: [{ insideOf: 'auditLog', level: 'should', because: 'outside it, receipts do not say who allowed a call, and over what' }],
+    ...(hide && shadow === false
+      ? { schemaTransform: (tool) => (checkers.some((checker) => denyAlways(checker, tool.name)) ? null : tool) }
+      : {}),
     async caller(call, next) {
       const result = await next(gateCall(call, gate));
       const report = permissionReportOf(call);

@@ -24,8 +24,13 @@ export function composePolicies(...members: readonly (PermissionChecker | readon
       const { decision, reason, code } = await evaluateCheckers(checkers, request);
       return { decision, ...(reason === undefined ? {} : { reason }), ...(code === undefined ? {} : { code }) };
     },
+    alwaysDenies: (toolName) => checkers.some((checker) => denyAlways(checker, toolName)),
   } satisfies PermissionPolicy);
 }
+
+/** Whether a checker is certain never to allow a tool. Anything but a plain yes says nothing. */
+export const denyAlways = (checker: PermissionChecker, toolName: string): boolean =>
+  typeof checker !== 'function' && checker.alwaysDenies?.(toolName) === true;
 
 /** A name is marked as one: a checker that is called like another's digest is not taken for it. */
 function standIn(checker: PermissionChecker, index: number): readonly [string, string] {

@@ -65,6 +65,11 @@ export interface PermissionPolicy {
   evaluate(request: PermissionRequest): Awaitable<PermissionDecision | PermissionAnswer>;
   /** Stands for the rules it was made from: an approval that was given under other rules does not count. */
   readonly digest?: string;
+  /**
+   * Whether no call of this tool can be allowed, whatever its arguments: then it need not be shown to a model. `false` says nothing.
+   * Only who is certain answers `true`.
+   */
+  alwaysDenies?(toolName: string): boolean;
 }
 
 export type PermissionChecker = CheckerFunction | PermissionPolicy;

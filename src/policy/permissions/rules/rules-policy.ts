@@ -54,7 +54,15 @@ export function rulesPolicy(options: RulesPolicyOptions): RulesPolicy {
     digest: hashCanonical(['rulesPolicy', source, fallback ?? null]),
     ruleIds: Object.freeze(compiled.map(({ id }) => id)),
     evaluate: (request: PermissionRequest) => decide(compiled, fallback, request),
+    alwaysDenies: (toolName: string) => alwaysDenies(compiled, fallback, toolName),
   });
+}
+
+/** Every call proposes `tool.call`: what is denied there, without a look at the arguments, is denied. */
+function alwaysDenies(rules: readonly CompiledRule[], fallback: RuleDecision | undefined, toolName: string): boolean {
+  const named = rules.filter((rule) => isNamed(rule, { toolName, kind: 'tool.call' }));
+  if (named.some(({ decision, when }) => decision === 'deny' && when === null)) return true;
+  return fallback === 'deny' && named.every(({ decision }) => decision === 'deny');
 }
 
 /** What came of one rule: it applies, it does not, or nobody can say. */
@@ -72,7 +80,7 @@ function decide(rules: readonly CompiledRule[], fallback: RuleDecision | undefin
   return found === undefined ? withoutRule(named, fallback) : answerOf(found);
 }
 
-const isNamed = ({ tools, kinds }: CompiledRule, { toolName, kind }: PermissionRequest): boolean =>
+const isNamed = ({ tools, kinds }: CompiledRule, { toolName, kind }: Pick<PermissionRequest, 'toolName' | 'kind'>): boolean =>
   (tools === null || matchesTool(tools, toolName)) && (kinds === null || matchesTool(kinds, kind));
 
 /** All of them, because one that cannot be decided outweighs those that can. */
