@@ -4,7 +4,7 @@ import { composeToolCallers, isAlliumError, matchesTool, type ToolCaller, type T
 import { closest } from '../core/closest.ts';
 import { describeThrown } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
-import { LAYER_FACTORIES, type LayerFactory } from './layer-factories.ts';
+import { LAYER_FACTORIES, type LayerFactory, OPTION_READERS } from './layer-factories.ts';
 import { optionPath } from './option-path.ts';
 import { type DataPath, invalidConfig, pathText, type Report } from './problem.ts';
 import { BASE_FORMS, resolveForms, type ValueForms } from './value-forms.ts';
@@ -105,7 +105,7 @@ function named(entry: Record<string, unknown>, name: string, context: BuildConte
     return [];
   }
   const isFit = context.check?.(name, entry[name], [...path, name], report) ?? true;
-  return made(isFit ? factory : null, entry[name], context, [...path, name], report);
+  return made(isFit ? factory : null, entry[name], context, [...path, name], report, OPTION_READERS.get(name));
 }
 
 function used(entry: Record<string, unknown>, context: BuildContext, path: DataPath, report: Report): readonly ToolLayer[] {
@@ -131,13 +131,23 @@ function used(entry: Record<string, unknown>, context: BuildContext, path: DataP
 }
 
 /** Calls a factory with the value, if there is one. What it refuses is reported for the option it names. */
-function made(factory: LayerFactory | null, value: unknown, context: BuildContext, path: DataPath, report: Report): readonly ToolLayer[] {
+function made(
+  factory: LayerFactory | null,
+  value: unknown,
+  context: BuildContext,
+  path: DataPath,
+  report: Report,
+  read: (options: unknown, path: DataPath, report: Report) => unknown = (options) => options,
+): readonly ToolLayer[] {
   let isWrong = false;
-  const options = resolveForms(value ?? undefined, formsOf(context), path, (...problem) => {
+  const noting: Report = (...problem) => {
     isWrong = true;
     report(...problem);
-  });
+  };
+  const resolved = resolveForms(value ?? undefined, formsOf(context), path, noting);
   if (isWrong || factory === null) return [];
+  const options = read(resolved, path, noting);
+  if (isWrong) return [];
   try {
     // Factories check what they are given: that is what lets data in here.
     return composeToolCallers([factory(options as never)]).layers;

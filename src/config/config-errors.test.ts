@@ -31,6 +31,27 @@ describe('a mistake in a file', () => {
       '3:25: "key" must be a function, written { $module: ./file.ts#name } or { $path: toolArgs.id }',
     ],
     ['what only the factory can tell', stack('  - redaction:', '      patterns: ["(?=x)"]'), '4:17: redaction: "patterns" must be'],
+    [
+      'a policy nobody knows',
+      stack('  - permissions:', '      checkers:', '        - pathPolcy: { roots: [.] }'),
+      '5:11: an entry of "checkers" has no "pathPolcy"; did you mean "pathPolicy"?',
+    ],
+    [
+      'an option of a policy that nobody knows',
+      stack('  - permissions:', '      checkers:', '        - pathPolicy: { roots: [.], protects: [a] }'),
+      '5:37: pathPolicy',
+    ],
+    [
+      'a rule of a policy that cannot be compiled',
+      stack('  - permissions:', '      checkers:', '        - rulesPolicy: { rules: [{ decision: deny, when: "(" }] }'),
+      '5:',
+    ],
+    [
+      'two policies in one entry',
+      stack('  - permissions:', '      checkers:', '        - { pathPolicy: { roots: [.] }, commandPolicy: {} }'),
+      '5:11: an entry of "checkers" must be one policy by its name, or { $module: ./file.ts#name }',
+    ],
+    ['permissions without checkers', stack('  - permissions: { fallback: ask }'), '3:5: "permissions" needs "checkers"'],
     ['a form nobody knows', stack('  - idempotency: { key: { $pathh: a } }'), '3:27: there is no "$pathh"; did you mean "$path"?'],
     ['a module that is not there', stack('  - use: ./gone.ts'), '3:10: ./gone.ts cannot be loaded: a module is not there'],
     [

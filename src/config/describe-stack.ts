@@ -51,7 +51,11 @@ export function describeStack(parts: Parts, file: string, conceal: (text: string
   const described: StackDescription = {
     file,
     stateDir,
-    layers: built.map(({ layer, entry }) => ({ name: layer.name, traits: traitsOf(layer), ...gateOf(entries[entry]) })),
+    layers: built.map(({ layer, entry }) => ({
+      name: layer.name,
+      traits: [...traitsOf(layer), ...checksOf(entries[entry])],
+      ...gateOf(entries[entry]),
+    })),
     advice: orderFindings(layers).map(describeFinding),
     tools: [...tools]
       .filter(({ name }) => tool === undefined || name === tool)
@@ -75,6 +79,21 @@ function traitsOf({ observes, rewrites, schemaTransform, scrub }: ToolLayer): re
     scrub !== undefined && 'cleans the record',
   ];
   return traits.filter((trait) => trait !== false);
+}
+
+/** Which policies are asked, and what happens where none has an opinion: the order of them makes no difference. */
+function checksOf(entry: unknown): readonly string[] {
+  const options = isObject(entry) ? entry.permissions : undefined;
+  if (!isObject(options) || !Array.isArray(options.checkers)) return [];
+  const names = options.checkers.map((checker: unknown) => checkerName(checker));
+  const rest = typeof options.fallback === 'string' ? options.fallback : 'deny';
+  const isShadow = options.shadow !== undefined && options.shadow !== false;
+  return [`asks ${[...names, `otherwise ${rest}`].join(', ')}`, ...(isShadow ? ['shadow: refuses nothing'] : [])];
+}
+
+function checkerName(checker: unknown): string {
+  const [name = 'a checker', value] = isObject(checker) && typeof checker.evaluate !== 'function' ? (Object.entries(checker)[0] ?? []) : [];
+  return name.startsWith('$') && typeof value === 'string' ? value : name;
 }
 
 /** The entry was built, so its lists are lists of names. */

@@ -1,6 +1,8 @@
 /** The layers that can be written by name in a file. */
 
 import type { ToolLayer } from '../index.ts';
+import { withPolicies } from './policy-factories.ts';
+import type { DataPath, Report } from './problem.ts';
 import {
   auditLog,
   callLimit,
@@ -10,6 +12,7 @@ import {
   handoffArtifact,
   idempotency,
   outputLimit,
+  permissions,
   rateLimit,
   record,
   redaction,
@@ -31,6 +34,11 @@ export type LayerFactory = (options: never) => ToolLayer;
 export const LAYER_FACTORIES: ReadonlyMap<string, LayerFactory> = new Map<string, LayerFactory>(
   Object.entries({
     ...{ auditLog, callLimit, consent, dryRun, handoffArtifact, idempotency, outputLimit, rateLimit, redaction, requiredReason },
-    ...{ definitionPin, record, repeatGuard, replay, retry, scopedExecutor, summary, telemetry, timeout },
+    ...{ definitionPin, permissions, record, repeatGuard, replay, retry, scopedExecutor, summary, telemetry, timeout },
   }),
 );
+
+/** Options that hold more than plain values become what the layer takes, with what is wrong reported for its place. */
+export const OPTION_READERS: ReadonlyMap<string, (options: unknown, path: DataPath, report: Report) => unknown> = new Map([
+  ['permissions', withPolicies],
+]);

@@ -1,11 +1,10 @@
 /** Reads a file with a policy and cases it is held to. What is wrong with it is said with line and column. */
 
-import { closest } from '../../core/closest.ts';
 import { isObject } from '../../core/json.ts';
 import { checkOptions, type Expectation, expected } from '../../core/options.ts';
 import { isAlliumError } from '../../index.ts';
 import { type CapabilityPolicy, checkPolicy, type PermissionPolicy, type PermissionRequest } from '../../policy/index.ts';
-import { POLICY_FACTORIES } from '../policy-factories.ts';
+import { POLICY_FACTORIES, unknownPolicy } from '../policy-factories.ts';
 import { type DataPath, invalidConfig, type Report } from '../problem.ts';
 import { readSource } from '../read-source.ts';
 import { requestFrom } from './case-request.ts';
@@ -116,12 +115,7 @@ function policyFrom(given: unknown): PermissionPolicy {
   const [name = '', ...more] = isObject(given) ? Object.keys(given) : [];
   const factory = POLICY_FACTORIES.get(name);
   if (more.length > 0) throw invalidConfig([`one policy an entry, got ${more.length + 1}`]);
-  if (factory === undefined || !isObject(given)) {
-    const guess = closest(name, POLICY_FACTORIES.keys());
-    throw invalidConfig([
-      `there is no such policy; ${guess === undefined ? `there are ${[...POLICY_FACTORIES.keys()].join(', ')}` : `did you mean "${guess}"?`}`,
-    ]);
-  }
+  if (factory === undefined || !isObject(given)) throw invalidConfig([unknownPolicy(name)]);
   return factory(given[name] as never); // The factory checks what it is given.
 }
 

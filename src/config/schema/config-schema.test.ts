@@ -31,6 +31,15 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   handoffArtifact: { keys: ['next'], source: 'captain', strict: true },
   idempotency: { key: { $path: 'toolArgs.orderId' }, ttlMs: 1000, maxEntries: 5, mode: 'effect', scope: 'global', leaseMs: 1000 },
   outputLimit: { maxBytes: 2048, readTool: 'read_more' },
+  permissions: {
+    checkers: [
+      { pathPolicy: { roots: ['.'], protect: ['**/.env'] } },
+      { commandPolicy: { allow: ['git status'] } },
+      { rulesPolicy: { rules: [{ decision: 'deny', tool: 'drop_*' }] } },
+      { mcpServerPolicy: { allow: ['files'] } },
+    ],
+    ...{ fallback: 'ask', shadow: false, hide: true, expiresMs: 60_000 },
+  },
   rateLimit: { maxCalls: 50, windowMs: 60_000, per: 'session', message: 'too fast' },
   record: { file: join(folder, 'recorded.jsonl'), onError: 'warn' },
   redaction: {

@@ -1,6 +1,22 @@
 /** The options of the layers that watch over a run as schemas. Descriptions are those of the tables in `docs/middleware`. */
 
-import { FUNCTION, type LayerSchema, listOf, MADE, mapOf, oneOf, said, TEXT, whole } from './parts.ts';
+import type { JsonObject } from '../../index.ts';
+import { POLICY_FACTORIES } from '../policy-factories.ts';
+import { either, FLAG, FUNCTION, type LayerSchema, listOf, MADE, mapOf, members, oneOf, said, TEXT, whole } from './parts.ts';
+
+/** A policy by its name, or a checker that code makes. */
+const CHECKER: JsonObject = {
+  ...members({
+    ...Object.fromEntries(
+      [...POLICY_FACTORIES.keys()].map((name) => [
+        name,
+        said(`the options of ${name}, see the page about policies`, { type: ['object', 'null'] }),
+      ]),
+    ),
+    $module: said('a checker or policy that a module exports', TEXT),
+  }),
+  ...{ title: 'one policy by its name, or { $module: ./file.ts#name }', minProperties: 1, maxProperties: 1 },
+};
 
 /** Limits of a run, and what is noticed over many calls. */
 export const LAYERS_OF_RUNS: Readonly<Record<string, LayerSchema>> = {
@@ -46,6 +62,29 @@ export const LAYERS_OF_RUNS: Readonly<Record<string, LayerSchema>> = {
         FUNCTION,
       ),
     },
+  },
+  permissions: {
+    description: 'what a call is about to do has to be allowed: by checkers, or by a person they send for',
+    options: {
+      checkers: said(
+        'policies and functions that are asked about everything a call is about to do; any deny counts before any ask, and any ask before any allow',
+        listOf(CHECKER),
+      ),
+      fallback: said(
+        "for what a tool proposes and nobody has an opinion on: `'allow'`, `'deny'`, `'ask'` or `'require_approval'` (default: `'deny'`)",
+        oneOf('allow', 'deny', 'ask', 'require_approval'),
+      ),
+      shadow: said(
+        'nothing is refused or asked; what would have been is on record, and told to the function (default: `false`)',
+        either('true, false or a function', FLAG, FUNCTION),
+      ),
+      hide: said(
+        'does not show the model what the checkers are certain never to allow; not in shadow mode, which refuses nothing (default: `false`)',
+        FLAG,
+      ),
+      expiresMs: said('how long somebody may take to approve, in milliseconds (default: as long as the caller waits)', whole(1)),
+    },
+    required: ['checkers'],
   },
   repeatGuard: {
     description: 'the same call again and again: tells the model, then stops it',
