@@ -79,6 +79,10 @@ const tool = closed(
       type: 'array',
       items: closed('A hidden argument.', { name: text('Its name.'), from: text('Where it comes from.') }, ['name', 'from']),
     },
+    proposes: {
+      description:
+        'What it says it is about to do: a list of requests, in which { $arg: name } stands for an argument; { throw: text } throws; anything else is answered as it is.',
+    },
     answers: { ...answer, description: 'What it does every time. Left out: it answers with its arguments.' },
     script: { type: 'array', items: answer, description: 'What it does, call by call. Every answer must be asked for, and no more.' },
   },

@@ -1,6 +1,7 @@
 /** The tools of a scenario: real ones, whose answers are scripted. */
 
 import { type Clock, defineTool, type JsonObject, type JsonValue, type Tool, type ToolContext } from '../../src/index.ts';
+import { isList, isRecord, textOf } from './json-parts.ts';
 import type { ScenarioTool } from './scenario.ts';
 import { actOut, createScript, type Script, type ScriptLog } from './scripts.ts';
 
@@ -18,7 +19,14 @@ export function scenarioTools(given: readonly ScenarioTool[] = [ECHO], clock: Cl
   const received: JsonObject[] = [];
   const scripts: { readonly name: string; readonly script: Script }[] = [];
   const tools = given.map((tool) => {
-    const { script, answers = 'echo', description = 'Answers as it is told to.', inputSchema = { type: 'object' }, ...rest } = tool;
+    const {
+      script,
+      answers = 'echo',
+      proposes,
+      description = 'Answers as it is told to.',
+      inputSchema = { type: 'object' },
+      ...rest
+    } = tool;
     const scripted = Array.isArray(script) ? createScript(`tool ${tool.name}`, script, log) : null;
     if (scripted !== null) scripts.push({ name: tool.name, script: scripted });
     const execute = async (args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<unknown> => {
@@ -26,7 +34,8 @@ export function scenarioTools(given: readonly ScenarioTool[] = [ECHO], clock: Cl
       return actOut(scripted === null ? answers : scripted.next(), args, context, clock);
     };
     // `defineTool` looks at everything itself, and says what is wrong with it.
-    return defineTool({ ...rest, description, inputSchema, execute } as unknown as Parameters<typeof defineTool>[0]);
+    const proposing = proposes === undefined ? {} : { proposedRequests: (args: object) => proposalsFrom(proposes, args as JsonObject) };
+    return defineTool({ ...rest, ...proposing, description, inputSchema, execute } as unknown as Parameters<typeof defineTool>[0]);
   });
   return {
     tools,
@@ -36,6 +45,15 @@ export function scenarioTools(given: readonly ScenarioTool[] = [ECHO], clock: Cl
         if (script.left > 0) log.unused.push(`tool ${name}: ${script.left} scripted answers were not asked for`);
     },
   };
+}
+
+/** What a tool says it is about to do, whatever that is: `{ $arg: name }` stands for an argument, and `{ throw: text }` throws. */
+function proposalsFrom(proposes: JsonValue, args: JsonObject): JsonValue {
+  if (isRecord(proposes) && proposes.throw !== undefined) throw new Error(textOf(proposes.throw));
+  if (isRecord(proposes) && typeof proposes.$arg === 'string') return args[proposes.$arg] ?? null;
+  if (isList(proposes)) return proposes.map((item) => proposalsFrom(item, args));
+  if (!isRecord(proposes)) return proposes;
+  return Object.fromEntries(Object.entries(proposes).map(([name, value]) => [name, proposalsFrom(value, args)]));
 }
 
 /** Hidden arguments may be anything; what is no JSON is shown by its kind. */
