@@ -1,12 +1,12 @@
 /** Runs scenarios on a subject and says what differed. Needs no test runner. */
 
 import { isAlliumError, type JsonObject, type JsonValue } from '../../src/index.ts';
-import { thrownAs } from './create-subject.ts';
 import { isRecord, textOf } from './json-parts.ts';
 import { type LoadedScenario, loadScenarios } from './load-scenarios.ts';
 import { type Bindings, type Mismatch, mismatches } from './match.ts';
-import type { CallStep, FinalExpectation, Scenario, Step } from './scenario.ts';
+import type { FinalExpectation, Scenario, Step } from './scenario.ts';
 import type { Reply, Subject, SubjectSession, Traces } from './subject.ts';
+import { thrownAs } from './thrown-as.ts';
 
 /** How one scenario ended. */
 export interface ScenarioResult {
@@ -106,7 +106,7 @@ async function open(
 function withoutExpectations(step: Step): Step {
   const copy = { ...step };
   if ('expect' in copy) delete copy.expect;
-  return 'parallel' in copy ? { ...copy, parallel: copy.parallel.map(({ expect: _, ...one }): CallStep => one) } : copy;
+  return 'parallel' in copy ? { ...copy, parallel: copy.parallel.map(({ expect: _, ...one }) => one) } : copy;
 }
 
 function judgeStep(step: Step, reply: Reply, path: string, bindings: Bindings): readonly Mismatch[] {

@@ -14,7 +14,7 @@ export interface ScenarioProblem {
 }
 
 /** The member that each kind of step begins with. */
-const STEPS = ['call', 'parallel', 'batch', 'advance', 'abort', 'result', 'advertise', 'observe', 'close'];
+const STEPS = ['call', 'parallel', 'batch', 'advance', 'abort', 'result', 'advertise', 'observe', 'close', 'resume', 'answer', 'restart'];
 
 let validate: ValidateFunction | undefined;
 

@@ -89,6 +89,30 @@ const tool = closed(
   ['name'],
 );
 
+const host = closed('What the host hands over beside tools and layers.', {
+  limits: object('Limits of the dispatcher.'),
+  onUnknownTool: { enum: ['repair', 'throw'] },
+  onInvalidArgs: { enum: ['repair', 'throw'] },
+  state: {},
+  stores: object('By name.'),
+  secrets: { type: 'object', additionalProperties: { type: 'string' } },
+  grants: { type: 'boolean', description: 'Whether answers for always are kept.' },
+  prompts: {
+    type: 'array',
+    items: { type: 'object', minProperties: 1, maxProperties: 1 },
+    description: 'Channels on which a person is asked.',
+  },
+});
+
+const decision = object('The decision: decision, decidedBy, reason, args, result. What is none is refused.');
+
+const resumeMembers: JsonObject = {
+  resume: text('The id of the call that waits.'),
+  decision,
+  begin: text('Begins under this name and goes on.'),
+  expect: expectation,
+};
+
 const step: JsonObject = {
   description: 'One thing that is done.',
   oneOf: [
@@ -99,7 +123,11 @@ const step: JsonObject = {
     ),
     closed(
       'Calls that are begun together.',
-      { parallel: { type: 'array', items: call, minItems: 1 }, times: { type: 'integer', minimum: 1 }, expect: expectation },
+      {
+        parallel: { type: 'array', items: { anyOf: [call, closed('A call that is taken up.', resumeMembers, ['resume'])] }, minItems: 1 },
+        times: { type: 'integer', minimum: 1 },
+        expect: expectation,
+      },
       ['parallel'],
     ),
     closed(
@@ -127,6 +155,23 @@ const step: JsonObject = {
       ['observe', 'output'],
     ),
     closed('Closes the stack.', { close: { const: true }, begin: text('Begins to close under this name and goes on.') }, ['close']),
+    closed('Takes up a call that waits. Without a decision: with the one that was written down.', resumeMembers, ['resume']),
+    closed(
+      'Writes down what somebody decided about a call that waits. Nothing runs.',
+      { answer: text('The id of the call.'), decision, expect: expectation },
+      ['answer', 'decision'],
+    ),
+    closed(
+      'A new stack over the same stores, as another process has it.',
+      {
+        restart: closed('What is different there.', {
+          tools: { type: 'array', items: tool, description: 'Other tools.' },
+          layers: { type: 'array', description: 'Other layers.' },
+          host,
+        }),
+      },
+      ['restart'],
+    ),
   ],
 };
 
@@ -148,19 +193,7 @@ export const SCENARIO_SCHEMA: JsonObject = Object.freeze({
         description:
           'The stack as in a config file, outermost first. "$script", "$always", "$sink", "$outputs", "$pins", "$tempFile" and "$files" stand for what is no data.',
       },
-      host: closed('What the host hands over beside tools and layers.', {
-        limits: object('Limits of the dispatcher.'),
-        onUnknownTool: { enum: ['repair', 'throw'] },
-        onInvalidArgs: { enum: ['repair', 'throw'] },
-        state: {},
-        stores: object('By name.'),
-        secrets: { type: 'object', additionalProperties: { type: 'string' } },
-        prompts: {
-          type: 'array',
-          items: { type: 'object', minProperties: 1, maxProperties: 1 },
-          description: 'Channels on which a person is asked.',
-        },
-      }),
+      host,
       steps: { type: 'array', items: step, description: 'What is done, one after the other.' },
       expect: closed('What is to be seen once everything is closed.', {
         throws: expectation,

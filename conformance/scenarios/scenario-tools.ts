@@ -5,18 +5,21 @@ import { isList, isRecord, textOf } from './json-parts.ts';
 import type { ScenarioTool } from './scenario.ts';
 import { actOut, createScript, type Script, type ScriptLog } from './scripts.ts';
 
-/** Tools, and what reached them. */
+/** Tools and their scripts. */
 export interface ScenarioTools {
   readonly tools: readonly Tool[];
-  readonly received: readonly JsonObject[];
   reportUnused(): void;
 }
 
 const ECHO: ScenarioTool = Object.freeze({ name: 'echo' });
 
-/** Makes the tools of a scenario. */
-export function scenarioTools(given: readonly ScenarioTool[] = [ECHO], clock: Clock, log: ScriptLog): ScenarioTools {
-  const received: JsonObject[] = [];
+/** Makes the tools of a scenario. What reaches them is written to `received`. */
+export function scenarioTools(
+  given: readonly ScenarioTool[] = [ECHO],
+  clock: Clock,
+  log: ScriptLog,
+  received: JsonObject[],
+): ScenarioTools {
   const scripts: { readonly name: string; readonly script: Script }[] = [];
   const tools = given.map((tool) => {
     const {
@@ -39,7 +42,6 @@ export function scenarioTools(given: readonly ScenarioTool[] = [ECHO], clock: Cl
   });
   return {
     tools,
-    received,
     reportUnused() {
       for (const { name, script } of scripts)
         if (script.left > 0) log.unused.push(`tool ${name}: ${script.left} scripted answers were not asked for`);

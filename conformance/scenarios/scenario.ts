@@ -40,6 +40,8 @@ export interface ScenarioHost {
   readonly secrets?: Readonly<Record<string, string>>;
   /** Channels on which a person is asked, each a `$script`. */
   readonly prompts?: readonly JsonValue[];
+  /** Whether answers for always are kept. @default false */
+  readonly grants?: boolean;
 }
 
 /** A request for one call, and what is to come of it. */
@@ -57,10 +59,27 @@ export interface CallStep {
   readonly expect?: JsonValue;
 }
 
+/** What somebody decided. Anything may stand here: what is no decision is refused. */
+export interface DecisionStep {
+  readonly decision?: JsonObject;
+  readonly expect?: JsonValue;
+}
+
+/** Takes up a call that waits. */
+export interface ResumeStep extends DecisionStep {
+  /** The id of the call. */
+  readonly resume: string;
+  /** Begins under this name and goes on. */
+  readonly begin?: string;
+}
+
 /** One thing that is done. */
 export type Step =
   | CallStep
-  | { readonly parallel: readonly CallStep[]; readonly times?: number; readonly expect?: JsonValue }
+  | ResumeStep
+  | (DecisionStep & { /** The id of the call; the answer is written down, and nothing runs. */ readonly answer: string })
+  | { /** A new stack over the same stores; what is named here replaces what the scenario says. */ readonly restart: Setup }
+  | { readonly parallel: readonly (CallStep | ResumeStep)[]; readonly times?: number; readonly expect?: JsonValue }
   | {
       readonly batch: readonly CallStep[];
       readonly maxConcurrent?: number;

@@ -3,10 +3,10 @@
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { JsonObject } from '../../src/index.ts';
-import { thrownAs } from './create-subject.ts';
 import { objectFrom, textOf } from './json-parts.ts';
 import type { Setup, Step } from './scenario.ts';
 import type { Subject, SubjectSession } from './subject.ts';
+import { thrownAs } from './thrown-as.ts';
 
 /** Serves a subject until the input ends. A line that is no request is answered with an error. */
 export async function serveSubject(subject: Subject, input: Readable = process.stdin, output: Writable = process.stdout): Promise<void> {
