@@ -10,7 +10,7 @@ export function pinnedTools(argument: unknown, clock: Clock): PinStore {
   const { source, tools } = partsOf(argument);
   const store = memoryPins();
   if (tools.length === 0) return store;
-  const definitions = [...scenarioTools(tools, clock, { unused: [], unexpected: [] }).tools].map(ownDefinition);
+  const definitions = [...scenarioTools(tools, clock, { unused: [], unexpected: [] }, []).tools].map(ownDefinition);
   // In memory it is done at once.
   void store.update(source, (book) => reconcilePins(book, { source, tools: definitions, pinsNew: true, listed: null, now: clock.now() }));
   return store;
