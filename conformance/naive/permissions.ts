@@ -11,7 +11,7 @@ interface Options {
   readonly checkers: readonly PermissionChecker[];
 }
 
-export function naivePermissions({ checkers = [] }: Options): ToolLayer {
+export function naivePermissions({ checkers }: Options): ToolLayer {
   return defineLayer({
     name: 'permissions',
     async caller(call, next) {
