@@ -107,7 +107,7 @@ export const LAYERS_R_TO_T: Readonly<Record<string, LayerSchema>> = {
       persona: said('on every span as `allium.persona` (default: none)', TEXT),
       mode: said('on every span as `allium.mode` (default: none)', TEXT),
       parentSpanId: said(
-        'the span all calls belong under; OpenTelemetry takes it together with a `traceId`, both in hexadecimal (default: the active span, or else `metadata.traceparent` of the call)',
+        'the span all calls belong under, except those that are taken up again; OpenTelemetry takes it together with a `traceId`, both in hexadecimal (default: the active span, or else `metadata.traceparent` of the call)',
         TEXT,
       ),
       traceId: said('the trace all calls belong to (default: the active trace; in records the session)', TEXT),
