@@ -1,12 +1,11 @@
 /** Approvals that outlive a process and can be answered from another one on the same machine. */
 
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import { type Clock, systemClock } from '../../core/clock.ts';
-import { describeThrown } from '../../core/errors.ts';
-import { freezeParsed, isObject, type JsonValue } from '../../core/json.ts';
+import { freezeParsed, type JsonValue } from '../../core/json.ts';
 import { checkOptions, expected } from '../../core/options.ts';
 import { recordFiles } from '../../stores/record-files.ts';
+import { type KeptProblem, membersIn, readKept } from '../kept-records.ts';
 import type { Approval } from './approval.ts';
 import type { ApprovalStore } from './approval-store.ts';
 import { checkedApproval, isApproval } from './check-approval.ts';
@@ -20,10 +19,7 @@ export interface FileApprovalsOptions {
 }
 
 /** A file that is no approval, or that cannot be read. What it stood for cannot be taken up. */
-export interface ApprovalProblem {
-  readonly file: string;
-  readonly message: string;
-}
+export type ApprovalProblem = KeptProblem;
 
 export interface FileApprovals extends ApprovalStore {
   /** What `list` leaves out. */
@@ -43,19 +39,7 @@ export function fileApprovals(options: FileApprovalsOptions): FileApprovals {
   checkOptions('fileApprovals', options, { dir: expected.required(expected.string), clock: expected.object });
   const { dir, clock = systemClock } = options;
   const files = recordFiles<Approval>({ owner: 'fileApprovals', dir, suffix: SUFFIX, clock, parse: parsed });
-  const judged = async () => {
-    const approvals: Approval[] = [];
-    const problems: ApprovalProblem[] = [];
-    for (const name of await files.list()) {
-      try {
-        const approval = await files.read(name);
-        if (approval !== null) approvals.push(approval);
-      } catch (error) {
-        problems.push({ file: join(dir, name), message: describeThrown(error) });
-      }
-    }
-    return { approvals: approvals.sort(byAge), problems };
-  };
+  const all = async () => (await readKept(files, dir)).records.toSorted(byAge);
 
   return Object.freeze<FileApprovals>({
     async add(given) {
@@ -64,17 +48,17 @@ export function fileApprovals(options: FileApprovalsOptions): FileApprovals {
     },
     get: (id) => files.read(fileName(id)),
     async list({ ended = false } = {}) {
-      return (await judged()).approvals.filter((approval) => ended || approval.ended === null);
+      return (await all()).filter((approval) => ended || approval.ended === null);
     },
     replace(given) {
       const approval = checkedApproval('fileApprovals', given);
       return files.change(fileName(approval.id), (before) => (before.revision === approval.revision - 1 ? approval : null));
     },
-    problems: async () => (await judged()).problems,
+    problems: async () => (await readKept(files, dir)).problems,
     async sweep(olderThanMs) {
       const before = clock.now() - olderThanMs;
       let removed = 0;
-      for (const { id, ended } of (await judged()).approvals) {
+      for (const { id, ended } of await all()) {
         if (ended === null || Date.parse(ended.at) >= before) continue;
         if (await files.change(fileName(id), () => 'remove')) removed += 1;
       }
@@ -91,18 +75,9 @@ const fileName = (id: string): string => `${createHash('sha256').update(id).dige
 
 /** An approval under another name would be a second one with an answer of its own. */
 function parsed(text: string, name: string): Approval {
-  const { version, ...approval } = contentOf(text);
+  const { version, ...approval } = membersIn(text);
   if (version !== 1 || !isApproval(approval) || fileName(approval.id) !== name)
     throw new Error('fileApprovals: a file of the folder is no approval');
   // What was parsed and judged to be an approval is JSON.
   return freezeParsed(approval as unknown as JsonValue) as unknown as Approval;
-}
-
-function contentOf(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
 }

@@ -1,12 +1,11 @@
 /** Grants that outlive a process and are shared by all processes of a machine. */
 
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import { type Clock, systemClock } from '../../core/clock.ts';
-import { describeThrown } from '../../core/errors.ts';
-import { freezeParsed, isObject, type JsonValue } from '../../core/json.ts';
+import { freezeParsed, type JsonValue } from '../../core/json.ts';
 import { checkOptions, expected } from '../../core/options.ts';
 import { type RecordFiles, recordFiles } from '../../stores/record-files.ts';
+import { type KeptProblem, membersIn, readKept } from '../kept-records.ts';
 import type { Grant } from './grant.ts';
 import { asKept, deciding, isGrant, listed, revokedBy, used } from './grant-rules.ts';
 import type { GrantStore } from './grant-store.ts';
@@ -20,10 +19,7 @@ export interface FileGrantsOptions {
 }
 
 /** A file that is no grant, or that cannot be read. While it is there, no grant of its tool is used. */
-export interface GrantProblem {
-  readonly file: string;
-  readonly message: string;
-}
+export type GrantProblem = KeptProblem;
 
 export interface FileGrants extends GrantStore {
   /** What `list` leaves out. */
@@ -68,10 +64,10 @@ export function fileGrants(options: FileGrantsOptions): FileGrants {
       });
     },
     async list(filter = {}) {
-      return listed((await judged(files, dir)).grants, filter, now());
+      return listed((await readKept(files, dir)).records, filter, now());
     },
     async problems() {
-      return (await judged(files, dir)).problems;
+      return (await readKept(files, dir)).problems;
     },
     async get(id) {
       return (await readAll(files, await named(files, idPart(id))))[0] ?? null;
@@ -123,33 +119,10 @@ async function removeExpired(files: RecordFiles<Grant>, names: readonly string[]
   return removed;
 }
 
-async function judged(files: RecordFiles<Grant>, dir: string): Promise<{ grants: readonly Grant[]; problems: readonly GrantProblem[] }> {
-  const grants: Grant[] = [];
-  const problems: GrantProblem[] = [];
-  for (const name of (await files.list()).toSorted()) {
-    try {
-      const grant = await files.read(name);
-      if (grant !== null) grants.push(grant);
-    } catch (error) {
-      problems.push({ file: join(dir, name), message: describeThrown(error) });
-    }
-  }
-  return { grants, problems };
-}
-
 /** A grant under another name would be a second one with uses of its own. */
 function parsed(text: string, name: string): Grant {
-  const { version, ...grant } = contentOf(text);
+  const { version, ...grant } = membersIn(text);
   if (version !== 1 || !isGrant(grant) || fileName(grant) !== name) throw new Error('fileGrants: a file of the folder is no grant');
   // What was parsed and judged to be a grant is JSON.
   return freezeParsed(grant as unknown as JsonValue) as unknown as Grant;
-}
-
-function contentOf(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
 }
