@@ -2,7 +2,7 @@
 
 import { type ToolCall, withCall } from '../core/call.ts';
 import type { CallServices } from '../core/services.ts';
-import { definitionHash } from '../tools/definition-hash.ts';
+import { wholeDefinitionHash } from '../tools/whole-definition-hash.ts';
 import type { Registry } from '../tools/registry.ts';
 import { describeProblems, validateJson } from '../tools/schema/validator.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
@@ -25,7 +25,7 @@ export function createServices({ shown, limits, standing, contextFor }: ServiceP
   return Object.freeze<CallServices>({
     definitionHashOf: (toolName) => {
       const tool = toolOf(toolName);
-      return tool === null ? null : definitionHash(tool);
+      return tool === null ? null : wholeDefinitionHash(tool);
     },
     admit(call, given, areFinal) {
       const tool = toolOf(call.toolName);

@@ -12,7 +12,7 @@ const hashes = new WeakMap<Tool, string>();
  * A hash of the tool as its author defined it: name, description, schemas, annotations, executor, time, retries, metadata and the names of
  * hidden arguments. Not of how a stack shows it, and not of what its functions do.
  */
-export function definitionHash(tool: Tool): string {
+export function wholeDefinitionHash(tool: Tool): string {
   const known = hashes.get(tool);
   if (known !== undefined) return known;
   const { executor, timeoutMs, retry, idempotency, metadata } = tool;
