@@ -60,6 +60,17 @@ describe('allium init', () => {
 });
 
 describe('allium explain', () => {
+  it('says which policies are asked, and what happens where none has an opinion', () => {
+    const checkers = '[{ pathPolicy: { roots: [.] } }, { rulesPolicy: { rules: [] } }]';
+    const { code, out } = allium(
+      project(`version: 1\nlayers:\n  - permissions: { checkers: ${checkers}, fallback: ask, shadow: true }\n`),
+      ['explain'],
+    );
+
+    expect(code).toBe(0);
+    expect(out).toContain('permissions  asks pathPolicy, rulesPolicy, otherwise ask; shadow: refuses nothing');
+  });
+
   it('gives the same as JSON, for one tool', () => {
     const { code, out } = allium(project(), ['explain', '--json', '--tool', 'wipe']);
     const told = JSON.parse(out) as { layers: { name: string }[]; tools: { name: string; changes: { adds: { name: string }[] }[] }[] };

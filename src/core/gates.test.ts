@@ -135,6 +135,11 @@ describe('a gate that puts another call in the place of one', () => {
     const replacing: Gate = async (call) => (first(call) ? { ...call, toolArgs: { n: 2 } } : null);
     const refusing: Gate = async (call) => (first(call) ? null : refuse(call, 'permission_denied', 'no'));
 
+    const renaming: Gate = async (call) => (first(call) ? { ...call, callId: 'other', toolArgs: { n: 2 } } : null);
+    const executor = echoExecutor();
+    await composeToolCallers([gated(renaming)])(makeCall({ toolArgs: { n: 1 } }), executor);
+
+    expect(executor.calls).toMatchObject([{ callId: 'call-1', toolArgs: { n: 2 } }]);
     expect((await entered([gated(replacing)])).args).toEqual([{ n: 2 }]);
     expect(await entered([gated(replacing, refusing)])).toEqual(NOT_RUN);
     expect(await entered([gated(refusing, replacing)])).toEqual(NOT_RUN);
@@ -151,13 +156,18 @@ describe('a gate that puts another call in the place of one', () => {
       'with a call that lost its guards',
       async (call) => (first(call) && aside !== undefined ? withCall(aside, { toolArgs: { n: 2 } }) : null),
     ],
-    ['with a call to another tool', async (call) => (first(call) ? withCall(call, { toolName: 'other' }) : null)],
-    ['with a call of another id', async (call) => (first(call) ? { ...call, callId: 'other' } : null)],
+    ['with a call to another tool', async (call) => (first(call) ? withCall(call, { toolName: 'other', toolArgs: { n: 2 } }) : null)],
     ['with a hand-made one', async ({ toolName, callId }) => ({ toolName, callId, toolArgs: { n: 2 } }) as unknown as ToolCall],
     ['with a copy through JSON', async (call) => JSON.parse(JSON.stringify({ ...call, signal: null })) as ToolCall],
     ['with arguments that are not JSON', async (call) => (first(call) ? ({ ...call, toolArgs: { n: 2n } } as unknown as ToolCall) : null)],
   ])('%s lets nothing in', async (_title, gate) => {
     expect(await entered([keep, guarded, gated(gate)])).toEqual(NOT_RUN);
+  });
+
+  it('with a call of another pass lets nothing in, also where that is under the same terms', async () => {
+    const gate: Gate = async (call) => (first(call) ? gateCall(makeCall({ callId: call.callId, toolArgs: { n: 2 } }), gate) : null);
+
+    expect(await entered([gated(gate)])).toEqual(NOT_RUN);
   });
 
   it('is held to the approval that was given before', async () => {
