@@ -29,8 +29,11 @@ export function tempFolder(): string {
 }
 
 /** Runs the real command in a pipe. */
-export function allium(...args: readonly string[]): Ended {
-  const { status, signal, stdout, stderr } = spawnSync(process.execPath, [main, ...args], { env, timeout, encoding: 'utf8' });
+export const allium = (...args: readonly string[]): Ended => alliumIn(process.cwd(), ...args);
+
+/** The same in a folder. */
+export function alliumIn(cwd: string, ...args: readonly string[]): Ended {
+  const { status, signal, stdout, stderr } = spawnSync(process.execPath, [main, ...args], { cwd, env, timeout, encoding: 'utf8' });
   return { code: status, signal, stdout, stderr };
 }
 

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { hasPty, KEYS } from '../../middleware/consent/pty.fixture.ts';
-import { atTerminalIn, tempFolder } from './cli.fixture.ts';
+import { alliumIn, atTerminalIn, tempFolder } from './cli.fixture.ts';
 
 /** Runs a command at a terminal to its end. */
 async function screenOf(folder: string, ...args: readonly string[]) {
@@ -34,6 +34,45 @@ describe.runIf(hasPty)('a first hour at a terminal', () => {
 
     const shown = await screenOf(folder, 'receipts', 'stats');
     expect(shown.text).toContain('write_note');
+  });
+
+  it('asks receipts, approvals, grants, pins and policies', async () => {
+    const folder = tempFolder();
+    await screenOf(folder, 'init');
+    // Kept from a person on purpose: a call without a terminal has to wait.
+    const waiting = alliumIn(folder, 'call', 'write_note', '--args', '{"text":"buy onions","reason":"to try it"}');
+    const [id = ''] = /approval_[\w-]+/.exec(waiting.stdout + waiting.stderr) ?? [];
+    const [receipt] = alliumIn(folder, 'receipts', 'list', '--json').stdout.split('\n');
+    const { tool_call_id: call = '' } = JSON.parse(receipt ?? '{}') as { readonly tool_call_id?: string };
+    const cases = `
+policy:
+  policies: [{ rulesPolicy: { rules: [{ id: no, decision: deny, tool: rm }] } }]
+cases: [{ name: never, request: { tool: rm }, expect: deny, code: no }]
+`;
+    writeFileSync(join(folder, 'cases.yaml'), cases);
+    const screens = [
+      ['receipts', 'show', call, 'approval_required'],
+      ['receipts', 'export', '--format', 'csv', 'write_note'],
+      ['approvals', 'list', 'write_note'],
+      ['approvals', 'show', id, 'buy onions'],
+      ['approvals', 'approve', id, '--by', 'ada', id.slice(0, 16)],
+      ['grants', 'list', ''],
+      ['pins', 'list', ''],
+      ['policy', 'test', 'cases.yaml', '1 '],
+    ];
+    for (const words of screens) {
+      const shown = words.at(-1) ?? '';
+      const { code, text } = await screenOf(folder, ...words.slice(0, -1));
+      expect({ words, code, hasText: text.includes(shown) }).toEqual({ words, code: 0, hasText: true });
+    }
+
+    const tail = atTerminalIn(folder, 'receipts', 'tail');
+    await tail.shows('write_note');
+    tail.child.stdin?.write('\u0003');
+    expect((await tail.ended()).signal).toBeNull();
+    const resumed = await screenOf(folder, 'call', '--resume', id);
+    expect(resumed.code).toBe(0);
+    expect(readFileSync(join(folder, 'notes.txt'), 'utf8')).toContain('buy onions');
   });
 
   it('shows the names of schemas, and draws no colours where there is no colour', async () => {
