@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall, type PartialCall, settle, testClock } from '../../conformance/index.ts';
 import {
+  type ApprovalPrompt,
   type CounterStore,
   composeToolCallers,
   defineLayer,
@@ -14,6 +15,7 @@ import {
   type ToolLayer,
   type ToolResult,
 } from '../../src/index.ts';
+import { consent, permissions } from '../index.ts';
 import { type CallLimitOptions, callLimit } from './call-limit.ts';
 
 function start(options: CallLimitOptions, inner: readonly ToolLayer[] = []) {
@@ -277,5 +279,24 @@ describe('callLimit', () => {
     [{ maxCalls: 1, windowMs: 5 }],
   ])('refuses %j', (options) => {
     expect(() => callLimit(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
+  });
+});
+
+describe('callLimit with maxPrompts', () => {
+  it.each([
+    ['consent', consent({ default: 'ask' })],
+    ['permissions', permissions({ checkers: [() => 'require_approval'] })],
+  ])('counts the questions that %s puts, and refuses the call that would need one more', async (_name, asking) => {
+    let asked = 0;
+    const yes: ApprovalPrompt = () => {
+      asked += 1;
+      return { decision: 'allow_once' };
+    };
+    const tool = defineTool({ name: 'pay', description: '', inputSchema: { type: 'object' }, execute: () => 'paid' });
+    const governed = governTools({ tools: [tool], layers: [callLimit({ maxPrompts: 1 }), asking], prompts: [yes] });
+    const call = () => governed.call({ name: 'pay', arguments: {} }, { turn: { sessionId: 's' } });
+
+    expect([(await call()).status, (await call()).status]).toEqual(['ok', 'limit_exceeded']);
+    expect(asked).toBe(1);
   });
 });
