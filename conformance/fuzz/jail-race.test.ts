@@ -12,6 +12,14 @@ const refuseLastLink = (root: string): FileOpener => ({
   open: (path) => open(join(root, path), constants.O_RDWR | constants.O_NOFOLLOW),
 });
 
+/** Races until somebody gets out: on a busy machine the other process may not get its turn for a while. */
+async function raceUntilEscape(opener: (root: string) => FileOpener) {
+  for (let round = 1; ; round += 1) {
+    const figures = await raceJail({ opens: 2_000, opener });
+    if (figures.escapes > 0 || round === 50) return figures;
+  }
+}
+
 describe('raceJail', () => {
   it('never leaves the root in 20 000 opens while links are swapped under it', async () => {
     const figures = await raceJail({ opens: 20_000 });
@@ -23,13 +31,13 @@ describe('raceJail', () => {
   }, 300_000);
 
   it('notices who follows links', async () => {
-    const figures = await raceJail({ opens: 2_000, opener: openBlindly });
+    const figures = await raceUntilEscape(openBlindly);
 
     expect(figures.escapes).toBeGreaterThan(0);
     expect(figures.outsideChanged).toBe(true);
   });
 
   it('notices who refuses a link at the end of a path only', async () => {
-    expect((await raceJail({ opens: 2_000, opener: refuseLastLink })).escapes).toBeGreaterThan(0);
+    expect((await raceUntilEscape(refuseLastLink)).escapes).toBeGreaterThan(0);
   });
 });
