@@ -1,0 +1,72 @@
+/** One side of the proxy: a connection to a client or to a server, whatever carries it. */
+
+import type { RequestId, WireMessage } from './wire.ts';
+
+/** A message, and the bytes it came in. Bytes include the newline that ended them, and are forwarded as they are. */
+export interface Frame {
+  readonly message: WireMessage;
+  readonly bytes?: Uint8Array;
+}
+
+export interface LinkHandlers {
+  onFrame(frame: Frame): void;
+  /** Something arrived that is no message. Says what, never what was in it. */
+  onGarbage(problem: string): void;
+  /** The other side is gone. Called once, also after `close`. */
+  onClose(why: string): void;
+}
+
+/**
+ * The port behind which stdio, HTTP and tests stand. Messages arrive in order and one at a time. `send` after the end is ignored:
+ * whoever is gone is owed nothing.
+ */
+export interface Link {
+  /** For spans and messages: `pipe` for stdio, `tcp` for HTTP. */
+  readonly transport: 'pipe' | 'tcp';
+  start(handlers: LinkHandlers): Promise<void>;
+  /**
+   * Answers whether more can be taken now; where not, `onDrain` tells when. `about` is the request of the other side that a
+   * notification or request of ours belongs to, for transports that have a stream for each.
+   */
+  send(frame: Frame, about?: RequestId): boolean;
+  /** Tells once when a link that took no more takes more. */
+  onDrain(listener: () => void): void;
+  /** Stops and goes on reading. */
+  pause(): void;
+  resume(): void;
+  close(): Promise<void>;
+}
+
+/** Two links that are each other's other side, in this process. */
+export function linkPair(): readonly [Link, Link] {
+  const handlers: (LinkHandlers | null)[] = [null, null];
+  const waiting: Frame[][] = [[], []];
+  let isOpen = true;
+  const end = (why: string): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    for (const each of handlers) queueMicrotask(() => each?.onClose(why));
+  };
+  const side = (own: 0 | 1): Link => {
+    const other = own === 0 ? 1 : 0;
+    return {
+      transport: 'pipe',
+      async start(given) {
+        handlers[own] = given;
+        for (const frame of waiting[own]?.splice(0) ?? []) given.onFrame(frame);
+      },
+      send(frame) {
+        if (!isOpen) return true;
+        const target = handlers[other];
+        if (target === null || target === undefined) waiting[other]?.push(frame);
+        else queueMicrotask(() => isOpen && target.onFrame(frame));
+        return true;
+      },
+      onDrain() {},
+      pause() {},
+      resume() {},
+      close: async () => end('closed'),
+    };
+  };
+  return [side(0), side(1)];
+}

@@ -1,0 +1,108 @@
+/** Two links, and what goes between them. Whatever nobody takes is forwarded as it came. */
+
+import type { Frame, Link } from './link.ts';
+import { CODES, errorMessage, idKey, kindOf, type RequestId, type WireMessage } from './wire.ts';
+
+/** Who looks at frames before they are forwarded. `true` says that a frame was dealt with. */
+export interface RelayHooks {
+  fromClient?(frame: Frame): boolean;
+  fromServer?(frame: Frame): boolean;
+  /** The server is gone. Everything that is still open has to be answered now. */
+  onServerGone?(why: string): void;
+  /** The client is gone: nobody waits for anything any more. */
+  onClientGone?(): void;
+}
+
+export interface Relay {
+  toClient(message: WireMessage, about?: RequestId): void;
+  toServer(message: WireMessage): void;
+  /** A request of the client that was forwarded and not answered yet. */
+  isOpen(id: RequestId): boolean;
+  /** Resolves when both sides are closed, with why. */
+  readonly ended: Promise<RelayEnd>;
+  close(): Promise<void>;
+}
+
+export interface RelayEnd {
+  readonly by: 'client' | 'server' | 'close';
+  readonly why: string;
+}
+
+/**
+ * Starts both links. A client that leaves ends the server; a server that leaves has every open request answered for it, and ends the
+ * connection. `report` is told what was dropped, without its content.
+ */
+export async function relay(client: Link, server: Link, hooks: RelayHooks, report: (problem: string) => void): Promise<Relay> {
+  const open = new Map<string, RequestId>();
+  let finish: (end: RelayEnd) => void = () => {};
+  const ended = new Promise<RelayEnd>((resolve) => void (finish = resolve));
+  let isOver = false;
+
+  const end = (by: RelayEnd['by'], why: string): void => {
+    if (isOver) return;
+    isOver = true;
+    if (by === 'server') {
+      for (const id of open.values()) client.send({ message: errorMessage(id, CODES.internal, `the server is gone: ${why}`) });
+      hooks.onServerGone?.(why);
+    } else hooks.onClientGone?.();
+    open.clear();
+    void Promise.allSettled([client.close(), server.close()]).then(() => finish({ by, why }));
+  };
+
+  const forward = (from: Link, to: Link, frame: Frame): void => {
+    if (to.send(frame)) return;
+    from.pause();
+    to.onDrain(() => from.resume());
+  };
+
+  const fromClient = (frame: Frame): void => {
+    const { message } = frame;
+    const kind = kindOf(message);
+    if (kind === null) return refuse(client, message);
+    if (hooks.fromClient?.(frame) === true) return;
+    // It has just been seen to be a request, and those have an id.
+    if (kind === 'request') open.set(idKey(message.id as RequestId), message.id as RequestId);
+    forward(client, server, frame);
+  };
+
+  const fromServer = (frame: Frame): void => {
+    const { message } = frame;
+    const kind = kindOf(message);
+    if (kind === null) return report('the server sent something that is no message');
+    if (hooks.fromServer?.(frame) === true) return;
+    // A second answer, or one that nobody asked for, could be taken for the answer to another request.
+    if (kind === 'response' && !open.delete(idKey(message.id as RequestId)))
+      return report('the server answered a request that is not open');
+    forward(server, client, frame);
+  };
+
+  await server.start({
+    onFrame: fromServer,
+    onGarbage: (problem) => report(`the server sent ${problem}`),
+    onClose: (why) => end('server', why),
+  });
+  await client.start({
+    onFrame: fromClient,
+    onGarbage(problem) {
+      report(`the client sent ${problem}`);
+      client.send({ message: errorMessage(null, CODES.parse, `allium was sent ${problem}`) });
+    },
+    onClose: (why) => end('client', why),
+  });
+  return {
+    toClient: (message, about) => void client.send({ message }, about),
+    toServer: (message) => void server.send({ message }),
+    isOpen: (id) => open.has(idKey(id)),
+    ended,
+    async close() {
+      end('close', 'closed');
+      await ended;
+    },
+  };
+}
+
+/** What cannot be read cannot be governed, so it goes nowhere. */
+function refuse(client: Link, { id }: WireMessage): void {
+  const known = typeof id === 'string' || typeof id === 'number' ? id : null;
+  client.send({ message: errorMessage(known, CODES.invalidRequest, 'allium was sent something that is no JSON-RPC 2.0 message') });
+}

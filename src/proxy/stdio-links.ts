@@ -1,0 +1,149 @@
+/** Messages by line: over this process's own standard streams, and over those of a server that it starts. */
+
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import spawn from 'cross-spawn';
+import { isObject } from '../core/json.ts';
+import { lineSplitter } from './lines.ts';
+import type { Frame, Link, LinkHandlers } from './link.ts';
+import type { WireMessage } from './wire.ts';
+
+/** A link over a pair of streams. It ends when reading ends: a side that says nothing more answers nothing more. */
+export function streamLink(input: Readable, output: Writable): Link {
+  let drained: (() => void) | null = null;
+  let isOpen = true;
+  const end = (handlers: LinkHandlers, why: string): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    handlers.onClose(why);
+  };
+  return {
+    transport: 'pipe',
+    async start(handlers) {
+      const splitter = lineSplitter(
+        (bytes) => readLine(bytes, handlers),
+        () => handlers.onGarbage('a line that is too long'),
+      );
+      input.on('data', (chunk: Uint8Array) => splitter.push(chunk));
+      input.once('end', () => end(handlers, 'the stream ended'));
+      input.once('close', () => end(handlers, 'the stream ended'));
+      input.on('error', () => end(handlers, 'the stream broke'));
+      // What cannot be written is owed to somebody who is gone.
+      output.on('error', () => end(handlers, 'the stream broke'));
+      output.on('drain', () => drained?.());
+    },
+    send: (frame) => !isOpen || output.destroyed || output.writableEnded || output.write(bytesOf(frame)),
+    onDrain: (listener) => void (drained = listener),
+    pause: () => void input.pause(),
+    resume: () => void input.resume(),
+    async close() {
+      isOpen = false;
+      input.destroy();
+      output.end();
+    },
+  };
+}
+
+const bytesOf = ({ bytes, message }: Frame): Uint8Array | string => bytes ?? `${JSON.stringify(message)}\n`;
+
+function readLine(bytes: Uint8Array, handlers: LinkHandlers): void {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  let message: unknown;
+  try {
+    message = JSON.parse(text);
+  } catch {
+    if (text.trim() !== '') handlers.onGarbage('a line that is not JSON');
+    return;
+  }
+  // Lists of messages went out of the protocol: one that is let through could hold a call that nobody sees.
+  if (isObject(message)) handlers.onFrame({ message: message as WireMessage, bytes });
+  else handlers.onGarbage(Array.isArray(message) ? 'a batch of messages' : 'a line that is not a message');
+}
+
+export interface ServerCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Added to the variables of this process. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+export interface ChildLink extends Link {
+  /** Kills with this signal what is left of the server's whole group. */
+  kill(signal: NodeJS.Signals): void;
+  readonly pid: number | undefined;
+}
+
+/** How long a server may take to end by itself once nobody speaks to it, and then once it was told to. */
+const PATIENCE_MS = 2000;
+
+/**
+ * Starts a server. It leads a process group of its own, so that what it starts itself ends with it. Its standard error goes to
+ * `stderr`. Closing asks in three steps: end of input, SIGTERM, SIGKILL.
+ */
+export function childLink({ command, args, env, cwd }: ServerCommand, stderr: Writable): ChildLink {
+  const child = spawn(command, [...args], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: process.platform !== 'win32',
+    env: { ...process.env, ...env },
+    ...(cwd === undefined ? {} : { cwd }),
+  }) as ChildProcess & { stdin: Writable; stdout: Readable; stderr: Readable }; // All three are pipes.
+  const exited = new Promise<string>((resolve) => {
+    child.once('error', (error: NodeJS.ErrnoException) => resolve(`it could not be started (${error.code ?? 'unknown'})`));
+    child.once('exit', (code, signal) => resolve(signal === null ? `it ended with code ${code ?? 0}` : `it was ended by ${signal}`));
+  });
+  child.stderr.pipe(stderr, { end: false });
+  const streams = streamLink(child.stdout, child.stdin);
+  return {
+    ...streams,
+    pid: child.pid,
+    async start(handlers) {
+      let hasEnded = false;
+      const end = (why: string): void => {
+        if (!hasEnded) handlers.onClose(why);
+        hasEnded = true;
+      };
+      void exited.then(async (why) => {
+        // What it wrote before it died is still in the pipe.
+        if (!child.stdout.readableEnded && child.pid !== undefined) await Promise.race([once(child.stdout, 'close'), pause(PATIENCE_MS)]);
+        end(why);
+      });
+      // Whoever closes its output cannot answer any more, even where it lives on.
+      await streams.start({
+        ...handlers,
+        onClose: () => void Promise.race([exited, pause(PATIENCE_MS)]).then((why) => end(why ?? 'it closed its output')),
+      });
+    },
+    kill: (signal) => killGroup(child, signal),
+    async close() {
+      child.stdin.end();
+      for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+        const why = await Promise.race([exited, pause(PATIENCE_MS)]);
+        if (why !== undefined) break;
+        killGroup(child, signal);
+      }
+      await exited;
+      // What the server started and left behind is still of its group.
+      killGroup(child, 'SIGKILL');
+      child.stdout.destroy();
+      child.stderr.unpipe(stderr);
+      child.stderr.destroy();
+    },
+  };
+}
+
+function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    if (process.platform === 'win32') child.kill(signal);
+    else process.kill(-child.pid, signal);
+  } catch {
+    // Nobody is left in it.
+  }
+}
+
+const pause = (ms: number): Promise<undefined> =>
+  new Promise((resolve) => {
+    setTimeout(() => resolve(undefined), ms).unref();
+  });

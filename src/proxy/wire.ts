@@ -1,0 +1,63 @@
+/** JSON-RPC messages as the proxy reads them: only what it has to know is looked at, everything else is carried along. */
+
+import { isObject, type JsonObject, type JsonValue } from '../core/json.ts';
+
+export type RequestId = string | number;
+
+/** A message that was parsed and is an object. Whoever reads a member of it checks what it is. */
+export type WireMessage = JsonObject;
+
+export type Kind = 'request' | 'notification' | 'response';
+
+/** What sort of message it is, or `null` for what is none. */
+export function kindOf(message: WireMessage): Kind | null {
+  if (message.jsonrpc !== '2.0') return null;
+  if (typeof message.method === 'string') return 'id' in message ? (isRequestId(message.id) ? 'request' : null) : 'notification';
+  return isRequestId(message.id) && ('result' in message || 'error' in message) ? 'response' : null;
+}
+
+export const isRequestId = (value: unknown): value is RequestId =>
+  typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value));
+
+/** `1` and `"1"` are two ids. */
+export const idKey = (id: RequestId): string => (typeof id === 'number' ? `n${id}` : `s${id}`);
+
+/** A member that should be an object, and is an empty one where it is anything else. */
+export const objectAt = (holder: JsonObject, name: string): JsonObject => {
+  const value = Object.hasOwn(holder, name) ? holder[name] : undefined;
+  return isObject(value) ? value : NOTHING;
+};
+
+const NOTHING: JsonObject = Object.freeze({});
+
+export const paramsOf = (message: WireMessage): JsonObject => objectAt(message, 'params');
+export const metaOf = (message: WireMessage): JsonObject => objectAt(paramsOf(message), '_meta');
+
+/** JSON-RPC's own codes, and the one for a connection that is gone. */
+export const CODES = Object.freeze({
+  parse: -32_700,
+  invalidRequest: -32_600,
+  noMethod: -32_601,
+  invalidParams: -32_602,
+  internal: -32_603,
+});
+
+export const resultMessage = (id: RequestId, result: JsonValue): WireMessage => ({ jsonrpc: '2.0', id, result });
+export const errorMessage = (id: RequestId | null, code: number, message: string): WireMessage => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code, message },
+});
+export const requestMessage = (id: RequestId, method: string, params?: JsonObject): WireMessage => ({
+  jsonrpc: '2.0',
+  id,
+  method,
+  ...(params === undefined ? {} : { params }),
+});
+export const notificationMessage = (method: string, params: JsonObject): WireMessage => ({ jsonrpc: '2.0', method, params });
+
+/** The revision that a request says it speaks; only those from 2026-07-28 on say so in every request. */
+export function modernVersionOf(message: WireMessage): string | null {
+  const version = metaOf(message)['io.modelcontextprotocol/protocolVersion'];
+  return typeof version === 'string' ? version : null;
+}
