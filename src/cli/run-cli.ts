@@ -13,6 +13,7 @@ import { addInit } from './init.ts';
 import { type Action, type CliIo } from './io.ts';
 import { addPins } from './pins.ts';
 import { addPolicy } from './policy.ts';
+import { addProxy } from './proxy.ts';
 import { addReceipts } from './receipts.ts';
 import { addSchema } from './schema.ts';
 
@@ -23,6 +24,7 @@ const COMMANDS: readonly AddCommand[] = [
   addInit,
   addExplain,
   addCall,
+  addProxy,
   addReceipts,
   addPolicy,
   addApprovals,

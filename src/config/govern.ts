@@ -19,6 +19,10 @@ export function govern(parts: Parts, overrides: Partial<GovernOptions>): Governe
   const within = <T extends CallOptions>(given?: T): T => ({ ...given, turn: turnOf(given?.turn) }) as T; // `turn` fits every T.
   const ours: GovernedTools = {
     ...governed,
+    // A spread would take the tools that there are now.
+    get tools() {
+      return governed.tools;
+    },
     advertise: (advertised) => governed.advertise({ ...advertised, turn: turnOf(advertised.turn) }),
     call: (request, given) => governed.call(request, within(given)),
     batch: (requests, given) => governed.batch(requests, within(given)),

@@ -16,14 +16,14 @@ import type { Approval, ApprovalReply } from '../policy/approvals/approval.ts';
 import { decisionOf, endedWith, takenUp } from '../policy/approvals/approval-rules.ts';
 import type { ApprovalStore } from '../policy/approvals/approval-store.ts';
 import { isYes } from '../policy/approvals/read-answer.ts';
-import type { Registry } from '../tools/registry.ts';
 import { describeProblems, validateJson } from '../tools/schema/validator.ts';
 import type { Logger, ToolRequest } from '../tools/tool.ts';
 import type { Opening, Resumption } from './open-call.ts';
+import type { ShownTools } from './shown-tools.ts';
 
 export interface ApprovalParts {
   readonly approvals: ApprovalStore;
-  readonly shown: Registry;
+  readonly shown: ShownTools;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -118,7 +118,7 @@ function taking(id: string, reply: ApprovalReply | null, { shown, clock }: Pick<
   };
 }
 
-function demandFit(shown: Registry, toolName: string, value: JsonValue): void {
+function demandFit(shown: ShownTools, toolName: string, value: JsonValue): void {
   const schema = shown.get(toolName)?.outputSchema;
   const problems = schema === undefined ? [] : validateJson(schema, value);
   if (problems.length === 0) return;

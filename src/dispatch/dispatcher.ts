@@ -13,7 +13,6 @@ import type { CallServices } from '../core/services.ts';
 import { inherited } from '../core/nested-terms.ts';
 import { linkAbort } from '../core/signal.ts';
 import { termsOf } from '../core/terms.ts';
-import type { Registry } from '../tools/registry.ts';
 import type { Tool, ToolContext, ToolExecutor, ToolRequest } from '../tools/tool.ts';
 import { admissionLayer, entryLayer, limitLayer } from './admission.ts';
 import { type ApprovalParts, createApprovals, type Reentry } from './approvals.ts';
@@ -25,11 +24,12 @@ import { recordOf } from './record.ts';
 import { answered, runTool, type RunToolOptions } from './run-tool.ts';
 import { createServices } from './services.ts';
 import type { TurnMemory } from './turns.ts';
+import type { ShownTools } from './shown-tools.ts';
 
 export interface DispatcherParts extends Omit<LifecycleParts, 'maxPreviewBytes' | 'keepOpen'>, Pick<ApprovalParts, 'approvals'> {
   readonly layers: readonly ToolLayer[];
   /** The tools as the model sees them. */
-  readonly shown: Registry;
+  readonly shown: ShownTools;
   readonly turns: TurnMemory;
   readonly sources: HiddenSources;
   readonly limits: ResolvedLimits;

@@ -15,7 +15,7 @@ import type { ApprovalStore } from '../policy/approvals/approval-store.ts';
 import { memoryApprovals } from '../policy/approvals/memory-approvals.ts';
 import type { GrantStore } from '../policy/grants/grant-store.ts';
 import { nameAdvice } from '../tools/names.ts';
-import { createRegistry, type Registry, specOf, transformed } from '../tools/registry.ts';
+import type { Registry } from '../tools/registry.ts';
 import type { Logger, Tool, ToolExecutor, ToolRequest } from '../tools/tool.ts';
 import { type BatchOptions, runBatch } from './batch.ts';
 import { createDispatcher, type Dispatcher, type DispatcherParts } from './dispatcher.ts';
@@ -25,6 +25,7 @@ import { type DispatchLimits, resolveLimits } from './limits.ts';
 import { defaultLogger } from './logger.ts';
 import type { CallOptions } from './open-call.ts';
 import { fileOutputs, type OutputFiles } from './output-files.ts';
+import { showTools } from './shown-tools.ts';
 import { standingFrom } from './standing.ts';
 import { createTurnMemory } from './turns.ts';
 
@@ -68,6 +69,11 @@ export interface AdvertiseOptions {
 export interface GovernedTools {
   /** What to show the model. */
   readonly tools: readonly ToolSpec[];
+  /**
+   * Puts other tools in the place of those there are, as for a server whose list has changed. Throws what `governTools` would throw,
+   * and changes nothing then. A call under way that has not reached its tool yet is held to the tools there are when it does.
+   */
+  update(tools: Registry | Iterable<Tool>): void;
   /** Shows and remembers the tools of a turn; a call in that turn cannot reach any other. */
   advertise(options: AdvertiseOptions): readonly ToolSpec[];
   call(request: ToolRequest, options?: CallOptions): Promise<ToolResult>;
@@ -123,13 +129,15 @@ export function governTools(options: GovernOptions): GovernedTools {
   const { parts, executors } = assemble(options);
   const { layers, shown, turns, hub } = parts;
   const dispatcher = createDispatcher(parts);
-  const specs = Object.freeze([...shown].map(specOf));
   let closing: Promise<void> | undefined;
 
   const governed: GovernedTools = {
-    tools: specs,
+    get tools() {
+      return shown.specs;
+    },
+    update: (tools) => shown.replace(tools),
     advertise(advertised) {
-      const chosen = chosenTools(specs, advertised);
+      const chosen = chosenTools(shown.specs, advertised);
       const names = chosen.map((tool) => tool.name);
       turns.remember(dispatcher.turnOf(advertised.turn), names);
       return chosen;
@@ -148,16 +156,14 @@ export function governTools(options: GovernOptions): GovernedTools {
 /** Takes the options apart and fills in what was left out. */
 function assemble(options: GovernOptions): { parts: DispatcherParts; executors: readonly ToolExecutor[] } {
   const { layers } = composeToolCallers(options.layers);
-  const registry = isRegistry(options.tools) ? options.tools : createRegistry(options.tools);
-  const shown = createRegistry(shownTools(registry, layers), { names: 'mcp' });
   const logger = options.logger ?? defaultLogger();
   const sources = { state: options.state, stores: options.stores ?? {}, secrets: options.secrets ?? {} };
   const { clock = systemClock, createId = randomId, grants, workspace = process.cwd() } = options;
   const executors = [localExecutor(), ...(options.executor === undefined ? [] : [options.executor])];
-  for (const tool of shown) {
+  const shown = showTools(options.tools, layers, (tool) => {
     demandSources(tool, sources);
     executorFor(executors, tool);
-  }
+  });
   const parts: DispatcherParts = {
     ...{ layers, shown, logger, sources },
     turns: createTurnMemory(),
@@ -183,14 +189,6 @@ async function closeAll(dispatcher: Dispatcher, parts: readonly { close?: () => 
   if (failures.length > 0) throw failures[0];
 }
 
-/** Every transform of the stack, innermost first, so that the outermost has the last word. */
-function shownTools(registry: Iterable<Tool>, layers: readonly ToolLayer[]): readonly Tool[] {
-  const transforms = layers.flatMap((layer) => layer.schemaTransform ?? []).reverse();
-  return [...registry].flatMap(
-    (tool) => transforms.reduce<Tool | null>((shown, transform) => shown && transformed(shown, transform), tool) ?? [],
-  );
-}
-
 function chosenTools(specs: readonly ToolSpec[], options: AdvertiseOptions): readonly ToolSpec[] {
   checkOptions('advertise', options, ADVERTISE_EXPECTED);
   const { select } = options;
@@ -212,5 +210,3 @@ function executorFor(executors: readonly ToolExecutor[], tool: Tool): ToolExecut
     { toolName: tool.name },
   );
 }
-
-const isRegistry = (tools: Registry | Iterable<Tool>): tools is Registry => 'asCapabilities' in tools;

@@ -3,7 +3,6 @@
 import { type ToolCall, withCall } from '../core/call.ts';
 import type { CallServices } from '../core/services.ts';
 import { wholeDefinitionHash } from '../tools/whole-definition-hash.ts';
-import type { Registry } from '../tools/registry.ts';
 import { describeProblems, validateJson } from '../tools/schema/validator.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
 import { invalidArgsText } from './admission.ts';
@@ -11,9 +10,10 @@ import { stripHidden } from './hidden-arguments.ts';
 import type { ResolvedLimits } from './limits.ts';
 import { comeBack, recordOf } from './record.ts';
 import { readArguments } from './request.ts';
+import type { ShownTools } from './shown-tools.ts';
 
 export interface ServiceParts {
-  readonly shown: Registry;
+  readonly shown: ShownTools;
   readonly limits: ResolvedLimits;
   readonly standing: CallServices['standing'];
   /** The context in which a tool is asked what it is about to do. */

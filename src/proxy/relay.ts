@@ -1,14 +1,17 @@
 /** Two links, and what goes between them. Whatever nobody takes is forwarded as it came. */
 
 import type { Frame, Link } from './link.ts';
+import { plainFrame } from './plain-frame.ts';
 import { CODES, errorMessage, idKey, kindOf, type RequestId, type WireMessage } from './wire.ts';
 
 /** Who looks at frames before they are forwarded. `true` says that a frame was dealt with. */
 export interface RelayHooks {
   fromClient?(frame: Frame): boolean;
   fromServer?(frame: Frame): boolean;
-  /** The server is gone. Everything that is still open has to be answered now. */
-  onServerGone?(why: string): void;
+  /** A message of the server's as it is to go on, where it is not to go on as it came. */
+  rewritten?(message: WireMessage): WireMessage | null;
+  /** The server is gone. What was taken has to be answered now; the client is there until this is done. */
+  onServerGone?(why: string): Promise<void>;
   /** The client is gone: nobody waits for anything any more. */
   onClientGone?(): void;
 }
@@ -41,12 +44,15 @@ export async function relay(client: Link, server: Link, hooks: RelayHooks, repor
   const end = (by: RelayEnd['by'], why: string): void => {
     if (isOver) return;
     isOver = true;
-    if (by === 'server') {
+    if (by === 'server')
       for (const id of open.values()) client.send({ message: errorMessage(id, CODES.internal, `the server is gone: ${why}`) });
-      hooks.onServerGone?.(why);
-    } else hooks.onClientGone?.();
+    else hooks.onClientGone?.();
     open.clear();
-    void Promise.allSettled([client.close(), server.close()]).then(() => finish({ by, why }));
+    void (async () => {
+      if (by === 'server') await hooks.onServerGone?.(why);
+      await Promise.allSettled([client.close(), server.close()]);
+      finish({ by, why });
+    })();
   };
 
   const forward = (from: Link, to: Link, frame: Frame): void => {
@@ -60,9 +66,11 @@ export async function relay(client: Link, server: Link, hooks: RelayHooks, repor
     const kind = kindOf(message);
     if (kind === null) return refuse(client, message);
     if (hooks.fromClient?.(frame) === true) return;
+    const plain = plainFrame(frame);
+    if (plain === null) return refuse(client, message);
     // It has just been seen to be a request, and those have an id.
     if (kind === 'request') open.set(idKey(message.id as RequestId), message.id as RequestId);
-    forward(client, server, frame);
+    forward(client, server, plain);
   };
 
   const fromServer = (frame: Frame): void => {

@@ -1,0 +1,145 @@
+/** The tools of a server: what the stack is told of them, and what the client is shown. */
+
+import { describeThrown, oneLine } from '../core/errors.ts';
+import { hintsOf, type ToolAnnotations } from '../core/annotations.ts';
+import { isObject, type JsonObject, type JsonValue } from '../core/json.ts';
+import { defineTool, type GovernedTools, type Tool, type ToolSpec } from '../index.ts';
+
+export interface CatalogOptions {
+  /** What becomes of a tool whose schema cannot be used: it is not shown, or its arguments go unchecked. @default 'hide' */
+  readonly onBadSchema?: 'hide' | 'pass';
+  /** Whether a server's word that a tool is harmless counts. @default false: only its word that a tool is not */
+  readonly trustAnnotations?: boolean;
+}
+
+export interface Catalog {
+  /** Takes one page of the server's list. The first page begins a new list, and with the last one what is in none of them is gone. */
+  take(page: readonly JsonValue[], place: { readonly isFirst: boolean; readonly isLast: boolean }): void;
+  /** A page as the client is to see it. */
+  shown(page: readonly JsonValue[]): readonly JsonObject[];
+  /** A tool as the client sees it. */
+  get(name: string): ToolSpec | undefined;
+  /** What was listed may be out of date. */
+  expire(): void;
+  readonly isCurrent: boolean;
+}
+
+interface Known {
+  /** As it was listed, to see whether it has changed. */
+  readonly text: string;
+  readonly tool: Tool;
+}
+
+/** More tools than any model is shown, and few enough to hold. */
+const MAX_TOOLS = 10_000;
+
+export function createCatalog(
+  governed: Pick<GovernedTools, 'tools' | 'update'>,
+  options: CatalogOptions,
+  report: (problem: string) => void,
+): Catalog {
+  let known = new Map<string, Known>();
+  let listing = new Map<string, Known>();
+  let specs: ReadonlyMap<string, ToolSpec> | null = null;
+  let isCurrent = false;
+  const specOf = (name: string): ToolSpec | undefined => {
+    specs ??= new Map(governed.tools.map((spec) => [spec.name, spec]));
+    return specs.get(name);
+  };
+  const read = (raw: JsonValue): Known | null => {
+    if (!isObject(raw) || typeof raw.name !== 'string') {
+      report('a tool without a name is not shown');
+      return null;
+    }
+    const text = JSON.stringify(raw);
+    const before = known.get(raw.name);
+    if (before?.text === text) return before;
+    const tool = toolFrom(raw.name, raw, options, report);
+    return tool === null ? null : { text, tool };
+  };
+  const add = (raw: JsonValue): void => {
+    const found = read(raw);
+    if (found === null) return;
+    const { name } = found.tool;
+    if (listing.has(name)) report(`the server lists "${name}" twice; the second one is not shown`);
+    else if (listing.size < MAX_TOOLS) listing.set(name, found);
+  };
+
+  return {
+    take(page, { isFirst, isLast }) {
+      if (isFirst) listing = new Map();
+      for (const raw of page) add(raw);
+      // Until the last page is there, tools of the list before may still be called.
+      known = isLast ? listing : new Map([...known, ...listing]);
+      governed.update([...known.values()].map(({ tool }) => tool));
+      specs = null;
+      isCurrent = isLast;
+    },
+    shown: (page) =>
+      page.flatMap((raw) => {
+        const own = isObject(raw) && typeof raw.name === 'string' ? known.get(raw.name) : undefined;
+        const spec = own === undefined ? undefined : specOf(own.tool.name);
+        return own === undefined || spec === undefined ? [] : [asShown(raw as JsonObject, own.tool, spec)];
+      }),
+    get: specOf,
+    expire: () => void (isCurrent = false),
+    get isCurrent() {
+      return isCurrent;
+    },
+  };
+}
+
+/** `null` for a tool that is not shown; the reason was reported. */
+function toolFrom(name: string, raw: JsonObject, options: CatalogOptions, report: (problem: string) => void): Tool | null {
+  const { onBadSchema = 'hide', trustAnnotations = false } = options;
+  const description = typeof raw.description === 'string' ? raw.description : '';
+  const of = { name, description, executor: 'mcp_server', annotations: annotationsFrom(raw.annotations, trustAnnotations) } as const;
+  try {
+    return defineTool({
+      ...of,
+      inputSchema: isObject(raw.inputSchema) ? raw.inputSchema : { type: 'object' },
+      ...(isObject(raw.outputSchema) ? { outputSchema: raw.outputSchema } : {}),
+    });
+  } catch (thrown) {
+    if (onBadSchema === 'pass') {
+      try {
+        const tool = defineTool({ ...of, inputSchema: { type: 'object' } });
+        report(`the arguments of "${oneLine(name)}" are not checked: ${describeThrown(thrown)}`);
+        return tool;
+      } catch {
+        // It is not the schema that is wrong with it.
+      }
+    }
+    report(`the tool "${oneLine(name)}" is not shown: ${describeThrown(thrown)}`);
+    return null;
+  }
+}
+
+/** Whoever serves a tool may say anything of it. Believed unseen is only what makes others more careful. */
+export function annotationsFrom(given: unknown, isTrusted: boolean): ToolAnnotations {
+  const raw = isObject(given) ? given : {};
+  const flag = (name: string): boolean | undefined => (typeof raw[name] === 'boolean' ? raw[name] : undefined);
+  const said = hintsOf({
+    ...optional('readOnly', flag('readOnlyHint')),
+    ...optional('destructive', flag('destructiveHint')),
+    ...optional('idempotent', flag('idempotentHint')),
+    ...optional('openWorld', flag('openWorldHint')),
+  });
+  return isTrusted ? said : { readOnly: false, destructive: true, idempotent: false, openWorld: true };
+}
+
+const optional = (name: string, value: boolean | undefined): ToolAnnotations => (value === undefined ? {} : { [name]: value });
+
+/** Everything the server said, and in it what the layers changed. */
+function asShown(raw: JsonObject, own: Tool, spec: ToolSpec): JsonObject {
+  const { outputSchema, ...rest } = raw;
+  const output = spec.outputSchema === own.outputSchema ? outputSchema : spec.outputSchema;
+  const schemas = {
+    inputSchema: spec.inputSchema === own.inputSchema ? (raw.inputSchema ?? { type: 'object' }) : spec.inputSchema,
+    ...(output === undefined ? {} : { outputSchema: output }),
+  };
+  if (spec.description === own.description) return { ...rest, ...schemas };
+  // A layer has put other words in the place of the server's, so none of the server's are shown: a title can talk, too.
+  const { execution } = raw;
+  return { name: own.name, description: spec.description, ...schemas, ...(execution === undefined ? {} : { execution }) };
+}

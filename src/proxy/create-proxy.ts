@@ -1,0 +1,133 @@
+/** `createProxy`: any MCP client, any MCP server, a stack between them. */
+
+import { type Clock, systemClock } from '../core/clock.ts';
+import { type CreateId, randomId } from '../core/ids.ts';
+import {
+  type ApprovalPrompt,
+  checkOptions,
+  composeToolCallers,
+  expected,
+  type GovernedTools,
+  type GovernOptions,
+  governTools,
+  type ToolCaller,
+  type ToolLayer,
+  type Turn,
+} from '../index.ts';
+import { memoryApprovals } from '../policy/approvals/memory-approvals.ts';
+import type { ApprovalStore } from '../policy/approvals/approval-store.ts';
+import type { CatalogOptions } from './catalog.ts';
+import { type ConnectionParts, governedRelay } from './connection.ts';
+import type { Link } from './link.ts';
+import { type Relay, relay } from './relay.ts';
+import { proxySpans } from './spans.ts';
+
+/** The stack of a proxy, as `loadConfig` gives it. */
+export interface ProxyStack {
+  readonly layers: readonly ToolLayer[];
+  readonly session?: Partial<Turn>;
+  govern(overrides: Partial<GovernOptions>): GovernedTools;
+  close(): Promise<void>;
+}
+
+export interface ProxyOptions extends CatalogOptions {
+  /** Opens a connection to the server. Every client gets one of its own. */
+  readonly upstream: () => Link;
+  /** Outermost first; or a file that `loadConfig` has read. Without any layer messages are only forwarded. */
+  readonly stack: ProxyStack | readonly (ToolLayer | ToolCaller)[];
+  /** Keeps the calls that wait for a decision, where the stack does not. @default in memory */
+  readonly approvals?: ApprovalStore;
+  /** Channels to ask people on, beside the client's own. @default none */
+  readonly prompts?: readonly ApprovalPrompt[];
+  /** What a model is told about a call that waits. @default that somebody has to approve it */
+  readonly howToApprove?: (id: string) => string;
+  /** What calls belong to. @default a session of its own for every proxy */
+  readonly session?: Partial<Turn>;
+  /** How long a client may take to come back with an answer, in milliseconds. @default 600_000 */
+  readonly returnMs?: number;
+  /** Told what was dropped or hidden, without its content. @default a warning of the process */
+  readonly report?: (problem: string) => void;
+  readonly clock?: Clock;
+  readonly createId?: CreateId;
+}
+
+export interface Proxy {
+  /** Puts the stack between this client and a server of its own. Resolves when both are connected. */
+  connect(client: Link): Promise<Relay>;
+  /** Ends every connection, waits for calls to end, and closes the stack. */
+  close(): Promise<void>;
+}
+
+const EXPECTED = {
+  upstream: expected.required(expected.function),
+  stack: expected.required({
+    text: 'a list of layers, or a loaded file',
+    test: (value: unknown) => typeof value === 'object' && value !== null,
+  }),
+  approvals: expected.object,
+  prompts: expected.listOf(expected.function),
+  howToApprove: expected.function,
+  session: expected.object,
+  returnMs: expected.integer(1),
+  report: expected.function,
+  onBadSchema: expected.oneOf('hide', 'pass'),
+  trustAnnotations: expected.boolean,
+  clock: expected.object,
+  createId: expected.function,
+} as const;
+
+const RETURN_MS = 600_000;
+
+/** Results go to a client that asked for all of them: cutting one is for a layer to decide. */
+const WHOLE = { maxPreviewBytes: 33_554_432 };
+
+export function createProxy(options: ProxyOptions): Proxy {
+  checkOptions('createProxy', options, EXPECTED);
+  const { upstream, clock = systemClock, createId = randomId, report = warn, approvals = memoryApprovals() } = options;
+  const stack = isList(options.stack) ? stackOf(options.stack, approvals) : options.stack;
+  const scrubs = stack.layers.flatMap(({ scrub }) => (scrub === undefined ? [] : [scrub]));
+  const parts: ConnectionParts = {
+    govern: (overrides) => stack.govern({ approvals, clock, createId, limits: WHOLE, ...overrides }),
+    turn: { sessionId: createId(), ...stack.session, ...options.session },
+    ...{ approvals, clock, createId, report, spans: proxySpans() },
+    prompts: options.prompts ?? [],
+    howToApprove: options.howToApprove ?? ((id) => `Somebody has to approve it first (${id}); then make the same call again.`),
+    scrub: (text) => scrubs.reduce((clean, scrub) => scrub(clean), text),
+    returnMs: options.returnMs ?? RETURN_MS,
+    onBadSchema: options.onBadSchema ?? 'hide',
+    trustAnnotations: options.trustAnnotations ?? false,
+  };
+  const open = new Set<Relay>();
+  return Object.freeze<Proxy>({
+    async connect(client) {
+      const server = upstream();
+      const connected = stack.layers.length === 0 ? await relay(client, server, {}, report) : await governedRelay(client, server, parts);
+      open.add(connected);
+      void connected.ended.then(() => open.delete(connected));
+      return connected;
+    },
+    async close() {
+      await Promise.all([...open].map((each) => each.close()));
+      await stack.close();
+    },
+  });
+}
+
+const isList = (stack: ProxyOptions['stack']): stack is readonly (ToolLayer | ToolCaller)[] => Array.isArray(stack);
+
+const warn = (problem: string): void => process.emitWarning(problem, 'AlliumWarning');
+
+/** The layers are shared by all connections, and closed once, when the proxy is. */
+function stackOf(given: readonly (ToolLayer | ToolCaller)[], approvals: ApprovalStore): ProxyStack {
+  const { layers } = composeToolCallers(given);
+  const made: GovernedTools[] = [];
+  return {
+    layers,
+    govern(overrides) {
+      const governed = governTools({ tools: [], layers, approvals, ...overrides });
+      made.push(governed);
+      return governed;
+    },
+    close: async () => void (await Promise.all(made.map((governed) => governed.close()))),
+  };
+}

@@ -1,0 +1,63 @@
+/** A question about a call, as a form that the client shows to a person. */
+
+import { oneLine } from '../core/errors.ts';
+import { isObject, type JsonObject } from '../core/json.ts';
+import type { ApprovalAnswer, ApprovalQuestion } from '../index.ts';
+
+/** Under which ours stands among the questions of a round. */
+export const CONSENT_KEY = 'allium_consent';
+
+const TITLES: Readonly<Record<string, string>> = {
+  allow_once: 'Allow this call',
+  allow_always: 'Always allow this call',
+  reject_once: 'Reject this call',
+  reject_always: 'Always reject this call',
+};
+
+/** Longer arguments are not read by anybody in a form; where they can be read is said. */
+const MAX_SHOWN = 4000;
+
+/** One required text, `decision`, with the answers there are. No form ever asks for more. */
+export function consentForm({ id, toolName, shown, options }: ApprovalQuestion): JsonObject {
+  const text = oneLineJson(shown);
+  const cut =
+    text.length > MAX_SHOWN
+      ? `${text.slice(0, MAX_SHOWN)}… (${text.length - MAX_SHOWN} characters more: allium approvals show ${id})`
+      : text;
+  return {
+    message: `The agent wants to call ${oneLine(toolName)}: ${cut}`,
+    requestedSchema: {
+      type: 'object',
+      properties: {
+        decision: {
+          type: 'string',
+          title: 'Decision',
+          description: 'What happens with this call',
+          enum: [...options],
+          enumNames: options.map((option) => TITLES[option] ?? option),
+        },
+      },
+      required: ['decision'],
+    },
+  };
+}
+
+/** Text in the arguments must not look like text of ours. */
+const oneLineJson = (shown: JsonObject): string =>
+  JSON.stringify(shown)
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ');
+
+/** Only an answer that was accepted and says so allows; everything else is a no. `null` for what is no answer at all. */
+export function answerFrom(result: unknown, { options }: ApprovalQuestion, by: string): ApprovalAnswer | null {
+  if (!isObject(result) || typeof result.action !== 'string') return null;
+  const content = isObject(result.content) ? result.content : {};
+  const decision = options.find((option) => option === content.decision);
+  if (result.action !== 'accept') return { decision: 'reject_once', decidedBy: by };
+  return { decision: decision ?? 'reject_once', decidedBy: by };
+}
+
+/** Whether a client that declares this can be shown a form. One that names no way of asking has forms, as before there were others. */
+export function canElicit({ elicitation }: JsonObject): boolean {
+  return isObject(elicitation) && (isObject(elicitation.form) || elicitation.url === undefined);
+}

@@ -1,0 +1,56 @@
+/** Calls that wait for a decision, found again when a client makes them again. */
+
+import type { Clock } from '../core/clock.ts';
+import { hashCanonical } from '../core/hash-canonical.ts';
+import type { JsonObject } from '../core/json.ts';
+import { approvalState } from '../policy/approvals/approval-rules.ts';
+import type { ApprovalStore } from '../policy/approvals/approval-store.ts';
+
+/** What became of the same call, made before: it can be taken up, it still waits, or there is nothing to take up. */
+export type Kept = { readonly take: string; readonly callId: string } | { readonly wait: string } | null;
+
+export interface KeptApprovals {
+  /** Remembers that a call waits. */
+  note(id: string, name: string, args: JsonObject): void;
+  find(name: string, args: JsonObject): Promise<Kept>;
+}
+
+/** Calls that wait, beyond which the oldest are no longer looked for. */
+const MAX_NOTED = 1000;
+
+/**
+ * Looks into the store only for calls that are known to wait: those of this connection, and those of its session that were there when
+ * it began. A store that fails finds nothing, and the call is asked about again.
+ */
+export function keptApprovals(store: ApprovalStore, sessionId: string, clock: Clock): KeptApprovals {
+  const waiting = new Map<string, string>();
+  const keyOf = (name: string, args: JsonObject): string => hashCanonical({ name, args });
+  const note = (id: string, name: string, args: JsonObject): void => {
+    const [oldest] = waiting.size >= MAX_NOTED ? waiting.keys() : [];
+    if (oldest !== undefined) waiting.delete(oldest);
+    waiting.set(keyOf(name, args), id);
+  };
+  const before = (async () => {
+    for (const { id, toolName, arguments: args, turn } of await store.list())
+      if (args !== null && turn.sessionId === sessionId) note(id, toolName, args);
+  })().catch(() => {});
+
+  return {
+    note,
+    async find(name, args) {
+      await before;
+      if (waiting.size === 0) return null;
+      const key = keyOf(name, args);
+      const id = waiting.get(key);
+      const approval = id === undefined ? null : await Promise.resolve(store.get(id)).catch(() => null);
+      const state = approval === null ? null : approvalState(approval, clock.now());
+      if (approval === null || id === undefined || (state !== 'pending' && state !== 'answered')) {
+        waiting.delete(key);
+        return null;
+      }
+      if (state === 'pending') return { wait: id };
+      waiting.delete(key);
+      return { take: id, callId: approval.callId };
+    },
+  };
+}

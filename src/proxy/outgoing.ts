@@ -1,0 +1,72 @@
+/** Requests of the proxy's own, to one side, and the answers to them. */
+
+import { randomBytes } from 'node:crypto';
+import { idKey, notificationMessage, type RequestId, requestMessage, type WireMessage } from './wire.ts';
+import type { JsonObject } from '../core/json.ts';
+
+export interface RequestOptions {
+  readonly signal: AbortSignal;
+  /** The request of the other side that this one belongs to. */
+  readonly about?: RequestId;
+}
+
+export interface Outgoing {
+  /** Resolves with the answer, an error too. Rejects with the reason of the signal, or when nobody is there to answer. */
+  request(method: string, params: JsonObject, options: RequestOptions): Promise<WireMessage>;
+  /** Whether a message answers one of these requests. A second answer does nothing. */
+  settle(message: WireMessage): boolean;
+  /** The other side is gone. */
+  fail(why: string): void;
+}
+
+/** The other side went away with a request that it had. */
+export class GoneError extends Error {
+  override readonly name = 'GoneError';
+}
+
+/** Ids begin with something that nobody can guess: an answer of the one side cannot be taken for one of the other. */
+export function createOutgoing(send: (message: WireMessage, about?: RequestId) => void): Outgoing {
+  const prefix = `allium-${randomBytes(6).toString('hex')}-`;
+  const open = new Map<string, { resolve: (message: WireMessage) => void; reject: (reason: Error) => void }>();
+  let count = 0;
+  let gone: string | null = null;
+
+  return {
+    request(method, params, { signal, about }) {
+      if (gone !== null) return Promise.reject(new GoneError(gone));
+      if (signal.aborted) return Promise.reject(reasonOf(signal));
+      const id = `${prefix}${(count += 1)}`;
+      return new Promise((resolve, reject) => {
+        const cancel = (): void => {
+          open.delete(idKey(id));
+          send(notificationMessage('notifications/cancelled', { requestId: id, reason: 'the call was cancelled' }), about);
+          reject(reasonOf(signal));
+        };
+        const done = <T>(settle: (value: T) => void) => {
+          return (value: T): void => {
+            signal.removeEventListener('abort', cancel);
+            settle(value);
+          };
+        };
+        open.set(idKey(id), { resolve: done(resolve), reject: done(reject) });
+        signal.addEventListener('abort', cancel, { once: true });
+        send(requestMessage(id, method, params), about);
+      });
+    },
+    settle(message) {
+      const { id } = message;
+      if (typeof id !== 'string' || !id.startsWith(prefix)) return false;
+      const waiting = open.get(idKey(id));
+      open.delete(idKey(id));
+      waiting?.resolve(message);
+      return true;
+    },
+    fail(why) {
+      gone ??= why;
+      for (const { reject } of open.values()) reject(new GoneError(why));
+      open.clear();
+    },
+  };
+}
+
+const reasonOf = ({ reason }: AbortSignal): Error => (reason instanceof Error ? reason : new Error('aborted'));

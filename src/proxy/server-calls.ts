@@ -1,0 +1,101 @@
+/** The bottom of the stack: a call goes to the server, in as many rounds as the server wants. */
+
+import { isObject, type JsonObject } from '../core/json.ts';
+import { oneLine } from '../core/errors.ts';
+import { type ToolExecutor, toolFailure } from '../index.ts';
+import { readAnswer } from './call-result.ts';
+import { clientIsThere, type Exchange, type Exchanges } from './exchange.ts';
+import { GoneError, type Outgoing } from './outgoing.ts';
+import { objectAt, type WireMessage } from './wire.ts';
+
+export interface ServerCallParts {
+  readonly exchanges: Exchanges;
+  readonly server: Outgoing;
+  /** Puts the server's questions to the client, and gives its answers. */
+  readonly ask: (exchange: Exchange, questions: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
+  /** Sends a call, with a span around it where spans are made. */
+  readonly around: (exchange: Exchange, toolName: string, send: (meta: JsonObject) => Promise<WireMessage>) => Promise<WireMessage>;
+}
+
+/** A server that asks more often than this does not want to answer. */
+const MAX_ROUNDS = 32;
+
+/** The reporters of the calls that have reached the server, by call. */
+export interface ServerExecutor extends ToolExecutor {
+  /** Progress that the server tells of. Goes through the layers like a tool's own. */
+  progress(exchange: Exchange, params: JsonObject): void;
+}
+
+export function serverExecutor({ exchanges, server, ask, around }: ServerCallParts): ServerExecutor {
+  const reporters = new Map<string, (params: JsonObject) => void>();
+  return {
+    kind: 'mcp_server',
+    progress: ({ callId }, params) => reporters.get(callId)?.(params),
+    async execute({ tool, args, context }) {
+      const exchange = exchanges.byCall(context.callId);
+      if (exchange === undefined) throw toolFailure('Nobody waits for this call any more.', { executed: 'no' });
+      // Somebody may have allowed it while its client was away: it runs for a client that is there.
+      await clientIsThere(exchange, context.signal);
+      // The stack changes only the numbers and the text; it is told only what it can read.
+      reporters.set(exchange.callId, ({ progress, total, message }) =>
+        context.report({
+          ...(typeof progress === 'number' ? { progress } : {}),
+          ...(typeof total === 'number' ? { total } : {}),
+          ...(typeof message === 'string' ? { message } : {}),
+        }),
+      );
+      try {
+        return await rounds(exchange, tool.name, args as JsonObject, context.signal);
+      } finally {
+        reporters.delete(exchange.callId);
+      }
+    },
+  };
+
+  async function rounds(exchange: Exchange, name: string, args: JsonObject, signal: AbortSignal): Promise<unknown> {
+    let round: JsonObject = {};
+    for (let count = 0; count < MAX_ROUNDS; count += 1) {
+      const message = await around(exchange, name, (meta) => {
+        const given = withArguments(exchange.params, args);
+        return server.request('tools/call', { ...given, name, ...round, ...metaMember(meta) }, { signal }).catch(lost);
+      });
+      const raw = resultIn(message, exchange);
+      if (raw.resultType === 'task' || isObject(raw.task)) throw toolFailure(NO_TASKS, { executed: 'unknown' });
+      if (raw.resultType !== 'input_required') {
+        exchange.answer = readAnswer(raw);
+        return exchange.answer.output;
+      }
+      const inputResponses = await ask(exchange, objectAt(raw, 'inputRequests'), signal);
+      round = { inputResponses, ...(raw.requestState === undefined ? {} : { requestState: raw.requestState }) };
+    }
+    throw toolFailure(`The server of ${oneLine(name)} asked for more and more input, and was given up.`, { executed: 'unknown' });
+  }
+}
+
+const NO_TASKS = 'The server answered with a task. What a task comes to cannot be governed, so tasks are not taken.';
+
+/** A client that sent none need not send any now. */
+function withArguments(params: JsonObject, args: JsonObject): JsonObject {
+  return params.arguments === undefined && Object.keys(args).length === 0 ? params : { ...params, arguments: args };
+}
+
+const metaMember = (meta: JsonObject): JsonObject => (Object.keys(meta).length === 0 ? {} : { _meta: meta });
+
+function lost(thrown: unknown): never {
+  if (!(thrown instanceof GoneError)) throw thrown;
+  throw toolFailure(`The server is gone (${thrown.message}). The call may have done its work; check before you try again.`, {
+    ...{ executed: 'unknown', category: 'network', errorClass: 'fatal' },
+  });
+}
+
+/** An error of the protocol goes through the stack as a failure, and is kept to be handed on as what it is. */
+function resultIn(message: WireMessage, exchange: Exchange): JsonObject {
+  const { result, error } = message;
+  if (isObject(result)) return result;
+  const known: JsonObject = isObject(error) ? error : {};
+  const text =
+    typeof known.message === 'string' && known.message !== '' ? known.message : 'The server answered with something that is no result.';
+  const thrown = toolFailure(text, { executed: 'unknown', category: 'jsonrpc_error' });
+  if (typeof known.code === 'number') exchange.refusal = { error: known, thrown };
+  throw thrown;
+}
