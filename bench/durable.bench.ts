@@ -15,9 +15,8 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { Receipt } from 'allium/receipts';
 import type { Measured } from './harness.ts';
 import type { BenchOptions } from './options.ts';
-import { type Goal, renderRows, type Report, rowsOf } from './report.ts';
+import { renderRows, type Report, rowsOf, throughputGoal } from './report.ts';
 import { receiptFiles } from './stack-scenario.ts';
-import { pairedRatio } from './statistics.ts';
 
 const GROUP = 'durable receipts, 64 at a time';
 const AT_A_TIME = 64;
@@ -45,7 +44,7 @@ export async function durableBench(options: BenchOptions): Promise<Report> {
     }
     const measured = cases.map(({ name }, index): Measured => ({ group: GROUP, name, samples: samples[index] ?? [] }));
     const rows = rowsOf(measured, RAW);
-    return { bench: 'durable', text: renderRows(rows, RAW), data: rows, goals: [shareGoal(measured)] };
+    return { bench: 'durable', text: renderRows(rows, RAW), data: rows, goals: [throughputGoal(measured, GROUP, OURS, RAW, MIN_SHARE)] };
   } finally {
     for (const { close } of [raw, ours]) await close();
   }
@@ -62,16 +61,6 @@ async function nsPerReceipt(run: () => Promise<void>): Promise<number> {
   const startedAt = performance.now();
   await run();
   return ((performance.now() - startedAt) * 1e6) / (AT_A_TIME * WAVES);
-}
-
-/** How much of the raw loop's throughput is left. */
-function shareGoal(measured: readonly Measured[]): Goal {
-  const [raw, ours] = [RAW, OURS].map((name) => measured.find((one) => one.name === name));
-  const text = `throughput of ${OURS} / ${RAW}`;
-  if (raw === undefined || ours === undefined) return { text, value: null, relation: '>=', limit: MIN_SHARE };
-  const share = pairedRatio(raw.samples, ours.samples);
-  const ratio = { ...share, best: Math.min(...raw.samples) / Math.min(...ours.samples) };
-  return { text, value: share.median, ratio, relation: '>=', limit: MIN_SHARE };
 }
 
 /** One line after another, each a receipt of its own; a batch is one write and one wait for the disk. */

@@ -11,6 +11,7 @@ const RUNNERS: Readonly<Record<BenchName, (options: BenchOptions) => Promise<Rep
   durable: async (options) => (await import('./durable.bench.ts')).durableBench(options),
   receipts: async (options) => (await import('./receipts.bench.ts')).receiptsBench(options),
   memory: async (options) => (await import('./memory.bench.ts')).memoryBench(options),
+  proxy: async (options) => (await import('./proxy.bench.ts')).proxyBench(options),
 };
 
 const EXIT_MISSED = 1;

@@ -71,6 +71,13 @@ export function ratioGoal(measured: readonly Measured[], group: string, name: st
   return ratio === null ? { text, value: null, relation: '<=', limit } : { text, value: ratio.median, ratio, relation: '<=', limit };
 }
 
+/** How much of the baseline's throughput a case of the same group has. Samples are times, so it is their ratio the other way round. */
+export function throughputGoal(measured: readonly Measured[], group: string, name: string, baseline: string, limit: number): Goal {
+  const ratio = ratioIn(measured, group, baseline, name);
+  const text = `throughput of ${name} / ${baseline}, ${group}`;
+  return ratio === null ? { text, value: null, relation: '>=', limit } : { text, value: ratio.median, ratio, relation: '>=', limit };
+}
+
 function ratioIn(measured: readonly Measured[], group: string, name: string, baseline: string): Ratio | null {
   const find = (wanted: string) => measured.find((one) => one.group === group && one.name === wanted);
   const [subject, other] = [find(name), find(baseline)];
