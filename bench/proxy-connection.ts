@@ -110,6 +110,7 @@ function runningProcesses(): readonly number[] {
   }
 }
 
+/** Linux counts in hundredths of a second: a single sample is rough, the median of many is not. */
 const NS_PER_TICK = 1e7;
 
 function usedNsOf(pid: number): number {

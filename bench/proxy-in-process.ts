@@ -22,6 +22,8 @@ const CLIENT = 'client alone';
 const LOCAL = 'captain stack, local tool';
 const EXECUTOR = 'captain stack, mcpExecutor';
 const MAX_ADDED = 1.1;
+/** The whole stack takes some thousand calls to settle. */
+const WARM_UP_PASS_MS = 1_000;
 /** A sample is some hundred calls; a difference of two of them needs more of them than a ratio does. */
 const SAMPLES_PER_ROUND = 5;
 
@@ -49,7 +51,7 @@ export async function inProcessBench(folder: string, options: BenchOptions): Pro
     if (typeof executor === 'string') leftOut.push(`left out: ${EXECUTOR}: ${executor}`);
     else subjects.push(executor);
     const cases = subjects.filter(({ name }) => wanted.includes(name)).map(caseOf);
-    const measured = await measure(cases, { ...options, rounds: options.rounds * SAMPLES_PER_ROUND });
+    const measured = await measure(cases, { ...options, rounds: options.rounds * SAMPLES_PER_ROUND, warmUpPassMs: WARM_UP_PASS_MS });
     const rows = rowsOf(measured, CLIENT);
     return { text: renderRows(rows, CLIENT), data: rows, goals: [addedGoal(measured)], leftOut };
   } finally {
@@ -81,7 +83,8 @@ async function localTool(folder: string, ask: (args: { readonly message: string 
  */
 async function throughExecutor(folder: string): Promise<Subject> {
   const entry: string = 'allium/mcp';
-  const { mcpExecutor } = (await import(entry)) as { mcpExecutor: McpExecutor }; // Proven by the first call.
+  const { mcpExecutor } = (await import(entry).catch(() => ({}))) as { mcpExecutor?: McpExecutor }; // Proven by the first call.
+  if (mcpExecutor === undefined) throw new Error(`${entry} has none`);
   const { tools, executor, close } = await mcpExecutor({ command: process.execPath, args: SERVER_ARGS });
   const subject = await governed(EXECUTOR, folder, { tools, executor });
   return { ...subject, close: () => subject.close().finally(close) };
