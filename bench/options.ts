@@ -39,7 +39,7 @@ usage: npm run bench -- [compose|registry|stack|durable|receipts|memory|proxy|al
   durable    receipts that are on disk before anybody goes on  about 10 s
   receipts   verifying and searching a million receipts        about 120 s
   memory     a million calls on one long-lived signal          about 80 s
-  proxy      an MCP server behind the proxy and behind others      about 150 s
+  proxy      an MCP server behind the proxy and behind others  at most 200 s
   all        all of these, one after another (the default)
 
   --rounds N      samples per case (default 40); memory takes none
