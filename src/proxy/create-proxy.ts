@@ -16,6 +16,7 @@ import {
 } from '../index.ts';
 import { memoryApprovals } from '../policy/approvals/memory-approvals.ts';
 import type { ApprovalStore } from '../policy/approvals/approval-store.ts';
+import { byteRelay } from './byte-relay.ts';
 import type { CatalogOptions } from './catalog.ts';
 import { type ConnectionParts, governedRelay } from './connection.ts';
 import type { Link } from './link.ts';
@@ -101,7 +102,11 @@ export function createProxy(options: ProxyOptions): Proxy {
   return Object.freeze<Proxy>({
     async connect(client) {
       const server = upstream();
-      const connected = stack.layers.length === 0 ? await relay(client, server, {}, report) : await governedRelay(client, server, parts);
+      const connected = await (stack.layers.length > 0
+        ? governedRelay(client, server, parts)
+        : client.isBytes === true && server.isBytes === true
+          ? byteRelay(client, server)
+          : relay(client, server, {}, report));
       open.add(connected);
       void connected.ended.then(() => open.delete(connected));
       return connected;
@@ -128,6 +133,8 @@ function stackOf(given: readonly (ToolLayer | ToolCaller)[], approvals: Approval
       made.push(governed);
       return governed;
     },
-    close: async () => void (await Promise.all(made.map((governed) => governed.close()))),
+    async close() {
+      await Promise.all(made.map((governed) => governed.close()));
+    },
   };
 }

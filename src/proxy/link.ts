@@ -10,6 +10,8 @@ export interface Frame {
 
 export interface LinkHandlers {
   onFrame(frame: Frame): void;
+  /** Instead of frames, where the link is one of bytes: chunks as they arrive. */
+  onChunk?(chunk: Uint8Array): void;
   /** Something arrived that is no message. Says what, never what was in it. */
   onGarbage(problem: string): void;
   /** The other side is gone. Called once, also after `close`. */
@@ -23,6 +25,8 @@ export interface LinkHandlers {
 export interface Link {
   /** For spans and messages: `pipe` for stdio, `tcp` for HTTP. */
   readonly transport: 'pipe' | 'tcp';
+  /** Whether it can hand on what arrives as it arrives. */
+  readonly isBytes?: boolean;
   start(handlers: LinkHandlers): Promise<void>;
   /**
    * Answers whether more can be taken now; where not, `onDrain` tells when. `about` is the request of the other side that a

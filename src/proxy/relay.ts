@@ -44,9 +44,8 @@ export async function relay(client: Link, server: Link, hooks: RelayHooks, repor
   const end = (by: RelayEnd['by'], why: string): void => {
     if (isOver) return;
     isOver = true;
-    if (by === 'server')
-      for (const id of open.values()) client.send({ message: errorMessage(id, CODES.internal, `the server is gone: ${why}`) });
-    else hooks.onClientGone?.();
+    if (by !== 'server') hooks.onClientGone?.();
+    else for (const id of open.values()) client.send({ message: errorMessage(id, CODES.internal, `the server is gone: ${why}`) });
     open.clear();
     void (async () => {
       if (by === 'server') await hooks.onServerGone?.(why);
@@ -78,10 +77,11 @@ export async function relay(client: Link, server: Link, hooks: RelayHooks, repor
     const kind = kindOf(message);
     if (kind === null) return report('the server sent something that is no message');
     if (hooks.fromServer?.(frame) === true) return;
+    if (kind !== 'response') return forward(server, client, frame);
     // A second answer, or one that nobody asked for, could be taken for the answer to another request.
-    if (kind === 'response' && !open.delete(idKey(message.id as RequestId)))
-      return report('the server answered a request that is not open');
-    forward(server, client, frame);
+    if (!open.delete(idKey(message.id as RequestId))) return report('the server answered a request that is not open');
+    const other = hooks.rewritten?.(message) ?? null;
+    forward(server, client, other === null ? frame : { message: other });
   };
 
   await server.start({

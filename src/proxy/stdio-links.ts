@@ -20,12 +20,14 @@ export function streamLink(input: Readable, output: Writable): Link {
   };
   return {
     transport: 'pipe',
+    isBytes: true,
     async start(handlers) {
       const splitter = lineSplitter(
         (bytes) => readLine(bytes, handlers),
         () => handlers.onGarbage('a line that is too long'),
       );
-      input.on('data', (chunk: Uint8Array) => splitter.push(chunk));
+      const onChunk = (chunk: Uint8Array): void => (handlers.onChunk === undefined ? splitter.push(chunk) : handlers.onChunk(chunk));
+      input.on('data', onChunk);
       input.once('end', () => end(handlers, 'the stream ended'));
       input.once('close', () => end(handlers, 'the stream ended'));
       input.on('error', () => end(handlers, 'the stream broke'));

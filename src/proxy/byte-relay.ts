@@ -1,0 +1,69 @@
+/** Without a stack there is nothing to look at: bytes go through as they come. */
+
+import { isObject } from '../core/json.ts';
+import { lineSplitter } from './lines.ts';
+import type { Link } from './link.ts';
+import type { Relay, RelayEnd } from './relay.ts';
+import { CODES, errorMessage, idKey, kindOf, type RequestId, type WireMessage } from './wire.ts';
+
+/**
+ * Forwards first and reads afterwards, and only to know which requests are open: when the server goes away, they are answered for it.
+ * Both links must be of bytes.
+ */
+export async function byteRelay(client: Link, server: Link): Promise<Relay> {
+  const open = new Map<string, RequestId>();
+  let finish: (end: RelayEnd) => void = () => {};
+  const ended = new Promise<RelayEnd>((resolve) => void (finish = resolve));
+  let isOver = false;
+  const end = (by: RelayEnd['by'], why: string): void => {
+    if (isOver) return;
+    isOver = true;
+    const unanswered = by === 'server' ? open.values() : [];
+    for (const id of unanswered) client.send({ message: errorMessage(id, CODES.internal, `the server is gone: ${why}`) });
+    void Promise.allSettled([client.close(), server.close()]).then(() => finish({ by, why }));
+  };
+  // Both kinds have an id.
+  const asked = reader((message) => kindOf(message) === 'request' && open.set(idKey(message.id as RequestId), message.id as RequestId));
+  const answered = reader((message) => kindOf(message) === 'response' && open.delete(idKey(message.id as RequestId)));
+  await server.start({ ...carrying(server, client, answered), onClose: (why) => end('server', why) });
+  await client.start({ ...carrying(client, server, asked), onClose: (why) => end('client', why) });
+  return {
+    toClient: (message) => void client.send({ message }),
+    toServer: (message) => void server.send({ message }),
+    isOpen: (id) => open.has(idKey(id)),
+    ended,
+    async close() {
+      end('close', 'closed');
+      await ended;
+    },
+  };
+}
+
+const NONE: WireMessage = Object.freeze({});
+
+const carrying = (from: Link, to: Link, read: (chunk: Uint8Array) => void) => ({
+  onFrame: () => {},
+  onGarbage: () => {},
+  onChunk(chunk: Uint8Array): void {
+    if (!to.send({ message: NONE, bytes: chunk })) {
+      from.pause();
+      to.onDrain(() => from.resume());
+    }
+    read(chunk);
+  },
+});
+
+function reader(onMessage: (message: WireMessage) => unknown): (chunk: Uint8Array) => void {
+  const splitter = lineSplitter(
+    (bytes) => {
+      try {
+        const message: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+        if (isObject(message)) onMessage(message as WireMessage);
+      } catch {
+        // Whoever gets it will say so.
+      }
+    },
+    () => {},
+  );
+  return (chunk) => splitter.push(chunk);
+}
