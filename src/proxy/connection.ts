@@ -6,6 +6,7 @@ import { oneLine } from '../core/errors.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
 import type { ApprovalPrompt, GovernedTools, GovernOptions, Turn } from '../index.ts';
 import type { ApprovalStore } from '../policy/approvals/approval-store.ts';
+import { askEverywhere } from './ask-everywhere.ts';
 import { type CallParts, serveCall } from './calls.ts';
 import { type CatalogOptions, createCatalog } from './catalog.ts';
 import { answerFrom, canElicit, CONSENT_KEY, consentForm } from './elicitation.ts';
@@ -14,11 +15,22 @@ import { keptApprovals } from './kept-approvals.ts';
 import type { Frame, Link } from './link.ts';
 import { createLists } from './lists.ts';
 import { createOutgoing } from './outgoing.ts';
+import { queuePrompt } from './queue-prompt.ts';
 import { type Relay, relay } from './relay.ts';
 import { createRounds } from './rounds.ts';
 import { serverExecutor } from './server-calls.ts';
 import type { ProxySpans } from './spans.ts';
-import { isRequestId, kindOf, metaOf, modernVersionOf, objectAt, paramsOf, resultMessage, type WireMessage } from './wire.ts';
+import {
+  isRequestId,
+  kindOf,
+  metaOf,
+  modernVersionOf,
+  notificationMessage,
+  objectAt,
+  paramsOf,
+  resultMessage,
+  type WireMessage,
+} from './wire.ts';
 
 export interface ConnectionParts extends CatalogOptions {
   /** Makes the dispatcher of this connection. */
@@ -34,6 +46,10 @@ export interface ConnectionParts extends CatalogOptions {
   readonly spans: ProxySpans;
   /** How long a client may take to come back with an answer. */
   readonly returnMs: number;
+  /** How long a client that waits is kept waiting for a person. */
+  readonly patienceMs: number;
+  /** How long the queue is watched where nobody can be asked. */
+  readonly waitMs: number;
   readonly clock: Clock;
   readonly createId: CreateId;
   readonly report: (problem: string) => void;
@@ -48,6 +64,9 @@ interface Client {
 
 /** How long calls may take to be answered once their server is gone. */
 const LAST_WORDS_MS = 5000;
+
+/** How often the queue is looked at while somebody is asked. */
+const POLL_MS = 250;
 
 /** Connects the two. Resolves when both links are started. */
 export async function governedRelay(client: Link, server: Link, parts: ConnectionParts): Promise<Relay> {
@@ -80,7 +99,17 @@ export async function governedRelay(client: Link, server: Link, parts: Connectio
     const { result } = await toClient.request('elicitation/create', form, { signal, about: exchange.request });
     return answerFrom(result, question, known.name);
   };
-  const governed = parts.govern({ tools: [], executor, prompts: [elicitation, ...parts.prompts] });
+  const people = askEverywhere({
+    channels: [elicitation, ...parts.prompts],
+    queue: queuePrompt({ store: parts.approvals, clock: parts.clock, pollMs: POLL_MS, maxMs: parts.returnMs }, (callId) => {
+      const args = exchanges.byCall(callId)?.params.arguments ?? {};
+      return isObject(args) ? args : null;
+    }),
+    ...{ clock: parts.clock, waitMs: parts.waitMs },
+    patienceMs: ({ callId }) => (exchanges.byCall(callId)?.isModern === true ? null : parts.patienceMs),
+    onWaiting: ({ callId }, beat) => heartbeat(exchanges.byCall(callId), beat),
+  });
+  const governed = parts.govern({ tools: [], executor, prompts: [people] });
   const catalog = createCatalog(governed, parts, parts.report);
   const lists = createLists(catalog, toServer);
   const calls: CallParts = {
@@ -135,6 +164,14 @@ export async function governedRelay(client: Link, server: Link, parts: Connectio
     },
     parts.report,
   );
+
+  /** So small that whatever the server reports is more. */
+  function heartbeat(exchange: Exchange | undefined, beat: number): void {
+    const { meta, request = null } = exchange ?? {};
+    if (meta?.progressToken === undefined || request === null) return;
+    const progress = { progressToken: meta.progressToken, progress: beat / 1e9, message: 'waiting for somebody to decide' };
+    client.send({ message: notificationMessage('notifications/progress', progress) }, request);
+  }
 
   /** What only passes by is looked at where it says something about the client. */
   function notes(frame: Frame): boolean {

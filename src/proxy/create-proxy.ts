@@ -46,6 +46,10 @@ export interface ProxyOptions extends CatalogOptions {
   readonly session?: Partial<Turn>;
   /** How long a client may take to come back with an answer, in milliseconds. @default 600_000 */
   readonly returnMs?: number;
+  /** How long a client that waits for an answer is kept waiting for a person, in milliseconds; then the call waits in the queue. @default 50_000 */
+  readonly patienceMs?: number;
+  /** How long a call waits for an answer from the queue where nobody can be asked, in milliseconds. @default 0 */
+  readonly waitMs?: number;
   /** Told what was dropped or hidden, without its content. @default a warning of the process */
   readonly report?: (problem: string) => void;
   readonly clock?: Clock;
@@ -70,6 +74,8 @@ const EXPECTED = {
   howToApprove: expected.function,
   session: expected.object,
   returnMs: expected.integer(1),
+  patienceMs: expected.integer(1),
+  waitMs: expected.integer(0),
   report: expected.function,
   onBadSchema: expected.oneOf('hide', 'pass'),
   trustAnnotations: expected.boolean,
@@ -78,6 +84,8 @@ const EXPECTED = {
 } as const;
 
 const RETURN_MS = 600_000;
+/** Clients give up after a minute. */
+const PATIENCE_MS = 50_000;
 
 /** Results go to a client that asked for all of them: cutting one is for a layer to decide. */
 const WHOLE = { maxPreviewBytes: 33_554_432 };
@@ -95,6 +103,8 @@ export function createProxy(options: ProxyOptions): Proxy {
     howToApprove: options.howToApprove ?? ((id) => `Somebody has to approve it first (${id}); then make the same call again.`),
     scrub: (text) => scrubs.reduce((clean, scrub) => scrub(clean), text),
     returnMs: options.returnMs ?? RETURN_MS,
+    patienceMs: options.patienceMs ?? PATIENCE_MS,
+    waitMs: options.waitMs ?? 0,
     onBadSchema: options.onBadSchema ?? 'hide',
     trustAnnotations: options.trustAnnotations ?? false,
   };

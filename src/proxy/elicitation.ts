@@ -3,6 +3,7 @@
 import { oneLine } from '../core/errors.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
 import type { ApprovalAnswer, ApprovalQuestion } from '../index.ts';
+import { queueIdOf } from './queue-prompt.ts';
 
 /** Under which ours stands among the questions of a round. */
 export const CONSENT_KEY = 'allium_consent';
@@ -22,7 +23,7 @@ export function consentForm({ id, toolName, shown, options }: ApprovalQuestion):
   const text = oneLineJson(shown);
   const cut =
     text.length > MAX_SHOWN
-      ? `${text.slice(0, MAX_SHOWN)}… (${text.length - MAX_SHOWN} characters more: allium approvals show ${id})`
+      ? `${text.slice(0, MAX_SHOWN)}… (${text.length - MAX_SHOWN} characters more: allium approvals show ${queueIdOf(id)})`
       : text;
   return {
     message: `The agent wants to call ${oneLine(toolName)}: ${cut}`,
