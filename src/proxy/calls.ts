@@ -1,14 +1,16 @@
 /** A call of the client's, from its request to the answer. */
 
 import { isObject, type JsonObject } from '../core/json.ts';
-import { causeOf, isAlliumError, type ToolProgress, type ToolResult } from '../index.ts';
+import { causeOf, type GovernedTools, isAlliumError, type ToolProgress, type ToolResult } from '../index.ts';
 import { callErrorOf, callResultOf } from './call-result.ts';
 import type { Catalog } from './catalog.ts';
+import type { ClientFacts } from './client-facts.ts';
 import type { ConnectionParts } from './connection.ts';
 import { clientIsThere, type Exchange, type Exchanges } from './exchange.ts';
 import type { KeptApprovals } from './kept-approvals.ts';
 import type { Lists } from './lists.ts';
 import type { Rounds } from './rounds.ts';
+import { endOfAnswer } from './spans.ts';
 import {
   CODES,
   errorMessage,
@@ -21,7 +23,6 @@ import {
   resultMessage,
   type WireMessage,
 } from './wire.ts';
-import type { GovernedTools } from '../index.ts';
 
 export interface CallParts {
   readonly governed: GovernedTools;
@@ -31,9 +32,7 @@ export interface CallParts {
   readonly exchanges: Exchanges;
   readonly kept: KeptApprovals;
   readonly connection: ConnectionParts;
-  /** What a client of the older protocol said that it can do. */
-  readonly capabilities: () => JsonObject;
-  readonly protocol: () => string | null;
+  readonly facts: ClientFacts;
   readonly transport: 'pipe' | 'tcp';
   readonly toClient: (message: WireMessage, about?: RequestId) => void;
 }
@@ -64,7 +63,7 @@ export async function serveCall(message: WireMessage, parts: CallParts): Promise
   }
 }
 
-function exchangeFrom(message: WireMessage, params: JsonObject, { capabilities, connection }: CallParts): Exchange {
+function exchangeFrom(message: WireMessage, params: JsonObject, { facts, connection }: CallParts): Exchange {
   const meta = metaOf(message);
   const isModern = modernVersionOf(message) !== null;
   const { _meta, inputResponses: _responses, requestState: _state, ...own } = params;
@@ -72,7 +71,7 @@ function exchangeFrom(message: WireMessage, params: JsonObject, { capabilities, 
     callId: `call_${connection.createId()}`,
     params: own,
     isModern,
-    capabilities: isModern ? objectAt(meta, 'io.modelcontextprotocol/clientCapabilities') : capabilities(),
+    capabilities: isModern ? objectAt(meta, 'io.modelcontextprotocol/clientCapabilities') : facts.capabilities,
     abort: new AbortController(),
     meta,
     request: message.id as RequestId, // It is a request.
@@ -86,17 +85,14 @@ function exchangeFrom(message: WireMessage, params: JsonObject, { capabilities, 
 async function answerCall(exchange: Exchange, name: string, parts: CallParts): Promise<void> {
   const { lists, connection, toClient, transport } = parts;
   const { abort, meta, request, isModern } = exchange;
-  const facts = { toolName: name, request, meta, transport, protocol: parts.protocol(), sessionId: connection.turn.sessionId };
+  const facts = { toolName: name, request, meta, transport, protocol: parts.facts.protocol, sessionId: connection.turn.sessionId };
   const answer = await connection.spans.server(
     facts,
     async () => {
       await lists.ensure(meta, abort.signal);
       return govern(exchange, name, parts);
     },
-    (message) => {
-      const code = objectAt(message, 'error').code;
-      return typeof code === 'number' ? { code } : { isError: objectAt(message, 'result').isError === true };
-    },
+    endOfAnswer,
   );
   if (exchange.isDropped) return;
   if (isModern) await clientIsThere(exchange, abort.signal);

@@ -2,35 +2,22 @@
 
 import type { Clock } from '../core/clock.ts';
 import type { CreateId } from '../core/ids.ts';
-import { oneLine } from '../core/errors.ts';
-import { isObject, type JsonObject } from '../core/json.ts';
 import type { ApprovalPrompt, GovernedTools, GovernOptions, Turn } from '../index.ts';
 import type { ApprovalStore } from '../policy/approvals/approval-store.ts';
-import { askEverywhere } from './ask-everywhere.ts';
 import { type CallParts, serveCall } from './calls.ts';
-import { type CatalogOptions, createCatalog } from './catalog.ts';
-import { answerFrom, canElicit, CONSENT_KEY, consentForm } from './elicitation.ts';
-import { createExchanges, type Exchange } from './exchange.ts';
+import { type Catalog, type CatalogOptions, createCatalog } from './catalog.ts';
+import { clientFacts } from './client-facts.ts';
+import { createExchanges, type Exchanges } from './exchange.ts';
 import { keptApprovals } from './kept-approvals.ts';
 import type { Frame, Link } from './link.ts';
-import { createLists } from './lists.ts';
-import { createOutgoing } from './outgoing.ts';
-import { queuePrompt } from './queue-prompt.ts';
-import { type Relay, relay } from './relay.ts';
+import { createLists, type Lists } from './lists.ts';
+import { createOutgoing, type Outgoing } from './outgoing.ts';
+import { peoplePrompt } from './people.ts';
+import { type Relay, relay, type RelayHooks } from './relay.ts';
 import { createRounds } from './rounds.ts';
-import { serverExecutor } from './server-calls.ts';
-import type { ProxySpans } from './spans.ts';
-import {
-  isRequestId,
-  kindOf,
-  metaOf,
-  modernVersionOf,
-  notificationMessage,
-  objectAt,
-  paramsOf,
-  resultMessage,
-  type WireMessage,
-} from './wire.ts';
+import { serverExecutor, type ServerExecutor } from './server-calls.ts';
+import { endOfAnswer, type ProxySpans } from './spans.ts';
+import { isRequestId, kindOf, paramsOf, type RequestId, resultMessage, type WireMessage } from './wire.ts';
 
 export interface ConnectionParts extends CatalogOptions {
   /** Makes the dispatcher of this connection. */
@@ -55,160 +42,95 @@ export interface ConnectionParts extends CatalogOptions {
   readonly report: (problem: string) => void;
 }
 
-/** What a client said of itself. */
-interface Client {
-  capabilities: JsonObject;
-  protocol: string | null;
-  name: string;
-}
-
 /** How long calls may take to be answered once their server is gone. */
 const LAST_WORDS_MS = 5000;
 
-/** How often the queue is looked at while somebody is asked. */
-const POLL_MS = 250;
-
 /** Connects the two. Resolves when both links are started. */
-export async function governedRelay(client: Link, server: Link, parts: ConnectionParts): Promise<Relay> {
-  const known: Client = { capabilities: {}, protocol: null, name: 'the client' };
+export function governedRelay(client: Link, server: Link, connection: ConnectionParts): Promise<Relay> {
+  const toClient = (message: WireMessage, about?: RequestId): void => void client.send({ message }, about);
+  const facts = clientFacts();
   const exchanges = createExchanges();
-  const underWay = new Set<Promise<void>>();
-  const toClient = createOutgoing((message, about) => void client.send({ message }, about));
-  const toServer = createOutgoing((message) => void server.send({ message }));
-  const rounds = createRounds(parts, (id, result) => void client.send({ message: resultMessage(id, result) }));
-  const factsOf = (exchange: Exchange, toolName: string) => ({
-    ...{ toolName, request: null, meta: exchange.meta, transport: server.transport, sessionId: parts.turn.sessionId },
-    protocol: known.protocol,
-  });
+  const asks = createOutgoing(toClient);
+  const requests = createOutgoing((message) => void server.send({ message }));
+  const rounds = createRounds(connection, (id, result) => toClient(resultMessage(id, result)));
+  const { turn, approvals, clock, report, spans } = connection;
   const executor = serverExecutor({
     exchanges,
-    server: toServer,
+    server: requests,
     ask: (exchange, questions, signal) => rounds.ask(exchange, questions, signal),
-    around: (exchange, name, send) => parts.spans.client(factsOf(exchange, name), send, endOfAnswer),
+    around: ({ meta }, toolName, send) => {
+      const { protocol } = facts;
+      const known = { toolName, meta, protocol, request: null, transport: server.transport, sessionId: turn.sessionId };
+      return spans.client(known, send, endOfAnswer);
+    },
   });
+  const people = peoplePrompt({ exchanges, rounds, client: asks, facts, connection, toClient });
+  const governed = connection.govern({ tools: [], executor, prompts: [people] });
+  const catalog = createCatalog(governed, connection, report);
+  const lists = createLists(catalog, requests);
+  const kept = keptApprovals(approvals, turn.sessionId, clock);
+  const calls: CallParts = { governed, catalog, lists, rounds, exchanges, connection, kept, facts, toClient, transport: client.transport };
+  const hooks = hooksOf({ calls, asks, requests, lists, catalog, exchanges, executor, clock });
+  return relay(client, server, hooks, report);
+}
 
-  const elicitation: ApprovalPrompt = async (question) => {
-    const exchange = exchanges.byCall(question.callId);
-    if (exchange === undefined || exchange.request === null || !canElicit(exchange.capabilities)) return null;
-    const form = consentForm(question);
-    const { signal } = question;
-    if (exchange.isModern) {
-      const asked = { [CONSENT_KEY]: { method: 'elicitation/create', params: { mode: 'form', ...form } } };
-      return answerFrom((await rounds.ask(exchange, asked, signal))[CONSENT_KEY], question, known.name);
-    }
-    const { result } = await toClient.request('elicitation/create', form, { signal, about: exchange.request });
-    return answerFrom(result, question, known.name);
-  };
-  const people = askEverywhere({
-    channels: [elicitation, ...parts.prompts],
-    queue: queuePrompt({ store: parts.approvals, clock: parts.clock, pollMs: POLL_MS, maxMs: parts.returnMs }, (callId) => {
-      const args = exchanges.byCall(callId)?.params.arguments ?? {};
-      return isObject(args) ? args : null;
-    }),
-    ...{ clock: parts.clock, waitMs: parts.waitMs },
-    patienceMs: ({ callId }) => (exchanges.byCall(callId)?.isModern === true ? null : parts.patienceMs),
-    onWaiting: ({ callId }, beat) => heartbeat(exchanges.byCall(callId), beat),
-  });
-  const governed = parts.govern({ tools: [], executor, prompts: [people] });
-  const catalog = createCatalog(governed, parts, parts.report);
-  const lists = createLists(catalog, toServer);
-  const calls: CallParts = {
-    ...{ governed, catalog, lists, rounds, exchanges, connection: parts },
-    kept: keptApprovals(parts.approvals, parts.turn.sessionId, parts.clock),
-    capabilities: () => known.capabilities,
-    protocol: () => known.protocol,
-    transport: client.transport,
-    toClient: (message, about) => void client.send({ message }, about),
-  };
-  const serve = (message: WireMessage): void => {
+interface HookParts {
+  readonly calls: CallParts;
+  readonly asks: Outgoing;
+  readonly requests: Outgoing;
+  readonly lists: Lists;
+  readonly catalog: Catalog;
+  readonly exchanges: Exchanges;
+  readonly executor: ServerExecutor;
+  readonly clock: Clock;
+}
+
+function hooksOf({ calls, asks, requests, lists, catalog, exchanges, executor, clock }: HookParts): RelayHooks {
+  const underWay = new Set<Promise<void>>();
+  const serve = (message: WireMessage): true => {
     const served = serveCall(message, calls).finally(() => underWay.delete(served));
     underWay.add(served);
+    return true;
   };
   const dropAll = (why: string): void => {
     for (const exchange of exchanges.all) exchange.abort.abort(new Error(why));
   };
-
-  return relay(
-    client,
-    server,
-    {
-      fromClient(frame) {
-        const { message } = frame;
-        if (kindOf(message) === 'response') return toClient.settle(message);
-        if (message.method === 'tools/call' && isRequestId(message.id)) serve(message);
-        else if (message.method === 'notifications/cancelled') return cancel(message);
-        else return notes(frame);
-        return true;
-      },
-      fromServer(frame) {
-        const { message } = frame;
-        if (message.method === 'notifications/tools/list_changed') catalog.expire();
-        if (message.method === 'notifications/progress') return progressed(message);
-        if (kindOf(message) !== 'response') return false;
-        return toServer.settle(message);
-      },
-      rewritten: (message) => lists.answered(message),
-      async onServerGone(why) {
-        toServer.fail(why);
-        dropAll('the server is gone');
-        await Promise.race([
-          Promise.allSettled(underWay),
-          new Promise((resolve) => parts.clock.after(LAST_WORDS_MS, () => resolve(undefined))),
-        ]);
-      },
-      onClientGone() {
-        for (const exchange of exchanges.all) exchange.isDropped = true;
-        toClient.fail('the client is gone');
-        dropAll('the client is gone');
-      },
+  return {
+    fromClient({ message }) {
+      if (kindOf(message) === 'response') return asks.settle(message);
+      if (message.method === 'tools/call') return isRequestId(message.id) ? serve(message) : true;
+      if (message.method === 'notifications/cancelled') return isCancelled(message, exchanges);
+      calls.facts.note(message);
+      if (message.method === 'tools/list' && isRequestId(message.id)) lists.asked(message);
+      return false;
     },
-    parts.report,
-  );
-
-  /** So small that whatever the server reports is more. */
-  function heartbeat(exchange: Exchange | undefined, beat: number): void {
-    const { meta, request = null } = exchange ?? {};
-    if (meta?.progressToken === undefined || request === null) return;
-    const progress = { progressToken: meta.progressToken, progress: beat / 1e9, message: 'waiting for somebody to decide' };
-    client.send({ message: notificationMessage('notifications/progress', progress) }, request);
-  }
-
-  /** What only passes by is looked at where it says something about the client. */
-  function notes(frame: Frame): boolean {
-    const { message } = frame;
-    if (message.method === 'initialize') {
-      const { capabilities, protocolVersion } = paramsOf(message);
-      known.capabilities = isObject(capabilities) ? capabilities : {};
-      known.protocol = typeof protocolVersion === 'string' ? protocolVersion : null;
-      known.name = nameOf(objectAt(paramsOf(message), 'clientInfo'));
-    } else if (modernVersionOf(message) !== null) {
-      known.protocol = modernVersionOf(message);
-      known.name = nameOf(objectAt(metaOf(message), 'io.modelcontextprotocol/clientInfo'));
-    }
-    if (message.method === 'tools/list' && isRequestId(message.id)) lists.asked(message);
-    return false;
-  }
-
-  function cancel(message: WireMessage): boolean {
-    const { requestId } = paramsOf(message);
-    const exchange = isRequestId(requestId) ? exchanges.byRequest(requestId) : undefined;
-    if (exchange === undefined) return false;
-    exchange.isDropped = true;
-    exchange.abort.abort(new Error('the client cancelled the call'));
-    return true;
-  }
-
-  function progressed(message: WireMessage): boolean {
-    const params = paramsOf(message);
-    const exchange = exchanges.byToken(params.progressToken);
-    if (exchange !== undefined) executor.progress(exchange, params);
-    return exchange !== undefined;
-  }
+    fromServer({ message }: Frame) {
+      if (kindOf(message) === 'response') return requests.settle(message);
+      if (message.method === 'notifications/tools/list_changed') catalog.expire();
+      const exchange = message.method === 'notifications/progress' ? exchanges.byToken(paramsOf(message).progressToken) : undefined;
+      if (exchange !== undefined) executor.progress(exchange, paramsOf(message));
+      return exchange !== undefined;
+    },
+    rewritten: (message) => lists.answered(message),
+    async onServerGone(why) {
+      requests.fail(why);
+      dropAll('the server is gone');
+      await Promise.race([Promise.allSettled(underWay), new Promise<void>((resolve) => clock.after(LAST_WORDS_MS, resolve))]);
+    },
+    onClientGone() {
+      for (const exchange of exchanges.all) exchange.isDropped = true;
+      asks.fail('the client is gone');
+      dropAll('the client is gone');
+    },
+  };
 }
 
-const nameOf = ({ name }: JsonObject): string => (typeof name === 'string' && name !== '' ? oneLine(name).slice(0, 100) : 'the client');
-
-function endOfAnswer(message: WireMessage): { isError?: boolean; code?: number } {
-  const { code } = objectAt(message, 'error');
-  return typeof code === 'number' ? { code } : { isError: objectAt(message, 'result').isError === true };
+/** Nothing runs for a call that was taken back, whatever anybody decides about it later. */
+function isCancelled(message: WireMessage, exchanges: Exchanges): boolean {
+  const { requestId } = paramsOf(message);
+  const exchange = isRequestId(requestId) ? exchanges.byRequest(requestId) : undefined;
+  if (exchange === undefined) return false;
+  exchange.isDropped = true;
+  exchange.abort.abort(new Error('the client cancelled the call'));
+  return true;
 }

@@ -15,7 +15,7 @@ import {
 } from '@opentelemetry/api';
 import type { JsonObject } from '../core/json.ts';
 import { oneLine } from '../core/errors.ts';
-import type { RequestId } from './wire.ts';
+import { objectAt, type RequestId, type WireMessage } from './wire.ts';
 
 /** What is known of a request. */
 export interface SpanFacts {
@@ -101,4 +101,10 @@ async function ended<T>(span: Span, work: Promise<T>, endOf: (value: T) => SpanE
   } finally {
     span.end();
   }
+}
+
+/** How an answer is told in a span. */
+export function endOfAnswer(message: WireMessage): SpanEnd {
+  const { code } = objectAt(message, 'error');
+  return typeof code === 'number' ? { code } : { isError: objectAt(message, 'result').isError === true };
 }
