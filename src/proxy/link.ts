@@ -6,6 +6,8 @@ import type { RequestId, WireMessage } from './wire.ts';
 export interface Frame {
   readonly message: WireMessage;
   readonly bytes?: Uint8Array;
+  /** The request whose stream it came in on, where the transport has a stream for each. */
+  readonly about?: RequestId;
 }
 
 export interface LinkHandlers {

@@ -1,0 +1,59 @@
+/** The receiving half of a link whose messages arrive in many HTTP requests: kept until somebody listens, and told one end. */
+
+import type { Frame, LinkHandlers } from '../link.ts';
+import type { RequestId, WireMessage } from '../wire.ts';
+
+export interface Inbox {
+  /** `about` is the request on whose stream it came. */
+  push(message: WireMessage, about?: RequestId): void;
+  /** Something came that is no message. */
+  complain(problem: string): void;
+  start(handlers: LinkHandlers): void;
+  pause(): void;
+  resume(): void;
+  /** Resolves as soon as more is wanted. Whoever reads from a socket waits for it first. */
+  ready(): Promise<void>;
+  end(why: string): void;
+  isOpen(): boolean;
+}
+
+export function createInbox(): Inbox {
+  const early: Frame[] = [];
+  const waiting: (() => void)[] = [];
+  let handlers: LinkHandlers | null = null;
+  let isPaused = false;
+  let ended: string | null = null;
+
+  const release = (): void => {
+    for (const go of waiting.splice(0)) go();
+  };
+  return {
+    push(message, about) {
+      if (ended !== null) return;
+      const frame: Frame = about === undefined ? { message } : { message, about };
+      if (handlers === null) early.push(frame);
+      else handlers.onFrame(frame);
+    },
+    complain(problem) {
+      if (ended === null) handlers?.onGarbage(problem);
+    },
+    start(given) {
+      handlers = given;
+      for (const frame of early.splice(0)) given.onFrame(frame);
+      if (ended !== null) given.onClose(ended);
+    },
+    pause: () => void (isPaused = true),
+    resume() {
+      isPaused = false;
+      release();
+    },
+    ready: () => (isPaused && ended === null ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve()),
+    end(why) {
+      if (ended !== null) return;
+      ended = why;
+      release();
+      handlers?.onClose(why);
+    },
+    isOpen: () => ended === null,
+  };
+}

@@ -1,0 +1,56 @@
+/** Bodies of an HTTP server's answers: one JSON text, or events until the stream ends. */
+
+import { isObject } from '../../core/json.ts';
+import { MAX_LINE_BYTES } from '../lines.ts';
+import { isRequestId, type RequestId, type WireMessage } from '../wire.ts';
+import { type EventHandlers, eventParser } from './events.ts';
+
+/** `ready` resolves when more may be read. */
+export interface ReadGate {
+  ready(): Promise<void>;
+}
+
+export const isEventStream = (response: Response): boolean => essenceOf(response) === 'text/event-stream';
+export const isJson = (response: Response): boolean => essenceOf(response) === 'application/json';
+
+const essenceOf = ({ headers }: Response): string => (headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+
+/** Reads events to the end of a stream, which may also break. */
+export async function readEvents(response: Response, gate: ReadGate, handlers: EventHandlers): Promise<void> {
+  const parser = eventParser(handlers);
+  for await (const chunk of chunksOf(response)) {
+    await gate.ready();
+    parser.push(chunk);
+  }
+}
+
+/** The object that a body is, or `null` for what is none or too large. */
+export async function readObject(response: Response, gate: ReadGate): Promise<WireMessage | null> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of chunksOf(response)) {
+    size += chunk.length;
+    // Leaving the loop lets go of the connection.
+    if (size > MAX_LINE_BYTES) return null;
+    chunks.push(chunk);
+  }
+  await gate.ready();
+  try {
+    const parsed: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    // What was parsed from JSON is JSON.
+    return isObject(parsed) ? (parsed as WireMessage) : null;
+  } catch {
+    return null;
+  }
+}
+
+async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array> {
+  // The types of the stream do not say that it can be iterated over, or what it consists of. Bodies of responses are bytes.
+  if (body !== null) yield* body as unknown as AsyncIterable<Uint8Array>;
+}
+
+/** An error as the answer to a request, although servers that refuse before they read do not know its id. */
+export function errorFor(id: RequestId, body: WireMessage | null): WireMessage | null {
+  if (body === null || !isObject(body.error)) return null;
+  return isRequestId(body.id) && body.id !== id ? null : { ...body, jsonrpc: '2.0', id };
+}
