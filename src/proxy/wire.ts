@@ -16,6 +16,9 @@ export function kindOf(message: WireMessage): Kind | null {
   return isRequestId(message.id) && ('result' in message || 'error' in message) ? 'response' : null;
 }
 
+/** Empty for an answer. */
+export const methodOf = ({ method }: WireMessage): string => (typeof method === 'string' ? method : '');
+
 export const isRequestId = (value: unknown): value is RequestId =>
   typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value));
 

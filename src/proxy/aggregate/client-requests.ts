@@ -1,0 +1,128 @@
+/** What the client asked and has no answer to yet. Each request is answered once, or cancelled and then never. */
+
+import { oneLine } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/json.ts';
+import type { Frame } from '../link.ts';
+import { CODES, errorMessage, idKey, isRequestId, paramsOf, type RequestId, resultMessage, type WireMessage } from '../wire.ts';
+import { type Edit, editFrame } from './edit-frame.ts';
+import { awayText, complete, isReady, type Session } from './session.ts';
+import type { Upstream } from './upstream.ts';
+
+export interface ClientRequest {
+  readonly frame: Frame;
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params: JsonObject;
+  /** Answered or cancelled. */
+  isOver(): boolean;
+  result(fields: JsonObject): void;
+  error(code: number, message: string, data?: JsonObject): void;
+  /** Gives on what a server answered, byte for byte but for the id. */
+  pass(answer: Frame): void;
+  /** Asks one server. Cancelling the request cancels this too. */
+  ask(upstream: Upstream, frame: Frame, edits: readonly Edit[], onAnswer: (answer: Frame | null) => void): number;
+  onCancel(listener: () => void): void;
+}
+
+export interface ClientRequests {
+  /** `null` where the id is in use: two answers to one id could not be told apart. */
+  open(frame: Frame): ClientRequest | null;
+  /** Handles `notifications/cancelled` of the client. */
+  cancel(notification: WireMessage): void;
+}
+
+interface Part {
+  readonly upstream: Upstream;
+  readonly id: number;
+}
+
+export function clientRequests(session: Session): ClientRequests {
+  const open = new Map<string, { cancel(reason: string | null): void }>();
+  return {
+    open(frame) {
+      // Only requests come here, and those have an id and a method.
+      const { id, method } = frame.message as { readonly id: RequestId; readonly method: string };
+      const key = idKey(id);
+      if (open.has(key)) return null;
+      const parts = new Set<Part>();
+      const listeners: (() => void)[] = [];
+      const end = (): boolean => open.get(key) === own && open.delete(key);
+      const own = {
+        cancel(reason: string | null): void {
+          end();
+          for (const { upstream, id: number } of parts) upstream.cancel(number, reason);
+          for (const listener of listeners) listener();
+        },
+      };
+      open.set(key, own);
+      const answer = (made: Frame): void => {
+        if (end()) session.toClient(made);
+      };
+      return {
+        frame,
+        id,
+        method,
+        params: paramsOf(frame.message),
+        isOver: () => open.get(key) !== own,
+        result: (fields) => answer({ message: resultMessage(id, complete(session, fields)) }),
+        error: (code, message, data) => answer({ message: errorWith(id, code, message, data) }),
+        pass: (got) => answer(editFrame(got, [{ path: ['id'], value: id }])),
+        ask: (upstream, asked, edits, onAnswer) => track(parts, upstream, asked, edits, onAnswer),
+        onCancel: (listener) => void listeners.push(listener),
+      };
+    },
+    cancel(notification) {
+      const { requestId, reason } = paramsOf(notification);
+      if (isRequestId(requestId)) open.get(idKey(requestId))?.cancel(typeof reason === 'string' ? reason : null);
+    },
+  };
+}
+
+function track(
+  parts: Set<Part>,
+  upstream: Upstream,
+  frame: Frame,
+  edits: readonly Edit[],
+  onAnswer: (answer: Frame | null) => void,
+): number {
+  let part: Part | null = null;
+  let isAnswered = false;
+  const id = upstream.request(frame, edits, (answer) => {
+    isAnswered = true;
+    if (part !== null) parts.delete(part);
+    onAnswer(answer);
+  });
+  part = { upstream, id };
+  // A server that is gone answers before its number is known.
+  if (!isAnswered) parts.add(part);
+  return id;
+}
+
+function errorWith(id: RequestId, code: number, message: string, data: JsonObject | undefined): WireMessage {
+  const made = errorMessage(id, code, message);
+  return data === undefined ? made : { ...made, error: { code, message, data } };
+}
+
+/**
+ * Hands a request to one server, once it is there, and its answer back. Where it is not, the client is told which one: `executed`
+ * says whether the server can have acted on it. `onResult` sees the answer before it is given on.
+ */
+export function forward(request: ClientRequest, upstream: Upstream, edits: readonly Edit[], onResult?: (answer: Frame) => void): void {
+  const go = (): void => {
+    if (request.isOver()) return;
+    if (!isReady(upstream)) return request.error(CODES.internal, awayText(upstream), { server: upstream.name, executed: 'no' });
+    request.ask(upstream, request.frame, edits, (answer) => {
+      if (answer === null) return request.error(CODES.internal, goneText(upstream), { server: upstream.name, executed: 'unknown' });
+      onResult?.(answer);
+      request.pass(answer);
+    });
+  };
+  // At once where that is possible: what the client sends in order arrives in order.
+  if (isReady(upstream)) go();
+  else void upstream.available().then(go);
+}
+
+function goneText(upstream: Upstream): string {
+  const standing = upstream.standing();
+  return `server "${oneLine(upstream.name)}" is gone${'why' in standing ? `: ${oneLine(standing.why)}` : ''}. Whether it did what was asked is not known`;
+}

@@ -1,0 +1,55 @@
+/** All pages of one server's list, within bounds that the server does not set. */
+
+import { isObject, type JsonObject } from '../../core/json.ts';
+import type { Frame } from '../link.ts';
+import { metaOf, paramsOf, requestMessage } from '../wire.ts';
+import type { ClientRequest } from './client-requests.ts';
+import type { Upstream } from './upstream.ts';
+
+export interface ListKind {
+  readonly method: string;
+  /** Where the items are in a result. */
+  readonly member: string;
+  readonly capability: 'tools' | 'prompts' | 'resources';
+}
+
+const MAX_PAGES = 100;
+const MAX_ITEMS = 10_000;
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** A list, or why there is none. */
+export type Collected = { readonly items: readonly JsonObject[]; readonly isCut: boolean } | { readonly problem: string };
+
+/** Asks in the name of a request of the client, with what that says about the client and without what belongs to it alone. */
+export async function collectPages(request: ClientRequest, upstream: Upstream, kind: ListKind): Promise<Collected> {
+  const items: JsonObject[] = [];
+  const cursors = new Set<string>();
+  let cursor: string | undefined;
+  let bytes = 0;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const answer = await ask(request, upstream, kind, cursor);
+    if (answer === null) return { problem: 'it is gone' };
+    const { result } = answer.message;
+    const found = isObject(result) && Object.hasOwn(result, kind.member) ? result[kind.member] : undefined;
+    if (!isObject(result) || !Array.isArray(found)) return { problem: 'it answered without a list' };
+    for (const item of found as readonly unknown[]) if (isObject(item)) items.push(item as JsonObject); // It was parsed from JSON.
+    bytes += answer.bytes?.length ?? 0;
+    const next = result.nextCursor;
+    if (typeof next !== 'string' || next === '') return { items: items.slice(0, MAX_ITEMS), isCut: items.length > MAX_ITEMS };
+    if (cursors.has(next) || items.length > MAX_ITEMS || bytes > MAX_BYTES) break;
+    cursors.add(next);
+    cursor = next;
+  }
+  return { items: items.slice(0, MAX_ITEMS), isCut: true };
+}
+
+function ask(request: ClientRequest, upstream: Upstream, { method }: ListKind, cursor: string | undefined): Promise<Frame | null> {
+  const { message } = request.frame;
+  // Only a list is asked as the client asked it; looking for a resource is our own idea.
+  const { cursor: _cursor, _meta, ...rest } = request.method === method ? paramsOf(message) : {};
+  const { progressToken: _token, ...meta } = metaOf(message);
+  const params = { ...rest, ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }), ...(cursor === undefined ? {} : { cursor }) };
+  return new Promise((resolve) => {
+    request.ask(upstream, { message: requestMessage(0, method, params) }, [], resolve);
+  });
+}

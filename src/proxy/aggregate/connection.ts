@@ -1,0 +1,146 @@
+/** One connection to one server: requests under numbers of our own, and each of them answered once. */
+
+import type { Frame, Link } from '../link.ts';
+import { idKey, isRequestId, kindOf, metaOf, type RequestId } from '../wire.ts';
+import { type Edit, editFrame } from './edit-frame.ts';
+
+export interface ConnectionHandlers {
+  onRequest(frame: Frame): void;
+  onNotification(frame: Frame): void;
+  /** It is over. What was open is answered with `null` after this. */
+  onGone(why: string): void;
+  /** It takes no more now (`true`), or takes more again. */
+  onCongestion(isCongested: boolean): void;
+  report(problem: string): void;
+}
+
+/** Called once: with the answer, or with `null` when there will be none. */
+export type OnAnswer = (answer: Frame | null) => void;
+
+export interface Connection {
+  /** Rejects where the link cannot be started. */
+  start(): Promise<void>;
+  /** Sends a request with these changes, and answers the number it has there. */
+  request(frame: Frame, edits: readonly Edit[], onAnswer: OnAnswer): number;
+  /** Nobody waits for this answer any more. Answers whether somebody did. */
+  forget(id: number): boolean;
+  /** Whether progress under this token belongs to something that is open here. */
+  hasToken(token: RequestId): boolean;
+  /** Progress of a task goes on after the request that began it was answered. */
+  keepToken(token: RequestId): void;
+  send(frame: Frame): void;
+  pause(): void;
+  resume(): void;
+  /** Ends it, or waits for the end. Never rejects. */
+  close(why: string): Promise<void>;
+}
+
+/** How much may wait for a server that reads nothing, before it counts as broken. */
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+const MAX_KEPT_TOKENS = 1000;
+
+interface OpenRequest {
+  readonly onAnswer: OnAnswer;
+  readonly token: string | null;
+}
+
+/** Answers that nobody waits for are dropped: a second one could be taken for the answer to another request. */
+export function connect(link: Link, handlers: ConnectionHandlers): Connection {
+  const open = new Map<number, OpenRequest>();
+  const tokens = tokenSet();
+  let lastId = 0;
+  let isOver = false;
+  let unreadBytes: number | null = null;
+
+  const end = (why: string): void => {
+    if (isOver) return;
+    isOver = true;
+    handlers.onGone(why);
+    for (const { onAnswer } of [...open.values()]) onAnswer(null);
+    open.clear();
+  };
+  let closed: Promise<void> | null = null;
+  const close = (why: string): Promise<void> => {
+    // Marked before anybody is told: whoever is told closes as well.
+    closed ??= Promise.resolve()
+      .then(() => link.close())
+      .catch(() => handlers.report('could not be closed'));
+    end(why);
+    return closed;
+  };
+  const drained = (): void => {
+    if (unreadBytes !== null) handlers.onCongestion(false);
+    unreadBytes = null;
+  };
+  const send = (frame: Frame): void => {
+    if (isOver) return;
+    if (link.send(frame)) return drained();
+    link.onDrain(drained);
+    if (unreadBytes === null) handlers.onCongestion(true);
+    unreadBytes = (unreadBytes ?? 0) + (frame.bytes?.length ?? JSON.stringify(frame.message).length);
+    if (unreadBytes > MAX_UNREAD_BYTES) void close('it does not read what is sent to it');
+  };
+  const take = (id: number): OpenRequest | undefined => {
+    const request = open.get(id);
+    open.delete(id);
+    if (request !== undefined) tokens.release(request.token);
+    return request;
+  };
+  const onFrame = (frame: Frame): void => {
+    if (isOver) return;
+    const kind = kindOf(frame.message);
+    if (kind === 'request') return handlers.onRequest(frame);
+    if (kind === 'notification') return handlers.onNotification(frame);
+    const { id } = frame.message;
+    const request = kind === 'response' && typeof id === 'number' ? take(id) : undefined;
+    if (request === undefined) handlers.report(kind === null ? 'sent something that is no message' : 'answered a request that is not open');
+    else request.onAnswer(frame);
+  };
+
+  return {
+    start: async () => link.start({ onFrame, onGarbage: (problem) => handlers.report(`sent ${problem}`), onClose: end }),
+    request(frame, edits, onAnswer) {
+      if (isOver) {
+        onAnswer(null);
+        return 0;
+      }
+      lastId += 1;
+      const id = lastId;
+      open.set(id, { onAnswer, token: tokens.hold(metaOf(frame.message).progressToken) });
+      send(editFrame(frame, [...edits, { path: ['id'], value: id }]));
+      return id;
+    },
+    forget: (id) => take(id) !== undefined,
+    hasToken: (token) => tokens.has(token),
+    keepToken: (token) => tokens.keep(token),
+    send,
+    pause: () => link.pause(),
+    resume: () => link.resume(),
+    close,
+  };
+}
+
+/** The progress tokens of what is open, and a bounded number of those that outlive their request. */
+function tokenSet() {
+  const held = new Map<string, number>();
+  const kept = new Set<string>();
+  return {
+    hold(token: unknown): string | null {
+      if (!isRequestId(token)) return null;
+      const key = idKey(token);
+      held.set(key, (held.get(key) ?? 0) + 1);
+      return key;
+    },
+    release(key: string | null): void {
+      if (key === null) return;
+      const left = (held.get(key) ?? 1) - 1;
+      if (left > 0) held.set(key, left);
+      else held.delete(key);
+    },
+    keep(token: RequestId): void {
+      kept.add(idKey(token));
+      for (const oldest of kept.size > MAX_KEPT_TOKENS ? [...kept].slice(0, 1) : []) kept.delete(oldest);
+    },
+    has: (token: RequestId): boolean => held.has(idKey(token)) || kept.has(idKey(token)),
+  };
+}
