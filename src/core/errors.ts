@@ -35,6 +35,7 @@ export const ERROR_CODES = Object.freeze({
   ERR_INVALID_RECORDING: 'A file that was given as a recording is not one.',
   ERR_UNUSED_ANSWERS: 'A replay was closed before every recorded answer was asked for.',
   ERR_INVALID_CONFIG: 'A file that describes a stack is missing, unreadable or wrong.',
+  ERR_CLIENT_CONFIG: 'The configuration of an MCP client cannot be read, is not understood, or cannot be replaced. It was not changed.',
   ERR_INVALID_SCENARIO: 'A scenario file is missing, unreadable, wrong, or could not fail.',
   ERR_JAIL: 'A path was refused by a jail, or what it names cannot be reached inside it.',
   ERR_ADDRESS_REFUSED: 'A host name leads to an address that must not be reached.',

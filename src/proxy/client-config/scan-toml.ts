@@ -1,0 +1,142 @@
+/** Reads the TOML that people write, and keeps where everything stands. What it does not know it refuses. */
+
+import { type Cursor, cursorOf, take, takeSeries, takeText } from './cursor.ts';
+import type { Member, Value } from './document.ts';
+import { notUnderstood } from './problem.ts';
+
+const MAX_DEPTH = 100;
+const BLANK = /[ \t]*/y;
+const TRIVIA = /[ \t\r\n]+|#[^\n]*/y;
+const LINE_END = /[ \t]*(?:#[^\n]*)?(?:\r?\n|$)/y;
+const BARE_KEY = /[A-Za-z0-9_-]+/y;
+/** Numbers, booleans, and dates, which may have a blank before the time. */
+const SCALAR = /[A-Za-z0-9+_.:-]+(?: \d\d:[0-9:.]+(?:[Zz]|[+-][0-9:]+)?)?/y;
+
+/** One part of a key, with its quotes. */
+export interface KeyPart {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A line that says something: the head of a table, or a key with its value. */
+export type Statement =
+  | { readonly kind: 'table' | 'tables'; readonly path: readonly KeyPart[]; readonly start: number; readonly end: number }
+  | { readonly kind: 'pair'; readonly path: readonly KeyPart[]; readonly value: Value };
+
+/** The statements of a file, in order. Throws `ERR_CLIENT_CONFIG` for what it cannot read. */
+export function scanToml(text: string): readonly Statement[] {
+  const cursor = cursorOf(text);
+  const found: Statement[] = [];
+  for (skipTrivia(cursor); cursor.at < text.length; skipTrivia(cursor)) {
+    found.push(text[cursor.at] === '[' ? scanHead(cursor) : scanPair(cursor));
+    if (!take(cursor, LINE_END)) throw notUnderstood(text, cursor.at, 'expected the end of the line');
+  }
+  return found;
+}
+
+function scanHead(cursor: Cursor): Statement {
+  const start = cursor.at;
+  const isMany = cursor.text.startsWith('[[', start);
+  cursor.at += isMany ? 2 : 1;
+  const path = scanKey(cursor);
+  takeText(cursor, isMany ? ']]' : ']');
+  return { kind: isMany ? 'tables' : 'table', path, start, end: cursor.at };
+}
+
+function scanPair(cursor: Cursor): Statement & { readonly kind: 'pair' } {
+  const path = scanKey(cursor);
+  takeText(cursor, '=');
+  take(cursor, BLANK);
+  return { kind: 'pair', path, value: scanValue(cursor, 0) };
+}
+
+function scanKey(cursor: Cursor): readonly KeyPart[] {
+  const parts: KeyPart[] = [];
+  for (;;) {
+    take(cursor, BLANK);
+    const start = cursor.at;
+    const first = cursor.text[start];
+    const name = first === '"' || first === "'" ? scanString(cursor) : take(cursor, BARE_KEY) ? cursor.text.slice(start, cursor.at) : null;
+    if (name === null) throw notUnderstood(cursor.text, start, 'expected a key');
+    parts.push({ name, start, end: cursor.at });
+    take(cursor, BLANK);
+    if (cursor.text[cursor.at] !== '.') return parts;
+    cursor.at += 1;
+  }
+}
+
+function scanValue(cursor: Cursor, depth: number): Value {
+  const { text, at: start } = cursor;
+  const first = text[start];
+  if (depth > MAX_DEPTH) throw notUnderstood(text, start, `nested deeper than ${MAX_DEPTH}`);
+  if (text.startsWith('"""', start) || text.startsWith("'''", start)) return scanLongString(cursor);
+  if (first === '"' || first === "'") return { kind: 'text', start, text: scanString(cursor), end: cursor.at };
+  if (first === '[')
+    return { kind: 'list', start, items: takeSeries(cursor, ']', skipTrivia, () => scanValue(cursor, depth + 1)), end: cursor.at };
+  if (first === '{')
+    return { kind: 'map', start, members: takeSeries(cursor, '}', skipTrivia, () => scanMember(cursor, depth + 1)), end: cursor.at };
+  if (!take(cursor, SCALAR)) throw notUnderstood(text, start, 'expected a TOML value');
+  return { kind: 'other', start, end: cursor.at };
+}
+
+/** A key with dots is one member whose value is not looked at. */
+function scanMember(cursor: Cursor, depth: number): Member {
+  const path = scanKey(cursor);
+  takeText(cursor, '=');
+  take(cursor, BLANK);
+  return memberFrom(path, scanValue(cursor, depth));
+}
+
+/** The member that a path of keys makes of a table. */
+export function memberFrom([first, ...more]: readonly KeyPart[], value: Value): Member {
+  const { name = '', start = value.start, end = value.start } = first ?? {};
+  return {
+    key: name,
+    keyStart: start,
+    keyEnd: end,
+    value: more.length === 0 ? value : { kind: 'other', start: value.start, end: value.end },
+  };
+}
+
+const ESCAPES: ReadonlyMap<string, string> = new Map(
+  Object.entries({ b: '\b', t: '\t', n: '\n', f: '\f', r: '\r', e: '\u001b', '"': '"', '\\': '\\' }),
+);
+
+function scanString(cursor: Cursor): string {
+  const { text, at: start } = cursor;
+  const quote = text[start] ?? '';
+  let end = start + 1;
+  while (end < text.length && text[end] !== quote && text[end] !== '\n') end += quote === '"' && text[end] === '\\' ? 2 : 1;
+  if (text[end] !== quote) throw notUnderstood(text, start, 'a string does not end');
+  cursor.at = end + 1;
+  const raw = text.slice(start + 1, end);
+  return quote === "'"
+    ? raw
+    : raw.replace(/\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.?))/g, (_all, ...hex: readonly string[]) => {
+        const code = hex.slice(0, 3).find((each) => each !== undefined);
+        const character = code === undefined ? ESCAPES.get(hex[3] ?? '') : fromCode(Number.parseInt(code, 16));
+        if (character === undefined) throw notUnderstood(text, start, 'a string has an escape that TOML does not know');
+        return character;
+      });
+}
+
+const fromCode = (code: number): string | undefined => (code <= 0x10ffff ? String.fromCodePoint(code) : undefined);
+
+/** A string of several lines is stepped over: no server is written with one. */
+function scanLongString(cursor: Cursor): Value {
+  const { text, at: start } = cursor;
+  const quotes = text.slice(start, start + 3);
+  let end = start + 3;
+  while (end < text.length && !text.startsWith(quotes, end)) end += quotes === '"""' && text[end] === '\\' ? 2 : 1;
+  if (!text.startsWith(quotes, end)) throw notUnderstood(text, start, 'a string does not end');
+  // Up to two quotes may stand right before the closing ones.
+  for (let more = 0; more < 2 && text[end + 3] === quotes[0]; more += 1) end += 1;
+  cursor.at = end + 3;
+  return { kind: 'other', start, end: cursor.at };
+}
+
+/** White space, line ends and comments. */
+function skipTrivia(cursor: Cursor): void {
+  while (take(cursor, TRIVIA));
+}
