@@ -1,55 +1,60 @@
 /** `allium proxy`: a stack between an MCP client and an MCP server. */
 
-import { join } from 'node:path';
-import type { Link } from '../proxy/link.ts';
-import type { ProxyStack } from '../proxy/create-proxy.ts';
-import { shellWord } from './approvals-source.ts';
+import type { Command } from 'commander';
 import { type CliIo, UsageError } from './io.ts';
+import type { ProxyFlags } from './proxy-parts.ts';
 import type { AddCommand } from './run-cli.ts';
 import { safeText } from './text-table.ts';
 
-interface ProxyFlags {
-  readonly config?: string;
-}
-
 export const addProxy: AddCommand = (program, io, run) => {
-  program
+  const command = program
     .command('proxy')
     .description('put the stack between an MCP client and an MCP server')
     .usage('[options] -- <command> [arguments...]')
     .argument('[command...]', 'starts the server')
-    .option('--config <file>', 'the file, or the folder it is in')
-    .action((command: readonly string[], flags: ProxyFlags) => run(() => proxied(command, flags, io)));
+    .option('--config <file>', 'the file of the stack, or the folder it is in (default: the one here; without any, receipts only)')
+    .option('--http <url>', 'the address of a server that runs already, instead of a command')
+    .option('--header-env <header=VARIABLE>', 'a header for that server, with its value from a variable; can be repeated', collect, [])
+    .option('--listen <port>', 'serve clients over HTTP on this port of the loopback interface; 0 takes any', port)
+    .option('--token-env <VARIABLE>', 'the variable with the bearer token that clients must send (default: one is made and printed)')
+    .option('--prompt', 'ask on the terminal that this was started from, too')
+    .option('--name <name>', 'what the server is called in receipts and files')
+    .option('--session <id>', 'the session that calls belong to')
+    .option('--print-config <client>', 'print what to paste into claude, cursor, vscode or codex, and start nothing')
+    .addHelpText('after', EXAMPLES);
+  command.action((words: readonly string[], flags: ProxyFlags) => run(() => started(words, flags, io)));
+  takeServerWords(command);
 };
 
-async function proxied(command: readonly string[], flags: ProxyFlags, io: CliIo): Promise<number> {
-  const [program, ...args] = command;
-  if (program === undefined) throw new UsageError('name the command that starts the server, behind --');
-  const { createProxy } = await import('../proxy/create-proxy.ts');
-  const { childLink, streamLink } = await import('../proxy/stdio-links.ts');
-  const { stack, stateDir, approvals } = await stackFrom(flags, io);
-  const report = (problem: string): void => void io.stderr.write(`allium: ${safeText(problem)}\n`);
-  const dir = join(stateDir, 'approvals');
-  const proxy = createProxy({
-    stack,
-    approvals,
-    report,
-    upstream: (): Link => childLink({ command: program, args }, io.stderr),
-    howToApprove: (id) =>
-      `Approve it with: allium approvals approve ${shellWord(id)} --dir ${shellWord(dir)} — then make the same call again.`,
-  });
-  const connected = await proxy.connect(streamLink(io.stdin, io.stdout));
-  io.signal.addEventListener('abort', () => void connected.close(), { once: true });
-  const { by, why } = await connected.ended;
-  await proxy.close();
-  if (by === 'server') report(`the server is gone: ${why}`);
-  return by === 'server' ? 1 : 0;
+const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+function port(value: string): number {
+  const number = Number(value);
+  if (/^\d{1,5}$/.test(value) && number <= 65_535) return number;
+  throw new UsageError(`--listen takes a port, got "${safeText(value)}"`);
 }
 
-async function stackFrom({ config }: ProxyFlags, io: CliIo) {
-  const { loadConfig } = await import('../config/index.ts');
-  const { fileApprovals } = await import('../policy/index.ts');
-  const loaded = await loadConfig(config ?? '.', { cwd: io.cwd, env: io.env });
-  const stack: ProxyStack = loaded;
-  return { stack, stateDir: loaded.stateDir, approvals: fileApprovals({ dir: join(loaded.stateDir, 'approvals') }) };
+/** Whatever stands behind `--` is the server's own. */
+const takeServerWords = (command: Command): void => void command.passThroughOptions(false).allowExcessArguments(true);
+
+async function started(words: readonly string[], flags: ProxyFlags, io: CliIo): Promise<number> {
+  const { printedConfig, proxyParts, serveHttp, serveStdio } = await import('./proxy-parts.ts');
+  if (flags.printConfig !== undefined) return printedConfig(flags.printConfig, words, flags, io);
+  const parts = await proxyParts(words, flags, io);
+  try {
+    return await (flags.listen === undefined ? serveStdio(parts, io) : serveHttp(parts, flags, io));
+  } finally {
+    await parts.close();
+  }
 }
+
+const EXAMPLES = `
+Examples:
+  allium proxy -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+  allium proxy --config governed/allium.yaml -- node my-server.js
+  allium proxy --http https://example.com/mcp --header-env Authorization=MY_TOKEN
+  allium proxy --listen 0 -- node my-server.js
+  allium proxy --print-config claude -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+
+The servers can also stand in the file, under "proxy: servers:"; several of them become one. Standard output carries nothing but the
+protocol; everything else goes to standard error. Exit code: 0 when the client left, 1 when the server did, 2 for a mistake.`;

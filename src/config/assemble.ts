@@ -19,6 +19,28 @@ export interface Settings extends Pick<GovernOptions, 'limits' | 'onUnknownTool'
   readonly session?: { readonly id?: string } & Pick<Turn, 'runId' | 'model' | 'provider'>;
   readonly state?: { readonly dir: string };
   readonly secrets?: Readonly<Record<string, string>>;
+  readonly proxy?: ProxySettings;
+}
+
+/** A server behind the proxy: a command, or an address. */
+export interface ProxyServer {
+  readonly command?: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly url?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly prefix?: string;
+}
+
+/** What a file says for `allium proxy`. */
+export interface ProxySettings {
+  readonly servers?: Readonly<Record<string, ProxyServer>>;
+  readonly onBadSchema?: 'hide' | 'pass';
+  readonly trustAnnotations?: boolean;
+  readonly patienceMs?: number;
+  readonly waitMs?: number;
+  readonly returnMs?: number;
 }
 
 /** Everything a dispatcher is made of. */
@@ -32,6 +54,7 @@ export interface Parts {
   /** The folder of the file. */
   readonly workspace: string;
   readonly dispatch: Pick<GovernOptions, 'limits' | 'onUnknownTool' | 'onInvalidArgs' | 'secrets'>;
+  readonly proxy: ProxySettings;
 }
 
 /** What came of the modules that a file names, and where mistakes go. */
@@ -56,14 +79,24 @@ export function assemble(settings: Settings, { references, tools, report, isClea
     ...(secrets === undefined ? {} : { secrets }),
   };
   if (isClean()) tryOut(built, tools, dispatch, report);
+  const proxy = isObject(settings.proxy) ? settings.proxy : {};
+  checkServers(isObject(proxy.servers) ? proxy.servers : {}, report);
   const { id, ...turn } = isObject(session) ? session : {};
   return {
     built,
     entries: settings.layers,
     tools,
     dispatch,
+    proxy,
     session: Object.freeze({ ...(id === undefined ? {} : { sessionId: id }), ...turn }),
   };
+}
+
+function checkServers(servers: Readonly<Record<string, unknown>>, report: Report): void {
+  for (const [name, server] of Object.entries(servers)) {
+    const isOne = isObject(server) && (server.command === undefined) !== (server.url === undefined);
+    if (!isOne) report(['proxy', 'servers', name], 'a server is either a "command" or a "url"');
+  }
 }
 
 /** The schema sees the options of bundled layers first: it tells all mistakes, and a factory only the first. */

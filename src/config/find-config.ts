@@ -18,3 +18,6 @@ export function findConfig(fileOrFolder: string, cwd: string): string {
     throw invalidConfig([`${fileOrFolder}: there are both ${found} and ${second}; say which one is meant`], { path });
   return join(path, found);
 }
+
+/** Whether a folder has one. */
+export const hasConfig = (folder: string): boolean => NAMES.some((name) => existsSync(join(folder, name)));

@@ -1,10 +1,19 @@
 /** `loadConfig`: a file becomes a stack around tools. */
 
 import { dirname, extname, relative, resolve } from 'node:path';
-import { checkOptions, expected, type GovernedTools, type GovernOptions, type Registry, type ToolLayer, type Turn } from '../index.ts';
+import {
+  checkOptions,
+  type DispatchLimits,
+  expected,
+  type GovernedTools,
+  type GovernOptions,
+  type Registry,
+  type ToolLayer,
+  type Turn,
+} from '../index.ts';
 import { isObject } from '../core/json.ts';
 import { inStateFolder, stateFolder } from '../core/state-folder.ts';
-import { assemble, type Parts, type Settings } from './assemble.ts';
+import { assemble, type Parts, type ProxySettings, type Settings } from './assemble.ts';
 import { describeStack, type StackDescription } from './describe-stack.ts';
 import { drawStack } from './draw-stack.ts';
 import { findConfig } from './find-config.ts';
@@ -35,6 +44,9 @@ export interface LoadedConfig {
   readonly session: Partial<Turn>;
   /** The state folder. */
   readonly stateDir: string;
+  readonly limits: DispatchLimits;
+  /** What the file says for `allium proxy`. */
+  readonly proxy: ProxySettings;
   /** Makes a dispatcher. All dispatchers of a file share its layers: closing one closes them. */
   govern(overrides?: Partial<GovernOptions>): GovernedTools;
   /** Draws the stack for people. */
@@ -127,12 +139,13 @@ interface Naming {
 }
 
 function finished(parts: Parts, { file, shown, conceal }: Naming): LoadedConfig {
-  const { built, tools, session, stateDir } = parts;
+  const { built, tools, session, stateDir, dispatch, proxy } = parts;
+  const { limits = {} } = dispatch;
   const layers = Object.freeze(built.map(({ layer }) => layer));
   const made: GovernedTools[] = [];
   const describe = (tool?: string): StackDescription => describeStack(parts, shown, conceal, tool);
   const config: LoadedConfig = {
-    ...{ file, layers, tools, session, stateDir, describe },
+    ...{ file, layers, tools, session, stateDir, limits, proxy, describe },
     govern(overrides = {}) {
       const governed = govern(parts, overrides);
       made.push(governed);

@@ -6,6 +6,7 @@ import {
   type ApprovalPrompt,
   checkOptions,
   composeToolCallers,
+  type DispatchLimits,
   expected,
   type GovernedTools,
   type GovernOptions,
@@ -27,6 +28,7 @@ import { proxySpans } from './spans.ts';
 export interface ProxyStack {
   readonly layers: readonly ToolLayer[];
   readonly session?: Partial<Turn>;
+  readonly limits?: DispatchLimits;
   govern(overrides: Partial<GovernOptions>): GovernedTools;
   close(): Promise<void>;
 }
@@ -96,7 +98,7 @@ export function createProxy(options: ProxyOptions): Proxy {
   const stack = isList(options.stack) ? stackOf(options.stack, approvals) : options.stack;
   const scrubs = stack.layers.flatMap(({ scrub }) => (scrub === undefined ? [] : [scrub]));
   const parts: ConnectionParts = {
-    govern: (overrides) => stack.govern({ approvals, clock, createId, limits: WHOLE, ...overrides }),
+    govern: (overrides) => stack.govern({ approvals, clock, createId, limits: { ...WHOLE, ...stack.limits }, ...overrides }),
     turn: { sessionId: createId(), ...stack.session, ...options.session },
     ...{ approvals, clock, createId, report, spans: proxySpans() },
     prompts: options.prompts ?? [],

@@ -62,6 +62,29 @@ const MCP_SERVER = members({
   url: said('the address of a server that runs already', TEXT),
 });
 
+const UPSTREAM = members({
+  command: said('the program that is the server', TEXT),
+  args: said('its arguments', listOf({ type: 'string', title: 'a string' })),
+  env: said('variables it gets beside those of the proxy', mapOf({ type: 'string', title: 'a string' })),
+  cwd: said('the folder it runs in, relative to this file', TEXT),
+  url: said('the address of a server that runs already', TEXT),
+  headers: said('sent to that address; write `${NAME}` to take a value from the environment', mapOf({ type: 'string', title: 'a string' })),
+  prefix: said('before the names of its tools where there are several servers (default: its name)', TEXT),
+});
+
+/** For `allium proxy`. */
+const PROXY = members({
+  servers: said('the servers behind the proxy, by name; several become one, with their names before those of their tools', mapOf(UPSTREAM)),
+  onBadSchema: said('what becomes of a tool whose schema cannot be used (default: hide)', oneOf('hide', 'pass')),
+  trustAnnotations: said('whether a server is believed when it says that a tool is harmless (default: false)', {
+    type: 'boolean',
+    title: 'true or false',
+  }),
+  patienceMs: said('how long a client is kept waiting for a person (default: 50000)', whole(1)),
+  waitMs: said('how long a call waits for an answer from the queue where nobody can be asked (default: 0)', whole(0)),
+  returnMs: said('how long a client may take to come back with an answer (default: 600000)', whole(1)),
+});
+
 /** By the key that says where the tools come from. */
 export const TOOL_SOURCES: Readonly<Record<string, JsonObject>> = {
   module: said('a module or package that exports tools, lists of tools or registries; `#name` takes one export', TEXT),
@@ -116,6 +139,7 @@ export const CONFIG_SCHEMA: JsonObject = {
         type: 'array',
         items: { anyOf: [oneOf(...withoutOptions), ...layers.map(([name]) => ({ $ref: `#/$defs/${name}` })), { $ref: '#/$defs/use' }] },
       }),
+      proxy: said('for `allium proxy`: the servers, and how their clients are treated', PROXY),
       tools: said('where the tools come from (default: none)', {
         type: 'array',
         items: { anyOf: Object.keys(TOOL_SOURCES).map((source) => ({ $ref: `#/$defs/${source}` })) },

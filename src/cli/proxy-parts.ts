@@ -1,0 +1,230 @@
+/** What `allium proxy` is put together from. */
+
+import { randomBytes } from 'node:crypto';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { LoadedConfig, ProxyServer } from '../config/index.ts';
+import { systemClock } from '../core/clock.ts';
+import { isAlliumError } from '../core/errors.ts';
+import { stateFolder } from '../core/state-folder.ts';
+import type { ApprovalPrompt } from '../index.ts';
+import { aggregateLinks } from '../proxy/aggregate/aggregate-links.ts';
+import { CLIENTS, type HeaderVariable, printConfig, programWords } from '../proxy/client-config/index.ts';
+import { createProxy, type Proxy, type ProxyStack } from '../proxy/create-proxy.ts';
+import { httpServerLink } from '../proxy/http/http-server-link.ts';
+import { listenHttp } from '../proxy/http/listen-http.ts';
+import type { Link } from '../proxy/link.ts';
+import { childLink, streamLink } from '../proxy/stdio-links.ts';
+import { shellWord } from './approvals-source.ts';
+import { type CliIo, UsageError } from './io.ts';
+import { safeText } from './text-table.ts';
+
+export interface ProxyFlags {
+  readonly config?: string;
+  readonly http?: string;
+  readonly headerEnv: readonly string[];
+  readonly listen?: number;
+  readonly tokenEnv?: string;
+  readonly prompt?: boolean;
+  readonly name?: string;
+  readonly session?: string;
+  readonly printConfig?: string;
+}
+
+export interface ProxyParts {
+  readonly proxy: Proxy;
+  readonly report: (problem: string) => void;
+  close(): Promise<void>;
+}
+
+export async function proxyParts(words: readonly string[], flags: ProxyFlags, io: CliIo): Promise<ProxyParts> {
+  const report = (problem: string): void => void io.stderr.write(`allium: ${safeText(problem)}\n`);
+  const loaded = await stackFrom(flags, io, report);
+  const telemetry = await telemetryFrom(io, report);
+  const terminal = flags.prompt === true ? await import('./controlling-terminal.ts').then(({ openTerminal }) => openTerminal()) : null;
+  const { servers, ...settings } = loaded.settings;
+  const { fileApprovals } = await import('../policy/index.ts');
+  const dir = join(loaded.stateDir, 'approvals');
+  const { name, session } = flags;
+  const proxy = createProxy({
+    ...settings,
+    stack: loaded.stack,
+    approvals: fileApprovals({ dir }),
+    prompts: terminal === null ? [] : [terminal.prompt satisfies ApprovalPrompt],
+    upstream: upstreamFrom(words, flags, servers ?? {}, loaded.folder, io, report),
+    report,
+    ...(session === undefined && name === undefined
+      ? {}
+      : { session: { sessionId: session ?? `${name ?? ''}-${randomBytes(6).toString('hex')}` } }),
+    howToApprove: (id) =>
+      `Somebody has to approve it, with: allium approvals approve ${shellWord(id)} --dir ${shellWord(dir)} — then make the same call again.`,
+  });
+  return {
+    proxy,
+    report,
+    async close() {
+      terminal?.close();
+      await proxy.close();
+      await telemetry?.shutdown();
+    },
+  };
+}
+
+interface LoadedStack {
+  readonly stack: ProxyStack;
+  readonly stateDir: string;
+  readonly folder: string;
+  readonly settings: LoadedConfig['proxy'];
+}
+
+/** The file; or, where none was named and none is there, receipts of every call. */
+async function stackFrom({ config = '.' }: ProxyFlags, io: CliIo, report: (problem: string) => void): Promise<LoadedStack> {
+  const { hasConfig, loadConfig } = await import('../config/index.ts');
+  if (config !== '.' || hasConfig(io.cwd)) {
+    const loaded = await loadConfig(config, { cwd: io.cwd, env: io.env });
+    return { stack: loaded, stateDir: loaded.stateDir, folder: dirname(loaded.file), settings: loaded.proxy };
+  }
+  report('no allium.yaml here: calls are recorded, and nothing else is done with them');
+  const { auditLog } = await import('../../middleware/index.ts');
+  const { governTools } = await import('../index.ts');
+  const log = auditLog('local');
+  const stack: ProxyStack = {
+    layers: [log],
+    govern: (overrides) => governTools({ tools: [], layers: [log], ...overrides }),
+    close: async () => log.close?.(),
+  };
+  return { stack, stateDir: stateFolder(), folder: io.cwd, settings: {} };
+}
+
+/** Where a collector is named, what happens is sent to it. */
+async function telemetryFrom({ env }: CliIo, report: (problem: string) => void): Promise<{ shutdown(): Promise<void> } | null> {
+  if (env.OTEL_EXPORTER_OTLP_ENDPOINT === undefined && env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT === undefined) return null;
+  try {
+    const { startTelemetry } = await import('../otel/index.ts');
+    return await startTelemetry({ serviceName: env.OTEL_SERVICE_NAME ?? 'allium-proxy' });
+  } catch (thrown) {
+    report(`no telemetry: ${isAlliumError(thrown) ? thrown.message : 'it could not be started'}`);
+    return null;
+  }
+}
+
+type Upstreams = Readonly<Record<string, ProxyServer>>;
+
+function upstreamFrom(
+  [command, ...args]: readonly string[],
+  { http, headerEnv }: ProxyFlags,
+  servers: Upstreams,
+  folder: string,
+  io: CliIo,
+  report: (problem: string) => void,
+): () => Link {
+  const given = [command !== undefined, http !== undefined].filter(Boolean).length;
+  if (given > 1) throw new UsageError('give a command behind --, or --http, not both');
+  if (given === 0 && Object.keys(servers).length === 0)
+    throw new UsageError('name the command that starts the server behind --, or its address with --http, or servers in the file');
+  if (headerEnv.length > 0 && http === undefined) throw new UsageError('--header-env is for a server that is reached with --http');
+  const open = (server: ProxyServer): Link => {
+    const { command: program, args: words = [], env, cwd, url, headers = {} } = server;
+    if (url !== undefined) return httpServerLink(url, { headers: () => headers });
+    const place = cwd === undefined ? {} : { cwd: resolve(folder, cwd) };
+    return childLink({ command: program ?? '', args: words, ...(env === undefined ? {} : { env }), ...place }, io.stderr);
+  };
+  if (command !== undefined) return () => open({ command, args });
+  if (http !== undefined) {
+    const headers = headersFrom(headerEnv, io);
+    if (!URL.canParse(http)) throw new UsageError('--http takes an address');
+    return () => open({ url: http, headers });
+  }
+  const all = Object.entries(servers);
+  const [only] = all;
+  if (all.length === 1 && only !== undefined) return () => open(only[1]);
+  return () =>
+    aggregateLinks(
+      all.map(([each, server]) => ({ name: each, prefix: server.prefix ?? each, open: () => open(server) })),
+      { report, clock: systemClock },
+    );
+}
+
+/** A command line can be read by every user of the machine: it names variables, and never holds a value. */
+export function headerVariables(pairs: readonly string[]): readonly HeaderVariable[] {
+  return pairs.map((pair) => {
+    const [, header, variable] = /^([!#$%&'*+.^_`|~\w-]+)=([A-Za-z_]\w*)$/.exec(pair) ?? [];
+    if (header === undefined || variable === undefined) throw new UsageError('--header-env takes Header-Name=VARIABLE');
+    return { header, variable };
+  });
+}
+
+function headersFrom(pairs: readonly string[], { env }: CliIo): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    headerVariables(pairs).map(({ header, variable }) => {
+      const value = env[variable];
+      if (value === undefined || value === '') throw new UsageError(`the variable ${variable} for the header ${header} is not set`);
+      return [header, value];
+    }),
+  );
+}
+
+/** One client, on the standard streams. */
+export async function serveStdio({ proxy, report }: ProxyParts, io: CliIo): Promise<number> {
+  const connected = await proxy.connect(streamLink(io.stdin, io.stdout));
+  io.signal.addEventListener('abort', () => void connected.close(), { once: true });
+  if (io.signal.aborted) await connected.close();
+  const { by, why } = await connected.ended;
+  if (by === 'server') report(`the server is gone: ${why}`);
+  return by === 'server' ? 1 : 0;
+}
+
+/** Any number of clients, until somebody stops it. */
+export async function serveHttp({ proxy, report }: ProxyParts, { listen = 0, tokenEnv }: ProxyFlags, io: CliIo): Promise<number> {
+  const given = tokenEnv === undefined ? undefined : io.env[tokenEnv];
+  if (tokenEnv !== undefined && (given === undefined || given.length < 16))
+    throw new UsageError(`the variable ${safeText(tokenEnv)} must hold a token of at least 16 characters`);
+  const token = given ?? randomBytes(24).toString('base64url');
+  const listener = await listenHttp({
+    port: listen,
+    token,
+    onClient: async (link) => {
+      const connected = await proxy.connect(link);
+      void connected.ended.then(({ by, why }) => by === 'server' && report(`a server is gone: ${why}`));
+    },
+  });
+  io.stderr.write(`allium: listening on ${listener.url}\n`);
+  // A token that was made here is of no use unless somebody is told; one that was given is not repeated.
+  if (given === undefined) io.stderr.write(`allium: clients send "Authorization: Bearer ${token}"\n`);
+  await new Promise<void>((resolve) => {
+    if (io.signal.aborted) resolve();
+    else io.signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await listener.close();
+  return 0;
+}
+
+/** The snippet goes to standard output, so that it can be piped; where it belongs goes beside it. */
+export async function printedConfig(given: string, words: readonly string[], flags: ProxyFlags, io: CliIo): Promise<number> {
+  const client = CLIENTS.find((each) => each === given);
+  if (client === undefined) throw new UsageError(`--print-config takes one of ${CLIENTS.join(', ')}`);
+  const [command, ...args] = words;
+  const { http, name, config } = flags;
+  if ((command === undefined) === (http === undefined))
+    throw new UsageError('give the command that starts the server behind --, or --http');
+  const { snippet, where } = printConfig(client, {
+    name: name ?? nameFor(words, http),
+    program: programWords(startedFrom(io)),
+    ...(config === undefined ? {} : { config: resolve(io.cwd, config) }),
+    ...(command === undefined ? {} : { command, args }),
+    ...(http === undefined ? {} : { http, headers: headerVariables(flags.headerEnv) }),
+  });
+  io.stdout.write(snippet);
+  io.stderr.write(`allium: paste it into ${where}\n`);
+  return 0;
+}
+
+/** What a person would call it: the last part of a package or program, or of an address. */
+function nameFor(words: readonly string[], http: string | undefined): string {
+  if (http !== undefined) return new URL(http).hostname;
+  const word = words.find((each, index) => index > 0 && !each.startsWith('-')) ?? words[0] ?? 'server';
+  return (
+    basename(word)
+      .replace(/\.[cm]?[jt]s$/, '')
+      .replace(/^(mcp-)?server-/, '') || 'server'
+  );
+}
