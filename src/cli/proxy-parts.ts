@@ -16,6 +16,7 @@ import type { Link } from '../proxy/link.ts';
 import { childLink, streamLink } from '../proxy/stdio-links.ts';
 import { shellWord } from './approvals-source.ts';
 import { type CliIo, UsageError } from './io.ts';
+import { startedFrom } from './started-from.ts';
 import { safeText } from './text-table.ts';
 
 export interface ProxyFlags {

@@ -1,6 +1,5 @@
 /** The command line: one program, a file for each command, and one place that turns what went wrong into a line and a number. */
 
-import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { addApprovals } from './approvals.ts';
 import { addCall } from './call.ts';
@@ -16,6 +15,8 @@ import { addPolicy } from './policy.ts';
 import { addProxy } from './proxy.ts';
 import { addReceipts } from './receipts.ts';
 import { addSchema } from './schema.ts';
+import { versionOf } from './version.ts';
+import { addWrap } from './wrap.ts';
 
 /** Adds one command. `run` gives its action an exit code and its errors a line. */
 export type AddCommand = (program: Command, io: CliIo, run: (action: Action) => Promise<void>) => void;
@@ -25,6 +26,7 @@ const COMMANDS: readonly AddCommand[] = [
   addExplain,
   addCall,
   addProxy,
+  addWrap,
   addReceipts,
   addPolicy,
   addApprovals,
@@ -69,12 +71,6 @@ export function buildProgram(io: CliIo, run: (action: Action) => Promise<void>, 
   // Subcommands do not inherit how the program ends: without this the first usage mistake would end the process.
   for (const command of everyCommand(program)) command.exitOverride().configureOutput(outputFor(io, command));
   return program;
-}
-
-/** The package's own name leads to its package.json from the sources and from what is built of them. */
-function versionOf(): string {
-  const { version } = createRequire(import.meta.url)('allium/package.json') as { readonly version: string };
-  return version;
 }
 
 const outputFor = ({ stdout, stderr }: CliIo, command: Command) => ({

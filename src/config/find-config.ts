@@ -6,6 +6,9 @@ import { invalidConfig } from './problem.ts';
 
 const NAMES = ['allium.yaml', 'allium.yml', 'allium.json', 'allium.ts', 'allium.mts', 'allium.js', 'allium.mjs'];
 
+/** Whether a folder has a file that describes a stack. */
+export const hasConfig = (folder: string): boolean => NAMES.some((name) => existsSync(join(folder, name)));
+
 /** The file itself, or the one in a folder. Two in one folder are refused: nobody could tell which one governs. */
 export function findConfig(fileOrFolder: string, cwd: string): string {
   const path = resolve(cwd, fileOrFolder);
@@ -18,6 +21,3 @@ export function findConfig(fileOrFolder: string, cwd: string): string {
     throw invalidConfig([`${fileOrFolder}: there are both ${found} and ${second}; say which one is meant`], { path });
   return join(path, found);
 }
-
-/** Whether a folder has one. */
-export const hasConfig = (folder: string): boolean => NAMES.some((name) => existsSync(join(folder, name)));

@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -19,9 +19,11 @@ describe('what a client starts', () => {
       onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
       writeFileSync(join(folder, 'node-20.1'), '');
       symlinkSync('node-20.1', join(folder, 'node'));
+      mkdirSync(join(folder, 'other'));
+      writeFileSync(join(folder, 'other', 'node'), '');
       const started = { node: join(folder, 'node-20.1'), script: '/x.js', version: '1' };
 
-      expect(programWords({ ...started, path: `bin::/none:${folder}` })).toEqual([join(folder, 'node'), '/x.js']);
+      expect(programWords({ ...started, path: `bin::/none:${folder}/other:${folder}` })).toEqual([join(folder, 'node'), '/x.js']);
       expect(programWords({ ...started, path: '/none' })).toEqual([join(folder, 'node-20.1'), '/x.js']);
     },
   );

@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { tomlQuote } from './toml-document.ts';
 import { unwrapText, wrapText } from './wrap-text.ts';
 
 const wrapped = (text: string) => wrapText(text, 'toml', { program: ['allium'] });
@@ -37,6 +39,27 @@ when = 1979-05-27 07:32:00
 [[other.list]]
 a = [1, [2, {b = "c"}]]`;
 
+/** Names, words and line ends as nobody would write them. */
+const tables = fc
+  .tuple(
+    fc.uniqueArray(fc.string({ unit: 'binary', maxLength: 8 }), { minLength: 1, maxLength: 3 }),
+    fc.array(fc.string({ unit: 'binary', maxLength: 8 }), { maxLength: 3 }),
+    fc.constantFrom('\n', '\r\n', ' # "\n', '\r\n\t \r\n'),
+    fc.constantFrom('', '\ufeff', "a = '''\n[mcp_servers.x]'''\n"),
+    fc.boolean(),
+  )
+  .map(([names, words, end, head, hasArgs]) => {
+    const table = (name: string) =>
+      [
+        `[ mcp_servers . ${tomlQuote(name)} ]`,
+        "command = 'a'",
+        ...(hasArgs ? [`args = [ ${words.map(tomlQuote).join(' ,')} ]`] : []),
+        'x.y = 1e3',
+        '',
+      ].join(end);
+    return head + names.map((name) => table(name.toWellFormed())).join('');
+  });
+
 describe('wrapping TOML', () => {
   it('edits the tables of servers and nothing else', () => {
     const { text, servers } = wrapped(TEXT);
@@ -70,9 +93,27 @@ describe('wrapping TOML', () => {
     }
   });
 
+  it('ends lines as the file does', () => {
+    expect(wrapped(TEXT.replaceAll('\n', '\r\n')).text).not.toMatch(/[^\r]\n/);
+    expect(wrapped(TEXT).text).not.toContain('\r');
+  });
+
   it('takes entries apart without an older text', () => {
     expect(unwrapText(wrapped(TEXT).text, 'toml', {}, []).text).toBe(
       TEXT.replace('"uvx"', '"uvx"\n  args = []').replace('"X-Key"', 'X-Key'),
+    );
+  });
+
+  it('is undone to the letter whatever the names and words are, and is the same twice', () => {
+    fc.assert(
+      fc.property(tables, (text) => {
+        const once = wrapped(text);
+
+        expect(once.servers.every(({ outcome }) => outcome === 'wrapped')).toBe(true);
+        expect(wrapped(once.text).text).toBe(once.text);
+        expect(unwrapText(once.text, 'toml', {}, [text]).text).toBe(text);
+      }),
+      { numRuns: 200 },
     );
   });
 
