@@ -37,14 +37,7 @@ export async function reportOutcome(file: ConfigFile, outcome: TextOutcome, { op
     const whole = { file: path, ...saved, config, servers: outcome.servers, ...(diff === null ? {} : { diff }) };
     return writeLine(io.stdout, jsonOf(whole));
   }
-  if (diff !== null && diff !== '')
-    await writeLine(
-      io.stdout,
-      diff
-        .split(/([\n\t])/)
-        .map((part) => (/^[\n\t]$/.test(part) ? part : safeText(part)))
-        .join(''),
-    );
+  if (diff !== null && diff !== '') await writeLine(io.stdout, safeLines(diff));
   // With a diff the result is the diff.
   for (const server of outcome.servers) await writeLine(diff === null ? io.stdout : io.stderr, lineOf(server));
   if (saved.backup !== null) io.stderr.write(`The file as it was: ${safeText(saved.backup)}\n`);
@@ -53,6 +46,9 @@ export async function reportOutcome(file: ConfigFile, outcome: TextOutcome, { op
     io.stderr.write('No copy leads to the file as it was just now: each entry was taken apart for itself, and may be written otherwise.\n');
   }
 }
+
+/** Text in which nothing acts but the ends of lines and tabs. */
+const safeLines = (text: string): string => text.replace(/[^\n\t]+/g, safeText);
 
 const WORDS: Readonly<Record<ServerOutcome['outcome'], string>> = {
   wrapped: 'wrapped',

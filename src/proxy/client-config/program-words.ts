@@ -1,7 +1,7 @@
 /** What a client has to start to get this allium. */
 
 import { realpathSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, isAbsolute, join } from 'node:path';
 import { refused } from './problem.ts';
 
 /** How this allium was started. */
@@ -27,7 +27,7 @@ export function programWords({ node, script, version, path = '' }: Started): rea
 /** Package managers put each version into a folder of its own and a link to it on the PATH: the link is still there after an update. */
 function lastingName(node: string, path: string): string {
   const names = path.split(delimiter).map((folder) => join(folder, process.platform === 'win32' ? 'node.exe' : 'node'));
-  return names.find((name) => name.startsWith(delimiter === ';' ? '' : '/') && realOf(name) === node) ?? node;
+  return names.find((name) => isAbsolute(name) && realOf(name) === node) ?? node;
 }
 
 function realOf(name: string): string | null {

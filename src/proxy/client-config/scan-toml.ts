@@ -121,7 +121,9 @@ function scanString(cursor: Cursor): string {
       });
 }
 
-const fromCode = (code: number): string | undefined => (code <= 0x10ffff ? String.fromCodePoint(code) : undefined);
+/** TOML has no halves of surrogate pairs. */
+const fromCode = (code: number): string | undefined =>
+  code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? undefined : String.fromCodePoint(code);
 
 /** A string of several lines is stepped over: no server is written with one. */
 function scanLongString(cursor: Cursor): Value {

@@ -143,6 +143,7 @@ describe('wrapping TOML', () => {
     ['a string without an end', '[mcp_servers.x]\ncommand = "a\nargs = []', 'does not end'],
     ['a long string without an end', 'a = """\n[mcp_servers.x]\ncommand = "a"', 'does not end'],
     ['an escape that is none', '[mcp_servers.x]\ncommand = "\\q"', 'escape'],
+    ['half of a character', '[mcp_servers.x]\ncommand = "\\ud800"', 'escape'],
     ['a key without a value', '[mcp_servers.x]\ncommand =\n', 'TOML value'],
     ['no key', '[mcp_servers.x]\n= 1', 'expected a key'],
     ['a head without an end', '[mcp_servers.x\ncommand = "a"', 'expected "]"'],

@@ -1,13 +1,14 @@
 /** The servers in the TOML file of Codex: one `[mcp_servers.<name>]` table each. Other ways to write the same are refused. */
 
-import { type Dialect, type Document, type Member, type Server } from './document.ts';
+import { type Dialect, type Document, type Member, type Server, spaceBefore } from './document.ts';
 import { notUnderstood, refused } from './problem.ts';
 import { type KeyPart, memberFrom, scanToml, type Statement } from './scan-toml.ts';
 
 /** A text as a basic string of TOML. */
 export const tomlQuote = (text: string): string =>
-  // JSON's escapes are TOML's too, but for two characters that JSON leaves as they are.
+  // JSON's escapes are TOML's too. There is one control character that JSON leaves as it is.
   JSON.stringify(text.toWellFormed()).replace(/\u007f/g, '\\u007f');
+
 /** A key, in quotes where it needs them. */
 export const tomlKey = (name: string): string => (/^[A-Za-z0-9_-]+$/.test(name) ? name : tomlQuote(name));
 
@@ -16,7 +17,7 @@ const dialect: Dialect = {
   quote: tomlQuote,
   key: tomlKey,
   member: (name, value) => `${tomlKey(name)} = ${value}`,
-  between: (text, { keyStart }) => `${text.includes('\r\n') ? '\r\n' : '\n'}${/[ \t]*$/.exec(text.slice(0, keyStart))?.[0] ?? ''}`,
+  between: (text, { keyStart }) => `${text.includes('\r\n') ? '\r\n' : '\n'}${spaceBefore(text, keyStart).replace(/^[^]*\n/, '')}`,
 };
 
 interface Table {

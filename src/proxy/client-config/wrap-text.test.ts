@@ -119,6 +119,13 @@ describe('wrapping JSON', () => {
     expect(outcomes(wrapped(entry(text)))).toEqual(['x already_wrapped']);
   });
 
+  it('says when a server is behind a proxy with another stack', () => {
+    const { text } = wrapped(entry('{"command":"a"}'), { config: '/one.yaml' });
+
+    expect(wrapped(text, { config: '/one.yaml' }).servers[0]).not.toHaveProperty('reason');
+    expect(wrapped(text, { config: '/two.yaml' }).servers[0]).toMatchObject({ reason: expect.stringContaining('another stack') as string });
+  });
+
   it.each([
     '{"command":"mitm","args":["proxy","--","a"]}',
     '{"command":"mitm","args":["proxy","--name","y","--","a"]}',

@@ -45,6 +45,8 @@ export interface TextOutcome {
 /** Whether a client logs in to a server cannot be told from its configuration. */
 const LOGIN_NOTE = 'if the client logs in to it by itself, leave it out with --except: the proxy cannot';
 
+const STACK_NOTE = 'it has another stack; to change that, --undo and wrap again';
+
 interface Read {
   readonly server: Server;
   readonly shape: ServerShape;
@@ -56,7 +58,7 @@ export function wrapText(text: string, language: ConfigLanguage, options: WrapOp
   const edits: Edit[] = [];
   const servers = readAll(document).map(({ server, shape }): ServerOutcome => {
     if (!isChosen(server, options)) return outcomeOf(server, 'not_chosen');
-    if (shape.kind === 'wrapped') return outcomeOf(server, 'already_wrapped');
+    if (shape.kind === 'wrapped') return outcomeOf(server, 'already_wrapped', hasOtherStack(shape, options) ? STACK_NOTE : undefined);
     if (shape.kind === 'other') return outcomeOf(server, 'left_alone', shape.reason);
     edits.push(...wrapEdits(shape, document, { program: options.program, name: server.name, config: options.config ?? null }));
     return outcomeOf(server, 'wrapped', shape.kind === 'http' && shape.headers === null ? LOGIN_NOTE : undefined);
@@ -118,6 +120,9 @@ function restoredFrom(
     }),
   };
 }
+
+const hasOtherStack = ({ line }: WrappedServer, { config = null }: { readonly config?: string | null }): boolean =>
+  line !== 'foreign' && line.config !== config;
 
 const isOwn = (shape: ServerShape): shape is WrappedServer & { readonly line: ProxyLine } =>
   shape.kind === 'wrapped' && shape.line !== 'foreign';
