@@ -8,7 +8,7 @@ import { UsageError } from './io.ts';
 
 export interface Terminal {
   readonly prompt: ApprovalPrompt;
-  close(): void;
+  readonly close: () => void;
 }
 
 /** Standard input belongs to the protocol, so people are never asked there. */

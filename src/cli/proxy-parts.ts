@@ -31,9 +31,13 @@ export interface ProxyFlags {
   readonly printConfig?: string;
 }
 
-export interface ProxyParts {
-  readonly proxy: Proxy;
+/** What clients are connected to. */
+export interface Connector {
+  readonly proxy: Pick<Proxy, 'connect'>;
   readonly report: (problem: string) => void;
+}
+
+export interface ProxyParts extends Connector {
   close(): Promise<void>;
 }
 
@@ -41,7 +45,7 @@ export async function proxyParts(words: readonly string[], flags: ProxyFlags, io
   const report = (problem: string): void => void io.stderr.write(`allium: ${safeText(problem)}\n`);
   const loaded = await stackFrom(flags, io, report);
   const telemetry = await telemetryFrom(io, report);
-  const terminal = flags.prompt === true ? await import('./controlling-terminal.ts').then(({ openTerminal }) => openTerminal()) : null;
+  const terminal = await openPrompts(flags.prompt);
   const { servers, ...settings } = loaded.settings;
   const { fileApprovals } = await import('../policy/index.ts');
   const dir = join(loaded.stateDir, 'approvals');
@@ -50,7 +54,7 @@ export async function proxyParts(words: readonly string[], flags: ProxyFlags, io
     ...settings,
     stack: loaded.stack,
     approvals: fileApprovals({ dir }),
-    prompts: terminal === null ? [] : [terminal.prompt satisfies ApprovalPrompt],
+    prompts: terminal.prompts,
     upstream: upstreamFrom(words, flags, servers ?? {}, loaded.folder, io, report),
     report,
     ...(session === undefined && name === undefined
@@ -63,11 +67,19 @@ export async function proxyParts(words: readonly string[], flags: ProxyFlags, io
     proxy,
     report,
     async close() {
-      terminal?.close();
+      terminal.close();
       await proxy.close();
       await telemetry?.shutdown();
     },
   };
+}
+
+/** The channels besides the client: the terminal, where it is wanted. */
+export async function openPrompts(isWanted = false): Promise<{ readonly prompts: readonly ApprovalPrompt[]; close(): void }> {
+  if (!isWanted) return { prompts: [], close() {} };
+  const { openTerminal } = await import('./controlling-terminal.ts');
+  const { prompt, close } = openTerminal();
+  return { prompts: [prompt], close };
 }
 
 interface LoadedStack {
@@ -165,7 +177,7 @@ function headersFrom(pairs: readonly string[], { env }: CliIo): Readonly<Record<
 }
 
 /** One client, on the standard streams. */
-export async function serveStdio({ proxy, report }: ProxyParts, io: CliIo): Promise<number> {
+export async function serveStdio({ proxy, report }: Connector, io: CliIo): Promise<number> {
   const connected = await proxy.connect(streamLink(io.stdin, io.stdout));
   io.signal.addEventListener('abort', () => void connected.close(), { once: true });
   if (io.signal.aborted) await connected.close();
@@ -175,7 +187,11 @@ export async function serveStdio({ proxy, report }: ProxyParts, io: CliIo): Prom
 }
 
 /** Any number of clients, until somebody stops it. */
-export async function serveHttp({ proxy, report }: ProxyParts, { listen = 0, tokenEnv }: ProxyFlags, io: CliIo): Promise<number> {
+export async function serveHttp(
+  { proxy, report }: Connector,
+  { listen = 0, tokenEnv }: Pick<ProxyFlags, 'listen' | 'tokenEnv'>,
+  io: CliIo,
+): Promise<number> {
   const given = tokenEnv === undefined ? undefined : io.env[tokenEnv];
   if (tokenEnv !== undefined && (given === undefined || given.length < 16))
     throw new UsageError(`the variable ${safeText(tokenEnv)} must hold a token of at least 16 characters`);

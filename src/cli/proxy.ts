@@ -1,10 +1,10 @@
 /** `allium proxy`: a stack between an MCP client and an MCP server. */
 
 import type { Command } from 'commander';
-import { type CliIo, UsageError } from './io.ts';
+import type { CliIo } from './io.ts';
 import type { ProxyFlags } from './proxy-parts.ts';
 import type { AddCommand } from './run-cli.ts';
-import { safeText } from './text-table.ts';
+import { readPort } from './serve.ts';
 
 export const addProxy: AddCommand = (program, io, run) => {
   const command = program
@@ -15,7 +15,7 @@ export const addProxy: AddCommand = (program, io, run) => {
     .option('--config <file>', 'the file of the stack, or the folder it is in (default: the one here; without any, receipts only)')
     .option('--http <url>', 'the address of a server that runs already, instead of a command')
     .option('--header-env <header=VARIABLE>', 'a header for that server, with its value from a variable; can be repeated', collect, [])
-    .option('--listen <port>', 'serve clients over HTTP on this port of the loopback interface; 0 takes any', port)
+    .option('--listen <port>', 'serve clients over HTTP on this port of the loopback interface; 0 takes any', readPort)
     .option('--token-env <VARIABLE>', 'the variable with the bearer token that clients must send (default: one is made and printed)')
     .option('--prompt', 'ask on the terminal that this was started from, too')
     .option('--name <name>', 'what the server is called in receipts and files')
@@ -27,12 +27,6 @@ export const addProxy: AddCommand = (program, io, run) => {
 };
 
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
-
-function port(value: string): number {
-  const number = Number(value);
-  if (/^\d{1,5}$/.test(value) && number <= 65_535) return number;
-  throw new UsageError(`--listen takes a port, got "${safeText(value)}"`);
-}
 
 /** Whatever stands behind `--` is the server's own. */
 const takeServerWords = (command: Command): void => void command.passThroughOptions(false).allowExcessArguments(true);

@@ -15,6 +15,7 @@ import { addPolicy } from './policy.ts';
 import { addProxy } from './proxy.ts';
 import { addReceipts } from './receipts.ts';
 import { addSchema } from './schema.ts';
+import { addServe } from './serve.ts';
 import { versionOf } from './version.ts';
 import { addWrap } from './wrap.ts';
 
@@ -26,6 +27,7 @@ const COMMANDS: readonly AddCommand[] = [
   addExplain,
   addCall,
   addProxy,
+  addServe,
   addWrap,
   addReceipts,
   addPolicy,

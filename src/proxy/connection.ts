@@ -12,6 +12,7 @@ import { keptApprovals } from './kept-approvals.ts';
 import type { Frame, Link } from './link.ts';
 import { createLists, type Lists } from './lists.ts';
 import { createOutgoing, type Outgoing } from './outgoing.ts';
+import { ownCatalog } from './own-catalog.ts';
 import { peoplePrompt } from './people.ts';
 import { type Relay, relay, type RelayHooks } from './relay.ts';
 import { createRounds } from './rounds.ts';
@@ -22,6 +23,8 @@ import { isRequestId, kindOf, paramsOf, type RequestId, resultMessage, type Wire
 export interface ConnectionParts extends CatalogOptions {
   /** Makes the dispatcher of this connection. */
   readonly govern: (overrides: Partial<GovernOptions>) => GovernedTools;
+  /** The dispatcher has tools of its own, and the server has none. @default false */
+  readonly hasOwnTools?: boolean;
   readonly turn: Partial<Turn> & Pick<Turn, 'sessionId'>;
   readonly approvals: ApprovalStore;
   /** Channels beside the client's own. */
@@ -66,7 +69,7 @@ export function governedRelay(client: Link, server: Link, connection: Connection
   });
   const people = peoplePrompt({ exchanges, rounds, client: asks, facts, connection, toClient });
   const governed = connection.govern({ tools: [], executor, prompts: [people] });
-  const catalog = createCatalog(governed, connection, report);
+  const catalog = connection.hasOwnTools === true ? ownCatalog(governed) : createCatalog(governed, connection, report);
   const lists = createLists(catalog, requests);
   const kept = keptApprovals(approvals, turn.sessionId, clock);
   const calls: CallParts = { governed, catalog, lists, rounds, exchanges, connection, kept, facts, toClient, transport: client.transport };

@@ -83,6 +83,7 @@ const EXPECTED = {
   trustAnnotations: expected.boolean,
   clock: expected.object,
   createId: expected.function,
+  info: expected.object,
 } as const;
 
 const RETURN_MS = 600_000;
@@ -92,12 +93,14 @@ const PATIENCE_MS = 50_000;
 /** Results go to a client that asked for all of them: cutting one is for a layer to decide. */
 const WHOLE = { maxPreviewBytes: 33_554_432 };
 
-export function createProxy(options: ProxyOptions): Proxy {
-  checkOptions('createProxy', options, EXPECTED);
-  const { upstream, clock = systemClock, createId = randomId, report = warn, approvals = memoryApprovals() } = options;
-  const stack = isList(options.stack) ? stackOf(options.stack, approvals) : options.stack;
+/** Throws for what a host got wrong. */
+export const checkProxyOptions = (owner: string, options: object): void => checkOptions(owner, options, EXPECTED);
+
+/** What every connection of a proxy has in common. */
+export function connectionParts(options: ProxyOptions, stack: ProxyStack): ConnectionParts {
+  const { clock = systemClock, createId = randomId, report = warn, approvals = memoryApprovals() } = options;
   const scrubs = stack.layers.flatMap(({ scrub }) => (scrub === undefined ? [] : [scrub]));
-  const parts: ConnectionParts = {
+  return {
     govern: (overrides) => stack.govern({ approvals, clock, createId, limits: { ...WHOLE, ...stack.limits }, ...overrides }),
     turn: { sessionId: createId(), ...stack.session, ...options.session },
     ...{ approvals, clock, createId, report, spans: proxySpans() },
@@ -110,6 +113,13 @@ export function createProxy(options: ProxyOptions): Proxy {
     onBadSchema: options.onBadSchema ?? 'hide',
     trustAnnotations: options.trustAnnotations ?? false,
   };
+}
+
+export function createProxy(options: ProxyOptions): Proxy {
+  checkProxyOptions('createProxy', options);
+  const { upstream, report = warn, approvals = memoryApprovals() } = options;
+  const stack = isList(options.stack) ? stackOf(options.stack) : options.stack;
+  const parts = connectionParts({ ...options, approvals }, stack);
   const open = new Set<Relay>();
   return Object.freeze<Proxy>({
     async connect(client) {
@@ -135,13 +145,13 @@ const isList = (stack: ProxyOptions['stack']): stack is readonly (ToolLayer | To
 const warn = (problem: string): void => process.emitWarning(problem, 'AlliumWarning');
 
 /** The layers are shared by all connections, and closed once, when the proxy is. */
-function stackOf(given: readonly (ToolLayer | ToolCaller)[], approvals: ApprovalStore): ProxyStack {
+function stackOf(given: readonly (ToolLayer | ToolCaller)[]): ProxyStack {
   const { layers } = composeToolCallers(given);
   const made: GovernedTools[] = [];
   return {
     layers,
     govern(overrides) {
-      const governed = governTools({ tools: [], layers, approvals, ...overrides });
+      const governed = governTools({ tools: [], layers, ...overrides });
       made.push(governed);
       return governed;
     },

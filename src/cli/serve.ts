@@ -1,0 +1,69 @@
+/** `allium serve`: the tools of a file as an MCP server. */
+
+import { join } from 'node:path';
+import { shellWord } from './approvals-source.ts';
+import { type CliIo, UsageError } from './io.ts';
+import { type AddCommand } from './run-cli.ts';
+import { safeText } from './text-table.ts';
+import { versionOf } from './version.ts';
+
+interface ServeFlags {
+  readonly config: string;
+  readonly listen?: number;
+  readonly tokenEnv?: string;
+  readonly prompt?: boolean;
+  readonly name: string;
+}
+
+export const addServe: AddCommand = (program, io, run) => {
+  program
+    .command('serve')
+    .description('offer the tools of a file, with its stack around them, as an MCP server')
+    .option('--config <file>', 'the file, or the folder it is in', '.')
+    .option('--listen <port>', 'serve clients over HTTP on this port of the loopback interface; 0 takes any', readPort)
+    .option('--token-env <VARIABLE>', 'the variable with the bearer token that clients must send (default: one is made and printed)')
+    .option('--prompt', 'ask on the terminal that this was started from, too')
+    .option('--name <name>', 'how the server calls itself', 'allium')
+    .addHelpText('after', EXAMPLES)
+    .action((flags: ServeFlags) => run(() => served(flags, io)));
+};
+
+/** A port, as every command that listens takes it. */
+export function readPort(value: string): number {
+  const number = Number(value);
+  if (/^\d{1,5}$/.test(value) && number <= 65_535) return number;
+  throw new UsageError(`--listen takes a port, got "${safeText(value)}"`);
+}
+
+const EXAMPLES = `
+Examples:
+  allium serve
+  allium serve --config governed/allium.yaml --name shop
+  allium serve --listen 0 --token-env SHOP_TOKEN
+
+Standard output carries nothing but the protocol. Where somebody has to be asked, the client shows a form, if it can; "allium approvals"
+decides, too. Exit code: 0 when the client left or the server was stopped, 2 for a mistake.`;
+
+async function served(flags: ServeFlags, io: CliIo): Promise<number> {
+  const { serveTools } = await import('../proxy/serve-tools.ts');
+  const { loadConfig } = await import('../config/index.ts');
+  const { fileApprovals } = await import('../policy/index.ts');
+  const { openPrompts, serveHttp, serveStdio } = await import('./proxy-parts.ts');
+  const report = (problem: string): void => void io.stderr.write(`allium: ${safeText(problem)}\n`);
+  const stack = await loadConfig(flags.config, { cwd: io.cwd, env: io.env });
+  if (stack.tools.names.length === 0) report('the file names no tools: clients will see none');
+  const terminal = await openPrompts(flags.prompt);
+  const dir = join(stack.stateDir, 'approvals');
+  const proxy = serveTools({
+    ...{ stack, report, prompts: terminal.prompts, info: { name: flags.name, version: versionOf() } },
+    approvals: fileApprovals({ dir }),
+    howToApprove: (id) =>
+      `Somebody has to approve it, with: allium approvals approve ${shellWord(id)} --dir ${shellWord(dir)} — then make the same call again.`,
+  });
+  try {
+    return await (flags.listen === undefined ? serveStdio({ proxy, report }, io) : serveHttp({ proxy, report }, flags, io));
+  } finally {
+    terminal.close();
+    await proxy.close();
+  }
+}
