@@ -37,7 +37,6 @@ export function createFollower({ caller, gate, signal: life }: { caller: Caller;
   /** Whether anything came. */
   const drink = async (response: Response, place: Place, options: FollowOptions): Promise<boolean> => {
     let came = false;
-    let isTooLarge = false;
     try {
       await readEvents(response, gate, {
         onEvent({ type, data, id }) {
@@ -46,12 +45,11 @@ export function createFollower({ caller, gate, signal: life }: { caller: Caller;
           if (type === 'message' && data !== '') options.onMessage(parsed(data));
         },
         onRetry: (ms) => void (place.retryMs = Math.min(ms, MAX_RETRY_MS)),
-        onTooLarge: () => void (isTooLarge = true),
       });
-    } catch {
-      // It broke. That is an end like any other.
+    } catch (error) {
+      // It broke. That is an end like any other, but asking again would only bring the same event.
+      if (error instanceof RangeError) place.lastEventId = '';
     }
-    if (isTooLarge) place.lastEventId = '';
     return came;
   };
 

@@ -15,12 +15,15 @@ export const isJson = (response: Response): boolean => essenceOf(response) === '
 
 const essenceOf = ({ headers }: Response): string => (headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
-/** Reads events to the end of a stream, which may also break. */
-export async function readEvents(response: Response, gate: ReadGate, handlers: EventHandlers): Promise<void> {
-  const parser = eventParser(handlers);
+/** Reads events to the end of a stream, which may also break. One that is too large is the end. */
+export async function readEvents(response: Response, gate: ReadGate, handlers: Omit<EventHandlers, 'onTooLarge'>): Promise<void> {
+  let isTooLarge = false;
+  const parser = eventParser({ ...handlers, onTooLarge: () => void (isTooLarge = true) });
   for await (const chunk of chunksOf(response)) {
     await gate.ready();
     parser.push(chunk);
+    // Leaving the loop lets go of the connection: a server could go on forever.
+    if (isTooLarge) throw new RangeError('an event is too large');
   }
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type ServedMcp, serveMcp } from '../../../conformance/mcp/serve-mcp.ts';
 import type { Link } from '../link.ts';
@@ -73,7 +72,7 @@ describe('clients without sessions', () => {
 
     await first?.leave();
     await vi.waitFor(() => expect(seen.cancelled).toHaveLength(1));
-    await pause(50);
+    await post(call(8, 'echo', { text: 'later' }));
     expect(seen.cancelled).toHaveLength(1);
   });
 
