@@ -48,7 +48,7 @@ describe('real clients and real servers', () => {
     expect(connection.era).toBe(eraOf(driver, server));
     await probe(connection, server);
     await connection.close();
-    expect(await place.close()).toBe(0);
+    expect(await place.endProcesses()).toBe(0);
   });
 
   const byHttp = pairs.filter(([, server]) => servesHttp(server));
@@ -61,7 +61,7 @@ describe('real clients and real servers', () => {
     await probe(connection, server);
     await connection.close();
     await http.stop();
-    expect(await place.close()).toBe(0);
+    expect(await place.endProcesses()).toBe(0);
   });
 });
 
@@ -117,8 +117,9 @@ describe('a place', () => {
   it('ends what is left of it', async () => {
     const program = startProgram({ command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'], env: place.env });
 
-    expect(await place.close(0)).toBe(1);
+    expect(await place.endProcesses(0)).toBe(1);
     await program.ended;
+    await place.close();
     expect(existsSync(place.folder)).toBe(false);
   });
 });

@@ -74,8 +74,10 @@ export async function waitUntil(what: string, holds: () => boolean | Promise<boo
 export interface Place {
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Waits, ends what is left then, and takes the folder away. Answers how many processes had to be ended. */
-  close(withinMs?: number): Promise<number>;
+  /** Waits for all processes of the place, and ends what is left then. Answers how many those were. */
+  endProcesses(withinMs?: number): Promise<number>;
+  /** Ends them, and takes the folder away. */
+  close(): Promise<void>;
 }
 
 const MARK = 'ALLIUM_BENCH_MARK';
@@ -88,15 +90,19 @@ export function createPlace(): Place {
   const folder = mkdtempSync(join(tmpdir(), 'allium-mcp-'));
   const mark = randomUUID();
   const { PATH = '', HOME = folder } = process.env;
+  const endProcesses = async (withinMs = PATIENCE_MS): Promise<number> => {
+    await waitUntil('all processes to end', () => markedProcesses(mark).length === 0, withinMs).catch(() => {});
+    const left = markedProcesses(mark);
+    left.forEach(killProcess);
+    return left.length;
+  };
   return {
     folder,
     env: { PATH, HOME, [MARK]: mark },
-    async close(withinMs = PATIENCE_MS) {
-      await waitUntil('all processes to end', () => markedProcesses(mark).length === 0, withinMs).catch(() => {});
-      const left = markedProcesses(mark);
-      left.forEach(killProcess);
+    endProcesses,
+    async close() {
+      await endProcesses(0);
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-      return left.length;
     },
   };
 }
