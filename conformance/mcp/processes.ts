@@ -70,6 +70,15 @@ export async function waitUntil(what: string, holds: () => boolean | Promise<boo
   }
 }
 
+/** Waits for something that should not take long. Rejects with what was waited for. */
+export async function withinTime<T>(what: string, work: Promise<T>, withinMs = 20_000): Promise<T> {
+  let giveUp = (): void => {};
+  const tooLate = new Promise<never>((_resolve, reject) => {
+    giveUp = systemClock.after(withinMs, () => reject(new Error(`waited ${withinMs} ms in vain: ${what}`)));
+  });
+  return Promise.race([work, tooLate]).finally(() => giveUp());
+}
+
 /** A folder and an environment for one run. */
 export interface Place {
   readonly folder: string;

@@ -1,0 +1,51 @@
+/**
+ * A server written by hand that answers rightly, with hostile lines around its answers: `frame-server.js <seed> <lines per message>`. With
+ * no lines it is just a server that nothing can confuse.
+ */
+
+import { createRandom } from '../fuzz/random.ts';
+import { mutatedFrame, VALID } from './mutate-frames.ts';
+import { readLines } from './read-lines.ts';
+
+const [seed = '1', lines = '0'] = process.argv.slice(2);
+const random = createRandom(Number(seed));
+const tool = { name: 'echo', description: 'Echoes.', inputSchema: { type: 'object', properties: { text: { type: 'string' } } } };
+
+const say = (message: object): void => void process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+
+interface Request {
+  readonly id?: unknown;
+  readonly method?: unknown;
+  readonly params?: { readonly arguments?: { readonly text?: unknown } | null } | null;
+}
+
+// What is no text may be nested so deeply that turning it into one fails.
+const plain = (value: unknown): string => (typeof value === 'string' ? value : '');
+const textOf = ({ params }: Request): string => plain(params?.arguments?.text);
+
+const ANSWERS: ReadonlyMap<unknown, (request: Request) => object> = new Map<unknown, (request: Request) => object>([
+  ['initialize', () => ({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'frames', version: '1' } })],
+  ['tools/list', () => ({ tools: [tool] })],
+  ['tools/call', (request) => ({ content: [{ type: 'text', text: textOf(request) }] })],
+  ['ping', () => ({})],
+]);
+
+readLines(process.stdin, (line) => {
+  const request = requestIn(line);
+  for (let left = Number(lines); left > 0; left -= 1) process.stdout.write(mutatedFrame(random).bytes);
+  if (request?.id === undefined || typeof request.method !== 'string') return;
+  const result = ANSWERS.get(request.method)?.(request);
+  say(result === undefined ? { id: request.id, error: { code: -32_601, message: 'no such method' } } : { id: request.id, result });
+  // A second, false answer to a call that was just answered.
+  if (Number(lines) > 0 && plain(request.id).startsWith(VALID))
+    say({ id: request.id, result: { content: [{ type: 'text', text: 'false' }] } });
+});
+
+function requestIn(line: string): Request | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null ? value : null;
+  } catch {
+    return null;
+  }
+}
