@@ -10,7 +10,7 @@ export interface RawClient {
   /** Waits where the other side takes no more. */
   send(bytes: Buffer | string): Promise<void>;
   /** Sends a request, and waits for its answer; an empty one where the other side has ended. */
-  request(id: string, method: string, params: JsonObject): Promise<JsonObject>;
+  request(id: string, method: string, params: JsonObject, withinMs?: number): Promise<JsonObject>;
   /** How often an id was answered. */
   answersTo(id: string): number;
   /** Lines that were no JSON-RPC messages. */
@@ -18,6 +18,8 @@ export interface RawClient {
   readonly isAlive: () => boolean;
   /** The most memory that the process ever had, in MiB. 0 where the system does not tell. */
   peakMemory(): number;
+  /** Says no more, as a client that leaves. */
+  leave(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -29,6 +31,8 @@ export async function startRawClient(command: ProgramCommand): Promise<RawClient
   let garbage = 0;
   const { stdout } = program.child;
   if (stdout === null) throw new TypeError('its output is a pipe');
+  // Only then everything that it said has been read.
+  const closed = new Promise<void>((resolve) => void program.child.once('close', () => resolve()));
   readLines(stdout, (line) => {
     if (line.trim() === '') return;
     const message = messageIn(line);
@@ -44,15 +48,19 @@ export async function startRawClient(command: ProgramCommand): Promise<RawClient
       const { stdin } = program.child;
       if (stdin !== null && !stdin.destroyed && !stdin.write(bytes)) await Promise.race([once(stdin, 'drain'), program.ended]);
     },
-    async request(id, method, params) {
+    async request(id, method, params, withinMs) {
       const answered = new Promise<JsonObject>((resolve) => void waiting.set(id, resolve));
       await client.send(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
-      return withinTime(`the answer to ${method}`, Promise.race([answered, program.ended.then(() => ({}))]));
+      return withinTime(`the answer to ${method}`, Promise.race([answered, closed.then(() => ({}))]), withinMs);
     },
     answersTo: (id) => answers.get(id) ?? 0,
     garbage: () => garbage,
     isAlive: () => program.child.exitCode === null && program.child.signalCode === null,
     peakMemory: () => peakMemoryOf(program),
+    async leave() {
+      program.child.stdin?.end();
+      await withinTime('the program to end', program.ended);
+    },
     stop: () => program.stop(),
   };
   const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
