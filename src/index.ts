@@ -6,6 +6,7 @@ export { SIDE_EFFECT_LEVELS } from './core/annotations.ts';
 export type { AuditPatch, AuditRecord, ConsentRecord, EntryPatch, LayerEntry } from './core/audit.ts';
 export type { CallChanges, ExecutorKind, JsonSchema, ToolCall, ToolProgress, Turn } from './core/call.ts';
 export { clockOf, createIdOf, withCall } from './core/call.ts';
+export { isObserved } from './core/observed.ts';
 export { definitionOf } from './core/definition-of.ts';
 export type { Clock } from './core/clock.ts';
 export { systemClock } from './core/clock.ts';
@@ -80,7 +81,7 @@ export { memoryCounters } from './stores/memory-counters.ts';
 export type { ComposedCaller, ComposeOptions } from './core/compose.ts';
 export { composeToolCallers } from './core/compose.ts';
 export { explainStack } from './core/explain.ts';
-export type { Next, OrderRule, SchemaTransform, ToolCaller, ToolLayer, ToolSpec, ToolView } from './core/layer.ts';
+export type { Next, OrderRule, SchemaTransform, TooLate, ToolCaller, ToolLayer, ToolSpec, ToolView } from './core/layer.ts';
 export { defineLayer, passThrough, when } from './core/layer.ts';
 
 // For layer authors

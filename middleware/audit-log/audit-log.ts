@@ -1,6 +1,16 @@
 /** One receipt per call, refusals included: what happened, by hash and never by value. */
 
-import { checkOptions, clockOf, defineLayer, expected, hashCanonical, type HashKey, hashWith, type ToolLayer } from '../../src/index.ts';
+import {
+  checkOptions,
+  clockOf,
+  defineLayer,
+  expected,
+  hashCanonical,
+  type HashKey,
+  hashWith,
+  isObserved,
+  type ToolLayer,
+} from '../../src/index.ts';
 import { type Durability, type LocalReceiptSink, localReceiptSink, type ReceiptSink } from '../../src/receipts/index.ts';
 import { type Delivery, deliverReceipts } from './deliver-receipts.ts';
 import { hashValues } from './hash-values.ts';
@@ -46,10 +56,13 @@ export function auditLog(given: AuditLogSink | AuditLogOptions): ToolLayer {
       const call = hashWith(received, hash);
       const asked = settings.blocks ? notReady(call, delivery) : null;
       const unready = asked === null ? null : await asked;
-      // While nothing can be delivered, receipts of calls that do not run would pile up.
-      if (unready !== null && (unready.status !== 'cancelled' || delivery?.isDown === true)) return unrecorded(call, unready, settings);
-      const stopped = unready ?? (intent && call.annotations.readOnly !== true ? await intentNotKept(call, settings) : null);
-      if (stopped !== null) return record(call, stopped, 0, settings);
+      // It happened, so it has to leave its receipt, and to be about to happen would not be true.
+      if (!isObserved(call)) {
+        // While nothing can be delivered, receipts of calls that do not run would pile up.
+        if (unready !== null && (unready.status !== 'cancelled' || delivery?.isDown === true)) return unrecorded(call, unready, settings);
+        const stopped = unready ?? (intent && call.annotations.readOnly !== true ? await intentNotKept(call, settings) : null);
+        if (stopped !== null) return record(call, stopped, 0, settings);
+      }
       const startedAt = clockOf(call).monotonic();
       const result = await next(call);
       return record(call, result, clockOf(call).monotonic() - startedAt, settings);

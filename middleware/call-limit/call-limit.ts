@@ -45,6 +45,10 @@ export function callLimit(options: CallLimitOptions): ToolLayer {
     checkOptions('callLimit', options, { ...EXPECTED, maxCalls: ONE_OF_THREE });
   const caps = Object.entries(perTool);
   const admitted = admittedCalls();
+  const take = (call: ToolCall) => {
+    const cap = caps.find(([pattern]) => matchesTool([pattern], call.toolName))?.[1];
+    return takeAll(store, limitsOf(call, per, maxCalls, cap), clockOf(call).monotonic());
+  };
   const limitPrompts = maxPrompts === undefined ? null : limitQuestions(maxPrompts, per);
 
   return defineLayer({
@@ -55,9 +59,7 @@ export function callLimit(options: CallLimitOptions): ToolLayer {
       if (admitted.hasCounted(call)) {
         line = { status: 'ok', resumed: true };
       } else {
-        const cap = caps.find(([pattern]) => matchesTool([pattern], call.toolName))?.[1];
-        const limits = limitsOf(call, per, maxCalls, cap);
-        const taken = await takeAll(store, limits, clockOf(call).monotonic()).catch((cause: unknown) => failed(call, cause));
+        const taken = await take(call).catch((cause: unknown) => failed(call, cause));
         if (!('line' in taken)) return taken;
         if (taken.over !== null) return refused(call, taken.over, message, per);
         admitted.add(call);
@@ -66,6 +68,11 @@ export function callLimit(options: CallLimitOptions): ToolLayer {
       if (limitPrompts === null) return annotate(await next(call), {}, line);
       const { call: limited, line: asked } = limitPrompts(call);
       return annotate(await next(limited), {}, { ...line, ...asked() });
+    },
+    // It happened, so it counts; a limit that is used up takes no more.
+    async tooLate(call) {
+      const { line, over } = await take(call);
+      return over === null ? { wouldHaveBeen: 'ok', ...line } : { wouldHaveBeen: 'limit_exceeded', ...figuresOf(over) };
     },
   });
 }
@@ -133,9 +140,11 @@ function refused(call: ToolCall, { limit, count }: Over, message: string, per: L
       ? `No more calls in this ${per}. Finish with what you have.`
       : `Do not call ${call.toolName} again in this ${per}; other tools may still be used.`;
   const text = `${message} (cap: ${limit.max}, count: ${count}). ${advice}`;
-  const figures = limit.of === 'all' ? { count, cap: limit.max } : { toolCount: count, toolCap: limit.max };
-  return annotate(refuse(call, 'limit_exceeded', text), {}, { status: 'blocked', ...figures });
+  return annotate(refuse(call, 'limit_exceeded', text), {}, { status: 'blocked', ...figuresOf({ limit, count }) });
 }
+
+const figuresOf = ({ limit, count }: Over): EntryPatch =>
+  limit.of === 'all' ? { count, cap: limit.max } : { toolCount: count, toolCap: limit.max };
 
 const failed = (call: ToolCall, cause: unknown): ToolResult =>
   annotate(

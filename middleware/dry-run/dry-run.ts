@@ -41,6 +41,7 @@ export function dryRun(options: DryRunOptions = {}): ToolLayer {
       { insideOf: 'consent', level: 'should', because: 'outside it, a preview does not tell whether the call would be allowed' },
     ],
     caller: (call, next) => (isMeant(call.toolName) ? preview(call, message) : next(call)),
+    tooLate: ({ toolName }) => (isMeant(toolName) ? { wouldHaveBeen: 'dry_run' } : null),
   });
 }
 

@@ -14,6 +14,7 @@ import {
   permissionGate,
   type PermissionReport,
   permissionReportOf,
+  type PermissionSet,
   type ToolLayer,
   type ToolResult,
   withResult,
@@ -55,13 +56,15 @@ const EXPECTED = {
 export function permissions(options: PermissionsOptions): ToolLayer {
   checkOptions('permissions', options, EXPECTED);
   const { checkers, fallback = 'deny', shadow = false, hide = false, expiresMs } = options;
-  const gate = permissionGate({
+  const set: PermissionSet = {
     owner: 'permissions',
     checkers: Object.freeze([...checkers]),
     fallback: fallback === 'ask' ? 'require_approval' : fallback,
     shadow: shadow !== false,
     expiresMs,
-  });
+  };
+  const gate = permissionGate(set);
+  const unheeded = permissionGate({ ...set, shadow: true });
   return defineLayer({
     name: 'permissions',
     order: [{ insideOf: 'auditLog', level: 'should', because: 'outside it, receipts do not say who allowed a call, and over what' }],
@@ -75,7 +78,20 @@ export function permissions(options: PermissionsOptions): ToolLayer {
       if (typeof shadow === 'function' && report.shadow !== undefined) tell(shadow, report);
       return recorded(result, report);
     },
+    async tooLate(call) {
+      // Whoever only watches would have refused nothing.
+      if (shadow !== false) return { wouldHaveBeen: 'ok' };
+      await unheeded(gateCall(call, unheeded));
+      return { wouldHaveBeen: endingOf(permissionReportOf(call)) };
+    },
   });
+}
+
+/** What the call would have come to, by a report of checkers that nobody heeded. */
+function endingOf(report: PermissionReport | undefined): string {
+  const verdicts = [report?.decision, ...(report?.shadow ?? []).map(({ decision }) => decision)];
+  if (verdicts.includes('deny')) return 'permission_denied';
+  return verdicts.includes('require_approval') ? 'approval_required' : 'ok';
 }
 
 function tell(listener: (report: PermissionReport) => void, report: PermissionReport): void {

@@ -2,6 +2,7 @@
 
 import {
   annotate,
+  type Awaitable,
   checkOptions,
   clockOf,
   type CounterStore,
@@ -41,6 +42,11 @@ export function rateLimit(options: RateLimitOptions): ToolLayer {
   const { maxCalls: max, windowMs = null, per, store = memoryCounters(), message = 'rate limit exceeded' } = options;
   if (!Number.isSafeInteger(max * (windowMs ?? 1))) checkOptions('rateLimit', { windowMs }, { windowMs: SHORTER });
   const admitted = admittedCalls();
+  const take = (call: ToolCall): Awaitable<Taken> => {
+    const key = limitKeyOf(call, per, [max, windowMs]);
+    const request = { max, windowMs, now: clockOf(call).monotonic() };
+    return typeof key === 'string' ? store.take(key, request) : key.then((awaited) => store.take(awaited, request));
+  };
 
   return defineLayer({
     name: 'rateLimit',
@@ -51,8 +57,7 @@ export function rateLimit(options: RateLimitOptions): ToolLayer {
       }
       let taken: Taken;
       try {
-        const key = limitKeyOf(call, per, [max, windowMs]);
-        const answer = store.take(typeof key === 'string' ? key : await key, { max, windowMs, now: clockOf(call).monotonic() });
+        const answer = take(call);
         taken = checked(answer instanceof Promise ? await answer : answer);
       } catch (cause) {
         return failed(call, cause);
@@ -60,6 +65,11 @@ export function rateLimit(options: RateLimitOptions): ToolLayer {
       if (!taken.admitted) return limited(call, taken, max, message);
       admitted.add(call);
       return annotate(await next(call), {}, { status: 'ok', count: taken.count, cap: max });
+    },
+    // It happened, so it counts; a limit that is used up takes no more.
+    async tooLate(call) {
+      const { admitted: isWithin, count } = checked(await take(call));
+      return { wouldHaveBeen: isWithin ? 'ok' : 'rate_limited', count, cap: max };
     },
   });
 }

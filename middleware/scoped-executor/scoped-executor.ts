@@ -84,6 +84,7 @@ export function scopedExecutor(options: ScopedExecutorOptions): ToolLayer {
       const result = await next(narrowPolicy(call, policy, 'scopedExecutor'));
       return annotate(result, { scope }, { stage });
     },
+    tooLate: ({ toolName }) => (allows(policy, { toolName }) ? { stage } : { stage, wouldHaveBeen: 'scope_violation' }),
   });
 }
 

@@ -16,7 +16,7 @@ import { type ApprovedCall, breachOf, type CallTerms, followApproval } from './t
 /** A link of the built chain. Never rejects. */
 export type Link = (call: ToolCall, parent: Frame | null) => Promise<ToolResult>;
 
-/** Layers of the framework itself write a line only when they answered the call. */
+/** Layers of the framework itself write a line only when they answered the call, or have something to say on it. */
 export const silentLayers = new WeakSet<object>();
 
 /**
@@ -81,10 +81,12 @@ export function bottomLink(executor: Next): Link {
   return async (given, parent) => {
     let call = given;
     const { state } = call[SLOT];
-    if (isCancelled(call) || (state.abandoned && isAbandoned(parent))) return answer(parent, unblamed(call));
-    const breach = call[SLOT].terms === null ? null : breachOf(call, call[SLOT].terms);
+    // What has happened cannot be kept from happening.
+    const { isOver } = state;
+    if (!isOver && (isCancelled(call) || (state.abandoned && isAbandoned(parent)))) return answer(parent, unblamed(call));
+    const breach = isOver || call[SLOT].terms === null ? null : breachOf(call, call[SLOT].terms);
     if (breach !== null) return answer(parent, breached(call, breach));
-    if (call[SLOT].terms !== null && call[SLOT].terms.gates.length > 0) {
+    if (!isOver && call[SLOT].terms !== null && call[SLOT].terms.gates.length > 0) {
       const passed = await passGates(call);
       if ('result' in passed) return climb(parent, answer(parent, passed.result));
       call = passed.call;
@@ -204,7 +206,7 @@ function leave(frame: Frame, answered: unknown): ToolResult {
   if (result.executed !== state.executed) result = stamp(result, state.executed);
   // Whoever answers well without running has turned nobody away; a refusal on top of that is its own.
   if (!result.ok && frame.answered?.ok !== false) state.blockedBy = frame.layer.name;
-  if (!frame.silent || (result !== frame.answered && !result.ok)) writeLine(frame, result);
+  if (!frame.silent || frame.line !== null || (result !== frame.answered && !result.ok)) writeLine(frame, result);
   return answer(frame.parent, result);
 }
 

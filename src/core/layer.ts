@@ -1,6 +1,7 @@
 /** A layer: one member of the stack, seen from both seams. */
 
 import type { ToolAnnotations } from './annotations.ts';
+import type { EntryPatch } from './audit.ts';
 import type { JsonSchema, ToolCall } from './call.ts';
 import { AlliumError } from './errors.ts';
 import { isObject } from './json.ts';
@@ -27,6 +28,12 @@ export type OrderRule = { readonly level: 'must' | 'should'; readonly because: s
   | { readonly insideOf: string; readonly outsideOf?: never }
 );
 
+/**
+ * What a layer that acts has to say about a call that ran elsewhere, before anybody could ask it: details for its line, such as
+ * `wouldHaveBeen`, or `null` where it has nothing to do with the call. It may count the call; it cannot refuse it any more.
+ */
+export type TooLate = (call: ToolCall) => EntryPatch | null | Promise<EntryPatch | null>;
+
 export interface ToolLayer {
   readonly name: string;
   readonly caller: ToolCaller;
@@ -38,6 +45,8 @@ export interface ToolLayer {
   readonly rewrites?: boolean;
   /** Cleans every audit string before a sink sees it. */
   readonly scrub?: Scrub;
+  /** Asked in place of `caller` about a call that ran elsewhere. Without it the record says just that the layer came too late. */
+  readonly tooLate?: TooLate;
   readonly order?: readonly OrderRule[];
   readonly close?: () => Promise<void>;
 }
@@ -49,6 +58,7 @@ const KEYS: Readonly<Record<keyof ToolLayer, string>> = {
   observes: 'boolean',
   rewrites: 'boolean',
   scrub: 'function',
+  tooLate: 'function',
   order: 'object',
   close: 'function',
 };
@@ -99,9 +109,10 @@ export interface ToolView {
 export function when(predicate: (tool: ToolView) => boolean, layer: ToolLayer): ToolLayer {
   if (typeof predicate !== 'function') throw invalid('when', `"predicate" must be a function, got ${typeof predicate}`);
   const inner = defineLayer(layer);
-  const { schemaTransform } = inner;
+  const { schemaTransform, tooLate = () => ({}) } = inner;
   return defineLayer({
     ...inner,
+    tooLate: (call) => (predicate(viewOf(call)) ? tooLate(call) : null),
     caller: (call, next) => (predicate(viewOf(call)) ? inner.caller(call, next) : next(call)),
     ...(schemaTransform === undefined ? {} : { schemaTransform: (tool) => (predicate(viewOfSpec(tool)) ? schemaTransform(tool) : tool) }),
   });

@@ -17,7 +17,7 @@ import type { CallEnding } from './when-ended.ts';
 /** One layer at work on one call. */
 export interface Frame {
   readonly layer: ToolLayer;
-  /** Writes a line only when it answered the call itself. */
+  /** Writes a line only when it answered the call itself, or has something to say on it. */
   readonly silent: boolean;
   readonly call: ToolCall;
   readonly parent: Frame | null;
@@ -79,6 +79,8 @@ export interface CallState {
   trace: string | null;
   /** What an earlier pass over the same call may have done. */
   readonly executedBefore: Executed;
+  /** The call is over: it is written down, and nothing can keep it from running. */
+  readonly isOver: boolean;
   /** The arguments somebody approved, and those the executor was entered with last. */
   approvedArgs: JsonObject | null;
   executedArgs: JsonObject | null;
@@ -102,6 +104,7 @@ export interface StateSeed {
   readonly services?: CallServices | null;
   readonly decisions?: readonly EarlierDecision[];
   readonly executedBefore?: Executed;
+  readonly isOver?: boolean;
 }
 
 const NONE: readonly never[] = Object.freeze([]);
@@ -131,6 +134,7 @@ export function createState(seed: StateSeed = {}): CallState {
     askingSince: null,
     trace: null,
     executedBefore: seed.executedBefore ?? 'no',
+    isOver: seed.isOver ?? false,
     approvedArgs: null,
     executedArgs: null,
     blockedBy: null,

@@ -1,10 +1,11 @@
 /** The dispatcher's own layers: who may come in, how many, and with which arguments the tool is entered. */
 
+import type { EntryPatch } from '../core/audit.ts';
 import { createCall, SLOT, stateOf, type ToolCall, type Turn } from '../core/call.ts';
 import { closest } from '../core/closest.ts';
 import { oneLine, type ErrorCode } from '../core/errors.ts';
 import { cancelled, silentLayers } from '../core/frame.ts';
-import { defineLayer, type ToolCaller, type ToolLayer } from '../core/layer.ts';
+import { defineLayer, type TooLate, type ToolCaller, type ToolLayer } from '../core/layer.ts';
 import { annotate, raise, refuse, type ToolResult } from '../core/result.ts';
 import { gateCall } from '../core/terms.ts';
 import { promiseRequests } from '../policy/ambient-policy.ts';
@@ -17,10 +18,10 @@ import { comeBack, recordOf } from './record.ts';
 /** Deepest chain of tools that call tools. */
 export const MAX_NESTING = 8;
 
-/** A layer that writes an audit line only when it turned a call away. */
-function silentLayer(name: string, caller: ToolCaller): ToolLayer {
+/** A layer that writes an audit line only when it turned a call away, or would have. */
+function silentLayer(name: string, caller: ToolCaller, tooLate: TooLate): ToolLayer {
   silentLayers.add(caller);
-  return defineLayer({ name, caller });
+  return defineLayer({ name, caller, tooLate });
 }
 
 export interface AdmissionOptions {
@@ -32,18 +33,31 @@ export interface AdmissionOptions {
 
 /** Unknown tools and arguments that do not fit what was advertised end here, seen by every observing layer. */
 export function admissionLayer(options: AdmissionOptions): ToolLayer {
-  return silentLayer('admission', async (call, next) => {
+  const caller: ToolCaller = async (call, next) => {
     if (call.signal.aborted) return cancelled(call);
     const record = recordOf(call);
     if (record.tool === null) return refused(unknownTool(call, options.namesIn(call.turn)), options.onUnknownTool, 'ERR_UNKNOWN_TOOL');
     const problem = record.problem ?? misfit(record.tool, call);
     if (problem !== null) return refused(invalidArgs(call, problem), options.onInvalidArgs, 'ERR_INVALID_ARGS');
     record.admitted = call.toolArgs;
-    const result = await next(call);
-    return record.hiddenStripped === 0
-      ? result
-      : annotate(result, { metadata: { ...result.audit?.metadata, hiddenArgumentsStripped: record.hiddenStripped } });
-  });
+    return withStripped(call, await next(call));
+  };
+  return silentLayer('admission', caller, inadmissible);
+}
+
+/** What a call that ran elsewhere would have come to here. Nobody was shown what layers add to a schema, so that is not asked for. */
+function inadmissible(call: ToolCall): EntryPatch | null {
+  const { tool, problem } = recordOf(call);
+  if (tool === null) return { wouldHaveBeen: 'tool_not_found' };
+  if (problem !== null) return { wouldHaveBeen: 'schema_violation', argumentsUnread: true };
+  return validateJson(tool.ownSchema, call.toolArgs).length === 0 ? null : { wouldHaveBeen: 'schema_violation' };
+}
+
+/** Notes how many hidden arguments a model sent, and never which. */
+export function withStripped(call: ToolCall, result: ToolResult): ToolResult {
+  const { hiddenStripped } = recordOf(call);
+  if (hiddenStripped === 0) return result;
+  return annotate(result, { metadata: { ...result.audit?.metadata, hiddenArgumentsStripped: hiddenStripped } });
 }
 
 const refused = (result: ToolResult, policy: 'repair' | 'throw', code: ErrorCode): ToolResult =>
@@ -92,7 +106,7 @@ export function limitLayer({ limits, perRun, perSession, gate, onStart }: LimitO
     if (!perSession.take(turn.sessionId)) return `this session has used its ${limits.maxCallsPerSession ?? 0} tool calls`;
     return null;
   };
-  return silentLayer('limits', async (call, next) => {
+  const caller: ToolCaller = async (call, next) => {
     const { nesting } = stateOf(call);
     if (nesting > MAX_NESTING) return refuse(call, 'limit_exceeded', `Tools called each other more than ${MAX_NESTING} deep.`);
     const spent = take(call);
@@ -104,12 +118,14 @@ export function limitLayer({ limits, perRun, perSession, gate, onStart }: LimitO
     const result = await next(call);
     seat.leave();
     return result;
-  });
+  };
+  // It happened, so it counts; a count that is full stays full.
+  return silentLayer('limits', caller, (call) => (take(call) === null ? null : { wouldHaveBeen: 'limit_exceeded' }));
 }
 
 /** The last look before the executor: layers may have changed the tool and its arguments. */
 export function entryLayer(resolve: (name: string, turn: Turn) => Tool | null, namesIn: AdmissionOptions['namesIn']): ToolLayer {
-  return silentLayer('entry', (call, next) => {
+  const caller: ToolCaller = (call, next) => {
     const tool = resolve(call.toolName, call.turn);
     if (tool === null) return unknownTool(call, namesIn(call.turn));
     const record = recordOf(call);
@@ -119,7 +135,8 @@ export function entryLayer(resolve: (name: string, turn: Turn) => Tool | null, n
     const enter = () => next(preflighted(tool, asCallOf(tool, call, record.tool)));
     // Whoever asked on the way may have forgotten that the call gave up its place.
     return record.isAside ? comeBack(call).then(enter) : enter();
-  });
+  };
+  return silentLayer('entry', caller, () => null);
 }
 
 /** Where a tool says what it is about to do, that is held to the policy of the call, with or without permissions laid down. */

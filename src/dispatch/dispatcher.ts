@@ -8,20 +8,21 @@ import { AlliumError } from '../core/errors.ts';
 import type { CreateId } from '../core/ids.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { Next, ToolLayer } from '../core/layer.ts';
+import { observedBottom, observedLayer } from '../core/observed.ts';
 import { annotate, fail, type ToolResult } from '../core/result.ts';
 import type { CallServices } from '../core/services.ts';
 import { inherited } from '../core/nested-terms.ts';
 import { linkAbort } from '../core/signal.ts';
 import { termsOf } from '../core/terms.ts';
 import type { Tool, ToolContext, ToolExecutor, ToolRequest } from '../tools/tool.ts';
-import { admissionLayer, entryLayer, limitLayer } from './admission.ts';
+import { admissionLayer, entryLayer, limitLayer, withStripped } from './admission.ts';
 import { type ApprovalParts, createApprovals, type Reentry } from './approvals.ts';
 import type { HiddenSources } from './hidden-arguments.ts';
 import { type LifecycleParts, runLifecycle, startedEvent } from './lifecycle.ts';
 import { createCallCounter, createGate, type ResolvedLimits, type Seat } from './limits.ts';
 import { type CallOptions, checkRequest, openCall, type Opening } from './open-call.ts';
 import { recordOf } from './record.ts';
-import { answered, runTool, type RunToolOptions } from './run-tool.ts';
+import { resultOfReport, runTool, type RunToolOptions } from './run-tool.ts';
 import { createServices } from './services.ts';
 import type { TurnMemory } from './turns.ts';
 import type { ShownTools } from './shown-tools.ts';
@@ -56,7 +57,7 @@ export interface Dispatcher {
 type Resolve = (name: string, turn: Turn) => Tool | null;
 type Run = (call: ToolCall) => Promise<ToolResult>;
 
-type Extra = Partial<Pick<Opening, 'nesting' | 'output' | 'terms' | 'seat' | 'resumption'>>;
+type Extra = Partial<Pick<Opening, 'nesting' | 'over' | 'terms' | 'seat' | 'resumption'>>;
 
 export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const { clock, createId, turns, shown, limits, layers, standing } = parts;
@@ -76,8 +77,9 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       ...options,
       turn,
       signal: abort.signal,
-      tool: resolve(request.name, turn),
-      ...{ nesting: 0, output: undefined, terms: null, seat: null, resumption: null, ...extra },
+      // What ran elsewhere need not have been offered here.
+      tool: extra.over === undefined ? resolve(request.name, turn) : (shown.get(request.name) ?? null),
+      ...{ nesting: 0, over: null, terms: null, seat: null, resumption: null, ...extra },
     };
     const { keepOpen } = approvals;
     try {
@@ -89,7 +91,9 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     }
   };
 
-  const governed = composeToolCallers(governedStack(parts, resolve), { clock, createId });
+  const stack = governedStack(parts, resolve);
+  const governed = composeToolCallers(stack, { clock, createId });
+  const observed = composeToolCallers(stack.map(observedLayer), { clock, createId });
   const contextFor = contextsFor(parts, (call, signal) => (request) => {
     const { terms } = call[SLOT];
     const extra = { nesting: stateOf(call).nesting + 1, terms: terms === null ? null : inherited(terms) };
@@ -97,20 +101,24 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   });
   const services = createServices({ shown, limits, standing, contextFor: (call) => contextFor(call, call.signal, call.report) });
   const bottom = toolRunner(parts, resolve, contextFor);
-  const watching = layers.filter((layer) => layer.observes === true || layer.scrub !== undefined);
-  const observed = composeToolCallers(watching, { clock, createId });
-  const ranElsewhere: Next = async (call) => answered(call, recordOf(call).tool, recordOf(call).output);
+  // Of a call that was lost nothing is known that an acting layer could have a word about.
+  const watched = composeToolCallers(
+    layers.filter((layer) => layer.observes === true || layer.scrub !== undefined),
+    { clock, createId },
+  );
+  const ranElsewhere = observedBottom(async (call) => withStripped(call, resultOfReport(call, recordOf(call), limits.maxResultBytes)));
   const reenter =
     (options: CallOptions) =>
     ({ request, turn, opening, lost }: Reentry) =>
-      start(request, { ...options, turn }, (call) => (lost !== null ? observed(call, diedWith(lost)) : governed(call, bottom)), opening);
+      start(request, { ...options, turn }, (call) => (lost !== null ? watched(call, diedWith(lost)) : governed(call, bottom)), opening);
 
   return {
     turnOf,
     call: (request, options = {}, seat = null) => calls.add(() => start(request, options, (call) => governed(call, bottom), { seat })),
     resume: (id, decision, options = {}) => calls.add(() => approvals.resume(id, decision, reenter(options), options.signal)),
-    observe: (request, output, options = {}) =>
-      calls.add(() => start(request, options, (call) => observed(call, ranElsewhere), { output })),
+    observe: (request, output, { signal: _signal, ...options } = {}) =>
+      // What has happened is written down also for a caller that has gone.
+      calls.add(() => start(request, options, (call) => observed(call, ranElsewhere), { over: { output, executor: 'provider_native' } })),
     drain: calls.drain,
   };
 }

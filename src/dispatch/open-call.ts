@@ -2,7 +2,7 @@
 
 import { completeAnnotations } from '../core/annotations.ts';
 import type { EarlierDecision } from '../core/approval.ts';
-import { createCall, type ToolCall, type ToolProgress, type Turn } from '../core/call.ts';
+import { createCall, type ExecutorKind, type ToolCall, type ToolProgress, type Turn } from '../core/call.ts';
 import { describeThrown } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { checkOptions, expected } from '../core/options.ts';
@@ -18,6 +18,7 @@ import { progressEvent } from './lifecycle.ts';
 import type { Seat } from './limits.ts';
 import type { DispatchRecord } from './record.ts';
 import { readArguments } from './request.ts';
+import { executedAsReported } from './run-tool.ts';
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
@@ -34,8 +35,8 @@ export interface Opening extends Omit<CallOptions, 'signal' | 'turn'> {
   readonly nesting: number;
   /** What the tool is held to that makes this call. */
   readonly terms: CallTerms | null;
-  /** What a tool that ran elsewhere answered. */
-  readonly output: unknown;
+  /** Who ran the call elsewhere, and what came of it; `null` for one that is yet to run. */
+  readonly over: { readonly output: unknown; readonly executor: ExecutorKind } | null;
   readonly seat: Seat | null;
   /** What was decided about this call before, and where that left off. */
   readonly resumption: Resumption | null;
@@ -69,11 +70,11 @@ const isTurn = (turn: unknown): boolean =>
 
 /** Makes the call. Arguments that cannot be used are noted for admission, so that observing layers see the call too. */
 export function openCall(request: ToolRequest, opening: Opening, parts: DispatcherParts & { readonly services: CallServices }): ToolCall {
-  const { tool, turn, signal, nesting, seat, resumption } = opening;
+  const { tool, turn, signal, nesting, over, seat, resumption } = opening;
   const { args: sent, problem } = readArguments(request.arguments, parts.limits);
   const { args, stripped } = tool === null ? { args: sent, stripped: 0 } : stripHidden(tool, sent);
   const record: DispatchRecord = {
-    ...{ tool, problem, hiddenStripped: stripped, output: opening.output, admitted: null, done: false, reported: 0, isAside: false },
+    ...{ tool, problem, hiddenStripped: stripped, output: over?.output, admitted: null, done: false, reported: 0, isAside: false },
     seats: seat === null ? [] : [seat],
     report: (progress) => tell(call, record, progress, opening, parts),
   };
@@ -83,7 +84,7 @@ export function openCall(request: ToolRequest, opening: Opening, parts: Dispatch
       toolName: tool === null ? request.name.slice(0, MAX_NAME) : request.name,
       toolArgs: args,
       callId: request.id === undefined || request.id === '' ? `call_${parts.createId()}` : request.id,
-      declaredExecutor: tool?.executor ?? null,
+      declaredExecutor: over?.executor ?? tool?.executor ?? null,
       schema: tool?.ownSchema ?? null,
       description: tool?.description ?? '',
       annotations: tool?.annotations ?? completeAnnotations(),
@@ -95,6 +96,7 @@ export function openCall(request: ToolRequest, opening: Opening, parts: Dispatch
     createState({
       ...{ clock: parts.clock, createId: parts.createId, host: record, nesting, prompts: parts.prompts, services: parts.services },
       ...(resumption === null ? {} : { decisions: resumption.decisions, executedBefore: resumption.executedBefore }),
+      ...(over === null ? {} : { isOver: true, executedBefore: executedAsReported(over.output) }),
       definition: tool === null ? null : ownDefinition(tool),
     }),
     null,

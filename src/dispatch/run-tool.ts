@@ -1,18 +1,20 @@
 /** The bottom of the onion: hidden arguments in, the tool run within its bounds, and whatever it did made a result. */
 
+import { types } from 'node:util';
 import { match } from 'ts-pattern';
 import { createIdOf, stateOf, type ToolCall, type ToolProgress } from '../core/call.ts';
 import type { Clock } from '../core/clock.ts';
 import { describeThrown, isAlliumError, oneLine } from '../core/errors.ts';
 import type { JsonValue } from '../core/json.ts';
 import { fail, type Interruption, ok, type ToolResult, withResult } from '../core/result.ts';
+import type { Executed } from '../core/status.ts';
 import { definitionHashOf, fingerprintOf } from '../policy/approvals/fingerprint.ts';
 import { ownDefinition } from '../tools/own-definition.ts';
 import { describeProblems, validateJson } from '../tools/schema/validator.ts';
 import { failureDetails, isToolOutput, type Tool, type ToolContext, type ToolExecutor, type ToolOutput } from '../tools/tool.ts';
 import { invalidArgsText } from './admission.ts';
 import { type HiddenSources, hiddenValues, maskSecrets, withoutSecrets } from './hidden-arguments.ts';
-import { recordOf } from './record.ts';
+import { type DispatchRecord, recordOf } from './record.ts';
 import { type Ending, type Ran, runWithin } from '../core/run-within.ts';
 
 /** How long a tool that was stopped may take to say what it did. */
@@ -42,9 +44,33 @@ export async function runTool(call: ToolCall, tool: Tool, options: RunToolOption
     return options.executorFor(tool).execute({ tool, args: Object.freeze(parsed.value), context });
   });
   if (misfit !== null) return fail(call, 'schema_violation', null, invalidArgsText(call, misfit), { executed: 'no' });
-  const result = resultOf(call, tool, ending, secrets);
-  return Buffer.byteLength(result.renderedResult) > options.maxResultBytes ? tooLarge(call, options.maxResultBytes) : result;
+  return bounded(call, resultOf(call, tool, ending, secrets), options.maxResultBytes);
 }
+
+/** Whether a tool that ran elsewhere did anything, as far as its report tells. */
+export const executedAsReported = (output: unknown): Executed =>
+  types.isNativeError(output) ? (failureDetails(output).executed ?? 'unknown') : 'yes';
+
+/** Makes a result of what is reported about a tool that ran elsewhere: what it answered, or an error that says how it failed. */
+export function resultOfReport(call: ToolCall, { tool, output }: Pick<DispatchRecord, 'tool' | 'output'>, maxBytes: number): ToolResult {
+  if (types.isNativeError(output)) return failedElsewhere(call, output);
+  // A tool that runs here has promised nothing for another one of its name.
+  return bounded(call, answered(call, tool?.executor === 'provider_native' ? tool : null, output), maxBytes);
+}
+
+function failedElsewhere(call: ToolCall, error: Error): ToolResult {
+  const { category, errorClass } = failureDetails(error);
+  const executed = executedAsReported(error);
+  const status = executed === 'unknown' ? 'outcome_unknown' : 'executor_error';
+  return fail(call, status, error, describeThrown(error), {
+    executed,
+    ...(category === undefined ? {} : { category }),
+    ...(errorClass === undefined ? {} : { errorClass }),
+  });
+}
+
+const bounded = (call: ToolCall, result: ToolResult, maxBytes: number): ToolResult =>
+  Buffer.byteLength(result.renderedResult) > maxBytes ? tooLarge(call, maxBytes) : result;
 
 function resultOf(call: ToolCall, tool: Tool, ending: Ending<unknown>, secrets: readonly string[]): ToolResult {
   return match(ending)
@@ -54,7 +80,7 @@ function resultOf(call: ToolCall, tool: Tool, ending: Ending<unknown>, secrets: 
 }
 
 /** Makes a result of what a tool answered. */
-export function answered(call: ToolCall, tool: Tool | null, value: unknown, secrets: readonly string[] = []): ToolResult {
+function answered(call: ToolCall, tool: Tool | null, value: unknown, secrets: readonly string[] = []): ToolResult {
   let plain: JsonValue | undefined;
   try {
     plain = withoutSecrets(value, secrets);
