@@ -144,3 +144,9 @@ export type { OutputFiles, OutputRequest, ReadableOutputs } from './dispatch/out
 export { fileOutputs } from './dispatch/output-files.ts';
 export type { OutputSlice } from './dispatch/read-output.ts';
 export { localExecutor } from './executors/local.ts';
+
+// Calls that a provider runs itself
+export type { NativeCall, SkippedItem } from './executors/provider-native/native-call.ts';
+export type { NativeCallsOptions } from './executors/provider-native/native-calls-of.ts';
+export { nativeCallsOf } from './executors/provider-native/native-calls-of.ts';
+export { providerNativeExecutor } from './executors/provider-native/provider-native-executor.ts';

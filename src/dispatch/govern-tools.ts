@@ -11,6 +11,7 @@ import type { ToolCaller, ToolLayer, ToolSpec } from '../core/layer.ts';
 import { checkOptions, expected } from '../core/options.ts';
 import type { ToolResult } from '../core/result.ts';
 import { localExecutor } from '../executors/local.ts';
+import { providerNativeExecutor, runsNothing } from '../executors/provider-native/provider-native-executor.ts';
 import type { ApprovalStore } from '../policy/approvals/approval-store.ts';
 import { memoryApprovals } from '../policy/approvals/memory-approvals.ts';
 import type { GrantStore } from '../policy/grants/grant-store.ts';
@@ -79,7 +80,11 @@ export interface GovernedTools {
   call(request: ToolRequest, options?: CallOptions): Promise<ToolResult>;
   /** Runs a batch and answers in the order the model emitted. Never throws for a call: what is raised is in its result. */
   batch(requests: readonly ToolRequest[], options?: BatchOptions): Promise<readonly ToolResult[]>;
-  /** Records a call that ran elsewhere: the observing and the cleaning layers see it, nothing is executed. */
+  /**
+   * Records a call that the model's provider ran itself, with what the tool answered, or an error made with `toolFailure`. Layers that
+   * observe or clean see it; of any other one the record says that it came too late. Nothing is executed or refused, and a signal
+   * does not take it back.
+   */
   observe(request: ToolRequest, output: unknown, options?: CallOptions): Promise<ToolResult>;
   /**
    * Takes up a call that waits, through the whole stack, with this decision or, without one, with what was decided elsewhere. Throws
@@ -159,10 +164,12 @@ function assemble(options: GovernOptions): { parts: DispatcherParts; executors: 
   const logger = options.logger ?? defaultLogger();
   const sources = { state: options.state, stores: options.stores ?? {}, secrets: options.secrets ?? {} };
   const { clock = systemClock, createId = randomId, grants, workspace = process.cwd() } = options;
-  const executors = [localExecutor(), ...(options.executor === undefined ? [] : [options.executor])];
+  // What the host gives comes first.
+  const executors = [localExecutor(), ...(options.executor === undefined ? [] : [options.executor]), providerNativeExecutor()];
   const shown = showTools(options.tools, layers, (tool) => {
     demandSources(tool, sources);
-    executorFor(executors, tool);
+    // Tools that the provider runs are shown to the model by the provider.
+    return !runsNothing(executorFor(executors, tool));
   });
   const parts: DispatcherParts = {
     ...{ layers, shown, logger, sources },

@@ -12,12 +12,11 @@ export interface ShownTools {
   replace(tools: Registry | Iterable<Tool>): void;
 }
 
-/** `demand` throws for a tool that the host has no means to run. */
-export function showTools(given: Registry | Iterable<Tool>, layers: readonly ToolLayer[], demand: (tool: Tool) => void): ShownTools {
+/** `judge` throws for a tool that the host has no means to run, and answers whether the host is who shows it. */
+export function showTools(given: Registry | Iterable<Tool>, layers: readonly ToolLayer[], judge: (tool: Tool) => boolean): ShownTools {
   const show = (tools: Registry | Iterable<Tool>): { registry: Registry; specs: readonly ToolSpec[] } => {
     const registry = createRegistry(throughLayers(isRegistry(tools) ? tools : createRegistry(tools), layers), { names: 'mcp' });
-    for (const tool of registry) demand(tool);
-    return { registry, specs: Object.freeze([...registry].map(specOf)) };
+    return { registry, specs: Object.freeze([...registry].filter(judge).map(specOf)) };
   };
   let shown = show(given);
   return {
