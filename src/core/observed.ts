@@ -84,6 +84,14 @@ function cleaning(layer: ToolLayer): ToolCaller {
 const isRefusal = (answered: ToolResult, call: ToolCall): boolean =>
   isResultOf(answered, call[SLOT].state) && (statusRow(answered.status)?.executed === 'no' || answered[BRAND].raise !== null);
 
+function isCopyOf(call: ToolCall, passed: ToolCall): boolean {
+  try {
+    return stateOf(passed) === stateOf(call);
+  } catch {
+    return false;
+  }
+}
+
 /** Runs a layer whose `next` works once. Where it throws before it got there, the layers inside are told by `instead`. */
 async function ranAround(
   layer: ToolLayer,
@@ -92,7 +100,8 @@ async function ranAround(
   instead: () => Promise<ToolResult> = () => next(call),
 ): Promise<{ answered: ToolResult; inside: ToolResult | null }> {
   let entered: Promise<ToolResult> | null = null;
-  const once: Next = (passed) => (entered ??= next(passed));
+  // A call that cannot be used leads nowhere.
+  const once: Next = (passed) => entered ?? (isCopyOf(call, passed) ? (entered = next(passed)) : next(passed));
   // Read again after the layer has run, when the compiler still takes it for what it was.
   const inside = (): Promise<ToolResult> | null => entered;
   try {

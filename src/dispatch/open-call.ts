@@ -18,7 +18,6 @@ import { progressEvent } from './lifecycle.ts';
 import type { Seat } from './limits.ts';
 import type { DispatchRecord } from './record.ts';
 import { readArguments } from './request.ts';
-import { executedAsReported } from './run-tool.ts';
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
@@ -96,7 +95,7 @@ export function openCall(request: ToolRequest, opening: Opening, parts: Dispatch
     createState({
       ...{ clock: parts.clock, createId: parts.createId, host: record, nesting, prompts: parts.prompts, services: parts.services },
       ...(resumption === null ? {} : { decisions: resumption.decisions, executedBefore: resumption.executedBefore }),
-      ...(over === null ? {} : { isOver: true, executedBefore: executedAsReported(over.output) }),
+      isOver: over !== null,
       definition: tool === null ? null : ownDefinition(tool),
     }),
     null,

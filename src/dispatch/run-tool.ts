@@ -7,7 +7,6 @@ import type { Clock } from '../core/clock.ts';
 import { describeThrown, isAlliumError, oneLine } from '../core/errors.ts';
 import type { JsonValue } from '../core/json.ts';
 import { fail, type Interruption, ok, type ToolResult, withResult } from '../core/result.ts';
-import type { Executed } from '../core/status.ts';
 import { definitionHashOf, fingerprintOf } from '../policy/approvals/fingerprint.ts';
 import { ownDefinition } from '../tools/own-definition.ts';
 import { describeProblems, validateJson } from '../tools/schema/validator.ts';
@@ -47,10 +46,6 @@ export async function runTool(call: ToolCall, tool: Tool, options: RunToolOption
   return bounded(call, resultOf(call, tool, ending, secrets), options.maxResultBytes);
 }
 
-/** Whether a tool that ran elsewhere did anything, as far as its report tells. */
-export const executedAsReported = (output: unknown): Executed =>
-  types.isNativeError(output) ? (failureDetails(output).executed ?? 'unknown') : 'yes';
-
 /** Makes a result of what is reported about a tool that ran elsewhere: what it answered, or an error that says how it failed. */
 export function resultOfReport(call: ToolCall, { tool, output }: Pick<DispatchRecord, 'tool' | 'output'>, maxBytes: number): ToolResult {
   if (types.isNativeError(output)) return failedElsewhere(call, output);
@@ -59,8 +54,7 @@ export function resultOfReport(call: ToolCall, { tool, output }: Pick<DispatchRe
 }
 
 function failedElsewhere(call: ToolCall, error: Error): ToolResult {
-  const { category, errorClass } = failureDetails(error);
-  const executed = executedAsReported(error);
+  const { category, errorClass, executed = 'unknown' } = failureDetails(error);
   const status = executed === 'unknown' ? 'outcome_unknown' : 'executor_error';
   return fail(call, status, error, describeThrown(error), {
     executed,
