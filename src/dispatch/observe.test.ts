@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { recordingSink } from '../../conformance/test-kit.ts';
+import { recordingSink, settle } from '../../conformance/test-kit.ts';
 import { auditLog, callLimit, consent, dryRun, permissions, rateLimit, redaction, scopedExecutor } from '../../middleware/index.ts';
 import { defineLayer, defineTool, refuse, toolFailure, toolOutput, type ToolLayer, when, withCall } from '../index.ts';
 import type { Receipt } from '../receipts/index.ts';
@@ -179,7 +179,7 @@ describe('what is reported to observe', () => {
 
   it('is recorded also for a caller that has gone', async () => {
     const sink = recordingSink<Receipt>();
-    const { governed } = setup({ layers: [auditLog(sink), redaction(async () => ({}))] });
+    const { governed } = setup({ layers: [auditLog(sink), redaction(() => settle().then(() => ({})))] });
 
     expect(await governed.observe(request, 1, { signal: AbortSignal.abort() })).toMatchObject({ status: 'ok', executed: 'yes' });
     expect(sink.records).toMatchObject([{ status: 'ok', executor: 'provider_native', tool_name: 'web_search' }]);
