@@ -40,6 +40,7 @@ const RANK: Readonly<Record<string, number>> = {
   proxy: 8,
   viewer: 8,
   adapters: 8,
+  mcp: 8,
   cli: 9,
 };
 

@@ -8,6 +8,7 @@ import * as a2a from '../src/adapters/a2a/index.ts';
 import * as acp from '../src/adapters/acp/index.ts';
 import * as config from '../src/config/index.ts';
 import * as allium from '../src/index.ts';
+import * as mcp from '../src/mcp/index.ts';
 import * as otel from '../src/otel/index.ts';
 import * as receipts from '../src/receipts/index.ts';
 import {
@@ -138,6 +139,7 @@ describe('the docs', () => {
     ['allium/receipts', receipts],
     ['allium/otel', otel],
     ['allium/config', config],
+    ['allium/mcp', mcp],
     ['allium/acp', acp],
     ['allium/a2a', a2a],
   ])('mention every value that %s exports', (_entry, exports) => {

@@ -8,6 +8,7 @@ import { AlliumError, oneLine } from '../core/errors.ts';
 import { explainStack } from '../core/explain.ts';
 import { type CreateId, randomId } from '../core/ids.ts';
 import type { ToolCaller, ToolLayer, ToolSpec } from '../core/layer.ts';
+import { isObject } from '../core/json.ts';
 import { checkOptions, expected } from '../core/options.ts';
 import type { ToolResult } from '../core/result.ts';
 import { localExecutor } from '../executors/local.ts';
@@ -34,8 +35,8 @@ export interface GovernOptions {
   readonly tools: Registry | Iterable<Tool>;
   /** Outermost first. */
   readonly layers: readonly (ToolLayer | ToolCaller)[];
-  /** Runs the tools that have no `execute` of their own. */
-  readonly executor?: ToolExecutor;
+  /** Runs the tools that have no `execute` of their own; several, where they are of different kinds. Closed with the dispatcher. */
+  readonly executor?: ToolExecutor | readonly ToolExecutor[];
   readonly limits?: DispatchLimits;
   /** @default 'repair' */
   readonly onUnknownTool?: 'repair' | 'throw';
@@ -103,7 +104,7 @@ const EXPECTED = {
     test: (value: unknown) => typeof value === 'object' && value !== null && Symbol.iterator in value,
   }),
   layers: expected.required({ text: 'a list of layers', test: Array.isArray }),
-  executor: expected.object,
+  executor: { text: 'an executor or a list of them', test: (value: unknown) => [value].flat().every(isObject) },
   limits: expected.object,
   onUnknownTool: expected.oneOf('repair', 'throw'),
   onInvalidArgs: expected.oneOf('repair', 'throw'),
@@ -164,8 +165,9 @@ function assemble(options: GovernOptions): { parts: DispatcherParts; executors: 
   const logger = options.logger ?? defaultLogger();
   const sources = { state: options.state, stores: options.stores ?? {}, secrets: options.secrets ?? {} };
   const { clock = systemClock, createId = randomId, grants, workspace = process.cwd() } = options;
-  // What the host gives comes first.
-  const executors = [localExecutor(), ...(options.executor === undefined ? [] : [options.executor]), providerNativeExecutor()];
+  const given = [options.executor ?? []].flat();
+  const native = given.some(({ kind }) => kind === 'provider_native') ? [] : [providerNativeExecutor()];
+  const executors: [ToolExecutor, ...ToolExecutor[]] = [localExecutor(), ...given, ...native];
   const shown = showTools(options.tools, layers, (tool) => {
     demandSources(tool, sources);
     // Tools that the provider runs are shown to the model by the provider.
@@ -207,13 +209,12 @@ function chosenTools(specs: readonly ToolSpec[], options: AdvertiseOptions): rea
   throw new AlliumError('ERR_UNKNOWN_TOOL', `advertise: there is no tool "${oneLine(unknown)}" to select`, { toolName: unknown });
 }
 
-function executorFor(executors: readonly ToolExecutor[], tool: Tool): ToolExecutor {
-  const found =
-    tool.execute === undefined ? executors.find((executor) => executor.kind === tool.executor && executor !== executors[0]) : executors[0];
-  if (found !== undefined) return found;
-  throw new AlliumError(
-    'ERR_NO_EXECUTOR',
-    `tool "${tool.name}" has no execute function, and no executor for "${tool.executor}" was given`,
-    { toolName: tool.name },
-  );
+function executorFor([local, ...given]: readonly [ToolExecutor, ...ToolExecutor[]], tool: Tool): ToolExecutor {
+  const found = tool.execute === undefined ? given.filter((executor) => executor.kind === tool.executor) : [local];
+  const [only] = found;
+  // Which of two would run it could change with the order of a list.
+  if (only !== undefined && found.length === 1) return only;
+  const why =
+    only === undefined ? `no executor for "${tool.executor}" was given` : `${found.length} executors for "${tool.executor}" were given`;
+  throw new AlliumError('ERR_NO_EXECUTOR', `tool "${tool.name}" has no execute function, and ${why}`, { toolName: tool.name });
 }

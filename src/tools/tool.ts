@@ -2,7 +2,7 @@
 
 import type { ExecutorKind, JsonSchema, ToolProgress, Turn } from '../core/call.ts';
 import type { Content, ContentBlock } from '../core/content.ts';
-import { type JsonObject, snapshot } from '../core/json.ts';
+import { type JsonObject, type JsonValue, snapshot } from '../core/json.ts';
 import type { ToolSpec } from '../core/layer.ts';
 import type { ToolResult } from '../core/result.ts';
 import type { ErrorClass, Executed } from '../core/status.ts';
@@ -83,14 +83,15 @@ export type ParsedArgs =
 
 export interface ToolOutput {
   readonly content: Content;
-  readonly structuredContent?: JsonObject;
+  /** Usually an object; newer MCP servers may answer with any value. */
+  readonly structuredContent?: JsonValue;
   readonly isError?: boolean;
 }
 
 const outputs = new WeakSet<object>();
 
 /** An answer in MCP's shape. Without this mark an object that merely looks like one is an ordinary value. */
-export function toolOutput(output: { content: readonly ContentBlock[]; structuredContent?: object; isError?: boolean }): ToolOutput {
+export function toolOutput(output: { content: readonly ContentBlock[]; structuredContent?: unknown; isError?: boolean }): ToolOutput {
   // A snapshot has the shape of what was copied.
   const copied = Object.freeze({ ...(snapshot(output) as unknown as ToolOutput) });
   outputs.add(copied);

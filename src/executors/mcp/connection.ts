@@ -1,0 +1,145 @@
+/** One connection to a server, from its handshake to its end. */
+
+import { createRequire } from 'node:module';
+import type { Writable } from 'node:stream';
+import { Client, type ClientOptions, SdkError, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
+import type { Clock } from '../../core/clock.ts';
+import { boundedFetch } from './bounded-fetch.ts';
+import { childTransport } from './child-transport.ts';
+import { answerQuestions, type AskPerson } from './elicit.ts';
+import type { ReportProblem } from './problem.ts';
+import type { McpTarget } from './target.ts';
+import { watchTransport } from './watch-transport.ts';
+
+/** Which of the two protocols is spoken: up to 2025-11-25, or from 2026-07-28 on. */
+export type McpEra = 'auto' | 'legacy' | 'modern';
+
+export interface ConnectionOptions {
+  readonly target: McpTarget;
+  readonly era: McpEra;
+  readonly connectTimeoutMs: number;
+  readonly clock: Clock;
+  readonly stderr: Writable | null;
+  readonly ask: AskPerson | null;
+  readonly report: ReportProblem;
+  /** The server says that its list is another one. */
+  readonly onListChanged: () => void;
+}
+
+export interface Connection {
+  readonly client: Client;
+  readonly era: 'legacy' | 'modern';
+  /** Whether another call may be sent. */
+  isOpen(): boolean;
+  /** Counts the call as under way, for `retire`. */
+  run<T>(work: () => Promise<T>): Promise<T>;
+  /** Takes no more calls, and closes when those under way have ended. */
+  retire(): void;
+  close(): Promise<void>;
+}
+
+const MODERN = '2026-07-28';
+/** A program that does not know the question may be silent. What it is asked next is heard even so. */
+const PROBE_MS = 5000;
+/** A server may take its time to forget a session; nobody has to wait for that. */
+const GOODBYE_MS = 1000;
+
+/**
+ * Connects. `auto` asks in place which protocol the server speaks, at the cost of one message; a server that a question before the
+ * handshake kills, or silences, is started once more and spoken to as an older one.
+ */
+export async function openConnection(options: ConnectionOptions): Promise<Connection> {
+  const { era, target } = options;
+  try {
+    return await connect(options, era);
+  } catch (thrown) {
+    // An address was judged by its answer; a program that cannot be started cannot be started twice.
+    if (era !== 'auto' || 'url' in target || !(thrown instanceof SdkError)) throw thrown;
+    return connect(options, 'legacy');
+  }
+}
+
+async function connect(options: ConnectionOptions, era: McpEra): Promise<Connection> {
+  const { connectTimeoutMs, target, clock, ask, report } = options;
+  const transport = transportFor(options);
+  const client = new Client({ name: 'allium', version: VERSION }, clientOptions(options, era));
+  // What comes here quotes what the server has sent.
+  client.onerror = () => {};
+  if (ask !== null) answerQuestions(client, target.name, ask, report);
+  try {
+    await client.connect(watchTransport(transport), { timeout: connectTimeoutMs });
+  } catch (thrown) {
+    await transport.close().catch(() => {});
+    throw thrown;
+  }
+  return connectionOf(client, transport, clock, report);
+}
+
+const { version: VERSION } = createRequire(import.meta.url)('allium/package.json') as { readonly version: string };
+
+function clientOptions({ target, connectTimeoutMs, ask, onListChanged }: ConnectionOptions, era: McpEra): ClientOptions {
+  const mode = era === 'modern' ? { pin: MODERN } : era;
+  // An address that is silent is not there.
+  const timeoutMs = 'url' in target ? connectTimeoutMs : Math.min(PROBE_MS, connectTimeoutMs);
+  return {
+    capabilities: ask === null ? {} : { elicitation: { form: {} } },
+    versionNegotiation: { mode, probe: { timeoutMs } },
+    // Without somebody to ask, an answer that wants to be asked again is an end.
+    inputRequired: { autoFulfill: ask !== null },
+    listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onListChanged } },
+  };
+}
+
+function transportFor({ target, clock, stderr }: ConnectionOptions): Transport {
+  if ('command' in target) return childTransport(target, { clock, stderr });
+  if ('transport' in target) return target.transport();
+  const { url, headers } = target;
+  return new StreamableHTTPClientTransport(new URL(url), {
+    fetch: boundedFetch,
+    ...(headers === undefined ? {} : { requestInit: { headers: { ...headers } } }),
+  });
+}
+
+function connectionOf(client: Client, transport: Transport, clock: Clock, report: ReportProblem): Connection {
+  let state: 'open' | 'retired' | 'closed' = 'open';
+  let underWay = 0;
+  let closing: Promise<void> | undefined;
+  client.onclose = () => {
+    if (state === 'open') report('connection_lost', 'the connection was lost');
+    state = 'closed';
+  };
+  const close = (): Promise<void> =>
+    (closing ??= (async () => {
+      if (state === 'open') state = 'retired';
+      if (transport instanceof StreamableHTTPClientTransport) await goodbye(transport, clock);
+      await client.close();
+    })());
+  return {
+    client,
+    era: client.getProtocolEra() ?? 'legacy',
+    isOpen: () => state === 'open',
+    async run(work) {
+      underWay += 1;
+      try {
+        return await work();
+      } finally {
+        underWay -= 1;
+        if (state === 'retired' && underWay === 0) void close().catch(() => {});
+      }
+    },
+    retire() {
+      if (state === 'open') state = 'retired';
+      if (underWay === 0) void close().catch(() => {});
+    },
+    close,
+  };
+}
+
+async function goodbye(transport: StreamableHTTPClientTransport, clock: Clock): Promise<void> {
+  let takeBack = () => {};
+  const late = new Promise<void>((resolve) => {
+    takeBack = clock.after(GOODBYE_MS, resolve);
+  });
+  await Promise.race([transport.terminateSession().catch(() => {}), late]);
+  takeBack();
+}
