@@ -3,8 +3,9 @@
 import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import { describeThrown } from '../../core/errors.ts';
 import { toolFailure } from '../../tools/tool.ts';
+import { isOwnAnswer } from './own-answer.ts';
 import { unreadable } from './read-answer.ts';
-import { isStreamEnd, isUnsent } from './watch-transport.ts';
+import { isUnsent } from './watch-transport.ts';
 
 /** Codes that no tool has run behind: parse error, unknown method, header mismatch, unknown protocol. Not among them: invalid params. */
 const NOT_RUN = new Set<number>([-32_700, -32_601, -32_020, -32_022]);
@@ -12,7 +13,8 @@ const NOT_RUN = new Set<number>([-32_700, -32_601, -32_020, -32_022]);
 /** The failure to throw in the place of what was thrown. */
 export function callFailure(server: string, thrown: unknown): Error {
   if (isUnsent(thrown)) return notSent(server);
-  if (isStreamEnd(thrown)) return lost(server);
+  if (isOwnAnswer(thrown, 'streamEnded')) return lost(server);
+  if (isOwnAnswer(thrown, 'unreadable')) return unreadable(server);
   if (thrown instanceof ProtocolError) return refused(server, thrown);
   if (thrown instanceof SdkError) return broken(server, thrown);
   return lost(server);
@@ -21,7 +23,7 @@ export function callFailure(server: string, thrown: unknown): Error {
 /** Whether the connection cannot be trusted with another call. */
 export const isConnectionFailure = (thrown: unknown): boolean =>
   isUnsent(thrown) ||
-  isStreamEnd(thrown) ||
+  isOwnAnswer(thrown, 'streamEnded') ||
   !(thrown instanceof ProtocolError || (thrown instanceof SdkError && ANSWERED.has(thrown.code)));
 
 /** The server has answered, or nobody wanted to wait any longer. */

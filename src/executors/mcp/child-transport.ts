@@ -5,11 +5,12 @@
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
-import { type JSONRPCMessage, ReadBuffer, SdkError, SdkErrorCode, serializeMessage, type Transport } from '@modelcontextprotocol/client';
+import { type JSONRPCMessage, SdkError, SdkErrorCode, serializeMessage, type Transport } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 import type { Clock } from '../../core/clock.ts';
-import type { McpCommand } from './target.ts';
+import { messageReader } from './message-lines.ts';
 import { forgetTree, hasExited, rememberTree, signalTree, SPAWN_AS_TREE } from './process-tree.ts';
+import type { McpCommand } from './target.ts';
 
 export interface ChildOptions {
   readonly clock: Clock;
@@ -63,7 +64,7 @@ function listen(child: ChildProcessWithoutNullStreams, transport: ChildTransport
   if (pid !== undefined) rememberTree(pid);
   child.on('error', complain);
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', complain);
-  readMessages(child, transport, complain);
+  readMessages(child, transport);
   child.once('exit', () => {
     if (pid !== undefined) {
       forgetTree(pid);
@@ -79,26 +80,12 @@ function listen(child: ChildProcessWithoutNullStreams, transport: ChildTransport
   });
 }
 
-function readMessages(child: ChildProcessWithoutNullStreams, transport: ChildTransport, complain: (error: Error) => void): void {
-  const buffer = new ReadBuffer();
+function readMessages(child: ChildProcessWithoutNullStreams, transport: ChildTransport): void {
+  const read = messageReader((message) => transport.onmessage?.(message));
   child.stdout.on('data', (chunk: Buffer) => {
-    try {
-      buffer.append(chunk);
-    } catch (error) {
-      // More than any message may have: nothing that follows can be understood.
-      complain(error as Error);
-      void transport.close();
-      return;
-    }
-    for (let isMore = true; isMore; ) {
-      try {
-        const message = buffer.readMessage();
-        isMore = message !== null;
-        if (message !== null) transport.onmessage?.(message);
-      } catch (error) {
-        complain(error as Error);
-      }
-    }
+    if (read(chunk)) return;
+    child.stdout.removeAllListeners('data').resume();
+    void transport.close();
   });
 }
 

@@ -141,12 +141,13 @@ export function modern() {
   return { name: 'modern', command: process.execPath, args: [file] };
 }
 
-/** Whether a process is there. */
+/** Whether a process is there and runs: one that has ended may wait for somebody to take note of it. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
   } catch {
     return false;
   }
+  const file = `/proc/${pid}/stat`;
+  return !existsSync(file) || !/\) Z /.test(readFileSync(file, 'utf8'));
 }

@@ -12,16 +12,11 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { isObject } from '../../core/json.ts';
+import { ownAnswer } from './own-answer.ts';
 
 /** Errors of calls that certainly did not reach the server. */
 const unsent = new WeakSet<object>();
-/** Known by identity: nothing that came over a wire can be it. */
-const STREAM_ENDED = Object.freeze({});
-
 export const isUnsent = (thrown: unknown): boolean => typeof thrown === 'object' && thrown !== null && unsent.has(thrown);
-
-/** An answer of ours in the place of one that cannot come any more. */
-export const isStreamEnd = (thrown: unknown): boolean => isObject(thrown) && thrown.data === STREAM_ENDED;
 
 /** Passes everything on. */
 export function watchTransport(inner: Transport): Transport {
@@ -43,7 +38,7 @@ export function watchTransport(inner: Transport): Transport {
       const onRequestStreamEnd = (): void => {
         options?.onRequestStreamEnd?.();
         // The SDK would wait for the answer as long as it waits for any.
-        if (waiting.delete(id)) outer.onmessage?.({ jsonrpc: '2.0', id, error: { code: -32_000, message: 'cut off', data: STREAM_ENDED } });
+        if (waiting.delete(id)) outer.onmessage?.(ownAnswer(id, 'streamEnded'));
       };
       try {
         await inner.send(message, { ...options, onRequestStreamEnd });
