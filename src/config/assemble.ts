@@ -49,6 +49,8 @@ export interface Parts {
   /** The entries of `layers` as the file has them. */
   readonly entries: readonly unknown[];
   readonly tools: Registry;
+  /** Closed with the file. */
+  readonly servers: readonly { close(): Promise<void> }[];
   readonly session: Partial<Turn>;
   readonly stateDir: string;
   /** The folder of the file. */
@@ -66,7 +68,10 @@ export interface Findings {
   readonly isClean: () => boolean;
 }
 
-export function assemble(settings: Settings, { references, tools, report, isClean }: Findings): Omit<Parts, 'stateDir' | 'workspace'> {
+export function assemble(
+  settings: Settings,
+  { references, tools, report, isClean }: Findings,
+): Omit<Parts, 'stateDir' | 'workspace' | 'servers'> {
   const built = readEntries(settings.layers, { check, use: references, forms: formsFrom(references) }, ['layers'], report).map(closedOnce);
   for (const finding of orderFindings(built.map(({ layer }) => layer)).filter(({ level }) => level === 'must')) {
     report(['layers', entryOf(built, finding)], describeFinding(finding));

@@ -110,9 +110,14 @@ describe('a mistake in a file', () => {
       '4:5: this version has no loader for artifacts yet',
     ],
     [
-      'an MCP server',
-      file('version: 1', 'layers: []', 'tools:', '  - mcp: { command: node, args: [server.js] }'),
-      '4:5: this version has no loader for MCP servers yet',
+      'an MCP server that is nowhere',
+      file('version: 1', 'layers: []', 'tools:', '  - mcp: { args: [server.js] }'),
+      '4:5: mcpExecutor: a server has one of "command", "url" and "transport"',
+    ],
+    [
+      'an MCP server that is not there',
+      file('version: 1', 'layers: []', 'tools:', '  - mcp: { command: ./nothing }', '    prefix: gh'),
+      '4:5: the MCP server "gh" could not be reached: spawn ./nothing ENOENT',
     ],
     ['a variable that is not set', stack('  - dryRun: { message: "${NOT_SET}" }'), '3:24: the variable NOT_SET is not set'],
     ['a variable that is not closed', stack('  - dryRun: { message: "${NOT" }'), '3:24: "${" begins a variable'],

@@ -53,7 +53,7 @@ export interface LoadedConfig {
   explain(tool?: string): string;
   /** What `explain` draws, as data. */
   describe(tool?: string): StackDescription;
-  /** Closes the dispatchers that were made, and the layers. */
+  /** Closes the dispatchers that were made, the layers, and the servers whose tools they are. */
   close(): Promise<void>;
 }
 
@@ -74,7 +74,7 @@ export async function loadConfig(fileOrFolder = '.', options: LoadOptions = {}):
   const settings = settingsOf(data, report);
   const parts = await build(settings, dirname(file), report, () => problems.length === 0);
   if (problems.length > 0) {
-    await settle(parts.built.map(({ layer }) => layer));
+    await settle([...parts.built.map(({ layer }) => layer), ...parts.servers]);
     throw invalidConfig(linesOf(problems, source, shown, conceal), { path: file });
   }
   return finished(parts, { file, shown, conceal });
@@ -113,13 +113,15 @@ function settingsOf(data: unknown, report: Report): Settings {
 
 async function build(settings: Settings, folder: string, report: Report, isClean: () => boolean): Promise<Parts> {
   const references = await loadReferences(settings.layers, folder);
-  const tools = await loadTools(settings.tools, folder, ['tools'], report);
+  const { tools, servers } = await loadTools(settings.tools, folder, ['tools'], report);
   const dir = isObject(settings.state) && typeof settings.state.dir === 'string' ? resolve(folder, settings.state.dir) : stateFolder();
-  return inStateFolder(dir, () => ({
-    ...assemble(settings, { references, tools, report, isClean }),
-    stateDir: stateFolder(),
-    workspace: folder,
-  }));
+  try {
+    const build = () => ({ ...assemble(settings, { references, tools, report, isClean }), stateDir: stateFolder() });
+    return { ...inStateFolder(dir, build), workspace: folder, servers };
+  } catch (thrown) {
+    await settle(servers);
+    throw thrown;
+  }
 }
 
 function linesOf(problems: readonly Problem[], source: Source, shown: string, conceal: (text: string) => string): readonly string[] {
@@ -139,7 +141,7 @@ interface Naming {
 }
 
 function finished(parts: Parts, { file, shown, conceal }: Naming): LoadedConfig {
-  const { built, tools, session, stateDir, dispatch, proxy } = parts;
+  const { built, tools, session, stateDir, servers, dispatch, proxy } = parts;
   const { limits = {} } = dispatch;
   const layers = Object.freeze(built.map(({ layer }) => layer));
   const made: GovernedTools[] = [];
@@ -154,7 +156,7 @@ function finished(parts: Parts, { file, shown, conceal }: Naming): LoadedConfig 
     explain: (tool) => drawStack(describe(tool)),
     async close() {
       // Calls that are under way still need the layers.
-      const ended = [...(await settle(made)), ...(await settle(layers))];
+      const ended = [...(await settle(made)), ...(await settle(layers)), ...(await settle(servers))];
       const failed = ended.find(({ status }) => status === 'rejected');
       if (failed?.status === 'rejected') throw failed.reason;
     },

@@ -4,49 +4,86 @@ import { createRegistry, isAlliumError, matchesTool, type Registry, type Tool } 
 import { closest } from '../core/closest.ts';
 import { describeThrown } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
+import type { McpServer } from '../executors/mcp/mcp-executor.ts';
 import { exportOf, loadModule, type ModuleExports, splitReference } from './load-module.ts';
+import { openServer, type ServerEntry } from './load-servers.ts';
 import type { DataPath, Report } from './problem.ts';
 import { checkData } from './schema/check-data.ts';
 import { TOOL_SOURCES } from './schema/config-schema.ts';
 
+/** The tools, and what has to be closed when nobody needs them any more. */
+export interface LoadedTools {
+  readonly tools: Registry;
+  readonly servers: readonly McpServer[];
+}
+
+interface Place {
+  readonly folder: string;
+  readonly path: DataPath;
+  readonly report: Report;
+  /** Called before anything else can go wrong. */
+  readonly opened: (server: McpServer) => void;
+}
+
 /** Loads what can be loaded and reports the rest. */
-export async function loadTools(entries: readonly unknown[], folder: string, path: DataPath, report: Report): Promise<Registry> {
-  let all = createRegistry();
+export async function loadTools(entries: readonly unknown[], folder: string, path: DataPath, report: Report): Promise<LoadedTools> {
+  const servers: McpServer[] = [];
+  // What an MCP server calls its tools is not ours to choose; the names of others were held to more before.
+  let tools = createRegistry([], { names: 'mcp' });
   for (const [index, entry] of entries.entries()) {
     const place = [...path, index];
     try {
-      all = all.merge(createRegistry(await toolsOf(entry, folder, place, report)));
+      tools = tools.merge(await toolsOf(entry, { folder, path: place, report, opened: (server) => void servers.push(server) }));
     } catch (thrown) {
       const isOwn = isAlliumError(thrown);
       report(isOwn && thrown.code === 'ERR_INVALID_CONFIG' ? [...place, 'module'] : place, isOwn ? thrown.message : describeThrown(thrown));
     }
   }
-  return all;
+  return { tools, servers };
 }
 
-async function toolsOf(entry: unknown, folder: string, path: DataPath, report: Report): Promise<Iterable<Tool>> {
+interface SourceEntry {
+  readonly module?: string;
+  readonly mcp?: ServerEntry;
+  readonly prefix?: string;
+  readonly only?: readonly string[];
+  readonly except?: readonly string[];
+}
+
+async function toolsOf(entry: unknown, place: Place): Promise<Registry> {
+  const { folder, path, report } = place;
   const ready = toolsIn(entry);
-  if (ready !== null) return ready;
+  if (ready !== null) return createRegistry(ready);
   const source = isObject(entry) ? Object.keys(TOOL_SOURCES).find((name) => Object.hasOwn(entry, name)) : undefined;
   if (!isObject(entry) || source === undefined) {
     const [first] = isObject(entry) ? Object.keys(entry) : [];
     const guess = first === undefined ? undefined : closest(first, Object.keys(TOOL_SOURCES));
     const hint = guess === undefined ? '' : `; did you mean "${guess}"?`;
     report(path, `tools come from one of ${Object.keys(TOOL_SOURCES).join(', ')}${hint}`);
-    return [];
+    return createRegistry();
   }
-  if (!checkData(source, 'a source of tools', entry, path, report)) return [];
-  if (source !== 'module') {
-    report([...path, source], `this version has no loader for ${source === 'mcp' ? 'MCP servers' : 'artifacts'} yet`, 'key');
-    return [];
-  }
+  if (!checkData(source, 'a source of tools', entry, path, report)) return createRegistry();
   // The schema has just said which members there are, and of which kind.
-  const { module, prefix, only, except } = entry as { module: string; prefix?: string; only?: string[]; except?: string[] };
-  const taken = createRegistry(exportedTools(await loadModule(splitReference(module).module, folder), module)).filter(
+  const { module, mcp, prefix, only, except } = entry as SourceEntry;
+  const found = module !== undefined ? await moduleTools(module, folder) : mcp !== undefined ? await serverTools(mcp, prefix, place) : null;
+  if (found === null) {
+    report([...path, source], 'this version has no loader for artifacts yet', 'key');
+    return createRegistry();
+  }
+  const taken = found.filter(
     ({ name }) => (only === undefined || matchesTool(only, name)) && (except === undefined || !matchesTool(except, name)),
   );
-  if (taken.names.length === 0) report([...path, 'module'], `${module} has no tools that "only" and "except" leave`);
+  if (taken.names.length === 0) report([...path, source], `${module ?? 'the server'} has no tools that "only" and "except" leave`);
   return prefix === undefined ? taken : taken.prefix(prefix);
+}
+
+const moduleTools = async (module: string, folder: string): Promise<Registry> =>
+  createRegistry(exportedTools(await loadModule(splitReference(module).module, folder), module));
+
+async function serverTools(mcp: ServerEntry, prefix: string | undefined, { folder, opened }: Place): Promise<Registry> {
+  const server = await openServer(mcp, folder, prefix);
+  opened(server);
+  return server.tools;
 }
 
 /** One export where the reference names one, otherwise all that are tools. Other exports are nobody's business. */

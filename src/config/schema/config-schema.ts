@@ -55,11 +55,13 @@ const TOP: Readonly<Record<string, JsonObject>> = {
 };
 
 const MCP_SERVER = members({
+  name: said('what policies and records call it (default: the prefix, or `mcp`)', TEXT),
   command: said('the program that is the server', TEXT),
   args: said('its arguments', listOf({ type: 'string', title: 'a string' })),
-  env: said('variables it gets', mapOf({ type: 'string', title: 'a string' })),
-  cwd: said('the folder it runs in, relative to this file', TEXT),
-  url: said('the address of a server that runs already', TEXT),
+  env: said('variables it gets beside a few harmless ones; of ours it gets no others', mapOf({ type: 'string', title: 'a string' })),
+  cwd: said('the folder it runs in, relative to this file (default: the folder of this file)', TEXT),
+  url: said('the address of a server that runs already, instead of a program', TEXT),
+  headers: said('headers for that address; write `${NAME}` to take one from the environment', mapOf({ type: 'string', title: 'a string' })),
 });
 
 const UPSTREAM = members({
