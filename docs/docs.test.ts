@@ -94,6 +94,7 @@ describe('the docs', () => {
   it.each([
     ['src/dispatch/govern-tools.ts', 'GovernOptions', 'docs/dispatch.md', 'Options'],
     ['src/dispatch/limits.ts', 'DispatchLimits', 'docs/dispatch.md', 'Limits'],
+    ['src/executors/mcp/mcp-executor.ts', 'McpOptions', 'docs/executors/mcp.md', 'Options'],
     ['src/tools/define-tool.ts', 'ToolDefinition', 'docs/tools.md', 'Defining one'],
   ])('%s: name every field of %s', (source, name, page, heading) => {
     const fields = fieldsOf(readHere(source), name);

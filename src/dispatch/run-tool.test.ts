@@ -226,4 +226,20 @@ describe('the executor port', () => {
   it('is asked for when the tools are put together, not at the first call', () => {
     expect(() => governTools({ tools: [remote], layers: [] })).toThrow(expect.objectContaining({ code: 'ERR_NO_EXECUTOR' }) as Error);
   });
+
+  it('may be one of several, of which all are closed, but not one of two of a kind', async () => {
+    const closed: string[] = [];
+    const executor = (kind: 'mcp_server' | 'host_bridge'): ToolExecutor => ({
+      kind,
+      execute: () => kind,
+      close: async () => void closed.push(kind),
+    });
+    const governed = governTools({ tools: [remote], layers: [], executor: [executor('host_bridge'), executor('mcp_server')] });
+
+    expect(await governed.call({ name: remote.name, arguments: {} })).toMatchObject({ ok: true, result: remote.executor });
+    await governed.close();
+    expect(closed).toEqual(['host_bridge', 'mcp_server']);
+    const twice = [executor('mcp_server'), executor('host_bridge'), executor('mcp_server'), executor('host_bridge')];
+    expect(() => governTools({ tools: [remote], layers: [], executor: twice })).toThrow('2 executors');
+  });
 });
