@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -126,6 +126,20 @@ describe('closing', () => {
     expect(await call).toMatchObject({ executed: 'unknown' });
     expect(await tools.call({ name: 'twice', arguments: {} })).toMatchObject({ errorCategory: 'closed', executed: 'no' });
   });
+
+  it('does not wait for a server that never finishes to introduce itself', async () => {
+    const { target, effects } = scripted();
+    const { server, kinds } = await connected(target);
+    const tools = governed(server);
+    writeFileSync(target.args[0] ?? '', 'setInterval(() => {}, 1000);');
+    kill(pidsIn(effects()).at(-1));
+    await vi.waitFor(() => expect(kinds()).toContain('connection_lost'));
+    const call = tools.call({ name: 'twice', arguments: {} });
+    await new Promise((resolve) => setImmediate(resolve));
+    await server.close();
+
+    expect(await call).toMatchObject({ executed: 'no' });
+  }, 20_000);
 
   it('ends a pause between two attempts and leaves no timer behind', async () => {
     const { target, effects } = scripted();

@@ -4,7 +4,7 @@
  */
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import type { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { type JSONRPCMessage, SdkError, SdkErrorCode, serializeMessage, type Transport } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 import type { Clock } from '../../core/clock.ts';
@@ -49,8 +49,7 @@ export function childTransport(target: McpCommand, { clock, stderr }: ChildOptio
         child.once('spawn', resolve);
         child.once('error', reject);
         listen(child, transport, clock);
-        if (stderr === null) child.stderr.resume();
-        else child.stderr.pipe(stderr, { end: false });
+        passOn(child.stderr, stderr);
       }),
     send: (message) => write(child, message),
     close: () => (closing ??= child === null ? Promise.resolve() : endChild(child, clock)),
@@ -77,6 +76,15 @@ function listen(child: ChildProcessWithoutNullStreams, transport: ChildTransport
   child.once('close', () => {
     destroyPipes(child);
     transport.onclose?.();
+  });
+}
+
+/** By hand: `pipe` leaves listeners on a stream that outlives many children. */
+function passOn(from: Readable, to: Writable | null): void {
+  from.on('data', (chunk: Buffer) => {
+    if (to === null || to.write(chunk)) return;
+    from.pause();
+    to.once('drain', () => from.resume());
   });
 }
 

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import type { Writable } from 'node:stream';
 import { Client, type ClientOptions, SdkError, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
 import type { Clock } from '../../core/clock.ts';
+import { followAbort } from '../../core/signal.ts';
 import { boundedFetch } from './bounded-fetch.ts';
 import { childTransport } from './child-transport.ts';
 import { answerQuestions, type AskPerson } from './elicit.ts';
@@ -24,6 +25,8 @@ export interface ConnectionOptions {
   readonly report: ReportProblem;
   /** The server says that its list is another one. */
   readonly onListChanged: () => void;
+  /** Nobody wants the connection any more. */
+  readonly signal: AbortSignal;
 }
 
 export interface Connection {
@@ -31,6 +34,8 @@ export interface Connection {
   readonly era: 'legacy' | 'modern';
   /** Whether another call may be sent. */
   isOpen(): boolean;
+  /** Whether nothing is left of it. */
+  isClosed(): boolean;
   /** Counts the call as under way, for `retire`. */
   run<T>(work: () => Promise<T>): Promise<T>;
   /** Takes no more calls, and closes when those under way have ended. */
@@ -49,12 +54,12 @@ const GOODBYE_MS = 1000;
  * handshake kills, or silences, is started once more and spoken to as an older one.
  */
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
-  const { era, target } = options;
+  const { era, target, signal } = options;
   try {
     return await connect(options, era);
   } catch (thrown) {
     // An address was judged by its answer; a program that cannot be started cannot be started twice.
-    if (era !== 'auto' || 'url' in target || !(thrown instanceof SdkError)) throw thrown;
+    if (era !== 'auto' || 'url' in target || !(thrown instanceof SdkError) || signal.aborted) throw thrown;
     return connect(options, 'legacy');
   }
 }
@@ -66,11 +71,14 @@ async function connect(options: ConnectionOptions, era: McpEra): Promise<Connect
   // What comes here quotes what the server has sent.
   client.onerror = () => {};
   if (ask !== null) answerQuestions(client, target.name, ask, report);
+  const stop = followAbort(options.signal, () => void transport.close().catch(() => {}));
   try {
     await client.connect(watchTransport(transport), { timeout: connectTimeoutMs });
   } catch (thrown) {
     await transport.close().catch(() => {});
     throw thrown;
+  } finally {
+    stop();
   }
   return connectionOf(client, transport, clock, report);
 }
@@ -118,6 +126,7 @@ function connectionOf(client: Client, transport: Transport, clock: Clock, report
     client,
     era: client.getProtocolEra() ?? 'legacy',
     isOpen: () => state === 'open',
+    isClosed: () => state === 'closed',
     async run(work) {
       underWay += 1;
       try {

@@ -12,8 +12,8 @@ export interface LinkParts {
   readonly clock: Clock;
   /** Attempts for one call. */
   readonly maxConnects: number;
-  /** Connects and does what has to be done before calls may use the connection. */
-  readonly open: () => Promise<Connection>;
+  /** Connects and does what has to be done before calls may use the connection. Heeds the signal. */
+  readonly open: (signal: AbortSignal) => Promise<Connection>;
   readonly report: ReportProblem;
 }
 
@@ -33,15 +33,17 @@ const LONGEST_PAUSE_MS = 5000;
 export function createLink({ name, clock, maxConnects, open, report }: LinkParts): Link {
   const closing = new AbortController();
   let connection: Connection | null = null;
+  /** With those that take no more calls, and have some under way. */
+  let kept: readonly Connection[] = [];
   let connecting: Promise<Connection> | null = null;
   /** Connections and attempts in a row that no answer came over. */
   let strikes = 0;
 
   const attempt = async (): Promise<Connection> => {
     if (closing.signal.aborted) throw closedError(name);
-    const made = await open();
+    const made = await open(closing.signal);
+    kept = [...kept.filter((each) => !each.isClosed()), made];
     if (!closing.signal.aborted) return (connection = made);
-    await made.close();
     throw closedError(name);
   };
   const connect = async (): Promise<Connection> => {
@@ -89,7 +91,7 @@ export function createLink({ name, clock, maxConnects, open, report }: LinkParts
     async close() {
       closing.abort();
       await connecting?.catch(() => {});
-      await connection?.close();
+      await Promise.all(kept.map((each) => each.close()));
     },
   };
 }

@@ -4,12 +4,13 @@ import type { Writable } from 'node:stream';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { describeThrown } from '../../core/errors.ts';
 import { checkOptions, expected } from '../../core/options.ts';
+import { followAbort } from '../../core/signal.ts';
 import { createRegistry, type Registry } from '../../tools/registry.ts';
 import type { Logger, ToolContext, ToolExecutor } from '../../tools/tool.ts';
 import { callTool } from './call-tool.ts';
 import { type Connection, type ConnectionOptions, type McpEra, openConnection } from './connection.ts';
 import type { AskPerson } from './elicit.ts';
-import { createLink } from './link.ts';
+import { createLink, type LinkParts } from './link.ts';
 import { listTools } from './list-tools.ts';
 import { logLines } from './log-lines.ts';
 import { type McpProblem, problemReporter, type ReportProblem } from './problem.ts';
@@ -173,17 +174,20 @@ function readerFor(server: string, options: McpOptions, { book, run, report }: R
 type Watching = Pick<ConnectionOptions, 'clock' | 'report' | 'onListChanged'>;
 
 /** No call goes over a connection whose list was not read. */
-function openerFor(target: McpTarget, options: McpOptions, watching: Watching, read: Read): () => Promise<Connection> {
+function openerFor(target: McpTarget, options: McpOptions, watching: Watching, read: Read): LinkParts['open'] {
   const { era = 'auto', onElicit: ask = null, logger, connectTimeoutMs = CONNECT_MS } = options;
   const stderr = options.stderr ?? (logger === undefined ? null : logLines(target.name, logger));
-  return async () => {
-    const connection = await openConnection({ target, era, ask, stderr, connectTimeoutMs, ...watching });
+  return async (signal) => {
+    const connection = await openConnection({ target, era, ask, stderr, connectTimeoutMs, signal, ...watching });
+    const stop = followAbort(signal, () => void connection.close().catch(() => {}));
     try {
       await read(connection);
       return connection;
     } catch (thrown) {
       await connection.close().catch(() => {});
       throw thrown;
+    } finally {
+      stop();
     }
   };
 }
