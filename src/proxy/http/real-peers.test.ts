@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ServedMcp, serveMcp } from '../../../conformance/mcp/serve-mcp.ts';
+import { suiteServer } from '../../../conformance/mcp/suite-server.ts';
 import { httpServerLink } from './http-server-link.ts';
 import {
   ALL_CLIENTS,
@@ -105,6 +106,20 @@ describe('real clients through a relay', () => {
       await client.close();
       await vi.waitFor(() => expect(upstream.sessions()).toBe(0));
     });
+  });
+
+  it('takes up a stream that the server closed before it answered', async () => {
+    const upstream = later(await serveMcp(suiteServer));
+    const resumedFrom: (string | null)[] = [];
+    const watched: typeof fetch = (input, init) => {
+      if (init?.method === 'GET') resumedFrom.push(new Headers(init.headers).get('last-event-id'));
+      return fetch(input, init);
+    };
+    const { url } = later(await relayTo(() => httpServerLink(upstream.url, { fetch: watched })));
+    const client = later(await LEGACY_CLIENTS['SDK v1'](url));
+
+    expect(await client.call('test_reconnection')).toContain('Reconnected.');
+    expect(resumedFrom.filter((id) => id !== null)).toHaveLength(1);
   });
 
   it('ends the process of a server with the session of its client', async () => {
