@@ -2,7 +2,7 @@
 
 import type { Frame, Link } from './link.ts';
 import { plainFrame } from './plain-frame.ts';
-import { CODES, errorMessage, idKey, kindOf, type RequestId, type WireMessage } from './wire.ts';
+import { CODES, errorMessage, idKey, isRequestId, kindOf, paramsOf, type RequestId, type WireMessage } from './wire.ts';
 
 /** Who looks at frames before they are forwarded. `true` says that a frame was dealt with. */
 export interface RelayHooks {
@@ -54,6 +54,7 @@ export async function relay(client: Link, server: Link, hooks: RelayHooks, repor
     })();
   };
 
+  const forget = (id: unknown): void => void (isRequestId(id) && open.delete(idKey(id)));
   const forward = (from: Link, to: Link, frame: Frame): void => {
     if (to.send(frame)) return;
     from.pause();
@@ -69,6 +70,8 @@ export async function relay(client: Link, server: Link, hooks: RelayHooks, repor
     if (plain === null) return refuse(client, message);
     // It has just been seen to be a request, and those have an id.
     if (kind === 'request') open.set(idKey(message.id as RequestId), message.id as RequestId);
+    // Whoever takes a request back gets no answer, and nobody has to make one up.
+    if (message.method === 'notifications/cancelled') forget(paramsOf(message).requestId);
     forward(client, server, plain);
   };
 
