@@ -1,6 +1,7 @@
-import { context, trace } from '@opentelemetry/api';
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { telemetry } from '../../../middleware/index.ts';
+import { startTracing, stopSdk } from '../../../middleware/telemetry/otel-sdk.fixture.ts';
+import type { ToolLayer } from '../../index.ts';
 import { connected, governed, OBJECT, scripted } from './peers.fixture.ts';
 
 async function answering(result: unknown, more: object = {}) {
@@ -118,18 +119,23 @@ describe('a call that is taken back', () => {
 });
 
 describe('the trace of a call', () => {
-  beforeAll(() => void context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable()));
-  afterAll(() => context.disable());
-
-  it('goes to the server, and only with an active span', async () => {
+  it('goes to the server, which is described on the span, and only where there is one', async () => {
     const { server } = await connected(scripted().target);
-    const span = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331', traceFlags: 1 };
-    const call = () => governed(server).call({ name: 'meta', arguments: {} });
+    const sdk = startTracing();
+    onTestFinished(stopSdk);
+    const call = (layers: readonly ToolLayer[]) => governed(server, { layers }).call({ name: 'meta', arguments: {} });
 
-    const within = await context.with(trace.setSpanContext(context.active(), span), call);
-    const without = await call();
+    const within = await call([telemetry('otel')]);
+    const without = await call([]);
+    const [span] = sdk.spans.filter(({ name }) => name === 'execute_tool meta');
+    const { traceId = '', spanId = '' } = span?.spanContext() ?? {};
 
-    expect(within.result).toMatchObject({ meta: { traceparent: `00-${span.traceId}-${span.spanId}-01` } });
+    expect(within.result).toMatchObject({ meta: { traceparent: `00-${traceId}-${spanId}-01` } });
     expect(without.result).not.toHaveProperty('meta.traceparent');
+    expect(span?.attributes).toMatchObject({
+      'mcp.method.name': 'tools/call',
+      'mcp.protocol.version': '2025-11-25',
+      'network.transport': 'pipe',
+    });
   });
 });
