@@ -45,7 +45,8 @@ async function connect(target: Target, options: ConnectOptions, versionNegotiati
 
 function transportTo(target: Target): Transport {
   if (!('url' in target)) return new StdioClientTransport({ ...target, args: [...target.args], env: { ...target.env }, stderr: 'ignore' });
-  return new StreamableHTTPClientTransport(new URL(target.url));
+  const requestInit = target.token === undefined ? {} : { headers: { authorization: `Bearer ${target.token}` } };
+  return new StreamableHTTPClientTransport(new URL(target.url), { requestInit });
 }
 
 const connectionOf = (client: Client): Connection => ({

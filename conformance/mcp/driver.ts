@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/core/json.ts';
 import type { ProgramCommand } from './processes.ts';
 
 /** What a client connects to: a program that it starts itself, or an address. */
-export type Target = ProgramCommand | { readonly url: string };
+export type Target = ProgramCommand | { readonly url: string; readonly token?: string };
 
 /** A question that came to the client, in the words of the protocol. */
 export interface Question {

@@ -18,13 +18,16 @@ export type StartProxy = (orders: ProxyOrders) => Target;
 /** Where a proxy that listens is found. */
 export const proxyUrl = (port: number): string => `http://127.0.0.1:${port}/mcp`;
 
+/** What clients of a proxy that listens have to send. */
+export const PROXY_TOKEN = 'a-token-for-the-bench-only';
+
 /** `allium proxy`, by the built `main.js` of the command. */
 export const alliumProxy =
   (mainFile: string): StartProxy =>
   ({ configFile, upstream, listen, env }) => {
-    const front = listen === null ? [] : ['--listen', String(listen)];
+    const front = listen === null ? [] : ['--listen', String(listen), '--token-env', 'ALLIUM_PROXY_TOKEN'];
     const [behind, own] = 'url' in upstream ? [['--http', upstream.url], env] : [['--', upstream.command, ...upstream.args], upstream.env];
-    return { command: process.execPath, args: [mainFile, 'proxy', '--config', configFile, ...front, ...behind], env: own };
+    return { command: process.execPath, args: [mainFile, 'proxy', '--config', configFile, ...front, ...behind], env: { ...own, ALLIUM_PROXY_TOKEN: PROXY_TOKEN } };
   };
 
 /** Nothing in between: what every check of the bench must notice. */

@@ -11,7 +11,7 @@ import { SYNTHETIC_SECRET } from './dual-tools.ts';
 import type { MatrixCase } from './matrix.ts';
 import { type Peer, preparePeer, startHttpPeer } from './peers.ts';
 import { createPlace, freePort, isListening, type Place, startProgram, waitUntil } from './processes.ts';
-import { proxyUrl, type StartProxy } from './proxy-command.ts';
+import { PROXY_TOKEN, proxyUrl, type StartProxy } from './proxy-command.ts';
 import { PLANS } from './server-plans.ts';
 
 export interface Finding {
@@ -118,7 +118,7 @@ async function openRoute({ route }: MatrixCase, { place, peer, behaviour, startP
     await stop();
     throw error;
   });
-  return { target: { url: proxyUrl(port) }, stop };
+  return { target: { url: proxyUrl(port), token: PROXY_TOKEN }, stop };
 }
 
 function writeConfig({ folder }: Place, { layers }: Behaviour): string {
