@@ -71,7 +71,8 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const approvals = createApprovals(parts);
   const start = async (request: ToolRequest, options: CallOptions, run: Run, extra: Extra = {}) => {
     checkRequest(request, options);
-    const abort = linkAbort(options.signal);
+    // What has happened is written down also for a caller that has gone.
+    const abort = linkAbort(extra.over === undefined ? options.signal : undefined);
     const turn = turnOf(options.turn);
     const opening = {
       ...options,
@@ -116,8 +117,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     turnOf,
     call: (request, options = {}, seat = null) => calls.add(() => start(request, options, (call) => governed(call, bottom), { seat })),
     resume: (id, decision, options = {}) => calls.add(() => approvals.resume(id, decision, reenter(options), options.signal)),
-    observe: (request, output, { signal: _signal, ...options } = {}) =>
-      // What has happened is written down also for a caller that has gone.
+    observe: (request, output, options = {}) =>
       calls.add(() => start(request, options, (call) => observed(call, ranElsewhere), { over: { output, executor: 'provider_native' } })),
     drain: calls.drain,
   };

@@ -185,6 +185,14 @@ describe('what is reported to observe', () => {
     expect(sink.records).toMatchObject([{ status: 'ok', executor: 'provider_native', tool_name: 'web_search' }]);
   });
 
+  it('has to come with options that can be read', async () => {
+    const { governed } = setup();
+
+    for (const options of [null, { signal: 'soon' }]) {
+      await expect(governed.observe(request, 1, options as object)).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION' });
+    }
+  });
+
   it('leaves its receipt with a sink that is back, although it was down when the call was reported', async () => {
     const kept: Receipt[] = [];
     let isDown = true;
