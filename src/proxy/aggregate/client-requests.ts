@@ -8,6 +8,8 @@ import { type Edit, editFrame } from './edit-frame.ts';
 import { awayText, complete, isReady, type Session } from './session.ts';
 import type { Upstream } from './upstream.ts';
 
+type Asking = Parameters<Upstream['request']>;
+
 export interface ClientRequest {
   readonly frame: Frame;
   readonly id: RequestId;
@@ -20,7 +22,7 @@ export interface ClientRequest {
   /** Gives on what a server answered, byte for byte but for the id. */
   pass(answer: Frame): void;
   /** Asks one server. Cancelling the request cancels this too. */
-  ask(upstream: Upstream, frame: Frame, edits: readonly Edit[], onAnswer: (answer: Frame | null) => void): number;
+  ask(upstream: Upstream, ...asking: Asking): void;
   onCancel(listener: () => void): void;
 }
 
@@ -67,7 +69,7 @@ export function clientRequests(session: Session): ClientRequests {
         result: (fields) => answer({ message: resultMessage(id, complete(session, fields)) }),
         error: (code, message, data) => answer({ message: errorWith(id, code, message, data) }),
         pass: (got) => answer(editFrame(got, [{ path: ['id'], value: id }])),
-        ask: (upstream, asked, edits, onAnswer) => track(parts, upstream, asked, edits, onAnswer),
+        ask: (upstream, ...asking) => track(parts, upstream, asking),
         onCancel: (listener) => void listeners.push(listener),
       };
     },
@@ -78,24 +80,21 @@ export function clientRequests(session: Session): ClientRequests {
   };
 }
 
-function track(
-  parts: Set<Part>,
-  upstream: Upstream,
-  frame: Frame,
-  edits: readonly Edit[],
-  onAnswer: (answer: Frame | null) => void,
-): number {
+function track(parts: Set<Part>, upstream: Upstream, [frame, edits, onAnswer, onNumber]: Asking): void {
   let part: Part | null = null;
-  let isAnswered = false;
-  const id = upstream.request(frame, edits, (answer) => {
-    isAnswered = true;
-    if (part !== null) parts.delete(part);
-    onAnswer(answer);
-  });
-  part = { upstream, id };
-  // A server that is gone answers before its number is known.
-  if (!isAnswered) parts.add(part);
-  return id;
+  upstream.request(
+    frame,
+    edits,
+    (answer) => {
+      if (part !== null) parts.delete(part);
+      onAnswer(answer);
+    },
+    (id) => {
+      part = { upstream, id };
+      parts.add(part);
+      onNumber?.(id);
+    },
+  );
 }
 
 function errorWith(id: RequestId, code: number, message: string, data: JsonObject | undefined): WireMessage {

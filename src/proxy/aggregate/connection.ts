@@ -20,8 +20,8 @@ export type OnAnswer = (answer: Frame | null) => void;
 export interface Connection {
   /** Rejects where the link cannot be started. */
   start(): Promise<void>;
-  /** Sends a request with these changes, and answers the number it has there. */
-  request(frame: Frame, edits: readonly Edit[], onAnswer: OnAnswer): number;
+  /** Sends a request with these changes. `onNumber` is told which number it has there, before anything can come back. */
+  request(frame: Frame, edits: readonly Edit[], onAnswer: OnAnswer, onNumber?: (id: number) => void): void;
   /** Nobody waits for this answer any more. Answers whether somebody did. */
   forget(id: number): boolean;
   /** Whether progress under this token belongs to something that is open here. */
@@ -99,16 +99,13 @@ export function connect(link: Link, handlers: ConnectionHandlers): Connection {
 
   return {
     start: async () => link.start({ onFrame, onGarbage: (problem) => handlers.report(`sent ${problem}`), onClose: end }),
-    request(frame, edits, onAnswer) {
-      if (isOver) {
-        onAnswer(null);
-        return 0;
-      }
+    request(frame, edits, onAnswer, onNumber) {
+      if (isOver) return onAnswer(null);
       lastId += 1;
       const id = lastId;
       open.set(id, { onAnswer, token: tokens.hold(metaOf(frame.message).progressToken) });
+      onNumber?.(id);
       send(editFrame(frame, [...edits, { path: ['id'], value: id }]));
-      return id;
     },
     forget: (id) => take(id) !== undefined,
     hasToken: (token) => tokens.has(token),

@@ -113,13 +113,16 @@ function openPart(session: Session, listen: Listen, upstream: Upstream): void {
   };
   const { message } = listen.request.frame;
   const asked = { message: { ...message, params: { ...paramsOf(message), notifications } } };
+  let own: Part | null = null;
   // An answer ends a server's stream, and not the client's: the others go on, and this one may come again.
-  const id = listen.request.ask(upstream, asked, [], () => {
-    const part = listen.parts.get(upstream);
-    if (part?.id === id) listen.parts.delete(upstream);
+  const onAnswer = (): void => {
+    if (listen.parts.get(upstream) === own) listen.parts.delete(upstream);
     session.watch.changed();
+  };
+  listen.request.ask(upstream, asked, [], onAnswer, (id) => {
+    own = { id, isSettled: false, uris: [] };
+    listen.parts.set(upstream, own);
   });
-  listen.parts.set(upstream, { id, isSettled: false, uris: [] });
 }
 
 function acknowledge(session: Session, { request, wanted, parts }: Listen): void {

@@ -40,7 +40,7 @@ export interface Upstream {
   available(): Promise<boolean>;
   /** Greets it anew, also where it failed a moment ago: the client has opened. */
   greet(): void;
-  request(frame: Frame, edits: readonly Edit[], onAnswer: OnAnswer): number;
+  request(frame: Frame, edits: readonly Edit[], onAnswer: OnAnswer, onNumber?: (id: number) => void): void;
   /** Tells it that nobody waits any more, and drops what it answers all the same. */
   cancel(id: number, reason: string | null): void;
   hasToken(token: RequestId): boolean;
@@ -97,10 +97,9 @@ export function createUpstream(spec: UpstreamSpec, index: number, host: Upstream
       if (own.connection === null) start(own, upstream);
       else shakeHands(own, upstream, own.connection);
     },
-    request(frame, edits, onAnswer) {
-      if (own.connection !== null) return own.connection.request(frame, edits, onAnswer);
-      onAnswer(null);
-      return 0;
+    request(frame, edits, onAnswer, onNumber) {
+      if (own.connection === null) onAnswer(null);
+      else own.connection.request(frame, edits, onAnswer, onNumber);
     },
     cancel: (id, reason) => cancel(own.connection, id, reason),
     hasToken: (token) => own.connection?.hasToken(token) ?? false,
