@@ -24,6 +24,8 @@ export interface ScriptedServer extends UpstreamSpec {
   readonly receivedBytes: readonly string[];
   opened(): number;
   say(message: JsonObject): void;
+  /** Says a line as it is. */
+  sayText(line: string): void;
   /** Ends the connection. */
   die(): void;
 }
@@ -49,6 +51,7 @@ export function scripted(name: string, script: Script, more: Partial<UpstreamSpe
     receivedBytes,
     opened: () => opened,
     say: (message) => void link?.send({ message: { jsonrpc: '2.0', ...message } }),
+    sayText: (line) => void link?.send({ message: {}, bytes: Buffer.from(line) }),
     die: () => void link?.close(),
     open() {
       opened += 1;

@@ -28,7 +28,7 @@ afterEach(async () => {
   await Promise.all(clients.splice(0).map(({ link }) => link.close()));
 });
 
-const resultOf = ({ result }: WireMessage): JsonObject => (isObject(result) ? (result as JsonObject) : {});
+const resultOf = ({ result }: WireMessage): JsonObject => (isObject(result) ? result : {});
 const hang = () => null;
 const broken = (name: string): UpstreamSpec & { tries: number } => {
   const spec = {

@@ -71,7 +71,7 @@ async function secondClient(servers: readonly ServerEntry[], mode?: 'auto' | { p
   );
   client.setRequestHandler('elicitation/create', (request) => ({
     action: 'accept' as const,
-    content: { colour: `blue for ${String(request.params.message)}` },
+    content: { colour: `blue for ${request.params.message}` },
   }));
   open.push(client);
   await client.connect(new ModernTransport(commandOf(servers)));

@@ -112,7 +112,7 @@ async function askInOrder(
   for (const upstream of withResources(session)) {
     if (request.isOver()) return;
     if (part !== undefined && !declares(upstream, 'resources', part)) continue;
-    const answer = await new Promise<Frame | null>((resolve) => void request.ask(upstream, request.frame, [], resolve));
+    const answer = await new Promise<Frame | null>((resolve) => request.ask(upstream, request.frame, [], resolve));
     if (answer !== null && isResult(answer)) {
       onOwner(upstream);
       return request.pass(answer);
