@@ -70,13 +70,7 @@ export function aggregateLinks(upstreams: readonly UpstreamSpec[], options: Aggr
   };
   const parts = assemble(session);
   for (const [index, spec] of upstreams.entries()) {
-    opened.push(
-      createUpstream(
-        spec,
-        index,
-        hostOf(session, parts, (upstream, isCongested) => gate.congested(upstream, isCongested)),
-      ),
-    );
+    opened.push(createUpstream(spec, index, hostOf(session, parts, gate.congested)));
   }
 
   return {

@@ -82,14 +82,16 @@ describe('calls over several servers', () => {
   it('are answered once where the server answers twice, or what was never asked', async () => {
     const server = toolServer('a', ['echo'], {
       'tools/call': (_params, { id }) => {
-        for (const other of [id, 'x', 99, null]) server.say({ id: other ?? null, result: { content: [] } });
-        return { content: [] };
+        const forged = { content: [{ type: 'text', text: 'forged' }] };
+        for (const other of ['x', 99, 0, null]) server.say({ id: other, result: forged });
+        server.say({ id: id ?? 0, result: { content: [{ type: 'text', text: 'own' }] } });
+        return forged;
       },
     });
     const client = await connected([server]);
 
-    await client.request('tools/call', { name: 'a_echo' }, 1000);
-    await vi.waitFor(() => expect(client.reports.filter((line) => line.includes('not open'))).toHaveLength(3));
+    expect(textIn(await client.request('tools/call', { name: 'a_echo' }, 1000))).toBe('own');
+    await vi.waitFor(() => expect(client.reports.filter((line) => line.includes('not open'))).toHaveLength(4));
 
     expect(client.answersTo(1000)).toHaveLength(1);
   });

@@ -54,6 +54,7 @@ export function clientRequests(session: Session): ClientRequests {
           end();
           for (const { upstream, id: number } of parts) upstream.cancel(number, reason);
           for (const listener of listeners) listener();
+          session.watch.changed();
         },
       };
       open.set(key, own);
@@ -123,5 +124,6 @@ export function forward(request: ClientRequest, upstream: Upstream, edits: reado
 
 function goneText(upstream: Upstream): string {
   const standing = upstream.standing();
-  return `server "${oneLine(upstream.name)}" is gone${'why' in standing ? `: ${oneLine(standing.why)}` : ''}. Whether it did what was asked is not known`;
+  const why = 'why' in standing ? `: ${oneLine(standing.why)}` : '';
+  return `server "${oneLine(upstream.name)}" is gone${why}. Whether it did what was asked is not known`;
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 
 export interface DrainGate {
   /** A server takes no more, or takes more again. */
-  congested(server: object, isCongested: boolean): void;
+  readonly congested: (server: object, isCongested: boolean) => void;
   isOpen(): boolean;
   /** Tells once when the gate is open again. */
   onDrain(listener: () => void): void;

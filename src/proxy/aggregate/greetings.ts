@@ -40,11 +40,14 @@ export async function discover(session: Session, request: ClientRequest): Promis
   const version = modernVersionOf(request.frame.message);
   if (version === null) return request.error(CODES.invalidParams, 'server/discover needs the revision of the client in _meta');
   if (session.opening?.era === 'legacy') return request.error(CODES.noMethod, 'this connection was initialized');
-  session.opening = modernOpening(version, metaOf(request.frame.message));
+  const opening = modernOpening(version, metaOf(request.frame.message));
+  session.opening = opening;
   session.isGreeted = false;
   for (const upstream of session.upstreams) upstream.greet();
   await session.watch.until((isLate) => isAnyLegacy(session) || !isOpening(session) || (isLate && isAnyReady(session)), session.slowMs);
   const servers = readyServers(session);
+  // The client did not wait for the answer.
+  if (session.opening !== opening) return request.error(CODES.noMethod, 'this connection was opened anew');
   if (isAnyLegacy(session)) return request.error(CODES.noMethod, 'not every server here knows server/discover');
   if (servers.length === 0) return refuseVersion(session, request, version);
   reportMissing(session);

@@ -88,6 +88,7 @@ describe('lists over several servers', () => {
     } while (cursor !== undefined);
 
     expect(listed).toBeLessThanOrEqual(count);
+    expect(bad.received.filter(({ method }) => method === 'tools/list').length).toBeLessThanOrEqual(Math.min(count, 100));
     expect(listed).toBeGreaterThan(0);
     expect(client.reports).toContain('server "bad", list of tools: it is too long, and was cut');
   });
@@ -141,14 +142,19 @@ describe('lists over several servers', () => {
 
   it('that are cancelled are cancelled everywhere and never answered', async () => {
     const [a, b] = [toolServer('a', [], { 'tools/list': hang }), toolServer('b', [], { 'tools/list': hang })];
-    const client = await connected([a, b]);
+    const clock = testClock();
+    const client = await connected([a, b], { clock });
     void client.request('tools/list', {}, 'list');
     await vi.waitFor(() => expect([a, b].map(({ received }) => received.at(-1)?.method)).toEqual(['tools/list', 'tools/list']));
 
     client.tell('notifications/cancelled', { requestId: 'list' });
 
     await vi.waitFor(() => expect([a, b].map(({ received }) => received.at(-1)?.method)).toEqual(Array(2).fill('notifications/cancelled')));
+    await clock.advance(5000);
     expect(client.answersTo('list')).toEqual([]);
+    expect(clock.pending).toBe(0);
+    void client.request('tools/list', {}, 'again');
+    await vi.waitFor(() => expect([a, b].map(({ received }) => received.at(-1)?.method)).toEqual(['tools/list', 'tools/list']));
   });
 
   it('hold each resource once, for the first that lists it', async () => {
@@ -222,6 +228,13 @@ describe('changes of lists', () => {
       ['a', { toolsListChanged: true }],
       ['b', { toolsListChanged: true, resourceSubscriptions: ['b:1'] }],
     ]);
+
+    client.send({
+      id: 'listen:1',
+      method: 'subscriptions/listen',
+      params: { notifications: { promptsListChanged: true }, _meta: envelope() },
+    });
+    await vi.waitFor(() => expect(client.told('notifications/subscriptions/acknowledged')).toHaveLength(2));
 
     const own = { 'io.modelcontextprotocol/subscriptionId': b.received.at(-1)?.id ?? 0 };
     b.say({ method: 'notifications/resources/updated', params: { uri: 'b:1', _meta: own } });

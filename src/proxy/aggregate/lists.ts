@@ -109,6 +109,8 @@ async function readList(
   });
   await watch.until((isLate) => isLate || collected !== null || request.isOver(), slowMs);
   if (collected !== null) return settle(session, upstream, name, listing, collected);
+  // Whoever cancelled has cancelled it there too: nothing will come that is worth waiting for.
+  if (request.isOver()) return [];
   leftOut(`it has not answered within ${slowMs} ms`);
   listing.overdueSince = clock.monotonic();
   void collecting.then((late) => {

@@ -229,6 +229,20 @@ describe('server/discover over several servers', () => {
     expect(resultOf(await client.initialize()).protocolVersion).toBe('2025-11-25');
   });
 
+  it('is given up where the client shakes hands without waiting for it', async () => {
+    let late: (reply: JsonObject) => void = () => {};
+    const server = toolServer('a', ['echo'], { 'server/discover': () => new Promise<JsonObject>((resolve) => void (late = resolve)) });
+    const client = await clientFor([server]);
+    const discovering = client.request('server/discover', { _meta: envelope() }, 'd');
+    await vi.waitFor(() => expect(server.received).toHaveLength(1));
+
+    expect(resultOf(await client.initialize()).protocolVersion).toBe('2025-11-25');
+    expect(errorIn(await discovering).code).toBe(-32_601);
+    late(noMethod());
+    expect(namesIn(await client.request('tools/list'))).toEqual(['a_echo']);
+    expect(namesIn(await client.request('tools/list'))).toEqual(['a_echo']);
+  });
+
   it('serves who asks without having discovered, from those that are modern', async () => {
     const client = await clientFor([modern('a'), toolServer('b', ['echo'], { 'server/discover': noMethod })]);
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { testClock } from '../../../conformance/test-kit.ts';
+import { settle, testClock } from '../../../conformance/test-kit.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Link } from '../link.ts';
 import { kindOf } from '../wire.ts';
@@ -153,6 +153,19 @@ describe('what servers tell', () => {
     await vi.waitFor(() => expect(client.told('notifications/progress')).toHaveLength(1));
     expect((await client.request('tasks/get', { taskId: 'b-1' })).result).toEqual({ taskId: 'b-1', of: 'b' });
     expect(errorIn(await client.request('tasks/get', { taskId: 'a-1' })).code).toBe(-32_601);
+  });
+
+  it('of a task that two of them gave the same id is nobody’s', async () => {
+    const tasking = (name: string) =>
+      toolServer(name, ['t'], {
+        initialize: () => initialized({ tools: {}, tasks: {} }),
+        'tools/call': () => ({ task: { taskId: 'same' } }),
+        'tasks/get': () => ({ of: name }),
+      });
+    const client = await connected([tasking('a'), tasking('b')]);
+    for (const name of ['a_t', 'b_t']) await client.request('tools/call', { name, task: {} });
+
+    expect(errorIn(await client.request('tasks/get', { taskId: 'same' })).code).toBe(-32_601);
   });
 
   it('in their log carries their name', async () => {
@@ -325,6 +338,15 @@ describe('an aggregate', () => {
     client.link.resume();
 
     expect(namesIn(await answer)).toEqual(['a_echo']);
+    server.die();
+    await vi.waitFor(() => expect(client.reports).toHaveLength(1));
+    client.link.pause();
+    const call = client.request('tools/call', { name: 'a_echo' });
+    await vi.waitFor(() => expect(last(server)?.method).toBe('initialize'));
+    await settle();
+    expect(last(server)?.method).toBe('initialize');
+    client.link.resume();
+    expect(textIn(await call)).toContain('echo');
   });
 
   it('leaves nothing behind when it is closed', async () => {

@@ -12,6 +12,7 @@ export interface StandingWatch {
 }
 
 export function standingWatch(clock: Clock): StandingWatch {
+  let isClosed = false;
   const waiting = new Set<{ ask(): void; end(): void }>();
   return {
     changed() {
@@ -20,7 +21,7 @@ export function standingWatch(clock: Clock): StandingWatch {
     until: (isEnough, ms) =>
       new Promise((resolve) => {
         let isLate = ms <= 0;
-        if (isEnough(isLate)) return resolve();
+        if (isClosed || isEnough(isLate)) return resolve();
         const waiter = {
           ask() {
             if (isEnough(isLate)) waiter.end();
@@ -39,6 +40,7 @@ export function standingWatch(clock: Clock): StandingWatch {
         waiting.add(waiter);
       }),
     close() {
+      isClosed = true;
       for (const waiter of [...waiting]) waiter.end();
     },
   };
