@@ -27,7 +27,11 @@ export const alliumProxy =
   ({ configFile, upstream, listen, env }) => {
     const front = listen === null ? [] : ['--listen', String(listen), '--token-env', 'ALLIUM_PROXY_TOKEN'];
     const [behind, own] = 'url' in upstream ? [['--http', upstream.url], env] : [['--', upstream.command, ...upstream.args], upstream.env];
-    return { command: process.execPath, args: [mainFile, 'proxy', '--config', configFile, ...front, ...behind], env: { ...own, ALLIUM_PROXY_TOKEN: PROXY_TOKEN } };
+    return {
+      command: process.execPath,
+      args: [mainFile, 'proxy', '--config', configFile, ...front, ...behind],
+      env: { ...own, ALLIUM_PROXY_TOKEN: PROXY_TOKEN },
+    };
   };
 
 /** Nothing in between: what every check of the bench must notice. */
