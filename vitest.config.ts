@@ -16,6 +16,7 @@ export default defineConfig({
       { find: /^allium\/otel$/, replacement: here('src/otel/index.ts') },
       { find: /^allium\/config$/, replacement: here('src/config/index.ts') },
       { find: /^allium\/mcp$/, replacement: here('src/mcp/index.ts') },
+      { find: /^allium\/host-bridge$/, replacement: here('src/executors/host-bridge/index.ts') },
       { find: /^allium\/acp$/, replacement: here('src/adapters/acp/index.ts') },
       { find: /^allium\/a2a$/, replacement: here('src/adapters/a2a/index.ts') },
       { find: /^allium\/conformance$/, replacement: here('conformance/index.ts') },

@@ -7,6 +7,7 @@ import { DEFAULT_LIMITS } from '../src/dispatch/limits.ts';
 import * as a2a from '../src/adapters/a2a/index.ts';
 import * as acp from '../src/adapters/acp/index.ts';
 import * as config from '../src/config/index.ts';
+import * as hostBridge from '../src/executors/host-bridge/index.ts';
 import * as allium from '../src/index.ts';
 import * as mcp from '../src/mcp/index.ts';
 import * as otel from '../src/otel/index.ts';
@@ -141,6 +142,7 @@ describe('the docs', () => {
     ['allium/otel', otel],
     ['allium/config', config],
     ['allium/mcp', mcp],
+    ['allium/host-bridge', hostBridge],
     ['allium/acp', acp],
     ['allium/a2a', a2a],
   ])('mention every value that %s exports', (_entry, exports) => {

@@ -40,6 +40,7 @@ export const ERROR_CODES = Object.freeze({
   ERR_JAIL: 'A path was refused by a jail, or what it names cannot be reached inside it.',
   ERR_ADDRESS_REFUSED: 'A host name leads to an address that must not be reached.',
   ERR_MCP_UNAVAILABLE: 'An MCP server could not be started, reached or understood.',
+  ERR_HOST_BRIDGE: 'A host could not be connected to: it has gone, did not answer in time, or does not speak the protocol.',
   ERR_SUBJECT: 'What the conformance suite was run on broke, did not answer, or is no subject.',
 } as const);
 

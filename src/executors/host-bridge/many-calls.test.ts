@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createRandom } from '../../../conformance/fuzz/random.ts';
+import type { ToolResult } from '../../core/result.ts';
+import type { ToolExecutor } from '../../tools/tool.ts';
+import { endAll, govern, processHost } from './hosts.fixture.ts';
+import { hostBridge } from './host-bridge.ts';
+import type { BridgeChannel } from './wire.ts';
+
+afterEach(endAll);
+
+/** Answers in any order, and some twice. */
+const SHUFFLED = `
+  (globalThis.kept ??= []).push(request);
+  globalThis.timer ??= setTimeout(() => {
+    globalThis.timer = undefined;
+    for (const one of globalThis.kept.splice(0).sort((a, b) => (a.id * 7919) % 101 - (b.id * 7919) % 101)) {
+      say({ id: one.id, result: { value: one.params.arguments.n } });
+      if (one.id % 10 === 0) say({ id: one.id, result: { value: 'twice' } });
+    }
+  }, 5);`;
+
+/** A client that matches answers by their order. */
+function naiveBridge({ readable, writable }: BridgeChannel) {
+  const waiting: ((value: unknown) => void)[] = [];
+  createInterface({ input: readable }).on('line', (line) => {
+    const { result } = JSON.parse(line) as { result: { value: unknown } };
+    waiting.shift()?.(result.value);
+  });
+  writable.on('error', () => {});
+  const ask = (args: object): Promise<unknown> =>
+    new Promise((resolve) => {
+      waiting.push(resolve);
+      writable.write(`${JSON.stringify({ id: waiting.length, method: 'tool/call', params: { arguments: args } })}\n`);
+    });
+  const executor: ToolExecutor = { kind: 'host_bridge', execute: ({ args }) => ask(args) };
+  return { ask, executor, open: () => waiting.length };
+}
+
+const answers = (results: readonly ToolResult[]) => results.filter((result) => result.result === result.arguments.n).length;
+
+describe('many calls over a bridge', () => {
+  it('are each answered by their own id, two thousand at a time', async () => {
+    const { channel } = processHost(SHUFFLED);
+    const bridge = await hostBridge(channel);
+    const governed = govern({ tools: bridge.tools, executor: bridge });
+    const results = await Promise.all(Array.from({ length: 2_000 }, (_, n) => governed.call({ name: 'echo', arguments: { n } })));
+
+    expect(results.filter(({ status }) => status === 'ok')).toHaveLength(2_000);
+    expect(answers(results)).toBe(2_000);
+  });
+
+  it('have a naive twin, which goes by the order of answers and mixes them up', async () => {
+    const { channel } = processHost(SHUFFLED);
+    const { tools } = await hostBridge(processHost('').channel);
+    const naive = naiveBridge(channel);
+    const byName = [...tools].map(({ execute: _way, ...tool }) => tool);
+    const governed = govern({ tools: byName, executor: naive.executor });
+    const results = await Promise.all(Array.from({ length: 200 }, (_, n) => governed.call({ name: 'echo', arguments: { n } })));
+
+    expect(answers(results)).toBeLessThan(100);
+  });
+});
+
+describe('a host that is killed', () => {
+  it('leaves no call without an answer, twenty times under load', async () => {
+    const random = createRandom(11);
+    const tally = new Map<string, number>();
+    for (let run = 0; run < 20; run += 1) {
+      const { child, channel } = processHost('say({ id: request.id, result: { value: request.params.arguments.n } });');
+      const bridge = await hostBridge(channel);
+      const governed = govern({ tools: bridge.tools, executor: bridge });
+      const killAt = random.below(150);
+      let ended = 0;
+      const results = await Promise.all(
+        Array.from({ length: 300 }, async (_, n) => {
+          const result = await governed.call({ name: 'echo', arguments: { n } });
+          if ((ended += 1) === killAt + 1) child.kill('SIGKILL');
+          return result;
+        }),
+      );
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      await bridge.closed;
+      for (const { status, errorCategory, executed, result, arguments: args } of results) {
+        const ending = status === 'ok' && result === args.n ? 'answered' : `${String(errorCategory)}, executed: ${executed}`;
+        tally.set(ending, (tally.get(ending) ?? 0) + 1);
+      }
+      const after = await governed.call({ name: 'echo', arguments: { n: 1 } });
+      expect(after).toMatchObject({ errorCategory: 'network', executed: 'no' });
+    }
+
+    const total = [...tally.values()].reduce((sum, count) => sum + count, 0);
+    expect(total).toBe(6_000);
+    expect(
+      [...tally.keys()].filter((ending) => !['answered', 'network, executed: unknown', 'network, executed: no'].includes(ending)),
+    ).toEqual([]);
+    expect(tally.get('network, executed: unknown') ?? 0).toBeGreaterThan(0);
+  });
+
+  it('has a naive twin, whose calls are never answered', async () => {
+    const { child, channel } = processHost('');
+    const naive = naiveBridge(channel);
+    let answered = 0;
+    void naive.ask({}).then(() => (answered += 1));
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+
+    expect([answered, naive.open()]).toEqual([0, 1]);
+  });
+});
