@@ -11,7 +11,14 @@ const isSource = (path: string) => path.endsWith('.ts') && !/\.(test|fixture)\.t
 const filesIn = (folder: string) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path));
 const sources = ['src', 'middleware', 'conformance', 'examples'].flatMap(filesIn).filter(isSource);
-const programs = sources.filter((path) => /^examples\/[^/]+\/[^/]+\.ts$/.test(path)).map((path) => path.slice(0, -'.ts'.length));
+const allPrograms = sources.filter((path) => /^examples\/[^/]+\/[^/]+\.ts$/.test(path)).map((path) => path.slice(0, -'.ts'.length));
+
+/** Programs that start another one, which not every machine has. */
+const NEEDS: Readonly<Record<string, string>> = { 'examples/host-bridge/host-bridge': 'python3' };
+const isMissing = (command: string | undefined) => command !== undefined && spawnSync(command, ['--version']).status !== 0;
+const skipped = allPrograms.filter((program) => isMissing(NEEDS[program]));
+const programs = allPrograms.filter((program) => !skipped.includes(program));
+for (const program of skipped) console.warn(`NOT RUN: ${program} needs ${NEEDS[program] ?? ''}, which is not installed`);
 
 type TimeOf = (path: string) => number | null;
 
@@ -65,12 +72,14 @@ describe('the examples', () => {
     expect(output.trim()).not.toBe('');
   });
 
+  it.skip.each(skipped)('%s is not run: what it starts is not installed', () => {});
+
   it('print what the docs say they print', () => {
     const pages = ['README.md', ...filesIn('docs').filter((path) => path.endsWith('.md'))].filter((path) => existsSync(join(root, path)));
     const blocks = pages.flatMap((page) => printedBlocks(readFileSync(join(root, page), 'utf8')).map((block) => ({ ...block, page })));
 
     expect(blocks.length).toBeGreaterThan(3);
-    expect(blocks.filter(({ program, text }) => !runOf(program).output.includes(text))).toEqual([]);
+    expect(blocks.filter(({ program, text }) => !skipped.includes(program) && !runOf(program).output.includes(text))).toEqual([]);
   });
 });
 

@@ -1,10 +1,11 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createRandom } from '../../../conformance/fuzz/random.ts';
 import type { ToolResult } from '../../core/result.ts';
 import type { ToolExecutor } from '../../tools/tool.ts';
-import { endAll, govern, processHost } from './hosts.fixture.ts';
+import { commandHost, endAll, govern, processHost } from './hosts.fixture.ts';
 import { hostBridge } from './host-bridge.ts';
 import type { BridgeChannel } from './wire.ts';
 
@@ -63,31 +64,32 @@ describe('many calls over a bridge', () => {
   });
 });
 
+/** How three hundred calls to a host end that is killed after so many of them. */
+async function endingsUnderLoad(killAfter: number): Promise<readonly string[]> {
+  const { child, channel } = processHost('say({ id: request.id, result: { value: request.params.arguments.n } });');
+  const bridge = await hostBridge(channel);
+  const governed = govern({ tools: bridge.tools, executor: bridge });
+  let ended = 0;
+  const results = await Promise.all(
+    Array.from({ length: 300 }, async (_, n) => {
+      const result = await governed.call({ name: 'echo', arguments: { n } });
+      if (ended++ === killAfter) child.kill('SIGKILL');
+      return result;
+    }),
+  );
+  await bridge.closed;
+  expect(await governed.call({ name: 'echo', arguments: { n: 1 } })).toMatchObject({ errorCategory: 'network', executed: 'no' });
+  return results.map(({ status, errorCategory, executed, result, arguments: { n } }) =>
+    status === 'ok' && result === n ? 'answered' : `${String(errorCategory)}, executed: ${executed}`,
+  );
+}
+
 describe('a host that is killed', () => {
   it('leaves no call without an answer, twenty times under load', async () => {
     const random = createRandom(11);
     const tally = new Map<string, number>();
     for (let run = 0; run < 20; run += 1) {
-      const { child, channel } = processHost('say({ id: request.id, result: { value: request.params.arguments.n } });');
-      const bridge = await hostBridge(channel);
-      const governed = govern({ tools: bridge.tools, executor: bridge });
-      const killAt = random.below(150);
-      let ended = 0;
-      const results = await Promise.all(
-        Array.from({ length: 300 }, async (_, n) => {
-          const result = await governed.call({ name: 'echo', arguments: { n } });
-          if ((ended += 1) === killAt + 1) child.kill('SIGKILL');
-          return result;
-        }),
-      );
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-      await bridge.closed;
-      for (const { status, errorCategory, executed, result, arguments: args } of results) {
-        const ending = status === 'ok' && result === args.n ? 'answered' : `${String(errorCategory)}, executed: ${executed}`;
-        tally.set(ending, (tally.get(ending) ?? 0) + 1);
-      }
-      const after = await governed.call({ name: 'echo', arguments: { n: 1 } });
-      expect(after).toMatchObject({ errorCategory: 'network', executed: 'no' });
+      for (const ending of await endingsUnderLoad(random.below(150))) tally.set(ending, (tally.get(ending) ?? 0) + 1);
     }
 
     const total = [...tally.values()].reduce((sum, count) => sum + count, 0);
@@ -107,5 +109,24 @@ describe('a host that is killed', () => {
     await once(child, 'exit');
 
     expect([answered, naive.open()]).toEqual([0, 1]);
+  });
+});
+
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+if (!hasPython) console.warn('NOT RUN: the host in Python, because python3 is not installed');
+
+describe.skipIf(!hasPython)('a host in Python', () => {
+  it('answers every call, and ends when the bridge is closed', async () => {
+    const { child, channel } = commandHost('python3', ['examples/host-bridge/host.py']);
+    const bridge = await hostBridge(channel);
+    const governed = govern({ tools: bridge.tools, executor: bridge });
+    const titles = Array.from({ length: 500 }, (_, n) => (n % 2 === 0 ? 'shopping' : `nöte ${n}`));
+    const results = await Promise.all(titles.map((title) => governed.call({ name: 'read_note', arguments: { title } })));
+    const exit = once(child, 'exit');
+    await governed.close();
+
+    expect(results.filter(({ result }) => result === 'milk and two onions')).toHaveLength(250);
+    expect(results.filter(({ error }, n) => error === `There is no '${titles[n] ?? ''}'.`)).toHaveLength(250);
+    expect(await exit).toEqual([0, null]);
   });
 });
