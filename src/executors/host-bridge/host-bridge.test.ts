@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { settle, testClock } from '../../../conformance/test-kit.ts';
 import { isAlliumError } from '../../core/errors.ts';
@@ -276,8 +278,14 @@ describe('connecting a bridge', () => {
     const host = await rawHost();
     host.socket.destroy();
     await expect(hostBridge(host.channel)).rejects.toMatchObject({ details: { reason: 'closed' } });
-    // Its streams have ended, and will not say so again.
-    await expect(hostBridge(host.channel)).rejects.toMatchObject({ details: { reason: 'closed' } });
+  });
+
+  it('fails with streams that have ended before, and will not say so again', async () => {
+    const readable = new PassThrough();
+    readable.end();
+    await once(readable.resume(), 'end');
+
+    await expect(hostBridge({ readable, writable: new PassThrough() })).rejects.toMatchObject({ details: { reason: 'closed' } });
   });
 
   it('leaves out and reports tools that cannot be used', async () => {
@@ -346,21 +354,30 @@ describe('connecting a bridge', () => {
 });
 
 describe('closing a bridge', () => {
+  it('is done by a host that says nothing more', async () => {
+    const host = await rawHost({ onCall: (_call, { socket }) => socket.end() });
+    const writable = new PassThrough();
+    writable.pipe(host.channel.writable);
+    const bridge = await hostBridge({ readable: host.channel.readable, writable });
+
+    expect(await govern({ tools: bridge.tools }).call({ name: 'echo', arguments: {} })).toMatchObject({
+      ...{ errorCategory: 'network', executed: 'unknown' },
+    });
+    expect(writable.destroyed).toBe(true);
+  });
+
   it('lets out what was said before, closes the streams, and takes no more calls', async () => {
-    const { bridge, host, governed } = await connected();
-    for (let index = 0; index < 100; index += 1)
-      bridge.audit({
-        type: 'tool_call_audit',
-        session_id: 's1',
-        tool_call_id: `c${index}`,
-        tool_name: 'echo',
-        audit: { text: 'x'.repeat(10_000) },
-      });
+    const clock = testClock();
+    const { bridge, host, governed } = await connected({}, { clock });
+    const audit = { text: 'x'.repeat(100_000) };
+    for (let index = 0; index < 20; index += 1)
+      bridge.audit({ type: 'tool_call_audit', session_id: 's1', tool_call_id: `c${index}`, tool_name: 'echo', audit });
     await bridge.close();
     await bridge.closed;
 
-    await vi.waitFor(() => expect(host.received.filter(({ method }) => method === 'tool_call_audit')).toHaveLength(100));
+    await vi.waitFor(() => expect(host.received.filter(({ method }) => method === 'tool_call_audit')).toHaveLength(20));
     await vi.waitFor(() => expect(host.socket.destroyed).toBe(true));
+    expect(clock.pending).toBe(0);
     expect(await governed.call({ name: 'echo', arguments: {} })).toMatchObject({
       errorCategory: 'network',
       errorClass: 'fatal',

@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createRandom, type Random } from '../../../conformance/fuzz/random.ts';
 import { unhandledDuring, watchPrototypes } from '../../../conformance/fuzz/watch-process.ts';
+import { settle } from '../../../conformance/test-kit.ts';
 import { isAlliumError } from '../../core/errors.ts';
+import type { ToolResult } from '../../core/result.ts';
 import { echoCall, endAll, govern, type Message, type RawHost, rawHost, wireTool } from './hosts.fixture.ts';
 import { hostBridge, type HostBridgeOptions } from './host-bridge.ts';
 import type { BridgeProblem } from './problems.ts';
@@ -116,23 +118,58 @@ describe('a host that does not keep to the protocol', () => {
     expect(problems.at(-1)).toMatchObject({ kind: 'unreadable_line', count: 32_768 });
   });
 
-  it('is refused calls it does not read, and what was not sent did not run', async () => {
-    const { governed, host, problems } = await connected(() => {}, { maxLineBytes: 1_000_000 });
+  /** As many calls to a host that does not read as can wait, and the first that could not. The last one before it waits for certain. */
+  async function fillUp() {
+    const { governed, host } = await connected(() => {}, { maxLineBytes: 1_000_000 });
     host.socket.pause();
-    const large = { ...call, arguments: { text: 'x'.repeat(900_000) } };
     const controller = new AbortController();
-    const calls = Array.from({ length: 30 }, (_, index) => governed.call({ ...large, id: `c${index}` }, { signal: controller.signal }));
-    const full = await Promise.race(calls);
+    const calls: Promise<ToolResult>[] = [];
+    let refused: ToolResult | undefined;
+    while (refused === undefined) {
+      const request = { name: 'echo', arguments: { text: 'x'.repeat(900_000) }, id: `c${calls.length}` };
+      const calling = governed.call(request, { signal: controller.signal });
+      void calling.then((result) => (refused ??= result));
+      calls.push(calling);
+      await settle();
+    }
+    return { host, controller, calls: calls.slice(0, -1), refused, last: `c${calls.length - 2}` };
+  }
+
+  it('is refused calls that it does not read', async () => {
+    const { refused, host, calls } = await fillUp();
+    host.socket.destroy();
+    await Promise.all(calls);
+
+    expect(refused).toMatchObject({ errorCategory: 'host_bridge_error', errorClass: 'retryable', executed: 'no' });
+  });
+
+  it('never gets a call that was cancelled before it could be sent', async () => {
+    const { host, controller, calls, last } = await fillUp();
     controller.abort();
     await Promise.all(calls);
     host.socket.resume();
-
-    expect(full).toMatchObject({ errorCategory: 'host_bridge_error', errorClass: 'retryable', executed: 'no' });
     await vi.waitFor(() => expect(host.received.at(-1)?.method).toBe('tool/cancel'));
-    const cancelled = host.received.filter(({ method }) => method === 'tool/cancel').map(({ params }) => params?.call_id);
-    expect(cancelled).toEqual(host.calls().map(({ params }) => params?.call_id));
-    expect(cancelled.length).toBeLessThan(30);
-    expect(problems).toEqual([]);
+    const got = host.calls().map(({ params }) => params?.call_id);
+
+    expect(host.received.filter(({ method }) => method === 'tool/cancel').map(({ params }) => params?.call_id)).toEqual(got);
+    expect(got).not.toContain(last);
+  });
+
+  it('has not run what was not sent when it goes', async () => {
+    const { host, calls } = await fillUp();
+    host.socket.destroy();
+    const results = await Promise.all(calls);
+
+    expect(results.at(0)).toMatchObject({ errorCategory: 'network', executed: 'unknown' });
+    expect(results.at(-1)).toMatchObject({ errorCategory: 'network', executed: 'no' });
+  });
+
+  it('is not read further than UTF-8 goes', async () => {
+    const { governed } = await connected(({ id }, { write }) =>
+      write(Buffer.concat([Buffer.from(`{"jsonrpc":"2.0","id":${String(id)},"result":{"value":"`), Buffer.of(0xff), Buffer.from('"}}\n')])),
+    );
+
+    expect(await governed.call(call)).toMatchObject({ errorCategory: 'host_bridge_error', executed: 'unknown' });
   });
 
   it('loses audit events it does not read, which is told', async () => {

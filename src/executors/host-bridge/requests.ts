@@ -138,18 +138,12 @@ export function receiveReplies(requests: Requests, tell: TellProblem, others: (m
     const { message } = incoming;
     if (message.method === METHODS.progress && message.id === undefined) return progress(requests, message.params);
     if (message.method !== undefined) return others(message);
-    const reply = replyFrom(message);
-    if (!requests.answered(message.id, reply)) tell('unknown_id', 'an answer came to nothing that was asked, or a second one');
-    else if (reply.by === 'unreadable_line') tell('bad_answer', 'an answer has neither a result nor an error, or both');
+    const { id, result, error } = message;
+    const reply: Reply = error === undefined ? { by: 'result', result } : { by: 'error', error };
+    if (!requests.answered(id, reply)) tell('unknown_id', 'an answer came to nothing that was asked, or a second one');
   };
 }
 
 function progress(requests: Requests, params: unknown): void {
   if (typeof params === 'object' && params !== null) requests.progressed(params as Readonly<Record<string, unknown>>); // Read by name.
-}
-
-function replyFrom(message: Readonly<Record<string, unknown>>): Reply {
-  const { result, error } = message;
-  if ((result === undefined) === (error === undefined)) return { by: 'unreadable_line' };
-  return error === undefined ? { by: 'result', result } : { by: 'error', error };
 }
