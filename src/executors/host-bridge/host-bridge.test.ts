@@ -355,24 +355,22 @@ describe('connecting a bridge', () => {
 
 describe('closing a bridge', () => {
   it('is done by a host that says nothing more', async () => {
-    const host = await rawHost({ onCall: (_call, { socket }) => socket.end() });
-    const writable = new PassThrough();
-    writable.pipe(host.channel.writable);
-    const bridge = await hostBridge({ readable: host.channel.readable, writable });
+    const { governed, host } = await connected({ onCall: (_call, { socket }) => socket.end() });
 
-    expect(await govern({ tools: bridge.tools }).call({ name: 'echo', arguments: {} })).toMatchObject({
-      ...{ errorCategory: 'network', executed: 'unknown' },
-    });
-    expect(writable.destroyed).toBe(true);
+    expect(await governed.call({ name: 'echo', arguments: {} })).toMatchObject({ errorCategory: 'network', executed: 'unknown' });
+    expect(host.channel.writable.destroyed).toBe(true);
   });
 
   it('lets out what was said before, closes the streams, and takes no more calls', async () => {
     const clock = testClock();
     const { bridge, host, governed } = await connected({}, { clock });
-    const audit = { text: 'x'.repeat(100_000) };
+    const audit = { text: 'x'.repeat(900_000) };
+    host.socket.pause();
     for (let index = 0; index < 20; index += 1)
       bridge.audit({ type: 'tool_call_audit', session_id: 's1', tool_call_id: `c${index}`, tool_name: 'echo', audit });
-    await bridge.close();
+    const closing = bridge.close();
+    host.socket.resume();
+    await closing;
     await bridge.closed;
 
     await vi.waitFor(() => expect(host.received.filter(({ method }) => method === 'tool_call_audit')).toHaveLength(20));

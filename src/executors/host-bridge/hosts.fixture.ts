@@ -23,14 +23,15 @@ export function endAll(): void {
 
 export const channelOf = (socket: Socket): BridgeChannel => ({ readable: socket, writable: socket });
 
-/** Two ends of one connection on loopback. */
+/** Two ends of one connection on loopback. The first one does not close by itself when the other says nothing more. */
 export async function socketPair(): Promise<readonly [Socket, Socket]> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   const accepted = once(server, 'connection');
-  const here = connect(typeof address === 'object' && address !== null ? address.port : 0, '127.0.0.1');
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const here = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   const [there] = (await accepted) as [Socket];
   server.close();
   for (const socket of [here, there]) {
