@@ -160,6 +160,20 @@ describe('progress over a bridge', () => {
     expect(heard).toEqual([{ progress: 1, total: 2, message: 'half way' }, {}]);
   });
 
+  it('may break whoever hears of it, and not the bridge', async () => {
+    const { bridge } = await connected({
+      onCall({ id, params }, { say }) {
+        say({ method: 'tool/progress', params: { call_id: params?.call_id, progress: 1 } });
+        say({ id, result: { value: 'answered' } });
+      },
+    });
+    const report = () => {
+      throw new Error('cannot be told');
+    };
+
+    expect(await bridge.tools.get('echo')?.execute?.({}, contextFor('c1', { report }))).toBe('answered');
+  });
+
   /** Two sessions whose models chose the same id, and what each of them heard. */
   async function sameCallId(requestIdOf: (id: unknown) => object): Promise<readonly (readonly unknown[])[]> {
     const { governed } = await connected({

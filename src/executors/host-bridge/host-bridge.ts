@@ -95,7 +95,7 @@ function connect(channel: BridgeChannel, parts: { maxLineBytes: number; clock: C
     const sent = wire.send({ jsonrpc: '2.0', method, params });
     if (typeof sent === 'string') tell('not_sent', `a "${method}" was not sent: ${sent}`);
   };
-  const requests: Requests = createRequests({ send: (message) => wire.send(message) }, notify);
+  const requests: Requests = createRequests({ send: (message) => wire.send(message), push: (message) => wire.push(message) });
   const onEnd = (): void => {
     requests.end();
     onClosed();

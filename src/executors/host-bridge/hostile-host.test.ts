@@ -120,7 +120,7 @@ describe('a host that does not keep to the protocol', () => {
 
   /** As many calls to a host that does not read as can wait, and the first that could not. The last one before it waits for certain. */
   async function fillUp() {
-    const { governed, host } = await connected(() => {}, { maxLineBytes: 1_000_000 });
+    const { governed, host, bridge, problems } = await connected(() => {}, { maxLineBytes: 1_000_000 });
     host.socket.pause();
     const controller = new AbortController();
     const calls: Promise<ToolResult>[] = [];
@@ -132,6 +132,9 @@ describe('a host that does not keep to the protocol', () => {
       calls.push(calling);
       await settle();
     }
+    // To the last byte.
+    while (problems.length === 0)
+      bridge.audit({ type: 'tool_call_audit', session_id: 's1', tool_call_id: 'c1', tool_name: 'echo', audit: {} });
     return { host, controller, calls: calls.slice(0, -1), refused, last: `c${calls.length - 2}` };
   }
 

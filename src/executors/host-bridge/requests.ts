@@ -1,5 +1,6 @@
 /** What was asked and is not answered yet. Every request gets exactly one reply, whatever the other side does. */
 
+import { isObject } from '../../core/json.ts';
 import { followAbort } from '../../core/signal.ts';
 import { METHODS } from './protocol.ts';
 import type { TellProblem } from './problems.ts';
@@ -51,7 +52,7 @@ interface Open {
  */
 const MAX_CANCELLED = 1_000;
 
-export function createRequests(wire: Pick<Wire, 'send'>, notify: (method: string, params: object) => void): Requests {
+export function createRequests(wire: Pick<Wire, 'send' | 'push'>): Requests {
   const open = new Map<number, Open>();
   const byCall = new Map<string, Set<Open>>();
   const cancelled = new Set<Open>();
@@ -68,7 +69,7 @@ export function createRequests(wire: Pick<Wire, 'send'>, notify: (method: string
     if (one.queued.withdraw()) return close(one, { by: 'unsent', reason: 'withdrawn' });
     forgetCall(byCall, one);
     cancelled.add(one);
-    notify(METHODS.cancel, { call_id: callId, request_id: one.id });
+    wire.push({ jsonrpc: '2.0', method: METHODS.cancel, params: { call_id: callId, request_id: one.id } });
     const [oldest] = cancelled;
     if (cancelled.size > MAX_CANCELLED && oldest !== undefined) close(oldest, { by: 'lost' });
   };
@@ -145,5 +146,9 @@ export function receiveReplies(requests: Requests, tell: TellProblem, others: (m
 }
 
 function progress(requests: Requests, params: unknown): void {
-  if (typeof params === 'object' && params !== null) requests.progressed(params as Readonly<Record<string, unknown>>); // Read by name.
+  try {
+    if (isObject(params)) requests.progressed(params);
+  } catch {
+    // Whoever hears of progress may fail, and must not break the stream it came from.
+  }
 }

@@ -143,8 +143,8 @@ async function callServed(served: ServedTools, ...call: Parameters<ServedTools['
 }
 
 function answer(host: Host, id: RequestId | null, said: object): void {
-  const sent = host.wire().answer({ jsonrpc: '2.0', id, ...said });
-  if (sent === 'line_too_long') host.wire().answer({ jsonrpc: '2.0', id, ...TOO_LARGE });
+  const sent = host.wire().push({ jsonrpc: '2.0', id, ...said });
+  if (sent === 'line_too_long') host.wire().push({ jsonrpc: '2.0', id, ...TOO_LARGE });
 }
 
 /** Ids of calls are the model's and may repeat; the id of a request does not. */

@@ -31,8 +31,8 @@ export type Unsent = 'closed' | 'not_json' | 'line_too_long' | 'queue_full';
 export interface Wire {
   /** Sends as soon as the stream takes it. Until then it can be taken back. */
   send(message: object): Queued | Unsent;
-  /** Sends however much waits: there are no more answers than there were requests. */
-  answer(message: object): Queued | Unsent;
+  /** Sends however much waits: for answers and cancellations, of which there are no more than requests. */
+  push(message: object): Queued | Unsent;
   /** Whether the other side reads at the moment. */
   readonly isReading: boolean;
   /** Lets out what waits, then closes both streams. */
@@ -74,7 +74,7 @@ export function openWire(channel: BridgeChannel, { maxLineBytes, clock, onIncomi
   };
   return {
     send: (message) => sendWith(queue.add, message),
-    answer: (message) => sendWith(queue.push, message),
+    push: (message) => sendWith(queue.push, message),
     get isReading() {
       return !queue.isBlocked;
     },
