@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { shellWord } from './approvals-source.ts';
 import { type CliIo, UsageError } from './io.ts';
-import { type AddCommand } from './run-cli.ts';
+import type { AddCommand } from './run-cli.ts';
 import { safeText } from './text-table.ts';
 import { versionOf } from './version.ts';
 
