@@ -1,21 +1,21 @@
 /** What `allium proxy` is put together from. */
 
 import { randomBytes } from 'node:crypto';
-import { basename, dirname, join, resolve } from 'node:path';
-import type { LoadedConfig, ProxyServer } from '../config/index.ts';
+import { basename, join, resolve } from 'node:path';
+import type { ProxyServer } from '../config/index.ts';
 import { systemClock } from '../core/clock.ts';
 import { isAlliumError } from '../core/errors.ts';
-import { stateFolder } from '../core/state-folder.ts';
 import type { ApprovalPrompt } from '../index.ts';
 import { aggregateLinks } from '../proxy/aggregate/aggregate-links.ts';
 import { CLIENTS, type HeaderVariable, printConfig, programWords } from '../proxy/client-config/index.ts';
-import { createProxy, type Proxy, type ProxyStack } from '../proxy/create-proxy.ts';
+import { createProxy, type Proxy } from '../proxy/create-proxy.ts';
 import { httpServerLink } from '../proxy/http/http-server-link.ts';
 import { listenHttp } from '../proxy/http/listen-http.ts';
 import type { Link } from '../proxy/link.ts';
 import { childLink, streamLink } from '../proxy/stdio-links.ts';
 import { shellWord } from './approvals-source.ts';
 import { type CliIo, UsageError } from './io.ts';
+import { stackFrom } from './proxy-stack.ts';
 import { startedFrom } from './started-from.ts';
 import { safeText } from './text-table.ts';
 
@@ -43,7 +43,7 @@ export interface ProxyParts extends Connector {
 
 export async function proxyParts(words: readonly string[], flags: ProxyFlags, io: CliIo): Promise<ProxyParts> {
   const report = (problem: string): void => void io.stderr.write(`allium: ${safeText(problem)}\n`);
-  const loaded = await stackFrom(flags, io, report);
+  const loaded = await stackFrom(flags.config, io, report);
   const telemetry = await telemetryFrom(io, report);
   const terminal = await openPrompts(flags.prompt);
   const { servers, ...settings } = loaded.settings;
@@ -80,32 +80,6 @@ export async function openPrompts(isWanted = false): Promise<{ readonly prompts:
   const { openTerminal } = await import('./controlling-terminal.ts');
   const { prompt, close } = openTerminal();
   return { prompts: [prompt], close };
-}
-
-interface LoadedStack {
-  readonly stack: ProxyStack;
-  readonly stateDir: string;
-  readonly folder: string;
-  readonly settings: LoadedConfig['proxy'];
-}
-
-/** The file; or, where none was named and none is there, receipts of every call. */
-async function stackFrom({ config = '.' }: ProxyFlags, io: CliIo, report: (problem: string) => void): Promise<LoadedStack> {
-  const { hasConfig, loadConfig } = await import('../config/index.ts');
-  if (config !== '.' || hasConfig(io.cwd)) {
-    const loaded = await loadConfig(config, { cwd: io.cwd, env: io.env });
-    return { stack: loaded, stateDir: loaded.stateDir, folder: dirname(loaded.file), settings: loaded.proxy };
-  }
-  report('no allium.yaml here: calls are recorded, and nothing else is done with them');
-  const { auditLog } = await import('../../middleware/index.ts');
-  const { governTools } = await import('../index.ts');
-  const log = auditLog('local');
-  const stack: ProxyStack = {
-    layers: [log],
-    govern: (overrides) => governTools({ tools: [], layers: [log], ...overrides }),
-    close: async () => log.close?.(),
-  };
-  return { stack, stateDir: stateFolder(), folder: io.cwd, settings: {} };
 }
 
 /** Where a collector is named, what happens is sent to it. */

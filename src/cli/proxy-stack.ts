@@ -1,0 +1,60 @@
+/** The stack of `allium proxy`: that of a file, or one that only keeps receipts. */
+
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+import type { LoadedConfig } from '../config/index.ts';
+import { inStateFolder, stateFolder } from '../core/state-folder.ts';
+import type { ProxyStack } from '../proxy/create-proxy.ts';
+import { type CliIo, UsageError } from './io.ts';
+
+export interface LoadedStack {
+  readonly stack: ProxyStack;
+  readonly stateDir: string;
+  /** What paths in the settings are relative to. */
+  readonly folder: string;
+  readonly settings: LoadedConfig['proxy'];
+}
+
+/** The file; or, where none was named and none is there, receipts of every call. */
+export async function stackFrom(config: string | undefined, io: CliIo, report: (problem: string) => void): Promise<LoadedStack> {
+  const { hasConfig, loadConfig } = await import('../config/index.ts');
+  if (config !== undefined || hasConfig(io.cwd)) {
+    const loaded = await loadConfig(config ?? '.', { cwd: io.cwd, env: io.env });
+    return { stack: loaded, stateDir: loaded.stateDir, folder: dirname(loaded.file), settings: loaded.proxy };
+  }
+  const stateDir = placeForState(io);
+  report(`no allium.yaml here: calls are recorded in ${stateDir}, and nothing else is done with them`);
+  const { auditLog } = await import('../../middleware/index.ts');
+  const { governTools } = await import('../index.ts');
+  const log = inStateFolder(stateDir, () => auditLog('local'));
+  const stack: ProxyStack = {
+    layers: [log],
+    govern: (overrides) => inStateFolder(stateDir, () => governTools({ tools: [], layers: [log], ...overrides })),
+    close: async () => log.close?.(),
+  };
+  return { stack, stateDir, folder: io.cwd, settings: {} };
+}
+
+/** Clients that are started from a desktop start servers where nothing can be written: then it is a folder of the user's. */
+function placeForState({ env }: CliIo): string {
+  const own = stateFolder();
+  if (isWritable(own)) return own;
+  const { ALLIUM_STATE_DIR, XDG_STATE_HOME = '', HOME = '' } = env;
+  // Whoever named a folder means that one.
+  if (ALLIUM_STATE_DIR !== undefined) throw new UsageError(`nothing can be written to ${own}, which ALLIUM_STATE_DIR names`);
+  const home = isAbsolute(XDG_STATE_HOME) ? XDG_STATE_HOME : join(HOME, '.local', 'state');
+  const fallback = join(home, 'allium');
+  if (isAbsolute(fallback) && isWritable(fallback)) return fallback;
+  throw new UsageError(`receipts can be written neither to ${own} nor to ${fallback}: name a folder with ALLIUM_STATE_DIR`);
+}
+
+/** Only an attempt tells: permissions say nothing of file systems that take no files. */
+function isWritable(folder: string): boolean {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
