@@ -25,6 +25,8 @@ export default defineConfig({
   test: {
     include: ['{src,middleware,conformance,examples,docs}/**/*.test.ts'],
     testTimeout: 60_000,
+    // Many tests wait for processes of their own: one at a time would leave most of a machine idle.
+    maxWorkers: 2,
     ...(report === undefined ? {} : { reporters: ['default', 'json'], outputFile: { json: report } }),
   },
 });

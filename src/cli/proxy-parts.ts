@@ -1,7 +1,7 @@
 /** What `allium proxy` is put together from. */
 
 import { randomBytes } from 'node:crypto';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { ProxyServer } from '../config/index.ts';
 import { systemClock } from '../core/clock.ts';
 import { isAlliumError } from '../core/errors.ts';
@@ -213,9 +213,7 @@ export async function printedConfig(given: string, words: readonly string[], fla
 function nameFor(words: readonly string[], http: string | undefined): string {
   if (http !== undefined) return new URL(http).hostname;
   const word = words.find((each, index) => index > 0 && !each.startsWith('-')) ?? words[0] ?? 'server';
-  return (
-    basename(word)
-      .replace(/\.[cm]?[jt]s$/, '')
-      .replace(/^(mcp-)?server-/, '') || 'server'
-  );
+  const parts = word.split(/[\\/]/).filter((part) => !/^(index\.[cm]?[jt]s|dist|build|src|bin|lib|)$/.test(part));
+  const name = (parts.at(-1) ?? 'server').replace(/\.[cm]?[jt]s$/, '').replace(/^(mcp-)?server-/, '');
+  return name === '' ? 'server' : name;
 }

@@ -19,7 +19,8 @@ export interface LoadedStack {
 export async function stackFrom(config: string | undefined, io: CliIo, report: (problem: string) => void): Promise<LoadedStack> {
   const { hasConfig, loadConfig } = await import('../config/index.ts');
   if (config !== undefined || hasConfig(io.cwd)) {
-    const loaded = await loadConfig(config ?? '.', { cwd: io.cwd, env: io.env });
+    // Clients start a proxy wherever they like; whoever looks for its receipts looks beside the file.
+    const loaded = await loadConfig(config ?? '.', { cwd: io.cwd, env: io.env, stateDir: '.allium' });
     return { stack: loaded, stateDir: loaded.stateDir, folder: dirname(loaded.file), settings: loaded.proxy };
   }
   const stateDir = placeForState(io);

@@ -50,7 +50,7 @@ async function served(flags: ServeFlags, io: CliIo): Promise<number> {
   const { fileApprovals } = await import('../policy/index.ts');
   const { openPrompts, serveHttp, serveStdio } = await import('./proxy-parts.ts');
   const report = (problem: string): void => void io.stderr.write(`allium: ${safeText(problem)}\n`);
-  const stack = await loadConfig(flags.config, { cwd: io.cwd, env: io.env });
+  const stack = await loadConfig(flags.config, { cwd: io.cwd, env: io.env, stateDir: '.allium' });
   if (stack.tools.names.length === 0) report('the file names no tools: clients will see none');
   const terminal = await openPrompts(flags.prompt);
   const dir = join(stack.stateDir, 'approvals');

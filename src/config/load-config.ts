@@ -32,6 +32,8 @@ export interface LoadOptions {
   readonly env?: Environment;
   /** What the path is relative to. @default the working directory */
   readonly cwd?: string;
+  /** Where the state folder is if the file does not say, relative to the file. @default `.allium` in the working directory */
+  readonly stateDir?: string;
 }
 
 /** A file that was read: everything is built, nothing runs yet. */
@@ -62,7 +64,7 @@ export interface LoadedConfig {
  * wrong, and no line holds a value that came from a variable. It runs the modules that the file names: a file is as trusted as code.
  */
 export async function loadConfig(fileOrFolder = '.', options: LoadOptions = {}): Promise<LoadedConfig> {
-  checkOptions('loadConfig', options, { env: expected.object, cwd: expected.string });
+  checkOptions('loadConfig', options, { env: expected.object, cwd: expected.string, stateDir: expected.string });
   const { env = process.env, cwd = process.cwd() } = options;
   const file = findConfig(fileOrFolder, cwd);
   const shown = relative(cwd, file).startsWith('..') ? file : relative(cwd, file);
@@ -72,7 +74,7 @@ export async function loadConfig(fileOrFolder = '.', options: LoadOptions = {}):
 
   const { data, conceal } = interpolate(source.data, env, report);
   const settings = settingsOf(data, report);
-  const parts = await build(settings, dirname(file), report, () => problems.length === 0);
+  const parts = await build(withState(settings, options.stateDir), dirname(file), report, () => problems.length === 0);
   if (problems.length > 0) {
     await settle([...parts.built.map(({ layer }) => layer), ...parts.servers]);
     throw invalidConfig(linesOf(problems, source, shown, conceal), { path: file });
@@ -110,6 +112,9 @@ function settingsOf(data: unknown, report: Report): Settings {
   // Where a part is wrong it was reported, and nothing is made of it in the end.
   return { ...(data as Partial<Settings>), layers: Array.isArray(layers) ? layers : [], tools: Array.isArray(tools) ? tools : [] };
 }
+
+const withState = (settings: Settings, dir: string | undefined): Settings =>
+  dir === undefined || settings.state !== undefined ? settings : { ...settings, state: { dir } };
 
 async function build(settings: Settings, folder: string, report: Report, isClean: () => boolean): Promise<Parts> {
   const references = await loadReferences(settings.layers, folder);
