@@ -74,19 +74,14 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     // What has happened is written down also for a caller that has gone.
     const abort = linkAbort(extra.over === undefined ? options.signal : undefined);
     const turn = turnOf(options.turn);
-    const opening = {
-      ...options,
-      turn,
-      signal: abort.signal,
-      // What ran elsewhere need not have been offered here.
-      tool: extra.over === undefined ? resolve(request.name, turn) : (shown.get(request.name) ?? null),
-      ...{ nesting: 0, over: null, terms: null, seat: null, resumption: null, ...extra },
-    };
-    const { keepOpen } = approvals;
+    const { nesting = 0, over = null, terms = null, seat = null, resumption = null } = extra;
+    const { onProgress } = options;
+    // What ran elsewhere need not have been offered here.
+    const tool = over === null ? resolve(request.name, turn) : (shown.get(request.name) ?? null);
+    const opening = { turn, signal: abort.signal, tool, nesting, over, terms, seat, resumption };
     try {
-      return await runLifecycle(openCall(request, opening, { ...parts, services }), run, {
-        ...{ ...parts, keepOpen, maxPreviewBytes: limits.maxPreviewBytes },
-      });
+      const call = openCall(request, onProgress === undefined ? opening : { ...opening, onProgress }, opens);
+      return await runLifecycle(call, run, ends);
     } finally {
       abort.unlink();
     }
@@ -102,6 +97,8 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   });
   const services = createServices({ shown, limits, standing, contextFor: (call) => contextFor(call, call.signal, call.report) });
   const bottom = toolRunner(parts, resolve, contextFor);
+  const opens = { ...parts, services };
+  const ends = { ...parts, keepOpen: approvals.keepOpen, maxPreviewBytes: limits.maxPreviewBytes };
   // Of a call that was lost nothing is known that an acting layer could have a word about.
   const watched = composeToolCallers(
     layers.filter((layer) => layer.observes === true || layer.scrub !== undefined),
