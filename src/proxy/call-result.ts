@@ -77,9 +77,9 @@ function isSame({ content, structuredContent }: ToolOutput, result: ToolResult):
 
 const same = (one: unknown, other: unknown): boolean => one === other || canonicalJson(one) === canonicalJson(other);
 
-/** A protocol error of the server's, handed on as one. Its words are those that came through the stack. */
-export function callErrorOf(error: JsonObject, result: ToolResult): JsonObject {
-  if (result.error === error.message) return error;
+/** A protocol error of the server's, handed on as one. Its words are those that came through the stack, and its data no layer has seen. */
+export function callErrorOf(error: JsonObject, result: ToolResult, scrub: (text: string) => string): JsonObject {
+  if (result.error === error.message) return scrubbed(error, scrub);
   return { code: error.code ?? null, message: result.error ?? '' };
 }
 

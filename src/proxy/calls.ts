@@ -114,7 +114,7 @@ async function govern(exchange: Exchange, name: string, parts: CallParts): Promi
   const { interruption } = result;
   if (interruption !== undefined && isObject(args)) kept.note(interruption.id, name, args);
   if (exchange.refusal !== null && causeOf(result) === exchange.refusal.thrown)
-    return { jsonrpc: '2.0', id: 0, error: callErrorOf(exchange.refusal.error, result) };
+    return { jsonrpc: '2.0', id: 0, error: callErrorOf(exchange.refusal.error, result, connection.scrub) };
   return resultMessage(
     0,
     callResultOf(result, {
