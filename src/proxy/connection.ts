@@ -118,7 +118,11 @@ function hooksOf({ calls, asks, requests, lists, catalog, exchanges, executor, c
     async onServerGone(why) {
       requests.fail(why);
       dropAll('the server is gone');
-      await Promise.race([Promise.allSettled(underWay), new Promise<void>((resolve) => clock.after(LAST_WORDS_MS, resolve))]);
+      let cancel = (): void => {};
+      const tooLong = new Promise<void>((resolve) => void (cancel = clock.after(LAST_WORDS_MS, resolve)));
+      await Promise.race([Promise.allSettled(underWay), tooLong]);
+      // A timer that is left behind keeps the process for as long.
+      cancel();
     },
     onClientGone() {
       for (const exchange of exchanges.all) exchange.isDropped = true;
