@@ -3,7 +3,7 @@
 import { describeThrown, oneLine } from '../core/errors.ts';
 import { hintsOf, type ToolAnnotations } from '../core/annotations.ts';
 import { isObject, type JsonObject, type JsonValue } from '../core/json.ts';
-import { defineTool, type GovernedTools, type Tool, type ToolSpec } from '../index.ts';
+import { createRegistry, defineTool, type GovernedTools, type Tool, type ToolSpec } from '../index.ts';
 
 export interface CatalogOptions {
   /** What becomes of a tool whose schema cannot be used: it is not shown, or its arguments go unchecked. @default 'hide' */
@@ -64,6 +64,30 @@ export function createCatalog(
     if (listing.has(name)) report(`the server lists "${name}" twice; the second one is not shown`);
     else if (listing.size < MAX_TOOLS) listing.set(name, found);
   };
+  const update = (tools: readonly Tool[]): void => governed.update(createRegistry(tools, { names: 'mcp' }));
+  const isUsable = (tool: Tool): boolean => {
+    try {
+      update([tool]);
+      return true;
+    } catch (thrown) {
+      report(`the tool "${oneLine(tool.name)}" is not shown: ${describeThrown(thrown)}`);
+      return false;
+    }
+  };
+  /** One tool that the layers cannot take must not take the others with it, and nothing that a server lists may throw. */
+  const show = (tools: readonly Tool[]): void => {
+    try {
+      update(tools);
+    } catch {
+      const usable = tools.filter(isUsable);
+      try {
+        update(usable);
+      } catch (thrown) {
+        report(`no tool is shown: ${describeThrown(thrown)}`);
+        update([]);
+      }
+    }
+  };
 
   return {
     take(page, { isFirst, isLast }) {
@@ -71,7 +95,7 @@ export function createCatalog(
       for (const raw of page) add(raw);
       // Until the last page is there, tools of the list before may still be called.
       known = isLast ? listing : new Map([...known, ...listing]);
-      governed.update([...known.values()].map(({ tool }) => tool));
+      show([...known.values()].map(({ tool }) => tool));
       specs = null;
       isCurrent = isLast;
     },
