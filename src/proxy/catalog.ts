@@ -99,12 +99,17 @@ export function createCatalog(
       specs = null;
       isCurrent = isLast;
     },
-    shown: (page) =>
-      page.flatMap((raw) => {
+    shown(page) {
+      const seen = new Set<string>();
+      return page.flatMap((raw) => {
         const own = isObject(raw) && typeof raw.name === 'string' ? known.get(raw.name) : undefined;
         const spec = own === undefined ? undefined : specOf(own.tool.name);
-        return own === undefined || spec === undefined ? [] : [asShown(raw as JsonObject, own.tool, spec)];
-      }),
+        // Another tool by the same name has words that no layer has seen.
+        if (own === undefined || spec === undefined || seen.has(spec.name) || own.text !== JSON.stringify(raw)) return [];
+        seen.add(spec.name);
+        return [asShown(raw as JsonObject, own.tool, spec)]; // It was read as one.
+      });
+    },
     get: specOf,
     expire: () => void (isCurrent = false),
     get isCurrent() {
