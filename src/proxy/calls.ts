@@ -109,7 +109,7 @@ async function govern(exchange: Exchange, name: string, parts: CallParts): Promi
   if (before !== null && 'wait' in before) return resultMessage(0, stillWaiting(before.wait, parts, isModern));
   const result = await (before === null
     ? governed.call({ name, arguments: args as object, id: exchange.callId }, optionsFor(exchange, parts))
-    : takeUp(exchange, before, parts)
+    : takeUp(exchange, before, name, parts)
   ).catch(refusedWith);
   const { interruption } = result;
   if (interruption !== undefined && isObject(args)) kept.note(interruption.id, name, args);
@@ -125,13 +125,25 @@ async function govern(exchange: Exchange, name: string, parts: CallParts): Promi
 }
 
 /** Takes up the call that was decided about. Where somebody else was faster, it is a call like any other. */
-async function takeUp(exchange: Exchange, { take, callId }: { take: string; callId: string }, parts: CallParts): Promise<ToolResult> {
-  const { exchanges, governed } = parts;
-  exchanges.close(exchange);
-  exchange.callId = callId;
-  exchanges.open(exchange);
-  const { turn: _turn, ...options } = optionsFor(exchange, parts);
-  return governed.resume(take, undefined, options);
+async function takeUp(
+  exchange: Exchange,
+  { take, callId }: { take: string; callId: string },
+  name: string,
+  parts: CallParts,
+): Promise<ToolResult> {
+  const { exchanges, governed, connection } = parts;
+  const known = (id: string): void => {
+    exchanges.close(exchange);
+    exchange.callId = id;
+    exchanges.open(exchange);
+  };
+  const { turn, ...options } = optionsFor(exchange, parts);
+  known(callId);
+  return governed.resume(take, undefined, options).catch((thrown: unknown) => {
+    if (!isAlliumError(thrown) || thrown.code !== 'ERR_APPROVAL_RESOLVED') throw thrown;
+    known(`call_${connection.createId()}`);
+    return governed.call({ name, arguments: objectAt(exchange.params, 'arguments'), id: exchange.callId }, { ...options, turn });
+  });
 }
 
 const optionsFor = (exchange: Exchange, { connection, toClient }: CallParts) => ({

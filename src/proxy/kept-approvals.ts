@@ -5,6 +5,7 @@ import { hashCanonical } from '../core/hash-canonical.ts';
 import type { JsonObject } from '../core/json.ts';
 import { approvalState } from '../policy/approvals/approval-rules.ts';
 import type { ApprovalStore } from '../policy/approvals/approval-store.ts';
+import { queueIdOf } from './queue-prompt.ts';
 
 /** What became of the same call, made before: it can be taken up, it still waits, or there is nothing to take up. */
 export type Kept = { readonly take: string; readonly callId: string } | { readonly wait: string } | null;
@@ -31,8 +32,9 @@ export function keptApprovals(store: ApprovalStore, sessionId: string, clock: Cl
     waiting.set(keyOf(name, args), id);
   };
   const before = (async () => {
+    // A copy of a question that somebody left in the queue is no call that could be taken up.
     for (const { id, toolName, arguments: args, turn } of await store.list())
-      if (args !== null && turn.sessionId === sessionId) note(id, toolName, args);
+      if (args !== null && turn.sessionId === sessionId && !id.startsWith(queueIdOf(''))) note(id, toolName, args);
   })().catch(() => {});
 
   return {
@@ -49,6 +51,8 @@ export function keptApprovals(store: ApprovalStore, sessionId: string, clock: Cl
         return null;
       }
       if (state === 'pending') return { wait: id };
+      // Of two that come at once, one takes it up.
+      if (waiting.get(key) !== id) return null;
       waiting.delete(key);
       return { take: id, callId: approval.callId };
     },
