@@ -44,7 +44,13 @@ try {
     ],
     session: { sessionId: 'notes' },
   });
-  const listener = await listenHttp({ port: 0, token, onClient: async (link) => void (await proxy.connect(link)) });
+  const listener = await listenHttp({
+    port: 0,
+    token,
+    async onClient(link) {
+      await proxy.connect(link);
+    },
+  });
   // #endregion proxy
 
   // #region calls

@@ -51,4 +51,5 @@ Examples:
   allium proxy --print-config claude -- npx -y @modelcontextprotocol/server-filesystem ~/notes
 
 The servers can also stand in the file, under "proxy: servers:"; several of them become one. Standard output carries nothing but the
-protocol; everything else goes to standard error. Exit code: 0 when the client left, 1 when the server did, 2 for a mistake.`;
+protocol; everything else goes to standard error. Exit code: 0 when the client left, 1 when the server did, 2 for a mistake, 130 or 143
+when it was stopped.`;

@@ -42,7 +42,7 @@ Examples:
   allium serve --listen 0 --token-env SHOP_TOKEN
 
 Standard output carries nothing but the protocol. Where somebody has to be asked, the client shows a form, if it can; "allium approvals"
-decides, too. Exit code: 0 when the client left or the server was stopped, 2 for a mistake.`;
+decides, too. Exit code: 0 when the client left, 2 for a mistake, 130 or 143 when it was stopped.`;
 
 async function served(flags: ServeFlags, io: CliIo): Promise<number> {
   const { serveTools } = await import('../proxy/serve-tools.ts');
