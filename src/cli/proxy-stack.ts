@@ -1,6 +1,6 @@
 /** The stack of `allium proxy`: that of a file, or one that only keeps receipts. */
 
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { LoadedConfig } from '../config/index.ts';
 import { inStateFolder, stateFolder } from '../core/state-folder.ts';
@@ -52,10 +52,17 @@ function placeForState({ env }: CliIo): string {
 /** Only an attempt tells: permissions say nothing of file systems that take no files. */
 function isWritable(folder: string): boolean {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     accessSync(folder, constants.W_OK);
     return true;
   } catch {
     return false;
   }
+}
+
+/** Not by `recursive`: where the system denies that a parent is there, as in `/proc`, Node.js tries for ever. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  mkdirSync(folder, { mode: 0o700 });
 }
