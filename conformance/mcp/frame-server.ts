@@ -1,10 +1,11 @@
 /**
  * A server written by hand that answers rightly, with hostile lines around its answers: `frame-server.js <seed> <lines per message>`. With
- * no lines it is just a server that nothing can confuse.
+ * no lines it is just a server that nothing can confuse. It notes every line that holds a hidden call in the file that `FRAMES_SEEN` names.
  */
 
+import { appendFileSync } from 'node:fs';
 import { createRandom } from '../fuzz/random.ts';
-import { mutatedFrame, VALID } from './mutate-frames.ts';
+import { HIDDEN, mutatedFrame, VALID } from './mutate-frames.ts';
 import { readLines } from './read-lines.ts';
 
 const [seed = '1', lines = '0'] = process.argv.slice(2);
@@ -31,6 +32,7 @@ const ANSWERS: ReadonlyMap<unknown, (request: Request) => object> = new Map<unkn
 ]);
 
 readLines(process.stdin, (line) => {
+  if (line.includes(HIDDEN)) appendFileSync(process.env.FRAMES_SEEN ?? '', 'hidden\n');
   const request = requestIn(line);
   for (let left = Number(lines); left > 0; left -= 1) process.stdout.write(mutatedFrame(random).bytes);
   if (request?.id === undefined || typeof request.method !== 'string') return;

@@ -5,6 +5,9 @@ import type { Random } from '../fuzz/random.ts';
 /** Ids that begin with this belong to the calls that must be answered: no frame made here has one. */
 export const VALID = 'valid-';
 
+/** The tool of calls that only some readers see. Nobody may ever be asked for it. */
+export const HIDDEN = 'hidden_tool';
+
 type Fields = Readonly<Record<string, unknown>>;
 type Mutation = (frame: Fields, random: Random) => string | Buffer;
 
@@ -47,6 +50,23 @@ const ODD_PARAMS = [
 ];
 const PROTO =
   '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"name":"__proto__","arguments":{"__proto__":1}}';
+
+/** Lines that are a harmless message to one reader, and a call to another: one that takes the first of two members, or any case. */
+function hiddenCall(random: Random): string {
+  const call = `{"name":"${HIDDEN}","arguments":{}}`;
+  const head = `{"jsonrpc":"2.0","id":"h${random.below(1000)}",`;
+  return random.pick([
+    `${head}"method":"tools/call","params":${call},"method":"ping","params":{}}`,
+    `${head}"method":"tools/call","params":${call},"meth\\u006fd":"ping","p\\u0061rams":{}}`,
+    `${head}"method":"tools/call","params":${call},"params":{"name":"echo","arguments":{}}}`,
+    `${head}"method":"tools/call","params":{"name":"${HIDDEN}","name":"echo","arguments":{}}}`,
+    `${head}"Method":"tools/call","Params":${call},"method":"ping"}`,
+    `${head}"method":"ping","METHOD":"tools/call","params":{},"PARAMS":${call}}`,
+    `[${head}"method":"tools/call","params":${call}}]`,
+    `${head}"method":"ping"}\r${head}"method":"tools/call","params":${call}}`,
+    `${head}"method":"ping"} ${head}"method":"tools/call","params":${call}}`,
+  ]);
+}
 
 /** By name, so that a run can tell how often each was tried. */
 export const MUTATIONS: Readonly<Record<string, Mutation>> = {
@@ -91,6 +111,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'no object': (_frame, random) => random.pick(['null', '1', '"x"', 'true', '', ' ', '{', '}', 'undefined', '[[[[', '{"jsonrpc":"2.0"}']),
   'an answer to nobody': (_frame, random) => text({ jsonrpc: '2.0', id: `nobody${random.below(99)}`, result: { tools: [], content: [] } }),
   'an answer and a question': (frame) => text({ ...frame, method: 'ping', result: {}, error: { code: 1, message: '' } }),
+  'a hidden call': (_frame, random) => hiddenCall(random),
   'a flood of progress': (_frame, random) =>
     Array.from({ length: 50 }, () =>
       text({

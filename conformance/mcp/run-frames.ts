@@ -1,6 +1,6 @@
 /** Hostile lines from both sides at a proxy that must go on working. */
 
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '../../src/core/json.ts';
 import { createRandom, type Random } from '../fuzz/random.ts';
@@ -70,6 +70,7 @@ async function againstProxy(options: FrameOptions, figures: FrameFigures, linesP
     await play(client);
     figures.peakMemory = Math.max(figures.peakMemory, client.peakMemory());
     if (!client.isAlive()) report(figures, 'the proxy ended', side);
+    if (existsSync(seenFile(place))) report(figures, 'a hidden call reached the server', side);
     if (client.garbage() > 0) report(figures, 'lines went out that are no messages', side);
     if (client.peakMemory() > (options.maxMemory ?? 512)) report(figures, 'took too much memory', side);
   } catch (thrown) {
@@ -80,8 +81,11 @@ async function againstProxy(options: FrameOptions, figures: FrameFigures, linesP
   }
 }
 
-function proxyCommand({ seed, startProxy, serverFile }: FrameOptions, { folder, env }: Place, linesPerMessage: number) {
-  const configFile = join(folder, 'allium.yaml');
+const seenFile = ({ folder }: Place): string => join(folder, 'seen');
+
+function proxyCommand({ seed, startProxy, serverFile }: FrameOptions, place: Place, linesPerMessage: number) {
+  const env = { ...place.env, FRAMES_SEEN: seenFile(place) };
+  const configFile = join(place.folder, 'allium.yaml');
   writeFileSync(configFile, 'version: 1\nstate: { dir: state }\nlayers:\n  - auditLog: local\n  - redaction\n');
   const upstream = { command: process.execPath, args: [serverFile, String(seed), String(linesPerMessage)], env };
   const command = startProxy({ configFile, upstream, listen: null, env });
