@@ -144,7 +144,7 @@ export function tableRows(markdown: string, heading?: string): readonly (readonl
 
 /** The fields of an exported interface, or `null` where there is none of that name. */
 export function fieldsOf(source: string, name: string): readonly string[] | null {
-  const [, body] = new RegExp(`^export interface ${name}(?:<.*>)? \\{\\n([\\s\\S]*?)^\\}`, 'm').exec(source) ?? [];
+  const [, body] = new RegExp(`^export interface ${name}(?:<.*>)?(?: extends [^{]+)? \\{\\n([\\s\\S]*?)^\\}`, 'm').exec(source) ?? [];
   return body === undefined ? null : [...body.matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm)].map(([, field = '']) => field);
 }
 

@@ -97,6 +97,7 @@ describe('the docs', () => {
     ['src/dispatch/limits.ts', 'DispatchLimits', 'docs/dispatch.md', 'Limits'],
     ['src/executors/mcp/mcp-executor.ts', 'McpOptions', 'docs/executors/mcp.md', 'Options'],
     ['src/executors/host-bridge/host-bridge.ts', 'HostBridgeOptions', 'docs/host-bridge.md', 'The governing side'],
+    ['src/proxy/create-proxy.ts', 'ProxyOptions', 'docs/proxy.md', 'Options'],
     ['src/tools/define-tool.ts', 'ToolDefinition', 'docs/tools.md', 'Defining one'],
   ])('%s: name every field of %s', (source, name, page, heading) => {
     const fields = fieldsOf(readHere(source), name);
