@@ -66,6 +66,15 @@ describe('catalog', () => {
     expect(problems).toEqual([expect.stringContaining('twice')]);
   });
 
+  it('shows not a word of a tool in another page that has the name of one', () => {
+    const { catalog } = catalogOf([named('a')]);
+    const second = [named('a', { description: 'Second.' })];
+    catalog.take([named('a')], { isFirst: true, isLast: false });
+    catalog.take(second, { isFirst: false, isLast: true });
+
+    expect(catalog.shown(second)).toEqual([]);
+  });
+
   it('believes what makes a tool look dangerous, and what makes it look harmless only where it is told to', () => {
     const page = [named('a', { annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false } })];
     const careful = { readOnly: false, destructive: true, idempotent: false, openWorld: true };

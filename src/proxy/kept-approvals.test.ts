@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { recordingSink } from '../../conformance/index.ts';
+import { recordingSink, settle } from '../../conformance/index.ts';
 import { auditLog, consent } from '../../middleware/index.ts';
 import type { JsonObject } from '../core/json.ts';
 import { answerApproval } from '../policy/approvals/answer-approval.ts';
 import { memoryApprovals } from '../policy/approvals/memory-approvals.ts';
+import type { Receipt } from '../receipts/receipt.ts';
 import { ERAS, metaIn, scripted, type Script, statusIn } from './scripted.fixture.ts';
 
 const approvals = () => memoryApprovals();
@@ -14,7 +15,7 @@ const asking = (): Pick<Script, 'stack' | 'session'> => ({ stack: [consent({ def
 describe.each(ERAS)('kept approvals (%s)', (era) => {
   it('let the same call run once when it is made again after a yes', async () => {
     const store = approvals();
-    const sink = recordingSink<{ readonly status: string }>();
+    const sink = recordingSink<Receipt>();
     const { client, server, clock } = await scripted({
       ...asking(),
       era,
@@ -88,15 +89,26 @@ describe('kept approvals', () => {
 
   it('are asked about again where another process was faster', async () => {
     const store = approvals();
-    const slow = await scripted({ ...asking(), approvals: store });
+    let hold = Promise.resolve();
+    let release = (): void => {};
+    const get = async (id: string) => {
+      const found = await store.get(id);
+      await hold;
+      return found;
+    };
+    const slow = await scripted({ ...asking(), approvals: { ...store, get } });
     const first = await slow.client.call('note');
     await answerApproval(store, idIn(first), { decision: 'allow_once', decidedBy: 'somebody' }, { clock: slow.clock });
     const fast = await scripted({ ...asking(), approvals: store });
 
-    const results = await Promise.all([slow.client.call('note'), fast.client.call('note')]);
+    hold = new Promise((resolve) => void (release = resolve));
+    const late = slow.client.call('note');
+    await settle();
+    expect(statusIn(await fast.client.call('note'))).toBeUndefined();
+    release();
 
-    expect(results.map(statusIn).sort()).toEqual(['approval_required', undefined]);
-    expect(slow.server.calls.length + fast.server.calls.length).toBe(1);
+    expect(statusIn(await late)).toBe('approval_required');
+    expect([slow.server.calls.length, fast.server.calls.length]).toEqual([0, 1]);
   });
 
   it('ask again where the store fails', async () => {

@@ -3,12 +3,12 @@ import { recordingSink, settle } from '../../conformance/index.ts';
 import { auditLog, consent, definitionPin, idempotency, rateLimit } from '../../middleware/index.ts';
 import type { JsonObject } from '../core/json.ts';
 import { memoryPins } from '../policy/pins/memory-pins.ts';
+import type { Receipt } from '../receipts/receipt.ts';
 import { CONSENT_KEY } from './elicitation.ts';
 import { decided, ELICITS, ERAS, methodsIn, NOTE, said, scripted, type Scripted, statusIn } from './scripted.fixture.ts';
 import { objectAt } from './wire.ts';
 
 const ASKING = consent({ default: 'ask' });
-type Receipt = JsonObject & { readonly status: string };
 
 /** The question that came to the client instead of an answer. */
 async function askedAbout({ client }: Scripted, args: JsonObject = {}): Promise<JsonObject> {
