@@ -173,7 +173,10 @@ export const CONFIG_SCHEMA: JsonObject = {
       additionalProperties: false,
     },
     // For the check: lists whose entries are looked at one by one, so that an error is about the entry that was meant.
-    top: members({ ...TOP, layers: said('the stack', LIST), proxy: PROXY, tools: said('the tools', LIST) }, ['version', 'layers']),
+    top: members({ ...TOP, layers: said('the stack', LIST), proxy: said('for the proxy', PROXY), tools: said('the tools', LIST) }, [
+      'version',
+      'layers',
+    ]),
     use: USE,
     ...Object.fromEntries(Object.keys(TOOL_SOURCES).map((source) => [source, toolEntry(source)])),
     ...Object.fromEntries(layers.map(([name, layer]) => [name, entryOf(name, layer)])),
