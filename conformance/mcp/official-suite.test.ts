@@ -20,7 +20,13 @@ describe('the official suite', () => {
       stack: [auditLog(receipts), consent({ default: 'allow' }), rateLimit({ maxCalls: 10_000 }), timeout({ maxMs: 60_000 })],
       upstream: () => httpServerLink(upstream.url),
     });
-    governed = await listenHttp({ port: 0, token: null, onClient: async (link) => void (await proxy.connect(link)) });
+    governed = await listenHttp({
+      port: 0,
+      token: null,
+      async onClient(link) {
+        await proxy.connect(link);
+      },
+    });
     front = await listenHttp({
       port: 0,
       token: null,

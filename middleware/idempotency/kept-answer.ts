@@ -4,7 +4,12 @@ import { type ContentBlock, type JsonObject, ok, type ToolCall, type ToolResult,
 
 /** Only what the tool itself answered, whole: no preview, no refusal, nothing that was cut or waits for somebody. */
 export const isKeepable = (result: ToolResult): boolean =>
-  result.ok && result.status === 'ok' && result.executed === 'yes' && result.outputFiles.length === 0 && result.interruption === undefined;
+  result.ok &&
+  result.status === 'ok' &&
+  result.executed === 'yes' &&
+  result.outputFiles.length === 0 &&
+  result.interruption === undefined &&
+  result.metadata?.keep !== false;
 
 /** The parts of an answer that do not belong to one call. Frozen, so that it can be shared. */
 export const answerOf = ({ result, content, renderedResult }: ToolResult): JsonObject =>

@@ -91,8 +91,11 @@ function answered(call: ToolCall, tool: Tool | null, value: unknown, secrets: re
   return result.ok ? fitsOutput(call, tool, result) : result;
 }
 
-function fromOutput(call: ToolCall, { content, structuredContent, isError }: ToolOutput): ToolResult {
-  if (isError !== true) return ok(call, structuredContent, { content });
+function fromOutput(call: ToolCall, { content, structuredContent, isError, keep }: ToolOutput): ToolResult {
+  if (isError !== true) {
+    const result = ok(call, structuredContent, { content });
+    return keep === false ? withResult(result, { metadata: { keep } }) : result;
+  }
   const { renderedResult } = ok(call, structuredContent, { content });
   const failed = fail(call, 'executor_error', null, renderedResult, { category: 'tool_error', executed: 'yes' });
   return withResult(failed, { content, ...(structuredContent === undefined ? {} : { result: structuredContent }) });

@@ -15,14 +15,16 @@ export interface ServerAnswer {
 }
 
 /** Reads what a server answered to a call. Blocks of a kind that nobody knows yet are kept as they are. */
-export function readAnswer(raw: JsonObject): ServerAnswer {
+export function readAnswer(raw: JsonObject, hasAsked: boolean): ServerAnswer {
   const blocks = Array.isArray(raw.content) ? raw.content.filter(isBlock) : [];
   const { structuredContent } = raw;
   const output = toolOutput({
     // Whatever a block holds is JSON, and nothing looks into a kind that it does not know.
     content: blocks,
-    ...(structuredContent === undefined || structuredContent === null ? {} : { structuredContent: structuredContent as object }),
+    ...(structuredContent === undefined || structuredContent === null ? {} : { structuredContent: structuredContent }),
     ...(raw.isError === true ? { isError: true } : {}),
+    // What came of somebody's answers is for nobody else.
+    ...(hasAsked ? { keep: false } : {}),
   });
   return { raw, output };
 }

@@ -8,7 +8,7 @@ import type { Receipt } from '../receipts/receipt.ts';
 import { ERAS, metaIn, scripted, type Script, statusIn } from './scripted.fixture.ts';
 
 const approvals = () => memoryApprovals();
-const idIn = (result: JsonObject): string => String(metaIn(result)['allium/approval']);
+const idIn = (result: JsonObject): string => metaIn(result)['allium/approval'] as string;
 const session = { sessionId: 'one' };
 const asking = (): Pick<Script, 'stack' | 'session'> => ({ stack: [consent({ default: 'ask' })], session });
 

@@ -87,7 +87,9 @@ describe('pitfalls of processes', () => {
   it('11 · a client that leaves ends the server, and whatever the server has started', async () => {
     const proxy = await startSpawned(spawnPlace(RECEIPTS));
     const grandchild = Number(await proxy.call(1, 'child'));
-    onTestFinished(() => void (isAlive(grandchild) && process.kill(grandchild, 'SIGKILL')));
+    onTestFinished(() => {
+      if (isAlive(grandchild)) process.kill(grandchild, 'SIGKILL');
+    });
     expect(isAlive(grandchild)).toBe(true);
 
     await proxy.leave();

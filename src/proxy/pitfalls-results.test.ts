@@ -29,7 +29,7 @@ const structured = (value: JsonObject): JsonObject => ({
 
 /** Every member of a message, however deep. */
 const nulls = (value: unknown): number =>
-  value === null ? 1 : typeof value === 'object' ? Object.values(value as object).reduce((sum: number, each) => sum + nulls(each), 0) : 0;
+  value === null ? 1 : typeof value === 'object' ? Object.values(value).reduce((sum: number, each) => sum + nulls(each), 0) : 0;
 
 describe('pitfalls of results', () => {
   it.each(ERAS)('1 · output schema: a dry run of a tool with one is an error a client can read (%s)', async (era) => {
@@ -109,9 +109,9 @@ describe('pitfalls of results', () => {
   ])('2 · redaction rewrites progress, and the %s of an error of the protocol', async (_member, error) => {
     const { client, server } = await scripted({
       stack: [redaction()],
-      onCall(params, { send }) {
+      onCall(params, served) {
         const { progressToken = null } = metaIn(params);
-        send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress: 1, message: `at ${SECRET}` } });
+        served.send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress: 1, message: `at ${SECRET}` } });
         return error;
       },
     });
@@ -161,7 +161,7 @@ describe('pitfalls of results', () => {
       caller: (call, next) => next(withCall(call, { toolArgs: { ...call.toolArgs, to: 'production' } })),
     });
     const { client, server } = await scripted({
-      stack: [renaming, rateLimit({ maxCalls: 1, per: ({ toolArgs }) => String(toolArgs.to) })],
+      stack: [renaming, rateLimit({ maxCalls: 1, per: ({ toolArgs }) => JSON.stringify(toolArgs.to) })],
     });
 
     const first = await client.call('note', { to: 'one' });
@@ -232,7 +232,7 @@ describe('pitfalls of results', () => {
     expect(statusIn(await limited.client.call('note', { other: true }))).toBe('rate_limited');
     expect(limited.server.calls).toHaveLength(1);
 
-    const kept = idempotency({ key: async ({ toolArgs }) => String(toolArgs.key) });
+    const kept = idempotency({ key: async ({ toolArgs }) => JSON.stringify(toolArgs.key) });
     const one = await scripted({ stack: [kept], session: { sessionId: 'one' }, onCall: () => said('of one') });
     const two = await scripted({ stack: [kept], session: { sessionId: 'two' }, onCall: () => said('of two') });
     for (const { client } of [one, one, two]) await client.call('note', { key: 'a' });

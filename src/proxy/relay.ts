@@ -1,5 +1,6 @@
 /** Two links, and what goes between them. Whatever nobody takes is forwarded as it came. */
 
+import { describeThrown } from '../core/errors.ts';
 import type { Frame, Link } from './link.ts';
 import { plainFrame } from './plain-frame.ts';
 import { CODES, errorMessage, idKey, isRequestId, kindOf, paramsOf, type RequestId, type WireMessage } from './wire.ts';
@@ -54,18 +55,37 @@ export async function relay(client: Link, server: Link, hooks: RelayHooks, repor
     })();
   };
 
-  const forget = (id: unknown): void => void (isRequestId(id) && open.delete(idKey(id)));
+  const forget = (id: unknown): void => {
+    if (isRequestId(id)) open.delete(idKey(id));
+  };
   const forward = (from: Link, to: Link, frame: Frame): void => {
     if (to.send(frame)) return;
     from.pause();
     to.onDrain(() => from.resume());
   };
 
+  /** Whatever cannot be handled goes nowhere, and ends nothing else. */
+  const taken = (hook: () => boolean, orElse: () => unknown = () => {}): boolean => {
+    try {
+      return hook();
+    } catch (thrown) {
+      report(`a message could not be handled: ${describeThrown(thrown)}`);
+      orElse();
+      return true;
+    }
+  };
+
   const fromClient = (frame: Frame): void => {
     const { message } = frame;
     const kind = kindOf(message);
     if (kind === null) return refuse(client, message);
-    if (hooks.fromClient?.(frame) === true) return;
+    if (
+      taken(
+        () => hooks.fromClient?.(frame) === true,
+        () => kind === 'request' && refuse(client, message),
+      )
+    )
+      return;
     const plain = plainFrame(frame);
     if (plain === null) return refuse(client, message);
     // It has just been seen to be a request, and those have an id.
@@ -79,7 +99,7 @@ export async function relay(client: Link, server: Link, hooks: RelayHooks, repor
     const { message } = frame;
     const kind = kindOf(message);
     if (kind === null) return report('the server sent something that is no message');
-    if (hooks.fromServer?.(frame) === true) return;
+    if (taken(() => hooks.fromServer?.(frame) === true)) return;
     if (kind !== 'response') return forward(server, client, frame);
     // A second answer, or one that nobody asked for, could be taken for the answer to another request.
     if (!open.delete(idKey(message.id as RequestId))) return report('the server answered a request that is not open');

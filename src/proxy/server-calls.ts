@@ -62,7 +62,7 @@ export function serverExecutor({ exchanges, server, ask, around }: ServerCallPar
       const raw = resultIn(message, exchange);
       if (raw.resultType === 'task' || isObject(raw.task)) throw toolFailure(NO_TASKS, { executed: 'unknown' });
       if (raw.resultType !== 'input_required') {
-        exchange.answer = readAnswer(raw);
+        exchange.answer = readAnswer(raw, count > 0);
         return exchange.answer.output;
       }
       const inputResponses = await ask(exchange, objectAt(raw, 'inputRequests'), signal);

@@ -96,7 +96,7 @@ export async function startSpawned(cwd: string, env: Readonly<Record<string, str
     async call(id, name, args = {}) {
       const { content } = objectAt(await spawned.request(id, 'tools/call', { name, arguments: args }), 'result');
       const [block] = content as readonly JsonObject[]; // Every result of this server has one.
-      return String(block?.text);
+      return (block?.text ?? '') as string;
     },
     async leave() {
       child.stdin.end();

@@ -86,12 +86,19 @@ export interface ToolOutput {
   /** Usually an object; newer MCP servers may answer with any value. */
   readonly structuredContent?: JsonValue;
   readonly isError?: boolean;
+  /** `false`: the answer is for this call alone, and no layer may keep it for another. */
+  readonly keep?: boolean;
 }
 
 const outputs = new WeakSet<object>();
 
 /** An answer in MCP's shape. Without this mark an object that merely looks like one is an ordinary value. */
-export function toolOutput(output: { content: readonly ContentBlock[]; structuredContent?: unknown; isError?: boolean }): ToolOutput {
+export function toolOutput(output: {
+  content: readonly ContentBlock[];
+  structuredContent?: unknown;
+  isError?: boolean;
+  keep?: boolean;
+}): ToolOutput {
   // A snapshot has the shape of what was copied.
   const copied = Object.freeze({ ...(snapshot(output) as unknown as ToolOutput) });
   outputs.add(copied);
