@@ -1,14 +1,15 @@
 /**
- * A server written by hand that answers rightly, with hostile lines around its answers: `frame-server.js <seed> <lines per message>`. With
+ * A server written by hand that answers rightly, with hostile lines around its answers: `frame-server.js <seed> <lines per message> [ms per list]`. With
  * no lines it is just a server that nothing can confuse. It notes every line that holds a hidden call in the file that `FRAMES_SEEN` names.
  */
 
 import { appendFileSync } from 'node:fs';
+import { systemClock } from '../../src/core/clock.ts';
 import { createRandom } from '../fuzz/random.ts';
-import { HIDDEN, mutatedFrame, VALID } from './mutate-frames.ts';
+import { HIDDEN, mutatedFrame, UNANSWERED, VALID } from './mutate-frames.ts';
 import { readLines } from './read-lines.ts';
 
-const [seed = '1', lines = '0'] = process.argv.slice(2);
+const [seed = '1', lines = '0', listMs = '10'] = process.argv.slice(2);
 const random = createRandom(Number(seed));
 const tool = { name: 'echo', description: 'Echoes.', inputSchema: { type: 'object', properties: { text: { type: 'string' } } } };
 
@@ -35,9 +36,12 @@ readLines(process.stdin, (line) => {
   if (line.includes(HIDDEN)) appendFileSync(process.env.FRAMES_SEEN ?? '', 'hidden\n');
   const request = requestIn(line);
   for (let left = Number(lines); left > 0; left -= 1) process.stdout.write(mutatedFrame(random).bytes);
-  if (request?.id === undefined || typeof request.method !== 'string') return;
+  if (request?.id === undefined || typeof request.method !== 'string' || request.method === UNANSWERED) return;
   const result = ANSWERS.get(request.method)?.(request);
-  say(result === undefined ? { id: request.id, error: { code: -32_601, message: 'no such method' } } : { id: request.id, result });
+  const { id } = request;
+  // Answers need not come in the order of the questions.
+  if (request.method === 'tools/list') return void systemClock.after(Number(listMs), () => say({ id, result: result ?? {} }));
+  say(result === undefined ? { id, error: { code: -32_601, message: 'no such method' } } : { id, result });
   // A second, false answer to a call that was just answered.
   if (Number(lines) > 0 && plain(request.id).startsWith(VALID))
     say({ id: request.id, result: { content: [{ type: 'text', text: 'false' }] } });

@@ -3,8 +3,8 @@
 import { BEHAVIOURS } from './behaviours.ts';
 import type { Behaviour } from './behaviour.ts';
 import { DRIVERS } from './clients.ts';
-import type { Driver } from './driver.ts';
-import { SERVERS, type ServerName, servesHttp } from './peers.ts';
+import type { Connection, Driver } from './driver.ts';
+import { isModernServer, SERVERS, type ServerName, servesHttp } from './peers.ts';
 import type { StartProxy } from './proxy-command.ts';
 import { type Row, runCase } from './run-case.ts';
 
@@ -18,9 +18,11 @@ export interface MatrixCase {
   readonly server: ServerName;
   readonly behaviour: string;
   readonly route: Route;
+  /** What the two come to speak. */
+  readonly era: Connection['era'];
 }
 
-export const FACTORS = ['client', 'server', 'behaviour', 'route'] as const;
+export const FACTORS = ['client', 'server', 'behaviour', 'route', 'era'] as const;
 
 /** All that make sense. */
 export const CASES: readonly MatrixCase[] = DRIVERS.flatMap((driver) =>
@@ -31,10 +33,16 @@ export const CASES: readonly MatrixCase[] = DRIVERS.flatMap((driver) =>
         server,
         behaviour: behaviour.name,
         route,
+        era: eraOf(driver, server),
       })),
     ),
   ),
 );
+
+/** A client that can speak both falls back to what the server has. */
+export function eraOf({ isModern }: Driver, server: ServerName): Connection['era'] {
+  return isModern && isModernServer(server) ? 'modern' : 'legacy';
+}
 
 function isPossible(driver: Driver, server: ServerName, { name, only }: Behaviour, route: Route): boolean {
   if (only !== undefined && !only.includes(server)) return false;

@@ -8,6 +8,9 @@ export const VALID = 'valid-';
 /** The tool of calls that only some readers see. Nobody may ever be asked for it. */
 export const HIDDEN = 'hidden_tool';
 
+/** A method that the server of the runs never answers. */
+export const UNANSWERED = 'bench/unanswered';
+
 type Fields = Readonly<Record<string, unknown>>;
 type Mutation = (frame: Fields, random: Random) => string | Buffer;
 
@@ -84,7 +87,16 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     text(frame).replace('{', `{"id":${random.below(1000)},"method":"ping","jsonrpc":"1.0","params":{"name":"other"},`),
   'a prototype': (frame, random) => withRaw(frame, random.pick(['params', 'result', 'error', '_meta']), PROTO),
   'an odd id': (frame, random) => withRaw(frame, 'id', random.pick(ODD_IDS)),
-  'an id again': (frame) => `${text({ ...frame, id: 7 })}\n${text({ ...frame, id: 7 })}`,
+  'an id again': (frame, random) => {
+    const [id, list] = [random.below(3), { jsonrpc: '2.0', method: 'tools/list' }];
+    return [
+      { ...frame, id },
+      { ...list, id },
+      { ...frame, id },
+    ]
+      .map(text)
+      .join('\n');
+  },
   'huge numbers': (frame, random) =>
     withRaw(frame, 'params', `{"name":"echo","arguments":{"text":${random.pick(['1e999', '9'.repeat(5000), '1e-999', '-1e400'])}}}`),
   'deep nesting'(frame, random) {

@@ -5,8 +5,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import type { JsonObject } from '../../src/core/json.ts';
 import { builtIn } from '../../src/stores/built.fixture.ts';
 import { DRIVERS } from './clients.ts';
-import type { ConnectOptions, Connection, Driver } from './driver.ts';
+import type { ConnectOptions, Connection } from './driver.ts';
 import { SYNTHETIC_SECRET } from './dual-tools.ts';
+import { eraOf } from './matrix.ts';
 import { preparePeer, SERVERS, type ServerName, servesHttp, startHttpPeer } from './peers.ts';
 import { createPlace, type Place, startProgram } from './processes.ts';
 
@@ -38,7 +39,6 @@ async function probe(connection: Connection, server: ServerName): Promise<void> 
 }
 
 const pairs = DRIVERS.flatMap((driver) => SERVERS.map((server) => [driver.name, server, driver] as const));
-const eraOf = (driver: Driver, server: ServerName) => (driver.isModern && server === 'dual' ? 'modern' : 'legacy');
 
 describe('real clients and real servers', () => {
   it.each(pairs)('understand each other on stdio and leave no process behind: %s, %s', async (_name, server, driver) => {

@@ -12,7 +12,7 @@ export type ServerName = (typeof SERVERS)[number];
 /** A server that is ready to be started, with the places where its effects can be seen. */
 export interface Peer {
   readonly name: ServerName;
-  /** Whether it speaks the revision of 2026-07-28, besides those before. */
+  /** Whether it speaks the new revision. */
   readonly isModern: boolean;
   /** Starts it on standard input and output. */
   readonly command: ProgramCommand;
@@ -47,11 +47,14 @@ export function preparePeer(name: ServerName, { folder, env }: Place, dualFile: 
   const own = { MEMORY_FILE_PATH: places.memoryFile, DUAL_NOTES: places.notes, DUAL_PIDS: places.pids, BENCH_NOTE: SYNTHETIC_SECRET };
   return {
     name,
-    isModern: name === 'dual',
+    isModern: isModernServer(name),
     command: { command: process.execPath, args: [file, ...args], env: { ...env, ...own } },
     ...places,
   };
 }
+
+/** Whether a server speaks the revision of 2026-07-28, besides those before. */
+export const isModernServer = (name: ServerName): boolean => name === 'dual';
 
 /** Whether a server can be reached by HTTP. */
 export const servesHttp = (name: ServerName): boolean => name === 'everything' || name === 'dual';

@@ -24,7 +24,7 @@ export interface RawClient {
 }
 
 /** Starts a program that speaks on standard input and output, and shakes hands. */
-export async function startRawClient(command: ProgramCommand): Promise<RawClient> {
+export async function startRawClient(command: ProgramCommand, onMessage: (message: JsonObject) => void = () => {}): Promise<RawClient> {
   const program = startProgram(command);
   const answers = new Map<string, number>();
   const waiting = new Map<string, (answer: JsonObject) => void>();
@@ -36,8 +36,9 @@ export async function startRawClient(command: ProgramCommand): Promise<RawClient
   readLines(stdout, (line) => {
     if (line.trim() === '') return;
     const message = messageIn(line);
-    if (message === null) garbage += 1;
-    else if (typeof message.id === 'string' && !('method' in message)) {
+    if (message === null) return void (garbage += 1);
+    onMessage(message);
+    if (typeof message.id === 'string' && !('method' in message)) {
       answers.set(message.id, (answers.get(message.id) ?? 0) + 1);
       waiting.get(message.id)?.(message);
       waiting.delete(message.id);

@@ -2,6 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemClock } from '../../src/core/clock.ts';
 import { queryReceipts, type StoredReceipt, verifyReceipts } from '../../src/receipts/index.ts';
 import { type Aspect, type Behaviour, EDITED, type Expected, type Find, ORIGINAL, type Scene } from './behaviour.ts';
 import { BEHAVIOURS, DECIDE_MODULE } from './behaviours.ts';
@@ -20,8 +21,6 @@ export interface Finding {
 }
 
 export interface Row extends MatrixCase {
-  /** What was negotiated; `null` where no connection came about. */
-  readonly era: Connection['era'] | null;
   /** Nothing, if all is well. */
   readonly findings: readonly Finding[];
   readonly durationMs: number;
@@ -43,29 +42,29 @@ export async function runCase(each: MatrixCase, { startProxy, dualFile }: RunOpt
   const behaviour = named(BEHAVIOURS, each.behaviour);
   const peer = preparePeer(each.server, place, dualFile);
   const scene = behaviour.open(peer, PLANS[each.server]);
-  let era: Row['era'] = null;
   // Whoever hangs is ended, and everybody who waits for it with it.
-  const bound = setTimeout(() => {
+  const takeBack = systemClock.after(MOST_MS, () => {
     find('process', `had not ended after ${MOST_MS} ms`);
     void place.endProcesses(0);
-  }, MOST_MS);
+  });
   try {
     const route = await openRoute(each, { place, peer, behaviour, startProxy });
     try {
-      era = await playScene(named(DRIVERS, each.client), route.target, peer, scene, find);
+      const era = await playScene(named(DRIVERS, each.client), route.target, peer, scene, find);
+      if (era !== each.era) find('process', `they speak ${era}`);
     } finally {
       await route.stop();
     }
   } catch (thrown) {
     find('process', thrown instanceof Error ? thrown.message.slice(0, 200) : 'something was thrown');
   }
-  clearTimeout(bound);
+  takeBack();
   const left = await place.endProcesses();
   if (left > 0) find('process', `${left} left behind`);
   scene.afterwards?.(find);
   await checkReceipts(join(place.folder, 'state', 'receipts'), scene.receipts, find);
   await place.close();
-  return { ...each, era, findings, durationMs: Math.round(performance.now() - startedAt) };
+  return { ...each, findings, durationMs: Math.round(performance.now() - startedAt) };
 }
 
 function named<T extends { readonly name: string }>(all: readonly T[], name: string): T {

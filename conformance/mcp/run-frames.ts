@@ -66,7 +66,9 @@ async function againstProxy(options: FrameOptions, figures: FrameFigures, linesP
   const side = linesPerMessage === 0 ? 'a hostile client' : 'a hostile server';
   let client: RawClient | null = null;
   try {
-    client = await startRawClient(proxyCommand(options, place, linesPerMessage));
+    client = await startRawClient(proxyCommand(options, place, linesPerMessage), (message) => {
+      if (isUntouchedList(message)) report(figures, 'a list reached the client as the server wrote it', side);
+    });
     await play(client);
     figures.peakMemory = Math.max(figures.peakMemory, client.peakMemory());
     if (!client.isAlive()) report(figures, 'the proxy ended', side);
@@ -81,12 +83,27 @@ async function againstProxy(options: FrameOptions, figures: FrameFigures, linesP
   }
 }
 
+/** A stack that changes every list, and lets every call through. */
+export const CONFIG = `version: 1
+state: { dir: state }
+layers:
+  - auditLog: local
+  - requiredReason: { onMissing: fill_blank, schemaRequired: false }
+  - redaction
+`;
+
+/** Whether a list came through without what that stack adds. */
+export function isUntouchedList({ result }: JsonObject): boolean {
+  const { tools } = (result ?? {}) as { readonly tools?: unknown };
+  return Array.isArray(tools) && tools.length > 0 && !JSON.stringify(tools).includes('"reason"');
+}
+
 const seenFile = ({ folder }: Place): string => join(folder, 'seen');
 
 function proxyCommand({ seed, startProxy, serverFile }: FrameOptions, place: Place, linesPerMessage: number) {
   const env = { ...place.env, FRAMES_SEEN: seenFile(place) };
   const configFile = join(place.folder, 'allium.yaml');
-  writeFileSync(configFile, 'version: 1\nstate: { dir: state }\nlayers:\n  - auditLog: local\n  - redaction\n');
+  writeFileSync(configFile, CONFIG);
   const upstream = { command: process.execPath, args: [serverFile, String(seed), String(linesPerMessage)], env };
   const command = startProxy({ configFile, upstream, listen: null, env });
   if ('url' in command) throw new Error('frames go to a program');

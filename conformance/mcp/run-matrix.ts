@@ -58,7 +58,7 @@ function wholeNumber(option: string, text: string): number {
 const caseLine = ({ client, server, behaviour, route }: (typeof CASES)[number]): string => [client, server, behaviour, route].join(' ');
 
 function rowLine(row: Row): string {
-  const cells = [row.client.padEnd(9), row.server.padEnd(10), row.behaviour.padEnd(20), row.route.padEnd(6), (row.era ?? '-').padEnd(6)];
+  const cells = [row.client.padEnd(9), row.server.padEnd(10), row.behaviour.padEnd(20), row.route.padEnd(6), row.era.padEnd(6)];
   const problems = row.findings.map(({ about, problem }) => `${about}: ${problem}`).join('; ');
   return `${row.findings.length === 0 ? 'ok  ' : 'FAIL'} ${cells.join(' ')} ${String(row.durationMs).padStart(6)} ms  ${problems}`.trimEnd();
 }
