@@ -90,9 +90,9 @@ interface HookParts {
 
 function hooksOf({ calls, asks, requests, lists, catalog, exchanges, executor, clock }: HookParts): RelayHooks {
   const underWay = new Set<Promise<void>>();
-  const serve = (message: WireMessage): true => {
-    const served = serveCall(message, calls).finally(() => underWay.delete(served));
-    underWay.add(served);
+  const working = (work: Promise<void>): true => {
+    const done = work.finally(() => underWay.delete(done));
+    underWay.add(done);
     return true;
   };
   const dropAll = (why: string): void => {
@@ -101,10 +101,10 @@ function hooksOf({ calls, asks, requests, lists, catalog, exchanges, executor, c
   return {
     fromClient({ message }) {
       if (kindOf(message) === 'response') return asks.settle(message);
-      if (message.method === 'tools/call') return isRequestId(message.id) ? serve(message) : true;
-      if (message.method === 'notifications/cancelled') return isCancelled(message, exchanges);
+      if (message.method === 'tools/call') return isRequestId(message.id) ? working(serveCall(message, calls)) : true;
+      if (message.method === 'notifications/cancelled') return isCancelled(message, exchanges, lists);
       calls.facts.note(message);
-      if (message.method === 'tools/list' && isRequestId(message.id)) lists.asked(message);
+      if (message.method === 'tools/list' && isRequestId(message.id)) return working(lists.serve(message, calls.toClient));
       return false;
     },
     fromServer({ message }: Frame) {
@@ -114,7 +114,6 @@ function hooksOf({ calls, asks, requests, lists, catalog, exchanges, executor, c
       if (exchange !== undefined) executor.progress(exchange, paramsOf(message));
       return exchange !== undefined;
     },
-    rewritten: (message) => lists.answered(message),
     async onServerGone(why) {
       requests.fail(why);
       dropAll('the server is gone');
@@ -133,10 +132,10 @@ function hooksOf({ calls, asks, requests, lists, catalog, exchanges, executor, c
 }
 
 /** Nothing runs for a call that was taken back, whatever anybody decides about it later. */
-function isCancelled(message: WireMessage, exchanges: Exchanges): boolean {
+function isCancelled(message: WireMessage, exchanges: Exchanges, lists: Lists): boolean {
   const { requestId } = paramsOf(message);
   const exchange = isRequestId(requestId) ? exchanges.byRequest(requestId) : undefined;
-  if (exchange === undefined) return false;
+  if (exchange === undefined) return isRequestId(requestId) && lists.cancel(requestId);
   exchange.isDropped = true;
   exchange.abort.abort(new Error('the client cancelled the call'));
   return true;

@@ -3,13 +3,16 @@
 import { isObject, type JsonObject, type JsonValue } from '../core/json.ts';
 import type { Catalog } from './catalog.ts';
 import type { Outgoing } from './outgoing.ts';
-import { idKey, modernVersionOf, objectAt, paramsOf, type RequestId, type WireMessage } from './wire.ts';
+import { CODES, errorMessage, idKey, modernVersionOf, objectAt, paramsOf, type RequestId, type WireMessage } from './wire.ts';
 
 export interface Lists {
-  /** A request of the client's for a page of the list, which is forwarded. */
-  asked(message: WireMessage): void;
-  /** The page as the client is to see it, where a message of the server is one; otherwise `null`. */
-  answered(message: WireMessage): WireMessage | null;
+  /**
+   * Answers a request of the client's for a page of the list. It goes to the server under an id of ours: by an id that a client uses twice,
+   * a list could be taken for something that is only forwarded.
+   */
+  serve(message: WireMessage, respond: (message: WireMessage) => void): Promise<void>;
+  /** Whether the request that was taken back is one of these. */
+  cancel(id: RequestId): boolean;
   /** Reads the list where it is not known, or may have changed. `meta` is that of the request it is needed for. */
   ensure(meta: JsonObject, signal: AbortSignal): Promise<void>;
 }
@@ -20,7 +23,7 @@ const MAX_PAGES = 200;
 const ENVELOPE = 'io.modelcontextprotocol/';
 
 export function createLists(catalog: Catalog, server: Outgoing): Lists {
-  const open = new Map<string, { readonly isFirst: boolean; readonly isModern: boolean }>();
+  const open = new Map<string, AbortController>();
   let reading: Promise<void> | null = null;
 
   const readAll = async (meta: JsonObject): Promise<void> => {
@@ -40,23 +43,33 @@ export function createLists(catalog: Catalog, server: Outgoing): Lists {
     catalog.take(pages, { isFirst: true, isLast: true });
   };
 
+  const shownPage = (asked: WireMessage, answer: WireMessage): WireMessage => {
+    const result = objectAt(answer, 'result');
+    const page = toolsIn(result);
+    catalog.take(page, { isFirst: paramsOf(asked).cursor === undefined, isLast: typeof result.nextCursor !== 'string' });
+    // What layers show may change without the server's doing, so nobody may keep it.
+    const fresh = modernVersionOf(asked) === null ? {} : { ttlMs: 0, cacheScope: 'private' };
+    return { ...answer, result: { ...result, tools: catalog.shown(page), ...fresh } };
+  };
+
   return {
-    asked(message) {
-      // It was seen to be a request.
-      const id = message.id as RequestId;
-      open.set(idKey(id), { isFirst: paramsOf(message).cursor === undefined, isModern: modernVersionOf(message) !== null });
+    async serve(message, respond) {
+      const id = message.id as RequestId; // It was seen to be a request.
+      const abort = new AbortController();
+      open.set(idKey(id), abort);
+      try {
+        const answer = await server.request('tools/list', paramsOf(message), { signal: abort.signal });
+        respond({ ...(isObject(answer.result) ? shownPage(message, answer) : answer), id });
+      } catch {
+        if (!abort.signal.aborted) respond(errorMessage(id, CODES.internal, 'the server is gone'));
+      } finally {
+        open.delete(idKey(id));
+      }
     },
-    answered(message) {
-      const asked = open.get(idKey(message.id as RequestId));
-      if (asked === undefined) return null;
-      open.delete(idKey(message.id as RequestId));
-      if (!isObject(message.result)) return message;
-      const result = objectAt(message, 'result');
-      const page = toolsIn(result);
-      catalog.take(page, { isFirst: asked.isFirst, isLast: typeof result.nextCursor !== 'string' });
-      // What layers show may change without the server's doing, so nobody may keep it.
-      const fresh = asked.isModern ? { ttlMs: 0, cacheScope: 'private' } : {};
-      return { ...message, result: { ...result, tools: catalog.shown(page), ...fresh } };
+    cancel(id) {
+      const asked = open.get(idKey(id));
+      asked?.abort();
+      return asked !== undefined;
     },
     ensure(meta, signal) {
       if (catalog.isCurrent) return Promise.resolve();

@@ -9,8 +9,6 @@ import { CODES, errorMessage, idKey, isRequestId, kindOf, paramsOf, type Request
 export interface RelayHooks {
   fromClient?(frame: Frame): boolean;
   fromServer?(frame: Frame): boolean;
-  /** A message of the server's as it is to go on, where it is not to go on as it came. */
-  rewritten?(message: WireMessage): WireMessage | null;
   /** The server is gone. What was taken has to be answered now; the client is there until this is done. */
   onServerGone?(why: string): Promise<void>;
   /** The client is gone: nobody waits for anything any more. */
@@ -103,8 +101,7 @@ export async function relay(client: Link, server: Link, hooks: RelayHooks, repor
     if (kind !== 'response') return forward(server, client, frame);
     // A second answer, or one that nobody asked for, could be taken for the answer to another request.
     if (!open.delete(idKey(message.id as RequestId))) return report('the server answered a request that is not open');
-    const other = hooks.rewritten?.(message) ?? null;
-    forward(server, client, other === null ? frame : { message: other });
+    forward(server, client, frame);
   };
 
   await server.start({

@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MAIN } from '../../src/cli/run-command.fixture.ts';
+import { builtIn } from '../../src/stores/built.fixture.ts';
+import { runKills } from './kill-upstream.ts';
+import { CASES, FACTORS, runMatrix } from './matrix.ts';
+import { UNANSWERED } from './mutate-frames.ts';
+import { pairwise } from './pairwise.ts';
+import { createPlace, type ProgramCommand } from './processes.ts';
+import { alliumProxy } from './proxy-command.ts';
+import { startRawClient } from './raw-client.ts';
+import { CONFIG, isUntouchedList, runFrames } from './run-frames.ts';
+
+const startProxy = alliumProxy(MAIN);
+let built = '';
+let [dualFile, serverFile] = ['', ''];
+beforeAll(() => {
+  built = mkdtempSync(join(tmpdir(), 'allium-peers-'));
+  dualFile = builtIn(built, 'conformance/mcp/dual-server.ts');
+  serverFile = builtIn(built, 'conformance/mcp/frame-server.ts');
+});
+afterAll(() => rmSync(built, { recursive: true, force: true }));
+
+describe('allium proxy', () => {
+  it('governs real clients and real servers, whichever two of client, server, behaviour, route and era meet', async () => {
+    const rows = await runMatrix({ cases: pairwise(CASES, FACTORS), startProxy, dualFile, concurrency: 3 });
+
+    expect(rows.length).toBeGreaterThanOrEqual(24);
+    expect(rows.filter(({ findings }) => findings.length > 0)).toEqual([]);
+  }, 600_000);
+
+  it('goes on working under hostile lines from both sides, and no hidden call gets through', async () => {
+    const figures = await runFrames({ count: 5000, seed: 20_260_101, startProxy, serverFile });
+
+    expect(figures.violations).toEqual({});
+    expect(figures).toMatchObject({ frames: 10_000 });
+  }, 120_000);
+
+  it('shows no list as the server wrote it, also to a client that uses an id again before it was answered', async () => {
+    const place = createPlace();
+    const configFile = join(place.folder, 'allium.yaml');
+    writeFileSync(configFile, CONFIG);
+    const upstream = { command: process.execPath, args: [serverFile, '1', '0', '500'], env: { ...place.env, FRAMES_SEEN: '/dev/null' } };
+    const lists: boolean[] = [];
+    const client = await startRawClient(
+      // It speaks on standard output.
+      startProxy({ configFile, upstream, listen: null, env: place.env }) as ProgramCommand,
+      (message) => {
+        if (JSON.stringify(message).includes('"tools":[{')) lists.push(isUntouchedList(message));
+      },
+    );
+    const send = (method: string) => client.send(`${JSON.stringify({ jsonrpc: '2.0', id: 'x', method })}\n`);
+    const answered = client.request('x', 'ping', {});
+    await send('tools/list');
+    await answered;
+    await send(UNANSWERED);
+    await client.request('y', 'tools/list', {});
+
+    expect(lists).not.toContain(true);
+    const outcome = await client.request('z', 'tools/call', { name: 'echo', arguments: { text: 'still here' } });
+    expect(JSON.stringify(outcome)).toContain('still here');
+    await client.stop();
+    await place.close();
+  });
+
+  it('answers every call once when its server is killed, and lets no effect happen twice', async () => {
+    const figures = await runKills({ kills: 20, seed: 20_260_101, startProxy, dualFile });
+
+    expect(figures).toMatchObject({ kills: 20, unanswered: 0, answeredTwice: 0, twice: 0, lost: 0, problems: [] });
+    expect(figures.done).toBeGreaterThan(0);
+  }, 120_000);
+});
