@@ -21,9 +21,9 @@ export interface ScriptedServer {
   tools: readonly JsonValue[];
   /** `null` leaves a call without an answer. */
   onCall: OnCall;
-  send(message: WireMessage): void;
+  readonly send: (message: WireMessage) => void;
   /** Asks the client, and resolves with its answer. */
-  ask(id: RequestId, method: string, params: JsonObject): Promise<WireMessage>;
+  readonly ask: (id: RequestId, method: string, params: JsonObject) => Promise<WireMessage>;
   close(): Promise<void>;
 }
 

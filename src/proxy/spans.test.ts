@@ -45,14 +45,15 @@ describe('spans of the proxy', () => {
 
   it('begin a trace where the client has none, or none that can be read', async () => {
     const sdk = startTracing();
-    const { client } = await scripted({ stack: [passThrough] });
+    const { client, server } = await scripted({ stack: [passThrough] });
 
     for (const traceparent of ['nonsense', 7, null, `00-${'0'.repeat(32)}-${PARENT}-01`])
-      await client.call('note', {}, { _meta: { traceparent } });
+      await client.call('note', {}, { _meta: { traceparent, tracestate: 'a=1' } });
 
     expect(sdk.spans.filter(({ kind }) => kind === SpanKind.SERVER).map(({ parentSpanContext }) => parentSpanContext)).toEqual(
       Array.from({ length: 4 }, () => undefined),
     );
+    expect(server.calls.map((call) => Object.keys(metaIn(call)))).toEqual(Array.from({ length: 4 }, () => ['traceparent']));
   });
 
   it('are not made without a provider, and what the client sent goes on as it is', async () => {
