@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { MAIN } from '../../src/cli/run-command.fixture.ts';
 import { builtIn } from '../../src/stores/built.fixture.ts';
 import { runKills } from './kill-upstream.ts';
@@ -40,6 +40,7 @@ describe('allium proxy', () => {
 
   it('shows no list as the server wrote it, also to a client that uses an id again before it was answered', async () => {
     const place = createPlace();
+    onTestFinished(() => place.close());
     const configFile = join(place.folder, 'allium.yaml');
     writeFileSync(configFile, CONFIG);
     const upstream = { command: process.execPath, args: [serverFile, '1', '0', '500'], env: { ...place.env, FRAMES_SEEN: '/dev/null' } };
@@ -62,7 +63,6 @@ describe('allium proxy', () => {
     const outcome = await client.request('z', 'tools/call', { name: 'echo', arguments: { text: 'still here' } });
     expect(JSON.stringify(outcome)).toContain('still here');
     await client.stop();
-    await place.close();
   });
 
   it('answers every call once when its server is killed, and lets no effect happen twice', async () => {
