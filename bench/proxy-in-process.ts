@@ -10,6 +10,7 @@
 import { strict as assert } from 'node:assert';
 import { defineTool, type GovernedTools, type GovernOptions, toolOutput } from 'allium';
 import { loadConfig } from 'allium/config';
+import { mcpExecutor } from 'allium/mcp';
 import { type Case, distinct, type Measured, measure } from './harness.ts';
 import type { BenchOptions } from './options.ts';
 import { connect, nextArgs, proveEcho } from './proxy-connection.ts';
@@ -76,24 +77,12 @@ async function localTool(folder: string, ask: (args: { readonly message: string 
   return governed(LOCAL, folder, { tools: [echo] });
 }
 
-/**
- * Through the published entry, which is looked up when it runs.
- *
- * `mcpExecutor({ command, args })` is taken to answer `{ tools, executor, close }`.
- */
+/** By a client of the newer SDK, so that its own cost is part of what is added. */
 async function throughExecutor(folder: string): Promise<Subject> {
-  const entry: string = 'allium/mcp';
-  const { mcpExecutor } = (await import(entry).catch(() => ({}))) as { mcpExecutor?: McpExecutor }; // Proven by the first call.
-  if (mcpExecutor === undefined) throw new Error(`${entry} has none`);
-  const { tools, executor, close } = await mcpExecutor({ command: process.execPath, args: SERVER_ARGS });
-  const subject = await governed(EXECUTOR, folder, { tools, executor });
-  return { ...subject, close: () => subject.close().finally(close) };
+  const server = await mcpExecutor({ name: 'everything', command: process.execPath, args: SERVER_ARGS });
+  const subject = await governed(EXECUTOR, folder, { tools: server.tools, executor: server });
+  return { ...subject, close: () => subject.close().finally(() => server.close()) };
 }
-
-type McpExecutor = (server: {
-  readonly command: string;
-  readonly args: readonly string[];
-}) => Promise<Required<Pick<GovernOptions, 'tools' | 'executor'>> & { readonly close: () => Promise<void> }>;
 
 async function governed(name: string, folder: string, parts: Partial<GovernOptions>): Promise<Subject> {
   const config = await loadConfig(writeConfig(folder, CAPTAIN_STACK));

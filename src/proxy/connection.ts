@@ -116,6 +116,8 @@ function hooksOf({ calls, asks, requests, lists, catalog, exchanges, executor, c
     },
     async onServerGone(why) {
       requests.fail(why);
+      // Calls that the server had end by themselves, and say so; nobody cancelled them. The others have nowhere to go.
+      await new Promise(setImmediate);
       dropAll('the server is gone');
       let cancel = (): void => {};
       const tooLong = new Promise<void>((resolve) => void (cancel = clock.after(LAST_WORDS_MS, resolve)));

@@ -76,7 +76,7 @@ describe('pitfalls of processes', () => {
         () =>
           expect.objectContaining({
             isError: true,
-            _meta: expect.objectContaining({ 'allium/executed': 'unknown' }) as unknown,
+            _meta: expect.objectContaining({ 'allium/status': 'executor_error', 'allium/executed': 'unknown' }) as unknown,
           }) as unknown,
       ),
     );
