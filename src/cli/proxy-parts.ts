@@ -117,8 +117,8 @@ function upstreamFrom(
   };
   if (command !== undefined) return () => open({ command, args });
   if (http !== undefined) {
+    demandAddress(http);
     const headers = headersFrom(headerEnv, io);
-    if (!URL.canParse(http)) throw new UsageError('--http takes an address');
     return () => open({ url: http, headers });
   }
   const all = Object.entries(servers);
@@ -129,6 +129,11 @@ function upstreamFrom(
       all.map(([each, server]) => ({ name: each, prefix: server.prefix ?? each, open: () => open(server) })),
       { report, clock: systemClock },
     );
+}
+
+/** What is in the address is not repeated: it may hold a password. */
+function demandAddress(http: string): void {
+  if (!URL.canParse(http) || !/^https?:$/.test(new URL(http).protocol)) throw new UsageError('--http takes an http or https address');
 }
 
 /** A command line can be read by every user of the machine: it names variables, and never holds a value. */
@@ -197,6 +202,7 @@ export async function printedConfig(given: string, words: readonly string[], fla
   const { http, name, config } = flags;
   if ((command === undefined) === (http === undefined))
     throw new UsageError('give the command that starts the server behind --, or --http');
+  if (http !== undefined) demandAddress(http);
   const { snippet, where } = printConfig(client, {
     name: name ?? nameFor(words, http),
     program: programWords(startedFrom(io)),

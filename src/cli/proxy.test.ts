@@ -98,7 +98,8 @@ describe('a mistake in the call of allium proxy', () => {
   it.each([
     ['no server', [], 'name the command that starts the server'],
     ['two servers', [...http, ...SERVER], 'not both'],
-    ['an address that is none', ['--http', 'nowhere'], '--http takes an address'],
+    ['an address that is none', ['--http', 'nowhere'], '--http takes an http or https address'],
+    ['an address of another kind', ['--http', 'file:///etc/passwd'], '--http takes an http or https address'],
     ['a header without a variable', [...http, '--header-env', 'Authorization'], '--header-env takes Header-Name=VARIABLE'],
     ['a header with a value', [...http, '--header-env', 'X-Key=a secret'], '--header-env takes Header-Name=VARIABLE'],
     ['a variable that is not set', [...http, '--header-env', 'X-Key=NOT_SET'], 'NOT_SET'],

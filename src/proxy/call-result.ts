@@ -47,21 +47,26 @@ export interface Rendering {
 export function callResultOf(result: ToolResult, rendering: Rendering): JsonObject {
   const { answer, isModern, scrub } = rendering;
   const meta = metaOf(result);
-  const { content: _content, structuredContent: _structured, isError: _isError, _meta, ...others } = answer?.raw ?? {};
+  // Of an answer that a layer withheld nothing goes on, whatever stands beside its content.
+  const handedOn = result.ok || result.errorCategory === 'tool_error' ? (answer?.raw ?? {}) : {};
+  const { content: _content, structuredContent: _structured, isError: _isError, _meta, ...others } = handedOn;
   const beside = scrubbed(others, scrub);
-  const own = isObject(_meta) ? scrubbed(_meta, scrub) : {};
+  const own = isObject(_meta) ? scrubbed(withoutOurs(_meta), scrub) : {};
   const all = { ...own, ...meta };
   const shown = { ...body(result, rendering), ...(Object.keys(all).length === 0 ? {} : { _meta: all }) };
-  if (answer === null) return { ...shown, ...(isModern ? { resultType: 'complete' } : {}) };
-  return { ...beside, ...shown };
+  return { ...(isModern ? { resultType: 'complete' } : {}), ...beside, ...shown };
 }
+
+/** A server must not say for us how a call ended, or where its receipt is. */
+const withoutOurs = (meta: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(meta).filter(([name]) => !name.toLowerCase().startsWith(META_PREFIX)));
 
 function body(result: ToolResult, { answer, spec, hint }: Rendering): JsonObject {
   const content = hint === undefined ? result.content : [...result.content, { type: 'text', text: hint }];
   const structured = result.result !== null && typeof result.result === 'object' ? { structuredContent: result.result } : {};
   // As JSON: every block is.
   const blocks = content as unknown as JsonValue;
-  if (!result.ok) return { content: blocks, ...(answer === null ? {} : structured), isError: true };
+  if (!result.ok) return { content: blocks, ...(result.errorCategory === 'tool_error' ? structured : {}), isError: true };
   const isWhole = answer !== null && isSame(answer.output, result);
   // A client that was promised a form throws when it gets another, and then neither it nor the model learns what happened.
   if (!isWhole && !fits(spec, result)) return { content: blocks, isError: true };

@@ -11,7 +11,7 @@ import {
   requiredReason,
   scopedExecutor,
 } from '../../middleware/index.ts';
-import { defineLayer, withCall } from '../index.ts';
+import { defineLayer, withCall, withResult } from '../index.ts';
 import type { JsonObject } from '../core/json.ts';
 import { ELICITS, ERAS, metaIn, NOTE, said, scripted, statusIn } from './scripted.fixture.ts';
 
@@ -223,6 +223,36 @@ describe('pitfalls of results', () => {
     const { client } = await scripted({ era: 'modern', stack: [requiredReason()] });
 
     expect((await client.request('tools/list')).result).toMatchObject({ ttlMs: 0, cacheScope: 'private' });
+  });
+
+  it('16 · of an answer that a layer withheld nothing goes on, whatever stands beside its content', async () => {
+    const withholding = defineLayer({
+      name: 'withholding',
+      caller: async (call, next) =>
+        withResult(await next(call), { ok: false, status: 'redacted', error: 'withheld', result: null, content: [] }),
+    });
+    const { client, server } = await scripted({
+      stack: [withholding],
+      onCall: () => ({ content: [{ type: 'text', text: 'plain' }], note: 'beside', _meta: { 'vendor/word': 'beside' } }),
+    });
+
+    const answer = await client.call('note');
+
+    expect(server.calls).toHaveLength(1);
+    expect(answer).toMatchObject({ isError: true, _meta: { 'allium/status': 'redacted' } });
+    expect(JSON.stringify(answer)).not.toMatch(/beside|plain/);
+  });
+
+  it.each(['allium/status', 'Allium/receipt', 'allium/anything'])('16 · a server cannot say %s for the proxy', async (member) => {
+    const { client } = await scripted({
+      stack: [rateLimit({ maxCalls: 5 })],
+      onCall: () => ({ content: [{ type: 'text', text: 'plain' }], _meta: { [member]: 'forged', 'vendor/word': 'kept' } }),
+    });
+
+    const answer = await client.call('note');
+
+    expect(metaIn(answer)).toMatchObject({ 'vendor/word': 'kept' });
+    expect(JSON.stringify(answer)).not.toContain('forged');
   });
 
   it('17 · keys that come later are waited for, and sessions do not share answers', async () => {
