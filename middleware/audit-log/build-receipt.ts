@@ -41,7 +41,7 @@ export function buildReceipt(call: ToolCall, result: ToolResult, durationMs: num
     // An executor may know that it never got as far as the tool.
     executed_hash: executed === 'no' ? null : hashed(executedArgs),
     result_hash: hashed(result.result),
-    audit: audit === undefined && uri === null ? null : { ...wireAudit(audit), ...(uri === null ? {} : { receipt_uri: uri }) },
+    audit: audit === undefined && uri === null ? null : wireAudit(uri === null ? { ...audit } : { ...audit, receiptUri: uri }),
   });
 }
 
@@ -107,11 +107,11 @@ const textOr = (value: unknown): string | null => (typeof value === 'string' ? v
 const countOr = (value: unknown): number => (Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : 0);
 
 /** A copy. Two names that become one are no reason to lose the record; it then keeps the names it has in memory. */
-function wireAudit(audit: ToolResult['audit']): JsonObject {
+function wireAudit(audit: object): JsonObject {
   try {
-    return toWire(audit ?? {});
+    return toWire(audit);
   } catch {
-    return cleaned(audit as unknown as JsonObject, 1) as JsonObject; // Layers can only write JSON into it.
+    return cleaned(audit as JsonObject, 1) as JsonObject; // Layers can only write JSON into it.
   }
 }
 

@@ -3,6 +3,7 @@
 import {
   annotate,
   type ApprovalRecord,
+  type AuditPatch,
   changedPaths,
   clockOf,
   type ConsentRecord,
@@ -62,13 +63,26 @@ const nameOf = ({ toolName }: ToolCall): string => plainLine(toolName, 128);
 /** Who decided and when, over which call; what was edited by path only. */
 export function recorded(result: ToolResult, asked: ToolCall, settled: Settled): ToolResult {
   const { id, decision, decidedBy, decidedAt, reason, call, remembered, supplied } = settled;
-  const record: ConsentRecord = { decision, decidedBy, decidedAt, ...(reason === undefined ? {} : { reason }) };
   const paths = call.toolArgs === asked.toolArgs ? [] : changedPaths(asked.toolArgs, call.toolArgs).map((path) => plainLine(path, 200));
-  const edits = paths.length === 0 ? {} : { edited: true, paths };
-  const patch = { consent: { ...record, ...edits, ...(supplied === undefined ? {} : { supplied: true }) }, ...resumedFrom(settled) };
-  const line = { status: decision, decidedBy, ...(remembered === true ? { remembered } : {}) };
-  return annotate(withResult(result, { approval: approvalOf(id, cleaned(record, asked), call) }), patch, line);
+  const edits = paths.length === 0 ? undefined : paths;
+  // What is undefined is left out of the record. Member by member: spreading absent ones in costs more than the rest.
+  const consent = {
+    decision,
+    decidedBy,
+    decidedAt,
+    reason,
+    edited: edits === undefined ? undefined : true,
+    paths: edits,
+    supplied: supplied === undefined ? undefined : true,
+  };
+  const patch = settled.earlier === undefined ? { consent } : { consent, ...resumedFrom(settled) };
+  const line = remembered === true ? { status: decision, decidedBy, remembered } : { status: decision, decidedBy };
+  const approval = approvalOf(id, cleaned({ decision, decidedBy, decidedAt, reason }, asked), call);
+  return annotate(withResult(result, { approval }), patch as AuditPatch, line);
 }
+
+/** What an approval says of a decision; an absent reason is undefined. */
+type Said = Pick<ConsentRecord, 'decision' | 'decidedBy' | 'decidedAt'> & { readonly reason: string | undefined };
 
 /** Which pass over the call ended with the question, and what it was about. */
 function resumedFrom({ id, earlier }: Settled): { readonly approval?: JsonObject } {
@@ -78,15 +92,17 @@ function resumedFrom({ id, earlier }: Settled): { readonly approval?: JsonObject
 }
 
 /** Redaction may stand inside, where it never sees what somebody wrote here; the audit record is cleaned by itself. */
-const cleaned = ({ decidedBy, reason, ...rest }: ConsentRecord, call: ToolCall): ConsentRecord => ({
-  ...rest,
+const cleaned = ({ decision, decidedBy, decidedAt, reason }: Said, call: ToolCall): Said => ({
+  decision,
   decidedBy: scrubFor(call, decidedBy),
-  ...(reason === undefined ? {} : { reason: scrubFor(call, reason) }),
+  decidedAt,
+  reason: reason === undefined ? undefined : scrubFor(call, reason),
 });
 
-function approvalOf(id: string, record: ConsentRecord, call: ToolCall): ApprovalRecord | null {
+function approvalOf(id: string, { decision, decidedBy, decidedAt, reason }: Said, call: ToolCall): ApprovalRecord | null {
   try {
-    return { id, fingerprint: fingerprintOf(call), ...record };
+    const approval = { id, fingerprint: fingerprintOf(call), decision, decidedBy, decidedAt };
+    return reason === undefined ? approval : { ...approval, reason };
   } catch {
     // Only a call that was refused for it gets here: everything else was fingerprinted before it was decided about.
     return null;

@@ -112,7 +112,7 @@ function judgeFrom({ decide, rules, default: fallback }: ConsentOptions): GatePa
   return async (call, signal) => {
     const ruled = ruleVerdict(checked, call);
     if (ruled !== null) return ruled;
-    if (decide !== undefined) return readVerdict(await decide(withCall(call, { signal })));
+    if (decide !== undefined) return readVerdict(await decide(signal === call.signal ? call : withCall(call, { signal })));
     return otherwise === null ? annotationVerdict(call.annotations) : defaultVerdict(otherwise);
   };
 }

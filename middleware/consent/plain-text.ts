@@ -6,8 +6,12 @@
  */
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}|(?=\p{Script=Inherited})\p{M}/gu;
 
+/** Most texts have nothing else, and the other expression is slow even on a short one. */
+const PRINTABLE = /^[ -~]*$/;
+
 /** Writes every character that cannot be seen, or that a terminal would act upon, as `\u{…}`. */
-export const visible = (text: string): string => text.replace(HIDDEN, (character) => `\\u{${codeOf(character)}}`);
+export const visible = (text: string): string =>
+  PRINTABLE.test(text) ? text : text.replace(HIDDEN, (character) => `\\u{${codeOf(character)}}`);
 
 const codeOf = (character: string): string => (character.codePointAt(0) ?? 0).toString(16);
 

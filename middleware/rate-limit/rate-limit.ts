@@ -10,6 +10,7 @@ import {
   expected,
   fail,
   memoryCounters,
+  outcomeOf,
   refuse,
   type Taken,
   type ToolCall,
@@ -63,8 +64,9 @@ export function rateLimit(options: RateLimitOptions): ToolLayer {
         return failed(call, cause);
       }
       if (!taken.admitted) return limited(call, taken, max, message);
-      admitted.add(call);
-      return annotate(await next(call), {}, { status: 'ok', count: taken.count, cap: max });
+      const result = await next(call);
+      if (!result.ok && outcomeOf(result) === 'interrupted') admitted.add(call);
+      return annotate(result, {}, { status: 'ok', count: taken.count, cap: max });
     },
     // It happened, so it counts; a limit that is used up takes no more.
     async tooLate(call) {

@@ -67,6 +67,8 @@ export function openAudit(annotations: ToolAnnotations): AuditRecord {
 /** Shallow merge with one exception: `layers` grows. A key written by an outer layer is not overwritten from inside. */
 export function mergeAudit(state: CallState, patch: AuditPatch, depth: number): void {
   const record = recordOf(state);
+  // Many a layer has something to say on its own line only.
+  if (isEmpty(patch)) return;
   const clean = cleanPatch(state, patch);
   for (const key of Object.keys(clean)) {
     const value = clean[key];
@@ -76,6 +78,11 @@ export function mergeAudit(state: CallState, patch: AuditPatch, depth: number): 
     else if (mayWrite(state, key, depth)) record[key] = value;
   }
 }
+
+const isEmpty = (patch: object): boolean => {
+  for (const _name in patch) return false;
+  return true;
+};
 
 /**
  * Adds a finished line, with what its layer said on it. Lines are scrubbed on the way in, so that no reader can come too early; one
@@ -93,8 +100,16 @@ function cleanEntry(
   said: Partial<LayerEntry> | null,
   scrubs: readonly Scrub[],
 ): LayerEntry {
-  const details = said === null ? null : cleanMembers(said, scrubs);
-  return { ...details, name: scrubText(name, scrubs), status: details?.status ?? scrubText(status, scrubs), startedAt, endedAt };
+  if (said === null) return { name: scrubText(name, scrubs), status: scrubText(status, scrubs), startedAt, endedAt };
+  const line: Record<string, JsonValue | undefined> = {};
+  const details = cleanMembers(said, scrubs);
+  // One by one: to spread what is frozen, and add to it, costs more than all the rest of a line.
+  for (const key of Object.keys(details)) if (key !== '__proto__') line[key] = details[key];
+  line.name = scrubText(name, scrubs);
+  line.status = details.status ?? scrubText(status, scrubs);
+  line.startedAt = startedAt;
+  line.endedAt = endedAt;
+  return line as LayerEntry; // All four are there, and every other member is a detail.
 }
 
 /** Takes in the cleaners of a stack that joins a call under way; what was written before them is cleaned too. */

@@ -44,11 +44,15 @@ export function moved(result: ToolResult, call: ToolCall, claim: Executed): Tool
   const { raise: code, cause, at } = result[BRAND];
   const { state } = call[SLOT];
   const link = { state, call, raise: code, cause, claim, at: null, measured: at !== null, rendered: result[BRAND].rendered };
-  return build({ ...result, content: givenContent(result) }, link, result.renderedResult, state.audit);
+  return build(fieldsOf(result, result.executed, result.executionDurationMs), link, result.renderedResult, state.audit);
 }
 
-/** What the framework itself writes on a result. Field by field: every call passes here once. */
-export function stamp(result: ToolResult, executed: Executed, executionDurationMs = result.executionDurationMs): ToolResult {
+/** What the framework itself writes on a result. */
+export const stamp = (result: ToolResult, executed: Executed, executionDurationMs = result.executionDurationMs): ToolResult =>
+  build(fieldsOf(result, executed, executionDurationMs), result[BRAND], result.renderedResult, result.audit);
+
+/** Field by field: every call passes here some times, and to spread what is frozen costs several times as much. */
+function fieldsOf(result: ToolResult, executed: Executed, executionDurationMs: number): ResultFields {
   const {
     ok: isOk,
     status,
@@ -63,7 +67,7 @@ export function stamp(result: ToolResult, executed: Executed, executionDurationM
     interruption,
     metadata,
   } = result;
-  const fields = {
+  return {
     ok: isOk,
     status,
     toolName,
@@ -81,8 +85,7 @@ export function stamp(result: ToolResult, executed: Executed, executionDurationM
     executionDurationMs,
     interruption,
     metadata,
-  } as ResultFields;
-  return build(fields, result[BRAND], result.renderedResult, result.audit);
+  } as ResultFields; // Absent members are undefined, as in every result.
 }
 
 /** The result with the call's record, for results that were built before there was one. */
@@ -174,12 +177,8 @@ export function build(fields: ResultFields, link: LinkFields, text: string | und
 
 /** The same texts, another wrapping. */
 export function rebuild(result: ToolResult, changes: { link?: LinkFields; audit?: AuditRecord }): ToolResult {
-  return build(
-    { ...result, content: givenContent(result) },
-    changes.link ?? result[BRAND],
-    result.renderedResult,
-    changes.audit ?? result.audit,
-  );
+  const fields = fieldsOf(result, result.executed, result.executionDurationMs);
+  return build(fields, changes.link ?? result[BRAND], result.renderedResult, changes.audit ?? result.audit);
 }
 
 function observe(fields: ResultFields, text: string): string {

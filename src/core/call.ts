@@ -45,6 +45,8 @@ export interface CallSlot {
   readonly terms: CallTerms | null;
   /** Where `signal` comes from, for a call whose signal is made when it is first read. */
   readonly lazy: LazySignal | null;
+  /** What stands for exactly this call, once somebody has asked for it. */
+  fingerprint: string | null;
 }
 
 export interface ToolCall {
@@ -71,14 +73,14 @@ export type CallFields = Omit<ToolCall, typeof SLOT>;
 /** Makes a call with a slot of its own. `toolArgs` must be a snapshot already. A signal that was not made yet is not made here. */
 export function createCall(fields: CallFields, state: CallState, frame: Frame | null = null, terms: CallTerms | null = null): ToolCall {
   const lazy = (fields as Partial<ToolCall>)[SLOT]?.lazy ?? null;
-  return build(fields, lazy === null ? fields.signal : null, { state, call: null, frame, terms, lazy });
+  return build(fields, lazy === null ? fields.signal : null, { state, call: null, frame, terms, lazy, fingerprint: null });
 }
 
 /** The same call with a signal of its own that is made when it is first read. */
 export function withLazySignal(call: ToolCall, lazy: LazySignal): ToolCall {
   const own = ownCall(call);
   const { state, frame, terms } = own[SLOT];
-  return build(own, null, { state, call: null, frame, terms, lazy });
+  return build(own, null, { state, call: null, frame, terms, lazy, fingerprint: null });
 }
 
 function build(fields: Omit<CallFields, 'signal'>, signal: AbortSignal | null, slot: CallSlot): ToolCall {
@@ -154,10 +156,10 @@ export function withCall(call: ToolCall, changes: CallChanges): ToolCall {
     annotations: base.annotations,
     turn: base.turn,
     report: report ?? base.report,
-    ...(base.metadata === undefined ? {} : { metadata: base.metadata }),
-  };
-  if (signal === undefined && lazy !== null) return build(fields, null, { state, call: null, frame, terms, lazy });
-  return build(fields, signal ?? base.signal, { state, call: null, frame, terms, lazy: null });
+    metadata: base.metadata,
+  } as Omit<CallFields, 'signal'>; // An absent \`metadata\` is undefined, as in every call.
+  if (signal === undefined && lazy !== null) return build(fields, null, { state, call: null, frame, terms, lazy, fingerprint: null });
+  return build(fields, signal ?? base.signal, { state, call: null, frame, terms, lazy: null, fingerprint: null });
 }
 
 /** The call itself; a copy by spread is taken for what `withCall` would have made of it. */

@@ -3,10 +3,8 @@
  * into JSON that is not JSON already: two values with one hash are worse than an error.
  */
 
-import { isSnapshot, MAX_JSON_DEPTH, notJson } from './json.ts';
+import { keepText, keptText, MAX_JSON_DEPTH, notJson } from './json.ts';
 
-/** Texts of frozen values. Any other value may change under the same identity, so its text is never kept. */
-const known = new WeakMap<object, string>();
 /** Longer texts are written anew: arguments are asked for again and again, results are not, and would weigh twice as much. */
 const MAX_KNOWN = 4_000;
 
@@ -18,10 +16,10 @@ const MAX_KNOWN = 4_000;
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return scalarText(value, []);
-  const before = known.get(value);
-  if (before !== undefined) return before;
+  const before = keptText(value);
+  if (before !== null) return before;
   const text = containerText(value);
-  if (text.length <= MAX_KNOWN && isSnapshot(value)) known.set(value, text);
+  if (text.length <= MAX_KNOWN) keepText(value, text);
   return text;
 }
 

@@ -23,15 +23,21 @@ function compare(before: JsonValue | undefined, after: JsonValue | undefined, pa
       compare(before[index] as JsonValue | undefined, after[index] as JsonValue | undefined, `${path}[${index}]`, paths);
     }
   } else if (isPlain(before) && isPlain(after)) {
-    for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-      compare(memberOf(before, name), memberOf(after, name), path === '' ? shown(name) : `${path}.${shown(name)}`, paths);
-    }
+    for (const name of Object.keys(before)) compareMember(before, after, name, path, paths);
+    for (const name of Object.keys(after)) if (!Object.hasOwn(before, name)) compareMember(before, after, name, path, paths);
   } else paths.push(path);
 }
 
+function compareMember(before: Members, after: Members, name: string, path: string, paths: string[]): void {
+  const [was, is] = [memberOf(before, name), memberOf(after, name)];
+  // Most members are as they were, and their paths are never written.
+  if (was !== is) compare(was, is, path === '' ? shown(name) : `${path}.${shown(name)}`, paths);
+}
+
+type Members = Readonly<Record<string, JsonValue>>;
+
 const shown = (name: string): string => oneLine(name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name);
 
-const isPlain = (value: JsonValue | undefined): value is Readonly<Record<string, JsonValue>> => isObject(value) && !Array.isArray(value);
+const isPlain = (value: JsonValue | undefined): value is Members => isObject(value) && !Array.isArray(value);
 
-const memberOf = (value: Readonly<Record<string, JsonValue>>, name: string): JsonValue | undefined =>
-  Object.hasOwn(value, name) ? value[name] : undefined;
+const memberOf = (value: Members, name: string): JsonValue | undefined => (Object.hasOwn(value, name) ? value[name] : undefined);

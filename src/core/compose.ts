@@ -91,6 +91,7 @@ function outerEdge(last: ToolResult): ToolResult {
   const { state } = last[BRAND];
   const result = withAudit(cleanRefusal(last), state.audit);
   state.active = false;
+  result[BRAND].call[SLOT].frame = null;
   closeAudit(state);
   if (state.raised === null) return told(result);
   const raised = stamp(cleanRefusal(state.raised), state.executed);

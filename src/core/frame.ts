@@ -207,6 +207,9 @@ function leave(frame: Frame, answered: unknown): ToolResult {
   // Whoever answers well without running has turned nobody away; a refusal on top of that is its own.
   if (!result.ok && frame.answered?.ok !== false) state.blockedBy = frame.layer.name;
   if (!frame.silent || frame.line !== null || (result !== frame.answered && !result.ok)) writeLine(frame, result);
+  // Whoever keeps the result keeps the frames it came through, but not what else went through them.
+  frame.promise = null;
+  frame.answered = null;
   return answer(frame.parent, result);
 }
 

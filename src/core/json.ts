@@ -16,16 +16,45 @@ export function notJson(path: string, problem: string): AlliumError {
   return new AlliumError('ERR_NOT_JSON', `${path === '' ? 'the value' : where} ${problem}`, { path: where });
 }
 
+/** Gives back what it is given, so that a class on top of it puts its private member on that very object. */
+const Same = function (value: object): object {
+  return value;
+} as unknown as new (
+  value: object,
+) => object; // A function that returns an object can be constructed on.
+
 /**
- * What this module froze itself: seeing one again costs a look-up instead of a copy. Of a copy only the value and its members are
- * kept here, which is what layers take apart and pass on: every entry costs more than the copy of a small object does, and the
- * collector looks at each of them again and again.
+ * The mark of what this module froze itself: seeing one again costs a look instead of a copy. It is a private member of the value: nobody
+ * can see, copy or forge it, a frozen value can bear it, and it dies with its value. A weak set would say the same and cost
+ * more than the copy of a small object, because the collector looks at each of its entries again and again.
  */
-const snapshots = new WeakSet<object>();
-const MARKED_DEPTH = 2;
+class Mark extends Same {
+  #text: string | null = null;
+
+  static isOn(value: object): boolean {
+    return #text in value;
+  }
+
+  static textOn(value: object): string | null {
+    return #text in value ? value.#text : null;
+  }
+
+  static keepText(value: object, text: string): void {
+    if (#text in value) value.#text = text;
+  }
+}
+
+/** Puts the mark on a value that is frozen in depth. After freezing: on a list that is about to be frozen it costs twice as much. */
+const mark = (value: object): void => void new Mark(value);
 
 /** True only for values that are frozen in depth and can be shared and cached by identity. Not for all that are. */
-export const isSnapshot = (value: object): boolean => snapshots.has(value);
+export const isSnapshot = (value: object): boolean => Mark.isOn(value);
+
+/** The text that was kept with a snapshot, or `null`. */
+export const keptText = (value: object): string | null => Mark.textOn(value);
+
+/** Keeps a text with a snapshot; does nothing with any other value, which may change under the same identity. */
+export const keepText = (value: object, text: string): void => Mark.keepText(value, text);
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -37,13 +66,13 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
  */
 export function snapshot(value: unknown): JsonValue {
   // What was copied before is JSON already, and most results of a layer are.
-  if (typeof value === 'object' && value !== null && snapshots.has(value)) return value as JsonValue;
-  return copy(value, { steps: [], open: [], marked: MARKED_DEPTH });
+  if (typeof value === 'object' && value !== null && Mark.isOn(value)) return value as JsonValue;
+  return copy(value, { steps: [], open: [], isMarked: true });
 }
 
 /** A copy like a snapshot that nobody will ask for by identity: for what goes into a record and is taken apart there. */
 export function frozenCopy(value: unknown): JsonObject {
-  const copied = copy(value, { steps: [], open: [], marked: 0 });
+  const copied = copy(value, { steps: [], open: [], isMarked: false });
   if (!isObject(copied)) throw notJson('', 'is not an object');
   return copied;
 }
@@ -57,10 +86,11 @@ export function snapshotObject(value: unknown): JsonObject {
 
 /** Freezes in place what `JSON.parse` has just made and nobody else holds. Depth must have been checked before. */
 export function freezeParsed<T extends JsonValue>(value: T): T {
-  if (typeof value !== 'object' || value === null || snapshots.has(value)) return value;
+  if (typeof value !== 'object' || value === null || Mark.isOn(value)) return value;
   for (const item of Object.values(value)) freezeParsed(item);
-  snapshots.add(value);
-  return Object.freeze(value);
+  Object.freeze(value);
+  mark(value);
+  return value;
 }
 
 const isNode = (value: unknown): value is object => typeof value === 'object' && value !== null;
@@ -85,8 +115,8 @@ interface Place {
   readonly steps: (string | number)[];
   /** The objects around the one being copied. */
   readonly open: object[];
-  /** How many levels of the copy can be asked for by identity. */
-  readonly marked: number;
+  /** Whether the copy and its parts can be asked for by identity. */
+  readonly isMarked: boolean;
 }
 
 function pathOf({ steps }: Place): string {
@@ -116,8 +146,8 @@ function copy(value: unknown, at: Place): JsonValue {
 }
 
 function copyObject(value: object, at: Place): JsonValue {
-  // Only values made here are in the set, so this is JSON already.
-  if (snapshots.has(value)) return value as JsonValue;
+  // Only values made here are marked, so this is JSON already.
+  if (Mark.isOn(value)) return value as JsonValue;
   if (at.open.length >= MAX_JSON_DEPTH) throw notJson(pathOf(at), `nests deeper than ${MAX_JSON_DEPTH}`);
   // Few are open at a time: looking through them costs less than a set.
   if (at.open.includes(value)) throw notJson(pathOf(at), 'contains itself');
@@ -130,8 +160,9 @@ function copyObject(value: object, at: Place): JsonValue {
 
 function copyContainer(value: object, at: Place): JsonValue {
   const copied = Array.isArray(value) ? copyArray(value, at) : copyMembers(value, at);
-  if (at.open.length <= at.marked) snapshots.add(copied);
-  return Object.freeze(copied);
+  Object.freeze(copied);
+  if (at.isMarked) mark(copied);
+  return copied;
 }
 
 /** What the value wants to be as JSON. An own `toJSON` is data somebody sent, never a method to call. */

@@ -146,9 +146,10 @@ export function withResult(result: ToolResult, changes: ResultChanges): ToolResu
   demandStatus(status, isOk);
   const ending = isOk ? NO_ERROR : status === result.status ? result : errorOf(status, result.error);
   const fields = {
-    ...result,
     ok: isOk,
     status,
+    toolName: result.toolName,
+    toolCallId: result.toolCallId,
     arguments: changes.arguments === undefined ? result.arguments : snapshotObject(changes.arguments),
     result: changes.result === undefined ? result.result : snapshot(changes.result),
     content: changes.content === undefined ? givenContent(result) : frozenContent(changes.content),
@@ -156,6 +157,8 @@ export function withResult(result: ToolResult, changes: ResultChanges): ToolResu
     errorCategory: given(changes.errorCategory, ending.errorCategory),
     errorClass: given(changes.errorClass, ending.errorClass),
     executor: given(changes.executor, result.executor),
+    executed: result.executed,
+    executionDurationMs: result.executionDurationMs,
     approval: frozen(given(changes.approval, result.approval)),
     outputFiles: frozen(given(changes.outputFiles, result.outputFiles)),
     interruption: frozen(given(changes.interruption, result.interruption)),
@@ -194,7 +197,10 @@ export function annotate(result: ToolResult, patch: AuditPatch, entry?: EntryPat
   // An executor writes from below the innermost layer and has no line of its own.
   const layer = at === null && frame?.sent === call ? null : frame;
   mergeAudit(state, patch, (frame === null ? 0 : depthOf(frame)) + (layer === frame ? 0 : 1));
-  if (entry !== undefined && layer !== null) layer.line = { ...layer.line, ...(frozenCopy(entry) as EntryPatch) };
+  if (entry !== undefined && layer !== null) {
+    const said = frozenCopy(entry) as EntryPatch;
+    layer.line = layer.line === null ? said : { ...layer.line, ...said };
+  }
   return withAudit(result, state.audit);
 }
 

@@ -30,7 +30,8 @@ export function scrubMembers<T extends object>(value: T, scrubs: readonly Scrub[
   const items = value as Readonly<Record<string, unknown>>; // Any object can be read by its own names.
   // Made with the first member that is not clean. Looked at once: cleaning again what was found unclean would double with every level.
   let members: [string, unknown][] | null = null;
-  for (const [index, name] of names.entries()) {
+  for (let index = 0; index < names.length; index += 1) {
+    const name = names[index] ?? '';
     const cleanName = fixed.has(name) ? name : scrubText(name, scrubs);
     const clean = scrubbed(items[name], scrubs);
     if (members === null && (cleanName !== name || clean !== items[name]))
@@ -50,7 +51,8 @@ function scrubbed(value: unknown, scrubs: readonly Scrub[]): unknown {
 
 function scrubbedList(list: readonly unknown[], scrubs: readonly Scrub[]): readonly unknown[] {
   let cleaned: unknown[] | null = null;
-  for (const [index, item] of list.entries()) {
+  for (let index = 0; index < list.length; index += 1) {
+    const item = list[index];
     const clean = scrubbed(item, scrubs);
     if (cleaned === null && clean !== item) cleaned = list.slice(0, index);
     cleaned?.push(clean);

@@ -75,8 +75,20 @@ export const termsOf = (call: ToolCall): CallTerms => call[SLOT].terms ?? NO_TER
 export function withTerms(call: ToolCall, changes: Partial<CallTerms>): ToolCall {
   const own = ownCall(call);
   const { state, frame } = own[SLOT];
-  return createCall(own, state, frame, Object.freeze({ ...termsOf(own), ...changes }));
+  return createCall(own, state, frame, changedTerms(termsOf(own), changes));
 }
+
+/** Member by member: every call passes here some times, and to spread what is frozen costs several times as much. */
+const changedTerms = (terms: CallTerms, changes: Partial<CallTerms>): CallTerms =>
+  Object.freeze({
+    guards: changes.guards ?? terms.guards,
+    gates: changes.gates ?? terms.gates,
+    askGuards: changes.askGuards ?? terms.askGuards,
+    policy: changes.policy === undefined ? terms.policy : changes.policy,
+    approved: changes.approved === undefined ? terms.approved : changes.approved,
+    supplied: changes.supplied === undefined ? terms.supplied : changes.supplied,
+    hash: changes.hash === undefined ? terms.hash : changes.hash,
+  });
 
 /**
  * Adds a check that is made right before the executor, and before that of every call the tool makes itself. For layers
@@ -139,8 +151,7 @@ export const hashWith = (call: ToolCall, hash: HashValue): ToolCall => withTerms
 export function hashOf(call: ToolCall, value: JsonValue): string {
   const { hash } = termsOf(call);
   const hashes = (call[SLOT].state.hashes ??= []);
-  const before = hashes.find((entry) => entry.value === value && entry.by === hash);
-  if (before !== undefined) return before.text;
+  for (const entry of hashes) if (entry.value === value && entry.by === hash) return entry.text;
   const text = hash === null ? hashCanonical(value) : hash(value);
   if (typeof value === 'object' && value !== null) hashes.push({ value, by: hash, text });
   return text;
@@ -155,7 +166,8 @@ export function followApproval(frame: Frame, handed: ToolCall): ToolCall {
   if (!sameArgs(frame.call.toolArgs, approved.covered)) return passed;
   const paths = changedPaths(frame.call.toolArgs, passed.toolArgs);
   const rewrites = paths.length === 0 ? approved.rewrites : [...approved.rewrites, Object.freeze({ layer: frame.layer.name, paths })];
-  return withTerms(passed, { approved: Object.freeze({ ...approved, covered: passed.toolArgs, rewrites: Object.freeze(rewrites) }) });
+  const { toolName, args } = approved;
+  return withTerms(passed, { approved: Object.freeze({ toolName, args, covered: passed.toolArgs, rewrites: Object.freeze(rewrites) }) });
 }
 
 /** A call that somebody put aside further out lacks what was laid down since; handed on here, it is held to it all the same. */
@@ -222,4 +234,4 @@ function isRefusal(verdict: unknown): verdict is Refusal {
 }
 
 /** By structure and not by canonical text, which half a surrogate pair does not have. */
-const sameArgs = (a: JsonObject, b: JsonObject): boolean => changedPaths(a, b).length === 0;
+const sameArgs = (a: JsonObject, b: JsonObject): boolean => a === b || changedPaths(a, b).length === 0;

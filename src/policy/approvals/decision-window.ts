@@ -24,7 +24,8 @@ export async function decideWithin<T>(
 ): Promise<Decided<T>> {
   const decided = await windowOf(call, expiresMs, work);
   if (decided.by !== 'itself' || !goesOn(decided.value)) return decided;
-  await offTheClock(call, async () => servicesOf(call)?.comeBack(call));
+  const services = servicesOf(call);
+  if (services !== null) await offTheClock(call, () => services.comeBack(call));
   return call.signal.aborted ? { by: 'cancelled' } : decided;
 }
 

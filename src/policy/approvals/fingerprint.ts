@@ -1,6 +1,6 @@
 /** What stands for exactly one call, and for exactly one question asked again. Hashes: no argument can be read from them. */
 
-import type { ToolCall } from '../../core/call.ts';
+import { SLOT, type ToolCall } from '../../core/call.ts';
 import { hashCanonical } from '../../core/hash-canonical.ts';
 import { servicesOf } from '../../core/services.ts';
 import { hashOf } from '../../core/terms.ts';
@@ -27,19 +27,17 @@ export function definitionHashOf(call: ToolCall): string {
 const isFixed = (value: unknown): boolean =>
   typeof value !== 'object' || value === null || (Object.isFrozen(value) && Object.values(value).every(isFixed));
 
-/** A call is frozen, and so is what it says: one hash is enough. */
-const known = new WeakMap<ToolCall, string>();
-
 /**
  * Tool, arguments, call, session and definition, hashed the way the receipts of the call are. Throws `ERR_NOT_JSON` for
  * arguments with text that is not well-formed: what cannot be written down cannot be approved.
  */
 export function fingerprintOf(call: ToolCall): string {
-  const before = known.get(call);
-  if (before !== undefined) return before;
+  const slot = call[SLOT];
+  // A call is frozen, and so is what it says: one hash is enough. A copy by spread shares the slot, and may say something else.
+  if (slot.call === call && slot.fingerprint !== null) return slot.fingerprint;
   const { toolName, toolArgs: args, callId, turn } = call;
   const fingerprint = hashOf(call, { toolName, args, callId, sessionId: turn.sessionId, definition: definitionHashOf(call) });
-  known.set(call, fingerprint);
+  if (slot.call === call) slot.fingerprint = fingerprint;
   return fingerprint;
 }
 
