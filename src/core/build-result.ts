@@ -13,8 +13,8 @@ export const BRAND: unique symbol = Symbol('allium.result');
 /** Ties a result to its call. `result` points back, so that a copy by spread is recognised as hand-made. */
 export interface ResultLink {
   readonly state: CallState;
-  /** The call it was built for, by whoever had that call in hands. */
-  readonly call: ToolCall;
+  /** The call it was built for, by whoever had that call in hands; of one that has ended, the call as it came in. */
+  call: ToolCall;
   readonly raise: ErrorCode | null;
   /** For the host only; never serialised. Behind a function, because printing a result prints what hangs on it. */
   readonly cause: (() => unknown) | null;

@@ -47,7 +47,7 @@ export function composeToolCallers(members: readonly (ToolLayer | ToolCaller)[],
   const composed = async (call: ToolCall, next: Next): Promise<ToolResult> => {
     const own = ownCall(call);
     const pass = enter(own, settings, recorded, scrubs);
-    if (!own[SLOT].state.active) return outerEdge(await chainFor(next)(pass, null));
+    if (!own[SLOT].state.active) return outerEdge(await chainFor(next)(pass, null), pass);
     return innerPass(own, pass, next, (inner, bottom) => chainOf(layers, bottomLink(bottom))(inner, null));
   };
   const caller: ComposedCaller = Object.assign(composed, { layers });
@@ -87,11 +87,12 @@ function enter(call: ToolCall, settings: ComposeOptions, recorded: boolean, scru
 }
 
 /** Here, and only here, a raise leaves the onion. */
-function outerEdge(last: ToolResult): ToolResult {
+function outerEdge(last: ToolResult, call: ToolCall): ToolResult {
   const { state } = last[BRAND];
   const result = withAudit(cleanRefusal(last), state.audit);
   state.active = false;
-  result[BRAND].call[SLOT].frame = null;
+  // Whoever keeps a result must not keep all that it went through.
+  result[BRAND].call = call;
   closeAudit(state);
   if (state.raised === null) return told(result);
   const raised = stamp(cleanRefusal(state.raised), state.executed);
