@@ -28,6 +28,8 @@ export class StarlarkError extends Error {
   line: number;
   column: number;
   traceback: readonly TracebackEntry[] = [];
+  /** Further mistakes of the same source: names are checked all at once. */
+  also: readonly StarlarkError[] = [];
 
   constructor(message: string, details: StarlarkErrorDetails = {}) {
     super(message);
