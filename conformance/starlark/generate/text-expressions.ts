@@ -3,10 +3,7 @@
 import type { Context, Kind } from './context.ts';
 import { isRisky, several } from './context.ts';
 import { shortLiteral } from './literals.ts';
-
-/** Makes an expression of a kind. Handed in, because expressions of all kinds are made of each other. */
-export type Make = (context: Context, kind: Kind, depth: number) => string;
-type Production = (context: Context, depth: number, make: Make) => string;
+import { anything, binary, type Make, part, type Production, repeated } from './production.ts';
 
 const text = (context: Context, depth: number, make: Make): string => {
   const made = make(context, 'string', depth - 1);
@@ -37,6 +34,18 @@ const withMaximum =
     const maximum = context.random.oneIn(2) ? `, ${shortLiteral(context.random)}` : '';
     return `${text(context, depth, make)}.${name}(${context.random.oneIn(4) ? '' : `${chosen}${maximum}`})`;
   };
+
+/** Strings that no method makes. */
+export const TEXTS: readonly Production[] = [
+  binary('string', ['+'], 'string'),
+  repeated('string'),
+  part('string'),
+  (context, depth, make) => `${context.random.pick(['str', 'repr', 'type'])}(${anything(context, depth, make)})`,
+  (context) =>
+    `chr(${context.random.pick(['65', '233', '0x65e5', '0x1F600', '0', '55296', '-1', '0x110000'].slice(0, isRisky(context) ? undefined : 6))})`,
+  (context, depth, make) => `str(${make(context, 'float', depth - 1)})`,
+  (context, depth, make) => `repr(${make(context, 'string', depth - 1)})`,
+];
 
 /** Methods of strings that give a string. */
 export const TEXT_TO_TEXT: readonly Production[] = [
