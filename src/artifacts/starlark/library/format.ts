@@ -110,7 +110,7 @@ function converted(thread: Thread, verb: string, value: Value): string {
     case '%':
       return '%';
     default:
-      throw new StarlarkError(`unknown conversion %${verb}`);
+      throw new StarlarkError(`unknown conversion %${encodeCodepoint(verb.charCodeAt(0))}`);
   }
 }
 
