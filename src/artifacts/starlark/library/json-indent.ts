@@ -22,6 +22,7 @@ export function indentJson(thread: Thread, text: string, style: IndentStyle): st
 
 const MAX_DEPTH = 10_000;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const SPACE = 0x20;
 const LITERALS = ['true', 'false', 'null'];
 
 type Expected = 'value' | 'first value' | 'key' | 'first key' | 'colon' | 'after value';
@@ -162,7 +163,6 @@ class Indenter {
     // After a fraction a second point is not part of the number, nor is a second exponent.
     if (begun === undefined || (number !== '' && !mayContinue(number, begun))) return this.take(number.length);
     this.position = end + begun.length;
-    if (this.position >= this.text.length) throw unexpectedEnd();
     throw this.invalid(numberPlace(begun));
   }
 
@@ -170,7 +170,6 @@ class Indenter {
     const literal = LITERALS.find((candidate) => candidate.startsWith(character));
     if (literal === undefined) throw this.invalid('looking for beginning of value');
     for (let index = 1; index < literal.length; index++) {
-      if (this.position + index >= this.text.length) throw unexpectedEnd();
       if (this.text[this.position + index] === literal[index]) continue;
       this.position += index;
       throw this.invalid(`in literal ${literal} (expecting '${literal.charAt(index)}')`);
@@ -178,8 +177,9 @@ class Indenter {
     this.take(literal.length);
   }
 
+  /** The end of the text counts as a space. */
   private invalid(where: string): StarlarkError {
-    return invalidCharacter(this.text.charCodeAt(this.position), where);
+    return invalidCharacter(this.position < this.text.length ? this.text.charCodeAt(this.position) : SPACE, where);
   }
 }
 

@@ -51,14 +51,14 @@ const NAMED_BYTES: ReadonlyMap<number, string> = new Map([
   [0x27, "\\'"],
 ]);
 
-/** A byte in a message, in single quotes; from 128 on it is shown as the character with that number. */
+/** A byte in a message, in single quotes; from 128 on it is shown as the character with that number. A byte string itself. */
 export function quoteByte(byte: number): string {
   return `'${NAMED_BYTES.get(byte) ?? visibleByte(byte)}'`;
 }
 
 function visibleByte(byte: number): string {
   if (byte < 0x20 || byte === 0x7f) return `\\x${byte.toString(16).padStart(2, '0')}`;
-  return (byte >= 0x80 && byte <= 0xa0) || byte === 0xad ? unicodeEscape(byte) : String.fromCharCode(byte);
+  return (byte >= 0x80 && byte <= 0xa0) || byte === 0xad ? unicodeEscape(byte) : encodeCodepoint(byte);
 }
 
 /** The error for a character in the wrong place. */
@@ -86,15 +86,19 @@ export function scanString(text: string, start: number): number | undefined {
     if (byte !== 0x5c) continue;
     index++;
     if (text[index] === 'u') index = scanHex(text, index);
-    else if (index < text.length && !ESCAPED.has(text.charAt(index)))
-      throw invalidCharacter(text.charCodeAt(index), 'in string escape code');
+    else if (!ESCAPED.has(text.charAt(index))) throw invalidAt(text, index, 'in string escape code');
   }
   return undefined;
 }
 
+/** The end of the text counts as a space. */
+function invalidAt(text: string, index: number, where: string): StarlarkError {
+  return invalidCharacter(index < text.length ? text.charCodeAt(index) : 0x20, where);
+}
+
 function scanHex(text: string, start: number): number {
-  for (let index = start + 1; index <= start + 4 && index < text.length; index++) {
-    if (!/[0-9a-fA-F]/.test(text.charAt(index))) throw invalidCharacter(text.charCodeAt(index), 'in \\u hexadecimal character escape');
+  for (let index = start + 1; index <= start + 4; index++) {
+    if (!/[0-9a-fA-F]/.test(text.charAt(index))) throw invalidAt(text, index, 'in \\u hexadecimal character escape');
   }
   return start + 4;
 }

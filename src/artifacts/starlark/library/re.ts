@@ -98,6 +98,6 @@ function compile(name: string, pattern: string): RE2JS {
     dfa.memBudget = STATE_BYTES;
     return expression;
   } catch (error) {
-    throw new StarlarkError(`${name}: ${error instanceof Error ? error.message : 'invalid pattern'}`);
+    throw new StarlarkError(`${name}: ${error instanceof Error ? encodeText(error.message) : 'invalid pattern'}`);
   }
 }
