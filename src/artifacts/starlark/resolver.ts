@@ -133,36 +133,14 @@ class Resolver {
   }
 
   private target(target: Expression, augmented: boolean): void {
-    switch (target.kind) {
-      case 'name':
-        this.scopes.bind(target);
-        return;
-      case 'index':
-        this.expression(target.object);
-        this.expression(target.index);
-        return;
-      case 'dot':
-        this.expression(target.object);
-        return;
-      case 'list':
-      case 'tuple':
-        if (augmented) this.fail(target.start, `can't use ${target.kind} expression in augmented assignment`);
-        for (const item of target.items) this.target(item, augmented);
-        return;
-      case 'paren':
-        this.target(target.inner, augmented);
-        return;
-      case 'binary':
-      case 'call':
-      case 'comprehension':
-      case 'conditional':
-      case 'dict':
-      case 'lambda':
-      case 'literal':
-      case 'slice':
-      case 'unary':
-        this.fail(target.start, `can't assign to ${KIND_NAMES[target.kind]}`);
-    }
+    if (target.kind === 'name') this.scopes.bind(target);
+    else if (target.kind === 'index') this.all([target.object, target.index]);
+    else if (target.kind === 'dot') this.expression(target.object);
+    else if (target.kind === 'paren') this.target(target.inner, augmented);
+    else if (target.kind === 'list' || target.kind === 'tuple') {
+      if (augmented) this.fail(target.start, `can't use ${target.kind} expression in augmented assignment`);
+      for (const item of target.items) this.target(item, augmented);
+    } else this.fail(target.start, `can't assign to ${KIND_NAMES[target.kind]}`);
   }
 
   expression(node: Expression): void {
