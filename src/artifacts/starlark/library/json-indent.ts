@@ -73,8 +73,8 @@ class Indenter {
   /** Accounted before: many levels of a long indent are large. */
   private newLine(): void {
     const { prefix, indent } = this.style;
-    this.thread.account(prefix.length + indent.length * this.open.length);
-    this.add(`\n${prefix}${indent.repeat(this.open.length)}`);
+    this.thread.account(1 + prefix.length + indent.length * this.open.length);
+    this.parts.push(`\n${prefix}${indent.repeat(this.open.length)}`);
   }
 
   private token(character: string): void {
