@@ -143,7 +143,7 @@ async function prepare({ name, source }: Kernel): Promise<Here> {
     args: readonly unknown[],
     kwargs: null,
   ) => unknown;
-  const repr = (await load('repr', 'repr')) as (value: unknown) => string;
+  const repr = (await load('repr', 'repr')) as (thread: unknown, value: unknown) => string;
   const program = compileStarlark(source, { file: `${name}.star`, predeclared: [] });
   const thread = newThread();
   const callee = runProgram(program, { predeclared: new Map(), thread }).get('run');
@@ -151,7 +151,7 @@ async function prepare({ name, source }: Kernel): Promise<Here> {
   const run = (times: number): void => {
     for (let i = 0; i < times; i++) callValue(thread, callee, [], null);
   };
-  return { run, runOnce: () => Buffer.from(repr(callValue(thread, callee, [], null)), 'latin1').toString('utf8') };
+  return { run, runOnce: () => Buffer.from(repr(thread, callValue(thread, callee, [], null)), 'latin1').toString('utf8') };
 }
 
 interface Native {
@@ -226,7 +226,7 @@ async function measurePool(options: BenchOptions): Promise<readonly Measured[]> 
 /** The maker of pools, or nothing where the package has none. */
 async function poolMaker(): Promise<((options: { readonly size: number }) => Pool) | null> {
   try {
-    return (await loadInternal('allium', './artifacts/sandbox/index.js', 'createScriptPool')) as (options: {
+    return (await loadInternal('allium', './artifacts/sandbox/script-pool.js', 'createScriptPool')) as (options: {
       readonly size: number;
     }) => Pool; // Proved by its first run.
   } catch {
