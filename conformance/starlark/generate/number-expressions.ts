@@ -18,6 +18,14 @@ const divided =
     return `(${make(context, kind, depth - 1)} ${context.random.pick(operators)} ${by})`;
   };
 
+const FACTORS = ['0', '1', '2', '-3', '10', '2147483648', '4294967297', '9007199254740991', '-18446744073709551616'];
+
+/** Never of a sequence and a count of some million by mistake: it would fill the memory of the machine. */
+const product: Production = (context, depth, make) =>
+  context.random.oneIn(2)
+    ? `(int(${make(context, 'int', depth - 1)}) * int(${make(context, 'int', depth - 1)}))`
+    : `(${make(context, 'int', depth - 1)} * ${context.random.pick(FACTORS)})`;
+
 const NUMERALS: readonly (readonly [text: string, base: string])[] = [
   ...([
     ['"ff"', '16'],
@@ -44,7 +52,8 @@ const NUMERALS: readonly (readonly [text: string, base: string])[] = [
 const parsedInt: Production = (context) => `int(${context.random.pick(NUMERALS.slice(0, isRisky(context) ? undefined : 8)).join(', ')})`;
 
 export const INTS: readonly Production[] = [
-  binary('int', ['+', '-', '*'], 'int'),
+  binary('int', ['+', '-'], 'int'),
+  product,
   divided('int', ['//', '%']),
   binary('int', ['&', '|', '^'], 'int'),
   (context, depth, make) =>
@@ -63,9 +72,10 @@ export const INTS: readonly Production[] = [
 ];
 
 export const FLOATS: readonly Production[] = [
-  binary('float', ['+', '-', '*'], 'float'),
-  binary('int', ['-', '*', '+'], 'float'),
-  binary('float', ['*', '-', '+'], 'int'),
+  binary('float', ['+', '-'], 'float'),
+  (context, depth, make) => `(float(${make(context, 'float', depth - 1)}) * ${make(context, 'float', depth - 1)})`,
+  binary('int', ['-', '+'], 'float'),
+  binary('float', ['-', '+'], 'int'),
   divided('float', ['/', '//', '%']),
   divided('int', ['/']),
   (context, depth, make) => `-${make(context, 'float', depth - 1)}`,

@@ -68,9 +68,9 @@ const augment: Simple = (context) => {
   if (kind === 'list') return plain(context, `${name} += ${random.oneIn(4) ? 'range(3)' : '[1, "x"]'}`);
   if (kind === 'string') return plain(context, `${name} += "${random.pick(['x', 'é', ''])}"`);
   if (kind === 'tuple') return plain(context, `${name} += (1,)`);
-  if (kind === 'float') return plain(context, `${name} ${random.pick(['+=', '-=', '*=', '/='])} ${expression(context, 'float', 1)}`);
+  if (kind === 'float') return plain(context, `${name} ${random.pick(['+=', '-=', '/='])} ${expression(context, 'float', 1)}`);
   const operator = random.pick(['+=', '-=', '//=', '%=', '|=', '^=', '&=', '>>=', context.loops > 0 ? '-=' : '*=']);
-  return plain(context, `${name} ${operator} ${operator === '>>=' ? '2' : expression(context, 'int', 1)}`);
+  return plain(context, `${name} ${operator} ${operator === '>>=' || operator === '*=' ? '2' : expression(context, 'int', 1)}`);
 };
 
 const destructure: Simple = (context) => {
