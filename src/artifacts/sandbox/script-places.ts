@@ -132,11 +132,11 @@ function hire(places: Places): ScriptWorker {
   return worker;
 }
 
-/** Keeps a worker for the next script. More of them than can compute are not kept. */
+/** Keeps a worker for the next script. */
 function rest(places: Places, worker: ScriptWorker): void {
   // It may have ended by itself since.
   if (!places.workers.has(worker)) return;
-  if (places.isClosed || places.idle.size >= places.options.size) return dismiss(places, worker);
+  if (places.isClosed || places.idle.size >= places.options.size * SLEEPERS_PER_PLACE) return dismiss(places, worker);
   places.idle.set(worker, setTimeout(() => dismiss(places, worker), places.options.idleMs).unref());
 }
 
