@@ -2,7 +2,7 @@
 
 import type { Argument, CallNode } from './ast.ts';
 import { multipleValues } from './bind-arguments.ts';
-import { invoke } from './call.ts';
+import { enter, invoke } from './call.ts';
 import type { Compiler, Evaluate } from './code.ts';
 import { StarlarkError } from './errors.ts';
 import { elementsOf } from './iterate.ts';
