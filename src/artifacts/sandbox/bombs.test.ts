@@ -42,7 +42,7 @@ const BOMBS: readonly (readonly [name: string, source: string, kind: string])[] 
   ['a tuple at once', 'def run():\n    return (0,) * 1000000000\n', 'memory'],
   ['a list of a range', 'def run():\n    return list(range(1000000000))\n', 'memory|steps'],
   ['a number at once', 'def run():\n    return 1 << 100000000\n', 'memory|eval'],
-  ['a number that doubles', loop('x = 3', 'x = x * x'), 'memory|eval'],
+  ['a number that doubles', loop('x = 3', 'x = x * x'), 'memory|eval|steps'],
   ['a format', 'def run():\n    return "%s" % ("a" * 20000000) + "%s" % ("a" * 20000000)\n', 'memory'],
   ['a join', 'def run():\n    return ("a" * 10000).join(["b"] * 100000)\n', 'memory'],
   ['a replacement', 'def run():\n    return ("a" * 10000).replace("a", "b" * 100000)\n', 'memory'],
