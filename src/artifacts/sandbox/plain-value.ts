@@ -1,7 +1,8 @@
 /** Values of the language as plain data, counted while they are taken apart. Runs in the worker. */
 
 import { MAX_JSON_DEPTH } from '../../core/json.ts';
-import { Dict, Float, fromStarlark, List, Range, StarlarkError, type Thread, Tuple, typeName, type Value } from '../starlark/index.ts';
+import { decodeText } from '../starlark/bytes.ts';
+import { Dict, Float, List, Range, StarlarkError, type Thread, Tuple, typeName, type Value } from '../starlark/index.ts';
 
 interface Taking {
   readonly thread: Thread;
@@ -20,7 +21,7 @@ export function plainValue(value: Value, taking: Taking, depth = 0): unknown {
   taking.thread.step();
   taking.thread.account(typeof value === 'string' ? VALUE_BYTES + value.length : VALUE_BYTES);
   if (value === null || typeof value === 'boolean' || typeof value === 'number') return value;
-  if (typeof value === 'string') return fromStarlark(value);
+  if (typeof value === 'string') return decodeText(value);
   if (typeof value === 'bigint') return bigValue(value, taking);
   if (value instanceof Float) return floatValue(value, taking);
   if (depth >= MAX_JSON_DEPTH) throw new StarlarkError(`the value nests deeper than ${MAX_JSON_DEPTH}, or holds itself`);
@@ -62,7 +63,7 @@ export function setMember(members: Record<string, unknown>, name: string, value:
 }
 
 function memberName(key: Value, { plain }: Taking): string {
-  if (typeof key === 'string') return String(fromStarlark(key));
+  if (typeof key === 'string') return decodeText(key);
   if (plain && (typeof key === 'number' || typeof key === 'bigint')) return String(key);
   throw new StarlarkError('a dict with keys that are no strings has no JSON form');
 }

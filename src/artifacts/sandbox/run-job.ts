@@ -1,6 +1,7 @@
 /** One job from beginning to end. Runs in the worker. */
 
 import { callValue, newThread, type Program, runProgram, StarlarkError, type Thread, toStarlark, type Value } from '../starlark/index.ts';
+import { encodeText } from '../starlark/bytes.ts';
 import { compiled, forgetProgram } from './compiled.ts';
 import { plainValue, setMember } from './plain-value.ts';
 import { predeclaredValues } from './predeclared-values.ts';
@@ -104,11 +105,9 @@ function callHost(run: Run, host: number, name: string, args: readonly Value[], 
   );
   if (answer.type === 'answer') return toStarlark(answer.value, run.thread);
   if (answer.type === 'stop') run.answered = { value: answer.value };
-  throw new StarlarkError(inBytes(answer.type === 'error' ? answer.message : `${name} ended the script`));
+  // Texts of the language are bytes, those of its errors too.
+  throw new StarlarkError(encodeText(answer.type === 'error' ? answer.message : `${name} ended the script`));
 }
-
-/** Texts of the language are bytes, those of its errors too. */
-const inBytes = (text: string): string => String(toStarlark(text, newThread()));
 
 function stop(run: Run, kind: ScriptErrorKind, message: string): never {
   run.stopped = { kind, message };
