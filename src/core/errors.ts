@@ -41,6 +41,7 @@ export const ERROR_CODES = Object.freeze({
   ERR_ADDRESS_REFUSED: 'A host name leads to an address that must not be reached.',
   ERR_MCP_UNAVAILABLE: 'An MCP server could not be started, reached or understood.',
   ERR_HOST_BRIDGE: 'A host could not be connected to: it has gone, did not answer in time, or does not speak the protocol.',
+  ERR_STARLARK: 'A script could not be read, failed, or was stopped at a limit.',
   ERR_SUBJECT: 'What the conformance suite was run on broke, did not answer, or is no subject.',
 } as const);
 
@@ -58,6 +59,19 @@ export interface ErrorDetails {
   readonly path?: string;
   /** Which of the reasons its code can have: snake_case, from a fixed list. */
   readonly reason?: string;
+  /** Of a script: which way it ended, and where. */
+  readonly kind?: string;
+  readonly line?: number;
+  readonly column?: number;
+  readonly traceback?: readonly TracebackLine[];
+}
+
+/** One open call of a script. */
+export interface TracebackLine {
+  readonly name: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
 }
 
 export class AlliumError extends Error {
