@@ -1,0 +1,90 @@
+/** One file becomes tools and hooks. Never throws for what stands in it. */
+
+import { posix } from 'node:path';
+import { describeThrown, isAlliumError } from '../../core/errors.ts';
+import type { Jail } from '../../policy/jail/jail.ts';
+import type { ArtifactProblem, HookArtifact, Position, ToolArtifact } from '../artifact.ts';
+import { decodeText } from './decode-text.ts';
+import type { FoundFile } from './find-files.ts';
+import { parseFrontmatter } from './frontmatter.ts';
+import { readBundle } from './read-bundle.ts';
+import type { ToolsPolicy } from './read-harness.ts';
+import { readHook } from './read-hook.ts';
+import { readTool } from './read-tool.ts';
+import type { FileScope } from './scope.ts';
+import { splitFrontmatter } from './split-frontmatter.ts';
+
+/** Larger than any tool somebody wrote. */
+export const MAX_FILE_BYTES = 1_048_576;
+
+export interface FileContents {
+  readonly tools: readonly ToolArtifact[];
+  readonly hooks: readonly HookArtifact[];
+  readonly policy: ToolsPolicy | null;
+  readonly problems: readonly ArtifactProblem[];
+}
+
+const TOP: Position = { line: 1, column: 1 };
+
+/** Reads a file of the project through its jail. */
+export async function readArtifactFile(root: Jail, found: FoundFile, lenient: boolean): Promise<FileContents> {
+  const problem = (message: string): FileContents => only({ file: found.path, ...TOP, severity: 'error', rule: 'file', message });
+  try {
+    const bytes = await readBounded(root, found.path);
+    return bytes === null ? problem(`the file is larger than ${MAX_FILE_BYTES} bytes`) : readArtifact(bytes, found, lenient);
+  } catch (thrown) {
+    if (!isAlliumError(thrown, 'ERR_JAIL')) throw thrown;
+    return problem(`the file cannot be read: ${thrown.message.replace(/^jail: /, '')}`);
+  }
+}
+
+const only = (problem: ArtifactProblem): FileContents => ({ tools: [], hooks: [], policy: null, problems: [problem] });
+
+async function readBounded(root: Jail, path: string): Promise<Buffer | null> {
+  const handle = await root.open(path);
+  try {
+    if ((await handle.stat()).size > MAX_FILE_BYTES) return null;
+    const bytes = await handle.readFile();
+    // It may have grown between the two looks.
+    return bytes.length > MAX_FILE_BYTES ? null : bytes;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** What the bytes of a file say. Problems are in the order of the file. */
+export function readArtifact(bytes: Buffer, { path, role }: FoundFile, lenient: boolean): FileContents {
+  const problems: ArtifactProblem[] = [];
+  const report: FileScope['report'] = ({ line, column }, message, rule = 'format', severity = 'error') =>
+    void problems.push({ file: path, line, column, severity, rule, message });
+  let contents: Omit<FileContents, 'problems'> = { tools: [], hooks: [], policy: null };
+  try {
+    contents = read(bytes, { path, role }, lenient, report);
+  } catch (thrown) {
+    // Bombs of aliases, and nesting that is deeper than the stack.
+    report(TOP, thrown instanceof RangeError ? 'the frontmatter is nested too deeply' : describeThrown(thrown), 'excess');
+  }
+  return { ...contents, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column) };
+}
+
+function read(bytes: Buffer, { path, role }: FoundFile, lenient: boolean, report: FileScope['report']): Omit<FileContents, 'problems'> {
+  const nothing = { tools: [], hooks: [], policy: null };
+  const text = decodeText(bytes);
+  if (typeof text !== 'string') {
+    report(text, 'the file is not UTF-8 text', 'encoding');
+    return nothing;
+  }
+  const split = splitFrontmatter(text, lenient);
+  if ('message' in split) {
+    report(split, split.message, 'frontmatter');
+    return nothing;
+  }
+  const frontmatter = parseFrontmatter(split.frontmatter, split.firstLine, (at, message) => report(at, message, 'yaml'));
+  if (frontmatter === null) return nothing;
+  const scope: FileScope = { file: path, lenient, frontmatter, report };
+  if (role === 'bundle' || role === 'harness') return readBundle(scope, role === 'harness');
+  const naming = { name: posix.basename(path, '.md'), at: { line: split.firstLine - 1, column: 1 }, isEntry: false, body: split.body };
+  if (role === 'tool') return { ...nothing, tools: [readTool(scope, frontmatter.members, naming)] };
+  const hook = readHook(scope, frontmatter.members, naming, 0);
+  return { ...nothing, hooks: hook === null ? [] : [hook] };
+}
