@@ -1,10 +1,15 @@
 /** The YAML of a frontmatter: its members in the order of the file, each with the place it stands at. */
 
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar, visit } from 'yaml';
+import { oneLine } from '../../core/errors.ts';
 import type { Position } from '../artifact.ts';
 
 /** Many more than anybody writes, and few enough that a bomb of them stays small. */
-export const MAX_ALIASES = 100;
+const MAX_ALIASES = 100;
+/** More takes the parser seconds. The body may be longer. */
+export const MAX_FRONTMATTER = 131_072;
+export const TOO_DEEP = 'the frontmatter is nested too deeply';
+export const TOO_MANY_ALIASES = `there are too many aliases; ${MAX_ALIASES} are taken`;
 
 /** One member of a mapping. A value that is left out stands where its key does. */
 export interface Member {
@@ -79,7 +84,7 @@ function checkNodes(document: Document, wrong: (offset: number, message: string)
     Alias(_key, node) {
       aliases += 1;
       if (node.resolve(document) === undefined) wrong(offsetOf(node), `there is no anchor "${node.source.slice(0, 60)}"`);
-      if (aliases === MAX_ALIASES + 1) wrong(offsetOf(node), `there are too many aliases; ${MAX_ALIASES} are taken`);
+      if (aliases === MAX_ALIASES + 1) wrong(offsetOf(node), TOO_MANY_ALIASES);
     },
     Map(_key, node) {
       const seen = new Set<string>();
@@ -98,7 +103,7 @@ function viewOf(document: Document, at: (offset: number) => Position, text: stri
   const resolved = (value: unknown): unknown => {
     if (!isAlias(value)) return value;
     followed += 1;
-    if (followed > MAX_ALIASES) throw new ExcessError(`there are too many aliases; ${MAX_ALIASES} are followed`);
+    if (followed > MAX_ALIASES) throw new ExcessError(TOO_MANY_ALIASES);
     return value.resolve(document);
   };
   const isNothing = (value: unknown): boolean => value === null || value === undefined || (isScalar(value) && value.value === null);
@@ -129,6 +134,7 @@ const offsetOf = (node: unknown): number => (node as Partial<Node> | null)?.rang
 /** The parser's own words, without a capital and without the text it quotes. */
 function said(message: string): string {
   if (message.startsWith('Unresolved tag')) return 'tags are not taken';
+  if (message.startsWith('Maximum call stack')) return TOO_DEEP;
   const [first = ''] = message.split(/[:;\n]/);
-  return `this is not YAML: ${first.replaceAll(/(["'`]).*?\1/g, '…')}`;
+  return `this is not YAML: ${oneLine(first.replaceAll(/(["'`]).*?\1/g, '…').slice(0, 120))}`;
 }

@@ -6,7 +6,7 @@ import type { Jail } from '../../policy/jail/jail.ts';
 import type { ArtifactProblem, HookArtifact, Position, ToolArtifact } from '../artifact.ts';
 import { decodeText } from './decode-text.ts';
 import type { FoundFile } from './find-files.ts';
-import { parseFrontmatter } from './frontmatter.ts';
+import { MAX_FRONTMATTER, parseFrontmatter, TOO_DEEP, TOO_MANY_ALIASES } from './frontmatter.ts';
 import { readBundle } from './read-bundle.ts';
 import type { ToolsPolicy } from './read-harness.ts';
 import { readHook } from './read-hook.ts';
@@ -55,16 +55,26 @@ async function readBounded(root: Jail, path: string): Promise<Buffer | null> {
 /** What the bytes of a file say. Problems are in the order of the file. */
 export function readArtifact(bytes: Buffer, { path, role }: FoundFile, lenient: boolean): FileContents {
   const problems: ArtifactProblem[] = [];
-  const report: FileScope['report'] = ({ line, column }, message, rule = 'format', severity = 'error') =>
-    void problems.push({ file: path, line, column, severity, rule, message });
+  const told = new Set<string>();
+  const report: FileScope['report'] = ({ line, column }, message, rule = 'format', severity = 'error') => {
+    // What is shared by an alias is read once for each use.
+    const key = `${line}:${column}:${message}`;
+    if (!told.has(key)) problems.push({ file: path, line, column, severity, rule, message });
+    told.add(key);
+  };
   let contents: Omit<FileContents, 'problems'> = { tools: [], hooks: [], policy: null };
   try {
     contents = read(bytes, { path, role }, lenient, report);
   } catch (thrown) {
-    // Bombs of aliases, and nesting that is deeper than the stack.
-    report(TOP, thrown instanceof RangeError ? 'the frontmatter is nested too deeply' : describeThrown(thrown), 'excess');
+    report(TOP, excessOf(thrown), 'excess');
   }
   return { ...contents, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column) };
+}
+
+/** Nesting that is deeper than the stack, and bombs of aliases: the parser notices those that it expands itself. */
+function excessOf(thrown: unknown): string {
+  if (thrown instanceof RangeError) return TOO_DEEP;
+  return thrown instanceof ReferenceError ? TOO_MANY_ALIASES : describeThrown(thrown);
 }
 
 function read(bytes: Buffer, { path, role }: FoundFile, lenient: boolean, report: FileScope['report']): Omit<FileContents, 'problems'> {
@@ -77,6 +87,10 @@ function read(bytes: Buffer, { path, role }: FoundFile, lenient: boolean, report
   const split = splitFrontmatter(text, lenient);
   if ('message' in split) {
     report(split, split.message, 'frontmatter');
+    return nothing;
+  }
+  if (split.frontmatter.length > MAX_FRONTMATTER) {
+    report({ line: split.firstLine, column: 1 }, `the frontmatter is longer than ${MAX_FRONTMATTER} characters`, 'excess');
     return nothing;
   }
   const frontmatter = parseFrontmatter(split.frontmatter, split.firstLine, (at, message) => report(at, message, 'yaml'));

@@ -1,12 +1,13 @@
 /** The parameters of a tool, in the order of the file, as an input schema. */
 
 import type { JsonSchema } from '../../core/call.ts';
+import { closest } from '../../core/closest.ts';
 import { isAlliumError } from '../../core/errors.ts';
 import { checkSchema } from '../../tools/schema/check-schema.ts';
 import { SCHEMA_KEYWORDS, VALUE_KEYWORDS } from '../../tools/schema/keywords.ts';
 import type { Parameter, Position } from '../artifact.ts';
 import { ExcessError, type Member } from './frontmatter.ts';
-import { type FileScope, guessed, quoted } from './scope.ts';
+import { type FileScope, quoted } from './scope.ts';
 
 /** What a parameter can be. Further types of JSON Schema may stand deeper. */
 export const PARAMETER_TYPES = ['string', 'number', 'boolean', 'object', 'array'] as const;
@@ -39,18 +40,23 @@ function readParameter(scope: FileScope, owner: string, member: Member): Paramet
     scope.report(member.at, `${who} must have keys, such as "type: string"`);
     return null;
   }
-  checkType(scope, who, member, members);
+  const hasType = checkType(scope, who, member, members);
   const { schema, required } = schemaFrom(scope, who, members, 0);
-  return isUsable(scope, who, member.at, schema) ? Object.freeze({ name: member.key, required, schema }) : null;
+  // Of a type that is none it need not be said twice.
+  return hasType && isUsable(scope, who, member.at, schema) ? Object.freeze({ name: member.key, required, schema }) : null;
 }
 
-function checkType(scope: FileScope, who: string, { keyAt }: Member, members: readonly Member[]): void {
+function checkType(scope: FileScope, who: string, { keyAt }: Member, members: readonly Member[]): boolean {
   const type = members.find(({ key }) => key === 'type');
-  if (type === undefined || type.value === null) return scope.report(keyAt, `${who} needs a type: one of ${PARAMETER_TYPES.join(', ')}`);
+  if (type === undefined || type.value === null) {
+    scope.report(keyAt, `${who} needs a type: one of ${PARAMETER_TYPES.join(', ')}`);
+    return false;
+  }
   const value = scope.frontmatter.dataOf(type.value);
-  if (PARAMETER_TYPES.some((known) => known === value) || (scope.lenient && value === 'integer')) return;
+  if (PARAMETER_TYPES.some((known) => known === value) || (scope.lenient && value === 'integer')) return true;
   const hint = value === 'integer' ? '; write "type: number" and "multipleOf: 1"' : '';
   scope.report(type.at, `${who} type must be one of ${PARAMETER_TYPES.join(', ')}${hint}`);
+  return false;
 }
 
 /** `required: true` says that a member must be there; JSON Schema has a list for that in what holds the member. */
@@ -69,12 +75,7 @@ function schemaFrom(scope: FileScope, who: string, members: readonly Member[], d
     const data = scope.frontmatter.dataOf(value);
     if (key === 'required' && typeof data === 'boolean') required = data;
     else if (!KNOWN.has(key))
-      scope.report(
-        keyAt,
-        `${who} has no ${quoted(key)}; ${guessed(key, KEYWORDS.slice(0, 3))}`,
-        'unknown-key',
-        scope.lenient ? 'warning' : 'error',
-      );
+      scope.report(keyAt, `${who} has no ${quoted(key)}; ${hintFor(key)}`, 'unknown-key', scope.lenient ? 'warning' : 'error');
     else if (key === 'description' && typeof data !== 'string') scope.report(at, `${who} description must be text`);
     else schema.set(key, heldIn(scope, who, key, value, depth, demanded) ?? data);
   }
@@ -82,6 +83,11 @@ function schemaFrom(scope: FileScope, who: string, members: readonly Member[], d
   if (demanded.length > 0) schema.set('required', [...new Set([...(Array.isArray(listed) ? (listed as unknown[]) : []), ...demanded])]);
   // What keywords hold is checked as a whole right after this.
   return { schema: Object.fromEntries(schema) as JsonSchema, required };
+}
+
+function hintFor(key: string): string {
+  const guess = closest(key, KEYWORDS);
+  return guess === undefined ? 'it takes type, description, required and the keywords of JSON Schema' : `did you mean "${guess}"?`;
 }
 
 /** The schemas that a keyword holds, read like the one around them. `undefined` where it holds none, or something else than it should. */

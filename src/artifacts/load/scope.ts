@@ -21,7 +21,7 @@ type Readers = Readonly<Record<string, (member: Member) => void>>;
 
 /**
  * Hands each member to its reader, in the order of the file. A key that nobody reads is an error that says which one was meant; `hints`
- * say more about keys that people expect.
+ * say more about keys that people expect, and `known` are those worth guessing.
  */
 export function readKeys(
   scope: FileScope,
@@ -29,6 +29,7 @@ export function readKeys(
   members: readonly Member[],
   readers: Readers,
   hints: Readonly<Record<string, string>> = {},
+  known: readonly string[] = Object.keys(readers),
 ): void {
   for (const member of members) {
     const reader = Object.hasOwn(readers, member.key) ? readers[member.key] : undefined;
@@ -37,13 +38,13 @@ export function readKeys(
       if (member.value !== null) reader(member);
       continue;
     }
-    const hint = (Object.hasOwn(hints, member.key) ? hints[member.key] : undefined) ?? guessed(member.key, Object.keys(readers));
+    const hint = (Object.hasOwn(hints, member.key) ? hints[member.key] : undefined) ?? guessed(member.key, known);
     const message = `${owner} has no ${quoted(member.key)}; ${hint}`;
     scope.report(member.keyAt, message, 'unknown-key', scope.lenient ? 'warning' : 'error');
   }
 }
 
-export function guessed(word: string, known: readonly string[]): string {
+function guessed(word: string, known: readonly string[]): string {
   const guess = closest(word, known);
   return guess === undefined ? `it takes ${known.join(', ')}` : `did you mean "${guess}"?`;
 }
@@ -117,7 +118,7 @@ export function readSettings(
     };
     return [[key, reader] as const, ...(name === key ? [] : [[name, reader] as const])];
   });
-  readKeys(scope, owner, members, Object.fromEntries(readers));
+  readKeys(scope, owner, members, Object.fromEntries(readers), {}, Object.keys(shape));
   // What was wrong has been reported and is left out.
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
 }

@@ -38,7 +38,10 @@ export function splitFrontmatter(text: string, lenient = false): SplitFile | Spl
   if (close === -1) return (lenient ? closedAtEnd(text, lines, open) : null) ?? at(open + 1, NO_CLOSER);
   if (!lenient && !isDelimiter(lines[close] ?? '')) return at(close + 1, ALONE, 4);
   return {
-    frontmatter: lines.slice(open + 1, close).join('\n'),
+    frontmatter: lines
+      .slice(open + 1, close)
+      .map((line) => `${line}\n`)
+      .join(''),
     firstLine: open + 2,
     body: lines
       .slice(close + 1)
