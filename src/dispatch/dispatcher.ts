@@ -25,6 +25,7 @@ import { recordOf } from './record.ts';
 import { resultOfReport, runTool, type RunToolOptions } from './run-tool.ts';
 import { createServices } from './services.ts';
 import type { TurnMemory } from './turns.ts';
+import { bindContext } from './under-way.ts';
 import type { ShownTools } from './shown-tools.ts';
 
 export interface DispatcherParts extends Omit<LifecycleParts, 'maxPreviewBytes' | 'keepOpen'>, Pick<ApprovalParts, 'approvals'> {
@@ -142,7 +143,7 @@ function contextsFor(
 ): RunToolOptions['contextFor'] {
   return (call, signal, report) => {
     const { callId, turn } = call;
-    return Object.freeze({
+    const context = Object.freeze({
       callId,
       turn,
       signal,
@@ -153,6 +154,7 @@ function contextsFor(
       logger,
       call: callFrom(call, signal),
     });
+    return bindContext(context, call);
   };
 }
 
