@@ -42,6 +42,7 @@ export const ERROR_CODES = Object.freeze({
   ERR_ADDRESS_REFUSED: 'A host name leads to an address that must not be reached.',
   ERR_MCP_UNAVAILABLE: 'An MCP server could not be started, reached or understood.',
   ERR_HOST_BRIDGE: 'A host could not be connected to: it has gone, did not answer in time, or does not speak the protocol.',
+  ERR_STARLARK: 'A script could not be read, failed, or was stopped at a limit.',
   ERR_SUBJECT: 'What the conformance suite was run on broke, did not answer, or is no subject.',
 } as const);
 
@@ -59,8 +60,21 @@ export interface ErrorDetails {
   readonly path?: string;
   /** Which of the reasons its code can have: snake_case, from a fixed list. */
   readonly reason?: string;
+  /** Of a script: which way it ended, and where. */
+  readonly kind?: string;
+  readonly line?: number;
+  readonly column?: number;
+  readonly traceback?: readonly TracebackLine[];
   /** Everything that is wrong with files that somebody wrote. */
   readonly problems?: readonly FileProblem[];
+}
+
+/** One open call of a script. */
+export interface TracebackLine {
+  readonly name: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
 }
 
 /** What is wrong with a file, and where: lines and columns are counted from 1. */
