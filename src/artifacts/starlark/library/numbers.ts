@@ -1,0 +1,75 @@
+// Ints and floats as built-ins need them: one form for each int, and the ranges that the reference checks.
+
+import { StarlarkError } from '../errors.ts';
+import { Float, typeName, type Value } from '../values.ts';
+
+/** An int in its one form: a number when it is safe. */
+export function toInt(value: bigint): number | bigint {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}
+
+/** A finite float's whole part, towards zero. */
+export function truncated(value: number): number | bigint {
+  const whole = Math.trunc(value);
+  // Adding zero turns -0, which no int is, into 0.
+  return Number.isSafeInteger(whole) ? whole + 0 : BigInt(whole);
+}
+
+/** An int from an int or a float. The message has no prefix: its callers have different ones. */
+export function numberToInt(value: Value): number | bigint {
+  if (typeof value === 'number' || typeof value === 'bigint') return value;
+  if (!(value instanceof Float)) throw new StarlarkError(`cannot convert ${typeName(value)} to int`);
+  if (Number.isNaN(value.value)) throw new StarlarkError('cannot convert float NaN to integer');
+  if (!Number.isFinite(value.value)) throw new StarlarkError('cannot convert float infinity to integer');
+  return truncated(value.value);
+}
+
+/** The number of a value that must be an int of 32 bits, as indexes and code points are. */
+export function int32(value: Value): number {
+  if (typeof value !== 'number' && typeof value !== 'bigint') throw new StarlarkError(`got ${typeName(value)}, want int`);
+  if (typeof value === 'bigint' || value !== (value | 0)) throw new StarlarkError(`${value} out of range`);
+  return value;
+}
+
+/** A position or count as a number; beyond what is safe any number of that size does, because no value is so long. */
+export function clamped(value: number | bigint): number {
+  return Number(value);
+}
+
+/**
+ * The bounds of a part of something `length` long: negative ones count from the end, all are brought into it. The start
+ * may be above the end.
+ */
+export function indices(length: number, start: Value | undefined, end: Value | undefined): readonly [start: number, end: number] {
+  return [bound('start', start ?? null, length, 0), bound('end', end ?? null, length, length)];
+}
+
+function bound(label: 'start' | 'end', value: Value, length: number, absent: number): number {
+  if (value === null) return absent;
+  const index = indexOf32(label, value);
+  return Math.min(Math.max(index < 0 ? index + length : index, 0), length);
+}
+
+function indexOf32(label: string, value: Value): number {
+  try {
+    return int32(value);
+  } catch (error) {
+    throw prefixed(`invalid ${label} index`, error);
+  }
+}
+
+/** An error with its place said before it, as "find: invalid start index: …" is made. Other errors stay what they are. */
+export function prefixed(prefix: string, error: unknown): unknown {
+  if (!(error instanceof StarlarkError) || error.kind !== 'eval') return error;
+  return new StarlarkError(`${prefix}: ${error.message}`);
+}
+
+/** Runs a part of a built-in whose errors carry its name. */
+export function within<T>(name: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw prefixed(name, error);
+  }
+}
