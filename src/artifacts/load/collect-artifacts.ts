@@ -18,8 +18,8 @@ export interface Collected {
   readonly hooks: readonly HookArtifact[];
   /** File by file, in the order of each. */
   readonly problems: readonly ArtifactProblem[];
-  /** How many files were read. */
-  readonly files: number;
+  /** Those that were read, in their order. */
+  readonly files: readonly string[];
 }
 
 /** Reads a project: all files, and all problems of each. Throws only where there is no such folder. */
@@ -40,7 +40,7 @@ export async function collectArtifacts(dir: string, lenient: boolean): Promise<C
     if (contents.policy !== null) policies.push(contents.policy);
   }
   const permitted = tools.filter(({ name }) => policies.every((policy) => isPermitted(policy, name)));
-  return { root: root.root, tools: permitted, hooks, problems, files: found.length };
+  return { root: root.root, tools: permitted, hooks, problems, files: found.map(({ path }) => path) };
 }
 
 /** A folder that is called like one of a project's own stands for the project. */

@@ -11,6 +11,7 @@ import { createScriptCaches } from '../builtins/script-cache.ts';
 import { effectiveGrants } from '../effective-grants.ts';
 import { createScriptPool, type ScriptPool } from '../sandbox/script-pool.ts';
 import { type ArtifactHandler, toolFrom } from '../script-tool.ts';
+import { errorsOf, inOrder } from '../validate/validate-artifacts.ts';
 import { type Collected, collectArtifacts, invalidArtifacts } from './collect-artifacts.ts';
 
 export interface LoadArtifactsOptions {
@@ -52,7 +53,8 @@ export async function loadArtifacts(dir: string, options: LoadArtifactsOptions =
   checkOptions('loadArtifacts', { dir }, { dir: expected.required(expected.string) });
   checkOptions('loadArtifacts', options, EXPECTED);
   const collected = await collectArtifacts(dir, options.lenient === true);
-  const { problems, hooks } = collected;
+  const problems = inOrder(collected, errorsOf(collected));
+  const { hooks } = collected;
   if (problems.some(({ severity }) => severity === 'error')) throw invalidArtifacts(problems, dir);
   checkHandlers(collected.tools, options.handlers ?? {});
   const { pool, close } = poolFor(options.pool);
