@@ -4,6 +4,7 @@ import type { ArtifactProblem, HookArtifact, ScriptText, ToolArtifact } from '..
 import { BUILTIN_NAMES } from '../builtins/builtins-for.ts';
 import { SCRIPT_LIBRARIES } from '../sandbox/script-request.ts';
 import type { Definition, Statement } from '../starlark/ast.ts';
+import { columnOf, lineOf } from '../starlark/frame.ts';
 import { compileStarlark, StarlarkError } from '../starlark/index.ts';
 import { parseFile } from '../starlark/parser.ts';
 
@@ -65,8 +66,12 @@ function entryProblems(script: ScriptText, owner: string, { name, args }: Entry)
     );
     return isAssigned ? [] : [problem(script, null, `${owner} script must define ${wanted}`)];
   }
-  return isCalledWith(found.definition, args.length) ? [] : [problem(script, found.position, `${owner} ${name} must take ${wanted}`)];
+  return isCalledWith(found.definition, args.length)
+    ? []
+    : [problem(script, placeOf(found.position), `${owner} ${name} must take ${wanted}`)];
 }
+
+const placeOf = (position: number) => ({ line: lineOf(position), column: columnOf(position) });
 
 function isCalledWith({ parameters }: Definition, count: number): boolean {
   const star = parameters.findIndex(({ kind }) => kind === '*');

@@ -3,6 +3,7 @@
 import { isObject } from '../../core/json.ts';
 import type { Position, ScriptText } from '../artifact.ts';
 import type { Argument, Expression } from '../starlark/ast.ts';
+import { columnOf, lineOf } from '../starlark/frame.ts';
 import { statementsOf } from './check-scripts.ts';
 
 export interface ScriptCall extends Position {
@@ -28,8 +29,8 @@ export function usesOf(script: ScriptText): ScriptUse {
     // Nodes are told apart by their kind; nothing else in a tree has one of these.
     const expression = node as unknown as Expression;
     if (expression.kind === 'call') {
-      const { line, column } = expression.position;
-      calls.push({ callee: calleeOf(expression.callee), args: expression.args, line, column });
+      const { callee, args, start: position } = expression;
+      calls.push({ callee: calleeOf(callee), args, line: lineOf(position), column: columnOf(position) });
     }
     if (node.kind === 'slice' && node.high !== null) cuts = true;
     pending.push(...Object.values(node).filter((member) => typeof member === 'object' && member !== null));
