@@ -13,9 +13,9 @@ export function encodeText(text: string): string {
   return ASCII.test(text) ? text : latin1(encoder.encode(text));
 }
 
-/** A byte string as text. What is not UTF-8 becomes U+FFFD. */
+/** A byte string as text. What is not UTF-8 becomes U+FFFD; what is no byte string is text already. */
 export function decodeText(bytes: string): string {
-  return ASCII.test(bytes) ? bytes : decoder.decode(toBytes(bytes));
+  return ASCII.test(bytes) || /[^\u0000-\u00ff]/.test(bytes) ? bytes : decoder.decode(toBytes(bytes));
 }
 
 /** Whether every byte is below 128. */

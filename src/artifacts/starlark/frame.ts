@@ -40,48 +40,64 @@ export function columnOf(position: Position): number {
   return position % COLUMNS;
 }
 
-/** Everything about a `def` or `lambda` that does not change from call to call. */
-export interface FunctionCode {
+/** What a `def` or `lambda` declares. */
+export interface Signature {
   readonly name: string;
   readonly file: string;
+  /** Where a call stands before its first operation. */
   readonly position: Position;
-  /** Parameters in slot order: positional, keyword-only, then `*args`, then `**kwargs`. */
+  /** Names in slot order: positional, keyword-only, then `*args`, then `**kwargs`. */
   readonly parameters: readonly string[];
   readonly positionalCount: number;
   readonly keywordOnlyCount: number;
   readonly hasVarargs: boolean;
   readonly hasKwargs: boolean;
+  /** How many positional parameters have a default. */
+  readonly defaultCount: number;
   /** How many local slots a call has, parameters included. */
   readonly slotCount: number;
-  /** Parameters (by slot) that a nested function uses: they move into cells when a call begins. */
-  readonly cellParameters: readonly number[];
-  /** Positional parameters without default only, none in a cell: the quick way to call. */
-  readonly simple: boolean;
+  /** Slots that a nested function uses too: they hold cells. */
+  readonly cellSlots: readonly number[];
+}
+
+/** Everything about a `def` or `lambda` that does not change from call to call. */
+export class FunctionCode {
+  readonly signature: Signature;
+  /** The number of arguments that fit without any further look, or -1: no defaults, stars or cells. */
+  readonly plainCount: number;
   readonly body: (frame: Frame) => Value;
   /** The frame that calls reuse: without recursion there is one open call of a function at a time. */
   readonly frame: Frame;
+
+  constructor(signature: Signature, body: (frame: Frame) => Value) {
+    this.signature = signature;
+    const { parameters, positionalCount, cellSlots } = signature;
+    this.plainCount = parameters.length === positionalCount && cellSlots.length === 0 ? positionalCount : -1;
+    this.body = body;
+    this.frame = new Frame(this);
+  }
 }
 
 /** An open call. */
 export class Frame {
   readonly code: FunctionCode;
+  /** Local variables; undefined is not yet assigned. */
   readonly slots: (Value | Cell | undefined)[];
   /** The place of the operation that may throw next. */
-  position: Position;
+  position: Position = 0;
   /** The function's free variables. */
-  cells: readonly Cell[];
-  globals: Globals;
-  thread: Thread;
+  cells: readonly Cell[] = [];
+  // The next two are set when a call begins; nothing reads them before.
+  globals!: Globals;
+  thread!: Thread;
   caller: Frame | null = null;
+  /** The built-in that made the call, if one did. */
+  via: { readonly name: string } | null = null;
   active = false;
   result: Value = null;
 
-  constructor(code: FunctionCode, slotCount: number, idle: { readonly thread: Thread; readonly globals: Globals }) {
+  constructor(code: FunctionCode) {
     this.code = code;
-    this.slots = new Array<Value | Cell | undefined>(slotCount).fill(undefined);
-    this.position = 0;
-    this.cells = [];
-    this.globals = idle.globals;
-    this.thread = idle.thread;
+    this.slots = new Array<Value | Cell | undefined>(code.signature.slotCount).fill(undefined);
   }
 }

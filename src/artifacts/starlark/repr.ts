@@ -54,7 +54,7 @@ function writeScalar(thread: Thread, value: Exclude<Value, string | List | Dict 
   if (typeof value === 'boolean') return value ? 'True' : 'False';
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);
   if (value instanceof Float) return floatText(value.value);
-  if (value instanceof StarlarkFunction) return `<function ${value.code.name}>`;
+  if (value instanceof StarlarkFunction) return `<function ${value.code.signature.name}>`;
   if (value instanceof Builtin) return builtinText(value);
   if (value instanceof Range) return rangeText(value);
   if (value instanceof Module) return `<module "${value.name}">`;

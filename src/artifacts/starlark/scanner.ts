@@ -12,7 +12,7 @@ import type { Float } from './values.ts';
 export interface Token {
   readonly kind: TokenKind;
   readonly position: Position;
-  /** A name's text, or a literal's value. */
+  /** A name's text in bytes, or a literal's value. */
   readonly value: string | number | bigint | Float | null;
 }
 
@@ -169,7 +169,7 @@ export class Scanner {
     const word = WORD.exec(this.text)?.[0];
     if (word !== undefined) {
       this.advance(word.length);
-      return this.token(wordKind(word), position, word);
+      return this.token(wordKind(word), position, encodeText(word));
     }
     if (/[0-9]/.test(char) || (char === '.' && /[0-9]/.test(this.peek(1)))) return this.number(position);
     return this.sign(position);

@@ -135,7 +135,8 @@ export class Scopes {
     const scope = index !== undefined ? 'predeclared' : this.known.universal.has(name) ? 'universal' : 'undefined';
     const binding: Binding = { scope, index: index ?? 0, first: node };
     if (scope !== 'undefined') this.predeclared.set(name, binding);
-    else this.fail(node.start, name === 'set' ? 'this Starlark dialect does not support sets' : `undefined: ${name}${this.hint(name, block)}`);
+    else
+      this.fail(node.start, name === 'set' ? 'this Starlark dialect does not support sets' : `undefined: ${name}${this.hint(name, block)}`);
     return binding;
   }
 

@@ -8,6 +8,9 @@ export const SLOT_BYTES = 8;
 /** What an object (list, tuple, dict, function, big int) is accounted as beside its contents. */
 export const OBJECT_BYTES = 32;
 
+/** No single value may be larger, budget or not: JavaScript could not hold it. */
+const MAX_VALUE_BYTES = 2 ** 30;
+
 /** Limits of a run; both are counts over its whole life, not of what is alive. */
 export interface ThreadOptions {
   /** @default no limit */
@@ -25,6 +28,8 @@ export class Thread {
   /** Open calls, so that a chain of them cannot overflow the JavaScript stack. */
   depth = 0;
   frame: Frame | null = null;
+  /** The built-in that runs now, for tracebacks. */
+  calling: { readonly name: string } | null = null;
   readonly maxSteps: number;
   readonly maxBytes: number;
   /** Gets decoded text, without a line end. */
@@ -45,7 +50,7 @@ export class Thread {
   /** Takes bytes from the budget. Called before the allocation, so that what is too large is never made. */
   account(bytes: number): void {
     this.bytes += bytes;
-    if (this.bytes > this.maxBytes) this.outOfBytes();
+    if (this.bytes > this.maxBytes || bytes > MAX_VALUE_BYTES) this.outOfBytes();
   }
 
   /** Apart, so that the checks stay small enough to be inlined. */
@@ -54,7 +59,7 @@ export class Thread {
   }
 
   private outOfBytes(): never {
-    throw new StarlarkError(`too much memory allocated (limit ${this.maxBytes} bytes)`, { kind: 'memory' });
+    throw new StarlarkError(`too much memory allocated (limit ${Math.min(this.maxBytes, MAX_VALUE_BYTES)} bytes)`, { kind: 'memory' });
   }
 }
 

@@ -5,7 +5,24 @@ const SIGNS = [
   ...['<', '>', '>=', '<=', '==', '!=', '+=', '-=', '*=', '/=', '//=', '%=', '&=', '|=', '^=', '<<=', '>>=', '**'],
 ];
 
-const KEYWORDS = ['and', 'break', 'continue', 'def', 'elif', 'else', 'for', 'if', 'in', 'lambda', 'load', 'not', 'or', 'pass', 'return', 'while'];
+const KEYWORDS = [
+  'and',
+  'break',
+  'continue',
+  'def',
+  'elif',
+  'else',
+  'for',
+  'if',
+  'in',
+  'lambda',
+  'load',
+  'not',
+  'or',
+  'pass',
+  'return',
+  'while',
+];
 
 const RESERVED = [
   ...['as', 'class', 'del', 'except', 'finally', 'from', 'global', 'import', 'is', 'nonlocal', 'raise', 'try', 'with', 'yield'],

@@ -29,7 +29,8 @@ function unescape(text: string, octal: string | undefined, hex: string | undefin
   if (octal !== undefined) return byteOf(text, Number.parseInt(octal, 8), octal.padStart(3, '0'));
   if (hex !== undefined) return hexByte(text, hex.slice(1));
   const meaning = SIMPLE_ESCAPES[simple ?? ''];
-  if (meaning === undefined) throw new StarlarkError(`invalid escape sequence \\${simple ?? ''}`, { kind: 'syntax' });
+  // The reference names the byte as the character of that number.
+  if (meaning === undefined) throw new StarlarkError(`invalid escape sequence \\${encodeText(simple ?? '')}`, { kind: 'syntax' });
   return meaning;
 }
 

@@ -29,7 +29,9 @@ export const dictMethods = methodTable<Dict>({
   },
   get: (_thread, receiver, args, kwargs) => {
     const [key, absent = null] = getArguments(args, kwargs);
-    return receiver.map.get(typeof key === 'string' ? key : namedKey('get', key)) ?? absent;
+    const value = receiver.map.get(typeof key === 'string' ? key : namedKey('get', key));
+    // None is a value: only what is not there has the other one.
+    return value === undefined ? absent : value;
   },
   items: (thread, receiver, args, kwargs) => {
     itemsArguments(args, kwargs);
@@ -42,9 +44,10 @@ export const dictMethods = methodTable<Dict>({
   },
   pop: (_thread, receiver, args, kwargs) => {
     const [key, absent] = popArguments(args, kwargs);
-    const value = within('pop', () => take(receiver, key)) ?? absent;
-    if (value === undefined) throw new StarlarkError('pop: missing key');
-    return value;
+    const value = within('pop', () => take(receiver, key));
+    if (value !== undefined) return value;
+    if (absent === undefined) throw new StarlarkError('pop: missing key');
+    return absent;
   },
   popitem: (thread, receiver, args, kwargs) => {
     popitemArguments(args, kwargs);

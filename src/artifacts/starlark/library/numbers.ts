@@ -1,20 +1,8 @@
-// Ints and floats as built-ins need them: one form for each int, and the ranges that the reference checks.
+// Numbers as built-ins need them: bounds of a part, and errors with their place said before.
 
 import { StarlarkError } from '../errors.ts';
+import { asInt32, truncate } from '../ints.ts';
 import { Float, typeName, type Value } from '../values.ts';
-
-/** An int in its one form: a number when it is safe. */
-export function toInt(value: bigint): number | bigint {
-  const number = Number(value);
-  return Number.isSafeInteger(number) ? number : value;
-}
-
-/** A finite float's whole part, towards zero. */
-export function truncated(value: number): number | bigint {
-  const whole = Math.trunc(value);
-  // Adding zero turns -0, which no int is, into 0.
-  return Number.isSafeInteger(whole) ? whole + 0 : BigInt(whole);
-}
 
 /** An int from an int or a float. The message has no prefix: its callers have different ones. */
 export function numberToInt(value: Value): number | bigint {
@@ -22,14 +10,7 @@ export function numberToInt(value: Value): number | bigint {
   if (!(value instanceof Float)) throw new StarlarkError(`cannot convert ${typeName(value)} to int`);
   if (Number.isNaN(value.value)) throw new StarlarkError('cannot convert float NaN to integer');
   if (!Number.isFinite(value.value)) throw new StarlarkError('cannot convert float infinity to integer');
-  return truncated(value.value);
-}
-
-/** The number of a value that must be an int of 32 bits, as indexes and code points are. */
-export function int32(value: Value): number {
-  if (typeof value !== 'number' && typeof value !== 'bigint') throw new StarlarkError(`got ${typeName(value)}, want int`);
-  if (typeof value === 'bigint' || value !== (value | 0)) throw new StarlarkError(`${value} out of range`);
-  return value;
+  return truncate(value.value);
 }
 
 /** A position or count as a number; beyond what is safe any number of that size does, because no value is so long. */
@@ -53,7 +34,7 @@ function bound(label: 'start' | 'end', value: Value, length: number, absent: num
 
 function indexOf32(label: string, value: Value): number {
   try {
-    return int32(value);
+    return asInt32(value);
   } catch (error) {
     throw prefixed(`invalid ${label} index`, error);
   }
