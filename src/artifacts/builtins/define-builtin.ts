@@ -30,9 +30,9 @@ export const definer =
   (use: BuiltinUse): DefineBuiltin =>
   (builtin, names, work) =>
   async (args, kwargs, info) => {
-    const { monotonic } = use.clock ?? systemClock;
-    const startedAt = monotonic();
-    const record = (outcome: BuiltinRecord['outcome']) => use.record({ builtin, outcome, durationMs: monotonic() - startedAt });
+    const clock = use.clock ?? systemClock;
+    const startedAt = clock.monotonic();
+    const record = (outcome: BuiltinRecord['outcome']) => use.record({ builtin, outcome, durationMs: clock.monotonic() - startedAt });
     const { signal, abort, unlink } = linkAbort(info.signal);
     const unfollow = followAbort(use.signal, () => abort(use.signal.reason));
     let isRefused = false;

@@ -2,7 +2,7 @@
 
 import { delimiter, isAbsolute, join } from 'node:path';
 import { systemClock } from '../../core/clock.ts';
-import { errnoOf } from '../../policy/jail/jail-error.ts';
+import { errnoOf, translated } from '../../policy/jail/jail-error.ts';
 import { partsOf } from '../../policy/jail/path-parts.ts';
 import { findRoot, inFolder } from '../../policy/jail/walk.ts';
 import { isHarmlessForPrograms } from '../../policy/permissions/command/shell-variables.ts';
@@ -32,7 +32,7 @@ export function execBuiltins(grants: BuiltinGrants, use: BuiltinUse, define: Def
     const parts = cwd === '' ? [] : partsOf(cwd);
     await call.ask(requestOf(cmd, args, { cwd: join(root.path, ...parts), names: Object.keys(extra), shell: grants.shell === true }));
     // Held open while the program is started: what its path leads to by then does not matter.
-    const child = await inFolder(root, parts, async (folder) => startCommand(command, folder));
+    const child = await translated(inFolder(root, parts, async (folder) => startCommand(command, folder)));
     return shown(await endOfCommand(child, command).catch((thrown: unknown) => failed(thrown, call)));
   });
   return { run };

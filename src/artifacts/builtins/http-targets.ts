@@ -48,7 +48,7 @@ export function httpTargets(grants: BuiltinGrants): HttpTargets {
 }
 
 function readUrl(text: string, base: URL | undefined, call: BuiltinCall): URL {
-  if (!URL.canParse(text, base)) throw call.error('"url" is not a URL');
+  if (!URL.canParse(text, base?.href)) throw call.error('"url" is not a URL');
   const url = new URL(text, base);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw call.error('only http and https are allowed');
   if (url.username !== '' || url.password !== '') throw call.error('a user and a password in a URL are not allowed: use a header');
