@@ -26,6 +26,7 @@ import { recordOf } from './record.ts';
 import { resultOfReport, runTool, type RunToolOptions } from './run-tool.ts';
 import { createServices } from './services.ts';
 import type { TurnMemory } from './turns.ts';
+import { bindContext } from './under-way.ts';
 import type { ShownTools } from './shown-tools.ts';
 
 export interface DispatcherParts extends Omit<LifecycleParts, 'maxPreviewBytes' | 'keepOpen'>, Pick<ApprovalParts, 'approvals'> {
@@ -157,7 +158,7 @@ function contextsFor(
 ): RunToolOptions['contextFor'] {
   return (call, signal, report) => {
     const { callId, turn } = call;
-    return Object.freeze({
+    const context = Object.freeze({
       callId,
       turn,
       signal,
@@ -168,6 +169,7 @@ function contextsFor(
       logger,
       call: callFrom(call, signal),
     });
+    return bindContext(context, call);
   };
 }
 

@@ -1,0 +1,75 @@
+// What every part of the parser needs: the token ahead, and a way to complain.
+
+import type { Expression, NameNode } from './ast.ts';
+import type { Position } from './frame.ts';
+import type { Scanner, Token } from './scanner.ts';
+import { describeToken, type TokenKind } from './tokens.ts';
+
+/** Brackets, suites and operators inside one another: reading them recurses. */
+const MAX_NESTING = 400;
+/** Levels of a tree: a chain like `a + b + c` is read in a loop and makes one level with each operator. */
+const MAX_DEPTH = 500;
+
+export class Cursor {
+  protected readonly scanner: Scanner;
+  protected token: Token;
+  private nesting = 0;
+
+  constructor(scanner: Scanner) {
+    this.scanner = scanner;
+    this.token = scanner.next();
+  }
+
+  protected at(...kinds: readonly TokenKind[]): boolean {
+    return kinds.includes(this.token.kind);
+  }
+
+  /** Goes on to the next token and answers where the last one began. */
+  protected next(): Position {
+    const { position } = this.token;
+    this.token = this.scanner.next();
+    return position;
+  }
+
+  protected consume(kind: TokenKind): Position {
+    if (!this.at(kind)) this.fail(`got ${describeToken(this.token.kind)}, want ${describeToken(kind)}`);
+    return this.next();
+  }
+
+  /** Complains, as a rule behind the token ahead. */
+  protected fail(message: string, position?: Position): never {
+    return this.scanner.fail(message, position);
+  }
+
+  /** Reads something that can hold itself. */
+  protected nested<T>(read: () => T): T {
+    if (++this.nesting > MAX_NESTING) this.fail('nested too deeply');
+    const result = read();
+    this.nesting--;
+    return result;
+  }
+
+  /** The depth of a tree above others. */
+  protected depthOver(...children: readonly ({ readonly depth: number } | null)[]): number {
+    const depth = 1 + children.reduce((most, child) => Math.max(most, child?.depth ?? 0), 0);
+    if (depth > MAX_DEPTH) this.fail('nested too deeply');
+    return depth;
+  }
+
+  protected name(): NameNode {
+    if (!this.at('identifier')) this.fail('not an identifier');
+    const name = String(this.token.value);
+    return { kind: 'name', name, start: this.next(), depth: 1, binding: null };
+  }
+
+  protected endsList(): boolean {
+    return this.at('end of file', 'newline', '=', '}', ']', ')', ';');
+  }
+}
+
+/** The expression inside any parentheses. */
+export function unparenthesised(node: Expression): Expression {
+  let inner = node;
+  while (inner.kind === 'paren') inner = inner.inner;
+  return inner;
+}

@@ -1,0 +1,62 @@
+// Number literals.
+
+import type { TokenKind } from './tokens.ts';
+import { Float } from './values.ts';
+
+/** A literal at an index of the source; `problem` says why it is none. */
+export interface NumberLiteral {
+  readonly kind: TokenKind;
+  readonly length: number;
+  readonly value: number | bigint | Float;
+  readonly problem?: string;
+  /** Whether the problem is told where the literal begins, and not where it ends. */
+  readonly atStart?: boolean;
+}
+
+const PREFIXED = /0(?:[xX][0-9a-fA-F]*|[oO][0-7]*|[bB][01]*)/y;
+const DECIMAL = /(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]*)?/y;
+
+export function scanNumber(text: string, index: number): NumberLiteral {
+  PREFIXED.lastIndex = index;
+  const prefixed = PREFIXED.exec(text)?.[0];
+  if (prefixed !== undefined) return prefixedLiteral(prefixed);
+  DECIMAL.lastIndex = index;
+  const decimal = DECIMAL.exec(text)?.[0] ?? '';
+  return /[.eE]/.test(decimal) ? floatLiteral(decimal) : decimalLiteral(decimal);
+}
+
+const RADIX_NAMES: Readonly<Record<string, string>> = { x: 'hex', o: 'octal', b: 'binary' };
+
+function prefixedLiteral(literal: string): NumberLiteral {
+  const letter = literal.charAt(1).toLowerCase();
+  const base = { kind: 'int literal', length: literal.length };
+  if (literal.length === 2) {
+    return { ...base, value: 0, problem: `invalid ${RADIX_NAMES[letter] ?? ''} literal`, atStart: letter === 'x' };
+  }
+  const value = BigInt(literal.toLowerCase());
+  // Octal and binary literals are at most 64 bits wide, as in the reference.
+  if (letter !== 'x' && value > 0x7fff_ffff_ffff_ffffn) return { ...base, value: 0, problem: 'invalid int literal', atStart: true };
+  return { ...base, value: normalised(value) };
+}
+
+function decimalLiteral(literal: string): NumberLiteral {
+  const base = { kind: 'int literal', length: literal.length };
+  if (/^0[0-9]*[1-9]/.test(literal)) {
+    if (/^[0-7]+$/.test(literal)) {
+      return { ...base, value: 0, problem: `obsolete form of octal literal; use 0o${literal.slice(1)}` };
+    }
+    return { ...base, value: 0, problem: 'invalid int literal', atStart: true };
+  }
+  return { ...base, value: normalised(BigInt(literal)) };
+}
+
+function floatLiteral(literal: string): NumberLiteral {
+  const value = Number(literal);
+  const base = { kind: 'float literal', length: literal.length, value: new Float(value) };
+  return Number.isFinite(value) ? base : { ...base, problem: 'invalid float literal' };
+}
+
+function normalised(value: bigint): number | bigint {
+  const small = Number(value);
+  return Number.isSafeInteger(small) ? small : value;
+}
