@@ -33,8 +33,9 @@ export const definer =
     const clock = use.clock ?? systemClock;
     const startedAt = clock.monotonic();
     const record = (outcome: BuiltinRecord['outcome']) => use.record({ builtin, outcome, durationMs: clock.monotonic() - startedAt });
-    const { signal, abort, unlink } = linkAbort(info.signal);
-    const unfollow = followAbort(use.signal, () => abort(use.signal.reason));
+    const linked = linkAbort(info.signal);
+    const { signal } = linked;
+    const unfollow = followAbort(use.signal, () => linked.abort(use.signal.reason));
     let isRefused = false;
     const ask = async (request: ProposedRequest): Promise<void> => {
       isRefused = true;
@@ -51,7 +52,7 @@ export const definer =
       throw shownError(builtin, thrown);
     } finally {
       unfollow();
-      unlink();
+      linked.unlink();
     }
   };
 

@@ -178,7 +178,7 @@ describe('every built-in', () => {
 
   it('tells a script nothing of an error that was not made for it, and lets an ending pass', async () => {
     const thrown = (error: unknown) =>
-      useBuiltins({}, { tasks: { poll: () => Promise.reject(error as Error), await: async () => null } }).call('task.poll', ['t']);
+      useBuiltins({}, { tasks: { poll: () => Promise.reject(error), await: async () => null } }).call('task.poll', ['t']);
 
     await expect(thrown(Object.assign(new Error('token canary'), { config: 'canary' }))).rejects.toThrow(/^task\.poll: failed$/);
     await expect(thrown(new StopScript({ a: 1 }))).rejects.toMatchObject({ name: 'StopScript', value: { a: 1 } });
