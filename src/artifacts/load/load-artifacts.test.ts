@@ -145,6 +145,20 @@ describe('the built-ins of a script', () => {
   });
 });
 
+describe('a tool that runs in the background', () => {
+  it('answers with a task at once, and brings along the tools that ask after it', async () => {
+    const { tools } = await load(tool('async: true', ...script('return 6 * 7')));
+    const governed = governTools({ tools, layers: [] });
+    const started = await governed.call({ name: 'try_it', arguments: {} });
+    const { task_id: taskId } = started.result as { readonly task_id: string };
+    const ended = await governed.call({ name: 'task_await', arguments: { task_id: taskId } });
+
+    expect(tools.names).toEqual(['try_it', 'task_poll', 'task_await', 'task_cancel']);
+    expect(started).toMatchObject({ ok: true, result: { status: 'running' } });
+    expect(ended.renderedResult).toContain('42');
+  });
+});
+
 describe('loadArtifacts', () => {
   it('offers the bodies of its tools as context', async () => {
     const files = {

@@ -10,6 +10,9 @@ import type { BuiltinGrants } from '../builtins/builtin-use.ts';
 import { createScriptCaches } from '../builtins/script-cache.ts';
 import { effectiveGrants } from '../effective-grants.ts';
 import { createScriptPool, type ScriptPool } from '../sandbox/script-pool.ts';
+import { asyncTool } from '../tasks/async-tool.ts';
+import { createTaskBoard, type TaskBoard } from '../tasks/task-board.ts';
+import { taskTools } from '../tasks/task-tools.ts';
 import { type ArtifactHandler, toolFrom } from '../script-tool.ts';
 import { errorsOf, inOrder } from '../validate/validate-artifacts.ts';
 import { type Collected, collectArtifacts, invalidArtifacts } from './collect-artifacts.ts';
@@ -57,8 +60,16 @@ export async function loadArtifacts(dir: string, options: LoadArtifactsOptions =
   const { hooks } = collected;
   if (problems.some(({ severity }) => severity === 'error')) throw invalidArtifacts(problems, dir);
   checkHandlers(collected.tools, options.handlers ?? {});
-  const { pool, close } = poolFor(options.pool);
-  const tools = createRegistry(toolsFrom(collected, options, pool), { names: options.lenient === true ? 'mcp' : 'portable' });
+  const { pool, close: closePool } = poolFor(options.pool);
+  // Tools that run in the background bring along those that ask after them.
+  const board = collected.tools.some((tool) => tool.async) ? createTaskBoard() : null;
+  const close = async (): Promise<void> => {
+    await board?.close();
+    await closePool();
+  };
+  const tools = createRegistry([...toolsFrom(collected, options, pool, board), ...(board === null ? [] : taskTools(board))], {
+    names: options.lenient === true ? 'mcp' : 'portable',
+  });
   return Object.freeze({
     tools,
     hooks: Object.freeze([...hooks]),
@@ -68,11 +79,21 @@ export async function loadArtifacts(dir: string, options: LoadArtifactsOptions =
   });
 }
 
-function toolsFrom({ tools, root }: Collected, { handlers = {}, grants }: LoadArtifactsOptions, pool: ScriptPool): readonly Tool[] {
+function toolsFrom(
+  { tools, root }: Collected,
+  { handlers = {}, grants }: LoadArtifactsOptions,
+  pool: ScriptPool,
+  board: TaskBoard | null,
+): readonly Tool[] {
   const caches = createScriptCaches();
   return tools.map((artifact) => {
     const handler = Object.hasOwn(handlers, artifact.name) ? handlers[artifact.name] : undefined;
-    return toolFrom(artifact, { pool, grants: effectiveGrants(root, artifact.grants, grants), cache: caches.for(artifact.name) }, handler);
+    const tool = toolFrom(
+      artifact,
+      { pool, grants: effectiveGrants(root, artifact.grants, grants), cache: caches.for(artifact.name) },
+      handler,
+    );
+    return artifact.async && board !== null ? asyncTool(tool, board) : tool;
   });
 }
 
