@@ -55,7 +55,7 @@ assert.deepEqual(counted.result, [
 ]);
 assert.equal(greeted.result, 'Hello, Ada!');
 assert.equal(project.context.startsWith('## count_words'), true);
-// #endregion
+// #endregion load
 console.log(counted.renderedResult);
 
 const refused = await governed.call({ name: 'count_words', arguments: { path: '../../etc/passwd' } });
@@ -74,7 +74,7 @@ assert.deepEqual(
   problems.map(({ rule, severity }) => [rule, severity]),
   [['no-handler', 'warning']],
 );
-// #endregion
+// #endregion validate
 assert.equal('no-handler' in LINT_RULES && HOOK_EVENTS.includes('tool.pre'), true);
 
 // #region mistakes
@@ -86,5 +86,5 @@ const thrown: unknown = await loadArtifacts(folder).catch((error: unknown) => er
 
 assert.equal(isAlliumError(thrown, 'ERR_INVALID_ARTIFACT'), true);
 console.log((thrown as Error).message);
-// #endregion
+// #endregion mistakes
 await rm(folder, { recursive: true });
