@@ -44,7 +44,7 @@ await writeFile(join(folder, 'notes/play.txt'), 'to be or not to be');
 
 // #region load
 const pool = createScriptPool({ size: 1 });
-const project = await loadArtifacts(folder, { pool, handlers: { send_greeting: ({ name }) => `Hello, ${String(name)}!` } });
+const project = await loadArtifacts(folder, { pool, handlers: { send_greeting: ({ name }) => ['Hello', name] } });
 const governed = governTools({ tools: project.tools, layers: [] });
 const counted = await governed.call({ name: 'count_words', arguments: { path: 'play.txt', top: 2 } });
 const greeted = await governed.call({ name: 'send_greeting', arguments: { name: 'Ada' } });
@@ -53,7 +53,7 @@ assert.deepEqual(counted.result, [
   { word: 'be', count: 2 },
   { word: 'to', count: 2 },
 ]);
-assert.equal(greeted.result, 'Hello, Ada!');
+assert.deepEqual(greeted.result, ['Hello', 'Ada']);
 assert.equal(project.context.startsWith('## count_words'), true);
 // #endregion load
 console.log(counted.renderedResult);

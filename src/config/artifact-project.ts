@@ -24,9 +24,9 @@ export async function artifactProject(folder: string): Promise<{ readonly file: 
   if (!isFolder || hasConfig(folder) || !PLACES.some((place) => existsSync(join(folder, place)))) return null;
   const { loadArtifacts } = await import('../artifacts/index.ts');
   // Wrong files throw here, with their own lines.
-  const { hooks, close } = await loadArtifacts(folder);
-  await close();
-  const layers = hooks.length === 0 ? [] : [{ hooks: { dir: folder } }];
+  const loaded = await loadArtifacts(folder);
+  await loaded.close();
+  const layers = loaded.hooks.length === 0 ? [] : [{ hooks: { dir: folder } }];
   // Nobody wrote this, so nothing in it has a place.
   const source = { data: { version: 1, layers, tools: [{ artifacts: folder }] }, mistakes: [], positionOf: () => null };
   return { file: join(folder, 'allium.yaml'), source };

@@ -77,7 +77,7 @@ async function toolsOf(entry: unknown, place: Place): Promise<Registry> {
   if (!checkData(source, 'a source of tools', entry, path, report)) return createRegistry();
   // The schema has just said which members there are, and of which kind.
   const { prefix, only, except, module } = entry as SourceEntry;
-  const found = await foundBy(entry as SourceEntry, place);
+  const found = await foundBy(entry, place);
   if (found === null) return createRegistry();
   const taken = found.filter(
     ({ name }) => (only === undefined || matchesTool(only, name)) && (except === undefined || !matchesTool(except, name)),

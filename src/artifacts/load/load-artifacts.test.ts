@@ -81,7 +81,7 @@ describe('a tool with a script', () => {
 
   it('ends with its own time limit, and works the next time', async () => {
     const { tools } = await load(
-      tool('timeout_ms: 300', ...script('for i in range(args.get("n", 1) * 1000000000): pass', 'return 1'), 'extra: pass'),
+      tool('timeout_ms: 2500', ...script('for i in range(args.get("n", 1) * 1000000000): pass', 'return 1'), 'extra: pass'),
     );
     const governed = governTools({ tools, layers: [] });
 
