@@ -15,6 +15,7 @@ export default defineConfig({
       { find: /^allium\/receipts$/, replacement: here('src/receipts/index.ts') },
       { find: /^allium\/otel$/, replacement: here('src/otel/index.ts') },
       { find: /^allium\/config$/, replacement: here('src/config/index.ts') },
+      { find: /^allium\/artifacts$/, replacement: here('src/artifacts/index.ts') },
       { find: /^allium\/mcp$/, replacement: here('src/mcp/index.ts') },
       { find: /^allium\/host-bridge$/, replacement: here('src/executors/host-bridge/index.ts') },
       { find: /^allium\/acp$/, replacement: here('src/adapters/acp/index.ts') },

@@ -6,6 +6,7 @@ import * as middleware from '../middleware/index.ts';
 import { DEFAULT_LIMITS } from '../src/dispatch/limits.ts';
 import * as a2a from '../src/adapters/a2a/index.ts';
 import * as acp from '../src/adapters/acp/index.ts';
+import * as artifacts from '../src/artifacts/index.ts';
 import * as config from '../src/config/index.ts';
 import * as hostBridge from '../src/executors/host-bridge/index.ts';
 import * as allium from '../src/index.ts';
@@ -144,6 +145,7 @@ describe('the docs', () => {
     ['allium/otel', otel],
     ['allium/config', config],
     ['allium/mcp', mcp],
+    ['allium/artifacts', artifacts],
     ['allium/host-bridge', hostBridge],
     ['allium/acp', acp],
     ['allium/a2a', a2a],

@@ -76,6 +76,9 @@ export type { MemoryClaimsOptions } from './stores/memory-claims.ts';
 export { memoryClaims } from './stores/memory-claims.ts';
 export type { MemoryCountersOptions } from './stores/memory-counters.ts';
 export { memoryCounters } from './stores/memory-counters.ts';
+export type { MemoryTasksOptions } from './stores/memory-tasks.ts';
+export { memoryTasks } from './stores/memory-tasks.ts';
+export type { NewTask, TaskAnswer, TaskEnding, TaskRecord, TaskState, TaskStore } from './stores/task-store.ts';
 
 // The onion
 export type { ComposedCaller, ComposeOptions } from './core/compose.ts';
@@ -103,6 +106,7 @@ export { canonicalJson } from './core/canonical.ts';
 export type { HashKey, HashOptions } from './core/hash-canonical.ts';
 export { canonicalHasher, hashCanonical } from './core/hash-canonical.ts';
 export type { ToolCallAuditEvent, ToolCallEvent, ToolCallProgressEvent, ToolCallUpdateEvent, ToolEvent } from './core/wire.ts';
+export type { TaskEvent } from './core/task-event.ts';
 export { fromWire, toWire } from './core/wire.ts';
 
 // Tools
@@ -119,6 +123,9 @@ export { toToolMessage } from './tools/providers/tool-message.ts';
 export type { Registry, RegistryOptions, ToolCapabilities } from './tools/registry.ts';
 export { createRegistry } from './tools/registry.ts';
 export type {
+  BackgroundOwner,
+  BackgroundRuns,
+  BackgroundUpdate,
   HiddenArgument,
   HiddenSource,
   Invocation,

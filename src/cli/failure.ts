@@ -11,7 +11,8 @@ export function failureCode(error: unknown, { stderr, env }: Pick<CliIo, 'stderr
   const debugs = (env.ALLIUM_DEBUG ?? '') !== '';
   const text = error instanceof Error ? error.message : String(error);
   // A file may have many mistakes, each with a line of its own.
-  if (isAlliumError(error, 'ERR_INVALID_CONFIG')) stderr.write(`${`allium: ${text}`.split('\n').map(lineOf).join('\n')}\n`);
+  if (isAlliumError(error, 'ERR_INVALID_CONFIG') || isAlliumError(error, 'ERR_INVALID_ARTIFACT'))
+    stderr.write(`${`allium: ${text}`.split('\n').map(lineOf).join('\n')}\n`);
   else if (isExpected) stderr.write(`${lineOf(`allium: ${text}`)}\n`);
   else if (file !== null) stderr.write(`${lineOf(`allium: ${file}`)}\n`);
   else stderr.write(`${lineOf(`allium: unexpected: ${text.split('\n')[0] ?? ''}`)}${debugs ? '' : ' (ALLIUM_DEBUG=1 shows where)'}\n`);

@@ -16,6 +16,7 @@ import { addProxy } from './proxy.ts';
 import { addReceipts } from './receipts.ts';
 import { addSchema } from './schema.ts';
 import { addServe } from './serve.ts';
+import { addValidate } from './validate.ts';
 import { versionOf } from './version.ts';
 import { addWrap } from './wrap.ts';
 
@@ -26,6 +27,7 @@ const COMMANDS: readonly AddCommand[] = [
   addInit,
   addExplain,
   addCall,
+  addValidate,
   addProxy,
   addServe,
   addWrap,

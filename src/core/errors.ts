@@ -35,6 +35,7 @@ export const ERROR_CODES = Object.freeze({
   ERR_INVALID_RECORDING: 'A file that was given as a recording is not one.',
   ERR_UNUSED_ANSWERS: 'A replay was closed before every recorded answer was asked for.',
   ERR_INVALID_CONFIG: 'A file that describes a stack is missing, unreadable or wrong.',
+  ERR_INVALID_ARTIFACT: 'A project has no such folder, or a Markdown file of it that describes tools or hooks is wrong.',
   ERR_CLIENT_CONFIG: 'The configuration of an MCP client cannot be read, is not understood, or cannot be replaced. It was not changed.',
   ERR_INVALID_SCENARIO: 'A scenario file is missing, unreadable, wrong, or could not fail.',
   ERR_JAIL: 'A path was refused by a jail, or what it names cannot be reached inside it.',
@@ -64,6 +65,8 @@ export interface ErrorDetails {
   readonly line?: number;
   readonly column?: number;
   readonly traceback?: readonly TracebackLine[];
+  /** Everything that is wrong with files that somebody wrote. */
+  readonly problems?: readonly FileProblem[];
 }
 
 /** One open call of a script. */
@@ -72,6 +75,16 @@ export interface TracebackLine {
   readonly file: string;
   readonly line: number;
   readonly column: number;
+}
+
+/** What is wrong with a file, and where: lines and columns are counted from 1. */
+export interface FileProblem {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly severity: 'error' | 'warning';
+  readonly rule: string;
+  readonly message: string;
 }
 
 export class AlliumError extends Error {

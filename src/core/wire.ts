@@ -5,6 +5,7 @@ import type { ExecutorKind, ToolProgress } from './call.ts';
 import { isAlliumError } from './errors.ts';
 import { isObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH, notJson, snapshot } from './json.ts';
 import type { Executed } from './status.ts';
+import type { TaskEvent } from './task-event.ts';
 
 /**
  * Members that hold somebody else's data: their own names are converted, nothing inside them is, because what a model, a
@@ -152,13 +153,13 @@ function spell(name: string): Spellings {
 }
 
 /** Which call an event is about. */
-interface EventCall {
+export interface EventCall {
   readonly sessionId: string;
   readonly toolCallId: string;
   readonly toolName: string;
 }
 
-interface WireCall {
+export interface WireCall {
   readonly session_id: string;
   readonly tool_call_id: string;
   readonly tool_name: string;
@@ -195,15 +196,15 @@ export interface ToolCallAuditEvent extends WireCall {
 }
 
 /** What a listener gets. */
-export type ToolEvent = ToolCallEvent | ToolCallUpdateEvent | ToolCallProgressEvent | ToolCallAuditEvent;
+export type ToolEvent = ToolCallEvent | ToolCallUpdateEvent | ToolCallProgressEvent | ToolCallAuditEvent | TaskEvent;
 
-const wireCall = ({ sessionId, toolCallId, toolName }: EventCall): WireCall => ({
+export const wireCall = ({ sessionId, toolCallId, toolName }: EventCall): WireCall => ({
   session_id: sessionId,
   tool_call_id: toolCallId,
   tool_name: toolName,
 });
 
-/** Frozen, like all four. Each takes exactly the fields it names: a result spread into it leaks nothing. */
+/** Frozen, like all of them. Each takes exactly the fields it names: a result spread into it leaks nothing. */
 export const toolCallEvent = (call: EventCall): ToolCallEvent =>
   Object.freeze({ type: 'tool_call', ...wireCall(call), status: 'pending' } as const);
 

@@ -18,6 +18,11 @@ import { comeBack, recordOf } from './record.ts';
 /** Deepest chain of tools that call tools. */
 export const MAX_NESTING = 8;
 
+const ADMISSION = 'admission';
+
+/** Told from a layer of the host's that has the same name. */
+export const isAdmission = ({ name, caller }: ToolLayer): boolean => name === ADMISSION && silentLayers.has(caller);
+
 /** A layer that writes an audit line only when it turned a call away, or would have. */
 function silentLayer(name: string, caller: ToolCaller, tooLate: TooLate): ToolLayer {
   silentLayers.add(caller);
@@ -42,7 +47,7 @@ export function admissionLayer(options: AdmissionOptions): ToolLayer {
     record.admitted = call.toolArgs;
     return withStripped(call, await next(call));
   };
-  return silentLayer('admission', caller, inadmissible);
+  return silentLayer(ADMISSION, caller, inadmissible);
 }
 
 /** What a call that ran elsewhere would have come to here. Nobody was shown what layers add to a schema, so that is not asked for. */
@@ -111,8 +116,8 @@ export function limitLayer({ limits, perRun, perSession, gate, onStart }: LimitO
     if (nesting > MAX_NESTING) return refuse(call, 'limit_exceeded', `Tools called each other more than ${MAX_NESTING} deep.`);
     const spent = take(call);
     if (spent !== null) return refuse(call, 'limit_exceeded', `No more calls: ${spent}. Finish with what you have.`);
-    // What a tool calls itself rides on the tool's place.
-    const seat = nesting > 0 ? RIDING : await takeSeat(gate, call.signal);
+    // What a tool calls itself rides on the tool's place, and what runs in the background would keep others from asking after it.
+    const seat = nesting > 0 || recordOf(call).isBackground ? RIDING : await takeSeat(gate, call.signal);
     if (seat === null) return cancelled(call);
     onStart(call, seat);
     const result = await next(call);

@@ -15,8 +15,9 @@ import { inherited } from '../core/nested-terms.ts';
 import { linkAbort } from '../core/signal.ts';
 import { termsOf } from '../core/terms.ts';
 import type { Tool, ToolContext, ToolExecutor, ToolRequest } from '../tools/tool.ts';
-import { admissionLayer, entryLayer, limitLayer, withStripped } from './admission.ts';
+import { admissionLayer, entryLayer, isAdmission, limitLayer, withStripped } from './admission.ts';
 import { type ApprovalParts, createApprovals, type Reentry } from './approvals.ts';
+import { backgroundStarter } from './background.ts';
 import type { HiddenSources } from './hidden-arguments.ts';
 import { type LifecycleParts, runLifecycle, startedEvent } from './lifecycle.ts';
 import { createCallCounter, createGate, type ResolvedLimits, type Seat } from './limits.ts';
@@ -25,6 +26,7 @@ import { recordOf } from './record.ts';
 import { resultOfReport, runTool, type RunToolOptions } from './run-tool.ts';
 import { createServices } from './services.ts';
 import type { TurnMemory } from './turns.ts';
+import { bindContext } from './under-way.ts';
 import type { ShownTools } from './shown-tools.ts';
 
 export interface DispatcherParts extends Omit<LifecycleParts, 'maxPreviewBytes' | 'keepOpen'>, Pick<ApprovalParts, 'approvals'> {
@@ -57,7 +59,7 @@ export interface Dispatcher {
 type Resolve = (name: string, turn: Turn) => Tool | null;
 type Run = (call: ToolCall) => Promise<ToolResult>;
 
-type Extra = Partial<Pick<Opening, 'nesting' | 'over' | 'terms' | 'seat' | 'resumption'>>;
+type Extra = Partial<Pick<Opening, 'nesting' | 'over' | 'terms' | 'seat' | 'resumption' | 'isBackground'>>;
 
 export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const { clock, createId, turns, shown, limits, layers, standing } = parts;
@@ -74,11 +76,11 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     // What has happened is written down also for a caller that has gone.
     const abort = linkAbort(extra.over === undefined ? options.signal : undefined);
     const turn = turnOf(options.turn);
-    const { nesting = 0, over = null, terms = null, seat = null, resumption = null } = extra;
+    const { nesting = 0, over = null, terms = null, seat = null, resumption = null, isBackground = false } = extra;
     const { onProgress } = options;
     // What ran elsewhere need not have been offered here.
     const tool = over === null ? resolve(request.name, turn) : (shown.get(request.name) ?? null);
-    const opening = { turn, signal: abort.signal, tool, nesting, over, terms, seat, resumption };
+    const opening = { turn, signal: abort.signal, tool, nesting, over, terms, seat, resumption, isBackground };
     try {
       const call = openCall(request, onProgress === undefined ? opening : { ...opening, onProgress }, opens);
       return await runLifecycle(call, run, ends);
@@ -90,10 +92,19 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const stack = governedStack(parts, resolve);
   const governed = composeToolCallers(stack, { clock, createId });
   const observed = composeToolCallers(stack.map(observedLayer), { clock, createId });
+  const startBehind = backgroundStarter({
+    ...{ hub: parts.hub, clock, createId, closing: calls.closing },
+    layers: stack.filter((layer) => layer.observes === true || layer.scrub !== undefined || isAdmission(layer)),
+    runBehind: (request, options, extra) => calls.addBehind(() => start(request, options, (call) => governed(call, bottom), extra)),
+  });
+  const runOrStart: Run = (call) => {
+    const background = recordOf(call).tool?.background;
+    return background === undefined ? governed(call, bottom) : startBehind(call, background);
+  };
   const contextFor = contextsFor(parts, (call, signal) => (request) => {
     const { terms } = call[SLOT];
     const extra = { nesting: stateOf(call).nesting + 1, terms: terms === null ? null : inherited(terms) };
-    return start(request, { signal, turn: call.turn }, (nested) => governed(nested, bottom), extra);
+    return start(request, { signal, turn: call.turn }, runOrStart, extra);
   });
   const services = createServices({ shown, limits, standing, contextFor: (call) => contextFor(call, call.signal, call.report) });
   const bottom = toolRunner(parts, resolve, contextFor);
@@ -112,8 +123,13 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
 
   return {
     turnOf,
-    call: (request, options = {}, seat = null) => calls.add(() => start(request, options, (call) => governed(call, bottom), { seat })),
-    resume: (id, decision, options = {}) => calls.add(() => approvals.resume(id, decision, reenter(options), options.signal)),
+    call: (request, options = {}, seat = null) => calls.add(() => start(request, options, runOrStart, { seat })),
+    resume: (id, decision, options = {}) =>
+      calls.add(async () => {
+        const result = await approvals.resume(id, decision, reenter(options), options.signal);
+        await shown.get(result.toolName)?.background?.resumed(result.toolCallId, result);
+        return result;
+      }),
     observe: (request, output, options = {}) =>
       calls.add(() => start(request, options, (call) => observed(call, ranElsewhere), { over: { output, executor: 'provider_native' } })),
     drain: calls.drain,
@@ -142,7 +158,7 @@ function contextsFor(
 ): RunToolOptions['contextFor'] {
   return (call, signal, report) => {
     const { callId, turn } = call;
-    return Object.freeze({
+    const context = Object.freeze({
       callId,
       turn,
       signal,
@@ -153,6 +169,7 @@ function contextsFor(
       logger,
       call: callFrom(call, signal),
     });
+    return bindContext(context, call);
   };
 }
 
@@ -167,20 +184,34 @@ function toolRunner(parts: DispatcherParts, resolve: Resolve, contextFor: RunToo
   };
 }
 
-function callsUnderWay(): { add: (start: () => Promise<ToolResult>) => Promise<ToolResult>; drain: () => Promise<void> } {
+interface CallsUnderWay {
+  readonly add: (start: () => Promise<ToolResult>) => Promise<ToolResult>;
+  /** What a call under way has started. It is let in until that call has ended too, so that each one gets its ending. */
+  readonly addBehind: (start: () => Promise<ToolResult>) => Promise<ToolResult>;
+  readonly drain: () => Promise<void>;
+  /** Aborts what nobody waits for; everything else comes to its own end. */
+  readonly closing: AbortSignal;
+}
+
+function callsUnderWay(): CallsUnderWay {
   const underWay = new Set<Promise<unknown>>();
+  const closing = new AbortController();
   let closed = false;
+  const add = (start: () => Promise<ToolResult>): Promise<ToolResult> => {
+    const running = start();
+    const done = running.catch(() => {}).finally(() => underWay.delete(done));
+    underWay.add(done);
+    return running;
+  };
   return {
-    add(start) {
-      if (closed) return Promise.reject(new AlliumError('ERR_CLOSED', 'this dispatcher was closed and takes no more calls'));
-      const running = start();
-      const done = running.catch(() => {}).finally(() => underWay.delete(done));
-      underWay.add(done);
-      return running;
-    },
+    closing: closing.signal,
+    add: (start) =>
+      closed ? Promise.reject(new AlliumError('ERR_CLOSED', 'this dispatcher was closed and takes no more calls')) : add(start),
+    addBehind: add,
     async drain() {
       closed = true;
-      await Promise.all(underWay);
+      closing.abort(new AlliumError('ERR_CLOSED', 'the dispatcher was closed'));
+      while (underWay.size > 0) await Promise.all(underWay);
     },
   };
 }

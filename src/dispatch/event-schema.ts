@@ -14,7 +14,7 @@ const event = (
 ): JsonSchema =>
   closed(
     {
-      type: only(type, 'Which of the four events this is.'),
+      type: only(type, 'Which of the events this is.'),
       session_id: text('The session of the call.'),
       tool_call_id: text('The id of the call. It joins the events of one call, and joins them with receipts and spans.'),
       tool_name: text('The tool that was asked for.'),
@@ -31,6 +31,12 @@ const ENDING: Readonly<Record<string, JsonSchema>> = {
   error_category: text('What went wrong, as a code: the status of a refusal, or something finer.'),
   executor: oneOf(EXECUTORS, 'What runs the tool.'),
   duration_ms: milliseconds('How long the tool took, in milliseconds.'),
+};
+
+const TASK: Readonly<Record<string, JsonSchema>> = {
+  task_id: text('The task, which is the id of the call that runs it.'),
+  status: oneOf(['running', 'waiting', 'completed', 'failed', 'cancelled'], 'The stage of the task.'),
+  content: text('What it came to, as the model would read it.'),
 };
 
 const PROGRESS = open(
@@ -53,6 +59,7 @@ export const EVENT_SCHEMA: JsonSchema = snapshotObject({
     { $ref: '#/$defs/tool_call_update' },
     { $ref: '#/$defs/tool_call_progress' },
     { $ref: '#/$defs/tool_call_audit' },
+    { $ref: '#/$defs/task' },
   ],
   $defs: {
     tool_call: event('tool_call', { status: only('pending', 'The stage of the call.') }, 'A call has come in.'),
@@ -66,5 +73,6 @@ export const EVENT_SCHEMA: JsonSchema = snapshotObject({
     tool_call_audit: event('tool_call_audit', { audit: AUDIT_SCHEMA, receipt: BARE_RECEIPT }, 'What the layers said about a call.', [
       'receipt',
     ]),
+    task: event('task', TASK, 'A tool that runs in the background has started, waits for somebody, or has ended.', ['content']),
   },
 });

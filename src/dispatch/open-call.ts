@@ -37,6 +37,8 @@ export interface Opening extends Omit<CallOptions, 'signal' | 'turn'> {
   /** Who ran the call elsewhere, and what came of it; `null` for one that is yet to run. */
   readonly over: { readonly output: unknown; readonly executor: ExecutorKind } | null;
   readonly seat: Seat | null;
+  /** It runs behind a call that has been answered. */
+  readonly isBackground: boolean;
   /** What was decided about this call before, and where that left off. */
   readonly resumption: Resumption | null;
 }
@@ -69,12 +71,12 @@ const isTurn = (turn: unknown): boolean =>
 
 /** Makes the call. Arguments that cannot be used are noted for admission, so that observing layers see the call too. */
 export function openCall(request: ToolRequest, opening: Opening, parts: DispatcherParts & { readonly services: CallServices }): ToolCall {
-  const { tool, turn, signal, nesting, over, seat, resumption } = opening;
+  const { tool, turn, signal, nesting, over, seat, resumption, isBackground } = opening;
   const { args: sent, problem } = readArguments(request.arguments, parts.limits);
   const { args, stripped } = tool === null ? { args: sent, stripped: 0 } : stripHidden(tool, sent);
   const record: DispatchRecord = {
     ...{ tool, problem, hiddenStripped: stripped, output: over?.output, admitted: null, done: false, reported: 0, isAside: false },
-    seats: seat === null ? [] : [seat],
+    ...{ seats: seat === null ? [] : [seat], opened: args, isBackground },
     report: (progress) => tell(call, record, progress, opening, parts),
   };
   const call = createCall(

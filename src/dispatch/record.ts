@@ -11,6 +11,10 @@ export interface DispatchRecord {
   /** What is wrong with the arguments before any schema is asked. */
   readonly problem: string | null;
   readonly hiddenStripped: number;
+  /** What was asked for, before any layer. */
+  readonly opened: JsonObject;
+  /** It was started by another call that has been answered: it takes no place from those that somebody waits for. */
+  readonly isBackground: boolean;
   /** Tells the host of progress, past every layer. */
   readonly report: (progress: ToolProgress) => void;
   /** What a tool that ran elsewhere answered. */

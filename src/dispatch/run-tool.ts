@@ -14,6 +14,7 @@ import { failureDetails, isToolOutput, type Tool, type ToolContext, type ToolExe
 import { invalidArgsText } from './admission.ts';
 import { type HiddenSources, hiddenValues, maskSecrets, withoutSecrets } from './hidden-arguments.ts';
 import { type DispatchRecord, recordOf } from './record.ts';
+import { withUses } from './under-way.ts';
 import { type Ending, type Ran, runWithin } from '../core/run-within.ts';
 
 /** How long a tool that was stopped may take to say what it did. */
@@ -43,7 +44,7 @@ export async function runTool(call: ToolCall, tool: Tool, options: RunToolOption
     return options.executorFor(tool).execute({ tool, args: Object.freeze(parsed.value), context });
   });
   if (misfit !== null) return fail(call, 'schema_violation', null, invalidArgsText(call, misfit), { executed: 'no' });
-  return bounded(call, resultOf(call, tool, ending, secrets), options.maxResultBytes);
+  return withUses(call, bounded(call, resultOf(call, tool, ending, secrets), options.maxResultBytes));
 }
 
 /** Makes a result of what is reported about a tool that ran elsewhere: what it answered, or an error that says how it failed. */

@@ -75,6 +75,39 @@ export interface Tool extends ToolSpec {
   readonly parse?: (args: Readonly<Record<string, unknown>>) => Promise<ParsedArgs>;
   readonly proposedRequests?: (args: JsonObject, context: ToolContext) => readonly JsonObject[] | Promise<readonly JsonObject[]>;
   readonly execute?: (args: Readonly<Record<string, unknown>>, context: ToolContext) => unknown;
+  /** Answers calls at once and runs the tool behind them. The dispatcher sees to it that each run is governed like any call. */
+  readonly background?: BackgroundRuns;
+}
+
+/** What a tool that runs in the background is started for. */
+export interface BackgroundOwner {
+  readonly toolName: string;
+  /** The call that started it. */
+  readonly callId: string;
+  readonly sessionId: string;
+}
+
+/** What somebody who listens hears of it. */
+export interface BackgroundUpdate {
+  readonly taskId: string;
+  readonly status: 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled';
+  /** The text the model would read, once there is an answer. */
+  readonly text?: string;
+}
+
+/** The port behind tools whose calls are answered before they have run. */
+export interface BackgroundRuns {
+  /**
+   * Starts `run` under an id of its own and answers what the call comes to, without waiting. The run goes through the whole stack and is
+   * to be stopped by its signal. Throws where no more can be started.
+   */
+  start(
+    owner: BackgroundOwner,
+    run: (id: string, signal: AbortSignal) => Promise<ToolResult>,
+    tell: (update: BackgroundUpdate) => void,
+  ): JsonValue | Promise<JsonValue>;
+  /** A run that had waited for somebody was taken up elsewhere, and this is what came of it. */
+  resumed(id: string, result: ToolResult): void | Promise<void>;
 }
 
 export type ParsedArgs =

@@ -10,7 +10,7 @@ import { policyOf } from '../ambient-policy.ts';
 import { findingOf } from './finding.ts';
 import type { PermissionChecker } from './permission.ts';
 import { nameOfChecker } from './evaluate.ts';
-import { requestsOf } from './proposals.ts';
+import { lateRequest, requestsOf } from './proposals.ts';
 import { type Approved, askPermission, isApproved } from './ask-permission.ts';
 import { cancelledBefore, denied, undecidable } from './permission-endings.ts';
 
@@ -105,6 +105,28 @@ async function checkPermissions(call: ToolCall, sets: readonly PermissionSet[]):
   const asked = await askPermission(call, requests, finding, { policy: digestOf(call, sets), expiresMs: shortest(sets) });
   if (asked.approval !== undefined) reports.set(stateOf(call), { ...report, approval: asked.approval });
   return asked.entered;
+}
+
+/**
+ * What a tool asks for while it runs, held to the same checkers as what it proposed before. Answers why not, or `null` where it may go
+ * on. Somebody who has to be asked is asked at once: a call that has begun does not wait, so nobody's answer is a no.
+ */
+export async function refusalOfLate(call: ToolCall, proposed: unknown): Promise<string | null> {
+  const sets = termsOf(call).gates.flatMap((gate) => setsOf.get(gate) ?? []);
+  let requests: Awaited<ReturnType<typeof requestsOf>>;
+  try {
+    requests = [lateRequest(call, proposed)];
+  } catch {
+    return 'what it is about to do could not be told';
+  }
+  const finding = await findingOf(call, requests, sets);
+  if (call.signal.aborted) return 'the call was cancelled';
+  if (finding.decision === 'allow') return null;
+  if (finding.decision === 'deny') return finding.reason ?? `a rule forbids ${requests[0]?.kind ?? 'it'}`;
+  const { entered } = await askPermission(call, requests, finding, { policy: digestOf(call, sets), expiresMs: shortest(sets) });
+  if (entered === null) return null;
+  // Whoever edits the call now is too late: it runs.
+  return 'status' in entered ? (entered.error ?? 'it was not approved') : 'it was approved for other arguments';
 }
 
 function approvalSoFar(call: ToolCall): Pick<PermissionReport, 'approval'> {

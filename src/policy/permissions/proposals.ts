@@ -16,6 +16,9 @@ export async function requestsOf(call: ToolCall): Promise<readonly PermissionReq
   return [{ kind: 'tool.call' } as const, ...proposed.map(readProposal)].map((request) => requestOf(call, request));
 }
 
+/** One request that a tool makes while it runs. Throws for what is no request. */
+export const lateRequest = (call: ToolCall, proposed: unknown): PermissionRequest => requestOf(call, readProposal(snapshot(proposed)));
+
 /** Fields of a request that would stand for the call itself are the call's. */
 const requestOf = (call: ToolCall, proposed: ProposedRequest): PermissionRequest =>
   // A custom request has members of any name, which its type cannot tell from these three.

@@ -1,0 +1,34 @@
+/** How the scripts of hooks are run, and what they can reach. The engine is loaded with the first of them. */
+
+import type { JsonObject, JsonValue } from '../../src/index.ts';
+import type { Hook } from './hook.ts';
+import type { HostTree, ScriptPool, ScriptRequest, ScriptText } from './seam.ts';
+
+export interface ScriptUse {
+  /** The value of an expression over these names. It reaches nothing of the host. */
+  evaluate(expression: ScriptText, names: Readonly<Record<string, JsonValue>>, signal: AbortSignal): Promise<JsonValue>;
+  /** What `handle` answers. `record` is told which built-ins it used. */
+  handle(hook: Hook, args: readonly JsonValue[], signal: AbortSignal, record: (use: JsonObject) => void): Promise<JsonValue>;
+  close(): Promise<void>;
+}
+
+/** What a script of a hook finds beside the language. */
+export type BuiltinsFor = (hook: Hook, signal: AbortSignal, record: (use: JsonObject) => void) => Readonly<Record<string, HostTree>>;
+
+export interface ScriptUseOptions {
+  readonly pool: () => Promise<ScriptPool>;
+  readonly builtins: () => Promise<BuiltinsFor>;
+  readonly deadlineMs: number;
+}
+
+const LIBRARIES = ['json', 're', 'string', 'hash', 'time'] as const;
+
+export function scriptUse({ pool, builtins, deadlineMs }: ScriptUseOptions): Omit<ScriptUse, 'close'> {
+  const run = async ({ source, ...place }: ScriptText, rest: Pick<ScriptRequest, 'entry' | 'predeclared' | 'signal'>) =>
+    (await (await pool()).run({ source, ...place, libraries: LIBRARIES, deadlineMs, ...rest })).value;
+  return {
+    evaluate: (expression, names, signal) => run(expression, { entry: { expression: expression.source, names }, signal }),
+    handle: async (hook, args, signal, record) =>
+      run(hook.script, { entry: { call: 'handle', args }, predeclared: (await builtins())(hook, signal, record), signal }),
+  };
+}

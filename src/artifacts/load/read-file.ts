@@ -1,0 +1,104 @@
+/** One file becomes tools and hooks. Never throws for what stands in it. */
+
+import { posix } from 'node:path';
+import { describeThrown, isAlliumError } from '../../core/errors.ts';
+import type { Jail } from '../../policy/jail/jail.ts';
+import type { ArtifactProblem, HookArtifact, Position, ToolArtifact } from '../artifact.ts';
+import { decodeText } from './decode-text.ts';
+import type { FoundFile } from './find-files.ts';
+import { MAX_FRONTMATTER, parseFrontmatter, TOO_DEEP, TOO_MANY_ALIASES } from './frontmatter.ts';
+import { readBundle } from './read-bundle.ts';
+import type { ToolsPolicy } from './read-harness.ts';
+import { readHook } from './read-hook.ts';
+import { readTool } from './read-tool.ts';
+import type { FileScope } from './scope.ts';
+import { splitFrontmatter } from './split-frontmatter.ts';
+
+/** Larger than any tool somebody wrote. */
+export const MAX_FILE_BYTES = 1_048_576;
+
+export interface FileContents {
+  readonly tools: readonly ToolArtifact[];
+  readonly hooks: readonly HookArtifact[];
+  readonly policy: ToolsPolicy | null;
+  readonly problems: readonly ArtifactProblem[];
+}
+
+const TOP: Position = { line: 1, column: 1 };
+
+/** Reads a file of the project through its jail. */
+export async function readArtifactFile(root: Jail, found: FoundFile, lenient: boolean): Promise<FileContents> {
+  const problem = (message: string): FileContents => only({ file: found.path, ...TOP, severity: 'error', rule: 'file', message });
+  try {
+    const bytes = await readBounded(root, found.path);
+    return bytes === null ? problem(`the file is larger than ${MAX_FILE_BYTES} bytes`) : readArtifact(bytes, found, lenient);
+  } catch (thrown) {
+    if (!isAlliumError(thrown, 'ERR_JAIL')) throw thrown;
+    return problem(`the file cannot be read: ${thrown.message.replace(/^jail: /, '')}`);
+  }
+}
+
+const only = (problem: ArtifactProblem): FileContents => ({ tools: [], hooks: [], policy: null, problems: [problem] });
+
+async function readBounded(root: Jail, path: string): Promise<Buffer | null> {
+  const handle = await root.open(path);
+  try {
+    if ((await handle.stat()).size > MAX_FILE_BYTES) return null;
+    const bytes = await handle.readFile();
+    // It may have grown between the two looks.
+    return bytes.length > MAX_FILE_BYTES ? null : bytes;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** What the bytes of a file say. Problems are in the order of the file. */
+export function readArtifact(bytes: Buffer, { path, role }: FoundFile, lenient: boolean): FileContents {
+  const problems: ArtifactProblem[] = [];
+  const told = new Set<string>();
+  const report: FileScope['report'] = ({ line, column }, message, rule = 'format', severity = 'error') => {
+    // What is shared by an alias is read once for each use.
+    const key = `${line}:${column}:${message}`;
+    if (!told.has(key)) problems.push({ file: path, line, column, severity, rule, message });
+    told.add(key);
+  };
+  let contents: Omit<FileContents, 'problems'> = { tools: [], hooks: [], policy: null };
+  try {
+    contents = read(bytes, { path, role }, lenient, report);
+  } catch (thrown) {
+    report(TOP, excessOf(thrown), 'excess');
+  }
+  return { ...contents, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column) };
+}
+
+/** Nesting that is deeper than the stack, and bombs of aliases: the parser notices those that it expands itself. */
+function excessOf(thrown: unknown): string {
+  if (thrown instanceof RangeError) return TOO_DEEP;
+  return thrown instanceof ReferenceError ? TOO_MANY_ALIASES : describeThrown(thrown);
+}
+
+function read(bytes: Buffer, { path, role }: FoundFile, lenient: boolean, report: FileScope['report']): Omit<FileContents, 'problems'> {
+  const nothing = { tools: [], hooks: [], policy: null };
+  const text = decodeText(bytes);
+  if (typeof text !== 'string') {
+    report(text, 'the file is not UTF-8 text', 'encoding');
+    return nothing;
+  }
+  const split = splitFrontmatter(text, lenient);
+  if ('message' in split) {
+    report(split, split.message, 'frontmatter');
+    return nothing;
+  }
+  if (split.frontmatter.length > MAX_FRONTMATTER) {
+    report({ line: split.firstLine, column: 1 }, `the frontmatter is longer than ${MAX_FRONTMATTER} characters`, 'excess');
+    return nothing;
+  }
+  const frontmatter = parseFrontmatter(split.frontmatter, split.firstLine, (at, message) => report(at, message, 'yaml'));
+  if (frontmatter === null) return nothing;
+  const scope: FileScope = { file: path, lenient, frontmatter, report };
+  if (role === 'bundle' || role === 'harness') return readBundle(scope, role === 'harness');
+  const naming = { name: posix.basename(path, '.md'), at: { line: split.firstLine - 1, column: 1 }, isEntry: false, body: split.body };
+  if (role === 'tool') return { ...nothing, tools: [readTool(scope, frontmatter.members, naming)] };
+  const hook = readHook(scope, frontmatter.members, naming, 0);
+  return { ...nothing, hooks: hook === null ? [] : [hook] };
+}
