@@ -1,7 +1,7 @@
 /** A hook: a script that has a say about an event, as a file or a host describes it. */
 
 import { checkOptions, expected, type Expectation, type JsonObject } from '../../src/index.ts';
-import type { ScriptText } from './seam.ts';
+import type { ScriptText } from '../../src/artifacts/index.ts';
 
 export interface HookDefinition {
   readonly kind?: 'hook';

@@ -2,7 +2,7 @@
 
 import type { JsonObject, JsonValue } from '../../src/index.ts';
 import type { Hook } from './hook.ts';
-import type { HostTree, ScriptPool, ScriptRequest, ScriptText } from './seam.ts';
+import type { HostTree, ScriptPool, ScriptRequest, ScriptText } from '../../src/artifacts/index.ts';
 
 export interface ScriptUse {
   /** The value of an expression over these names. It reaches nothing of the host. */
