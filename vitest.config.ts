@@ -20,6 +20,8 @@ export default defineConfig({
       { find: /^allium\/host-bridge$/, replacement: here('src/executors/host-bridge/index.ts') },
       { find: /^allium\/acp$/, replacement: here('src/adapters/acp/index.ts') },
       { find: /^allium\/a2a$/, replacement: here('src/adapters/a2a/index.ts') },
+      // Threads cannot run the sources as they are.
+      { find: /^\.\/worker-entry\.ts$/, replacement: here('src/artifacts/sandbox/worker-entry.fixture.ts') },
       { find: /^allium\/conformance$/, replacement: here('conformance/index.ts') },
     ],
   },

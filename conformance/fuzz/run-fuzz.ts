@@ -1,5 +1,6 @@
 /** The command behind `npm run fuzz`. */
 
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { describeThrown } from '../../src/core/errors.ts';
 import { fuzzDispatch } from './fuzz-dispatch.ts';
@@ -7,18 +8,22 @@ import { fuzzOnion } from './fuzz-onion.ts';
 import { fuzzPolicies } from './fuzz-policies.ts';
 import { fuzzRules } from './fuzz-rules.ts';
 import { checkThenOpen, raceJail } from './jail-race.ts';
+import { oracleProblem, startOracle } from '../starlark/oracle.ts';
+import { fuzzStarlark, type StarlarkFuzzFigures } from '../starlark/fuzz-starlark.ts';
 
 const HELP = `Sends random calls through random stacks, then through dispatchers with random stacks, and checks what must hold. Then opens files
 in a jail while another process swaps links under it, and the same with an opener that checks first and opens then. Then asks random rules about random calls,
-here and in Cedar, and compares the decisions. Last combines random pairs of policies, which may only tighten.
+here and in Cedar, and compares the decisions. Then combines random pairs of policies, which may only tighten. Last runs random Starlark programs
+here and in the native interpreter, where that can be built, and compares the outcomes.
 
-usage: npm run fuzz -- [--calls N] [--seed S] [--opens N] [--decisions N] [--pairs N]
+usage: npm run fuzz -- [--calls N] [--seed S] [--opens N] [--decisions N] [--pairs N] [--starlark N]
 
   --calls N       calls of each kind (default 1000000)
   --seed S        the same seed gives the same run (default 1)
   --opens N       files opened in the jail (default 200000)
   --decisions N   decisions compared with Cedar (default 100000)
   --pairs N       pairs of policies (default 1000000)
+  --starlark N    Starlark programs (default 20000); when this is the only number given, nothing else runs
 
 Exits with 1 on a violation, with 2 on a wrong option.
 example: npm run fuzz -- --calls 50000 --seed 7
@@ -29,8 +34,14 @@ if (values.help === true) {
   process.stdout.write(HELP);
   process.exit(0);
 }
-const calls = wholeNumber('calls', values.calls ?? '1000000');
 const seed = wholeNumber('seed', values.seed ?? '1');
+const programs = wholeNumber('starlark', values.starlark ?? '20000');
+if (values.starlark !== undefined && [values.calls, values.opens, values.decisions, values.pairs].every((value) => value === undefined)) {
+  const starlark = await comparePrograms();
+  process.stdout.write(`${JSON.stringify({ seed, starlark }, null, 2)}\n`);
+  process.exit(starlark === null || starlark.differences.length > 0 ? 1 : 0);
+}
+const calls = wholeNumber('calls', values.calls ?? '1000000');
 const opens = wholeNumber('opens', values.opens ?? '200000');
 const decisions = wholeNumber('decisions', values.decisions ?? '100000');
 const pairs = wholeNumber('pairs', values.pairs ?? '1000000');
@@ -38,7 +49,16 @@ const pairs = wholeNumber('pairs', values.pairs ?? '1000000');
 function readOptions() {
   try {
     const text = { type: 'string' } as const;
-    return parseArgs({ options: { calls: text, seed: text, opens: text, decisions: text, pairs: text, help: { type: 'boolean' } } }).values;
+    const options = {
+      calls: text,
+      seed: text,
+      opens: text,
+      decisions: text,
+      pairs: text,
+      starlark: text,
+      help: { type: 'boolean' },
+    } as const;
+    return parseArgs({ options }).values;
   } catch (error) {
     process.stderr.write(`${describeThrown(error)}\nnpm run fuzz -- --help shows what there is\n`);
     process.exit(2);
@@ -64,6 +84,20 @@ function progressOf(what: string, total: number): (done: number) => void {
   };
 }
 
+/** The differences themselves are printed as programs; a JSON text of them could not be read. */
+async function comparePrograms(): Promise<StarlarkFuzzFigures | null> {
+  const problem = oracleProblem();
+  if (problem !== null) {
+    process.stdout.write(`Starlark programs are not compared: ${problem}\n`);
+    return null;
+  }
+  const oracle = await startOracle(resolve(import.meta.dirname, '../../..'));
+  const figures = await fuzzStarlark({ programs, seed, oracle, onProgress: progressOf('Starlark programs', programs) });
+  await oracle.close();
+  for (const difference of figures.differences) process.stdout.write(`${difference}\n\n`);
+  return figures;
+}
+
 const onion = await fuzzOnion({ calls, seed, onProgress: progressOf('calls through the onion', calls) });
 const dispatch = await fuzzDispatch({ calls, seed, onProgress: progressOf('calls through dispatchers', calls) });
 
@@ -71,14 +105,18 @@ const jailed = await raceJail({ opens, onProgress: progressOf('opens in the jail
 const naive = await raceJail({ opens, opener: checkThenOpen, onProgress: progressOf('opens after a check', opens) });
 const rules = fuzzRules({ decisions, seed, onProgress: progressOf('decisions of rules', decisions) });
 const policies = fuzzPolicies({ pairs, seed, onProgress: progressOf('pairs of policies', pairs) });
+const starlark = await comparePrograms();
 
-process.stdout.write(`${JSON.stringify({ seed, onion, dispatch, jailed, naive, rules, policies }, null, 2)}\n`);
+process.stdout.write(`${JSON.stringify({ seed, onion, dispatch, jailed, naive, rules, policies, starlark }, null, 2)}\n`);
 const hasLeft = jailed.escapes > 0 || jailed.outsideChanged;
 // A race nobody loses proves nothing; a short one may go well by chance.
 const isBlind = opens >= 100_000 && naive.escapes === 0;
 if (isBlind) process.stdout.write('Even an opener that checks first and opens then stayed inside: the race proves nothing.\n');
 const violations = { ...onion.violations, ...dispatch.violations, ...policies.violations };
-if (Object.keys(violations).length > 0 || hasLeft || isBlind || rules.differences.length > 0) {
-  process.stdout.write(`Repeat it with --seed ${seed} --calls ${calls} --opens ${opens} --decisions ${decisions} --pairs ${pairs}\n`);
+const differences = [...rules.differences, ...(starlark?.differences ?? [])];
+if (Object.keys(violations).length > 0 || hasLeft || isBlind || differences.length > 0) {
+  process.stdout.write(
+    `Repeat it with --seed ${seed} --calls ${calls} --opens ${opens} --decisions ${decisions} --pairs ${pairs} --starlark ${programs}\n`,
+  );
   process.exitCode = 1;
 }

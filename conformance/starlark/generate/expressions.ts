@@ -75,6 +75,6 @@ export function callOf(context: Context, { name, parameters }: Callable, depth: 
   if (mistakes === 1) made.push(`${parameters[0]?.name ?? 'nothing'}=1`);
   if (mistakes === 2) made.push('unknown_name=1');
   if (mistakes === 3) made.push(`*${expression(context, 'list', 0)}`);
-  if (mistakes === 4) made.push(`**${expression(context, 'dict', 0)}`);
+  if (mistakes === 4) made.push(`**${random.oneIn(2) ? expression(context, 'dict', 0) : `{"${parameters[0]?.name ?? 'nothing'}": 1}`}`);
   return `${name}(${made.join(', ')})`;
 }

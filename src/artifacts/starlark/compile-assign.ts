@@ -56,7 +56,15 @@ export function compileTarget(compiler: Compiler, node: Expression, position: Po
         setAttribute(target, node.name);
       };
     }
-    default:
+    case 'binary':
+    case 'call':
+    case 'comprehension':
+    case 'conditional':
+    case 'dict':
+    case 'lambda':
+    case 'literal':
+    case 'slice':
+    case 'unary':
       throw new Error(`not a target: ${node.kind}`);
   }
 }

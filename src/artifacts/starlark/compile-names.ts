@@ -82,7 +82,11 @@ export function compileWrite(compiler: Compiler, node: NameNode): Assign {
       return (frame, value) => {
         frame.globals.values[index] = value;
       };
-    default:
-      throw new Error(`unresolved name ${node.name}`);
+    case 'free':
+    case 'predeclared':
+    case 'universal':
+    case 'undefined':
+    case undefined:
+      throw new Error(`not a variable of this function: ${node.name}`);
   }
 }

@@ -70,7 +70,12 @@ export function arithmetic(operator: BinaryOperator, left: Evaluate, right: Eval
     case '|':
     case '^':
       return bits(operator, left, right, position);
-    default:
+    case '/':
+    case '+':
+    case '<<':
+    case '>>':
+    case 'in':
+    case 'not in':
       return (frame) => {
         const x = left(frame);
         return slow(frame, position, operator, x, right(frame));

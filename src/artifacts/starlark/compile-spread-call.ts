@@ -2,7 +2,7 @@
 
 import type { Argument, CallNode } from './ast.ts';
 import { multipleValues } from './bind-arguments.ts';
-import { invoke } from './call.ts';
+import { enter, invoke } from './call.ts';
 import type { Compiler, Evaluate } from './code.ts';
 import { StarlarkError } from './errors.ts';
 import { elementsOf } from './iterate.ts';
@@ -69,13 +69,18 @@ function spreadEntries(thread: Thread, target: Value, named: Map<string, Value>,
   for (const [key, value] of entries.map) {
     // All keys are strings: `mapping` has looked.
     const name = key as string;
-    if (named.has(name)) throw twice(target, name);
+    if (named.has(name)) throw twice(thread, target, name);
     named.set(name, value);
   }
 }
 
-function twice(target: Value, name: string): StarlarkError {
-  if (target instanceof StarlarkFunction) return multipleValues(target.code.signature.name, name);
+function twice(thread: Thread, target: Value, name: string): StarlarkError {
+  if (target instanceof StarlarkFunction) {
+    // It is the called function that refuses them: its call is open when the error is located.
+    enter(thread, target);
+    return multipleValues(target.code.signature.name, name);
+  }
   const callee = target instanceof Builtin ? target.name : typeName(target);
+  if (callee === 'dict' || callee === 'update') return new StarlarkError(`${callee}: duplicate keyword arg: "${name}"`);
   return new StarlarkError(`${callee}: got multiple values for keyword argument "${name}"`);
 }

@@ -51,15 +51,23 @@ export class Cursor {
 
   /** The depth of a tree above others. */
   protected depthOver(...children: readonly ({ readonly depth: number } | null)[]): number {
-    const depth = 1 + children.reduce((most, child) => Math.max(most, child?.depth ?? 0), 0);
+    return this.checkDepth(1 + children.reduce((most, child) => Math.max(most, child?.depth ?? 0), 0));
+  }
+
+  protected checkDepth(depth: number): number {
     if (depth > MAX_DEPTH) this.fail('nested too deeply');
     return depth;
   }
 
   protected name(): NameNode {
     if (!this.at('identifier')) this.fail('not an identifier');
-    const name = String(this.token.value);
+    const name = this.text();
     return { kind: 'name', name, start: this.next(), depth: 1, binding: null };
+  }
+
+  /** The token's value, where it is a name or a string. */
+  protected text(): string {
+    return typeof this.token.value === 'string' ? this.token.value : '';
   }
 
   protected endsList(): boolean {

@@ -28,10 +28,16 @@ function bytesOf(value: Int): number {
   return Math.ceil(value.toString(16).length / 2);
 }
 
-/** Accounts a result before it is made; large ones take steps too, as making them takes time. */
+/** Accounts a result before it is made; large ones take steps too, as products and digits take more time than they are long. */
 function accountInt(thread: Thread, bytes: number): void {
   thread.account(bytes);
-  if (bytes > 2 * SMALL_BYTES) thread.step(Math.ceil(bytes / 8));
+  if (bytes > 2 * SMALL_BYTES) thread.step(Math.ceil((bytes / 8) ** 1.5));
+}
+
+/** An int's digits, accounted before they are written. */
+export function intText(thread: Thread, value: Int): string {
+  if (typeof value === 'bigint') accountInt(thread, bytesOf(value) * 2.5);
+  return String(value);
 }
 
 function accountSum(thread: Thread, x: Int, y: Int): void {

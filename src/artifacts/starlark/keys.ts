@@ -69,5 +69,7 @@ export function dictGet(dict: Dict, key: Value): Value | undefined {
 /** Sets an entry, accounted; throws for a key that cannot be one and for a dict that must not change. */
 export function dictSet(thread: Thread, dict: Dict, key: Value, value: Value): void {
   thread.account(2 * SLOT_BYTES + OBJECT_BYTES);
+  // That the dict must not change is told before what is wrong with the key.
+  if (typeof key !== 'string') dict.checkMutable('insert into');
   dict.put(typeof key === 'string' ? key : keyOf(key), key, value);
 }

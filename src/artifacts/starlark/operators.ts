@@ -58,7 +58,9 @@ function intOperation(thread: Thread, operator: Exclude<BinaryOperator, 'in' | '
     case '<<':
     case '>>':
       return shiftInt(thread, operator, x, y);
-    default:
+    case '&':
+    case '|':
+    case '^':
       return combineBits(thread, operator, x, y);
   }
 }
@@ -87,7 +89,13 @@ function floatOperation(operator: BinaryOperator, x: Int | Float, y: Int | Float
     case '%':
       if (b === 0) throw new StarlarkError('floating-point modulo by zero');
       return new Float(moduloFloats(a, b));
-    default:
+    case '&':
+    case '|':
+    case '^':
+    case '<<':
+    case '>>':
+    case 'in':
+    case 'not in':
       return undefined;
   }
 }

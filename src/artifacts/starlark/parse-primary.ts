@@ -136,11 +136,14 @@ export abstract class PrimaryParser extends Cursor {
 
   private comprehension(start: Position, body: ComprehensionNode['body'], end: string): Expression {
     const clauses: Clause[] = [];
-    while (!this.at(end)) clauses.push(this.clause(end));
+    while (!this.at(end)) {
+      clauses.push(this.clause(end));
+      this.checkDepth(clauses.length);
+    }
     this.next();
     const parts = clauses.flatMap((clause) => (clause.kind === 'if' ? [clause.condition] : [clause.target, clause.iterable]));
     // Each clause is a loop inside the one before it.
-    const depth = this.depthOver('entry' in body ? body.entry : body.element, ...parts) + clauses.length;
+    const depth = this.checkDepth(this.depthOver('entry' in body ? body.entry : body.element, ...parts) + clauses.length);
     return { kind: 'comprehension', body, clauses, start, depth };
   }
 

@@ -165,7 +165,7 @@ class Parser extends ExpressionParser {
   }
 
   private quotedName(): NameNode {
-    const name = String(this.token.value);
+    const name = this.text();
     // The name begins behind its quote.
     const start: Position = this.next() + 1;
     return { kind: 'name', name, start, depth: 1, binding: null };

@@ -41,7 +41,8 @@ export function compileStarlark(source: string, options: CompileOptions): Progra
     return compile(source, options);
   } catch (error) {
     if (error instanceof StarlarkError) for (const one of [error, ...error.also]) one.message = decodeText(one.message);
-    throw error;
+    // What is nested is counted when it is read; this is for a caller that is deep in its own stack already.
+    throw error instanceof RangeError ? new StarlarkError('nested too deeply', { kind: 'syntax' }) : error;
   }
 }
 

@@ -2,6 +2,8 @@
 
 import { decodeCodepoint } from './bytes.ts';
 import { StarlarkError } from './errors.ts';
+import { intText } from './ints.ts';
+import { floatText } from './library/float-text.ts';
 import type { Thread } from './thread.ts';
 import { Builtin, Dict, Float, List, Module, Range, StarlarkFunction, Tuple, typeName, type Value } from './values.ts';
 
@@ -20,7 +22,8 @@ export function str(thread: Thread, value: Value): string {
   return typeof value === 'string' ? value : repr(thread, value);
 }
 
-function write(thread: Thread, value: Value, path: readonly Value[]): string {
+/** `path` is the containers around the value: a stack, as copies would cost more than the text. */
+function write(thread: Thread, value: Value, path: Value[]): string {
   if (path.length > MAX_DEPTH) throw new StarlarkError('value is nested too deeply to be written');
   thread.step();
   if (value instanceof List || value instanceof Dict) return writeContainer(thread, value, path);
@@ -30,29 +33,30 @@ function write(thread: Thread, value: Value, path: readonly Value[]): string {
   return text;
 }
 
-function writeContainer(thread: Thread, value: List | Dict, path: readonly Value[]): string {
+function writeContainer(thread: Thread, value: List | Dict, path: Value[]): string {
   const [open, close] = value instanceof List ? ['[', ']'] : ['{', '}'];
   if (path.includes(value)) return `${open}...${close}`;
-  const inner = [...path, value];
+  path.push(value);
   const parts: string[] = [];
-  if (value instanceof List) for (const item of value.items) parts.push(write(thread, item, inner));
-  else
-    for (const [key, item] of value.map) {
-      parts.push(`${write(thread, value.original(key), inner)}: ${write(thread, item, inner)}`);
-    }
+  if (value instanceof List) for (const item of value.items) parts.push(write(thread, item, path));
+  else {
+    for (const [key, item] of value.map) parts.push(`${write(thread, value.original(key), path)}: ${write(thread, item, path)}`);
+  }
+  path.pop();
   return `${open}${parts.join(', ')}${close}`;
 }
 
-function writeTuple(thread: Thread, tuple: Tuple, path: readonly Value[]): string {
-  const inner = [...path, tuple];
-  const parts = tuple.items.map((item) => write(thread, item, inner));
+function writeTuple(thread: Thread, tuple: Tuple, path: Value[]): string {
+  path.push(tuple);
+  const parts = tuple.items.map((item) => write(thread, item, path));
+  path.pop();
   return parts.length === 1 ? `(${parts.join('')},)` : `(${parts.join(', ')})`;
 }
 
 function writeScalar(thread: Thread, value: Exclude<Value, string | List | Dict | Tuple>): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
-  if (typeof value === 'number' || typeof value === 'bigint') return String(value);
+  if (typeof value === 'number' || typeof value === 'bigint') return intText(thread, value);
   if (value instanceof Float) return floatText(value.value);
   if (value instanceof StarlarkFunction) return `<function ${value.code.signature.name}>`;
   if (value instanceof Builtin) return builtinText(value);
@@ -68,18 +72,6 @@ function builtinText({ name, receiver }: Builtin): string {
 function rangeText({ start, stop, step }: Range): string {
   if (step !== 1) return `range(${start}, ${stop}, ${step})`;
   return start === 0 ? `range(${stop})` : `range(${start}, ${stop})`;
-}
-
-/** A float's shortest text: an exponent from 1e+06 up and below 1e-04, and always a sign that it is a float. */
-export function floatText(value: number): string {
-  if (Number.isNaN(value)) return 'nan';
-  if (!Number.isFinite(value)) return value > 0 ? '+inf' : '-inf';
-  if (Object.is(value, -0)) return '-0.0';
-  const [mantissa = '', exponentText = ''] = value.toExponential().split('e');
-  const exponent = Number(exponentText);
-  if (exponent < -4 || exponent >= 6) return `${mantissa}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
-  const text = String(value);
-  return text.includes('.') ? text : `${text}.0`;
 }
 
 const ESCAPES: ReadonlyMap<number, string> = new Map([
@@ -99,8 +91,10 @@ const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u;
 
 /** A byte string between double quotes; bytes that are not UTF-8 and code points that do not print are escaped. */
 export function quote(thread: Thread, text: string): string {
-  thread.account(text.length + 2);
-  if (PLAIN.test(text)) return `"${text}"`;
+  const plain = PLAIN.test(text);
+  // A byte can become four characters.
+  thread.account(plain ? text.length + 2 : text.length * 4);
+  if (plain) return `"${text}"`;
   let quoted = '"';
   for (let index = 0; index < text.length; ) {
     const [codepoint, size] = decodeCodepoint(text, index);

@@ -1,7 +1,9 @@
 // Gives each name its meaning and refuses what the dialect does not have.
 
-import type { Argument, Definition, Expression, FunctionScope, NameNode, Parameter, Statement } from './ast.ts';
+import type { Argument, Definition, Expression, FunctionScope, Statement } from './ast.ts';
 import type { Position } from './frame.ts';
+import { KIND_NAMES } from './kind-names.ts';
+import { misplaced, resolveParameters } from './resolve-parameters.ts';
 import { type KnownNames, Scopes } from './scopes.ts';
 
 /** What compiling needs to know of a whole module. */
@@ -25,25 +27,6 @@ export function resolveExpression(expression: Expression, known: KnownNames): Re
   resolver.expression(expression);
   return resolver.finish();
 }
-
-/** Kinds of expression as messages name them. */
-const KIND_NAMES: Readonly<Record<Expression['kind'], string>> = {
-  name: 'ident',
-  literal: 'literal',
-  list: 'listexpr',
-  tuple: 'tupleexpr',
-  dict: 'dictexpr',
-  comprehension: 'comprehension',
-  conditional: 'condexpr',
-  index: 'indexexpr',
-  slice: 'sliceexpr',
-  dot: 'dotexpr',
-  call: 'callexpr',
-  unary: 'unaryexpr',
-  binary: 'binaryexpr',
-  lambda: 'lambdaexpr',
-  paren: 'parenexpr',
-};
 
 class Resolver {
   private readonly scopes: Scopes;
@@ -96,7 +79,9 @@ class Resolver {
         return this.definition(statement.definition);
       case 'load':
         return this.load(statement);
-      default:
+      case 'if':
+      case 'for':
+      case 'while':
         return this.compound(statement);
     }
   }
@@ -167,7 +152,15 @@ class Resolver {
       case 'paren':
         this.target(target.inner, augmented);
         return;
-      default:
+      case 'binary':
+      case 'call':
+      case 'comprehension':
+      case 'conditional':
+      case 'dict':
+      case 'lambda':
+      case 'literal':
+      case 'slice':
+      case 'unary':
         this.fail(target.start, `can't assign to ${KIND_NAMES[target.kind]}`);
     }
   }
@@ -255,73 +248,8 @@ class Resolver {
     const scope: FunctionScope = { locals: [], free: [], keywordOnlyCount: 0, hasVarargs: false, hasKwargs: false };
     definition.scope = scope;
     this.scopes.inside(scope, () => {
-      this.parameters(definition.parameters, scope);
+      resolveParameters(this.scopes, definition.parameters, scope);
       this.statements(definition.body);
     });
-  }
-
-  /** Stars are bound last, so that the other parameters have the first slots. */
-  private parameters(parameters: readonly Parameter[], scope: FunctionScope): void {
-    let star: Parameter | undefined;
-    let doubleStar: Parameter | undefined;
-    let optional = false;
-    for (const parameter of parameters) {
-      const { kind, position } = parameter;
-      const after = `**${doubleStar?.name?.name ?? ''}`;
-      if (kind === '*') {
-        if (doubleStar !== undefined) this.fail(position, `* parameter may not follow ${after}`);
-        else if (star !== undefined) this.fail(position, 'multiple * parameters not allowed');
-        else star = parameter;
-      } else if (kind === '**') {
-        if (doubleStar !== undefined) this.fail(position, 'multiple ** parameters not allowed');
-        doubleStar = parameter;
-      } else {
-        const word = parameter.fallback === null ? 'required' : 'optional';
-        if (doubleStar !== undefined) this.fail(position, `${word} parameter may not follow ${after}`);
-        else if (star !== undefined) scope.keywordOnlyCount++;
-        else if (optional && word === 'required') this.fail(position, 'required parameter may not follow optional');
-        optional ||= word === 'optional';
-        this.parameterName(parameter.name, position);
-      }
-    }
-    this.stars(scope, star, doubleStar);
-  }
-
-  private stars(scope: FunctionScope, star: Parameter | undefined, doubleStar: Parameter | undefined): void {
-    if (star?.name) {
-      this.parameterName(star.name, star.name.start);
-      scope.hasVarargs = true;
-    } else if (star !== undefined && scope.keywordOnlyCount === 0) {
-      this.fail(star.position, 'bare * must be followed by keyword-only parameters');
-    }
-    if (doubleStar?.name) {
-      this.parameterName(doubleStar.name, doubleStar.name.start);
-      scope.hasKwargs = true;
-    }
-  }
-
-  private parameterName(name: NameNode | null, position: Position): void {
-    if (name !== null && this.scopes.bind(name)) this.fail(position, `duplicate parameter: ${name.name}`);
-  }
-}
-
-/** Why an argument may not stand where it does. */
-function misplaced(
-  { kind }: Argument,
-  seen: { readonly star: boolean; readonly doubleStar: boolean; readonly names: ReadonlySet<string> },
-): string | undefined {
-  switch (kind) {
-    case '**':
-      return seen.doubleStar ? 'multiple **kwargs not allowed' : undefined;
-    case '*':
-      if (seen.doubleStar) return '*args may not follow **kwargs';
-      return seen.star ? 'multiple *args not allowed' : undefined;
-    case 'named':
-      if (seen.doubleStar) return 'keyword argument may not follow **kwargs';
-      return seen.star ? 'keyword argument may not follow *args' : undefined;
-    case 'positional':
-      if (seen.star) return 'positional argument may not follow *args';
-      if (seen.doubleStar) return 'positional argument may not follow **kwargs';
-      return seen.names.size > 0 ? 'positional argument may not follow named' : undefined;
   }
 }

@@ -26,6 +26,9 @@ export interface KnownNames {
   readonly universal: ReadonlySet<string>;
 }
 
+/** Mistakes with a hint: each is looked for among all names of the file. */
+const MAX_HINTS = 20;
+
 export class Scopes {
   readonly errors: StarlarkError[] = [];
   readonly globals = new Map<string, Binding>();
@@ -141,6 +144,7 @@ export class Scopes {
   }
 
   private hint(name: string, from: Block): string {
+    if (this.errors.length >= MAX_HINTS) return '';
     const names = [...this.globals.keys()];
     for (let block: Block | null = from; block !== null; block = block.parent) names.push(...block.bindings.keys());
     const nearest = nearestName(name, names.sort());

@@ -152,7 +152,10 @@ export function typeName(value: Value): string {
       return 'int';
     case 'boolean':
       return 'bool';
-    default:
+    case 'object':
+    case 'function':
+    case 'symbol':
+    case 'undefined':
       return objectTypeName(value);
   }
 }
@@ -181,7 +184,10 @@ export function truth(value: Value): boolean {
       return value !== 0;
     case 'bigint':
       return true;
-    default:
+    case 'object':
+    case 'function':
+    case 'symbol':
+    case 'undefined':
       return objectTruth(value);
   }
 }

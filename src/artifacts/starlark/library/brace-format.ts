@@ -1,6 +1,5 @@
 // Texts with values put in by the method `format`.
 
-import { decodeText } from '../bytes.ts';
 import { StarlarkError } from '../errors.ts';
 import { repr, str } from '../repr.ts';
 import type { Thread } from '../thread.ts';
@@ -47,10 +46,10 @@ interface FieldArguments {
 function fieldText(thread: Thread, field: string, fields: FieldArguments): string {
   const { name, conversion, spec } = fieldParts(field);
   const value = fieldValue(name, fields);
-  if (spec !== '') throw new StarlarkError(`format spec features not supported in replacement fields: ${decodeText(spec)}`);
+  if (spec !== '') throw new StarlarkError(`format spec features not supported in replacement fields: ${spec}`);
   if (conversion === 's') return str(thread, value);
   if (conversion === 'r') return repr(thread, value);
-  throw new StarlarkError(`format: unknown conversion ${decodeText(repr(thread, conversion))}`);
+  throw new StarlarkError(`format: unknown conversion ${repr(thread, conversion)}`);
 }
 
 /** An exclamation mark is looked for first, also behind a colon: the reference reads fields so. */
@@ -71,7 +70,7 @@ function fieldValue(name: string, fields: FieldArguments): Value {
   if (isIndex(name)) return numberedValue(fields, 'manual', Number(name));
   const value = fields.kwargs?.get(name);
   if (value !== undefined) return value;
-  throw new StarlarkError(`format: ${missingField(decodeText(name))}`);
+  throw new StarlarkError(`format: ${missingField(name)}`);
 }
 
 /** Digits beyond an int of 64 bits are a name. */

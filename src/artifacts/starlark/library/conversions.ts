@@ -1,6 +1,6 @@
 // Built-ins that make a value of another type: bool, chr, float, hash, ord, repr, str, type.
 
-import { decodeCodepoint, decodeText, encodeCodepoint } from '../bytes.ts';
+import { decodeCodepoint, encodeCodepoint } from '../bytes.ts';
 import { StarlarkError } from '../errors.ts';
 import { asInt32, finiteFloat } from '../ints.ts';
 import { repr as textOf, str as plainTextOf } from '../repr.ts';
@@ -22,7 +22,8 @@ export const bool: BuiltinCall = (_thread, args, kwargs) => {
 };
 
 export const chr: BuiltinCall = (_thread, args, kwargs) => {
-  const codepoint = within('chr', () => asInt32(onlyArgument('chr', args, kwargs)));
+  const argument = onlyArgument('chr', args, kwargs);
+  const codepoint = within('chr', () => asInt32(argument));
   if (codepoint < 0) throw new StarlarkError(`chr: Unicode code point ${codepoint} out of range (<0)`);
   if (codepoint > 0x10ffff) {
     throw new StarlarkError(`chr: Unicode code point U+${codepoint.toString(16).toUpperCase()} out of range (>0x10FFFF)`);
@@ -50,7 +51,7 @@ function floatFromNumber(value: Value): number {
 function floatFromText(text: string): number {
   if (text === '') throw new StarlarkError('float: empty string');
   const number = parseFloatText(text);
-  if (number === undefined) throw new StarlarkError(`invalid float literal: ${decodeText(text)}`);
+  if (number === undefined) throw new StarlarkError(`invalid float literal: ${text}`);
   // Infinity by name is one; a number may not become it.
   if (Math.abs(number) === Number.POSITIVE_INFINITY && !/[yf]$/i.test(text)) throw new StarlarkError('floating-point number too large');
   return number;

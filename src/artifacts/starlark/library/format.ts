@@ -1,6 +1,6 @@
 // Texts with values put in by the `%` operator.
 
-import { decodeCodepoint, decodeText, encodeCodepoint } from '../bytes.ts';
+import { decodeCodepoint, encodeCodepoint } from '../bytes.ts';
 import { StarlarkError } from '../errors.ts';
 import { repr, str } from '../repr.ts';
 import type { Thread } from '../thread.ts';
@@ -64,7 +64,7 @@ class PercentReader {
     const key = this.format.slice(this.position + 1, close);
     if (!(this.operand instanceof Dict)) throw new StarlarkError('format requires a mapping');
     const value = this.operand.map.get(key);
-    if (value === undefined) throw new StarlarkError(`key not found: ${decodeText(key)}`);
+    if (value === undefined) throw new StarlarkError(`key not found: ${key}`);
     this.position = close + 1;
     return value;
   }
@@ -110,7 +110,7 @@ function converted(thread: Thread, verb: string, value: Value): string {
     case '%':
       return '%';
     default:
-      throw new StarlarkError(`unknown conversion %${verb}`);
+      throw new StarlarkError(`unknown conversion %${encodeCodepoint(verb.charCodeAt(0))}`);
   }
 }
 

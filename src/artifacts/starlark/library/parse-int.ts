@@ -1,6 +1,5 @@
 // int(): texts in any base, numbers and bools.
 
-import { decodeText } from '../bytes.ts';
 import { StarlarkError } from '../errors.ts';
 import { normalise } from '../ints.ts';
 import type { Thread } from '../thread.ts';
@@ -50,13 +49,21 @@ function parseInteger(thread: Thread, text: string, givenBase: number): number |
 }
 
 function refuse(text: string, base: number): never {
-  throw new StarlarkError(`int: invalid literal with base ${base}: ${decodeText(text)}`);
+  throw new StarlarkError(`int: invalid literal with base ${base}: ${text}`);
 }
 
 function areDigits(text: string, base: number): boolean {
   if (!/^[0-9a-zA-Z]+$/.test(text)) return false;
   for (let index = 0; index < text.length; index++) if (Number.parseInt(text.charAt(index), 36) >= base) return false;
   return true;
+}
+
+/** A decimal number that is known to have digits alone, and perhaps a minus. */
+export function parseDecimal(thread: Thread, text: string): number | bigint {
+  const small = Number(text);
+  if (Number.isSafeInteger(small)) return small + 0;
+  const value = digitsValue(thread, text.replace('-', ''), 10);
+  return normalise(text.startsWith('-') ? -value : value);
 }
 
 /** So many digits of any base are a safe number. */

@@ -45,7 +45,7 @@ function sortBy(thread: Thread, values: Value[], keys: readonly Value[], reverse
   chargeSort(thread, values.length);
   const sign = reverse ? -1 : 1;
   if (keys === values && values.every((value) => typeof value === 'number')) {
-    return values.sort((a, b) => sign * (Number(a) - Number(b)));
+    return values.sort((a, b) => sign * (a - b));
   }
   thread.account(values.length * SLOT_BYTES);
   const order = Uint32Array.from(values, (_, index) => index);

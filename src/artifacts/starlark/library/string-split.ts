@@ -42,7 +42,8 @@ function join(thread: Thread, separator: string, items: readonly Value[]): strin
   }
   accountText(thread, length);
   chargeWork(thread, items.length * 8 + length);
-  return items.join(separator);
+  // Each was seen to be a string.
+  return (items as readonly string[]).join(separator);
 }
 
 function splitMethod(name: 'split' | 'rsplit'): StringCall {

@@ -29,7 +29,7 @@ const getattr: BuiltinCall = (_thread, args, kwargs) => {
   const [value, name, absent] = getattrArguments(args, kwargs);
   const attribute = attributeOf(value, name);
   if (attribute !== undefined) return attribute;
-  if (absent === undefined) throw new StarlarkError(`getattr: ${typeName(value)} has no .${decodeText(name)} field or method`);
+  if (absent === undefined) throw new StarlarkError(`getattr: ${typeName(value)} has no .${name} field or method`);
   return absent;
 };
 
@@ -47,7 +47,7 @@ const printSeparator = named('print', [{ name: 'sep', kind: 'string', optional: 
 
 const fail: BuiltinCall = (thread, args, kwargs) => {
   const [separator = ' '] = failSeparator([], kwargs);
-  throw new StarlarkError(`fail: ${decodeText(written(thread, args, separator))}`, { kind: 'fail' });
+  throw new StarlarkError(`fail: ${written(thread, args, separator)}`, { kind: 'fail' });
 };
 
 const print: BuiltinCall = (thread, args, kwargs) => {

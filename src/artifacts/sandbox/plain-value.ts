@@ -1,0 +1,68 @@
+/** Values of the language as plain data, counted while they are taken apart. Runs in the worker. */
+
+import { MAX_JSON_DEPTH } from '../../core/json.ts';
+import { Dict, Float, fromStarlark, List, Range, StarlarkError, type Thread, Tuple, typeName, type Value } from '../starlark/index.ts';
+
+interface Taking {
+  readonly thread: Thread;
+  /** Whether what JSON cannot say may come out as JavaScript has it. */
+  readonly plain: boolean;
+}
+
+/** What each value weighs beside its text. */
+const VALUE_BYTES = 8;
+
+/**
+ * A copy that can be sent. Every part is paid for from the thread's budgets as often as it is met: a list that holds another twice
+ * is small here and doubles with every level there. Throws for what has no JSON form.
+ */
+export function plainValue(value: Value, taking: Taking, depth = 0): unknown {
+  taking.thread.step();
+  taking.thread.account(typeof value === 'string' ? VALUE_BYTES + value.length : VALUE_BYTES);
+  if (value === null || typeof value === 'boolean' || typeof value === 'number') return value;
+  if (typeof value === 'string') return fromStarlark(value);
+  if (typeof value === 'bigint') return bigValue(value, taking);
+  if (value instanceof Float) return floatValue(value, taking);
+  if (depth >= MAX_JSON_DEPTH) throw new StarlarkError(`the value nests deeper than ${MAX_JSON_DEPTH}, or holds itself`);
+  if (value instanceof List || value instanceof Tuple) return value.items.map((item) => plainValue(item, taking, depth + 1));
+  if (value instanceof Dict) return plainMembers(value, taking, depth);
+  if (value instanceof Range) return rangeItems(value, taking);
+  throw new StarlarkError(`${typeName(value)} has no JSON form`);
+}
+
+function bigValue(value: bigint, { plain }: Taking): bigint {
+  if (plain) return value;
+  throw new StarlarkError('an int of more than 53 bits has no JSON form that everybody reads alike: answer with str() of it');
+}
+
+function floatValue({ value }: Float, { plain }: Taking): number {
+  if (plain || Number.isFinite(value)) return value;
+  throw new StarlarkError('a float that is not finite has no JSON form');
+}
+
+function rangeItems({ start, step, length }: Range, { thread }: Taking): readonly number[] {
+  thread.step(length);
+  thread.account(length * VALUE_BYTES);
+  return Array.from({ length }, (_, index) => start + index * step);
+}
+
+function plainMembers(dict: Dict, taking: Taking, depth: number): Record<string, unknown> {
+  const members: Record<string, unknown> = {};
+  for (const [key, value] of dict.map) {
+    const name = memberName(dict.original(key), taking);
+    taking.thread.account(name.length);
+    setMember(members, name, plainValue(value, taking, depth + 1));
+  }
+  return members;
+}
+
+/** Assigning `__proto__` would set the prototype instead of a member. */
+export function setMember(members: Record<string, unknown>, name: string, value: unknown): void {
+  Object.defineProperty(members, name, { value, enumerable: true, configurable: true, writable: true });
+}
+
+function memberName(key: Value, { plain }: Taking): string {
+  if (typeof key === 'string') return String(fromStarlark(key));
+  if (plain && (typeof key === 'number' || typeof key === 'bigint')) return String(key);
+  throw new StarlarkError('a dict with keys that are no strings has no JSON form');
+}
