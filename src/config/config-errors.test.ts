@@ -105,9 +105,9 @@ describe('a mistake in a file', () => {
       '4:13: ./a.ts cannot be loaded: a module is not there',
     ],
     [
-      'artifacts',
+      'a project that is not there',
       file('version: 1', 'layers: []', 'tools:', '  - artifacts: ./tools'),
-      '4:5: this version has no loader for artifacts yet',
+      '4:16: ./tools: there is no such folder',
     ],
     [
       'an MCP server that is nowhere',

@@ -13,6 +13,7 @@ import {
 } from '../index.ts';
 import { isObject } from '../core/json.ts';
 import { inStateFolder, stateFolder } from '../core/state-folder.ts';
+import { artifactProject } from './artifact-project.ts';
 import { assemble, type Parts, type ProxySettings, type Settings } from './assemble.ts';
 import { describeStack, type StackDescription } from './describe-stack.ts';
 import { drawStack } from './draw-stack.ts';
@@ -66,9 +67,10 @@ export interface LoadedConfig {
 export async function loadConfig(fileOrFolder = '.', options: LoadOptions = {}): Promise<LoadedConfig> {
   checkOptions('loadConfig', options, { env: expected.object, cwd: expected.string, stateDir: expected.string });
   const { env = process.env, cwd = process.cwd() } = options;
-  const file = findConfig(fileOrFolder, cwd);
+  const project = await artifactProject(resolve(cwd, fileOrFolder));
+  const file = project === null ? findConfig(fileOrFolder, cwd) : project.file;
   const shown = relative(cwd, file).startsWith('..') ? file : relative(cwd, file);
-  const source = await sourceOf(file, shown);
+  const source = project === null ? await sourceOf(file, shown) : project.source;
   const problems: Problem[] = [];
   const report: Report = (path, message, at = 'value') => void problems.push({ path, message, at });
 
@@ -118,7 +120,9 @@ const withState = (settings: Settings, dir: string | undefined): Settings =>
 
 async function build(settings: Settings, folder: string, report: Report, isClean: () => boolean): Promise<Parts> {
   const references = await loadReferences(settings.layers, folder);
-  const { tools, servers } = await loadTools(settings.tools, folder, ['tools'], report);
+  const { tools, servers, hooked } = await loadTools(settings.tools, folder, ['tools'], report);
+  // Hooks that nobody runs look like guards and are none.
+  if (!settings.layers.some(runsHooks)) for (const path of hooked) report(path, NO_HOOKS);
   const dir = isObject(settings.state) && typeof settings.state.dir === 'string' ? resolve(folder, settings.state.dir) : stateFolder();
   try {
     const build = () => ({ ...assemble(settings, { references, tools, report, isClean }), stateDir: stateFolder() });
@@ -128,6 +132,9 @@ async function build(settings: Settings, folder: string, report: Report, isClean
     throw thrown;
   }
 }
+
+const NO_HOOKS = 'the project has hooks, and no layer runs them; add "- hooks: { dir: … }" to the layers';
+const runsHooks = (entry: unknown): boolean => isObject(entry) && (Object.hasOwn(entry, 'hooks') || entry.name === 'hooks');
 
 function linesOf(problems: readonly Problem[], source: Source, shown: string, conceal: (text: string) => string): readonly string[] {
   return problems

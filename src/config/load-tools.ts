@@ -1,5 +1,6 @@
 /** The tools that a file names. */
 
+import { resolve } from 'node:path';
 import { createRegistry, isAlliumError, matchesTool, type Registry, type Tool } from '../index.ts';
 import { closest } from '../core/closest.ts';
 import { describeThrown } from '../core/errors.ts';
@@ -11,10 +12,14 @@ import type { DataPath, Report } from './problem.ts';
 import { checkData } from './schema/check-data.ts';
 import { TOOL_SOURCES } from './schema/config-schema.ts';
 
-/** The tools, and what has to be closed when nobody needs them any more. */
+/** What has to be closed when nobody needs the tools any more. */
+type Closable = Pick<McpServer, 'close'>;
+
 export interface LoadedTools {
   readonly tools: Registry;
-  readonly servers: readonly McpServer[];
+  readonly servers: readonly Closable[];
+  /** Entries whose projects have hooks, which only a layer runs. */
+  readonly hooked: readonly DataPath[];
 }
 
 interface Place {
@@ -22,36 +27,43 @@ interface Place {
   readonly path: DataPath;
   readonly report: Report;
   /** Called before anything else can go wrong. */
-  readonly opened: (server: McpServer) => void;
+  readonly opened: (server: Closable) => void;
+  /** The project of this entry has hooks. */
+  readonly hasHooks: () => void;
 }
 
 /** Loads what can be loaded and reports the rest. */
 export async function loadTools(entries: readonly unknown[], folder: string, path: DataPath, report: Report): Promise<LoadedTools> {
-  const servers: McpServer[] = [];
+  const servers: Closable[] = [];
+  const hooked: DataPath[] = [];
   // What an MCP server calls its tools is not ours to choose; the names of others were held to more before.
   let tools = createRegistry([], { names: 'mcp' });
   for (const [index, entry] of entries.entries()) {
     const place = [...path, index];
     try {
-      tools = tools.merge(await toolsOf(entry, { folder, path: place, report, opened: (server) => void servers.push(server) }));
+      const opened = (server: Closable) => void servers.push(server);
+      const hasHooks = () => void hooked.push([...place, 'artifacts']);
+      tools = tools.merge(await toolsOf(entry, { folder, path: place, report, opened, hasHooks }));
     } catch (thrown) {
       const isOwn = isAlliumError(thrown);
       report(isOwn && thrown.code === 'ERR_INVALID_CONFIG' ? [...place, 'module'] : place, isOwn ? thrown.message : describeThrown(thrown));
     }
   }
-  return { tools, servers };
+  return { tools, servers, hooked };
 }
 
 interface SourceEntry {
   readonly module?: string;
   readonly mcp?: ServerEntry;
+  readonly artifacts?: string;
+  readonly lenient?: boolean;
   readonly prefix?: string;
   readonly only?: readonly string[];
   readonly except?: readonly string[];
 }
 
 async function toolsOf(entry: unknown, place: Place): Promise<Registry> {
-  const { folder, path, report } = place;
+  const { path, report } = place;
   const ready = toolsIn(entry);
   if (ready !== null) return createRegistry(ready);
   const source = isObject(entry) ? Object.keys(TOOL_SOURCES).find((name) => Object.hasOwn(entry, name)) : undefined;
@@ -64,17 +76,38 @@ async function toolsOf(entry: unknown, place: Place): Promise<Registry> {
   }
   if (!checkData(source, 'a source of tools', entry, path, report)) return createRegistry();
   // The schema has just said which members there are, and of which kind.
-  const { module, mcp, prefix, only, except } = entry as SourceEntry;
-  const found = module !== undefined ? await moduleTools(module, folder) : mcp !== undefined ? await serverTools(mcp, prefix, place) : null;
-  if (found === null) {
-    report([...path, source], 'this version has no loader for artifacts yet', 'key');
-    return createRegistry();
-  }
+  const { prefix, only, except, module } = entry as SourceEntry;
+  const found = await foundBy(entry as SourceEntry, place);
+  if (found === null) return createRegistry();
   const taken = found.filter(
     ({ name }) => (only === undefined || matchesTool(only, name)) && (except === undefined || !matchesTool(except, name)),
   );
-  if (taken.names.length === 0) report([...path, source], `${module ?? 'the server'} has no tools that "only" and "except" leave`);
+  if (taken.names.length === 0)
+    report([...path, source], `${module ?? (source === 'mcp' ? 'the server' : 'the project')} has no tools that "only" and "except" leave`);
   return prefix === undefined ? taken : taken.prefix(prefix);
+}
+
+/** `null` where it could not be read: that was reported. */
+async function foundBy({ module, mcp, artifacts = '.', lenient, prefix }: SourceEntry, place: Place): Promise<Registry | null> {
+  if (module !== undefined) return moduleTools(module, place.folder);
+  return mcp === undefined ? artifactTools(artifacts, lenient === true, place) : serverTools(mcp, prefix, place);
+}
+
+/** Every problem of the files is one of the entry. */
+async function artifactTools(dir: string, lenient: boolean, { folder, path, report, opened, hasHooks }: Place): Promise<Registry | null> {
+  const { loadArtifacts } = await import('../artifacts/index.ts');
+  try {
+    const loaded = await loadArtifacts(resolve(folder, dir), { lenient });
+    opened(loaded);
+    if (loaded.hooks.length > 0) hasHooks();
+    return loaded.tools;
+  } catch (thrown) {
+    if (!isAlliumError(thrown, 'ERR_INVALID_ARTIFACT')) throw thrown;
+    // The path as the file has it.
+    const text = thrown.details.reason === 'no_folder' ? `${dir}: there is no such folder` : thrown.message;
+    for (const line of text.split('\n')) report([...path, 'artifacts'], line);
+    return null;
+  }
 }
 
 const moduleTools = async (module: string, folder: string): Promise<Registry> =>

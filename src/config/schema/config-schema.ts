@@ -90,14 +90,17 @@ const PROXY = members({
 /** By the key that says where the tools come from. */
 export const TOOL_SOURCES: Readonly<Record<string, JsonObject>> = {
   module: said('a module or package that exports tools, lists of tools or registries; `#name` takes one export', TEXT),
-  artifacts: said('a folder of tools written as Markdown files', TEXT),
+  artifacts: said('the root of a project with tools written as Markdown files, relative to this file', TEXT),
   mcp: said('an MCP server', MCP_SERVER),
 };
+
+const LENIENT = said("whether files of the format's ancestor are taken (default: false)", { type: 'boolean', title: 'true or false' });
 
 const toolEntry = (source: string): JsonObject =>
   members(
     {
       [source]: TOOL_SOURCES[source] ?? {},
+      ...(source === 'artifacts' ? { lenient: LENIENT } : {}),
       prefix: said('`gh` turns `search` into `gh_search` (default: none)', TEXT),
       only: said('names or globs (`*`) of the tools to take (default: all)', NAMES),
       except: said('names or globs (`*`) of the tools to leave out (default: none)', NAMES),

@@ -1,0 +1,33 @@
+/** A project that has tools as Markdown files and no file that describes a stack. */
+
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { hasConfig } from './find-config.ts';
+import type { Source } from './read-source.ts';
+
+const PLACES = [
+  '.allium/tools',
+  '.harness/tools',
+  '.allium/hooks',
+  '.harness/hooks',
+  'harness.md',
+  '.allium/harness.md',
+  '.harness/harness.md',
+];
+
+/**
+ * What such a folder stands for: the tools of its files with their hooks around them, and nothing else; nobody is asked. `null` where the
+ * folder has a file, or no artifacts, or is none.
+ */
+export async function artifactProject(folder: string): Promise<{ readonly file: string; readonly source: Source } | null> {
+  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (!isFolder || hasConfig(folder) || !PLACES.some((place) => existsSync(join(folder, place)))) return null;
+  const { loadArtifacts } = await import('../artifacts/index.ts');
+  // Wrong files throw here, with their own lines.
+  const { hooks, close } = await loadArtifacts(folder);
+  await close();
+  const layers = hooks.length === 0 ? [] : [{ hooks: { dir: folder } }];
+  // Nobody wrote this, so nothing in it has a place.
+  const source = { data: { version: 1, layers, tools: [{ artifacts: folder }] }, mistakes: [], positionOf: () => null };
+  return { file: join(folder, 'allium.yaml'), source };
+}
