@@ -133,7 +133,9 @@ describe('the architecture', () => {
     visit('middleware/index.ts');
 
     expect(reached.has('middleware/hooks/hooks.ts')).toBe(true);
-    expect([...reached].filter((file) => file.startsWith('src/artifacts/') || file === 'yaml' || file === 'node:worker_threads')).toEqual([]);
+    expect([...reached].filter((file) => file.startsWith('src/artifacts/') || file === 'yaml' || file === 'node:worker_threads')).toEqual(
+      [],
+    );
   });
 
   it('has small files', () => {

@@ -37,7 +37,12 @@ const recording = join(folder, 'empty.jsonl');
 writeFileSync(recording, '');
 const recorders: ToolLayer[] = [];
 const pool = createScriptPool();
-const allowing = (event: string) => ({ name: event, event, when: 'True', script: "def handle(event, payload):\n  return {'action': 'allow'}\n" });
+const allowing = (event: string) => ({
+  name: event,
+  event,
+  when: 'True',
+  script: "def handle(event, payload):\n  return {'action': 'allow'}\n",
+});
 afterAll(async () => {
   for (const layer of recorders) await layer.close?.();
   await pool.close();

@@ -92,7 +92,13 @@ function failed(name: string, error: AlliumError, { logger, callId, signal }: To
 function useFor(name: string, context: ToolContext, { cache, use, tasks }: ScriptToolParts): BuiltinUse {
   const { callId, logger, signal, call, turn } = context;
   return {
-    ...{ signal, cache, call: (request) => call(request), ...use, ...(tasks === undefined ? {} : { tasks: scriptTasks(tasks, turn.sessionId) }) },
+    ...{
+      signal,
+      cache,
+      call: (request) => call(request),
+      ...use,
+      ...(tasks === undefined ? {} : { tasks: scriptTasks(tasks, turn.sessionId) }),
+    },
     async ask(request) {
       const refusal = await refusalWhileRunning(context, request);
       if (refusal !== null) throw new HostError(refusal);

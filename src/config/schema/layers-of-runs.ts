@@ -81,8 +81,14 @@ export const LAYERS_OF_RUNS: Readonly<Record<string, LayerSchema>> = {
       hooks: said('the hooks, as `loadArtifacts` gives them or written out (default: those of `dir`)', listOf(HOOK)),
       dir: said('a project whose hook files are loaded with the first call (default: none)', TEXT),
       pool: said('where the scripts run; one that is given is not closed (default: a pool of its own, made with the first script)', MADE),
-      grants: said('what the built-ins of the scripts may reach at most (default: what each file asks for)', { type: 'object', title: 'an object' }),
-      effects: said('built-ins that act and that hooks get only where they are named: `exec.run`, `fs.write` (default: none)', listOf(oneOf('exec.run', 'fs.write'))),
+      grants: said('what the built-ins of the scripts may reach at most (default: what each file asks for)', {
+        type: 'object',
+        title: 'an object',
+      }),
+      effects: said(
+        'built-ins that act and that hooks get only where they are named: `exec.run`, `fs.write` (default: none)',
+        listOf(oneOf('exec.run', 'fs.write')),
+      ),
       deadlineMs: said('how long one script may take, in milliseconds (default: 5000)', whole(1)),
     },
   },
