@@ -58,8 +58,7 @@ async function hooksIn(dir: string): Promise<readonly HookDefinition[]> {
   const { loadArtifacts } = await loadEngine();
   const loaded = await loadArtifacts(dir);
   await loaded.close();
-  // Of a hook's grants only names and numbers are kept, which are JSON.
-  return loaded.hooks as unknown as readonly HookDefinition[];
+  return loaded.hooks;
 }
 
 async function builtinsFrom({ dir, grants, effects }: SourceOptions): Promise<BuiltinsFor> {

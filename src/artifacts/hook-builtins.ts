@@ -1,6 +1,5 @@
 /** What the scripts of hooks find beside the language: what tools find, less what acts. */
 
-import type { JsonObject } from '../core/json.ts';
 import type { FileGrants } from './artifact.ts';
 import type { BuiltinGrants, BuiltinRecord } from './builtins/builtin-use.ts';
 import { builtinsFor } from './builtins/builtins-for.ts';
@@ -21,7 +20,7 @@ export interface HookBuiltinsOptions {
 }
 
 export type HookBuiltins = (
-  hook: { readonly name: string; readonly grants: JsonObject },
+  hook: { readonly name: string; readonly grants: FileGrants },
   use: { readonly signal: AbortSignal; readonly record: (use: BuiltinRecord) => void },
 ) => Readonly<Record<string, HostTree>>;
 
@@ -32,9 +31,7 @@ export type HookBuiltins = (
 export function hookBuiltins({ root, grants, effects }: HookBuiltinsOptions): HookBuiltins {
   const caches = createScriptCaches();
   return (hook, { signal, record }) => {
-    // What a file may ask for was checked when it was read.
-    const granted = effectiveGrants(root ?? '.', hook.grants as FileGrants, grants);
-    const { workspace, ...rest } = granted;
+    const { workspace, ...rest } = effectiveGrants(root ?? '.', hook.grants, grants);
     const isPlaced = root !== null || grants.workspace !== undefined;
     const allowed = isPlaced && workspace !== undefined ? { ...rest, workspace } : rest;
     const cache = caches.for(hook.name);
