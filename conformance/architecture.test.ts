@@ -89,7 +89,7 @@ describe('the architecture', () => {
   });
 
   it('gives bundled layers no privileges: they import what the package exports, its dependencies, and their own folder', () => {
-    const entries = ['src/index.ts', 'src/receipts/index.ts'];
+    const entries = ['src/index.ts', 'src/receipts/index.ts', 'src/artifacts/index.ts'];
     const isPackage = (to: string) => !to.endsWith('.ts');
     const wrong = sources
       .filter((file) => file.startsWith('middleware/') && file !== 'middleware/index.ts')
@@ -121,6 +121,21 @@ describe('the architecture', () => {
     const packages = [...reached].filter((file) => !file.endsWith('.ts') && !file.startsWith('node:')).map((name) => name.split('/')[0]);
 
     expect([...new Set(packages)].sort()).toEqual(['ajv', 'ajv-formats', 'lru-cache', 'ts-pattern']);
+  });
+
+  it('loads no script engine with the layers: only the first script needs one', () => {
+    const reached = new Set<string>();
+    const visit = (file: string): void => {
+      if (reached.has(file)) return;
+      reached.add(file);
+      if (file.endsWith('.ts')) for (const { to, typeOnly } of importsOf(file)) if (!typeOnly) visit(to);
+    };
+    visit('middleware/index.ts');
+
+    expect(reached.has('middleware/hooks/hooks.ts')).toBe(true);
+    expect([...reached].filter((file) => file.startsWith('src/artifacts/') || file === 'yaml' || file === 'node:worker_threads')).toEqual(
+      [],
+    );
   });
 
   it('has small files', () => {

@@ -117,13 +117,13 @@ describe('the docs', () => {
 
   it('list the order rules of the bundled layers', () => {
     const { auditLog, telemetry, summary, consent, requiredReason, scopedExecutor, redaction, handoffArtifact, idempotency } = middleware;
-    const { rateLimit, record, replay, retry, outputLimit, dryRun, timeout, callLimit, repeatGuard, definitionPin, permissions } =
+    const { rateLimit, record, replay, retry, outputLimit, dryRun, timeout, callLimit, repeatGuard, definitionPin, permissions, hooks } =
       middleware;
     const bundled = [
       ...[auditLog('cloud'), telemetry({ captureContent: true }), summary(() => null), consent({}), requiredReason(), scopedExecutor({})],
       ...[redaction(), handoffArtifact(), idempotency({ mode: 'effect' }), rateLimit({ maxCalls: 1 }), retry(), outputLimit(), dryRun()],
       ...[timeout({ maxMs: 1 }), record({ file: 'calls.jsonl' }), replay({ file: join(root, 'examples/replay/weather.jsonl') })],
-      ...[callLimit({ maxPrompts: 1 }), repeatGuard(), definitionPin(), permissions({ checkers: [] })],
+      ...[callLimit({ maxPrompts: 1 }), repeatGuard(), definitionPin(), permissions({ checkers: [] }), hooks({ hooks: [] })],
     ];
     const rules = bundled.flatMap(({ name, order = [] }) =>
       order.map((rule) => [

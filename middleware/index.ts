@@ -21,6 +21,8 @@ export type { HandoffArtifactOptions } from './handoff-artifact/handoff-artifact
 export { handoffArtifact } from './handoff-artifact/handoff-artifact.ts';
 export type { EvidenceRef, HandoffRecord, ReceiptLink } from './handoff-artifact/handoff-record.ts';
 export { HANDOFF_SCHEMA } from './handoff-artifact/handoff-schema.ts';
+export type { FireOptions, HookDefinition, HookOutcome, HookRun, HooksOptions } from './hooks/hooks.ts';
+export { fireHooks, hooks } from './hooks/hooks.ts';
 export type { IdempotencyOptions } from './idempotency/idempotency.ts';
 export { idempotency } from './idempotency/idempotency.ts';
 export type { OutputLimitOptions, ReadOutputToolOptions } from './output-limit/output-limit.ts';

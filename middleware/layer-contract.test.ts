@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { LAYER_CONTRACT, type LayerSubject } from '../conformance/index.ts';
+import { createScriptPool } from '../src/artifacts/index.ts';
 import { memoryPins, ok, type ToolLayer } from '../src/index.ts';
 import {
   auditLog,
@@ -11,6 +12,7 @@ import {
   definitionPin,
   dryRun,
   handoffArtifact,
+  hooks,
   idempotency,
   outputLimit,
   rateLimit,
@@ -34,8 +36,16 @@ const folder = mkdtempSync(join(tmpdir(), 'allium-contract-'));
 const recording = join(folder, 'empty.jsonl');
 writeFileSync(recording, '');
 const recorders: ToolLayer[] = [];
+const pool = createScriptPool();
+const allowing = (event: string) => ({
+  name: event,
+  event,
+  when: 'True',
+  script: "def handle(event, payload):\n  return {'action': 'allow'}\n",
+});
 afterAll(async () => {
   for (const layer of recorders) await layer.close?.();
+  await pool.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -96,6 +106,26 @@ const subjects: Readonly<Record<string, LayerSubject>> = {
   'dry-run': {
     create: () => dryRun(),
     badOptions: bad(dryRun, null, 'all', { onyl: [] }, { only: 'read' }, { except: [1] }, { message: '' }),
+  },
+  hooks: {
+    create: () => hooks({ hooks: [allowing('tool.pre'), allowing('tool.post')], pool }),
+    badOptions: bad(
+      hooks,
+      undefined,
+      null,
+      {},
+      { hooks: 'all' },
+      { hooks: [{ name: 'a' }] },
+      { hooks: [{ name: 'a', event: 'tool.before', script: 'x' }] },
+      { hooks: [{ name: '', event: 'tool.pre', script: 'x' }] },
+      { hooks: [{ name: 'a', event: 'tool.pre', script: 1 }] },
+      { hooks: [{ name: 'a', event: 'tool.pre', script: 'x', piority: 1 }] },
+      { hooks: [], effects: ['exec'] },
+      { hooks: [], deadlineMs: 0 },
+      { hooks: [], pool: {} },
+      { dir: '' },
+      { hook: [] },
+    ),
   },
   idempotency: {
     create: () => idempotency({ mode: 'effect' }),

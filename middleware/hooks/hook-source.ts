@@ -2,11 +2,10 @@
 
 import { type Hook, type HookDefinition, orderedHooks } from './hook.ts';
 import { type BuiltinsFor, type ScriptUse, scriptUse } from './script-use.ts';
-import type { BuiltinGrants, ScriptPool } from './seam.ts';
+import type { BuiltinGrants, HookEffect, ScriptPool } from '../../src/artifacts/index.ts';
 
-/** Built-ins that a hook gets only where its host names them: a hook is there to decide, and not to act. */
-export const EFFECTS = Object.freeze(['exec.run', 'fs.write'] as const);
-export type HookEffect = (typeof EFFECTS)[number];
+/** The engine has the same list, which is not to be loaded for it. */
+export const EFFECTS = Object.freeze(['exec.run', 'fs.write'] as const satisfies readonly HookEffect[]);
 
 export interface SourceOptions {
   readonly hooks: readonly HookDefinition[];
@@ -52,8 +51,8 @@ function lazily<T>(make: () => Promise<T>): { get: () => Promise<T>; readonly st
   };
 }
 
-const loadEngine = (): Promise<ScriptEngine> => import(ENGINE) as Promise<ScriptEngine>;
-const ENGINE = '../../src/artifacts/index.ts';
+/** With the first script, and not before: the engine brings YAML and worker threads along. */
+const loadEngine = () => import('../../src/artifacts/index.ts');
 
 async function hooksIn(dir: string): Promise<readonly HookDefinition[]> {
   const { loadArtifacts } = await loadEngine();
@@ -62,11 +61,8 @@ async function hooksIn(dir: string): Promise<readonly HookDefinition[]> {
   return loaded.hooks;
 }
 
-async function builtinsFrom(_options: SourceOptions): Promise<BuiltinsFor> {
-  return () => ({});
-}
-
-interface ScriptEngine {
-  createScriptPool(): ScriptPool;
-  loadArtifacts(dir: string): Promise<{ readonly hooks: readonly HookDefinition[]; close(): Promise<void> }>;
+async function builtinsFrom({ dir, grants, effects }: SourceOptions): Promise<BuiltinsFor> {
+  const { hookBuiltins } = await loadEngine();
+  const bind = hookBuiltins({ root: dir, grants, effects });
+  return (hook, signal, record) => bind(hook, { signal, record: (use) => record({ ...use }) });
 }

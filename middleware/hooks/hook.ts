@@ -1,7 +1,7 @@
 /** A hook: a script that has a say about an event, as a file or a host describes it. */
 
-import { checkOptions, expected, type Expectation, type JsonObject } from '../../src/index.ts';
-import type { ScriptText } from './seam.ts';
+import { checkOptions, expected, type Expectation } from '../../src/index.ts';
+import type { FileGrants, ScriptText } from '../../src/artifacts/index.ts';
 
 export interface HookDefinition {
   readonly kind?: 'hook';
@@ -19,7 +19,7 @@ export interface HookDefinition {
   readonly line?: number;
   readonly column?: number;
   /** What its file asks of the built-ins. The layer gives no more than its own `grants`. */
-  readonly grants?: JsonObject;
+  readonly grants?: FileGrants;
 }
 
 /** A hook that is ready to be asked. */
@@ -29,7 +29,7 @@ export interface Hook {
   readonly priority: number;
   readonly when: ScriptText | null;
   readonly script: ScriptText;
-  readonly grants: JsonObject;
+  readonly grants: FileGrants;
 }
 
 const isScript = (value: unknown): boolean =>

@@ -3,15 +3,13 @@
 import { defineLayer, gateCall, type OrderRule, type ToolLayer } from '../../src/index.ts';
 import { askAfter, askBefore, chainBefore, recheck } from './around-call.ts';
 import type { HookDefinition } from './hook.ts';
-import type { HookEffect } from './hook-source.ts';
 import { lineOf } from './outcomes.ts';
 import { passedCalls } from './passed-calls.ts';
 import { sourceOf } from './read-options.ts';
-import type { BuiltinGrants, ScriptPool } from './seam.ts';
+import type { BuiltinGrants, HookEffect, ScriptPool } from '../../src/artifacts/index.ts';
 
 export { fireHooks, type FireOptions, type HookOutcome } from './fire-hooks.ts';
 export type { HookDefinition } from './hook.ts';
-export type { HookEffect } from './hook-source.ts';
 export type { HookRun } from './run-hooks.ts';
 
 export interface HooksOptions {

@@ -9,6 +9,7 @@ export const blockedText = ({ hook, reason }: Blocked): string => `blocked by ho
 /** Details for the layer's line. */
 export const lineOf = (status: string, runs: readonly HookRun[]): EntryPatch => ({
   status,
+  count: runs.length,
   hooks: runs as unknown as readonly JsonValue[], // Runs are plain JSON, which an interface cannot say.
 });
 

@@ -81,7 +81,7 @@ export function replacedResult(before: ToolResult, from: JsonObject, to: JsonObj
   const isNewValue = isChanged(from, to, 'result');
   const isNewError = to.is_error === true && from.is_error === false;
   if (!isNewText && !isNewValue && !isNewError) return before;
-  const text = String(to.content);
+  const text = to.content as string; // Merging lets nothing else into a payload.
   const value = isNewValue ? (to.result ?? null) : isNewText ? text : before.result;
   const rest = { content: [], outputFiles: [] } as const;
   if (to.is_error === true) {

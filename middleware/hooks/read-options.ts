@@ -4,7 +4,7 @@ import { checkOptions, expected, type Expectation } from '../../src/index.ts';
 import { checkHooks } from './hook.ts';
 import { EFFECTS, type HookSource, hookSource } from './hook-source.ts';
 import type { HooksOptions } from './hooks.ts';
-import type { ScriptPool } from './seam.ts';
+import type { ScriptPool } from '../../src/artifacts/index.ts';
 
 const EXPECTED: Readonly<Record<keyof HooksOptions, Expectation>> = {
   hooks: { text: 'a list of hooks', test: Array.isArray },

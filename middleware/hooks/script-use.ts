@@ -2,7 +2,7 @@
 
 import type { JsonObject, JsonValue } from '../../src/index.ts';
 import type { Hook } from './hook.ts';
-import type { HostTree, ScriptPool, ScriptRequest, ScriptText } from './seam.ts';
+import type { HostTree, ScriptPool, ScriptRequest, ScriptText } from '../../src/artifacts/index.ts';
 
 export interface ScriptUse {
   /** The value of an expression over these names. It reaches nothing of the host. */
@@ -21,7 +21,7 @@ export interface ScriptUseOptions {
   readonly deadlineMs: number;
 }
 
-const LIBRARIES = ['json', 're', 'string', 'hash', 'time'] as const;
+const LIBRARIES = ['json', 're', 'string', 'hash'] as const;
 
 export function scriptUse({ pool, builtins, deadlineMs }: ScriptUseOptions): Omit<ScriptUse, 'close'> {
   const run = async ({ source, ...place }: ScriptText, rest: Pick<ScriptRequest, 'entry' | 'predeclared' | 'signal'>) =>

@@ -10,6 +10,8 @@ import type { BuiltinGrants, BuiltinUse, ScriptCache } from './builtins/builtin-
 import { builtinsFor } from './builtins/builtins-for.ts';
 import { HostError } from './sandbox/host-function.ts';
 import type { ScriptPool } from './sandbox/script-pool.ts';
+import { scriptTasks } from './tasks/task-tools.ts';
+import type { TaskBoard } from './tasks/task-board.ts';
 
 /** A function of the host for a tool that has no script. Gets what `execute` of any tool gets. */
 export type ArtifactHandler = (args: JsonObject, context: ToolContext) => unknown;
@@ -20,10 +22,12 @@ export interface ScriptToolParts {
   readonly grants: BuiltinGrants;
   readonly cache: ScriptCache;
   /** More of what a call's built-ins turn to. */
-  readonly use?: Pick<BuiltinUse, 'tasks' | 'register'>;
+  readonly use?: Pick<BuiltinUse, 'register'>;
+  /** Answers `task.poll` and `task.await`, for the session of the call. */
+  readonly tasks?: TaskBoard;
 }
 
-const LIBRARIES = ['json', 're', 'string', 'hash', 'time'] as const;
+const LIBRARIES = ['json', 're', 'string', 'hash'] as const;
 
 /** The tool of a file: its script, or else a handler of the host's. One with neither answers that nothing carries it out. */
 export function toolFrom(artifact: ToolArtifact, parts: ScriptToolParts, handler?: ArtifactHandler): Tool {
@@ -85,10 +89,16 @@ function failed(name: string, error: AlliumError, { logger, callId, signal }: To
   throw toolFailure(`The script of ${name} failed${where}: ${oneLine(error.message)}`, { category: `script_${kind}` });
 }
 
-function useFor(name: string, context: ToolContext, { cache, use }: ScriptToolParts): BuiltinUse {
-  const { callId, logger, signal, call } = context;
+function useFor(name: string, context: ToolContext, { cache, use, tasks }: ScriptToolParts): BuiltinUse {
+  const { callId, logger, signal, call, turn } = context;
   return {
-    ...{ signal, cache, call: (request) => call(request), ...use },
+    ...{
+      signal,
+      cache,
+      call: (request) => call(request),
+      ...use,
+      ...(tasks === undefined ? {} : { tasks: scriptTasks(tasks, turn.sessionId) }),
+    },
     async ask(request) {
       const refusal = await refusalWhileRunning(context, request);
       if (refusal !== null) throw new HostError(refusal);

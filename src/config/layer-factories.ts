@@ -10,6 +10,7 @@ import {
   definitionPin,
   dryRun,
   handoffArtifact,
+  hooks,
   idempotency,
   outputLimit,
   permissions,
@@ -34,7 +35,7 @@ export type LayerFactory = (options: never) => ToolLayer;
 export const LAYER_FACTORIES: ReadonlyMap<string, LayerFactory> = new Map<string, LayerFactory>(
   Object.entries({
     ...{ auditLog, callLimit, consent, dryRun, handoffArtifact, idempotency, outputLimit, rateLimit, redaction, requiredReason },
-    ...{ definitionPin, permissions, record, repeatGuard, replay, retry, scopedExecutor, summary, telemetry, timeout },
+    ...{ definitionPin, hooks, permissions, record, repeatGuard, replay, retry, scopedExecutor, summary, telemetry, timeout },
   }),
 );
 

@@ -13,6 +13,7 @@ const ENDING = { executed: 'no', error: 'No.', error_category: 'policy_blocked',
 const UPDATE = { type: 'tool_call_update', ...CALL, status: 'failed', ...ENDING };
 const PROGRESS = { type: 'tool_call_progress', ...CALL, progress: { progress: 1, total: 2, message: 'x' } };
 const AUDIT = { type: 'tool_call_audit', ...CALL, audit: { layers: [] }, receipt: makeReceipt() };
+const TASK = { type: 'task', ...CALL, task_id: 't1', status: 'completed', content: 'done' };
 
 describe('EVENT_SCHEMA', () => {
   it('describes every property', () => {
@@ -35,6 +36,7 @@ describe('EVENT_SCHEMA', () => {
     ['tool_call_update', UPDATE, Object.keys(ENDING)],
     ['tool_call_progress', PROGRESS, []],
     ['tool_call_audit', AUDIT, ['receipt']],
+    ['task', TASK, ['content']],
   ])('refuses a %s with one broken field', (_type, event, optional) => {
     expect(problems(event)).toEqual([]);
     expect(
@@ -52,6 +54,7 @@ describe('EVENT_SCHEMA', () => {
     ['a type nobody knows', { ...PENDING, type: 'tool_call_result' }],
     ['a call that comes in and has ended', { ...PENDING, status: 'completed' }],
     ['the status of a result for a stage', { ...UPDATE, status: 'ok' }],
+    ['a task that is paused', { ...TASK, status: 'paused' }],
     ['a result in an update', { ...UPDATE, result: {} }],
     ['an executor of null', { ...UPDATE, executor: null }],
     ['a negative duration', { ...UPDATE, duration_ms: -1 }],

@@ -10,10 +10,10 @@ import type { BuiltinGrants } from '../builtins/builtin-use.ts';
 import { createScriptCaches } from '../builtins/script-cache.ts';
 import { effectiveGrants } from '../effective-grants.ts';
 import { createScriptPool, type ScriptPool } from '../sandbox/script-pool.ts';
+import { type ArtifactHandler, toolFrom } from '../script-tool.ts';
 import { asyncTool } from '../tasks/async-tool.ts';
 import { createTaskBoard, type TaskBoard } from '../tasks/task-board.ts';
 import { taskTools } from '../tasks/task-tools.ts';
-import { type ArtifactHandler, toolFrom } from '../script-tool.ts';
 import { errorsOf, inOrder } from '../validate/validate-artifacts.ts';
 import { type Collected, collectArtifacts, invalidArtifacts } from './collect-artifacts.ts';
 
@@ -26,6 +26,8 @@ export interface LoadArtifactsOptions {
   readonly pool?: ScriptPool;
   /** The most that scripts may use of the built-ins. @default what each file asks for, without `meta` */
   readonly grants?: BuiltinGrants;
+  /** Runs the tools that say `async`, and stops them when it is closed. @default a board of its own, in memory */
+  readonly tasks?: TaskBoard;
 }
 
 /** What a project came to. Nothing runs until a tool is called. */
@@ -46,6 +48,7 @@ const EXPECTED = {
   lenient: expected.boolean,
   pool: expected.object,
   grants: expected.object,
+  tasks: expected.object,
 };
 
 /**
@@ -61,21 +64,17 @@ export async function loadArtifacts(dir: string, options: LoadArtifactsOptions =
   if (problems.some(({ severity }) => severity === 'error')) throw invalidArtifacts(problems, dir);
   checkHandlers(collected.tools, options.handlers ?? {});
   const { pool, close: closePool } = poolFor(options.pool);
-  // Tools that run in the background bring along those that ask after them.
-  const board = collected.tools.some((tool) => tool.async) ? createTaskBoard() : null;
-  const close = async (): Promise<void> => {
-    await board?.close();
-    await closePool();
-  };
-  const tools = createRegistry([...toolsFrom(collected, options, pool, board), ...(board === null ? [] : taskTools(board))], {
-    names: options.lenient === true ? 'mcp' : 'portable',
-  });
+  const board = options.tasks ?? createTaskBoard();
+  const tools = createRegistry(toolsFrom(collected, options, pool, board), { names: options.lenient === true ? 'mcp' : 'portable' });
   return Object.freeze({
     tools,
     hooks: Object.freeze([...hooks]),
     context: contextOf(collected.tools),
     problems: Object.freeze([...problems]),
-    close,
+    async close() {
+      if (options.tasks === undefined) await board.close();
+      await closePool();
+    },
   });
 }
 
@@ -83,18 +82,17 @@ function toolsFrom(
   { tools, root }: Collected,
   { handlers = {}, grants }: LoadArtifactsOptions,
   pool: ScriptPool,
-  board: TaskBoard | null,
+  board: TaskBoard,
 ): readonly Tool[] {
   const caches = createScriptCaches();
-  return tools.map((artifact) => {
+  const made = tools.map((artifact) => {
     const handler = Object.hasOwn(handlers, artifact.name) ? handlers[artifact.name] : undefined;
-    const tool = toolFrom(
-      artifact,
-      { pool, grants: effectiveGrants(root, artifact.grants, grants), cache: caches.for(artifact.name) },
-      handler,
-    );
-    return artifact.async && board !== null ? asyncTool(tool, board) : tool;
+    const parts = { pool, grants: effectiveGrants(root, artifact.grants, grants), cache: caches.for(artifact.name), tasks: board };
+    const tool = toolFrom(artifact, parts, handler);
+    return artifact.async ? asyncTool(tool, board) : tool;
   });
+  // Whoever gets a task_id has to be able to ask after it.
+  return tools.some((artifact) => artifact.async) ? [...made, ...taskTools(board)] : made;
 }
 
 /** A handler that nothing is bound to was meant for something. */

@@ -4,5 +4,4 @@ import { namespace, type Value } from '../starlark/index.ts';
 import { libraries } from '../starlark/library/index.ts';
 import type { ScriptLibrary } from './script-request.ts';
 
-/** `time` has nothing of its own: what it tells comes from the host, which adds to this. */
 export const libraryOf = (name: ScriptLibrary): Value => libraries.get(name) ?? namespace(name, {});

@@ -6,7 +6,7 @@ import { checkOptions, type Expectation, expected } from '../../core/options.ts'
 import type { HostTree } from './host-function.ts';
 
 /** Modules without any effect, which live beside the script. */
-export const SCRIPT_LIBRARIES = Object.freeze(['json', 're', 'string', 'hash', 'time'] as const);
+export const SCRIPT_LIBRARIES = Object.freeze(['json', 're', 'string', 'hash'] as const);
 export type ScriptLibrary = (typeof SCRIPT_LIBRARIES)[number];
 
 /** What is done with the source: call one of its functions, or only run it. An expression stands for itself: the source is not read. */

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../core/json.ts';
 import type { TaskRecord } from '../../stores/task-store.ts';
 import { defineTool } from '../../tools/define-tool.ts';
 import { type Tool, toolFailure } from '../../tools/tool.ts';
+import type { BuiltinUse } from '../builtins/builtin-use.ts';
 import type { TaskBoard } from './task-board.ts';
 
 const TASK_ID = { type: 'string', minLength: 1, maxLength: 128, description: 'The task_id that the call answered with.' } as const;
@@ -50,6 +51,12 @@ export function taskView({ id, toolName, state, startedAt, endedAt, answer }: Ta
   const { status: outcome, executed, result, error } = answer;
   return { task_id: id, tool: toolName, status: state, ...times, outcome, executed, ...(error === null ? { result } : { error }) };
 }
+
+/** The tasks of one session, as the built-ins `task.poll` and `task.await` turn to them. */
+export const scriptTasks = (board: TaskBoard, sessionId: string): NonNullable<BuiltinUse['tasks']> => ({
+  poll: async (id) => viewOf(id, await board.poll(id, sessionId)),
+  await: async (id, options) => viewOf(id, await board.await(id, sessionId, options)),
+});
 
 function viewOf(id: string, task: TaskRecord | null): JsonObject {
   if (task !== null) return taskView(task);

@@ -29,6 +29,10 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   definitionPin: { source: 'github', onNew: 'refuse', onChange: 'warn', message: 'ask Ana' },
   dryRun: { only: ['send_*'], except: ['send_test'], message: 'Would call' },
   handoffArtifact: { keys: ['next'], source: 'captain', strict: true },
+  hooks: {
+    hooks: [{ name: 'guard', event: 'tool.pre', priority: 5, when: 'True', script: 'def handle(event, payload):\n  return allow()\n' }],
+    ...{ dir: folder, grants: { workspace: '.' }, effects: ['fs.write'], deadlineMs: 1000 },
+  },
   idempotency: { key: { $path: 'toolArgs.orderId' }, ttlMs: 1000, maxEntries: 5, mode: 'effect', scope: 'global', leaseMs: 1000 },
   outputLimit: { maxBytes: 2048, readTool: 'read_more' },
   permissions: {

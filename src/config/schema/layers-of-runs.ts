@@ -18,6 +18,18 @@ const CHECKER: JsonObject = {
   ...{ title: 'one policy by its name, or { $module: ./file.ts#name }', minProperties: 1, maxProperties: 1 },
 };
 
+/** A hook as a file of the stack has it: the format of hook files, without what says where it stands. */
+const HOOK: JsonObject = members(
+  {
+    name: said('what it is called in records', TEXT),
+    event: said('`tool.pre` or `tool.post`', oneOf('tool.pre', 'tool.post')),
+    priority: said('lower ones are asked first (default: 0)', { type: 'number', title: 'a number' }),
+    when: said('an expression over `event` and `payload`; where it is not true, the hook is not asked (default: always)', TEXT),
+    script: said('defines `handle(event, payload)`', TEXT),
+  },
+  ['name', 'event', 'script'],
+);
+
 /** Limits of a run, and what is noticed over many calls. */
 export const LAYERS_OF_RUNS: Readonly<Record<string, LayerSchema>> = {
   callLimit: {
@@ -61,6 +73,23 @@ export const LAYERS_OF_RUNS: Readonly<Record<string, LayerSchema>> = {
         'told about a tool that is not what was accepted, once for each definition, with what differs (default: a warning of the process)',
         FUNCTION,
       ),
+    },
+  },
+  hooks: {
+    description: 'scripts that have a say before a tool runs and after it has',
+    options: {
+      hooks: said('the hooks, as `loadArtifacts` gives them or written out (default: those of `dir`)', listOf(HOOK)),
+      dir: said('a project whose hook files are loaded with the first call (default: none)', TEXT),
+      pool: said('where the scripts run; one that is given is not closed (default: a pool of its own, made with the first script)', MADE),
+      grants: said('what the built-ins of the scripts may reach at most (default: what each file asks for)', {
+        type: 'object',
+        title: 'an object',
+      }),
+      effects: said(
+        'built-ins that act and that hooks get only where they are named: `exec.run`, `fs.write` (default: none)',
+        listOf(oneOf('exec.run', 'fs.write')),
+      ),
+      deadlineMs: said('how long one script may take, in milliseconds (default: 5000)', whole(1)),
     },
   },
   permissions: {
