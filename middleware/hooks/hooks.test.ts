@@ -41,7 +41,7 @@ function start(
 
 const lineOf = (result: ToolResult) => result.audit?.layers.find(({ name }) => name === 'hooks');
 const decisions = (result: ToolResult) =>
-  (lineOf(result)?.hooks as unknown as readonly JsonObject[]).map(({ hook, decision }) => `${String(hook)} ${String(decision)}`);
+  (lineOf(result)?.hooks as unknown as readonly JsonObject[]).map(({ hook, decision }) => `${hook as string} ${decision as string}`);
 
 describe('hooks', () => {
   it('let a call through that all of them allow, by calls and by dicts', async () => {
@@ -51,7 +51,10 @@ describe('hooks', () => {
     expect(result).toMatchObject({ ok: true, executed: 'yes', result: { said: 'hi' } });
     expect(ran).toEqual([{ text: 'hi' }]);
     expect(decisions(result)).toEqual(['a allow', 'b allow', 'c allow']);
-    expect(lineOf(result)).toMatchObject({ status: 'ok', hooks: [{ event: 'tool.pre', durationMs: expect.any(Number) }, {}, {}] });
+    expect(lineOf(result)).toMatchObject({
+      status: 'ok',
+      hooks: [{ event: 'tool.pre', durationMs: expect.any(Number) as unknown }, {}, {}],
+    });
   });
 
   it('show a call and its result as they are', async () => {
@@ -121,7 +124,11 @@ describe('hooks', () => {
     const { call, ran } = start([pre('guard', body, more)]);
     const result = await call({ text: 'hi' });
 
-    expect(result).toMatchObject({ status: 'policy_blocked', executed: 'no', error: expect.stringMatching(/^blocked by hook "guard": /) });
+    expect(result).toMatchObject({
+      status: 'policy_blocked',
+      executed: 'no',
+      error: expect.stringMatching(/^blocked by hook "guard": /) as unknown,
+    });
     expect(ran).toEqual([]);
     expect(decisions(result)).toEqual(['guard failed']);
   });
@@ -304,7 +311,7 @@ describe('fireHooks', () => {
 
     expect(await fireHooks('session.start', {}, { hooks: [broken], pool })).toMatchObject({
       action: 'block',
-      reason: expect.stringContaining('"a"'),
+      reason: expect.stringContaining('"a"') as unknown,
     });
   });
 });

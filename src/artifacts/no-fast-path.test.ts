@@ -57,7 +57,7 @@ const watching: ToolLayer = {
     const result = await next(call);
     const line = result.audit?.layers.find(({ name }) => name === 'hooks');
     const runs = (line?.hooks ?? []) as unknown as readonly JsonObject[];
-    steps.push(`return ${call.toolName} ${runs.map(({ event }) => String(event)).join(' ')}`.trim());
+    steps.push(`return ${call.toolName} ${runs.map(({ event }) => event as string).join(' ')}`.trim());
     return result;
   },
 };

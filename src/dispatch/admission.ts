@@ -13,7 +13,7 @@ import { capabilityGate } from '../policy/permissions/preflight.ts';
 import { describeProblems, validateJson } from '../tools/schema/validator.ts';
 import type { Tool } from '../tools/tool.ts';
 import { type CallCounter, type DispatchLimits, type Gate, type Seat, takeSeat } from './limits.ts';
-import { comeBack, recordOf } from './record.ts';
+import { comeBack, isBackground, recordOf } from './record.ts';
 
 /** Deepest chain of tools that call tools. */
 export const MAX_NESTING = 8;
@@ -117,7 +117,7 @@ export function limitLayer({ limits, perRun, perSession, gate, onStart }: LimitO
     const spent = take(call);
     if (spent !== null) return refuse(call, 'limit_exceeded', `No more calls: ${spent}. Finish with what you have.`);
     // What a tool calls itself rides on the tool's place, and what runs in the background would keep others from asking after it.
-    const seat = nesting > 0 || recordOf(call).isBackground ? RIDING : await takeSeat(gate, call.signal);
+    const seat = nesting > 0 || isBackground(call) ? RIDING : await takeSeat(gate, call.signal);
     if (seat === null) return cancelled(call);
     onStart(call, seat);
     const result = await next(call);

@@ -21,7 +21,13 @@ describe.each(stores)('%s', (_name, make) => {
     const { clock, store } = start();
 
     expect(await store.open(task('a'))).toBe(true);
-    expect(await store.get('a')).toEqual({ ...task('a'), state: 'running', startedAt: expect.any(String), endedAt: null, answer: null });
+    expect(await store.get('a')).toEqual({
+      ...task('a'),
+      state: 'running',
+      startedAt: expect.any(String) as unknown,
+      endedAt: null,
+      answer: null,
+    });
     await clock.advance(5);
     expect(await store.settle('a', done())).toBe(true);
     const kept = (await store.get('a')) as TaskRecord;
