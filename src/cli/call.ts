@@ -11,6 +11,7 @@ import { type CliIo, UsageError, writeLine } from './io.ts';
 import { stateOf } from './receipts-source.ts';
 import type { AddCommand } from './run-cli.ts';
 import { safeText } from './text-table.ts';
+import { type Called, callAndWait } from './wait-for-task.ts';
 
 interface CallFlags {
   readonly args?: string;
@@ -51,14 +52,19 @@ export const addCall: AddCommand = (program, io, run) => {
     );
 };
 
-type Send = (config: LoadedConfig) => Promise<ToolResult>;
+type Send = (config: LoadedConfig) => Promise<Called>;
 
 async function sending(tool: string | undefined, input: string | undefined, flags: CallFlags, io: CliIo): Promise<Send> {
   if (tool === undefined) throw new UsageError('name the tool to call, or a call that waits with --resume');
   const text = await readArguments(io, input, flags);
   const turn = flags.session === undefined ? {} : { turn: { sessionId: flags.session } };
   return (config) =>
-    governedBy(config, flags, io, (governed) => governed.call({ name: tool, arguments: text }, { ...toldTo(io), ...turn }));
+    governedBy(config, flags, io, (governed) => {
+      const call = () => governed.call({ name: tool, arguments: text }, { ...toldTo(io), ...turn });
+      // Closing the dispatcher, which an interrupt does, ends the task.
+      io.signal.addEventListener('abort', () => void governed.close(), { once: true });
+      return callAndWait(governed, call, (id) => void io.stderr.write(`… ${safeText(id)} runs in the background; waiting for it\n`));
+    });
 }
 
 /** Tool, arguments and session are those of the call that waits. */
@@ -68,16 +74,19 @@ function resuming(given: string, tool: string | undefined, { args, argsFile, ses
   return async (config) => {
     const { fileApprovals } = await import('../policy/index.ts');
     const approval = await approvalIn(fileApprovals({ dir: join(config.stateDir, 'approvals') }), given);
-    return governedBy(config, {}, io, (governed) => governed.resume(approval?.id ?? given, undefined, toldTo(io)));
+    return governedBy(config, {}, io, (governed) => ofCall(governed.resume(approval?.id ?? given, undefined, toldTo(io))));
   };
 }
 
-async function printed(result: ToolResult, config: LoadedConfig, flags: CallFlags, io: CliIo): Promise<number> {
-  const text = flags.json === true ? JSON.stringify(toWire(result), null, 2) : textFor(io.stdout, result.renderedResult);
+const ofCall = async (result: Promise<ToolResult>): Promise<Called> => ({ result: await result, task: null });
+
+async function printed({ result, task }: Called, config: LoadedConfig, flags: CallFlags, io: CliIo): Promise<number> {
+  const whole = () => JSON.stringify(task === null ? toWire(result) : { ...toWire(result), task }, null, 2);
+  const text = flags.json === true ? whole() : textFor(io.stdout, task?.content ?? result.renderedResult);
   await writeLine(io.stdout, text);
   if (io.signal.aborted) return 130;
   if (result.interruption !== undefined) io.stderr.write(nextSteps(result.interruption.id, config, flags, io));
-  return result.ok ? 0 : 1;
+  return result.ok && (task === null || task.status === 'completed') ? 0 : 1;
 }
 
 /** What to type next, as it can be typed in the same folder. */
@@ -101,21 +110,21 @@ Examples:
   allium call --resume 3f0c
 
 Where somebody has to be asked, the question is put on the terminal. Without one the call ends as approval_required, and waits: "allium
-approvals" decides about it, and --resume takes it up, once.
+approvals" decides about it, and --resume takes it up, once. A tool that runs in the background is waited for, and what it came to is printed.
 Exit code: 0 when the call is ok, 1 when it was refused, failed or could not be taken up, 2 when the command or the file is wrong.`;
 
 async function governedBy(
   config: LoadedConfig,
   flags: Pick<CallFlags, 'yes'>,
   io: CliIo,
-  send: (governed: GovernedTools) => Promise<ToolResult>,
-): Promise<ToolResult> {
+  send: (governed: GovernedTools) => Promise<Called>,
+): Promise<Called> {
   // What a host would have thrown is a result here: it is what the caller wants to see.
   const governed = config.govern({ prompts: [await promptFor(flags, io)], onUnknownTool: 'repair', onInvalidArgs: 'repair' });
   try {
     return await send(governed);
   } catch (thrown) {
-    if (isAlliumError(thrown, 'ERR_CALL_REFUSED') && thrown.result !== undefined) return thrown.result;
+    if (isAlliumError(thrown, 'ERR_CALL_REFUSED') && thrown.result !== undefined) return { result: thrown.result, task: null };
     throw thrown;
   }
 }

@@ -45,7 +45,9 @@ class Mark extends Same {
 }
 
 /** Puts the mark on a value that is frozen in depth. After freezing: on a list that is about to be frozen it costs twice as much. */
-const mark = (value: object): void => void new Mark(value);
+function mark(value: object): void {
+  new Mark(value);
+}
 
 /** True only for values that are frozen in depth and can be shared and cached by identity. Not for all that are. */
 export const isSnapshot = (value: object): boolean => Mark.isOn(value);

@@ -6,7 +6,7 @@ import { checkOptions, expected } from '../../core/options.ts';
 import { createRegistry, type Registry } from '../../tools/registry.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { ArtifactProblem, HookArtifact, ToolArtifact } from '../artifact.ts';
-import type { BuiltinGrants } from '../builtins/builtin-use.ts';
+import type { BuiltinGrants, BuiltinUse } from '../builtins/builtin-use.ts';
 import { createScriptCaches } from '../builtins/script-cache.ts';
 import { effectiveGrants } from '../effective-grants.ts';
 import { createScriptPool, type ScriptPool } from '../sandbox/script-pool.ts';
@@ -26,6 +26,11 @@ export interface LoadArtifactsOptions {
   readonly pool?: ScriptPool;
   /** The most that scripts may use of the built-ins. @default what each file asks for, without `meta` */
   readonly grants?: BuiltinGrants;
+  /**
+   * Takes what a script registers with `meta.tool_register` and `meta.hook_register`, where `grants.meta` and the file allow it. What becomes
+   * of it is the host's affair: nothing is added to these tools. @default none: registering is refused
+   */
+  readonly register?: NonNullable<BuiltinUse['register']>;
   /** Runs the tools that say `async`, and stops them when it is closed. @default a board of its own, in memory */
   readonly tasks?: TaskBoard;
 }
@@ -48,6 +53,7 @@ const EXPECTED = {
   lenient: expected.boolean,
   pool: expected.object,
   grants: expected.object,
+  register: expected.function,
   tasks: expected.object,
 };
 
@@ -80,14 +86,15 @@ export async function loadArtifacts(dir: string, options: LoadArtifactsOptions =
 
 function toolsFrom(
   { tools, root }: Collected,
-  { handlers = {}, grants }: LoadArtifactsOptions,
+  { handlers = {}, grants, register }: LoadArtifactsOptions,
   pool: ScriptPool,
   board: TaskBoard,
 ): readonly Tool[] {
   const caches = createScriptCaches();
+  const use = register === undefined ? {} : { register };
   const made = tools.map((artifact) => {
     const handler = Object.hasOwn(handlers, artifact.name) ? handlers[artifact.name] : undefined;
-    const parts = { pool, grants: effectiveGrants(root, artifact.grants, grants), cache: caches.for(artifact.name), tasks: board };
+    const parts = { pool, grants: effectiveGrants(root, artifact.grants, grants), cache: caches.for(artifact.name), tasks: board, use };
     const tool = toolFrom(artifact, parts, handler);
     return artifact.async ? asyncTool(tool, board) : tool;
   });
