@@ -2,7 +2,7 @@
 
 import { type Callable, type Context, isRisky, type Kind, type Parameter, several, type Variable, within } from './context.ts';
 import { callOf, expression } from './expressions.ts';
-import { shortLiteral } from './literals.ts';
+import { shortLiteral, stringLiteral } from './literals.ts';
 
 /** Lines of a block, and the names it leaves behind. */
 export interface Written {
@@ -93,6 +93,9 @@ const nameOf = (context: Context, kind: Kind): string => {
 };
 const any = (context: Context, depth = 1): string => expression(context, context.random.pick(BODY_KINDS), depth);
 
+/** What is put into containers holds none: one that takes copies of itself soon has a text without end. */
+const flat = (context: Context): string => expression(context, context.random.pick(['int', 'string', 'float', 'bool']), 1);
+
 const mutateList: Simple = (context) => {
   const { random } = context;
   const list = nameOf(context, 'list');
@@ -100,12 +103,12 @@ const mutateList: Simple = (context) => {
   return plain(
     context,
     random.pick([
-      `${list}.append(${any(context)})`,
-      `${list}.extend(${expression(context, context.loops > 0 ? 'tuple' : 'list', 0)})`,
-      `${list}.insert(${position}, ${any(context)})`,
+      `${list}.append(${flat(context)})`,
+      `${list}.extend(${isRisky(context) ? stringLiteral(random) : random.pick(['[1, "x"]', 'range(3)', '{"a": 1}', '(None,)', '"é".elems()'])})`,
+      `${list}.insert(${position}, ${flat(context)})`,
       guarded(context, list, `print(${list}.pop(${random.oneIn(2) ? position : ''}))`),
       `${list}.insert(0, 7); ${list}.remove(${isRisky(context) ? expression(context, 'int', 0) : '7'})`,
-      guarded(context, list, `${list}[${position}] = ${any(context)}`),
+      guarded(context, list, `${list}[${position}] = ${flat(context)}`),
       `${list}.insert(0, 1); ${list}[0] += ${expression(context, 'int', 0)}`,
       `${list}.clear()`,
     ]),
@@ -123,11 +126,11 @@ const mutateDict: Simple = (context) => {
   return plain(
     context,
     random.pick([
-      `${dict}[${key}] = ${any(context)}`,
-      `${dict}[${key}] = ${any(context)}`,
-      `${dict}.update([(${key}, ${any(context)})], z=${any(context)})`,
-      `print(${dict}.setdefault(${key}, ${any(context)}))`,
-      `print(${dict}.pop(${key}, ${any(context)}))`,
+      `${dict}[${key}] = ${flat(context)}`,
+      `${dict}[${key}] = ${flat(context)}`,
+      `${dict}.update([(${key}, ${flat(context)})], z=${flat(context)})`,
+      `print(${dict}.setdefault(${key}, ${flat(context)}))`,
+      `print(${dict}.pop(${key}, ${flat(context)}))`,
       isRisky(context) ? `print(${dict}.pop(${key}))` : `${dict}[${key}] = 1; print(${dict}.pop(${key}), ${dict})`,
       isRisky(context) ? `print(${dict}.popitem())` : `${dict}[${key}] = 1; print(${dict}.popitem(), ${dict})`,
       `${dict}.clear()`,
