@@ -1,8 +1,9 @@
 /** Random statements of a function's body. */
 
-import { type Callable, type Context, isRisky, type Kind, type Parameter, several, type Variable, within } from './context.ts';
+import { type Callable, type Context, isRisky, type Kind, several, type Variable, within } from './context.ts';
 import { callOf, expression } from './expressions.ts';
 import { shortLiteral, stringLiteral } from './literals.ts';
+import { BODY_KINDS, randomParameters, spell } from './parameters.ts';
 
 /** Lines of a block, and the names it leaves behind. */
 export interface Written {
@@ -11,7 +12,6 @@ export interface Written {
 }
 
 const indent = (lines: readonly string[]): readonly string[] => lines.map((line) => `  ${line}`);
-const BODY_KINDS: readonly Kind[] = ['int', 'int', 'string', 'list', 'dict', 'float', 'tuple', 'bool'];
 const DEPTH = 3;
 
 /** A block of up to `count` statements. */
@@ -199,12 +199,10 @@ function loop(context: Context, level: number): Written {
   return { lines: [head, ...indent(lines)], context };
 }
 
-const FORMS: readonly Parameter['form'][] = ['required', 'optional', 'star', 'named', 'starstar'];
-
 /** A function and its lines. Its own names are not known outside. */
 export function definition(context: Context, name: string, level: number): { readonly lines: readonly string[]; readonly made: Callable } {
   const { random } = context;
-  const parameters = FORMS.flatMap((form) => parametersOf(context, form));
+  const parameters = randomParameters(context);
   const hasStar = parameters.some(({ form }) => form === 'star');
   const usable = parameters.filter(({ form }) => form !== 'named' || hasStar);
   const returns = random.pick(BODY_KINDS);
@@ -219,30 +217,6 @@ export function definition(context: Context, name: string, level: number): { rea
 }
 
 const asOuter = ({ name, kind }: Variable): Variable => ({ name, kind });
-
-function parametersOf(context: Context, form: Parameter['form']): readonly Parameter[] {
-  const { random } = context;
-  const make = (kind: Kind = random.pick(BODY_KINDS)): Parameter => ({ name: context.fresh('p'), kind, form });
-  switch (form) {
-    case 'required':
-      return several(random.below(3), () => '').map(() => make());
-    case 'optional':
-      return several(random.below(3), () => '').map(() => make());
-    case 'named':
-      return random.oneIn(4) ? [make()] : [];
-    case 'star':
-      return random.oneIn(4) ? [make('tuple')] : [];
-    case 'starstar':
-      return random.oneIn(6) ? [make('dict')] : [];
-  }
-}
-
-function spell(context: Context, { name, kind, form }: Parameter): string {
-  if (form === 'star') return `*${name}`;
-  if (form === 'starstar') return `**${name}`;
-  if (form === 'optional') return `${name}=${expression(within(context, { variables: [] }), kind, 1)}`;
-  return name;
-}
 
 function nested(context: Context, level: number): Written {
   const { lines, made } = definition(context, context.fresh('g'), level);
