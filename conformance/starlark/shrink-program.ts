@@ -1,6 +1,6 @@
 /** Makes a program that shows something smaller, as long as it still shows it. */
 
-const TOKEN = /\n[ ]*|[ \t]+|\w+|"[^"\n]*"|'[^'\n]*'|[^\s\w]/g;
+const TOKEN = /\n[ ]*|[ \t]+|\s|\w+|"[^"\n]*"|'[^'\n]*'|[^\s\w]/g;
 const MAX_TRIES = 600;
 
 /** Drops lines, then tokens, in ever smaller pieces. `shows` must be true of the source itself. */

@@ -1,8 +1,9 @@
 /** Random statements of a function's body. */
 
-import { type Callable, type Context, isRisky, type Kind, type Parameter, several, type Variable, within } from './context.ts';
+import { type Callable, type Context, isRisky, type Kind, several, type Variable, within } from './context.ts';
 import { callOf, expression } from './expressions.ts';
-import { shortLiteral } from './literals.ts';
+import { shortLiteral, stringLiteral } from './literals.ts';
+import { BODY_KINDS, randomParameters, spell } from './parameters.ts';
 
 /** Lines of a block, and the names it leaves behind. */
 export interface Written {
@@ -11,7 +12,6 @@ export interface Written {
 }
 
 const indent = (lines: readonly string[]): readonly string[] => lines.map((line) => `  ${line}`);
-const BODY_KINDS: readonly Kind[] = ['int', 'int', 'string', 'list', 'dict', 'float', 'tuple', 'bool'];
 const DEPTH = 3;
 
 /** A block of up to `count` statements. */
@@ -93,6 +93,9 @@ const nameOf = (context: Context, kind: Kind): string => {
 };
 const any = (context: Context, depth = 1): string => expression(context, context.random.pick(BODY_KINDS), depth);
 
+/** What is put into containers holds none: one that takes copies of itself soon has a text without end. */
+const flat = (context: Context): string => expression(context, context.random.pick(['int', 'string', 'float', 'bool']), 1);
+
 const mutateList: Simple = (context) => {
   const { random } = context;
   const list = nameOf(context, 'list');
@@ -100,12 +103,12 @@ const mutateList: Simple = (context) => {
   return plain(
     context,
     random.pick([
-      `${list}.append(${any(context)})`,
-      `${list}.extend(${expression(context, context.loops > 0 ? 'tuple' : 'list', 0)})`,
-      `${list}.insert(${position}, ${any(context)})`,
+      `${list}.append(${flat(context)})`,
+      `${list}.extend(${isRisky(context) ? stringLiteral(random) : random.pick(['[1, "x"]', 'range(3)', '{"a": 1}', '(None,)', '"é".elems()'])})`,
+      `${list}.insert(${position}, ${flat(context)})`,
       guarded(context, list, `print(${list}.pop(${random.oneIn(2) ? position : ''}))`),
       `${list}.insert(0, 7); ${list}.remove(${isRisky(context) ? expression(context, 'int', 0) : '7'})`,
-      guarded(context, list, `${list}[${position}] = ${any(context)}`),
+      guarded(context, list, `${list}[${position}] = ${flat(context)}`),
       `${list}.insert(0, 1); ${list}[0] += ${expression(context, 'int', 0)}`,
       `${list}.clear()`,
     ]),
@@ -123,11 +126,11 @@ const mutateDict: Simple = (context) => {
   return plain(
     context,
     random.pick([
-      `${dict}[${key}] = ${any(context)}`,
-      `${dict}[${key}] = ${any(context)}`,
-      `${dict}.update([(${key}, ${any(context)})], z=${any(context)})`,
-      `print(${dict}.setdefault(${key}, ${any(context)}))`,
-      `print(${dict}.pop(${key}, ${any(context)}))`,
+      `${dict}[${key}] = ${flat(context)}`,
+      `${dict}[${key}] = ${flat(context)}`,
+      `${dict}.update([(${key}, ${flat(context)})], z=${flat(context)})`,
+      `print(${dict}.setdefault(${key}, ${flat(context)}))`,
+      `print(${dict}.pop(${key}, ${flat(context)}))`,
       isRisky(context) ? `print(${dict}.pop(${key}))` : `${dict}[${key}] = 1; print(${dict}.pop(${key}), ${dict})`,
       isRisky(context) ? `print(${dict}.popitem())` : `${dict}[${key}] = 1; print(${dict}.popitem(), ${dict})`,
       `${dict}.clear()`,
@@ -196,12 +199,10 @@ function loop(context: Context, level: number): Written {
   return { lines: [head, ...indent(lines)], context };
 }
 
-const FORMS: readonly Parameter['form'][] = ['required', 'optional', 'star', 'named', 'starstar'];
-
 /** A function and its lines. Its own names are not known outside. */
 export function definition(context: Context, name: string, level: number): { readonly lines: readonly string[]; readonly made: Callable } {
   const { random } = context;
-  const parameters = FORMS.flatMap((form) => parametersOf(context, form));
+  const parameters = randomParameters(context);
   const hasStar = parameters.some(({ form }) => form === 'star');
   const usable = parameters.filter(({ form }) => form !== 'named' || hasStar);
   const returns = random.pick(BODY_KINDS);
@@ -216,30 +217,6 @@ export function definition(context: Context, name: string, level: number): { rea
 }
 
 const asOuter = ({ name, kind }: Variable): Variable => ({ name, kind });
-
-function parametersOf(context: Context, form: Parameter['form']): readonly Parameter[] {
-  const { random } = context;
-  const make = (kind: Kind = random.pick(BODY_KINDS)): Parameter => ({ name: context.fresh('p'), kind, form });
-  switch (form) {
-    case 'required':
-      return several(random.below(3), () => '').map(() => make());
-    case 'optional':
-      return several(random.below(3), () => '').map(() => make());
-    case 'named':
-      return random.oneIn(4) ? [make()] : [];
-    case 'star':
-      return random.oneIn(4) ? [make('tuple')] : [];
-    case 'starstar':
-      return random.oneIn(6) ? [make('dict')] : [];
-  }
-}
-
-function spell(context: Context, { name, kind, form }: Parameter): string {
-  if (form === 'star') return `*${name}`;
-  if (form === 'starstar') return `**${name}`;
-  if (form === 'optional') return `${name}=${expression(within(context, { variables: [] }), kind, 1)}`;
-  return name;
-}
 
 function nested(context: Context, level: number): Written {
   const { lines, made } = definition(context, context.fresh('g'), level);

@@ -10,8 +10,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime"
 	"sort"
+	"strings"
 	"syscall"
+	"time"
 
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
@@ -120,7 +123,9 @@ func run(asked request) (result answer) {
 			result.Error = &failure{Kind: "panic", Text: bytesOf(fmt.Sprint(crash))}
 		}
 	}()
+	stop := watchMemory(thread)
 	globals, err := execute(thread, asked)
+	stop()
 	result.Steps = thread.ExecutionSteps()
 	result.Reports = allBytesOf(complaints.reports)
 	if err != nil {
@@ -133,6 +138,31 @@ func run(asked request) (result answer) {
 		result.Globals[bytesOf(name)] = bytesOf(value.String())
 	}
 	return result
+}
+
+const maxHeap = 1 << 30
+
+// watchMemory cancels a program that fills the memory: steps alone do not bound what doubles with every step.
+func watchMemory(thread *starlark.Thread) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		ticker := time.NewTicker(20 * time.Millisecond)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-ticker.C:
+				var stats runtime.MemStats
+				runtime.ReadMemStats(&stats)
+				if stats.HeapAlloc > maxHeap {
+					thread.Cancel("too much memory")
+					return
+				}
+			}
+		}
+	}()
+	return func() { close(done) }
 }
 
 func newThread(asked request, result *answer, complaints *reporter) *starlark.Thread {
@@ -246,7 +276,7 @@ func describeList(errors resolve.ErrorList) *failure {
 
 func describeEval(err *starlark.EvalError, file string) *failure {
 	found := &failure{Kind: "eval", Text: bytesOf(err.Msg)}
-	if err.Msg == "Starlark computation cancelled: too many steps" {
+	if strings.HasPrefix(err.Msg, "Starlark computation cancelled: ") {
 		found.Kind = "steps"
 	}
 	for i := range err.CallStack {

@@ -186,7 +186,7 @@ export class Scanner {
     const sign = signAt(this.text, this.index);
     if (sign === undefined) {
       const char = String.fromCodePoint(this.text.codePointAt(this.index) ?? 0);
-      this.fail(`unexpected input character ${char === '!' ? "'!'" : `'${char}'`}`);
+      this.fail(`unexpected input character '${shownCharacter(char)}'`);
     }
     if ('([{'.includes(sign)) this.brackets++;
     else if (')]}'.includes(sign)) {
@@ -232,4 +232,16 @@ export class Scanner {
     if (char === '\n') this.advanceLine();
     else this.advance(1);
   }
+}
+
+const SHOWN: Readonly<Record<string, string>> = { "'": "\\'", '\\': '\\\\', '\x07': '\\a', '\b': '\\b', '\f': '\\f', '\v': '\\v' };
+
+/** A character as messages quote it: what cannot be seen is escaped. */
+function shownCharacter(char: string): string {
+  const shown = SHOWN[char];
+  if (shown !== undefined) return shown;
+  if (/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(char)) return char;
+  const code = char.codePointAt(0) ?? 0;
+  const [mark, width] = code < 0x80 ? (['x', 2] as const) : code < 0x10000 ? (['u', 4] as const) : (['U', 8] as const);
+  return `\\${mark}${code.toString(16).padStart(width, '0')}`;
 }
