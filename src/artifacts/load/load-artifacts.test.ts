@@ -79,14 +79,32 @@ describe('a tool with a script', () => {
     expect([result.result, lines.map(([level, , text]) => [level, text])]).toEqual([1, [['info', 'one 2']]]);
   });
 
-  it('ends with its own time limit, and works the next time', async () => {
-    const { tools } = await load(
-      tool('timeout_ms: 2500', ...script('for i in range(args.get("n", 1) * 1000000000): pass', 'return 1'), 'extra: pass'),
-    );
+  it('ends with its own time limit, and the next script runs', async () => {
+    const { tools } = await load({
+      '.allium/tools/try_it.md': fileOf(...script('return 1')),
+      '.allium/tools/try_long.md': fileOf('timeout_ms: 50', ...script('for i in range(19000000): pass')),
+    });
     const governed = governTools({ tools, layers: [] });
+    const quick = () => governed.call({ name: 'try_it', arguments: {} });
+    // The thread is up before the limit counts.
+    await quick();
 
-    expect(await governed.call({ name: 'try_it', arguments: {} })).toMatchObject({ status: 'timeout', executed: 'unknown' });
-    expect(await governed.call({ name: 'try_it', arguments: { n: 0 } })).toMatchObject({ status: 'ok', result: 1 });
+    expect(await governed.call({ name: 'try_long', arguments: {} })).toMatchObject({ status: 'timeout', executed: 'unknown' });
+    expect(await quick()).toMatchObject({ status: 'ok', result: 1 });
+  });
+
+  it('registers with the host what it was granted to, and nothing without', async () => {
+    const registered: unknown[] = [];
+    const register = async (kind: string, definition: object) => registered.push([kind, definition]);
+    const files = tool('grants: { meta: true }', ...script('return meta.tool_register({"name": "get_more", "script": "x"})'));
+
+    const without = await call(files, {}, { register });
+    const granted = await call(files, {}, { register, grants: { meta: true } });
+
+    expect(without.result).toMatchObject({ ok: false });
+    expect(without.result.error).toContain('meta.tool_register: not granted');
+    expect(granted.result).toMatchObject({ status: 'ok', result: 1 });
+    expect(registered).toEqual([['tool', { name: 'get_more', script: 'x' }]]);
   });
 
   it('ends with its caller', async () => {
