@@ -71,6 +71,7 @@ const plain = (row: readonly string[]): readonly string[] => row.map((cell) => c
 
 /** Options that data cannot give, and where they are tested instead. */
 const NOT_DATA: Readonly<Record<string, readonly string[]>> = {
+  hooks: ['pool'], // An object of the host's; middleware/hooks/hooks.test.ts gives one.
   summary: ['format'], // The layer takes the function itself, and every scenario of it gives one.
 };
 

@@ -91,8 +91,7 @@ function outerEdge(last: ToolResult, call: ToolCall): ToolResult {
   const { state } = last[BRAND];
   const result = withAudit(cleanRefusal(last), state.audit);
   state.active = false;
-  // Whoever keeps a result must not keep all that it went through.
-  result[BRAND].call = call;
+  result[BRAND].call = call; // Whoever keeps a result must not keep all that it went through.
   closeAudit(state);
   if (state.raised === null) return told(result);
   const raised = stamp(cleanRefusal(state.raised), state.executed);
