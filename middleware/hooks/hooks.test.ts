@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { createScriptPool, type ScriptPool, type ScriptRequest } from '../../src/artifacts/index.ts';
 import { defineTool, governTools, type JsonObject, type ToolLayer, type ToolResult } from '../../src/index.ts';
+import type { Receipt } from '../../src/receipts/index.ts';
 import { auditLog } from '../audit-log/audit-log.ts';
 import { consent } from '../consent/consent.ts';
 import { redaction } from '../redaction/redaction.ts';
@@ -196,11 +197,13 @@ describe('hooks outside of consent', () => {
   it('are asked again about arguments that a person wrote', async () => {
     const guard = pre('guard', "return block('no') if payload['args'].get('text') == 'bad' else allow()");
     const editing = consent(() => ({ decision: 'approved', args: { text: 'bad' } }));
-    const { call, ran } = start([guard], [], [editing]);
+    const receipts: Receipt[] = [];
+    const { call, ran } = start([guard], [auditLog((receipt) => void receipts.push(receipt))], [editing]);
     const result = await call({ text: 'good' });
 
     expect(result).toMatchObject({ status: 'policy_blocked', executed: 'no', error: 'blocked by hook "guard": no' });
     expect(ran).toEqual([]);
+    expect(receipts).toMatchObject([{ status: 'policy_blocked', blocked_by: 'hooks' }]);
     expect(decisions(result)).toEqual(['guard allow', 'guard block']);
   });
 

@@ -46,7 +46,7 @@ export function hooks(options: HooksOptions): ToolLayer {
       const { sent, runs } = before;
       if (runs.length === 0) return askAfter(call, await next(sent), source, before);
       const letGo = passed.add(sent, runs);
-      const result = await next(gateCall(sent, gate));
+      const result = await next(gateCall(sent, gate, 'hooks'));
       letGo();
       return askAfter(call, result, source, before);
     },

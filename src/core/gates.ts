@@ -3,7 +3,7 @@
 import { isResultOf } from './build-result.ts';
 import { ownCall, SLOT, stateOf, type ToolCall } from './call.ts';
 import { fail, refuse, type ToolResult } from './result.ts';
-import { breachOf, type Gate, type Refusal, termsOf } from './terms.ts';
+import { breachOf, type Gate, ownerOf, type Refusal, termsOf } from './terms.ts';
 
 /** The call to enter the executor with, or what it came to before that. */
 export type Passed = { readonly call: ToolCall } | { readonly result: ToolResult };
@@ -17,13 +17,20 @@ export async function passGates(call: ToolCall, mayReplace = true): Promise<Pass
   for (const gate of gates) {
     const said = await verdictOf(gate, call);
     if (said === null) continue;
-    if (isResultOf(said, call[SLOT].state)) return { result: said.ok ? undecided(call, said) : said };
+    if (isResultOf(said, call[SLOT].state)) return { result: turnedAway(call, gate, said) };
     const replaced = mayReplace ? replacementOf(call, said) : null;
     if (replaced === null) return { result: undecided(call, said) };
     const breach = breachOf(replaced, termsOf(replaced));
     return breach === null ? passGates(replaced, false) : { result: breached(replaced, breach) };
   }
   return { call };
+}
+
+/** The layer whose gate it was is to blame, not the innermost one. A gate that names nobody has seen to that itself. */
+function turnedAway(call: ToolCall, gate: Gate, said: ToolResult): ToolResult {
+  const owner = ownerOf(gate);
+  if (owner !== null) call[SLOT].state.blockedBy = owner;
+  return said.ok ? undecided(call, said) : said;
 }
 
 /** A gate's word, or a result that says it had none. */

@@ -99,9 +99,18 @@ export function guardCall(call: ToolCall, guard: Guard): ToolCall {
   return withTerms(call, { guards: Object.freeze([...termsOf(call).guards, guard]) });
 }
 
-/** Adds a check that is made right before the executor and may wait, below everything else. One that is there already is not asked twice. */
-export function gateCall(call: ToolCall, gate: Gate): ToolCall {
+/** Which layer a gate belongs to, where that was said. */
+const owners = new WeakMap<Gate, string>();
+
+export const ownerOf = (gate: Gate): string | null => owners.get(gate) ?? null;
+
+/**
+ * Adds a check that is made right before the executor and may wait, below everything else. One that is there already is not asked twice.
+ * Of a call that it turns away, records say that `owner` did.
+ */
+export function gateCall(call: ToolCall, gate: Gate, owner?: string): ToolCall {
   if (typeof gate !== 'function') throw new AlliumError('ERR_INVALID_CALL', 'gateCall takes a function');
+  if (owner !== undefined) owners.set(gate, owner);
   return withTerms(call, { gates: joined(termsOf(call).gates, [gate]) });
 }
 
