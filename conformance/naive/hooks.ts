@@ -18,6 +18,8 @@ const everything = {
   exec: { run: async () => ({ exit_code: 0 }) },
 };
 
+const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
+
 export function naiveHooks({ hooks = [] }: Options): ToolLayer {
   const pool = createScriptPool();
   const ask = async (hook: NonNullable<Options['hooks']>[number], payload: JsonObject): Promise<JsonObject> => {
@@ -37,7 +39,7 @@ export function naiveHooks({ hooks = [] }: Options): ToolLayer {
       let args = call.toolArgs;
       for (const hook of hooks.filter(({ event }) => event === 'tool.pre')) {
         const said = (await ask(hook, { name: call.toolName, args })) ?? {};
-        if (said.action === 'block') return refuse(call, 'policy_blocked', `blocked by hook "${hook.name}": ${String(said.reason)}`);
+        if (said.action === 'block') return refuse(call, 'policy_blocked', `blocked by hook "${hook.name}": ${textOf(said.reason)}`);
         if (said.action === 'modify') args = (said.payload as { readonly args: JsonObject }).args;
       }
       const result = await next(withCall(call, { toolArgs: args }));
