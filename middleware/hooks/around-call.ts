@@ -45,7 +45,7 @@ async function chain(call: ToolCall, source: HookSource, event: string, payload:
     return { runs: [], payload, blocked: { hook: '*', reason: 'the hooks could not be loaded', cause } };
   }
   const clock = clockOf(call);
-  return runHooks(asked, event, payload, { use: source.use, merge, signal: call.signal, now: () => clock.monotonic() });
+  return runHooks(asked, event, payload, { use: source.use, merge, call, signal: call.signal, now: () => clock.monotonic() });
 }
 
 /**

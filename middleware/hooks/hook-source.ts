@@ -64,5 +64,5 @@ async function hooksIn(dir: string): Promise<readonly HookDefinition[]> {
 async function builtinsFrom({ dir, grants, effects }: SourceOptions): Promise<BuiltinsFor> {
   const { hookBuiltins } = await loadEngine();
   const bind = hookBuiltins({ root: dir, grants, effects });
-  return (hook, signal, record) => bind(hook, { signal, record: (use) => record({ ...use }) });
+  return (hook, { signal, record, call }) => bind(hook, { signal, call, record: (use) => record({ ...use }) });
 }

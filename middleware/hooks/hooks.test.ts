@@ -1,9 +1,11 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { createScriptPool, type ScriptPool, type ScriptRequest } from '../../src/artifacts/index.ts';
 import { defineTool, governTools, type JsonObject, type ToolLayer, type ToolResult } from '../../src/index.ts';
+import type { PermissionRequest } from '../../src/policy/index.ts';
 import type { Receipt } from '../../src/receipts/index.ts';
 import { auditLog } from '../audit-log/audit-log.ts';
 import { consent } from '../consent/consent.ts';
+import { permissions } from '../permissions/permissions.ts';
 import { redaction } from '../redaction/redaction.ts';
 import { requiredReason } from '../required-reason/required-reason.ts';
 import { telemetry } from '../telemetry/telemetry.ts';
@@ -190,6 +192,28 @@ describe('hooks', () => {
 
     expect(result).toMatchObject({ status: 'policy_blocked', executed: 'no' });
     expect(decisions(result)).toEqual(['a failed']);
+  });
+});
+
+describe('hooks inside of permissions', () => {
+  const reads = pre('reads', 'env.get("HOME")\nreturn allow()', { grants: { env: ['HOME'] } });
+  const asking = (decision: 'allow' | 'deny') => {
+    const asked: string[] = [];
+    const checker = ({ kind }: PermissionRequest) => {
+      asked.push(kind);
+      return kind === 'tool.call' ? 'allow' : decision;
+    };
+    return { asked, layer: permissions({ checkers: [checker] }) };
+  };
+
+  it.each(['allow', 'deny'] as const)('ask before they reach for something: %s', async (decision) => {
+    const { asked, layer } = asking(decision);
+    const { call, ran } = start([reads], [layer]);
+    const result = await call({ text: 'hi' });
+
+    expect(asked[0]).toMatch(/^custom\.env/);
+    expect(result.status).toBe(decision === 'allow' ? 'ok' : 'policy_blocked');
+    expect(ran).toHaveLength(decision === 'allow' ? 1 : 0);
   });
 });
 

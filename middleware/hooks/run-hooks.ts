@@ -1,6 +1,6 @@
 /** Asks the hooks of one event, one after the other, until one of them blocks. */
 
-import { isAlliumError, type JsonObject, type JsonValue } from '../../src/index.ts';
+import { isAlliumError, type JsonObject, type JsonValue, type ToolCall } from '../../src/index.ts';
 import type { Hook } from './hook.ts';
 import type { Merge } from './payloads.ts';
 import type { ScriptUse } from './script-use.ts';
@@ -37,6 +37,8 @@ export interface ChainParts {
   readonly use: ScriptUse;
   readonly merge: Merge;
   readonly signal: AbortSignal;
+  /** What the hooks are asked about, where that is a call. */
+  readonly call?: ToolCall;
   /** Milliseconds that never run backwards. */
   readonly now: () => number;
 }
@@ -66,10 +68,10 @@ type Said =
 type AskParts = ChainParts & { readonly uses: JsonObject[] };
 
 async function ask(hook: Hook, event: string, payload: JsonObject, parts: AskParts): Promise<Said> {
-  const { use, signal, uses, merge } = parts;
+  const { use, signal, uses, merge, call } = parts;
   try {
     if (hook.when !== null && !isTrue(await use.evaluate(hook.when, { event, payload }, signal))) return { decision: 'skipped' };
-    const said = await use.handle(hook, [event, payload], signal, (used) => uses.push(used));
+    const said = await use.handle(hook, [event, payload], { signal, call, record: (used) => uses.push(used) });
     return follow(hook, readVerdict(said), said, payload, merge);
   } catch (thrown) {
     return failedBy(hook, thrown);

@@ -1,5 +1,8 @@
 /** What the scripts of hooks find beside the language: what tools find, less what acts. */
 
+import type { ToolCall } from '../core/call.ts';
+import type { ProposedRequest } from '../policy/permissions/permission.ts';
+import { refusalOfLate } from '../policy/permissions/preflight.ts';
 import type { FileGrants } from './artifact.ts';
 import type { BuiltinGrants, BuiltinRecord } from './builtins/builtin-use.ts';
 import { builtinsFor } from './builtins/builtins-for.ts';
@@ -21,23 +24,34 @@ export interface HookBuiltinsOptions {
 
 export type HookBuiltins = (
   hook: { readonly name: string; readonly grants: FileGrants },
-  use: { readonly signal: AbortSignal; readonly record: (use: BuiltinRecord) => void },
+  use: {
+    readonly signal: AbortSignal;
+    readonly record: (use: BuiltinRecord) => void;
+    /** The call the hook is asked about: what was laid down for it holds for the hook too. */
+    readonly call?: ToolCall | undefined;
+  },
 ) => Readonly<Record<string, HostTree>>;
 
 /**
- * Built-ins for hooks, bound to one run of a script each. They are held to the grants alone: a hook is part of what decides, so there is
- * nobody to ask about it. Nested calls, tasks and registration are not there, and what a hook logs goes nowhere.
+ * Built-ins for hooks, bound to one run of a script each. They are held to the grants, and to the permissions that layers outside have
+ * laid down for the call; an event that a host fires itself belongs to no call. Nested calls, tasks and registration are not there, and what a hook logs goes nowhere.
  */
 export function hookBuiltins({ root, grants, effects }: HookBuiltinsOptions): HookBuiltins {
   const caches = createScriptCaches();
-  return (hook, { signal, record }) => {
+  return (hook, { signal, record, call }) => {
     const { workspace, ...rest } = effectiveGrants(root ?? '.', hook.grants, grants);
     const isPlaced = root !== null || grants.workspace !== undefined;
     const allowed = isPlaced && workspace !== undefined ? { ...rest, workspace } : rest;
     const cache = caches.for(hook.name);
-    const tree = builtinsFor({ ...allowed, meta: false }, { signal, record, cache, ask: async () => {}, log: () => {} });
+    const ask = (request: ProposedRequest) => permitted(call, request);
+    const tree = builtinsFor({ ...allowed, meta: false }, { signal, record, cache, ask, log: () => {} });
     return withoutEffects(tree, effects);
   };
+}
+
+async function permitted(call: ToolCall | undefined, request: ProposedRequest): Promise<void> {
+  const refusal = call === undefined ? null : await refusalOfLate(call, request);
+  if (refusal !== null) throw new HostError(refusal);
 }
 
 function withoutEffects(tree: Readonly<Record<string, HostTree>>, effects: readonly HookEffect[]): Readonly<Record<string, HostTree>> {
