@@ -26,14 +26,17 @@ export async function hops(count: number): Promise<void> {
 }
 
 // Made once: throwing a value does not use it up, and some of them take long to make.
-const throwables = hostileThrowables.map(([, make]) => make());
+export const throwables = hostileThrowables.map(([, make]) => make());
 const malformed = malformedResults.map(([, make]) => make);
 
 // The types say what honest layers return and pass on; these do not.
 const untyped = (value: unknown): ToolResult => value as ToolResult;
-const untypedCall = (value: unknown): ToolCall => value as ToolCall;
+export const untypedCall = (value: unknown): ToolCall => value as ToolCall;
 
-const hostileResult = ({ random, call }: Scene): ToolResult => untyped(random.pick(malformed)(call));
+/** Anything but a result of this call. */
+export const malformedFor = (call: ToolCall, random: Random): ToolResult => untyped(random.pick(malformed)(call));
+
+const hostileResult = ({ random, call }: Scene): ToolResult => malformedFor(call, random);
 
 function throwHostile({ random }: Scene): never {
   throw random.pick(throwables);

@@ -6,9 +6,11 @@ import { isAlliumError } from '../../src/core/errors.ts';
 import type { Next, ToolLayer } from '../../src/core/layer.ts';
 import { isResult } from '../../src/core/build-result.ts';
 import type { ToolResult } from '../../src/core/result.ts';
+import { inSteps } from '../../src/core/steps.ts';
 import { makeCall, settle } from '../test-kit.ts';
 import { type Behaviour, execute, JOINED_NAMES, pickBehaviour } from './behaviours.ts';
 import { createRandom, type Random } from './random.ts';
+import { randomStep } from './random-steps.ts';
 import { report, type Watched, watchedRun } from './watch-process.ts';
 
 export type Composer = (layers: readonly ToolLayer[]) => (call: ToolCall, next: Next) => Promise<ToolResult>;
@@ -37,6 +39,7 @@ interface Trace {
   readonly cancelled: boolean;
   readonly entered: number[];
   readonly accepted: number[];
+  readonly left: number[];
   runs: number;
   ended: boolean;
   readonly oddities: string[];
@@ -105,11 +108,14 @@ const openTrace = (id: string, layers: number, cancelled: boolean): Trace => ({
   ...{ id, cancelled, runs: 0, ended: false, oddities: [] },
   entered: new Array<number>(layers + 1).fill(0),
   accepted: new Array<number>(layers + 1).fill(0),
+  left: new Array<number>(layers + 1).fill(0),
 });
 
 const bump = (counts: number[], index: number): void => void (counts[index] = (counts[index] ?? 0) + 1);
 
+/** One layer in three is written in two steps. */
 function layerAt(index: number, random: Random, traces: ReadonlyMap<string, Trace>): ToolLayer {
+  if (random.oneIn(3)) return stepsAt(index, random, traces);
   const behaviours: readonly Behaviour[] = Array.from({ length: 1 + random.below(3) }, () => pickBehaviour(random));
   return {
     name: `layer ${index}`,
@@ -129,6 +135,24 @@ function layerAt(index: number, random: Random, traces: ReadonlyMap<string, Trac
       return random.pick(behaviours)({ random, call, next: counted, lateNext });
     },
   };
+}
+
+function stepsAt(index: number, random: Random, traces: ReadonlyMap<string, Trace>): ToolLayer {
+  const traceOf = (call: ToolCall): Trace => {
+    const trace = traces.get(call.callId);
+    if (trace === undefined) throw new Error('a call came with an id that nobody gave it');
+    return trace;
+  };
+  const entered = (call: ToolCall) => {
+    bump(traceOf(call).entered, index);
+    bump(traceOf(call).accepted, index);
+  };
+  const left = (call: ToolCall) => {
+    const { left: counts, entered: times, oddities } = traceOf(call);
+    bump(counts, index);
+    if ((counts[index] ?? 0) > (times[index] ?? 0)) oddities.push('left a layer more often than it was entered');
+  };
+  return { name: `layer ${index}`, caller: inSteps(randomStep(random, entered, left)) };
 }
 
 function runExecutor(call: ToolCall, random: Random, traces: ReadonlyMap<string, Trace>): ToolResult | Promise<ToolResult> {

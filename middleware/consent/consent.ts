@@ -11,13 +11,17 @@ import {
   type Expectation,
   expected,
   fingerprintOf,
+  inSteps,
+  isAborted,
   refuse,
+  type Stepped,
   supplyResult,
+  type ToolCall,
   type ToolLayer,
   withCall,
 } from '../../src/index.ts';
 import { denied, expired, failed, recorded, waiting } from './answers.ts';
-import { type GateParts, passGate, type Settled } from './gate.ts';
+import { type GateParts, passGate, settle, type Settled } from './gate.ts';
 import { createStandingAnswers } from './standing-answers.ts';
 import {
   annotationVerdict,
@@ -29,6 +33,7 @@ import {
   RULE_DECISION,
   type RuleDecision,
   ruleVerdict,
+  type Verdict,
 } from './verdict.ts';
 
 export { autoApprove } from './auto-approve.ts';
@@ -78,41 +83,81 @@ export function consent(given: ConsentDecide | ConsentOptions): ToolLayer {
   checkOptions('consent', options, EXPECTED);
   const { expiresMs, remember = false, prompts = [] } = options;
   const standing = remember ? createStandingAnswers() : null;
-  const parts: GateParts = { judge: judgeFrom(options), prompts: Object.freeze([...prompts]), standing, expiresMs };
+  const parts = { ...judgesFrom(options), prompts: Object.freeze([...prompts]), standing, expiresMs };
   return defineLayer({
     name: 'consent',
-    async caller(call, next) {
+    caller: inSteps((call) => {
+      if (isAborted(call)) return gone(call);
       const id = `approval_${createIdOf(call)()}`;
-      const startedAt = clockOf(call).now();
-      const decide = async (signal: AbortSignal) => {
+      try {
         // Before anybody is asked: what has no fingerprint cannot be approved.
         fingerprintOf(call);
-        return passGate(call, { id, startedAt, signal }, parts);
-      };
-      const decided = await decideWithin(call, expiresMs, decide, (value) => 'decision' in value && isPassed(value));
-      if (decided.by === 'cancelled') return refuse(call, 'cancelled', 'The call was cancelled before it was decided about.');
-      if (decided.by === 'expired') return expired(call, id, expiresMs ?? 0);
-      if (decided.by === 'failure') return failed(call, id, decided.cause);
-      if ('ended' in decided.value) return decided.value.ended;
-      if ('interruption' in decided.value) return waiting(call, decided.value.interruption);
-      const { supplied } = decided.value;
-      if (!isPassed(decided.value)) return denied(call, decided.value);
-      const approved = approveCall(decided.value.call);
-      return recorded(await next(supplied === undefined ? approved : supplyResult(approved, supplied)), call, decided.value);
-    },
+        const verdict = parts.judgeNow(call);
+        // Most calls end here, and to wait for what is known costs as much as all the rest.
+        if (verdict !== null && isFinal(verdict)) return isAborted(call) ? gone(call) : follow(call, settle(id, call, verdict));
+        return decideLater(call, id, verdict);
+      } catch (cause) {
+        return isAborted(call) ? gone(call) : failed(call, id, cause);
+      }
+    }),
     close: async () => standing?.forget(),
   });
+
+  async function decideLater(call: ToolCall, id: string, verdict: Verdict | Promise<Verdict> | null): Promise<Stepped> {
+    const startedAt = clockOf(call).now();
+    // A caller that leaves meanwhile does not wait for it any more.
+    if (verdict instanceof Promise) verdict.catch(() => {});
+    const decide = (signal: AbortSignal) => passGate(call, { id, startedAt, signal }, parts, verdict ?? parts.judge(call, signal));
+    const decided = await decideWithin(call, expiresMs, decide, (value) => 'decision' in value && isPassed(value));
+    if (decided.by === 'cancelled') return gone(call);
+    if (decided.by === 'expired') return expired(call, id, expiresMs ?? 0);
+    if (decided.by === 'failure') return failed(call, id, decided.cause);
+    if ('ended' in decided.value) return decided.value.ended;
+    if ('interruption' in decided.value) return waiting(call, decided.value.interruption);
+    return follow(call, decided.value);
+  }
+}
+
+const gone = (call: ToolCall) => refuse(call, 'cancelled', 'The call was cancelled before it was decided about.');
+
+/** What a decision means for the call it was made about. */
+function follow(call: ToolCall, settled: Settled): Stepped {
+  if (!isPassed(settled)) return denied(call, settled);
+  const approved = approveCall(settled.call);
+  const { supplied } = settled;
+  return {
+    call: supplied === undefined ? approved : supplyResult(approved, supplied),
+    leave: (result) => recorded(result, call, settled),
+  };
 }
 
 const isPassed = ({ decision }: Settled): boolean => decision === 'approved' || decision === 'auto';
 
-function judgeFrom({ decide, rules, default: fallback }: ConsentOptions): GateParts['judge'] {
+/** Nobody has to be asked, and nothing was edited. */
+const isFinal = (verdict: Verdict | Promise<Verdict>): verdict is Verdict =>
+  !(verdict instanceof Promise) && verdict.decision !== 'ask' && verdict.args === undefined;
+
+interface Judges extends Pick<GateParts, 'judge'> {
+  /** Without a signal of its own; `null` where the decider is to have one. */
+  readonly judgeNow: (call: ToolCall) => Verdict | Promise<Verdict> | null;
+}
+
+function judgesFrom({ decide, rules, default: fallback, expiresMs }: ConsentOptions): Judges {
   const checked = rules === undefined ? [] : checkedRules('consent', rules);
   const otherwise = fallback ?? (rules === undefined ? null : 'ask');
-  return async (call, signal) => {
+  const judge = (call: ToolCall, signal: AbortSignal | null): Verdict | Promise<Verdict> | null => {
     const ruled = ruleVerdict(checked, call);
     if (ruled !== null) return ruled;
-    if (decide !== undefined) return readVerdict(await decide(signal === call.signal ? call : withCall(call, { signal })));
-    return otherwise === null ? annotationVerdict(call.annotations) : defaultVerdict(otherwise);
+    if (decide === undefined) return otherwise === null ? annotationVerdict(call.annotations) : defaultVerdict(otherwise);
+    if (signal === null) return expiresMs === undefined ? verdictFrom(decide(call)) : null;
+    return verdictFrom(decide(signal === call.signal ? call : withCall(call, { signal })));
+  };
+  return {
+    judgeNow: (call) => judge(call, null),
+    judge: async (call, signal) => (await judge(call, signal)) ?? readVerdict(undefined),
   };
 }
+
+/** A plain word is read at once; anything else may have to be waited for. */
+const verdictFrom = (reply: ReturnType<ConsentDecide>): Verdict | Promise<Verdict> =>
+  typeof reply === 'string' || typeof reply === 'boolean' ? readVerdict(reply) : Promise.resolve(reply).then(readVerdict);

@@ -8,6 +8,7 @@ import {
   editCall,
   type EarlierDecision,
   type Interruption,
+  isoTime,
   type JsonValue,
   type Refusal,
   refuse,
@@ -53,10 +54,15 @@ export interface Decider {
   readonly signal: AbortSignal;
 }
 
-/** Decides about one call. */
-export async function passGate(call: ToolCall, decider: Decider, parts: GateParts): Promise<Settled | Open> {
+/** Decides about one call, of which `judged` is what rules and deciders say. */
+export async function passGate(
+  call: ToolCall,
+  decider: Decider,
+  parts: GateParts,
+  judged: Verdict | Promise<Verdict>,
+): Promise<Settled | Open> {
   const { id, signal } = decider;
-  const verdict = await parts.judge(call, signal);
+  const verdict = await judged;
   // Nobody is asked for a caller that has gone.
   signal.throwIfAborted();
   if (verdict.decision === 'denied') return settle(id, call, verdict);
@@ -118,16 +124,16 @@ async function judgeEdited(call: ToolCall, signal: AbortSignal, { judge }: GateP
   return { decision: 'denied', by: verdict.by, reason: 'the edited arguments would have been edited again' };
 }
 
-function settle(id: string, call: ToolCall, { decision, by, reason }: Pick<Verdict, 'by' | 'reason'> & { decision: SettledWord }): Settled {
-  return Object.freeze({
-    id,
-    // No ask gets here; one that did would be a question nobody has answered.
-    decision: decision === 'ask' ? 'denied' : decision,
-    decidedBy: plainLine(by, 200),
-    decidedAt: new Date(clockOf(call).now()).toISOString(),
-    ...(reason === undefined ? {} : { reason: plainLine(reason) }),
-    call,
-  });
+/** Writes down a decision. */
+export function settle(
+  id: string,
+  call: ToolCall,
+  { decision, by, reason }: Pick<Verdict, 'by' | 'reason'> & { decision: SettledWord },
+): Settled {
+  // No ask gets here; one that did would be a question nobody has answered.
+  const said = decision === 'ask' ? 'denied' : decision;
+  const settled = { id, decision: said, decidedBy: plainLine(by, 200), decidedAt: isoTime(clockOf(call).now()), call } as const;
+  return reason === undefined ? settled : { ...settled, reason: plainLine(reason) };
 }
 
 type SettledWord = Verdict['decision'] | 'expired';

@@ -7,6 +7,7 @@ import {
   createIdOf,
   defineLayer,
   expected,
+  inSteps,
   policyOf,
   raise,
   type ToolCall,
@@ -58,19 +59,20 @@ export function handoffArtifact(options: HandoffArtifactOptions = {}): ToolLayer
   return defineLayer({
     name: 'handoffArtifact',
     order: [{ insideOf: 'auditLog', level: 'should', because: 'outside it, the handoff is missing from the receipt' }],
-    async caller(call, next) {
-      const result = await next(call);
-      if (result.status !== 'ok') return result;
-      const payload = findPayload(call, result, keys, detect);
-      if (payload === null) return result;
-      // A member that only happens to have such a name is no handoff, unless the host says that it must be one.
-      if (!isObject(payload)) return strict ? unusable(result, ['handoff']) : result;
-      const reading = readHandoff(payload, contextOf(call, source));
-      if ('record' in reading) return emitHandoff(call, result, reading, delivery);
-      return strict ? unusable(result, reading.invalid) : annotate(result, {}, { status: 'invalid', fields: reading.invalid });
-    },
+    caller: inSteps((call) => ({ call, leave: (result) => handedOver(call, result) })),
     close: () => delivery.close(),
   });
+
+  function handedOver(call: ToolCall, result: ToolResult): ToolResult {
+    if (result.status !== 'ok') return result;
+    const payload = findPayload(call, result, keys, detect);
+    if (payload === null) return result;
+    // A member that only happens to have such a name is no handoff, unless the host says that it must be one.
+    if (!isObject(payload)) return strict ? unusable(result, ['handoff']) : result;
+    const reading = readHandoff(payload, contextOf(call, source));
+    if ('record' in reading) return emitHandoff(call, result, reading, delivery);
+    return strict ? unusable(result, reading.invalid) : annotate(result, {}, { status: 'invalid', fields: reading.invalid });
+  }
 }
 
 const contextOf = (call: ToolCall, source: string | undefined): HandoffContext => ({

@@ -2,12 +2,13 @@
 
 import { randomUUID } from 'node:crypto';
 import {
+  type Awaitable,
+  type Claimed,
   type ClaimRecord,
   type ClaimStore,
   type Clock,
   clockOf,
   type JsonObject,
-  type Next,
   type ToolCall,
   type ToolResult,
 } from '../../src/index.ts';
@@ -23,10 +24,10 @@ export type Verdict =
   /** The work was not done, so anybody may try. */
   | { readonly kind: 'open' };
 
+/** What the work of a call is for the others, and whether it was kept for them. */
 export interface Worked {
   readonly verdict: Verdict;
-  /** What the call itself came to, where it went on to the tool. */
-  readonly ran: { readonly result: ToolResult; readonly kept: boolean } | null;
+  readonly kept: boolean;
 }
 
 export interface ClaimTerms {
@@ -41,55 +42,73 @@ const POLL_MS = 100;
 
 const OPEN: Verdict = Object.freeze({ kind: 'open' });
 
-/** Claims the key and does the work, or finds out what somebody else has made of it. Never throws. */
-export async function workOn(call: ToolCall, next: Next, claim: ClaimKey, terms: ClaimTerms): Promise<Worked> {
+/** A claim that was won, with the token it is settled by, or what somebody else has made of the key. */
+export type Begun = { readonly token: string } | { readonly verdict: Verdict };
+
+/** Claims the key. At once where the store answers at once: every wait costs more than the answer of a store in memory. Never throws. */
+export function beginWork(call: ToolCall, claim: ClaimKey, terms: ClaimTerms): Begun | Promise<Begun> {
   const { store, mode, leaseMs } = terms;
   // Not from the call's own ids: a fence that a second process can repeat is none.
   const token = randomUUID();
   const request = { fingerprint: claim.fingerprint, leaseMs, token, repeatable: mode === 'cache' };
+  const ask = () => store.claim(claim.key, request);
   try {
-    for (;;) {
-      const answer = store.claim(claim.key, request);
-      // A store in memory answers at once, and every wait costs more than its answer.
-      const claimed = 'won' in answer ? answer : await answer;
-      if (claimed.won) break;
-      const verdict = verdictOn(claimed.record, claim, mode);
-      if (verdict !== null) return { verdict, ran: null };
-      if (!(await pause(clockOf(call), call.signal))) return { verdict: OPEN, ran: null };
-    }
+    const answer = ask();
+    const begun = 'won' in answer ? begunBy(answer, token, claim, mode) : null;
+    return begun ?? askAgain(call, ask, answer, (claimed) => begunBy(claimed, token, claim, mode));
   } catch (cause) {
-    return { verdict: { kind: 'unavailable', cause }, ran: null };
+    return { verdict: { kind: 'unavailable', cause } };
   }
-  const letGo = mode === 'effect' ? keepLease(call, claim.key, token, terms) : null;
-  const result = await next(call);
-  if (letGo !== null) await letGo();
-  return settle(result, claim.key, token, terms);
 }
 
 /** `null` while somebody is at it. */
+function begunBy(claimed: Claimed, token: string, claim: ClaimKey, mode: ClaimTerms['mode']): Begun | null {
+  if (claimed.won) return { token };
+  const verdict = verdictOn(claimed.record, claim, mode);
+  return verdict === null ? null : { verdict };
+}
+
+async function askAgain(
+  call: ToolCall,
+  ask: () => Awaitable<Claimed>,
+  first: Awaitable<Claimed>,
+  read: (claimed: Claimed) => Begun | null,
+): Promise<Begun> {
+  try {
+    for (let answer = first; ; answer = ask()) {
+      const begun = read(await answer);
+      if (begun !== null) return begun;
+      if (!(await pause(clockOf(call), call.signal))) return { verdict: OPEN };
+    }
+  } catch (cause) {
+    return { verdict: { kind: 'unavailable', cause } };
+  }
+}
+
 function verdictOn({ state, fingerprint, answer }: ClaimRecord, claim: ClaimKey, mode: ClaimTerms['mode']): Verdict | null {
   if (mode === 'effect' && fingerprint !== null && fingerprint !== claim.fingerprint) return { kind: 'conflict' };
   if (state === 'in_progress') return null;
   return state === 'done' && answer !== null ? { kind: 'answered', answer } : { kind: 'unknown' };
 }
 
-/** A run that may have done something is never open again: only what certainly did not run is given back. */
-async function settle(result: ToolResult, key: string, token: string, { store, mode, ttlMs }: ClaimTerms): Promise<Worked> {
+/**
+ * Settles the claim by what is known to have happened. A run that may have done something is never open again: only what certainly did
+ * not run is given back. Never throws.
+ */
+export function settleWork(result: ToolResult, key: string, token: string, { store, mode, ttlMs }: ClaimTerms): Worked | Promise<Worked> {
   const answer = isKeepable(result) ? answerOf(result) : null;
   const isOpen = answer === null && (mode === 'cache' || result.executed === 'no');
   const state = result.ok && result.status === 'ok' ? 'done' : 'unknown';
-  let kept = false;
-  try {
-    if (isOpen) await store.release(key, token);
-    else {
-      const completed = store.complete(key, token, { state, answer, ttlMs });
-      kept = (typeof completed === 'boolean' ? completed : await completed) && answer !== null;
-    }
-  } catch {
-    // The tool has answered. A claim that could not be settled runs out, and then says that nobody knows.
-  }
   const verdict: Verdict = answer !== null ? { kind: 'answered', answer } : isOpen ? OPEN : { kind: 'unknown' };
-  return { verdict, ran: { result, kept } };
+  const worked = (isSettled: boolean): Worked => ({ verdict, kept: isSettled && answer !== null });
+  // The tool has answered. A claim that could not be settled runs out, and then says that nobody knows.
+  const unsettled = (): Worked => worked(false);
+  try {
+    const settled = isOpen ? store.release(key, token) : store.complete(key, token, { state, answer, ttlMs });
+    return typeof settled === 'boolean' ? worked(settled) : Promise.resolve(settled).then(worked, unsettled);
+  } catch {
+    return unsettled();
+  }
 }
 
 /** `false` when the caller left meanwhile. */
@@ -112,7 +131,7 @@ function pause(clock: Clock, signal: AbortSignal): Promise<boolean> {
  * Renews the lease while the call is wanted. After that the tool may run on unheard, and others are not kept waiting for
  * longer than the lease. The returned function ends it, and waits for a renewal under way.
  */
-function keepLease(call: ToolCall, key: string, token: string, { store, leaseMs }: ClaimTerms): () => Promise<void> {
+export function keepLease(call: ToolCall, key: string, token: string, { store, leaseMs }: ClaimTerms): () => Promise<void> {
   const clock = clockOf(call);
   let renewing: Promise<unknown> = Promise.resolve();
   let cancel = () => {};

@@ -1,10 +1,12 @@
 /** What a call comes to that is not answered by the tool. */
 
-import { annotate, fail, type Next, refuse, type ToolCall, type ToolResult } from '../../src/index.ts';
+import { annotate, fail, type Onward, refuse, type ToolCall, type ToolResult } from '../../src/index.ts';
 
 /** Runs without anybody's answer, and without leaving one. */
-export const runAlone = async (call: ToolCall, next: Next, status: 'miss' | 'bypassed'): Promise<ToolResult> =>
-  annotate(await next(call), {}, status === 'miss' ? { status, kept: false } : { status });
+export const runAlone = (call: ToolCall, status: 'miss' | 'bypassed'): Onward => ({
+  call,
+  leave: (result) => annotate(result, {}, status === 'miss' ? { status, kept: false } : { status }),
+});
 
 export const leftWaiting = (call: ToolCall): ToolResult =>
   refuse(call, 'cancelled', 'The call was cancelled while it waited for another one.');

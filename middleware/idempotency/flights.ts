@@ -1,87 +1,91 @@
 /** Work under way in this process: whoever wants the same waits for it instead of doing it again. */
 
+import { isAborted, type ToolCall } from '../../src/index.ts';
+
 /** Why a waiter goes on: there is an outcome, it is its turn to try, the one at work was called off, or it was itself. */
 export type Woken<T> = { readonly outcome: T } | 'lead' | 'deserted' | 'left';
 
+/** Plain data: nearly every flight ends before anybody waits for it. */
 export interface Flight<T> {
   readonly fingerprint: string;
-  /** The one at work was called off: it may take any time to come to an end. */
-  readonly deserted: boolean;
-  wait(signal: AbortSignal): Promise<Woken<T>>;
-  /** Takes over the work after being woken with `lead`. */
-  lead(signal: AbortSignal): void;
-  /** Everybody gets the outcome. */
-  land(outcome: T): void;
-  /** Nothing came of it: the next in line tries, and the others go on waiting. */
-  handOver(): void;
+  /** The call at work. */
+  leader: ToolCall;
+  /** Made with the first one who waits. */
+  waiters: Waiters<T> | null;
 }
 
-export interface Flights<T> {
-  get(key: string): Flight<T> | undefined;
-  /** Nobody may wait between `get` and this: two would lead. */
-  open(key: string, fingerprint: string, signal: AbortSignal): Flight<T>;
+interface Waiters<T> {
+  readonly wakes: Set<(woken: Woken<T>) => void>;
+  /** Told when the call at work is called off. One listener for all, and only while somebody waits. */
+  readonly desert: () => void;
 }
 
-export function createFlights<T>(): Flights<T> {
-  const flights = new Map<string, Flight<T>>();
-  return {
-    get: (key) => flights.get(key),
-    open(key, fingerprint, signal) {
-      const flight = createFlight<T>(fingerprint, signal, () => {
-        if (flights.get(key) === flight) flights.delete(key);
-      });
-      flights.set(key, flight);
-      return flight;
-    },
-  };
+/** Nobody may wait between looking for a flight and opening one: two would lead. */
+export type Flights<T> = Map<string, Flight<T>>;
+
+export function openFlight<T>(flights: Flights<T>, key: string, fingerprint: string, leader: ToolCall): Flight<T> {
+  const flight: Flight<T> = { fingerprint, leader, waiters: null };
+  flights.set(key, flight);
+  return flight;
 }
 
-function createFlight<T>(fingerprint: string, first: AbortSignal, gone: () => void): Flight<T> {
-  const waiters = new Set<(woken: Woken<T>) => void>();
-  let leader = first;
-  const wakeAll = (woken: Woken<T>) => {
-    for (const wake of waiters) wake(woken);
-  };
-  const desert = () => wakeAll('deserted');
-  const end = () => {
-    leader.removeEventListener('abort', desert);
-    gone();
-  };
+/** The one at work was called off: it may take any time to come to an end. */
+export const isDeserted = <T>({ leader }: Flight<T>): boolean => isAborted(leader);
 
-  return {
-    fingerprint,
-    get deserted() {
-      return leader.aborted;
-    },
-    wait(signal) {
-      // One listener for all who wait, and none for a flight that nobody waits for.
-      if (waiters.size === 0) leader.addEventListener('abort', desert);
-      return new Promise((resolve) => {
-        const leave = () => wake('left');
-        const wake = (woken: Woken<T>) => {
-          waiters.delete(wake);
-          signal.removeEventListener('abort', leave);
-          if (waiters.size === 0) leader.removeEventListener('abort', desert);
-          resolve(woken);
-        };
-        waiters.add(wake);
-        if (signal.aborted) leave();
-        else signal.addEventListener('abort', leave);
-      });
-    },
-    lead(signal) {
-      leader.removeEventListener('abort', desert);
-      leader = signal;
-      if (waiters.size > 0) leader.addEventListener('abort', desert);
-    },
-    land(outcome) {
-      end();
-      wakeAll({ outcome });
-    },
-    handOver() {
-      const [next] = waiters;
-      if (next === undefined) end();
-      else next('lead');
-    },
+export function waitFor<T>(flight: Flight<T>, signal: AbortSignal): Promise<Woken<T>> {
+  const { wakes, desert } = (flight.waiters ??= createWaiters());
+  if (wakes.size === 0) flight.leader.signal.addEventListener('abort', desert);
+  return new Promise((resolve) => {
+    const leave = () => wake('left');
+    const wake = (woken: Woken<T>) => {
+      wakes.delete(wake);
+      signal.removeEventListener('abort', leave);
+      if (wakes.size === 0) flight.leader.signal.removeEventListener('abort', desert);
+      resolve(woken);
+    };
+    wakes.add(wake);
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave);
+  });
+}
+
+function createWaiters<T>(): Waiters<T> {
+  const wakes: Waiters<T>['wakes'] = new Set();
+  const desert = () => {
+    for (const wake of wakes) wake('deserted');
   };
+  return { wakes, desert };
+}
+
+/** Takes over the work after being woken with `lead`. */
+export function takeOver<T>(flight: Flight<T>, leader: ToolCall): void {
+  unwatch(flight);
+  flight.leader = leader;
+  if (isAwaited(flight)) leader.signal.addEventListener('abort', flight.waiters.desert);
+}
+
+/** Everybody gets the outcome. */
+export function land<T>(flights: Flights<T>, key: string, flight: Flight<T>, outcome: T): void {
+  unwatch(flight);
+  close(flights, key, flight);
+  for (const wake of flight.waiters?.wakes ?? []) wake({ outcome });
+}
+
+/** Nothing came of it: the next in line tries, and the others go on waiting. */
+export function handOver<T>(flights: Flights<T>, key: string, flight: Flight<T>): void {
+  const [next] = flight.waiters?.wakes ?? [];
+  if (next === undefined) close(flights, key, flight);
+  else next('lead');
+}
+
+const isAwaited = <T>(flight: Flight<T>): flight is Flight<T> & { readonly waiters: Waiters<T> } =>
+  flight.waiters !== null && flight.waiters.wakes.size > 0;
+
+function unwatch<T>(flight: Flight<T>): void {
+  if (isAwaited(flight)) flight.leader.signal.removeEventListener('abort', flight.waiters.desert);
+}
+
+/** A flight that was deserted may have a successor, which stays. */
+function close<T>(flights: Flights<T>, key: string, flight: Flight<T>): void {
+  if (flights.get(key) === flight) flights.delete(key);
 }

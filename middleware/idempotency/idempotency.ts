@@ -6,11 +6,14 @@ import {
   clockOf,
   defineLayer,
   expected,
+  inSteps,
   memoryClaims,
   type OrderRule,
+  type Stepped,
+  type ToolCall,
   type ToolLayer,
 } from '../../src/index.ts';
-import { type ClaimKey, claimKeyOf, type NameCall } from './claim-key.ts';
+import { claimKeyOf, type NameCall } from './claim-key.ts';
 import { runAlone, withoutKey } from './endings.ts';
 import { createSharing } from './share-work.ts';
 
@@ -47,19 +50,23 @@ export function idempotency(options: IdempotencyOptions = {}): ToolLayer {
     claims ??= memoryClaims({ maxEntries, ttlMs, clock: clockOf(call) });
     return { store: claims, mode, leaseMs, ttlMs };
   });
+  const rules = { mode, key, scope };
+  const keyless = (call: ToolCall, cause: unknown): Stepped => (mode === 'cache' ? runAlone(call, 'bypassed') : withoutKey(call, cause));
   return defineLayer({
     name: 'idempotency',
     order,
-    async caller(call, next) {
-      let claim: ClaimKey;
+    caller: inSteps((call) => {
       try {
-        const found = claimKeyOf(call, { mode, key, scope });
-        claim = found instanceof Promise ? await found : found;
+        const claim = claimKeyOf(call, rules);
+        if (!(claim instanceof Promise)) return share(call, claim);
+        return claim.then(
+          (later) => share(call, later),
+          (cause: unknown) => keyless(call, cause),
+        );
       } catch (cause) {
-        return mode === 'cache' ? runAlone(call, next, 'bypassed') : withoutKey(call, cause);
+        return keyless(call, cause);
       }
-      return share(call, next, claim);
-    },
+    }),
   });
 }
 

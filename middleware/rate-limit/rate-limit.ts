@@ -9,9 +9,11 @@ import {
   defineLayer,
   expected,
   fail,
+  inSteps,
   memoryCounters,
   outcomeOf,
   refuse,
+  type Stepped,
   type Taken,
   type ToolCall,
   type ToolLayer,
@@ -49,25 +51,34 @@ export function rateLimit(options: RateLimitOptions): ToolLayer {
     return typeof key === 'string' ? store.take(key, request) : key.then((awaited) => store.take(awaited, request));
   };
 
+  const decided = (call: ToolCall, answer: Taken): Stepped => {
+    const taken = checked(answer);
+    if (!taken.admitted) return limited(call, taken, max, message);
+    return {
+      call,
+      leave(result) {
+        if (!result.ok && outcomeOf(result) === 'interrupted') admitted.add(call);
+        return annotate(result, {}, { status: 'ok', count: taken.count, cap: max });
+      },
+    };
+  };
+
   return defineLayer({
     name: 'rateLimit',
     order: [{ insideOf: 'idempotency', level: 'should', because: 'outside it, an answer that is given again would use up the limit' }],
-    async caller(call, next) {
+    caller: inSteps((call) => {
       if ((call.turn.resumes ?? 0) > 0 && admitted.has(call)) {
-        return annotate(await next(call), {}, { status: 'ok', resumed: true, cap: max });
+        return { call, leave: (result) => annotate(result, {}, { status: 'ok', resumed: true, cap: max }) };
       }
-      let taken: Taken;
       try {
-        const answer = take(call);
-        taken = checked(answer instanceof Promise ? await answer : answer);
+        const taken = take(call);
+        return taken instanceof Promise
+          ? taken.then((later) => decided(call, later)).catch((cause: unknown) => failed(call, cause))
+          : decided(call, taken);
       } catch (cause) {
         return failed(call, cause);
       }
-      if (!taken.admitted) return limited(call, taken, max, message);
-      const result = await next(call);
-      if (!result.ok && outcomeOf(result) === 'interrupted') admitted.add(call);
-      return annotate(result, {}, { status: 'ok', count: taken.count, cap: max });
-    },
+    }),
     // It happened, so it counts; a limit that is used up takes no more.
     async tooLate(call) {
       const { admitted: isWithin, count } = checked(await take(call));

@@ -1,9 +1,20 @@
 /** Hides secrets and personal data in what goes into a tool and in everything that comes out of it. */
 
-import { checkOptions, defineLayer, expected, type Expectation, type ToolLayer, withCall } from '../../src/index.ts';
+import {
+  checkOptions,
+  defineLayer,
+  expected,
+  type Expectation,
+  inSteps,
+  type Stepped,
+  type ToolCall,
+  type ToolLayer,
+  type ToolResult,
+  withCall,
+} from '../../src/index.ts';
 import { ABORTED, type Redactor } from './ask-redactor.ts';
-import { cleanCall, cleanCallNow } from './clean-call.ts';
-import { cleanResult, cleanResultNow } from './clean-result.ts';
+import { cleanCall, cleanCallNow, type CleanedCall } from './clean-call.ts';
+import { type CleanedResult, cleanResult, cleanResultNow } from './clean-result.ts';
 import { STRATEGIES, type Strategy } from './markers.ts';
 import { blockedCall, blockedResult, cancelled, recorded, uncheckedCall, uncheckedResult } from './outcomes.ts';
 import { parsePath } from './paths.ts';
@@ -63,20 +74,29 @@ export function redaction(options: RedactionOptions | Redactor = {}): ToolLayer 
     name: 'redaction',
     rewrites: true,
     scrub: textCleaner(rules),
-    async caller(call, next) {
-      const sent = orNullNow(() => cleanCallNow(call, rules, redactor)) ?? (await orNull(() => cleanCall(call, rules, redactor)));
-      if (sent === ABORTED) return cancelled(withCall(call, { toolArgs: {} }));
-      if (sent === null) return uncheckedCall(call);
-      if (sent.blocked) return blockedCall(sent);
-      const answered = await next(sent.call);
-      const cleaned =
-        orNullNow(() => cleanResultNow(answered, sent, rules, redactor)) ??
-        (await orNull(() => cleanResult(answered, sent, rules, redactor)));
-      if (cleaned === ABORTED) return cancelled(sent.call);
-      if (cleaned === null) return uncheckedResult(sent);
-      return cleaned.blocked ? blockedResult(sent, cleaned) : recorded(cleaned.result, redactor !== undefined, sent, cleaned);
-    },
+    caller: inSteps((call) => {
+      const sent = orNullNow(() => cleanCallNow(call, rules, redactor));
+      return sent === null ? orNull(() => cleanCall(call, rules, redactor)).then((later) => goOn(call, later)) : goOn(call, sent);
+    }),
   });
+
+  function goOn(call: ToolCall, sent: CleanedCall | typeof ABORTED | null): Stepped {
+    if (sent === ABORTED) return cancelled(withCall(call, { toolArgs: {} }));
+    if (sent === null) return uncheckedCall(call);
+    return sent.blocked ? blockedCall(sent) : { call: sent.call, leave: (answered) => comeBack(sent, answered) };
+  }
+
+  function comeBack(sent: CleanedCall, answered: ToolResult): ToolResult | Promise<ToolResult> {
+    const cleaned = orNullNow(() => cleanResultNow(answered, sent, rules, redactor));
+    if (cleaned !== null) return handOut(sent, cleaned);
+    return orNull(() => cleanResult(answered, sent, rules, redactor)).then((later) => handOut(sent, later));
+  }
+
+  function handOut(sent: CleanedCall, cleaned: CleanedResult | typeof ABORTED | null): ToolResult {
+    if (cleaned === ABORTED) return cancelled(sent.call);
+    if (cleaned === null) return uncheckedResult(sent);
+    return cleaned.blocked ? blockedResult(sent, cleaned) : recorded(cleaned.result, redactor !== undefined, sent, cleaned);
+  }
 }
 
 /** What throws here throws again where nothing is skipped. */

@@ -9,6 +9,7 @@ import {
   type EntryPatch,
   expected,
   injectParameter,
+  inSteps,
   type JsonSchema,
   refuse,
   type ToolCall,
@@ -70,16 +71,20 @@ export function requiredReason(options: RequiredReasonOptions = {}): ToolLayer {
     name: 'requiredReason',
     rewrites: true,
     schemaTransform: (tool) => injectParameter(tool, field, parameter, { required: schemaRequired }),
-    async caller(call, next) {
+    caller: inSteps((call) => {
       const owned = isOwned(call);
       const reason = readReason(call.toolArgs, field, minLength);
       // A tool whose own field of that name takes no text could otherwise never be called.
       const fill = onMissing === 'fill_blank' || (owned && !takesText(call.schema, field));
       if (reason === null && !fill) return rejected(call, field, minLength);
-      const result = await next(strip && !owned ? without(call, field) : call);
-      if (reason !== null) return annotate(result, said(auditKey, reason));
-      return annotate(result, { ...said(auditKey, BLANK), reasonMissing: true }, FILLED);
-    },
+      return {
+        call: strip && !owned ? without(call, field) : call,
+        leave: (result) =>
+          reason === null
+            ? annotate(result, { ...said(auditKey, BLANK), reasonMissing: true }, FILLED)
+            : annotate(result, said(auditKey, reason)),
+      };
+    }),
   });
 }
 

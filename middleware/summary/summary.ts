@@ -1,6 +1,6 @@
 /** One line for people about every call. */
 
-import { AlliumError, annotate, defineLayer, type ToolCall, type ToolLayer, type ToolResult } from '../../src/index.ts';
+import { AlliumError, annotate, defineLayer, inSteps, type ToolCall, type ToolLayer, type ToolResult } from '../../src/index.ts';
 
 /** Says in one line what happened. Nothing, or a blank, leaves the record as it is. */
 export type SummaryFormat = (call: ToolCall, result: ToolResult) => string | null | undefined;
@@ -23,11 +23,13 @@ export function summary(format: SummaryFormat): ToolLayer {
     name: 'summary',
     observes: true,
     order: [{ outsideOf: 'requiredReason', level: 'should', because: 'inside it, the reason replaces the line written for people' }],
-    async caller(call, next) {
-      const result = await next(call);
-      const line = lineOf(format, call, result);
-      return line === null ? result : annotate(result, { summary: line });
-    },
+    caller: inSteps((call) => ({
+      call,
+      leave(result) {
+        const line = lineOf(format, call, result);
+        return line === null ? result : annotate(result, { summary: line });
+      },
+    })),
   });
 }
 

@@ -28,22 +28,23 @@ export function createReporter(options: TelemetryOptions): Reporter {
   const outlets = sendersOf(options).map((sender) => createOutlet(sender, outletSettings));
   const usesOtel = sinksOf(options).includes('otel');
 
-  async function watched(call: ToolCall, next: Next, listeners: OtelListeners | null): Promise<ToolResult> {
+  function watched(call: ToolCall, next: Next, listeners: OtelListeners | null): Promise<ToolResult> {
     const clock = clockOf(call);
     const started = { startMs: clock.now(), startTick: clock.monotonic(), wait: humanWaitOf(call) };
     const open = listeners === null ? null : otel.open(listeners, call, started.startMs);
     // What a layer outside masks in the result by path is masked only when the call has ended.
     const final = captureContent ? whenEnded(call) : null;
-    const result = await (open === null ? next(call) : otel.run(open, call, next));
-    const ended = endCall(call, result, clock, started);
-    const report = (answer: ToolResult) => {
-      const told = answer === result ? ended : { ...ended, answer };
-      if (listeners !== null) otel.end(listeners, open, told);
-      if (outlets.length > 0) sendRecord(outlets, told, settings, clock);
-    };
-    if (final === null) report(result);
-    else void final.then(report);
-    return result;
+    return (open === null ? next(call) : otel.run(open, call, next)).then((result) => {
+      const ended = endCall(call, result, clock, started);
+      const report = (answer: ToolResult) => {
+        const told = answer === result ? ended : { ...ended, answer };
+        if (listeners !== null) otel.end(listeners, open, told);
+        if (outlets.length > 0) sendRecord(outlets, told, settings, clock);
+      };
+      if (final === null) report(result);
+      else void final.then(report);
+      return result;
+    });
   }
 
   return {

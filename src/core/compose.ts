@@ -1,11 +1,12 @@
 /** The onion: a list of layers becomes one caller. First is outermost. */
 
 import { closeAudit, openAudit } from './audit.ts';
+import { bottomLink } from './bottom.ts';
 import { createCall, ownCall, SLOT, type ToolCall } from './call.ts';
 import { cleanRefusal } from './clean-refusal.ts';
 import type { Clock } from './clock.ts';
 import { AlliumError } from './errors.ts';
-import { bottomLink, layerLink, type Link, silentLayers } from './frame.ts';
+import { layerLink, type Link, silentLayers } from './frame.ts';
 import type { CreateId } from './ids.ts';
 import { innerPass } from './inner-pass.ts';
 import { isObject } from './json.ts';
@@ -44,11 +45,18 @@ export function composeToolCallers(members: readonly (ToolLayer | ToolCaller)[],
   const recorded = layers.some((layer) => !silentLayers.has(layer.caller));
   const chainFor = rememberLast((next: Next) => chainOf(layers, bottomLink(next)));
 
-  const composed = async (call: ToolCall, next: Next): Promise<ToolResult> => {
+  const run = (call: ToolCall, next: Next): Promise<ToolResult> => {
     const own = ownCall(call);
     const pass = enter(own, settings, recorded, scrubs);
-    if (!own[SLOT].state.active) return outerEdge(await chainFor(next)(pass, null), pass);
+    if (!own[SLOT].state.active) return chainFor(next)(pass, null).then((last) => outerEdge(last, pass));
     return innerPass(own, pass, next, (inner, bottom) => chainOf(layers, bottomLink(bottom))(inner, null));
+  };
+  const composed = (call: ToolCall, next: Next): Promise<ToolResult> => {
+    try {
+      return run(call, next);
+    } catch (thrown) {
+      return Promise.reject(thrown); // What cannot be used as a call.
+    }
   };
   const caller: ComposedCaller = Object.assign(composed, { layers });
   COMPOSED.set(caller, settings);

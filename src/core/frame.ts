@@ -1,17 +1,16 @@
 /** One layer at work on one call: what goes in, what comes out, and what is written down about it. */
 
-import { mergeAudit, pushEntry } from './audit.ts';
+import { pushEntry } from './audit.ts';
 import { isAbandoned, isSignalAborted, ownCall, SLOT, stateOf, type ToolCall } from './call.ts';
 import { isoTime } from './clock.ts';
 import { AlliumError, describeThrown } from './errors.ts';
-import type { Next, ToolLayer } from './layer.ts';
+import type { ToolLayer } from './layer.ts';
 import { BRAND, isResultOf, stamp } from './build-result.ts';
-import { fail, ok, refuse, type ToolResult } from './result.ts';
-import { type CallState, depthOf, type Frame } from './state.ts';
-import { breached, passGates } from './gates.ts';
-import { statusRow, strongerExecuted } from './status.ts';
-import { runUnder } from './nested-terms.ts';
-import { type ApprovedCall, breachOf, type CallTerms, followApproval } from './terms.ts';
+import { fail, refuse, type ToolResult } from './result.ts';
+import { isOnward, type Onward, type Step, stepOf } from './steps.ts';
+import type { Frame } from './state.ts';
+import { statusRow } from './status.ts';
+import { followApproval } from './terms.ts';
 
 /** A link of the built chain. Never rejects. */
 export type Link = (call: ToolCall, parent: Frame | null) => Promise<ToolResult>;
@@ -25,6 +24,8 @@ export const silentLayers = new WeakSet<object>();
  */
 export function layerLink(layer: ToolLayer, inner: Link): Link {
   const silent = silentLayers.has(layer.caller);
+  const step = stepOf(layer.caller);
+  if (step !== null) return stepLink(layer, silent, step, inner);
   return (call, parent) => {
     const frame = openFrame(layer, silent, call, parent);
     try {
@@ -43,19 +44,64 @@ export function layerLink(layer: ToolLayer, inner: Link): Link {
   };
 }
 
+/** A layer in two steps. Between them the promise of the layer inside it is handed on. */
+function stepLink(layer: ToolLayer, silent: boolean, step: Step, inner: Link): Link {
+  return (call, parent) => {
+    const frame = openFrame(layer, silent, call, parent);
+    const threw = (thrown: unknown) => climb(parent, leave(frame, layerThrew(frame, thrown)));
+    try {
+      const stepped = step(call);
+      if (isOnward(stepped)) return goOn(frame, inner, stepped);
+      if (isResultOf(stepped, call[SLOT].state)) return Promise.resolve(leave(frame, stepped));
+      const answered = (later: unknown) => (isOnward(later) ? goOn(frame, inner, later) : climb(parent, leave(frame, later)));
+      return adopted(stepped).then(answered).catch(threw);
+    } catch (thrown) {
+      return Promise.resolve(threw(thrown));
+    }
+  };
+}
+
+function goOn(frame: Frame, inner: Link, { call, leave: finish }: Onward): Promise<ToolResult> {
+  frame.finish = finish;
+  const promise = descend(frame, inner, call);
+  frame.handsOn = true;
+  // What has answered already climbed no further than this layer, which was not yet waiting for it.
+  return frame.sent === null ? promise.then((result) => climb(frame, result)) : promise;
+}
+
 /** Leaves every layer outside that handed on the promise now being kept. */
-function climb(from: Frame | null, result: ToolResult): ToolResult {
+export function climb(from: Frame | null, result: ToolResult): ToolResult | Promise<ToolResult> {
   let left = result;
-  for (let frame = from; frame?.handsOn === true; frame = frame.parent) left = leave(frame, left);
+  for (let frame = from; frame?.handsOn === true; frame = frame.parent) {
+    const finished = frame.finish === null ? left : finish(frame, frame.finish, left);
+    if (finished instanceof Promise) return finished;
+    left = leave(frame, finished);
+  }
   return left;
 }
 
+/** The second step of a layer; where it has to be waited for, the way out from there on. */
+function finish(frame: Frame, step: Onward['leave'], result: ToolResult): ToolResult | Promise<ToolResult> {
+  frame.finish = null;
+  try {
+    const finished: unknown = step(result);
+    return isResultOf(finished, frame.call[SLOT].state) ? finished : finishLater(frame, finished);
+  } catch (thrown) {
+    return layerThrew(frame, thrown);
+  }
+}
+
+function finishLater(frame: Frame, finished: unknown): Promise<ToolResult> {
+  const left = (later: unknown) => climb(frame.parent, leave(frame, later));
+  return adopted(finished).then(left, (thrown: unknown) => left(layerThrew(frame, thrown)));
+}
+
 /** A promise with a `then` of its own may answer twice, or not with a promise; `instanceof` alone does not tell. */
-const isPlainPromise = (value: unknown): value is Promise<unknown> =>
+export const isPlainPromise = (value: unknown): value is Promise<unknown> =>
   value instanceof Promise && value.then === Promise.prototype.then && value.constructor === Promise;
 
 /** Whatever was returned, as a promise that settles once. `Promise.resolve` would hand a tampered promise back as it is. */
-const adopted = (value: unknown): Promise<unknown> => new Promise((resolve) => resolve(value));
+export const adopted = (value: unknown): Promise<unknown> => new Promise((resolve) => resolve(value));
 
 function openFrame(layer: ToolLayer, silent: boolean, call: ToolCall, parent: Frame | null): Frame {
   const slot = call[SLOT];
@@ -68,6 +114,7 @@ function openFrame(layer: ToolLayer, silent: boolean, call: ToolCall, parent: Fr
     sent: null,
     promise: null,
     handsOn: false,
+    finish: null,
     answered: null,
     closed: false,
     line: null,
@@ -76,81 +123,12 @@ function openFrame(layer: ToolLayer, silent: boolean, call: ToolCall, parent: Fr
   return frame;
 }
 
-/** The executor with its guard: nothing starts for a caller that has gone, and whatever it does becomes a result. */
-export function bottomLink(executor: Next): Link {
-  return async (given, parent) => {
-    let call = given;
-    const { state } = call[SLOT];
-    // What has happened cannot be kept from happening.
-    const { isOver } = state;
-    if (!isOver && (isCancelled(call) || (state.abandoned && isAbandoned(parent)))) return answer(parent, unblamed(call));
-    const breach = isOver || call[SLOT].terms === null ? null : breachOf(call, call[SLOT].terms);
-    if (breach !== null) return answer(parent, breached(call, breach));
-    if (!isOver && call[SLOT].terms !== null && call[SLOT].terms.gates.length > 0) {
-      const passed = await passGates(call);
-      if ('result' in passed) return climb(parent, answer(parent, passed.result));
-      call = passed.call;
-      // Somebody may have been asked, which takes its time.
-      if (isCancelled(call) || (state.abandoned && isAbandoned(parent))) return climb(parent, answer(parent, unblamed(call)));
-    }
-    const { terms } = call[SLOT];
-    if (terms !== null && terms.supplied !== null) return climb(parent, answer(parent, ok(call, terms.supplied.value)));
-    if (terms !== null && terms.approved !== null && terms.approved.rewrites.length > 0) tellRewrites(parent, terms.approved);
-    state.executedArgs = call.toolArgs;
-    const before = state.executed;
-    const startedAt = state.clock.monotonic();
-    state.executed = strongerExecuted(before, 'unknown');
-    state.running = true;
-    let result: ToolResult;
-    try {
-      const answered: unknown = await (terms === null || !isHeld(terms) ? executor(call) : runUnder(terms, () => executor(call)));
-      result = isResultOf(answered, state) ? answered : fail(call, 'tool_middleware_exception', answered, foreignResult('executor'));
-    } catch (thrown) {
-      result = executorThrew(call, thrown);
-    }
-    // A run that was abandoned must not take back what a later one has done.
-    const abandoned = state.abandoned && isAbandoned(parent);
-    state.executed = strongerExecuted(abandoned ? state.executed : before, result[BRAND].claim ?? 'yes');
-    if (!abandoned) state.running = false;
-    return climb(parent, answer(parent, measured(result, state, startedAt)));
-  };
-}
-
-/** Whether calls that the tool makes itself are held to anything. */
-const isHeld = ({ guards, gates, askGuards }: CallTerms): boolean => guards.length + gates.length + askGuards.length > 0;
-
-/** Nobody turned away a call whose caller has gone, whatever happened to an earlier try. */
-function unblamed(call: ToolCall): ToolResult {
-  call[SLOT].state.blockedBy = null;
-  return cancelled(call);
-}
-
-function tellRewrites(innermost: Frame | null, { rewrites }: ApprovedCall): void {
-  if (innermost !== null) mergeAudit(innermost.call[SLOT].state, { rewrites }, depthOf(innermost) + 1);
-}
-
-const isCancelled = (call: ToolCall): boolean => isSignalAborted(call) || call[SLOT].state.signal?.aborted === true;
-
-const executorThrew = (call: ToolCall, thrown: unknown): ToolResult =>
-  isCancelled(call)
-    ? fail(call, 'cancelled', thrown, CANCELLED, { executed: 'unknown' })
-    : fail(call, 'executor_error', thrown, undefined, { category: 'exception', executed: 'unknown' });
-
-/**
- * What an executor answers is stamped when it is built. It is built again only where that would be wrong: another word
- * on what ran, or a time of a millisecond and more.
- */
-function measured(result: ToolResult, state: CallState, startedAt: number): ToolResult {
-  const ms = state.clock.monotonic() - startedAt;
-  const isRight = result[BRAND].measured || ms - result.executionDurationMs < 1;
-  if (result.executed === state.executed && isRight) return result;
-  return stamp(result, state.executed, isRight ? result.executionDurationMs : ms);
-}
-
-const CANCELLED = 'The call was cancelled before it finished.';
+export const CANCELLED = 'The call was cancelled before it finished.';
 
 /** What a caller gets that took its call back. */
 export const cancelled = (call: ToolCall): ToolResult => refuse(call, 'cancelled', CANCELLED);
+
+export const isCancelled = (call: ToolCall): boolean => isSignalAborted(call) || call[SLOT].state.signal?.aborted === true;
 
 /** `next`, as one layer sees it. One call after another; never after the layer has answered. */
 function descend(frame: Frame, inner: Link, passed: ToolCall): Promise<ToolResult> {
@@ -181,7 +159,7 @@ function blame(frame: Frame, what: string): ToolResult {
   return fail(frame.call, 'tool_middleware_exception', new Error(`layer "${frame.layer.name}" ${what}`), stopped(frame));
 }
 
-const foreignResult = (who: string): string =>
+export const foreignResult = (who: string): string =>
   `${who} answered with something that is not a result of this call; build results with ok(), refuse(), fail(), withResult()`;
 
 function layerThrew(frame: Frame, thrown: unknown): ToolResult {
@@ -233,7 +211,7 @@ function writeLine({ layer, call, startedAt, line }: Frame, result: ToolResult):
 }
 
 /** Hands a result to the layer outside. */
-function answer(parent: Frame | null, result: ToolResult): ToolResult {
+export function answer(parent: Frame | null, result: ToolResult): ToolResult {
   const link = result[BRAND];
   link.at = parent;
   if (link.state.abandoned && isAbandoned(parent)) return result;

@@ -11,6 +11,7 @@ import type { Executed } from './status.ts';
 import type { ToolLayer, ToolSpec } from './layer.ts';
 import type { ToolResult } from './result.ts';
 import type { CallServices } from './services.ts';
+import type { Onward } from './steps.ts';
 import type { HashValue } from './terms.ts';
 import type { CallEnding } from './when-ended.ts';
 
@@ -28,6 +29,8 @@ export interface Frame {
   promise: Promise<ToolResult> | null;
   /** The layer returned just that promise and is left when it is kept. */
   handsOn: boolean;
+  /** What is left to do when it is kept. */
+  finish: Onward['leave'] | null;
   /** What `next` answered last. */
   answered: ToolResult | null;
   closed: boolean;

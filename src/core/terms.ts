@@ -181,19 +181,20 @@ export function followApproval(frame: Frame, handed: ToolCall): ToolCall {
 
 /** A call that somebody put aside further out lacks what was laid down since; handed on here, it is held to it all the same. */
 function stillUnder(laidDown: CallTerms, call: ToolCall): ToolCall {
-  const terms = termsOf(call);
-  const { guards, gates, askGuards, policy, approved, supplied } = terms;
-  const isShort = (name: 'guards' | 'gates' | 'askGuards') =>
-    !laidDown[name].every((one) => (terms[name] as readonly unknown[]).includes(one));
+  const { guards, gates, askGuards, policy, approved, supplied } = termsOf(call);
+  const hasGuards = hasAll(guards, laidDown.guards);
   const isComplete = (approved !== null || laidDown.approved === null) && (supplied !== null || laidDown.supplied === null);
-  if (!isShort('guards') && !isShort('gates') && !isShort('askGuards') && isComplete) return call;
+  if (isComplete && hasGuards && hasAll(gates, laidDown.gates) && hasAll(askGuards, laidDown.askGuards)) return call;
   return withTerms(call, {
     ...{ guards: joined(laidDown.guards, guards), gates: joined(laidDown.gates, gates), askGuards: joined(laidDown.askGuards, askGuards) },
-    policy: isShort('guards') ? laidDown.policy : policy,
+    policy: hasGuards ? policy : laidDown.policy,
     approved: approved ?? laidDown.approved,
     supplied: supplied ?? laidDown.supplied,
   });
 }
+
+/** A call that was handed down has the very lists its layer got. */
+const hasAll = <T>(list: readonly T[], laidDown: readonly T[]): boolean => list === laidDown || laidDown.every((one) => list.includes(one));
 
 /** Both lists, the first one in front, nothing twice. */
 export const joined = <T>(first: readonly T[], second: readonly T[]): readonly T[] => Object.freeze([...new Set([...first, ...second])]);
