@@ -11,6 +11,7 @@ import {
   defineTool,
   expected,
   governTools,
+  inSteps,
   matchesTool,
   refuse,
   scrub,
@@ -147,6 +148,27 @@ assert.doesNotMatch(JSON.stringify(answered), /key-7/);
 const failed = await composeToolCallers([maskKeys])(makeCall(), () => Promise.reject(new Error('key-7 was refused')));
 assert.equal(failed.error, '[key] was refused');
 assert.doesNotMatch(JSON.stringify(failed), /key-7/);
+
+// #region steps
+/** Notes how long the results of each tool are. Does not wait for anything, so it takes no `next`. */
+const measuring = (lengths: Map<string, number>): ToolLayer =>
+  defineLayer({
+    name: 'measuring',
+    observes: true,
+    caller: inSteps((call) => ({
+      call,
+      leave(result) {
+        lengths.set(call.toolName, result.renderedResult.length);
+        return annotate(result, {}, { characters: result.renderedResult.length });
+      },
+    })),
+  });
+// #endregion steps
+
+const lengths = new Map<string, number>();
+const measured = await composeToolCallers([measuring(lengths)])(makeCall({ toolArgs: { text: 'four' } }), echoExecutor());
+assert.equal(measured.audit?.layers[0]?.characters, 15);
+assert.deepEqual([...lengths], [['echo', 15]]);
 
 // #region contract
 const subject: LayerSubject = {
