@@ -45,18 +45,11 @@ export function composeToolCallers(members: readonly (ToolLayer | ToolCaller)[],
   const recorded = layers.some((layer) => !silentLayers.has(layer.caller));
   const chainFor = rememberLast((next: Next) => chainOf(layers, bottomLink(next)));
 
-  const run = (call: ToolCall, next: Next): Promise<ToolResult> => {
+  const composed = async (call: ToolCall, next: Next): Promise<ToolResult> => {
     const own = ownCall(call);
     const pass = enter(own, settings, recorded, scrubs);
-    if (!own[SLOT].state.active) return chainFor(next)(pass, null).then((last) => outerEdge(last, pass));
+    if (!own[SLOT].state.active) return outerEdge(await chainFor(next)(pass, null), pass);
     return innerPass(own, pass, next, (inner, bottom) => chainOf(layers, bottomLink(bottom))(inner, null));
-  };
-  const composed = (call: ToolCall, next: Next): Promise<ToolResult> => {
-    try {
-      return run(call, next);
-    } catch (thrown) {
-      return Promise.reject(thrown); // What cannot be used as a call.
-    }
   };
   const caller: ComposedCaller = Object.assign(composed, { layers });
   COMPOSED.set(caller, settings);
