@@ -71,12 +71,30 @@ describe('snapshotDigest', () => {
     );
   });
 
-  it.each([0, -0, 9, 10, 99, 100, 2147483647, 2147483648, -1, 0.01, 0.1, 0.29, 1.005, 8.7, 19.99, 1e7, 10_000_000.01, 1e21, 5e-324, 0.1 + 0.2])(
-    'writes %d',
-    (value) => {
-      expect(digestOf([value])).toBe(sha256(canonicalJson([value])));
-    },
-  );
+  it.each([
+    0,
+    -0,
+    9,
+    10,
+    99,
+    100,
+    2147483647,
+    2147483648,
+    -1,
+    0.01,
+    0.1,
+    0.29,
+    1.005,
+    8.7,
+    19.99,
+    1e7,
+    10_000_000.01,
+    1e21,
+    5e-324,
+    0.1 + 0.2,
+  ])('writes %d', (value) => {
+    expect(digestOf([value])).toBe(sha256(canonicalJson([value])));
+  });
 
   it.each([
     ['rows', Array.from({ length: 3000 }, (_, row) => ({ id: `order-${row}`, note: 'ä'.repeat(row % 200), total: row / 4 }))],
