@@ -17,9 +17,9 @@ export interface Hmac {
   /** What the inner hash begins with. */
   readonly head: Uint8Array;
   /** The HMAC in hex, for the inner hash as one character a byte. */
-  finish(inner: string): string;
+  readonly finish: (inner: string) => string;
   /** The HMAC in hex of a text as UTF-8. */
-  ofText(text: string): string;
+  readonly ofText: (text: string) => string;
 }
 
 /**

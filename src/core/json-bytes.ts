@@ -102,7 +102,10 @@ function writeValue(value: unknown, at: number, style: Style, depth: number): nu
       return writeAscii(value ? 'true' : 'false', at);
     case 'object':
       return value === null ? writeAscii('null', at) : writeContainer(value, at, style, depth + 1);
-    default:
+    case 'undefined':
+    case 'bigint':
+    case 'function':
+    case 'symbol':
       return NOWHERE;
   }
 }

@@ -102,8 +102,6 @@ describe('createReceipt', () => {
   });
 
   it('shows no receipt to whoever reads the accessor of another object', () => {
-    const read = Object.getOwnPropertyDescriptor(made(), 'audit')?.get;
-
-    expect(read?.call({})).toBeNull();
+    expect(Reflect.get(made(), 'audit', {})).toBeNull();
   });
 });
