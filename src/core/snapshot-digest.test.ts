@@ -99,6 +99,7 @@ describe('snapshotDigest', () => {
   it.each([
     ['rows', Array.from({ length: 3000 }, (_, row) => ({ id: `order-${row}`, note: 'ä'.repeat(row % 200), total: row / 4 }))],
     ['names', Object.fromEntries(Array.from({ length: 30 }, (_, nth) => [`${nth}`.padEnd(250, 'n'), 'v'.repeat(128)]))],
+    ['members', Object.fromEntries(Array.from({ length: 3000 }, (_, nth) => [`name-${nth}`, 'v'.repeat(nth % 100)]))],
     ['lists', Array.from({ length: 70_000 }, () => [])],
     ['depth', Array.from({ length: 500 }).reduce<JsonValue>((inner) => ({ ['deep'.repeat(60)]: inner }), 1)],
     ['one text', { text: 'long "text" '.repeat(20_000) }],
