@@ -1,7 +1,7 @@
 /** What is written down about a call: hashes and names, never an argument or a result. */
 
-import { accountOf, clockOf, hashOf, type JsonObject, type JsonValue, type ToolCall, type ToolResult, toWire } from '../../src/index.ts';
-import type { Receipt } from '../../src/receipts/index.ts';
+import { accountOf, clockOf, hashOf, type JsonValue, type ToolCall, type ToolResult } from '../../src/index.ts';
+import { createReceipt, type Receipt, type ReceiptFields } from '../../src/receipts/index.ts';
 
 /** How a call came out: what differs between the receipt of one and the word that it is about to happen. */
 type Ending = Pick<
@@ -18,7 +18,6 @@ type Ending = Pick<
   | 'approved_hash'
   | 'executed_hash'
   | 'result_hash'
-  | 'audit'
 >;
 
 /** The receipt of a call that has ended. `call` must be the one whose hash was chosen. */
@@ -26,7 +25,7 @@ export function buildReceipt(call: ToolCall, result: ToolResult, durationMs: num
   const { approvedArgs, executedArgs, blockedBy } = accountOf(result);
   const { audit, executed } = result;
   const hashed = (value: JsonValue | null): string | null => (value === null ? null : hashOf(call, value));
-  return receiptOf(call, {
+  const ending: Ending = {
     record: 'receipt',
     reason: textOr(audit?.reason) ?? textOr(audit?.summary),
     kind: textOr(audit?.kind) ?? call.annotations.kind ?? null,
@@ -41,13 +40,13 @@ export function buildReceipt(call: ToolCall, result: ToolResult, durationMs: num
     // An executor may know that it never got as far as the tool.
     executed_hash: executed === 'no' ? null : hashed(executedArgs),
     result_hash: hashed(result.result),
-    audit: audit === undefined && uri === null ? null : wireAudit(uri === null ? { ...audit } : { ...audit, receiptUri: uri }),
-  });
+  };
+  return receiptOf(call, ending, audit ?? null, uri);
 }
 
 /** What is about to happen, as far as anybody knows before the layers inside have seen the call. */
-export const buildIntent = (call: ToolCall): Receipt =>
-  receiptOf(call, {
+export const buildIntent = (call: ToolCall): Receipt => {
+  const ending: Ending = {
     record: 'intent',
     reason: null,
     kind: call.annotations.kind ?? null,
@@ -60,18 +59,19 @@ export const buildIntent = (call: ToolCall): Receipt =>
     approved_hash: null,
     executed_hash: null,
     result_hash: null,
-    audit: null,
-  });
+  };
+  return receiptOf(call, ending, null, null);
+};
 
 /** The same receipt for a place that was found later. */
 export const placed = (receipt: Receipt, uri: string): Receipt =>
   Object.freeze({ ...receipt, audit: Object.freeze({ ...receipt.audit, receipt_uri: uri }) });
 
-function receiptOf(call: ToolCall, ending: Ending): Receipt {
+function receiptOf(call: ToolCall, ending: Ending, audit: object | null, uri: string | null): Receipt {
   const { sessionId, runId, model, provider, emitOrder } = call.turn;
   const iteration = countOr(call.turn.iteration);
   const requested = hashOf(call, call.toolArgs);
-  return wellFormed({
+  const fields: ReceiptFields = {
     schema_version: 1,
     record: ending.record,
     session_id: sessionId,
@@ -96,55 +96,11 @@ function receiptOf(call: ToolCall, ending: Ending): Receipt {
     result_hash: ending.result_hash,
     model: textOr(model),
     provider: textOr(provider),
-    audit: ending.audit,
-    emitted_at: new Date(clockOf(call).now()).toISOString(),
-  });
+  };
+  return createReceipt(fields, { audit, uri, emittedMs: clockOf(call).now() });
 }
 
 const textOr = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 /** A turn comes from the host, and the receipt must be written whatever is in it. */
 const countOr = (value: unknown): number => (Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : 0);
-
-/** A copy. Two names that become one are no reason to lose the record; it then keeps the names it has in memory. */
-function wireAudit(audit: object): JsonObject {
-  try {
-    return toWire(audit);
-  } catch {
-    return cleaned(audit as JsonObject, 1) as JsonObject; // Layers can only write JSON into it.
-  }
-}
-
-const MAX_DEPTH = 64;
-
-/**
- * Frozen, with whole characters and of limited depth: a receipt that cannot be written would hold up every call after
- * it. The fields keep their names and kinds, so it is still a receipt.
- */
-function wellFormed(receipt: Receipt): Receipt {
-  const members = receipt as unknown as JsonObject;
-  if (!isClean(members, 0)) return cleaned(members, 0) as unknown as Receipt;
-  if (receipt.audit !== null) Object.freeze(receipt.audit);
-  return Object.freeze(receipt);
-}
-
-/** Nearly every receipt is, and finding that out costs less than copying it. */
-function isClean(value: JsonValue, depth: number): boolean {
-  if (typeof value === 'string') return value.isWellFormed();
-  if (typeof value !== 'object' || value === null) return true;
-  if (depth > MAX_DEPTH) return false;
-  if (isList(value)) return value.every((item) => isClean(item, depth + 1));
-  for (const name of Object.keys(value)) if (!name.isWellFormed() || !isClean(value[name] ?? null, depth + 1)) return false;
-  return true;
-}
-
-function cleaned(value: JsonValue, depth: number): JsonValue {
-  if (typeof value === 'string') return value.toWellFormed();
-  if (typeof value !== 'object' || value === null) return value;
-  if (depth > MAX_DEPTH) return '…';
-  if (isList(value)) return Object.freeze(value.map((item) => cleaned(item, depth + 1)));
-  return Object.freeze(Object.fromEntries(Object.entries(value).map(([name, item]) => [name.toWellFormed(), cleaned(item, depth + 1)])));
-}
-
-/** `Array.isArray` does not take readonly lists for lists. */
-const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value);

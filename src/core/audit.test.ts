@@ -60,6 +60,24 @@ describe('mergeAudit', () => {
     expect(state.audit?.metadata).toEqual({ list: [1] });
   });
 
+  it('cleans the only text of a patch, and the only one that is no text', () => {
+    const state = openState([(text) => text.replaceAll('x', '*')]);
+    mergeAudit(state, { summary: 'pw x' }, 0);
+    mergeAudit(state, { 'about x': 'x' }, 0);
+    mergeAudit(state, { metadata: { x: ['x'] } }, 0);
+
+    expect(state.audit).toMatchObject({ summary: 'pw *', 'about *': '*', metadata: { '*': ['*'] } });
+    expect(JSON.stringify(state.audit)).not.toContain('x');
+  });
+
+  it('asks a patch that is not plain what it is', () => {
+    const state = openState();
+    const patch = Object.assign(Object.create({ toJSON: () => ({ summary: 'as JSON' }) }) as object, { summary: 'as it stands' });
+    mergeAudit(state, patch, 0);
+
+    expect(state.audit).toMatchObject({ summary: 'as JSON' });
+  });
+
   it('blames a layer that writes what is no JSON', async () => {
     const caller = composeToolCallers([{ name: 'odd', caller: async (call, next) => annotate(await next(call), { odd: 1n }) }]);
     const result = await caller(makeCall(), echoExecutor());

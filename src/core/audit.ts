@@ -69,6 +69,12 @@ export function mergeAudit(state: CallState, patch: AuditPatch, depth: number): 
   const record = recordOf(state);
   // Many a layer has something to say on its own line only.
   if (isEmpty(patch)) return;
+  const name = soleName(patch);
+  const text: unknown = name === null ? null : patch[name];
+  if (name !== null && typeof text === 'string') {
+    if (mayWrite(state, name, depth)) record[name] = scrubText(text, state.scrubs);
+    return;
+  }
   const clean = cleanPatch(state, patch);
   for (const key of Object.keys(clean)) {
     const value = clean[key];
@@ -83,6 +89,14 @@ const isEmpty = (patch: object): boolean => {
   for (const _name in patch) return false;
   return true;
 };
+
+/** The only name in a patch, where it is one that stays as it is. Most patches say one text, and that needs no copy. */
+function soleName(patch: AuditPatch): string | null {
+  const names = Object.keys(patch);
+  const [name] = names;
+  if (name === undefined || names.length > 1 || name === 'layers' || !FIXED_MEMBERS.has(name)) return null;
+  return Object.getPrototypeOf(patch) === Object.prototype ? name : null;
+}
 
 /**
  * Adds a finished line, with what its layer said on it. Lines are scrubbed on the way in, so that no reader can come too early; one

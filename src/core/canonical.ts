@@ -3,6 +3,8 @@
  * into JSON that is not JSON already: two values with one hash are worse than an error.
  */
 
+import { type Member, membersOf } from './canonical-members.ts';
+import { NEEDS_CARE, quoted } from './canonical-text.ts';
 import { keepText, keptText, MAX_JSON_DEPTH, notJson } from './json.ts';
 
 /** Longer texts are written anew: arguments are asked for again and again, results are not, and would weigh twice as much. */
@@ -133,7 +135,7 @@ function addMembers(before: string, frame: Frame, members: readonly Member[], fr
 function scalarText(value: unknown, frames: readonly Frame[]): string {
   switch (typeof value) {
     case 'string':
-      return stringText(value) ?? refuse(frames, 'has a lone surrogate');
+      return quoted(value) ?? refuse(frames, 'has a lone surrogate');
     case 'number':
       // ECMAScript's own number text is the one RFC 8785 asks for, and it writes -0 as 0.
       return Number.isFinite(value) ? `${value}` : refuse(frames, 'is not a finite number');
@@ -148,78 +150,6 @@ function scalarText(value: unknown, frames: readonly Frame[]): string {
     case 'symbol':
       return refuse(frames, `is a ${typeof value}`);
   }
-}
-
-const NEEDS_CARE = /["\\\u0000-\u001f\ud800-\udfff]/;
-
-/** Most strings need no escape, and finding that out costs half of what `JSON.stringify` does. */
-function stringText(text: string): string | undefined {
-  if (!NEEDS_CARE.test(text)) return `"${text}"`;
-  return text.isWellFormed() ? JSON.stringify(text) : undefined;
-}
-
-interface Member {
-  readonly name: string;
-  /** The quoted name with the punctuation around it. */
-  readonly label: string;
-  /** The same with the quote that opens a string. */
-  readonly quoteLabel: string;
-}
-
-/** Objects come in few shapes. Sorting and quoting their names once saves a third of the whole work. */
-interface Shape {
-  readonly names: readonly string[];
-  readonly members: readonly Member[];
-}
-
-/** By first name, so that most look-ups meet one candidate. Bounded in every direction: names come from outside. */
-const shapes = new Map<string, Shape[]>();
-const MAX_FIRST_NAMES = 64;
-const MAX_SHAPES_EACH = 8;
-const MAX_NAMES = 32;
-const MAX_NAME_LENGTH = 64;
-
-/** Members in the order of their names' UTF-16 code units, or `undefined` if a name cannot be written. */
-function membersOf(names: readonly string[]): readonly Member[] | undefined {
-  const first = names[0];
-  if (first === undefined) return [];
-  const candidates = shapes.get(first);
-  if (candidates !== undefined) {
-    for (const shape of candidates) if (sameNames(shape.names, names)) return shape.members;
-  }
-  const members = sortedMembers(names);
-  if (members !== undefined) remember(first, { names, members });
-  return members;
-}
-
-function sameNames(a: readonly string[], b: readonly string[]): boolean {
-  if (a.length !== b.length) return false;
-  // The last name differs more often than the first ones.
-  for (let index = a.length - 1; index >= 0; index -= 1) if (a[index] !== b[index]) return false;
-  return true;
-}
-
-function sortedMembers(names: readonly string[]): readonly Member[] | undefined {
-  const members: Member[] = [];
-  // Without a comparator `toSorted` compares UTF-16 code units, which is RFC 8785's order.
-  for (const name of names.toSorted()) {
-    const text = stringText(name);
-    if (text === undefined) return undefined;
-    const label = members.length === 0 ? `${text}:` : `,${text}:`;
-    members.push({ name, label, quoteLabel: `${label}"` });
-  }
-  return members;
-}
-
-function remember(first: string, shape: Shape): void {
-  if (shape.names.length > MAX_NAMES || shape.names.some((name) => name.length > MAX_NAME_LENGTH)) return;
-  const candidates = shapes.get(first);
-  if (candidates !== undefined && candidates.length < MAX_SHAPES_EACH) {
-    candidates.push(shape);
-    return;
-  }
-  if (shapes.size >= MAX_FIRST_NAMES) shapes.clear();
-  shapes.set(first, [shape]);
 }
 
 function refuse(frames: readonly Frame[], problem: string): never {

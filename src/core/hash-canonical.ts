@@ -3,7 +3,9 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from './canonical.ts';
 import { hmacSha256 } from './hmac-sha256.ts';
+import { keptText } from './json.ts';
 import { checkOptions, expected } from './options.ts';
+import { snapshotDigest } from './snapshot-digest.ts';
 
 export interface HashKey {
   /** Names the key in every hash made with it, so that keys can be replaced. 1 to 64 of `A-Z a-z 0-9 _ -`. Not secret. */
@@ -43,9 +45,18 @@ export const hashCanonical = (value: unknown, options: HashOptions = {}): string
 export function canonicalHasher(options: HashOptions = {}): (value: unknown) => string {
   checkOptions('hashCanonical', options, OPTIONS);
   const { key } = options;
-  if (key === undefined) return (value) => `sha256:${hash('sha256', canonicalJson(value))}`;
+  if (key === undefined) return (value) => `sha256:${digestOf(value, NO_HEAD, 'hex') ?? hash('sha256', canonicalJson(value))}`;
   checkOptions('hashCanonical key', key, KEY_FIELDS);
   const name = `hmac-sha256:${key.id}:`;
-  const sign = hmacSha256(key.secret);
-  return (value) => name + sign(canonicalJson(value));
+  const { head, finish, ofText } = hmacSha256(key.secret);
+  return (value) => {
+    const inner = digestOf(value, head, 'binary');
+    return name + (inner === null ? ofText(canonicalJson(value)) : finish(inner));
+  };
 }
+
+const NO_HEAD = new Uint8Array();
+
+/** A text that is there already is hashed as it is. */
+const digestOf = (value: unknown, head: Uint8Array, encoding: 'hex' | 'binary'): string | null =>
+  typeof value === 'object' && value !== null && keptText(value) === null ? snapshotDigest(value, head, encoding) : null;

@@ -9,7 +9,7 @@ describe('hmacSha256', () => {
   it('has the published digest', () => {
     const digest = '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843';
 
-    expect(hmacSha256('Jefe')('what do ya want for nothing?')).toBe(digest);
+    expect(hmacSha256('Jefe').ofText('what do ya want for nothing?')).toBe(digest);
   });
 
   it('is what the system makes of any key and text', () => {
@@ -17,7 +17,7 @@ describe('hmacSha256', () => {
 
     fc.assert(
       fc.property(keys, fc.array(fc.string({ unit: 'binary' })), (secret, texts) => {
-        const sign = hmacSha256(secret);
+        const sign = hmacSha256(secret).ofText;
 
         expect(texts.map(sign)).toEqual(texts.map((text) => naive(secret, text)));
       }),
@@ -25,7 +25,7 @@ describe('hmacSha256', () => {
   });
 
   it.each([0, 63, 64, 65, 16_383, 16_384, 16_385, 200_000])('is the same for a text of %i characters', (length) => {
-    const sign = hmacSha256('secret');
+    const sign = hmacSha256('secret').ofText;
 
     for (const text of ['x'.repeat(length), '\u20ac'.repeat(length), `${'a'.repeat(length)}\ud800`]) {
       expect(sign(text)).toBe(naive('secret', text));
@@ -34,14 +34,14 @@ describe('hmacSha256', () => {
 
   it('keeps the key it was made with, whatever becomes of the bytes', () => {
     const secret = new Uint8Array([1, 2, 3]);
-    const sign = hmacSha256(secret);
+    const sign = hmacSha256(secret).ofText;
     secret.fill(0);
 
     expect(sign('text')).toBe(naive(new Uint8Array([1, 2, 3]), 'text'));
   });
 
   it('does not mix up keys that are used in turn', () => {
-    const [first, second] = [hmacSha256('first'), hmacSha256('second')];
+    const [first, second] = [hmacSha256('first').ofText, hmacSha256('second').ofText];
 
     expect([first('a'), second('a'), first('a')]).toEqual([naive('first', 'a'), naive('second', 'a'), naive('first', 'a')]);
   });

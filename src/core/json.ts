@@ -17,7 +17,7 @@ export function notJson(path: string, problem: string): AlliumError {
 }
 
 /** Gives back what it is given, so that a class on top of it puts its private member on that very object. */
-const Same = function (value: object): object {
+export const Same = function (value: object): object {
   return value;
 } as unknown as new (
   value: object,

@@ -1,4 +1,4 @@
-/** camelCase in memory, snake_case in receipts, events, span records and audit records. The only module that knows both. */
+/** camelCase in memory, snake_case in receipts, events, span records and audit records. */
 
 import type { AuditRecord } from './audit.ts';
 import type { ExecutorKind, ToolProgress } from './call.ts';
@@ -6,29 +6,9 @@ import { isAlliumError } from './errors.ts';
 import { isObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH, notJson, snapshot } from './json.ts';
 import type { Executed } from './status.ts';
 import type { TaskEvent } from './task-event.ts';
+import { type Reach, reachBelow, type Spelling, spellingsOf } from './wire-names.ts';
 
-/**
- * Members that hold somebody else's data: their own names are converted, nothing inside them is, because what a model, a
- * tool, a schema or a host named keeps its name. A dotted entry counts only there. Of every other `metadata` the direct
- * member names are converted, because layers write them, and nothing below.
- */
-export const OPAQUE_MEMBERS: readonly string[] = Object.freeze([
-  'arguments',
-  'args',
-  'toolArgs',
-  'result',
-  'content',
-  'structuredContent',
-  'schema',
-  'inputSchema',
-  'outputSchema',
-  'shown',
-  'state',
-  'attributes',
-  'capabilities',
-  'argConstraints',
-  'handoff.metadata',
-]);
+export { OPAQUE_MEMBERS } from './wire-names.ts';
 
 /**
  * A frozen copy with snake_case names. Converts names of the form `[a-z][a-zA-Z0-9]*` at every depth outside
@@ -43,9 +23,6 @@ export const toWire = (record: object): JsonObject => convertRecord(record, 'sna
  */
 export const fromWire = (record: object): JsonObject => convertRecord(record, 'camel');
 
-type Spelling = 'camel' | 'snake';
-type Spellings = Readonly<Record<Spelling, string>>;
-
 /** Where the conversion is. A path is worked out only for an error. */
 interface Place {
   readonly above: Place | null;
@@ -53,8 +30,7 @@ interface Place {
   /** The nearest member above, in camelCase. */
   readonly member: string;
   readonly depth: number;
-  /** How far down names are converted from here: to the leaves, in this object only, or not at all. */
-  readonly reach: 'all' | 'here' | 'none';
+  readonly reach: Reach;
 }
 
 function convertRecord(record: object, to: Spelling): JsonObject {
@@ -102,15 +78,7 @@ function convertMembers(members: Readonly<Record<string, unknown>>, to: Spelling
 }
 
 function below(above: Place, step: string, member: string): Place {
-  return { above, step, member, depth: above.depth + 1, reach: reachOf(member, above) };
-}
-
-const opaque: ReadonlySet<string> = new Set(OPAQUE_MEMBERS);
-
-function reachOf(member: string, above: Place): Place['reach'] {
-  if (above.reach === 'here' || opaque.has(member)) return 'none';
-  if (member !== 'metadata') return 'all';
-  return opaque.has(`${above.member}.metadata`) ? 'none' : 'here';
+  return { above, step, member, depth: above.depth + 1, reach: reachBelow(above.reach, above.member, member) };
 }
 
 function snapshotAt(value: unknown, place: Place): JsonValue {
@@ -127,29 +95,6 @@ function pathOf(place: Place): string {
     path = (typeof at.step === 'number' ? `[${at.step}]` : `.${at.step}`) + path;
   }
   return path.replace(/^\./, '');
-}
-
-const CAMEL = /^[a-z][a-zA-Z0-9]*$/;
-const SNAKE = /^[a-z][a-z0-9]*(?:_[a-z][a-z0-9]*)+$/;
-
-/** Names that were met before. Bounded, because layers and hosts invent some; one that no longer fits is worked out again. */
-const met = new Map<string, Spellings>();
-const MAX_MET = 1024;
-const MAX_MET_LENGTH = 64;
-
-function spellingsOf(name: string): Spellings {
-  const before = met.get(name);
-  if (before !== undefined) return before;
-  const spellings = spell(name);
-  if (met.size < MAX_MET && name.length <= MAX_MET_LENGTH) met.set(name, spellings);
-  return spellings;
-}
-
-/** Letter by letter, so that the way back is exact: `receiptURI` is `receipt_u_r_i`, and never a guess. */
-function spell(name: string): Spellings {
-  if (CAMEL.test(name)) return { camel: name, snake: name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) };
-  if (SNAKE.test(name)) return { camel: name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()), snake: name };
-  return { camel: name, snake: name };
 }
 
 /** Which call an event is about. */

@@ -1,5 +1,7 @@
 /** `allium/receipts`: receipts on disk, and what can be asked of them. */
 
+export type { ReceiptEnd } from './create-receipt.ts';
+export { createReceipt } from './create-receipt.ts';
 export type { LocalReceiptSinkOptions } from './local-receipt-sink.ts';
 export { localReceiptSink } from './local-receipt-sink.ts';
 export type { QueryOptions } from './query-receipts.ts';
@@ -12,3 +14,4 @@ export type { TailOptions } from './tail-receipts.ts';
 export { tailReceipts } from './tail-receipts.ts';
 export type { ProblemKind, ReceiptProblem, TornTail, VerifyOptions, VerifyProgress, VerifyReport, Witness } from './verify-receipts.ts';
 export { verifyReceipts } from './verify-receipts.ts';
+export type { ReceiptFields } from './written-receipt.ts';

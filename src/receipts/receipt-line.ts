@@ -5,6 +5,8 @@
 
 import { hash } from 'node:crypto';
 
+export { asciiJson } from '../core/ascii-json.ts';
+
 /** What the first line of a chain names as the one before it. */
 export const GENESIS = `sha256:${'0'.repeat(64)}`;
 
@@ -26,20 +28,6 @@ export interface ChainedLine {
   readonly text: string;
   readonly hash: string;
 }
-
-/**
- * JSON on one line in plain ASCII. `JSON.stringify` leaves U+0085, U+2028 and U+2029 as they are, and those end a line for
- * some readers.
- */
-export function asciiJson(value: object): string {
-  const text = JSON.stringify(value);
-  return isPrintable(text) ? text : text.replace(/[^\x20-\x7e]/g, escaped);
-}
-
-/** JSON has no control characters but DEL, and only ASCII has as many bytes as characters. */
-const isPrintable = (json: string): boolean => Buffer.byteLength(json) === json.length && !json.includes('\x7f');
-
-const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** Puts a JSON object that lacks its closing brace at its place in a chain. */
 export function chainLine(open: string, seq: number, prevHash: string): ChainedLine {

@@ -5,6 +5,7 @@ import { AlliumError } from '../core/errors.ts';
 import type { HashKey } from '../core/hash-canonical.ts';
 import type { Receipt } from './receipt.ts';
 import { asciiJson, digestOf } from './receipt-line.ts';
+import { writtenText } from './written-receipt.ts';
 
 /** The longest line of a receipt. Beyond it the audit record goes, then the ends of long texts. */
 export const MAX_RECEIPT_BYTES = 64 * 1024;
@@ -20,7 +21,7 @@ export const INTENT_START = '{"schema_version":1,"record":"intent",';
 
 /** The JSON of a receipt without its closing brace, in ASCII, never longer than a line may be. */
 export function receiptText(receipt: Receipt, key: HashKey | null): string {
-  const text = openText(receipt);
+  const text = writtenText(receipt) ?? openText(receipt);
   if (!isReceipt(text)) {
     throw new AlliumError('ERR_INVALID_OPTION', 'a receipt has "schema_version" 1, and "receipt" or "intent" as "record"', {
       option: 'record',
