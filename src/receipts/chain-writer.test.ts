@@ -254,6 +254,17 @@ describe('a chain writer', () => {
     await sink.close();
   });
 
+  it('has nothing but complete lines in its file while it is open, for whoever reads along', async () => {
+    const dir = testFolder();
+    const sink = testSink(dir);
+    for (const durability of ['fsync', 'fsync', 'write', 'fsync'] as const) {
+      await sink.append('s', receipt('a'), durability).kept;
+
+      expect(readFileSync(receiptFiles(dir)[0] ?? '', 'latin1')).toMatch(/^(?:\{[\x20-\x7e]*\}\n)+$/);
+    }
+    await sink.close();
+  });
+
   it('syncs what was only written before, and does not trust a durable write with it', async () => {
     const synced: number[] = [];
     const files: Partial<ChainFiles> = { sync: (file) => (synced.push(systemFiles.look(file).size), systemFiles.sync(file)) };
