@@ -5,7 +5,7 @@ import { crashRuns } from './crash-runs.ts';
 let built = { writerFile: '', remove: () => {} };
 beforeAll(() => {
   built = buildWriter();
-});
+}, 120_000);
 afterAll(() => built.remove());
 
 describe('crashRuns', () => {

@@ -10,7 +10,7 @@ import type { WriterOrders } from './crash-writer.ts';
 let built = { writerFile: '', remove: () => {} };
 beforeAll(() => {
   built = buildWriter();
-});
+}, 120_000);
 afterAll(() => built.remove());
 
 function testPlace(): CrashPlace {

@@ -10,8 +10,8 @@ export interface ChainFiles {
    */
   open(path: string, how: 'any' | 'new' | 'durable'): number;
   /** May write less than it was given, as the system does on a disk that gets full. */
-  write(file: number, text: string): Promise<number>;
-  writeNow(file: number, text: string): number;
+  write(file: number, bytes: Buffer): Promise<number>;
+  writeNow(file: number, bytes: Buffer): number;
   sync(file: number): Promise<void>;
   syncNow(file: number): void;
   /** The size in bytes, and whether the file still has a name. */
@@ -28,11 +28,11 @@ const FLAGS = Object.freeze({ any: O_CREAT, new: O_CREAT | O_EXCL, durable: O_DS
 /** The real one. */
 export const systemFiles: ChainFiles = Object.freeze({
   open: (path: string, how: keyof typeof FLAGS) => openSync(path, O_WRONLY | O_APPEND | O_NOFOLLOW | FLAGS[how], 0o600),
-  write: (file: number, text: string) =>
+  write: (file: number, bytes: Buffer) =>
     new Promise<number>((resolve, reject) => {
-      write(file, text, null, 'latin1', (error, written) => (error === null ? resolve(written) : reject(error)));
+      write(file, bytes, 0, bytes.length, null, (error, written) => (error === null ? resolve(written) : reject(error)));
     }),
-  writeNow: (file: number, text: string) => writeSync(file, text, null, 'latin1'),
+  writeNow: (file: number, bytes: Buffer) => writeSync(file, bytes),
   sync: (file: number) =>
     new Promise<void>((resolve, reject) => {
       fdatasync(file, (error) => (error === null ? resolve() : reject(error)));

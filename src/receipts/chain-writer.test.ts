@@ -39,9 +39,9 @@ function fullDisk(room: number): { files: Partial<ChainFiles>; room: number } {
   const disk = {
     room,
     files: {
-      async write(file: number, text: string) {
+      async write(file: number, bytes: Buffer) {
         if (disk.room === 0) throw failure('ENOSPC');
-        const written = await systemFiles.write(file, text.slice(0, disk.room));
+        const written = await systemFiles.write(file, bytes.subarray(0, disk.room));
         disk.room -= written;
         return written;
       },
@@ -54,7 +54,10 @@ describe('a chain writer', () => {
   it('writes what came during a write in one write', async () => {
     const writes: number[] = [];
     const files = {
-      write: (file: number, text: string) => (writes.push(text.split('"record":"receipt"').length - 1), systemFiles.write(file, text)),
+      write(file: number, bytes: Buffer) {
+        writes.push(bytes.toString('latin1').split('"record":"receipt"').length - 1);
+        return systemFiles.write(file, bytes);
+      },
     };
     const sink = testSink(testFolder(), {}, files);
     const first = sink.append('s', receipt('a'), 'write').kept;
@@ -70,7 +73,7 @@ describe('a chain writer', () => {
   it('has a signed head before its first line: a kill in between leaves nothing to explain', async () => {
     const dir = testFolder();
     const heads: string[] = [];
-    const files = { write: (file: number, text: string) => (heads.push(...headsIn(dir)), systemFiles.write(file, text)) };
+    const files = { write: (file: number, bytes: Buffer) => (heads.push(...headsIn(dir)), systemFiles.write(file, bytes)) };
     const sink = testSink(dir, {}, files);
     await sink.append('s', receipt('a'), 'write').kept;
     await sink.close();
@@ -80,12 +83,33 @@ describe('a chain writer', () => {
 
   it('finishes a write that was cut short', async () => {
     const dir = testFolder();
-    const files = { write: (file: number, text: string) => systemFiles.write(file, text.slice(0, 7)) };
+    const files = { write: (file: number, bytes: Buffer) => systemFiles.write(file, bytes.subarray(0, 7)) };
     const sink = testSink(dir, {}, files);
     await sink.append('s', receipt('a'), 'fsync').kept;
     await sink.close();
 
     expect(callIdsIn(dir)).toEqual(['a']);
+    expect(await kindsIn(dir)).toEqual([]);
+  });
+
+  it('leaves alone what other sessions have under way, also when its own write fails or is cut short', async () => {
+    const dir = testFolder();
+    let [nth, isWell] = [0, false];
+    // A turn of the loop goes by before anything is written: by then all sessions have laid out their lines.
+    const write = async (file: number, bytes: Buffer): Promise<number> => {
+      nth += 1;
+      const [isShort, isLost] = [nth % 3 === 0, nth % 4 === 0 && !isWell];
+      await new Promise((resolve) => setImmediate(resolve));
+      if (isLost) throw failure('ENOSPC');
+      return await systemFiles.write(file, isShort ? bytes.subarray(0, 100) : bytes);
+    };
+    const sink = testSink(dir, { checkpointEvery: 3 }, { write });
+    const ids = Array.from({ length: 20 }, (_, round) => ['a', 'b', 'c'].map((session) => `${session}${round}`));
+    for (const row of ids) await Promise.allSettled(row.map((id) => sink.append(id.slice(0, 1), receipt(id), 'fsync').kept));
+    isWell = true;
+    await sink.close();
+
+    expect([...callIdsIn(dir)].sort()).toEqual(ids.flat().sort());
     expect(await kindsIn(dir)).toEqual([]);
   });
 
@@ -199,8 +223,8 @@ describe('a chain writer', () => {
   it('gives a segment up after a durable write that failed for anything but room', async () => {
     const dir = testFolder();
     let failNext = false;
-    const write = (file: number, text: string) =>
-      failNext ? ((failNext = false), Promise.reject(failure('EIO'))) : systemFiles.write(file, text);
+    const write = (file: number, bytes: Buffer) =>
+      failNext ? ((failNext = false), Promise.reject(failure('EIO'))) : systemFiles.write(file, bytes);
     const sink = testSink(dir, {}, { write });
     await sink.append('s', receipt('a'), 'fsync').kept;
     await sink.append('s', receipt('b'), 'fsync').kept;
@@ -219,7 +243,7 @@ describe('a chain writer', () => {
     const files: Partial<ChainFiles> = {
       open: (path, how) => (how === 'durable' ? (durable = systemFiles.open(path, how)) : systemFiles.open(path, how)),
       sync: (file) => ((syncs += 1), systemFiles.sync(file)),
-      write: (file, text) => ((syncs += file === durable ? 1 : 0), systemFiles.write(file, text)),
+      write: (file, bytes) => ((syncs += file === durable ? 1 : 0), systemFiles.write(file, bytes)),
     };
     const sink = testSink(testFolder(), {}, files);
     for (let round = 0; round < 3; round += 1) {
@@ -227,6 +251,17 @@ describe('a chain writer', () => {
     }
 
     expect(syncs).toBe(3);
+    await sink.close();
+  });
+
+  it('has nothing but complete lines in its file while it is open, for whoever reads along', async () => {
+    const dir = testFolder();
+    const sink = testSink(dir);
+    for (const durability of ['fsync', 'fsync', 'write', 'fsync'] as const) {
+      await sink.append('s', receipt('a'), durability).kept;
+
+      expect(readFileSync(receiptFiles(dir)[0] ?? '', 'latin1')).toMatch(/^(?:\{[\x20-\x7e]*\}\n)+$/);
+    }
     await sink.close();
   });
 

@@ -1,6 +1,7 @@
 /** Lays receipts out as lines of a chain, with the checkpoints between them. Writes nothing. */
 
 import { isoTime } from '../core/clock.ts';
+import { addChainedLine, addLine, type BatchBytes, takeBytes } from './batch-bytes.ts';
 import type { Signer } from './checkpoint.ts';
 import type { ChainEnd } from './open-chain.ts';
 import { chainLine, type ChainedLine } from './receipt-line.ts';
@@ -17,7 +18,7 @@ export interface ChainRules {
 
 /** Some lines, and where the chain ends once they are written. */
 export interface Batch {
-  readonly text: string;
+  readonly lines: BatchBytes;
   readonly end: ChainEnd;
   /** How many of the receipts are in it. */
   readonly taken: number;
@@ -31,32 +32,32 @@ const MAX_BATCH_BYTES = 1024 * 1024;
 
 /** The next lines of a chain for receipts that lack their closing brace. Takes as many as fit one segment and one write. */
 export function renderBatch(rules: ChainRules, from: ChainEnd, receipts: readonly string[], start: number): Batch {
-  const lines: string[] = [];
-  let { size, count, head, unsigned, signedAt } = from;
+  // One more for a checkpoint.
+  const lines = takeBytes(receipts.length - start + 1);
+  let { count, head, unsigned, signedAt } = from;
   let checkpoint: string | null = null;
-  const add = ({ text, hash }: ChainedLine): string => {
-    lines.push(text);
-    size += text.length;
-    head = hash;
-    return text;
-  };
   const sign = (cutBytes = 0): void => {
-    checkpoint = add(checkpointLine(rules, { ...from, count, head, cutBytes }));
+    const { text, hash } = checkpointLine(rules, { ...from, count, head, cutBytes });
+    addLine(lines, text);
+    head = hash;
+    checkpoint = text;
     unsigned = 0;
     signedAt = rules.now();
   };
   if (from.due) sign(from.cutBytes);
+  const room = Math.min(rules.maxFileBytes - from.size, MAX_BATCH_BYTES);
   let index = start;
-  for (; index < receipts.length && size < rules.maxFileBytes && size - from.size < MAX_BATCH_BYTES; index += 1) {
+  for (; index < receipts.length && lines.length < room; index += 1) {
     count += 1;
-    add(chainLine(receipts[index] ?? '', count, head));
+    head = addChainedLine(lines, receipts[index] ?? '', count, head);
     unsigned += 1;
     if (unsigned >= rules.checkpointEvery) sign();
   }
-  const full = size >= rules.maxFileBytes;
+  const full = from.size + lines.length >= rules.maxFileBytes;
   if (unsigned > 0 && (full || rules.now() - signedAt >= rules.checkpointMs)) sign();
+  const size = from.size + lines.length;
   const end = { segment: from.segment, size, count, head, unsigned, due: false, signedAt, cutBytes: 0 };
-  return { text: lines.join(''), end, taken: index - start, checkpoint, full };
+  return { lines, end, taken: index - start, checkpoint, full };
 }
 
 /** A signed line that says where the chain stands. */

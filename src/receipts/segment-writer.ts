@@ -3,6 +3,7 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { headFile, segmentFile } from './chain-names.ts';
+import { type BatchBytes, bytesOf, giveBackBytes } from './batch-bytes.ts';
 import type { ChainFiles } from './chain-files.ts';
 import { makeFolder } from './key-files.ts';
 import { type ChainEnd, findEnd } from './open-chain.ts';
@@ -54,7 +55,7 @@ export async function writeSome(chain: Segments, receipts: readonly string[], st
   const file = soundSegment(chain);
   const batch = renderBatch(chain.rules, chain.end, receipts, start);
   const durable = isDurable && !chain.isUnsynced ? durableFile(chain) : null;
-  await writeWhole(chain, file, durable, batch.text);
+  await writeWhole(chain, file, durable, batch.lines);
   if (durable === null) chain.isUnsynced = true;
   chain.end = batch.end;
   keepHead(chain, batch.checkpoint);
@@ -93,9 +94,10 @@ export function closeSegments(chain: Segments): void {
 
 function signEnd(chain: Segments): void {
   const file = soundSegment(chain);
-  const { text, end, checkpoint } = renderBatch(chain.rules, { ...chain.end, due: true }, [], 0);
+  const { lines, end, checkpoint } = renderBatch(chain.rules, { ...chain.end, due: true }, [], 0);
   try {
-    for (let written = 0; written < text.length; ) written += progress(chain.files.writeNow(file, text.slice(written)));
+    for (let rest = bytesOf(lines); rest.length > 0; ) rest = rest.subarray(progress(chain.files.writeNow(file, rest)));
+    giveBackBytes(lines);
   } catch (error) {
     rollBack(chain, file);
     throw error;
@@ -104,11 +106,10 @@ function signEnd(chain: Segments): void {
   keepHead(chain, checkpoint);
 }
 
-async function writeWhole(chain: Segments, file: number, durable: number | null, text: string): Promise<void> {
+async function writeWhole(chain: Segments, file: number, durable: number | null, lines: BatchBytes): Promise<void> {
   try {
-    for (let written = 0; written < text.length; ) {
-      written += progress(await chain.files.write(durable ?? file, written === 0 ? text : text.slice(written)));
-    }
+    for (let rest = bytesOf(lines); rest.length > 0; ) rest = rest.subarray(progress(await chain.files.write(durable ?? file, rest)));
+    giveBackBytes(lines);
   } catch (error) {
     rollBack(chain, file);
     // Anything else than a lack of room is a failed sync: see `syncSegment`.
