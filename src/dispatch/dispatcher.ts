@@ -21,7 +21,7 @@ import { backgroundStarter } from './background.ts';
 import type { HiddenSources } from './hidden-arguments.ts';
 import { type LifecycleParts, runLifecycle, startedEvent } from './lifecycle.ts';
 import { createCallCounter, createGate, type ResolvedLimits, type Seat } from './limits.ts';
-import { type CallOptions, checkRequest, NO_OPTIONS, openCall, type Opening } from './open-call.ts';
+import { type CallOptions, checkRequest, NO_OPTIONS, openCall, type Opening, OWN_SIGNAL } from './open-call.ts';
 import { recordOf } from './record.ts';
 import { resultOfReport, runTool, type RunToolOptions } from './run-tool.ts';
 import { createServices } from './services.ts';
@@ -84,7 +84,8 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const start = async (request: ToolRequest, options: CallOptions, run: Run, extra: Extra = NO_EXTRA): Promise<ToolResult> => {
     checkRequest(request, options);
     // What has happened is written down also for a caller that has gone.
-    const abort = linkAbort(extra.over === undefined ? options.signal : undefined);
+    const { signal } = extra.over === undefined ? options : NO_OPTIONS;
+    const abort = signal !== undefined && options[OWN_SIGNAL] === true ? { signal, unlink: () => {} } : linkAbort(signal);
     try {
       return await runLifecycle(open(request, options, extra, abort.signal), run, ends);
     } finally {

@@ -19,8 +19,12 @@ import type { Seat } from './limits.ts';
 import type { DispatchRecord } from './record.ts';
 import { readArguments } from './request.ts';
 
+/** Says that the signal was made for this call alone, so that nothing that listens to it outlives the call. Not for hosts. */
+export const OWN_SIGNAL: unique symbol = Symbol('allium.own-signal');
+
 export interface CallOptions {
   readonly signal?: AbortSignal;
+  readonly [OWN_SIGNAL]?: true;
   readonly turn?: Partial<Turn>;
   readonly onProgress?: (progress: ToolProgress) => void;
 }
