@@ -7,9 +7,10 @@ import { oneLine, type ErrorCode } from '../core/errors.ts';
 import { cancelled, silentLayers } from '../core/frame.ts';
 import { defineLayer, type Next, type TooLate, type ToolCaller, type ToolLayer } from '../core/layer.ts';
 import { annotate, raise, refuse, type ToolResult } from '../core/result.ts';
-import { gateCall } from '../core/terms.ts';
+import { gateCall, termsOf } from '../core/terms.ts';
 import { promiseRequests } from '../policy/ambient-policy.ts';
 import { capabilityGate } from '../policy/permissions/preflight.ts';
+import { isFixedProposal } from '../tools/fixed-proposal.ts';
 import { describeProblems, validateJson } from '../tools/schema/validator.ts';
 import type { Tool } from '../tools/tool.ts';
 import { type CallCounter, type DispatchLimits, type Gate, OPEN_GATE, type Seat, takeSeat } from './limits.ts';
@@ -152,10 +153,16 @@ export function entryLayer(resolve: (name: string, turn: Turn) => Tool | null, n
 
 /** Where a tool says what it is about to do, that is held to the policy of the call, with or without permissions laid down. */
 function preflighted(tool: Tool, call: ToolCall): ToolCall {
-  if (tool.proposedRequests === undefined) return call;
+  if (tool.proposedRequests === undefined || (isFixedProposal(tool.proposedRequests) && isFree(call))) return call;
   promiseRequests(call);
   return gateCall(call, capabilityGate);
 }
+
+/** Whether nobody laid anything down that a proposal could be held to. */
+const isFree = (call: ToolCall): boolean => {
+  const { guards, gates, policy } = termsOf(call);
+  return guards.length + gates.length === 0 && policy === null;
+};
 
 /** Where a layer chose another tool, guards must judge that one by what it says about itself. */
 function asCallOf(tool: Tool, call: ToolCall, asked: Tool | null): ToolCall {
