@@ -1,6 +1,11 @@
 /** Messages from the standard output of a server: one JSON text a line. */
 
-import { deserializeMessage, type JSONRPCMessage, type JSONRPCResultResponse, STDIO_DEFAULT_MAX_BUFFER_SIZE } from '@modelcontextprotocol/client';
+import {
+  deserializeMessage,
+  type JSONRPCMessage,
+  type JSONRPCResultResponse,
+  STDIO_DEFAULT_MAX_BUFFER_SIZE,
+} from '@modelcontextprotocol/client';
 import { isObject } from '../../core/json.ts';
 import { ownAnswer } from './own-answer.ts';
 
