@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { defineLayer, type ToolLayer } from '../core/layer.ts';
 import { gateCall } from '../core/terms.ts';
+import { narrowPolicy } from '../policy/ambient-policy.ts';
 import { permissionGate, permissionReportOf } from '../policy/permissions/preflight.ts';
 import { defineTool } from '../tools/define-tool.ts';
 import { proposeInvoke } from '../tools/fixed-proposal.ts';
@@ -58,6 +59,18 @@ describe('a tool of a server', () => {
 
     expect((await governed.call({ name: 'act', arguments: {} })).status).toBe('permission_denied');
     expect(ran).toEqual([]);
+  });
+
+  it('is checked under a policy, which relies on what it proposes', async () => {
+    const narrow = defineLayer({
+      name: 'narrow',
+      caller: (call, next) => next(narrowPolicy(call, { workspaceRoots: ['/somewhere'] }, 'narrow')),
+    });
+    const { governed, ran, reports } = served('everything', [narrow]);
+
+    expect((await governed.call({ name: 'act', arguments: {} })).status).toBe('ok');
+    expect(ran).toHaveLength(1);
+    expect(reports).toEqual([['tool.call', 'mcp.invoke']]);
   });
 
   it('is checked, and so refused, where its name cannot be read', async () => {
