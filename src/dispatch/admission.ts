@@ -1,18 +1,19 @@
 /** The dispatcher's own layers: who may come in, how many, and with which arguments the tool is entered. */
 
 import type { EntryPatch } from '../core/audit.ts';
-import { createCall, SLOT, stateOf, type ToolCall, type Turn } from '../core/call.ts';
+import { createCall, isSignalAborted, SLOT, stateOf, type ToolCall, type Turn } from '../core/call.ts';
 import { closest } from '../core/closest.ts';
 import { oneLine, type ErrorCode } from '../core/errors.ts';
 import { cancelled, silentLayers } from '../core/frame.ts';
-import { defineLayer, type TooLate, type ToolCaller, type ToolLayer } from '../core/layer.ts';
+import { defineLayer, type Next, type TooLate, type ToolCaller, type ToolLayer } from '../core/layer.ts';
 import { annotate, raise, refuse, type ToolResult } from '../core/result.ts';
-import { gateCall } from '../core/terms.ts';
+import { gateCall, termsOf } from '../core/terms.ts';
 import { promiseRequests } from '../policy/ambient-policy.ts';
 import { capabilityGate } from '../policy/permissions/preflight.ts';
+import { isFixedProposal } from '../tools/fixed-proposal.ts';
 import { describeProblems, validateJson } from '../tools/schema/validator.ts';
 import type { Tool } from '../tools/tool.ts';
-import { type CallCounter, type DispatchLimits, type Gate, type Seat, takeSeat } from './limits.ts';
+import { type CallCounter, type DispatchLimits, type Gate, OPEN_GATE, type Seat, takeSeat } from './limits.ts';
 import { comeBack, isBackground, recordOf } from './record.ts';
 
 /** Deepest chain of tools that call tools. */
@@ -38,14 +39,15 @@ export interface AdmissionOptions {
 
 /** Unknown tools and arguments that do not fit what was advertised end here, seen by every observing layer. */
 export function admissionLayer(options: AdmissionOptions): ToolLayer {
-  const caller: ToolCaller = async (call, next) => {
-    if (call.signal.aborted) return cancelled(call);
+  const caller: ToolCaller = (call, next) => {
+    if (isSignalAborted(call)) return cancelled(call);
     const record = recordOf(call);
     if (record.tool === null) return refused(unknownTool(call, options.namesIn(call.turn)), options.onUnknownTool, 'ERR_UNKNOWN_TOOL');
     const problem = record.problem ?? misfit(record.tool, call);
     if (problem !== null) return refused(invalidArgs(call, problem), options.onInvalidArgs, 'ERR_INVALID_ARGS');
     record.admitted = call.toolArgs;
-    return withStripped(call, await next(call));
+    // What is handed on as it is costs no promise.
+    return record.hiddenStripped === 0 ? next(call) : next(call).then((result) => withStripped(call, result));
   };
   return silentLayer(ADMISSION, caller, inadmissible);
 }
@@ -111,18 +113,23 @@ export function limitLayer({ limits, perRun, perSession, gate, onStart }: LimitO
     if (!perSession.take(turn.sessionId)) return `this session has used its ${limits.maxCallsPerSession ?? 0} tool calls`;
     return null;
   };
-  const caller: ToolCaller = async (call, next) => {
-    const { nesting } = stateOf(call);
-    if (nesting > MAX_NESTING) return refuse(call, 'limit_exceeded', `Tools called each other more than ${MAX_NESTING} deep.`);
-    const spent = take(call);
-    if (spent !== null) return refuse(call, 'limit_exceeded', `No more calls: ${spent}. Finish with what you have.`);
-    // What a tool calls itself rides on the tool's place, and what runs in the background would keep others from asking after it.
-    const seat = nesting > 0 || isBackground(call) ? RIDING : await takeSeat(gate, call.signal);
+  const seated = async (call: ToolCall, next: Next): Promise<ToolResult> => {
+    const seat = await takeSeat(gate, call.signal);
     if (seat === null) return cancelled(call);
     onStart(call, seat);
     const result = await next(call);
     seat.leave();
     return result;
+  };
+  const caller: ToolCaller = (call, next) => {
+    const { nesting } = stateOf(call);
+    if (nesting > MAX_NESTING) return refuse(call, 'limit_exceeded', `Tools called each other more than ${MAX_NESTING} deep.`);
+    const spent = take(call);
+    if (spent !== null) return refuse(call, 'limit_exceeded', `No more calls: ${spent}. Finish with what you have.`);
+    // What a tool calls itself rides on the tool's place, and what runs in the background would keep others from asking after it.
+    if (gate !== OPEN_GATE && nesting === 0 && !isBackground(call)) return seated(call, next);
+    onStart(call, RIDING);
+    return next(call);
   };
   // It happened, so it counts; a count that is full stays full.
   return silentLayer('limits', caller, (call) => (take(call) === null ? null : { wouldHaveBeen: 'limit_exceeded' }));
@@ -146,10 +153,16 @@ export function entryLayer(resolve: (name: string, turn: Turn) => Tool | null, n
 
 /** Where a tool says what it is about to do, that is held to the policy of the call, with or without permissions laid down. */
 function preflighted(tool: Tool, call: ToolCall): ToolCall {
-  if (tool.proposedRequests === undefined) return call;
+  if (tool.proposedRequests === undefined || (isFixedProposal(tool.proposedRequests) && isFree(call))) return call;
   promiseRequests(call);
   return gateCall(call, capabilityGate);
 }
+
+/** Whether nobody laid anything down that a proposal could be held to. */
+const isFree = (call: ToolCall): boolean => {
+  const { guards, gates, policy } = termsOf(call);
+  return guards.length + gates.length === 0 && policy === null;
+};
 
 /** Where a layer chose another tool, guards must judge that one by what it says about itself. */
 function asCallOf(tool: Tool, call: ToolCall, asked: Tool | null): ToolCall {

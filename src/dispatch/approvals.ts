@@ -39,7 +39,7 @@ export interface Reentry {
 
 export interface Approvals {
   /** Keeps a call whose result says that it waits; other results are handed on. */
-  readonly keepOpen: (call: ToolCall, result: ToolResult) => Promise<ToolResult>;
+  readonly keepOpen: (call: ToolCall, result: ToolResult) => ToolResult | Promise<ToolResult>;
   /** Takes a call up with this decision, or with one that was written down elsewhere. */
   resume(
     id: string,
@@ -59,17 +59,20 @@ export function createApprovals({ approvals: store, shown, clock, logger }: Appr
     }
   };
 
+  const keep = async (approval: Approval, call: ToolCall, result: ToolResult): Promise<ToolResult> => {
+    try {
+      await waitWithin(call.signal, () => store.add(approval));
+      return result;
+    } catch (thrown) {
+      if (call.signal.aborted) return withAudit(cancelled(call), result.audit);
+      return withAudit(fail(call, 'exception', thrown, NOT_KEPT), result.audit);
+    }
+  };
+
   return {
-    async keepOpen(call, result) {
+    keepOpen(call, result) {
       const approval = approvalOf(call, result, clock);
-      if (approval === null) return result;
-      try {
-        await waitWithin(call.signal, () => store.add(approval));
-        return result;
-      } catch (thrown) {
-        if (call.signal.aborted) return withAudit(cancelled(call), result.audit);
-        return withAudit(fail(call, 'exception', thrown, NOT_KEPT), result.audit);
-      }
+      return approval === null ? result : keep(approval, call, result);
     },
     async resume(id, decision, reenter, signal) {
       const reply = decision === undefined ? null : readReply(decision, clock.now());
@@ -89,9 +92,10 @@ const NOT_KEPT = 'The call needs an approval, and the question could not be kept
 /** What a call that waits is kept as. `null` for calls that do not, and for those that a tool made: taken up alone, they would be free of what holds that tool. */
 function approvalOf(call: ToolCall, result: ToolResult, clock: Clock): Approval | null {
   const { interruption, audit } = result;
+  if (interruption === undefined) return null;
   const { question, trace } = result[BRAND].state;
   const isAlone = stateOf(call).nesting === 0 && termsFor(null) === null;
-  if (interruption === undefined || question === null || outcomeOf(result) !== 'interrupted' || !isAlone) return null;
+  if (question === null || outcomeOf(result) !== 'interrupted' || !isAlone) return null;
   const { id, kind, fingerprint, shown, options, expiresAt = null } = interruption;
   const { toolName, callId, turn, toolArgs } = call;
   return Object.freeze({

@@ -21,7 +21,7 @@ import { backgroundStarter } from './background.ts';
 import type { HiddenSources } from './hidden-arguments.ts';
 import { type LifecycleParts, runLifecycle, startedEvent } from './lifecycle.ts';
 import { createCallCounter, createGate, type ResolvedLimits, type Seat } from './limits.ts';
-import { type CallOptions, checkRequest, openCall, type Opening } from './open-call.ts';
+import { type CallOptions, checkRequest, NO_OPTIONS, openCall, type Opening, OWN_SIGNAL } from './open-call.ts';
 import { recordOf } from './record.ts';
 import { resultOfReport, runTool, type RunToolOptions } from './run-tool.ts';
 import { createServices } from './services.ts';
@@ -61,6 +61,8 @@ type Run = (call: ToolCall) => Promise<ToolResult>;
 
 type Extra = Partial<Pick<Opening, 'nesting' | 'over' | 'terms' | 'seat' | 'resumption' | 'isBackground'>>;
 
+const NO_EXTRA: Extra = Object.freeze({});
+
 export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const { clock, createId, turns, shown, limits, layers, standing } = parts;
   const turnOf = turnsOf(createId());
@@ -71,19 +73,21 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   };
 
   const approvals = createApprovals(parts);
-  const start = async (request: ToolRequest, options: CallOptions, run: Run, extra: Extra = {}) => {
-    checkRequest(request, options);
-    // What has happened is written down also for a caller that has gone.
-    const abort = linkAbort(extra.over === undefined ? options.signal : undefined);
+  const open = (request: ToolRequest, options: CallOptions, extra: Extra, signal: AbortSignal): ToolCall => {
     const turn = turnOf(options.turn);
+    const onProgress = options.onProgress ?? null;
     const { nesting = 0, over = null, terms = null, seat = null, resumption = null, isBackground = false } = extra;
-    const { onProgress } = options;
     // What ran elsewhere need not have been offered here.
     const tool = over === null ? resolve(request.name, turn) : (shown.get(request.name) ?? null);
-    const opening = { turn, signal: abort.signal, tool, nesting, over, terms, seat, resumption, isBackground };
+    return openCall(request, { turn, signal, tool, nesting, over, terms, seat, resumption, isBackground, onProgress }, opens);
+  };
+  const start = async (request: ToolRequest, options: CallOptions, run: Run, extra: Extra = NO_EXTRA): Promise<ToolResult> => {
+    checkRequest(request, options);
+    // What has happened is written down also for a caller that has gone.
+    const { signal } = extra.over === undefined ? options : NO_OPTIONS;
+    const abort = signal !== undefined && options[OWN_SIGNAL] === true ? { signal, unlink: () => {} } : linkAbort(signal);
     try {
-      const call = openCall(request, onProgress === undefined ? opening : { ...opening, onProgress }, opens);
-      return await runLifecycle(call, run, ends);
+      return await runLifecycle(open(request, options, extra, abort.signal), run, ends);
     } finally {
       abort.unlink();
     }
@@ -123,7 +127,8 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
 
   return {
     turnOf,
-    call: (request, options = {}, seat = null) => calls.add(() => start(request, options, runOrStart, { seat })),
+    call: (request, options = NO_OPTIONS, seat = null) =>
+      calls.add(() => start(request, options, runOrStart, seat === null ? NO_EXTRA : { seat })),
     resume: (id, decision, options = {}) =>
       calls.add(async () => {
         const result = await approvals.resume(id, decision, reenter(options), options.signal);
@@ -177,7 +182,7 @@ function contextsFor(
 function toolRunner(parts: DispatcherParts, resolve: Resolve, contextFor: RunToolOptions['contextFor']): Next {
   const { clock, sources, limits, executorFor } = parts;
   const options = { clock, sources, maxResultBytes: limits.maxResultBytes, executorFor, contextFor };
-  return async (call) => {
+  return (call) => {
     const tool = resolve(call.toolName, call.turn);
     if (tool === null) throw new AlliumError('ERR_UNKNOWN_TOOL', `there is no tool "${call.toolName}"`, { toolName: call.toolName });
     return runTool(call, tool, options);
@@ -194,13 +199,18 @@ interface CallsUnderWay {
 }
 
 function callsUnderWay(): CallsUnderWay {
-  const underWay = new Set<Promise<unknown>>();
   const closing = new AbortController();
   let closed = false;
+  let underWay = 0;
+  let wake = () => {};
+  const done = (): void => {
+    underWay -= 1;
+    if (underWay === 0) wake();
+  };
   const add = (start: () => Promise<ToolResult>): Promise<ToolResult> => {
     const running = start();
-    const done = running.catch(() => {}).finally(() => underWay.delete(done));
-    underWay.add(done);
+    underWay += 1;
+    running.then(done, done);
     return running;
   };
   return {
@@ -211,7 +221,8 @@ function callsUnderWay(): CallsUnderWay {
     async drain() {
       closed = true;
       closing.abort(new AlliumError('ERR_CLOSED', 'the dispatcher was closed'));
-      while (underWay.size > 0) await Promise.all(underWay);
+      // What ends may have started something behind it.
+      while (underWay > 0) await new Promise<void>((resolve) => void (wake = resolve));
     },
   };
 }

@@ -47,6 +47,8 @@ export function createEventHub(logger: Logger): EventHub {
       return () => void set.delete(registered);
     },
     emit(name, build) {
+      // Most hosts listen to nothing.
+      if (listeners.size === 0) return;
       const listening = [...(listeners.get(name) ?? []), ...(listeners.get('*') ?? [])];
       if (listening.length === 0) return;
       const event = built(name, build);

@@ -209,8 +209,9 @@ function chosenTools(specs: readonly ToolSpec[], options: AdvertiseOptions): rea
   throw new AlliumError('ERR_UNKNOWN_TOOL', `advertise: there is no tool "${oneLine(unknown)}" to select`, { toolName: unknown });
 }
 
-function executorFor([local, ...given]: readonly [ToolExecutor, ...ToolExecutor[]], tool: Tool): ToolExecutor {
-  const found = tool.execute === undefined ? given.filter((executor) => executor.kind === tool.executor) : [local];
+function executorFor(executors: readonly [ToolExecutor, ...ToolExecutor[]], tool: Tool): ToolExecutor {
+  if (tool.execute !== undefined) return executors[0];
+  const found = executors.slice(1).filter((executor) => executor.kind === tool.executor);
   const [only] = found;
   // Which of two would run it could change with the order of a list.
   if (only !== undefined && found.length === 1) return only;

@@ -16,6 +16,7 @@ export interface HiddenSources {
 
 /** Arguments without those the model may not set, and how many there were. */
 export function stripHidden(tool: Tool, args: JsonObject): { readonly args: JsonObject; readonly stripped: number } {
+  if (tool.injected.length === 0) return { args, stripped: 0 };
   const sent = tool.injected.filter(({ name }) => Object.hasOwn(args, name));
   if (sent.length === 0) return { args, stripped: 0 };
   const hidden = new Set(sent.map(({ name }) => name));
@@ -43,11 +44,8 @@ export interface HiddenValues {
   readonly secrets: readonly string[];
 }
 
-const NOTHING: HiddenValues = Object.freeze({ values: Object.freeze({}), secrets: Object.freeze([]) });
-
 /** The values for one call. */
 export async function hiddenValues(tool: Tool, context: ToolContext, sources: HiddenSources): Promise<HiddenValues> {
-  if (tool.injected.length === 0) return NOTHING;
   const values: Record<string, unknown> = {};
   const secrets: string[] = [];
   for (const { name, from } of tool.injected) {

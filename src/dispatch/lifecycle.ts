@@ -17,37 +17,48 @@ export interface LifecycleParts {
   readonly outputFiles: OutputFiles;
   readonly maxPreviewBytes: number;
   /** Keeps a call that waits for somebody, before anybody hears of it. */
-  readonly keepOpen: (call: ToolCall, result: ToolResult) => Promise<ToolResult>;
+  readonly keepOpen: (call: ToolCall, result: ToolResult) => ToolResult | Promise<ToolResult>;
 }
 
-/** Runs one call through its stack and tells the listeners, who hear everything before the host gets its result. */
+/**
+ * Runs one call through its stack and tells the listeners, who hear everything before the host gets its result. Most answers are short
+ * and wait for nobody, and an await that is not needed costs as much as a layer.
+ */
 export async function runLifecycle(
   call: ToolCall,
   run: (call: ToolCall) => Promise<ToolResult>,
   parts: LifecycleParts,
 ): Promise<ToolResult> {
-  const { hub } = parts;
   // A call that is taken up again was announced when it first came.
-  if (call.turn.resumes === undefined) hub.emit('tool_call', () => toolCallEvent(namesOf(call)));
-  const { answer, raised } = await answerOf(call, run);
+  if (call.turn.resumes === undefined) parts.hub.emit('tool_call', () => toolCallEvent(namesOf(call)));
+  let answer: ToolResult;
+  let raised: unknown = null;
+  try {
+    answer = await run(call);
+  } catch (thrown) {
+    raised = thrown;
+    answer = answerOf(call, raised);
+  }
   recordOf(call).done = true;
-  const result = await parts.keepOpen(call, await keptAside(call, answer, parts));
-  const { audit } = result;
-  const receipt = receiptOf(result) ?? undefined;
-  if (audit !== undefined) hub.emit('tool_call_audit', () => toolCallAuditEvent({ ...namesOf(call), audit, receipt }));
-  hub.emit('tool_call_update', () => endingOf(call, result));
+  const shown = isTooLong(answer, parts) ? await keptAside(call, answer, parts) : answer;
+  const kept = parts.keepOpen(call, shown);
+  const result = kept instanceof Promise ? await kept : kept;
+  tellEnding(call, result, parts);
   if (raised !== null) throw raised;
   return result;
 }
 
-/** The result of a call, also of one that is about to be thrown at the host. */
-async function answerOf(call: ToolCall, run: (call: ToolCall) => Promise<ToolResult>): Promise<{ answer: ToolResult; raised: unknown }> {
-  try {
-    return { answer: await run(call), raised: null };
-  } catch (raised) {
-    if (isAlliumError(raised) && raised.result !== undefined) return { answer: raised.result, raised };
-    return { answer: fail(call, 'exception', raised, 'The call failed outside its tool.'), raised };
-  }
+/** The result of a call that is about to be thrown at the host. */
+const answerOf = (call: ToolCall, raised: unknown): ToolResult =>
+  isAlliumError(raised) && raised.result !== undefined
+    ? raised.result
+    : fail(call, 'exception', raised, 'The call failed outside its tool.');
+
+function tellEnding(call: ToolCall, result: ToolResult, { hub }: LifecycleParts): void {
+  const { audit } = result;
+  const receipt = receiptOf(result) ?? undefined;
+  if (audit !== undefined) hub.emit('tool_call_audit', () => toolCallAuditEvent({ ...namesOf(call), audit, receipt }));
+  hub.emit('tool_call_update', () => endingOf(call, result));
 }
 
 export const startedEvent = (call: ToolCall) => toolCallUpdateEvent({ ...namesOf(call), status: 'in_progress' });
@@ -75,14 +86,17 @@ function endingStatus(result: ToolResult): 'completed' | 'failed' | 'cancelled' 
   return outcome === 'interrupted' ? 'paused' : outcome;
 }
 
-/** A large text becomes an output file, unless a layer has kept it aside already. Losing the file is a pity, not a failure: the preview says so. */
+/** A large text becomes an output file, unless a layer has kept it aside already. */
+const isTooLong = ({ outputFiles, renderedResult: text }: ToolResult, { maxPreviewBytes }: LifecycleParts): boolean =>
+  outputFiles.length === 0 && text.length * 3 > maxPreviewBytes && Buffer.byteLength(text) > maxPreviewBytes;
+
+/** Losing the file is a pity, not a failure: the preview says so. */
 async function keptAside(
   call: ToolCall,
   result: ToolResult,
   { outputFiles, maxPreviewBytes, logger }: LifecycleParts,
 ): Promise<ToolResult> {
   const text = result.renderedResult;
-  if (result.outputFiles.length > 0 || text.length * 3 <= maxPreviewBytes || Buffer.byteLength(text) <= maxPreviewBytes) return result;
   try {
     const file = await outputFiles.write({ sessionId: call.turn.sessionId, text, mediaType: 'text/plain; charset=utf-8' });
     return previewOf(result, file, maxPreviewBytes);

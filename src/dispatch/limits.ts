@@ -62,9 +62,12 @@ export interface Gate {
   enter(signal: AbortSignal): Promise<(() => void) | null>;
 }
 
+/** Lets everybody in. Whoever comes to it need not ask for a place. */
+export const OPEN_GATE: Gate = Object.freeze({ enter: () => Promise.resolve(() => {}) });
+
 /** Lets `max` in at a time, in the order they came. */
 export function createGate(max: number | undefined): Gate {
-  if (max === undefined) return { enter: () => Promise.resolve(() => {}) };
+  if (max === undefined) return OPEN_GATE;
   let inside = 0;
   const waiting: (() => void)[] = [];
   // A place goes straight to whoever waits longest: given up first, a newcomer could take it in between.

@@ -2,12 +2,12 @@
 
 import { completeAnnotations } from '../core/annotations.ts';
 import type { EarlierDecision } from '../core/approval.ts';
-import { createCall, type ExecutorKind, type ToolCall, type ToolProgress, type Turn } from '../core/call.ts';
+import { type CallFields, createCall, type ExecutorKind, type ToolCall, type ToolProgress, type Turn } from '../core/call.ts';
 import { describeThrown } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { checkOptions, expected } from '../core/options.ts';
 import type { CallServices } from '../core/services.ts';
-import { createState } from '../core/state.ts';
+import { createState, type StateSeed } from '../core/state.ts';
 import type { Executed } from '../core/status.ts';
 import type { CallTerms } from '../core/terms.ts';
 import { ownDefinition } from '../tools/own-definition.ts';
@@ -19,14 +19,19 @@ import type { Seat } from './limits.ts';
 import type { DispatchRecord } from './record.ts';
 import { readArguments } from './request.ts';
 
+/** Says that the signal was made for this call alone, so that nothing that listens to it outlives the call. Not for hosts. */
+export const OWN_SIGNAL: unique symbol = Symbol('allium.own-signal');
+
 export interface CallOptions {
   readonly signal?: AbortSignal;
+  readonly [OWN_SIGNAL]?: true;
   readonly turn?: Partial<Turn>;
   readonly onProgress?: (progress: ToolProgress) => void;
 }
 
 /** What is settled about a call before it is opened. */
-export interface Opening extends Omit<CallOptions, 'signal' | 'turn'> {
+export interface Opening {
+  readonly onProgress: ((progress: ToolProgress) => void) | null;
   readonly signal: AbortSignal;
   readonly turn: Turn;
   /** The tool of that name in that turn, or `null`. */
@@ -56,55 +61,84 @@ export interface Resumption {
 const MAX_NAME = 128;
 const text = { text: 'a string', test: (value: unknown) => typeof value === 'string' };
 
+/** For a call without any options. */
+export const NO_OPTIONS: CallOptions = Object.freeze({});
+
 /** Throws for what a host got wrong; what a model got wrong becomes a result. */
 export function checkRequest(request: ToolRequest, options: CallOptions): void {
-  checkOptions('call request', request, { name: expected.required(text), arguments: { text: 'arguments', test: () => true }, id: text });
-  checkOptions('call options', options, {
-    signal: { text: 'an AbortSignal', test: (value) => value instanceof AbortSignal },
-    turn: { text: 'a turn whose ids are strings', test: isTurn },
-    onProgress: expected.function,
-  });
+  checkOptions('call request', request, REQUEST);
+  if (options !== NO_OPTIONS) checkOptions('call options', options, OPTIONS);
 }
 
-const isTurn = (turn: unknown): boolean =>
-  isObject(turn) && [turn.sessionId, turn.turnId, turn.runId].every((id) => id === undefined || typeof id === 'string');
+const isTurn = (turn: unknown): boolean => isObject(turn) && isId(turn.sessionId) && isId(turn.turnId) && isId(turn.runId);
 
-/** Makes the call. Arguments that cannot be used are noted for admission, so that observing layers see the call too. */
+const isId = (id: unknown): boolean => id === undefined || typeof id === 'string';
+
+const REQUEST = { name: expected.required(text), arguments: { text: 'arguments', test: () => true }, id: text } as const;
+const OPTIONS = {
+  signal: { text: 'an AbortSignal', test: (value: unknown) => value instanceof AbortSignal },
+  turn: { text: 'a turn whose ids are strings', test: isTurn },
+  onProgress: expected.function,
+} as const;
+
+/**
+ * Makes the call. Arguments that cannot be used are noted for admission, so that observing layers see the call too. What every call
+ * needs is written out member by member: to join it from parts costs more than the rest of this.
+ */
 export function openCall(request: ToolRequest, opening: Opening, parts: DispatcherParts & { readonly services: CallServices }): ToolCall {
-  const { tool, turn, signal, nesting, over, seat, resumption, isBackground } = opening;
+  const { tool, turn, signal, over, seat, resumption, isBackground } = opening;
   const { args: sent, problem } = readArguments(request.arguments, parts.limits);
   const { args, stripped } = tool === null ? { args: sent, stripped: 0 } : stripHidden(tool, sent);
   const record: DispatchRecord = {
-    ...{ tool, problem, hiddenStripped: stripped, output: over?.output, admitted: null, done: false, reported: 0, isAside: false },
-    ...{ seats: seat === null ? [] : [seat], opened: args, isBackground },
+    tool,
+    problem,
+    hiddenStripped: stripped,
+    opened: args,
+    isBackground,
     report: (progress) => tell(call, record, progress, opening, parts),
+    output: over?.output,
+    seats: seat === null ? [] : [seat],
+    isAside: false,
+    admitted: null,
+    done: false,
+    reported: 0,
   };
-  const call = createCall(
-    {
-      // No tool has a longer name, and what a model makes up is not for every record to carry whole.
-      toolName: tool === null ? request.name.slice(0, MAX_NAME) : request.name,
-      toolArgs: args,
-      callId: request.id === undefined || request.id === '' ? `call_${parts.createId()}` : request.id,
-      declaredExecutor: over?.executor ?? tool?.executor ?? null,
-      schema: tool?.ownSchema ?? null,
-      description: tool?.description ?? '',
-      annotations: tool?.annotations ?? completeAnnotations(),
-      turn: resumption === null ? turn : Object.freeze({ ...turn, resumes: resumption.resumes }),
-      signal,
-      report: record.report,
-      ...(resumption === null || resumption.trace === null ? {} : { metadata: Object.freeze({ traceparent: resumption.trace }) }),
-    },
-    createState({
-      ...{ clock: parts.clock, createId: parts.createId, host: record, nesting, prompts: parts.prompts, services: parts.services },
-      ...(resumption === null ? {} : { decisions: resumption.decisions, executedBefore: resumption.executedBefore }),
-      isOver: over !== null,
-      definition: tool === null ? null : ownDefinition(tool),
-    }),
-    null,
-    opening.terms,
-  );
+  const fields: CallFields = {
+    // No tool has a longer name, and what a model makes up is not for every record to carry whole.
+    toolName: tool === null ? request.name.slice(0, MAX_NAME) : request.name,
+    toolArgs: args,
+    callId: request.id === undefined || request.id === '' ? `call_${parts.createId()}` : request.id,
+    declaredExecutor: over?.executor ?? tool?.executor ?? null,
+    schema: tool?.ownSchema ?? null,
+    description: tool?.description ?? '',
+    annotations: tool?.annotations ?? completeAnnotations(),
+    turn,
+    signal,
+    report: record.report,
+  };
+  const seed = seedOf(opening, record, parts);
+  const call =
+    resumption === null
+      ? createCall(fields, createState(seed), null, opening.terms)
+      : createCall(resumed(fields, resumption), createState(reseeded(seed, resumption)), null, opening.terms);
   return call;
 }
+
+function seedOf(
+  { tool, nesting, over }: Opening,
+  record: DispatchRecord,
+  { clock, createId, prompts, services }: DispatcherParts & { readonly services: CallServices },
+): StateSeed {
+  const definition = tool === null ? null : ownDefinition(tool);
+  return { clock, createId, host: record, nesting, prompts, services, isOver: over !== null, definition };
+}
+
+function resumed(fields: CallFields, { resumes, trace }: Resumption): CallFields {
+  const turn = Object.freeze({ ...fields.turn, resumes });
+  return trace === null ? { ...fields, turn } : { ...fields, turn, metadata: Object.freeze({ traceparent: trace }) };
+}
+
+const reseeded = (seed: StateSeed, { decisions, executedBefore }: Resumption): StateSeed => ({ ...seed, decisions, executedBefore });
 
 function tell(
   call: ToolCall,

@@ -61,8 +61,9 @@ function unfit(value: JsonValue): string | null {
   if (typeof value === 'string') return value.isWellFormed() ? null : 'a text in the arguments has half of a surrogate pair';
   if (typeof value !== 'object' || value === null) return null;
   if (Object.hasOwn(value, '__proto__')) return '"__proto__" is not allowed as a name in the arguments';
-  for (const [key, item] of Object.entries(value)) {
-    const problem = unfit(key) ?? unfit(item);
+  const items = value as Readonly<Record<string, JsonValue>>; // A list can be read by its names, too.
+  for (const key of Object.keys(value)) {
+    const problem = unfit(key) ?? unfit(items[key] ?? null);
     if (problem !== null) return problem;
   }
   return null;

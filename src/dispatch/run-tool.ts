@@ -1,7 +1,6 @@
 /** The bottom of the onion: hidden arguments in, the tool run within its bounds, and whatever it did made a result. */
 
 import { types } from 'node:util';
-import { match } from 'ts-pattern';
 import { createIdOf, stateOf, type ToolCall, type ToolProgress } from '../core/call.ts';
 import type { Clock } from '../core/clock.ts';
 import { describeThrown, isAlliumError, oneLine } from '../core/errors.ts';
@@ -28,23 +27,40 @@ export interface RunToolOptions {
   readonly contextFor: (call: ToolCall, signal: AbortSignal, report: (progress: ToolProgress) => void) => ToolContext;
 }
 
+/** What is found out on the way into a tool. */
+interface Entry {
+  /** Hidden arguments that the tool must not repeat. */
+  secrets: readonly string[];
+  /** Why it was not entered. */
+  misfit: string | null;
+}
+
+const NO_SECRETS: readonly string[] = Object.freeze([]);
+
 /** Runs one tool for one call. What it throws itself, `compose` makes an `executor_error`. */
 export async function runTool(call: ToolCall, tool: Tool, options: RunToolOptions): Promise<ToolResult> {
-  const { clock } = options;
-  let secrets: readonly string[] = [];
-  let misfit: string | null = null;
-  const report = (progress: ToolProgress) => reportThrough(call, cleanProgress(progress, secrets));
-  const ending = await runWithin({ clock, signal: call.signal, timeoutMs: tool.timeoutMs, graceMs: GRACE_MS }, async (signal) => {
+  const entry: Entry = { secrets: NO_SECRETS, misfit: null };
+  const report = (progress: ToolProgress) => reportThrough(call, cleanProgress(progress, entry.secrets));
+  const bounds = { clock: options.clock, signal: call.signal, timeoutMs: tool.timeoutMs, graceMs: GRACE_MS };
+  const ending = await runWithin(bounds, (signal) => {
     const context = options.contextFor(call, signal, report);
-    const hidden = await hiddenValues(tool, context, options.sources);
-    secrets = hidden.secrets;
-    const args = { ...call.toolArgs, ...hidden.values };
-    const parsed = tool.parse === undefined ? { value: args } : await tool.parse(args);
-    if (!('value' in parsed)) return void (misfit = describeProblems(parsed.problems));
-    return options.executorFor(tool).execute({ tool, args: Object.freeze(parsed.value), context });
+    // Most tools are given just what the model sent, which is frozen already.
+    if (tool.injected.length === 0 && tool.parse === undefined)
+      return options.executorFor(tool).execute({ tool, args: call.toolArgs, context });
+    return enterPrepared(call, tool, context, entry, options);
   });
-  if (misfit !== null) return fail(call, 'schema_violation', null, invalidArgsText(call, misfit), { executed: 'no' });
-  return withUses(call, bounded(call, resultOf(call, tool, ending, secrets), options.maxResultBytes));
+  if (entry.misfit !== null) return fail(call, 'schema_violation', null, invalidArgsText(call, entry.misfit), { executed: 'no' });
+  return withUses(call, bounded(call, resultOf(call, tool, ending, entry.secrets), options.maxResultBytes));
+}
+
+/** Enters a tool that is given more than the model sent, or takes it in another form. */
+async function enterPrepared(call: ToolCall, tool: Tool, context: ToolContext, entry: Entry, options: RunToolOptions): Promise<unknown> {
+  const hidden = await hiddenValues(tool, context, options.sources);
+  entry.secrets = hidden.secrets;
+  const args = { ...call.toolArgs, ...hidden.values };
+  const parsed = tool.parse === undefined ? { value: args } : await tool.parse(args);
+  if (!('value' in parsed)) return void (entry.misfit = describeProblems(parsed.problems));
+  return options.executorFor(tool).execute({ tool, args: Object.freeze(parsed.value), context });
 }
 
 /** Makes a result of what is reported about a tool that ran elsewhere: what it answered, or an error that says how it failed. */
@@ -65,17 +81,18 @@ function failedElsewhere(call: ToolCall, error: Error): ToolResult {
 }
 
 const bounded = (call: ToolCall, result: ToolResult, maxBytes: number): ToolResult =>
-  Buffer.byteLength(result.renderedResult) > maxBytes ? tooLarge(call, maxBytes) : result;
+  result.renderedResult.length * 3 > maxBytes && Buffer.byteLength(result.renderedResult) > maxBytes ? tooLarge(call, maxBytes) : result;
 
 function resultOf(call: ToolCall, tool: Tool, ending: Ending<unknown>, secrets: readonly string[]): ToolResult {
-  return match(ending)
-    .with({ by: 'itself' }, ({ ran }) => ('value' in ran ? answered(call, tool, ran.value, secrets) : threw(call, ran.thrown, secrets)))
-    .with({ by: 'timeout' }, { by: 'cancelled' }, ({ by, ran }) => stopped(call, tool, by, ran))
-    .exhaustive();
+  if (ending.by !== 'itself') return stopped(call, tool, ending.by, ending.ran);
+  const { ran } = ending;
+  return 'value' in ran ? answered(call, tool, ran.value, secrets) : threw(call, ran.thrown, secrets);
 }
 
 /** Makes a result of what a tool answered. */
-function answered(call: ToolCall, tool: Tool | null, value: unknown, secrets: readonly string[] = []): ToolResult {
+function answered(call: ToolCall, tool: Tool | null, value: unknown, secrets = NO_SECRETS): ToolResult {
+  // It was copied and frozen when it was made.
+  if (secrets.length === 0 && isToolOutput(value)) return checkedOutput(call, tool, fromOutput(call, value));
   let plain: JsonValue | undefined;
   try {
     plain = withoutSecrets(value, secrets);
@@ -88,9 +105,11 @@ function answered(call: ToolCall, tool: Tool | null, value: unknown, secrets: re
     });
   }
   // A copy of a tool output is an ordinary value again, so the mark is looked for on what the tool returned.
-  const result = isToolOutput(value) ? fromOutput(call, plain as unknown as ToolOutput) : ok(call, plain);
-  return result.ok ? fitsOutput(call, tool, result) : result;
+  return checkedOutput(call, tool, isToolOutput(value) ? fromOutput(call, plain as unknown as ToolOutput) : ok(call, plain));
 }
+
+const checkedOutput = (call: ToolCall, tool: Tool | null, result: ToolResult): ToolResult =>
+  result.ok ? fitsOutput(call, tool, result) : result;
 
 function fromOutput(call: ToolCall, { content, structuredContent, isError, keep }: ToolOutput): ToolResult {
   if (isError !== true) {

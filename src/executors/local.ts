@@ -10,7 +10,7 @@ import type { ToolExecutor } from '../tools/tool.ts';
 export function localExecutor(): ToolExecutor {
   return Object.freeze({
     kind: 'local' as const,
-    execute: async ({ tool, args, context }: Parameters<ToolExecutor['execute']>[0]) => {
+    execute: ({ tool, args, context }: Parameters<ToolExecutor['execute']>[0]) => {
       if (tool.execute === undefined)
         throw new AlliumError('ERR_NO_EXECUTOR', `tool "${tool.name}" has no execute function`, { toolName: tool.name });
       return tool.execute(args, context);

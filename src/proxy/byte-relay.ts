@@ -1,7 +1,7 @@
 /** Without a stack there is nothing to look at: bytes go through as they come. */
 
 import { isObject } from '../core/json.ts';
-import { lineSplitter } from './lines.ts';
+import { lineSplitter, textOf } from './lines.ts';
 import type { Link } from './link.ts';
 import type { Relay, RelayEnd } from './relay.ts';
 import { CODES, errorMessage, idKey, kindOf, type RequestId, type WireMessage } from './wire.ts';
@@ -57,7 +57,7 @@ function reader(onMessage: (message: WireMessage) => unknown): (chunk: Uint8Arra
   const splitter = lineSplitter(
     (bytes) => {
       try {
-        const message: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+        const message: unknown = JSON.parse(textOf(bytes));
         if (isObject(message)) onMessage(message as WireMessage);
       } catch {
         // Whoever gets it will say so.

@@ -46,31 +46,52 @@ export interface Rendering {
 /** What the client gets. An answer that no layer changed is the server's own, with whatever else it holds. */
 export function callResultOf(result: ToolResult, rendering: Rendering): JsonObject {
   const { answer, isModern, scrub } = rendering;
-  const meta = metaOf(result);
+  const ours = metaOf(result);
   // Of an answer that a layer withheld nothing goes on, whatever stands beside its content.
-  const handedOn = result.ok || result.errorCategory === 'tool_error' ? (answer?.raw ?? {}) : {};
-  const { content: _content, structuredContent: _structured, isError: _isError, _meta, ...others } = handedOn;
-  const beside = scrubbed(others, scrub);
-  const own = isObject(_meta) ? scrubbed(withoutOurs(_meta), scrub) : {};
-  const all = { ...own, ...meta };
-  const shown = { ...body(result, rendering), ...(Object.keys(all).length === 0 ? {} : { _meta: all }) };
-  return { ...(isModern ? { resultType: 'complete' } : {}), ...beside, ...shown };
+  const handedOn = result.ok || result.errorCategory === 'tool_error' ? (answer?.raw ?? NOTHING) : NOTHING;
+  const { _meta } = handedOn;
+  const meta = isObject(_meta) ? { ...scrubbed(withoutOurs(_meta), scrub), ...ours } : ours;
+  const shown = body(result, rendering);
+  if (Object.keys(meta).length > 0) shown._meta = meta;
+  const beside = besideContent(handedOn);
+  if (beside === NOTHING && !isModern) return shown;
+  return { ...(isModern ? { resultType: 'complete' } : {}), ...scrubbed(beside, scrub), ...shown };
 }
+
+const NOTHING: JsonObject = Object.freeze({});
+
+/** What a server says beside its content; most say nothing. */
+function besideContent(raw: JsonObject): JsonObject {
+  if (Object.keys(raw).every((name) => READ.has(name))) return NOTHING;
+  const { content: _content, structuredContent: _structured, isError: _isError, _meta, ...others } = raw;
+  return others;
+}
+
+const READ: ReadonlySet<string> = new Set(['content', 'structuredContent', 'isError', '_meta']);
 
 /** A server must not say for us how a call ended, or where its receipt is. */
 const withoutOurs = (meta: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(meta).filter(([name]) => !name.toLowerCase().startsWith(META_PREFIX)));
 
-function body(result: ToolResult, { answer, spec, hint }: Rendering): JsonObject {
+function body(result: ToolResult, { answer, spec, hint }: Rendering): Record<string, JsonValue> {
   const content = hint === undefined ? result.content : [...result.content, { type: 'text', text: hint }];
-  const structured = result.result !== null && typeof result.result === 'object' ? { structuredContent: result.result } : {};
   // As JSON: every block is.
-  const blocks = content as unknown as JsonValue;
-  if (!result.ok) return { content: blocks, ...(result.errorCategory === 'tool_error' ? structured : {}), isError: true };
+  const shown: Record<string, JsonValue> = { content: content as unknown as JsonValue };
+  const structured = result.result !== null && typeof result.result === 'object' ? result.result : null;
+  if (!result.ok) {
+    if (structured !== null && result.errorCategory === 'tool_error') shown.structuredContent = structured;
+    shown.isError = true;
+    return shown;
+  }
   const isWhole = answer !== null && isSame(answer.output, result);
   // A client that was promised a form throws when it gets another, and then neither it nor the model learns what happened.
-  if (!isWhole && !fits(spec, result)) return { content: blocks, isError: true };
-  return { content: blocks, ...structured, ...(answer?.raw.isError === undefined ? {} : { isError: false }) };
+  if (!isWhole && !fits(spec, result)) {
+    shown.isError = true;
+    return shown;
+  }
+  if (structured !== null) shown.structuredContent = structured;
+  if (answer?.raw.isError !== undefined) shown.isError = false;
+  return shown;
 }
 
 function fits(spec: ToolSpec | undefined, { result }: ToolResult): boolean {
@@ -92,13 +113,14 @@ export function callErrorOf(error: JsonObject, result: ToolResult, scrub: (text:
 
 /** How the call ended, where that is not plain from the result itself, and where its receipt is. */
 function metaOf({ status, executed, audit, interruption }: ToolResult): JsonObject {
-  const receipt = audit?.receiptUri;
-  const known = status === 'ok' ? {} : { [`${META_PREFIX}status`]: status, [`${META_PREFIX}executed`]: executed };
-  return {
-    ...known,
-    ...(typeof receipt === 'string' ? { [`${META_PREFIX}receipt`]: receipt } : {}),
-    ...(interruption === undefined ? {} : { [`${META_PREFIX}approval`]: interruption.id }),
-  };
+  const meta: Record<string, JsonValue> = {};
+  if (status !== 'ok') {
+    meta[`${META_PREFIX}status`] = status;
+    meta[`${META_PREFIX}executed`] = executed;
+  }
+  if (typeof audit?.receiptUri === 'string') meta[`${META_PREFIX}receipt`] = audit.receiptUri;
+  if (interruption !== undefined) meta[`${META_PREFIX}approval`] = interruption.id;
+  return meta;
 }
 
 /** Cleans every text in a value, names too. */

@@ -1,8 +1,9 @@
 /** A call of the client's, from its request to the answer. */
 
 import { isObject, type JsonObject } from '../core/json.ts';
+import { OWN_SIGNAL } from '../dispatch/open-call.ts';
 import { causeOf, type GovernedTools, isAlliumError, type ToolProgress, type ToolResult } from '../index.ts';
-import { callErrorOf, callResultOf } from './call-result.ts';
+import { callErrorOf, callResultOf, type Rendering } from './call-result.ts';
 import type { Catalog } from './catalog.ts';
 import type { ClientFacts } from './client-facts.ts';
 import type { ConnectionParts } from './connection.ts';
@@ -53,7 +54,11 @@ export async function serveCall(message: WireMessage, parts: CallParts): Promise
   const exchange = exchangeFrom(message, params, parts);
   exchanges.open(exchange);
   try {
-    await answerCall(exchange, params.name, parts);
+    const answer = await spanned(exchange, params.name, parts);
+    if (exchange.isDropped) return;
+    if (exchange.request === null) await clientIsThere(exchange, exchange.abort.signal);
+    // The client may have come back under another id.
+    toClient({ ...answer, id: exchange.request });
   } catch {
     // Nothing of what was thrown is for the client: it may speak of what it was doing.
     if (exchange.request !== null && !exchange.isDropped)
@@ -66,10 +71,9 @@ export async function serveCall(message: WireMessage, parts: CallParts): Promise
 function exchangeFrom(message: WireMessage, params: JsonObject, { facts, connection }: CallParts): Exchange {
   const meta = metaOf(message);
   const isModern = modernVersionOf(message) !== null;
-  const { _meta, inputResponses: _responses, requestState: _state, ...own } = params;
   return {
     callId: `call_${connection.createId()}`,
-    params: own,
+    params: ownParams(params),
     isModern,
     capabilities: isModern ? objectAt(meta, 'io.modelcontextprotocol/clientCapabilities') : facts.capabilities,
     abort: new AbortController(),
@@ -82,46 +86,50 @@ function exchangeFrom(message: WireMessage, params: JsonObject, { facts, connect
   };
 }
 
-async function answerCall(exchange: Exchange, name: string, parts: CallParts): Promise<void> {
-  const { lists, connection, toClient, transport } = parts;
-  const { abort, meta, request, isModern } = exchange;
+function ownParams(params: JsonObject): JsonObject {
+  if (params._meta === undefined && params.inputResponses === undefined && params.requestState === undefined) return params;
+  const { _meta, inputResponses: _responses, requestState: _state, ...own } = params;
+  return own;
+}
+
+function spanned(exchange: Exchange, name: string, parts: CallParts): Promise<WireMessage> {
+  const { connection, transport } = parts;
+  const { meta, request } = exchange;
   const facts = { toolName: name, request, meta, transport, protocol: parts.facts.protocol, sessionId: connection.turn.sessionId };
-  const answer = await connection.spans.server(
-    facts,
-    async () => {
-      await lists.ensure(meta, abort.signal);
-      return govern(exchange, name, parts);
-    },
-    endOfAnswer,
-  );
-  if (exchange.isDropped) return;
-  if (isModern) await clientIsThere(exchange, abort.signal);
-  // The client may have come back under another id.
-  toClient({ ...answer, id: exchange.request });
+  return connection.spans.server(facts, () => govern(exchange, name, parts), endOfAnswer);
 }
 
 /** The answer, under any id. */
 async function govern(exchange: Exchange, name: string, parts: CallParts): Promise<WireMessage> {
-  const { governed, kept, connection, catalog } = parts;
+  const { governed, kept, connection, lists } = parts;
   const { params, isModern, abort } = exchange;
+  // What is known already is not waited for: an await costs as much as a layer.
+  const listing = lists.ensure(exchange.meta, abort.signal);
+  if (listing !== null) await listing;
   const args = params.arguments === undefined ? {} : params.arguments;
-  const before = isObject(args) ? await kept.find(name, args) : null;
+  const found = isObject(args) ? kept.find(name, args) : null;
+  const before = found instanceof Promise ? await found : found;
   if (before !== null && 'wait' in before) return resultMessage(0, stillWaiting(before.wait, parts, isModern));
-  const result = await (before === null
-    ? governed.call({ name, arguments: args as object, id: exchange.callId }, optionsFor(exchange, parts))
-    : takeUp(exchange, before, name, parts)
-  ).catch(refusedWith);
+  let result: ToolResult;
+  try {
+    result = await (before === null
+      ? governed.call({ name, arguments: args as object, id: exchange.callId }, optionsFor(exchange, parts))
+      : takeUp(exchange, before, name, parts));
+  } catch (thrown) {
+    result = refusedWith(thrown);
+  }
   const { interruption } = result;
   if (interruption !== undefined && isObject(args)) kept.note(interruption.id, name, args);
   if (exchange.refusal !== null && causeOf(result) === exchange.refusal.thrown)
     return { jsonrpc: '2.0', id: 0, error: callErrorOf(exchange.refusal.error, result, connection.scrub) };
-  return resultMessage(
-    0,
-    callResultOf(result, {
-      ...{ answer: exchange.answer, spec: catalog.get(name), isModern, scrub: connection.scrub },
-      ...(interruption === undefined || abort.signal.aborted ? {} : { hint: connection.howToApprove(interruption.id) }),
-    }),
-  );
+  return resultMessage(0, callResultOf(result, renderingOf(exchange, name, result, parts)));
+}
+
+function renderingOf({ answer, isModern, abort }: Exchange, name: string, result: ToolResult, parts: CallParts): Rendering {
+  const { scrub, howToApprove } = parts.connection;
+  const { interruption } = result;
+  const rendering = { answer, spec: parts.catalog.get(name), isModern, scrub };
+  return interruption === undefined || abort.signal.aborted ? rendering : { ...rendering, hint: howToApprove(interruption.id) };
 }
 
 /** Takes up the call that was decided about. Where somebody else was faster, it is a call like any other. */
@@ -148,6 +156,7 @@ async function takeUp(
 
 const optionsFor = (exchange: Exchange, { connection, toClient }: CallParts) => ({
   signal: exchange.abort.signal,
+  [OWN_SIGNAL]: true as const,
   turn: connection.turn,
   onProgress: (progress: ToolProgress): void => {
     const { progressToken } = exchange.meta;

@@ -89,12 +89,18 @@ interface HookParts {
 }
 
 function hooksOf({ calls, asks, requests, lists, catalog, exchanges, executor, clock }: HookParts): RelayHooks {
-  const underWay = new Set<Promise<void>>();
+  let underWay = 0;
+  let wake = (): void => {};
+  const done = (): void => {
+    underWay -= 1;
+    if (underWay === 0) wake();
+  };
   const working = (work: Promise<void>): true => {
-    const done = work.finally(() => underWay.delete(done));
-    underWay.add(done);
+    underWay += 1;
+    work.then(done, done);
     return true;
   };
+  const allDone = (): Promise<void> => new Promise((resolve) => (underWay === 0 ? resolve() : void (wake = resolve)));
   const dropAll = (why: string): void => {
     for (const exchange of exchanges.all) exchange.abort.abort(new Error(why));
   };
@@ -121,7 +127,7 @@ function hooksOf({ calls, asks, requests, lists, catalog, exchanges, executor, c
       dropAll('the server is gone');
       let cancel = (): void => {};
       const tooLong = new Promise<void>((resolve) => void (cancel = clock.after(LAST_WORDS_MS, resolve)));
-      await Promise.race([Promise.allSettled(underWay), tooLong]);
+      await Promise.race([allDone(), tooLong]);
       // A timer that is left behind keeps the process for as long.
       cancel();
     },

@@ -13,7 +13,8 @@ export type Kept = { readonly take: string; readonly callId: string } | { readon
 export interface KeptApprovals {
   /** Remembers that a call waits. */
   note(id: string, name: string, args: JsonObject): void;
-  find(name: string, args: JsonObject): Promise<Kept>;
+  /** At once where no call is known to wait. */
+  find(name: string, args: JsonObject): Kept | Promise<Kept>;
 }
 
 /** Calls that wait, beyond which the oldest are no longer looked for. */
@@ -31,30 +32,31 @@ export function keptApprovals(store: ApprovalStore, sessionId: string, clock: Cl
     if (oldest !== undefined) waiting.delete(oldest);
     waiting.set(keyOf(name, args), id);
   };
+  let isRead = false;
   const before = (async () => {
     // A copy of a question that somebody left in the queue is no call that could be taken up.
     for (const { id, toolName, arguments: args, turn } of await store.list())
       if (args !== null && turn.sessionId === sessionId && !id.startsWith(queueIdOf(''))) note(id, toolName, args);
-  })().catch(() => {});
-
-  return {
-    note,
-    async find(name, args) {
-      await before;
-      if (waiting.size === 0) return null;
-      const key = keyOf(name, args);
-      const id = waiting.get(key);
-      const approval = id === undefined ? null : await Promise.resolve(store.get(id)).catch(() => null);
-      const state = approval === null ? null : approvalState(approval, clock.now());
-      if (approval === null || id === undefined || (state !== 'pending' && state !== 'answered')) {
-        waiting.delete(key);
-        return null;
-      }
-      if (state === 'pending') return { wait: id };
-      // Of two that come at once, one takes it up.
-      if (waiting.get(key) !== id) return null;
+  })()
+    .catch(() => {})
+    .finally(() => (isRead = true));
+  const lookUp = async (name: string, args: JsonObject): Promise<Kept> => {
+    await before;
+    if (waiting.size === 0) return null;
+    const key = keyOf(name, args);
+    const id = waiting.get(key);
+    const approval = id === undefined ? null : await Promise.resolve(store.get(id)).catch(() => null);
+    const state = approval === null ? null : approvalState(approval, clock.now());
+    if (approval === null || id === undefined || (state !== 'pending' && state !== 'answered')) {
       waiting.delete(key);
-      return { take: id, callId: approval.callId };
-    },
+      return null;
+    }
+    if (state === 'pending') return { wait: id };
+    // Of two that come at once, one takes it up.
+    if (waiting.get(key) !== id) return null;
+    waiting.delete(key);
+    return { take: id, callId: approval.callId };
   };
+
+  return { note, find: (name, args) => (isRead && waiting.size === 0 ? null : lookUp(name, args)) };
 }

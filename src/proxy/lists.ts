@@ -13,8 +13,8 @@ export interface Lists {
   serve(message: WireMessage, respond: (message: WireMessage) => void): Promise<void>;
   /** Whether the request that was taken back is one of these. */
   cancel(id: RequestId): boolean;
-  /** Reads the list where it is not known, or may have changed. `meta` is that of the request it is needed for. */
-  ensure(meta: JsonObject, signal: AbortSignal): Promise<void>;
+  /** Reads the list where it is not known, or may have changed; `null` where it need not. `meta` is that of the request it is needed for. */
+  ensure(meta: JsonObject, signal: AbortSignal): Promise<void> | null;
 }
 
 /** A server whose list never ends is not read to the end. */
@@ -72,7 +72,7 @@ export function createLists(catalog: Catalog, server: Outgoing): Lists {
       return asked !== undefined;
     },
     ensure(meta, signal) {
-      if (catalog.isCurrent) return Promise.resolve();
+      if (catalog.isCurrent) return null;
       reading ??= readAll(meta).finally(() => (reading = null));
       return Promise.race([reading, aborted(signal)]);
     },

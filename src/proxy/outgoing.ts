@@ -1,8 +1,9 @@
 /** Requests of the proxy's own, to one side, and the answers to them. */
 
 import { randomBytes } from 'node:crypto';
-import { idKey, notificationMessage, type RequestId, requestMessage, type WireMessage } from './wire.ts';
+import { notificationMessage, type RequestId, requestMessage, type WireMessage } from './wire.ts';
 import type { JsonObject } from '../core/json.ts';
+import { followAbort } from '../core/signal.ts';
 
 export interface RequestOptions {
   readonly signal: AbortSignal;
@@ -24,10 +25,16 @@ export class GoneError extends Error {
   override readonly name = 'GoneError';
 }
 
+interface Open {
+  readonly resolve: (message: WireMessage) => void;
+  readonly reject: (reason: Error) => void;
+  readonly unfollow: () => void;
+}
+
 /** Ids begin with something that nobody can guess: an answer of the one side cannot be taken for one of the other. */
 export function createOutgoing(send: (message: WireMessage, about?: RequestId) => void): Outgoing {
   const prefix = `allium-${randomBytes(6).toString('hex')}-`;
-  const open = new Map<string, { resolve: (message: WireMessage) => void; reject: (reason: Error) => void }>();
+  const open = new Map<string, Open>();
   let count = 0;
   let gone: string | null = null;
 
@@ -38,32 +45,30 @@ export function createOutgoing(send: (message: WireMessage, about?: RequestId) =
       const id = `${prefix}${(count += 1)}`;
       return new Promise((resolve, reject) => {
         const cancel = (): void => {
-          open.delete(idKey(id));
+          open.delete(id);
           send(notificationMessage('notifications/cancelled', { requestId: id, reason: 'the call was cancelled' }), about);
           reject(reasonOf(signal));
         };
-        const done = <T>(settle: (value: T) => void) => {
-          return (value: T): void => {
-            signal.removeEventListener('abort', cancel);
-            settle(value);
-          };
-        };
-        open.set(idKey(id), { resolve: done(resolve), reject: done(reject) });
-        signal.addEventListener('abort', cancel, { once: true });
+        open.set(id, { resolve, reject, unfollow: followAbort(signal, cancel) });
         send(requestMessage(id, method, params), about);
       });
     },
     settle(message) {
       const { id } = message;
       if (typeof id !== 'string' || !id.startsWith(prefix)) return false;
-      const waiting = open.get(idKey(id));
-      open.delete(idKey(id));
-      waiting?.resolve(message);
+      const waiting = open.get(id);
+      if (waiting === undefined) return true;
+      open.delete(id);
+      waiting.unfollow();
+      waiting.resolve(message);
       return true;
     },
     fail(why) {
       gone ??= why;
-      for (const { reject } of open.values()) reject(new GoneError(why));
+      for (const { reject, unfollow } of open.values()) {
+        unfollow();
+        reject(new GoneError(why));
+      }
       open.clear();
     },
   };

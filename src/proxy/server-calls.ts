@@ -1,6 +1,6 @@
 /** The bottom of the stack: a call goes to the server, in as many rounds as the server wants. */
 
-import { isObject, type JsonObject } from '../core/json.ts';
+import { isObject, type JsonObject, type JsonValue } from '../core/json.ts';
 import { oneLine } from '../core/errors.ts';
 import { type ToolExecutor, toolFailure } from '../index.ts';
 import { readAnswer } from './call-result.ts';
@@ -35,7 +35,7 @@ export function serverExecutor({ exchanges, server, ask, around }: ServerCallPar
       const exchange = exchanges.byCall(context.callId);
       if (exchange === undefined) throw toolFailure('Nobody waits for this call any more.', { executed: 'no' });
       // Somebody may have allowed it while its client was away: it runs for a client that is there.
-      await clientIsThere(exchange, context.signal);
+      if (exchange.request === null) await clientIsThere(exchange, context.signal);
       // The stack changes only the numbers and the text; it is told only what it can read.
       reporters.set(exchange.callId, ({ progress, total, message }) =>
         context.report({
@@ -53,12 +53,11 @@ export function serverExecutor({ exchanges, server, ask, around }: ServerCallPar
   };
 
   async function rounds(exchange: Exchange, name: string, args: JsonObject, signal: AbortSignal): Promise<unknown> {
-    let round: JsonObject = {};
+    let round: JsonObject | null = null;
     for (let count = 0; count < MAX_ROUNDS; count += 1) {
       const message = await around(exchange, name, (meta) => {
-        const given = withArguments(exchange.params, args);
-        return server.request('tools/call', { ...given, name, ...round, ...metaMember(meta) }, { signal }).catch(lost);
-      });
+        return server.request('tools/call', paramsFor(exchange.params, name, args, round, meta), { signal });
+      }).catch(lost);
       const raw = resultIn(message, exchange);
       if (raw.resultType === 'task' || isObject(raw.task)) throw toolFailure(NO_TASKS, { executed: 'unknown' });
       if (raw.resultType !== 'input_required') {
@@ -74,12 +73,13 @@ export function serverExecutor({ exchanges, server, ask, around }: ServerCallPar
 
 const NO_TASKS = 'The server answered with a task. What a task comes to cannot be governed, so tasks are not taken.';
 
-/** A client that sent none need not send any now. */
-function withArguments(params: JsonObject, args: JsonObject): JsonObject {
-  return params.arguments === undefined && Object.keys(args).length === 0 ? params : { ...params, arguments: args };
+/** A client that sent no arguments need not send any now; without anything in it, `_meta` is left out. */
+function paramsFor(own: JsonObject, name: string, args: JsonObject, round: JsonObject | null, meta: JsonObject): JsonObject {
+  const params: Record<string, JsonValue> = { ...own, name };
+  if (own.arguments !== undefined || Object.keys(args).length > 0) params.arguments = args;
+  if (Object.keys(meta).length > 0) params._meta = meta;
+  return round === null ? params : { ...params, ...round };
 }
-
-const metaMember = (meta: JsonObject): JsonObject => (Object.keys(meta).length === 0 ? {} : { _meta: meta });
 
 function lost(thrown: unknown): never {
   if (!(thrown instanceof GoneError)) throw thrown;

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import spawn from 'cross-spawn';
 import { isObject } from '../core/json.ts';
-import { lineSplitter } from './lines.ts';
+import { lineSplitter, textOf } from './lines.ts';
 import type { Frame, Link, LinkHandlers } from './link.ts';
 import type { WireMessage } from './wire.ts';
 
@@ -13,6 +13,17 @@ import type { WireMessage } from './wire.ts';
 export function streamLink(input: Readable, output: Writable): Link {
   let drained: (() => void) | null = null;
   let isOpen = true;
+  let sentThisTurn = 0;
+  const letGo = (): void => {
+    if (sentThisTurn > 1) output.uncork();
+    sentThisTurn = 0;
+  };
+  /** The first message of a turn of the loop leaves at once, and all others of it in one write: each write wakes whoever reads. */
+  const gather = (): void => {
+    sentThisTurn += 1;
+    if (sentThisTurn === 1) process.nextTick(letGo);
+    else if (sentThisTurn === 2) output.cork();
+  };
   const end = (handlers: LinkHandlers, why: string): void => {
     if (!isOpen) return;
     isOpen = false;
@@ -35,7 +46,11 @@ export function streamLink(input: Readable, output: Writable): Link {
       output.on('error', () => end(handlers, 'the stream broke'));
       output.on('drain', () => drained?.());
     },
-    send: (frame) => !isOpen || output.destroyed || output.writableEnded || output.write(bytesOf(frame)),
+    send(frame) {
+      if (!isOpen || output.destroyed || output.writableEnded) return true;
+      gather();
+      return output.write(bytesOf(frame));
+    },
     onDrain: (listener) => void (drained = listener),
     pause: () => void input.pause(),
     resume: () => void input.resume(),
@@ -50,7 +65,7 @@ export function streamLink(input: Readable, output: Writable): Link {
 const bytesOf = ({ bytes, message }: Frame): Uint8Array | string => bytes ?? `${JSON.stringify(message)}\n`;
 
 function readLine(bytes: Uint8Array, handlers: LinkHandlers): void {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  const text = textOf(bytes);
   let message: unknown;
   try {
     message = JSON.parse(text);

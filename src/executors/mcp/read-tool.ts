@@ -7,6 +7,7 @@ import { isObject, type JsonObject, snapshotObject } from '../../core/json.ts';
 import { defineTool } from '../../tools/define-tool.ts';
 import { checkToolName } from '../../tools/names.ts';
 import { checkSchema } from '../../tools/schema/check-schema.ts';
+import { proposeInvoke } from '../../tools/fixed-proposal.ts';
 import type { Tool, ToolContext } from '../../tools/tool.ts';
 import type { ReportProblem } from './problem.ts';
 
@@ -110,7 +111,7 @@ function toolFrom(definition: Definition, { inputSchema, outputSchema }: Schemas
         ...(isObject(execution) ? { execution } : {}),
       },
     },
-    proposedRequests: () => [{ kind: 'mcp.invoke', server, tool: name }],
+    proposedRequests: proposeInvoke(server, name),
     // Checked against the schema before; its type is not known here.
     execute: (args, context) => run(definition, args as Readonly<Record<string, unknown>>, context),
   });

@@ -1,10 +1,8 @@
 /** A transport that tells two things the SDK does not: that a call never left, and that its answer will never come. */
 
 import {
-  isJSONRPCErrorResponse,
-  isJSONRPCRequest,
-  isJSONRPCResultResponse,
   type JSONRPCMessage,
+  type JSONRPCRequest,
   type RequestId,
   SdkError,
   SdkErrorCode,
@@ -26,13 +24,13 @@ export function watchTransport(inner: Transport): Transport {
       inner.onclose = () => outer.onclose?.();
       inner.onerror = (error) => outer.onerror?.(error);
       inner.onmessage = (message, extra) => {
-        if (isAnswer(message) && message.id !== undefined) waiting.delete(message.id);
+        if (!('method' in message) && message.id !== undefined) waiting.delete(message.id);
         outer.onmessage?.(message, extra);
       };
       return inner.start();
     },
     async send(message, options) {
-      if (!isJSONRPCRequest(message)) return inner.send(message, options);
+      if (!isRequest(message)) return inner.send(message, options);
       const { id } = message;
       waiting.add(id);
       const onRequestStreamEnd = (): void => {
@@ -61,7 +59,8 @@ export function watchTransport(inner: Transport): Transport {
   return outer;
 }
 
-const isAnswer = (message: JSONRPCMessage) => isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message);
+/** The SDK made it, so what it looks like is what it is. */
+const isRequest = (message: JSONRPCMessage): message is JSONRPCRequest => 'method' in message && 'id' in message;
 
 /** A call that goes on with what somebody answered has reached the server before. */
 const isFirstLeg = ({ params }: { readonly params?: Record<string, unknown> | undefined }): boolean =>

@@ -123,6 +123,7 @@ describe('calls over several servers', () => {
   it('bring a server back that was lost, greeted as before', async () => {
     const server = toolServer('a', ['echo']);
     const client = await connected([server, toolServer('b', ['echo'])]);
+    await vi.waitFor(() => expect(server.received).toHaveLength(2));
     server.die();
     await vi.waitFor(() => expect(client.reports).toHaveLength(1));
 
