@@ -8,8 +8,13 @@ import {
   hashCanonical,
   type HashKey,
   hashWith,
+  inSteps,
   isObserved,
+  type Onward,
+  type Stepped,
+  type ToolCall,
   type ToolLayer,
+  type ToolResult,
 } from '../../src/index.ts';
 import { type Durability, type LocalReceiptSink, localReceiptSink, type ReceiptSink } from '../../src/receipts/index.ts';
 import { type Delivery, deliverReceipts } from './deliver-receipts.ts';
@@ -52,23 +57,37 @@ export function auditLog(given: AuditLogSink | AuditLogOptions): ToolLayer {
     name: 'auditLog',
     observes: true,
     order: ORDER,
-    async caller(received, next) {
+    caller: inSteps((received) => {
       const call = hashWith(received, hash);
       const asked = settings.blocks ? notReady(call, delivery) : null;
-      const unready = asked === null ? null : await asked;
-      // It happened, so it has to leave its receipt, and to be about to happen would not be true.
-      if (!isObserved(call)) {
-        // While nothing can be delivered, receipts of calls that do not run would pile up.
-        if (unready !== null && (unready.status !== 'cancelled' || delivery?.isDown === true)) return unrecorded(call, unready, settings);
-        const stopped = unready ?? (intent && call.annotations.readOnly !== true ? await intentNotKept(call, settings) : null);
-        if (stopped !== null) return record(call, stopped, 0, settings);
-      }
-      const startedAt = clockOf(call).monotonic();
-      const result = await next(call);
-      return record(call, result, clockOf(call).monotonic() - startedAt, settings);
-    },
+      const announces = intent && call.annotations.readOnly !== true && !isObserved(call);
+      return asked === null && !announces ? recordedCall(call, settings) : announced(call, asked, announces, settings);
+    }),
     ...(delivery === null ? {} : { close: () => delivery.close() }),
   });
+}
+
+/** Goes on, and leaves a receipt. */
+function recordedCall(call: ToolCall, settings: Settings): Onward {
+  const startedAt = clockOf(call).monotonic();
+  return { call, leave: (result) => record(call, result, clockOf(call).monotonic() - startedAt, settings) };
+}
+
+/** First waits for the sink, which may have to be asked whether it is ready, or told what is about to happen. */
+async function announced(
+  call: ToolCall,
+  asked: Promise<ToolResult | null> | null,
+  announces: boolean,
+  settings: Settings,
+): Promise<Stepped> {
+  const unready = await asked;
+  // It happened, so it has to leave its receipt, and to be about to happen would not be true.
+  if (isObserved(call)) return recordedCall(call, settings);
+  // While nothing can be delivered, receipts of calls that do not run would pile up.
+  const isDown = settings.delivery?.isDown === true;
+  if (unready !== null && (unready.status !== 'cancelled' || isDown)) return unrecorded(call, unready, settings);
+  const stopped = unready ?? (announces ? await intentNotKept(call, settings) : null);
+  return stopped === null ? recordedCall(call, settings) : record(call, stopped, 0, settings);
 }
 
 function checked(given: AuditLogSink | AuditLogOptions): AuditLogOptions {

@@ -48,8 +48,8 @@ export const unrecorded = (call: ToolCall, result: ToolResult, { attach }: Setti
   attach ? attachReceipt(result, buildReceipt(call, result, 0, null)) : result;
 
 /** Sends the receipt, waits for it as long as the settings say, and notes on the result what became of it. */
-export async function record(call: ToolCall, result: ToolResult, durationMs: number, settings: Settings): Promise<ToolResult> {
-  const { delivery, attach, blocks } = settings;
+export function record(call: ToolCall, result: ToolResult, durationMs: number, settings: Settings): ToolResult | Promise<ToolResult> {
+  const { delivery, attach } = settings;
   const build = (uri: string | null) => buildReceipt(call, result, durationMs, uri);
   if (delivery === null) return attachReceipt(result, build(null));
   const durability = call.turn.prefetchNextTurn === true ? 'background' : settings.durability;
@@ -57,7 +57,12 @@ export async function record(call: ToolCall, result: ToolResult, durationMs: num
   const named = uri === null ? result : annotate(result, { receiptUri: uri });
   if (attach) attachReceipt(named, receipt);
   const waits = kept !== null && (durability !== 'background' || delivery.underWay > MAX_UNDER_WAY);
-  const isKept = waits ? await settledOrAborted(kept, call.signal, () => null) : true;
+  if (!waits) return noted(named, true, delivery, settings);
+  return settledOrAborted(kept, call.signal, () => null).then((isKept) => noted(named, isKept, delivery, settings));
+}
+
+/** The result with a word on its receipt: `null` where it is not known yet whether it was kept. */
+function noted(named: ToolResult, isKept: boolean | null, delivery: Delivery, { blocks }: Settings): ToolResult {
   const lost = blocks || delivery.failures === 0 ? {} : { lost: delivery.failures };
   if (isKept === true) return delivery.failures === 0 || blocks ? named : annotate(named, {}, lost);
   // The tool has run, or was turned away for a reason of its own: that stays the answer.
