@@ -36,7 +36,7 @@ export interface MeasureOptions {
   readonly warmUpPassMs?: number;
 }
 
-const WARM_UP_PASSES = 4;
+export const WARM_UP_PASSES = 4;
 const SAMPLE_MS = 10;
 const RING_SIZE = 256;
 
@@ -91,7 +91,7 @@ function usedMs(): number {
 }
 
 /** Runs a case for a while and says how many operations make one sample. */
-async function warmUp({ run }: Case, passMs: number): Promise<number> {
+export async function warmUp({ run }: Pick<Case, 'run'>, passMs: number): Promise<number> {
   let times = 1;
   let elapsed = 0;
   const startedAt = usedMs();
@@ -105,7 +105,8 @@ async function warmUp({ run }: Case, passMs: number): Promise<number> {
   return Math.max(1, Math.round((times * SAMPLE_MS) / elapsed));
 }
 
-async function sampleOf({ run }: Case, times: number): Promise<number> {
+/** Nanoseconds of processor time per operation. */
+export async function sampleOf({ run }: Pick<Case, 'run'>, times: number): Promise<number> {
   const startedAt = usedMs();
   await run(times);
   const elapsed = usedMs() - startedAt;

@@ -7,10 +7,12 @@
 import { randomUUID } from 'node:crypto';
 import { context } from '@opentelemetry/api';
 import { canonicalJson, hashCanonical, type JsonObject, type ToolCall, type ToolResult, withCall } from 'allium';
+import { createReceipt } from 'allium/receipts';
 import { LRUCache } from 'lru-cache';
 import { callWith, type Governed, RATE, receiptFiles, searchOrders, SESSION, TIMEOUT_MS, TOOL } from './stack-scenario.ts';
 import {
   endSpan,
+  fieldsOf,
   fingerprintOf,
   hashed,
   isoTime,
@@ -18,7 +20,6 @@ import {
   lineOf,
   loadScan,
   openSpan,
-  receiptOf,
   type Said,
   type Scan,
 } from './stack-parts.ts';
@@ -49,11 +50,21 @@ export async function handStack(): Promise<Governed & { readonly folder: string 
     lines.push(lineOf('telemetry', 'ok', telemetryAt, Date.now()));
     const hashes = { requestedHash, executedHash: hashed(ran.args), resultHash: hashed(result.result) };
     const durationMs = performance.now() - startTick;
-    const build = (place: string) => receiptOf({ callId: given.callId, ...hashes, durationMs, said }, place);
+    const fields = fieldsOf({ callId: given.callId, ...hashes, durationMs, said });
+    const audit = {
+      kind: 'search',
+      hints: HINTS,
+      layers: lines,
+      rewrites: REWRITES,
+      summary: said.summary,
+      reason: said.reason,
+      consent: said.consent,
+    };
+    const build = (place: string) => createReceipt(fields, { audit, uri: place, emittedMs: Date.now() });
     const { uri, kept: written } = sink.append(SESSION, build, 'background');
     written.catch(() => {});
     lines.push(lineOf('auditLog', 'ok', auditAt, Date.now()));
-    return answer(result, approval, Object.freeze({ kind: 'search', hints: HINTS, rewrites: REWRITES, ...said, receiptUri: uri }));
+    return answer(result, approval, Object.freeze({ ...audit, receiptUri: uri }));
   };
   return { name: 'one function', folder, call, flush: () => sink.flush(), close: remove };
 }
@@ -77,10 +88,11 @@ async function decided(call: ToolCall, kept: Kept): Promise<Ran & { readonly sai
   const { reason: given, ...rest } = toolArgs;
   const reason = scan.text(String(given).trim().toWellFormed());
   const redactionAt = Date.now();
-  const [args = {}] = (await scan.surfaces([rest])).values as readonly JsonObject[]; // A cleaned object is an object.
+  const [args = {}] = (scan.surfacesNow([rest]) ?? (await scan.surfaces([rest]))).values as readonly JsonObject[]; // A cleaned object is an object.
   const ran = await answered(withCall(call, { toolArgs: args }), kept);
   const { result, content, renderedResult } = ran.result;
-  await scan.surfaces([result, content as unknown as JsonObject[], renderedResult]); // Content blocks are JSON.
+  const surfaces = [result, content as unknown as JsonObject[], renderedResult]; // Content blocks are JSON.
+  if (scan.surfacesNow(surfaces) === null) await scan.surfaces(surfaces);
   const { lines } = ran;
   lines.push(lineOf('redaction', 'ok', redactionAt, Date.now()), lineOf('requiredReason', 'ok', reasonAt, Date.now()));
   const decidedBy = scan.text('decide');

@@ -5,7 +5,7 @@
 
 import { type Context, context, type HrTime, type Span, SpanKind, trace, type Tracer } from '@opentelemetry/api';
 import { canonicalHasher, hashCanonical, type JsonObject, type JsonValue } from 'allium';
-import type { Receipt } from 'allium/receipts';
+import type { Receipt, ReceiptFields } from 'allium/receipts';
 import { loadInternal } from './load-internal.ts';
 import { DESCRIPTION, KEY, SCHEMA, SESSION, TOOL } from './stack-scenario.ts';
 
@@ -51,9 +51,16 @@ interface Surface {
   readonly paths: readonly never[];
 }
 
+interface Swept {
+  readonly values: readonly JsonValue[];
+  readonly blocked: boolean;
+}
+
 /** The scan of the redaction layer: what it found in some surfaces, and their cleaned values. */
 export interface Scan {
-  readonly surfaces: (values: readonly JsonValue[]) => Promise<{ readonly values: readonly JsonValue[]; readonly blocked: boolean }>;
+  readonly surfaces: (values: readonly JsonValue[]) => Promise<Swept>;
+  /** The same at once, where there is little to look at and nothing to hide. */
+  readonly surfacesNow: (values: readonly JsonValue[]) => Swept | null;
   /** Cleans one text of the record. */
   readonly text: (text: string) => string;
 }
@@ -68,6 +75,11 @@ export async function loadScan(): Promise<Scan> {
     surfaces: readonly Surface[],
     rules: object,
   ) => ReturnType<Scan['surfaces']>;
+  const sweepClean = (await loadInternal(entry, './sweep.js', 'sweepClean')) as (
+    surfaces: readonly (Surface & { readonly isCovered?: boolean })[],
+    rules: object,
+    known: ReadonlyMap<string, never>,
+  ) => Swept | null;
   const rules = compileRules({ detectors: ['secrets'], strategies: {}, paths: [], patterns: [] });
   const none: readonly never[] = [];
   return {
@@ -75,6 +87,13 @@ export async function loadScan(): Promise<Scan> {
       sweep(
         values.map((value) => ({ value, paths: none })),
         rules,
+      ),
+    // The last one is the text of all: the others are walked for what names of members tell.
+    surfacesNow: (values) =>
+      sweepClean(
+        values.map((value, index) => ({ value, paths: none, isCovered: values.length > 1 && index < values.length - 1 })),
+        rules,
+        new Map<string, never>(),
       ),
     text: textCleaner(rules),
   };
@@ -158,33 +177,9 @@ const HINTS: JsonObject = { read_only: true, destructive: false, idempotent: fal
 
 /** The receipt in the form in which it is written, put together member by member. */
 export function receiptOf(parts: ReceiptParts, uri: string): Receipt {
-  const { callId, requestedHash, executedHash, resultHash, durationMs, said } = parts;
-  const { layers, summary, reason, consent } = said;
+  const { layers, summary, reason, consent } = parts.said;
   return {
-    schema_version: 1,
-    record: 'receipt',
-    session_id: SESSION,
-    run_id: 'run-1',
-    tool_call_id: callId,
-    tool_name: TOOL,
-    iteration: 3,
-    turn_index: 2,
-    emit_order: 0,
-    reason,
-    kind: 'search',
-    executor: 'local',
-    status: 'ok',
-    error_category: null,
-    executed: 'yes',
-    blocked_by: null,
-    duration_ms: Math.round(durationMs * 1000) / 1000,
-    requested_hash: requestedHash,
-    approved_hash: requestedHash,
-    executed_hash: executedHash,
-    args_hash: requestedHash,
-    result_hash: resultHash,
-    model: 'model-1',
-    provider: 'provider-1',
+    ...fieldsOf(parts),
     audit: {
       kind: 'search',
       hints: HINTS,
@@ -198,6 +193,34 @@ export function receiptOf(parts: ReceiptParts, uri: string): Receipt {
     emitted_at: isoTime(Date.now()),
   };
 }
+
+/** What comes before the record. */
+export const fieldsOf = ({ callId, requestedHash, executedHash, resultHash, durationMs, said }: ReceiptParts): ReceiptFields => ({
+  schema_version: 1,
+  record: 'receipt',
+  session_id: SESSION,
+  run_id: 'run-1',
+  tool_call_id: callId,
+  tool_name: TOOL,
+  iteration: 3,
+  turn_index: 2,
+  emit_order: 0,
+  reason: said.reason,
+  kind: 'search',
+  executor: 'local',
+  status: 'ok',
+  error_category: null,
+  executed: 'yes',
+  blocked_by: null,
+  duration_ms: Math.round(durationMs * 1000) / 1000,
+  requested_hash: requestedHash,
+  approved_hash: requestedHash,
+  executed_hash: executedHash,
+  args_hash: requestedHash,
+  result_hash: resultHash,
+  model: 'model-1',
+  provider: 'provider-1',
+});
 
 function wireLine({ name, status, startedAt, endedAt, decidedBy, ...details }: Line): JsonObject {
   const times = { started_at: startedAt, ended_at: endedAt };

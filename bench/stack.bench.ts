@@ -1,7 +1,8 @@
 /**
  * What the eleven layers of the captain stack cost together: against one function that does the same by hand, and against the
  * same layers as LangChain middleware. Before anything is measured, every stack proves that it leaves the same receipts, spans
- * and answers behind, up to ids and times.
+ * and answers behind, up to ids and times. Then each runs in a process of its own, and they take turns: three of them use the same
+ * parts, which would be slower for the objects of the others.
  *
  * LangChain has three rows. Two of them borrow allium's own parts for hashes, scan and receipts: the chain alone, which only LangChain
  * itself can build, and the same chain inside a ToolNode, where middleware runs. They show what LangChain itself costs, and no goal
@@ -12,54 +13,36 @@
 import { strict as assert } from 'node:assert';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-node';
-import { type Case, distinct, measure } from './harness.ts';
+import { measureApart } from './measure-apart.ts';
 import type { BenchOptions } from './options.ts';
 import { ratioGoal, renderRows, type Report, rowsOf } from './report.ts';
-import { alliumStack } from './stack-allium.ts';
-import { handStack } from './stack-hand.ts';
-import { langChainNode, langChainStack } from './stack-langchain.ts';
-import { ownLangChainNode } from './stack-langchain-own.ts';
-import { answerTo, argsAt, type Governed, startTracing, type Tracing } from './stack-scenario.ts';
+import { answerTo, argsAt, startTracing, type Tracing } from './stack-scenario.ts';
+import { type Stack, STACKS } from './stacks.ts';
 
 const GROUP = 'captain stack, 200 B in, 4 KB out';
 const MAX_TO_HAND = 1.4;
 const MAX_TO_LANGCHAIN = 0.5;
 const WARM_UP_PASS_MS = 1_500;
 
-type Stack = Governed & { readonly folder: string };
-
 export async function stackBench(options: BenchOptions): Promise<Report> {
+  const stacks = await Promise.all(STACKS.map((make) => make()));
+  const names = stacks.map(({ name }) => name);
   const tracing = startTracing();
-  const stacks = [await handStack(), alliumStack(), await langChainStack(), await langChainNode(), await ownLangChainNode()];
   try {
     await prove(stacks, tracing);
-    const cases = stacks.map(({ name, call }): Case => ({ group: GROUP, name, run: loopOf(call) }));
-    const measured = await measure(cases.filter(options.matches), { ...options, warmUpPassMs: WARM_UP_PASS_MS });
-    const [hand = '', allium = '', , , own = ''] = stacks.map(({ name }) => name);
-    const rows = rowsOf(measured, hand);
-    const goals = [ratioGoal(measured, GROUP, allium, hand, MAX_TO_HAND), ratioGoal(measured, GROUP, allium, own, MAX_TO_LANGCHAIN)];
-    return { bench: 'stack', text: renderRows(rows, hand), data: rows, goals };
   } finally {
     await tracing.stop();
     for (const { close } of stacks) await close();
   }
-}
-
-let calls = 1_000;
-
-/**
- * Every call has arguments of its own: an answer from the cache would hide the stack. After some calls the event loop goes
- * round, as it does in any program whose tools wait for something; otherwise nothing in the background is ever written.
- */
-function loopOf(call: Governed['call']): Case['run'] {
-  const ring = new Array<unknown>(256).fill(null);
-  const next = () => argsAt((calls += 1));
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
-  return distinct(
-    'async (times) => { for (let i = 0; i < times; i++) { ring[i % 256] = await call(next()); if (i % 32 === 31) await turn(); } }',
-    { ring, call, next, turn },
-  );
+  const cases = names.map((name) => ({ group: GROUP, name })).filter(options.matches);
+  const program = fileURLToPath(new URL('stack-case.js', import.meta.url));
+  const measured = await measureApart(program, cases, { ...options, warmUpPassMs: WARM_UP_PASS_MS });
+  const [hand = '', allium = '', , , own = ''] = names;
+  const rows = rowsOf(measured, hand);
+  const goals = [ratioGoal(measured, GROUP, allium, hand, MAX_TO_HAND), ratioGoal(measured, GROUP, allium, own, MAX_TO_LANGCHAIN)];
+  return { bench: 'stack', text: renderRows(rows, hand), data: rows, goals };
 }
 
 /** Throws unless all stacks do the same for the same call. */
