@@ -88,6 +88,13 @@ describe.skipIf(isSkipped)('fuzzStarlark', () => {
     180_000,
   );
 
+  it('leaves out a program that the native interpreter would be at for minutes', async () => {
+    const source = 'def main():\n  t = ()\n  for i in range(400000):\n    t += (i,)\n';
+    const [answer] = await oracle.ask([{ id: '0', file: 'slow.star', source, then: ENTRY }]);
+
+    expect(answer?.error).toMatchObject({ kind: 'steps', text: expect.stringContaining('too much time') as unknown });
+  });
+
   it('repeats itself with the same seed', async () => {
     expect(await fuzzStarlark({ programs: 100, seed: 5, oracle })).toEqual(await fuzzStarlark({ programs: 100, seed: 5, oracle }));
   });
