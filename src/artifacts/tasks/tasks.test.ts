@@ -351,6 +351,19 @@ describe('a task', () => {
     expect(ran).toEqual([]);
   });
 
+  it('is cancelled by the close of its board, which waits until it has ended', async () => {
+    const board = createTaskBoard();
+    const { tool, runs } = buildTool();
+    const governed = governTools({ tools: [asyncTool(tool, board)], layers: [] });
+    const id = idIn(await governed.call({ name: 'build', arguments: { target: 'all' } }, { turn: { sessionId: 's' } }));
+    await settle();
+    await board.close();
+
+    expect(runs).toHaveLength(1);
+    expect(await board.poll(id, 's')).toMatchObject({ state: 'cancelled' });
+    await governed.close();
+  });
+
   it('leaves no place taken when it is not begun', async () => {
     const store = memoryTasks({ maxRunning: 1 });
     const board = createTaskBoard({ store });
