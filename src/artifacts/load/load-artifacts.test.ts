@@ -291,6 +291,23 @@ describe('loadArtifacts', () => {
     expect(problems).toMatchObject([{ severity: 'warning', rule: 'not-read', file: '.allium/tool' }]);
   });
 
+  it.each([
+    ['a key of a tool', tool('parametrs: {}')],
+    ['a key of a parameter', tool('parameters: { a: { type: string, requird: true } }')],
+    ['a grant', tool('grants: { workspce: data }')],
+    [
+      'a key of a hook',
+      { '.allium/hooks/guard.md': fileOf('event: tool.pre', 'wen: "False"', 'script: |', '  def handle(event, payload): return allow()') },
+    ],
+    ['a key of the tools policy', { 'harness.md': fileOf('tools_policy: { denny: [a] }') }],
+  ])('loads nothing where %s is unknown, unless it is told to be lenient', async (_what, files) => {
+    await expect(load(files)).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARTIFACT',
+      message: expect.stringContaining('did you mean') as unknown,
+    });
+    expect((await load(files, { lenient: true })).problems).toMatchObject([{ severity: 'warning', rule: 'unknown-key' }]);
+  });
+
   it('refuses options that it does not have', async () => {
     await expect(loadArtifacts('.', { lenent: true } as LoadArtifactsOptions)).rejects.toThrow('did you mean "lenient"?');
     await expect(loadArtifacts('')).rejects.toThrow('"dir" must be a non-empty string');
