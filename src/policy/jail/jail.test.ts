@@ -9,13 +9,12 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { open as plainOpen, readFile, realpath, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isAlliumError } from '../../core/errors.ts';
 import { jail } from './jail.ts';
 import { type JailWorld, jailWorld, SENTINEL } from './jail-world.fixture.ts';
@@ -217,7 +216,6 @@ describe('jail', () => {
     };
     const beside = `${world.root}-beside`;
     mkdirSync(beside);
-    onTestFinished(() => rmSync(beside, { recursive: true }));
 
     expect([world.root, join(world.root, 'dir'), join(world.root, 'inside.txt')].map(isInside)).toEqual([true, true, true]);
     expect([dirname(world.root), beside, '/'].map(isInside)).toEqual([false, false, false]);
