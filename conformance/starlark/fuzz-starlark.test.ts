@@ -7,7 +7,7 @@ import { compareOutcomes } from './compare-outcomes.ts';
 import { fuzzStarlark, type StarlarkSubject } from './fuzz-starlark.ts';
 import { ENTRY, generateProgram } from './generate-program.ts';
 import { type Oracle, oracleProblem, startOracle } from './oracle.ts';
-import { decode, type Outcome } from './outcome.ts';
+import { decode, fromAnswer, type Outcome } from './outcome.ts';
 import { runHere } from './run-here.ts';
 import { shrinkProgram } from './shrink-program.ts';
 
@@ -87,6 +87,37 @@ describe.skipIf(isSkipped)('fuzzStarlark', () => {
     },
     180_000,
   );
+
+  it.each([
+    '(A and B)[:]',
+    '(A or B)[:]',
+    '((A and 1) or 2)[:]',
+    '(1 if A else 2)[:]',
+    '(A if not B else 1)[:]',
+    '(A if A and B else 1)[:]',
+    '(1 if A or B else A)[:]',
+    '(1 if A not in L else B)[:]',
+    '"abc"[A and B:]',
+    '"abc"[:(1 if A and L else 2)][::0]',
+    '[A and B for v in L][::0]',
+    '[(A and B, v or A) for v in L if A and not (B and v)][::0]',
+    '{v: (A if B else 1) for v in L for w in L if v if w not in L or A}[:]',
+    '[str((len if A else 1) if 1.5 or A else ("x" and B)) for v in L for w in L][::0]',
+  ])('finds both of one mind about the place of the error in %s', async (expression) => {
+    const source = `A = 1\nB = 2.5\nL = [1, 2]\ndef main():\n  return ${expression}\n`;
+    const [answer] = await oracle.ask([{ id: '0', file: 'places.star', source, then: ENTRY }]);
+    if (answer === undefined) throw new Error('every program is answered');
+
+    expect(answer.error).toMatchObject({ kind: 'eval', line: 5 });
+    expect(compareOutcomes(fromAnswer(answer), runHere(source, { file: 'places.star', then: ENTRY }))).toEqual([]);
+  });
+
+  it('leaves out a program that the native interpreter would be at for minutes', async () => {
+    const source = 'def main():\n  t = ()\n  for i in range(400000):\n    t += (i,)\n';
+    const [answer] = await oracle.ask([{ id: '0', file: 'slow.star', source, then: ENTRY }]);
+
+    expect(answer?.error).toMatchObject({ kind: 'steps', text: expect.stringContaining('too much time') as unknown });
+  });
 
   it('repeats itself with the same seed', async () => {
     expect(await fuzzStarlark({ programs: 100, seed: 5, oracle })).toEqual(await fuzzStarlark({ programs: 100, seed: 5, oracle }));

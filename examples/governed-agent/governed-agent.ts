@@ -59,7 +59,7 @@ const script: readonly (readonly [string, object, string])[] = [
   ['run_command', { command: 'rm', args: ['-rf', '/'] }, 'policy_blocked'],
   ['run_command', { command: '/bin/rm', args: ['-rf', '.'] }, 'policy_blocked'],
   ['run_command', { command: 'cat', args: ['src/answer.js.txt'] }, 'policy_blocked'],
-  ['run_command', { command: 'curl', args: ['http://example.org'] }, 'policy_blocked'],
+  ['run_command', { command: '/usr/bin/curl', args: ['http://example.org'] }, 'policy_blocked'],
   ['http_get', { url: 'https://example.org/' }, 'dry_run'],
   ['read_file', { path: 'src/missing.txt' }, 'executor_error'],
   ['read_file', { file: 'src/answer.js.txt' }, 'schema_violation'],

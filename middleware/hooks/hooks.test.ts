@@ -1,15 +1,20 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createScriptPool, type ScriptPool, type ScriptRequest } from '../../src/artifacts/index.ts';
-import { defineTool, governTools, type JsonObject, type ToolLayer, type ToolResult } from '../../src/index.ts';
+import { defineTool, governTools, type JsonObject, toolOutput, type ToolLayer, type ToolResult } from '../../src/index.ts';
 import type { PermissionRequest } from '../../src/policy/index.ts';
 import type { Receipt } from '../../src/receipts/index.ts';
 import { auditLog } from '../audit-log/audit-log.ts';
 import { consent } from '../consent/consent.ts';
+import { handoffArtifact } from '../handoff-artifact/handoff-artifact.ts';
+import { payload as handoff } from '../handoff-artifact/handoff.fixture.ts';
 import { permissions } from '../permissions/permissions.ts';
 import { redaction } from '../redaction/redaction.ts';
 import { requiredReason } from '../required-reason/required-reason.ts';
 import { telemetry } from '../telemetry/telemetry.ts';
-import { fireHooks, type HookDefinition, hooks } from './hooks.ts';
+import { fireHooks, type HookDefinition, hooks, type HooksOptions } from './hooks.ts';
 
 const pool = createScriptPool();
 afterAll(() => pool.close());
@@ -174,6 +179,21 @@ describe('hooks', () => {
     expect(JSON.stringify([text, value, both, failed])).not.toContain('said');
   });
 
+  it.each([
+    ['withhold', "return block('no')"],
+    ['replace', "return modify({'content': 'cleaned'})"],
+    ['make an error of', "return modify({'is_error': True, 'content': 'bad'})"],
+  ])('%s a result with its blocks and its handoff', async (_what, body) => {
+    const output = { content: [{ type: 'text' as const, text: 'canary-1' }], structuredContent: { note: 'canary-2', handoff } };
+    const tool = defineTool({ name: 'send', description: 'd', inputSchema: { type: 'object' }, execute: () => toolOutput(output) });
+    const layers = [hooks({ hooks: [post('a', body)], pool }), handoffArtifact()];
+    const result = await governTools({ tools: [tool], layers }).call({ name: 'send', arguments: {} });
+
+    expect(result.executed).toBe('yes');
+    expect(result.audit?.handoff).toMatchObject({ withheld: true });
+    expect(JSON.stringify(result)).not.toMatch(/canary|Review the change/);
+  });
+
   it('do not make a success of an error', async () => {
     const { call } = start([pre('a', 'return allow()'), post('b', "return modify({'is_error': False, 'content': 'fine'})")]);
 
@@ -187,11 +207,33 @@ describe('hooks', () => {
     expect(await governed.call({ name: 'bad', arguments: {} })).toMatchObject({ ok: false, status: 'redacted' });
   });
 
-  it('reach no program and no file for writing unless their host says so', async () => {
-    const result = await start([pre('a', "exec.run('true')\nreturn allow()"), pre('b', "fs.write('x', 'y')\nreturn allow()")]).call({});
+  it.each([
+    ['exec.run', "exec.run('touch', ['made'])"],
+    ['fs.write', "fs.write('made', 'x')"],
+  ] as const)('do not get %s unless their host says so', async (effect, line) => {
+    const workspace = mkdtempSync(join(tmpdir(), 'allium-hooks-'));
+    onTestFinished(() => rmSync(workspace, { recursive: true }));
+    const list = [pre('a', `${line}\nreturn allow()`)];
+    const fired = (effects: HooksOptions['effects'] = []) =>
+      fireHooks('tool.pre', {}, { hooks: list, pool, grants: { workspace }, effects });
 
-    expect(result).toMatchObject({ status: 'policy_blocked', executed: 'no' });
-    expect(decisions(result)).toEqual(['a failed']);
+    expect(await fired()).toMatchObject({ action: 'block', runs: [{ decision: 'failed' }] });
+    expect(existsSync(join(workspace, 'made'))).toBe(false);
+    expect(await fired([effect])).toMatchObject({ action: 'allow' });
+    expect(existsSync(join(workspace, 'made'))).toBe(true);
+  });
+
+  it('that cannot be loaded block every call', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'allium-hooks-'));
+    onTestFinished(() => rmSync(dir, { recursive: true }));
+    mkdirSync(join(dir, '.allium/hooks'), { recursive: true });
+    writeFileSync(join(dir, '.allium/hooks/guard.md'), 'no frontmatter');
+    let ran = 0;
+    const tool = defineTool({ name: 'count', description: 'd', inputSchema: { type: 'object' }, execute: () => (ran += 1) });
+    const governed = governTools({ tools: [tool], layers: [hooks({ dir, pool })] });
+
+    expect(await governed.call({ name: 'count', arguments: {} })).toMatchObject({ status: 'policy_blocked', executed: 'no' });
+    expect(ran).toBe(0);
   });
 });
 

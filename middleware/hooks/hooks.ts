@@ -19,7 +19,7 @@ export interface HooksOptions {
   readonly dir?: string;
   /** Where the scripts run. One that is given is not closed. @default a pool of the layer's own, made with the first script */
   readonly pool?: ScriptPool;
-  /** What the built-ins of the scripts may reach. @default nothing */
+  /** The most that the built-ins of the scripts may reach. @default what each file asks for */
   readonly grants?: BuiltinGrants;
   /** Built-ins that act and that hooks get only where they are named: `exec.run`, `fs.write`. @default none */
   readonly effects?: readonly HookEffect[];

@@ -6,14 +6,16 @@ import type { BuiltinGrants } from './builtins/builtin-use.ts';
 
 /**
  * A host that says nothing about a grant leaves it to the file, except for the right to register tools and hooks, which no file gives
- * itself. What a host says is the most there is. The workspace is a folder of the project, and the whole of it where the file names none.
+ * itself. What a host says is the most there is. A file's workspace is a folder of the project, and the whole of it where it names none:
+ * the way there is walked like every other, because a link on it is nothing that the host has named.
  */
 export function effectiveGrants(root: string, file: FileGrants, host: BuiltinGrants = {}): BuiltinGrants {
   const { allowedDomains, allowedPorts, env, shell = false, meta = false, maxOutputBytes } = file;
   const bytes = Math.min(maxOutputBytes ?? Infinity, host.maxOutputBytes ?? Infinity);
   return {
     ...host,
-    workspace: resolve(host.workspace ?? root, file.workspace ?? '.'),
+    workspace: resolve(host.workspace ?? root),
+    folder: file.workspace ?? '.',
     allowedDomains: narrowed(allowedDomains ?? [], host.allowedDomains),
     ...(allowedPorts === undefined && host.allowedPorts === undefined ? {} : { allowedPorts: both(allowedPorts, host.allowedPorts) }),
     env: both(env ?? [], host.env),

@@ -123,7 +123,7 @@ func run(asked request) (result answer) {
 			result.Error = &failure{Kind: "panic", Text: bytesOf(fmt.Sprint(crash))}
 		}
 	}()
-	stop := watchMemory(thread)
+	stop := watch(thread)
 	globals, err := execute(thread, asked)
 	stop()
 	result.Steps = thread.ExecutionSteps()
@@ -141,10 +141,13 @@ func run(asked request) (result answer) {
 }
 
 const maxHeap = 1 << 30
+const maxNanoseconds = 3_000_000_000
 
-// watchMemory cancels a program that fills the memory: steps alone do not bound what doubles with every step.
-func watchMemory(thread *starlark.Thread) (stop func()) {
+// watch cancels a program that fills the memory or copies what it has with every step: steps bound neither. Time is the
+// processor's, so that a machine that is busy with other things leaves out no more than an idle one.
+func watch(thread *starlark.Thread) (stop func()) {
 	done := make(chan struct{})
+	began := usedNanoseconds()
 	go func() {
 		ticker := time.NewTicker(20 * time.Millisecond)
 		defer ticker.Stop()
@@ -157,6 +160,10 @@ func watchMemory(thread *starlark.Thread) (stop func()) {
 				runtime.ReadMemStats(&stats)
 				if stats.HeapAlloc > maxHeap {
 					thread.Cancel("too much memory")
+					return
+				}
+				if usedNanoseconds()-began > maxNanoseconds {
+					thread.Cancel("too much time")
 					return
 				}
 			}

@@ -10,6 +10,8 @@ import type { ProposedRequest } from '../../policy/permissions/permission.ts';
 export interface BuiltinGrants {
   /** The folder that `fs` and `exec` work in. */
   readonly workspace?: string;
+  /** Where in the workspace paths begin, `/` between its parts; links on the way are not followed. @default at its root */
+  readonly folder?: string;
   /** Names that are never written to, from the workspace, whatever their case. @default where artifacts and the stack are described */
   readonly protect?: readonly string[];
   /** Names that `http` reaches, each with all below it; `*` for every public one. */

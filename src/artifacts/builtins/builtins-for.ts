@@ -13,6 +13,7 @@ import { cacheBuiltins, decisionBuiltins, envBuiltins, logBuiltins, timeBuiltins
 const text: Expectation = expected.string;
 const EXPECTED: Readonly<Record<keyof BuiltinGrants, Expectation>> = Object.freeze({
   workspace: text,
+  folder: text,
   protect: expected.listOf(text),
   allowedDomains: expected.listOf(text),
   allowedPorts: expected.listOf(expected.integer(1)),

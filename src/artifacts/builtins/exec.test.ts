@@ -3,9 +3,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '../../core/json.ts';
 import type { BuiltinGrants } from './builtin-use.ts';
+import { builtIn } from '../../stores/built.fixture.ts';
 import { useBuiltins } from './use.fixture.ts';
 
 let workspace: string;
@@ -34,6 +36,19 @@ const family = (file: string) => ({
     `echo $$ >> ${file}; (echo $$ >/dev/null; sh -c 'echo $$ >> ${file}; sleep 1000' & sleep 1000 & echo $! >> ${file}; wait) & wait`,
   ],
 });
+
+/** Takes every handle there is, and starts a program then. */
+const EXHAUSTED = `
+  import { closeSync, openSync } from 'node:fs';
+  import { endOfCommand, startCommand } from 'COMMAND';
+  const clock = { after: () => () => {} };
+  const command = { argv: ['true'], env: {}, stdin: '', timeoutMs: 1000, maxOutputBytes: 10, signal: new AbortController().signal, clock };
+  const taken = [];
+  try { for (;;) taken.push(openSync('/dev/null')); } catch {}
+  const code = await endOfCommand(startCommand(command, '/'), command).catch(({ code }) => code);
+  taken.forEach(closeSync);
+  setImmediate(() => process.stdout.write(code + ' goes on'));
+`;
 
 describe('exec.run', () => {
   it('runs a program with its arguments, and tells what it said and how it ended', async () => {
@@ -64,6 +79,26 @@ describe('exec.run', () => {
     expect(await use.call('exec.run', ['echo a | tr a b'])).toMatchObject({ stdout: 'b\n', exit_code: 0 });
     expect(await use.call('exec.run', ['echo', ['a | tr a b']])).toMatchObject({ stdout: 'a | tr a b\n' });
     expect(use.asked.map((request) => ('command' in request ? request.command : 'argv'))).toEqual(['echo a | tr a b', 'argv']);
+  });
+
+  it('says so where the arguments are longer than the system takes', async () => {
+    await expect(run({ cmd: 'echo', args: ['a'.repeat(4_000_000)] })).rejects.toThrow('exec.run: the program could not be started (E2BIG)');
+  });
+
+  it('says so where no handle is left for a program, and the process goes on', async () => {
+    const program = join(workspace, 'exhausted.mjs');
+    writeFileSync(
+      program,
+      EXHAUSTED.replace('COMMAND', pathToFileURL(builtIn(join(workspace, 'built'), 'src/artifacts/builtins/run-command.ts')).href),
+    );
+    const child = spawn('/bin/sh', ['-c', `ulimit -n 64; exec "$0" "$1"`, process.execPath, program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let said = '';
+    child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    await once(child, 'close');
+
+    expect(said).toBe('EMFILE goes on');
   });
 
   it('gives a program the search path and what was granted, and nothing else', async () => {

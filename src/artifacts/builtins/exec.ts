@@ -29,7 +29,7 @@ export function execBuiltins(grants: BuiltinGrants, use: BuiltinUse, define: Def
       ...{ maxOutputBytes: grants.maxOutputBytes ?? MAX_OUTPUT_BYTES, signal: call.signal, clock: use.clock ?? systemClock },
     };
     const root = findRoot(grants.workspace);
-    const parts = cwd === '' ? [] : partsOf(cwd);
+    const parts = [...partsOf(grants.folder ?? '.'), ...(cwd === '' ? [] : partsOf(cwd))];
     await call.ask(requestOf(cmd, args, { cwd: join(root.path, ...parts), names: Object.keys(extra), shell: grants.shell === true }));
     // Held open while the program is started: what its path leads to by then does not matter.
     const child = await translated(inFolder(root, parts, async (folder) => startCommand(command, folder)));

@@ -27,7 +27,6 @@ export function fileBuiltins(grants: BuiltinGrants, define: DefineBuiltin): Host
     write: define('fs.write', ['path', 'content'], async (given, call) => {
       const content = Buffer.from(given.text('content'));
       if (content.length > maxBytes) throw call.error(`the content is larger than ${maxBytes} bytes`);
-      requireWritable(given.text('path'), grants, call);
       const { files, path } = await permitted(grants, call, given.text('path'), 'filesystem.write');
       await replaceFile(files, path, content, call);
       return content.length;
@@ -51,15 +50,18 @@ export function fileBuiltins(grants: BuiltinGrants, define: DefineBuiltin): Host
 
 /** Asks about the place a path names, and gives the jail to reach it by. A path that no jail takes is not asked about. */
 async function permitted(
-  { workspace }: BuiltinGrants,
+  grants: BuiltinGrants,
   call: BuiltinCall,
   path: string,
   kind: 'filesystem.read' | 'filesystem.write' | 'filesystem.list',
 ): Promise<{ readonly files: Jail; readonly path: string }> {
+  const { workspace, folder = '.' } = grants;
   if (workspace === undefined) throw call.error('not granted: there is no workspace');
+  const parts = [...partsOf(folder), ...partsOf(path)];
+  if (kind === 'filesystem.write') requireWritable(parts, grants, call);
   const files = jail(workspace);
-  await call.ask({ kind, path: join(files.root, ...partsOf(path)) });
-  return { files, path };
+  await call.ask({ kind, path: join(files.root, ...parts) });
+  return { files, path: parts.length === 0 ? '.' : parts.join('/') };
 }
 
 /** What describes tools, hooks and the stack: a tool that could write there would grant itself what it likes. */
@@ -67,8 +69,8 @@ const PROTECTED: readonly string[] = Object.freeze(['.allium', '.harness', 'alli
 const BUNDLES: readonly string[] = Object.freeze(['plugins', 'builtins', 'overrides']);
 
 /** Without regard to case: some file systems have none. */
-function requireWritable(path: string, { protect = PROTECTED }: BuiltinGrants, call: BuiltinCall): void {
-  const parts = partsOf(path).map((part) => part.normalize('NFKC').toLowerCase());
+function requireWritable(place: readonly string[], { protect = PROTECTED }: BuiltinGrants, call: BuiltinCall): void {
+  const parts = place.map((part) => part.normalize('NFKC').toLowerCase());
   const isBundle = BUNDLES.includes(parts[0] ?? '') && parts.at(-1)?.endsWith('.md') === true;
   const isBelow = (name: string): boolean => partsOf(name).every((part, index) => part.toLowerCase() === parts[index]);
   if (isBundle || protect.some(isBelow)) throw call.error('this path is protected: it describes tools, hooks or the stack');

@@ -4,6 +4,9 @@ import type { AddressInfo, LookupFunction } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PRIVATE_SPELLINGS } from '../../policy/permissions/network/hostile-hosts.fixture.ts';
 import type { BuiltinGrants } from './builtin-use.ts';
+import { HostError } from '../sandbox/host-function.ts';
+import { exchange } from './http-exchange.ts';
+import { httpTargets } from './http-targets.ts';
 import { useBuiltins } from './use.fixture.ts';
 
 /** Listens on every address of this machine, by both versions, and counts who comes. */
@@ -133,6 +136,33 @@ describe('addresses inside', () => {
     }
 
     expect(connections).toBe(0);
+  });
+
+  it('are not told anything where a lookup has led there all the same: the connection itself is looked at', async () => {
+    const requests: string[] = [];
+    const told = createServer((request, response) => response.end(`${requests.push(request.url ?? '')}`)).listen(0, '127.0.0.1');
+    await once(told, 'listening');
+    const url = `http://example.org:${(told.address() as AddressInfo).port}/secret`;
+    const call = {
+      builtin: 'http.get',
+      signal: new AbortController().signal,
+      ask: async () => {},
+      error: (text: string) => new HostError(text),
+    };
+    const target = await httpTargets({ allowedDomains: ['example.org'], allowedPorts: [Number(new URL(url).port)] }).check(
+      url,
+      undefined,
+      call,
+    );
+    const limits = { maxBytes: 100, signal: call.signal };
+    const led = exchange({ ...target, lookup: resolver(['127.0.0.1']) }, { method: 'GET', headers: {}, body: Buffer.alloc(0) }, limits);
+
+    await expect(led).rejects.toMatchObject({ code: 'ERR_ADDRESS_REFUSED' });
+    // Closed when all that came over its connections was read.
+    await once(told.close(), 'close');
+    expect(requests).toEqual([]);
+    expect(ADDRESSES.filter((address) => target.mayTalkTo(address))).toEqual([]);
+    expect([target.mayTalkTo('8.8.8.8'), target.mayTalkTo(undefined), target.mayTalkTo('nowhere')]).toEqual([true, false, false]);
   });
 
   it('are not connected to by redirect', async () => {

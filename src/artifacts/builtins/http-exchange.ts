@@ -43,7 +43,13 @@ export function exchange(target: HttpTarget, { method, headers, body }: Exchange
         if (!target.mayTalkTo(socket.remoteAddress)) request.destroy(refused());
       });
     });
-    request.on('response', (response) => void readAnswer(response, limits.maxBytes).then(resolve, reject));
+    // A request that a server answers with another protocol ends without an error, and nothing could end it afterwards.
+    const left = (): void => reject(new Error('the request was ended without an answer'));
+    request.on('close', left);
+    request.on('response', (response) => {
+      request.off('close', left);
+      void readAnswer(response, limits.maxBytes).then(resolve, reject);
+    });
     request.end(body);
   });
 }

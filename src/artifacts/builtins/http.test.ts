@@ -56,6 +56,14 @@ describe('http', () => {
     expect(use.asked).toEqual(Array.from({ length: 2 }, () => ({ kind: 'network.connect', host: '127.0.0.1', port: server.port })));
   });
 
+  it('does not wait for ever for a server that speaks of another protocol', async () => {
+    const server = await serve(() => {});
+    for (const one of open)
+      one.on('connection', (socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'));
+
+    await expect(get(server.url, server.grants, { timeout_ms: 20_000 })).rejects.toThrow('http.get: the exchange failed');
+  });
+
   it('answers with what a server refuses, too', async () => {
     const server = await serve((_request, response) => response.writeHead(404, { 'set-cookie': ['a=1', 'b=2'] }).end('gone'));
 

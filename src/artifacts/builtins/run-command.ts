@@ -30,11 +30,23 @@ export interface CommandOutcome {
 /** All three are pipes. */
 type Child = ChildProcess & { readonly stdin: Writable; readonly stdout: Readable; readonly stderr: Readable };
 
-/** Starts the program in a group of its own. The folder may be a path by handle: the program is in it when this returns. */
-export function startCommand({ argv: [program, ...args], env }: Command, cwd: string): Child {
-  // The pipes are asked for here.
-  return spawn(program, args, { ...SPAWN_AS_TREE, cwd, env: { ...env }, stdio: ['pipe', 'pipe', 'pipe'] }) as Child;
+/** What was thrown in the place of a program. */
+interface NotStarted {
+  readonly thrown: unknown;
 }
+
+/** Starts the program in a group of its own. The folder may be a path by handle: the program is in it when this returns. */
+export function startCommand({ argv: [program, ...args], env }: Command, cwd: string): ChildProcess | NotStarted {
+  try {
+    return spawn(program, args, { ...SPAWN_AS_TREE, cwd, env: { ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
+  } catch (thrown) {
+    // Arguments that are too long for the system, for one.
+    return { thrown };
+  }
+}
+
+/** Where no handle is left for pipes there are none, whatever the types say: there is only the error that is about to be told. */
+const hasPipes = (child: ChildProcess): child is Child => [child.stdin, child.stdout, child.stderr].every((stream) => Boolean(stream));
 
 /** What a program that leaves its group may still hold open is not waited for. */
 const PATIENCE_MS = 500;
@@ -43,7 +55,13 @@ const PATIENCE_MS = 500;
  * Waits for the end of a program, and ends what it started with it: when it exits, when its time is over, when it has written far too
  * much, and when nobody waits any more, which rejects at once. Rejects with the system's error where it could not be started.
  */
-export function endOfCommand(child: Child, command: Command): Promise<CommandOutcome> {
+export async function endOfCommand(started: ChildProcess | NotStarted, command: Command): Promise<CommandOutcome> {
+  if ('thrown' in started) throw started.thrown;
+  if (!hasPipes(started)) throw await new Promise((tell) => started.once('error', tell));
+  return endOf(started, command);
+}
+
+function endOf(child: Child, command: Command): Promise<CommandOutcome> {
   const { pid } = child;
   const [stdout, stderr] = [child.stdout, child.stderr].map((stream) => collect(stream, command.maxOutputBytes, () => killTree(pid)));
   feed(child.stdin, command.stdin);

@@ -120,6 +120,23 @@ describe('collectArtifacts', () => {
     ]);
   });
 
+  it('warns of guards that would not be read', async () => {
+    const files = {
+      '.allium/hooks/a.MD': HOOK,
+      '.harness/hooks/b.markdown': HOOK,
+      '.allium/hooks/deeper/c.md': HOOK,
+      'plugins/d.Md': HOOK,
+      '.allium/hooks/e.md~': '',
+    };
+
+    expect(await linesOf(files)).toEqual([
+      'warning .allium/hooks/a.MD:1:1: this file is not read: artifacts end in ".md"',
+      'warning .allium/hooks/deeper:1:1: this folder is not read: hooks stand in hooks/ itself',
+      'warning .harness/hooks/b.markdown:1:1: this file is not read: artifacts end in ".md"',
+      'warning plugins/d.Md:1:1: this file is not read: artifacts end in ".md"',
+    ]);
+  });
+
   it('reads bundles of old projects where they were', async () => {
     const { tools, problems } = await collect({ '.harness/mine.md': bundle('a') }, true);
 

@@ -25,7 +25,7 @@ const MAX_FILES = 2_000;
 export async function findFiles(root: Jail, lenient: boolean, report: ReportFile): Promise<readonly FoundFile[]> {
   const found: FoundFile[] = [];
   const add = async (folder: string, role: FoundFile['role']): Promise<void> => {
-    for (const { name } of await markdownIn(root, folder, report)) found.push({ path: joined(folder, name), role });
+    for (const { name } of await markdownIn(root, folder, role, report)) found.push({ path: joined(folder, name), role });
   };
   const homes = [];
   for (const home of HOMES) homes.push({ home, entries: await entriesOf(root, home, report) });
@@ -62,8 +62,24 @@ function warnOfFolders(home: string, entries: readonly JailEntry[], report: Repo
   }
 }
 
-async function markdownIn(root: Jail, folder: string, report: ReportFile): Promise<readonly JailEntry[]> {
-  const entries = (await entriesOf(root, folder, report)).filter(({ name }) => name.endsWith('.md'));
+/** Files that look like artifacts and are none, and folders in which somebody may have put guards. */
+function warnOfOthers(folder: string, others: readonly JailEntry[], role: FoundFile['role'], report: ReportFile): void {
+  for (const { name, type } of others) {
+    const warn = (message: string) => report(joined(folder, name), message, 'not-read', 'warning');
+    if (type === 'directory' && role === 'hook') warn('this folder is not read: hooks stand in hooks/ itself');
+    if (type !== 'directory' && /\.(?:md|mdx|markdown)$/i.test(name)) warn('this file is not read: artifacts end in ".md"');
+  }
+}
+
+async function markdownIn(root: Jail, folder: string, role: FoundFile['role'], report: ReportFile): Promise<readonly JailEntry[]> {
+  const all = await entriesOf(root, folder, report);
+  const entries = all.filter(({ name }) => name.endsWith('.md'));
+  warnOfOthers(
+    folder,
+    all.filter((entry) => !entries.includes(entry)),
+    role,
+    report,
+  );
   // Passed over in silence, a guard behind a link would guard nothing.
   for (const { name, type } of entries.filter((entry) => entry.type !== 'file'))
     report(joined(folder, name), type === 'link' ? 'this is a link, and links are not followed' : 'this is no regular file', 'file');

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { permissions } from '../../../middleware/index.ts';
@@ -31,6 +31,61 @@ async function call(files: Readonly<Record<string, string>>, args: object = {}, 
   const result = await governTools({ tools, layers: [], logger }).call({ name: 'try_it', arguments: args });
   return { result, lines, folder };
 }
+
+describe('the workspace that a file names', () => {
+  const at = (workspace: string, line: string) => tool(`grants: { workspace: ${workspace} }`, ...script(line));
+  async function linked(line: string) {
+    const outside = projectWith({ 'secret.txt': 'SECRET' });
+    const folder = projectWith(at('data', line));
+    symlinkSync(outside, join(folder, 'data'));
+    const loaded = await loadArtifacts(folder);
+    onTestFinished(() => loaded.close());
+    const result = await governTools({ tools: loaded.tools, layers: [], logger: recording().logger }).call({
+      name: 'try_it',
+      arguments: {},
+    });
+    return { result, outside };
+  }
+
+  it('is where paths begin', async () => {
+    const files = {
+      ...at('data/notes', 'return [fs.read("a"), fs.list()[0]["name"], exec.run("cat", ["a"])["stdout"]]'),
+      'data/notes/a': 'A',
+    };
+
+    expect((await call(files)).result).toMatchObject({ ok: true, result: ['A', 'a', 'A'] });
+  });
+
+  it.each([
+    ['read', 'return fs.read("secret.txt")'],
+    ['looked at', 'return fs.exists("secret.txt")'],
+    ['listed', 'return fs.list()'],
+    ['run in', 'return exec.run("cat", ["secret.txt"])'],
+  ])('is no way out of the project: a link is not %s', async (_what, line) => {
+    const { result } = await linked(line);
+
+    expect(result).toMatchObject({ ok: false, error: expect.stringContaining('links are not followed') as unknown });
+    expect(JSON.stringify(result)).not.toContain('SECRET');
+  });
+
+  it('is no way out of the project: a link is not written to', async () => {
+    const { result, outside } = await linked('return fs.write("new.txt", "x")');
+
+    expect(result).toMatchObject({ ok: false });
+    expect(existsSync(join(outside, 'new.txt'))).toBe(false);
+  });
+
+  it.each([
+    ['.allium', 'tools/evil.md'],
+    ['.allium/tools', 'evil.md'],
+    ['plugins', 'evil.md'],
+  ])('does not make %s a place where %s can be written', async (workspace, path) => {
+    const { result, folder } = await call({ ...at(workspace, `return fs.write("${path}", "x")`), 'plugins/readme.txt': '' });
+
+    expect(result).toMatchObject({ ok: false, error: expect.stringContaining('this path is protected') as unknown });
+    expect(existsSync(join(folder, workspace, path))).toBe(false);
+  });
+});
 
 describe('a tool with a script', () => {
   it.each([
@@ -234,6 +289,23 @@ describe('loadArtifacts', () => {
 
     expect([hooks.map(({ name }) => name), tools.names]).toEqual([['g'], []]);
     expect(problems).toMatchObject([{ severity: 'warning', rule: 'not-read', file: '.allium/tool' }]);
+  });
+
+  it.each([
+    ['a key of a tool', tool('parametrs: {}')],
+    ['a key of a parameter', tool('parameters: { a: { type: string, requird: true } }')],
+    ['a grant', tool('grants: { workspce: data }')],
+    [
+      'a key of a hook',
+      { '.allium/hooks/guard.md': fileOf('event: tool.pre', 'wen: "False"', 'script: |', '  def handle(event, payload): return allow()') },
+    ],
+    ['a key of the tools policy', { 'harness.md': fileOf('tools_policy: { denny: [a] }') }],
+  ])('loads nothing where %s is unknown, unless it is told to be lenient', async (_what, files) => {
+    await expect(load(files)).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARTIFACT',
+      message: expect.stringContaining('did you mean') as unknown,
+    });
+    expect((await load(files, { lenient: true })).problems).toMatchObject([{ severity: 'warning', rule: 'unknown-key' }]);
   });
 
   it('refuses options that it does not have', async () => {

@@ -23,7 +23,7 @@ const FILE_HINTS = {
 };
 const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,127}$/;
 
-/** `null` where it has no event or no script: that was reported. `index` is its place in its list. */
+/** `null` where it has no script: that was reported. `index` is its place in its list. */
 export function readHook(scope: FileScope, members: readonly Member[], { name, at, isEntry }: Naming, index: number): HookArtifact | null {
   const owner = `hook ${quoted(name)}`;
   if (!NAME.test(name)) scope.report(at, `${owner} must be called by a letter, then up to 127 letters, digits, "_", "." or "-"`, 'name');
@@ -53,9 +53,10 @@ export function readHook(scope: FileScope, members: readonly Member[], { name, a
   if (!isSaid) scope.report(at, `${owner}: event field is required in frontmatter`);
   if (!members.some(({ key, value }) => key === 'script' && value !== null))
     scope.report(at, `${owner} needs a script with handle(event, payload)`);
-  if (event === undefined || script === undefined) return null;
+  if (script === undefined) return null;
   return Object.freeze({
-    ...{ kind: 'hook', name, file: scope.file, ...at, event, priority, script, grants },
+    // What is wrong with the event was reported: nothing is made of it, and its script is still looked at.
+    ...{ kind: 'hook', name, file: scope.file, ...at, event: event ?? '', priority, script, grants },
     ...(when === undefined ? {} : { when }),
   });
 }

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { testClock } from '../../../conformance/test-kit.ts';
 import type { JsonValue } from '../../core/json.ts';
 import { HostError, type HostFunction, StopScript } from './host-function.ts';
 import { createScriptPool, type ScriptPool } from './script-pool.ts';
@@ -157,6 +158,28 @@ describe('a script that does not end', () => {
     await expect(run(FOREVER, { ...forever, deadlineMs: 100 })).rejects.toMatchObject(failure('deadline'));
     expect(performance.now() - startedAt).toBeLessThan(2000);
     expect((await returning('"next"')).value).toBe('next');
+  });
+
+  it('is stopped after a minute without a word where it has no deadline, and a word begins another one', async () => {
+    const clock = testClock();
+    const { state, wait } = gate();
+    const own = createScriptPool({ clock, maxBytes: 32 * 1024 * 1024 });
+    onTestFinished(() => own.close());
+    const source = `def run():\n    wait()\n    for i in range(1000000000):\n        pass\n`;
+    const running = own.run(request(source, { ...forever, predeclared: { wait } }));
+    const ended = running.then(
+      () => 'ok',
+      (error: unknown) => error,
+    );
+    await vi.waitFor(() => expect(state.entered).toBe(1), PATIENCE);
+    await clock.advance(600_000);
+    state.open();
+    await vi.waitFor(() => expect(clock.pending).toBe(1), PATIENCE);
+    await clock.advance(59_999);
+
+    expect(own.counts()).toMatchObject({ running: 1 });
+    await clock.advance(1);
+    expect(await ended).toMatchObject(failure('deadline'));
   });
 
   it('is stopped when its caller has gone, also while it waits for a place', async () => {

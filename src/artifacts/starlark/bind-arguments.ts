@@ -3,6 +3,7 @@
 import { StarlarkError } from './errors.ts';
 import type { Frame, Signature } from './frame.ts';
 import { dictSet } from './keys.ts';
+import { quoted } from './repr.ts';
 import { OBJECT_BYTES, SLOT_BYTES, type Thread } from './thread.ts';
 import { Dict, type Kwargs, type StarlarkFunction, Tuple, type Value } from './values.ts';
 
@@ -52,7 +53,7 @@ function bindNamed(thread: Thread, frame: Frame, signature: Signature, kwargs: K
       if (frame.slots[slot] !== undefined) throw multipleValues(name, key);
       frame.slots[slot] = value;
     } else if (others !== null) dictSet(thread, others, key, value);
-    else throw new StarlarkError(`function ${name} got an unexpected keyword argument "${key}"`);
+    else throw new StarlarkError(`function ${name} got an unexpected keyword argument ${quoted(key)}`);
   }
 }
 

@@ -31,6 +31,13 @@ describe('calls', () => {
     expect(failureOf(`${DEF}x = ${call}`).message).toBe(message);
   });
 
+  it.each([
+    ['f = lambda a: a\nx = f(1, **{"\\t": 1})', 'function lambda got an unexpected keyword argument "\\t"'],
+    ['x = sorted([], **{"é\\xc3\u00a0": 1})', 'sorted: unexpected keyword argument "é\\xc3\\u00a0"'],
+  ])('quote a name that nobody has as a text of the language: %s', (source, message) => {
+    expect(failureOf(source).message).toBe(message);
+  });
+
   it('refuse recursion, also through other functions', () => {
     expect(failureOf('def f(n): return g(n)\ndef g(n): return f(n)\nx = f(1)').message).toBe('function f called recursively');
     expect(failureOf('y = lambda x: x(x)\nz = y(y)').message).toBe('function lambda called recursively');

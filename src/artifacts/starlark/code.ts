@@ -37,4 +37,11 @@ export interface Compiler {
   emit(position?: Position): Position;
   /** Gives the next operation a place, if it has none of its own. */
   expect(position: Position): void;
+  /**
+   * Compiles both ways out of a condition. The native interpreter goes on with `next` and moves `other` behind all that follows: an
+   * operation without a place has that of the last one before it as they are laid out, and not as they are written.
+   */
+  fork(next: () => void, other: () => void): void;
+  /** Compiles the body of a loop, which is laid out as a whole, what is moved in it last, before what follows the loop. */
+  looped<T>(compile: () => T): T;
 }

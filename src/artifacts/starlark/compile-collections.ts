@@ -2,6 +2,7 @@
 
 import type { Clause, ComprehensionNode, DictNode, SequenceNode } from './ast.ts';
 import { type Compiler, type Evaluate, type Execute, NORMAL } from './code.ts';
+import { branch, compileCondition, NEXT_TURN } from './compile-condition.ts';
 import { compileLoop } from './compile-loop.ts';
 import { localSlot } from './compile-names.ts';
 import { StarlarkError } from './errors.ts';
@@ -9,7 +10,7 @@ import type { Frame } from './frame.ts';
 import { dictSet } from './keys.ts';
 import { repr } from './repr.ts';
 import { OBJECT_BYTES, SLOT_BYTES } from './thread.ts';
-import { Dict, List, Tuple, truth, type Value } from './values.ts';
+import { Dict, List, Tuple, type Value } from './values.ts';
 
 export function compileSequence(compiler: Compiler, node: SequenceNode): Evaluate {
   const items = node.items.map((item) => compiler.expression(item));
@@ -86,15 +87,19 @@ function compileClauses(compiler: Compiler, clauses: readonly Clause[], body: ()
   const [clause, ...others] = clauses;
   if (clause === undefined) return body();
   if (clause.kind === 'if') {
-    const condition = compiler.expression(clause.condition);
-    const inner = compileClauses(compiler, others, body);
-    return (frame) => (truth(condition(frame)) ? inner(frame) : NORMAL);
+    const inner = branch(() => compileClauses(compiler, others, body));
+    const test = compileCondition(compiler, clause.condition, inner, NEXT_TURN);
+    const then = inner.compiled();
+    return (frame) => (test(frame) ? then(frame) : NORMAL);
   }
   const iterable = compiler.expression(clause.iterable);
   const position = compiler.emit(clause.position);
-  const assign = compiler.target(clause.target, clause.position);
   const slot = (clause.target.kind === 'name' ? localSlot(clause.target) : undefined) ?? -1;
-  return compileLoop(iterable, { slot, assign, body: compileClauses(compiler, others, body) }, position);
+  const turn = compiler.looped(() => ({
+    assign: compiler.target(clause.target, clause.position),
+    body: compileClauses(compiler, others, body),
+  }));
+  return compileLoop(iterable, { slot, ...turn }, position);
 }
 
 function compileBody(compiler: Compiler, { body }: ComprehensionNode, filled: readonly (List | Dict)[]): Execute {

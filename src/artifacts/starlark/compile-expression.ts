@@ -4,11 +4,12 @@ import type { Expression, IndexNode, SliceNode } from './ast.ts';
 import { getAttribute } from './attributes.ts';
 import type { Compiler, Evaluate } from './code.ts';
 import { compileCall } from './compile-call.ts';
+import { compileConditional } from './compile-condition.ts';
 import { compileComprehension, compileDict, compileSequence } from './compile-collections.ts';
 import { compileRead } from './compile-names.ts';
 import { compileBinary, compileUnary } from './compile-operators.ts';
 import { getIndex, slice } from './indexing.ts';
-import { Dict, List, truth } from './values.ts';
+import { Dict, List } from './values.ts';
 
 export function compileExpression(compiler: Compiler, node: Expression): Evaluate {
   switch (node.kind) {
@@ -45,13 +46,6 @@ export function compileExpression(compiler: Compiler, node: Expression): Evaluat
     case 'paren':
       return compiler.expression(node.inner);
   }
-}
-
-function compileConditional(compiler: Compiler, node: Extract<Expression, { kind: 'conditional' }>): Evaluate {
-  const condition = compiler.expression(node.condition);
-  const yes = compiler.expression(node.yes);
-  const no = compiler.expression(node.no);
-  return (frame) => (truth(condition(frame)) ? yes(frame) : no(frame));
 }
 
 function compileDot(compiler: Compiler, node: Extract<Expression, { kind: 'dot' }>): Evaluate {

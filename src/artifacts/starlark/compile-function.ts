@@ -62,6 +62,8 @@ class FunctionCompiler implements Compiler {
   private hasBegun = false;
   private last: Position = 0;
   private expected: Position | undefined;
+  /** The last places of what was moved behind all that follows, the first moved first: it comes to stand last. `0` has none. */
+  private moved: Position[] = [];
   private readonly context: CompileContext;
 
   constructor(context: CompileContext, count: number) {
@@ -111,6 +113,27 @@ class FunctionCompiler implements Compiler {
 
   expect(position: Position): void {
     this.expected = position;
+  }
+
+  fork(next: () => void, other: () => void): void {
+    const { moved } = this;
+    // What is moved in `next` comes to stand before `other`.
+    const index = moved.push(0) - 1;
+    next();
+    const { last } = this;
+    this.last = 0;
+    this.looped(other);
+    moved[index] = this.last;
+    this.last = last;
+  }
+
+  looped<T>(compile: () => T): T {
+    const { moved } = this;
+    this.moved = [];
+    const compiled = compile();
+    this.last = this.moved.find((end) => end !== 0) ?? this.last;
+    this.moved = moved;
+    return compiled;
   }
 
   definition(definition: Definition): Evaluate {

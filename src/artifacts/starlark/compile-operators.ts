@@ -4,6 +4,7 @@ import type { BinaryNode, Expression, UnaryNode } from './ast.ts';
 import type { Compiler, Evaluate } from './code.ts';
 import type { ComparisonOperator } from './compare.ts';
 import { compileComparison } from './compile-comparisons.ts';
+import { branch } from './compile-condition.ts';
 import { compileSum } from './compile-sum.ts';
 import type { Frame, Position } from './frame.ts';
 import { type BinaryOperator, binary, unary } from './operators.ts';
@@ -106,13 +107,16 @@ function bits(operator: '&' | '|' | '^', left: Evaluate, right: Evaluate, positi
 
 function compileLogic(compiler: Compiler, node: BinaryNode): Evaluate {
   const left = compiler.expression(node.left);
-  const right = compiler.expression(node.right);
   if (node.operator === 'and') {
+    const right = branch(() => compiler.expression(node.right));
+    compiler.fork(() => {}, right.place);
+    const then = right.compiled();
     return (frame) => {
       const x = left(frame);
-      return truth(x) ? right(frame) : x;
+      return truth(x) ? then(frame) : x;
     };
   }
+  const right = compiler.expression(node.right);
   return (frame) => {
     const x = left(frame);
     return truth(x) ? x : right(frame);

@@ -68,6 +68,10 @@ describe('operators', () => {
     ['x = 1\nx.y = 2', "2:2: can't assign to .y field of int"],
     ['x = "a"\nx[0] = "b"', '2:2: string value does not support item assignment'],
     ['x = [1][::0]', '1:8: zero is not a valid slice step'],
+    ['a = 1\nb = 2\nx = (a and b)[:]', '3:6: invalid slice operand int'],
+    ['a = 1\nb = 2\nx = (a or b)[:]', '3:11: invalid slice operand int'],
+    ['a = 1\nb = 2\nx = (a if a and b else 3)[:]', '3:11: invalid slice operand int'],
+    ['a = 1\nb = 2\nx = [v and b for v in [a]][::0]', '3:12: zero is not a valid slice step'],
   ])('refuses %j with its place', (source, complaint) => {
     expect(complaintOf(source)).toBe(complaint);
   });

@@ -38,7 +38,8 @@ export interface Program {
 /** Compiles a source. Throws a StarlarkError of kind `syntax` or `resolve` with the place in the file. */
 export function compileStarlark(source: string, options: CompileOptions): Program {
   try {
-    return compile(source, options);
+    // Half a character is none: it is read as it would be from a file.
+    return compile(source.toWellFormed(), options);
   } catch (error) {
     if (error instanceof StarlarkError) for (const one of [error, ...error.also]) one.message = decodeText(one.message);
     // What is nested is counted when it is read; this is for a caller that is deep in its own stack already.

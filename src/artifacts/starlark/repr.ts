@@ -94,15 +94,19 @@ export function quote(thread: Thread, text: string): string {
   const plain = PLAIN.test(text);
   // A byte can become four characters.
   thread.account(plain ? text.length + 2 : text.length * 4);
-  if (plain) return `"${text}"`;
-  let quoted = '"';
+  return plain ? `"${text}"` : quoted(text);
+}
+
+/** The same for the words of an error, which ends the run: nothing is taken from a budget any more. */
+export function quoted(text: string): string {
+  let escaped = '"';
   for (let index = 0; index < text.length; ) {
     const [codepoint, size] = decodeCodepoint(text, index);
     const bytes = text.slice(index, index + size);
-    quoted += size === 1 && codepoint > 0x7f ? byteEscape(bytes) : quoteCodepoint(codepoint, bytes);
+    escaped += size === 1 && codepoint > 0x7f ? byteEscape(bytes) : quoteCodepoint(codepoint, bytes);
     index += size;
   }
-  return `${quoted}"`;
+  return `${escaped}"`;
 }
 
 function quoteCodepoint(codepoint: number, bytes: string): string {

@@ -19,6 +19,8 @@ describe('syntax', () => {
     ['x = 1e', '1:7: invalid float literal'],
     ['x = )', "1:5: unexpected ')'"],
     ['x = !1', "1:5: unexpected input character '!'"],
+    ['\uDE00', "1:1: unexpected input character '\uFFFD'"],
+    ['x = "\uD83D" !', "1:9: unexpected input character '!'"],
     ['x = 1 \\ 2', '1:8: stray backslash in program'],
     ['class = 1', '1:6: got illegal token, want primary expression'],
     ['load("a")', '1:5: load statement must import at least 1 symbol'],

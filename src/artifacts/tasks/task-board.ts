@@ -66,7 +66,7 @@ export function createTaskBoard(options: TaskBoardOptions = {}): TaskBoard {
     const task = live.get(id);
     const isOver = ending.state !== 'waiting';
     // A store that fails keeps nobody waiting.
-    const settled = await Promise.resolve(store.settle(id, ending)).catch(() => false);
+    const settled = await settledIn(store, id, ending);
     if (settled) task?.tell({ taskId: id, status: ending.state, text: ending.answer.text });
     if (!isOver) return;
     live.delete(id);
@@ -86,10 +86,18 @@ export function createTaskBoard(options: TaskBoardOptions = {}): TaskBoard {
   return Object.freeze<TaskBoard>({
     maxWaitMs,
     async start({ toolName, callId, sessionId }, run, tell) {
-      if (closed) throw toolFailure('No more tasks are started: the program is about to end.', { category: 'closed', executed: 'no' });
+      if (closed) throw toolFailure(CLOSED, { category: 'closed', executed: 'no' });
       const id = `task_${createId()}`;
       if (!(await store.open({ id, toolName, sessionId, callId })))
         throw toolFailure(FULL, { category: 'too_many_tasks', errorClass: 'retryable', executed: 'no' });
+      // While the store was asked it may have been closed, and nobody would end this one any more.
+      if (closed) {
+        await settle(id, {
+          state: 'cancelled',
+          answer: { status: 'cancelled', executed: 'no', result: null, text: CLOSED, error: CLOSED },
+        });
+        throw toolFailure(CLOSED, { category: 'closed', executed: 'no' });
+      }
       const task = openTask(tell);
       live.set(id, task);
       task.tell({ taskId: id, status: 'running' });
@@ -119,7 +127,17 @@ export function createTaskBoard(options: TaskBoardOptions = {}): TaskBoard {
   });
 }
 
+const CLOSED = 'No more tasks are started: the program is about to end.';
 const FULL = 'Too many tasks run already. Wait for one of them with task_await, or cancel one with task_cancel.';
+
+/** Answers `false` for a store that rejects, and for one that throws. */
+async function settledIn(store: TaskStore, id: string, ending: TaskEnding): Promise<boolean> {
+  try {
+    return await store.settle(id, ending);
+  } catch {
+    return false;
+  }
+}
 
 function openTask(tell: Live['tell']): Live {
   let end = (): void => {};

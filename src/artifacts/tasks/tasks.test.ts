@@ -338,9 +338,56 @@ describe('a task', () => {
     await governed.close();
   });
 
-  it('whose store fails keeps nobody waiting', async () => {
+  it('is not begun once its board is closed, also where the store takes its time', async () => {
+    const board = createTaskBoard();
+    const ran: string[] = [];
+    const starting = board.start(
+      { toolName: 'build', callId: 'c', sessionId: 's' },
+      (id) => Promise.reject(new Error(`${ran.push(id)} ran`)),
+      () => {},
+    );
+    await Promise.all([expect(starting).rejects.toThrow('No more tasks are started'), board.close()]);
+
+    expect(ran).toEqual([]);
+  });
+
+  it('is cancelled by the close of its board, which waits until it has ended', async () => {
+    const board = createTaskBoard();
+    const { tool, runs } = buildTool();
+    const governed = governTools({ tools: [asyncTool(tool, board)], layers: [] });
+    const id = idIn(await governed.call({ name: 'build', arguments: { target: 'all' } }, { turn: { sessionId: 's' } }));
+    await settle();
+    await board.close();
+
+    expect(runs).toHaveLength(1);
+    expect(await board.poll(id, 's')).toMatchObject({ state: 'cancelled' });
+    await governed.close();
+  });
+
+  it('leaves no place taken when it is not begun', async () => {
+    const store = memoryTasks({ maxRunning: 1 });
+    const board = createTaskBoard({ store });
+    const starting = board.start(
+      { toolName: 'build', callId: 'c', sessionId: 's' },
+      () => new Promise(() => {}),
+      () => {},
+    );
+    await Promise.allSettled([starting, board.close()]);
+
+    expect(store.open({ id: 'next', toolName: 'build', callId: 'd', sessionId: 's' })).toBe(true);
+  });
+
+  it.each<[string, () => Promise<boolean>]>([
+    ['rejects', () => Promise.reject(new Error('disk'))],
+    [
+      'throws',
+      () => {
+        throw new Error('disk');
+      },
+    ],
+  ])('whose store %s keeps nobody waiting', async (_how, fails) => {
     const inner = memoryTasks();
-    const store = { ...inner, settle: () => Promise.reject(new Error('disk')) };
+    const store = { ...inner, settle: fails };
     const { begin, board, runs, governed } = start([], { store });
     const id = await begin();
     await settle();

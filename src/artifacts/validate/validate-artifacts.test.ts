@@ -51,6 +51,14 @@ describe('validateArtifacts', () => {
       ['script .allium/hooks/guard.md:4:3: hook "guard" handle must take handle(event, payload)'],
     ],
     [
+      'a hook for no event and without its function',
+      { '.allium/hooks/guard.md': fileOf('event: tool.prr', 'script: x = nope') },
+      [
+        'format .allium/hooks/guard.md:2:8: hooks[0].event "tool.prr" is invalid; did you mean "tool.pre"?',
+        'script .allium/hooks/guard.md:3:13: undefined: nope',
+      ],
+    ],
+    [
       'a hook without its function',
       hook('script: x = 1'),
       ['script .allium/hooks/guard.md:3:9: hook "guard" script must define handle(event, payload)'],

@@ -1,10 +1,24 @@
 import { execFileSync } from 'node:child_process';
-import { constants, existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { open as plainOpen, readFile, realpath, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isAlliumError } from '../../core/errors.ts';
 import { jail } from './jail.ts';
 import { type JailWorld, jailWorld, SENTINEL } from './jail-world.fixture.ts';
+import { findRoot, requireInside } from './walk.ts';
 import { traversalSpellings } from './traversal-spellings.fixture.ts';
 
 let world: JailWorld;
@@ -184,6 +198,27 @@ describe('jail', () => {
     await expect(files.open('secret.txt')).rejects.toMatchObject(refusal('root_changed'));
     await expect(files.writeFile('new.txt', '')).rejects.toMatchObject(refusal('root_changed'));
     expect(existsSync(join(world.root, 'new.txt'))).toBe(false);
+  });
+
+  it('knows of a handle whether it is inside by now, whatever way led to it', () => {
+    const root = findRoot(world.root);
+    const isInside = (path: string): boolean => {
+      const fd = openSync(path, 'r');
+      try {
+        requireInside(root, fd);
+        return true;
+      } catch (error) {
+        if (!isAlliumError(error, 'ERR_JAIL') || error.details.reason !== 'outside') throw error;
+        return false;
+      } finally {
+        closeSync(fd);
+      }
+    };
+    const beside = `${world.root}-beside`;
+    mkdirSync(beside);
+
+    expect([world.root, join(world.root, 'dir'), join(world.root, 'inside.txt')].map(isInside)).toEqual([true, true, true]);
+    expect([dirname(world.root), beside, '/'].map(isInside)).toEqual([false, false, false]);
   });
 
   it('resolves the links of its own root once, when it is made', async () => {

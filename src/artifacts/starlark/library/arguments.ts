@@ -1,6 +1,7 @@
 // What built-ins do first: count their arguments, find the named ones and check their types.
 
 import { StarlarkError } from '../errors.ts';
+import { quoted } from '../repr.ts';
 import { isIterable } from '../iterate.ts';
 import {
   Builtin,
@@ -95,7 +96,7 @@ interface NamedArgument {
 
 function takeNamed(name: string, parameters: readonly Parameter[], { found, key, value }: NamedArgument): void {
   const index = parameters.findIndex((parameter) => parameter.name === key);
-  if (index < 0) throw new StarlarkError(`${name}: unexpected keyword argument "${key}"`);
+  if (index < 0) throw new StarlarkError(`${name}: unexpected keyword argument ${quoted(key)}`);
   if (found[index] !== undefined) throw new StarlarkError(`${name}: got multiple values for keyword argument "${key}"`);
   checkParameter(name, parameters[index], value, true);
   found[index] = value;
