@@ -35,7 +35,7 @@ usage: npm run bench -- [compose|registry|stack|durable|receipts|memory|proxy|st
 
   compose    stacks of 0 to 32 layers that do nothing          about 90 s
   registry   a call among 10 and among 10 000 tools            about 5 s
-  stack      the eleven layers of the captain stack            about 30 s
+  stack      the eleven layers of the captain stack            about 45 s
   durable    receipts that are on disk before anybody goes on  about 10 s
   receipts   verifying and searching a million receipts        about 120 s
   memory     a million calls on one long-lived signal          about 80 s
