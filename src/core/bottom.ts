@@ -3,17 +3,21 @@
 import { mergeAudit } from './audit.ts';
 import { BRAND, isResultOf, stamp } from './build-result.ts';
 import { isAbandoned, SLOT, type ToolCall } from './call.ts';
-import { adopted, answer, cancelled, CANCELLED, climb, foreignResult, isCancelled, isPlainPromise, type Link } from './frame.ts';
+import { adopted, answer, cancelled, CANCELLED, climb, foreignResult, isCancelled, isPlainPromise, layerLink, type Link } from './frame.ts';
 import { breached, passGates } from './gates.ts';
-import type { Next } from './layer.ts';
+import type { Next, ToolLayer } from './layer.ts';
 import { runUnder } from './nested-terms.ts';
 import { fail, ok, type ToolResult } from './result.ts';
 import { type CallState, depthOf, type Frame } from './state.ts';
 import { type Executed, strongerExecuted } from './status.ts';
 import { type ApprovedCall, breachOf, type CallTerms } from './terms.ts';
 
+/** A chain of links from the outermost layer to the executor. */
+export const chainOf = (layers: readonly ToolLayer[], executor: Next): Link =>
+  layers.reduceRight<Link>((inner, layer) => layerLink(layer, inner), bottomLink(executor));
+
 /** The executor with its guard: nothing starts for a caller that has gone, and whatever it does becomes a result. */
-export function bottomLink(executor: Next): Link {
+function bottomLink(executor: Next): Link {
   return (call, parent) => {
     const { state, terms } = call[SLOT];
     // What has happened cannot be kept from happening.

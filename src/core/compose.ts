@@ -1,12 +1,12 @@
 /** The onion: a list of layers becomes one caller. First is outermost. */
 
 import { closeAudit, openAudit } from './audit.ts';
-import { bottomLink } from './bottom.ts';
+import { chainOf } from './bottom.ts';
 import { createCall, ownCall, SLOT, type ToolCall } from './call.ts';
 import { cleanRefusal } from './clean-refusal.ts';
 import type { Clock } from './clock.ts';
 import { AlliumError } from './errors.ts';
-import { layerLink, type Link, silentLayers } from './frame.ts';
+import { type Link, silentLayers } from './frame.ts';
 import type { CreateId } from './ids.ts';
 import { innerPass } from './inner-pass.ts';
 import { isObject } from './json.ts';
@@ -43,21 +43,18 @@ export function composeToolCallers(members: readonly (ToolLayer | ToolCaller)[],
   const settings = members.reduce<ComposeOptions>((all, member) => ({ ...COMPOSED.get(member), ...all }), options);
   const scrubs = layers.flatMap((layer) => layer.scrub ?? []);
   const recorded = layers.some((layer) => !silentLayers.has(layer.caller));
-  const chainFor = rememberLast((next: Next) => chainOf(layers, bottomLink(next)));
+  const chainFor = rememberLast((next: Next) => chainOf(layers, next));
 
   const composed = async (call: ToolCall, next: Next): Promise<ToolResult> => {
     const own = ownCall(call);
     const pass = enter(own, settings, recorded, scrubs);
     if (!own[SLOT].state.active) return outerEdge(await chainFor(next)(pass, null), pass);
-    return innerPass(own, pass, next, (inner, bottom) => chainOf(layers, bottomLink(bottom))(inner, null));
+    return innerPass(own, pass, next, (inner, bottom) => chainOf(layers, bottom)(inner, null));
   };
   const caller: ComposedCaller = Object.assign(composed, { layers });
   COMPOSED.set(caller, settings);
   return caller;
 }
-
-const chainOf = (layers: readonly ToolLayer[], bottom: Link): Link =>
-  layers.reduceRight<Link>((inner, layer) => layerLink(layer, inner), bottom);
 
 /** A chain is built once per executor; most stacks have one. */
 function rememberLast(build: (next: Next) => Link): (next: Next) => Link {

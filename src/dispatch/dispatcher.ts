@@ -18,6 +18,7 @@ import type { Tool, ToolContext, ToolExecutor, ToolRequest } from '../tools/tool
 import { admissionLayer, entryLayer, isAdmission, limitLayer, withStripped } from './admission.ts';
 import { type ApprovalParts, createApprovals, type Reentry } from './approvals.ts';
 import { backgroundStarter } from './background.ts';
+import { callsUnderWay } from './calls-under-way.ts';
 import type { HiddenSources } from './hidden-arguments.ts';
 import { type LifecycleParts, runLifecycle, startedEvent } from './lifecycle.ts';
 import { createCallCounter, createGate, type ResolvedLimits, type Seat } from './limits.ts';
@@ -186,44 +187,6 @@ function toolRunner(parts: DispatcherParts, resolve: Resolve, contextFor: RunToo
     const tool = resolve(call.toolName, call.turn);
     if (tool === null) throw new AlliumError('ERR_UNKNOWN_TOOL', `there is no tool "${call.toolName}"`, { toolName: call.toolName });
     return runTool(call, tool, options);
-  };
-}
-
-interface CallsUnderWay {
-  readonly add: (start: () => Promise<ToolResult>) => Promise<ToolResult>;
-  /** What a call under way has started. It is let in until that call has ended too, so that each one gets its ending. */
-  readonly addBehind: (start: () => Promise<ToolResult>) => Promise<ToolResult>;
-  readonly drain: () => Promise<void>;
-  /** Aborts what nobody waits for; everything else comes to its own end. */
-  readonly closing: AbortSignal;
-}
-
-function callsUnderWay(): CallsUnderWay {
-  const closing = new AbortController();
-  let closed = false;
-  let underWay = 0;
-  let wake = () => {};
-  const done = (): void => {
-    underWay -= 1;
-    if (underWay === 0) wake();
-  };
-  const add = (start: () => Promise<ToolResult>): Promise<ToolResult> => {
-    const running = start();
-    underWay += 1;
-    running.then(done, done);
-    return running;
-  };
-  return {
-    closing: closing.signal,
-    add: (start) =>
-      closed ? Promise.reject(new AlliumError('ERR_CLOSED', 'this dispatcher was closed and takes no more calls')) : add(start),
-    addBehind: add,
-    async drain() {
-      closed = true;
-      closing.abort(new AlliumError('ERR_CLOSED', 'the dispatcher was closed'));
-      // What ends may have started something behind it.
-      while (underWay > 0) await new Promise<void>((resolve) => void (wake = resolve));
-    },
   };
 }
 
