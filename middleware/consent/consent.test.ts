@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { unhandledDuring } from '../../conformance/fuzz/watch-process.ts';
 import { echoExecutor, makeCall, type PartialCall, testClock } from '../../conformance/index.ts';
 import {
   accountOf,
@@ -20,10 +21,43 @@ async function run(given: ConsentDecide | ConsentOptions, call: PartialCall = {}
   return { result, ran: executor.calls.length, executor };
 }
 
+function thrown(text: string): never {
+  throw new Error(text);
+}
+
 const SECRET = 'hunter2';
 const secret = { toolArgs: { password: SECRET } };
 
 describe('consent', () => {
+  describe('of a caller that leaves while the decider is at work', () => {
+    const words: readonly (readonly [string, () => ReturnType<ConsentDecide>])[] = [
+      ['says yes at once', () => 'auto'],
+      ['says yes later', async () => 'auto'],
+      ['throws', () => thrown('no decision')],
+      ['rejects', async () => thrown('no decision')],
+    ];
+    it.each(words)('lets nothing inside see the call where it %s', async (_, reply) => {
+      const own = new AbortController();
+      const seen: string[] = [];
+      const inside: ToolCaller = (call, next) => {
+        seen.push(call.callId);
+        return next(call);
+      };
+      const decide: ConsentDecide = () => {
+        own.abort();
+        return reply();
+      };
+      const unhandled = await unhandledDuring(async () => {
+        const { result, ran } = await run(decide, { signal: own.signal }, [inside]);
+        expect(result).toMatchObject({ status: 'cancelled', executed: 'no' });
+        expect(ran).toBe(0);
+      });
+
+      expect(seen).toEqual([]);
+      expect(unhandled).toEqual([]);
+    });
+  });
+
   it('lets an approved call run, and records who approved it, when, and over which call', async () => {
     const { result, ran } = await run(() => ({ decision: 'approved', decidedBy: 'ada', reason: 'looks fine' }));
 
