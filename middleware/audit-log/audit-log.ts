@@ -60,7 +60,7 @@ export function auditLog(given: AuditLogSink | AuditLogOptions): ToolLayer {
     caller: inSteps((received) => {
       const call = hashWith(received, hash);
       const asked = settings.blocks ? notReady(call, delivery) : null;
-      const announces = intent && call.annotations.readOnly !== true && !isObserved(call);
+      const announces = intent && call.annotations.readOnly !== true;
       return asked === null && !announces ? recordedCall(call, settings) : announced(call, asked, announces, settings);
     }),
     ...(delivery === null ? {} : { close: () => delivery.close() }),

@@ -32,7 +32,7 @@ describe('consent', () => {
   describe('of a caller that leaves while the decider is at work', () => {
     const words: readonly (readonly [string, () => ReturnType<ConsentDecide>])[] = [
       ['says yes at once', () => 'auto'],
-      ['says yes later', async () => 'auto'],
+      ['says yes later', async () => 'auto' as const],
       ['throws', () => thrown('no decision')],
       ['rejects', async () => thrown('no decision')],
     ];

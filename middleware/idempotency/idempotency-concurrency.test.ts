@@ -119,6 +119,22 @@ describe('idempotency under concurrency', () => {
     expect([asked, runs]).toEqual([2500, 1]);
   });
 
+  it('mode effect lets go of the one before when the next in line takes over', async () => {
+    const controllers = Array.from({ length: 3 }, () => new AbortController());
+    const listening: number[] = [];
+    const inside: Next = async (call) => {
+      await settle();
+      listening.push(...controllers.map(({ signal }) => getEventListeners(signal, 'abort').length));
+      return refuse(call, 'policy_blocked', 'Not yet.');
+    };
+    const stack = composeToolCallers([idempotency({ mode: 'effect' }), (call) => inside(call)]);
+    await Promise.all(controllers.map(({ signal }, index) => stack(makeCall({ callId: `call-${index}`, signal }), inside)));
+
+    // While the second is at work, one listens to it for the third, the third listens for itself, and nobody to the first.
+    expect(listening.slice(3, 6)).toEqual([0, 1, 1]);
+    expect(listening.slice(6)).toEqual([0, 0, 0]);
+  });
+
   it('mode cache lets everybody run when the first fails', async () => {
     let runs = 0;
     const stack = composeToolCallers([idempotency()]);
