@@ -49,8 +49,16 @@ export function createOutgoing(send: (message: WireMessage, about?: RequestId) =
           send(notificationMessage('notifications/cancelled', { requestId: id, reason: 'the call was cancelled' }), about);
           reject(reasonOf(signal));
         };
-        open.set(id, { resolve, reject, unfollow: followAbort(signal, cancel) });
-        send(requestMessage(id, method, params), about);
+        const unfollow = followAbort(signal, cancel);
+        open.set(id, { resolve, reject, unfollow });
+        try {
+          send(requestMessage(id, method, params), about);
+        } catch (thrown) {
+          // What nests too deep cannot be written. Nobody will answer it, so nothing of it may be kept.
+          open.delete(id);
+          unfollow();
+          throw thrown;
+        }
       });
     },
     settle(message) {
