@@ -5,7 +5,7 @@ import type { Clock } from './clock.ts';
 import { AlliumError } from './errors.ts';
 import type { CreateId } from './ids.ts';
 import { type JsonObject, snapshotObject } from './json.ts';
-import type { LazySignal } from './signal.ts';
+import { type AbortSource, sourceOf } from './signal.ts';
 import type { CallState, Frame } from './state.ts';
 import type { CallTerms } from './terms.ts';
 
@@ -44,7 +44,7 @@ export interface CallSlot {
   /** What layers further out have laid down. Copies keep it: it cannot be shaken off. */
   readonly terms: CallTerms | null;
   /** Where `signal` comes from, for a call whose signal is made when it is first read. */
-  readonly lazy: LazySignal | null;
+  readonly lazy: AbortSource | null;
   /** What stands for exactly this call, once somebody has asked for it. */
   fingerprint: string | null;
 }
@@ -76,8 +76,16 @@ export function createCall(fields: CallFields, state: CallState, frame: Frame | 
   return build(fields, lazy === null ? fields.signal : null, { state, call: null, frame, terms, lazy, fingerprint: null });
 }
 
+/** A new call whose signal is made when it is first read. */
+export const createLazyCall = (
+  fields: Omit<CallFields, 'signal'>,
+  lazy: AbortSource,
+  state: CallState,
+  terms: CallTerms | null,
+): ToolCall => build(fields, null, { state, call: null, frame: null, terms, lazy, fingerprint: null });
+
 /** The same call with a signal of its own that is made when it is first read. */
-export function withLazySignal(call: ToolCall, lazy: LazySignal): ToolCall {
+export function withLazySignal(call: ToolCall, lazy: AbortSource): ToolCall {
   const own = ownCall(call);
   const { state, frame, terms } = own[SLOT];
   return build(own, null, { state, call: null, frame, terms, lazy, fingerprint: null });
@@ -191,6 +199,10 @@ export function isSignalAborted(call: { readonly signal: AbortSignal; readonly [
   const lazy = call[SLOT]?.lazy ?? null;
   return lazy === null ? call.signal.aborted : lazy.isAborted();
 }
+
+/** Who may take a call back. Does not make a signal that nobody has read. */
+export const abortOf = (call: { readonly signal: AbortSignal; readonly [SLOT]?: CallSlot }): AbortSource =>
+  call[SLOT]?.lazy ?? sourceOf(call.signal);
 
 /** Whether a layer further out has answered already, so that nobody listens here. */
 export function isAbandoned(frame: Frame | null): boolean {

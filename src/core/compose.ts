@@ -2,7 +2,7 @@
 
 import { closeAudit, openAudit } from './audit.ts';
 import { chainOf } from './bottom.ts';
-import { createCall, ownCall, SLOT, type ToolCall } from './call.ts';
+import { abortOf, createCall, ownCall, SLOT, type ToolCall } from './call.ts';
 import { cleanRefusal } from './clean-refusal.ts';
 import type { Clock } from './clock.ts';
 import { AlliumError } from './errors.ts';
@@ -78,7 +78,7 @@ function enter(call: ToolCall, settings: ComposeOptions, recorded: boolean, scru
   if (settings.createId !== undefined) state.createId = settings.createId;
   state.active = true;
   state.scrubs = scrubs;
-  state.signal = call.signal;
+  state.abort = abortOf(call);
   state.annotations = call.annotations;
   if (recorded) state.audit = openAudit(call.annotations);
   return createCall(call, state, null, termsFor(call[SLOT].terms));

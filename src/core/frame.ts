@@ -128,7 +128,7 @@ export const CANCELLED = 'The call was cancelled before it finished.';
 /** What a caller gets that took its call back. */
 export const cancelled = (call: ToolCall): ToolResult => refuse(call, 'cancelled', CANCELLED);
 
-export const isCancelled = (call: ToolCall): boolean => isSignalAborted(call) || call[SLOT].state.signal?.aborted === true;
+export const isCancelled = (call: ToolCall): boolean => isSignalAborted(call) || call[SLOT].state.abort?.isAborted() === true;
 
 /** `next`, as one layer sees it. One call after another; never after the layer has answered. */
 function descend(frame: Frame, inner: Link, passed: ToolCall): Promise<ToolResult> {
@@ -195,7 +195,7 @@ function leave(frame: Frame, answered: unknown): ToolResult {
 function leftEarly(frame: Frame, sent: ToolCall, returned: ToolResult): ToolResult {
   frame.call[SLOT].state.abandoned = true;
   // A layer that failed is blamed for that, not for leaving.
-  if (sent.signal.aborted || returned.status === 'tool_middleware_exception') return returned;
+  if (isSignalAborted(sent) || returned.status === 'tool_middleware_exception') return returned;
   return blame(frame, 'returned before next had settled: an await is missing');
 }
 

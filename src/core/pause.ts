@@ -1,7 +1,6 @@
 /** Waiting that ends when nobody waits any more. */
 
-import { clockOf, type ToolCall } from './call.ts';
-import { followAbort } from './signal.ts';
+import { abortOf, clockOf, type ToolCall } from './call.ts';
 
 /** What `setTimeout` can hold: a longer one would ring at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -16,7 +15,7 @@ export function pause(call: ToolCall, ms: number): Promise<boolean> {
       letGo();
       resolve(true);
     });
-    const letGo = followAbort(call.signal, () => {
+    const letGo = abortOf(call).follow(() => {
       takeBack();
       resolve(false);
     });

@@ -1,11 +1,11 @@
 /** Runs work that may not heed its signal: a deadline and a caller that leaves are both answered in time. */
 
-import { type CallSlot, clockOf, isSignalAborted, SLOT, type ToolCall, withLazySignal } from './call.ts';
+import { abortOf, type CallSlot, clockOf, isSignalAborted, SLOT, type ToolCall, withLazySignal } from './call.ts';
 import type { Clock } from './clock.ts';
 import { forget, noteBegin, setDeadline, type Waiting } from './deadlines.ts';
 import type { Next } from './layer.ts';
 import type { ToolResult } from './result.ts';
-import { followAbort, type LazySignal } from './signal.ts';
+import { type AbortSource, createAbort, type OwnAbort } from './signal.ts';
 import { askedMsOf } from './off-the-clock.ts';
 
 export type Ran<T> = { readonly value: T } | { readonly thrown: unknown };
@@ -32,6 +32,14 @@ export function runWithin<T>(bounds: Bounds, work: (signal: AbortSignal) => T | 
   return new Promise((resolve) => {
     const run = openRun<T>(bounds, bounds.clock, bounds, resolve);
     void settled(() => work(bounds.timeoutMs === undefined ? bounds.signal : run.read())).then((ran) => end(run, ran));
+  });
+}
+
+/** The same for what a call does. Neither its signal nor one for the work is made unless somebody reads it. */
+export function runCallWithin<T>(call: ToolCall, bounds: TimeBounds, work: (abort: AbortSource) => T | Promise<T>): Promise<Ending<T>> {
+  return new Promise((resolve) => {
+    const run = openRun<T>(call, clockOf(call), bounds, resolve);
+    void settled(() => work(bounds.timeoutMs === undefined ? abortOf(call) : run)).then((ran) => end(run, ran));
   });
 }
 
@@ -84,7 +92,7 @@ interface Source {
   readonly [SLOT]?: CallSlot;
 }
 
-interface Run<T> extends Waiting, LazySignal {
+interface Run<T> extends Waiting, AbortSource {
   readonly source: Source;
   readonly clock: Clock;
   readonly bounds: TimeBounds;
@@ -95,7 +103,8 @@ interface Run<T> extends Waiting, LazySignal {
   readonly answer: (ending: Ending<T>) => void;
   by: Stopped<T>['by'] | null;
   timedOut: DOMException | null;
-  controller: AbortController | null;
+  /** What the work is stopped by, once somebody wants to know of it. */
+  own: OwnAbort | null;
   unfollow: (() => void) | null;
   ended: boolean;
 }
@@ -110,7 +119,7 @@ function openRun<T>(source: Source, clock: Clock, bounds: TimeBounds, answer: Ru
     answer,
     by: null,
     timedOut: null,
-    controller: null,
+    own: null,
     unfollow: null,
     ended: false,
     queue: null,
@@ -119,8 +128,10 @@ function openRun<T>(source: Source, clock: Clock, bounds: TimeBounds, answer: Ru
     at: 0,
     outlast: () => attempt(run, outlast),
     due: () => attempt(run, due),
-    read: () => readSignal(run),
+    read: () => ownAbort(run).read(),
     isAborted: () => run.by !== null || isSignalAborted(source),
+    reason: () => reasonOf(run),
+    follow: (tell) => ownAbort(run).follow(tell),
   };
   noteBegin(run);
   return run;
@@ -143,7 +154,7 @@ function outlast<T>(run: Run<T>): void {
 }
 
 function follow<T>(run: Run<T>): void {
-  run.unfollow ??= followAbort(run.source.signal, () => stop(run, 'cancelled'));
+  run.unfollow ??= abortOf(run.source).follow(() => stop(run, 'cancelled'));
 }
 
 function due<T>(run: Run<T>): void {
@@ -161,7 +172,7 @@ function stop<T>(run: Run<T>, by: Stopped<T>['by']): void {
   if (by === 'timeout') run.timedOut = new DOMException('the tool ran out of time', 'TimeoutError');
   letGo(run);
   const graceMs = graceOf(run);
-  run.controller?.abort(reasonOf(run));
+  run.own?.abort(reasonOf(run));
   if (graceMs === 0) end(run, null);
   else setDeadline(run.clock, run.clock.monotonic(), graceMs, run);
 }
@@ -172,7 +183,7 @@ const graces = new WeakMap<object, number>();
 /** A run that is stopped by one around it has the grace of that one: longer nobody listens, and shorter it would not be heard out. */
 function graceOf<T>({ by, timedOut, bounds, source }: Run<T>): number {
   if (timedOut !== null) graces.set(timedOut, bounds.graceMs);
-  const reason: unknown = by === 'cancelled' ? source.signal.reason : null;
+  const reason: unknown = by === 'cancelled' ? abortOf(source).reason() : null;
   return (reason instanceof DOMException ? graces.get(reason) : undefined) ?? bounds.graceMs;
 }
 
@@ -192,14 +203,14 @@ function letGo<T>(run: Run<T>): void {
   run.unfollow?.();
 }
 
-/** Makes the signal. Who reads it late, after the deadline or after the caller has gone, finds it aborted. */
-function readSignal<T>(run: Run<T>): AbortSignal {
-  if (run.controller !== null) return run.controller.signal;
-  run.controller = new AbortController();
+/** Who reads its signal late, after the deadline or after the caller has gone, finds it aborted. */
+function ownAbort<T>(run: Run<T>): OwnAbort {
+  if (run.own !== null) return run.own;
+  run.own = createAbort();
   if (!run.ended && run.by === null) follow(run);
-  // Following a signal that is aborted already stops the run there and then.
-  if (run.by !== null || isSignalAborted(run.source)) run.controller.abort(reasonOf(run));
-  return run.controller.signal;
+  // Following somebody who has gone already stops the run there and then.
+  if (run.by !== null || isSignalAborted(run.source)) run.own.abort(reasonOf(run));
+  return run.own;
 }
 
-const reasonOf = <T>({ by, timedOut, source }: Run<T>): unknown => (by === 'timeout' ? timedOut : source.signal.reason);
+const reasonOf = <T>({ by, timedOut, source }: Run<T>): unknown => (by === 'timeout' ? timedOut : abortOf(source).reason());

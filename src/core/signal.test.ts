@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { followAbort, linkAbort, waitWithin, whenAborted } from './signal.ts';
+import { abortWith, type AbortSource, createAbort, followAbort, linkAbort, sourceOf, waitWithin, whenAborted } from './signal.ts';
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 
@@ -186,5 +186,90 @@ describe('waitWithin', () => {
 
   it('takes what was there at once, also for somebody who has gone', async () => {
     expect(await waitWithin(AbortSignal.abort(), () => 7)).toBe(7);
+  });
+});
+
+describe('an abort source', () => {
+  /** Both kinds, each with what aborts it. */
+  const kinds = (): readonly (readonly [source: AbortSource, abort: (reason?: unknown) => void])[] => {
+    const own = createAbort();
+    const controller = new AbortController();
+    return [
+      [own, (reason) => own.abort(reason)],
+      [sourceOf(controller.signal), (reason) => controller.abort(reason)],
+    ];
+  };
+
+  it('says what its signal says, before and after', () => {
+    for (const [source, abort] of kinds()) {
+      expect([source.isAborted(), source.reason(), source.read().aborted]).toEqual([false, undefined, false]);
+
+      abort('mine');
+      expect([source.isAborted(), source.reason(), source.read().aborted, source.read().reason]).toEqual([true, 'mine', true, 'mine']);
+    }
+  });
+
+  it('tells whoever follows, once, and not whoever has let go', () => {
+    for (const [source, abort] of kinds()) {
+      const told: string[] = [];
+      source.follow(() => void told.push('first'));
+      const letGo = source.follow(() => void told.push('gone'));
+      source.follow(() => void told.push('second'));
+      letGo();
+      abort();
+      abort();
+
+      expect(told).toEqual(['first', 'second']);
+    }
+  });
+
+  it('tells whoever comes late at once', () => {
+    for (const [source, abort] of kinds()) {
+      let told = 0;
+      abort();
+      source.follow(() => void (told += 1))();
+
+      expect(told).toBe(1);
+    }
+  });
+
+  it('has the reason of an AbortController where none was given', () => {
+    const own = createAbort();
+    const { name, message } = AbortSignal.abort().reason as DOMException;
+    own.abort();
+
+    expect(own.reason()).toBeInstanceOf(DOMException);
+    expect(own.reason()).toMatchObject({ name, message });
+    expect(own.read().reason).toBe(own.reason());
+  });
+
+  it('keeps its first reason', () => {
+    const own = createAbort();
+    own.abort('first');
+    own.abort('second');
+
+    expect([own.reason(), own.read().reason]).toEqual(['first', 'first']);
+  });
+
+  it('aborts a signal that was read before and one that is read while others are told', () => {
+    const own = createAbort();
+    const early = own.read();
+    const seen: boolean[] = [];
+    own.follow(() => void seen.push(own.read().aborted, own.read() === early));
+    own.abort();
+
+    expect([early.aborted, ...seen]).toEqual([true, true, true]);
+  });
+
+  it('aborts with a signal until it is unlinked, and leaves no listener behind', () => {
+    const parent = new AbortController();
+    const [followed, unlinked] = [abortWith(parent.signal), abortWith(parent.signal)];
+    unlinked.unlink();
+    parent.abort('gone');
+    followed.unlink();
+
+    expect([followed.source.reason(), unlinked.source.isAborted(), listeners(parent.signal)]).toEqual(['gone', false, 0]);
+    expect(abortWith(AbortSignal.abort('early')).source.reason()).toBe('early');
+    expect(abortWith(undefined).source.isAborted()).toBe(false);
   });
 });

@@ -7,11 +7,100 @@ export interface LinkedAbort {
   unlink(): void;
 }
 
-/** A signal that is made only if somebody reads it: making one costs more than a call through a stack. */
-export interface LazySignal {
+/**
+ * Who may take a call back. It can be asked and followed without a signal, which is made only if somebody reads it: to make one and listen
+ * to it costs more than a call through a stack.
+ */
+export interface AbortSource {
+  /** The signal, the same one every time. */
   read(): AbortSignal;
-  /** What `read().aborted` would say, without making the signal for it. */
+  /** What `read().aborted` would say. */
   isAborted(): boolean;
+  /** What `read().reason` would say. */
+  reason(): unknown;
+  /** What `followAbort` does with `read()`. */
+  follow(tell: () => void): () => void;
+}
+
+/** A source of its own. */
+export interface OwnAbort extends AbortSource {
+  /** Only the first one counts. Whoever follows is told after whoever listens to the signal. */
+  abort(reason?: unknown): void;
+}
+
+interface Follower {
+  readonly tell: () => void;
+}
+
+interface OwnState extends OwnAbort {
+  ended: { readonly reason: unknown } | null;
+  controller: AbortController | null;
+  followers: Set<Follower> | null;
+}
+
+/** The functions are the same for all: every call has a source, and five closures would cost more than it does. */
+export function createAbort(): OwnAbort {
+  const own: OwnState = {
+    ended: null,
+    controller: null,
+    followers: null,
+    read: readOwn,
+    isAborted: isOwnAborted,
+    reason: ownReason,
+    follow: followOwn,
+    abort: abortOwn,
+  };
+  return own;
+}
+
+function readOwn(this: OwnState): AbortSignal {
+  if (this.controller === null) {
+    this.controller = new AbortController();
+    if (this.ended !== null) this.controller.abort(this.ended.reason);
+  }
+  return this.controller.signal;
+}
+
+function isOwnAborted(this: OwnState): boolean {
+  return this.ended !== null;
+}
+
+function ownReason(this: OwnState): unknown {
+  return this.ended?.reason;
+}
+
+function followOwn(this: OwnState, tell: () => void): () => void {
+  if (this.ended !== null) {
+    tell();
+    return () => {};
+  }
+  const followers = (this.followers ??= new Set());
+  const follower = { tell };
+  followers.add(follower);
+  return () => void followers.delete(follower);
+}
+
+function abortOwn(this: OwnState, reason: unknown = new DOMException('This operation was aborted', 'AbortError')): void {
+  if (this.ended !== null) return;
+  this.ended = { reason };
+  this.controller?.abort(reason);
+  for (const { tell } of this.followers ?? []) tell();
+  this.followers = null;
+}
+
+/** A signal that somebody made, as a source. */
+export const sourceOf = (signal: AbortSignal): AbortSource => ({
+  read: () => signal,
+  isAborted: () => signal.aborted,
+  reason: () => signal.reason as unknown,
+  follow: (tell) => followAbort(signal, tell),
+});
+
+/** A source that also aborts with a signal; `unlink` lets go of that, and must be called on every exit. */
+export function abortWith(parent: AbortSignal | undefined): { readonly source: OwnAbort; unlink(): void } {
+  const source = createAbort();
+  const unlink = parent === undefined ? () => {} : followAbort(parent, () => source.abort(parent.reason));
+  return { source, unlink };
 }
 
 /** A signal that aborts with its parent, or on its own. */
@@ -46,7 +135,7 @@ export async function waitWithin<T>(signal: AbortSignal | undefined, work: () =>
 }
 
 interface Group {
-  readonly followers: Set<{ readonly tell: () => void }>;
+  readonly followers: Set<Follower>;
   readonly listener: () => void;
 }
 

@@ -11,6 +11,7 @@ import type { Executed } from './status.ts';
 import type { ToolLayer, ToolSpec } from './layer.ts';
 import type { ToolResult } from './result.ts';
 import type { CallServices } from './services.ts';
+import type { AbortSource } from './signal.ts';
 import type { Onward } from './steps.ts';
 import type { HashValue } from './terms.ts';
 import type { CallEnding } from './when-ended.ts';
@@ -58,8 +59,8 @@ export interface CallState {
   audit: AuditRecord | undefined;
   /** Which depth last wrote an audit key, so that the outer layer keeps the last word. */
   writers: Map<string, number> | null;
-  /** The signal the host gave. A layer that passes on another one cannot cut the caller off. */
-  signal: AbortSignal | null;
+  /** Who may take the call back for the host. A layer that passes on another signal cannot cut the caller off. */
+  abort: AbortSource | null;
   executed: Executed;
   /** The executor is at work: what is built now is its answer. */
   running: boolean;
@@ -123,7 +124,7 @@ export function createState(seed: StateSeed = {}): CallState {
     annotations: {},
     audit: undefined,
     writers: null,
-    signal: null,
+    abort: null,
     executed: seed.executedBefore ?? 'no',
     running: false,
     abandoned: false,

@@ -1,7 +1,7 @@
 /** The stack a call goes through, and the roads that lead into it. */
 
 import type { ApprovalPrompt } from '../core/approval.ts';
-import { SLOT, stateOf, type ToolCall, type Turn } from '../core/call.ts';
+import { abortOf, SLOT, stateOf, type ToolCall, type Turn } from '../core/call.ts';
 import type { Clock } from '../core/clock.ts';
 import { composeToolCallers } from '../core/compose.ts';
 import { AlliumError } from '../core/errors.ts';
@@ -12,7 +12,7 @@ import { observedBottom, observedLayer } from '../core/observed.ts';
 import { annotate, fail, type ToolResult } from '../core/result.ts';
 import type { CallServices } from '../core/services.ts';
 import { inherited } from '../core/nested-terms.ts';
-import { linkAbort } from '../core/signal.ts';
+import { abortWith, type AbortSource } from '../core/signal.ts';
 import { termsOf } from '../core/terms.ts';
 import type { Tool, ToolContext, ToolExecutor, ToolRequest } from '../tools/tool.ts';
 import { admissionLayer, entryLayer, isAdmission, limitLayer, withStripped } from './admission.ts';
@@ -22,7 +22,7 @@ import { callsUnderWay } from './calls-under-way.ts';
 import type { HiddenSources } from './hidden-arguments.ts';
 import { type LifecycleParts, runLifecycle, startedEvent } from './lifecycle.ts';
 import { createCallCounter, createGate, type ResolvedLimits, type Seat } from './limits.ts';
-import { type CallOptions, checkRequest, NO_OPTIONS, openCall, type Opening, OWN_SIGNAL } from './open-call.ts';
+import { type CallOptions, checkRequest, NO_OPTIONS, openCall, type Opening, OWN_ABORT } from './open-call.ts';
 import { recordOf } from './record.ts';
 import { resultOfReport, runTool, type RunToolOptions } from './run-tool.ts';
 import { createServices } from './services.ts';
@@ -74,23 +74,23 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   };
 
   const approvals = createApprovals(parts);
-  const open = (request: ToolRequest, options: CallOptions, extra: Extra, signal: AbortSignal): ToolCall => {
+  const open = (request: ToolRequest, options: CallOptions, extra: Extra, abort: AbortSource): ToolCall => {
     const turn = turnOf(options.turn);
     const onProgress = options.onProgress ?? null;
     const { nesting = 0, over = null, terms = null, seat = null, resumption = null, isBackground = false } = extra;
     // What ran elsewhere need not have been offered here.
     const tool = over === null ? resolve(request.name, turn) : (shown.get(request.name) ?? null);
-    return openCall(request, { turn, signal, tool, nesting, over, terms, seat, resumption, isBackground, onProgress }, opens);
+    return openCall(request, { turn, abort, tool, nesting, over, terms, seat, resumption, isBackground, onProgress }, opens);
   };
   const start = async (request: ToolRequest, options: CallOptions, run: Run, extra: Extra = NO_EXTRA): Promise<ToolResult> => {
     checkRequest(request, options);
     // What has happened is written down also for a caller that has gone.
-    const { signal } = extra.over === undefined ? options : NO_OPTIONS;
-    const abort = signal !== undefined && options[OWN_SIGNAL] === true ? { signal, unlink: () => {} } : linkAbort(signal);
+    const { signal, [OWN_ABORT]: own } = extra.over === undefined ? options : NO_OPTIONS;
+    const { source, unlink } = own === undefined ? abortWith(signal) : { source: own, unlink: () => {} };
     try {
-      return await runLifecycle(open(request, options, extra, abort.signal), run, ends);
+      return await runLifecycle(open(request, options, extra, source), run, ends);
     } finally {
-      abort.unlink();
+      unlink();
     }
   };
 
@@ -106,12 +106,12 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     const background = recordOf(call).tool?.background;
     return background === undefined ? governed(call, bottom) : startBehind(call, background);
   };
-  const contextFor = contextsFor(parts, (call, signal) => (request) => {
+  const contextFor = contextsFor(parts, (call, abort) => (request) => {
     const { terms } = call[SLOT];
     const extra = { nesting: stateOf(call).nesting + 1, terms: terms === null ? null : inherited(terms) };
-    return start(request, { signal, turn: call.turn }, runOrStart, extra);
+    return start(request, { signal: abort.read(), turn: call.turn }, runOrStart, extra);
   });
-  const services = createServices({ shown, limits, standing, contextFor: (call) => contextFor(call, call.signal, call.report) });
+  const services = createServices({ shown, limits, standing, contextFor: (call) => contextFor(call, abortOf(call), call.report) });
   const bottom = toolRunner(parts, resolve, contextFor);
   const opens = { ...parts, services };
   const ends = { ...parts, keepOpen: approvals.keepOpen, maxPreviewBytes: limits.maxPreviewBytes };
@@ -132,7 +132,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       calls.add(() => start(request, options, runOrStart, seat === null ? NO_EXTRA : { seat })),
     resume: (id, decision, options = {}) =>
       calls.add(async () => {
-        const result = await approvals.resume(id, decision, reenter(options), options.signal);
+        const result = await approvals.resume(id, decision, reenter(options), options.signal ?? options[OWN_ABORT]?.read());
         await shown.get(result.toolName)?.background?.resumed(result.toolCallId, result);
         return result;
       }),
@@ -160,29 +160,20 @@ const DIED =
 /** What tools get beside their arguments: a context that can call others the same way. */
 function contextsFor(
   { sources: { state, stores }, logger }: DispatcherParts,
-  callFrom: (call: ToolCall, signal: AbortSignal) => ToolContext['call'],
+  callFrom: (call: ToolCall, abort: AbortSource) => ToolContext['call'],
 ): RunToolOptions['contextFor'] {
-  return (call, signal, report) => {
+  return (call, abort, report) => {
     const { callId, turn } = call;
-    const context = Object.freeze({
-      callId,
-      turn,
-      signal,
-      report,
-      state,
-      stores,
-      permissions: termsOf(call).policy,
-      logger,
-      call: callFrom(call, signal),
-    });
-    return bindContext(context, call);
+    const { policy: permissions } = termsOf(call);
+    const context = { callId, turn, report, state, stores, permissions, logger, call: callFrom(call, abort) };
+    return bindContext(context, call, abort);
   };
 }
 
 /** The executor of the stack: whichever tool the layers chose. */
 function toolRunner(parts: DispatcherParts, resolve: Resolve, contextFor: RunToolOptions['contextFor']): Next {
-  const { clock, sources, limits, executorFor } = parts;
-  const options = { clock, sources, maxResultBytes: limits.maxResultBytes, executorFor, contextFor };
+  const { sources, limits, executorFor } = parts;
+  const options = { sources, maxResultBytes: limits.maxResultBytes, executorFor, contextFor };
   return (call) => {
     const tool = resolve(call.toolName, call.turn);
     if (tool === null) throw new AlliumError('ERR_UNKNOWN_TOOL', `there is no tool "${call.toolName}"`, { toolName: call.toolName });

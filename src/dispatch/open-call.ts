@@ -2,11 +2,12 @@
 
 import { completeAnnotations } from '../core/annotations.ts';
 import type { EarlierDecision } from '../core/approval.ts';
-import { type CallFields, createCall, type ExecutorKind, type ToolCall, type ToolProgress, type Turn } from '../core/call.ts';
+import { type CallFields, createLazyCall, type ExecutorKind, type ToolCall, type ToolProgress, type Turn } from '../core/call.ts';
 import { describeThrown } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { checkOptions, expected } from '../core/options.ts';
 import type { CallServices } from '../core/services.ts';
+import type { AbortSource } from '../core/signal.ts';
 import { createState, type StateSeed } from '../core/state.ts';
 import type { Executed } from '../core/status.ts';
 import type { CallTerms } from '../core/terms.ts';
@@ -19,12 +20,12 @@ import type { Seat } from './limits.ts';
 import type { DispatchRecord } from './record.ts';
 import { readArguments } from './request.ts';
 
-/** Says that the signal was made for this call alone, so that nothing that listens to it outlives the call. Not for hosts. */
-export const OWN_SIGNAL: unique symbol = Symbol('allium.own-signal');
+/** What takes this call back, and no other: nothing that follows it outlives the call. In the place of a signal, and not for hosts. */
+export const OWN_ABORT: unique symbol = Symbol('allium.own-abort');
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  readonly [OWN_SIGNAL]?: true;
+  readonly [OWN_ABORT]?: AbortSource;
   readonly turn?: Partial<Turn>;
   readonly onProgress?: (progress: ToolProgress) => void;
 }
@@ -32,7 +33,7 @@ export interface CallOptions {
 /** What is settled about a call before it is opened. */
 export interface Opening {
   readonly onProgress: ((progress: ToolProgress) => void) | null;
-  readonly signal: AbortSignal;
+  readonly abort: AbortSource;
   readonly turn: Turn;
   /** The tool of that name in that turn, or `null`. */
   readonly tool: Tool | null;
@@ -57,6 +58,8 @@ export interface Resumption {
   /** What may have happened since. */
   readonly executedBefore: Executed;
 }
+
+type OpenedFields = Omit<CallFields, 'signal'>;
 
 const MAX_NAME = 128;
 const text = { text: 'a string', test: (value: unknown) => typeof value === 'string' };
@@ -86,7 +89,7 @@ const OPTIONS = {
  * needs is written out member by member: to join it from parts costs more than the rest of this.
  */
 export function openCall(request: ToolRequest, opening: Opening, parts: DispatcherParts & { readonly services: CallServices }): ToolCall {
-  const { tool, turn, signal, over, seat, resumption, isBackground } = opening;
+  const { tool, turn, abort, over, seat, resumption, isBackground, terms } = opening;
   const { args: sent, problem } = readArguments(request.arguments, parts.limits);
   const { args, stripped } = tool === null ? { args: sent, stripped: 0 } : stripHidden(tool, sent);
   const record: DispatchRecord = {
@@ -103,7 +106,7 @@ export function openCall(request: ToolRequest, opening: Opening, parts: Dispatch
     done: false,
     reported: 0,
   };
-  const fields: CallFields = {
+  const fields: OpenedFields = {
     // No tool has a longer name, and what a model makes up is not for every record to carry whole.
     toolName: tool === null ? request.name.slice(0, MAX_NAME) : request.name,
     toolArgs: args,
@@ -113,14 +116,13 @@ export function openCall(request: ToolRequest, opening: Opening, parts: Dispatch
     description: tool?.description ?? '',
     annotations: tool?.annotations ?? completeAnnotations(),
     turn,
-    signal,
     report: record.report,
   };
   const seed = seedOf(opening, record, parts);
   const call =
     resumption === null
-      ? createCall(fields, createState(seed), null, opening.terms)
-      : createCall(resumed(fields, resumption), createState(reseeded(seed, resumption)), null, opening.terms);
+      ? createLazyCall(fields, abort, createState(seed), terms)
+      : createLazyCall(resumed(fields, resumption), abort, createState(reseeded(seed, resumption)), terms);
   return call;
 }
 
@@ -133,7 +135,7 @@ function seedOf(
   return { clock, createId, host: record, nesting, prompts, services, isOver: over !== null, definition };
 }
 
-function resumed(fields: CallFields, { resumes, trace }: Resumption): CallFields {
+function resumed(fields: OpenedFields, { resumes, trace }: Resumption): OpenedFields {
   const turn = Object.freeze({ ...fields.turn, resumes });
   return trace === null ? { ...fields, turn } : { ...fields, turn, metadata: Object.freeze({ traceparent: trace }) };
 }

@@ -2,7 +2,6 @@
 
 import { types } from 'node:util';
 import { createIdOf, stateOf, type ToolCall, type ToolProgress } from '../core/call.ts';
-import type { Clock } from '../core/clock.ts';
 import { describeThrown, isAlliumError, oneLine } from '../core/errors.ts';
 import type { JsonValue } from '../core/json.ts';
 import { fail, type Interruption, ok, type ToolResult, withResult } from '../core/result.ts';
@@ -14,17 +13,17 @@ import { invalidArgsText } from './admission.ts';
 import { type HiddenSources, hiddenValues, maskSecrets, withoutSecrets } from './hidden-arguments.ts';
 import { type DispatchRecord, recordOf } from './record.ts';
 import { withUses } from './under-way.ts';
-import { type Ending, type Ran, runWithin } from '../core/run-within.ts';
+import { type Ending, type Ran, runCallWithin } from '../core/run-within.ts';
+import type { AbortSource } from '../core/signal.ts';
 
 /** How long a tool that was stopped may take to say what it did. */
 const GRACE_MS = 100;
 
 export interface RunToolOptions {
-  readonly clock: Clock;
   readonly sources: HiddenSources;
   readonly maxResultBytes: number;
   readonly executorFor: (tool: Tool) => ToolExecutor;
-  readonly contextFor: (call: ToolCall, signal: AbortSignal, report: (progress: ToolProgress) => void) => ToolContext;
+  readonly contextFor: (call: ToolCall, abort: AbortSource, report: (progress: ToolProgress) => void) => ToolContext;
 }
 
 /** What is found out on the way into a tool. */
@@ -41,9 +40,8 @@ const NO_SECRETS: readonly string[] = Object.freeze([]);
 export async function runTool(call: ToolCall, tool: Tool, options: RunToolOptions): Promise<ToolResult> {
   const entry: Entry = { secrets: NO_SECRETS, misfit: null };
   const report = (progress: ToolProgress) => reportThrough(call, cleanProgress(progress, entry.secrets));
-  const bounds = { clock: options.clock, signal: call.signal, timeoutMs: tool.timeoutMs, graceMs: GRACE_MS };
-  const ending = await runWithin(bounds, (signal) => {
-    const context = options.contextFor(call, signal, report);
+  const ending = await runCallWithin(call, { timeoutMs: tool.timeoutMs, graceMs: GRACE_MS }, (abort) => {
+    const context = options.contextFor(call, abort, report);
     // Most tools are given just what the model sent, which is frozen already.
     if (tool.injected.length === 0 && tool.parse === undefined)
       return options.executorFor(tool).execute({ tool, args: call.toolArgs, context });

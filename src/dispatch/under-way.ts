@@ -3,34 +3,49 @@
 import { stateOf, type ToolCall } from '../core/call.ts';
 import type { JsonObject } from '../core/json.ts';
 import { annotate, type ToolResult } from '../core/result.ts';
+import { type AbortSource, sourceOf } from '../core/signal.ts';
 import { refusalOfLate } from '../policy/permissions/preflight.ts';
 import type { ToolContext } from '../tools/tool.ts';
 
+interface Running {
+  readonly call: ToolCall;
+  readonly abort: AbortSource;
+}
+
 /** By identity: a context that somebody made up stands for no call. */
-const calls = new WeakMap<ToolContext, ToolCall>();
+const calls = new WeakMap<ToolContext, Running>();
 const uses = new WeakMap<object, JsonObject[]>();
 
 /** More than a record should hold; the number of those left out is told. */
 const MAX_USES = 100;
 
-export function bindContext(context: ToolContext, call: ToolCall): ToolContext {
-  calls.set(context, call);
+/** Completes the context of a call. Its signal is made when a tool reads it. */
+export function bindContext(fields: Omit<ToolContext, 'signal'>, call: ToolCall, abort: AbortSource): ToolContext {
+  // The one member that is missing comes with the getter.
+  const context = Object.freeze(
+    Object.defineProperty(fields, 'signal', { enumerable: true, get: () => abort.read() }) as unknown as ToolContext,
+  );
+  calls.set(context, { call, abort });
   return context;
 }
 
+/** What takes back the call that a tool runs for. Does not make a signal that nobody has read. */
+export const abortOfRunning = (context: ToolContext): AbortSource => calls.get(context)?.abort ?? sourceOf(context.signal);
+
 /** Why a running tool may not do this, or `null` where it may. Outside of a dispatcher nobody can be asked, so nothing may be done. */
 export async function refusalWhileRunning(context: ToolContext, proposed: object): Promise<string | null> {
-  const call = calls.get(context);
-  return call === undefined ? 'only a governed call may do this' : refusalOfLate(call, proposed);
+  const running = calls.get(context);
+  return running === undefined ? 'only a governed call may do this' : refusalOfLate(running.call, proposed);
 }
 
 /** Leaves word of one thing a running tool did. */
 export function noteUse(context: ToolContext, use: JsonObject): void {
-  const call = calls.get(context);
-  if (call === undefined) return;
-  const noted = uses.get(stateOf(call)) ?? [];
+  const running = calls.get(context);
+  if (running === undefined) return;
+  const state = stateOf(running.call);
+  const noted = uses.get(state) ?? [];
   noted.push(use);
-  uses.set(stateOf(call), noted);
+  uses.set(state, noted);
 }
 
 /** The result with what was noted while the tool ran, under `audit.builtins`. */

@@ -1,7 +1,8 @@
 /** A call of the client's, from its request to the answer. */
 
 import { isObject, type JsonObject } from '../core/json.ts';
-import { OWN_SIGNAL } from '../dispatch/open-call.ts';
+import { createAbort } from '../core/signal.ts';
+import { OWN_ABORT } from '../dispatch/open-call.ts';
 import { causeOf, type GovernedTools, isAlliumError, type ToolProgress, type ToolResult } from '../index.ts';
 import { callErrorOf, callResultOf, type Rendering } from './call-result.ts';
 import type { Catalog } from './catalog.ts';
@@ -56,7 +57,7 @@ export async function serveCall(message: WireMessage, parts: CallParts): Promise
   try {
     const answer = await spanned(exchange, params.name, parts);
     if (exchange.isDropped) return;
-    if (exchange.request === null) await clientIsThere(exchange, exchange.abort.signal);
+    if (exchange.request === null) await clientIsThere(exchange, exchange.abort);
     // The client may have come back under another id.
     toClient({ ...answer, id: exchange.request });
   } catch {
@@ -76,7 +77,7 @@ function exchangeFrom(message: WireMessage, params: JsonObject, { facts, connect
     params: ownParams(params),
     isModern,
     capabilities: isModern ? objectAt(meta, 'io.modelcontextprotocol/clientCapabilities') : facts.capabilities,
-    abort: new AbortController(),
+    abort: createAbort(),
     meta,
     request: message.id as RequestId, // It is a request.
     isDropped: false,
@@ -104,7 +105,7 @@ async function govern(exchange: Exchange, name: string, parts: CallParts): Promi
   const { governed, kept, connection, lists } = parts;
   const { params, isModern, abort } = exchange;
   // What is known already is not waited for: an await costs as much as a layer.
-  const listing = lists.ensure(exchange.meta, abort.signal);
+  const listing = lists.ensure(exchange.meta, abort);
   if (listing !== null) await listing;
   const args = params.arguments === undefined ? {} : params.arguments;
   const found = isObject(args) ? kept.find(name, args) : null;
@@ -129,7 +130,7 @@ function renderingOf({ answer, isModern, abort }: Exchange, name: string, result
   const { scrub, howToApprove } = parts.connection;
   const { interruption } = result;
   const rendering = { answer, spec: parts.catalog.get(name), isModern, scrub };
-  return interruption === undefined || abort.signal.aborted ? rendering : { ...rendering, hint: howToApprove(interruption.id) };
+  return interruption === undefined || abort.isAborted() ? rendering : { ...rendering, hint: howToApprove(interruption.id) };
 }
 
 /** Takes up the call that was decided about. Where somebody else was faster, it is a call like any other. */
@@ -155,8 +156,7 @@ async function takeUp(
 }
 
 const optionsFor = (exchange: Exchange, { connection, toClient }: CallParts) => ({
-  signal: exchange.abort.signal,
-  [OWN_SIGNAL]: true as const,
+  [OWN_ABORT]: exchange.abort,
   turn: connection.turn,
   onProgress: (progress: ToolProgress): void => {
     const { progressToken } = exchange.meta;

@@ -1,6 +1,7 @@
 /** One call of a client, over however many requests it comes. */
 
 import type { JsonObject } from '../core/json.ts';
+import type { AbortSource, OwnAbort } from '../core/signal.ts';
 import type { ServerAnswer } from './call-result.ts';
 import type { RequestId } from './wire.ts';
 
@@ -12,7 +13,8 @@ export interface Exchange {
   readonly isModern: boolean;
   /** What the client can do. */
   readonly capabilities: JsonObject;
-  readonly abort: AbortController;
+  /** Takes the call back. */
+  readonly abort: OwnAbort;
   /** Of the round that is under way. */
   meta: JsonObject;
   /** The request that waits for an answer; `null` while the client is expected to come back. */
@@ -53,19 +55,24 @@ export function createExchanges(): Exchanges {
 }
 
 /** Resolves when the client waits for an answer: at once, or when it has come back. */
-export function clientIsThere(exchange: Exchange, signal: AbortSignal): Promise<void> {
+export function clientIsThere(exchange: Exchange, abort: AbortSource): Promise<void> {
   if (exchange.request !== null) return Promise.resolve();
   return new Promise((resolve, reject) => {
-    const stop = (): void => {
+    const unfollow = abort.follow(() => {
       exchange.onReturn = null;
-      reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
-    };
-    if (signal.aborted) return stop();
-    signal.addEventListener('abort', stop, { once: true });
+      reject(abortError(abort));
+    });
+    if (abort.isAborted()) return;
     exchange.onReturn = () => {
-      signal.removeEventListener('abort', stop);
+      unfollow();
       exchange.onReturn = null;
       resolve();
     };
   });
+}
+
+/** What somebody who was kept waiting for nothing is told. */
+export function abortError(abort: AbortSource): Error {
+  const reason = abort.reason();
+  return reason instanceof Error ? reason : new Error('aborted');
 }

@@ -1,6 +1,7 @@
 /** Lists of tools on their way to the client, and those that the proxy reads for itself. */
 
 import { isObject, type JsonObject, type JsonValue } from '../core/json.ts';
+import { type AbortSource, createAbort, type OwnAbort } from '../core/signal.ts';
 import type { Catalog } from './catalog.ts';
 import type { Outgoing } from './outgoing.ts';
 import { CODES, errorMessage, idKey, modernVersionOf, objectAt, paramsOf, type RequestId, type WireMessage } from './wire.ts';
@@ -14,7 +15,7 @@ export interface Lists {
   /** Whether the request that was taken back is one of these. */
   cancel(id: RequestId): boolean;
   /** Reads the list where it is not known, or may have changed; `null` where it need not. `meta` is that of the request it is needed for. */
-  ensure(meta: JsonObject, signal: AbortSignal): Promise<void> | null;
+  ensure(meta: JsonObject, abort: AbortSource): Promise<void> | null;
 }
 
 /** A server whose list never ends is not read to the end. */
@@ -23,18 +24,18 @@ const MAX_PAGES = 200;
 const ENVELOPE = 'io.modelcontextprotocol/';
 
 export function createLists(catalog: Catalog, server: Outgoing): Lists {
-  const open = new Map<string, AbortController>();
+  const open = new Map<string, OwnAbort>();
   let reading: Promise<void> | null = null;
 
   const readAll = async (meta: JsonObject): Promise<void> => {
-    const signal = new AbortController().signal;
+    const abort = createAbort();
     // What a request says of its protocol, and nothing of what it was about.
     const envelope = Object.fromEntries(Object.entries(meta).filter(([name]) => name.startsWith(ENVELOPE)));
     const _meta = Object.keys(envelope).length === 0 ? {} : { _meta: envelope };
     const pages: JsonValue[] = [];
     let cursor: JsonValue | undefined;
     for (let page = 0; page < MAX_PAGES; page += 1) {
-      const message = await server.request('tools/list', { ...(cursor === undefined ? {} : { cursor }), ..._meta }, { signal });
+      const message = await server.request('tools/list', { ...(cursor === undefined ? {} : { cursor }), ..._meta }, { abort });
       if (!isObject(message.result)) throw new Error('the server did not answer with a list');
       pages.push(...toolsIn(message.result));
       cursor = message.result.nextCursor;
@@ -55,13 +56,13 @@ export function createLists(catalog: Catalog, server: Outgoing): Lists {
   return {
     async serve(message, respond) {
       const id = message.id as RequestId; // It was seen to be a request.
-      const abort = new AbortController();
+      const abort = createAbort();
       open.set(idKey(id), abort);
       try {
-        const answer = await server.request('tools/list', paramsOf(message), { signal: abort.signal });
+        const answer = await server.request('tools/list', paramsOf(message), { abort });
         respond({ ...(isObject(answer.result) ? shownPage(message, answer) : answer), id });
       } catch {
-        if (!abort.signal.aborted) respond(errorMessage(id, CODES.internal, 'the server is gone'));
+        if (!abort.isAborted()) respond(errorMessage(id, CODES.internal, 'the server is gone'));
       } finally {
         open.delete(idKey(id));
       }
@@ -71,19 +72,15 @@ export function createLists(catalog: Catalog, server: Outgoing): Lists {
       asked?.abort();
       return asked !== undefined;
     },
-    ensure(meta, signal) {
+    ensure(meta, abort) {
       if (catalog.isCurrent) return null;
       reading ??= readAll(meta).finally(() => (reading = null));
-      return Promise.race([reading, aborted(signal)]);
+      return Promise.race([reading, aborted(abort)]);
     },
   };
 }
 
 const toolsIn = ({ tools }: JsonObject): readonly JsonValue[] => (Array.isArray(tools) ? (tools as readonly JsonValue[]) : []);
 
-const aborted = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => {
-    const stop = (): void => reject(new Error('aborted'));
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
+const aborted = (abort: AbortSource): Promise<never> =>
+  new Promise((_, reject) => void abort.follow(() => reject(new Error('aborted'))));

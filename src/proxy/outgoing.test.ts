@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../core/json.ts';
+import { createAbort, sourceOf } from '../core/signal.ts';
 import { createOutgoing } from './outgoing.ts';
 import type { WireMessage } from './wire.ts';
 
@@ -15,7 +16,7 @@ describe('requests of the proxy', () => {
   it('are answered once, and by their own id only', async () => {
     const sent: WireMessage[] = [];
     const outgoing = createOutgoing((message) => void sent.push(message));
-    const answering = outgoing.request('ping', {}, { signal: new AbortController().signal });
+    const answering = outgoing.request('ping', {}, { abort: createAbort() });
     const id = sent[0]?.id ?? '';
 
     expect(outgoing.settle({ jsonrpc: '2.0', id: 'somebody', result: {} })).toBe(false);
@@ -28,7 +29,7 @@ describe('requests of the proxy', () => {
     const { signal } = new AbortController();
     const outgoing = createOutgoing((message) => void JSON.stringify(message));
 
-    await expect(outgoing.request('tools/call', tooDeep(), { signal })).rejects.toThrow(RangeError);
+    await expect(outgoing.request('tools/call', tooDeep(), { abort: sourceOf(signal) })).rejects.toThrow(RangeError);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 });

@@ -3,16 +3,17 @@
 import { randomBytes } from 'node:crypto';
 import { notificationMessage, type RequestId, requestMessage, type WireMessage } from './wire.ts';
 import type { JsonObject } from '../core/json.ts';
-import { followAbort } from '../core/signal.ts';
+import type { AbortSource } from '../core/signal.ts';
+import { abortError } from './exchange.ts';
 
 export interface RequestOptions {
-  readonly signal: AbortSignal;
+  readonly abort: AbortSource;
   /** The request of the other side that this one belongs to. */
   readonly about?: RequestId;
 }
 
 export interface Outgoing {
-  /** Resolves with the answer, an error too. Rejects with the reason of the signal, or when nobody is there to answer. */
+  /** Resolves with the answer, an error too. Rejects with the reason of an abort, or when nobody is there to answer. */
   request(method: string, params: JsonObject, options: RequestOptions): Promise<WireMessage>;
   /** Whether a message answers one of these requests. A second answer does nothing. */
   settle(message: WireMessage): boolean;
@@ -39,17 +40,17 @@ export function createOutgoing(send: (message: WireMessage, about?: RequestId) =
   let gone: string | null = null;
 
   return {
-    request(method, params, { signal, about }) {
+    request(method, params, { abort, about }) {
       if (gone !== null) return Promise.reject(new GoneError(gone));
-      if (signal.aborted) return Promise.reject(reasonOf(signal));
+      if (abort.isAborted()) return Promise.reject(abortError(abort));
       const id = `${prefix}${(count += 1)}`;
       return new Promise((resolve, reject) => {
         const cancel = (): void => {
           open.delete(id);
           send(notificationMessage('notifications/cancelled', { requestId: id, reason: 'the call was cancelled' }), about);
-          reject(reasonOf(signal));
+          reject(abortError(abort));
         };
-        const unfollow = followAbort(signal, cancel);
+        const unfollow = abort.follow(cancel);
         open.set(id, { resolve, reject, unfollow });
         try {
           send(requestMessage(id, method, params), about);
@@ -81,5 +82,3 @@ export function createOutgoing(send: (message: WireMessage, about?: RequestId) =
     },
   };
 }
-
-const reasonOf = ({ reason }: AbortSignal): Error => (reason instanceof Error ? reason : new Error('aborted'));

@@ -2,6 +2,7 @@
 
 import type { ApprovalPrompt } from '../core/approval.ts';
 import { isObject } from '../core/json.ts';
+import { sourceOf } from '../core/signal.ts';
 import { askEverywhere } from './ask-everywhere.ts';
 import type { ClientFacts } from './client-facts.ts';
 import type { ConnectionParts } from './connection.ts';
@@ -53,7 +54,7 @@ const elicitation =
       const asked = { [CONSENT_KEY]: { method: 'elicitation/create', params: { mode: 'form', ...form } } };
       return answerFrom((await rounds.ask(exchange, asked, signal))[CONSENT_KEY], question, facts.name);
     }
-    const { result } = await client.request('elicitation/create', form, { signal, about: exchange.request });
+    const { result } = await client.request('elicitation/create', form, { abort: sourceOf(signal), about: exchange.request });
     return answerFrom(result, question, facts.name);
   };
 

@@ -32,12 +32,12 @@ export function createRounds(
       return new Promise((resolve, reject) => {
         const { abort } = exchange;
         const giveUp = clock.after(returnMs, () => abort.abort(new Error('the client did not come back in time')));
-        abort.signal.addEventListener('abort', giveUp, { once: true });
+        const unfollow = abort.follow(giveUp);
         // The state stays good: a client whose question was answered elsewhere still has to come back for the result.
         const stop = (): void => reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
         const returned = (answers: JsonObject): void => {
           giveUp();
-          abort.signal.removeEventListener('abort', giveUp);
+          unfollow();
           signal.removeEventListener('abort', stop);
           resolve(answers);
         };

@@ -2,6 +2,8 @@
 
 import { isObject, type JsonObject, type JsonValue } from '../core/json.ts';
 import { oneLine } from '../core/errors.ts';
+import type { AbortSource } from '../core/signal.ts';
+import { abortOfRunning } from '../dispatch/under-way.ts';
 import { type ToolExecutor, toolFailure } from '../index.ts';
 import { readAnswer } from './call-result.ts';
 import { clientIsThere, type Exchange, type Exchanges } from './exchange.ts';
@@ -33,9 +35,10 @@ export function serverExecutor({ exchanges, server, ask, around }: ServerCallPar
     progress: ({ callId }, params) => reporters.get(callId)?.(params),
     async execute({ tool, args, context }) {
       const exchange = exchanges.byCall(context.callId);
+      const abort = abortOfRunning(context);
       if (exchange === undefined) throw toolFailure('Nobody waits for this call any more.', { executed: 'no' });
       // Somebody may have allowed it while its client was away: it runs for a client that is there.
-      if (exchange.request === null) await clientIsThere(exchange, context.signal);
+      if (exchange.request === null) await clientIsThere(exchange, abort);
       // The stack changes only the numbers and the text; it is told only what it can read.
       reporters.set(exchange.callId, ({ progress, total, message }) =>
         context.report({
@@ -45,18 +48,18 @@ export function serverExecutor({ exchanges, server, ask, around }: ServerCallPar
         }),
       );
       try {
-        return await rounds(exchange, tool.name, args as JsonObject, context.signal);
+        return await rounds(exchange, tool.name, args as JsonObject, abort);
       } finally {
         reporters.delete(exchange.callId);
       }
     },
   };
 
-  async function rounds(exchange: Exchange, name: string, args: JsonObject, signal: AbortSignal): Promise<unknown> {
+  async function rounds(exchange: Exchange, name: string, args: JsonObject, abort: AbortSource): Promise<unknown> {
     let round: JsonObject | null = null;
     for (let count = 0; count < MAX_ROUNDS; count += 1) {
       const message = await around(exchange, name, (meta) => {
-        return server.request('tools/call', paramsFor(exchange.params, name, args, round, meta), { signal });
+        return server.request('tools/call', paramsFor(exchange.params, name, args, round, meta), { abort });
       }).catch(lost);
       const raw = resultIn(message, exchange);
       if (raw.resultType === 'task' || isObject(raw.task)) throw toolFailure(NO_TASKS, { executed: 'unknown' });
@@ -64,7 +67,7 @@ export function serverExecutor({ exchanges, server, ask, around }: ServerCallPar
         exchange.answer = readAnswer(raw, count > 0);
         return exchange.answer.output;
       }
-      const inputResponses = await ask(exchange, objectAt(raw, 'inputRequests'), signal);
+      const inputResponses = await ask(exchange, objectAt(raw, 'inputRequests'), abort.read());
       round = { inputResponses, ...(raw.requestState === undefined ? {} : { requestState: raw.requestState }) };
     }
     throw toolFailure(`The server of ${oneLine(name)} asked for more and more input, and was given up.`, { executed: 'unknown' });
