@@ -70,11 +70,12 @@ export function checkedRules(owner: string, rules: unknown): readonly ConsentRul
 }
 
 /** Not the first rule that matches: any deny counts before any ask, and any ask before any allow. */
-export function ruleVerdict(rules: readonly ConsentRule[], call: ToolCall): Verdict | null {
-  const matching = rules.filter(({ tool }) => matchesTool([tool], call.toolName));
+export function ruleVerdict(rules: readonly ConsentRule[], { toolName, toolArgs }: ToolCall): Verdict | null {
   for (const decision of ['denied', 'ask', 'auto'] as const) {
-    const rule = matching.find((candidate) => RULE_VERDICTS[candidate.decision] === decision && applies(candidate, call.toolArgs));
-    if (rule !== undefined) return { decision, by: 'rule' };
+    for (const rule of rules) {
+      if (RULE_VERDICTS[rule.decision] === decision && matchesTool([rule.tool], toolName) && applies(rule, toolArgs))
+        return { decision, by: 'rule' };
+    }
   }
   return null;
 }

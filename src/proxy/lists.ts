@@ -82,5 +82,4 @@ export function createLists(catalog: Catalog, server: Outgoing): Lists {
 
 const toolsIn = ({ tools }: JsonObject): readonly JsonValue[] => (Array.isArray(tools) ? (tools as readonly JsonValue[]) : []);
 
-const aborted = (abort: AbortSource): Promise<never> =>
-  new Promise((_, reject) => void abort.follow(() => reject(new Error('aborted'))));
+const aborted = (abort: AbortSource): Promise<never> => new Promise((_, reject) => void abort.follow(() => reject(new Error('aborted'))));
