@@ -9,7 +9,7 @@ import type { AddCommand } from './run-cli.ts';
 import type { SchemaName } from './schemas.ts';
 
 /** By name, so that help does not load them all. */
-const NAMES: readonly SchemaName[] = ['receipt', 'event', 'span', 'handoff', 'scenario', 'config'];
+const NAMES: readonly SchemaName[] = ['receipt', 'event', 'span', 'handoff', 'approval', 'scenario', 'config'];
 
 interface Options {
   readonly list?: true;

@@ -4,6 +4,7 @@ export { narrowPolicy, policyOf } from './ambient-policy.ts';
 export { answerApproval } from './approvals/answer-approval.ts';
 export type { Approval, ApprovalReply, ApprovalState } from './approvals/approval.ts';
 export { approvalState } from './approvals/approval-rules.ts';
+export { APPROVAL_SCHEMA } from './approvals/approval-schema.ts';
 export type { ApprovalFilter, ApprovalStore } from './approvals/approval-store.ts';
 export type { ApprovalProblem, FileApprovals, FileApprovalsOptions } from './approvals/file-approvals.ts';
 export { fileApprovals } from './approvals/file-approvals.ts';
