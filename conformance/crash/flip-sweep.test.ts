@@ -3,8 +3,6 @@ import { describe, expect, it } from 'vitest';
 import type { verifyReceipts } from '../../src/receipts/index.ts';
 import { flipSweep } from './flip-sweep.ts';
 
-const ALL = { nth: 1, of: 1 };
-
 /** Believes every line that can be parsed. */
 const naiveVerify: typeof verifyReceipts = async (file) => {
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
@@ -23,22 +21,16 @@ function isJson(text: string): boolean {
 }
 
 describe('flipSweep', () => {
-  it('misses no changed byte of a receipt, and names the line of each', async () => {
-    const { bytes, ofBytes, missed } = await flipSweep(1, ALL, () => {});
-
-    expect([missed, bytes]).toEqual([0, ofBytes]);
-    expect(bytes).toBeGreaterThan(1500);
-  });
-
-  it('changes every byte once, however many share them', async () => {
+  it('misses no changed byte of a receipt, names the line of each, and changes each once, however many share them', async () => {
     const shares = await Promise.all([1, 2, 3].map((nth) => flipSweep(1, { nth, of: 3 }, () => {})));
 
     expect(shares.map(({ missed }) => missed)).toEqual([0, 0, 0]);
     expect(shares.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(shares[0]?.ofBytes);
+    expect(shares[0]?.ofBytes).toBeGreaterThan(1500);
   });
 
   it('sees that somebody who only reads the lines misses changes', async () => {
-    const { bytes, missed } = await flipSweep(1, ALL, () => {}, naiveVerify);
+    const { bytes, missed } = await flipSweep(1, { nth: 1, of: 1 }, () => {}, naiveVerify);
 
     expect(missed).toBeGreaterThan(bytes / 2);
   });
