@@ -16,30 +16,34 @@ export interface KeyRules {
   readonly mode: 'cache' | 'effect';
   readonly key: NameCall | undefined;
   readonly scope: 'session' | 'global' | NameCall;
+  readonly source: string | undefined;
 }
 
 /**
  * An answer of a read belongs to a tool as it was defined then. An effect has happened whatever its tool is called or
- * says about itself since, so neither is part of its key. Throws where there is no key.
+ * says about itself since, so neither is part of its key. Where the tools come from is part of either, if it was said: one
+ * that was said later opens a key anew. Throws where there is no key.
  */
 export function claimKeyOf(call: ToolCall, rules: KeyRules): ClaimKey | Promise<ClaimKey> {
   const { key, scope } = rules;
   if (typeof scope === 'function' || key !== undefined) return namedKeyOf(call, rules);
-  return claimKey(call, rules.mode, scope === 'session' ? [scope, call.turn.sessionId] : [scope], argsOf(call));
+  return claimKey(call, rules, scope === 'session' ? [scope, call.turn.sessionId] : [scope], argsOf(call));
 }
 
 const argsOf = (call: ToolCall): readonly string[] => ['args', call.toolName, canonicalJson(call.toolArgs)];
 
-async function namedKeyOf(call: ToolCall, { mode, key, scope }: KeyRules): Promise<ClaimKey> {
+async function namedKeyOf(call: ToolCall, rules: KeyRules): Promise<ClaimKey> {
+  const { key, scope } = rules;
   const whose =
     typeof scope === 'function' ? ['own', named(await scope(call))] : scope === 'session' ? ['session', call.turn.sessionId] : [scope];
   const what = key === undefined ? argsOf(call) : ['key', named(await key(call))];
-  return claimKey(call, mode, whose, what);
+  return claimKey(call, rules, whose, what);
 }
 
-function claimKey(call: ToolCall, mode: KeyRules['mode'], whose: readonly string[], what: readonly string[]): ClaimKey {
+function claimKey(call: ToolCall, { mode, source }: KeyRules, whose: readonly string[], what: readonly string[]): ClaimKey {
   const { toolName } = call;
-  const parts = mode === 'effect' ? [mode, whose, what] : [mode, whose, what, toolName, definitionOf(call)];
+  const from = source === undefined ? whose : [...whose, 'source', source];
+  const parts = mode === 'effect' ? [mode, from, what] : [mode, from, what, toolName, definitionOf(call)];
   return { key: digest(parts), fingerprint: mode === 'effect' ? digest([toolName, canonicalJson(call.toolArgs)]) : '' };
 }
 

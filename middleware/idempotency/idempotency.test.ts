@@ -6,7 +6,9 @@ import {
   type ClaimStore,
   composeToolCallers,
   defineLayer,
+  defineTool,
   fail,
+  governTools,
   memoryClaims,
   type Next,
   ok,
@@ -340,6 +342,32 @@ describe('idempotency', () => {
     expect(runs()).toBe(0);
   });
 
+  it.each(['cache', 'effect'] as const)('source keeps apart what dispatchers share a store for in mode %s', async (mode) => {
+    const store = memoryClaims();
+    const ran: string[] = [];
+    const payBy = (name: string, source?: string) => {
+      const tool = defineTool({ name: 'pay', description: 'Pays.', inputSchema: { type: 'object' }, execute: () => void ran.push(name) });
+      const layer = idempotency({ mode, store, ...(source === undefined ? {} : { source }) });
+      return governTools({ tools: [tool], layers: [layer] }).call(
+        { name: 'pay', arguments: { order: 1 } },
+        { turn: { sessionId: 'one session' } },
+      );
+    };
+    for (const source of ['test', 'live', 'live']) await payBy(source, source);
+    for (const name of ['unnamed', 'unnamed too']) await payBy(name);
+
+    expect(ran).toEqual(['test', 'live', 'unnamed']);
+  });
+
+  it('source is no part of a key where there is none, so that effects on disk are found again', async () => {
+    const keys: string[] = [];
+    const files = memoryClaims();
+    const store: ClaimStore = { ...files, claim: (key, request) => (keys.push(key), files.claim(key, request)) };
+    await start(effect({ store })).call({ toolArgs: { a: 1 } });
+
+    expect(keys).toEqual(['sha256:437494341e6205b13652f23d185d5b131c9f4c4468972e6df447dbb76a8c6a05']);
+  });
+
   it('mode effect says "unknown" once leaseMs have gone by without a word from the owner', async () => {
     const clock = testClock();
     const stack = composeToolCallers([idempotency(effect({ leaseMs: 90, store: memoryClaims({ clock }) }))], { clock });
@@ -435,6 +463,7 @@ describe('idempotency', () => {
     [{ store: { claim: () => null } }],
     [{ mode: 'both' }],
     [{ scope: 5 }],
+    [{ source: '' }],
     [{ ttlMs: -1 }],
     [{ lease: 1 }],
   ])('refuses %j', (options) => {

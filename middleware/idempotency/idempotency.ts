@@ -30,6 +30,8 @@ export interface IdempotencyOptions {
   readonly mode?: 'cache' | 'effect';
   /** Whose keys are the same: of one session, of everybody, or of whom the function names. @default 'session' */
   readonly scope?: 'session' | 'global' | NameCall;
+  /** Where the tools come from, such as the name of an MCP server: keys of one source are never those of another. @default not told apart */
+  readonly source?: string;
   /** How long a process that claimed a key counts as alive without a word from it. @default 30000 */
   readonly leaseMs?: number;
 }
@@ -41,7 +43,7 @@ export interface IdempotencyOptions {
  */
 export function idempotency(options: IdempotencyOptions = {}): ToolLayer {
   checkOptions('idempotency', options, EXPECTED);
-  const { key, mode = 'cache', scope = 'session', store, leaseMs = 30_000, ttlMs = 600_000, maxEntries = 256 } = options;
+  const { key, mode = 'cache', scope = 'session', source, store, leaseMs = 30_000, ttlMs = 600_000, maxEntries = 256 } = options;
   const order = mode === 'effect' ? EFFECT_ORDER : ORDER;
   if (store === null) return defineLayer({ name: 'idempotency', order, caller: (call, next) => next(call) });
   let claims = store;
@@ -50,7 +52,7 @@ export function idempotency(options: IdempotencyOptions = {}): ToolLayer {
     claims ??= memoryClaims({ maxEntries, ttlMs, clock: clockOf(call) });
     return { store: claims, mode, leaseMs, ttlMs };
   });
-  const rules = { mode, key, scope };
+  const rules = { mode, key, scope, source };
   const keyless = (call: ToolCall, cause: unknown): Stepped => (mode === 'cache' ? runAlone(call, 'bypassed') : withoutKey(call, cause));
   return defineLayer({
     name: 'idempotency',
@@ -86,6 +88,7 @@ const EXPECTED = {
   maxEntries: expected.integer(1),
   mode: expected.oneOf('cache', 'effect'),
   scope: { text: `${SCOPES.text} or a function`, test: (value: unknown) => SCOPES.test(value) || expected.function.test(value) },
+  source: expected.string,
   leaseMs: expected.integer(1),
 };
 

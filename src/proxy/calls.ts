@@ -9,7 +9,10 @@ import type { Catalog } from './catalog.ts';
 import type { ClientFacts } from './client-facts.ts';
 import type { ConnectionParts } from './connection.ts';
 import { clientIsThere, type Exchange, type Exchanges } from './exchange.ts';
+import { HEADER_MISMATCH } from './http/classify.ts';
+import { misfitOfParams } from './http/param-headers.ts';
 import type { KeptApprovals } from './kept-approvals.ts';
+import type { Frame } from './link.ts';
 import type { Lists } from './lists.ts';
 import type { Rounds } from './rounds.ts';
 import { endOfAnswer } from './spans.ts';
@@ -42,12 +45,15 @@ export interface CallParts {
 const NO_TASKS = 'allium does not govern tasks: call the tool without "task"';
 
 /** Takes a request for a call. Whatever happens, it is answered once, unless the client took it back. */
-export async function serveCall(message: WireMessage, parts: CallParts): Promise<void> {
+export async function serveCall(frame: Frame, parts: CallParts): Promise<void> {
   const { rounds, toClient, exchanges } = parts;
+  const { message } = frame;
   const id = message.id as RequestId; // It is a request.
   const params = paramsOf(message);
   if (typeof params.name !== 'string') return toClient(errorMessage(id, CODES.invalidParams, 'a call needs the name of a tool'));
   if (params.task !== undefined) return toClient(errorMessage(id, CODES.invalidParams, NO_TASKS));
+  const misfit = misfitFor(frame, params.name, parts);
+  if (misfit !== null) return toClient({ ...misfit, id });
   const resumed = rounds.resumed(message);
   if (resumed !== null && 'problem' in resumed)
     return toClient(errorMessage(id, CODES.invalidParams, `the call was not taken up: ${resumed.problem}`));
@@ -55,7 +61,7 @@ export async function serveCall(message: WireMessage, parts: CallParts): Promise
   const exchange = exchangeFrom(message, params, parts);
   exchanges.open(exchange);
   try {
-    const answer = await spanned(exchange, params.name, parts);
+    const answer = await spanned(exchange, params.name, frame, parts);
     if (exchange.isDropped) return;
     if (exchange.request === null) await clientIsThere(exchange, exchange.abort);
     // The client may have come back under another id.
@@ -93,20 +99,32 @@ function ownParams(params: JsonObject): JsonObject {
   return own;
 }
 
-function spanned(exchange: Exchange, name: string, parts: CallParts): Promise<WireMessage> {
+function spanned(exchange: Exchange, name: string, frame: Frame, parts: CallParts): Promise<WireMessage> {
   const { connection, transport } = parts;
   const { meta, request } = exchange;
   const facts = { toolName: name, request, meta, transport, protocol: parts.facts.protocol, sessionId: connection.turn.sessionId };
-  return connection.spans.server(facts, () => govern(exchange, name, parts), endOfAnswer);
+  return connection.spans.server(facts, () => listed(exchange, name, frame, parts), endOfAnswer);
+}
+
+/** Reads the list first where the tool is not known. */
+function listed(exchange: Exchange, name: string, frame: Frame, parts: CallParts): Promise<WireMessage> {
+  const listing = parts.lists.ensure(exchange.meta, exchange.abort);
+  // What is known already is not waited for: an await costs as much as a layer.
+  if (listing === null) return govern(exchange, name, parts);
+  return listing.then(() => misfitFor(frame, name, parts) ?? govern(exchange, name, parts));
+}
+
+/** What a client of HTTP is told, under any id, whose headers and body do not say the same of a call. */
+function misfitFor({ message, paramHeaders }: Frame, name: string, { catalog }: CallParts): WireMessage | null {
+  if (paramHeaders === undefined) return null;
+  const misfit = misfitOfParams(message, paramHeaders, catalog.get(name)?.inputSchema ?? {});
+  return misfit === null ? null : errorMessage(0, HEADER_MISMATCH, `header mismatch: ${misfit}`);
 }
 
 /** The answer, under any id. */
 async function govern(exchange: Exchange, name: string, parts: CallParts): Promise<WireMessage> {
-  const { governed, kept, connection, lists } = parts;
-  const { params, isModern, abort } = exchange;
-  // What is known already is not waited for: an await costs as much as a layer.
-  const listing = lists.ensure(exchange.meta, abort);
-  if (listing !== null) await listing;
+  const { governed, kept, connection } = parts;
+  const { params, isModern } = exchange;
   const args = params.arguments === undefined ? {} : params.arguments;
   const found = isObject(args) ? kept.find(name, args) : null;
   const before = found instanceof Promise ? await found : found;

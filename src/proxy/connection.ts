@@ -105,9 +105,10 @@ function hooksOf({ calls, asks, requests, lists, catalog, exchanges, executor, c
     for (const exchange of exchanges.all) exchange.abort.abort(new Error(why));
   };
   return {
-    fromClient({ message }) {
+    fromClient(frame) {
+      const { message } = frame;
       if (kindOf(message) === 'response') return asks.settle(message);
-      if (message.method === 'tools/call') return isRequestId(message.id) ? working(serveCall(message, calls)) : true;
+      if (message.method === 'tools/call') return isRequestId(message.id) ? working(serveCall(frame, calls)) : true;
       if (message.method === 'notifications/cancelled') return isCancelled(message, exchanges, lists);
       calls.facts.note(message);
       if (message.method === 'tools/list' && isRequestId(message.id)) return working(lists.serve(message, calls.toClient));

@@ -8,6 +8,8 @@ export interface Frame {
   readonly bytes?: Uint8Array;
   /** The request whose stream it came in on, where the transport has a stream for each. */
   readonly about?: RequestId;
+  /** Arguments of a call that its client repeated in headers, by lower-case name. Absent where the transport has no headers, or the revision no such ones. */
+  readonly paramHeaders?: ReadonlyMap<string, string>;
 }
 
 export interface LinkHandlers {

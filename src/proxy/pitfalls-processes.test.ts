@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -10,6 +10,14 @@ import { proxyWords, spawnPlace, startSpawned } from './spawned.fixture.ts';
 
 const RECEIPTS = 'version: 1\nsession: { id: shared }\nstate: { dir: ./state }\nlayers:\n  - auditLog: local\n';
 const EVERYTHING = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
+
+/** The calls on record in each chain, as far as it is written. */
+const receiptsIn = (folder: string): readonly (readonly string[])[] =>
+  readdirSync(folder)
+    .filter((file) => file.endsWith('.jsonl'))
+    .map((file) =>
+      [...readFileSync(join(folder, file), 'utf8').matchAll(/"record":"receipt".*?"tool_call_id":"([^"]+)"/g)].map(([, id = '']) => id),
+    );
 
 /** Who has ended, and was asked by nobody how, is not alive. */
 const isAlive = (pid: number): boolean => {
@@ -40,16 +48,29 @@ describe('pitfalls of processes', () => {
     expect(outcome).toMatchObject({ kind: 'result', isError: true, text: expect.stringContaining('dry run') as string });
   });
 
-  it('10 · two proxies of one session write receipts that can be verified', async () => {
+  it('10 · two proxies of one session that write at the same time have a chain each, and lose nothing', async () => {
     const folder = spawnPlace(RECEIPTS);
+    const receipts = join(folder, 'state', 'receipts');
     const both = await Promise.all([startSpawned(folder), startSpawned(folder)]);
 
-    await Promise.all(both.flatMap((proxy) => Array.from({ length: 10 }, (_, index) => proxy.call(index, 'env', { name: 'NONE' }))));
+    // In turns: each has written before the other and writes after it, so both are writers all the time.
+    const grown: (readonly number[])[] = [];
+    for (const [turn, proxy] of [...both, ...both].entries()) {
+      await proxy.call(`turn ${turn}`, 'env', { name: 'NONE' });
+      grown.push(
+        receiptsIn(receipts)
+          .map((chain) => chain.length)
+          .sort(),
+      );
+    }
+    await Promise.all(both.flatMap((proxy) => Array.from({ length: 50 }, (_, index) => proxy.call(index, 'env', { name: 'NONE' }))));
     await Promise.all(both.map((proxy) => proxy.leave()));
 
-    const report = await verifyReceipts(join(folder, 'state', 'receipts'));
-    expect(report).toMatchObject({ ok: true, problems: [] });
-    expect(report.count).toBeGreaterThanOrEqual(20);
+    const chains = receiptsIn(receipts);
+    expect(grown).toEqual([[1], [1, 1], [1, 2], [2, 2]]);
+    expect(chains.map((chain) => chain.length)).toEqual([52, 52]);
+    expect(new Set(chains.flat()).size).toBe(104);
+    expect(await verifyReceipts(receipts)).toMatchObject({ ok: true, problems: [], count: 104 });
   });
 
   it('11 · standard output carries messages alone, and what the server says beside them goes to standard error', async () => {

@@ -108,6 +108,10 @@ export const LAYERS_A_TO_R: Readonly<Record<string, LayerSchema>> = {
         "whose keys are the same: `'session'`, `'global'`, or what a function of the call names (default: `'session'`)",
         either('"session", "global" or a function', oneOf('session', 'global'), FUNCTION),
       ),
+      source: said(
+        'where the tools come from, such as the name of an MCP server; keys of one source are never those of another (default: not told apart)',
+        TEXT,
+      ),
       leaseMs: said('how long a process that claimed a key counts as alive without a word from it (default: 30000)', whole(1)),
     },
   },

@@ -14,10 +14,14 @@ export interface Edit {
  * Parsing and writing again would round large numbers and move members, so the bytes are cut instead. A member that stands twice is
  * read differently by different readers: then the message is written anew, with the one that was read here.
  */
-export function editFrame({ message, bytes }: Frame, edits: readonly Edit[]): Frame {
+export function editFrame({ message, bytes, paramHeaders }: Frame, edits: readonly Edit[]): Frame {
   const edited = edits.reduce((holder, { path, value }) => withMember(holder, path, value), message);
   const spliced = bytes === undefined ? null : splice(bytes, edits);
-  return spliced === null ? { message: edited } : { message: edited, bytes: spliced };
+  return {
+    message: edited,
+    ...(spliced === null ? {} : { bytes: spliced }),
+    ...(paramHeaders === undefined ? {} : { paramHeaders }),
+  };
 }
 
 function withMember(holder: JsonObject, [name = '', ...rest]: readonly string[], value: JsonValue): JsonObject {

@@ -1,15 +1,14 @@
 /** What the two links of the listener have in common, one for each era. */
 
 import type { ServerResponse } from 'node:http';
-import type { Link } from '../link.ts';
-import type { WireMessage } from '../wire.ts';
+import type { Frame, Link } from '../link.ts';
 import type { StreamTimes } from './answer.ts';
 
 /** A link whose other side speaks in HTTP requests. */
 export interface ClientLink {
   readonly link: Link;
   /** A message that was POSTed. Its response is answered sooner or later, whatever the message is. */
-  post(message: WireMessage, response: ServerResponse, prefersEvents: boolean): void;
+  post(frame: Frame, response: ServerResponse, prefersEvents: boolean): void;
   /** Resolves when more messages can be taken. */
   ready(): Promise<void>;
   /** Whether somebody waits for something. */

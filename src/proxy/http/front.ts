@@ -6,6 +6,7 @@ import { type RefusedWith, sendRefusal } from './answer.ts';
 import { classify, isModernVersion } from './classify.ts';
 import { type GuardRules, guardOrigin, guardToken } from './guard-request.ts';
 import type { Links } from './listen-http.ts';
+import { PARAM_PREFIX } from './param-headers.ts';
 import { readBody } from './read-body.ts';
 import type { SessionLink } from './session-link.ts';
 
@@ -41,7 +42,8 @@ export function createFront({ path, guard, maxBodyBytes, links }: FrontOptions):
     if (typeof era === 'object') return { ...era, id };
     const link = era === 'modern' ? links.shared(principal) : legacyLink(request, message, principal);
     if ('status' in link) return { ...link, id };
-    link.post(message, response, prefersEvents(request));
+    const frame = era === 'modern' ? { message, paramHeaders: paramHeadersOf(request) } : { message };
+    link.post(frame, response, prefersEvents(request));
     return null;
   };
 
@@ -108,6 +110,10 @@ export function createFront({ path, guard, maxBodyBytes, links }: FrontOptions):
 const NO_METHOD: RefusedWith = { status: 405, message: 'the method is not allowed', headers: { allow: 'GET, POST, DELETE' } };
 
 const headerOf = (request: IncomingMessage, name: string): string | undefined => request.headersDistinct[name]?.[0]?.trim();
+
+/** None of them stands there twice: that was seen to before. */
+const paramHeadersOf = ({ headersDistinct }: IncomingMessage): ReadonlyMap<string, string> =>
+  new Map(Object.entries(headersDistinct).flatMap(([name, [value = ''] = []]) => (name.startsWith(PARAM_PREFIX) ? [[name, value]] : [])));
 
 function refusedKind(request: IncomingMessage): RefusedWith | null {
   // Also what keeps forms of web pages out: they cannot send JSON without being asked first.

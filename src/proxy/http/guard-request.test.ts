@@ -206,6 +206,7 @@ describe('the guard of the listener', () => {
     expect(await status([good, 'Origin: http://localhost:PORT', 'Origin: http://evil.example'])).toBe(400);
     expect(await status([good, 'Authorization: Bearer another-token-of-theirs'])).toBe(400);
     expect(await status([good, 'Mcp-Session-Id: a', 'Mcp-Session-Id: b'])).toBe(400);
+    expect(await status([good, 'Mcp-Param-Region: eu', 'mcp-param-region: eu'])).toBe(400);
     expect(await status([])).toBe(400);
     expect(await status([good], 'http://evil.example/mcp')).toBe(400);
     expect(await status([good], withPort('http://localhost:PORT/mcp'))).toBe(400);

@@ -2,6 +2,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { PARAM_PREFIX } from './param-headers.ts';
 
 export interface GuardRules {
   /** The port that is listened on. */
@@ -39,9 +40,11 @@ const SINGLE_HEADERS = [
   'mcp-name',
 ];
 
+const isSingle = (name: string): boolean => SINGLE_HEADERS.includes(name) || name.startsWith(PARAM_PREFIX);
+
 /** Checks where a request comes from. `null` says that it may go on. */
 export function guardOrigin(request: IncomingMessage, rules: GuardRules): Refusal | null {
-  const twice = SINGLE_HEADERS.find((name) => (request.headersDistinct[name]?.length ?? 0) > 1);
+  const [twice] = Object.entries(request.headersDistinct).find(([name, values = []]) => values.length > 1 && isSingle(name)) ?? [];
   if (twice !== undefined) return { status: 400, message: `the ${twice} header was sent twice` };
   const { host, origin } = request.headers;
   if (host === undefined || host === '') return { status: 400, message: 'the Host header is missing' };

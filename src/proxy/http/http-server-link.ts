@@ -1,6 +1,6 @@
 /** A link to a server that speaks streamable HTTP, in the revisions with sessions and in those without. */
 
-import type { Link, LinkHandlers } from '../link.ts';
+import type { Frame, Link, LinkHandlers } from '../link.ts';
 import {
   CODES,
   errorMessage,
@@ -17,11 +17,13 @@ import { createCaller, discard, type HttpServerOptions, problemOf } from './call
 import { createFollower, type Follower } from './follow-stream.ts';
 import { createInbox } from './inbox.ts';
 import { errorFor, isEventStream, isJson, readObject } from './read-response.ts';
-import { paramHeaders } from './standard-headers.ts';
+import { paramHeaders } from './param-headers.ts';
 
 interface OpenRequest {
   readonly id: RequestId;
   readonly message: WireMessage;
+  /** What its client repeated in headers, where that is only handed on. */
+  readonly repeated: ReadonlyMap<string, string> | undefined;
   readonly abort: AbortController;
 }
 
@@ -69,14 +71,14 @@ export function httpServerLink(url: string | URL, options: HttpServerOptions = {
     if (request.message.method === 'tools/list') params.learn(message);
     const { protocolVersion } = objectAt(message, 'result');
     if (request.message.method === 'initialize' && typeof protocolVersion === 'string') caller.version = protocolVersion;
-    inbox.push(message, request.id);
+    inbox.push({ message, about: request.id });
   };
   const fail = (request: OpenRequest, problem: string): void => answer(request, errorMessage(request.id, CODES.internal, problem));
 
   const take = (message: WireMessage | null, request: OpenRequest | null): void => {
     if (message === null || kindOf(message) !== 'response') {
       if (message === null || kindOf(message) === null) inbox.complain('something that is no message');
-      else inbox.push(message, request?.id);
+      else inbox.push(request === null ? { message } : { message, about: request.id });
     } else if (request !== null && message.id === request.id) answer(request, message);
     else inbox.complain('an answer on the stream of something else');
   };
@@ -109,10 +111,10 @@ export function httpServerLink(url: string | URL, options: HttpServerOptions = {
   };
 
   const exchange = async (request: OpenRequest): Promise<void> => {
-    const { message, abort } = request;
+    const { message, repeated, abort } = request;
     running.add(abort);
     try {
-      const response = await caller.call({ method: 'POST', message, params: params.of(message), signal: abort.signal });
+      const response = await caller.call({ method: 'POST', message, params: repeated ?? params.of(message), signal: abort.signal });
       if (!response.ok) return await refused(request, response);
       if (message.method === 'initialize') caller.sessionId = response.headers.get('mcp-session-id');
       await read(request, response);
@@ -156,9 +158,9 @@ export function httpServerLink(url: string | URL, options: HttpServerOptions = {
     });
   };
 
-  const request = (message: WireMessage): void => {
+  const request = ({ message, paramHeaders: repeated }: Frame): void => {
     // The kind says that there is one.
-    const made: OpenRequest = { id: message.id as RequestId, message, abort: new AbortController() };
+    const made: OpenRequest = { id: message.id as RequestId, message, repeated, abort: new AbortController() };
     open.set(idKey(made.id), made);
     void before.then(() => (life.signal.aborted || made.abort.signal.aborted ? undefined : exchange(made)));
   };
@@ -166,9 +168,10 @@ export function httpServerLink(url: string | URL, options: HttpServerOptions = {
   return {
     transport: 'tcp',
     start: async (handlers: LinkHandlers) => inbox.start(handlers),
-    send({ message }) {
+    send(frame) {
+      const { message } = frame;
       if (!inbox.isOpen() || cancel(message)) return true;
-      if (kindOf(message) === 'request') request(message);
+      if (kindOf(message) === 'request') request(frame);
       else inOrder(() => tell(message));
       return waiting < MAX_WAITING;
     },

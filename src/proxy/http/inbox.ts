@@ -1,11 +1,9 @@
 /** The receiving half of a link whose messages arrive in many HTTP requests: kept until somebody listens, and told one end. */
 
 import type { Frame, LinkHandlers } from '../link.ts';
-import type { RequestId, WireMessage } from '../wire.ts';
 
 export interface Inbox {
-  /** `about` is the request on whose stream it came. */
-  push(message: WireMessage, about?: RequestId): void;
+  push(frame: Frame): void;
   /** Something came that is no message. */
   complain(problem: string): void;
   start(handlers: LinkHandlers): void;
@@ -28,9 +26,8 @@ export function createInbox(): Inbox {
     for (const go of waiting.splice(0)) go();
   };
   return {
-    push(message, about) {
+    push(frame) {
       if (ended !== null) return;
-      const frame: Frame = about === undefined ? { message } : { message, about };
       if (handlers === null) early.push(frame);
       else handlers.onFrame(frame);
     },

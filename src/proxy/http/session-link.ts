@@ -66,7 +66,7 @@ export function sessionLink(sessionId: string, options: ClientLinkOptions): Sess
     // A client that goes away has not cancelled what it asked for.
     response.once('close', () => open.get(key) === mine && open.delete(key));
     if (!mine.isHandshake) flush(exchange);
-    inbox.push(message);
+    inbox.push({ message });
   };
 
   const answer = (message: WireMessage): boolean => {
@@ -94,7 +94,8 @@ export function sessionLink(sessionId: string, options: ClientLinkOptions): Sess
   const keep = (message: WireMessage): boolean => {
     if (queued.length < MAX_QUEUED) queued.push(message);
     // Whoever asks must not wait for somebody who does not listen.
-    else if (isRequestId(message.id)) inbox.push(errorMessage(message.id, CODES.internal, 'the client does not take messages'));
+    else if (isRequestId(message.id))
+      inbox.push({ message: errorMessage(message.id, CODES.internal, 'the client does not take messages') });
     return true;
   };
 
@@ -121,11 +122,11 @@ export function sessionLink(sessionId: string, options: ClientLinkOptions): Sess
     isBusy,
     end,
     knowsVersion: (version) => LEGACY_VERSIONS.includes(version) || version === negotiated,
-    post(message, response, prefersEvents) {
+    post({ message }, response, prefersEvents) {
       idle.touch();
       if (kindOf(message) === 'request') return request(message, response, prefersEvents);
       sendAccepted(response, headers);
-      inbox.push(message);
+      inbox.push({ message });
     },
     listen(response) {
       idle.touch();

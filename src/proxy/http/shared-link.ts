@@ -60,7 +60,8 @@ export function sharedLink(options: ClientLinkOptions): ClientLink {
   };
   const idle = idleTimer(idleMs, isBusy, () => end('nobody used it for too long'));
 
-  const request = (message: WireMessage, response: ServerResponse, prefersEvents: boolean): void => {
+  const request = (frame: Frame, response: ServerResponse, prefersEvents: boolean): void => {
+    const { message } = frame;
     // The kind says that there is one.
     const id = message.id as RequestId;
     if (open.size >= maxOpenRequests) return sendRefusal(response, { status: 429, message: 'too many requests are open', id });
@@ -75,9 +76,9 @@ export function sharedLink(options: ClientLinkOptions): ClientLink {
     });
     response.once('close', () => {
       // Closing the stream is how a client of these revisions cancels.
-      if (open.delete(own)) inbox.push(cancelled(own));
+      if (open.delete(own)) inbox.push({ message: cancelled(own) });
     });
-    inbox.push(withOwnIds(message, own));
+    inbox.push({ ...frame, message: withOwnIds(message, own) });
   };
 
   const ownerOf = ({ message, about: origin }: Frame, about: RequestId | undefined): RequestId | undefined => {
@@ -94,7 +95,7 @@ export function sharedLink(options: ClientLinkOptions): ClientLink {
     if (!inbox.isOpen()) return true;
     if (kindOf(message) === 'response') return answer(message);
     if (kindOf(message) === 'request') {
-      inbox.push(errorMessage(message.id as RequestId, CODES.noMethod, 'clients of this revision take no requests'));
+      inbox.push({ message: errorMessage(message.id as RequestId, CODES.noMethod, 'clients of this revision take no requests') });
       return true;
     }
     const own = ownerOf(frame, about);
@@ -128,12 +129,13 @@ export function sharedLink(options: ClientLinkOptions): ClientLink {
     ready: () => inbox.ready(),
     isBusy,
     end,
-    post(message, response, prefersEvents) {
+    post(frame, response, prefersEvents) {
+      const { message } = frame;
       idle.touch();
-      if (kindOf(message) === 'request') return request(message, response, prefersEvents);
+      if (kindOf(message) === 'request') return request(frame, response, prefersEvents);
       sendAccepted(response);
       // The id in it is one client's own: here it could be another one's request.
-      if (message.method !== 'notifications/cancelled') inbox.push(message);
+      if (message.method !== 'notifications/cancelled') inbox.push({ message });
     },
   };
 }
