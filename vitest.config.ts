@@ -1,10 +1,45 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /** Where CI wants the counts. */
 const report = process.env.ALLIUM_TEST_REPORT;
+
+/** Take longest, the longest first. Whoever starts one of them last waits for it with one core idle. */
+const LONG = [
+  'conformance/mcp/proxy.test.ts',
+  'conformance/suite.test.ts',
+  'src/cli/call-resume.test.ts',
+  'conformance/fuzz/fuzz-policies.test.ts',
+  'src/cli/config-commands.test.ts',
+  'conformance/orders.test.ts',
+  'src/cli/proxy.test.ts',
+  'src/cli/terminal.test.ts',
+  'src/cli/conformance.test.ts',
+  'conformance/fuzz/fuzz-onion.test.ts',
+  'src/cli/validate.test.ts',
+  'src/cli/serve.test.ts',
+  'conformance/fuzz/fuzz-dispatch.test.ts',
+  'src/cli/receipts.test.ts',
+  'middleware/idempotency/idempotency-crash.test.ts',
+  'src/proxy/pitfalls-processes.test.ts',
+  'src/dispatch/stale-approvals.test.ts',
+  'conformance/fuzz/jail-race.test.ts',
+  'src/tools/schema/formats.test.ts',
+  'src/dispatch/fault-injection.test.ts',
+  'conformance/mcp/peers.test.ts',
+];
+
+/** A clean checkout has no durations to go by: the long files are named here. Vitest takes nothing but a class. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const others = await super.sort(files);
+    const long = LONG.flatMap((path) => others.filter(({ moduleId }) => moduleId === here(path)));
+    return [...long, ...others.filter((file) => !long.includes(file))];
+  }
+}
 
 export default defineConfig({
   resolve: {
@@ -30,6 +65,7 @@ export default defineConfig({
     testTimeout: 60_000,
     // Many tests wait for processes of their own: one at a time would leave most of a machine idle.
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     ...(report === undefined ? {} : { reporters: ['default', 'json'], outputFile: { json: report } }),
   },
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { buildProgram } from '../src/cli/run-cli.ts';
+import { buildProgram, commandsFor } from '../src/cli/run-cli.ts';
 import { headingsOf, tableRows } from './check-docs.ts';
 
 const page = readFileSync(join(import.meta.dirname, 'command-line.md'), 'utf8');
@@ -31,7 +31,7 @@ const commandsIn = (parent: Command, path: string): readonly Documented[] =>
     });
 
 const commands = commandsIn(
-  buildProgram(io, async () => {}),
+  buildProgram(io, async () => {}, await commandsFor([])),
   'allium',
 );
 

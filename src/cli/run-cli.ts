@@ -1,57 +1,43 @@
 /** The command line: one program, a file for each command, and one place that turns what went wrong into a line and a number. */
 
 import { Command, CommanderError } from 'commander';
-import { addApprovals } from './approvals.ts';
-import { addCall } from './call.ts';
-import { addConformance } from './conformance.ts';
-import { addExplain } from './explain.ts';
 import { failureCode, lineOf } from './failure.ts';
-import { addGrants } from './grants.ts';
 import { addHelp } from './help.ts';
-import { addInit } from './init.ts';
 import { type Action, type CliIo } from './io.ts';
-import { addPins } from './pins.ts';
-import { addPolicy } from './policy.ts';
-import { addProxy } from './proxy.ts';
-import { addReceipts } from './receipts.ts';
-import { addSchema } from './schema.ts';
-import { addServe } from './serve.ts';
-import { addValidate } from './validate.ts';
 import { versionOf } from './version.ts';
-import { addWrap } from './wrap.ts';
 
 /** Adds one command. `run` gives its action an exit code and its errors a line. */
 export type AddCommand = (program: Command, io: CliIo, run: (action: Action) => Promise<void>) => void;
 
-const COMMANDS: readonly AddCommand[] = [
-  addInit,
-  addExplain,
-  addCall,
-  addValidate,
-  addProxy,
-  addServe,
-  addWrap,
-  addReceipts,
-  addPolicy,
-  addApprovals,
-  addGrants,
-  addPins,
-  addConformance,
-  addSchema,
-];
+const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
+  init: async () => (await import('./init.ts')).addInit,
+  explain: async () => (await import('./explain.ts')).addExplain,
+  call: async () => (await import('./call.ts')).addCall,
+  validate: async () => (await import('./validate.ts')).addValidate,
+  proxy: async () => (await import('./proxy.ts')).addProxy,
+  serve: async () => (await import('./serve.ts')).addServe,
+  wrap: async () => (await import('./wrap.ts')).addWrap,
+  receipts: async () => (await import('./receipts.ts')).addReceipts,
+  policy: async () => (await import('./policy.ts')).addPolicy,
+  approvals: async () => (await import('./approvals.ts')).addApprovals,
+  grants: async () => (await import('./grants.ts')).addGrants,
+  pins: async () => (await import('./pins.ts')).addPins,
+  conformance: async () => (await import('./conformance.ts')).addConformance,
+  schema: async () => (await import('./schema.ts')).addSchema,
+};
 
 const MORE = `
 Exit codes: 0 fine, 1 a finding, 2 a mistake in the call or a missing file.
 "allium help <command>" shows how a command is used.`;
 
 /** Runs the command line and answers the exit code. Never throws. */
-export async function runCli(args: readonly string[], io: CliIo, commands: readonly AddCommand[] = COMMANDS): Promise<number> {
+export async function runCli(args: readonly string[], io: CliIo, commands?: readonly AddCommand[]): Promise<number> {
   let code = 0;
   const run = async (action: Action): Promise<void> => {
     code = await action();
   };
   try {
-    await buildProgram(io, run, commands).parseAsync([...args], { from: 'user' });
+    await buildProgram(io, run, commands ?? (await commandsFor(args))).parseAsync([...args], { from: 'user' });
     return stoppedBy(io.signal) ?? code;
   } catch (error) {
     // commander has written its own line already. Help is no mistake.
@@ -62,8 +48,15 @@ export async function runCli(args: readonly string[], io: CliIo, commands: reado
   }
 }
 
-/** The whole program. `run` is told what to do when a command is chosen. */
-export function buildProgram(io: CliIo, run: (action: Action) => Promise<void>, commands: readonly AddCommand[] = COMMANDS): Command {
+/** The one that is named first, and all where none is: a command loads much that the others do not need. */
+export async function commandsFor([name = '']: readonly string[]): Promise<readonly AddCommand[]> {
+  const chosen = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  const loads = chosen === undefined ? Object.values(COMMANDS) : [chosen];
+  return Promise.all(loads.map((load) => load()));
+}
+
+/** A program of these commands. `run` is told what to do when one is chosen. */
+export function buildProgram(io: CliIo, run: (action: Action) => Promise<void>, commands: readonly AddCommand[]): Command {
   const program = new Command('allium')
     .description('Govern the tool calls of AI agents.')
     .usage('<command> [options]')
