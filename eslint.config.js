@@ -1,7 +1,7 @@
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', '**/node_modules/**', 'eslint.config.js', 'scripts/**', 'bench/**'] },
+  { ignores: ['**/dist/**', '**/node_modules/**', 'eslint.config.js', '.ci/**', 'bench/**'] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },

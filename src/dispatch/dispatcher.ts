@@ -86,11 +86,11 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     checkRequest(request, options);
     // What has happened is written down also for a caller that has gone.
     const { signal, [OWN_ABORT]: own } = extra.over === undefined ? options : NO_OPTIONS;
-    const { source, unlink } = own === undefined ? abortWith(signal) : { source: own, unlink: () => {} };
+    const linked = own === undefined ? abortWith(signal) : { source: own, unlink: () => {} };
     try {
-      return await runLifecycle(open(request, options, extra, source), run, ends);
+      return await runLifecycle(open(request, options, extra, linked.source), run, ends);
     } finally {
-      unlink();
+      linked.unlink();
     }
   };
 
