@@ -63,6 +63,7 @@ export default defineConfig({
   test: {
     include: ['{src,middleware,conformance,examples,docs}/**/*.test.ts'],
     testTimeout: 60_000,
+    globalSetup: [here('src/artifacts/sandbox/build-worker.fixture.ts')],
     setupFiles: [here('conformance/patient-waits.fixture.ts')],
     // Many tests wait for processes of their own: one at a time would leave most of a machine idle.
     maxWorkers: 2,

@@ -1,13 +1,6 @@
-/** In tests, what stands for `worker-entry.ts`: threads run JavaScript, so the worker is built first, from the sources as they are. */
+/** In tests, what stands for `worker-entry.ts`: threads run JavaScript, so the worker was built first, from the sources as they are. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll } from 'vitest';
-import { builtIn } from '../../stores/built.fixture.ts';
+import { inject } from 'vitest';
 
-const folder = mkdtempSync(join(tmpdir(), 'allium-worker-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-export const workerEntry: URL = pathToFileURL(builtIn(folder, 'src/artifacts/sandbox/worker.ts'));
+export const workerEntry: URL = pathToFileURL(inject('scriptWorker'));
