@@ -289,6 +289,29 @@ describe('nextWithin', () => {
     expect([clock.pending, listeners(call.signal)]).toEqual([0, 0]);
   });
 
+  it('enters nothing for a layer outside that takes the call back within the turn, before anybody follows its signal', async () => {
+    const leaving = defineLayer({
+      name: 'leaving',
+      caller: async (call, next) => {
+        const controller = new AbortController();
+        const answer = next(withCall(call, { signal: controller.signal }));
+        controller.abort();
+        return answer;
+      },
+    });
+    const pausing = defineLayer({
+      name: 'pausing',
+      caller: async (call, next) => {
+        await null;
+        return next(call);
+      },
+    });
+    const executor = echoExecutor();
+    const result = await composeToolCallers([leaving, limited(100), pausing])(makeCall(), executor);
+
+    expect([result.status, result.executed, executor.calls.length]).toEqual(['cancelled', 'no', 0]);
+  });
+
   it('costs no timer per call: a thousand at once share one', async () => {
     const clock = testClock();
     const caller = composeToolCallers([limited(100)], { clock });

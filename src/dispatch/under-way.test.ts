@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { permissions } from '../../middleware/index.ts';
+import { testClock } from '../../conformance/index.ts';
+import { permissions, timeout } from '../../middleware/index.ts';
 import type { ToolLayer } from '../core/layer.ts';
 import { defineTool } from '../tools/define-tool.ts';
 import type { ToolContext } from '../tools/tool.ts';
@@ -56,6 +57,52 @@ describe('a tool under way', () => {
     expect(yes.result).toEqual({ refusal: null });
     expect(no.result).toEqual({ refusal: expect.stringContaining('not approved') as string });
     expect(nobody.result).toEqual({ refusal: expect.stringContaining('needs an approval') as string });
+  });
+
+  it('is not stopped by its own timeoutMs for the time that people take', async () => {
+    const clock = testClock();
+    const slow = async () => {
+      await clock.advance(60_000);
+      return { decision: 'allow_once', decidedBy: 'me' } as const;
+    };
+    const tool = { ...asking(REQUEST), timeoutMs: 1_000 };
+    const governed = governTools({ tools: [tool], layers: [rule('require_approval')], prompts: [slow], clock });
+
+    expect(await governed.call({ name: 'look', arguments: {} })).toMatchObject({ status: 'ok', result: { refusal: null } });
+  });
+
+  it('makes a signal only for a tool that reads it, the same one every time', async () => {
+    const { AbortController: real } = globalThis;
+    let made = 0;
+    globalThis.AbortController = class extends real {
+      constructor() {
+        super();
+        made += 1;
+      }
+    };
+    try {
+      const seen: unknown[] = [];
+      const reading = (reads: boolean) =>
+        governTools({
+          tools: [
+            {
+              ...asking(REQUEST),
+              timeoutMs: 1_000,
+              execute: (_args, context) => void (reads && seen.push(context.signal, { ...context }.signal)),
+            },
+          ],
+          layers: [timeout({ maxMs: 5_000 })],
+        });
+      const [unread, read] = [reading(false), reading(true)];
+      made = 0;
+      await unread.call({ name: 'look', arguments: {} });
+      expect(made).toBe(0);
+
+      await read.call({ name: 'look', arguments: {} });
+      expect([made, seen[0] === seen[1], seen[0] instanceof AbortSignal]).toEqual([1, true, true]);
+    } finally {
+      globalThis.AbortController = real;
+    }
   });
 
   it('cannot ask for what is no request', async () => {
