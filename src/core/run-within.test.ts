@@ -302,7 +302,7 @@ describe('nextWithin', () => {
     const pausing = defineLayer({
       name: 'pausing',
       caller: async (call, next) => {
-        await null;
+        await Promise.resolve();
         return next(call);
       },
     });

@@ -88,7 +88,9 @@ describe('a tool under way', () => {
             {
               ...asking(REQUEST),
               timeoutMs: 1_000,
-              execute: (_args, context) => void (reads && seen.push(context.signal, { ...context }.signal)),
+              execute: (_args, context) => {
+                if (reads) seen.push(context.signal, { ...context }.signal);
+              },
             },
           ],
           layers: [timeout({ maxMs: 5_000 })],
