@@ -147,21 +147,26 @@ export interface CallChanges {
   readonly report?: (progress: ToolProgress) => void;
 }
 
-/** The same call with other arguments, another tool, signal or report. Identity, turn and schema stay. */
+/**
+ * The same call with other arguments, another tool, signal or report. Identity and turn stay. A call that is given another tool's name
+ * carries what that tool says about itself, where a dispatcher knows it: rules that go by annotations must judge the tool that is entered.
+ */
 export function withCall(call: ToolCall, changes: CallChanges): ToolCall {
   const base = ownCall(call);
   // Read once: a getter could show one value to the check and another to the tool.
   const { toolName, toolArgs, signal, report } = changes;
   checkChanges(toolName, signal, report);
   const { state, frame, terms, lazy } = base[SLOT];
+  const isRenamed = toolName !== undefined && toolName !== base.toolName;
+  const described = (isRenamed ? state.services?.toolOf(base, toolName)?.described : undefined) ?? base;
   const fields = {
     toolName: toolName ?? base.toolName,
     toolArgs: toolArgs === undefined ? base.toolArgs : snapshotObject(toolArgs),
     callId: base.callId,
-    declaredExecutor: base.declaredExecutor,
-    schema: base.schema,
-    description: base.description,
-    annotations: base.annotations,
+    declaredExecutor: described.declaredExecutor,
+    schema: described.schema,
+    description: described.description,
+    annotations: described.annotations,
     turn: base.turn,
     report: report ?? base.report,
     metadata: base.metadata,

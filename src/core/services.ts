@@ -1,7 +1,8 @@
 /** What whoever dispatches a call does for those who decide about it. A bare stack has none of it. */
 
 import type { ApprovalDecision } from './approval.ts';
-import { stateOf, type ToolCall } from './call.ts';
+import { type CallFields, stateOf, type ToolCall } from './call.ts';
+import type { ToolSpec } from './layer.ts';
 
 /** A standing approval that was found for a call. */
 export interface StandingDecision {
@@ -19,9 +20,22 @@ export interface StandingApprovals {
   keep(call: ToolCall, definition: string, answer: { readonly decision: ApprovalDecision; readonly by: string }): Promise<void>;
 }
 
+/** The tool behind a name, as one call sees it. */
+export interface CallTool {
+  /** The tool as it was defined, before any layer. */
+  readonly definition: ToolSpec;
+  /** What a call of this tool says about it. */
+  readonly described: Pick<CallFields, 'annotations' | 'description' | 'schema' | 'declaredExecutor'>;
+  /** Stands for the whole definition, with what a call does not carry. Throws `ERR_NOT_JSON` where it has no canonical form. */
+  readonly hash: () => string;
+}
+
 export interface CallServices {
-  /** Stands for a tool's whole definition, with what a call does not carry; `null` for a tool that is not there. */
-  readonly definitionHashOf: (toolName: string) => string | null;
+  /**
+   * The tool of this name, or `null` where there is none. A call gets the same answer for as long as it is under way, also when the host
+   * replaces its tools meanwhile: what is judged, shown to a person and entered is one tool.
+   */
+  readonly toolOf: (call: ToolCall, toolName: string) => CallTool | null;
   /**
    * A call with arguments that a person wrote in the model's place, without what is hidden. Where they are final they have to fit the
    * tool's own schema, because nobody looks at them again. Otherwise a sentence about what is wrong with them.

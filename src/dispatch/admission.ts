@@ -1,10 +1,11 @@
 /** The dispatcher's own layers: who may come in, how many, and with which arguments the tool is entered. */
 
 import type { EntryPatch } from '../core/audit.ts';
-import { createCall, isSignalAborted, SLOT, stateOf, type ToolCall, type Turn } from '../core/call.ts';
+import { isSignalAborted, stateOf, type ToolCall, type Turn } from '../core/call.ts';
 import { closest } from '../core/closest.ts';
 import { oneLine, type ErrorCode } from '../core/errors.ts';
 import { cancelled, silentLayers } from '../core/frame.ts';
+import { breached } from '../core/gates.ts';
 import { defineLayer, type Next, type TooLate, type ToolCaller, type ToolLayer } from '../core/layer.ts';
 import { annotate, raise, refuse, type ToolResult } from '../core/result.ts';
 import { gateCall, termsOf } from '../core/terms.ts';
@@ -13,6 +14,7 @@ import { capabilityGate } from '../policy/permissions/preflight.ts';
 import { isFixedProposal } from '../tools/fixed-proposal.ts';
 import { describeProblems, validateJson } from '../tools/schema/validator.ts';
 import type { Tool } from '../tools/tool.ts';
+import type { ObjectToChange } from './definition-change.ts';
 import { type CallCounter, type DispatchLimits, type Gate, OPEN_GATE, type Seat, takeSeat } from './limits.ts';
 import { comeBack, isBackground, recordOf } from './record.ts';
 
@@ -136,15 +138,22 @@ export function limitLayer({ limits, perRun, perSession, gate, onStart }: LimitO
 }
 
 /** The last look before the executor: layers may have changed the tool and its arguments. */
-export function entryLayer(resolve: (name: string, turn: Turn) => Tool | null, namesIn: AdmissionOptions['namesIn']): ToolLayer {
+export function entryLayer(
+  toolOf: (call: ToolCall, name: string) => Tool | null,
+  objectTo: ObjectToChange,
+  namesIn: AdmissionOptions['namesIn'],
+): ToolLayer {
   const caller: ToolCaller = (call, next) => {
-    const tool = resolve(call.toolName, call.turn);
-    if (tool === null) return unknownTool(call, namesIn(call.turn));
+    const tool = toolOf(call, call.toolName);
+    const objection = tool === null ? null : objectTo(call, tool);
+    if (tool === null || objection?.status === 'tool_not_found') return unknownTool(call, namesIn(call.turn));
+    // Told before the permission check asks a person about a tool that is not there any more.
+    if (objection !== null) return breached(call, objection);
     const record = recordOf(call);
     const untouched = call.toolArgs === record.admitted && tool === record.tool && tool.inputSchema === tool.ownSchema;
     const problems = untouched ? [] : validateJson(tool.ownSchema, call.toolArgs);
     if (problems.length > 0) return invalidArgs(call, describeProblems(problems));
-    const enter = () => next(preflighted(tool, asCallOf(tool, call, record.tool)));
+    const enter = () => next(preflighted(tool, call));
     // Whoever asked on the way may have forgotten that the call gave up its place.
     return record.isAside ? comeBack(call).then(enter) : enter();
   };
@@ -163,11 +172,3 @@ const isFree = (call: ToolCall): boolean => {
   const { guards, gates, policy } = termsOf(call);
   return guards.length + gates.length === 0 && policy === null;
 };
-
-/** Where a layer chose another tool, guards must judge that one by what it says about itself. */
-function asCallOf(tool: Tool, call: ToolCall, asked: Tool | null): ToolCall {
-  if (tool === asked) return call;
-  const { annotations, description, ownSchema: schema, executor: declaredExecutor } = tool;
-  const { state, frame, terms } = call[SLOT];
-  return createCall({ ...call, annotations, description, schema, declaredExecutor }, state, frame, terms);
-}

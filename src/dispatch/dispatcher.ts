@@ -29,6 +29,7 @@ import { createServices } from './services.ts';
 import type { TurnMemory } from './turns.ts';
 import { bindContext } from './under-way.ts';
 import type { ShownTools } from './shown-tools.ts';
+import { type FindTool, objectToChange, type ObjectToChange, toolFor } from './definition-change.ts';
 
 export interface DispatcherParts extends Omit<LifecycleParts, 'maxPreviewBytes' | 'keepOpen'>, Pick<ApprovalParts, 'approvals'> {
   readonly layers: readonly ToolLayer[];
@@ -57,7 +58,12 @@ export interface Dispatcher {
   readonly drain: () => Promise<void>;
 }
 
-type Resolve = (name: string, turn: Turn) => Tool | null;
+/** Which tool a call enters, and whether that is still what the host has. */
+interface Entries {
+  readonly toolOf: (call: ToolCall, name: string) => Tool | null;
+  readonly objectTo: ObjectToChange;
+}
+
 type Run = (call: ToolCall) => Promise<ToolResult>;
 
 type Extra = Partial<Pick<Opening, 'nesting' | 'over' | 'terms' | 'seat' | 'resumption' | 'isBackground'>>;
@@ -68,10 +74,11 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const { clock, createId, turns, shown, limits, layers, standing } = parts;
   const turnOf = turnsOf(createId());
   const calls = callsUnderWay();
-  const resolve: Resolve = (name, turn) => {
+  const resolve: FindTool = (name, turn) => {
     const tool = shown.get(name);
     return tool !== undefined && turns.allows(turn, name) ? tool : null;
   };
+  const entries: Entries = { toolOf: (call, name) => toolFor(call, name, resolve), objectTo: objectToChange(resolve) };
 
   const approvals = createApprovals(parts);
   const open = (request: ToolRequest, options: CallOptions, extra: Extra, abort: AbortSource): ToolCall => {
@@ -94,7 +101,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     }
   };
 
-  const stack = governedStack(parts, resolve);
+  const stack = governedStack(parts, entries);
   const governed = composeToolCallers(stack, { clock, createId });
   const observed = composeToolCallers(stack.map(observedLayer), { clock, createId });
   const startBehind = backgroundStarter({
@@ -106,13 +113,18 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     const background = recordOf(call).tool?.background;
     return background === undefined ? governed(call, bottom) : startBehind(call, background);
   };
-  const contextFor = contextsFor(parts, (call, abort) => (request) => {
+  const contextFor = contextsFor(parts, entries, (call, abort) => (request) => {
     const { terms } = call[SLOT];
     const extra = { nesting: stateOf(call).nesting + 1, terms: terms === null ? null : inherited(terms) };
     return start(request, { signal: abort.read(), turn: call.turn }, runOrStart, extra);
   });
-  const services = createServices({ shown, limits, standing, contextFor: (call) => contextFor(call, abortOf(call), call.report) });
-  const bottom = toolRunner(parts, resolve, contextFor);
+  const services = createServices({
+    toolOf: entries.toolOf,
+    limits,
+    standing,
+    contextFor: (call) => contextFor(call, abortOf(call), call.report),
+  });
+  const bottom = toolRunner(parts, entries, contextFor);
   const opens = { ...parts, services };
   const ends = { ...parts, keepOpen: approvals.keepOpen, maxPreviewBytes: limits.maxPreviewBytes };
   // Of a call that was lost nothing is known that an acting layer could have a word about.
@@ -160,29 +172,34 @@ const DIED =
 /** What tools get beside their arguments: a context that can call others the same way. */
 function contextsFor(
   { sources: { state, stores }, logger }: DispatcherParts,
+  { toolOf, objectTo }: Entries,
   callFrom: (call: ToolCall, abort: AbortSource) => ToolContext['call'],
 ): RunToolOptions['contextFor'] {
   return (call, abort, report) => {
     const { callId, turn } = call;
     const { policy: permissions } = termsOf(call);
     const context = { callId, turn, report, state, stores, permissions, logger, call: callFrom(call, abort) };
-    return bindContext(context, call, abort);
+    const objection = () => {
+      const tool = toolOf(call, call.toolName);
+      return tool === null ? null : objectTo(call, tool);
+    };
+    return bindContext(context, { call, abort, objection });
   };
 }
 
 /** The executor of the stack: whichever tool the layers chose. */
-function toolRunner(parts: DispatcherParts, resolve: Resolve, contextFor: RunToolOptions['contextFor']): Next {
+function toolRunner(parts: DispatcherParts, { toolOf, objectTo }: Entries, contextFor: RunToolOptions['contextFor']): Next {
   const { sources, limits, executorFor } = parts;
-  const options = { sources, maxResultBytes: limits.maxResultBytes, executorFor, contextFor };
+  const options = { sources, maxResultBytes: limits.maxResultBytes, executorFor, contextFor, objectTo };
   return (call) => {
-    const tool = resolve(call.toolName, call.turn);
+    const tool = toolOf(call, call.toolName);
     if (tool === null) throw new AlliumError('ERR_UNKNOWN_TOOL', `there is no tool "${call.toolName}"`, { toolName: call.toolName });
     return runTool(call, tool, options);
   };
 }
 
 /** The host's layers with the dispatcher's own between them. */
-function governedStack(parts: DispatcherParts, resolve: Resolve): readonly ToolLayer[] {
+function governedStack(parts: DispatcherParts, { toolOf, objectTo }: Entries): readonly ToolLayer[] {
   const { layers, limits, hub, shown, turns } = parts;
   const firstActing = layers.findIndex((layer) => layer.observes !== true);
   const leading = firstActing === -1 ? layers.length : firstActing;
@@ -202,6 +219,6 @@ function governedStack(parts: DispatcherParts, resolve: Resolve): readonly ToolL
       },
     }),
     ...layers.slice(leading),
-    entryLayer(resolve, namesIn),
+    entryLayer(toolOf, objectTo, namesIn),
   ];
 }

@@ -94,6 +94,7 @@ export function openCall(request: ToolRequest, opening: Opening, parts: Dispatch
   const { args, stripped } = tool === null ? { args: sent, stripped: 0 } : stripHidden(tool, sent);
   const record: DispatchRecord = {
     tool,
+    others: null,
     problem,
     hiddenStripped: stripped,
     opened: args,

@@ -8,6 +8,8 @@ import type { Seat } from './limits.ts';
 export interface DispatchRecord {
   /** The tool that was asked for, or `null` when this turn has none of that name. */
   readonly tool: Tool | null;
+  /** The tools of other names that layers gave the call, as they were found first; `null` for names that nothing has. */
+  others: Map<string, Tool | null> | null;
   /** What is wrong with the arguments before any schema is asked. */
   readonly problem: string | null;
   readonly hiddenStripped: number;

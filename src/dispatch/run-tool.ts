@@ -8,8 +8,19 @@ import { fail, type Interruption, ok, type ToolResult, withResult } from '../cor
 import { definitionHashOf, fingerprintOf } from '../policy/approvals/fingerprint.ts';
 import { ownDefinition } from '../tools/own-definition.ts';
 import { describeProblems, validateJson } from '../tools/schema/validator.ts';
-import { failureDetails, isToolOutput, type Tool, type ToolContext, type ToolExecutor, type ToolOutput } from '../tools/tool.ts';
+import {
+  failureDetails,
+  type Invocation,
+  isDefinitionChanged,
+  isToolOutput,
+  type Tool,
+  type ToolContext,
+  type ToolExecutor,
+  type ToolOutput,
+} from '../tools/tool.ts';
+import type { Refusal } from '../core/terms.ts';
 import { invalidArgsText } from './admission.ts';
+import type { ObjectToChange } from './definition-change.ts';
 import { type HiddenSources, hiddenValues, maskSecrets, withoutSecrets } from './hidden-arguments.ts';
 import { type DispatchRecord, recordOf } from './record.ts';
 import { withUses } from './under-way.ts';
@@ -23,6 +34,7 @@ export interface RunToolOptions {
   readonly sources: HiddenSources;
   readonly maxResultBytes: number;
   readonly executorFor: (tool: Tool) => ToolExecutor;
+  readonly objectTo: ObjectToChange;
   readonly contextFor: (call: ToolCall, abort: AbortSource, report: (progress: ToolProgress) => void) => ToolContext;
 }
 
@@ -32,21 +44,23 @@ interface Entry {
   secrets: readonly string[];
   /** Why it was not entered. */
   misfit: string | null;
+  changed: Refusal | null;
 }
 
 const NO_SECRETS: readonly string[] = Object.freeze([]);
 
 /** Runs one tool for one call. What it throws itself, `compose` makes an `executor_error`. */
 export async function runTool(call: ToolCall, tool: Tool, options: RunToolOptions): Promise<ToolResult> {
-  const entry: Entry = { secrets: NO_SECRETS, misfit: null };
+  const entry: Entry = { secrets: NO_SECRETS, misfit: null, changed: null };
   const report = (progress: ToolProgress) => reportThrough(call, cleanProgress(progress, entry.secrets));
   const ending = await runCallWithin(call, { timeoutMs: tool.timeoutMs, graceMs: GRACE_MS }, (abort) => {
     const context = options.contextFor(call, abort, report);
     // Most tools are given just what the model sent, which is frozen already.
     if (tool.injected.length === 0 && tool.parse === undefined)
-      return options.executorFor(tool).execute({ tool, args: call.toolArgs, context });
+      return enterTool(call, { tool, args: call.toolArgs, context }, entry, options);
     return enterPrepared(call, tool, context, entry, options);
   });
+  if (entry.changed !== null) return notEntered(call, entry.changed);
   if (entry.misfit !== null) return fail(call, 'schema_violation', null, invalidArgsText(call, entry.misfit), { executed: 'no' });
   return withUses(call, bounded(call, resultOf(call, tool, ending, entry.secrets), options.maxResultBytes));
 }
@@ -58,7 +72,21 @@ async function enterPrepared(call: ToolCall, tool: Tool, context: ToolContext, e
   const args = { ...call.toolArgs, ...hidden.values };
   const parsed = tool.parse === undefined ? { value: args } : await tool.parse(args);
   if (!('value' in parsed)) return void (entry.misfit = describeProblems(parsed.problems));
-  return options.executorFor(tool).execute({ tool, args: Object.freeze(parsed.value), context });
+  return enterTool(call, { tool, args: Object.freeze(parsed.value), context }, entry, options);
+}
+
+/**
+ * The one place where a tool is entered. `tool` is the one that rules judged and people were asked about; in the same step it is compared
+ * with what the host has now, because guards, gates, hidden arguments and a second `next` all take time.
+ */
+function enterTool(call: ToolCall, invocation: Invocation, entry: Entry, { objectTo, executorFor }: RunToolOptions): unknown {
+  entry.changed = objectTo(call, invocation.tool);
+  return entry.changed === null ? executorFor(invocation.tool).execute(invocation) : undefined;
+}
+
+function notEntered(call: ToolCall, { status, message, blockedBy }: Refusal): ToolResult {
+  stateOf(call).blockedBy = blockedBy;
+  return fail(call, status, null, message, { executed: 'no' });
 }
 
 /** Makes a result of what is reported about a tool that ran elsewhere: what it answered, or an error that says how it failed. */
@@ -132,6 +160,7 @@ function fitsOutput(call: ToolCall, tool: Tool | null, result: ToolResult): Tool
 function threw(call: ToolCall, thrown: unknown, secrets: readonly string[]): ToolResult {
   const { category, errorClass, executed = 'unknown', signIn } = failureDetails(thrown);
   const message = maskSecrets(secrets)(describeThrown(thrown));
+  if (isDefinitionChanged(thrown)) return notEntered(call, { status: 'definition_changed', message, blockedBy: 'entry' });
   if (signIn !== undefined) return waitsForSignIn(call, thrown, message, withoutSecrets(signIn, secrets));
   return fail(call, 'executor_error', thrown, message, {
     category: category ?? categoryOf(thrown),

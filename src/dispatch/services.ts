@@ -1,7 +1,8 @@
 /** What the dispatcher does for layers and gates that decide about a call. */
 
 import { type ToolCall, withCall } from '../core/call.ts';
-import type { CallServices } from '../core/services.ts';
+import type { CallServices, CallTool } from '../core/services.ts';
+import { ownDefinition } from '../tools/own-definition.ts';
 import { wholeDefinitionHash } from '../tools/whole-definition-hash.ts';
 import { describeProblems, validateJson } from '../tools/schema/validator.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
@@ -10,25 +11,24 @@ import { stripHidden } from './hidden-arguments.ts';
 import type { ResolvedLimits } from './limits.ts';
 import { comeBack, recordOf } from './record.ts';
 import { readArguments } from './request.ts';
-import type { ShownTools } from './shown-tools.ts';
 
 export interface ServiceParts {
-  readonly shown: ShownTools;
+  /** The tool that a call of this name enters. */
+  readonly toolOf: (call: ToolCall, name: string) => Tool | null;
   readonly limits: ResolvedLimits;
   readonly standing: CallServices['standing'];
   /** The context in which a tool is asked what it is about to do. */
   readonly contextFor: (call: ToolCall) => ToolContext;
 }
 
-export function createServices({ shown, limits, standing, contextFor }: ServiceParts): CallServices {
-  const toolOf = (name: string): Tool | null => shown.get(name) ?? null;
+export function createServices({ toolOf, limits, standing, contextFor }: ServiceParts): CallServices {
   return Object.freeze<CallServices>({
-    definitionHashOf: (toolName) => {
-      const tool = toolOf(toolName);
-      return tool === null ? null : wholeDefinitionHash(tool);
+    toolOf: (call, name) => {
+      const tool = toolOf(call, name);
+      return tool === null ? null : asCallTool(tool);
     },
     admit(call, given, areFinal) {
-      const tool = toolOf(call.toolName);
+      const tool = toolOf(call, call.toolName);
       const { args: sent, problem } = readArguments(given, limits);
       if (problem !== null) return invalidArgsText(call, problem);
       const { args } = tool === null ? { args: sent } : stripHidden(tool, sent);
@@ -36,7 +36,7 @@ export function createServices({ shown, limits, standing, contextFor }: ServiceP
       return problems.length === 0 ? withCall(call, { toolArgs: args }) : invalidArgsText(call, describeProblems(problems));
     },
     async proposalsOf(call) {
-      const propose = toolOf(call.toolName)?.proposedRequests;
+      const propose = toolOf(call, call.toolName)?.proposedRequests;
       return propose === undefined ? [] : propose(call.toolArgs, contextFor(call));
     },
     standing,
@@ -47,4 +47,20 @@ export function createServices({ shown, limits, standing, contextFor }: ServiceP
     },
     comeBack,
   });
+}
+
+/** Tools are frozen, and asked about several times a call. */
+const callTools = new WeakMap<Tool, CallTool>();
+
+function asCallTool(tool: Tool): CallTool {
+  const known = callTools.get(tool);
+  if (known !== undefined) return known;
+  const { annotations, description, ownSchema: schema, executor: declaredExecutor } = tool;
+  const made: CallTool = Object.freeze({
+    definition: ownDefinition(tool),
+    described: Object.freeze({ annotations, description, schema, declaredExecutor }),
+    hash: () => wholeDefinitionHash(tool),
+  });
+  callTools.set(tool, made);
+  return made;
 }

@@ -4,12 +4,15 @@ import { stateOf, type ToolCall } from '../core/call.ts';
 import type { JsonObject } from '../core/json.ts';
 import { annotate, type ToolResult } from '../core/result.ts';
 import { type AbortSource, sourceOf } from '../core/signal.ts';
+import type { Refusal } from '../core/terms.ts';
 import { refusalOfLate } from '../policy/permissions/preflight.ts';
 import type { ToolContext } from '../tools/tool.ts';
 
 interface Running {
   readonly call: ToolCall;
   readonly abort: AbortSource;
+  /** Why the tool may not be entered any more. */
+  readonly objection: () => Refusal | null;
 }
 
 /** By identity: a context that somebody made up stands for no call. */
@@ -20,17 +23,24 @@ const uses = new WeakMap<object, JsonObject[]>();
 const MAX_USES = 100;
 
 /** Completes the context of a call. Its signal is made when a tool reads it. */
-export function bindContext(fields: Omit<ToolContext, 'signal'>, call: ToolCall, abort: AbortSource): ToolContext {
+export function bindContext(fields: Omit<ToolContext, 'signal'>, running: Running): ToolContext {
+  const { abort } = running;
   // The one member that is missing comes with the getter.
   const context = Object.freeze(
     Object.defineProperty(fields, 'signal', { enumerable: true, get: () => abort.read() }) as unknown as ToolContext,
   );
-  calls.set(context, { call, abort });
+  calls.set(context, running);
   return context;
 }
 
 /** What takes back the call that a tool runs for. Does not make a signal that nobody has read. */
 export const abortOfRunning = (context: ToolContext): AbortSource => calls.get(context)?.abort ?? sourceOf(context.signal);
+
+/**
+ * For an executor that waits before it sends a call on: why the call must not be sent, because its tool is not any more what it was when the
+ * call was decided about. To be asked in the same step as the sending.
+ */
+export const changeWhileRunning = (context: ToolContext): Refusal | null => calls.get(context)?.objection() ?? null;
 
 /** Why a running tool may not do this, or `null` where it may. Outside of a dispatcher nobody can be asked, so nothing may be done. */
 export async function refusalWhileRunning(context: ToolContext, proposed: object): Promise<string | null> {

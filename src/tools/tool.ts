@@ -158,6 +158,19 @@ export function toolFailure(message: string, details: FailureDetails = {}): Erro
   return error;
 }
 
+/** Failures that mean: the tool is not what it was, and nothing was sent. Not a category, which the other end of a bridge may claim. */
+const definitionChanges = new WeakSet<object>();
+
+/** For executors: the tool is not any more what it was when the call was decided about, and nothing was sent. */
+export function definitionChanged(message: string): Error {
+  const error = toolFailure(message, { executed: 'no', category: 'definition_changed', errorClass: 'fatal' });
+  definitionChanges.add(error);
+  return error;
+}
+
+export const isDefinitionChanged = (thrown: unknown): boolean =>
+  typeof thrown === 'object' && thrown !== null && definitionChanges.has(thrown);
+
 export const failureDetails = (thrown: unknown): FailureDetails =>
   (typeof thrown === 'object' && thrown !== null ? failures.get(thrown) : undefined) ?? {};
 

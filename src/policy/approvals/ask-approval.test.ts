@@ -28,7 +28,7 @@ function host(found: StandingDecision | null | Error = null) {
   const kept: unknown[] = [];
   const steps: string[] = [];
   const services: CallServices = {
-    definitionHashOf: () => 'sha256:whole',
+    toolOf: () => null,
     admit: (given) => given,
     proposalsOf: async () => [],
     standing: {

@@ -14,8 +14,8 @@ const definitions = new WeakMap<object, { readonly description: string; readonly
  */
 export function definitionHashOf(call: ToolCall): string {
   const { schema, description, annotations } = call;
-  const whole = servicesOf(call)?.definitionHashOf(call.toolName) ?? null;
-  if (whole !== null) return whole;
+  const known = servicesOf(call)?.toolOf(call, call.toolName) ?? null;
+  if (known !== null) return known.hash();
   const before = schema === null ? undefined : definitions.get(schema);
   if (before?.description === description && before.annotations === annotations) return before.hash;
   const hash = hashCanonical({ schema, description, annotations });
