@@ -1,7 +1,8 @@
 /** A tool whose work is a script: run in the pool, with the built-ins that the file was granted. */
 
 import { type AlliumError, isAlliumError, oneLine } from '../core/errors.ts';
-import { isObject, type JsonObject, type JsonValue } from '../core/json.ts';
+import { hashCanonical } from '../core/hash-canonical.ts';
+import { isObject, type JsonObject, type JsonValue, snapshotObject } from '../core/json.ts';
 import { noteUse, refusalWhileRunning } from '../dispatch/under-way.ts';
 import { defineTool } from '../tools/define-tool.ts';
 import { type Tool, type ToolContext, toolFailure, toolOutput } from '../tools/tool.ts';
@@ -36,6 +37,10 @@ export function toolFrom(artifact: ToolArtifact, parts: ScriptToolParts, handler
     script === undefined ? (handler ?? unbound(name)) : (args, context) => runScript(name, script, args, context, parts);
   return defineTool({
     ...{ name, description, inputSchema, annotations, ...(timeoutMs === undefined ? {} : { timeoutMs }) },
+    // The file is the tool: an approval does not cover a script, or rights of it, that were written after it was given.
+    ...(script === undefined
+      ? {}
+      : { metadata: { script: hashCanonical(snapshotObject({ source: script.source, grants: parts.grants })) } }),
     // Arguments were held to the schema, which admits JSON only.
     execute: (args, context) => run(args as JsonObject, context),
   });

@@ -14,7 +14,7 @@ function catalogOf(page: readonly JsonValue[], options: CatalogOptions = {}, lay
   const problems: string[] = [];
   const governed = governTools({ tools: [], layers, executor: { kind: 'mcp_server', execute: async () => null } });
   const catalog = createCatalog(governed, options, (problem) => void problems.push(problem));
-  catalog.take(page, { isFirst: true, isLast: true });
+  catalog.take(page, { isFirst: true, isLast: true, asOf: 0 });
   return { catalog, governed, problems, shown: catalog.shown(page), names: catalog.shown(page).map(({ name }) => name) };
 }
 
@@ -69,8 +69,8 @@ describe('catalog', () => {
   it('shows not a word of a tool in another page that has the name of one', () => {
     const { catalog } = catalogOf([named('a')]);
     const second = [named('a', { description: 'Second.' })];
-    catalog.take([named('a')], { isFirst: true, isLast: false });
-    catalog.take(second, { isFirst: false, isLast: true });
+    catalog.take([named('a')], { isFirst: true, isLast: false, asOf: 0 });
+    catalog.take(second, { isFirst: false, isLast: true, asOf: 0 });
 
     expect(catalog.shown(second)).toEqual([]);
   });
@@ -131,10 +131,10 @@ describe('catalog', () => {
     const { catalog, governed } = catalogOf([named('old')]);
     const names = () => governed.tools.map(({ name }) => name);
 
-    catalog.take([named('one')], { isFirst: true, isLast: false });
+    catalog.take([named('one')], { isFirst: true, isLast: false, asOf: 0 });
     expect(names()).toEqual(['old', 'one']);
     expect(catalog.isCurrent).toBe(false);
-    catalog.take([named('two')], { isFirst: false, isLast: true });
+    catalog.take([named('two')], { isFirst: false, isLast: true, asOf: 0 });
 
     expect(names()).toEqual(['one', 'two']);
     expect(catalog.isCurrent).toBe(true);

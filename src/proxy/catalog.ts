@@ -2,6 +2,7 @@
 
 import { describeThrown, oneLine } from '../core/errors.ts';
 import { hintsOf, type ToolAnnotations } from '../core/annotations.ts';
+import { hashCanonical } from '../core/hash-canonical.ts';
 import { isObject, type JsonObject, type JsonValue } from '../core/json.ts';
 import { createRegistry, defineTool, type GovernedTools, type Tool, type ToolSpec } from '../index.ts';
 
@@ -14,7 +15,7 @@ export interface CatalogOptions {
 
 export interface Catalog {
   /** Takes one page of the server's list. The first page begins a new list, and with the last one what is in none of them is gone. */
-  take(page: readonly JsonValue[], place: { readonly isFirst: boolean; readonly isLast: boolean }): void;
+  take(page: readonly JsonValue[], place: PagePlace): void;
   /** A page as the client is to see it. */
   shown(page: readonly JsonValue[]): readonly JsonObject[];
   /** A tool as the client sees it. */
@@ -22,6 +23,15 @@ export interface Catalog {
   /** What was listed may be out of date. */
   expire(): void;
   readonly isCurrent: boolean;
+  /** How often `expire` was called: a list that was asked for before the last time may be the old one. */
+  readonly expiries: number;
+}
+
+export interface PagePlace {
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
+  /** `expiries` when this page was asked for. */
+  readonly asOf: number;
 }
 
 interface Known {
@@ -42,6 +52,9 @@ export function createCatalog(
   let listing = new Map<string, Known>();
   let specs: ReadonlyMap<string, ToolSpec> | null = null;
   let isCurrent = false;
+  let expiries = 0;
+  /** `expiries` when the first page of `listing` was asked for. */
+  let begunAt = 0;
   const specOf = (name: string): ToolSpec | undefined => {
     specs ??= new Map(governed.tools.map((spec) => [spec.name, spec]));
     return specs.get(name);
@@ -90,14 +103,18 @@ export function createCatalog(
   };
 
   return {
-    take(page, { isFirst, isLast }) {
-      if (isFirst) listing = new Map();
+    take(page, { isFirst, isLast, asOf }) {
+      if (isFirst) {
+        listing = new Map();
+        begunAt = asOf;
+      }
       for (const raw of page) add(raw);
       // Until the last page is there, tools of the list before may still be called.
       known = isLast ? listing : new Map([...known, ...listing]);
       show([...known.values()].map(({ tool }) => tool));
       specs = null;
-      isCurrent = isLast;
+      // The server may have said that its list changed while this one was on its way.
+      isCurrent = isLast && begunAt === expiries;
     },
     shown(page) {
       const seen = new Set<string>();
@@ -111,9 +128,15 @@ export function createCatalog(
       });
     },
     get: specOf,
-    expire: () => void (isCurrent = false),
+    expire() {
+      isCurrent = false;
+      expiries += 1;
+    },
     get isCurrent() {
       return isCurrent;
+    },
+    get expiries() {
+      return expiries;
     },
   };
 }
@@ -122,7 +145,11 @@ export function createCatalog(
 function toolFrom(name: string, raw: JsonObject, options: CatalogOptions, report: (problem: string) => void): Tool | null {
   const { onBadSchema = 'hide', trustAnnotations = false } = options;
   const description = typeof raw.description === 'string' ? raw.description : '';
-  const of = { name, description, executor: 'mcp_server', annotations: annotationsFrom(raw.annotations, trustAnnotations) } as const;
+  // Titles, icons and hints that are not believed are no part of the tool that the stack sees. By this hash they count all the same: an
+  // approval is for everything that the server said of the tool.
+  const metadata = { serverDefinition: hashOfRaw(raw) };
+  const annotations = annotationsFrom(raw.annotations, trustAnnotations);
+  const of = { name, description, executor: 'mcp_server', annotations, metadata } as const;
   try {
     return defineTool({
       ...of,
@@ -141,6 +168,15 @@ function toolFrom(name: string, raw: JsonObject, options: CatalogOptions, report
     }
     report(`the tool "${oneLine(name)}" is not shown: ${describeThrown(thrown)}`);
     return null;
+  }
+}
+
+/** Text with half a surrogate pair has no canonical form; as JSON it is written with an escape. */
+function hashOfRaw(raw: JsonObject): string {
+  try {
+    return hashCanonical(raw);
+  } catch {
+    return hashCanonical(JSON.stringify(raw));
   }
 }
 

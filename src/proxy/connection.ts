@@ -2,6 +2,8 @@
 
 import type { Clock } from '../core/clock.ts';
 import type { CreateId } from '../core/ids.ts';
+import type { JsonObject } from '../core/json.ts';
+import type { AbortSource } from '../core/signal.ts';
 import type { ApprovalPrompt, GovernedTools, GovernOptions, Turn } from '../index.ts';
 import type { ApprovalStore } from '../policy/approvals/approval-store.ts';
 import { type CallParts, serveCall } from './calls.ts';
@@ -9,7 +11,7 @@ import { type Catalog, type CatalogOptions, createCatalog } from './catalog.ts';
 import { clientFacts } from './client-facts.ts';
 import { createExchanges, type Exchanges } from './exchange.ts';
 import { keptApprovals } from './kept-approvals.ts';
-import type { Frame, Link } from './link.ts';
+import type { Frame, Link, ServersBehind } from './link.ts';
 import { createLists, type Lists } from './lists.ts';
 import { createOutgoing, type Outgoing } from './outgoing.ts';
 import { ownCatalog } from './own-catalog.ts';
@@ -61,6 +63,7 @@ export function governedRelay(client: Link, server: Link, connection: Connection
     exchanges,
     server: requests,
     ask: (exchange, questions, signal) => rounds.ask(exchange, questions, signal),
+    upToDate: ({ meta }, toolName, abort) => newestList(server.behind, lists, { meta, toolName, abort }),
     around: ({ meta }, toolName, send) => {
       const { protocol } = facts;
       const known = { toolName, meta, protocol, request: null, transport: server.transport, sessionId: turn.sessionId };
@@ -71,10 +74,29 @@ export function governedRelay(client: Link, server: Link, connection: Connection
   const governed = connection.govern({ tools: [], executor, prompts: [people] });
   const catalog = connection.hasOwnTools === true ? ownCatalog(governed) : createCatalog(governed, connection, report);
   const lists = createLists(catalog, requests);
+  server.behind?.onToolsChanged(() => catalog.expire());
   const kept = keptApprovals(approvals, turn.sessionId, clock);
   const calls: CallParts = { governed, catalog, lists, rounds, exchanges, connection, kept, facts, toClient, transport: client.transport };
   const hooks = hooksOf({ calls, asks, requests, lists, catalog, exchanges, executor, clock });
   return relay(client, server, hooks, report);
+}
+
+/**
+ * The newest list before a call is sent. A server that is not there is opened first: sending the call would open it again, and forward to
+ * whatever it lists then what somebody approved of the tool before.
+ */
+function newestList(
+  behind: ServersBehind | undefined,
+  lists: Lists,
+  { meta, toolName, abort }: { readonly meta: JsonObject; readonly toolName: string; readonly abort: AbortSource },
+): Promise<void> | null {
+  if (behind === undefined || behind.isThere(toolName)) return lists.ensure(meta, abort);
+  return behind
+    .open(toolName)
+    .then(() => lists.ensure(meta, abort))
+    .then(() => {
+      if (!behind.isThere(toolName)) throw new Error('the server is not there');
+    });
 }
 
 interface HookParts {

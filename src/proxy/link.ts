@@ -43,6 +43,18 @@ export interface Link {
   pause(): void;
   resume(): void;
   close(): Promise<void>;
+  /** Of a link that several servers stand behind. */
+  readonly behind?: ServersBehind;
+}
+
+/** What becomes of servers behind one link that no message of the protocol tells. */
+export interface ServersBehind {
+  /** Told at once whenever the tools of one of them may be others than were listed: it said so, or it was opened again. */
+  onToolsChanged(listener: () => void): void;
+  /** Whether the server that this tool belongs to is there. A call for one that is not would open it again, whatever it lists then. */
+  isThere(toolName: string): boolean;
+  /** Opens it where it is not there, as far as that is possible now. */
+  open(toolName: string): Promise<void>;
 }
 
 /** Two links that are each other's other side, in this process. */

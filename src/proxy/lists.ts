@@ -14,9 +14,12 @@ export interface Lists {
   serve(message: WireMessage, respond: (message: WireMessage) => void): Promise<void>;
   /** Whether the request that was taken back is one of these. */
   cancel(id: RequestId): boolean;
-  /** Reads the list where it is not known, or may have changed; `null` where it need not. `meta` is that of the request it is needed for. */
+  /** Reads the list where it is not known, or may have changed, until it is the newest; `null` where it need not. `meta` is that of the request it is needed for. */
   ensure(meta: JsonObject, abort: AbortSource): Promise<void> | null;
 }
+
+/** A server that says so every time its list is read does not want it read. */
+const MAX_READINGS = 8;
 
 /** A server whose list never ends is not read to the end. */
 const MAX_PAGES = 200;
@@ -29,6 +32,7 @@ export function createLists(catalog: Catalog, server: Outgoing): Lists {
 
   const readAll = async (meta: JsonObject): Promise<void> => {
     const abort = createAbort();
+    const asOf = catalog.expiries;
     // What a request says of its protocol, and nothing of what it was about.
     const envelope = Object.fromEntries(Object.entries(meta).filter(([name]) => name.startsWith(ENVELOPE)));
     const _meta = Object.keys(envelope).length === 0 ? {} : { _meta: envelope };
@@ -41,13 +45,21 @@ export function createLists(catalog: Catalog, server: Outgoing): Lists {
       cursor = message.result.nextCursor;
       if (typeof cursor !== 'string') break;
     }
-    catalog.take(pages, { isFirst: true, isLast: true });
+    catalog.take(pages, { isFirst: true, isLast: true, asOf });
   };
 
-  const shownPage = (asked: WireMessage, answer: WireMessage): WireMessage => {
+  const readUntilCurrent = async (meta: JsonObject, abort: AbortSource): Promise<void> => {
+    for (let readings = 0; !catalog.isCurrent; readings += 1) {
+      if (readings === MAX_READINGS) throw new Error('the list of tools changes faster than it can be read');
+      reading ??= readAll(meta).finally(() => (reading = null));
+      await Promise.race([reading, aborted(abort)]);
+    }
+  };
+
+  const shownPage = (asked: WireMessage, answer: WireMessage, asOf: number): WireMessage => {
     const result = objectAt(answer, 'result');
     const page = toolsIn(result);
-    catalog.take(page, { isFirst: paramsOf(asked).cursor === undefined, isLast: typeof result.nextCursor !== 'string' });
+    catalog.take(page, { isFirst: paramsOf(asked).cursor === undefined, isLast: typeof result.nextCursor !== 'string', asOf });
     // What layers show may change without the server's doing, so nobody may keep it.
     const fresh = modernVersionOf(asked) === null ? {} : { ttlMs: 0, cacheScope: 'private' };
     return { ...answer, result: { ...result, tools: catalog.shown(page), ...fresh } };
@@ -57,10 +69,11 @@ export function createLists(catalog: Catalog, server: Outgoing): Lists {
     async serve(message, respond) {
       const id = message.id as RequestId; // It was seen to be a request.
       const abort = createAbort();
+      const asOf = catalog.expiries;
       open.set(idKey(id), abort);
       try {
         const answer = await server.request('tools/list', paramsOf(message), { abort });
-        respond({ ...(isObject(answer.result) ? shownPage(message, answer) : answer), id });
+        respond({ ...(isObject(answer.result) ? shownPage(message, answer, asOf) : answer), id });
       } catch {
         if (!abort.isAborted()) respond(errorMessage(id, CODES.internal, 'the server is gone'));
       } finally {
@@ -73,9 +86,7 @@ export function createLists(catalog: Catalog, server: Outgoing): Lists {
       return asked !== undefined;
     },
     ensure(meta, abort) {
-      if (catalog.isCurrent) return null;
-      reading ??= readAll(meta).finally(() => (reading = null));
-      return Promise.race([reading, aborted(abort)]);
+      return catalog.isCurrent ? null : readUntilCurrent(meta, abort);
     },
   };
 }

@@ -12,6 +12,7 @@ export function ownCatalog(governed: Pick<GovernedTools, 'tools'>): Catalog {
     get: (name) => governed.tools.find((tool) => tool.name === name),
     expire() {},
     isCurrent: true,
+    expiries: 0,
   };
 }
 

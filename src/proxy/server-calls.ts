@@ -3,8 +3,9 @@
 import { isObject, type JsonObject, type JsonValue } from '../core/json.ts';
 import { oneLine } from '../core/errors.ts';
 import type { AbortSource } from '../core/signal.ts';
-import { abortOfRunning } from '../dispatch/under-way.ts';
-import { type ToolExecutor, toolFailure } from '../index.ts';
+import { abortOfRunning, changeWhileRunning } from '../dispatch/under-way.ts';
+import { type ToolContext, type ToolExecutor, toolFailure } from '../index.ts';
+import { definitionChanged } from '../tools/tool.ts';
 import { readAnswer } from './call-result.ts';
 import { clientIsThere, type Exchange, type Exchanges } from './exchange.ts';
 import { GoneError, type Outgoing } from './outgoing.ts';
@@ -15,6 +16,8 @@ export interface ServerCallParts {
   readonly server: Outgoing;
   /** Puts the server's questions to the client, and gives its answers. */
   readonly ask: (exchange: Exchange, questions: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
+  /** Sees to it that the newest list of the server is known; `null` where it is. Rejects where that cannot be. */
+  readonly upToDate: (exchange: Exchange, toolName: string, abort: AbortSource) => Promise<void> | null;
   /** Sends a call, with a span around it where spans are made. */
   readonly around: (exchange: Exchange, toolName: string, send: (meta: JsonObject) => Promise<WireMessage>) => Promise<WireMessage>;
 }
@@ -28,7 +31,7 @@ export interface ServerExecutor extends ToolExecutor {
   progress(exchange: Exchange, params: JsonObject): void;
 }
 
-export function serverExecutor({ exchanges, server, ask, around }: ServerCallParts): ServerExecutor {
+export function serverExecutor({ exchanges, server, ask, around, upToDate }: ServerCallParts): ServerExecutor {
   const reporters = new Map<string, (params: JsonObject) => void>();
   return {
     kind: 'mcp_server',
@@ -48,17 +51,31 @@ export function serverExecutor({ exchanges, server, ask, around }: ServerCallPar
         }),
       );
       try {
-        return await rounds(exchange, tool.name, args as JsonObject, abort);
+        return await rounds(exchange, tool.name, args as JsonObject, context);
       } finally {
         reporters.delete(exchange.callId);
       }
     },
   };
 
-  async function rounds(exchange: Exchange, name: string, args: JsonObject, abort: AbortSource): Promise<unknown> {
+  /** Waits until the newest list is known. A list may be out of date again by the time it was read. */
+  async function newest(exchange: Exchange, name: string, abort: AbortSource, isUnderWay: boolean): Promise<void> {
+    for (let tries = 0; tries < MAX_ROUNDS; tries += 1) {
+      const reading = upToDate(exchange, name, abort);
+      if (reading === null) return;
+      await reading.catch((thrown: unknown) => unlisted(thrown, name, abort, isUnderWay));
+    }
+    unlisted(null, name, abort, isUnderWay);
+  }
+
+  async function rounds(exchange: Exchange, name: string, args: JsonObject, context: ToolContext): Promise<unknown> {
+    const abort = abortOfRunning(context);
     let round: JsonObject | null = null;
     for (let count = 0; count < MAX_ROUNDS; count += 1) {
-      const message = await around(exchange, name, (meta) => {
+      const message = await around(exchange, name, async (meta) => {
+        await newest(exchange, name, abort, count > 0);
+        // From here to the sending nothing is waited for.
+        demandSame(context, count > 0);
         return server.request('tools/call', paramsFor(exchange.params, name, args, round, meta), { abort });
       }).catch(lost);
       const raw = resultIn(message, exchange);
@@ -72,6 +89,24 @@ export function serverExecutor({ exchanges, server, ask, around }: ServerCallPar
     }
     throw toolFailure(`The server of ${oneLine(name)} asked for more and more input, and was given up.`, { executed: 'unknown' });
   }
+}
+
+/** In the same step as the sending: whoever was asked about this call was asked about the tool as it was then. */
+function demandSame(context: ToolContext, isUnderWay: boolean): void {
+  const change = changeWhileRunning(context);
+  if (change === null) return;
+  // The server has seen an earlier round, and may have acted on it.
+  throw isUnderWay
+    ? toolFailure(change.message, { executed: 'unknown', category: 'definition_changed' })
+    : definitionChanged(change.message);
+}
+
+/** What the tool is now cannot be told, so nothing is sent. */
+function unlisted(thrown: unknown, name: string, abort: AbortSource, isUnderWay: boolean): never {
+  if (abort.isAborted()) throw thrown;
+  throw toolFailure(`Whether ${oneLine(name)} is still what it was could not be found out, so nothing was sent. Try again later.`, {
+    ...{ executed: isUnderWay ? 'unknown' : 'no', category: 'network', errorClass: 'retryable' },
+  });
 }
 
 const NO_TASKS = 'The server answered with a task. What a task comes to cannot be governed, so tasks are not taken.';

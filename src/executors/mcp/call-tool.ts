@@ -2,8 +2,9 @@
 
 import type { CallToolRequestParams, ProgressCallback, RequestOptions, Tool as SentTool } from '@modelcontextprotocol/client';
 import { isObject, snapshotObject } from '../../core/json.ts';
-import { followAbort } from '../../core/signal.ts';
-import { toolFailure, type ToolContext, type ToolOutput } from '../../tools/tool.ts';
+import { followAbort, waitWithin } from '../../core/signal.ts';
+import { changeWhileRunning } from '../../dispatch/under-way.ts';
+import { definitionChanged, toolFailure, type ToolContext, type ToolOutput } from '../../tools/tool.ts';
 import { callFailure, isConnectionFailure } from './call-failure.ts';
 import type { Connection } from './connection.ts';
 import type { Link } from './link.ts';
@@ -22,20 +23,23 @@ export interface CallParts {
   readonly tool: string;
   /** The input schema that the server gave last, if it has the tool. */
   readonly schema: () => unknown;
+  /** Reads a list that is said to have changed; `null` where none is. */
+  readonly caughtUp: () => Promise<void> | null;
   /** Why the tool must not be called. Asked when there is a connection. */
   readonly objection: () => string | null;
 }
 
 export async function callTool(
-  { target, link, tool, schema, objection }: CallParts,
+  { target, link, tool, schema, objection, caughtUp }: CallParts,
   args: Readonly<Record<string, unknown>>,
   context: ToolContext,
 ): Promise<ToolOutput> {
   const { signal } = context;
   const params = paramsFor(tool, args);
-  const connection = await link.use(signal);
-  const against = objection();
-  if (against !== null) throw toolFailure(against, { executed: 'no', category: 'definition_changed', errorClass: 'fatal' });
+  const connection = await readyConnection(link, caughtUp, signal);
+  // From here to the sending nothing is waited for.
+  const against = objection() ?? changeWhileRunning(context)?.message ?? null;
+  if (against !== null) throw definitionChanged(against);
   if (signal.aborted) throw toolFailure('The call was taken back before it was sent.', { executed: 'no', category: 'cancelled' });
   describeOnSpan(target, connection.client.getNegotiatedProtocolVersion());
   const answer = await connection
@@ -46,6 +50,26 @@ export async function callTool(
     });
   link.noteAnswer();
   return readAnswer(target.name, answer);
+}
+
+/** A connection, with the newest list that its server has told of. Both may take time, in which the other one is lost. */
+async function readyConnection(link: Link, caughtUp: CallParts['caughtUp'], signal: AbortSignal): Promise<Connection> {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const connection = await link.use(signal);
+    const reading = caughtUp();
+    if (reading === null) return connection;
+    await waitWithin(signal, () => reading).catch(unlisted);
+  }
+  return unlisted();
+}
+
+const MAX_TRIES = 8;
+
+/** The server said that its tools changed, and what they are now cannot be told. */
+function unlisted(): never {
+  throw toolFailure('The server says that its tools have changed, and the new list could not be read. Nothing was sent.', {
+    ...{ executed: 'no', category: 'network', errorClass: 'retryable' },
+  });
 }
 
 function paramsFor(name: string, args: Readonly<Record<string, unknown>>): CallToolRequestParams {

@@ -117,7 +117,7 @@ export async function mcpExecutor(target: McpTarget, options: McpOptions = {}): 
   const call = (tool: string, definition: Definition | null): CallTool => {
     const objection = () => (definition === null || onDefinitionChange === 'report' ? null : book.objectionTo(definition));
     const schema = () => book.definitionOf(tool)?.sent.inputSchema;
-    return (args, context) => callTool({ target, link, tool, schema, objection }, args, context);
+    return (args, context) => callTool({ target, link, tool, schema, objection, caughtUp: () => refresher.caughtUp() }, args, context);
   };
   const run: RunTool = (definition, args, context) => call(definition.name, definition)(args, context);
   const read = readerFor(name, options, { book, run, report });

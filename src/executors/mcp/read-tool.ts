@@ -68,9 +68,8 @@ function definitionOf(entry: unknown, report: ReportProblem): Definition | null 
   }
   try {
     const sent = snapshotObject(entry);
-    const { description, inputSchema, outputSchema, annotations } = sent;
-    const hash = hashCanonical(snapshotObject({ description, inputSchema, outputSchema, annotations }));
-    return { name: String(name), hash, sent };
+    // All of it: a title or an icon talks to people, too.
+    return { name: String(name), hash: hashCanonical(sent), sent };
   } catch (thrown) {
     report('bad_tool', `the tool was left out: ${describeThrown(thrown)}`, String(name));
     return null;
@@ -107,6 +106,8 @@ function toolFrom(definition: Definition, { inputSchema, outputSchema }: Schemas
       mcp: {
         server,
         tool: name,
+        // What `hints: 'ignore'` and the four parts of a spec leave out counts for approvals all the same.
+        definition: definition.hash,
         ...(typeof title === 'string' ? { title: oneLine(title) } : {}),
         ...(isObject(execution) ? { execution } : {}),
       },

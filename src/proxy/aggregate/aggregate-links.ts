@@ -68,7 +68,8 @@ export function aggregateLinks(upstreams: readonly UpstreamSpec[], options: Aggr
     opening: null,
     isGreeted: false,
   };
-  const parts = assemble(session);
+  const toolsChanged = new Set<() => void>();
+  const parts = assemble(session, () => toolsChanged.forEach((listener) => listener()));
   for (const [index, spec] of upstreams.entries()) {
     opened.push(createUpstream(spec, index, hostOf(session, parts, gate.congested)));
   }
@@ -95,6 +96,16 @@ export function aggregateLinks(upstreams: readonly UpstreamSpec[], options: Aggr
       handlers?.onClose('closed');
     },
     serverOf: (name) => splitName(opened, name)?.upstream.name ?? null,
+    behind: {
+      onToolsChanged: (listener) => void toolsChanged.add(listener),
+      isThere(name) {
+        const target = splitName(opened, name);
+        return target === null || isReady(target.upstream);
+      },
+      async open(name) {
+        await splitName(opened, name)?.upstream.available();
+      },
+    },
   };
 }
 
@@ -106,13 +117,18 @@ function ownVersion(): string {
 
 type Assembled = ReturnType<typeof assemble>;
 
-function assemble(session: Session) {
+function assemble(session: Session, onToolsChanged: () => void) {
   const changes = listChanges(session.clock, (kind) => {
     if (!session.isGreeted) return;
     if (session.opening?.era === 'modern') listens.changed(kind);
     else session.toClient({ message: notificationMessage(changedMethod(kind), {}) });
   });
-  const lists = createLists(session, changes.changed);
+  const lists = createLists(session, {
+    onLate: changes.changed,
+    onStale: (kind) => {
+      if (kind === 'tools') onToolsChanged();
+    },
+  });
   const resources = createResources(session, lists);
   const listens = createListens(session, resources);
   return {

@@ -44,8 +44,14 @@ export interface Lists {
 
 const OVERDUE_MS = 60_000;
 
-/** `onLate` is told when a list arrives that was left out. */
-export function createLists(session: Session, onLate: (kind: Changing) => void): Lists {
+export interface ListEvents {
+  /** A list has arrived that was left out. */
+  readonly onLate: (kind: Changing) => void;
+  /** What was answered with a list may not be so any more. Told at once, and every time. */
+  readonly onStale: (kind: Changing) => void;
+}
+
+export function createLists(session: Session, { onLate, onStale }: ListEvents): Lists {
   const listings = new Map<string, Listing>();
   const pagers = { tools: pager(), prompts: pager(), resources: pager(), templates: pager() };
   const listingOf = (upstream: Upstream, name: ListName): Listing => {
@@ -55,7 +61,10 @@ export function createLists(session: Session, onLate: (kind: Changing) => void):
     return listing;
   };
   const read = (request: ClientRequest, upstream: Upstream, name: ListName): Promise<readonly JsonObject[]> =>
-    readList(session, request, upstream, name, listingOf(upstream, name), onLate);
+    readList(session, request, upstream, name, listingOf(upstream, name), (kind) => {
+      onStale(kind);
+      onLate(kind);
+    });
 
   return {
     async answer(request, name) {
@@ -79,6 +88,7 @@ export function createLists(session: Session, onLate: (kind: Changing) => void):
     isRefused: (upstream, name, own) => listingOf(upstream, name).refused.has(own),
     forget(upstream, kind) {
       for (const name of kind === 'resources' ? (['resources', 'templates'] as const) : [kind]) listingOf(upstream, name).items = null;
+      onStale(kind);
     },
   };
 }
