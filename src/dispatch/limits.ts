@@ -1,7 +1,7 @@
 /** Counted and concurrent calls. Check and take are one step, and a refused call takes nothing. */
 
-import { LRUCache } from 'lru-cache';
 import { checkOptions, expected } from '../core/options.ts';
+import { memoryCounters } from '../stores/memory-counters.ts';
 
 export interface DispatchLimits {
   readonly maxCallsPerRun?: number;
@@ -35,26 +35,18 @@ export function resolveLimits(limits: DispatchLimits = {}): ResolvedLimits {
   return Object.freeze({ ...DEFAULT_LIMITS, ...limits });
 }
 
-/** How many runs and sessions are counted at a time. The longest idle one is forgotten first. */
-const MAX_COUNTED = 100_000;
-
 export interface CallCounter {
-  /** Takes one of `max` for this key, or says that none is left. */
-  take(key: string): boolean;
+  /**
+   * Takes one of `max` for this key, or says that none is left. `owner` is the session that made the key up: when there are too many
+   * keys, the session with the most of them loses the one it used longest ago.
+   */
+  take(key: string, owner: string): boolean;
 }
 
 export function createCallCounter(max: number | undefined): CallCounter {
   if (max === undefined) return { take: () => true };
-  // Counted as size: with `max` the whole cache would be laid out when a dispatcher is made.
-  const counts = new LRUCache<string, number>({ maxSize: MAX_COUNTED, sizeCalculation: () => 1 });
-  return {
-    take(key) {
-      const count = counts.get(key) ?? 0;
-      if (count >= max) return false;
-      counts.set(key, count + 1);
-      return true;
-    },
-  };
+  const counters = memoryCounters();
+  return { take: (key, owner) => counters.take(key, { max, windowMs: null, now: 0, owner }).admitted };
 }
 
 export interface Gate {
