@@ -120,7 +120,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     layers.filter((layer) => layer.observes === true || layer.scrub !== undefined),
     { clock, createId },
   );
-  const ranElsewhere = observedBottom(async (call) => withStripped(call, resultOfReport(call, recordOf(call), limits.maxResultBytes)));
+  const ranElsewhere = observedBottom(async (call) => withStripped(call, resultOfReport(call, recordOf(call), limits)));
   const reenter =
     (options: CallOptions) =>
     ({ request, turn, opening, lost }: Reentry) =>
@@ -173,7 +173,7 @@ function contextsFor(
 /** The executor of the stack: whichever tool the layers chose. */
 function toolRunner(parts: DispatcherParts, resolve: Resolve, contextFor: RunToolOptions['contextFor']): Next {
   const { sources, limits, executorFor } = parts;
-  const options = { sources, maxResultBytes: limits.maxResultBytes, executorFor, contextFor };
+  const options = { sources, limits, executorFor, contextFor };
   return (call) => {
     const tool = resolve(call.toolName, call.turn);
     if (tool === null) throw new AlliumError('ERR_UNKNOWN_TOOL', `there is no tool "${call.toolName}"`, { toolName: call.toolName });

@@ -12,13 +12,24 @@ export interface DispatchLimits {
   readonly maxArgsBytes?: number;
   /** @default 64 */
   readonly maxArgsDepth?: number;
+  /** Members and items in the arguments, at any depth. @default 20_000 */
+  readonly maxArgsValues?: number;
   /** A larger result is not kept at all. @default 33_554_432 */
   readonly maxResultBytes?: number;
+  /** Members and items in a result, at any depth. One with more is not kept at all. @default 50_000 */
+  readonly maxResultValues?: number;
   /** A larger result becomes an output file with a preview of this size. @default 8192 */
   readonly maxPreviewBytes?: number;
 }
 
-export const DEFAULT_LIMITS = { maxArgsBytes: 1_048_576, maxArgsDepth: 64, maxResultBytes: 33_554_432, maxPreviewBytes: 8192 } as const;
+export const DEFAULT_LIMITS = {
+  maxArgsBytes: 1_048_576,
+  maxArgsDepth: 64,
+  maxArgsValues: 20_000,
+  maxResultBytes: 33_554_432,
+  maxResultValues: 50_000,
+  maxPreviewBytes: 8192,
+} as const;
 
 export type ResolvedLimits = DispatchLimits & Required<Pick<DispatchLimits, keyof typeof DEFAULT_LIMITS>>;
 
@@ -29,7 +40,9 @@ export function resolveLimits(limits: DispatchLimits = {}): ResolvedLimits {
     maxConcurrent: expected.integer(1),
     maxArgsBytes: expected.integer(2),
     maxArgsDepth: expected.integer(1),
+    maxArgsValues: expected.integer(1),
     maxResultBytes: expected.integer(1),
+    maxResultValues: expected.integer(1),
     maxPreviewBytes: expected.integer(64),
   });
   return Object.freeze({ ...DEFAULT_LIMITS, ...limits });
