@@ -74,7 +74,7 @@ export type { FlexibleLimiter } from './stores/flexible-counter.ts';
 export { flexibleCounter } from './stores/flexible-counter.ts';
 export type { MemoryClaimsOptions } from './stores/memory-claims.ts';
 export { memoryClaims } from './stores/memory-claims.ts';
-export type { MemoryCountersOptions } from './stores/memory-counters.ts';
+export type { MemoryCounters, MemoryCountersOptions } from './stores/memory-counters.ts';
 export { memoryCounters } from './stores/memory-counters.ts';
 export type { MemoryTasksOptions } from './stores/memory-tasks.ts';
 export { memoryTasks } from './stores/memory-tasks.ts';

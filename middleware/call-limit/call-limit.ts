@@ -10,14 +10,16 @@ import {
   expected,
   fail,
   matchesTool,
+  memoryCounters,
   type OrderRule,
   refuse,
+  type TakeRequest,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
 } from '../../src/index.ts';
 import { limitQuestions } from './limit-questions.ts';
-import { admittedCalls, counterKey, type LimitScope, runCounters } from './run-counters.ts';
+import { admittedCalls, counterKey, type LimitScope } from './run-counters.ts';
 
 export interface CallLimitOptions {
   /** How many calls are admitted, of all tools together. 0 admits none. @default no limit */
@@ -40,14 +42,14 @@ export interface CallLimitOptions {
  */
 export function callLimit(options: CallLimitOptions): ToolLayer {
   checkOptions('callLimit', options, EXPECTED);
-  const { maxCalls, perTool = {}, per = 'run', maxPrompts, store = runCounters(), message = 'call limit exceeded' } = options;
+  const { maxCalls, perTool = {}, per = 'run', maxPrompts, store = memoryCounters(), message = 'call limit exceeded' } = options;
   if (maxCalls === undefined && maxPrompts === undefined && options.perTool === undefined)
     checkOptions('callLimit', options, { ...EXPECTED, maxCalls: ONE_OF_THREE });
   const caps = Object.entries(perTool);
   const admitted = admittedCalls();
   const take = (call: ToolCall) => {
     const cap = caps.find(([pattern]) => matchesTool([pattern], call.toolName))?.[1];
-    return takeAll(store, limitsOf(call, per, maxCalls, cap), clockOf(call).monotonic());
+    return takeAll(store, limitsOf(call, per, maxCalls, cap), { now: clockOf(call).monotonic(), owner: call.turn.sessionId });
   };
   const limitPrompts = maxPrompts === undefined ? null : limitQuestions(maxPrompts, per);
 
@@ -121,11 +123,13 @@ interface Over {
   readonly count: number;
 }
 
-async function takeAll(store: CounterStore, limits: readonly Limit[], now: number): Promise<{ line: EntryPatch; over: Over | null }> {
+type Asking = Pick<TakeRequest, 'now' | 'owner'>;
+
+async function takeAll(store: CounterStore, limits: readonly Limit[], by: Asking): Promise<{ line: EntryPatch; over: Over | null }> {
   let line: EntryPatch = {};
   for (const limit of limits) {
     const { max } = limit;
-    const { admitted, count } = await store.take(limit.key, { max, windowMs: null, now });
+    const { admitted, count } = await store.take(limit.key, { max, windowMs: null, ...by });
     // A store is the host's own, but what it says about admission is not taken for more than it is.
     if (typeof admitted !== 'boolean' || !Number.isFinite(count)) throw new TypeError('the store did not say whether the call is admitted');
     if (!admitted) return { line, over: { limit, count } };

@@ -1,7 +1,7 @@
 /** A budget of questions: people who are asked too often say yes to everything. */
 
-import { type EntryPatch, limitAsking, type Refusal, type ToolCall } from '../../src/index.ts';
-import { counterKey, type LimitScope, runCounters } from './run-counters.ts';
+import { type EntryPatch, limitAsking, memoryCounters, type Refusal, type ToolCall } from '../../src/index.ts';
+import { counterKey, type LimitScope } from './run-counters.ts';
 
 /** The call under the budget, and what to say about it afterwards. */
 export interface LimitedQuestions {
@@ -14,13 +14,14 @@ export interface LimitedQuestions {
  * does not wait for a store, and two questions at a time cannot both be the last one.
  */
 export function limitQuestions(max: number, scope: LimitScope): (call: ToolCall) => LimitedQuestions {
-  const counters = runCounters();
+  const counters = memoryCounters();
   return (call) => {
     let asked: EntryPatch = {};
     const guard = (about: ToolCall): Refusal | null => {
       // A call that the tool makes itself comes through the stack with a guard of its own, and brings this one along.
       if (about.callId !== call.callId) return null;
-      const { admitted, count } = counters.take(counterKey(call, scope, ['prompts', max]), { max });
+      const key = counterKey(call, scope, ['prompts', max]);
+      const { admitted, count } = counters.take(key, { max, windowMs: null, now: 0, owner: call.turn.sessionId });
       asked = { prompts: count, maxPrompts: max };
       return admitted ? null : enough(call, max, scope);
     };

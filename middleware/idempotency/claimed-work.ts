@@ -50,7 +50,7 @@ export function beginWork(call: ToolCall, claim: ClaimKey, terms: ClaimTerms): B
   const { store, mode, leaseMs } = terms;
   // Not from the call's own ids: a fence that a second process can repeat is none.
   const token = randomUUID();
-  const request = { fingerprint: claim.fingerprint, leaseMs, token, repeatable: mode === 'cache' };
+  const request = { fingerprint: claim.fingerprint, leaseMs, token, repeatable: mode === 'cache', owner: call.turn.sessionId };
   const ask = () => store.claim(claim.key, request);
   try {
     const answer = ask();

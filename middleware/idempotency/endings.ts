@@ -1,6 +1,6 @@
 /** What a call comes to that is not answered by the tool. */
 
-import { annotate, fail, type Onward, refuse, type ToolCall, type ToolResult } from '../../src/index.ts';
+import { annotate, fail, isAlliumError, type Onward, refuse, type ToolCall, type ToolResult } from '../../src/index.ts';
 
 /** Runs without anybody's answer, and without leaving one. */
 export const runAlone = (call: ToolCall, status: 'miss' | 'bypassed'): Onward => ({
@@ -47,6 +47,25 @@ export const withoutKey = (call: ToolCall, cause: unknown): ToolResult =>
   );
 
 export const withoutStore = (call: ToolCall, cause: unknown): ToolResult =>
+  isAlliumError(cause, 'ERR_STORE_FULL') ? withoutRoom(call, cause.details.retryAfterMs) : lookUpFailed(call, cause);
+
+/** The store may not forget an earlier effect to make room for this one. */
+const withoutRoom = (call: ToolCall, retryAfterMs: number | undefined): ToolResult =>
+  annotate(
+    refuse(
+      call,
+      'rate_limited',
+      `So many calls with effects were made lately that this one could not be remembered, so it did not run. ${waitFor(retryAfterMs)}`,
+      retryAfterMs === undefined ? {} : { retryAfterMs },
+    ),
+    {},
+    { status: 'full' },
+  );
+
+const waitFor = (retryAfterMs: number | undefined): string =>
+  retryAfterMs === undefined ? 'Try again later.' : `Try again in ${retryAfterMs} ms.`;
+
+const lookUpFailed = (call: ToolCall, cause: unknown): ToolResult =>
   annotate(
     fail(
       call,

@@ -1,8 +1,7 @@
 /** Which counter a call takes from, and which calls have taken already. */
 
 import { hash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
-import type { ToolCall } from '../../src/index.ts';
+import { memoryCounters, type ToolCall } from '../../src/index.ts';
 
 /** What has a limit of its own. A function must answer a non-empty string. */
 export type LimitPer = 'tool' | 'session' | ((call: ToolCall) => string | Promise<string>);
@@ -37,7 +36,9 @@ const MAX_REMEMBERED = 10_000;
 
 /** Calls that were counted, for when they come again after an interruption. One that was forgotten is counted anew. */
 export function admittedCalls(): AdmittedCalls {
-  const seen = new LRUCache<string, true>({ maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 });
-  const identity = ({ turn, callId }: ToolCall) => textOf([turn.sessionId, callId]);
-  return { add: (call) => void seen.set(identity(call), true), has: (call) => seen.has(identity(call)) };
+  const seen = memoryCounters({ maxKeys: MAX_REMEMBERED });
+  const take = ({ turn, callId }: ToolCall, max: number) =>
+    seen.take(textOf([turn.sessionId, callId]), { max, windowMs: null, now: 0, owner: turn.sessionId });
+  // A counter that may admit nothing tells its count.
+  return { add: (call) => void take(call, 1), has: (call) => take(call, 0).count > 0 };
 }

@@ -45,9 +45,11 @@ export function rateLimit(options: RateLimitOptions): ToolLayer {
   const { maxCalls: max, windowMs = null, per, store = memoryCounters(), message = 'rate limit exceeded' } = options;
   if (!Number.isSafeInteger(max * (windowMs ?? 1))) checkOptions('rateLimit', { windowMs }, { windowMs: SHORTER });
   const admitted = admittedCalls();
+  // Tools are known, but of sessions and of what a function names there can be any number.
+  const isMadeUp = per !== undefined && per !== 'tool';
   const take = (call: ToolCall): Awaitable<Taken> => {
     const key = limitKeyOf(call, per, [max, windowMs]);
-    const request = { max, windowMs, now: clockOf(call).monotonic() };
+    const request = { max, windowMs, now: clockOf(call).monotonic(), ...(isMadeUp ? { owner: call.turn.sessionId } : {}) };
     return typeof key === 'string' ? store.take(key, request) : key.then((awaited) => store.take(awaited, request));
   };
 

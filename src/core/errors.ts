@@ -25,6 +25,7 @@ export const ERROR_CODES = Object.freeze({
   ERR_MISSING_PACKAGE: 'An optional package is needed that is not installed.',
   ERR_ALREADY_RUNNING: 'Something was started that runs in this process already.',
   ERR_RECEIPTS_UNAVAILABLE: 'Receipts could not be written.',
+  ERR_STORE_FULL: 'A store has no room for another record, in all or for the session that wants it. It kept what it had.',
   ERR_APPROVALS_UNAVAILABLE: 'The store that keeps approvals failed.',
   ERR_UNKNOWN_APPROVAL: 'An approval was named that is not there.',
   ERR_INVALID_DECISION: 'A decision about an approval is badly formed. The approval still waits.',
@@ -60,6 +61,8 @@ export interface ErrorDetails {
   readonly path?: string;
   /** Which of the reasons its code can have: snake_case, from a fixed list. */
   readonly reason?: string;
+  /** When there may be room again, where that is known. */
+  readonly retryAfterMs?: number;
   /** Of a script: which way it ended, and where. */
   readonly kind?: string;
   readonly line?: number;

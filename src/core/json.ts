@@ -64,17 +64,26 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
 /**
  * Copies a foreign value into frozen JSON, reading every property once, so that a getter or a proxy cannot show one
  * value to a check and another to the tool. Dates become ISO strings, an inherited `toJSON` is asked, `undefined`
- * members are left out. Throws `ERR_NOT_JSON` for everything JSON cannot say; it does not guess.
+ * members are left out. Throws `ERR_NOT_JSON` for everything JSON cannot say; it does not guess. `maxValues` is for what a stranger made: an
+ * object that holds another one twice, which holds a third one twice, is small and has no end.
  */
-export function snapshot(value: unknown): JsonValue {
+export function snapshot(value: unknown, maxValues = Number.POSITIVE_INFINITY): JsonValue {
   // What was copied before is JSON already, and most results of a layer are.
-  if (typeof value === 'object' && value !== null && Mark.isOn(value)) return value as JsonValue;
-  return copy(value, { steps: [], open: [], isMarked: true });
+  const isKnown = typeof value === 'object' && value !== null && Mark.isOn(value);
+  if (isKnown && maxValues === Number.POSITIVE_INFINITY) return value as JsonValue;
+  return copy(value, { steps: [], open: [], isMarked: true, left: maxValues });
 }
+
+/** Whether an error is the one for a value that holds too many. */
+export const isTooWide = (error: unknown): boolean => error instanceof AlliumError && error.details.reason === TOO_WIDE;
+
+const TOO_WIDE = 'too_many_values';
+
+const tooWide = (): AlliumError => new AlliumError('ERR_NOT_JSON', 'the value holds too many values', { reason: TOO_WIDE });
 
 /** A copy like a snapshot that nobody will ask for by identity: for what goes into a record and is taken apart there. */
 export function frozenCopy(value: unknown): JsonObject {
-  const copied = copy(value, { steps: [], open: [], isMarked: false });
+  const copied = copy(value, { steps: [], open: [], isMarked: false, left: Number.POSITIVE_INFINITY });
   if (!isObject(copied)) throw notJson('', 'is not an object');
   return copied;
 }
@@ -98,19 +107,24 @@ export function freezeParsed<T extends JsonValue>(value: T): T {
 const isNode = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /**
- * Whether a value nests deeper than `limit`. Iterative: `JSON.parse` accepts a depth that no recursion survives. Depth
- * first: level by level, a value that contains itself twice would double with every level.
+ * Whether a value nests too deep, or holds too many values, itself included. Iterative: `JSON.parse` accepts a depth that no recursion
+ * survives. Depth first: level by level, a value that contains itself twice would double with every level. It ends with the bounds.
  */
-export function isDeeperThan(value: unknown, limit: number): boolean {
+export function excessOf(value: unknown, maxDepth: number, maxValues: number): 'deep' | 'wide' | null {
+  let values = 1;
   const pending: { readonly node: object; readonly depth: number }[] = isNode(value) ? [{ node: value, depth: 1 }] : [];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    if (next.depth > limit) return true;
-    for (const item of Object.values<unknown>(next.node as Record<string, unknown>)) {
-      if (isNode(item)) pending.push({ node: item, depth: next.depth + 1 });
-    }
+    if (next.depth > maxDepth) return 'deep';
+    const items = Object.values<unknown>(next.node as Record<string, unknown>);
+    values += items.length;
+    if (values > maxValues) return 'wide';
+    for (const item of items) if (isNode(item)) pending.push({ node: item, depth: next.depth + 1 });
   }
-  return false;
+  return null;
 }
+
+/** Whether a value nests deeper than `limit`. */
+export const isDeeperThan = (value: unknown, limit: number): boolean => excessOf(value, limit, Number.POSITIVE_INFINITY) === 'deep';
 
 /** Where a copy is. One for the whole of it: a path is worked out only for an error. */
 interface Place {
@@ -119,6 +133,8 @@ interface Place {
   readonly open: object[];
   /** Whether the copy and its parts can be asked for by identity. */
   readonly isMarked: boolean;
+  /** How many more values it may hold. */
+  left: number;
 }
 
 function pathOf({ steps }: Place): string {
@@ -129,6 +145,8 @@ function pathOf({ steps }: Place): string {
 }
 
 function copy(value: unknown, at: Place): JsonValue {
+  at.left -= 1;
+  if (at.left < 0) throw tooWide();
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -149,7 +167,7 @@ function copy(value: unknown, at: Place): JsonValue {
 
 function copyObject(value: object, at: Place): JsonValue {
   // Only values made here are marked, so this is JSON already.
-  if (Mark.isOn(value)) return value as JsonValue;
+  if (Mark.isOn(value)) return counted(value, at);
   if (at.open.length >= MAX_JSON_DEPTH) throw notJson(pathOf(at), `nests deeper than ${MAX_JSON_DEPTH}`);
   // Few are open at a time: looking through them costs less than a set.
   if (at.open.includes(value)) throw notJson(pathOf(at), 'contains itself');
@@ -158,6 +176,20 @@ function copyObject(value: object, at: Place): JsonValue {
   const copied = plain === value ? copyContainer(value, at) : copy(plain, at);
   at.open.pop();
   return copied;
+}
+
+/** A snapshot is not copied again, but many of them can make one value that is too wide. */
+function counted(value: object, at: Place): JsonValue {
+  if (at.left < Number.POSITIVE_INFINITY) {
+    const pending: object[] = [value];
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      const items = Object.values<unknown>(next as Record<string, unknown>);
+      at.left -= items.length;
+      if (at.left < 0) throw tooWide();
+      for (const item of items) if (isNode(item)) pending.push(item);
+    }
+  }
+  return value as JsonValue; // Only JSON is marked.
 }
 
 function copyContainer(value: object, at: Place): JsonValue {
@@ -184,6 +216,7 @@ function plainForm(value: object, at: Place): unknown {
 }
 
 function copyArray(value: readonly unknown[], at: Place): JsonValue[] {
+  if (value.length > at.left) throw tooWide();
   const copied: JsonValue[] = [];
   for (let index = 0; index < value.length; index += 1) {
     at.steps.push(index);
@@ -195,7 +228,9 @@ function copyArray(value: readonly unknown[], at: Place): JsonValue[] {
 
 function copyMembers(value: object, at: Place): Record<string, JsonValue> {
   const copied: Record<string, JsonValue> = {};
-  for (const key of Object.keys(value)) {
+  const keys = Object.keys(value);
+  if (keys.length > at.left) throw tooWide();
+  for (const key of keys) {
     const member: unknown = (value as Record<string, unknown>)[key];
     if (member === undefined) continue;
     at.steps.push(key);

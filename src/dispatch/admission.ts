@@ -110,9 +110,11 @@ const RIDING: Seat = Object.freeze({ stepOut: () => {}, retake: async () => {}, 
 export function limitLayer({ limits, perRun, perSession, gate, onStart }: LimitOptions): ToolLayer {
   const take = ({ turn }: ToolCall): string | null => {
     if ((turn.resumes ?? 0) > 0) return null;
-    // Calls that name no run share one count: leaving the name out must not lift the limit.
-    if (!perRun.take(turn.runId ?? '')) return `this run has used its ${limits.maxCallsPerRun ?? 0} tool calls`;
-    if (!perSession.take(turn.sessionId)) return `this session has used its ${limits.maxCallsPerSession ?? 0} tool calls`;
+    const { runId, sessionId } = turn;
+    // Calls that name no run are counted by session: leaving the name out must neither lift the limit nor use up that of other sessions.
+    const run = runId === undefined ? `session ${sessionId}` : `run ${runId}`;
+    if (!perRun.take(run, sessionId)) return `this run has used its ${limits.maxCallsPerRun ?? 0} tool calls`;
+    if (!perSession.take(sessionId, sessionId)) return `this session has used its ${limits.maxCallsPerSession ?? 0} tool calls`;
     return null;
   };
   const seated = async (call: ToolCall, next: Next): Promise<ToolResult> => {

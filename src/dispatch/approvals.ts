@@ -3,11 +3,11 @@
 import { BRAND, withAudit } from '../core/build-result.ts';
 import { stateOf, type ToolCall, type Turn } from '../core/call.ts';
 import { type Clock, isoTime } from '../core/clock.ts';
-import { AlliumError, describeThrown, isAlliumError, oneLine } from '../core/errors.ts';
+import { AlliumError, describeThrown, type ErrorDetails, isAlliumError, oneLine } from '../core/errors.ts';
 import { cancelled } from '../core/frame.ts';
 import { type JsonObject, type JsonValue, snapshotObject } from '../core/json.ts';
 import { termsFor } from '../core/nested-terms.ts';
-import { fail, type ToolResult } from '../core/result.ts';
+import { fail, refuse, type ToolResult } from '../core/result.ts';
 import { waitWithin } from '../core/signal.ts';
 import { outcomeOf } from '../core/status.ts';
 import { NO_TERMS, type Refusal } from '../core/terms.ts';
@@ -65,6 +65,7 @@ export function createApprovals({ approvals: store, shown, clock, logger }: Appr
       return result;
     } catch (thrown) {
       if (call.signal.aborted) return withAudit(cancelled(call), result.audit);
+      if (isAlliumError(thrown, 'ERR_STORE_FULL')) return withAudit(tooManyWait(call, thrown.details), result.audit);
       return withAudit(fail(call, 'exception', thrown, NOT_KEPT), result.audit);
     }
   };
@@ -86,6 +87,12 @@ export function createApprovals({ approvals: store, shown, clock, logger }: Appr
     },
   };
 }
+
+const tooManyWait = (call: ToolCall, { retryAfterMs }: ErrorDetails): ToolResult =>
+  refuse(call, 'rate_limited', TOO_MANY_WAIT, retryAfterMs === undefined ? {} : { retryAfterMs });
+
+const TOO_MANY_WAIT =
+  'The call needs an approval, and too many calls wait for one already, so nobody was asked. It did not run. Wait until some of them are answered.';
 
 const NOT_KEPT = 'The call needs an approval, and the question could not be kept, so nobody can answer it. It did not run.';
 

@@ -132,7 +132,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     layers.filter((layer) => layer.observes === true || layer.scrub !== undefined),
     { clock, createId },
   );
-  const ranElsewhere = observedBottom(async (call) => withStripped(call, resultOfReport(call, recordOf(call), limits.maxResultBytes)));
+  const ranElsewhere = observedBottom(async (call) => withStripped(call, resultOfReport(call, recordOf(call), limits)));
   const reenter =
     (options: CallOptions) =>
     ({ request, turn, opening, lost }: Reentry) =>
@@ -190,7 +190,7 @@ function contextsFor(
 /** The executor of the stack: whichever tool the layers chose. */
 function toolRunner(parts: DispatcherParts, { toolOf, objectTo }: Entries, contextFor: RunToolOptions['contextFor']): Next {
   const { sources, limits, executorFor } = parts;
-  const options = { sources, maxResultBytes: limits.maxResultBytes, executorFor, contextFor, objectTo };
+  const options = { sources, limits, executorFor, contextFor, objectTo };
   return (call) => {
     const tool = toolOf(call, call.toolName);
     if (tool === null) throw new AlliumError('ERR_UNKNOWN_TOOL', `there is no tool "${call.toolName}"`, { toolName: call.toolName });

@@ -184,7 +184,7 @@ function assemble(options: GovernOptions): { parts: DispatcherParts; executors: 
     onInvalidArgs: options.onInvalidArgs ?? 'repair',
     ...{ clock, createId },
     prompts: Object.freeze([...(options.prompts ?? [])]),
-    approvals: options.approvals ?? memoryApprovals(),
+    approvals: options.approvals ?? memoryApprovals({ clock }),
     standing: grants === undefined ? null : standingFrom(grants, workspace, clock, createId),
   };
   return { parts, executors };

@@ -88,9 +88,9 @@ export const maskSecrets =
   (text: string): string =>
     secrets.reduce((clean, secret) => clean.replaceAll(secret, '[secret]'), text);
 
-/** A tool's value without the secrets it was given. */
-export function withoutSecrets(value: unknown, secrets: readonly string[]): JsonValue | undefined {
+/** A tool's value without the secrets it was given. Throws where it is no JSON, or holds more than `maxValues`. */
+export function withoutSecrets(value: unknown, secrets: readonly string[], maxValues: number): JsonValue | undefined {
   if (value === undefined) return undefined;
-  const copied = snapshot(value);
+  const copied = snapshot(value, maxValues);
   return secrets.length === 0 ? copied : scrub(copied, [maskSecrets(secrets)]);
 }

@@ -4,7 +4,7 @@ import { echoExecutor, makeCall, settle } from '../../conformance/test-kit.ts';
 import { composeToolCallers } from '../core/compose.ts';
 import { defineTool } from '../tools/define-tool.ts';
 import { limitLayer } from './admission.ts';
-import { createCallCounter, createGate } from './limits.ts';
+import { type CallCounter, createCallCounter, createGate } from './limits.ts';
 import { setup, storyOf } from './testing.fixture.ts';
 import { createTurnMemory } from './turns.ts';
 
@@ -217,39 +217,61 @@ describe('a place at the gate', () => {
 });
 
 describe('the counter', () => {
-  it('forgets the key that has been idle longest, and only beyond a hundred thousand', () => {
-    const counter = createCallCounter(1);
-    counter.take('first');
-    counter.take('second');
-    for (let key = 0; key < 99_998; key += 1) counter.take(String(key));
+  const takeOwn = (counter: CallCounter, session: string) => counter.take(session, session);
 
-    expect(counter.take('second')).toBe(false);
-    counter.take('one more');
-    expect(counter.take('second')).toBe(false);
-    expect(counter.take('first')).toBe(true);
+  it('forgets the session that has been idle longest, and only beyond a hundred thousand', () => {
+    const counter = createCallCounter(1);
+    takeOwn(counter, 'first');
+    takeOwn(counter, 'second');
+    for (let key = 0; key < 99_998; key += 1) takeOwn(counter, String(key));
+
+    expect(takeOwn(counter, 'second')).toBe(false);
+    takeOwn(counter, 'one more');
+    expect(takeOwn(counter, 'second')).toBe(false);
+    expect(takeOwn(counter, 'first')).toBe(true);
+  });
+
+  it('forgets the runs of the session that makes up so many, and not those of others', () => {
+    const counter = createCallCounter(1);
+    counter.take('run of another', 'another');
+    for (let run = 0; run < 200_000; run += 1) counter.take(`run ${run}`, 'flooder');
+
+    expect(counter.take('run of another', 'another')).toBe(false);
+    expect(counter.take('a new run', 'another')).toBe(true);
   });
 
   it('takes check and count in one step', () => {
     const counter = createCallCounter(1);
 
-    expect([counter.take('a'), counter.take('a'), counter.take('__proto__'), counter.take('constructor')]).toEqual([
-      true,
-      false,
-      true,
-      true,
-    ]);
+    expect(['a', 'a', '__proto__', 'constructor'].map((key) => takeOwn(counter, key))).toEqual([true, false, true, true]);
   });
 });
 
 describe('the memory of turns', () => {
-  it('gives a turn nothing once its list may have been forgotten', () => {
+  const turn = (turnId: string, sessionId = 's') => ({ turnId, sessionId, iteration: 1 });
+
+  it('gives a turn nothing once its list was forgotten', () => {
     const memory = createTurnMemory(2);
-    const turn = (turnId: string) => ({ turnId, sessionId: 's', iteration: 1 });
 
     expect(memory.allows(turn('unknown'), 'echo')).toBe(true);
     for (const id of ['a', 'b', 'c']) memory.remember(turn(id), []);
 
     expect(memory.allows(turn('a'), 'echo')).toBe(false);
-    expect(memory.allows(turn('unknown'), 'echo')).toBe(false);
+  });
+
+  it('serves a turn that was never advertised for, however many lists were forgotten', () => {
+    const memory = createTurnMemory();
+    for (let id = 0; id < 100_000; id += 1) memory.remember(turn(String(id)), ['echo']);
+
+    expect(memory.allows(turn('never advertised', 'another'), 'echo')).toBe(true);
+    expect([0, 1, 50_000, 89_999].map((id) => memory.allows(turn(String(id)), 'echo'))).toEqual([false, false, false, false]);
+  });
+
+  it('keeps the list of a session while another one is shown a flood of them', () => {
+    const memory = createTurnMemory();
+    memory.remember(turn('mine', 'another'), ['echo']);
+    for (let id = 0; id < 50_000; id += 1) memory.remember(turn(String(id), 'flooder'), []);
+
+    expect([memory.allows(turn('mine', 'another'), 'echo'), memory.allows(turn('mine', 'another'), 'rm')]).toEqual([true, false]);
   });
 });

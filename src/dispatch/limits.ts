@@ -1,7 +1,7 @@
 /** Counted and concurrent calls. Check and take are one step, and a refused call takes nothing. */
 
-import { LRUCache } from 'lru-cache';
 import { checkOptions, expected } from '../core/options.ts';
+import { memoryCounters } from '../stores/memory-counters.ts';
 
 export interface DispatchLimits {
   readonly maxCallsPerRun?: number;
@@ -12,13 +12,24 @@ export interface DispatchLimits {
   readonly maxArgsBytes?: number;
   /** @default 64 */
   readonly maxArgsDepth?: number;
+  /** Members and items in the arguments, at any depth. @default 20_000 */
+  readonly maxArgsValues?: number;
   /** A larger result is not kept at all. @default 33_554_432 */
   readonly maxResultBytes?: number;
+  /** Members and items in a result, at any depth. One with more is not kept at all. @default 50_000 */
+  readonly maxResultValues?: number;
   /** A larger result becomes an output file with a preview of this size. @default 8192 */
   readonly maxPreviewBytes?: number;
 }
 
-export const DEFAULT_LIMITS = { maxArgsBytes: 1_048_576, maxArgsDepth: 64, maxResultBytes: 33_554_432, maxPreviewBytes: 8192 } as const;
+export const DEFAULT_LIMITS = {
+  maxArgsBytes: 1_048_576,
+  maxArgsDepth: 64,
+  maxArgsValues: 20_000,
+  maxResultBytes: 33_554_432,
+  maxResultValues: 50_000,
+  maxPreviewBytes: 8192,
+} as const;
 
 export type ResolvedLimits = DispatchLimits & Required<Pick<DispatchLimits, keyof typeof DEFAULT_LIMITS>>;
 
@@ -29,32 +40,26 @@ export function resolveLimits(limits: DispatchLimits = {}): ResolvedLimits {
     maxConcurrent: expected.integer(1),
     maxArgsBytes: expected.integer(2),
     maxArgsDepth: expected.integer(1),
+    maxArgsValues: expected.integer(1),
     maxResultBytes: expected.integer(1),
+    maxResultValues: expected.integer(1),
     maxPreviewBytes: expected.integer(64),
   });
   return Object.freeze({ ...DEFAULT_LIMITS, ...limits });
 }
 
-/** How many runs and sessions are counted at a time. The longest idle one is forgotten first. */
-const MAX_COUNTED = 100_000;
-
 export interface CallCounter {
-  /** Takes one of `max` for this key, or says that none is left. */
-  take(key: string): boolean;
+  /**
+   * Takes one of `max` for this key, or says that none is left. `owner` is the session that made the key up: when there are too many
+   * keys, the session with the most of them loses the one it used longest ago.
+   */
+  take(key: string, owner: string): boolean;
 }
 
 export function createCallCounter(max: number | undefined): CallCounter {
   if (max === undefined) return { take: () => true };
-  // Counted as size: with `max` the whole cache would be laid out when a dispatcher is made.
-  const counts = new LRUCache<string, number>({ maxSize: MAX_COUNTED, sizeCalculation: () => 1 });
-  return {
-    take(key) {
-      const count = counts.get(key) ?? 0;
-      if (count >= max) return false;
-      counts.set(key, count + 1);
-      return true;
-    },
-  };
+  const counters = memoryCounters();
+  return { take: (key, owner) => counters.take(key, { max, windowMs: null, now: 0, owner }).admitted };
 }
 
 export interface Gate {

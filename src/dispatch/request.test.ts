@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readArguments } from './request.ts';
 
-const limits = { maxArgsBytes: 1000, maxArgsDepth: 4 };
+const limits = { maxArgsBytes: 1000, maxArgsDepth: 4, maxArgsValues: 100 };
 const problemOf = (given: unknown) => readArguments(given, limits).problem;
 
 describe('readArguments', () => {

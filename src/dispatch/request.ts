@@ -1,11 +1,12 @@
 /** What comes in from a model: taken once, measured, and never repaired by guessing. */
 
 import { AlliumError, oneLine } from '../core/errors.ts';
-import { freezeParsed, isDeeperThan, isObject, type JsonObject, type JsonValue, snapshotObject } from '../core/json.ts';
+import { excessOf, freezeParsed, isObject, type JsonObject, type JsonValue, snapshotObject } from '../core/json.ts';
 
 export interface IntakeLimits {
   readonly maxArgsBytes: number;
   readonly maxArgsDepth: number;
+  readonly maxArgsValues: number;
 }
 
 /** Arguments as they will be used, or the sentence that tells the model what is wrong with them. */
@@ -27,7 +28,8 @@ export function readArguments(given: unknown, limits: IntakeLimits): Intake {
 
 function readObject(given: unknown, limits: IntakeLimits): Intake {
   if (!isObject(given)) return broken(`the arguments must be a JSON object, got ${kindOf(given)}`);
-  if (isDeeperThan(given, limits.maxArgsDepth)) return broken(tooDeep(limits));
+  const excess = excessIn(given, limits);
+  if (excess !== null) return broken(excess);
   const args = snapshotObject(given);
   const bytes = Buffer.byteLength(JSON.stringify(args));
   return bytes > limits.maxArgsBytes ? broken(tooLarge(bytes, limits)) : checked(args);
@@ -43,7 +45,8 @@ function readText(text: string, limits: IntakeLimits): Intake {
     return broken('the arguments are not valid JSON; send one complete JSON object');
   }
   if (!isObject(parsed)) return broken(`the arguments must be a JSON object, got ${kindOf(parsed)}`);
-  if (isDeeperThan(parsed, limits.maxArgsDepth)) return broken(tooDeep(limits));
+  const excess = excessIn(parsed, limits);
+  if (excess !== null) return broken(excess);
   return checked(freezeParsed(parsed));
 }
 
@@ -71,7 +74,14 @@ function unfit(value: JsonValue): string | null {
 
 const tooLarge = (bytes: number, { maxArgsBytes }: IntakeLimits): string =>
   `the arguments are too large: ${bytes} bytes, at most ${maxArgsBytes} are taken`;
-const tooDeep = ({ maxArgsDepth }: IntakeLimits): string => `the arguments nest too deep: at most ${maxArgsDepth} levels are taken`;
+
+/** Before anything else walks over them: every further walk costs as much as there are values. */
+function excessIn(given: object, { maxArgsDepth, maxArgsValues }: IntakeLimits): string | null {
+  const excess = excessOf(given, maxArgsDepth, maxArgsValues);
+  if (excess === null) return null;
+  if (excess === 'deep') return `the arguments nest too deep: at most ${maxArgsDepth} levels are taken`;
+  return `the arguments hold too many values: at most ${maxArgsValues} are taken; send less at a time`;
+}
 
 function kindOf(value: unknown): string {
   if (value === null) return 'null';

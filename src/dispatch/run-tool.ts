@@ -3,7 +3,7 @@
 import { types } from 'node:util';
 import { createIdOf, stateOf, type ToolCall, type ToolProgress } from '../core/call.ts';
 import { describeThrown, isAlliumError, oneLine } from '../core/errors.ts';
-import type { JsonValue } from '../core/json.ts';
+import { isTooWide, type JsonValue, snapshot } from '../core/json.ts';
 import { fail, type Interruption, ok, type ToolResult, withResult } from '../core/result.ts';
 import { definitionHashOf, fingerprintOf } from '../policy/approvals/fingerprint.ts';
 import { ownDefinition } from '../tools/own-definition.ts';
@@ -22,6 +22,7 @@ import type { Refusal } from '../core/terms.ts';
 import { invalidArgsText } from './admission.ts';
 import type { ObjectToChange } from './definition-change.ts';
 import { type HiddenSources, hiddenValues, maskSecrets, withoutSecrets } from './hidden-arguments.ts';
+import type { ResolvedLimits } from './limits.ts';
 import { type DispatchRecord, recordOf } from './record.ts';
 import { withUses } from './under-way.ts';
 import { type Ending, type Ran, runCallWithin } from '../core/run-within.ts';
@@ -30,9 +31,12 @@ import type { AbortSource } from '../core/signal.ts';
 /** How long a tool that was stopped may take to say what it did. */
 const GRACE_MS = 100;
 
+/** What a result may hold at most. */
+export type ResultBounds = Pick<ResolvedLimits, 'maxResultBytes' | 'maxResultValues'>;
+
 export interface RunToolOptions {
   readonly sources: HiddenSources;
-  readonly maxResultBytes: number;
+  readonly limits: ResultBounds;
   readonly executorFor: (tool: Tool) => ToolExecutor;
   readonly objectTo: ObjectToChange;
   readonly contextFor: (call: ToolCall, abort: AbortSource, report: (progress: ToolProgress) => void) => ToolContext;
@@ -62,7 +66,7 @@ export async function runTool(call: ToolCall, tool: Tool, options: RunToolOption
   });
   if (entry.changed !== null) return notEntered(call, entry.changed);
   if (entry.misfit !== null) return fail(call, 'schema_violation', null, invalidArgsText(call, entry.misfit), { executed: 'no' });
-  return withUses(call, bounded(call, resultOf(call, tool, ending, entry.secrets), options.maxResultBytes));
+  return withUses(call, resultOf(call, tool, ending, { secrets: entry.secrets, limits: options.limits }));
 }
 
 /** Enters a tool that is given more than the model sent, or takes it in another form. */
@@ -90,10 +94,14 @@ function notEntered(call: ToolCall, { status, message, blockedBy }: Refusal): To
 }
 
 /** Makes a result of what is reported about a tool that ran elsewhere: what it answered, or an error that says how it failed. */
-export function resultOfReport(call: ToolCall, { tool, output }: Pick<DispatchRecord, 'tool' | 'output'>, maxBytes: number): ToolResult {
+export function resultOfReport(
+  call: ToolCall,
+  { tool, output }: Pick<DispatchRecord, 'tool' | 'output'>,
+  limits: ResultBounds,
+): ToolResult {
   if (types.isNativeError(output)) return failedElsewhere(call, output);
   // A tool that runs here has promised nothing for another one of its name.
-  return bounded(call, answered(call, tool?.executor === 'provider_native' ? tool : null, output), maxBytes);
+  return answered(call, tool?.executor === 'provider_native' ? tool : null, output, { secrets: NO_SECRETS, limits });
 }
 
 function failedElsewhere(call: ToolCall, error: Error): ToolResult {
@@ -106,36 +114,50 @@ function failedElsewhere(call: ToolCall, error: Error): ToolResult {
   });
 }
 
-const bounded = (call: ToolCall, result: ToolResult, maxBytes: number): ToolResult =>
-  result.renderedResult.length * 3 > maxBytes && Buffer.byteLength(result.renderedResult) > maxBytes ? tooLarge(call, maxBytes) : result;
+/** What is done with every answer of a tool. */
+interface Taking {
+  readonly secrets: readonly string[];
+  readonly limits: ResultBounds;
+}
 
-function resultOf(call: ToolCall, tool: Tool, ending: Ending<unknown>, secrets: readonly string[]): ToolResult {
+function resultOf(call: ToolCall, tool: Tool, ending: Ending<unknown>, taking: Taking): ToolResult {
   if (ending.by !== 'itself') return stopped(call, tool, ending.by, ending.ran);
   const { ran } = ending;
-  return 'value' in ran ? answered(call, tool, ran.value, secrets) : threw(call, ran.thrown, secrets);
+  return 'value' in ran ? answered(call, tool, ran.value, taking) : threw(call, ran.thrown, taking);
 }
 
-/** Makes a result of what a tool answered. */
-function answered(call: ToolCall, tool: Tool | null, value: unknown, secrets = NO_SECRETS): ToolResult {
-  // It was copied and frozen when it was made.
-  if (secrets.length === 0 && isToolOutput(value)) return checkedOutput(call, tool, fromOutput(call, value));
-  let plain: JsonValue | undefined;
+/** Makes a result of what a tool answered. Values are counted in the first walk over them, bytes when the text is there. */
+function answered(call: ToolCall, tool: Tool | null, value: unknown, taking: Taking): ToolResult {
+  const { maxResultBytes, maxResultValues } = taking.limits;
+  let taken: ToolResult;
   try {
-    plain = withoutSecrets(value, secrets);
+    taken = takenFrom(call, value, taking);
   } catch (error) {
-    const why = isAlliumError(error) ? oneLine(error.message) : 'it cannot be read';
-    return fail(call, 'executor_error', error, `${call.toolName} answered with something that is not JSON: ${why}`, {
-      category: 'not_json',
-      errorClass: 'fatal',
-      executed: 'yes',
-    });
+    return isTooWide(error) ? tooLarge(call, `${maxResultValues} values`) : notJson(call, error);
   }
-  // A copy of a tool output is an ordinary value again, so the mark is looked for on what the tool returned.
-  return checkedOutput(call, tool, isToolOutput(value) ? fromOutput(call, plain as unknown as ToolOutput) : ok(call, plain));
+  const result = taken.ok ? fitsOutput(call, tool, taken) : taken;
+  const { renderedResult: text } = result;
+  const isTooLong = text.length * 3 > maxResultBytes && Buffer.byteLength(text) > maxResultBytes;
+  return isTooLong ? tooLarge(call, `${maxResultBytes} bytes`) : result;
 }
 
-const checkedOutput = (call: ToolCall, tool: Tool | null, result: ToolResult): ToolResult =>
-  result.ok ? fitsOutput(call, tool, result) : result;
+function notJson(call: ToolCall, error: unknown): ToolResult {
+  const why = isAlliumError(error) ? oneLine(error.message) : 'it cannot be read';
+  return fail(call, 'executor_error', error, `${call.toolName} answered with something that is not JSON: ${why}`, {
+    category: 'not_json',
+    errorClass: 'fatal',
+    executed: 'yes',
+  });
+}
+
+function takenFrom(call: ToolCall, value: unknown, { secrets, limits: { maxResultValues } }: Taking): ToolResult {
+  if (!isToolOutput(value)) return ok(call, withoutSecrets(value, secrets, maxResultValues));
+  // A tool output was copied and frozen when it was made. A copy of it without secrets is an ordinary value that has the same members.
+  const { content, structuredContent = null } = value;
+  snapshot([content, structuredContent], maxResultValues);
+  if (secrets.length === 0) return fromOutput(call, value);
+  return fromOutput(call, withoutSecrets(value, secrets, maxResultValues) as unknown as ToolOutput);
+}
 
 function fromOutput(call: ToolCall, { content, structuredContent, isError, keep }: ToolOutput): ToolResult {
   if (isError !== true) {
@@ -157,11 +179,11 @@ function fitsOutput(call: ToolCall, tool: Tool | null, result: ToolResult): Tool
   return fail(call, 'output_schema_violation', null, message, { executed: 'yes' });
 }
 
-function threw(call: ToolCall, thrown: unknown, secrets: readonly string[]): ToolResult {
+function threw(call: ToolCall, thrown: unknown, { secrets, limits }: Taking): ToolResult {
   const { category, errorClass, executed = 'unknown', signIn } = failureDetails(thrown);
   const message = maskSecrets(secrets)(describeThrown(thrown));
   if (isDefinitionChanged(thrown)) return notEntered(call, { status: 'definition_changed', message, blockedBy: 'entry' });
-  if (signIn !== undefined) return waitsForSignIn(call, thrown, message, withoutSecrets(signIn, secrets));
+  if (signIn !== undefined) return waitsForSignIn(call, thrown, message, withoutSecrets(signIn, secrets, limits.maxResultValues));
   return fail(call, 'executor_error', thrown, message, {
     category: category ?? categoryOf(thrown),
     errorClass: errorClass ?? (categoryOf(thrown) === 'network' ? 'retryable' : 'repairable'),
@@ -211,8 +233,8 @@ function stopped(call: ToolCall, tool: Tool, by: 'timeout' | 'cancelled', ran: R
   return fail(call, by, ran, message, { executed });
 }
 
-const tooLarge = (call: ToolCall, maxBytes: number): ToolResult =>
-  fail(call, 'executor_error', null, `${call.toolName} answered with more than ${maxBytes} bytes. Ask for less at a time.`, {
+const tooLarge = (call: ToolCall, what: string): ToolResult =>
+  fail(call, 'executor_error', null, `${call.toolName} answered with more than ${what}. Ask for less at a time.`, {
     category: 'result_too_large',
     errorClass: 'repairable',
     executed: 'yes',

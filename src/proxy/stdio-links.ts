@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import spawn from 'cross-spawn';
 import { isObject } from '../core/json.ts';
+import { parseWire, type WireText } from '../core/wide-json.ts';
 import { lineSplitter, textOf } from './lines.ts';
 import type { Frame, Link, LinkHandlers } from './link.ts';
 import type { WireMessage } from './wire.ts';
@@ -66,13 +67,15 @@ const bytesOf = ({ bytes, message }: Frame): Uint8Array | string => bytes ?? `${
 
 function readLine(bytes: Uint8Array, handlers: LinkHandlers): void {
   const text = textOf(bytes);
-  let message: unknown;
+  let read: WireText;
   try {
-    message = JSON.parse(text);
-  } catch {
-    if (text.trim() !== '') handlers.onGarbage('a line that is not JSON');
+    read = parseWire(text);
+  } catch (error) {
+    if (text.trim() !== '') handlers.onGarbage(error instanceof RangeError ? 'a line with too many values' : 'a line that is not JSON');
     return;
   }
+  const { value: message, isReplaced } = read;
+  if (isReplaced) return handlers.onFrame({ message: message as WireMessage }); // Made by `parseWire`, as a message.
   // Lists of messages went out of the protocol: one that is let through could hold a call that nobody sees.
   if (isObject(message)) handlers.onFrame({ message: message as WireMessage, bytes });
   else handlers.onGarbage(Array.isArray(message) ? 'a batch of messages' : 'a line that is not a message');

@@ -17,6 +17,8 @@ export interface ClaimRequest {
    * @default false
    */
   readonly repeatable?: boolean;
+  /** For whom the key is claimed, such as a session: one of them cannot take all the room of a store. */
+  readonly owner?: string;
 }
 
 /** What is known about a key. */
@@ -43,7 +45,8 @@ export interface ClaimEnding {
 /**
  * Five steps, each of which is one step: no store may let two callers of `claim` win the same key while the first claim
  * lives. `complete`, `release` and `renew` answer `false`, and change nothing, when the token is no longer the key's. A
- * store that fails throws; whoever asked then treats the key as not claimed.
+ * store that fails throws; whoever asked then treats the key as not claimed. One without room throws `ERR_STORE_FULL`, where possible with
+ * `details.retryAfterMs`.
  */
 export interface ClaimStore {
   claim(key: string, request: ClaimRequest): Awaitable<Claimed>;

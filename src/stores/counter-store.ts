@@ -9,6 +9,11 @@ export interface TakeRequest {
   readonly windowMs: number | null;
   /** Milliseconds that never run backwards, of this process. A store shared by several processes has a time of its own. */
   readonly now: number;
+  /**
+   * Who made the key up, such as a session: a store that runs out of room takes it from the owner with the most keys. A key without an
+   * owner is one that nobody can make more of, such as the name of a tool.
+   */
+  readonly owner?: string;
 }
 
 export interface Taken {

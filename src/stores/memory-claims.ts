@@ -2,17 +2,22 @@
 
 import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../core/clock.ts';
+import { AlliumError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
 import { checkOptions, expected } from '../core/options.ts';
 import { DEFAULT_TTL_MS, ended, isForgotten, mayRelease, mayReplace, opened, renewed, seenAt, type StoredClaim } from './claim-rules.ts';
-import type { ClaimStore } from './claim-store.ts';
+import type { ClaimRequest, ClaimStore } from './claim-store.ts';
+import { fairTable } from './fair-table.ts';
 
 export interface MemoryClaimsOptions {
-  /** How many answers are kept; the one used longest ago goes first. @default 256 */
+  /** How many answers are kept. The owner with the most of them loses the one it used longest ago. @default 256 */
   readonly maxEntries?: number;
   /** How long the end of a call is remembered, where whoever completes it does not say. @default 600000 */
   readonly ttlMs?: number;
-  /** How many ended calls are remembered, with or without their answers. @default 100000 */
+  /**
+   * How many calls are remembered, with or without their answers. One session may hold as many as it leaves free, so at most half.
+   * @default 250000
+   */
   readonly maxKeys?: number;
   /** @default the system's */
   readonly clock?: Clock;
@@ -20,10 +25,15 @@ export interface MemoryClaimsOptions {
 
 interface MemoryClaim extends StoredClaim {
   readonly repeatable: boolean;
+  readonly owner: string | null;
 }
 
 /** Field by field: every call passes here three times, and a spread costs as much as the rest. */
-const claimOf = (claim: StoredClaim, answer: JsonObject | null, repeatable: boolean): MemoryClaim => ({
+const claimOf = (
+  claim: StoredClaim,
+  answer: JsonObject | null,
+  { repeatable, owner }: Pick<MemoryClaim, 'repeatable' | 'owner'>,
+): MemoryClaim => ({
   state: claim.state,
   fingerprint: claim.fingerprint,
   token: claim.token,
@@ -32,18 +42,21 @@ const claimOf = (claim: StoredClaim, answer: JsonObject | null, repeatable: bool
   forgetAt: claim.forgetAt,
   answer,
   repeatable,
+  owner,
 });
+
+const traitsOf = ({ repeatable = false, owner }: ClaimRequest) => ({ repeatable, owner: owner ?? null });
 
 /**
  * Keeps claims as long as the process lives. Claims under way are never dropped. An answer that had to go leaves its key
  * behind, so that the work is not done twice for want of space; when too many keys are remembered that may not be
- * forgotten yet, `claim` throws. Answers are bounded by number, not by size.
+ * forgotten yet, of one owner or in all, `claim` throws `ERR_STORE_FULL`. Answers are bounded by number, not by size.
  */
 export function memoryClaims(options: MemoryClaimsOptions = {}): ClaimStore {
   const whole = expected.integer(1);
   checkOptions('memoryClaims', options, { maxEntries: whole, ttlMs: whole, maxKeys: whole, clock: expected.object });
   const { ttlMs = DEFAULT_TTL_MS, clock = systemClock } = options;
-  const claims = claimTable(options.maxEntries ?? 256, options.maxKeys ?? 100_000);
+  const claims = claimTable(options.maxEntries ?? 256, options.maxKeys ?? 250_000);
   const now = () => clock.monotonic();
 
   return Object.freeze<ClaimStore>({
@@ -51,14 +64,14 @@ export function memoryClaims(options: MemoryClaimsOptions = {}): ClaimStore {
       const before = claims.read(key);
       if (before !== null && !mayReplace(before, request, now())) return { won: false, record: seenAt(before, now()) };
       claims.remove(key);
-      claims.open(key, claimOf(opened(request, now()), null, request.repeatable === true), now());
+      claims.open(key, claimOf(opened(request, now()), null, traitsOf(request)), now());
       return { won: true };
     },
     complete(key, token, ending) {
       const before = claims.read(key);
       const after = before === null ? null : ended(before, token, ending, now() + (ending.ttlMs ?? ttlMs));
       if (before === null || after === null) return false;
-      claims.close(key, claimOf(after, after.answer, before.repeatable));
+      claims.close(key, claimOf(after, after.answer, before));
       return true;
     },
     release(key, token) {
@@ -75,7 +88,7 @@ export function memoryClaims(options: MemoryClaimsOptions = {}): ClaimStore {
       const before = claims.read(key);
       const after = before === null ? null : renewed(before, token, leaseMs, now());
       if (before === null || after === null) return false;
-      claims.open(key, claimOf(after, after.answer, before.repeatable), now());
+      claims.open(key, claimOf(after, after.answer, before), now());
       return true;
     },
   });
@@ -91,48 +104,101 @@ interface ClaimTable {
 /** Counted as size: with `max` the whole cache would be laid out at once. */
 const upTo = (maxSize: number) => ({ maxSize, sizeCalculation: () => 1 });
 
-/** Claims under way, claims that ended, and answers: three bounds, three tables. */
+type EndedClaims = LRUCache<string, MemoryClaim>;
+
+/** Claims under way, claims that ended, and answers. Claims that ended stand apart by when they may go, the one that ended first in front. */
 function claimTable(maxEntries: number, maxKeys: number): ClaimTable {
   const underWay = new Map<string, MemoryClaim>();
-  // Never touched by reading: the oldest is the one that ended first.
-  const over = new LRUCache<string, MemoryClaim>(upTo(maxKeys));
-  const answers = new LRUCache<string, JsonObject>({
-    ...upTo(maxEntries),
-    dispose: (_answer, key, reason) => {
-      if (reason === 'evict' && over.peek(key)?.repeatable === true) over.delete(key);
-    },
-  });
+  const done: EndedClaims = new LRUCache(upTo(maxKeys));
+  const unknown: EndedClaims = new LRUCache(upTo(maxKeys));
+  const repeatable: EndedClaims = new LRUCache(upTo(maxKeys));
+  const answers = fairTable<JsonObject>();
+  const held = ownerCounts();
+  const free = () => maxKeys - underWay.size - done.size - unknown.size - repeatable.size;
+  const peek = (key: string) => underWay.get(key) ?? done.peek(key) ?? unknown.peek(key) ?? repeatable.peek(key);
+  const remove = (key: string): void => {
+    const claim = peek(key);
+    if (claim === undefined) return;
+    held.change(claim, -1);
+    for (const table of [underWay, done, unknown, repeatable, answers]) table.delete(key);
+  };
 
-  const makeRoom = (now: number): void => {
-    for (const key of over.rkeys()) {
-      const claim = over.peek(key);
-      if (over.size + underWay.size < maxKeys) return;
-      if (claim === undefined) continue;
-      if (!claim.repeatable && now < (claim.forgetAt ?? 0)) break;
-      over.delete(key);
-      answers.delete(key);
-    }
-    if (over.size + underWay.size >= maxKeys) throw new Error('too many claims are remembered to take another one');
+  /** Removes from the front while `mayGo`, so that every claim is looked at once. */
+  const removeFrom = (claims: EndedClaims, mayGo: (claim: MemoryClaim) => boolean): void => {
+    for (let first = firstOf(claims); first !== null && mayGo(first.claim); first = firstOf(claims)) remove(first.key);
+  };
+  const demandRoom = (wanted: MemoryClaim, now: number): void => {
+    removeFrom(done, (claim) => isForgotten(claim, now));
+    // What may be done again makes room for anything; what may have happened only when nobody can still be waiting to hear of it.
+    if (free() <= 0) removeFrom(repeatable, () => free() <= 0);
+    if (free() <= 0) removeFrom(unknown, ({ forgetAt }) => now >= (forgetAt ?? 0) + UNKNOWN_MS);
+    const isTooMuch = !wanted.repeatable && wanted.owner !== null && held.of(wanted.owner) >= free();
+    if (free() <= 0 || isTooMuch) throw full(firstOf(done)?.claim.forgetAt ?? null, now);
   };
 
   return {
     read(key) {
-      const ending = over.peek(key);
-      return ending === undefined ? (underWay.get(key) ?? null) : claimOf(ending, answers.get(key) ?? null, ending.repeatable);
+      const claim = peek(key);
+      if (claim === undefined) return null;
+      if (claim.forgetAt === null) return claim;
+      const answer = answers.get(key) ?? null;
+      // What is asked for is in use.
+      if (answer !== null) answers.set(key, claim.owner ?? '', answer);
+      return claimOf(claim, answer, claim);
     },
     open(key, claim, now) {
-      if (!underWay.has(key)) makeRoom(now);
+      if (!underWay.has(key)) {
+        demandRoom(claim, now);
+        held.change(claim, 1);
+      }
       underWay.set(key, claim);
     },
     close(key, claim) {
-      underWay.delete(key);
-      over.set(key, claimOf(claim, null, claim.repeatable));
-      if (claim.answer !== null) answers.set(key, claim.answer);
+      for (const table of [underWay, done, unknown, repeatable]) table.delete(key);
+      const ended = claimOf(claim, null, claim);
+      if (claim.repeatable) repeatable.set(key, ended);
+      else if (claim.state === 'done') done.set(key, ended);
+      else unknown.set(key, ended);
+      if (claim.answer !== null) answers.set(key, claim.owner ?? '', claim.answer);
+      const loser = answers.size > maxEntries ? answers.loser() : null;
+      if (loser === null) return;
+      answers.delete(loser.key);
+      repeatable.delete(loser.key);
     },
-    remove(key) {
-      underWay.delete(key);
-      over.delete(key);
-      answers.delete(key);
+    remove,
+  };
+}
+
+/** How long an effect of which nobody knows whether it happened is kept beyond the time of others, whatever comes. */
+const UNKNOWN_MS = 86_400_000;
+
+function firstOf(claims: EndedClaims): { readonly key: string; readonly claim: MemoryClaim } | null {
+  const key = claims.rkeys().next().value;
+  const claim = key === undefined ? undefined : claims.peek(key);
+  return key === undefined || claim === undefined ? null : { key, claim };
+}
+
+function full(forgetAt: number | null, now: number): AlliumError {
+  const message = 'memoryClaims: too many claims are remembered to take another one';
+  return new AlliumError('ERR_STORE_FULL', message, forgetAt === null ? {} : { retryAfterMs: Math.max(1, Math.ceil(forgetAt - now)) });
+}
+
+interface OwnerCounts {
+  change(claim: MemoryClaim, by: 1 | -1): void;
+  of(owner: string): number;
+}
+
+/** How many claims each owner has that cannot be dropped for want of room. */
+function ownerCounts(): OwnerCounts {
+  const counts = new Map<string, number>();
+  const of = (owner: string) => counts.get(owner) ?? 0;
+  return {
+    of,
+    change({ owner, repeatable }, by) {
+      if (owner === null || repeatable) return;
+      const count = of(owner) + by;
+      if (count === 0) counts.delete(owner);
+      else counts.set(owner, count);
     },
   };
 }

@@ -1,12 +1,17 @@
 /** Counters of one process. */
 
-import { LRUCache } from 'lru-cache';
 import { checkOptions, expected } from '../core/options.ts';
 import type { CounterStore, Taken, TakeRequest } from './counter-store.ts';
+import { type FairTable, fairTable } from './fair-table.ts';
 
 export interface MemoryCountersOptions {
-  /** How many keys are counted at once. A further one is not admitted until a counter is at rest. @default 100000 */
+  /** How many keys are counted at once. When it is full, the owner with the most keys loses the one it used longest ago. @default 100000 */
   readonly maxKeys?: number;
+}
+
+/** Takes at once, without a promise. */
+export interface MemoryCounters extends CounterStore {
+  readonly take: (key: string, request: TakeRequest) => Taken;
 }
 
 /** Used-up allowance at a time, in units in which one call is `windowMs` and a millisecond gives back `max`: whole numbers only. */
@@ -17,28 +22,30 @@ interface Level {
 }
 
 /**
- * Takes at once, without a promise. With a window it is the generic cell rate algorithm: a key that rested may make `max`
- * calls at once, after that one every `windowMs / max`. So any span of `windowMs` holds at most `2 * max - 1` calls, and
- * a long one no more than `max` a window. A store that is full admits no new key: forgetting an old one would hand
- * out its allowance again.
+ * With a window it is the generic cell rate algorithm: a key that rested may make `max` calls at once, after that one every `windowMs / max`. So
+ * any span of `windowMs` holds at most `2 * max - 1` calls, and a long one no more than `max` a window. A store that is full
+ * forgets keys that have an owner: who makes up so many keys has the allowance of each of them anyway. A key without an owner is never
+ * forgotten while it counts.
  */
-export function memoryCounters(options: MemoryCountersOptions = {}): CounterStore {
+export function memoryCounters(options: MemoryCountersOptions = {}): MemoryCounters {
   checkOptions('memoryCounters', options, { maxKeys: expected.integer(1) });
   const { maxKeys = 100_000 } = options;
-  const levels = new LRUCache<string, Level>({ maxSize: maxKeys, sizeCalculation: () => 1 });
+  const levels = createLevels(maxKeys);
 
-  return Object.freeze<CounterStore>({
+  return Object.freeze<MemoryCounters>({
     take(key, given) {
-      const before = levels.peek(key);
+      const before = levels.get(key);
       // A clock that runs backwards gives nothing back.
       const request = { ...given, now: Math.max(Math.floor(given.now), before?.at ?? Number.NEGATIVE_INFINITY) };
       const used = before === undefined ? 0 : usedAt(before, request.now);
       const taken = verdict(used, request);
-      if (!taken.admitted) return taken;
-      if (before === undefined && levels.size >= maxKeys) {
-        const wait = waitForRest(levels, request.now);
-        if (wait !== 0) return { admitted: false, count: 0, retryAfterMs: wait };
+      if (!taken.admitted) {
+        // A limit that calls still run into is in use: it is not the one to forget.
+        if (before !== undefined) levels.set(key, before);
+        return taken;
       }
+      const wait = before === undefined ? levels.makeRoom(request) : 0;
+      if (wait !== 0) return { admitted: false, count: 0, retryAfterMs: wait };
       levels.set(key, { used: used + costOf(request), at: request.now, request });
       return taken;
     },
@@ -60,12 +67,50 @@ function verdict(used: number, { max, windowMs }: TakeRequest): Taken {
   return { admitted: false, count, retryAfterMs: windowMs === null || max === 0 ? null : Math.ceil(over / max) };
 }
 
-/** Drops the counter that was used longest ago if it is at rest; otherwise how long until it is. */
-function waitForRest(levels: LRUCache<string, Level>, now: number): number | null {
-  const [key = ''] = levels.rkeys();
-  const level = levels.peek(key);
-  const used = level === undefined ? 0 : usedAt(level, now);
-  if (level !== undefined && used > 0) return level.request.windowMs === null ? null : Math.ceil(used / level.request.max);
-  levels.delete(key);
-  return 0;
+/** How long until a counter is at rest: 0 where it is, `null` where it never is. */
+function restOf(level: Level, now: number): number | null {
+  const used = usedAt(level, now);
+  if (used === 0) return 0;
+  return level.request.windowMs === null ? null : Math.ceil(used / level.request.max);
+}
+
+interface Levels {
+  get(key: string): Level | undefined;
+  /** The level is the one used last. */
+  set(key: string, level: Level): void;
+  /** 0 where there is room for another key, also by forgetting one; otherwise how long until there is, `null` for never. */
+  makeRoom(request: TakeRequest): number | null;
+}
+
+function createLevels(maxKeys: number): Levels {
+  const owned: FairTable<Level> = fairTable();
+  /** Those without an owner, the one used longest ago first. */
+  const plain = new Map<string, Level>();
+
+  return {
+    get: (key) => owned.get(key) ?? plain.get(key),
+    set(key, level) {
+      const { owner } = level.request;
+      plain.delete(key);
+      if (owner !== undefined) return owned.set(key, owner, level);
+      owned.delete(key);
+      plain.set(key, level);
+    },
+    makeRoom({ now, owner }) {
+      if (owned.size + plain.size < maxKeys) return 0;
+      const [oldest] = plain;
+      const rest = oldest === undefined ? null : restOf(oldest[1], now);
+      if (oldest !== undefined && rest === 0) {
+        plain.delete(oldest[0]);
+        return 0;
+      }
+      const loser = owned.loser();
+      if (loser === null) return rest;
+      // Who holds most waits where that helps: forgetting its own key would lift the limit of that key early.
+      const wait = restOf(loser.value, now);
+      if (owner === loser.owner && wait !== null && wait > 0) return wait;
+      owned.delete(loser.key);
+      return 0;
+    },
+  };
 }

@@ -3,6 +3,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../../core/clock.ts';
 import { isObject } from '../../core/json.ts';
+import { parseWire } from '../../core/wide-json.ts';
 import { splitLines } from './split-lines.ts';
 import { createWriteQueue, type Queued } from './write-queue.ts';
 
@@ -127,7 +128,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 
 function readLine(line: Buffer): Incoming {
   try {
-    const message: unknown = JSON.parse(decoder.decode(line));
+    const { value: message } = parseWire(decoder.decode(line));
     if (isObject(message) && message.jsonrpc === '2.0') return { message };
     return { unreadable: 'unreadable_line', id: isObject(message) ? message.id : undefined };
   } catch {

@@ -7,6 +7,7 @@ import {
   STDIO_DEFAULT_MAX_BUFFER_SIZE,
 } from '@modelcontextprotocol/client';
 import { isObject } from '../../core/json.ts';
+import { parseWire } from '../../core/wide-json.ts';
 import { ownAnswer } from './own-answer.ts';
 
 const LINE_FEED = 0x0a;
@@ -39,7 +40,9 @@ const joined = (parts: readonly Buffer[], last: Buffer): string => Buffer.concat
 function messageIn(line: string): JSONRPCMessage | null {
   let value: unknown;
   try {
-    value = JSON.parse(line);
+    const read = parseWire(line);
+    value = read.value;
+    if (read.isReplaced) return value as JSONRPCMessage; // Made by `parseWire`, as a message.
     return isPlainResult(value) ? value : deserializeMessage(line);
   } catch {
     const id = isObject(value) && !('method' in value) ? value.id : undefined;

@@ -8,14 +8,14 @@ import { answerApproval } from './answer-approval.ts';
 import type { Approval } from './approval.ts';
 import { endedWith, takenUp, withReply } from './approval-rules.ts';
 import type { ApprovalStore } from './approval-store.ts';
-import { approvalOf, codeOf, naiveApprovals, REPLY } from './approvals.fixture.ts';
-import { fileApprovals } from './file-approvals.ts';
+import { approvalOf, codeOf, MINUTE_MS, naiveApprovals, REPLY } from './approvals.fixture.ts';
+import { type FileApprovalsOptions, fileApprovals } from './file-approvals.ts';
 import { memoryApprovals } from './memory-approvals.ts';
 
-const inFiles = (): ApprovalStore => {
+const inFiles = (options: Partial<FileApprovalsOptions> = {}): ApprovalStore => {
   const dir = mkdtempSync(join(tmpdir(), 'allium-approvals-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  return fileApprovals({ dir: join(dir, 'approvals') });
+  return fileApprovals({ dir: join(dir, 'approvals'), ...options });
 };
 
 const withApprovals = async (store: ApprovalStore, ...approvals: readonly Approval[]): Promise<ApprovalStore> => {
@@ -35,7 +35,7 @@ async function winners(store: ApprovalStore): Promise<number> {
 
 describe.each([
   ['memoryApprovals', () => memoryApprovals()],
-  ['fileApprovals', inFiles],
+  ['fileApprovals', () => inFiles()],
 ] as const)('%s', (_name, start) => {
   it('gives back what was added, frozen, and nothing for an id nobody knows', async () => {
     const approval = approvalOf();
@@ -186,24 +186,120 @@ describe('a store that writes without comparing', () => {
   });
 });
 
-describe('memoryApprovals', () => {
-  it('makes room by what has ended, then by what waits longest, and never by what is under way', async () => {
-    const store = memoryApprovals({ maxApprovals: 2 });
-    const [first, second, third, fourth] = [approvalOf(), approvalOf(), approvalOf(), approvalOf()];
+const ofSession = (sessionId: string, more: Partial<Approval> = {}) => approvalOf({ turn: { iteration: 1, sessionId }, ...more });
+const idsIn = async (store: ApprovalStore) => (await store.list({ ended: true })).map(({ id }) => id);
+const EXPIRED = { requestedAt: isoTime(0), expiresAt: isoTime(1) };
+const added = (store: ApprovalStore, approval: Approval) => codeOf(Promise.resolve().then(() => store.add(approval)));
+
+/** A plain table with a cap, from which the oldest goes. */
+function cappedApprovals(maxApprovals: number): ApprovalStore {
+  const kept = new Map<string, Approval>();
+  return {
+    add(approval) {
+      const [oldest] = kept.keys();
+      if (kept.size >= maxApprovals && oldest !== undefined) kept.delete(oldest);
+      kept.set(approval.id, approval);
+    },
+    get: (id) => kept.get(id) ?? null,
+    list: () => [...kept.values()],
+    replace: () => false,
+  };
+}
+
+/** Whether a flood of one session leaves what another one waits for, and lets it ask again. */
+async function survivesFlood(store: ApprovalStore, questions: number): Promise<boolean> {
+  const [before, after] = [ofSession('another'), ofSession('another')];
+  await store.add(before);
+  for (let nth = 0; nth < questions; nth += 1) await added(store, ofSession('flooder'));
+  return (await added(store, after)) === 'done' && (await store.get(before.id)) !== null && (await store.get(after.id)) !== null;
+}
+
+describe.each([
+  ['memoryApprovals', (maxApprovals: number) => memoryApprovals({ maxApprovals, clock: testClock() })],
+  ['fileApprovals', (maxApprovals: number) => inFiles({ maxApprovals, clock: testClock() })],
+] as const)('the room of %s', (_name, start) => {
+  it('is not for one session alone, whose further questions are refused until it has fewer', async () => {
+    const store = start(10);
+    const mine = ofSession('another');
+    await store.add(mine);
+    const flood = Array.from({ length: 20 }, () => ofSession('flooder'));
+    const codes = [];
+    for (const approval of flood) codes.push(await added(store, approval));
+
+    expect(codes.filter((code) => code === 'done')).toHaveLength(5);
+    expect(codes.slice(5)).toEqual(Array.from({ length: 15 }, () => 'ERR_STORE_FULL'));
+    expect(await idsIn(store)).toEqual([mine, ...flood.slice(0, 5)].map(({ id }) => id).toSorted());
+    expect(await added(store, ofSession('another'))).toBe('done');
+  });
+
+  it('is made by what has expired or ended before anybody is refused', async () => {
+    const store = start(4);
+    const [first, second] = [ofSession('s'), ofSession('s', EXPIRED)];
     await withApprovals(store, first, second);
     const taken = takenUp(first, REPLY, 0);
     await store.replace(taken);
-    await store.add(third);
-
-    expect([await store.get(first.id), await store.get(second.id)]).toEqual([taken, null]);
     await store.replace(endedWith(taken, { status: 'ok', executed: 'yes' }, 0));
-    await store.add(fourth);
-    expect((await store.list({ ended: true })).map(({ id }) => id)).toEqual([third.id, fourth.id]);
-    for (const approval of [third, fourth]) await store.replace(takenUp(approval, REPLY, 0));
-    expect(() => store.add(approvalOf())).toThrow('too many calls are under way');
+    const later = [ofSession('s'), ofSession('s'), ofSession('s')];
+
+    expect([await added(store, later[0] as Approval), await added(store, later[1] as Approval)]).toEqual(['done', 'done']);
+    expect(await added(store, later[2] as Approval)).toBe('ERR_STORE_FULL');
   });
 
-  it.each([[{ maxApprovals: 0 }], [{ maxApprovals: '5' }], [{ maxApproval: 1 }]])('refuses %j', (options) => {
-    expect(() => memoryApprovals(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
+  it('is made by the oldest question of the session with the most where many sessions have filled it, never by an answered one', async () => {
+    const store = start(4);
+    const answered = ofSession('a');
+    const [first, second, third] = [ofSession('b'), ofSession('b'), ofSession('c')];
+    await withApprovals(store, answered, first);
+    await store.replace(withReply(answered, REPLY));
+    await withApprovals(store, third);
+    await added(store, second);
+    await withApprovals(store, ofSession('d'), ofSession('e'));
+
+    expect(await idsIn(store)).toContain(answered.id);
+    expect(await idsIn(store)).not.toContain(first.id);
+    expect(await idsIn(store)).toHaveLength(4);
+  });
+
+  it('says when a place is free again, where that is known', async () => {
+    const store = start(2);
+    const expiresAt = isoTime(testClock().now() + MINUTE_MS);
+    await store.add(ofSession('s', { expiresAt }));
+    const refused = Promise.resolve().then(() => store.add(ofSession('s')));
+
+    await expect(refused).rejects.toMatchObject({ code: 'ERR_STORE_FULL', details: { retryAfterMs: MINUTE_MS } });
+  });
+
+  it.each([[{ maxApprovals: 0 }], [{ maxApprovals: '5' }], [{ maxApproval: 1 }], [{ clock: 1 }]])('refuses %j', (options) => {
+    const build = _name === 'memoryApprovals' ? () => memoryApprovals(options as never) : () => inFiles(options as never);
+    expect(build).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
+  });
+});
+
+describe('a flood of questions of one session', () => {
+  it('neither pushes out what another one waits for nor keeps it from asking, in memory', async () => {
+    const store = memoryApprovals();
+    expect(await survivesFlood(store, 10_000)).toBe(true);
+    expect((await store.list()).length).toBeLessThanOrEqual(502);
+  });
+
+  it('does neither in files', async () => {
+    const store = inFiles({ maxApprovals: 100 });
+    expect(await survivesFlood(store, 300)).toBe(true);
+    expect((await store.list()).length).toBeLessThanOrEqual(52);
+  });
+
+  it('does both in a table with a cap, and the same questions find it', async () => {
+    expect(await survivesFlood(cappedApprovals(1000), 2000)).toBe(false);
+  });
+});
+
+describe('memoryApprovals', () => {
+  it('never makes room by what is under way', async () => {
+    const store = memoryApprovals({ maxApprovals: 2 });
+    const [first, second] = [ofSession('a'), ofSession('b')];
+    await withApprovals(store, first, second);
+    for (const approval of [first, second]) await store.replace(takenUp(approval, REPLY, 0));
+
+    expect(() => store.add(ofSession('c'))).toThrow('too many approvals wait');
   });
 });

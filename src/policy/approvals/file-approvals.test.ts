@@ -176,7 +176,7 @@ describe('fileApprovals', () => {
     expect(readdirSync(dir).filter((name) => name.endsWith('.part'))).toEqual(['fresh.part']);
   });
 
-  it.each([[undefined], [{}], [{ dir: '' }], [{ dir: 'a', clock: 1 }], [{ dir: 'a', maxApprovals: 1 }]])('refuses %j', (options) => {
+  it.each([[undefined], [{}], [{ dir: '' }], [{ dir: 'a', clock: 1 }], [{ dir: 'a', maxGrants: 1 }]])('refuses %j', (options) => {
     expect(() => fileApprovals(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
   });
 });

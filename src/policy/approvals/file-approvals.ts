@@ -7,6 +7,7 @@ import { checkOptions, expected } from '../../core/options.ts';
 import { recordFiles } from '../../stores/record-files.ts';
 import { type KeptProblem, membersIn, readKept } from '../kept-records.ts';
 import type { Approval } from './approval.ts';
+import { DEFAULT_MAX_APPROVALS, demandRoom } from './approval-room.ts';
 import type { ApprovalStore } from './approval-store.ts';
 import { checkedApproval, isApproval } from './check-approval.ts';
 import { taken } from './memory-approvals.ts';
@@ -14,8 +15,13 @@ import { taken } from './memory-approvals.ts';
 export interface FileApprovalsOptions {
   /** The folder to keep approvals in. Made with mode 0700; one that others can look into is refused. */
   readonly dir: string;
-  /** Only for waiting until a lock is free, and for what `sweep` removes. @default the system's */
+  /** For what has expired, what `sweep` removes, and waiting until a lock is free. @default the system's */
   readonly clock?: Clock;
+  /**
+   * How many approvals the folder keeps, about: other processes add to it, too. Those that have ended or expired make room first; a
+   * session that holds as many as it leaves free cannot add another one. @default 1000
+   */
+  readonly maxApprovals?: number;
 }
 
 /** A file that is no approval, or that cannot be read. What it stood for cannot be taken up. */
@@ -36,15 +42,37 @@ const SUFFIX = '.approval';
  * the folder can approve: keep it away from the tools of an agent.
  */
 export function fileApprovals(options: FileApprovalsOptions): FileApprovals {
-  checkOptions('fileApprovals', options, { dir: expected.required(expected.string), clock: expected.object });
-  const { dir, clock = systemClock } = options;
+  checkOptions('fileApprovals', options, {
+    dir: expected.required(expected.string),
+    clock: expected.object,
+    maxApprovals: expected.integer(1),
+  });
+  const { dir, clock = systemClock, maxApprovals = DEFAULT_MAX_APPROVALS } = options;
   const files = recordFiles<Approval>({ owner: 'fileApprovals', dir, suffix: SUFFIX, clock, parse: parsed });
   const all = async () => (await readKept(files, dir)).records.toSorted(byAge);
+  const kept = latest(clock, all);
+  let adding: Promise<void> = Promise.resolve();
+  const makeRoom = async (approval: Approval): Promise<void> => {
+    // Where the folder is not half full, nobody need be turned away, and nothing need be read.
+    if ((await files.list()).length * 2 < maxApprovals) return;
+    for (const { id, revision } of demandRoom('fileApprovals', await kept.read(), approval, maxApprovals, clock.now())) {
+      // One that changed meanwhile was answered or taken up, and stays.
+      await files.change(fileName(id), (current) => (current.revision === revision ? 'remove' : null));
+      kept.drop(id);
+    }
+    kept.add(approval);
+  };
 
   return Object.freeze<FileApprovals>({
-    async add(given) {
+    add(given) {
       const approval = checkedApproval('fileApprovals', given);
-      if (!(await files.create(fileName(approval.id), approval))) throw taken('fileApprovals');
+      // One after another: many at once would all see the same room.
+      const added = adding.then(async () => {
+        await makeRoom(approval);
+        if (!(await files.create(fileName(approval.id), approval))) throw taken('fileApprovals');
+      });
+      adding = added.catch(() => {});
+      return added;
     },
     get: (id) => files.read(fileName(id)),
     async list({ ended = false } = {}) {
@@ -66,6 +94,32 @@ export function fileApprovals(options: FileApprovalsOptions): FileApprovals {
       return removed;
     },
   });
+}
+
+interface Latest {
+  read(): Promise<readonly Approval[]>;
+  add(approval: Approval): void;
+  drop(id: string): void;
+}
+
+const FRESH_MS = 1000;
+
+/** What the folder held a moment ago, with what was added since: a flood of questions must not become a flood of reading. */
+function latest(clock: Clock, readAll: () => Promise<readonly Approval[]>): Latest {
+  let seen = new Map<string, Approval>();
+  let until = Number.NEGATIVE_INFINITY;
+  return {
+    async read() {
+      if (clock.monotonic() >= until) {
+        const found = await readAll();
+        seen = new Map(found.map((approval) => [approval.id, approval]));
+        until = clock.monotonic() + FRESH_MS;
+      }
+      return [...seen.values()];
+    },
+    add: (approval) => void seen.set(approval.id, approval),
+    drop: (id) => void seen.delete(id),
+  };
 }
 
 const byAge = (a: Approval, b: Approval): number =>

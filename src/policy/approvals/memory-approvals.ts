@@ -1,35 +1,37 @@
 /** Approvals of one process, gone with it. */
 
+import { type Clock, systemClock } from '../../core/clock.ts';
 import { AlliumError } from '../../core/errors.ts';
 import { checkOptions, expected } from '../../core/options.ts';
 import type { Approval } from './approval.ts';
+import { DEFAULT_MAX_APPROVALS, demandRoom } from './approval-room.ts';
 import type { ApprovalStore } from './approval-store.ts';
 import { checkedApproval } from './check-approval.ts';
 
 export interface MemoryApprovalsOptions {
-  /** How many approvals are kept. Those that have ended make room first, then the one that waits longest. @default 1000 */
+  /**
+   * How many approvals are kept. Those that have ended or expired make room first; a session that holds as many as it leaves free
+   * cannot add another one. @default 1000
+   */
   readonly maxApprovals?: number;
+  /** What expiry is judged by. @default the system's */
+  readonly clock?: Clock;
 }
 
 /**
- * Keeps approvals in this process only: nobody else can answer them, and what waits is gone when the process ends. A call that had to
- * make room cannot be taken up any more, so that a host that never resumes does not run out of it.
+ * Keeps approvals in this process only: nobody else can answer them, and what waits is gone when the process ends. Where many sessions
+ * fill it, the one with the most open questions loses the oldest: that call cannot be taken up any more.
  */
 export function memoryApprovals(options: MemoryApprovalsOptions = {}): ApprovalStore {
-  checkOptions('memoryApprovals', options, { maxApprovals: expected.integer(1) });
-  const { maxApprovals = 1000 } = options;
+  checkOptions('memoryApprovals', options, { maxApprovals: expected.integer(1), clock: expected.object });
+  const { maxApprovals = DEFAULT_MAX_APPROVALS, clock = systemClock } = options;
   const approvals = new Map<string, Approval>();
-  const makeRoom = () => {
-    for (const [id, { ended }] of approvals) if (approvals.size >= maxApprovals && ended !== null) approvals.delete(id);
-    // Never one that was taken up: how it ends has to be noted, or nobody could tell whether it ran.
-    for (const [id, { taken: by }] of approvals) if (approvals.size >= maxApprovals && by === null) approvals.delete(id);
-    if (approvals.size >= maxApprovals) throw new Error('memoryApprovals: too many calls are under way; raise "maxApprovals"');
-  };
   return Object.freeze<ApprovalStore>({
     add(given) {
       const approval = checkedApproval('memoryApprovals', given);
       if (approvals.has(approval.id)) throw taken('memoryApprovals');
-      makeRoom();
+      const goes = demandRoom('memoryApprovals', [...approvals.values()], approval, maxApprovals, clock.now());
+      for (const { id } of goes) approvals.delete(id);
       approvals.set(approval.id, approval);
     },
     get: (id) => approvals.get(id) ?? null,

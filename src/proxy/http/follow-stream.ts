@@ -4,6 +4,7 @@ import type { WireMessage } from '../wire.ts';
 import { type Caller, discard } from './call-server.ts';
 import { isEventStream, type ReadGate, readEvents } from './read-response.ts';
 import { isObject } from '../../core/json.ts';
+import { parseWire } from '../../core/wide-json.ts';
 
 export interface FollowOptions {
   readonly signal: AbortSignal;
@@ -90,7 +91,7 @@ export function createFollower({ caller, gate, signal: life }: { caller: Caller;
 
 function parsed(data: string): WireMessage | null {
   try {
-    const value: unknown = JSON.parse(data);
+    const { value } = parseWire(data);
     // What was parsed from JSON is JSON.
     return isObject(value) ? (value as WireMessage) : null;
   } catch {

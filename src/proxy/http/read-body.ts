@@ -2,6 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { isObject } from '../../core/json.ts';
+import { parseWire } from '../../core/wide-json.ts';
 import { CODES, type WireMessage } from '../wire.ts';
 
 /** Told apart by a name of ours: a message may have any member. */
@@ -29,8 +30,11 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   }
   let parsed: unknown;
   try {
-    parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)));
-  } catch {
+    const { value, isReplaced } = parseWire(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)));
+    if (isReplaced) return TOO_WIDE;
+    parsed = value;
+  } catch (error) {
+    if (error instanceof RangeError) return TOO_WIDE;
     return { problem: { status: 400, message: 'the body is not JSON', code: CODES.parse } };
   }
   // Lists of messages went out of the protocol: one that is let through could hold a call that nobody sees.
@@ -39,4 +43,5 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   return { message: parsed as WireMessage };
 }
 
+const TOO_WIDE: Body = { problem: { status: 413, message: 'the body holds too many values' } };
 const TOO_LARGE: Body = { problem: { status: 413, message: 'the body is too large' } };

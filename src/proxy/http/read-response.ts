@@ -1,6 +1,7 @@
 /** Bodies of an HTTP server's answers: one JSON text, or events until the stream ends. */
 
 import { isObject } from '../../core/json.ts';
+import { parseWire } from '../../core/wide-json.ts';
 import { MAX_LINE_BYTES } from '../lines.ts';
 import { isRequestId, type RequestId, type WireMessage } from '../wire.ts';
 import { type EventHandlers, eventParser } from './events.ts';
@@ -39,7 +40,7 @@ export async function readObject(response: Response, gate: ReadGate): Promise<Wi
   }
   await gate.ready();
   try {
-    const parsed: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    const { value: parsed } = parseWire(Buffer.concat(chunks).toString('utf8'));
     // What was parsed from JSON is JSON.
     return isObject(parsed) ? (parsed as WireMessage) : null;
   } catch {

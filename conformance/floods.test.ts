@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest';
+import { callLimit, consent, idempotency, rateLimit } from '../middleware/index.ts';
+import {
+  type ClaimStore,
+  type Clock,
+  composeToolCallers,
+  type CounterStore,
+  defineTool,
+  governTools,
+  memoryClaims,
+  memoryCounters,
+  type ToolCall,
+  type ToolLayer,
+  type ToolResult,
+} from '../src/index.ts';
+import { echoExecutor, makeCall, testClock } from './index.ts';
+
+const FLOOD = 100_000;
+const PATIENCE_MS = 300_000;
+
+/** A stack of one real layer, called by sessions that make up whatever a caller can make up. */
+function start(layer: ToolLayer, clock = testClock()) {
+  const stack = composeToolCallers([layer], { clock });
+  const call = (sessionId: string, nth: number | string, runId?: string): Promise<ToolResult> =>
+    stack(
+      makeCall({ callId: `call-${nth}`, toolArgs: { nth }, turn: { sessionId, ...(runId === undefined ? {} : { runId }) } }),
+      // One that keeps no calls: a hundred thousand of them are not what is measured.
+      (inner) => echoExecutor()(inner),
+    );
+  return { clock, call };
+}
+
+async function statusesOf(calls: number, make: (nth: number) => Promise<ToolResult>): Promise<Readonly<Record<string, number>>> {
+  const counts: Record<string, number> = {};
+  for (let nth = 0; nth < calls; nth += 1) {
+    const { status } = await make(nth);
+    counts[status] = (counts[status] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** A table with a cap that refuses what does not fit. */
+function cappedCounters(maxKeys: number): CounterStore {
+  const counts = new Map<string, number>();
+  return {
+    take(key, { max }) {
+      const count = counts.get(key) ?? 0;
+      if (count >= max || (count === 0 && counts.size >= maxKeys)) return { admitted: false, count, retryAfterMs: null };
+      counts.set(key, count + 1);
+      return { admitted: true, count: count + 1, retryAfterMs: null };
+    },
+  };
+}
+
+/** Claims in a table with a cap, whoever fills it. */
+function cappedClaims(maxKeys: number): ClaimStore {
+  const keys = new Set<string>();
+  const claims = memoryClaims();
+  return {
+    ...claims,
+    claim(key, { owner: _owner, ...request }) {
+      if (keys.size >= maxKeys && !keys.has(key)) throw new Error('full');
+      keys.add(key);
+      return claims.claim(key, request);
+    },
+  };
+}
+
+/** As many as a store of the size that the test gives it has keys. */
+const SMALL = 2_000;
+
+describe('more sessions of one caller than a store has keys', () => {
+  it.each([
+    ['without a window', FLOOD, {}],
+    ['with a window of a day', SMALL, { windowMs: 86_400_000, store: memoryCounters({ maxKeys: SMALL }) }],
+  ])('do not keep another one from a rate limit %s', { timeout: PATIENCE_MS }, async (_name, flood, options) => {
+    const { call } = start(rateLimit({ maxCalls: 2, per: 'session', ...options }));
+
+    expect(await statusesOf(flood + 10, (nth) => call(`flood-${nth}`, nth))).toEqual({ ok: flood + 10 });
+    expect((await call('another', 1)).status).toBe('ok');
+    expect((await call('another', 2)).status).toBe('ok');
+    expect((await call('another', 3)).status).toBe('rate_limited');
+  });
+
+  it('do so with a plain table that has a cap, and the same calls find it', async () => {
+    const { call } = start(rateLimit({ maxCalls: 2, per: 'session', store: cappedCounters(SMALL) }));
+    await statusesOf(SMALL + 10, (nth) => call(`flood-${nth}`, nth));
+
+    expect(await call('another', 1)).toMatchObject({ status: 'rate_limited', errorClass: 'fatal' });
+  });
+
+  it('do not wipe out the limit of a tool that is counted in the same store', async () => {
+    const store = memoryCounters({ maxKeys: SMALL });
+    const { call } = start(rateLimit({ maxCalls: 1, per: 'tool', store }));
+    const { call: callOther } = start(rateLimit({ maxCalls: 1, per: 'session', store }));
+    await call('mine', 1);
+    await statusesOf(SMALL * 2, (nth) => callOther(`flood-${nth}`, nth));
+
+    expect((await call('mine', 2)).status).toBe('rate_limited');
+  });
+});
+
+describe('more names of one session than a store has keys', () => {
+  const perName = {
+    maxCalls: 1,
+    per: ({ toolArgs }: ToolCall) => `name ${String(toolArgs.nth)}`,
+  };
+
+  it('do not wipe out what another session has used up', { timeout: PATIENCE_MS }, async () => {
+    const { call } = start(rateLimit({ ...perName, store: memoryCounters({ maxKeys: SMALL }) }));
+    await call('another', 'used up');
+    await statusesOf(SMALL * 2, (nth) => call('flooder', nth));
+
+    expect((await call('another', 'used up')).status).toBe('rate_limited');
+    expect((await call('another', 'new')).status).toBe('ok');
+  });
+
+  it('do not wipe out the count of a run of another session', { timeout: PATIENCE_MS }, async () => {
+    const { call } = start(callLimit({ maxCalls: 1, store: memoryCounters({ maxKeys: SMALL }) }));
+    await call('another', 1, 'used up');
+    await statusesOf(SMALL * 2, (nth) => call('flooder', nth, `run-${nth}`));
+
+    expect((await call('another', 2, 'used up')).status).toBe('limit_exceeded');
+    expect((await call('another', 3, 'new')).status).toBe('ok');
+  });
+
+  it('cost the session that made them up, with a time to wait where waiting helps', async () => {
+    const windowMs = 60_000;
+    const { call, clock } = start(rateLimit({ ...perName, windowMs, store: memoryCounters({ maxKeys: SMALL }) }));
+    await statusesOf(SMALL, (nth) => call('flooder', nth));
+    const refused = await call('flooder', 'one more');
+
+    expect(refused).toMatchObject({ status: 'rate_limited', errorClass: 'retryable', metadata: { retryAfterMs: windowMs } });
+    expect((await call('another', 'new')).status).toBe('ok');
+    await clock.advance(windowMs);
+    expect((await call('flooder', 'one more')).status).toBe('ok');
+  });
+});
+
+describe('as many effects of one session as a store has keys', () => {
+  const TTL_MS = 600_000;
+  const flooded = async (flood: number, make: (clock: Clock) => ClaimStore) => {
+    const clock = testClock();
+    const { call } = start(idempotency({ mode: 'effect', ttlMs: TTL_MS, store: make(clock) }), clock);
+    await call('another', 'before');
+    const counts = await statusesOf(flood, (nth) => call('flooder', nth));
+    return { call, clock, counts };
+  };
+
+  it('leave room for another one, forget nothing, and tell the flooder when to come back', { timeout: PATIENCE_MS }, async () => {
+    const { call, clock, counts } = await flooded(FLOOD, (time) => memoryClaims({ maxKeys: FLOOD, clock: time }));
+
+    expect(counts).toEqual({ ok: FLOOD / 2, rate_limited: FLOOD / 2 });
+    expect((await call('another', 'after')).status).toBe('ok');
+    // The first effect of the flooder: its answer had to go, the key is there, and it does not run again.
+    expect((await call('flooder', 0)).status).toBe('outcome_unknown');
+    const refused = await call('flooder', 'one more');
+    expect(refused).toMatchObject({ status: 'rate_limited', errorClass: 'retryable', executed: 'no', metadata: { retryAfterMs: TTL_MS } });
+    await clock.advance(TTL_MS);
+    expect((await call('flooder', 'one more')).status).toBe('ok');
+  });
+
+  it('do not push out the answer of another one', async () => {
+    const { call } = await flooded(SMALL, (clock) => memoryClaims({ maxKeys: SMALL, clock }));
+
+    expect(await call('another', 'before')).toMatchObject({ status: 'ok', result: { nth: 'before' } });
+  });
+
+  it('keep another one out of a plain table with a cap, and the same calls find it', async () => {
+    const { call } = await flooded(SMALL, () => cappedClaims(SMALL));
+
+    expect((await call('another', 'after')).status).not.toBe('ok');
+  });
+});
+
+describe('questions by the thousand of one session', () => {
+  const pay = defineTool({ name: 'pay', description: 'Pays.', inputSchema: { type: 'object' }, execute: () => 'paid' });
+
+  it('are refused, and another session is asked about its call and can be answered', { timeout: PATIENCE_MS }, async () => {
+    const governed = governTools({ tools: [pay], layers: [consent({ default: 'ask' })], clock: testClock() });
+    const ask = (sessionId: string, nth: number) => governed.call({ name: 'pay', arguments: { nth } }, { turn: { sessionId } });
+    const before = await ask('another', 1);
+    const counts = await statusesOf(5_000, (nth) => ask('flooder', nth));
+    const refused = await ask('flooder', 0);
+    const after = await ask('another', 2);
+
+    expect(counts).toEqual({ approval_required: 500, rate_limited: 4_500 });
+    expect(refused).toMatchObject({ status: 'rate_limited', errorClass: 'retryable', executed: 'no' });
+    expect(refused.interruption).toBeUndefined();
+    for (const { interruption } of [before, after]) {
+      const done = await governed.resume(interruption?.id ?? '', { decision: 'allow_once', decidedBy: 'ada' });
+      expect(done).toMatchObject({ status: 'ok', result: 'paid' });
+    }
+  });
+
+  it('of as many sessions do not keep another one from asking', { timeout: PATIENCE_MS }, async () => {
+    const governed = governTools({ tools: [pay], layers: [consent({ default: 'ask' })], clock: testClock() });
+    const ask = (sessionId: string) => governed.call({ name: 'pay', arguments: {} }, { turn: { sessionId } });
+    await statusesOf(3_000, (nth) => ask(`flood-${nth}`));
+    const { interruption } = await ask('another');
+
+    expect((await governed.resume(interruption?.id ?? '', { decision: 'allow_once', decidedBy: 'ada' })).status).toBe('ok');
+  });
+});
