@@ -25,6 +25,7 @@ function importsOf(file: string): readonly Import[] {
 /** Lower may not know higher. */
 const RANK: Readonly<Record<string, number>> = {
   core: 0,
+  system: 0.5,
   tools: 1,
   policy: 2,
   stores: 2,

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import ts from 'typescript';
 
 const root = resolve(import.meta.dirname, '../..');
-const FOLDERS = ['src/core', 'src/receipts', 'conformance/crash'];
+const FOLDERS = ['src/core', 'src/system', 'src/receipts', 'conformance/crash'];
 
 /** The built `crash-writer.js` of the sources as they are, and what takes it away again. */
 export function buildWriter(): { readonly writerFile: string; readonly remove: () => void } {

@@ -35,7 +35,7 @@ describe('writers in several processes', () => {
     expect(acknowledgedIn(place)).toHaveLength(900);
     expect(await missing(place)).toEqual([]);
     expect(await verifyReceipts(place.dir, { publicKey: place.publicKey })).toMatchObject({ ok: true, count: 900 });
-    expect(readdirSync(place.dir).filter((file) => !/\.(jsonl|head)$/.test(file))).toEqual([]);
+    expect(readdirSync(place.dir).filter((file) => !/\.(jsonl|head)$/.test(file))).toEqual(['sessions.index']);
   });
 
   it('that find the same dead owner do not both take its file', async () => {

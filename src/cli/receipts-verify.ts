@@ -1,8 +1,10 @@
 /** `allium receipts verify`. */
 
-import { existsSync, readFileSync } from 'node:fs';
+import { closeSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { verifyReceipts, type VerifyProgress, type VerifyReport } from '../receipts/index.ts';
+import { describeThrown } from '../core/errors.ts';
+import { verifyReceipts, type VerifyProgress, type VerifyReport, type Witness } from '../receipts/index.ts';
+import { openRegular } from '../system/open-regular.ts';
 import { colourFor, paint } from './colour.ts';
 import { type CliIo, UsageError, writeLine } from './io.ts';
 import { jsonOf } from './receipts-format.ts';
@@ -12,6 +14,7 @@ import { safeText } from './text-table.ts';
 /** Options of `verify`. */
 export interface VerifyCommandOptions extends PlaceOptions {
   readonly publicKey?: string;
+  readonly atLeast?: number | Witness;
   readonly json?: true;
 }
 
@@ -21,7 +24,8 @@ export async function verifyCommand(path: string | undefined, options: VerifyCom
   const publicKey = keyOf(options, io);
   const progress = progressOn(io);
   try {
-    const given = publicKey === null ? {} : { publicKey };
+    const { atLeast } = options;
+    const given = { ...(publicKey === null ? {} : { publicKey }), ...(atLeast === undefined ? {} : { atLeast }) };
     const report = await verifyReceipts(place, { ...given, signal: io.signal, onProgress: progress.tell });
     progress.clear();
     if (options.json === true) await writeLine(io.stdout, jsonOf(report));
@@ -34,9 +38,8 @@ export async function verifyCommand(path: string | undefined, options: VerifyCom
 
 /** The key that was named, or the one of the state folder. `null` where there is none. */
 function keyOf(options: VerifyCommandOptions, io: CliIo): string | null {
-  const own = join(stateOf(options, io), 'keys', 'receipts-ed25519.pub.pem');
-  const path = options.publicKey === undefined ? own : resolve(io.cwd, options.publicKey);
-  if (options.publicKey === undefined && !existsSync(own)) return null;
+  if (options.publicKey === undefined) return ownKey(join(stateOf(options, io), 'keys', 'receipts-ed25519.pub.pem'));
+  const path = resolve(io.cwd, options.publicKey);
   try {
     return readFileSync(path, 'utf8');
   } catch {
@@ -44,23 +47,62 @@ function keyOf(options: VerifyCommandOptions, io: CliIo): string | null {
   }
 }
 
+/** A key that somebody else put there would prove what they signed. */
+function ownKey(path: string): string | null {
+  let file: number | null;
+  try {
+    file = openRegular(path, { access: 'read' });
+  } catch (error) {
+    throw new UsageError(`the public key cannot be read: ${safeText(describeThrown(error))}. Name one with --public-key`);
+  }
+  if (file === null) return null;
+  try {
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** What `--at-least` takes: a number of receipts, or what a report said of a file or of the index. */
+export function witnessFrom(text: string): number | Witness {
+  const [, digits, head] = /^(\d{1,15})(?::(sha256:[0-9a-f]{64}))?$/.exec(text) ?? [];
+  if (digits === undefined) throw new UsageError(`"${safeText(text)}" is neither a number nor <count>:<head>`);
+  return head === undefined ? Number(digits) : { count: Number(digits), head };
+}
+
 const WITHOUT_KEY = [
   'unknown: no public key was given, and signatures were not checked',
   '          not proven: that nobody wrote whole files anew. Give --public-key',
 ];
 
-function linesOf({ ok, count, head, key, tornTail, problems }: VerifyReport, colour: boolean): readonly string[] {
+function linesOf(report: VerifyReport, colour: boolean): readonly string[] {
+  const { ok, count, head, key, problems } = report;
   const verdict = ok ? paint(colour, 'green', 'nothing is wrong') : paint(colour, 'red', `${problems.length} found`);
   return [
     ...problems.map(({ file, line, kind, message }) => `${safeText(file)}:${line}: ${kind}: ${safeText(message)}`),
     `receipts  ${count}`,
     `head      ${head === null ? 'none: there is no line' : safeText(head)}`,
     ...(key === 'known' ? ['key       known: signatures were checked'] : [`key       ${WITHOUT_KEY.join('\n')}`]),
-    ...(tornTail === undefined
-      ? []
-      : [`torn      ${tornTail.file}:${tornTail.line}: ${tornTail.bytes} bytes without an end, never acknowledged`]),
+    ...toldLines(report),
     `problems  ${verdict}`,
   ];
+}
+
+/** What is no problem, and must be known to whoever relies on the files. */
+function toldLines({ index, unindexed = 0, unsigned = 0, found = 0, asideBytes = 0, tornTail }: VerifyReport): readonly string[] {
+  const lines: readonly (string | null)[] = [
+    index === undefined ? null : `index     ${index.count}:${safeText(index.head)}`,
+    unindexed === 0 ? null : `unindexed ${unindexed} sessions of an earlier version: if one is gone, nothing here tells`,
+    unsigned === 0
+      ? null
+      : `unsigned  ${unsigned} receipts behind the newest checkpoint: being written, left by a crash, or added by anybody`,
+    found === 0 ? null : `found     ${found} receipts were unsigned when a later writer found and signed them`,
+    asideBytes === 0 ? null : `aside     ${asideBytes} bytes stood behind an end, and were moved to .behind- files`,
+    tornTail === undefined
+      ? null
+      : `torn      ${safeText(tornTail.file)}:${tornTail.line}: ${tornTail.bytes} bytes without an end, never acknowledged`,
+  ];
+  return lines.filter((line) => line !== null);
 }
 
 const BAR_CELLS = 24;

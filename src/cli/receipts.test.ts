@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -183,7 +183,7 @@ describe('allium receipts list', () => {
     expect(stderr).not.toContain('    at ');
   });
 
-  it.each(['list', 'stats', 'tail', 'verify'])('%s: has nothing to say about an empty folder', async (command) => {
+  it.each(['list', 'stats', 'tail'])('%s: has nothing to say about an empty folder', async (command) => {
     expect(allium([command], await stateWith([]))).toMatchObject({ status: 0, stderr: '' });
   });
 });
@@ -245,7 +245,59 @@ describe('allium receipts verify', () => {
     const { status, stdout, stderr } = allium(['verify'], await stateWith(CALLS));
 
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(stdout).toMatch(/^receipts {2}5\nhead {6}sha256:[0-9a-f]{64}\nkey {7}known: .*\nproblems {2}nothing is wrong\n$/);
+    expect(stdout).toMatch(
+      /^receipts {2}5\nhead {6}sha256:[0-9a-f]{64}\nkey {7}known: .*\nindex {5}4:sha256:[0-9a-f]{64}\nproblems {2}nothing is wrong\n$/,
+    );
+  });
+
+  it('finds an empty folder, and a session that is gone', async () => {
+    const empty = await stateWith([]);
+    const { state, dir } = await stateWith(CALLS);
+    for (const file of readdirSync(dir).filter((name) => name.startsWith('two-'))) rmSync(join(dir, file));
+
+    expect(allium(['verify'], empty)).toMatchObject({ status: 1, stdout: expect.stringContaining(': empty: ') as string });
+    expect(allium(['verify'], { state })).toMatchObject({
+      status: 1,
+      stdout: expect.stringMatching(/^two-\w+\.jsonl:1: session_missing: /) as string,
+    });
+  });
+
+  it('--at-least: takes a number, and an earlier index line', async () => {
+    const state = await stateWith(CALLS);
+    const [, index = ''] = /^index +(.*)$/m.exec(allium(['verify'], state).stdout) ?? [];
+
+    expect(allium(['verify', '--at-least', '5'], state).status).toBe(0);
+    expect(allium(['verify', '--at-least', index], state).status).toBe(0);
+    for (const more of ['6', `9${index}`, index.replace(/.$/, (last) => (last === '0' ? '1' : '0'))])
+      expect(allium(['verify', '--at-least', more], state)).toMatchObject({
+        status: 1,
+        stdout: expect.stringContaining(': too_few: ') as string,
+      });
+    expect(allium(['verify', '--at-least', 'many'], state).status).toBe(2);
+  });
+
+  it('tells of receipts that are not signed, and of those that were found so', async () => {
+    const { state, dir } = await stateWith([{}]);
+    const [path = ''] = receiptFiles(dir);
+    const sink = localReceiptSink({ dir, key: false, signingKey });
+    await sink(makeReceipt({ tool_call_id: 'killed' }));
+    rmSync(path.replace('.jsonl', '.lock'));
+
+    expect(allium(['verify'], { state })).toMatchObject({ status: 0, stdout: expect.stringMatching(/^unsigned +1 receipts/m) as string });
+    const next = localReceiptSink({ dir, key: false, signingKey });
+    await next(makeReceipt());
+    await next.close();
+    expect(allium(['verify'], { state })).toMatchObject({ status: 0, stdout: expect.stringMatching(/^found +1 receipts/m) as string });
+  });
+
+  it('does not take a key that somebody else may have put there', async () => {
+    const { state } = await stateWith(CALLS);
+    chmodSync(join(state, 'keys', 'receipts-ed25519.pub.pem'), 0o666);
+
+    expect(allium(['verify'], { state })).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining(join(state, 'keys', 'receipts-ed25519.pub.pem')) as string,
+    });
   });
 
   it('without a key: says what is then not proven', async () => {
@@ -283,6 +335,63 @@ describe('allium receipts verify', () => {
 
     expect(stdout).toMatch(/\r█*░* ?\d+ %/);
     expect(stdout.lastIndexOf('\r\u001b[K')).toBeGreaterThan(stdout.lastIndexOf('%  '));
+  });
+});
+
+describe('allium receipts prune', () => {
+  /** Like `stateWith`, with the private key that a program leaves, too. */
+  async function stateToPrune(receipts: readonly Partial<Receipt>[]): Promise<State> {
+    const made = await stateWith(receipts);
+    const pem = signingKey.export({ type: 'pkcs8', format: 'pem' });
+    writeFileSync(join(made.state, 'keys', 'receipts-ed25519.pem'), pem, { mode: 0o600 });
+    return made;
+  }
+
+  it('--session: removes one session, and verify does not miss it', async () => {
+    const { state, dir } = await stateToPrune(CALLS);
+
+    expect(allium(['prune', '--session', 'two'], { state })).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^two-\w+: removed, 3 receipts\n$/) as string,
+    });
+    expect(readdirSync(dir).filter((file) => file.startsWith('two-'))).toEqual([]);
+    expect(allium(['verify'], { state })).toMatchObject({ status: 0, stdout: expect.stringMatching(/^receipts {2}2$/m) as string });
+  });
+
+  it('--before: removes what was signed last before then, and --json tells', async () => {
+    const state = await stateToPrune(CALLS);
+
+    expect(allium(['prune', '--before', '1h'], state)).toMatchObject({ status: 0, stdout: 'no session fits\n' });
+    const { status, stdout } = allium(['prune', '--before', '2999-01-01', '--json'], state);
+    expect({
+      status,
+      kept: stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { kept: unknown }).kept),
+    }).toEqual({
+      status: 0,
+      kept: [null, null],
+    });
+    expect(allium(['verify'], state)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^receipts {2}0$/m) as string });
+  });
+
+  it('leaves a session that is being written to, and one that was changed', async () => {
+    const { state, dir } = await stateToPrune(CALLS);
+    const [one = '', two = ''] = receiptFiles(dir);
+    const sink = localReceiptSink({ dir, key: false, signingKey });
+    await sink(makeReceipt({ session_id: 'one' }));
+    writeFileSync(two, readFileSync(two, 'latin1').replace('_file', '_fiIe'));
+
+    const { status, stdout } = allium(['prune', '--before', '2999-01-01'], { state });
+    await sink.close();
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/one-\w+: left as it is: it is being written to\ntwo-\w+: left as it is: it is not as it was signed/);
+    expect([one, two].map((path) => existsSync(path))).toEqual([true, true]);
+  });
+
+  it('wants to be told what goes', async () => {
+    expect(allium(['prune'], await stateToPrune(CALLS))).toMatchObject({ status: 2, stdout: '' });
   });
 });
 

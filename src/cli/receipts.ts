@@ -13,7 +13,8 @@ import {
 } from './receipts-list.ts';
 import { countFrom, timeFrom } from './receipts-source.ts';
 import { type StatsOptions, statsCommand } from './receipts-stats.ts';
-import { type VerifyCommandOptions, verifyCommand } from './receipts-verify.ts';
+import { type PruneCommandOptions, pruneCommand } from './receipts-prune.ts';
+import { type VerifyCommandOptions, verifyCommand, witnessFrom } from './receipts-verify.ts';
 import type { AddCommand } from './run-cli.ts';
 
 const CODES = `
@@ -51,12 +52,24 @@ Ctrl-C is how --follow ends: the exit code is 130. Lines that cannot be read are
 Examples:
   allium receipts verify
   allium receipts verify ./copy --public-key ./receipts-ed25519.pub.pem
-  allium receipts verify --json | jq .head
+  allium receipts verify --at-least 1200
+  allium receipts verify --at-least 12:sha256:…   what an earlier "index" line said
 
-Without a key changes inside a file are found, but not a file that was written anew. Keep count and head elsewhere: that
-receipts and signed heads were both put back to an earlier state cannot be told from the files.
+Without a key changes inside a file are found, but not a file that was written anew. The index tells which sessions there must be.
+Keep the "index" line elsewhere and give it to --at-least: that the newest sessions were removed together with the end of the index, or that
+everything was put back to an earlier state, cannot be told from the files.
 
 Exit codes: 0 nothing is wrong, 1 a problem was found, 2 usage or a missing file.`,
+  prune: `
+Examples:
+  allium receipts prune --before 90d
+  allium receipts prune --session 0199f7c2
+  allium receipts prune --before 2026-01-01 --session 0199f7c2
+
+Whole sessions are removed, and the index says so with a signature: "verify" does not miss them. A session that is being written to, or that
+is not as it was signed, stays.
+
+Exit codes: 0 fine, 1 a session that fits was left as it is, 2 usage or a missing file.`,
   stats: `
 Examples:
   allium receipts stats
@@ -94,8 +107,14 @@ export const addReceipts: AddCommand = (program, io, run) => {
     .action((path: string | undefined, options: TailCommandOptions) => run(() => tailCommand(path, options, io)));
   sub(group, 'verify', 'whether files are as they were written')
     .option('--public-key <file>', 'the key to check signatures with (default: the one in the state folder)')
+    .option('--at-least <witness>', 'how many receipts there must be, or <count>:<head> of an earlier "index" line or file', witnessFrom)
     .option('--json', 'the report as one JSON object')
     .action((path: string | undefined, options: VerifyCommandOptions) => run(() => verifyCommand(path, options, io)));
+  sub(group, 'prune', 'remove whole sessions, and sign that it was done')
+    .option('--before <time>', 'sessions last signed before then: a date, or 90d', (text) => timeFrom(text))
+    .option('--session <id>', 'only this session')
+    .option('--json', 'a JSON object a line')
+    .action((path: string | undefined, options: PruneCommandOptions) => run(() => pruneCommand(path, options, io)));
   withFilters(sub(group, 'stats', 'counts and durations'))
     .option('--json', 'one JSON object')
     .action((path: string | undefined, options: StatsOptions) => run(() => statsCommand(path, options, io)));

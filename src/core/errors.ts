@@ -26,6 +26,7 @@ export const ERROR_CODES = Object.freeze({
   ERR_ALREADY_RUNNING: 'Something was started that runs in this process already.',
   ERR_RECEIPTS_UNAVAILABLE: 'Receipts could not be written.',
   ERR_STORE_FULL: 'A store has no room for another record, in all or for the session that wants it. It kept what it had.',
+  ERR_UNSAFE_FILE: 'A file or folder that holds state is a link, a pipe or a device, or belongs to other users. The message names it.',
   ERR_APPROVALS_UNAVAILABLE: 'The store that keeps approvals failed.',
   ERR_UNKNOWN_APPROVAL: 'An approval was named that is not there.',
   ERR_INVALID_DECISION: 'A decision about an approval is badly formed. The approval still waits.',

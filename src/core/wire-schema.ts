@@ -17,7 +17,7 @@ export const time = (description: string): JsonSchema => ({ type: 'string', patt
 export const hash = (description: string): JsonSchema => ({ type: 'string', pattern: HASH, description });
 export const hashOrNull = (description: string): JsonSchema => ({ type: ['string', 'null'], pattern: HASH, description });
 export const oneOf = (values: readonly (string | null)[], description: string): JsonSchema => ({ enum: values, description });
-export const only = (value: string | number | null, description: string): JsonSchema => ({ const: value, description });
+export const only = (value: string | number | boolean | null, description: string): JsonSchema => ({ const: value, description });
 export const open = (properties: Readonly<Record<string, JsonSchema>>, description: string): JsonSchema => ({
   type: 'object',
   description,

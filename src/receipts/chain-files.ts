@@ -1,6 +1,7 @@
 /** What a writer asks of the file system. Handed in, so that tests can make it fail. */
 
-import { closeSync, constants, fdatasync, fdatasyncSync, fstatSync, ftruncateSync, openSync, write, writeSync } from 'node:fs';
+import { closeSync, fdatasync, fdatasyncSync, fstatSync, ftruncateSync, write, writeSync } from 'node:fs';
+import { openRegular, type OpenHow } from '../system/open-regular.ts';
 
 /** The calls that can fail while receipts are being written. */
 export interface ChainFiles {
@@ -21,13 +22,19 @@ export interface ChainFiles {
   close(file: number): void;
 }
 
-const { O_APPEND, O_CREAT, O_DSYNC, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
-
-const FLAGS = Object.freeze({ any: O_CREAT, new: O_CREAT | O_EXCL, durable: O_DSYNC });
+const HOW: Readonly<Record<'any' | 'new' | 'durable', OpenHow>> = Object.freeze({
+  any: { access: 'append', create: 'missing' },
+  new: { access: 'append', create: 'new' },
+  durable: { access: 'append', durable: true },
+});
 
 /** The real one. */
 export const systemFiles: ChainFiles = Object.freeze({
-  open: (path: string, how: keyof typeof FLAGS) => openSync(path, O_WRONLY | O_APPEND | O_NOFOLLOW | FLAGS[how], 0o600),
+  open(path: string, how: keyof typeof HOW) {
+    const file = openRegular(path, HOW[how]);
+    if (file === null) throw Object.assign(new Error('the folder or the file has gone'), { code: 'ENOENT' });
+    return file;
+  },
   write: (file: number, bytes: Buffer) =>
     new Promise<number>((resolve, reject) => {
       write(file, bytes, 0, bytes.length, null, (error, written) => (error === null ? resolve(written) : reject(error)));

@@ -4,12 +4,12 @@ import type { HashKey } from '../core/hash-canonical.ts';
 import type { Appended, Durability, Receipt } from './receipt.ts';
 import { receiptText } from './receipt-text.ts';
 import { unavailable } from './unavailable.ts';
-import { closeSegments, rotate, type Segments, syncSegment, writeSome } from './segment-writer.ts';
+import { closeSegments, openChain, rotate, type Segments, syncSegment, writeSome } from './segment-writer.ts';
 
 /** Writes one chain. */
 export interface ChainWriter {
   append(build: (uri: string) => Receipt, durability: Durability): Appended;
-  /** Tries what failed once more. Rejects when it fails again. */
+  /** Tries what failed once more. Rejects when it fails again, or when there is no file that could be written to. */
   ready(): Promise<void> | null;
   /** Waits until everything appended so far is written. Rejects when something could not be. */
   flush(): Promise<void>;
@@ -80,9 +80,17 @@ export function createChainWriter(chain: Segments, uriOf: (seq: number) => strin
       return { uri, kept: durability === 'background' ? KEPT : waiterFor(waiting, durability).promise };
     },
     ready() {
-      if (failure === null) return null;
-      void start();
-      return settle();
+      if (failure !== null) {
+        void start();
+        return settle();
+      }
+      if (running !== null || chain.file !== null) return null;
+      try {
+        openChain(chain);
+        return null;
+      } catch (error) {
+        return Promise.reject(unavailable(error));
+      }
     },
     async flush() {
       if (waiting.receipts.length > 0 || failure !== null) void start();

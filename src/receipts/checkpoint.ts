@@ -17,7 +17,18 @@ export interface Checkpoint {
   readonly time: string;
   /** How many bytes of a torn line were cut off right before. */
   readonly cut_bytes?: number;
+  /** How many bytes were moved out of the file, because they stood behind its end. */
+  readonly aside_bytes?: number;
+  /** How many of the receipts right before were found unsigned: the writer that signs here did not write them. */
+  readonly found?: number;
+  /** In the first line of a chain: which entry of the folder's index names the chain. */
+  readonly entry?: number;
+  /** The file ends here. Only another checkpoint may follow in it. */
+  readonly end?: true;
 }
+
+/** What a checkpoint says besides where the chain stands. */
+export type CheckpointNotes = Pick<Checkpoint, 'cut_bytes' | 'aside_bytes' | 'found' | 'entry' | 'end'>;
 
 /** How every checkpoint line begins, and no other. */
 export const CHECKPOINT_START = '{"schema_version":1,"record":"checkpoint",';
@@ -28,6 +39,10 @@ const SIGNATURE = ',"signature":"';
 export interface Signer {
   readonly keyId: string;
   readonly publicKey: string;
+  /** Its own public key, to check what it has signed before. */
+  readonly keys: KnownKeys;
+  /** The signature of an ASCII text, in base64. */
+  signText(text: string): string;
   /** The checkpoint as an object that lacks its closing brace. */
   sign(fields: Omit<Checkpoint, 'schema_version' | 'record' | 'key_id'>): string;
 }
@@ -37,14 +52,16 @@ export function createSigner(owner: string, key: KeyObject | string): Signer {
   const secret = keyFrom(owner, 'signingKey', key, createPrivateKey, 'private');
   const open = createPublicKey(secret);
   const keyId = keyIdOf(open);
+  const signText = (text: string): string => sign(null, Buffer.from(text, 'latin1'), secret).toString('base64');
   return {
     keyId,
     publicKey: open.export({ type: 'spki', format: 'pem' }).toString(),
-    sign({ chain, segment, count, head, time, cut_bytes }) {
-      const cut = cut_bytes === undefined ? {} : { cut_bytes };
-      const line: Checkpoint = { schema_version: 1, record: 'checkpoint', chain, segment, count, head, key_id: keyId, time, ...cut };
+    keys: new Map([[keyId, open]]),
+    signText,
+    sign({ chain, segment, count, head, time, ...notes }) {
+      const line: Checkpoint = { schema_version: 1, record: 'checkpoint', chain, segment, count, head, key_id: keyId, time, ...notes };
       const text = asciiJson(line).slice(0, -1);
-      return `${text}${SIGNATURE}${sign(null, Buffer.from(text, 'latin1'), secret).toString('base64')}"`;
+      return `${text}${SIGNATURE}${signText(text)}"`;
     },
   };
 }
@@ -83,11 +100,16 @@ const keyIdOf = (key: KeyObject): string =>
     .digest('hex')
     .slice(0, 16);
 
-/** A checkpoint taken from a line, with what is needed to check its signature. */
-export interface SignedCheckpoint {
-  readonly fields: Checkpoint;
+/** A text with its signature, and the key it names. */
+export interface SignedText {
+  readonly fields: { readonly key_id: string };
   readonly signedText: string;
   readonly signature: string;
+}
+
+/** A checkpoint taken from a line, with what is needed to check its signature. */
+export interface SignedCheckpoint extends SignedText {
+  readonly fields: Checkpoint;
 }
 
 /** Reads the part of a checkpoint line before its chain fields. `null` where it is none. */
@@ -102,17 +124,20 @@ export function parseCheckpoint(open: string): SignedCheckpoint | null {
 
 function fieldsFrom(json: string): Checkpoint | null {
   try {
-    const { chain, segment, count, head, key_id, time } = JSON.parse(json) as Partial<Record<keyof Checkpoint, unknown>>;
+    const { chain, segment, count, head, key_id, time, cut_bytes, aside_bytes, found, entry, end } = JSON.parse(json) as Partial<
+      Record<keyof Checkpoint, unknown>
+    >;
     const texts = [chain, head, key_id, time].every((value) => typeof value === 'string');
+    const numbers = [segment, count, cut_bytes ?? 0, aside_bytes ?? 0, found ?? 0, entry ?? 0].every(Number.isSafeInteger);
     // Every field that is read later has just been looked at.
-    return texts && Number.isSafeInteger(segment) && Number.isSafeInteger(count) ? (JSON.parse(json) as Checkpoint) : null;
+    return texts && numbers && (end === undefined || end === true) ? (JSON.parse(json) as Checkpoint) : null;
   } catch {
     return null;
   }
 }
 
 /** `isSigned` on another thread: a signature takes as long as the hashes of a hundred lines. */
-export function isSignedLater({ fields, signedText, signature }: SignedCheckpoint, keys: KnownKeys): Promise<boolean | null> {
+export function isSignedLater({ fields, signedText, signature }: SignedText, keys: KnownKeys): Promise<boolean | null> {
   const key = keys.get(fields.key_id);
   if (key === undefined) return Promise.resolve(null);
   return new Promise((resolve) => {
@@ -122,7 +147,7 @@ export function isSignedLater({ fields, signedText, signature }: SignedCheckpoin
 }
 
 /** Whether a known key signed it. `null` where the key is not known. */
-export function isSigned({ fields, signedText, signature }: SignedCheckpoint, keys: KnownKeys): boolean | null {
+export function isSigned({ fields, signedText, signature }: SignedText, keys: KnownKeys): boolean | null {
   const key = keys.get(fields.key_id);
   return key === undefined ? null : verify(null, Buffer.from(signedText, 'latin1'), key, Buffer.from(signature, 'base64'));
 }

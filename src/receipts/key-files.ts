@@ -1,24 +1,12 @@
 /** The keys of an installation: made on first use, readable by their owner only. */
 
 import { createHash, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fchmodSync,
-  fstatSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, fchmodSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AlliumError } from '../core/errors.ts';
+import { AlliumError, isAlliumError } from '../core/errors.ts';
 import type { HashKey } from '../core/hash-canonical.ts';
 import { stateFolder } from '../core/state-folder.ts';
+import { makeFolder, openRegular } from '../system/open-regular.ts';
 import { createSigner, type Signer } from './checkpoint.ts';
 import { syncFolder } from './sync-folder.ts';
 
@@ -32,7 +20,7 @@ export const keyFolder = (): string => join(stateFolder(), 'keys');
 /** The key that receipts are hashed with. */
 export function hashingKey(folder = keyFolder()): HashKey {
   const secret = Buffer.from(keyFile(folder, HASHING, () => `${randomBytes(32).toString('hex')}\n`).trim(), 'hex');
-  if (secret.length !== 32) throw badKey(HASHING, 'is damaged');
+  if (secret.length !== 32) throw badKey(`the key file ${join(folder, HASHING)} is damaged`);
   return { id: createHash('sha256').update('allium receipt key').update(secret).digest('hex').slice(0, 16), secret };
 }
 
@@ -40,28 +28,30 @@ export function hashingKey(folder = keyFolder()): HashKey {
 export function signingKey(folder = keyFolder()): Signer {
   const pem = keyFile(folder, SIGNING, () => generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
   const signer = createSigner('localReceiptSink', pem);
-  createFile(folder, PUBLIC, signer.publicKey, 0o644);
+  const open = keyFile(folder, PUBLIC, () => signer.publicKey, 0o644);
+  // Whoever verifies with another key is told of signatures that nobody here made.
+  if (open.trim() !== signer.publicKey.trim()) throw badKey(`the key file ${join(folder, PUBLIC)} does not belong to ${SIGNING}`);
   return signer;
 }
 
 /** The text of a key file. Whoever comes second takes what the first one made. */
-function keyFile(folder: string, name: string, make: () => string): string {
+function keyFile(folder: string, name: string, make: () => string, mode = 0o600): string {
   makeFolder(folder);
-  if (!existsSync(join(folder, name))) createFile(folder, name, make(), 0o600);
-  const file = openSync(join(folder, name), 'r');
+  const path = join(folder, name);
+  const open = (): number | null => openRegular(path, { access: 'read', secret: mode === 0o600 });
   try {
-    // On Windows the bits say nothing.
-    if (process.platform !== 'win32' && (fstatSync(file).mode & 0o077) !== 0) throw badKey(name, 'can be read by others; chmod 600 it');
-    return readFileSync(file, 'utf8');
-  } finally {
-    closeSync(file);
+    let file = open();
+    if (file === null) createFile(folder, name, make(), mode);
+    file ??= open();
+    if (file === null) throw badKey(`the key file ${path} has gone`);
+    try {
+      return readFileSync(file, 'utf8');
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    throw isAlliumError(error, 'ERR_UNSAFE_FILE') ? badKey(`the key file ${error.message}`) : error;
   }
-}
-
-/** A folder for its owner only, whatever the umask. One that is there is left as it is. */
-export function makeFolder(folder: string): void {
-  const first = mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (first !== undefined) chmodSync(folder, 0o700);
 }
 
 /** Whole or not at all, and never over one that is there: two processes that start together agree on one key. */
@@ -84,9 +74,6 @@ function createFile(folder: string, name: string, text: string, mode: number): v
   }
 }
 
-function badKey(name: string, problem: string): AlliumError {
-  return new AlliumError('ERR_INVALID_OPTION', `localReceiptSink: the key file ${name} ${problem}`, {
-    layer: 'localReceiptSink',
-    option: 'key',
-  });
+function badKey(problem: string): AlliumError {
+  return new AlliumError('ERR_INVALID_OPTION', `localReceiptSink: ${problem}`, { layer: 'localReceiptSink', option: 'key' });
 }

@@ -113,7 +113,7 @@ describe('localReceiptSink', () => {
     await sink.append('s', any, 'fsync').kept;
     await sink.close();
 
-    expect(readdirSync(dir).filter((file) => !/\.(jsonl|head)$/.test(file))).toEqual([]);
+    expect(readdirSync(dir).filter((file) => !/\.(jsonl|head)$/.test(file))).toEqual(['sessions.index']);
     expect(openFiles()).toBeLessThanOrEqual(before);
   });
 
@@ -182,7 +182,8 @@ describe('the options of localReceiptSink', () => {
 
     expect(shapeOf(dir)).toBe('CrrrCrrC');
     await sink.close();
-    expect(shapeOf(dir)).toBe('CrrrCrrC');
+    // The last one ends the file.
+    expect(shapeOf(dir)).toBe('CrrrCrrCC');
   });
 
   it('maxFileBytes: begins another file that names the head of the one before', async () => {

@@ -9,11 +9,12 @@ import type { HashKey } from '../core/hash-canonical.ts';
 import { isObject } from '../core/json.ts';
 import { checkOptions, expected } from '../core/options.ts';
 import { safeName, stateFolder } from '../core/state-folder.ts';
+import { makeFolder } from '../system/open-regular.ts';
 import { type ChainFiles, systemFiles } from './chain-files.ts';
 import { chainName, lockFile, segmentFile } from './chain-names.ts';
 import { type ChainWriter, createChainWriter } from './chain-writer.ts';
 import { createSigner, type Signer } from './checkpoint.ts';
-import { hashingKey, makeFolder, signingKey } from './key-files.ts';
+import { hashingKey, signingKey } from './key-files.ts';
 import type { LocalReceiptSink } from './receipt.ts';
 import type { ChainRules } from './render-batch.ts';
 import { openSegments, type Segments } from './segment-writer.ts';
@@ -90,7 +91,7 @@ export function createSink(options: LocalReceiptSinkOptions, files: ChainFiles):
     if (isClosed) throw new AlliumError('ERR_CLOSED', 'localReceiptSink was closed', { layer: 'localReceiptSink' });
     if (last?.sessionId === sessionId) return last.writer;
     const name = safeName(sessionId);
-    const writer = writers.get(name) ?? openSafely(keeper, sessionId);
+    const writer = writers.get(name) ?? openSafely(keeper, sessionId, () => closeIdle(writers, last?.writer ?? null));
     // The last one in the map was used last.
     writers.delete(name);
     writers.set(name, writer);
@@ -134,13 +135,19 @@ function keeperFrom(options: LocalReceiptSinkOptions, files: ChainFiles): Keeper
   };
 }
 
-function openSafely(keeper: Keeper, sessionId: string): ChainWriter {
-  try {
-    return openWriter(keeper, sessionId);
-  } catch (error) {
-    throw unavailable(error);
+/** Where the process has no file handles left, the files of sessions that are not being written to are closed for it. */
+function openSafely(keeper: Keeper, sessionId: string, makeRoom: () => boolean): ChainWriter {
+  for (;;) {
+    try {
+      return openWriter(keeper, sessionId);
+    } catch (error) {
+      if (!isOutOfHandles(error) || !makeRoom()) throw unavailable(error);
+    }
   }
 }
+
+// Every error of the file system has a code.
+const isOutOfHandles = (error: unknown): boolean => ['EMFILE', 'ENFILE'].includes((error as NodeJS.ErrnoException).code ?? '');
 
 /** The first chain of a session that no live writer has and that ends as it was signed. */
 function openWriter(keeper: Keeper, sessionId: string): ChainWriter {
@@ -165,7 +172,8 @@ function openNth({ folder, key, signer, rules, files }: Keeper, chain: string): 
   return segments === null ? null : createChainWriter(segments, (seq) => `${file}#seq=${seq}`, key, release);
 }
 
-function closeIdle(writers: Map<string, ChainWriter>, used: ChainWriter): void {
+/** Closes the file that was not used for longest, except the one in use. `false` where there is none to close. */
+function closeIdle(writers: Map<string, ChainWriter>, used: ChainWriter | null): boolean {
   for (const [name, writer] of writers) {
     if (writer === used || !writer.isIdle) continue;
     writers.delete(name);
@@ -174,6 +182,7 @@ function closeIdle(writers: Map<string, ChainWriter>, used: ChainWriter): void {
     } catch {
       // Its receipts are written. What is missing is a checkpoint, and whoever opens the chain next makes it.
     }
-    return;
+    return true;
   }
+  return false;
 }

@@ -1,10 +1,13 @@
-/** Finds the end of a chain that another process left, and mends what a crash tore. */
+/** Finds the end of a chain that another process left, mends what a crash tore, and moves aside what stands behind an end. */
 
-import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { CHECKPOINT_START } from './checkpoint.ts';
+import { openRegular } from '../system/open-regular.ts';
+import { type CheckpointNotes, type Signer } from './checkpoint.ts';
 import { headFile, segmentFile } from './chain-names.ts';
-import { completeLength, GENESIS, placeOf } from './receipt-line.ts';
+import { type Boundary, type ChainTail, receiptsBehind, tailBehind } from './chain-tail.ts';
+import { keepAside, lastLineEnd } from './keep-aside.ts';
+import { GENESIS } from './receipt-line.ts';
 import { readSignedHead } from './signed-head.ts';
 
 /** Where the next line of a chain goes. */
@@ -17,11 +20,14 @@ export interface ChainEnd {
   readonly head: string;
   /** Receipts since the last checkpoint. */
   readonly unsigned: number;
-  /** A checkpoint goes before the next receipt: a segment begins, or somebody else ended without one. */
+  /** A checkpoint goes before the next receipt: a segment begins, the last line is an end, or somebody else ended without one. */
   readonly due: boolean;
   /** When the last checkpoint was made by this writer. Before its first one, never. */
   readonly signedAt: number;
-  readonly cutBytes: number;
+  /** What the checkpoint that is due says about how the chain was found. */
+  readonly notes: CheckpointNotes;
+  /** The last line is an end, or there is no line at all: closing has nothing to sign. */
+  readonly isEnded: boolean;
 }
 
 /** The end of a chain that has no lines yet. */
@@ -33,104 +39,103 @@ export const NEW_CHAIN: ChainEnd = Object.freeze({
   unsigned: 0,
   due: true,
   signedAt: Number.NEGATIVE_INFINITY,
-  cutBytes: 0,
+  notes: {},
+  isEnded: true,
 });
 
 /**
- * The end of a chain, its torn tail cut off and kept aside. `null` where the chain does not end as it was signed: it is left as it
- * is, for whoever looks into it.
+ * The end of a chain, its torn tail cut off and kept aside, and likewise everything behind a closing checkpoint of `signer`: nobody who
+ * holds the key has written it. `null` where the chain does not end as it was signed: it is left as it is, for whoever looks into it.
  */
-export function findEnd(folder: string, chain: string): ChainEnd | null {
+export function findEnd(folder: string, chain: string, signer: Signer): ChainEnd | null {
   const head = readSignedHead(join(folder, headFile(chain)));
   const signed = head === 'missing' || head === null || head.fields.count === 0 ? null : head;
   const pathOf = (segment: number) => join(folder, segmentFile(chain, segment));
   const last = lastSegment(pathOf, signed?.fields.segment ?? 1);
-  const cutBytes = cutTornTail(pathOf(last));
-  const size = sizeOf(pathOf(last));
-  if (signed !== null && !lineWith(pathOf(signed.fields.segment), ({ hash }) => hash === signed.hash)) return null;
+  const { size, cutBytes } = cutTornTail(pathOf(last));
+  const isHead = ({ hash }: Boundary): boolean => hash === signed?.hash;
+  if (signed !== null && tailIn(pathOf(signed.fields.segment), { chain, segment: signed.fields.segment }, isHead) === null) return null;
   // A crash between the making of a segment and its first line leaves it empty.
   const written = size > 0 ? last : last - 1;
   if (written === 0) return NEW_CHAIN;
-  const line = lineWith(pathOf(written), () => true);
-  if (line === null) return null;
-  const due = size === 0 || cutBytes > 0 || !line.isCheckpoint;
-  return { segment: last, size, count: line.seq, head: line.hash, unsigned: 0, due, signedAt: Number.NEGATIVE_INFINITY, cutBytes };
+  const place = { chain, segment: written };
+  const isOwn = ({ isSignedWith }: Boundary): boolean => isSignedWith(signer.keys);
+  // Only where the key was replaced is the word of the head file enough.
+  const tail = tailIn(pathOf(written), place, isOwn) ?? tailIn(pathOf(written), place, isHead);
+  if (tail === null) return null;
+  const cut = cutBytes > 0 ? { cut_bytes: cutBytes } : {};
+  const from = { segment: last, size, unsigned: 0, signedAt: Number.NEGATIVE_INFINITY };
+  return tail.boundary.isEnd ? endedAt(pathOf(written), tail, from, cut) : goesOnAt(tail, from, cut);
 }
 
+type From = Pick<ChainEnd, 'segment' | 'size' | 'unsigned' | 'signedAt'>;
+
+/** Where the newest signed line is an end: what stands behind it goes. */
+function endedAt(path: string, { boundary, behind, offset }: ChainTail, from: From, cut: CheckpointNotes): ChainEnd {
+  const { seq: count, hash } = boundary;
+  const bytes = behind.reduce((sum, line) => sum + line.length + 1, 0);
+  const end = { ...from, count, head: hash, due: true };
+  // What was cut or moved is told by a checkpoint also when nothing else is written.
+  if (bytes === 0) return { ...end, notes: cut, isEnded: cut.cut_bytes === undefined };
+  const kept = moveBehind(path, offset);
+  process.emitWarning(`${path}: ${bytes} bytes behind the closing checkpoint were written by nobody here, and moved to ${kept}`, {
+    type: 'AlliumWarning',
+    code: 'ALLIUM_RECEIPTS_ASIDE',
+  });
+  return { ...end, size: from.size === 0 ? 0 : offset, notes: { ...cut, aside_bytes: bytes }, isEnded: false };
+}
+
+/** Where a writer ended without a closing checkpoint: its last receipts are signed as found, if they are whole. */
+function goesOnAt({ boundary, behind }: ChainTail, from: From, cut: CheckpointNotes): ChainEnd | null {
+  const last = receiptsBehind(boundary, behind);
+  if (last === null) return null;
+  const notes = behind.length > 0 ? { ...cut, found: behind.length } : cut;
+  const due = from.size === 0 || cut.cut_bytes !== undefined || behind.length > 0;
+  return { ...from, count: last.seq, head: last.hash, due, notes, isEnded: false };
+}
+
+/** Without following links: a link in the place of the next segment is found where the segment is opened. */
 function lastSegment(pathOf: (segment: number) => string, from: number): number {
   let segment = from;
-  while (existsSync(pathOf(segment + 1))) segment += 1;
+  while (lstatSync(pathOf(segment + 1), { throwIfNoEntry: false }) !== undefined) segment += 1;
   return segment;
 }
 
-const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-
-interface EndLine {
-  readonly seq: number;
-  readonly hash: string;
-  readonly isCheckpoint: boolean;
-}
-
-const BLOCK_BYTES = 256 * 1024;
-
-/** The last line that fits, looked for from the end. `null` where none does or the last line of all is damaged. */
-function lineWith(path: string, fits: (line: EndLine) => boolean): EndLine | null {
-  const size = sizeOf(path);
-  for (let bytes = Math.min(BLOCK_BYTES, size); bytes > 0; bytes = Math.min(bytes * 4, size)) {
-    // The first line of a block is whole only where the file begins with it.
-    const texts = readEnd(path, size, bytes)
-      .toString('latin1')
-      .split('\n')
-      .slice(bytes === size ? 0 : 1, -1);
-    const lines = texts.map(endLine).reverse();
-    if (lines[0] === null) return null;
-    const found = lines.find((line) => line !== null && fits(line));
-    if (found !== undefined) return found;
-    if (bytes === size) return null;
-  }
-  return null;
-}
-
-function readEnd(path: string, size: number, bytes: number): Buffer {
-  const block = Buffer.alloc(bytes);
-  const file = openSync(path, 'r');
+function tailIn(path: string, place: { chain: string; segment: number }, isWanted: (line: Boundary) => boolean): ChainTail | null {
+  const file = openRegular(path, { access: 'read' });
+  if (file === null) return null;
   try {
-    return block.subarray(0, readSync(file, block, 0, bytes, size - bytes));
+    return tailBehind(file, place, isWanted);
   } finally {
     closeSync(file);
   }
 }
 
-function endLine(text: string): EndLine | null {
-  const place = placeOf(Buffer.from(text, 'latin1'));
-  if (place === null || place.hash !== place.realHash) return null;
-  return { seq: place.seq, hash: place.hash, isCheckpoint: text.startsWith(CHECKPOINT_START) };
-}
-
-/** Cuts a torn line off and keeps it in `<file>.torn-<size>`. Answers how many bytes it had. */
-function cutTornTail(path: string): number {
-  if (sizeOf(path) === 0) return 0;
-  const file = openSync(path, 'r+');
+/** Cuts a torn line off and keeps it in `<file>.torn-<size>`. Answers how many bytes it had, and how many are left. */
+function cutTornTail(path: string): { readonly size: number; readonly cutBytes: number } {
+  const file = openRegular(path, { access: 'update' });
+  if (file === null) return { size: 0, cutBytes: 0 };
   try {
     const { size } = fstatSync(file);
     const keep = lastLineEnd(file, size);
-    if (keep === size) return 0;
-    const torn = Buffer.alloc(Math.min(size - keep, BLOCK_BYTES));
-    readSync(file, torn, 0, torn.length, keep);
-    writeFileSync(`${path}.torn-${keep}`, torn, { mode: 0o600 });
-    ftruncateSync(file, keep);
-    return size - keep;
+    if (keep < size) {
+      keepAside(file, path, 'torn', keep, size);
+      ftruncateSync(file, keep);
+    }
+    return { size: keep, cutBytes: size - keep };
   } finally {
     closeSync(file);
   }
 }
 
-function lastLineEnd(file: number, size: number): number {
-  const block = Buffer.alloc(BLOCK_BYTES);
-  for (let end = size; end > 0; end -= Math.min(end, BLOCK_BYTES)) {
-    const start = Math.max(0, end - BLOCK_BYTES);
-    const complete = completeLength(block.subarray(0, readSync(file, block, 0, end - start, start)));
-    if (complete > 0) return start + complete;
+function moveBehind(path: string, offset: number): string {
+  const file = openRegular(path, { access: 'update' });
+  if (file === null) throw new Error('the file has gone');
+  try {
+    const kept = keepAside(file, path, 'behind', offset, fstatSync(file).size);
+    ftruncateSync(file, offset);
+    return kept;
+  } finally {
+    closeSync(file);
   }
-  return 0;
 }

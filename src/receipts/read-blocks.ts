@@ -2,7 +2,7 @@
 
 import { close, read } from 'node:fs';
 import { promisify } from 'node:util';
-import { openRegular } from './open-regular.ts';
+import { openRegular } from '../system/open-regular.ts';
 import { completeLength, LINE_FEED } from './receipt-line.ts';
 
 /** A piece of a file. The bytes are good until the next piece is asked for. */
@@ -21,9 +21,21 @@ const BLOCK_BYTES = 1024 * 1024;
 const readAt = promisify(read);
 const closeFile = promisify(close);
 
+/**
+ * Opens a receipt file of anybody to be read: what is in it is proven by signatures. Pipes, links, folders and devices are `other`, and
+ * so is what may not be read.
+ */
+export function openToRead(path: string): number | 'missing' | 'other' {
+  try {
+    return openRegular(path, { access: 'read', owner: 'anyone' }) ?? 'missing';
+  } catch {
+    return 'other';
+  }
+}
+
 /** The pieces of a file from `from` on, in their order, as far as it goes now. The next one is read while one is being looked at. */
 export async function* readBlocks(path: string, from = 0, size = BLOCK_BYTES): AsyncGenerator<Block, void, undefined> {
-  const file = openRegular(path);
+  const file = openToRead(path);
   if (typeof file !== 'number') return yield { kind: 'unreadable' };
   // Twice the piece: what is read goes into the second half, and the line that began in the piece before ends right in front of it.
   let [buffer, other] = [Buffer.allocUnsafe(2 * size), Buffer.allocUnsafe(2 * size)];

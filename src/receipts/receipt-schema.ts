@@ -86,6 +86,10 @@ const CHECKPOINT: Readonly<Record<string, JsonSchema>> = {
   key_id: { type: 'string', pattern: '^[0-9a-f]{16}$', description: 'The key that it is signed with.' },
   time: time('When it was signed.'),
   cut_bytes: count('How many bytes of a torn line were cut off right before.'),
+  aside_bytes: count('How many bytes were moved out of the file, because they stood behind its end.'),
+  found: count('How many of the receipts right before were found unsigned: the writer that signs here did not write them.'),
+  entry: count("In the first line of a chain: which entry of the folder's index names the chain."),
+  end: only(true, 'The file ends here. Only another checkpoint may follow in it.'),
   signature: {
     type: 'string',
     pattern: '^[A-Za-z0-9+/]{86}==$',
@@ -115,6 +119,12 @@ export const RECEIPT_SCHEMA: JsonSchema = snapshotObject({
   $defs: {
     receipt: placed(FIELDS, 'What became of one call, by hash and never by value.'),
     intent: placed(INTENT, 'A call that is about to run.'),
-    checkpoint: closed({ ...CHECKPOINT, ...CHAIN }, 'A signed word on how many receipts there are.', ['cut_bytes']),
+    checkpoint: closed({ ...CHECKPOINT, ...CHAIN }, 'A signed word on how many receipts there are.', [
+      'cut_bytes',
+      'aside_bytes',
+      'found',
+      'entry',
+      'end',
+    ]),
   },
 });

@@ -2,7 +2,7 @@
 
 import { isoTime } from '../core/clock.ts';
 import { addChainedLine, addLine, type BatchBytes, takeBytes } from './batch-bytes.ts';
-import type { Signer } from './checkpoint.ts';
+import type { CheckpointNotes, Signer } from './checkpoint.ts';
 import type { ChainEnd } from './open-chain.ts';
 import { chainLine, type ChainedLine } from './receipt-line.ts';
 
@@ -36,32 +36,37 @@ export function renderBatch(rules: ChainRules, from: ChainEnd, receipts: readonl
   const lines = takeBytes(receipts.length - start + 1);
   let { count, head, unsigned, signedAt } = from;
   let checkpoint: string | null = null;
-  const sign = (cutBytes = 0): void => {
-    const { text, hash } = checkpointLine(rules, { ...from, count, head, cutBytes });
+  const sign = (notes: CheckpointNotes = {}): void => {
+    const { text, hash } = checkpointLine(rules, { ...from, count, head }, notes);
     addLine(lines, text);
     head = hash;
     checkpoint = text;
     unsigned = 0;
     signedAt = rules.now();
   };
-  if (from.due) sign(from.cutBytes);
+  if (from.due) sign(from.notes);
   const room = Math.min(rules.maxFileBytes - from.size, MAX_BATCH_BYTES);
   let index = start;
-  for (; index < receipts.length && lines.length < room; index += 1) {
+  // One in any case: a segment that could not be left although it is full goes on.
+  for (; index < receipts.length && (index === start || lines.length < room); index += 1) {
     count += 1;
     head = addChainedLine(lines, receipts[index] ?? '', count, head);
     unsigned += 1;
     if (unsigned >= rules.checkpointEvery) sign();
   }
   const full = from.size + lines.length >= rules.maxFileBytes;
-  if (unsigned > 0 && (full || rules.now() - signedAt >= rules.checkpointMs)) sign();
+  if (full) sign({ end: true });
+  else if (unsigned > 0 && rules.now() - signedAt >= rules.checkpointMs) sign();
   const size = from.size + lines.length;
-  const end = { segment: from.segment, size, count, head, unsigned, due: false, signedAt, cutBytes: 0 };
+  const end = { segment: from.segment, size, count, head, unsigned, due: full, signedAt, notes: {}, isEnded: full };
   return { lines, end, taken: index - start, checkpoint, full };
 }
 
 /** A signed line that says where the chain stands. */
-export function checkpointLine({ chain, signer, now }: ChainRules, { segment, count, head, cutBytes }: ChainEnd): ChainedLine {
-  const cut = cutBytes === 0 ? {} : { cut_bytes: cutBytes };
-  return chainLine(signer.sign({ chain, segment, count, head, time: isoTime(now()), ...cut }), count, head);
+export function checkpointLine(
+  { chain, signer, now }: ChainRules,
+  { segment, count, head }: ChainEnd,
+  notes: CheckpointNotes,
+): ChainedLine {
+  return chainLine(signer.sign({ chain, segment, count, head, time: isoTime(now()), ...notes }), count, head);
 }

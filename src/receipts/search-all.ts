@@ -2,8 +2,7 @@
 
 import { closeSync, readSync } from 'node:fs';
 import { type ChainFound, findChains, segmentPath } from './find-chains.ts';
-import { openRegular } from './open-regular.ts';
-import { linesOf } from './read-blocks.ts';
+import { linesOf, openToRead } from './read-blocks.ts';
 import { completeLength } from './receipt-line.ts';
 import { type FoundReceipt, type ReceiptFilter, searchChain, type SearchOptions } from './search-receipts.ts';
 import { parseReceipt } from './stored-receipt.ts';
@@ -76,7 +75,7 @@ const timeOf = ({ receipt }: FoundReceipt, before: number): number => {
 
 /** When the first receipt of a chain was emitted. */
 function firstTime(chain: ChainFound): number {
-  const file = openRegular(segmentPath(chain, chain.segments[0] ?? 1));
+  const file = openToRead(segmentPath(chain, chain.segments[0] ?? 1));
   if (typeof file !== 'number') return Number.NEGATIVE_INFINITY;
   try {
     const bytes = Buffer.alloc(PIECE_BYTES);

@@ -1,13 +1,15 @@
 /** Appends lines to the segments of a chain: a batch as a whole or not at all, and never behind something torn. */
 
-import { closeSync, constants, openSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeFolder, openRegular } from '../system/open-regular.ts';
 import { headFile, segmentFile } from './chain-names.ts';
 import { type BatchBytes, bytesOf, giveBackBytes } from './batch-bytes.ts';
 import type { ChainFiles } from './chain-files.ts';
-import { makeFolder } from './key-files.ts';
 import { type ChainEnd, findEnd } from './open-chain.ts';
 import { type Batch, checkpointLine, type ChainRules, renderBatch } from './render-batch.ts';
+import { GENESIS } from './receipt-line.ts';
+import { appendToIndex, type IndexEvent, syncIndex } from './session-index.ts';
 import { readSignedHead, writeSignedHead } from './signed-head.ts';
 import { syncFolder } from './sync-folder.ts';
 
@@ -21,6 +23,8 @@ export interface Segments {
   readonly heads: number;
   headTurn: number;
   end: ChainEnd;
+  /** How many receipts the chain had when it was opened: the index knows of those. */
+  readonly toldCount: number;
   file: number | null;
   /** The same file once more, for writes that return when they are on disk: one trip to the disk instead of two. */
   durableFile: number | null;
@@ -34,20 +38,46 @@ export interface Segments {
 
 /** Opens a chain at its end, or answers `null` where it does not end as it was signed. */
 export function openSegments(folder: string, rules: ChainRules, files: ChainFiles): Segments | null {
-  const end = findEnd(folder, rules.chain);
+  const end = findEnd(folder, rules.chain, rules.signer);
   if (end === null) return null;
   const path = join(folder, headFile(rules.chain));
-  const isFirst = typeof readSignedHead(path) !== 'object';
-  const { O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
-  const heads = openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
+  const heads = openRegular(path, { access: 'update', create: 'missing' });
+  if (heads === null) throw new Error('the folder has gone');
   const chain: Segments = {
     ...{ folder, rules, files, firstSegment: end.segment, heads, headTurn: 0, end, file: null, durableFile: null },
     // What another process left may not be on disk.
-    ...{ isUnsynced: true, isDurable: false, isNewName: true },
+    ...{ isUnsynced: true, isDurable: false, isNewName: true, toldCount: end.count },
   };
-  // A chain is never without a signed head, also when it is killed right after its first line.
-  if (isFirst && end.count === 0) keepHead(chain, checkpointLine(rules, end).text);
-  return chain;
+  try {
+    begin(chain, path);
+    return chain;
+  } catch (error) {
+    letGo(chain);
+    closeSync(heads);
+    throw error;
+  }
+}
+
+/** The head comes first, then the entry in the index, then the first line: a kill in between leaves nothing that would be missed. */
+function begin(chain: Segments, headPath: string): void {
+  const { rules, end } = chain;
+  if (end.head === GENESIS) {
+    const head = readSignedHead(headPath);
+    if (head === 'missing' || head === null) keepHead(chain, checkpointLine(rules, end, {}).text);
+    chain.end = { ...end, notes: { ...end.notes, entry: tellIndex(chain, 'opened') } };
+  }
+  // A segment that is full is not gone on with.
+  if (end.size >= rules.maxFileBytes) chain.end = { ...end, segment: end.segment + 1, size: 0, due: true };
+  openChain(chain);
+}
+
+/** Opens the segment now: a tool must not run when there is no file to write its receipt to. */
+export function openChain(chain: Segments): void {
+  soundSegment(chain);
+}
+
+function tellIndex({ folder, rules, end }: Segments, record: IndexEvent['record']): number {
+  return appendToIndex(folder, rules.signer, rules.now, { record, chain: rules.chain, count: end.count, head: end.head });
 }
 
 /** Writes the next of some receipts. Where it rejects, the chain ends where it ended before. */
@@ -68,33 +98,49 @@ export async function syncSegment(chain: Segments): Promise<void> {
   try {
     if (chain.isUnsynced) await chain.files.sync(chain.file);
     chain.isUnsynced = false;
-    if (chain.isNewName) syncNames(chain);
   } catch (error) {
     leave(chain);
     throw error;
   }
+  if (chain.isNewName) syncNames(chain);
 }
 
-/** The next line begins a new segment, and names the head of this one. */
+/**
+ * The next line begins a new segment, and names the head of this one. Where another file cannot be opened, this one goes on: with no handles
+ * left, a receipt that has a file must not lose it.
+ */
 export async function rotate(chain: Segments): Promise<void> {
   if (chain.isDurable) await syncSegment(chain);
-  if (chain.file !== null) leave(chain);
+  if (chain.file === null) return;
+  const { end, files } = chain;
+  let next: number;
+  try {
+    next = files.open(pathOf(chain, end.segment + 1), 'new');
+  } catch {
+    return;
+  }
+  leave(chain);
+  chain.file = next;
+  chain.isNewName = true;
 }
 
-/** Signs the end and lets go of the files. */
+/** Signs the end, lets go of the files, and tells the index. */
 export function closeSegments(chain: Segments): void {
+  const isNews = !chain.end.isEnded || chain.end.count > chain.toldCount;
   try {
-    if (chain.end.unsigned > 0) signEnd(chain);
+    if (!chain.end.isEnded) signEnd(chain);
     if (chain.isDurable && chain.file !== null) chain.files.syncNow(chain.file);
   } finally {
     letGo(chain);
     closeSync(chain.heads);
   }
+  if (isNews) tellIndex(chain, 'closed');
 }
 
 function signEnd(chain: Segments): void {
   const file = soundSegment(chain);
-  const { lines, end, checkpoint } = renderBatch(chain.rules, { ...chain.end, due: true }, [], 0);
+  const notes = { ...chain.end.notes, end: true as const };
+  const { lines, end, checkpoint } = renderBatch(chain.rules, { ...chain.end, due: true, notes }, [], 0);
   try {
     for (let rest = bytesOf(lines); rest.length > 0; ) rest = rest.subarray(progress(chain.files.writeNow(file, rest)));
     giveBackBytes(lines);
@@ -102,7 +148,7 @@ function signEnd(chain: Segments): void {
     rollBack(chain, file);
     throw error;
   }
-  chain.end = end;
+  chain.end = { ...end, isEnded: true };
   keepHead(chain, checkpoint);
 }
 
@@ -149,18 +195,20 @@ function soundSegment(chain: Segments): number {
 }
 
 function openSegment(chain: Segments): number {
-  const { folder, rules, files, end, firstSegment } = chain;
+  const { folder, files, end, firstSegment } = chain;
   makeFolder(folder);
-  chain.file = files.open(join(folder, segmentFile(rules.chain, end.segment)), end.segment > firstSegment ? 'new' : 'any');
+  chain.file = files.open(pathOf(chain, end.segment), end.segment > firstSegment ? 'new' : 'any');
   chain.isNewName = true;
   return chain.file;
 }
+
+const pathOf = ({ folder, rules }: Segments, segment: number): string => join(folder, segmentFile(rules.chain, segment));
 
 /** `null` where the segment cannot be opened once more under its name: what is written the other way is synced. */
 function durableFile(chain: Segments): number | null {
   if (chain.durableFile !== null) return chain.durableFile;
   try {
-    chain.durableFile = chain.files.open(join(chain.folder, segmentFile(chain.rules.chain, chain.end.segment)), 'durable');
+    chain.durableFile = chain.files.open(pathOf(chain, chain.end.segment), 'durable');
     return chain.files.look(chain.durableFile).size === chain.end.size ? chain.durableFile : null;
   } catch {
     return null;
@@ -186,6 +234,7 @@ function keepHead(chain: Segments, line: string | null): void {
 }
 
 function syncNames(chain: Segments): void {
+  syncIndex(chain.folder);
   syncFolder(chain.folder);
   syncFolder(dirname(chain.folder));
   chain.isNewName = false;

@@ -4,8 +4,8 @@
  */
 
 import { closeSync, readSync, writeSync } from 'node:fs';
-import { openRegular } from './open-regular.ts';
 import { parseCheckpoint, type SignedCheckpoint } from './checkpoint.ts';
+import { openToRead } from './read-blocks.ts';
 import { openPart, placeOf } from './receipt-line.ts';
 
 /** Room for one checkpoint line. */
@@ -38,12 +38,17 @@ export function readSignedHead(path: string): SignedHead | 'missing' | null {
   if (bytes === null) return 'missing';
   const places = [bytes.subarray(0, PLACE_BYTES), bytes.subarray(PLACE_BYTES, 2 * PLACE_BYTES)];
   const heads = places.map((place) => readCheckpointLine(Buffer.from(place.toString('latin1').trimEnd(), 'latin1')));
-  return heads.filter((head) => head?.intact === true).sort((a, b) => (b?.fields.count ?? 0) - (a?.fields.count ?? 0))[0] ?? null;
+  const [one = null, other = null] = heads.filter((head) => head?.intact === true);
+  return one === null || other === null || !isBefore(one, other) ? one : other;
 }
+
+/** With the same count, a checkpoint stands right behind the other one, as an end does. */
+const isBefore = (one: SignedHead, other: SignedHead): boolean =>
+  one.fields.count < other.fields.count || (one.fields.count === other.fields.count && other.fields.head === one.hash);
 
 /** `null` where there is no file; nothing where it is something else than a file. */
 function bytesOf(path: string): Buffer | null {
-  const file = openRegular(path);
+  const file = openToRead(path);
   if (typeof file !== 'number') return file === 'missing' ? null : Buffer.alloc(0);
   try {
     const bytes = Buffer.alloc(2 * PLACE_BYTES);

@@ -5,10 +5,9 @@ import { dirname } from 'node:path';
 import { type Clock, systemClock } from '../core/clock.ts';
 import { checkOptions, expected } from '../core/options.ts';
 import { type ChainFound, findChains, segmentPath } from './find-chains.ts';
-import { openRegular } from './open-regular.ts';
 import { parseReceipt, type StoredReceipt } from './stored-receipt.ts';
 import { followChains, type ReadUpTo } from './follow-chain.ts';
-import { linesOf } from './read-blocks.ts';
+import { linesOf, openToRead } from './read-blocks.ts';
 import { completeLength, LINE_FEED } from './receipt-line.ts';
 
 /** How much is wanted. */
@@ -80,7 +79,7 @@ function lastReceipts(chain: ChainFound, wanted: number): Found {
 
 /** Adds the receipts of a file from its end on. Answers where its complete lines end, unless that is known from a later file. */
 function collectBackwards(path: string, found: StoredReceipt[], wanted: number, known: number | null): number {
-  const file = openRegular(path);
+  const file = openToRead(path);
   if (typeof file !== 'number') return known ?? 0;
   try {
     let position = fstatSync(file).size;

@@ -11,6 +11,7 @@ import { isNextReceipt, statedHashAt } from './plain-line.ts';
 import { DIGEST_LENGTH, GENESIS, LINE_FEED, type LinePlace, openPart, placeOf } from './receipt-line.ts';
 import { isReceipt } from './receipt-text.ts';
 import { readSignedHead, type SignedHead } from './signed-head.ts';
+import type { IndexedSession } from './verify-index.ts';
 import type { ProblemKind, TornTail, Witness } from './verify-receipts.ts';
 
 /** What a chain is verified with. */
@@ -18,6 +19,8 @@ export interface VerifyWith {
   readonly keys: KnownKeys | null;
   readonly witness: Witness | null;
   readonly list: ProblemList;
+  /** What the folder's index says of the chain. `null` where nothing does, or only a file was asked for. */
+  readonly indexed: IndexedSession | null;
   /** Called after each piece of a file with its bytes and receipts. May throw to end it all. */
   readonly onPiece: (bytes: number, receipts: number) => void;
 }
@@ -29,6 +32,14 @@ export interface ChainReport {
   readonly tornTail: TornTail | null;
   /** Whether the chain holds what somebody outside has seen of it. */
   readonly isWitnessed: boolean;
+  /** Receipts behind the newest checkpoint. */
+  readonly unsigned: number;
+  /** Receipts that were signed by a writer that had not written them. */
+  readonly found: number;
+  /** Bytes that were moved out of the files, because they stood behind an end. */
+  readonly asideBytes: number;
+  /** Which entry of the index the chain says it is. */
+  readonly entry: number | null;
 }
 
 /** What is known while a chain is followed. */
@@ -45,6 +56,15 @@ interface Walk extends VerifyWith {
   realHead: string;
   isWitnessed: boolean;
   isHeadFound: boolean;
+  /** The last line ends its file. */
+  isEnded: boolean;
+  /** Receipts up to the newest checkpoint. */
+  signedCount: number;
+  found: number;
+  asideBytes: number;
+  entry: number | null;
+  /** Ends that the index names and that were not met yet, by their hash. */
+  readonly endsMissing: Map<string, number>;
 }
 
 const UNKNOWN = '';
@@ -68,8 +88,10 @@ export async function verifyChain(found: ChainFound, given: VerifyWith): Promise
     if (segment === segments.at(-1)) tornTail = torn;
     else walk.list.tell(torn.file, torn.line, ['torn_line', 'the line has no end']);
   }
-  checkHead(walk, head);
-  return { count: walk.count, head: walk.head === GENESIS ? null : walk.head, tornTail, isWitnessed: walk.isWitnessed };
+  if (!isCutByHead(walk, head)) checkEnds(walk);
+  const { count, isWitnessed, found: foundCount, asideBytes, entry } = walk;
+  const ends = { unsigned: count - walk.signedCount, found: foundCount, asideBytes, entry };
+  return { count, head: walk.head === GENESIS ? null : walk.head, tornTail, isWitnessed, ...ends };
 }
 
 /** A live writer may have begun another segment since they were listed. What it signed there is known by now. */
@@ -86,6 +108,7 @@ function startWalk(found: ChainFound, given: VerifyWith, signed: SignedHead | nu
   return {
     ...{ ...given, chain: found.chain, signed, file, segment: found.first, line: 0, count: 0 },
     ...{ ...start, realHead: UNKNOWN, isWitnessed: witness === null || witness.count === 0, isHeadFound: false },
+    ...{ isEnded: false, signedCount: 0, found: 0, asideBytes: 0, entry: null, endsMissing: new Map(given.indexed?.ends) },
   };
 }
 
@@ -93,6 +116,7 @@ async function followSegment(walk: Walk, path: string, segment: number): Promise
   walk.file = segmentFile(walk.chain, segment);
   walk.segment = segment;
   walk.line = 0;
+  walk.isEnded = false;
   for await (const block of blocksOf(path)) {
     const before = walk.count;
     if (block.kind === 'rest') return { file: walk.file, line: walk.line + 1, bytes: block.length };
@@ -125,7 +149,8 @@ function followLines(walk: Walk, bytes: Buffer): void {
   /** Where the hash of the line before stands, while that line is right and in this piece. */
   let headAt = -1;
   for (let start = 0, end = bytes.indexOf(LINE_FEED); end !== -1; start = end + 1, end = bytes.indexOf(LINE_FEED, start)) {
-    let isWhole = headAt !== -1 && walk.seq + 1 !== walk.witness?.count && isNextReceipt(plain, start, end, walk.seq + 1, headAt);
+    let isWhole =
+      headAt !== -1 && !walk.isEnded && walk.seq + 1 !== walk.witness?.count && isNextReceipt(plain, start, end, walk.seq + 1, headAt);
     if (isWhole) {
       walk.line += 1;
       walk.count += 1;
@@ -144,6 +169,8 @@ function takeHead(walk: Walk, bytes: Buffer, at: number): void {
   walk.realHead = walk.head;
 }
 
+const BEHIND_END: Problem = ['after_end', 'the line stands behind the end of the file: no writer of ours wrote it'];
+
 /** Answers whether the line has the hash it states. */
 function followLine(walk: Walk, line: Buffer): boolean {
   const place = placeOf(line);
@@ -155,7 +182,9 @@ function followLine(walk: Walk, line: Buffer): boolean {
   }
   walk.line += 1;
   if (!isCheckpoint) walk.count += 1;
-  const problem = placeProblem(walk, place, isCheckpoint) ?? (isCheckpoint ? checkpointProblem(walk, line, place) : null);
+  const isBehindEnd = walk.isEnded && !isCheckpoint;
+  const problem =
+    placeProblem(walk, place, isCheckpoint) ?? (isCheckpoint ? checkpointProblem(walk, line, place) : isBehindEnd ? BEHIND_END : null);
   if (problem !== null) walk.list.tell(walk.file, walk.line, problem);
   if (walk.line === 1 && !isCheckpoint) walk.list.tell(walk.file, 1, ['unsigned', 'the first line is not a checkpoint']);
   walk.seq = place.seq;
@@ -186,9 +215,15 @@ function placeProblem(walk: Walk, place: LinePlace, isCheckpoint: boolean): Prob
 function checkpointProblem(walk: Walk, line: Buffer, place: LinePlace): Problem | null {
   const checkpoint = parseCheckpoint(openPart(line.toString('latin1')));
   if (checkpoint === null) return ['malformed', 'the checkpoint cannot be read'];
-  const { chain, segment, count, head } = checkpoint.fields;
+  const { chain, segment, count, head, end, found = 0, aside_bytes = 0, entry } = checkpoint.fields;
   if (count !== place.seq || head !== place.prevHash) return ['checkpoint', 'the checkpoint does not speak of the line before it'];
   if (chain !== walk.chain || segment !== walk.segment) return ['name', 'the checkpoint belongs to a file of another name'];
+  walk.isEnded = end === true;
+  walk.signedCount = walk.count;
+  walk.found += found;
+  walk.asideBytes += aside_bytes;
+  walk.entry ??= entry ?? null;
+  walk.endsMissing.delete(place.hash);
   const { keys } = walk;
   if (keys !== null) walk.list.tellLater(walk.file, walk.line, async () => signatureProblem(await isSignedLater(checkpoint, keys)));
   return null;
@@ -199,19 +234,31 @@ function signatureProblem(isSigned: boolean | null): Problem | null {
   return isSigned ? null : ['signature', 'the checkpoint was not signed with the key it names'];
 }
 
-/** What the file beside the chain says about how far it went. */
-function checkHead({ list, keys, ...walk }: Walk, head: ReturnType<typeof readSignedHead>): void {
+/** What the index says about how far the chain went, also where the head was put back. */
+function checkEnds({ list, endsMissing, file, line }: Walk): void {
+  for (const count of endsMissing.values()) {
+    const message = `the index says that the session was closed with ${count} receipts, and that end is not there`;
+    list.tell(file, line + 1, ['truncated', message]);
+  }
+}
+
+/** What the file beside the chain says about how far it went. Answers whether it told of receipts that are gone. */
+function isCutByHead({ list, keys, ...walk }: Walk, head: ReturnType<typeof readSignedHead>): boolean {
   const file = headFile(walk.chain);
   if (head === 'missing') {
-    if (keys !== null && walk.count > 0) list.tell(file, 1, ['head_missing', 'the file with the newest signed head is not there']);
-    return;
+    if (walk.count > 0) list.tell(file, 1, ['head_missing', 'the file with the newest signed head is not there']);
+    return false;
   }
   // Killed between making the file and writing to it, which comes before the first line.
-  if (head === null && walk.head === GENESIS) return;
-  if (head === null) return list.tell(file, 1, ['head_unreadable', 'the newest signed head cannot be read']);
+  if (head === null && walk.head === GENESIS) return false;
+  if (head === null) {
+    list.tell(file, 1, ['head_unreadable', 'the newest signed head cannot be read']);
+    return false;
+  }
   if (head.fields.chain !== walk.chain) list.tell(file, 1, ['name', 'the signed head belongs to a file of another name']);
   if (keys !== null && isSigned(head, keys) !== true)
     list.tell(file, 1, ['signature', 'the head was not signed with a key that was given']);
-  if (head.fields.count === 0 || walk.isHeadFound) return;
+  if (head.fields.count === 0 || walk.isHeadFound) return false;
   list.tell(walk.file, walk.line + 1, ['truncated', `${head.fields.count} receipts were signed, and the last of them are not there`]);
+  return true;
 }

@@ -22,7 +22,7 @@ function forgedChain(dir: string, count: number, isForged: (nth: number) => bool
     return isForged(nth) ? text.replace(/"signature":"(.)/, (_, first) => `"signature":"${first === 'A' ? 'B' : 'A'}`) : text;
   };
   const rules = { chain: 'forged-1', signer: { ...real, sign }, checkpointEvery: 1, checkpointMs: 1000, maxFileBytes: 1e9, now: () => 0 };
-  const start = { segment: 1, size: 0, count: 0, head: GENESIS, unsigned: 0, due: true, signedAt: 0, cutBytes: 0 };
+  const start = { segment: 1, size: 0, count: 0, head: GENESIS, unsigned: 0, due: true, signedAt: 0, notes: {}, isEnded: true };
   const receipts = Array.from({ length: count }, () => receiptText(makeReceipt(), null));
   const { lines, checkpoint } = renderBatch(rules, start, receipts, 0);
   const path = join(dir, 'forged-1.jsonl');

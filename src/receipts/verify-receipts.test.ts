@@ -294,29 +294,33 @@ describe('verifyReceipts on segments and folders', () => {
     expect(await verifyReceipts(path, { publicKey })).toMatchObject({ ok: true, tornTail: { line: 6, bytes: 6 }, problems: [] });
   });
 
-  it('gives a folder without receipts', async () => {
-    expect(await verifyReceipts(testFolder())).toEqual({ ok: true, count: 0, head: null, key: 'unknown', problems: [] });
+  it('finds an empty folder: whoever verifies the wrong path must not be told that all is well', async () => {
+    const dir = testFolder();
+
+    expect(await verifyReceipts(dir)).toMatchObject({ ok: false, count: 0, head: null, problems: [{ file: dir, line: 1, kind: 'empty' }] });
   });
 
   it('is mended from a cut at any of 200 places, and loses no line before it', async () => {
     const dir = testFolder();
-    const path = await writeReceipts(dir, 12, { checkpointEvery: 100 });
+    const sink = testSink(dir, { checkpointEvery: 100 });
+    for (let nth = 1; nth <= 12; nth += 1) await sink(makeReceipt({ tool_call_id: `c${nth}` }));
+    const [path = ''] = receiptFiles(dir);
     const whole = readFileSync(path);
-    const signedAt = whole.lastIndexOf(10, whole.length - 2) + 1;
 
     for (let nth = 0; nth < 200; nth += 1) {
       const copy = testFolder();
       cpSync(dir, copy, { recursive: true });
       const file = path.replace(dir, copy);
-      // Only what was never signed can have been torn by a crash.
-      writeFileSync(file.replace('.jsonl', '.head'), '');
-      const cut = Math.floor((signedAt * nth) / 200);
+      // As a kill leaves it: never closed, and nobody at work.
+      rmSync(file.replace('.jsonl', '.lock'));
+      const cut = Math.floor((whole.length * nth) / 200);
       truncateSync(file, cut);
       await testSinkOnce(copy, 'session-1');
       expect(await verifyReceipts(copy, { publicKey })).toMatchObject({ problems: [] });
       const kept = whole.subarray(0, completeLength(whole.subarray(0, cut)));
       expect(readFileSync(file).subarray(0, kept.length).equals(kept)).toBe(true);
     }
+    await sink.close();
   });
 });
 
