@@ -36,6 +36,7 @@ export { askApproval } from './policy/approvals/ask-approval.ts';
 export type { Decided } from './policy/approvals/decision-window.ts';
 export { decideWithin } from './policy/approvals/decision-window.ts';
 export { editCall } from './policy/approvals/edit-call.ts';
+export { interrupt } from './policy/approvals/interrupt.ts';
 export { definitionHashOf, fingerprintOf, standingKeyOf } from './policy/approvals/fingerprint.ts';
 
 // Capability policy

@@ -9,7 +9,6 @@ import {
   type ConsentRecord,
   fail,
   fingerprintOf,
-  type Interruption,
   type JsonObject,
   refuse,
   scrubFor,
@@ -19,15 +18,6 @@ import {
 } from '../../src/index.ts';
 import type { Settled } from './gate.ts';
 import { plainLine } from './plain-text.ts';
-
-/** Nobody could be asked: the call waits, with everything needed to ask later. */
-export const waiting = (call: ToolCall, interruption: Interruption): ToolResult =>
-  refuse(
-    call,
-    'approval_required',
-    `${nameOf(call)} needs an approval, and nobody could be asked yet. Wait for the decision; do not repeat the call.`,
-    { interruption },
-  );
 
 /** Nobody decided in time, which is not a denial. */
 export function expired(call: ToolCall, id: string, expiresMs: number): ToolResult {

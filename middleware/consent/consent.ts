@@ -12,6 +12,7 @@ import {
   expected,
   fingerprintOf,
   inSteps,
+  interrupt,
   isAborted,
   refuse,
   type Stepped,
@@ -20,7 +21,7 @@ import {
   type ToolLayer,
   withCall,
 } from '../../src/index.ts';
-import { denied, expired, failed, recorded, waiting } from './answers.ts';
+import { denied, expired, failed, recorded } from './answers.ts';
 import { type GateParts, passGate, settle, type Settled } from './gate.ts';
 import { createStandingAnswers } from './standing-answers.ts';
 import {
@@ -49,8 +50,8 @@ export interface ConsentOptions {
   readonly rules?: readonly ConsentRule[];
   /** For calls that no rule is about, where there is no `decide`. @default 'ask' with `rules`; else the tool's annotations count */
   readonly default?: RuleDecision;
-  /** How long a decision may take, in milliseconds. @default as long as the caller waits */
-  readonly expiresMs?: number;
+  /** How long a decision may take, in milliseconds, or `never`. @default as long as the caller waits, and then one day */
+  readonly expiresMs?: number | 'never';
   /** Whether `allow_always` and `reject_always` are offered and kept. @default false */
   readonly remember?: boolean;
   /** Channels to ask on, beside those of the host. @default none */
@@ -65,8 +66,8 @@ const EXPECTED: Readonly<Record<keyof ConsentOptions, Expectation>> = {
   rules: { text: 'a list of rules', test: Array.isArray },
   default: RULE_DECISION,
   expiresMs: {
-    text: `a whole number from 1 to ${MAX_TIMER_MS}`,
-    test: (value) => expected.integer(1).test(value) && (value as number) <= MAX_TIMER_MS, // A number: it was just tested.
+    text: `a whole number from 1 to ${MAX_TIMER_MS}, or 'never'`,
+    test: (value) => value === 'never' || (expected.integer(1).test(value) && Number(value) <= MAX_TIMER_MS),
     numeric: true,
   },
   remember: expected.boolean,
@@ -81,9 +82,11 @@ const EXPECTED: Readonly<Record<keyof ConsentOptions, Expectation>> = {
 export function consent(given: ConsentDecide | ConsentOptions): ToolLayer {
   const options = typeof given === 'function' ? { decide: given } : given;
   checkOptions('consent', options, EXPECTED);
-  const { expiresMs, remember = false, prompts = [] } = options;
+  const { remember = false, prompts = [] } = options;
   const standing = remember ? createStandingAnswers() : null;
-  const parts = { ...judgesFrom(options), prompts: Object.freeze([...prompts]), standing, expiresMs };
+  const expiresMs = options.expiresMs === 'never' ? undefined : options.expiresMs;
+  const waitsForEver = options.expiresMs === 'never';
+  const parts = { ...judgesFrom(options), prompts: Object.freeze([...prompts]), standing, expiresMs, waitsForEver };
   return defineLayer({
     name: 'consent',
     caller: inSteps((call) => {
@@ -113,7 +116,7 @@ export function consent(given: ConsentDecide | ConsentOptions): ToolLayer {
     if (decided.by === 'expired') return expired(call, id, expiresMs ?? 0);
     if (decided.by === 'failure') return failed(call, id, decided.cause);
     if ('ended' in decided.value) return decided.value.ended;
-    if ('interruption' in decided.value) return waiting(call, decided.value.interruption);
+    if ('interruption' in decided.value) return interrupt(call, decided.value.interruption);
     return follow(call, decided.value);
   }
 }
@@ -149,7 +152,7 @@ function judgesFrom({ decide, rules, default: fallback, expiresMs }: ConsentOpti
     const ruled = ruleVerdict(checked, call);
     if (ruled !== null) return ruled;
     if (decide === undefined) return otherwise === null ? annotationVerdict(call.annotations) : defaultVerdict(otherwise);
-    if (signal === null) return expiresMs === undefined ? verdictFrom(decide(call)) : null;
+    if (signal === null) return typeof expiresMs === 'number' ? null : verdictFrom(decide(call));
     return verdictFrom(decide(signal === call.signal ? call : withCall(call, { signal })));
   };
   return {

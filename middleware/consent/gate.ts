@@ -44,6 +44,8 @@ export interface GateParts {
   readonly prompts: readonly ApprovalPrompt[];
   readonly standing: StandingAnswers | null;
   readonly expiresMs: number | undefined;
+  /** A question that nobody can be asked stays open without an end. */
+  readonly waitsForEver: boolean;
 }
 
 /** What belongs to deciding about one call. */
@@ -76,7 +78,7 @@ export async function passGate(
 
 async function askAbout(call: ToolCall, decider: Decider, parts: GateParts, why: string | undefined): Promise<Settled | Open> {
   const { id, startedAt, signal } = decider;
-  const { prompts, standing, expiresMs } = parts;
+  const { prompts, standing, expiresMs, waitsForEver } = parts;
   const remembered = standing?.get(call);
   if (remembered !== undefined) return { ...remembered, call, remembered: true };
   const { toolName, toolArgs: args } = call;
@@ -85,6 +87,7 @@ async function askAbout(call: ToolCall, decider: Decider, parts: GateParts, why:
     shown: { toolName, args, ...(why === undefined ? {} : { reason: plainLine(why) }) },
     ...(standing === null ? {} : { keepsAnswers: true }),
     ...(expiresMs === undefined ? {} : { expiresAt: new Date(startedAt + expiresMs).toISOString() }),
+    ...(waitsForEver ? { expiresAt: null } : {}),
   });
   if ('interruption' in outcome) return outcome;
   if ('refusal' in outcome) return { ended: refusedBy(call, outcome.refusal) };

@@ -29,8 +29,8 @@ export interface PermissionsOptions {
   readonly shadow?: boolean | ((report: PermissionReport) => void);
   /** Does not show the model what the checkers are certain never to allow; not in shadow mode, which refuses nothing. @default false */
   readonly hide?: boolean;
-  /** How long somebody may take to approve, in milliseconds. @default as long as the caller waits */
-  readonly expiresMs?: number;
+  /** How long somebody may take to approve, in milliseconds, or `never`. @default as long as the caller waits, and then one day */
+  readonly expiresMs?: number | 'never';
 }
 
 /** A longer timer fires at once. */
@@ -42,8 +42,8 @@ const EXPECTED = {
   shadow: { text: 'true, false or a function', test: (value: unknown) => typeof value === 'boolean' || typeof value === 'function' },
   hide: expected.boolean,
   expiresMs: {
-    text: `a whole number from 1 to ${MAX_TIMER_MS}`,
-    test: (value: unknown) => expected.integer(1).test(value) && Number(value) <= MAX_TIMER_MS,
+    text: `a whole number from 1 to ${MAX_TIMER_MS}, or 'never'`,
+    test: (value: unknown) => value === 'never' || (expected.integer(1).test(value) && Number(value) <= MAX_TIMER_MS),
     numeric: true,
   },
 } as const;

@@ -24,7 +24,7 @@ export function noApproval(given: string, io: CliIo): number {
 
 const FINDINGS = [
   ...(['ERR_UNKNOWN_APPROVAL', 'ERR_APPROVAL_PENDING', 'ERR_APPROVAL_RESOLVED', 'ERR_APPROVAL_EXPIRED'] as const),
-  'ERR_APPROVALS_UNAVAILABLE',
+  ...(['ERR_APPROVALS_UNAVAILABLE', 'ERR_APPROVAL_CODE', 'ERR_UNKNOWN_TOOL'] as const),
 ] as const;
 
 /** Runs what decides about an approval, or takes it up. That it is too late for that is a finding, and no mistake in the call. */

@@ -1,15 +1,20 @@
-/** `allium approvals`: the calls that wait for somebody, and deciding about them. It runs nothing: the host takes a call up. */
+/** `allium approvals`: the calls that wait for somebody, and deciding about them. It runs nothing: whoever made a call takes it up. */
 
 import type { Command } from 'commander';
+import { demandOpen } from '../policy/approvals/answer-approval.ts';
+import { demandCode } from '../policy/approvals/approval-code.ts';
 import { type Approval, answerApproval, approvalState, type FileApprovals, fileApprovals } from '../policy/index.ts';
+import { codeKey } from '../receipts/key-files.ts';
 import { COLUMNS, detailsOf, rowOf } from './approvals-format.ts';
 import { approvalIn, noApproval, orFinding, shellWord } from './approvals-source.ts';
 import { colourFor } from './colour.ts';
+import { confirmAtTerminal } from './controlling-terminal.ts';
 import { type CliIo, UsageError, writeLine } from './io.ts';
 import { asked, keptIn, type KeptOptions, userName } from './kept-source.ts';
 import { jsonOf } from './receipts-format.ts';
 import type { AddCommand } from './run-cli.ts';
 import { renderTable, safeText } from './text-table.ts';
+import { keysBeside } from './told-approvals.ts';
 
 interface PrintOptions extends KeptOptions {
   readonly json?: true;
@@ -22,16 +27,18 @@ interface AnswerOptions extends PrintOptions {
   readonly args?: string;
   readonly result?: string;
   readonly always?: true;
+  readonly code?: string;
 }
 
-const CODES = 'Exit codes: 0 fine, 1 no such approval, or it was answered or has expired, 2 usage or a missing folder.';
+const CODES =
+  'Exit codes: 0 fine, 1 no such approval, a wrong code, or it was answered or has expired, 2 usage, a missing folder, or no terminal.';
 
 const HELP = Object.freeze({
   approvals: `
 Examples:
   allium approvals list                   what waits for somebody
   allium approvals show 3f0c              what the call would do
-  allium approvals approve 3f0c           let it run; "allium call --resume", or the host, takes it up
+  allium approvals approve 3f0c           let it run; asks at the terminal
   allium approvals deny 3f0c --reason 'not on a Friday'
 
 The beginning of an id is enough where no other begins like that.`,
@@ -52,14 +59,16 @@ Examples:
   allium approvals approve 3f0c
   allium approvals approve 3f0c --args '{"to":"bob","amount":5}'
   allium approvals approve 3f0c --result '{"paid":true}' --reason 'paid by hand'
+  allium approvals approve 3f0c --code K7M2P-Q9RTX
 
-${CODES}`,
+The call is shown at the terminal that this was started from, and the answer is typed there; standard input is not read. Without a terminal
+it takes the code that "notify" of allium.yaml told: five tries, then only a terminal will do. It prints how the call goes on. ${CODES}`,
   deny: `
 Examples:
   allium approvals deny 3f0c --reason 'not on a Friday'
   allium approvals deny 3f0c --always
 
-The reason is shown to the model. ${CODES}`,
+A no needs no terminal. The reason is shown to the model. ${CODES}`,
 });
 
 /** Adds the command with its subcommands. */
@@ -79,6 +88,7 @@ export const addApprovals: AddCommand = (program, io, run) => {
   answering(sub(group, 'approve <id>', 'let a call run'))
     .option('--args <json>', 'other arguments to run with')
     .option('--result <json>', 'what the call comes to, in the tool’s place: it does not run')
+    .option('--code <code>', 'the code that "notify" told, where there is no terminal')
     .action((id: string, options: AnswerOptions) => run(() => answer(id, 'allow', options, io)));
   answering(sub(group, 'deny <id>', 'keep a call from running')).action((id: string, options: AnswerOptions) =>
     run(() => answer(id, 'reject', options, io)),
@@ -96,7 +106,7 @@ function sub(group: Command, usage: string, description: string): Command {
 
 const answering = (command: Command): Command =>
   command
-    .option('--by <name>', 'who decides, for the record (default: the name of the user)')
+    .option('--by <name>', 'who decides, for the record, before "@terminal", "@code" or "@command" (default: the name of the user)')
     .option('--reason <text>', 'why')
     .option('--always', 'for this call and the same one later, where the approval offers it')
     .option('--json', 'print the approval as one JSON object');
@@ -120,7 +130,10 @@ function tableOf(approvals: readonly Approval[], io: CliIo): string {
   return renderTable(COLUMNS, rows, { colour: colourFor(io.stdout, io.env), ...(width === undefined ? {} : { width }) });
 }
 
-const withState = (approval: Approval): object => ({ ...approval, state: approvalState(approval, Date.now()) });
+/** Of a code only how often it was tried: a hash is for whoever has the key. */
+function withState({ code, ...approval }: Approval): object {
+  return { ...approval, ...(code === undefined ? {} : { codeTries: code.tries }), state: approvalState(approval, Date.now()) };
+}
 
 async function showApproval(given: string, options: PrintOptions, io: CliIo): Promise<number> {
   const approval = await approvalIn(storeOf(options, io), given);
@@ -133,14 +146,22 @@ async function showApproval(given: string, options: PrintOptions, io: CliIo): Pr
 }
 
 /** What can be typed next. */
-function nextFor({ id }: Approval, state: string, { dir }: KeptOptions): readonly string[] {
+function nextFor(approval: Approval, state: string, { dir }: KeptOptions): readonly string[] {
   const place = dir === undefined ? '' : ` --dir ${shellWord(dir)}`;
-  const command = (verb: string) => `allium approvals ${verb} ${shellWord(id)}${place}`;
+  const command = (verb: string) => `allium approvals ${verb} ${shellWord(approval.id)}${place}`;
   if (state === 'pending') return [command('approve'), command('deny')];
-  return state === 'ended' || state === 'taken' ? [] : [takeUp(id)];
+  return state === 'ended' || state === 'taken' ? [] : [nextStep(approval)];
 }
 
-const takeUp = (id: string): string => `allium call --resume ${shellWord(id)}`;
+/** How a call goes on once somebody has decided: that depends on how it came in. */
+function nextStep({ id, route }: Approval): string {
+  if (route === 'client') return 'make the same call again in the client';
+  const resume = `allium call --resume ${shellWord(id)}`;
+  return route === 'command' ? resume : `the program that made the call takes it up; for a tool of allium.yaml: ${resume}`;
+}
+
+/** Through which of the things that only a person has a decision came. */
+type Channel = 'terminal' | 'code' | 'command';
 
 async function answer(given: string, word: 'allow' | 'reject', options: AnswerOptions, io: CliIo): Promise<number> {
   const store = storeOf(options, io);
@@ -152,18 +173,48 @@ async function answer(given: string, word: 'allow' | 'reject', options: AnswerOp
     throw new UsageError(`approval "${safeText(id)}" cannot be answered for always: nobody would keep the answer`);
   const reply = decisionOf(decision, options);
   return orFinding(async () => {
-    const answered = await asked(() => answerApproval(store, id, reply));
-    const done = `${word === 'allow' ? 'approved' : 'denied'} ${safeText(id)}; take it up with: ${takeUp(id)}`;
+    demandOpen(approval, approvalState(approval, Date.now()), decision);
+    const channel = word === 'reject' ? 'command' : await personFor(approval, reply, options, io);
+    if (channel === null) return notDecided(id, io);
+    // Behind the last @ stands the channel, whatever name somebody gave.
+    const decidedBy = `${options.by ?? userName()}@${channel}`;
+    const answered = await asked(() => answerApproval(store, id, { ...reply, decidedBy }));
+    const done = `${word === 'allow' ? 'approved' : 'denied'} ${safeText(id)}; next: ${nextStep(approval)}`;
     await writeLine(io.stdout, options.json === true ? jsonOf(withState(answered)) : done);
     return 0;
   }, io);
 }
 
-function decisionOf(decision: string, { by, reason, args, result }: AnswerOptions): object {
+/** Whoever wants a call to run has to have something that an agent has not: the terminal, or a code. `null` for a person who says no. */
+async function personFor(approval: Approval, reply: object, options: AnswerOptions, io: CliIo): Promise<Channel | null> {
+  const { code, always } = options;
+  if (code !== undefined) {
+    const key = () => codeKey(keysBeside(keptIn('approvals', options, io)));
+    await demandCode(storeOf(options, io), approval.id, code, key);
+    return 'code';
+  }
+  const { decision: _decision, ...changes } = reply as Record<string, unknown>; // Made by `decisionOf`, of plain members.
+  const edited = Object.keys(changes).length === 0 ? [] : [`with ${safeText(JSON.stringify(changes))}`];
+  const isConfirmed = await confirmAtTerminal(
+    {
+      what: 'approving a call without --code',
+      shown: (columns) => [detailsOf(approval, 'pending', columns, []), ...edited].join('\n'),
+      action: `approve this call of ${safeText(approval.toolName)}${always === true ? ', now and whenever it is made again' : ''}`,
+    },
+    io,
+  );
+  return isConfirmed ? 'terminal' : null;
+}
+
+function notDecided(id: string, io: CliIo): number {
+  io.stderr.write(`allium: nothing was decided, and ${safeText(id)} still waits\n`);
+  return 1;
+}
+
+function decisionOf(decision: string, { reason, args, result }: AnswerOptions): object {
   if (args !== undefined && result !== undefined) throw new UsageError('give --args or --result, not both');
   return {
     decision,
-    decidedBy: by ?? userName(),
     ...(reason === undefined ? {} : { reason }),
     ...(args === undefined ? {} : { args: parsed('--args', args, true) }),
     ...(result === undefined ? {} : { result: parsed('--result', result, false) }),

@@ -1,13 +1,15 @@
 /** `allium call`: one governed call from the shell. */
 
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { LoadedConfig } from '../config/index.ts';
-import { isAlliumError } from '../core/errors.ts';
+import { AlliumError, isAlliumError, oneLine } from '../core/errors.ts';
 import { toWire } from '../core/wire.ts';
 import type { ApprovalPrompt, GovernedTools, ToolProgress, ToolResult } from '../index.ts';
 import { approvalIn, orFinding, shellWord } from './approvals-source.ts';
+import type { Approval } from '../policy/index.ts';
 import { readArguments } from './call-arguments.ts';
 import { type CliIo, UsageError, writeLine } from './io.ts';
+import { userName } from './kept-source.ts';
 import { stateOf } from './receipts-source.ts';
 import type { AddCommand } from './run-cli.ts';
 import { safeText } from './text-table.ts';
@@ -19,7 +21,6 @@ interface CallFlags {
   readonly config: string;
   readonly session?: string;
   readonly resume?: string;
-  readonly yes?: boolean;
   readonly json?: boolean;
 }
 
@@ -35,7 +36,6 @@ export const addCall: AddCommand = (program, io, run) => {
     .option('--config <file>', 'the file, or the folder it is in', '.')
     .option('--session <id>', 'the session the call belongs to')
     .option('--resume <id>', 'take up a call that was approved or denied, instead of sending one')
-    .option('--yes', 'approve the call unseen, where somebody would be asked')
     .option('--json', 'print the whole result as JSON')
     .addHelpText('after', EXAMPLES)
     .action((tool: string | undefined, input: string | undefined, flags: CallFlags) =>
@@ -59,7 +59,7 @@ async function sending(tool: string | undefined, input: string | undefined, flag
   const text = await readArguments(io, input, flags);
   const turn = flags.session === undefined ? {} : { turn: { sessionId: flags.session } };
   return (config) =>
-    governedBy(config, flags, io, (governed) => {
+    governedBy(config, io, (governed) => {
       const call = () => governed.call({ name: tool, arguments: text }, { ...toldTo(io), ...turn });
       // Closing the dispatcher, which an interrupt does, ends the task.
       io.signal.addEventListener('abort', () => void governed.close(), { once: true });
@@ -68,14 +68,22 @@ async function sending(tool: string | undefined, input: string | undefined, flag
 }
 
 /** Tool, arguments and session are those of the call that waits. */
-function resuming(given: string, tool: string | undefined, { args, argsFile, session, yes }: CallFlags, io: CliIo): Send {
-  if ([tool, args, argsFile, session, yes].some((each) => each !== undefined))
-    throw new UsageError('--resume takes a call up as it is: give no tool, arguments, session or --yes');
+function resuming(given: string, tool: string | undefined, { args, argsFile, session }: CallFlags, io: CliIo): Send {
+  if ([tool, args, argsFile, session].some((each) => each !== undefined))
+    throw new UsageError('--resume takes a call up as it is: give no tool, arguments or session');
   return async (config) => {
     const { fileApprovals } = await import('../policy/index.ts');
     const approval = await approvalIn(fileApprovals({ dir: join(config.stateDir, 'approvals') }), given);
-    return governedBy(config, {}, io, (governed) => ofCall(governed.resume(approval?.id ?? given, undefined, toldTo(io))));
+    if (approval !== null) demandHere(approval, config);
+    return governedBy(config, io, (governed) => ofCall(governed.resume(approval?.id ?? given, undefined, toldTo(io))));
   };
+}
+
+/** Before anything is taken up: a call of a client, or of a tool that is not here, would be used up and not run. */
+function demandHere({ id, route, toolName }: Approval, { tools, file }: LoadedConfig): void {
+  const refused = (why: string) => new AlliumError('ERR_UNKNOWN_TOOL', `"${oneLine(id)}" was not taken up, and can still be: ${why}`);
+  if (route === 'client') throw refused('make the same call again in the client that made it');
+  if (tools.get(toolName) === undefined) throw refused(`${file} has no tool "${oneLine(toolName)}"`);
 }
 
 const ofCall = async (result: Promise<ToolResult>): Promise<Called> => ({ result: await result, task: null });
@@ -89,14 +97,14 @@ async function printed({ result, task }: Called, config: LoadedConfig, flags: Ca
   return result.ok && (task === null || task.status === 'completed') ? 0 : 1;
 }
 
-/** What to type next, as it can be typed in the same folder. */
+/** How to go on, as it can be typed in the same folder. How to approve is for a person: it is said to a terminal and to nobody else. */
 function nextSteps(id: string, { stateDir }: LoadedConfig, { config }: CallFlags, io: CliIo): string {
   const dir = join(stateDir, 'approvals');
   const place = dir === join(stateOf({}, io), 'approvals') ? '' : ` --dir ${shellWord(dir)}`;
   const file = config === '.' ? '' : ` --config ${shellWord(config)}`;
   return [
     `allium: ${safeText(id)} waits for a decision. Next:`,
-    `  allium approvals approve ${shellWord(id)}${place}`,
+    ...(io.stderr.isTTY === true ? [`  allium approvals approve ${shellWord(id)}${place}`] : []),
     `  allium call --resume ${shellWord(id)}${file}`,
     '',
   ].join('\n');
@@ -105,27 +113,33 @@ function nextSteps(id: string, { stateDir }: LoadedConfig, { config }: CallFlags
 const EXAMPLES = `
 Examples:
   allium call add --args '{"a":1,"b":2,"reason":"a first try"}'
-  echo '{"text":"hello","reason":"a note"}' | allium call write_note - --yes
+  echo '{"text":"hello","reason":"a note"}' | allium call write_note -
   allium call write_note --args-file note.json --session review --json
   allium call --resume 3f0c
 
-Where somebody has to be asked, the question is put on the terminal. Without one the call ends as approval_required, and waits: "allium
-approvals" decides about it, and --resume takes it up, once. A tool that runs in the background is waited for, and what it came to is printed.
+Where somebody has to be asked, the question is put on the terminal. Without one the call ends as approval_required, and waits: a person
+decides about it with "allium approvals", and --resume takes it up, once. A call that came from an MCP client is not taken up here. A tool that runs in the background is waited for, and what it came to is printed.
 Exit code: 0 when the call is ok, 1 when it was refused, failed or could not be taken up, 2 when the command or the file is wrong.`;
 
-async function governedBy(
-  config: LoadedConfig,
-  flags: Pick<CallFlags, 'yes'>,
-  io: CliIo,
-  send: (governed: GovernedTools) => Promise<Called>,
-): Promise<Called> {
-  // What a host would have thrown is a result here: it is what the caller wants to see.
-  const governed = config.govern({ prompts: [await promptFor(flags, io)], onUnknownTool: 'repair', onInvalidArgs: 'repair' });
+async function governedBy(config: LoadedConfig, io: CliIo, send: (governed: GovernedTools) => Promise<Called>): Promise<Called> {
+  const { withRoute } = await import('../policy/approvals/approval-store.ts');
+  const { toldApprovals } = await import('./told-approvals.ts');
+  const report = (problem: string): void => void io.stderr.write(`allium: ${safeText(problem)}\n`);
+  const { notify, stateDir, file } = config;
+  const told = toldApprovals({ notify, stateDir, folder: dirname(file), env: io.env, report });
+  const governed = config.govern({
+    approvals: withRoute(told.store, 'command'),
+    prompts: [await promptFor(io)],
+    // What a host would have thrown is a result here: it is what the caller wants to see.
+    ...{ onUnknownTool: 'repair', onInvalidArgs: 'repair' },
+  });
   try {
     return await send(governed);
   } catch (thrown) {
     if (isAlliumError(thrown, 'ERR_CALL_REFUSED') && thrown.result !== undefined) return { result: thrown.result, task: null };
     throw thrown;
+  } finally {
+    await told.settled();
   }
 }
 
@@ -134,10 +148,9 @@ const toldTo = (io: CliIo) => ({
   onProgress: (progress: ToolProgress) => void io.stderr.write(`${progressLine(progress)}\n`),
 });
 
-async function promptFor({ yes }: Pick<CallFlags, 'yes'>, { stdin, stderr }: CliIo): Promise<ApprovalPrompt> {
-  if (yes === true) return () => ({ decision: 'allow_once', decidedBy: 'allium call --yes' });
+async function promptFor({ stdin, stderr }: CliIo): Promise<ApprovalPrompt> {
   const { terminalPrompt } = await import('../../middleware/index.ts');
-  return terminalPrompt({ input: stdin, output: stderr });
+  return terminalPrompt({ input: stdin, output: stderr, decidedBy: `${userName()}@terminal` });
 }
 
 /** As it is in a pipe. At a terminal a tool's words must not act upon it. */

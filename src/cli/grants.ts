@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import { describeGrant, type FileGrants, fileGrants, type Grant } from '../policy/index.ts';
+import { confirmAtTerminal } from './controlling-terminal.ts';
 import { type CliIo, writeLine } from './io.ts';
 import { asked, keptIn, type KeptOptions, userName } from './kept-source.ts';
 import { jsonOf } from './receipts-format.ts';
@@ -35,8 +36,8 @@ Exit codes: 0 fine, 1 no such grant, 2 usage or a missing folder.`,
 Examples:
   allium grants revoke 3f0c… 77aa…
 
-A grant that was revoked is not used again, by no process. Exit codes: 0 all are revoked, 1 one is not there or was revoked before, 2 usage
-or a missing folder.`,
+A grant that was revoked is not used again, by no process. One that rejects is revoked at the terminal that this was started from. Exit
+codes: 0 all are revoked, 1 one is not there, was revoked before or was not confirmed, 2 usage, a missing folder, or no terminal.`,
 });
 
 /** Adds the command with its subcommands. */
@@ -89,11 +90,31 @@ async function showGrant(id: string, options: PrintOptions, io: CliIo): Promise<
 async function revokeGrants(ids: readonly string[], options: KeptOptions, io: CliIo): Promise<number> {
   const store = storeOf(options, io);
   let code = 0;
+  const found = (await Promise.all(ids.map((id) => asked(() => store.get(id))))).filter((grant) => grant !== null);
+  const widens = found.some(({ decision }) => decision === 'reject');
+  if (widens && !(await confirmed(found, io))) return notRevoked(io);
+  const by = `${userName()}@${widens ? 'terminal' : 'command'}`;
   for (const id of ids) {
-    if (await asked(() => store.revoke(id, userName()))) await writeLine(io.stdout, `revoked ${safeText(id)}`);
+    if (await asked(() => store.revoke(id, by))) await writeLine(io.stdout, `revoked ${safeText(id)}`);
     else code = missing(id, io);
   }
   return code;
+}
+
+/** Without a grant that rejects, a call may run that could not before: that takes a person. Asking more often does not. */
+const confirmed = (grants: readonly Grant[], io: CliIo): Promise<boolean> =>
+  confirmAtTerminal(
+    {
+      what: 'revoking a grant that rejects',
+      shown: () => grants.map(lineOf).join('\n'),
+      action: `revoke ${grants.length === 1 ? 'it' : 'them'}`,
+    },
+    io,
+  );
+
+function notRevoked(io: CliIo): number {
+  io.stderr.write('allium: nothing was revoked\n');
+  return 1;
 }
 
 function missing(id: string, io: CliIo): number {

@@ -12,6 +12,7 @@ import {
   type Pin,
   type PinBook,
 } from '../policy/index.ts';
+import { confirmAtTerminal } from './controlling-terminal.ts';
 import { type CliIo, UsageError, writeLine } from './io.ts';
 import { asked, keptIn, type KeptOptions, userName } from './kept-source.ts';
 import { jsonOf } from './receipts-format.ts';
@@ -53,13 +54,15 @@ Examples:
   allium pins accept read_file
   allium pins accept read_file --hash sha256:3f0c…
 
-With --hash nothing is accepted but what "allium pins show" has shown. Exit codes: 0 accepted, 1 nothing waits, or something else, 2 usage or
-a missing folder.`,
+What changed is shown at the terminal that this was started from, and accepted there; standard input is not read. With --hash nothing is
+accepted but what "allium pins show" has shown. Exit codes: 0 accepted, 1 nothing waits, something else does, or nothing was confirmed, 2
+usage, a missing folder, or no terminal.`,
   forget: `
 Examples:
   allium pins forget read_file look
 
-A tool that was forgotten is a new one for its source. Exit codes: 0 all are forgotten, 1 one is not there, 2 usage or a missing folder.`,
+A tool that was forgotten is a new one for its source, and may be trusted as it is then: that is confirmed at the terminal. Exit codes: 0
+all are forgotten, 1 one is not there or nothing was confirmed, 2 usage, a missing folder, or no terminal.`,
 });
 
 /** Adds the command with its subcommands. */
@@ -183,9 +186,11 @@ async function acceptTool(tool: string, options: AcceptOptions, io: CliIo): Prom
   if (entry === null || entry.held === null) return entry === null ? missing(tool, io) : nothing(tool, io);
   // Without a hash it is what was just looked at: what comes meanwhile was seen by nobody.
   const { hash = entry.held.hash } = options;
+  if (hash !== entry.held.hash) return nothing(tool, io);
+  if (!(await confirmed('accepting a definition', [entry], `hold ${safeText(tool)} to what it says now`, io))) return notChanged(io);
   let isDone = false;
   const change = (book: PinBook | null) => {
-    const after = book === null ? null : acceptPin(book, tool, { acceptedBy: userName(), hash }, Date.now());
+    const after = book === null ? null : acceptPin(book, tool, { acceptedBy: `${userName()}@terminal`, hash }, Date.now());
     isDone = after !== null;
     return after;
   };
@@ -197,16 +202,29 @@ async function acceptTool(tool: string, options: AcceptOptions, io: CliIo): Prom
 
 async function forgetTools(tools: readonly string[], options: PlaceOptions, io: CliIo): Promise<number> {
   const store = storeOf(options, io);
-  let code = 0;
+  const found: Entry[] = [];
   for (const tool of tools) {
     const entry = await entryOf(tool, store, options);
-    if (entry === null) code = missing(tool, io);
-    else {
-      await asked(() => store.update(entry.source, (book) => (book === null ? null : forgetPin(book, tool))));
-      await writeLine(io.stdout, `forgot ${safeText(tool)} of ${safeText(entry.source)}`);
-    }
+    if (entry === null) missing(tool, io);
+    else found.push(entry);
   }
-  return code;
+  if (found.length === 0) return 1;
+  // A tool that was forgotten is trusted at its next use, whatever it says then.
+  if (!(await confirmed('forgetting a tool', found, `trust ${found.length === 1 ? 'it' : 'them'} anew`, io))) return notChanged(io);
+  for (const { toolName, source } of found) {
+    await asked(() => store.update(source, (book) => (book === null ? null : forgetPin(book, toolName))));
+    await writeLine(io.stdout, `forgot ${safeText(toolName)} of ${safeText(source)}`);
+  }
+  return found.length === tools.length ? 0 : 1;
+}
+
+/** Trusting a definition lets its tool run, so that it takes a person, like approving a call. */
+const confirmed = (what: string, entries: readonly Entry[], action: string, io: CliIo): Promise<boolean> =>
+  confirmAtTerminal({ what, action, shown: () => entries.map(detailsOf).join('\n') }, io);
+
+function notChanged(io: CliIo): number {
+  io.stderr.write('allium: nothing was changed\n');
+  return 1;
 }
 
 async function entryOf(tool: string, store: FilePins, options: PlaceOptions): Promise<Entry | null> {

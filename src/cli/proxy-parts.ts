@@ -1,7 +1,7 @@
 /** What `allium proxy` is put together from. */
 
-import { randomBytes } from 'node:crypto';
-import { join, resolve } from 'node:path';
+import { createHash, randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
 import type { ProxyServer } from '../config/index.ts';
 import { systemClock } from '../core/clock.ts';
 import { isAlliumError } from '../core/errors.ts';
@@ -13,9 +13,9 @@ import { httpServerLink } from '../proxy/http/http-server-link.ts';
 import { listenHttp } from '../proxy/http/listen-http.ts';
 import type { Link } from '../proxy/link.ts';
 import { childLink, streamLink } from '../proxy/stdio-links.ts';
-import { shellWord } from './approvals-source.ts';
 import { type CliIo, UsageError } from './io.ts';
-import { stackFrom } from './proxy-stack.ts';
+import { userName } from './kept-source.ts';
+import { type LoadedStack, stackFrom } from './proxy-stack.ts';
 import { startedFrom } from './started-from.ts';
 import { safeText } from './text-table.ts';
 
@@ -47,21 +47,14 @@ export async function proxyParts(words: readonly string[], flags: ProxyFlags, io
   const telemetry = await telemetryFrom(io, report);
   const terminal = await openPrompts(flags.prompt);
   const { servers, ...settings } = loaded.settings;
-  const { fileApprovals } = await import('../policy/index.ts');
-  const dir = join(loaded.stateDir, 'approvals');
-  const { name, session } = flags;
+  const { toldApprovals } = await import('./told-approvals.ts');
+  const { stack, stateDir, folder, notify } = loaded;
+  const approvals = toldApprovals({ notify, stateDir, folder, env: io.env, report });
   const proxy = createProxy({
     ...settings,
-    stack: loaded.stack,
-    approvals: fileApprovals({ dir }),
-    prompts: terminal.prompts,
-    upstream: upstreamFrom(words, flags, servers ?? {}, loaded.folder, io, report),
-    report,
-    ...(session === undefined && name === undefined
-      ? {}
-      : { session: { sessionId: session ?? `${name ?? ''}-${randomBytes(6).toString('hex')}` } }),
-    howToApprove: (id) =>
-      `Somebody has to approve it, with: allium approvals approve ${shellWord(id)} --dir ${shellWord(dir)} — then make the same call again.`,
+    ...{ stack, report, prompts: terminal.prompts, approvals: approvals.store },
+    upstream: upstreamFrom(words, flags, servers ?? {}, folder, io, report),
+    session: { sessionId: sessionFor(words, flags, loaded) },
   });
   return {
     proxy,
@@ -69,17 +62,33 @@ export async function proxyParts(words: readonly string[], flags: ProxyFlags, io
     async close() {
       terminal.close();
       await proxy.close();
+      await approvals.settled();
       await telemetry?.shutdown();
     },
   };
+}
+
+/**
+ * The session of a proxy that nobody gave another one: the same at every start, so that an approval and an answer for always outlive the
+ * client. Two servers never share one, or what was approved for the first would run on the second.
+ */
+function sessionFor(words: readonly string[], { name, session, http }: ProxyFlags, { stack, stateDir }: LoadedStack): string {
+  const { sessionId } = stack.session ?? {};
+  if (session !== undefined) return session;
+  if (name === undefined && sessionId !== undefined) return sessionId;
+  const called = name ?? (words.length === 0 && http === undefined ? 'proxy' : nameFor(words, http));
+  const facts = [called, sessionId ?? null, stateDir, http ?? null, ...words];
+  return `${called}-${createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 12)}`;
 }
 
 /** The channels besides the client: the terminal, where it is wanted. */
 export async function openPrompts(isWanted = false): Promise<{ readonly prompts: readonly ApprovalPrompt[]; close(): void }> {
   if (!isWanted) return { prompts: [], close() {} };
   const { openTerminal } = await import('./controlling-terminal.ts');
-  const { prompt, close } = openTerminal();
-  return { prompts: [prompt], close };
+  const { terminalPrompt } = await import('../../middleware/index.ts');
+  // Standard input belongs to the protocol, so people are never asked there.
+  const { input, output, close } = openTerminal('--prompt');
+  return { prompts: [terminalPrompt({ input, output, decidedBy: `${userName()}@terminal` })], close };
 }
 
 /** Where a collector is named, what happens is sent to it. */

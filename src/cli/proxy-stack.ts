@@ -2,7 +2,7 @@
 
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import type { LoadedConfig } from '../config/index.ts';
+import type { LoadedConfig, NotifySettings } from '../config/index.ts';
 import { inStateFolder, stateFolder } from '../core/state-folder.ts';
 import type { ProxyStack } from '../proxy/create-proxy.ts';
 import { type CliIo, UsageError } from './io.ts';
@@ -13,6 +13,7 @@ export interface LoadedStack {
   /** What paths in the settings are relative to. */
   readonly folder: string;
   readonly settings: LoadedConfig['proxy'];
+  readonly notify: NotifySettings | undefined;
 }
 
 /** The file; or, where none was named and none is there, receipts of every call. */
@@ -21,7 +22,8 @@ export async function stackFrom(config: string | undefined, io: CliIo, report: (
   if (config !== undefined || hasConfig(io.cwd)) {
     // Clients start a proxy wherever they like; whoever looks for its receipts looks beside the file.
     const loaded = await loadConfig(config ?? '.', { cwd: io.cwd, env: io.env, stateDir: '.allium' });
-    return { stack: loaded, stateDir: loaded.stateDir, folder: dirname(loaded.file), settings: loaded.proxy };
+    const { stateDir, file, proxy: settings, notify } = loaded;
+    return { stack: loaded, stateDir, folder: dirname(file), settings, notify };
   }
   const stateDir = placeForState(io);
   report(`no allium.yaml here: calls are recorded in ${stateDir}, and nothing else is done with them`);
@@ -33,7 +35,7 @@ export async function stackFrom(config: string | undefined, io: CliIo, report: (
     govern: (overrides) => inStateFolder(stateDir, () => governTools({ tools: [], layers: [log], ...overrides })),
     close: async () => log.close?.(),
   };
-  return { stack, stateDir, folder: io.cwd, settings: {} };
+  return { stack, stateDir, folder: io.cwd, settings: {}, notify: undefined };
 }
 
 /** Clients that are started from a desktop start servers where nothing can be written: then it is a folder of the user's. */

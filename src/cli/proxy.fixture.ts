@@ -15,7 +15,7 @@ export const DUAL = resolve(import.meta.dirname, '../../dist/conformance/mcp/dua
  * Gives a program a terminal to control it, and leaves its standard streams to the protocol. The screen is written to 3, keys are read
  * from 4.
  */
-const WITH_TERMINAL = `
+export const WITH_TERMINAL = `
 import fcntl, os, pty, select, signal, struct, sys, termios
 master, slave = pty.openpty()
 fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 80, 0, 0))

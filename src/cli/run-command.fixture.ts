@@ -26,13 +26,14 @@ export function projectWith(files: Readonly<Record<string, string>> = {}): strin
 
 const envWith = (env: Readonly<Record<string, string>>) => ({ PATH: process.env.PATH, HOME: tmpdir(), ...env });
 
-/** Runs it to its end. Standard input is a pipe, never a terminal. */
+/** Runs it to its end. Standard input is a pipe, and it has no terminal, not even that of whoever runs the tests. */
 export function allium(
   cwd: string,
   args: readonly string[],
   { input = '', env = {} }: { input?: string; env?: Record<string, string> } = {},
 ): Ended {
-  const ended = spawnSync(process.execPath, [MAIN, ...args], { cwd, input, encoding: 'utf8', timeout: TIMEOUT_MS, env: envWith(env) });
+  const options = { cwd, input, encoding: 'utf8', timeout: TIMEOUT_MS, env: envWith(env), detached: true } as const;
+  const ended = spawnSync(process.execPath, [MAIN, ...args], options);
   return { code: ended.status, out: ended.stdout, err: ended.stderr };
 }
 

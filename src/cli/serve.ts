@@ -1,7 +1,9 @@
 /** `allium serve`: the tools of a file as an MCP server. */
 
-import { join } from 'node:path';
-import { shellWord } from './approvals-source.ts';
+import { createHash } from 'node:crypto';
+import { dirname } from 'node:path';
+import type { LoadedConfig } from '../config/index.ts';
+import type { Turn } from '../index.ts';
 import { type CliIo, UsageError } from './io.ts';
 import type { AddCommand } from './run-cli.ts';
 import { safeText } from './text-table.ts';
@@ -47,23 +49,34 @@ decides, too. Exit code: 0 when the client left, 2 for a mistake, 130 or 143 whe
 async function served(flags: ServeFlags, io: CliIo): Promise<number> {
   const { serveTools } = await import('../proxy/serve-tools.ts');
   const { loadConfig } = await import('../config/index.ts');
-  const { fileApprovals } = await import('../policy/index.ts');
+  const { toldApprovals } = await import('./told-approvals.ts');
   const { openPrompts, serveHttp, serveStdio } = await import('./proxy-parts.ts');
   const report = (problem: string): void => void io.stderr.write(`allium: ${safeText(problem)}\n`);
   const stack = await loadConfig(flags.config, { cwd: io.cwd, env: io.env, stateDir: '.allium' });
   if (stack.tools.names.length === 0) report('the file names no tools: clients will see none');
   const terminal = await openPrompts(flags.prompt);
-  const dir = join(stack.stateDir, 'approvals');
+  const { stateDir, file, notify } = stack;
+  const approvals = toldApprovals({ notify, stateDir, folder: dirname(file), env: io.env, report });
   const proxy = serveTools({
     ...{ stack, report, prompts: terminal.prompts, info: { name: flags.name, version: versionOf() } },
-    approvals: fileApprovals({ dir }),
-    howToApprove: (id) =>
-      `Somebody has to approve it, with: allium approvals approve ${shellWord(id)} --dir ${shellWord(dir)} — then make the same call again.`,
+    ...{ approvals: approvals.store, session: sessionOf(flags, stack) },
   });
   try {
     return await (flags.listen === undefined ? serveStdio({ proxy, report }, io) : serveHttp({ proxy, report }, flags, io));
   } finally {
     terminal.close();
     await proxy.close();
+    await approvals.settled();
   }
+}
+
+/** The same at every start, so that what was approved outlives the client. */
+function sessionOf({ name }: ServeFlags, { session, file }: LoadedConfig): Partial<Turn> {
+  if (session.sessionId !== undefined) return {};
+  return {
+    sessionId: `${name}-${createHash('sha256')
+      .update(JSON.stringify([name, file]))
+      .digest('hex')
+      .slice(0, 12)}`,
+  };
 }

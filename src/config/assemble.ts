@@ -20,6 +20,7 @@ export interface Settings extends Pick<GovernOptions, 'limits' | 'onUnknownTool'
   readonly state?: { readonly dir: string };
   readonly secrets?: Readonly<Record<string, string>>;
   readonly proxy?: ProxySettings;
+  readonly notify?: NotifySettings;
 }
 
 /** A server behind the proxy: a command, or an address. */
@@ -43,6 +44,15 @@ export interface ProxySettings {
   readonly returnMs?: number;
 }
 
+/** A program that tells people of a call that waits, and how long it may take. */
+export interface NotifyCommand {
+  readonly command: readonly string[];
+  readonly timeoutMs?: number;
+}
+
+/** How people are told of a call that waits: on the controlling terminal, or by a program. */
+export type NotifySettings = 'terminal' | NotifyCommand;
+
 /** Everything a dispatcher is made of. */
 export interface Parts {
   readonly built: readonly BuiltLayer[];
@@ -57,6 +67,7 @@ export interface Parts {
   readonly workspace: string;
   readonly dispatch: Pick<GovernOptions, 'limits' | 'onUnknownTool' | 'onInvalidArgs' | 'secrets'>;
   readonly proxy: ProxySettings;
+  readonly notify?: NotifySettings;
 }
 
 /** What came of the modules that a file names, and where mistakes go. */
@@ -93,6 +104,7 @@ export function assemble(
     tools,
     dispatch,
     proxy,
+    ...(settings.notify === undefined ? {} : { notify: settings.notify }),
     session: Object.freeze({ ...(id === undefined ? {} : { sessionId: id }), ...turn }),
   };
 }

@@ -11,4 +11,4 @@ export type { LoadedConfig, LoadOptions } from './load-config.ts';
 export { loadConfig } from './load-config.ts';
 export { CONFIG_SCHEMA } from './schema/config-schema.ts';
 export type { ValueForm, ValueForms } from './value-forms.ts';
-export type { ProxyServer, ProxySettings } from './assemble.ts';
+export type { NotifyCommand, NotifySettings, ProxyServer, ProxySettings } from './assemble.ts';

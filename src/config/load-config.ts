@@ -14,7 +14,7 @@ import {
 import { isObject } from '../core/json.ts';
 import { inStateFolder, stateFolder } from '../core/state-folder.ts';
 import { artifactProject } from './artifact-project.ts';
-import { assemble, type Parts, type ProxySettings, type Settings } from './assemble.ts';
+import { assemble, type NotifySettings, type Parts, type ProxySettings, type Settings } from './assemble.ts';
 import { describeStack, type StackDescription } from './describe-stack.ts';
 import { drawStack } from './draw-stack.ts';
 import { findConfig } from './find-config.ts';
@@ -50,6 +50,8 @@ export interface LoadedConfig {
   readonly limits: DispatchLimits;
   /** What the file says for `allium proxy`. */
   readonly proxy: ProxySettings;
+  /** How the commands that ask people tell them of a call that waits. Absent: nobody is told. */
+  readonly notify?: NotifySettings;
   /** Makes a dispatcher. All dispatchers of a file share its layers: closing one closes them. */
   govern(overrides?: Partial<GovernOptions>): GovernedTools;
   /** Draws the stack for people. */
@@ -160,6 +162,7 @@ function finished(parts: Parts, { file, shown, conceal }: Naming): LoadedConfig 
   const describe = (tool?: string): StackDescription => describeStack(parts, shown, conceal, tool);
   const config: LoadedConfig = {
     ...{ file, layers, tools, session, stateDir, limits, proxy, describe },
+    ...(parts.notify === undefined ? {} : { notify: parts.notify }),
     govern(overrides = {}) {
       const governed = govern(parts, overrides);
       made.push(governed);

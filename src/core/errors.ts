@@ -33,6 +33,7 @@ export const ERROR_CODES = Object.freeze({
   ERR_APPROVAL_PENDING: 'A call was to be taken up that nobody has decided about.',
   ERR_APPROVAL_RESOLVED: 'An approval was answered before, or its call was taken up.',
   ERR_APPROVAL_EXPIRED: 'An approval came too late.',
+  ERR_APPROVAL_CODE: 'A code is not the one of the approval, or was tried too often. The approval still waits.',
   ERR_RECORDING_UNAVAILABLE: 'Calls could not be written to a recording.',
   ERR_INVALID_RECORDING: 'A file that was given as a recording is not one.',
   ERR_UNUSED_ANSWERS: 'A replay was closed before every recorded answer was asked for.',

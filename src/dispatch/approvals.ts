@@ -77,7 +77,9 @@ export function createApprovals({ approvals: store, shown, clock, logger }: Appr
     },
     async resume(id, decision, reenter, signal) {
       const reply = decision === undefined ? null : readReply(decision, clock.now());
-      const { before, after } = await storeSteps(() => changeApproval(store, id, clock, taking(id, reply, { shown, clock }), signal));
+      const taken = await storeSteps(() => changeApproval(store, id, clock, taking(id, reply, { shown, clock }), signal)).catch(asMissing);
+      if (taken instanceof ToolMissing) return reenter(withoutTool(taken, clock.now()));
+      const { before, after } = taken;
       if (after.ended !== null) return reenter(lostCall(before));
       const result = await reenter(reentryOf(before, reply ?? before.reply, clock.now())).catch(
         asRaised((raised) => noteEnding(after, raised, signal)),
@@ -124,9 +126,39 @@ function taking(id: string, reply: ApprovalReply | null, { shown, clock }: Pick<
     const decided = reply ?? approval.reply;
     if (decided === null && state === 'pending')
       throw new AlliumError('ERR_APPROVAL_PENDING', `nobody has decided about approval "${oneLine(id)}" yet`);
+    // Before anything is changed: a host that has the tool must still be able to take the call up.
+    if (shown.get(approval.toolName) === undefined) throw new ToolMissing(approval, decided);
     if (decided?.supplied !== undefined) demandFit(shown, approval.toolName, decided.supplied.value);
     return takenUp(approval, decided, now);
   };
+}
+
+/** Thrown by `taking` for an approval of a tool that is not here, which stays as it is. */
+class ToolMissing extends Error {
+  override readonly name = 'ToolMissing';
+  readonly approval: Approval;
+  readonly decided: ApprovalReply | null;
+  constructor(approval: Approval, decided: ApprovalReply | null) {
+    super('the tool is not here');
+    this.approval = approval;
+    this.decided = decided;
+  }
+}
+
+function asMissing(thrown: unknown): ToolMissing {
+  if (thrown instanceof ToolMissing) return thrown;
+  throw thrown;
+}
+
+/** The call as `tool_not_found`, for the record. The guard holds where the tool comes back in between: nobody has taken the call up. */
+function withoutTool({ approval, decided }: ToolMissing, now: number): Reentry {
+  const { opening, ...reentry } = reentryOf(approval, decided, now);
+  const refusal: Refusal = {
+    status: 'tool_not_found',
+    message: 'The tool was not here when the call was taken up.',
+    blockedBy: 'approvals',
+  };
+  return { ...reentry, opening: { ...opening, terms: Object.freeze({ ...NO_TERMS, guards: Object.freeze([() => refusal]) }) } };
 }
 
 function demandFit(shown: ShownTools, toolName: string, value: JsonValue): void {
@@ -141,7 +173,7 @@ async function storeSteps<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (thrown) {
-    if (isAlliumError(thrown)) throw thrown;
+    if (isAlliumError(thrown) || thrown instanceof ToolMissing) throw thrown;
     throw new AlliumError('ERR_APPROVALS_UNAVAILABLE', 'the store that keeps approvals failed, so nothing was run', {}, { cause: thrown });
   }
 }

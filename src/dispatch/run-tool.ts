@@ -6,6 +6,7 @@ import { describeThrown, isAlliumError, oneLine } from '../core/errors.ts';
 import { isTooWide, type JsonValue, snapshot } from '../core/json.ts';
 import { fail, type Interruption, ok, type ToolResult, withResult } from '../core/result.ts';
 import { definitionHashOf, fingerprintOf } from '../policy/approvals/fingerprint.ts';
+import { openUntil } from '../policy/approvals/interrupt.ts';
 import { ownDefinition } from '../tools/own-definition.ts';
 import { describeProblems, validateJson } from '../tools/schema/validator.ts';
 import {
@@ -198,6 +199,7 @@ function waitsForSignIn(call: ToolCall, thrown: unknown, message: string, shown:
     kind: 'auth_required',
     ...{ id: `approval_${createIdOf(call)()}`, fingerprint: fingerprintOf(call) },
     ...{ shown: { toolName: call.toolName, signIn: shown ?? null }, options: ['allow_once', 'reject_once'] },
+    ...openUntil(call),
   };
   return withResult(fail(call, 'auth_required', thrown, message, { executed: 'no' }), { interruption });
 }

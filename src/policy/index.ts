@@ -2,7 +2,7 @@
 
 export { narrowPolicy, policyOf } from './ambient-policy.ts';
 export { answerApproval } from './approvals/answer-approval.ts';
-export type { Approval, ApprovalReply, ApprovalState } from './approvals/approval.ts';
+export type { Approval, ApprovalCode, ApprovalReply, ApprovalRoute, ApprovalState } from './approvals/approval.ts';
 export { approvalState } from './approvals/approval-rules.ts';
 export { APPROVAL_SCHEMA } from './approvals/approval-schema.ts';
 export type { ApprovalFilter, ApprovalStore } from './approvals/approval-store.ts';

@@ -39,8 +39,6 @@ export interface Rendering {
   readonly isModern: boolean;
   /** Cleans text that no layer has seen. */
   readonly scrub: (text: string) => string;
-  /** Said to the model behind the text of a refusal. */
-  readonly hint?: string;
 }
 
 /** What the client gets. An answer that no layer changed is the server's own, with whatever else it holds. */
@@ -73,10 +71,9 @@ const READ: ReadonlySet<string> = new Set(['content', 'structuredContent', 'isEr
 const withoutOurs = (meta: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(meta).filter(([name]) => !name.toLowerCase().startsWith(META_PREFIX)));
 
-function body(result: ToolResult, { answer, spec, hint }: Rendering): Record<string, JsonValue> {
-  const content = hint === undefined ? result.content : [...result.content, { type: 'text', text: hint }];
+function body(result: ToolResult, { answer, spec }: Rendering): Record<string, JsonValue> {
   // As JSON: every block is.
-  const shown: Record<string, JsonValue> = { content: content as unknown as JsonValue };
+  const shown: Record<string, JsonValue> = { content: result.content as unknown as JsonValue };
   const structured = result.result !== null && typeof result.result === 'object' ? result.result : null;
   if (!result.ok) {
     if (structured !== null && result.errorCategory === 'tool_error') shown.structuredContent = structured;
@@ -118,10 +115,13 @@ function metaOf({ status, executed, audit, interruption }: ToolResult): JsonObje
     meta[`${META_PREFIX}status`] = status;
     meta[`${META_PREFIX}executed`] = executed;
   }
-  if (typeof audit?.receiptUri === 'string') meta[`${META_PREFIX}receipt`] = audit.receiptUri;
+  if (typeof audit?.receiptUri === 'string') meta[`${META_PREFIX}receipt`] = receiptName(audit.receiptUri);
   if (interruption !== undefined) meta[`${META_PREFIX}approval`] = interruption.id;
   return meta;
 }
+
+/** A file without its folder: approvals lie beside receipts, and a client may show its model everything. */
+const receiptName = (uri: string): string => (uri.startsWith('file:') ? uri.slice(uri.lastIndexOf('/') + 1) : uri);
 
 /** Cleans every text in a value, names too. */
 export function scrubbed<T extends JsonValue>(value: T, scrub: (text: string) => string): T {

@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from '../core/json.ts';
 import { createAbort } from '../core/signal.ts';
 import { OWN_ABORT } from '../dispatch/open-call.ts';
 import { causeOf, type GovernedTools, isAlliumError, type ToolProgress, type ToolResult } from '../index.ts';
+import { waitingText } from '../policy/approvals/interrupt.ts';
 import { callErrorOf, callResultOf, type Rendering } from './call-result.ts';
 import type { Catalog } from './catalog.ts';
 import type { ClientFacts } from './client-facts.ts';
@@ -11,7 +12,7 @@ import type { ConnectionParts } from './connection.ts';
 import { clientIsThere, type Exchange, type Exchanges } from './exchange.ts';
 import { HEADER_MISMATCH } from './http/classify.ts';
 import { misfitOfParams } from './http/param-headers.ts';
-import type { KeptApprovals } from './kept-approvals.ts';
+import type { KeptApprovals, KeptWaiting } from './kept-approvals.ts';
 import type { Frame } from './link.ts';
 import type { Lists } from './lists.ts';
 import type { Rounds } from './rounds.ts';
@@ -128,7 +129,7 @@ async function govern(exchange: Exchange, name: string, parts: CallParts): Promi
   const args = params.arguments === undefined ? {} : params.arguments;
   const found = isObject(args) ? kept.find(name, args) : null;
   const before = found instanceof Promise ? await found : found;
-  if (before !== null && 'wait' in before) return resultMessage(0, stillWaiting(before.wait, parts, isModern));
+  if (before !== null && 'wait' in before) return resultMessage(0, stillWaiting(before, name, isModern));
   let result: ToolResult;
   try {
     result = await (before === null
@@ -141,15 +142,14 @@ async function govern(exchange: Exchange, name: string, parts: CallParts): Promi
   if (interruption !== undefined && isObject(args)) kept.note(interruption.id, name, args);
   if (exchange.refusal !== null && causeOf(result) === exchange.refusal.thrown)
     return { jsonrpc: '2.0', id: 0, error: callErrorOf(exchange.refusal.error, result, connection.scrub) };
-  return resultMessage(0, callResultOf(result, renderingOf(exchange, name, result, parts)));
+  return resultMessage(0, callResultOf(result, renderingOf(exchange, name, parts)));
 }
 
-function renderingOf({ answer, isModern, abort }: Exchange, name: string, result: ToolResult, parts: CallParts): Rendering {
-  const { scrub, howToApprove } = parts.connection;
-  const { interruption } = result;
-  const rendering = { answer, spec: parts.catalog.get(name), isModern, scrub };
-  return interruption === undefined || abort.isAborted() ? rendering : { ...rendering, hint: howToApprove(interruption.id) };
-}
+const renderingOf = ({ answer, isModern }: Exchange, name: string, { catalog, connection }: CallParts): Rendering => ({
+  ...{ answer, isModern },
+  spec: catalog.get(name),
+  scrub: connection.scrub,
+});
 
 /** Takes up the call that was decided about. Where somebody else was faster, it is a call like any other. */
 async function takeUp(
@@ -167,7 +167,7 @@ async function takeUp(
   const { turn, ...options } = optionsFor(exchange, parts);
   known(callId);
   return governed.resume(take, undefined, options).catch((thrown: unknown) => {
-    if (!isAlliumError(thrown) || thrown.code !== 'ERR_APPROVAL_RESOLVED') throw thrown;
+    if (!isAlliumError(thrown, 'ERR_APPROVAL_RESOLVED')) throw thrown;
     known(`call_${connection.createId()}`);
     return governed.call({ name, arguments: objectAt(exchange.params, 'arguments'), id: exchange.callId }, { ...options, turn });
   });
@@ -190,11 +190,11 @@ function refusedWith(thrown: unknown): ToolResult {
 }
 
 /** The same question is not put twice: the first one still waits. */
-function stillWaiting(id: string, { connection }: CallParts, isModern: boolean): JsonObject {
+function stillWaiting({ wait: id, kind }: KeptWaiting, name: string, isModern: boolean): JsonObject {
   return {
-    content: [{ type: 'text', text: `This call still waits for a decision. ${connection.howToApprove(id)}` }],
+    content: [{ type: 'text', text: waitingText(name, kind) }],
     isError: true,
-    _meta: { 'allium/status': 'approval_required', 'allium/executed': 'no', 'allium/approval': id },
+    _meta: { 'allium/status': kind, 'allium/executed': 'no', 'allium/approval': id },
     ...(isModern ? { resultType: 'complete' } : {}),
   };
 }

@@ -31,8 +31,6 @@ export interface ConnectionParts extends CatalogOptions {
   readonly approvals: ApprovalStore;
   /** Channels beside the client's own. */
   readonly prompts: readonly ApprovalPrompt[];
-  /** How a person can decide about a call that waits. */
-  readonly howToApprove: (id: string) => string;
   /** Cleans text that no layer has seen. */
   readonly scrub: (text: string) => string;
   readonly spans: ProxySpans;

@@ -16,7 +16,7 @@ import {
   type Turn,
 } from '../index.ts';
 import { memoryApprovals } from '../policy/approvals/memory-approvals.ts';
-import type { ApprovalStore } from '../policy/approvals/approval-store.ts';
+import { type ApprovalStore, withRoute } from '../policy/approvals/approval-store.ts';
 import { byteRelay } from './byte-relay.ts';
 import type { CatalogOptions } from './catalog.ts';
 import { type ConnectionParts, governedRelay } from './connection.ts';
@@ -42,8 +42,6 @@ export interface ProxyOptions extends CatalogOptions {
   readonly approvals?: ApprovalStore;
   /** Channels to ask people on, beside the client's own. @default none */
   readonly prompts?: readonly ApprovalPrompt[];
-  /** What a model is told about a call that waits. @default that somebody has to approve it */
-  readonly howToApprove?: (id: string) => string;
   /** What calls belong to. @default a session of its own for every proxy */
   readonly session?: Partial<Turn>;
   /** How long a client may take to come back with an answer, in milliseconds. @default 600_000 */
@@ -73,7 +71,6 @@ const EXPECTED = {
   }),
   approvals: expected.object,
   prompts: expected.listOf(expected.function),
-  howToApprove: expected.function,
   session: expected.object,
   returnMs: expected.integer(1),
   patienceMs: expected.integer(1),
@@ -98,14 +95,15 @@ export const checkProxyOptions = (owner: string, options: object): void => check
 
 /** What every connection of a proxy has in common. */
 export function connectionParts(options: ProxyOptions, stack: ProxyStack): ConnectionParts {
-  const { clock = systemClock, createId = randomId, report = warn, approvals = memoryApprovals() } = options;
+  const { clock = systemClock, createId = randomId, report = warn } = options;
+  // What waits here is taken up when its client makes the call again.
+  const approvals = withRoute(options.approvals ?? memoryApprovals(), 'client');
   const scrubs = stack.layers.flatMap(({ scrub }) => (scrub === undefined ? [] : [scrub]));
   return {
     govern: (overrides) => stack.govern({ approvals, clock, createId, limits: { ...WHOLE, ...stack.limits }, ...overrides }),
     turn: { sessionId: createId(), ...stack.session, ...options.session },
     ...{ approvals, clock, createId, report, spans: proxySpans() },
     prompts: options.prompts ?? [],
-    howToApprove: options.howToApprove ?? ((id) => `Somebody has to approve it first (${id}); then make the same call again.`),
     scrub: (text) => scrubs.reduce((clean, scrub) => scrub(clean), text),
     returnMs: options.returnMs ?? RETURN_MS,
     patienceMs: options.patienceMs ?? PATIENCE_MS,
@@ -117,9 +115,9 @@ export function connectionParts(options: ProxyOptions, stack: ProxyStack): Conne
 
 export function createProxy(options: ProxyOptions): Proxy {
   checkProxyOptions('createProxy', options);
-  const { upstream, report = warn, approvals = memoryApprovals() } = options;
+  const { upstream, report = warn } = options;
   const stack = isList(options.stack) ? stackOf(options.stack) : options.stack;
-  const parts = connectionParts({ ...options, approvals }, stack);
+  const parts = connectionParts(options, stack);
   const open = new Set<Relay>();
   return Object.freeze<Proxy>({
     async connect(client) {

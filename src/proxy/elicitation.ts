@@ -3,7 +3,6 @@
 import { oneLine } from '../core/errors.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
 import type { ApprovalAnswer, ApprovalQuestion } from '../index.ts';
-import { queueIdOf } from './queue-prompt.ts';
 
 /** Under which ours stands among the questions of a round. */
 export const CONSENT_KEY = 'allium_consent';
@@ -19,11 +18,11 @@ const TITLES: Readonly<Record<string, string>> = {
 const MAX_SHOWN = 4000;
 
 /** One required text, `decision`, with the answers there are. No form ever asks for more. */
-export function consentForm({ id, toolName, shown, options }: ApprovalQuestion): JsonObject {
+export function consentForm({ toolName, shown, options }: ApprovalQuestion): JsonObject {
   const text = oneLineJson(shown);
   const cut =
     text.length > MAX_SHOWN
-      ? `${text.slice(0, MAX_SHOWN)}… (${text.length - MAX_SHOWN} characters more: allium approvals show ${queueIdOf(id)})`
+      ? `${text.slice(0, MAX_SHOWN)}… (${text.length - MAX_SHOWN} characters more; the approval in the queue has them all)`
       : text;
   return {
     message: `The agent wants to call ${oneLine(toolName)}: ${cut}`,

@@ -3,12 +3,19 @@
 import type { Clock } from '../core/clock.ts';
 import { hashCanonical } from '../core/hash-canonical.ts';
 import type { JsonObject } from '../core/json.ts';
+import type { Approval } from '../policy/approvals/approval.ts';
 import { approvalState } from '../policy/approvals/approval-rules.ts';
 import type { ApprovalStore } from '../policy/approvals/approval-store.ts';
 import { queueIdOf } from './queue-prompt.ts';
 
 /** What became of the same call, made before: it can be taken up, it still waits, or there is nothing to take up. */
-export type Kept = { readonly take: string; readonly callId: string } | { readonly wait: string } | null;
+export type Kept = { readonly take: string; readonly callId: string } | KeptWaiting | null;
+
+/** Nobody has decided about the call yet. */
+export interface KeptWaiting {
+  readonly wait: string;
+  readonly kind: Approval['kind'];
+}
 
 export interface KeptApprovals {
   /** Remembers that a call waits. */
@@ -51,7 +58,7 @@ export function keptApprovals(store: ApprovalStore, sessionId: string, clock: Cl
       waiting.delete(key);
       return null;
     }
-    if (state === 'pending') return { wait: id };
+    if (state === 'pending') return { wait: id, kind: approval.kind };
     // Of two that come at once, one takes it up.
     if (waiting.get(key) !== id) return null;
     waiting.delete(key);

@@ -13,15 +13,24 @@ import { syncFolder } from './sync-folder.ts';
 const SIGNING = 'receipts-ed25519.pem';
 const PUBLIC = 'receipts-ed25519.pub.pem';
 const HASHING = 'receipts-hmac.key';
+const CODES = 'approval-codes.key';
 
 /** Where the keys are: `keys` in the state folder. */
 export const keyFolder = (): string => join(stateFolder(), 'keys');
 
 /** The key that receipts are hashed with. */
 export function hashingKey(folder = keyFolder()): HashKey {
-  const secret = Buffer.from(keyFile(folder, HASHING, () => `${randomBytes(32).toString('hex')}\n`).trim(), 'hex');
-  if (secret.length !== 32) throw badKey(`the key file ${join(folder, HASHING)} is damaged`);
+  const secret = secretIn(folder, HASHING);
   return { id: createHash('sha256').update('allium receipt key').update(secret).digest('hex').slice(0, 16), secret };
+}
+
+/** The key that codes of approvals are hashed with. */
+export const codeKey = (folder: string): Buffer => secretIn(folder, CODES);
+
+function secretIn(folder: string, name: string): Buffer {
+  const secret = Buffer.from(keyFile(folder, name, () => `${randomBytes(32).toString('hex')}\n`).trim(), 'hex');
+  if (secret.length !== 32) throw badKey(`the key file ${join(folder, name)} is damaged`);
+  return secret;
 }
 
 /** The key that checkpoints are signed with; its public half lies beside it. */

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../index.ts';
 import { LAYERS_A_TO_R } from './layers-a-to-r.ts';
 import { LAYERS_OF_RUNS } from './layers-of-runs.ts';
 import { LAYERS_R_TO_T } from './layers-r-to-t.ts';
-import { FUNCTION, type LayerSchema, listOf, mapOf, members, oneOf, said, TEXT, whole } from './parts.ts';
+import { either, FUNCTION, type LayerSchema, listOf, mapOf, members, oneOf, said, TEXT, whole } from './parts.ts';
 
 /** Where the schema is known by this name. Nothing is fetched from there. */
 export const SCHEMA_ID = 'urn:allium:schema:config';
@@ -89,6 +89,24 @@ const PROXY = members({
   returnMs: said('how long a client may take to come back with an answer (default: 600000)', whole(1)),
 });
 
+/** For the commands that ask people. */
+const NOTIFY = either(
+  '"terminal", or { command: [program, argument, …] }',
+  oneOf('terminal'),
+  members(
+    {
+      command: said('the program and its arguments, run without a shell; the question is JSON on its standard input', {
+        ...listOf(TEXT),
+        minItems: 1,
+      }),
+      timeoutMs: said('how long it may take, in milliseconds (default: 10000)', whole(1)),
+    },
+    ['command'],
+  ),
+);
+const NOTIFY_WHAT =
+  'how `allium proxy`, `serve` and `call` tell people of a call that waits: on the terminal, or by a command (default: nobody is told)';
+
 /** By the key that says where the tools come from. */
 export const TOOL_SOURCES: Readonly<Record<string, JsonObject>> = {
   module: said('a module or package that exports tools, lists of tools or registries; `#name` takes one export', TEXT),
@@ -147,6 +165,7 @@ export const CONFIG_SCHEMA: JsonObject = {
         items: { anyOf: [oneOf(...withoutOptions), ...layers.map(([name]) => ({ $ref: `#/$defs/${name}` })), { $ref: '#/$defs/use' }] },
       }),
       proxy: said('for `allium proxy`: the servers, and how their clients are treated', PROXY),
+      notify: said(NOTIFY_WHAT, NOTIFY),
       tools: said('where the tools come from (default: none)', {
         type: 'array',
         items: { anyOf: Object.keys(TOOL_SOURCES).map((source) => ({ $ref: `#/$defs/${source}` })) },
@@ -178,10 +197,13 @@ export const CONFIG_SCHEMA: JsonObject = {
       additionalProperties: false,
     },
     // For the check: lists whose entries are looked at one by one, so that an error is about the entry that was meant.
-    top: members({ ...TOP, layers: said('the stack', LIST), proxy: said('for the proxy', PROXY), tools: said('the tools', LIST) }, [
-      'version',
-      'layers',
-    ]),
+    top: members(
+      {
+        ...{ ...TOP, layers: said('the stack', LIST), proxy: said('for the proxy', PROXY), tools: said('the tools', LIST) },
+        notify: said(NOTIFY_WHAT, NOTIFY),
+      },
+      ['version', 'layers'],
+    ),
     use: USE,
     ...Object.fromEntries(Object.keys(TOOL_SOURCES).map((source) => [source, toolEntry(source)])),
     ...Object.fromEntries(layers.map(([name, layer]) => [name, entryOf(name, layer)])),

@@ -65,8 +65,8 @@ export const LAYERS_A_TO_R: Readonly<Record<string, LayerSchema>> = {
         oneOf('allow', 'deny', 'ask', 'require_approval'),
       ),
       expiresMs: said(
-        'how long a decision may take, in milliseconds, all questions together (default: as long as the caller waits)',
-        whole(1),
+        'how long a decision may take, in milliseconds, all questions together, or `never` (default: as long as the caller waits; a call that is kept waits one day)',
+        either('a whole number of at least 1, or "never"', whole(1), { const: 'never' }),
       ),
       remember: said('whether `allow_always` and `reject_always` are offered and kept (default: false)', FLAG),
       prompts: said('channels to ask on, beside those of the host (default: none)', listOf(FUNCTION)),

@@ -111,7 +111,10 @@ export const LAYERS_OF_RUNS: Readonly<Record<string, LayerSchema>> = {
         'does not show the model what the checkers are certain never to allow; not in shadow mode, which refuses nothing (default: `false`)',
         FLAG,
       ),
-      expiresMs: said('how long somebody may take to approve, in milliseconds (default: as long as the caller waits)', whole(1)),
+      expiresMs: said(
+        'how long somebody may take to approve, in milliseconds, or `never` (default: as long as the caller waits; a call that is kept waits one day)',
+        either('a whole number of at least 1, or "never"', whole(1), { const: 'never' }),
+      ),
     },
     required: ['checkers'],
   },

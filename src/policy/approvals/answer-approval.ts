@@ -8,7 +8,7 @@ import type { Approval, ApprovalReply, ApprovalState } from './approval.ts';
 import { approvalState, withReply } from './approval-rules.ts';
 import type { ApprovalStore } from './approval-store.ts';
 import { isApproval } from './check-approval.ts';
-import { readAnswer } from './read-answer.ts';
+import { isYes, readAnswer } from './read-answer.ts';
 
 /** How often a change is tried again that somebody else's change came before. Each try means that one of theirs got through. */
 const MAX_TRIES = 100;
@@ -77,6 +77,13 @@ function readOrNull(decision: unknown): ReturnType<typeof readAnswer> {
 export const alreadyResolved = (id: string): AlliumError =>
   new AlliumError('ERR_APPROVAL_RESOLVED', `approval "${oneLine(id)}" was answered before`);
 
+/** Throws where the approval can no longer be answered so: it was answered, or a yes comes too late. A late no is kept. */
+export function demandOpen({ id, reply, expiresAt }: Approval, state: ApprovalState, decision: string): void {
+  if (reply !== null || (state !== 'pending' && state !== 'expired')) throw alreadyResolved(id);
+  if (state === 'expired' && isYes(decision))
+    throw new AlliumError('ERR_APPROVAL_EXPIRED', `approval "${oneLine(id)}" expired at ${expiresAt ?? ''}`);
+}
+
 /**
  * Writes an answer down, for a host elsewhere that takes the call up with `resume(id)`. It runs nothing. Throws `ERR_APPROVAL_RESOLVED`
  * where somebody was faster, and `ERR_APPROVAL_EXPIRED` for a yes that comes too late; a late no is kept.
@@ -89,9 +96,7 @@ export async function answerApproval(
 ): Promise<Approval> {
   const reply = readReply(decision, clock.now());
   const { after } = await changeApproval(store, id, clock, (approval, state) => {
-    if (approval.reply !== null || (state !== 'pending' && state !== 'expired')) throw alreadyResolved(id);
-    if (state === 'expired' && reply.decision.startsWith('allow'))
-      throw new AlliumError('ERR_APPROVAL_EXPIRED', `approval "${oneLine(id)}" expired at ${approval.expiresAt ?? ''}`);
+    demandOpen(approval, state, reply.decision);
     return withReply(approval, reply);
   });
   return after;

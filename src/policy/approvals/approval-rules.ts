@@ -3,7 +3,7 @@
 import { type EarlierDecision } from '../../core/approval.ts';
 import { isoTime } from '../../core/clock.ts';
 import { ownerHere, ownerLives } from '../../core/process-owner.ts';
-import type { Approval, ApprovalReply, ApprovalState } from './approval.ts';
+import type { Approval, ApprovalCode, ApprovalReply, ApprovalState } from './approval.ts';
 
 export function approvalState(approval: Approval, now: number): ApprovalState {
   const { ended, taken, reply, expiresAt } = approval;
@@ -16,12 +16,22 @@ export function approvalState(approval: Approval, now: number): ApprovalState {
 const changed = (approval: Approval, changes: Partial<Approval>): Approval =>
   Object.freeze({ ...approval, ...changes, revision: approval.revision + 1 });
 
+/** Without the code: what was answered cannot be answered with it again. */
+function withoutCode(approval: Approval): Approval {
+  const { code: _code, ...rest } = approval;
+  return rest;
+}
+
 /** With somebody's answer. */
-export const withReply = (approval: Approval, reply: ApprovalReply): Approval => changed(approval, { reply });
+export const withReply = (approval: Approval, reply: ApprovalReply): Approval => changed(withoutCode(approval), { reply });
+
+/** With one comparison of a code more. */
+export const withTry = (approval: Approval, { hash, tries }: ApprovalCode): Approval =>
+  changed(approval, { code: Object.freeze({ hash, tries: tries + 1 }) });
 
 /** Taken up by this process: from here on nobody else may, and what was asked about is nobody's business any more. */
 export const takenUp = (approval: Approval, reply: ApprovalReply | null, now: number): Approval =>
-  changed(approval, {
+  changed(withoutCode(approval), {
     taken: Object.freeze({ at: isoTime(now), owner: ownerHere() }),
     ...{ arguments: null, shown: null, earlier: approval.earlier.map(withoutContent) },
     reply: reply === null ? null : withoutContent(reply),

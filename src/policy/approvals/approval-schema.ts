@@ -4,6 +4,7 @@ import { APPROVAL_ANSWERS } from '../../core/approval.ts';
 import type { JsonSchema } from '../../core/call.ts';
 import { snapshotObject } from '../../core/json.ts';
 import { closed, count, DIALECT, oneOf, only, open, text, time } from '../../core/wire-schema.ts';
+import { APPROVAL_ROUTES } from './approval.ts';
 import { isYes } from './read-answer.ts';
 
 const word = (description: string): JsonSchema => ({ ...text(description), minLength: 1 });
@@ -89,6 +90,14 @@ const FIELDS: Readonly<Record<string, JsonSchema>> = {
     closed({ at: time('When.'), status: word('How the call ended.'), executed: word('Whether the tool ran.') }, 'How, and when.'),
     'What came of the call after it was taken up.',
   ),
+  route: oneOf(
+    APPROVAL_ROUTES,
+    'Who takes the call up: a client that makes it again, or the command line. Absent: the program that made it.',
+  ),
+  code: closed(
+    { hash: word('The keyed hash of the code.'), tries: count('How often a code was compared with it.') },
+    'What is kept of a code that a person was told; gone once somebody has answered.',
+  ),
 };
 
 /** A call keeps its arguments until it is taken up, and not longer; only one that was taken up has ended. */
@@ -99,6 +108,8 @@ const COMPLETE: JsonSchema = {
     properties: { arguments: { type: 'object' }, shown: { type: 'object' }, ended: { type: 'null' } },
   },
   else: { type: 'object', properties: { arguments: { type: 'null' }, shown: { type: 'null' } } },
+  // A code that outlives the answer could answer again.
+  dependentSchemas: { code: { type: 'object', properties: { reply: { type: 'null' }, taken: { type: 'null' } } } },
 };
 
 /**
@@ -109,6 +120,6 @@ export const APPROVAL_SCHEMA: JsonSchema = snapshotObject({
   $schema: DIALECT,
   $id: 'urn:allium:schema:approval',
   title: 'allium approval',
-  ...closed(FIELDS, 'A call that waits for a decision, what was decided, and what came of it.'),
+  ...closed(FIELDS, 'A call that waits for a decision, what was decided, and what came of it.', ['route', 'code']),
   ...COMPLETE,
 });

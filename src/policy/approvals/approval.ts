@@ -13,6 +13,18 @@ export interface ApprovalReply extends ReadAnswer {
   readonly decidedAt: string;
 }
 
+/** How a call came in, and so how it is taken up: a client makes it again, `allium call --resume` does. */
+export const APPROVAL_ROUTES = Object.freeze(['client', 'command'] as const);
+export type ApprovalRoute = (typeof APPROVAL_ROUTES)[number];
+
+/** What is kept of the code that approves a call: never the code itself. */
+export interface ApprovalCode {
+  /** The hash of the code, made with a key that is not in the approval. */
+  readonly hash: string;
+  /** How often a code was compared with it. */
+  readonly tries: number;
+}
+
 /** An approval as it is kept. Plain JSON. */
 export interface Approval {
   readonly id: string;
@@ -46,6 +58,10 @@ export interface Approval {
   readonly taken: { readonly at: string; readonly owner: ProcessOwner } | null;
   /** How that ended. */
   readonly ended: { readonly at: string; readonly status: string; readonly executed: string } | null;
+  /** Absent where a program made the call: it takes the call up with `resume`. */
+  readonly route?: ApprovalRoute;
+  /** There while a code that a person was told can approve the call. */
+  readonly code?: ApprovalCode;
 }
 
 /**

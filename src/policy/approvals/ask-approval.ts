@@ -10,6 +10,7 @@ import { objectionToAsking, type Refusal } from '../../core/terms.ts';
 import { offTheClock } from '../../core/off-the-clock.ts';
 import { askPeople, type PersonsAnswer } from './ask-people.ts';
 import { definitionHashOf, fingerprintOf } from './fingerprint.ts';
+import { openUntil } from './interrupt.ts';
 import { isForAlways, isYes, readAnswer, type ReadAnswer } from './read-answer.ts';
 import { staleness } from './staleness.ts';
 
@@ -26,7 +27,8 @@ export interface ApprovalAsk {
   readonly prompts?: readonly ApprovalPrompt[];
   /** Digest of the rules that made it ask; an approval under other rules does not count. */
   readonly policy?: string;
-  readonly expiresAt?: string;
+  /** Until when the question stays open; `null` for ever. @default one day from when the call began to wait */
+  readonly expiresAt?: string | null;
   /** The gate keeps answers for always itself. @default the host's grants, if it has any */
   readonly keepsAnswers?: boolean;
   /** Aborts when the answer is no longer wanted. */
@@ -118,7 +120,7 @@ function questionAbout(call: ToolCall, { id, shown, expiresAt, keepsAnswers, sig
     shown: Object.freeze({ ...shown }),
     // What would not be kept is not offered.
     options: isKept ? APPROVAL_ANSWERS : ONCE,
-    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(expiresAt === undefined || expiresAt === null ? {} : { expiresAt }),
   });
 }
 
@@ -126,12 +128,12 @@ const ONCE = Object.freeze(['allow_once', 'reject_once'] as const);
 
 function leftOpen(
   call: ToolCall,
-  { gate, kind = 'approval_required', policy = '' }: ApprovalAsk,
+  { gate, kind = 'approval_required', policy = '', expiresAt }: ApprovalAsk,
   question: Omit<ApprovalQuestion, 'signal'>,
 ) {
-  const { id, fingerprint, shown, options, expiresAt } = question;
+  const { id, fingerprint, shown, options } = question;
   stateOf(call).question = Object.freeze({ gate, definition: definitionHashOf(call), policy });
-  return Object.freeze({ kind, id, fingerprint, shown, options, ...(expiresAt === undefined ? {} : { expiresAt }) });
+  return Object.freeze({ kind, id, fingerprint, shown, options, ...openUntil(call, expiresAt) });
 }
 
 export const NOT_UNDERSTOOD = 'the answer was not understood';

@@ -3,22 +3,32 @@
 import { APPROVAL_ANSWERS } from '../../core/approval.ts';
 import { AlliumError } from '../../core/errors.ts';
 import { isObject, snapshot } from '../../core/json.ts';
-import type { Approval } from './approval.ts';
+import { type Approval, APPROVAL_ROUTES } from './approval.ts';
 import { isYes } from './read-answer.ts';
 
 const FIELDS =
   'id revision kind toolName callId turn arguments gate fingerprint definition policy shown options requestedAt expiresAt earlier trace receiptUri reply taken ended'.split(
     ' ',
   );
+const OPTIONAL_FIELDS = ['route', 'code'];
 const DECISIONS: readonly unknown[] = [...APPROVAL_ANSWERS, 'expired'];
 
 export function isApproval(value: unknown): value is Approval {
-  if (!isObject(value) || Object.keys(value).length !== FIELDS.length || !FIELDS.every((field) => Object.hasOwn(value, field)))
-    return false;
+  if (!isObject(value) || !FIELDS.every((field) => Object.hasOwn(value, field))) return false;
+  if (!Object.keys(value).every((field) => FIELDS.includes(field) || OPTIONAL_FIELDS.includes(field))) return false;
   const texts = [value.id, value.toolName, value.callId, value.gate, value.fingerprint, value.definition].every(isText);
   const kinds = value.kind === 'approval_required' || value.kind === 'auth_required';
   const notes = [value.trace, value.receiptUri].every((note) => note === null || isText(note)) && typeof value.policy === 'string';
-  return texts && kinds && notes && isCount(value.revision) && hasCall(value) && hasTimes(value) && hasAnswers(value);
+  const isWhole = texts && kinds && notes && isCount(value.revision);
+  return isWhole && hasCall(value) && hasTimes(value) && hasAnswers(value) && hasRoute(value);
+}
+
+/** A code that is still there when somebody has answered could answer a second time. */
+function hasRoute({ route, code, reply, taken }: Record<string, unknown>): boolean {
+  if (route !== undefined && !(APPROVAL_ROUTES as readonly unknown[]).includes(route)) return false;
+  if (code === undefined) return true;
+  const isPending = reply === null && taken === null;
+  return isPending && isObject(code) && Object.keys(code).length === 2 && isText(code.hash) && isCount(code.tries);
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';

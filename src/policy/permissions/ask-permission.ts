@@ -40,16 +40,18 @@ export async function askPermission(
   call: ToolCall,
   requests: readonly PermissionRequest[],
   finding: Finding,
-  { policy, expiresMs }: { readonly policy: string; readonly expiresMs: number | undefined },
+  { policy, expiresMs: given }: { readonly policy: string; readonly expiresMs: number | 'never' | undefined },
 ): Promise<AskedPermission> {
   const { toolName, toolArgs: args } = call;
   const startedAt = clockOf(call).now();
+  const expiresMs = given === 'never' ? undefined : given;
   const ask = (signal: AbortSignal) =>
     askApproval(call, {
       ...{ gate: 'permissions', id: `approval_${createIdOf(call)()}`, policy, signal },
       kind: finding.code === 'auth_required' ? 'auth_required' : 'approval_required',
       shown: { toolName, args, requests: shownRequests(requests), ...(finding.reason === undefined ? {} : { reason: finding.reason }) },
       ...(expiresMs === undefined ? {} : { expiresAt: isoTime(startedAt + expiresMs) }),
+      ...(given === 'never' ? { expiresAt: null } : {}),
     });
   const isApproval = (outcome: ApprovalOutcome) => 'said' in outcome && outcome.said.decision === 'approved';
   const decided = await decideWithin(call, expiresMs, ask, isApproval);

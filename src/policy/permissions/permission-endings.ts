@@ -4,6 +4,7 @@ import { SLOT, type ToolCall } from '../../core/call.ts';
 import { cancelled } from '../../core/frame.ts';
 import { oneLine } from '../../core/errors.ts';
 import { fail, type Interruption, refuse, type ToolResult } from '../../core/result.ts';
+import { interrupt } from '../approvals/interrupt.ts';
 import type { Finding } from './finding.ts';
 
 const nameOf = ({ toolName }: ToolCall): string => oneLine(toolName);
@@ -42,12 +43,7 @@ export const undecidable = (call: ToolCall, cause: unknown): ToolResult =>
 export const cancelledBefore = (call: ToolCall): ToolResult => cancelled(call);
 
 export function waiting(call: ToolCall, interruption: Interruption, { owner }: Finding): ToolResult {
-  const { kind } = interruption;
-  const text =
-    kind === 'auth_required'
-      ? `${nameOf(call)} needs somebody to sign in first. Wait for it; do not repeat the call.`
-      : `${nameOf(call)} needs an approval, and nobody could be asked yet. Wait for the decision; do not repeat the call.`;
-  return blamed(call, owner, refuse(call, kind, text, { interruption }));
+  return blamed(call, owner, interrupt(call, interruption));
 }
 
 export function rejected(call: ToolCall, reason: string | undefined, { owner }: Finding): ToolResult {

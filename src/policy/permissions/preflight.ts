@@ -24,7 +24,7 @@ export interface PermissionSet {
   /** They are asked and what they say is on record, but nothing is refused. */
   readonly shadow: boolean;
   /** How long somebody may take to approve. */
-  readonly expiresMs?: number | undefined;
+  readonly expiresMs?: number | 'never' | undefined;
 }
 
 /** What the check came to, for records. */
@@ -149,7 +149,9 @@ function digestOf(call: ToolCall, sets: readonly PermissionSet[]): string {
 const digestOfChecker = (checker: PermissionChecker, index: number): string =>
   (typeof checker === 'function' ? undefined : checker.digest) ?? nameOfChecker(checker, index);
 
-function shortest(sets: readonly PermissionSet[]): number | undefined {
-  const limits = sets.flatMap(({ expiresMs }) => expiresMs ?? []);
-  return limits.length === 0 ? undefined : Math.min(...limits);
+/** The shortest time that any set gives. A question stays open for ever only where every set says so. */
+function shortest(sets: readonly PermissionSet[]): PermissionSet['expiresMs'] {
+  const limits = sets.flatMap(({ expiresMs }) => (typeof expiresMs === 'number' ? [expiresMs] : []));
+  if (limits.length > 0) return Math.min(...limits);
+  return sets.every(({ expiresMs }) => expiresMs === 'never') ? 'never' : undefined;
 }
