@@ -20,8 +20,9 @@ export function readMessage(given: Uint8Array | string): MessageReading {
   if ('problem' in read) return refused(read);
   const { value } = read;
   // Lists of messages went out of the protocol: one that is let through could hold a call that nobody sees.
-  if (!isObject(value)) return { problem: Array.isArray(value) ? 'a batch of messages' : 'something that is not a message', isAnswer: false };
-  return { message: value as JsonObject }; // It was parsed from JSON.
+  if (!isObject(value))
+    return { problem: Array.isArray(value) ? 'a batch of messages' : 'something that is not a message', isAnswer: false };
+  return { message: value };
 }
 
 function refused({ problem, value, names, doubtful }: RefusedJson): RefusedMessage {

@@ -46,7 +46,7 @@ function doubtInMethod(method: JsonValue | undefined): string | null {
 function doubtInParts(message: WireMessage): string | null {
   const { params, result, error, method } = message;
   if (isObject(error)) return doubtInNames(error, ERROR);
-  if (isObject(result)) return doubtInResult(result as JsonObject);
+  if (isObject(result)) return doubtInResult(result);
   if (!isObject(params)) return null;
   const doubt = doubtInNames(params, PARAMS) ?? doubtInMeta(params._meta);
   return doubt === null && method === 'tools/call' ? doubtInArguments(params.arguments) : doubt;
@@ -93,7 +93,10 @@ const namesOf = (...names: readonly string[]): Names => new Map(names.map((name)
 const NO_NAMES = namesOf();
 const MESSAGE = namesOf('jsonrpc', 'id', 'method', 'params', 'result', 'error');
 const ERROR = namesOf('code', 'message', 'data');
-const META = namesOf('progressToken', ...['protocolVersion', 'clientCapabilities', 'clientInfo', 'subscriptionId'].map((name) => `io.modelcontextprotocol/${name}`));
+const META = namesOf(
+  'progressToken',
+  ...['protocolVersion', 'clientCapabilities', 'clientInfo', 'subscriptionId'].map((name) => `io.modelcontextprotocol/${name}`),
+);
 const PARAMS = namesOf(
   ...['name', 'arguments', '_meta', 'task', 'uri', 'cursor', 'ref', 'requestId', 'progressToken', 'requestState', 'inputResponses'],
   ...['message', 'requestedSchema', 'mode', 'url', 'protocolVersion', 'capabilities', 'clientInfo', 'level', 'logger'],
@@ -103,7 +106,20 @@ const RESULT = namesOf(
   ...['requestState', 'protocolVersion', 'supportedVersions', 'capabilities', 'serverInfo', 'instructions', 'action'],
 );
 const TOOL = namesOf('name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations', 'execution', 'icons', '_meta');
-const BLOCK = namesOf('type', 'text', 'data', 'blob', 'mimeType', 'uri', 'resource', 'name', 'title', 'description', 'annotations', '_meta');
+const BLOCK = namesOf(
+  'type',
+  'text',
+  'data',
+  'blob',
+  'mimeType',
+  'uri',
+  'resource',
+  'name',
+  'title',
+  'description',
+  'annotations',
+  '_meta',
+);
 
 function doubtInNames(object: object, names: Names): string | null {
   const seen = new Set<string>();

@@ -8,6 +8,8 @@ export interface Frame {
   readonly message: WireMessage;
   /** The request whose stream it came in on, where the transport has a stream for each. */
   readonly about?: RequestId;
+  /** The host's name for the server it came from, where several are behind one link. */
+  readonly from?: string;
   /** Arguments of a call that its client repeated in headers, by lower-case name. Absent where the transport has no headers, or the revision no such ones. */
   readonly paramHeaders?: ReadonlyMap<string, string>;
 }
@@ -29,6 +31,8 @@ export interface LinkHandlers {
 export interface Link {
   /** For spans and messages: `pipe` for stdio, `tcp` for HTTP. */
   readonly transport: 'pipe' | 'tcp';
+  /** The host's name for the server behind it. */
+  readonly name?: string;
   start(handlers: LinkHandlers): Promise<void>;
   /**
    * Answers whether more can be taken now; where not, `onDrain` tells when. `about` is the request of the other side that a

@@ -3,7 +3,18 @@
 import { describeThrown } from '../core/errors.ts';
 import type { Frame, Link, LinkHandlers } from './link.ts';
 import { refusalOf } from './doubtful-message.ts';
-import { answerInstead, CODES, errorMessage, idKey, isRequestId, kindOf, paramsOf, refusalMessage, type RequestId, type WireMessage } from './wire.ts';
+import {
+  answerInstead,
+  CODES,
+  errorMessage,
+  idKey,
+  isRequestId,
+  kindOf,
+  paramsOf,
+  refusalMessage,
+  type RequestId,
+  type WireMessage,
+} from './wire.ts';
 
 /** Who looks at frames before they are forwarded. `true` says that a frame was dealt with. */
 export interface RelayHooks {

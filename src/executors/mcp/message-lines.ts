@@ -1,9 +1,9 @@
 /** Messages from the standard output of a server: one JSON text a line. */
 
 import {
-  deserializeMessage,
   type JSONRPCMessage,
   type JSONRPCResultResponse,
+  parseJSONRPCMessage,
   STDIO_DEFAULT_MAX_BUFFER_SIZE,
 } from '@modelcontextprotocol/client';
 import { isObject } from '../../core/json.ts';
