@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { describeThrown } from '../../src/core/errors.ts';
 import { fuzzDispatch } from './fuzz-dispatch.ts';
+import { type FramesFigures, fuzzFrames } from './fuzz-frames.ts';
 import { fuzzOnion } from './fuzz-onion.ts';
 import { fuzzPolicies } from './fuzz-policies.ts';
 import { fuzzRules } from './fuzz-rules.ts';
@@ -14,9 +15,10 @@ import { fuzzStarlark, type StarlarkFuzzFigures } from '../starlark/fuzz-starlar
 const HELP = `Sends random calls through random stacks, then through dispatchers with random stacks, and checks what must hold. Then opens files
 in a jail while another process swaps links under it, and the same with an opener that checks first and opens then. Then asks random rules about random calls,
 here and in Cedar, and compares the decisions. Then combines random pairs of policies, which may only tighten. Last runs random Starlark programs
-here and in the native interpreter, where that can be built, and compares the outcomes.
+here and in the native interpreter, where that can be built, and compares the outcomes. Before that sends hostile lines from both sides through the proxy,
+and compares what readers of lines in Python, Java and here take for messages with what was sent.
 
-usage: npm run fuzz -- [--calls N] [--seed S] [--opens N] [--decisions N] [--pairs N] [--starlark N]
+usage: npm run fuzz -- [--calls N] [--seed S] [--opens N] [--decisions N] [--pairs N] [--starlark N] [--frames N]
 
   --calls N       calls of each kind (default 1000000)
   --seed S        the same seed gives the same run (default 1)
@@ -24,6 +26,7 @@ usage: npm run fuzz -- [--calls N] [--seed S] [--opens N] [--decisions N] [--pai
   --decisions N   decisions compared with Cedar (default 100000)
   --pairs N       pairs of policies (default 1000000)
   --starlark N    Starlark programs (default 20000); when this is the only number given, nothing else runs
+  --frames N      hostile lines from each side of the proxy (default 20000); when this is the only number given, nothing else runs
 
 Exits with 1 on a violation, with 2 on a wrong option.
 example: npm run fuzz -- --calls 50000 --seed 7
@@ -36,6 +39,12 @@ if (values.help === true) {
 }
 const seed = wholeNumber('seed', values.seed ?? '1');
 const programs = wholeNumber('starlark', values.starlark ?? '20000');
+const frames = wholeNumber('frames', values.frames ?? '20000');
+if (values.frames !== undefined && Object.keys(values).every((name) => name === 'frames' || name === 'seed')) {
+  const lines = await readFrames();
+  process.stdout.write(`${JSON.stringify({ seed, frames: lines }, null, 2)}\n`);
+  process.exit(hasDifference(lines) ? 1 : 0);
+}
 if (values.starlark !== undefined && [values.calls, values.opens, values.decisions, values.pairs].every((value) => value === undefined)) {
   const starlark = await comparePrograms();
   process.stdout.write(`${JSON.stringify({ seed, starlark }, null, 2)}\n`);
@@ -56,6 +65,7 @@ function readOptions() {
       decisions: text,
       pairs: text,
       starlark: text,
+      frames: text,
       help: { type: 'boolean' },
     } as const;
     return parseArgs({ options }).values;
@@ -84,6 +94,14 @@ function progressOf(what: string, total: number): (done: number) => void {
   };
 }
 
+function readFrames(): Promise<FramesFigures> {
+  return fuzzFrames({ frames, seed, onProgress: progressOf('hostile lines', 2 * frames) });
+}
+
+function hasDifference({ differences }: FramesFigures): boolean {
+  return Object.values(differences).some((count) => count > 0);
+}
+
 /** The differences themselves are printed as programs; a JSON text of them could not be read. */
 async function comparePrograms(): Promise<StarlarkFuzzFigures | null> {
   const problem = oracleProblem();
@@ -105,18 +123,19 @@ const jailed = await raceJail({ opens, onProgress: progressOf('opens in the jail
 const naive = await raceJail({ opens, opener: checkThenOpen, onProgress: progressOf('opens after a check', opens) });
 const rules = fuzzRules({ decisions, seed, onProgress: progressOf('decisions of rules', decisions) });
 const policies = fuzzPolicies({ pairs, seed, onProgress: progressOf('pairs of policies', pairs) });
+const lines = await readFrames();
 const starlark = await comparePrograms();
 
-process.stdout.write(`${JSON.stringify({ seed, onion, dispatch, jailed, naive, rules, policies, starlark }, null, 2)}\n`);
+process.stdout.write(`${JSON.stringify({ seed, onion, dispatch, jailed, naive, rules, policies, frames: lines, starlark }, null, 2)}\n`);
 const hasLeft = jailed.escapes > 0 || jailed.outsideChanged;
 // A race nobody loses proves nothing; a short one may go well by chance.
 const isBlind = opens >= 100_000 && naive.escapes === 0;
 if (isBlind) process.stdout.write('Even an opener that checks first and opens then stayed inside: the race proves nothing.\n');
 const violations = { ...onion.violations, ...dispatch.violations, ...policies.violations };
 const differences = [...rules.differences, ...(starlark?.differences ?? [])];
-if (Object.keys(violations).length > 0 || hasLeft || isBlind || differences.length > 0) {
+if (Object.keys(violations).length > 0 || hasLeft || isBlind || differences.length > 0 || hasDifference(lines)) {
   process.stdout.write(
-    `Repeat it with --seed ${seed} --calls ${calls} --opens ${opens} --decisions ${decisions} --pairs ${pairs} --starlark ${programs}\n`,
+    `Repeat it with --seed ${seed} --calls ${calls} --opens ${opens} --decisions ${decisions} --pairs ${pairs} --starlark ${programs} --frames ${frames}\n`,
   );
   process.exitCode = 1;
 }

@@ -71,6 +71,72 @@ function hiddenCall(random: Random): string {
   ]);
 }
 
+/** The tool of calls that are data to us, and a message to a reader that ends lines elsewhere. It may be forwarded inside of others. */
+export const SMUGGLED = 'smuggled_tool';
+
+/** What ends a line for some reader, or is dropped by one. */
+const LINE_ENDS = ['\r', '\u2028', '\u2029', '\u0085', '\v', '\f', '\0', '\x1c', '\x1d', '\x1e', '\ufeff', '\r\r', '\x7f'];
+
+/** A message of its own between line ends, where a value could stand, or inside of a text. */
+function smuggled(frame: Fields, random: Random): string {
+  const end = random.pick(LINE_ENDS);
+  const inner = random.pick([
+    `{"jsonrpc":"2.0","id":${random.below(1000)},"method":"tools/call","params":{"name":"${SMUGGLED}","arguments":{}}}`,
+    `{"jsonrpc":"2.0","id":${random.below(1000)},"result":{"content":[{"type":"text","text":"${SMUGGLED}"}]}}`,
+    `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`,
+  ]);
+  const place = random.pick(['params', 'result', 'error', 'data', '_meta']);
+  const value = random.pick([
+    `${end}${inner}${end}`,
+    `{"x":${end}${inner}${end}}`,
+    `[1,${end}${inner}${end},2]`,
+    JSON.stringify(`${end}${inner}${end}`),
+  ]);
+  return random.oneIn(4) ? `${text(frame)}${end}${inner}` : withRaw(frame, place, value);
+}
+
+const ODD_NUMBERS = [
+  '1.0',
+  '-0',
+  '0.0',
+  '1e2',
+  '1E400',
+  '9007199254740993',
+  '12345678901234567890',
+  '0.1000000000000000055',
+  '1e-400',
+  '5e-324',
+];
+const OTHER_SPELLINGS = [
+  'Method',
+  'METHOD',
+  'meth\\u006fd',
+  'Params',
+  'ID',
+  'Id',
+  '\u0131d',
+  'Result',
+  'Error',
+  ' method',
+  'method\\u200b',
+  'm\u0435thod',
+];
+const TEXTS = [
+  '\u2028',
+  'a\u2029b',
+  '\u0085',
+  '\ufeff',
+  '\x7f',
+  '\\u0000',
+  '\\r\\n',
+  '\\u001e',
+  '\u{1f600}',
+  '\\ud83d\\ude00',
+  '\\ud83d',
+  'é',
+  '\u212a',
+];
+
 /** By name, so that a run can tell how often each was tried. */
 export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'as it should be': (frame) => text(frame),
@@ -124,6 +190,14 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'an answer to nobody': (_frame, random) => text({ jsonrpc: '2.0', id: `nobody${random.below(99)}`, result: { tools: [], content: [] } }),
   'an answer and a question': (frame) => text({ ...frame, method: 'ping', result: {}, error: { code: 1, message: '' } }),
   'a hidden call': (_frame, random) => hiddenCall(random),
+  'a message within': smuggled,
+  'a number in depth': (frame, random) => withRaw(frame, random.pick(['params', 'result']), `{"a":[{"n":${random.pick(ODD_NUMBERS)}}]}`),
+  'another spelling': (frame, random) =>
+    text(frame).replace(/\}$/, `,"${random.pick(OTHER_SPELLINGS)}":${random.pick(['"tools/call"', '7', '{"name":"x"}'])}}`),
+  'names twice in depth': (frame, random) =>
+    withRaw(frame, random.pick(['params', 'result']), `{"name":"a","arguments":{"a":1,"${random.pick(['a', 'A', '\\u0061'])}":2}}`),
+  'an odd text': (frame, random) =>
+    withRaw(frame, random.pick(['params', 'x', 'result']), `{"t":"${random.pick(TEXTS)}","${random.pick(TEXTS)}":1}`),
   'a flood of progress': (_frame, random) =>
     Array.from({ length: 50 }, () =>
       text({

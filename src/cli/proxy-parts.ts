@@ -132,7 +132,7 @@ function upstreamFrom(
   }
   const all = Object.entries(servers);
   const [only] = all;
-  if (all.length === 1 && only !== undefined) return () => open(only[1]);
+  if (all.length === 1 && only !== undefined) return () => ({ ...open(only[1]), name: only[0] });
   return () =>
     aggregateLinks(
       all.map(([each, server]) => ({ name: each, prefix: server.prefix ?? each, open: () => open(server) })),

@@ -1,5 +1,7 @@
 /** Messages of a few bytes a value: counted before they are parsed, because parsing a million members holds up everybody. */
 
+import type { JsonObject } from './json.ts';
+
 /** How many values one message may hold. A list of a thousand tools has some twenty thousand. */
 export const MAX_WIRE_VALUES = 200_000;
 
@@ -12,7 +14,7 @@ const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
 /** Whether a JSON text holds more values than that. It does not judge whether the text is JSON; of what is none it only ever counts too many. */
-export function holdsMoreThan(text: string, limit: number): boolean {
+function holdsMoreThan(text: string, limit: number): boolean {
   let values = 1;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -33,30 +35,18 @@ function endOfText(text: string, start: number): number {
   return text.length;
 }
 
-/** A message as it was read. */
-export interface WireText {
-  readonly value: unknown;
-  /** The text was not parsed: `value` is an error of ours in the place of the answer, and the text must not be handed on. */
-  readonly isReplaced: boolean;
-}
-
 /**
- * `JSON.parse` for messages of another process. An answer that holds too many values becomes an error for the request it answers, so
- * that who waits for it hears why. Throws for any other message like that, and for what is no JSON.
+ * Reads only as much of a text with too many values as it takes to answer it: the members of the outermost object that are no object or
+ * list. `null` for a text that holds no more than a message may.
  */
-export function parseWire(text: string, limit = MAX_WIRE_VALUES): WireText {
+export function headOfWide(text: string): JsonObject | null {
   // No value is written with less than two characters, its comma included.
-  if (text.length < limit * 2 || !holdsMoreThan(text, limit)) return { value: JSON.parse(text), isReplaced: false };
-  const { id, method } = ownMembers(text);
-  if (method !== undefined || (typeof id !== 'string' && typeof id !== 'number'))
-    throw new RangeError(`a message holds more than ${limit} values`);
-  const message = `The answer holds more than ${limit} values, so it was not read. Ask for less at a time.`;
-  return { value: { jsonrpc: '2.0', id, error: { code: -32_000, message } }, isReplaced: true };
+  return text.length < MAX_WIRE_VALUES * 2 || !holdsMoreThan(text, MAX_WIRE_VALUES) ? null : ownMembers(text);
 }
 
-/** The members of the outermost object that are no object or list. The last of one name counts, as for `JSON.parse`. */
-function ownMembers(text: string): Record<string, unknown> {
-  const members: Record<string, unknown> = Object.create(null) as Record<string, unknown>; // A name may be any.
+/** The last of one name counts, as for `JSON.parse`. */
+function ownMembers(text: string): JsonObject {
+  const members: JsonObject = Object.create(null) as JsonObject; // A name may be any.
   let depth = 0;
   let start = 0;
   const take = (end: number): void => {

@@ -1,7 +1,7 @@
-/** Without a stack there is nothing to look at: bytes go through as they come. */
+/** Without a stack there is nothing to look at: bytes go through as they come, and nothing is governed. */
 
-import { isObject } from '../core/json.ts';
-import { lineSplitter, textOf } from './lines.ts';
+import { readMessage } from '../core/json-rpc.ts';
+import { lineSplitter } from './lines.ts';
 import type { Link } from './link.ts';
 import type { Relay, RelayEnd } from './relay.ts';
 import { CODES, errorMessage, idKey, kindOf, type RequestId, type WireMessage } from './wire.ts';
@@ -39,13 +39,11 @@ export async function byteRelay(client: Link, server: Link): Promise<Relay> {
   };
 }
 
-const NONE: WireMessage = Object.freeze({});
-
 const carrying = (from: Link, to: Link, read: (chunk: Uint8Array) => void) => ({
   onFrame: () => {},
   onGarbage: () => {},
   onChunk(chunk: Uint8Array): void {
-    if (!to.send({ message: NONE, bytes: chunk })) {
+    if (to.sendChunk?.(chunk) === false) {
       from.pause();
       to.onDrain(() => from.resume());
     }
@@ -56,12 +54,8 @@ const carrying = (from: Link, to: Link, read: (chunk: Uint8Array) => void) => ({
 function reader(onMessage: (message: WireMessage) => unknown): (chunk: Uint8Array) => void {
   const splitter = lineSplitter(
     (bytes) => {
-      try {
-        const message: unknown = JSON.parse(textOf(bytes));
-        if (isObject(message)) onMessage(message as WireMessage);
-      } catch {
-        // Whoever gets it will say so.
-      }
+      const reading = readMessage(bytes);
+      if ('message' in reading) onMessage(reading.message);
     },
     () => {},
   );

@@ -19,6 +19,7 @@ import { peoplePrompt } from './people.ts';
 import { type Relay, relay, type RelayHooks } from './relay.ts';
 import { createRounds } from './rounds.ts';
 import { serverExecutor, type ServerExecutor } from './server-calls.ts';
+import { withMarkedQuestions } from './server-questions.ts';
 import { endOfAnswer, type ProxySpans } from './spans.ts';
 import { isRequestId, kindOf, paramsOf, type RequestId, resultMessage, type WireMessage } from './wire.ts';
 
@@ -76,7 +77,7 @@ export function governedRelay(client: Link, server: Link, connection: Connection
   const kept = keptApprovals(approvals, turn.sessionId, clock);
   const calls: CallParts = { governed, catalog, lists, rounds, exchanges, connection, kept, facts, toClient, transport: client.transport };
   const hooks = hooksOf({ calls, asks, requests, lists, catalog, exchanges, executor, clock });
-  return relay(client, server, hooks, report);
+  return relay(client, withMarkedQuestions(server), hooks, report);
 }
 
 /**

@@ -124,7 +124,7 @@ export function createProxy(options: ProxyOptions): Proxy {
       const server = upstream();
       const connected = await (stack.layers.length > 0
         ? governedRelay(client, server, parts)
-        : client.isBytes === true && server.isBytes === true
+        : client.sendChunk !== undefined && server.sendChunk !== undefined
           ? byteRelay(client, server)
           : relay(client, server, {}, report));
       open.add(connected);

@@ -5,10 +5,6 @@ export const MAX_LINE_BYTES = 10 * 1024 * 1024;
 
 const NEWLINE = 10;
 
-/** Bytes of a stream are a buffer already, most of the time. */
-export const textOf = (bytes: Uint8Array): string =>
-  (bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).toString('utf8');
-
 export interface LineSplitter {
   /** Calls `onLine` for every line that is complete now, newline included. */
   push(chunk: Uint8Array): void;

@@ -1,13 +1,15 @@
 /** One side of the proxy: a connection to a client or to a server, whatever carries it. */
 
-import type { RequestId, WireMessage } from './wire.ts';
+import type { MessageReading } from '../core/json-rpc.ts';
+import { answerInstead, type RequestId, type WireMessage } from './wire.ts';
 
-/** A message, and the bytes it came in. Bytes include the newline that ended them, and are forwarded as they are. */
+/** A message on its way. It is written anew wherever it goes: bytes that one reader took for this message could be another to the next. */
 export interface Frame {
   readonly message: WireMessage;
-  readonly bytes?: Uint8Array;
   /** The request whose stream it came in on, where the transport has a stream for each. */
   readonly about?: RequestId;
+  /** The host's name for the server it came from, where several are behind one link. */
+  readonly from?: string;
   /** Arguments of a call that its client repeated in headers, by lower-case name. Absent where the transport has no headers, or the revision no such ones. */
   readonly paramHeaders?: ReadonlyMap<string, string>;
 }
@@ -16,8 +18,8 @@ export interface LinkHandlers {
   onFrame(frame: Frame): void;
   /** Instead of frames, where the link is one of bytes: chunks as they arrive. */
   onChunk?(chunk: Uint8Array): void;
-  /** Something arrived that is no message. Says what, never what was in it. */
-  onGarbage(problem: string): void;
+  /** Something arrived that goes nowhere. Says what, never what was in it; `id` where it is a request whose sender can be told. */
+  onGarbage(problem: string, id?: RequestId): void;
   /** The other side is gone. Called once, also after `close`. */
   onClose(why: string): void;
 }
@@ -29,14 +31,16 @@ export interface LinkHandlers {
 export interface Link {
   /** For spans and messages: `pipe` for stdio, `tcp` for HTTP. */
   readonly transport: 'pipe' | 'tcp';
-  /** Whether it can hand on what arrives as it arrives. */
-  readonly isBytes?: boolean;
+  /** The host's name for the server behind it. */
+  readonly name?: string;
   start(handlers: LinkHandlers): Promise<void>;
   /**
    * Answers whether more can be taken now; where not, `onDrain` tells when. `about` is the request of the other side that a
    * notification or request of ours belongs to, for transports that have a stream for each.
    */
   send(frame: Frame, about?: RequestId): boolean;
+  /** Sends bytes as they are. Only links that give chunks to `onChunk` have it, and only what governs nothing uses it. */
+  sendChunk?(chunk: Uint8Array): boolean;
   /** Tells once when a link that took no more takes more. */
   onDrain(listener: () => void): void;
   /** Stops and goes on reading. */
@@ -55,6 +59,14 @@ export interface ServersBehind {
   isThere(toolName: string): boolean;
   /** Opens it where it is not there, as far as that is possible now. */
   open(toolName: string): Promise<void>;
+}
+
+/** Gives on what was read: the message, an error in the place of an answer that was refused, or what is wrong with it. */
+export function deliver(reading: MessageReading, { onFrame, onGarbage }: Pick<LinkHandlers, 'onFrame' | 'onGarbage'>): void {
+  if ('message' in reading) return onFrame({ message: reading.message });
+  const answer = answerInstead(reading);
+  if (answer !== null) onFrame({ message: answer });
+  else onGarbage(reading.problem, reading.id);
 }
 
 /** Two links that are each other's other side, in this process. */

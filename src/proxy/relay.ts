@@ -1,9 +1,20 @@
-/** Two links, and what goes between them. Whatever nobody takes is forwarded as it came. */
+/** Two links, and what goes between them. Whatever no hook takes is forwarded as the message it was read as. */
 
 import { describeThrown } from '../core/errors.ts';
-import type { Frame, Link } from './link.ts';
-import { plainFrame } from './plain-frame.ts';
-import { CODES, errorMessage, idKey, isRequestId, kindOf, paramsOf, type RequestId, type WireMessage } from './wire.ts';
+import type { Frame, Link, LinkHandlers } from './link.ts';
+import { refusalOf } from './doubtful-message.ts';
+import {
+  answerInstead,
+  CODES,
+  errorMessage,
+  idKey,
+  isRequestId,
+  kindOf,
+  paramsOf,
+  refusalMessage,
+  type RequestId,
+  type WireMessage,
+} from './wire.ts';
 
 /** Who looks at frames before they are forwarded. `true` says that a frame was dealt with. */
 export interface RelayHooks {
@@ -53,6 +64,14 @@ export async function relay(client: Link, server: Link, hooks: RelayHooks, repor
     })();
   };
 
+  const garbageOfServer = (problem: string, id?: RequestId): void => {
+    report(`the server sent ${problem}`);
+    if (id !== undefined) server.send({ message: refusalMessage(problem, id) });
+  };
+  const garbageOfClient = (problem: string, id?: RequestId): void => {
+    report(`the client sent ${problem}`);
+    client.send({ message: refusalMessage(problem, id) });
+  };
   const forget = (id: unknown): void => {
     if (isRequestId(id)) open.delete(idKey(id));
   };
@@ -73,7 +92,18 @@ export async function relay(client: Link, server: Link, hooks: RelayHooks, repor
     }
   };
 
-  const fromClient = (frame: Frame): void => {
+  /** The frame where every reader takes it for the same message; an error in the place of an answer of which that is not so. */
+  const unmistakable = (frame: Frame, onGarbage: LinkHandlers['onGarbage']): Frame | null => {
+    const refused = refusalOf(frame.message);
+    if (refused === null) return frame;
+    const answer = answerInstead(refused);
+    if (answer === null) onGarbage(refused.problem, refused.id);
+    return answer === null ? null : { message: answer, ...(frame.about === undefined ? {} : { about: frame.about }) };
+  };
+
+  const fromClient = (given: Frame): void => {
+    const frame = unmistakable(given, garbageOfClient);
+    if (frame === null) return;
     const { message } = frame;
     const kind = kindOf(message);
     if (kind === null) return refuse(client, message);
@@ -84,16 +114,16 @@ export async function relay(client: Link, server: Link, hooks: RelayHooks, repor
       )
     )
       return;
-    const plain = plainFrame(frame);
-    if (plain === null) return refuse(client, message);
     // It has just been seen to be a request, and those have an id.
     if (kind === 'request') open.set(idKey(message.id as RequestId), message.id as RequestId);
     // Whoever takes a request back gets no answer, and nobody has to make one up.
     if (message.method === 'notifications/cancelled') forget(paramsOf(message).requestId);
-    forward(client, server, plain);
+    forward(client, server, frame);
   };
 
-  const fromServer = (frame: Frame): void => {
+  const fromServer = (given: Frame): void => {
+    const frame = unmistakable(given, garbageOfServer);
+    if (frame === null) return;
     const { message } = frame;
     const kind = kindOf(message);
     if (kind === null) return report('the server sent something that is no message');
@@ -106,15 +136,12 @@ export async function relay(client: Link, server: Link, hooks: RelayHooks, repor
 
   await server.start({
     onFrame: fromServer,
-    onGarbage: (problem) => report(`the server sent ${problem}`),
+    onGarbage: garbageOfServer,
     onClose: (why) => end('server', why),
   });
   await client.start({
     onFrame: fromClient,
-    onGarbage(problem) {
-      report(`the client sent ${problem}`);
-      client.send({ message: errorMessage(null, CODES.parse, `allium was sent ${problem}`) });
-    },
+    onGarbage: garbageOfClient,
     onClose: (why) => end('client', why),
   });
   return {

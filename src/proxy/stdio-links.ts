@@ -4,11 +4,10 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import spawn from 'cross-spawn';
-import { isObject } from '../core/json.ts';
-import { parseWire, type WireText } from '../core/wide-json.ts';
-import { lineSplitter, textOf } from './lines.ts';
-import type { Frame, Link, LinkHandlers } from './link.ts';
-import type { WireMessage } from './wire.ts';
+import { exactLine } from '../core/exact-json.ts';
+import { readMessage } from '../core/json-rpc.ts';
+import { lineSplitter } from './lines.ts';
+import { deliver, type Link, type LinkHandlers } from './link.ts';
 
 /** A link over a pair of streams. It ends when reading ends: a side that says nothing more answers nothing more. */
 export function streamLink(input: Readable, output: Writable): Link {
@@ -30,9 +29,13 @@ export function streamLink(input: Readable, output: Writable): Link {
     isOpen = false;
     handlers.onClose(why);
   };
+  const write = (data: Uint8Array | string): boolean => {
+    if (!isOpen || output.destroyed || output.writableEnded) return true;
+    gather();
+    return output.write(data);
+  };
   return {
     transport: 'pipe',
-    isBytes: true,
     async start(handlers) {
       const splitter = lineSplitter(
         (bytes) => readLine(bytes, handlers),
@@ -47,11 +50,8 @@ export function streamLink(input: Readable, output: Writable): Link {
       output.on('error', () => end(handlers, 'the stream broke'));
       output.on('drain', () => drained?.());
     },
-    send(frame) {
-      if (!isOpen || output.destroyed || output.writableEnded) return true;
-      gather();
-      return output.write(bytesOf(frame));
-    },
+    send: ({ message }) => write(`${exactLine(message)}\n`),
+    sendChunk: write,
     onDrain: (listener) => void (drained = listener),
     pause: () => void input.pause(),
     resume: () => void input.resume(),
@@ -63,22 +63,11 @@ export function streamLink(input: Readable, output: Writable): Link {
   };
 }
 
-const bytesOf = ({ bytes, message }: Frame): Uint8Array | string => bytes ?? `${JSON.stringify(message)}\n`;
+const SPACES = /^[ \t\r\n]*$/;
 
 function readLine(bytes: Uint8Array, handlers: LinkHandlers): void {
-  const text = textOf(bytes);
-  let read: WireText;
-  try {
-    read = parseWire(text);
-  } catch (error) {
-    if (text.trim() !== '') handlers.onGarbage(error instanceof RangeError ? 'a line with too many values' : 'a line that is not JSON');
-    return;
-  }
-  const { value: message, isReplaced } = read;
-  if (isReplaced) return handlers.onFrame({ message: message as WireMessage }); // Made by `parseWire`, as a message.
-  // Lists of messages went out of the protocol: one that is let through could hold a call that nobody sees.
-  if (isObject(message)) handlers.onFrame({ message: message as WireMessage, bytes });
-  else handlers.onGarbage(Array.isArray(message) ? 'a batch of messages' : 'a line that is not a message');
+  const reading = readMessage(bytes);
+  if ('message' in reading || bytes.length > 16 || !SPACES.test(Buffer.from(bytes).toString('latin1'))) deliver(reading, handlers);
 }
 
 export interface ServerCommand {

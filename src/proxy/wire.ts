@@ -1,6 +1,7 @@
 /** JSON-RPC messages as the proxy reads them: only what it has to know is looked at, everything else is carried along. */
 
 import { isObject, type JsonObject, type JsonValue } from '../core/json.ts';
+import type { RefusedMessage } from '../core/json-rpc.ts';
 
 export type RequestId = string | number;
 
@@ -51,6 +52,12 @@ export const errorMessage = (id: RequestId | null, code: number, message: string
   id,
   error: { code, message },
 });
+/** The side that waits for an answer that was refused is told so; `null` for what is no answer, or of which nobody knows whose it is. */
+export const answerInstead = ({ problem, id, isAnswer }: RefusedMessage): WireMessage | null =>
+  isAnswer && id !== undefined ? errorMessage(id, CODES.internal, `allium refused the answer: it holds ${problem}`) : null;
+/** Whoever sent something that goes nowhere is told what is wrong with it. */
+export const refusalMessage = (problem: string, id?: RequestId): WireMessage =>
+  errorMessage(id ?? null, id === undefined ? CODES.parse : CODES.invalidRequest, `allium was sent ${problem}`);
 export const requestMessage = (id: RequestId, method: string, params?: JsonObject): WireMessage => ({
   jsonrpc: '2.0',
   id,

@@ -2,8 +2,8 @@
 
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../../core/clock.ts';
-import { isObject } from '../../core/json.ts';
-import { parseWire } from '../../core/wide-json.ts';
+import { exactLine } from '../../core/exact-json.ts';
+import { readMessage } from '../../core/json-rpc.ts';
 import { splitLines } from './split-lines.ts';
 import { createWriteQueue, type Queued } from './write-queue.ts';
 
@@ -118,22 +118,17 @@ function flushAndEnd(flushed: () => Promise<void>, writable: Writable, clock: Cl
 
 function lineOf(message: object): string | null {
   try {
-    return `${JSON.stringify(message)}\n`;
+    return `${exactLine(message)}\n`;
   } catch {
     return null;
   }
 }
 
-const decoder = new TextDecoder('utf-8', { fatal: true });
-
 function readLine(line: Buffer): Incoming {
-  try {
-    const { value: message } = parseWire(decoder.decode(line));
-    if (isObject(message) && message.jsonrpc === '2.0') return { message };
-    return { unreadable: 'unreadable_line', id: isObject(message) ? message.id : undefined };
-  } catch {
-    return { unreadable: 'unreadable_line', id: idAtStart(line) };
-  }
+  const reading = readMessage(line);
+  if (!('message' in reading)) return { unreadable: 'unreadable_line', id: reading.id ?? idAtStart(line) };
+  const { message } = reading;
+  return message.jsonrpc === '2.0' ? { message } : { unreadable: 'unreadable_line', id: message.id };
 }
 
 const ID_AT_START = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,15})\s*,/;

@@ -5,9 +5,10 @@
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { type JSONRPCMessage, SdkError, SdkErrorCode, serializeMessage, type Transport } from '@modelcontextprotocol/client';
+import { type JSONRPCMessage, SdkError, SdkErrorCode, type Transport } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 import type { Clock } from '../../core/clock.ts';
+import { exactLine } from '../../core/exact-json.ts';
 import { messageReader } from './message-lines.ts';
 import { forgetTree, hasExited, rememberTree, signalTree, SPAWN_AS_TREE } from './process-tree.ts';
 import type { McpCommand } from './target.ts';
@@ -101,7 +102,7 @@ function write(child: ChildProcessWithoutNullStreams | null, message: JSONRPCMes
   return new Promise((resolve, reject) => {
     if (child === null || hasExited(child) || !child.stdin.writable)
       return reject(new SdkError(SdkErrorCode.NotConnected, 'the server does not run'));
-    child.stdin.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()));
+    child.stdin.write(`${exactLine(message)}\n`, (error) => (error ? reject(error) : resolve()));
   });
 }
 

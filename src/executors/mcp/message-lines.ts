@@ -1,13 +1,13 @@
 /** Messages from the standard output of a server: one JSON text a line. */
 
 import {
-  deserializeMessage,
   type JSONRPCMessage,
   type JSONRPCResultResponse,
+  parseJSONRPCMessage,
   STDIO_DEFAULT_MAX_BUFFER_SIZE,
 } from '@modelcontextprotocol/client';
 import { isObject } from '../../core/json.ts';
-import { parseWire } from '../../core/wide-json.ts';
+import { readMessage } from '../../core/json-rpc.ts';
 import { ownAnswer } from './own-answer.ts';
 
 const LINE_FEED = 0x0a;
@@ -22,7 +22,8 @@ export function messageReader(take: (message: JSONRPCMessage) => void): (chunk: 
   return (chunk) => {
     let from = 0;
     for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, from)) {
-      const line = parts.length === 0 ? chunk.toString('utf8', from, end) : joined(parts, chunk.subarray(from, end));
+      const last = chunk.subarray(from, end);
+      const line = parts.length === 0 ? last : Buffer.concat([...parts, last]);
       parts = [];
       held = 0;
       from = end + 1;
@@ -35,17 +36,14 @@ export function messageReader(take: (message: JSONRPCMessage) => void): (chunk: 
   };
 }
 
-const joined = (parts: readonly Buffer[], last: Buffer): string => Buffer.concat([...parts, last]).toString('utf8');
-
-function messageIn(line: string): JSONRPCMessage | null {
-  let value: unknown;
+function messageIn(line: Buffer): JSONRPCMessage | null {
+  const reading = readMessage(line);
+  if (!('message' in reading)) return reading.isAnswer && reading.id !== undefined ? ownAnswer(reading.id, 'unreadable') : null;
+  const { message } = reading;
   try {
-    const read = parseWire(line);
-    value = read.value;
-    if (read.isReplaced) return value as JSONRPCMessage; // Made by `parseWire`, as a message.
-    return isPlainResult(value) ? value : deserializeMessage(line);
+    return isPlainResult(message) ? message : parseJSONRPCMessage(message);
   } catch {
-    const id = isObject(value) && !('method' in value) ? value.id : undefined;
+    const id = 'method' in message ? undefined : message.id;
     return typeof id === 'string' || typeof id === 'number' ? ownAnswer(id, 'unreadable') : null;
   }
 }

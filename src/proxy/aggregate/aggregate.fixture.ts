@@ -21,7 +21,6 @@ export type Script = Readonly<Record<string, (params: JsonObject, message: WireM
 export interface ScriptedServer extends UpstreamSpec {
   /** Everything it was sent, over all of its connections. */
   readonly received: readonly WireMessage[];
-  readonly receivedBytes: readonly string[];
   opened(): number;
   say(message: JsonObject): void;
   /** Says a line as it is. */
@@ -33,7 +32,6 @@ export interface ScriptedServer extends UpstreamSpec {
 /** Answers by script, with what every server must answer where the script is silent. */
 export function scripted(name: string, script: Script, more: Partial<UpstreamSpec> = {}): ScriptedServer {
   const received: WireMessage[] = [];
-  const receivedBytes: string[] = [];
   let opened = 0;
   let link: Link | null = null;
   const answer = async (message: WireMessage): Promise<void> => {
@@ -48,19 +46,17 @@ export function scripted(name: string, script: Script, more: Partial<UpstreamSpe
     name,
     ...more,
     received,
-    receivedBytes,
     opened: () => opened,
     say: (message) => void link?.send({ message: { jsonrpc: '2.0', ...message } }),
-    sayText: (line) => void link?.send({ message: {}, bytes: Buffer.from(line) }),
+    sayText: (line) => void link?.sendChunk?.(Buffer.from(line)),
     die: () => void link?.close(),
     open() {
       opened += 1;
       const [near, far] = pipePair();
       link = far;
       void far.start({
-        onFrame({ message, bytes }) {
+        onFrame({ message }) {
           received.push(message);
-          receivedBytes.push(Buffer.from(bytes ?? []).toString());
           if (kindOf(message) === 'request') void answer(message);
         },
         onGarbage() {},
@@ -130,7 +126,7 @@ export interface ClientOptions {
   readonly make?: (upstreams: readonly UpstreamSpec[]) => Link;
 }
 
-/** A client that writes its requests as bytes, as one behind a stream does. */
+/** A client in this process, before servers behind streams. */
 export async function clientOf(upstreams: readonly UpstreamSpec[], { make, ...options }: ClientOptions = {}): Promise<TestClient> {
   const frames: Frame[] = [];
   const reports: string[] = [];
@@ -139,8 +135,7 @@ export async function clientOf(upstreams: readonly UpstreamSpec[], { make, ...op
   const link =
     make?.(upstreams) ?? aggregateLinks(upstreams, { ...options, version: 'test', report: (problem) => void reports.push(problem) });
   const send = (message: JsonObject): void => {
-    const whole = { jsonrpc: '2.0', ...message };
-    link.send({ message: whole, bytes: Buffer.from(`${JSON.stringify(whole)}\n`) });
+    link.send({ message: { jsonrpc: '2.0', ...message } });
   };
   await link.start({
     onFrame(frame) {

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { JsonObject } from '../../core/json.ts';
 import type { Frame, Link } from '../link.ts';
 import { kindOf, paramsOf, type RequestId } from '../wire.ts';
 import { clientOf, errorIn, type ScriptedServer, type TestClient, textIn, toolServer } from './aggregate.fixture.ts';
@@ -23,19 +22,19 @@ describe('calls over several servers', () => {
   it('reach the server of their prefix under their own name, with everything else as it came', async () => {
     const [a, b] = [toolServer('a', ['echo']), toolServer('b', ['echo'])];
     const client = await connected([a, b]);
-    const text =
-      '{"id":"q","jsonrpc":"2.0","method":"tools/call","params":{"arguments":{"n":1.0,"big":12345678901234567890},"name":"b_echo","task":{"ttl":1},"_meta":{"progressToken":"p","x":[]}}}\n';
+    const params = { arguments: { n: 1.5, names: ['é'] }, name: 'b_echo', task: { ttl: 1 }, _meta: { progressToken: 'p', x: [] } };
 
-    client.link.send({ message: JSON.parse(text) as JsonObject, bytes: Buffer.from(text) });
-    await vi.waitFor(() => expect(client.answersTo('q')).toHaveLength(1));
+    await client.request('tools/call', params, 'q');
 
     expect(callsOf(a)).toEqual([]);
-    const sent = b.receivedBytes.at(-1) ?? '';
-    expect(sent.replace(/"id":\d+/, '"id":"q"')).toBe(text.replace('b_echo', 'echo'));
+    expect(callsOf(b).map((call) => call.params)).toEqual([{ ...params, name: 'echo' }]);
   });
 
-  it('are answered byte for byte', async () => {
-    const result = '{"content":[],"structuredContent":{"9":1,"big":9007199254740993,"f":1.50}}';
+  it.each([
+    ['{"content":[],"structuredContent":{"9":1,"f":1.50}}', { result: { content: [], structuredContent: { 9: 1, f: 1.5 } } }],
+    ['{"content":[],"structuredContent":{"big":9007199254740993}}', { error: { code: -32_603 } }],
+    ['{"content":[],"content":[{"type":"text","text":"forged"}]}', { error: { code: -32_603 } }],
+  ])('are answered with what the server said, or with an error where readers would not agree on it: %s', async (result, expected) => {
     const server = toolServer('a', ['raw'], {
       'tools/call': (_params, { id }) => {
         server.sayText(`{"result":${result},"id":${Number(id)},"jsonrpc":"2.0"}\n`);
@@ -44,9 +43,7 @@ describe('calls over several servers', () => {
     });
     const client = await connected([server]);
 
-    await client.request('tools/call', { name: 'a_raw' }, 'mine');
-
-    expect(Buffer.from(client.frames.at(-1)?.bytes ?? []).toString()).toBe(`{"result":${result},"id":"mine","jsonrpc":"2.0"}\n`);
+    expect(await client.request('tools/call', { name: 'a_raw' }, 'mine')).toMatchObject({ id: 'mine', ...expected });
   });
 
   it('of a name that is nobody’s are refused, and reach nobody', async () => {

@@ -19,7 +19,7 @@ export interface ClientRequest {
   isOver(): boolean;
   result(fields: JsonObject): void;
   error(code: number, message: string, data?: JsonObject): void;
-  /** Gives on what a server answered, byte for byte but for the id. */
+  /** Gives on what a server answered, but for the id. */
   pass(answer: Frame): void;
   /** Asks one server. Cancelling the request cancels this too. */
   ask(upstream: Upstream, ...asking: Asking): void;

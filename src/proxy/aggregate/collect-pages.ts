@@ -15,7 +15,7 @@ export interface ListKind {
 
 const MAX_PAGES = 100;
 const MAX_ITEMS = 10_000;
-const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_CHARACTERS = 16 * 1024 * 1024;
 
 /** A list, or why there is none. */
 export type Collected = { readonly items: readonly JsonObject[]; readonly isCut: boolean } | { readonly problem: string };
@@ -25,7 +25,7 @@ export async function collectPages(request: ClientRequest, upstream: Upstream, k
   const items: JsonObject[] = [];
   const cursors = new Set<string>();
   let cursor: string | undefined;
-  let bytes = 0;
+  let size = 0;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const answer = await ask(request, upstream, kind, cursor);
     if (answer === null) return { problem: 'it is gone' };
@@ -33,10 +33,10 @@ export async function collectPages(request: ClientRequest, upstream: Upstream, k
     const found = isObject(result) && Object.hasOwn(result, kind.member) ? result[kind.member] : undefined;
     if (!isObject(result) || !Array.isArray(found)) return { problem: 'it answered without a list' };
     for (const item of found as readonly unknown[]) if (isObject(item)) items.push(item as JsonObject); // It was parsed from JSON.
-    bytes += answer.bytes?.length ?? 0;
+    size += JSON.stringify(found).length;
     const next = result.nextCursor;
     if (typeof next !== 'string' || next === '') return { items: items.slice(0, MAX_ITEMS), isCut: items.length > MAX_ITEMS };
-    if (cursors.has(next) || items.length > MAX_ITEMS || bytes > MAX_BYTES) break;
+    if (cursors.has(next) || items.length > MAX_ITEMS || size > MAX_CHARACTERS) break;
     cursors.add(next);
     cursor = next;
   }

@@ -1,7 +1,7 @@
 /** One connection to one server: requests under numbers of our own, and each of them answered once. */
 
 import type { Frame, Link } from '../link.ts';
-import { idKey, isRequestId, kindOf, metaOf, type RequestId } from '../wire.ts';
+import { idKey, isRequestId, kindOf, metaOf, refusalMessage, type RequestId } from '../wire.ts';
 import { type Edit, editFrame } from './edit-frame.ts';
 
 export interface ConnectionHandlers {
@@ -77,7 +77,7 @@ export function connect(link: Link, handlers: ConnectionHandlers): Connection {
     if (link.send(frame)) return drained();
     link.onDrain(drained);
     if (unreadBytes === null) handlers.onCongestion(true);
-    unreadBytes = (unreadBytes ?? 0) + (frame.bytes?.length ?? JSON.stringify(frame.message).length);
+    unreadBytes = (unreadBytes ?? 0) + JSON.stringify(frame.message).length;
     if (unreadBytes > MAX_UNREAD_BYTES) void close('it does not read what is sent to it');
   };
   const take = (id: number): OpenRequest | undefined => {
@@ -97,8 +97,13 @@ export function connect(link: Link, handlers: ConnectionHandlers): Connection {
     else request.onAnswer(frame);
   };
 
+  const onGarbage = (problem: string, id?: RequestId): void => {
+    handlers.report(`sent ${problem}`);
+    if (id !== undefined) send({ message: refusalMessage(problem, id) });
+  };
+
   return {
-    start: async () => link.start({ onFrame, onGarbage: (problem) => handlers.report(`sent ${problem}`), onClose: end }),
+    start: async () => link.start({ onFrame, onGarbage, onClose: end }),
     request(frame, edits, onAnswer, onNumber) {
       if (isOver) return onAnswer(null);
       lastId += 1;

@@ -86,6 +86,7 @@ export function createUpstream(spec: UpstreamSpec, index: number, host: Upstream
     isClosed: false,
     closing: new Set(),
   };
+  const named = (frame: Frame): Frame => ({ ...frame, from: spec.name });
   const upstream: Upstream = Object.freeze({
     index,
     name: spec.name,
@@ -99,7 +100,7 @@ export function createUpstream(spec: UpstreamSpec, index: number, host: Upstream
     },
     request(frame, edits, onAnswer, onNumber) {
       if (own.connection === null) onAnswer(null);
-      else own.connection.request(frame, edits, onAnswer, onNumber);
+      else own.connection.request(frame, edits, (answer) => onAnswer(answer === null ? null : named(answer)), onNumber);
     },
     cancel: (id, reason) => cancel(own.connection, id, reason),
     hasToken: (token) => own.connection?.hasToken(token) ?? false,
@@ -144,7 +145,7 @@ function start(own: Own, upstream: Upstream): void {
   let made: Connection;
   try {
     made = connect(own.spec.open(), {
-      onRequest: (frame) => host.onRequest(upstream, frame),
+      onRequest: (frame) => host.onRequest(upstream, { ...frame, from: own.spec.name }),
       onNotification: (frame) => host.onNotification(upstream, frame),
       onCongestion: (isCongested) => host.onCongestion(upstream, isCongested),
       report: (problem) => reportOf(own, problem),

@@ -1,6 +1,7 @@
 /** What goes back over HTTP: one response as JSON, or a stream of events. */
 
 import type { ServerResponse } from 'node:http';
+import { exactLine } from '../../core/exact-json.ts';
 import { CODES, errorMessage, type RequestId, type WireMessage } from '../wire.ts';
 import { eventText } from './events.ts';
 
@@ -106,7 +107,7 @@ export function sendJson(
   body: WireMessage,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  const bytes = Buffer.from(JSON.stringify(body), 'utf8');
+  const bytes = Buffer.from(exactLine(body), 'utf8');
   response.writeHead(status, { ...JSON_HEADERS, ...headers, 'content-length': String(bytes.length) }).end(bytes);
 }
 

@@ -1,5 +1,6 @@
 /** Requests to an HTTP server: what it is told in headers, where it may send one, and what is said when it cannot be reached. */
 
+import { exactLine } from '../../core/exact-json.ts';
 import { isObject } from '../../core/json.ts';
 import { modernVersionOf, paramsOf, type WireMessage } from '../wire.ts';
 import { encodeHeaderValue, nameSourceOf } from './standard-headers.ts';
@@ -57,7 +58,7 @@ export function createCaller(url: URL, { headers = () => ({}), fetch: given = fe
     version: null,
     async call(call) {
       const { method, message, signal } = call;
-      const body = message === undefined ? {} : { body: JSON.stringify(message) };
+      const body = message === undefined ? {} : { body: exactLine(message) };
       let target = url;
       for (let redirects = 0; ; redirects++) {
         // A redirect that `fetch` followed by itself would carry the headers, and with them the secrets, to anybody.

@@ -1,5 +1,6 @@
 /** Server-sent events: written by hand, because the one parser at hand belongs to another package and keeps without a bound. */
 
+import { exactLine } from '../../core/exact-json.ts';
 import { MAX_LINE_BYTES } from '../lines.ts';
 import type { WireMessage } from '../wire.ts';
 
@@ -80,5 +81,5 @@ export function eventParser(handlers: EventHandlers, maxChars = MAX_LINE_BYTES):
   };
 }
 
-/** A message as an event. JSON has no line breaks outside of strings, and escapes them there. */
-export const eventText = (message: WireMessage): string => `event: message\ndata: ${JSON.stringify(message)}\n\n`;
+/** A message as an event: one line for every reader, since a carriage return ends a line of events, too. */
+export const eventText = (message: WireMessage): string => `event: message\ndata: ${exactLine(message)}\n\n`;

@@ -1,10 +1,8 @@
 /** Streams of an HTTP server, and going on where one broke off. */
 
-import type { WireMessage } from '../wire.ts';
+import { type MessageReading, readMessage } from '../../core/json-rpc.ts';
 import { type Caller, discard } from './call-server.ts';
 import { isEventStream, type ReadGate, readEvents } from './read-response.ts';
-import { isObject } from '../../core/json.ts';
-import { parseWire } from '../../core/wide-json.ts';
 
 export interface FollowOptions {
   readonly signal: AbortSignal;
@@ -12,15 +10,14 @@ export interface FollowOptions {
   readonly canResume: boolean;
   /** Whether everything that was waited for has come. */
   isDone(): boolean;
-  /** `null`: an event that is no message. */
-  onMessage(message: WireMessage | null): void;
+  onMessage(reading: MessageReading): void;
 }
 
 export interface Follower {
   /** Resolves when nothing more is to come, and when the signal says so. */
   follow(response: Response, options: FollowOptions): Promise<void>;
   /** Opens the stream for what belongs to no request and keeps it open. Resolves when it is open for the first time, or will not be. */
-  listen(onMessage: (message: WireMessage | null) => void): Promise<void>;
+  listen(onMessage: (reading: MessageReading) => void): Promise<void>;
 }
 
 interface Place {
@@ -43,7 +40,7 @@ export function createFollower({ caller, gate, signal: life }: { caller: Caller;
         onEvent({ type, data, id }) {
           came = true;
           if (id !== '') place.lastEventId = id;
-          if (type === 'message' && data !== '') options.onMessage(parsed(data));
+          if (type === 'message' && data !== '') options.onMessage(readMessage(data));
         },
         onRetry: (ms) => void (place.retryMs = Math.min(ms, MAX_RETRY_MS)),
       });
@@ -87,16 +84,6 @@ export function createFollower({ caller, gate, signal: life }: { caller: Caller;
         void resume(place, options, false, resolve).finally(resolve);
       }),
   };
-}
-
-function parsed(data: string): WireMessage | null {
-  try {
-    const { value } = parseWire(data);
-    // What was parsed from JSON is JSON.
-    return isObject(value) ? (value as WireMessage) : null;
-  } catch {
-    return null;
-  }
 }
 
 const wait = (ms: number, signal: AbortSignal): Promise<void> =>

@@ -9,12 +9,15 @@ import type { Links } from './listen-http.ts';
 import { PARAM_PREFIX } from './param-headers.ts';
 import { readBody } from './read-body.ts';
 import type { SessionLink } from './session-link.ts';
+import type { Strangers } from './strangers.ts';
 
 export interface FrontOptions {
   readonly path: string;
   readonly guard: GuardRules;
   readonly maxBodyBytes: number;
   readonly links: Links;
+  /** Told of every connection over which a valid token came. */
+  readonly vouchFor: Strangers['vouchFor'];
 }
 
 export interface Front {
@@ -22,7 +25,7 @@ export interface Front {
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
-export function createFront({ path, guard, maxBodyBytes, links }: FrontOptions): Front {
+export function createFront({ path, guard, maxBodyBytes, links, vouchFor }: FrontOptions): Front {
   const post = async (request: IncomingMessage, response: ServerResponse, principal: number): Promise<RefusedWith | null> => {
     const wrongKind = refusedKind(request);
     if (wrongKind !== null) return wrongKind;
@@ -86,6 +89,7 @@ export function createFront({ path, guard, maxBodyBytes, links }: FrontOptions):
     if (refusal !== null) return refusal;
     const principal = guardToken(request, guard);
     if (typeof principal === 'object') return principal;
+    vouchFor(request.socket);
     if (request.url?.split('?', 1)[0] !== path) return { status: 404, message: 'there is nothing here' };
     if (request.method === 'POST') return post(request, response, principal);
     if (request.method === 'GET') return listen(request, response, principal);

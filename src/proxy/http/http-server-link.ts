@@ -1,7 +1,9 @@
 /** A link to a server that speaks streamable HTTP, in the revisions with sessions and in those without. */
 
+import type { MessageReading } from '../../core/json-rpc.ts';
 import type { Frame, Link, LinkHandlers } from '../link.ts';
 import {
+  answerInstead,
   CODES,
   errorMessage,
   idKey,
@@ -16,7 +18,7 @@ import {
 import { createCaller, discard, type HttpServerOptions, problemOf } from './call-server.ts';
 import { createFollower, type Follower } from './follow-stream.ts';
 import { createInbox } from './inbox.ts';
-import { errorFor, isEventStream, isJson, readObject } from './read-response.ts';
+import { errorFor, isEventStream, isJson, readWhole } from './read-response.ts';
 import { paramHeaders } from './param-headers.ts';
 
 interface OpenRequest {
@@ -75,9 +77,11 @@ export function httpServerLink(url: string | URL, options: HttpServerOptions = {
   };
   const fail = (request: OpenRequest, problem: string): void => answer(request, errorMessage(request.id, CODES.internal, problem));
 
-  const take = (message: WireMessage | null, request: OpenRequest | null): void => {
-    if (message === null || kindOf(message) !== 'response') {
-      if (message === null || kindOf(message) === null) inbox.complain('something that is no message');
+  const take = (reading: MessageReading, request: OpenRequest | null): void => {
+    if (!('message' in reading) && answerInstead(reading) === null) return inbox.complain(reading.problem, reading.id);
+    const message = 'message' in reading ? reading.message : (answerInstead(reading) ?? {});
+    if (kindOf(message) !== 'response') {
+      if (kindOf(message) === null) inbox.complain('something that is no message');
       else inbox.push(request === null ? { message } : { message, about: request.id });
     } else if (request !== null && message.id === request.id) answer(request, message);
     else inbox.complain('an answer on the stream of something else');
@@ -86,7 +90,7 @@ export function httpServerLink(url: string | URL, options: HttpServerOptions = {
   const refused = async (request: OpenRequest, response: Response): Promise<void> => {
     const { status } = response;
     const isModern = modernVersionOf(request.message) !== null;
-    const told = errorFor(request.id, isJson(response) ? await readObject(response, inbox) : null);
+    const told = errorFor(request.id, isJson(response) ? await readWhole(response, inbox) : null);
     await discard(response);
     if (told === null) fail(request, problemOfStatus(status));
     else answer(request, told);
@@ -103,11 +107,11 @@ export function httpServerLink(url: string | URL, options: HttpServerOptions = {
       });
       return;
     }
-    const body = isJson(response) ? await readObject(response, inbox) : null;
+    const body = isJson(response) ? await readWhole(response, inbox) : null;
     await discard(response);
     const told = errorFor(request.id, body);
     if (told !== null) answer(request, told);
-    else take(body, request);
+    else take(body ?? NO_MESSAGE, request);
   };
 
   const exchange = async (request: OpenRequest): Promise<void> => {
@@ -187,6 +191,8 @@ export function httpServerLink(url: string | URL, options: HttpServerOptions = {
     },
   };
 }
+
+const NO_MESSAGE: MessageReading = { problem: 'something that is no message', isAnswer: false };
 
 function problemOfStatus(status: number): string {
   if (status === 401 || status === 403) return `the server refused access (HTTP ${status})`;

@@ -1,11 +1,12 @@
 /** The receiving half of a link whose messages arrive in many HTTP requests: kept until somebody listens, and told one end. */
 
 import type { Frame, LinkHandlers } from '../link.ts';
+import type { RequestId } from '../wire.ts';
 
 export interface Inbox {
   push(frame: Frame): void;
-  /** Something came that is no message. */
-  complain(problem: string): void;
+  /** Something came that goes nowhere; with the id of a request whose sender can be told. */
+  complain(problem: string, id?: RequestId): void;
   start(handlers: LinkHandlers): void;
   pause(): void;
   resume(): void;
@@ -31,8 +32,8 @@ export function createInbox(): Inbox {
       if (handlers === null) early.push(frame);
       else handlers.onFrame(frame);
     },
-    complain(problem) {
-      if (ended === null) handlers?.onGarbage(problem);
+    complain(problem, id) {
+      if (ended === null) handlers?.onGarbage(problem, id);
     },
     start(given) {
       handlers = given;

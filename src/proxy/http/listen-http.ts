@@ -13,6 +13,7 @@ import { createFront } from './front.ts';
 import type { GuardRules } from './guard-request.ts';
 import { type SessionLink, sessionLink } from './session-link.ts';
 import { sharedLink } from './shared-link.ts';
+import { limitStrangers } from './strangers.ts';
 
 /** Who is behind a link. */
 export interface HttpClient {
@@ -65,12 +66,13 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
   const links = createLinks(options, maxSessions);
   const rules = { allowedHosts: options.allowedHosts ?? [], allowedOrigins: options.allowedOrigins ?? [], tokens };
   const server = limitedServer(options);
+  const { vouchFor } = limitStrangers(server, MAX_STRANGERS);
   server.listen(port, host);
   await once(server, 'listening');
   // It listens on a port, not on a path.
   const { port: taken } = server.address() as AddressInfo;
   const guard: GuardRules = { ...rules, port: taken };
-  const front = createFront({ path, guard, maxBodyBytes: options.maxBodyBytes ?? MAX_LINE_BYTES, links });
+  const front = createFront({ path, guard, maxBodyBytes: options.maxBodyBytes ?? MAX_LINE_BYTES, links, vouchFor });
   server.on('request', (request, response) => void front.handle(request, response));
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}${path}`,
@@ -95,8 +97,9 @@ function checkedTokens(token: ListenOptions['token']): readonly string[] | null 
   });
 }
 
-/** How many connections are held at once, whatever comes over them. */
+/** How many connections are held at once that have shown a token, and how many that have not. Neither takes a place of the other. */
 const MAX_CONNECTIONS = 512;
+const MAX_STRANGERS = 128;
 
 /** A server that waits for nobody: slow headers, slow bodies and idle connections are cut. */
 function limitedServer({ headersMs = 10_000, requestMs = 30_000 }: ListenOptions): Server {
@@ -108,7 +111,7 @@ function limitedServer({ headersMs = 10_000, requestMs = 30_000 }: ListenOptions
     maxHeaderSize: 16_384,
     requireHostHeader: false,
   });
-  server.maxConnections = MAX_CONNECTIONS;
+  server.maxConnections = MAX_CONNECTIONS + MAX_STRANGERS;
   server.maxHeadersCount = 100;
   return server;
 }

@@ -1,9 +1,9 @@
 /** The body of a POST: one JSON object, of bounded size. */
 
 import type { IncomingMessage } from 'node:http';
-import { isObject } from '../../core/json.ts';
-import { parseWire } from '../../core/wide-json.ts';
-import { CODES, type WireMessage } from '../wire.ts';
+import { readMessage } from '../../core/json-rpc.ts';
+import { refusalOf } from '../doubtful-message.ts';
+import { answerInstead, CODES, type RequestId, type WireMessage } from '../wire.ts';
 
 /** Told apart by a name of ours: a message may have any member. */
 export type Body = { readonly message: WireMessage } | { readonly problem: BodyProblem };
@@ -12,6 +12,8 @@ export interface BodyProblem {
   readonly status: number;
   readonly message: string;
   readonly code?: number;
+  /** Of a request whose sender can be told. */
+  readonly id?: RequestId;
 }
 
 /** Reads a message, or says what is wrong with it. `null`: the client went away while it was sending. */
@@ -28,20 +30,16 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   } catch {
     return null;
   }
-  let parsed: unknown;
-  try {
-    const { value, isReplaced } = parseWire(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)));
-    if (isReplaced) return TOO_WIDE;
-    parsed = value;
-  } catch (error) {
-    if (error instanceof RangeError) return TOO_WIDE;
-    return { problem: { status: 400, message: 'the body is not JSON', code: CODES.parse } };
-  }
-  // Lists of messages went out of the protocol: one that is let through could hold a call that nobody sees.
-  if (!isObject(parsed)) return { problem: { status: 400, message: 'the body is not one message' } };
-  // What was parsed from JSON is JSON.
-  return { message: parsed as WireMessage };
+  const reading = readMessage(Buffer.concat(chunks));
+  // A request that only some readers take for one is not opened here, or nobody would answer it. Answers are judged where they are waited for.
+  const refused = 'message' in reading ? refusalOf(reading.message) : reading;
+  if ('message' in reading && (refused === null || refused.isAnswer)) return reading;
+  if (refused === null) return null;
+  const message = answerInstead(refused);
+  if (message !== null) return { message };
+  const { problem, id } = refused;
+  const code = id === undefined ? CODES.parse : CODES.invalidRequest;
+  return { problem: { status: 400, message: `the body holds ${problem}`, code, ...(id === undefined ? {} : { id }) } };
 }
 
-const TOO_WIDE: Body = { problem: { status: 413, message: 'the body holds too many values' } };
 const TOO_LARGE: Body = { problem: { status: 413, message: 'the body is too large' } };

@@ -1,7 +1,7 @@
 /** Bodies of an HTTP server's answers: one JSON text, or events until the stream ends. */
 
 import { isObject } from '../../core/json.ts';
-import { parseWire } from '../../core/wide-json.ts';
+import { type MessageReading, readMessage } from '../../core/json-rpc.ts';
 import { MAX_LINE_BYTES } from '../lines.ts';
 import { isRequestId, type RequestId, type WireMessage } from '../wire.ts';
 import { type EventHandlers, eventParser } from './events.ts';
@@ -28,8 +28,8 @@ export async function readEvents(response: Response, gate: ReadGate, handlers: O
   }
 }
 
-/** The object that a body is, or `null` for what is none or too large. */
-export async function readObject(response: Response, gate: ReadGate): Promise<WireMessage | null> {
+/** The message that a body is; `null` for a body that is too large. */
+export async function readWhole(response: Response, gate: ReadGate): Promise<MessageReading | null> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of chunksOf(response)) {
@@ -39,13 +39,7 @@ export async function readObject(response: Response, gate: ReadGate): Promise<Wi
     chunks.push(chunk);
   }
   await gate.ready();
-  try {
-    const { value: parsed } = parseWire(Buffer.concat(chunks).toString('utf8'));
-    // What was parsed from JSON is JSON.
-    return isObject(parsed) ? (parsed as WireMessage) : null;
-  } catch {
-    return null;
-  }
+  return readMessage(Buffer.concat(chunks));
 }
 
 async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array> {
@@ -54,7 +48,8 @@ async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array> {
 }
 
 /** An error as the answer to a request, although servers that refuse before they read do not know its id. */
-export function errorFor(id: RequestId, body: WireMessage | null): WireMessage | null {
-  if (body === null || !isObject(body.error)) return null;
+export function errorFor(id: RequestId, reading: MessageReading | null): WireMessage | null {
+  const body = reading !== null && 'message' in reading ? reading.message : {};
+  if (!isObject(body.error)) return null;
   return isRequestId(body.id) && body.id !== id ? null : { ...body, jsonrpc: '2.0', id };
 }

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { lineSplitter } from '../../src/proxy/lines.ts';
+import type { Link } from '../../src/proxy/link.ts';
+import { streamLink } from '../../src/proxy/stdio-links.ts';
+import { fuzzFrames, type LinkOver } from './fuzz-frames.ts';
+import { readEverywhere } from './read-frames.ts';
+
+/** A link that forwards the bytes of whatever it could parse, as they came. */
+const bytesAsTheyCame: LinkOver = (input, output) => {
+  const own = streamLink(input, output);
+  const naive: Link = {
+    ...own,
+    async start(handlers) {
+      const splitter = lineSplitter(
+        (bytes) => {
+          try {
+            const message: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
+            if (typeof message !== 'object' || message === null || Array.isArray(message)) return;
+            KEPT.set(message, bytes);
+            handlers.onFrame({ message: message as never });
+          } catch {
+            // It is no message.
+          }
+        },
+        () => {},
+      );
+      input.on('data', (chunk: Buffer) => splitter.push(chunk));
+      input.once('end', () => handlers.onClose('the stream ended'));
+    },
+    send(frame) {
+      const bytes = KEPT.get(frame.message);
+      return output.write(bytes ?? `${JSON.stringify(frame.message)}\n`);
+    },
+  };
+  return naive;
+};
+const KEPT = new WeakMap<object, Uint8Array>();
+
+describe('readEverywhere', () => {
+  it('sees another message behind a carriage return where a reader ends lines there', () => {
+    const hidden = '{"jsonrpc":"2.0","method":"tools/call"}';
+    const { byReader } = readEverywhere(Buffer.from(`{"jsonrpc":"2.0","method":"ping","params":{"x":\r${hidden}\r}}\n`));
+
+    expect(byReader['line feeds']).toHaveLength(1);
+    for (const reader of ['readLine', 'universal newlines', 'splitlines']) expect(byReader[reader]).toHaveLength(3);
+  });
+});
+
+describe('fuzzFrames', () => {
+  it('finds that all readers see what was sent, in 2 000 hostile lines', async () => {
+    const figures = await fuzzFrames({ frames: 1000, seed: 20_260_101 });
+
+    expect(figures.differences).toEqual({ 'line feeds': 0, readLine: 0, 'universal newlines': 0, splitlines: 0 });
+    expect(figures.frames).toBe(2000);
+    expect(figures.messages).toBeGreaterThan(1000);
+  }, 60_000);
+
+  it('finds that bytes that are forwarded as they came are read in more ways than one', async () => {
+    const { differences } = await fuzzFrames({ frames: 400, seed: 1, link: bytesAsTheyCame });
+
+    for (const reader of ['readLine', 'universal newlines', 'splitlines']) expect(differences[reader]).toBeGreaterThan(0);
+  }, 60_000);
+});
