@@ -1,6 +1,6 @@
 /** Measures a cleaner of texts: which kinds of secrets it finds, and which ordinary documents it alters. */
 
-import { createRandom } from '../fuzz/random.ts';
+import { createRandom, seedOf } from '../fuzz/random.ts';
 import type { OrdinaryDocument } from './ordinary-documents.ts';
 import { SECRET_KINDS, type SecretKind } from './secret-kinds.ts';
 
@@ -43,7 +43,7 @@ export async function measureKinds(
   const findings: KindFinding[] = [];
   for (const kind of kinds) {
     // A seed per kind: a kind that is added leaves the samples of the others as they are.
-    const random = createRandom(seed * 1_000_003 + hash(kind.id));
+    const random = createRandom(seed * 1_000_003 + seedOf(kind.id));
     const survivors: Survivor[] = [];
     for (let sample = 0; sample < samplesPerKind; sample += 1) {
       const { text, secret, carrier } = kind.make(random);
@@ -92,10 +92,4 @@ function firstDifference(before: string, after: string): { before: string; after
   const start = Math.max(before.lastIndexOf('\n', at - 1) + 1, at - SHOWN / 2);
   const line = (text: string) => text.slice(start, start + SHOWN).split('\n', 1)[0] ?? '';
   return { before: line(before), after: line(after) };
-}
-
-function hash(text: string): number {
-  let value = 7;
-  for (const character of text) value = (Math.imul(value, 31) + (character.codePointAt(0) ?? 0)) >>> 0;
-  return value;
 }

@@ -10,9 +10,8 @@ import { collectDocuments } from './ordinary-documents.ts';
 /** What the layer makes of the text that a tool answers with. */
 export function throughRedaction(layer = redaction()): Clean {
   const stack = composeToolCallers([layer]);
-  const call = makeCall({ toolName: 'read' });
   return async (text) => {
-    const { result, status } = await stack(call, async (entered) => ok(entered, text));
+    const { result, status } = await stack(makeCall({ toolName: 'read' }), async (entered) => ok(entered, text));
     if (typeof result !== 'string') throw new TypeError(`the layer answered ${status} without a text`);
     return result;
   };
@@ -30,10 +29,10 @@ export interface RedactionRun {
   readonly print: (line: string) => void;
 }
 
-/** Runs both measures with many samples. True when both are within the limits. */
+/** Runs both measures. True when both are within the limits. */
 export async function runRedaction({ seed, root, print }: RedactionRun): Promise<boolean> {
   const clean = throughRedaction();
-  const kinds = await measureKinds(clean, { seed, samplesPerKind: 8 });
+  const kinds = await measureKinds(clean, { seed });
   const missed = kinds.filter(({ found }) => !found);
   printMissed(missed, print);
   const collection = collectDocuments(root);

@@ -67,7 +67,7 @@ export const CODE_HOSTS = [
   named('codacy-token', 'trufflehog: codacy', 'CODACY_PROJECT_TOKEN CODACY_API_TOKEN', '{hex:32}'),
   shape('socket-token', 'docs: Socket API tokens', 'sktsec_{base62:48}_api'),
   shape('stackhawk-key', 'trufflehog: stackhawk', 'hawk.{base62:20}.{base62:20}'),
-  named('gitguardian-key', 'trufflehog: gitguardian', 'GITGUARDIAN_API_KEY', '{base62:71}'),
+  named('gitguardian-key', 'docs: GitGuardian API keys', 'GITGUARDIAN_API_KEY', '{base62:71}'),
   named('gitter-token', 'gitleaks: gitter-access-token', 'GITTER_TOKEN', '{hex:40}'),
   shape('figma-token', 'trufflehog: figmapersonalaccesstoken', 'figd_{base64url:40}'),
   shape('postman-key', 'gitleaks: postman-api-token', 'PMAK-{hex:24}-{hex:34}'),

@@ -164,7 +164,7 @@ export const FORMATS = [
     'The password is {password}, please change it after the first login.',
     'Password: {password}',
   ),
-  named('django-secret-key', 'trufflehog: django', 'SECRET_KEY DJANGO_SECRET_KEY', 'django-insecure-{base62:50}', '{base62:50}'),
+  named('django-secret-key', 'docs: Django SECRET_KEY', 'SECRET_KEY DJANGO_SECRET_KEY', 'django-insecure-{base62:50}', '{base62:50}'),
   named('rails-secret', 'docs: Rails credentials', 'SECRET_KEY_BASE secret_key_base', '{hex:128}'),
   named('rails-master-key', 'docs: Rails credentials', 'RAILS_MASTER_KEY', '{hex:32}'),
   named('laravel-key', 'docs: Laravel configuration', 'APP_KEY', 'base64:{base64:43}='),

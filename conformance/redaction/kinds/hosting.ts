@@ -47,7 +47,8 @@ export const HOSTING = [
   shape('docker-hub-organization-token', 'docs: Docker organization access tokens', 'dckr_oat_{base64url:32}'),
   whole('docker-config-auth', 'secretlint: docker config', '{"auths": {"https://index.docker.io/v1/": {"auth": "{basic}"}}}'),
   shape('openshift-token', 'gitleaks: openshift-user-token', 'sha256~{base64url:43}'),
-  shape('rancher-token', 'trufflehog: ranchertoken', 'token-{~lower:5}:{lower:54}'),
+  named('rancher-secret', 'trufflehog: ranchertoken', 'RANCHER_TOKEN CATTLE_TOKEN RANCHER_SECRET_KEY', '{lower:54}'),
+  shape('rancher-token', 'docs: Rancher API keys', 'token-{~lower:5}:{lower:54}'),
   whole(
     'kubeconfig-token',
     'docs: Kubernetes kubeconfig',
@@ -82,7 +83,7 @@ export const HOSTING = [
   shape('age-secret-key', 'gitleaks: age-secret-key', 'AGE-SECRET-KEY-1{bech32:58}'),
   shape('tailscale-key', 'trufflehog: tailscale', 'tskey-auth-{base62:12}CNTRL-{base62:32}', 'tskey-api-{base62:12}CNTRL-{base62:32}'),
   shape('tailscale-client-secret', 'docs: Tailscale OAuth clients', 'tskey-client-{base62:12}CNTRL-{base62:32}'),
-  named('zerotier-token', 'trufflehog: zerotier', 'ZEROTIER_CENTRAL_TOKEN', '{base62:32}'),
+  named('zerotier-token', 'docs: ZeroTier Central API', 'ZEROTIER_CENTRAL_TOKEN', '{base62:32}'),
   shape('netbird-token', 'docs: NetBird access tokens', 'nbp_{base62:36}'),
   shape('defined-networking-token', 'gitleaks: defined-networking-api-token', 'dnkey-{upper:26}-{upper:52}'),
   whole('wireguard-private-key', 'docs: WireGuard quick start', '[Interface]\nPrivateKey = {base64:43}=\nAddress = 10.8.0.2/24\n'),
