@@ -10,6 +10,7 @@ import { fuzzRules } from './fuzz-rules.ts';
 import { checkThenOpen, raceJail } from './jail-race.ts';
 import { oracleProblem, startOracle } from '../starlark/oracle.ts';
 import { fuzzStarlark, type StarlarkFuzzFigures } from '../starlark/fuzz-starlark.ts';
+import { runRedaction } from '../redaction/run-redaction.ts';
 
 const HELP = `Sends random calls through random stacks, then through dispatchers with random stacks, and checks what must hold. Then opens files
 in a jail while another process swaps links under it, and the same with an opener that checks first and opens then. Then asks random rules about random calls,
@@ -17,6 +18,7 @@ here and in Cedar, and compares the decisions. Then combines random pairs of pol
 here and in the native interpreter, where that can be built, and compares the outcomes.
 
 usage: npm run fuzz -- [--calls N] [--seed S] [--opens N] [--decisions N] [--pairs N] [--starlark N]
+       npm run fuzz -- --secrets [--seed S]
 
   --calls N       calls of each kind (default 1000000)
   --seed S        the same seed gives the same run (default 1)
@@ -24,6 +26,7 @@ usage: npm run fuzz -- [--calls N] [--seed S] [--opens N] [--decisions N] [--pai
   --decisions N   decisions compared with Cedar (default 100000)
   --pairs N       pairs of policies (default 1000000)
   --starlark N    Starlark programs (default 20000); when this is the only number given, nothing else runs
+  --secrets       measures the redaction layer instead: which kinds of secrets it misses, which ordinary documents it alters
 
 Exits with 1 on a violation, with 2 on a wrong option.
 example: npm run fuzz -- --calls 50000 --seed 7
@@ -35,6 +38,10 @@ if (values.help === true) {
   process.exit(0);
 }
 const seed = wholeNumber('seed', values.seed ?? '1');
+if (values.secrets === true) {
+  const root = resolve(import.meta.dirname, '../../..');
+  process.exit((await runRedaction({ seed, root, print: (line) => process.stdout.write(`${line}\n`) })) ? 0 : 1);
+}
 const programs = wholeNumber('starlark', values.starlark ?? '20000');
 if (values.starlark !== undefined && [values.calls, values.opens, values.decisions, values.pairs].every((value) => value === undefined)) {
   const starlark = await comparePrograms();
@@ -56,6 +63,7 @@ function readOptions() {
       decisions: text,
       pairs: text,
       starlark: text,
+      secrets: { type: 'boolean' },
       help: { type: 'boolean' },
     } as const;
     return parseArgs({ options }).values;
