@@ -46,7 +46,7 @@ const COMMANDS: Readonly<Record<string, readonly RegExp[]>> = {
   unzip: [option('-P')],
   '7z': [GLUED_P],
   gpg: [option('--passphrase')],
-  openssl: [/(?:pass(?:in|out)?[ =]+|-k[ ]+)(?:pass:)?([^\s"'|;&]{3,200})/g],
+  openssl: [/(?<=\s-K[ ])([0-9a-fA-F]{32,64})/g, /(?:pass(?:in|out)?[ =]+|-k[ ]+)(?:pass:)?([^\s"'|;&]{3,200})/g],
   az: [option('-p|--password|--account-key|--sas-token|--connection-string|--client-secret')],
   aws: [/(?:aws_secret_access_key|aws_session_token|--secret-string|--password|--master-user-password)[ =]+["']?([^\s"'|;&]{4,400})/g],
   gcloud: [option('--password|--access-token')],
@@ -75,9 +75,11 @@ const COMMANDS: Readonly<Record<string, readonly RegExp[]>> = {
   snowsql: [option('--password')],
   ansible: [option('--vault-password|--become-password')],
   snmpwalk: [option('-A|-X')],
-  net: [/\/user:\S{1,80}\s+([^\s/*]{3,100})/gi],
+  net: [/\/user:\S{1,80}\s+([^\s/*]{3,100})/gi, /\\\\\S{1,120}\s+([^\s/*]{3,100})(?=\s+\/user:)/gi],
   cmdkey: [option('/pass', ':')],
   restic: [option('--password')],
+  rclone: [/(?<=\s(?:pass|password)[ =])([^\s"';|&]{4,200})/g],
+  fastlane: [option('--password')],
 };
 
 /** Up to the end of a command: the line, with `\` at its end the next one too, or the next command in it. */
@@ -128,6 +130,8 @@ const LEADS = [
   ' -bc',
   ' -s',
   ' --',
+  ' -K',
+  'rclone ',
   ' /p',
   ' /user:',
   'sqlplus ',

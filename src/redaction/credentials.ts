@@ -13,7 +13,7 @@ export interface CredentialProgress {
 /** Looks at what a word leads to. */
 export type Look = (reading: Reading, start: number, end: number, emit: Emit, progress: CredentialProgress) => void;
 
-const USER_INFO = /:\/\/([^/\s:@"'`<>]{0,256})(?::([^/\s@"'`<>]{1,512}))?@/y;
+const USER_INFO = /:\/\/([^/\s:@"'`<>()[\]{}\\|*]{0,256})(?::([^/\s@"'`<>\\]{1,512}))?@/y;
 
 /** `scheme://user:password@host`, and `scheme://token@host` where the name alone looks like one. */
 const urlPassword: Look = ({ text }, start, _end, emit) => {
@@ -25,7 +25,8 @@ const urlPassword: Look = ({ text }, start, _end, emit) => {
   if (password !== undefined) {
     if (!isPlaceholder(password) || /^\[[a-z]+:/.test(password)) emit(end - password.length, end, 'url-password');
     else if (isRandomLooking(user)) emit(start + 3, start + 3 + user.length, 'url-password');
-  } else if (user.length >= 16 && isRandomLooking(user)) emit(start + 3, end, 'url-password');
+  } else if (user.length >= 16 && /https?$/.test(text.slice(Math.max(0, start - 5), start)) && isRandomLooking(user))
+    emit(start + 3, end, 'url-password');
 };
 
 const HEADER =
@@ -67,7 +68,7 @@ const basic: Look = (reading, start, end, emit, progress) => {
   const to = reading.runEnd('base64', from);
   if (to - from < 8 || to - from > 1_024) return;
   const pair = Buffer.from(reading.text.slice(from, to), 'base64').toString('latin1');
-  if (!/^[\x20-\x7e]*:[\x20-\x7e]*$/.test(pair)) return;
+  if (!/^[\x20-\x7e]*:[\x20-\x7e]*$/.test(pair) || isPlaceholder(pair.slice(pair.indexOf(':') + 1))) return;
   progress.value = to;
   emit(from, to, 'authorization');
 };
@@ -117,6 +118,35 @@ const pgpass: Look = ({ text }, start, _end, emit) => {
     emit(start + whole.length - secret.length, start + whole.length, 'password');
 };
 
+const match = (pattern: RegExp, label: string, judge: (secret: string) => boolean = (secret) => !isPlaceholder(secret)): Look => {
+  return ({ text }, start, _end, emit) => {
+    pattern.lastIndex = start;
+    const [whole = '', secret = ''] = pattern.exec(text) ?? [];
+    if (secret !== '' && judge(secret)) emit(start + whole.length - secret.length, start + whole.length, label);
+  };
+};
+
+/** `user:password@tcp(host)` of Go: the password stands before the sign it is found by. */
+const goAddress: Look = ({ text }, start, _end, emit) => {
+  let from = start;
+  while (from > 0 && start - from < 200 && !/[\s"'`@/]/.test(text.charAt(from - 1))) from -= 1;
+  const colon = text.indexOf(':', from);
+  if (colon !== -1 && colon < start - 2) emit(colon + 1, start, 'url-password');
+};
+
+/** `echo '…' | docker login --password-stdin`: the password stands before the option. */
+const PIPED = /(?:echo|printf)\s+(?:-n\s+|'%s'\s+|"%s"\s+)?(?:'([^'\n]{3,200})'|"([^"\n$]{3,200})"|([^\s"'|$]{3,200}))\s*\|[^|\n]{0,200}$/;
+const pipedPassword: Look = ({ text }, start, end, emit, progress) => {
+  if (start < progress.line) return;
+  const from = Math.max(text.lastIndexOf('\n', start) + 1, start - 400, 0);
+  progress.line = end;
+  const found = PIPED.exec(text.slice(from, start));
+  const secret = found?.[1] ?? found?.[2] ?? found?.[3] ?? '';
+  const value = secret.slice(secret.indexOf(':') + 1);
+  const at = from + (found?.index ?? 0) + (found?.[0].indexOf(secret) ?? 0) + secret.length - value.length;
+  if (value !== '' && !isPlaceholder(value)) emit(at, at + value.length, 'password');
+};
+
 /** A word that leads to credentials. `anyCase` for what people write in their own way. */
 export interface Lead {
   readonly word: string;
@@ -136,4 +166,13 @@ export const CREDENTIALS: readonly Lead[] = Object.freeze([
   { word: 'identified ', anyCase: true, look: identifiedBy },
   ...leads('$1$ $2a$ $2b$ $2y$ $2x$ $5$ $6$ $7$ $y$ $gy$ $apr1$ $argon2 $scrypt$ $pbkdf2', crypt),
   ...leads(':5432: :5433: :5434: :6432: :3306:', pgpass),
+  ...leads('@tcp( @unix(', goAddress),
+  ...leads('--password-stdin chpasswd', pipedPassword),
+  ...leads('chpasswd:', match(/chpasswd:\s{1,8}(?:list|users):\s{0,3}\|?\s{0,8}[\w.-]{1,40}:([^\s]{4,200})/y, 'password')),
+  ...leads('thin:', match(/thin:[\w$#]{1,40}\/([^\s@"']{3,200})(?=@)/y, 'url-password')),
+  ...leads('http-basic.', match(/http-basic\.[\w-]{1,60}\s{1,3}\S{1,80}\s{1,3}([^\s"';|&]{4,200})/y, 'password')),
+  ...leads('SecureString', match(/SecureString\s{1,3}(?:-String\s{1,3})?["']([^"'\n$]{4,200})/y, 'password')),
+  ...leads('CONTRIBSYS__COM', match(/CONTRIBSYS__COM["']?\s{0,3}[=:]\s{0,3}["']?([0-9a-f]{8}:[0-9a-f]{8})/y, 'secret')),
+  { word: ': PSK ', anyCase: false, look: match(/: PSK ["']([^"'\n]{4,200})/y, 'password') },
+  { word: '\t*\t"', anyCase: false, look: match(/\t\*\t"([^"\n]{4,200})/y, 'password') },
 ]);

@@ -50,13 +50,17 @@ function bareKey(text: string, codes: Uint16Array, start: number, end: number, i
     const match = shape.exec(text);
     if (match !== null && looksGenerated(judge(codes, start, end), look)) return emit(start, start + match[0].length, label);
   }
-  if (!isHinted || length < MIN_KEY) return;
+  // What follows a dot, a slash or a hash sign is a part of an address.
+  if (!isHinted || length < MIN_KEY || PART.has(codes[start - 1] ?? 0) || codes[end] === DOT) return;
   const looks = judge(codes, start, end);
   if (length === AWS_SECRET && isAwsSecret(text, start, looks)) return emit(start, end, 'aws');
   // Digits and letters, and not a path or a name of many words: what has few digits is one.
-  if (!looksGenerated(looks, 'strong') || looks.digits * 12 < length) return;
+  if (!looksGenerated(looks, 'strong') || looks.digits * 12 < length || text.slice(start, end).includes('/')) return;
   if (isIssuerBefore(text, start)) emit(start, end, 'secret');
 }
+
+const PART: ReadonlySet<number> = new Set([...'./#@%&?~'].map((char) => char.charCodeAt(0)));
+const DOT = 46;
 
 /** As far before a key as words may stand that tell what it is. */
 const REACH = 120;

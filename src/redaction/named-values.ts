@@ -2,22 +2,22 @@
 
 import type { Reading } from './characters.ts';
 import type { Emit } from './detector.ts';
-import { type Family, familyOf, isHidden, isPlaceholder, isRandomLooking, isTold, isWord } from './names.ts';
+import { type Family, familyOf, isHidden, isRandomLooking, isTold, isWord, isWordy, labelOfName } from './names.ts';
 
 /** How telling names end. Names of several words are found by the last. */
 export const NAME_WORDS: readonly string[] = Object.freeze(
-  'password passwd passphrase passcode passwort pass pwd secret token tokens key keys credential credentials cookie dsn jwt _pat auth webhook connectionstring connection_string database_url database-url sessionid session_id sessid signature mnemonic key_base keydata key-data'.split(
+  'password passwd passphrase passcode passwort pass pwd requirepass masterauth bindpw rootpw _pw -pw psk secret token tokens key keys credential credentials cookie dsn jwt _pat auth webhook connectionstring connection_string database_url database-url sessionid session_id sessid signature mnemonic key_base keydata key-data salt x-jfrog-art-api seedphrase seed_phrase recovery_phrase'.split(
     ' ',
   ),
 );
 
-/** From the end of a name to its value. */
+/** From the end of a name to its value; in a list of variables the value is a member beside the name. */
 const ASSIGNED =
-  /(?:[-_.](?:base|value|text|prod|production|dev|staging|test|live|primary|secondary)|[-_.]?v?\d{1,2})?["'`\\)\]]{0,4}[ \t]{0,12}(?:=>|:=|\?=|={1,3}|:|,\s{0,3}["'\\]{1,3}value["'\\]{1,3}\s{0,3}:)\s{0,3}/iy;
+  /(?:[-_.](?:base|value|text|prod|production|dev|staging|test|live|primary|secondary)|[-_. ]?v?\d{1,2})?(?:["'`\\]{0,3}\]?[ \t]{0,24}(?:=>|:=|\?=|={1,3}|:|,\s{0,3}["'\\]{1,3}value["'\\]{1,3}\s{0,3}:)(?:\s{1,12}(?=["'])|[ \t]{0,12})|["']?\r?\n[ \t]{0,24}["']?value["']?[ \t]{0,3}:[ \t]{0,3})/iy;
 /** `<add key="Password" value="…"/>`, `<property name="password">…`, `<password>…`. */
 const TAGGED = /["']{0,1}(?:\s{1,3}(?:value|content|default)\s?=\s?(?=["'])|[^<>\n]{0,40}>(?=[^<\n]{1,400}<\/))/iy;
 /** `define('DB_PASSWORD', '…')`, `setPassword("…")`, `PASSWORD '…'`. */
-const PASSED = /["']{0,1}(?:\)?,\s{0,3}(?=["'`])|\((?=["'`])|[ ](?='))/y;
+const PASSED = /["']{0,1}(?:\)?,\s{0,24}(?=["'`])|\((?=["'`])|[ ](?='))/y;
 /** `--password …`, `ENV DB_PASSWORD …`, `password … ` of a `.netrc`, `the token is …`. */
 const SPACED = /[ \t]{1,4}(?:(?:is|was)[ \t]{1,3})?(?=[^\s=:-])/y;
 const MARKER = /^(?:\[(?:redacted|hash|token):[a-z0-9:-]{1,60}\]){1,4}/;
@@ -55,7 +55,7 @@ export function namedValue(reading: Reading, start: number, end: number, emit: E
   // A marker that stands there already says nothing about what stands beside it.
   const secret = text.slice(value.start, Math.min(value.end, value.start + 512)).replace(MARKER, '');
   if (!isShown(family, secret, found, value, text, name)) return rejected(progress, value);
-  emit(value.start, value.end, family);
+  emit(value.start, value.end, labelOfName(family));
   progress.done = value.end;
 }
 
@@ -67,7 +67,10 @@ function rejected(progress: NamedProgress, { end }: Value): void {
 function nameBefore(text: string, start: number, end: number): string {
   let from = start;
   while (from > 0 && start - from < MAX_NAME && /[\w.-]/.test(text.charAt(from - 1))) from -= 1;
-  return text.slice(from, end).replace(/^[-.]+/, '');
+  const name = text.slice(from, end).replace(/^[-.]+/, '');
+  // `Unseal Key 1:`, `API key:`: what kind of key it is stands in the word before.
+  const before = /^keys?$/i.test(name) ? (/([A-Za-z]{2,16}) $/.exec(text.slice(Math.max(0, from - 18), from))?.[1] ?? '') : '';
+  return before === '' ? name : `${before}_${name}`;
 }
 
 /** What binds a value to the name that ends here. Tells by the first character, because most names are words in prose. */
@@ -76,21 +79,27 @@ function valueStart(text: string, end: number, start: number): { readonly at: nu
   let at = end;
   while (at < end + 16 && SKIPPED[text.charCodeAt(at)] === 1) at += 1;
   const next = text.charAt(at);
-  if (SIGNS.has(next) || (at === end && /[-_.v\d]/.test(next)))
+  if (SIGNS.has(next) || (at === end && /[-_.v\d]/.test(next)) || (at === end + 1 && /\d/.test(next))) {
     return bound(text, end, 'assigned', ASSIGNED) ?? bound(text, end, 'passed', PASSED);
-  if (next === '(' || at > end + 1) return bound(text, end, 'passed', PASSED);
+  }
   if (next === '>' || (at > end && 'vcd'.includes(next))) return bound(text, end, 'tagged', TAGGED) ?? bound(text, end, 'spaced', SPACED);
+  if (next === '(') return bound(text, end, 'passed', PASSED);
   if (first !== 32 && first !== 9) return null;
   if (text.startsWith("'", end + 1)) return bound(text, end, 'passed', PASSED);
   const isOption =
-    text.charCodeAt(start - 1) === 45 || /\w/.test(text.charAt(start - 1)) || next === 'i' || next === 'w' || mayBeVariable(text, start);
+    text.charCodeAt(start - 1) === 45 ||
+    /\w/.test(text.charAt(start - 1)) ||
+    next === 'i' ||
+    next === 'w' ||
+    /pass|auth|pw/.test(text.slice(start, end)) ||
+    mayBeVariable(text, start);
   return isOption ? bound(text, end, 'spaced', SPACED) : null;
 }
 
 /** Blanks, quotes and brackets between a name and the sign that binds its value. */
 const SKIPPED = new Uint8Array(128);
-for (const char of ' \t"\'`\\)]') SKIPPED[char.charCodeAt(0)] = 1;
-const SIGNS: ReadonlySet<string> = new Set('=:?,');
+for (const char of ' \t"\'`\\]') SKIPPED[char.charCodeAt(0)] = 1;
+const SIGNS: ReadonlySet<string> = new Set('=:?,\n\r');
 
 function bound(text: string, end: number, binding: Binding, pattern: RegExp): { readonly at: number; readonly binding: Binding } | null {
   pattern.lastIndex = end;
@@ -106,30 +115,34 @@ function takesSpace(text: string, start: number, end: number, name: string): boo
   const before = text.slice(Math.max(0, from - 200), from);
   if (/(?:^|[\s"'`])-{1,2}$/.test(before) || /(?:^|\n)[ \t]*(?:ENV|ARG|set|setenv)[ \t]+$/.test(before)) return true;
   if (/(?:machine[ \t]+\S{1,100}|default)\s+(?:login|user|account)[ \t]+\S{1,64}\s+$/.test(before)) return true;
+  // Directives of configuration files begin a line.
+  if (/^(?:requirepass|masterauth|bindpw|rootpw)$/.test(name) && /(?:^|\n)[ \t]*$/.test(before)) return true;
   return /^[ \t]{1,4}(?:is|was)[ \t]/.test(text.slice(end, end + 12));
 }
 
-function isShown(
-  family: Family,
-  secret: string,
-  { at, binding }: { readonly at: number; readonly binding: Binding },
-  value: Value,
-  text: string,
-  name: string,
-): boolean {
-  const isOption = binding === 'spaced' && /[-\w]/.test(text.charAt(at - 1)) === false;
-  if (binding === 'passed' || (binding === 'spaced' && /(?:is|was)\s+$/.test(text.slice(Math.max(0, at - 6), at)))) {
-    return !/\s/.test(secret) && !isPlaceholder(secret) && (isRandomLooking(secret) || (family === 'password' && isStrongWord(secret)));
-  }
-  if (!isHidden(family, secret)) return false;
+interface Bound {
+  readonly at: number;
+  readonly binding: Binding;
+}
+
+function isShown(family: Family, secret: string, { at, binding }: Bound, value: Value, text: string, name: string): boolean {
+  if (/^[,;)\]}\s]/.test(secret) || !isHidden(family, secret)) return false;
+  const isSaid = binding === 'spaced' && /(?:is|was)\s+$/.test(text.slice(Math.max(0, at - 6), at));
+  if (binding === 'passed' || isSaid)
+    return !/\s/.test(secret) && (isRandomLooking(secret) || (family === 'password' && isStrongWord(secret)));
   if (family === 'password' && isTold(secret)) return false;
-  if (value.quoted) return family === 'secret' || !isSameName(secret, name);
-  if (isOption && family === 'password') return !isWord(secret) || /\d|[A-Z]/.test(secret);
+  if (value.quoted) return family !== 'password' || !isSameName(secret, name);
+  if (binding === 'spaced') return !isPlainWord(secret) && !/^[[(<]/.test(secret);
   return !isProseOrCode(secret, text.slice(Math.max(0, at - 8), at), text.charAt(value.end));
 }
 
-/** Letters, digits and more, without a blank: what people type where a password is asked for. */
-const isStrongWord = (text: string): boolean => text.length >= 6 && /\d/.test(text) && /[A-Za-z]/.test(text) && !/[\s(){}]/.test(text);
+/** Letters in words, and nothing else. */
+const isPlainWord = (text: string): boolean =>
+  isWord(text) || /^[A-Z]+$/.test(text) || (/^[A-Za-z]+[.,:;!?)]*$/.test(text) && isWordy(text));
+
+/** What people type where a password is asked for: not a word, and nothing of a program. */
+const isStrongWord = (text: string): boolean =>
+  text.length >= 6 && !/[\s(){}]/.test(text) && (/\d/.test(text) ? /[A-Za-z]/.test(text) : /[A-Z]/.test(text) && !isWordy(text));
 
 /** `passwordField: 'password_field'`: a name of a name. */
 const isSameName = (value: string, name: string): boolean => {
@@ -142,11 +155,11 @@ const isSameName = (value: string, name: string): boolean => {
 
 /** `password: required` in a manual, `password = await ask()` in a program: a bare word is a value only at the end of a line. */
 function isProseOrCode(value: string, between: string, after: string): boolean {
-  if (isWord(value) || /^[A-Za-z]+[.,:;!?)]*$/.test(value)) {
-    return between.includes(':') || /\s=|=\s/.test(between) || !['', '\n', '\r', '&'].includes(after) || !isWord(value);
+  if (isPlainWord(value)) {
+    return between.includes(':') || /\s=|=\s/.test(between) || !['', '\n', '\r', '&', ';'].includes(after) || !isWord(value);
   }
-  if (/[({[]$|^[({[]|=>|\(\)|::|\w\(/.test(value)) return true;
-  return /^[A-Za-z_$][\w$]*(?:[.?()[\]!:-]+[A-Za-z_$][\w$]*)+[.;)\]?!]*$/.test(value) && (value.match(/\d/g)?.length ?? 0) <= 2;
+  if (/[({[]$|^[({[]|=>|\(\)|::|\w\(|^\/[a-z]/.test(value)) return true;
+  return /^[A-Za-z_$][\w$]*(?:[.?()[\]!:/-]+[A-Za-z_$][\w$]*)+[.;)\]?!]*$/.test(value) && isWordy(value);
 }
 
 /** The value that begins here: up to its closing quote, or to the next separator. */

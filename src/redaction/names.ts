@@ -9,13 +9,16 @@ const JUDGED = 96;
 /** Whether a value has the look of a generated secret: long enough, no blanks, of many different characters, and not of words. */
 export function isRandomLooking(whole: string): boolean {
   const text = whole.length > JUDGED ? whole.slice(0, JUDGED) : whole;
-  if (text.length < 10 || /[\s<>{}()$[\]]/.test(text) || !/[A-Za-z]/.test(text)) return false;
+  if (text.length < 10 || /[\s<>{}()$[\]\\]/.test(text) || !/[A-Za-z]/.test(text)) return false;
   const mixed = /[a-z]/.test(text) && /[A-Z]/.test(text);
-  const hasDigit = /\d/.test(text);
-  if (!hasDigit && !(mixed && text.length >= 20)) return false;
-  if (text.length < 16 && !mixed) return false;
-  return !/^(?:\.{0,2}\/|[a-z][a-z+.-]{1,12}:\/\/)/.test(text) && new Set(text).size >= 8 && !isWordy(text);
+  const digits = text.match(/\d/g)?.length ?? 0;
+  if (digits === 0 && !(mixed && text.length >= 20)) return false;
+  if (text.length < 16 && !mixed && !(text.length >= 12 && digits >= 2 && /^[a-z0-9]+$/i.test(text))) return false;
+  return !PATH.test(text) && new Set(text).size >= 7 && !isWordy(text);
 }
+
+/** A path or an address: its first part is a word. */
+const PATH = /^(?:\.{0,2}\/(?:[a-z][a-z0-9_.-]*|[A-Z][a-z]+)?(?:\/|$)|[a-z][a-z+.-]{1,12}:\/\/)/;
 
 /** `parseTokenFromHeader2` is a name and not a value: its letters come in words. In one case, two groups of digits tell. */
 export function isWordy(text: string): boolean {
@@ -29,6 +32,7 @@ export function isWordy(text: string): boolean {
 const PLACEHOLDER = new RegExp(
   [
     /^[*x.\-_#•?…]+$/,
+    /^[~^v]?\d+(?:\.\d+)+(?:[-+].*)?$/,
     /^[<[({%].*[>\])}%]$/,
     /^[$%@!#]?[{(<].*$/,
     /^\$[\w.({].*$/,
@@ -56,26 +60,34 @@ export const isTold = (text: string): boolean =>
   /\s/.test(text) ? TOLD.test(text) || text.trim().split(/\s+/).length > 4 : /^[A-Z][a-z]+$/.test(text) || /[^\x20-\x7e]/.test(text);
 
 /** What the name of a member or a variable says about its value. */
-export type Family = 'password' | 'secret';
+export type Family = 'password' | 'secret' | 'phrase' | 'key';
 
 const PASSWORD =
-  /(?:password|passwd|passphrase|passcode|passwort|pwd|userpass|dbpass|smtppass|mailpass|ftppass|storepass|keypass)$|^(?:[a-z]{0,8}[^a-z0-9])?pass$/;
+  /(?:password|passwd|passphrase|passcode|passwort|pwd|requirepass|masterauth|storepass|keypass|userpass|dbpass|smtppass|bindpw|rootpw|psk)$/;
 const KEY_KINDS =
-  'api|access|secret|private|signing|encryption|auth|account|shared|master|service|admin|license|licence|app|application|write|read|ingest|integration|rest|server|deploy|client|hmac|subscription|storage|function|host|user|team|session|cipher|aes|jwt|webhook|security|live|crypt';
+  'api|access|secret|private|signing|encryption|auth|account|shared|master|service|admin|license|licence|app|application|write|read|ingest|ingestion|integration|rest|server|deploy|client|hmac|subscription|function|user|team|session|cipher|aes|jwt|webhook|security|live|crypt|unseal|recovery|root|fernet|salt';
 const SECRET = new RegExp(
-  `(?:secret|token|tokens?value|(?:${KEY_KINDS})keys?|key(?:base|data)|credentials?|authorization|bearer|cookie|apikey|authkey|sharedaccesskey|accountkey|connectionstring|connstr|databaseurl|dsn|webhookurl|webhook|jwt|pat|sastoken|signature|sessionid|sessid|mnemonic|seedphrase|privkey|secretkeybase|auth)$`,
+  `(?:secret|token|(?:${KEY_KINDS})keys?|key(?:base|data)|credentials?|authorization|bearer|cookie|apikey|connectionstring|connstr|databaseurl|dsn|webhookurl|webhook|jwt|sastoken|signature|sessionid|sessid|privkey|auth|salt|artapi)$`,
 );
+/** Twelve words and more that stand for a key. */
+const PHRASE = /(?:mnemonic|seedphrase|seedwords|recoveryphrase)$/;
 /** Positions in a list are called tokens too, and hiding them would end the list; counts and kinds of tokens are no tokens. */
 const POSITION =
-  /(?:page|next|previous|prev|continuation|sync|resume|change|cursor|start|eos|bos|pad|unk|sep|cls|mask|end|first|last|max|min|num|total|input|output|cached|completion|prompt)token$|publickey$/;
-/** Names that end in `key` and say where something is kept. */
-const KEPT_UNDER =
-  /(?:public|primary|foreign|cache|partition|sort|row|hash|object|idempotency|group|index|lookup|item|map|dict|unique|composite|natural|surrogate|range|react|list|translation|i18n|message|route|query|shift|ctrl|alt|meta|arrow|hot|press|mon|tur|don|host|ssh|gpg|pgp|rsa|storage|s3|file|image|blob|state|event|registry|schema|config|setting|property|field|column|json|yaml|prop|attr|data|base|join|order|filter|label|tag|name|short|long|any|every|each|no|by|on|of|the|this|is|has|get|set|to|from|with)key$/;
+  /(?:page|next|previous|prev|continuation|sync|resume|change|cursor|start|eos|bos|pad|unk|sep|cls|mask|end|first|last|max|min|num|total|input|output|cached|completion|prompt)token$|publickey$|nopasswd$|^(?:old)?pwd$/;
+/** Words before `key` that say where something is kept. */
+const KEPT_UNDER: ReadonlySet<string> = new Set(
+  'public primary foreign cache partition sort row hash object idempotency group index lookup item map dict unique composite natural surrogate range react list translation i18n message route query shift ctrl control alt meta arrow hot press host ssh gpg pgp rsa storage s3 file image blob state event registry schema config setting property field column json yaml prop attr data base join order filter label tag name short long any every each no by on of the this is has get set to from with a an one new old same last first next other known release signature openpgp pubkey'.split(
+    ' ',
+  ),
+);
 
 const families = new Map<string, Family | null>();
 const MAX_FAMILIES = 2_000;
 
-/** Whether a name tells that its value is secret: `password` whatever it is, `secret` where it also looks like one. */
+/**
+ * Whether a name tells that its value is secret: `password` whatever it is, `secret` where it also looks like one, `key` only where
+ * it can be nothing else, `phrase` for words that stand for a key.
+ */
 export function familyOf(name: string): Family | null {
   if (name.length < 3 || name.length > 128) return null;
   const known = families.get(name);
@@ -90,19 +102,32 @@ export function familyOf(name: string): Family | null {
 const SUFFIX = /[-_.]?(?:base|value|text|prod|production|dev|staging|test|live|primary|secondary|v?\d{1,2})$/;
 
 function judge(name: string): Family | null {
-  const lower = name.toLowerCase();
-  const short = lower.replace(SUFFIX, '');
-  const plain = short.replace(/[^a-z0-9]/g, '');
-  if (PASSWORD.test(plain) || PASSWORD.test(short)) return 'password';
-  if (POSITION.test(plain)) return null;
+  const short = name.replace(SUFFIX, '');
+  const words = short.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+/g)?.map((word) => word.toLowerCase()) ?? [];
+  const plain = words.join('');
+  const [before = '', last = ''] = words.slice(-2).length === 2 ? words.slice(-2) : ['', words[0]];
+  // `PWD` is where a process works; in a connection string it is written otherwise.
+  if (name === 'PWD' || name === 'OLDPWD' || (POSITION.test(plain) && plain !== 'pwd')) return null;
+  if (PASSWORD.test(plain) || last === 'pass' || last === 'pw') return 'password';
   if (SECRET.test(plain)) return 'secret';
-  return plain.length > 5 && plain.endsWith('key') && !KEPT_UNDER.test(plain) && /[-_.]key|[a-z]Key$/.test(name.replace(SUFFIX, ''))
-    ? 'secret'
-    : null;
+  if (PHRASE.test(plain)) return 'phrase';
+  if (last !== 'key') return null;
+  return words.length === 1 || !KEPT_UNDER.has(before) ? 'key' : null;
 }
 
 /** Whether a value under a telling name is worth hiding. */
-export const isHidden = (family: Family, value: string): boolean =>
-  family === 'password'
-    ? value.length > 2 && /[A-Za-z0-9]/.test(value) && !isPlaceholder(value)
-    : isRandomLooking(value.replace(/^(?:bearer|basic|token|apikey)\s+/i, '')) && !isPlaceholder(value);
+export function isHidden(family: Family, value: string): boolean {
+  if (family === 'phrase') return /^(?:[a-z]{3,8}\s+){11,23}[a-z]{3,8}$/.test(value);
+  if (isPlaceholder(value)) return false;
+  if (family === 'password') return value.length > 2 && /[A-Za-z0-9]/.test(value);
+  if (family === 'key')
+    return value.length >= 20 && isRandomLooking(value) && (!/^[0-9a-f]+$/.test(value) || value.length === 32) && /\d.*\d/.test(value);
+  return isRandomLooking(value.replace(/^(?:bearer|basic|token|apikey)\s+/i, '')) || isTyped(value);
+}
+
+/** What a person thought up: letters, digits and a sign, without a blank. */
+const isTyped = (value: string): boolean =>
+  /^[\w.!@#$%^*?~+-]{8,40}$/.test(value) && /[A-Za-z].*\d|\d.*[A-Za-z]/.test(value) && /[!@#%^*?~]/.test(value);
+
+/** What a marker calls a value that was found by its name. */
+export const labelOfName = (family: Family): 'password' | 'secret' => (family === 'password' ? 'password' : 'secret');

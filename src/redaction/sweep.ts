@@ -4,6 +4,7 @@ import type { JsonValue } from '../core/json.ts';
 import { deepSpans } from './deep-secrets.ts';
 import type { Detector, Finding, Span } from './detector.ts';
 import { literalDetector, type Literals, removedValues } from './literals.ts';
+import { type Family, labelOfName } from './names.ts';
 import { type Path, startOf } from './paths.ts';
 import type { Rules } from './rules.ts';
 import { scanText, scanWindow, WINDOW, windowsOf } from './scan.ts';
@@ -73,8 +74,8 @@ function survey(surfaces: readonly Surface[], { names, minText, markers }: Rules
     findings.push({ ...finding, value: '' });
     for (const text of removedValues(hidden)) literals.set(text, finding);
   };
-  const onNamed = (value: string, label: string) => {
-    const finding = { label, group: 'secrets' } as const;
+  const onNamed = (value: string, family: Family) => {
+    const finding = { label: labelOfName(family), group: 'secrets' } as const;
     if (markers.whole(value, finding) !== value) findings.push({ ...finding, value });
   };
   for (const { value, paths, isCovered = false } of surfaces) {
@@ -107,7 +108,7 @@ function rebuilt({ value, paths }: Surface, rules: Rules, found: ReadonlyMap<str
       // A token says more about itself than the name it goes by.
       const spans = found.get(text) ?? [];
       const isWhole = spans.some(({ start, end }) => start === 0 && end === text.length);
-      return isWhole ? markers.replace(text, spans) : markers.whole(text, { label: family, group: 'secrets' });
+      return isWhole ? markers.replace(text, spans) : markers.whole(text, { label: labelOfName(family), group: 'secrets' });
     },
     onChange: (path) => changed.add(path),
   });

@@ -50,5 +50,6 @@ export const MODELS = [
   token('kaggle', 'KGAT_', 'hex', 32, 64),
   token('wolfram', 'APPID-', 'upper', 16, 24),
   token('apify', 'apify_api_', 'base62', 30, 60),
+  token('friendli', 'flp_', 'base62', 40, 60),
   token('scale', 'live_ test_', 'hex', 32, 40),
 ];

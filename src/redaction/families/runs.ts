@@ -18,15 +18,22 @@ export const RUNS: readonly RunFamily[] = Object.freeze([
   run('twilio', 34, 34, /SK[0-9a-f]{32}(?![\w-])/y),
   run('discord', 23, 28, /[MNO][A-Za-z\d_-]{22,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])/y),
   run('mailgun', 50, 50, /[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![\w-])/y),
-  run('vault', 24, 24, /(?<=(?<![\w.])[sbr]\.)[A-Za-z0-9]{24}(?![\w.(-])/y, 'strong'),
+  run('vault', 24, 24, /(?<=(?<![\w.])[sbr]\.)[A-Za-z0-9]{24}(?![\w.(-])/y, 'mixed'),
   run('uptimerobot', 30, 36, /(?:ur|u|m)\d{6,9}-[0-9a-f]{24}(?![\w-])/y),
+  run('asana', 18, 40, /[0-2]\/\d{14,17}(?:\/\d{14,17})?:[0-9a-f]{32}/y, 'any'),
   run('beamer', 46, 46, /b_[\w=-]{44}(?![\w-])/y, 'strong'),
-  run('sanity', 120, 220, /sk[A-Za-z0-9]{118,218}(?![\w-])/y, 'strong'),
+  run('sanity', 80, 220, /sk[A-Za-z0-9]{78,218}(?![\w-])/y, 'strong'),
   run('azure', 84, 84, /[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{18}A[A-Za-z0-9]{3}[A-Za-z0-9]{4}(?![\w-])/y, 'strong'),
   run('azure', 84, 84, /[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}(?![\w-])/y, 'strong'),
   run('azure', 84, 84, /[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}(?![\w-])/y, 'strong'),
-  run('azure', 86, 86, /[A-Za-z0-9+/]{76}(?:\+ASt|ACDb|\+AMC|\+ABa|\+ARm|AzSe|\+AIo)[A-Za-z0-9+/]{6}==/y, 'strong'),
-  run('azure', 43, 52, /[A-Za-z0-9+/_-]{33,44}(?:\+ASb|\+AEh|\+ARm|AIoT|APIM|AzFu|AzCa|AzSe|\+ACR)[A-Za-z0-9+/_-]{2,8}={0,2}/y, 'strong'),
+  run('azure', 86, 86, /[A-Za-z0-9+/]{76}(?:\+ASt|ACDb|APIM|\+AMC|\+ABa|\+ARm|AzSe|\+AIo)[A-Za-z0-9+/]{6}==/y, 'strong'),
+  run(
+    'azure',
+    42,
+    56,
+    /[A-Za-z0-9+/_-]{32,46}(?:\+ASb|\+AEh|\+ARm|AIoT|APIM|AZEG|AzFu|AzCa|AzSe|\+ACR)[A-Za-z0-9+/_-]{2,8}={0,2}/y,
+    'strong',
+  ),
 ]);
 
 /**
