@@ -48,6 +48,7 @@ export default defineConfig({
       { find: /^allium\/middleware$/, replacement: here('middleware/index.ts') },
       { find: /^allium\/middleware\/(.*)$/, replacement: here('middleware/$1/$1.ts') },
       { find: /^allium\/receipts$/, replacement: here('src/receipts/index.ts') },
+      { find: /^allium\/redaction$/, replacement: here('src/redaction/index.ts') },
       { find: /^allium\/otel$/, replacement: here('src/otel/index.ts') },
       { find: /^allium\/config$/, replacement: here('src/config/index.ts') },
       { find: /^allium\/artifacts$/, replacement: here('src/artifacts/index.ts') },

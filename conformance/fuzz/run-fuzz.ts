@@ -11,6 +11,7 @@ import { fuzzRules } from './fuzz-rules.ts';
 import { checkThenOpen, raceJail } from './jail-race.ts';
 import { oracleProblem, startOracle } from '../starlark/oracle.ts';
 import { fuzzStarlark, type StarlarkFuzzFigures } from '../starlark/fuzz-starlark.ts';
+import { runRedaction } from '../redaction/run-redaction.ts';
 
 const HELP = `Sends random calls through random stacks, then through dispatchers with random stacks, and checks what must hold. Then opens files
 in a jail while another process swaps links under it, and the same with an opener that checks first and opens then. Then asks random rules about random calls,
@@ -19,6 +20,7 @@ here and in the native interpreter, where that can be built, and compares the ou
 and compares what readers of lines in Python, Java and here take for messages with what was sent.
 
 usage: npm run fuzz -- [--calls N] [--seed S] [--opens N] [--decisions N] [--pairs N] [--starlark N] [--frames N]
+       npm run fuzz -- --secrets [--seed S]
 
   --calls N       calls of each kind (default 1000000)
   --seed S        the same seed gives the same run (default 1)
@@ -27,6 +29,7 @@ usage: npm run fuzz -- [--calls N] [--seed S] [--opens N] [--decisions N] [--pai
   --pairs N       pairs of policies (default 1000000)
   --starlark N    Starlark programs (default 20000); when this is the only number given, nothing else runs
   --frames N      hostile lines from each side of the proxy (default 20000); when this is the only number given, nothing else runs
+  --secrets       measures the redaction layer instead: which kinds of secrets it misses, which ordinary documents it alters
 
 Exits with 1 on a violation, with 2 on a wrong option.
 example: npm run fuzz -- --calls 50000 --seed 7
@@ -38,6 +41,10 @@ if (values.help === true) {
   process.exit(0);
 }
 const seed = wholeNumber('seed', values.seed ?? '1');
+if (values.secrets === true) {
+  const root = resolve(import.meta.dirname, '../../..');
+  process.exit((await runRedaction({ seed, root, print: (line) => process.stdout.write(`${line}\n`) })) ? 0 : 1);
+}
 const programs = wholeNumber('starlark', values.starlark ?? '20000');
 const frames = wholeNumber('frames', values.frames ?? '20000');
 if (values.frames !== undefined && Object.keys(values).every((name) => name === 'frames' || name === 'seed')) {
@@ -66,6 +73,7 @@ function readOptions() {
       pairs: text,
       starlark: text,
       frames: text,
+      secrets: { type: 'boolean' },
       help: { type: 'boolean' },
     } as const;
     return parseArgs({ options }).values;

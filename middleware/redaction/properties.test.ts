@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeCall } from '../../conformance/index.ts';
 import { composeToolCallers, fail, type JsonValue, ok, type ToolProgress, type ToolResult, withResult } from '../../src/index.ts';
-import { ENCODINGS, pick, PERSONAL, SECRETS, seeded } from './corpus.fixture.ts';
+import { ENCODINGS, pick, PERSONAL, SECRETS, seeded } from '../../src/redaction/corpus.fixture.ts';
 import { redaction, type RedactionOptions } from './redaction.ts';
 
 const ALL: RedactionOptions = { detectors: ['secrets', 'email', 'phone', 'card'], paths: ['**.pin'] };

@@ -2,7 +2,7 @@
 
 import { echoExecutor, makeCall, type PartialCall } from '../../conformance/index.ts';
 import { composeToolCallers, type ContentBlock, type Next, ok, type ToolLayer, type ToolResult } from '../../src/index.ts';
-import { SECRETS, seeded } from './corpus.fixture.ts';
+import { SECRETS, seeded } from '../../src/redaction/corpus.fixture.ts';
 
 /** Made up anew, so that nothing here looks like a key to a scanner. */
 export const SECRET = SECRETS['github']?.(seeded(1)).secret ?? '';

@@ -13,7 +13,7 @@ import {
   type ToolResult,
   withResult,
 } from '../../src/index.ts';
-import { SECRETS, seeded } from './corpus.fixture.ts';
+import { SECRETS, seeded } from '../../src/redaction/corpus.fixture.ts';
 import { answering, CARD, EMAIL, run, SECRET, shown } from './redaction.fixture.ts';
 import { redaction } from './redaction.ts';
 

@@ -6,37 +6,57 @@ import {
   expected,
   type Expectation,
   inSteps,
+  type OrderRule,
   type Stepped,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
   withCall,
 } from '../../src/index.ts';
-import { ABORTED, type Redactor } from './ask-redactor.ts';
-import { cleanCall, cleanCallNow, type CleanedCall } from './clean-call.ts';
-import { type CleanedResult, cleanResult, cleanResultNow } from './clean-result.ts';
-import { STRATEGIES, type Strategy } from './markers.ts';
-import { blockedCall, blockedResult, cancelled, recorded, uncheckedCall, uncheckedResult } from './outcomes.ts';
-import { parsePath } from './paths.ts';
-import { isPattern, type RedactionPattern } from './patterns.ts';
-import { compileRules, DETECTORS, type DetectorName, textCleaner } from './rules.ts';
+import {
+  ABORTED,
+  type CleanedCall,
+  type CleanedResult,
+  cleanCall,
+  cleanResult,
+  compileRules,
+  DETECTORS,
+  finish,
+  type Incoming,
+  isPattern,
+  parsePath,
+  type RedactionDetector,
+  type RedactionPattern,
+  type RedactionStrategy,
+  type Redactor,
+  STRATEGIES,
+  textCleaner,
+  type Work,
+} from '../../src/redaction/index.ts';
+import { blockedCall, blockedResult, cancelled, recorded, shownCall, uncheckedCall, uncheckedResult } from './refusals.ts';
 
-export type { RedactionAnswer, RedactionInput, Redactor } from './ask-redactor.ts';
-export type { Strategy as RedactionStrategy } from './markers.ts';
-export type { RedactionPattern } from './patterns.ts';
-export type { DetectorName as RedactionDetector } from './rules.ts';
+export type {
+  RedactionAnswer,
+  RedactionDetector,
+  RedactionInput,
+  RedactionPattern,
+  RedactionStrategy,
+  Redactor,
+} from '../../src/redaction/index.ts';
 
 export interface RedactionOptions {
   /** What to look for. @default ['secrets'], or none beside a redactor given alone */
-  readonly detectors?: readonly DetectorName[];
+  readonly detectors?: readonly RedactionDetector[];
   /** What becomes of findings, by detector, or of those of `paths` and `patterns`. @default 'mask' for all */
-  readonly strategies?: Readonly<Partial<Record<DetectorName | 'paths' | 'patterns', Strategy>>>;
+  readonly strategies?: Readonly<Partial<Record<RedactionDetector | 'paths' | 'patterns', RedactionStrategy>>>;
   /** Members of arguments and results that are always hidden: `headers.authorization`, `items[*].secret`, `**.token`. @default none */
   readonly paths?: readonly string[];
   /** Expressions in RE2 syntax; what they match is hidden. @default none */
   readonly patterns?: readonly RedactionPattern[];
   /** Asked after everything else, once for the arguments and once for the result. @default none */
   readonly redactor?: Redactor;
+  /** What becomes of findings in arguments: `report` records them and gives the tool what the model sent. @default 'mask' */
+  readonly in?: Incoming;
   /** Key of the `hash` strategy, where digests must be the same in another process. @default a random one per layer */
   readonly key?: string;
 }
@@ -56,28 +76,34 @@ const EXPECTED: Readonly<Record<keyof RedactionOptions, Expectation>> = {
   }),
   patterns: expected.listOf({ text: 'an expression, or { name, pattern }', test: isPattern }),
   redactor: expected.function,
+  in: expected.oneOf('mask', 'report'),
   key: { text: 'a string of at least 16 characters', test: (value) => typeof value === 'string' && value.length >= 16 },
 };
+
+/** Where arguments reach the layers inside as the model sent them, a layer that keeps or sends them on must not stand there. */
+const KEEPERS: readonly OrderRule[] = ['record', 'telemetry'].map((insideOf) => ({
+  insideOf,
+  level: 'must',
+  because: `in: 'report' hands the arguments on as they are, and ${insideOf} inside it would keep what was found`,
+}));
 
 /**
  * Cleans the arguments before anything inside sees them, and every surface of the result, progress and the audit record
  * after. Fails closed: where it cannot be said what must be hidden, the call does not run or its result is withheld, with
- * status `redacted`. It finds what it has rules for, in the encodings it knows, and does not understand text: a secret
+ * status `redacted`. It finds what it has families for, in the encodings it knows, and does not understand text: a secret
  * told in words stays.
  */
 export function redaction(options: RedactionOptions | Redactor = {}): ToolLayer {
   const given = typeof options === 'function' ? { detectors: [], redactor: options } : options;
   checkOptions('redaction', given, EXPECTED);
-  const { detectors = ['secrets'], strategies = {}, paths = [], patterns = [], redactor, key } = given;
+  const { detectors = ['secrets'], strategies = {}, paths = [], patterns = [], redactor, in: incoming = 'mask', key } = given;
   const rules = compileRules({ detectors, strategies, paths, patterns, ...(key === undefined ? {} : { key }) });
   return defineLayer({
     name: 'redaction',
     rewrites: true,
     scrub: textCleaner(rules),
-    caller: inSteps((call) => {
-      const sent = orNullNow(() => cleanCallNow(call, rules, redactor));
-      return sent === null ? orNull(() => cleanCall(call, rules, redactor)).then((later) => goOn(call, later)) : goOn(call, sent);
-    }),
+    ...(incoming === 'report' ? { order: KEEPERS } : {}),
+    caller: inSteps((call) => then(orNull(cleanCall(call, rules, redactor, incoming)), (sent) => goOn(call, sent))),
   });
 
   function goOn(call: ToolCall, sent: CleanedCall | typeof ABORTED | null): Stepped {
@@ -87,31 +113,24 @@ export function redaction(options: RedactionOptions | Redactor = {}): ToolLayer 
   }
 
   function comeBack(sent: CleanedCall, answered: ToolResult): ToolResult | Promise<ToolResult> {
-    const cleaned = orNullNow(() => cleanResultNow(answered, sent, rules, redactor));
-    if (cleaned !== null) return handOut(sent, cleaned);
-    return orNull(() => cleanResult(answered, sent, rules, redactor)).then((later) => handOut(sent, later));
+    return then(orNull(cleanResult(answered, sent, rules, redactor)), (cleaned) => handOut(sent, cleaned));
   }
 
   function handOut(sent: CleanedCall, cleaned: CleanedResult | typeof ABORTED | null): ToolResult {
-    if (cleaned === ABORTED) return cancelled(sent.call);
+    if (cleaned === ABORTED) return cancelled(shownCall(sent));
     if (cleaned === null) return uncheckedResult(sent);
     return cleaned.blocked ? blockedResult(sent, cleaned) : recorded(cleaned.result, redactor !== undefined, sent, cleaned);
   }
 }
 
-/** What throws here throws again where nothing is skipped. */
-function orNullNow<T>(work: () => T | null): T | null {
-  try {
-    return work();
-  } catch {
-    return null;
-  }
-}
+const then = <T, R>(value: T | Promise<T>, use: (value: T) => R): R | Promise<R> =>
+  value instanceof Promise ? value.then(use) : use(value);
 
 /** What a redactor or a rule throws may hold what it was to hide: nothing of it is kept. */
-async function orNull<T>(work: () => Promise<T>): Promise<T | null> {
+function orNull<T>(work: Work<T>): T | null | Promise<T | null> {
   try {
-    return await work();
+    const done = finish(work);
+    return done instanceof Promise ? done.catch(() => null) : done;
   } catch {
     return null;
   }

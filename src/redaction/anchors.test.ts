@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { anchorFinder } from './anchors.ts';
+import { codesOf, pairsOf } from './characters.ts';
+
+const WORDS = ['eyJ', 'key', '://', 'sk_live_', 'password', 'pass', '-----BEGIN'];
+const ANY_CASE = new Set(['key', 'password', 'pass']);
+const finder = anchorFinder(
+  WORDS.map((word) => ({ word, anyCase: ANY_CASE.has(word) })),
+  [37],
+);
+
+/** Every word at every place, one after another. */
+function naive(text: string): readonly string[] {
+  const found: string[] = [];
+  for (let start = 0; start < text.length; start += 1) {
+    for (const word of WORDS) {
+      const here = text.slice(start, start + word.length);
+      if ((ANY_CASE.has(word) ? here.toLowerCase() : here) === word) found.push(`${start} ${word}`);
+    }
+  }
+  return found.sort();
+}
+
+function found(text: string): readonly string[] {
+  const hits: string[] = [];
+  finder.find(text, codesOf(text), pairsOf(text), (word, start) => hits.push(`${start} ${WORDS[word] ?? ''}`));
+  return hits.sort();
+}
+
+const pieces = fc.oneof(fc.constantFrom(...WORDS, 'PASSword', 'EYJ', 'ke', 'pas', 'sk_live', ':/', '%'), fc.string({ maxLength: 5 }));
+const texts = fc.array(pieces).map((parts) => parts.join(''));
+
+describe('anchorFinder', () => {
+  it('finds every word wherever it stands, in any case where that does not matter', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(found(text)).toEqual(naive(text));
+      }),
+    );
+  });
+
+  it('says whether a marked character stands in the text', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(finder.find(text, codesOf(text), pairsOf(text), () => {}) || !text.includes('%')).toBe(true);
+      }),
+    );
+    expect(finder.find('plain words', codesOf('plain words'), pairsOf('plain words'), () => {})).toBe(false);
+  });
+
+  it.each(WORDS)('sees %s at even and odd places, at both ends, and cut off by nothing', (word) => {
+    for (const before of ['', ' ', '  '])
+      for (const after of ['', ' ']) expect(found(before + word + after)).toEqual(naive(before + word + after));
+    expect(found(word.slice(0, -1))).toEqual(naive(word.slice(0, -1)));
+  });
+
+  it('tells the places in their order, and is not led astray by the text it looked at before', () => {
+    const starts: number[] = [];
+    finder.find('key password key', codesOf('key password key'), pairsOf('key password key'), (_word, start) => starts.push(start));
+
+    expect(starts).toEqual([0, 4, 4, 13]);
+    expect([found('a longer text with a key').length, found('a longer text with a ke').length]).toEqual([1, 0]);
+  });
+});

@@ -1,0 +1,85 @@
+/** The way down: arguments are looked at before anything inside sees them. */
+
+import { type ToolCall, type ToolProgress, withCall } from '../core/call.ts';
+import type { JsonObject } from '../core/json.ts';
+import type { Scrub } from '../core/scrub.ts';
+import { ABORTED, askAtOnce, askRedactor, type Redactor } from './ask-redactor.ts';
+import { type Literals, removedBetween } from './literals.ts';
+import type { Path } from './paths.ts';
+import { pathsFor, type Rules, textCleaner } from './rules.ts';
+import { sweep } from './sweep.ts';
+import { wait, type Work } from './turns.ts';
+
+/** What has been found in a call so far. */
+export interface CleanedCall {
+  /** The call as it goes on: with cleaned arguments, or with its own where findings are only reported. */
+  readonly call: ToolCall;
+  /** The arguments as they may be shown. */
+  readonly args: JsonObject;
+  readonly paths: readonly Path[];
+  readonly fields: readonly string[];
+  readonly counts: Readonly<Record<string, number>>;
+  readonly blocked: boolean;
+  readonly literals: Literals;
+}
+
+/** Whether what is found in arguments is masked before the tool gets them, or only recorded. */
+export type Incoming = 'mask' | 'report';
+
+/** Throws where it cannot be said what must be hidden. */
+export function* cleanCall(
+  call: ToolCall,
+  rules: Rules,
+  redactor: Redactor | undefined,
+  incoming: Incoming,
+): Work<CleanedCall | typeof ABORTED> {
+  const paths = pathsFor(rules, call);
+  const first = yield* sweepArgs(call.toolArgs, paths, rules);
+  const args = first.args === call.toolArgs ? call.toolArgs : withCall(call, { toolArgs: first.args }).toolArgs;
+  if (redactor === undefined || first.blocked) return cleaned(call, { ...first, args }, paths, rules, redactor, incoming);
+  const asked = askRedactor(redactor, { phase: 'in', toolName: call.toolName, args, result: null, text: null }, call.signal);
+  const answer = yield* wait(asked);
+  if (answer === ABORTED) return ABORTED;
+  // A copy that nobody can change any more, whatever the redactor keeps of its answer.
+  const given = answer.args === undefined ? args : withCall(call, { toolArgs: answer.args }).toolArgs;
+  const custom = { label: 'custom', group: 'redactor' } as const;
+  const removed = [...removedBetween(args, given)].map((value) => [value, custom] as const);
+  const second = yield* sweepArgs(given, paths, rules, new Map([...first.literals, ...removed]));
+  const fields = [...first.fields, ...(answer.redactedFields ?? changedFields(args, given)), ...second.fields];
+  const all = { ...second, fields, counts: { ...first.counts, ...second.counts } };
+  return cleaned(call, all, paths, rules, redactor, incoming);
+}
+
+type SweptArgs = Omit<CleanedCall, 'call' | 'paths'>;
+
+function* sweepArgs(args: JsonObject, paths: readonly Path[], rules: Rules, known?: Literals): Work<SweptArgs> {
+  const { values, paths: fields, counts, blocked, literals } = yield* sweep([{ value: args, paths }], rules, known);
+  return { args: values[0] as JsonObject, fields: fields[0] ?? [], counts, blocked, literals }; // A cleaned object is an object.
+}
+
+function cleaned(
+  call: ToolCall,
+  swept: SweptArgs,
+  paths: readonly Path[],
+  rules: Rules,
+  redactor: Redactor | undefined,
+  incoming: Incoming,
+): CleanedCall {
+  const { args, fields, counts, blocked, literals } = swept;
+  let cleaner: Scrub | null = null;
+  // Made with the first message: most calls report nothing.
+  const clean = (text: string) => (cleaner ??= textCleaner(rules, literals))(text);
+  const report = (progress: ToolProgress) => call.report(cleanedProgress(progress));
+  const cleanedProgress = ({ message, ...numbers }: ToolProgress): ToolProgress => {
+    if (message === undefined) return numbers;
+    const input = { phase: 'out', toolName: call.toolName, args, result: null, text: clean(message) } as const;
+    const text = redactor === undefined ? input.text : askAtOnce(redactor, input);
+    return text === null ? numbers : { ...numbers, message: clean(text) };
+  };
+  const toolArgs = incoming === 'report' && !blocked ? call.toolArgs : args;
+  return { call: withCall(call, { toolArgs, report }), args, paths, fields, counts, blocked, literals };
+}
+
+/** The top-level members that a redactor changed without saying so. */
+const changedFields = (before: JsonObject, after: JsonObject): readonly string[] =>
+  Object.keys(before).filter((name) => !Object.hasOwn(after, name) || JSON.stringify(before[name]) !== JSON.stringify(after[name]));

@@ -1,0 +1,153 @@
+/** The way up: nothing of a result is handed out before all of it was looked at. */
+
+import { inspect } from 'node:util';
+import { canonicalJson } from '../core/canonical.ts';
+import type { ContentBlock } from '../core/content.ts';
+import type { JsonValue } from '../core/json.ts';
+import { causeOf, fail, isRendered, ok, type ToolResult, withResult } from '../core/result.ts';
+import { ABORTED, askRedactor, type RedactionAnswer, type Redactor } from './ask-redactor.ts';
+import type { CleanedCall } from './clean-call.ts';
+import { cleanHandoff } from './clean-handoff.ts';
+import { type Literals, removedBetween } from './literals.ts';
+import { type Rules, textCleaner } from './rules.ts';
+import { putBack, surfacesOf } from './surfaces.ts';
+import { sweep } from './sweep.ts';
+import { wait, type Work } from './turns.ts';
+
+export interface CleanedResult {
+  readonly result: ToolResult;
+  readonly fields: readonly string[];
+  readonly counts: Readonly<Record<string, number>>;
+  readonly blocked: boolean;
+}
+
+/** Throws where it cannot be said what must be hidden. */
+export function* cleanResult(
+  answered: ToolResult,
+  sent: CleanedCall,
+  rules: Rules,
+  redactor: Redactor | undefined,
+): Work<CleanedResult | typeof ABORTED> {
+  const first = yield* swept(answered, sent, rules, sent.literals);
+  if (redactor === undefined || first.blocked) return yield* finished(first, sent, rules, first.literals);
+  const { result } = first;
+  const text = result.ok && isRendered(result) ? null : result.renderedResult;
+  const input = { phase: 'out', toolName: sent.call.toolName, args: result.arguments, result: result.result, text } as const;
+  const answer = yield* wait(askRedactor(redactor, input, sent.call.signal));
+  if (answer === ABORTED) return ABORTED;
+  const custom = answerOf(result, answer, sent);
+  const second = yield* swept(custom.result, sent, rules, new Map([...first.literals, ...custom.removed]));
+  const fields = [...first.fields, ...custom.fields, ...second.fields];
+  return yield* finished({ ...second, fields, counts: { ...first.counts, ...second.counts } }, sent, rules, second.literals);
+}
+
+/** What stands beside the result: the error behind it, and the copy that a handoff is. */
+function* finished(swept: CleanedResult, sent: CleanedCall, rules: Rules, literals: Literals): Work<CleanedResult> {
+  const cleaned = withCleanCause(swept, sent, rules, literals);
+  return cleaned.blocked ? cleaned : { ...cleaned, result: yield* cleanHandoff(cleaned.result, sent, rules, literals) };
+}
+
+interface Swept extends CleanedResult {
+  readonly literals: Literals;
+}
+
+/** Cleans until nothing changes: what was written anew from cleaned values is looked at like everything else. */
+function* swept(before: ToolResult, sent: CleanedCall, rules: Rules, known: Literals): Work<Swept> {
+  const taken = surfacesOf(before, sent.paths, sent.args, rules.canCover);
+  const first = yield* sweep(taken.surfaces, rules, known);
+  const result = putBack(before, taken, first);
+  const { counts, blocked, literals } = first;
+  if (result === before || blocked) return { result, fields: blocked ? fieldsOf(before, first.paths) : [], counts, blocked, literals };
+  const again = surfacesOf(result, sent.paths, sent.args, rules.canCover);
+  const last = yield* sweep(again.surfaces, rules, literals);
+  return {
+    result: putBack(result, again, last),
+    fields: fieldsOf(before, first.paths),
+    counts,
+    blocked: last.blocked,
+    literals: last.literals,
+  };
+}
+
+const SURFACES = ['', 'content', 'renderedResult', 'error', 'arguments', 'interruption.shown', ''];
+
+/** Paths as the record has them: those of the value as they are, others with the name of their surface. */
+function fieldsOf(before: ToolResult, paths: readonly (readonly string[])[]): readonly string[] {
+  const isRepeated = isRendered(before) && paths.some((own, index) => own.length > 0 && !TEXTS.has(SURFACES[index] ?? ''));
+  const named = paths.flatMap((own, index) => {
+    const surface = SURFACES[index] ?? '';
+    if (isRepeated && TEXTS.has(surface)) return [];
+    return own.map((path) => (surface === '' || path === '' ? path + surface : `${surface}${path.startsWith('[') ? '' : '.'}${path}`));
+  });
+  return [...new Set(named.map((path) => (path === '' ? 'result' : path)))];
+}
+
+/** Written out from the value: no places of their own. */
+const TEXTS: ReadonlySet<string> = new Set(['content', 'renderedResult']);
+
+/** The result as a redactor wants it, and what is gone from it. */
+function answerOf(before: ToolResult, answer: RedactionAnswer, sent: CleanedCall) {
+  // A copy that nobody can change any more; `ok` makes one of everything that is JSON and throws for the rest.
+  const value = answer.result === undefined ? before.result : ok(sent.call, answer.result).result;
+  const text = answer.text ?? before.renderedResult;
+  const isNew = value !== before.result && JSON.stringify(value) !== JSON.stringify(before.result);
+  const gone = [...removedBetween(before.result, value), ...removedBetween(before.renderedResult, text)];
+  const removed = gone.map((found) => [found, { label: 'custom', group: 'redactor' }] as const);
+  const revalued = isNew ? withValue(before, value) : before;
+  const result = text === before.renderedResult ? revalued : withText(revalued, text);
+  const rearranged = answer.args === undefined ? result : withResult(result, { arguments: answer.args });
+  return { result: rearranged, removed, fields: answer.redactedFields ?? (isNew ? ['result'] : []) };
+}
+
+function withValue(before: ToolResult, value: JsonValue): ToolResult {
+  if (before.ok && isRendered(before)) return withResult(before, { result: value });
+  const written = canonicalJson(before.result);
+  const rewritten = (text: string) => (isJsonOf(text, written) ? JSON.stringify(value) : text);
+  const content = before.content.map((block) => (block.type === 'text' ? { ...block, text: rewritten(block.text) } : block));
+  return withResult(before, { result: value, content, renderedResult: rewritten(before.renderedResult) });
+}
+
+/** Servers write the structured value a second time as text. */
+function isJsonOf(text: string, canonical: string): boolean {
+  try {
+    return /^\s*[[{]/.test(text) && canonicalJson(JSON.parse(text)) === canonical;
+  } catch {
+    return false;
+  }
+}
+
+function withText(before: ToolResult, text: string): ToolResult {
+  const others = before.content.filter((block) => block.type !== 'text' && block.type !== 'resource');
+  const content: readonly ContentBlock[] = [{ type: 'text', text }, ...others];
+  return withResult(before, { content, renderedResult: text, ...(before.ok ? {} : { error: text }) });
+}
+
+/** The error behind a failure is for the host's own logs, which are read by others than the secret was meant for. */
+function withCleanCause(cleaned: CleanedResult, sent: CleanedCall, rules: Rules, literals: Literals): CleanedResult {
+  const { result } = cleaned;
+  const cause = result.ok ? undefined : causeOf(result);
+  if (cause === undefined || cause === null) return cleaned;
+  const clean = textCleaner(rules, literals);
+  const text = inspected(cause);
+  if (text !== null && clean(text) === text) return cleaned;
+  const { status, error, errorCategory, errorClass, content, renderedResult, executor, approval, outputFiles, interruption, metadata } =
+    result;
+  const harmless = new Error(error ?? 'the cause was withheld');
+  const failed = fail(sent.call, status, harmless, error ?? '', {
+    category: errorCategory ?? status,
+    ...(errorClass === null ? {} : { errorClass }),
+  });
+  const rest = { executor, approval, outputFiles, arguments: result.arguments, result: result.result };
+  const optional = { ...(interruption === undefined ? {} : { interruption }), ...(metadata === undefined ? {} : { metadata }) };
+  const texts = isRendered(result) ? {} : { content, renderedResult };
+  return { ...cleaned, result: withResult(failed, { ...rest, ...optional, ...texts }) };
+}
+
+/** Everything an error would show in a log, getters and custom printers left alone; `null` where it cannot be printed. */
+function inspected(cause: unknown): string | null {
+  try {
+    return inspect(cause, { depth: 6, customInspect: false, getters: false, maxArrayLength: 1_000, maxStringLength: 100_000 });
+  } catch {
+    return null;
+  }
+}

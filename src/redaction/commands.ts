@@ -1,0 +1,142 @@
+/** Passwords and tokens in the options of well-known commands. */
+
+import type { Lead, Look } from './credentials.ts';
+import { isPlaceholder } from './names.ts';
+
+/** What a command takes a password or a token by. The secret is group 1, at the end of the match. */
+const OPTION_VALUE = String.raw`(?:'([^'\n]{1,200})|"([^"\n]{1,200})|([^\s"';|&<>]{1,200}))`;
+const option = (names: string, glue = '[ =]+') => new RegExp(String.raw`(?<=\s)(?:${names})${glue}${OPTION_VALUE}`, 'g');
+const pair = (names: string, between = ':') =>
+  new RegExp(String.raw`(?<=\s)(?:${names})[ =]*["']?[^\s"'${between}]{0,80}${between}([^\s"'|]{1,200})`, 'g');
+const P = option('-p|--password|--pass|--passwd');
+const GLUED_P = option('-p', '');
+
+const COMMANDS: Readonly<Record<string, readonly RegExp[]>> = {
+  curl: [pair('-u|--user|-U|--proxy-user'), option('--oauth2-bearer|--pass|--proxy-pass|--tlspassword')],
+  wget: [option('--password|--http-password|--ftp-password|--proxy-password', '[= ]')],
+  http: [pair('-a|--auth')],
+  mysql: [GLUED_P, option('--password', '=')],
+  mysqldump: [GLUED_P],
+  mysqladmin: [GLUED_P],
+  mariadb: [GLUED_P],
+  mongosh: [P],
+  mongo: [P],
+  mongodump: [P],
+  mongorestore: [P],
+  sshpass: [option('-p', '[ ]?')],
+  docker: [P],
+  podman: [P],
+  helm: [P],
+  oras: [P],
+  skopeo: [pair('--creds|--src-creds|--dest-creds'), P],
+  'redis-cli': [option('-a|--pass|--askpass')],
+  ldapsearch: [option('-w')],
+  ldapadd: [option('-w')],
+  ldapmodify: [option('-w')],
+  smbclient: [pair('-U|--user', '%')],
+  rpcclient: [pair('-U|--user', '%')],
+  htpasswd: [/(?<=\s-[a-zA-Z]*b[a-zA-Z]*\s+\S{1,120}\s+\S{1,80}\s+)([^\s|;&]{1,200})/g],
+  sqlcmd: [option('-P', '[ ]?')],
+  bcp: [option('-P', '[ ]?')],
+  sqlplus: [/(?<=\s)[\w$#]{1,40}\/([^\s@/"']{1,100})(?=@|\s|$)/g],
+  cqlsh: [P],
+  influx: [option('-password|--password|-t|--token')],
+  psql: [/(?:password=)([^\s"';&]{1,200})/g],
+  zip: [option('-P')],
+  unzip: [option('-P')],
+  '7z': [GLUED_P],
+  gpg: [option('--passphrase')],
+  openssl: [/(?<=\s-K[ ])([0-9a-fA-F]{32,64})/g, /(?:pass(?:in|out)?[ =]+|-k[ ]+)(?:pass:)?([^\s"'|;&]{3,200})/g],
+  az: [option('-p|--password|--account-key|--sas-token|--connection-string|--client-secret')],
+  aws: [/(?:aws_secret_access_key|aws_session_token|--secret-string|--password|--master-user-password)[ =]+["']?([^\s"'|;&]{4,400})/g],
+  gcloud: [option('--password|--access-token')],
+  kubectl: [option('--token|--password|--docker-password'), /--from-literal[ =]["']?[\w.-]{1,80}=([^\s"'|;&]{3,400})/g],
+  oc: [option('--token|-p|--password')],
+  vault: [/(?<=vault login\s+)(?:-method=\S+\s+)?(?:token=)?([\w.-]{16,200})/g, /(?<=\s)(?:password|token|secret)=([^\s"'|;&]{3,200})/g],
+  twine: [P],
+  nuget: [option('-ApiKey|-k|--api-key|-Password')],
+  dotnet: [option('-k|--api-key|-p|--password')],
+  svn: [option('--password')],
+  lftp: [pair('-u', ',')],
+  ipmitool: [option('-P')],
+  mosquitto_pub: [option('-P|--pw')],
+  mosquitto_sub: [option('-P|--pw')],
+  keytool: [option('-storepass|-keypass|-srcstorepass|-deststorepass')],
+  jarsigner: [option('-storepass|-keypass')],
+  signtool: [option('/p')],
+  xfreerdp: [option('/p', ':')],
+  rabbitmqctl: [/(?<=(?:add_user|change_password)\s+\S{1,80}\s+)([^\s"'|;&]{3,200})/g],
+  doctl: [option('-t|--access-token')],
+  flyctl: [option('-t|--access-token')],
+  heroku: [option('--token')],
+  npm: [/(?<=_authToken[= ])["']?([^\s"'|;&]{8,200})/g],
+  consul: [option('-token')],
+  nomad: [option('-token')],
+  snowsql: [option('--password')],
+  ansible: [option('--vault-password|--become-password')],
+  snmpwalk: [option('-A|-X')],
+  net: [/\/user:\S{1,80}\s+([^\s/*]{3,100})/gi, /\\\\\S{1,120}\s+([^\s/*]{3,100})(?=\s+\/user:)/gi],
+  cmdkey: [option('/pass', ':')],
+  restic: [option('--password')],
+  rclone: [/(?<=\s(?:pass|password)[ =])([^\s"';|&]{4,200})/g],
+  fastlane: [option('--password')],
+};
+
+/** Up to the end of a command: the line, with `\` at its end the next one too, or the next command in it. */
+const COMMAND_LINE = /(?:[^\n|;&\\]|\\[\s\S]|&(?!&)){0,600}/y;
+
+const PROGRAM = new RegExp(String.raw`(?:^|[\s/"'\`$(|;&>])(${Object.keys(COMMANDS).join('|')})(?:\.exe)?(?=\s)`, 'g');
+/** As far before an option as its command may stand. */
+const REACH = 400;
+
+/** Reads the command that an option belongs to, once. */
+const commandLine: Look = ({ text }, start, end, emit, progress) => {
+  if (start < progress.line) return;
+  const before = text.slice(Math.max(progress.line, start - REACH), end);
+  const named = [...before.matchAll(PROGRAM)].at(-1);
+  const from = named === undefined ? end : end - before.length + named.index + named[0].length;
+  COMMAND_LINE.lastIndex = from;
+  const line = COMMAND_LINE.exec(text)?.[0] ?? '';
+  progress.line = Math.max(end, from + line.length);
+  for (const pattern of COMMANDS[named?.[1] ?? ''] ?? []) {
+    for (const match of line.matchAll(pattern)) {
+      const secret = match.slice(1).find((group) => group !== undefined) ?? '';
+      const at = from + match.index + match[0].lastIndexOf(secret);
+      if (isGiven(secret)) emit(at, at + secret.length, 'password');
+    }
+  }
+};
+
+/** What is given on a command line and not left to be filled in: `-p` alone, a variable, a file, a port or a folder is none. */
+const isGiven = (value: string): boolean =>
+  value.length >= 4 && !/^[-$@/.~<{%]|^\d{1,5}(?::\d|$)|^\[redacted/.test(value) && !isPlaceholder(value) && !isWordOfManual(value);
+const isWordOfManual = (value: string): boolean =>
+  /^[A-Z]+$/.test(value) || (/^[a-z]+$/.test(value) && /pass|word|token|secret|key|file|port|name|user/.test(value));
+
+/** What begins the options that take secrets, and the commands that take them without one. */
+const LEADS = [
+  ' -p',
+  ' -P',
+  ' -u',
+  ' -U',
+  ' -a',
+  ' -w',
+  ' -k',
+  ' -A',
+  ' -X',
+  ' -t',
+  ' -b',
+  ' -nb',
+  ' -bc',
+  ' -s',
+  ' --',
+  ' -K',
+  'rclone ',
+  ' /p',
+  ' /user:',
+  'sqlplus ',
+  'rabbitmqctl ',
+  'vault login ',
+];
+
+export const COMMAND_LEADS: readonly Lead[] = Object.freeze(LEADS.map((word) => ({ word, anyCase: false, look: commandLine })));

@@ -1,0 +1,37 @@
+/** What finds something to hide in a text, and what it says about it. */
+
+/** The kinds of findings; each can have its own strategy. Where two overlap, the one named first decides. */
+export const GROUPS = ['paths', 'redactor', 'patterns', 'secrets', 'secrets-deep', 'card', 'phone', 'email'] as const;
+export type Group = (typeof GROUPS)[number];
+
+/** Something to hide. */
+export interface Finding {
+  /** What its marker says: `jwt`, `email`, `path`. */
+  readonly label: string;
+  readonly group: Group;
+  /** What was found, decoded: the same value counts as the same in every encoding. Never leaves the layer. */
+  readonly value: string;
+}
+
+/** Where in a text it stands. */
+export interface Span extends Finding {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The group is that of the detector unless another is given. */
+export type Emit = (start: number, end: number, label: string, group?: Group) => void;
+
+/** What a detector that reads every character saw on its way, so that nobody has to look again. */
+export interface Sight {
+  /** A character stood there that begins an escape. */
+  readonly odd: boolean;
+  /** Where words stood, in order, that say that a key follows. */
+  readonly hints: readonly number[];
+}
+
+export interface Detector {
+  readonly group: Group;
+  /** Must take time in proportion to the text, whatever stands in it. */
+  readonly find: (text: string, emit: Emit) => Sight | undefined;
+}

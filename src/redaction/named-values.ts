@@ -1,0 +1,187 @@
+/** Values whose name tells what they are: `password = "…"`, `"api_key": "…"`, `--token …`, `<password>…</password>`. */
+
+import type { Reading } from './characters.ts';
+import type { Emit } from './detector.ts';
+import { type Family, familyOf, isHidden, isRandomLooking, isTold, isWord, isWordy, labelOfName } from './names.ts';
+
+/** How telling names end. Names of several words are found by the last. */
+export const NAME_WORDS: readonly string[] = Object.freeze(
+  'password passwd passphrase passcode passwort pass pwd requirepass masterauth bindpw rootpw _pw -pw psk secret token tokens key keys credential credentials cookie dsn jwt _pat auth webhook connectionstring connection_string database_url database-url sessionid session_id sessid signature mnemonic key_base keydata key-data salt x-jfrog-art-api seedphrase seed_phrase recovery_phrase'.split(
+    ' ',
+  ),
+);
+
+/** From the end of a name to its value; in a list of variables the value is a member beside the name. */
+const ASSIGNED =
+  /(?:[-_.](?:base|value|text|prod|production|dev|staging|test|live|primary|secondary)|[-_. ]?v?\d{1,2})?(?:["'`\\]{0,3}\]?[ \t]{0,24}(?:=>|:=|\?=|={1,3}|:|,\s{0,3}["'\\]{1,3}value["'\\]{1,3}\s{0,3}:)(?:\s{1,12}(?=["'])|[ \t]{0,12})|["']?\r?\n[ \t]{0,24}["']?value["']?[ \t]{0,3}:[ \t]{0,3})/iy;
+/** `<add key="Password" value="…"/>`, `<property name="password">…`, `<password>…`. */
+const TAGGED = /["']{0,1}(?:\s{1,3}(?:value|content|default)\s?=\s?(?=["'])|[^<>\n]{0,40}>(?=[^<\n]{1,400}<\/))/iy;
+/** `define('DB_PASSWORD', '…')`, `setPassword("…")`, `PASSWORD '…'`. */
+const PASSED = /["']{0,1}(?:\)?,\s{0,24}(?=["'`])|\((?=["'`])|[ ](?='))/y;
+/** `--password …`, `ENV DB_PASSWORD …`, `password … ` of a `.netrc`, `the token is …`. */
+const SPACED = /[ \t]{1,4}(?:(?:is|was)[ \t]{1,3})?(?=[^\s=:-])/y;
+const MARKER = /^(?:\[(?:redacted|hash|token):[a-z0-9:-]{1,60}\]){1,4}/;
+const MAX_QUOTED = 4_096;
+const MAX_NAME = 40;
+/** So many values that were none in one unbroken run, and the rest of the run holds names of no values. */
+const MAX_TRIES = 12;
+
+/** How far the values of names were read. */
+export interface NamedProgress {
+  done: number;
+  runEnd: number;
+  tries: number;
+}
+
+type Binding = 'assigned' | 'tagged' | 'passed' | 'spaced';
+
+interface Value {
+  readonly start: number;
+  readonly end: number;
+  readonly quoted: boolean;
+}
+
+/** Looks at the value of the name that ends here. */
+export function namedValue(reading: Reading, start: number, end: number, emit: Emit, progress: NamedProgress): void {
+  if (start < progress.done || (start < progress.runEnd && progress.tries >= MAX_TRIES)) return;
+  const { text } = reading;
+  const found = valueStart(text, end, start);
+  if (found === null) return;
+  const name = nameBefore(text, start, end);
+  const family = familyOf(name) ?? null;
+  if (family === null || (found.binding === 'spaced' && !takesSpace(text, start, end, name))) return;
+  const value = valueAt(reading, found.at);
+  if (value === null) return;
+  // A marker that stands there already says nothing about what stands beside it.
+  const secret = text.slice(value.start, Math.min(value.end, value.start + 512)).replace(MARKER, '');
+  if (!isShown(family, secret, found, value, text, name)) return rejected(progress, value);
+  emit(value.start, value.end, labelOfName(family));
+  progress.done = value.end;
+}
+
+function rejected(progress: NamedProgress, { end }: Value): void {
+  progress.tries = end === progress.runEnd ? progress.tries + 1 : 1;
+  progress.runEnd = end;
+}
+
+function nameBefore(text: string, start: number, end: number): string {
+  let from = start;
+  while (from > 0 && start - from < MAX_NAME && /[\w.-]/.test(text.charAt(from - 1))) from -= 1;
+  const name = text.slice(from, end).replace(/^[-.]+/, '');
+  // `Unseal Key 1:`, `API key:`: what kind of key it is stands in the word before.
+  const before = /^keys?$/i.test(name) ? (/([A-Za-z]{2,16}) $/.exec(text.slice(Math.max(0, from - 18), from))?.[1] ?? '') : '';
+  return before === '' ? name : `${before}_${name}`;
+}
+
+/** What binds a value to the name that ends here. Tells by the first character, because most names are words in prose. */
+function valueStart(text: string, end: number, start: number): { readonly at: number; readonly binding: Binding } | null {
+  const first = text.charCodeAt(end);
+  let at = end;
+  while (at < end + 16 && SKIPPED[text.charCodeAt(at)] === 1) at += 1;
+  const next = text.charAt(at);
+  if (SIGNS.has(next) || (at === end && /[-_.v\d]/.test(next)) || (at === end + 1 && /\d/.test(next))) {
+    return bound(text, end, 'assigned', ASSIGNED) ?? bound(text, end, 'passed', PASSED);
+  }
+  if (next === '>' || (at > end && 'vcd'.includes(next))) return bound(text, end, 'tagged', TAGGED) ?? bound(text, end, 'spaced', SPACED);
+  if (next === '(') return bound(text, end, 'passed', PASSED);
+  if (first !== 32 && first !== 9) return null;
+  if (text.startsWith("'", end + 1)) return bound(text, end, 'passed', PASSED);
+  const isOption =
+    text.charCodeAt(start - 1) === 45 ||
+    /\w/.test(text.charAt(start - 1)) ||
+    next === 'i' ||
+    next === 'w' ||
+    /pass|auth|pw/.test(text.slice(start, end)) ||
+    mayBeVariable(text, start);
+  return isOption ? bound(text, end, 'spaced', SPACED) : null;
+}
+
+/** Blanks, quotes and brackets between a name and the sign that binds its value. */
+const SKIPPED = new Uint8Array(128);
+for (const char of ' \t"\'`\\]') SKIPPED[char.charCodeAt(0)] = 1;
+const SIGNS: ReadonlySet<string> = new Set('=:?,\n\r');
+
+function bound(text: string, end: number, binding: Binding, pattern: RegExp): { readonly at: number; readonly binding: Binding } | null {
+  pattern.lastIndex = end;
+  return pattern.test(text) ? { at: pattern.lastIndex, binding } : null;
+}
+
+const mayBeVariable = (text: string, start: number): boolean =>
+  /(?:ENV|ARG|set|setenv|machine|default|login)\s/i.test(text.slice(Math.max(0, start - 24), start));
+
+/** A blank binds a value to an option, to a variable in a Dockerfile or `.netrc`, or to a name in a sentence that goes on with `is`. */
+function takesSpace(text: string, start: number, end: number, name: string): boolean {
+  const from = start - (name.length - (end - start));
+  const before = text.slice(Math.max(0, from - 200), from);
+  if (/(?:^|[\s"'`])-{1,2}$/.test(before) || /(?:^|\n)[ \t]*(?:ENV|ARG|set|setenv)[ \t]+$/.test(before)) return true;
+  if (/(?:machine[ \t]+\S{1,100}|default)\s+(?:login|user|account)[ \t]+\S{1,64}\s+$/.test(before)) return true;
+  // Directives of configuration files begin a line.
+  if (/^(?:requirepass|masterauth|bindpw|rootpw)$/.test(name) && /(?:^|\n)[ \t]*$/.test(before)) return true;
+  return /^[ \t]{1,4}(?:is|was)[ \t]/.test(text.slice(end, end + 12));
+}
+
+interface Bound {
+  readonly at: number;
+  readonly binding: Binding;
+}
+
+function isShown(family: Family, secret: string, { at, binding }: Bound, value: Value, text: string, name: string): boolean {
+  if (/^[,;)\]}\s]/.test(secret) || !isHidden(family, secret)) return false;
+  const isSaid = binding === 'spaced' && /(?:is|was)\s+$/.test(text.slice(Math.max(0, at - 6), at));
+  if (binding === 'passed' || isSaid)
+    return !/\s/.test(secret) && (isRandomLooking(secret) || (family === 'password' && isStrongWord(secret)));
+  if (family === 'password' && isTold(secret)) return false;
+  if (value.quoted) return family !== 'password' || !isSameName(secret, name);
+  if (binding === 'spaced') return !isPlainWord(secret) && !/^[[(<]/.test(secret);
+  return !isProseOrCode(secret, text.slice(Math.max(0, at - 8), at), text.charAt(value.end));
+}
+
+/** Letters in words, and nothing else. */
+const isPlainWord = (text: string): boolean =>
+  isWord(text) || /^[A-Z]+$/.test(text) || (/^[A-Za-z]+[.,:;!?)]*$/.test(text) && isWordy(text));
+
+/** What people type where a password is asked for: not a word, and nothing of a program. */
+const isStrongWord = (text: string): boolean =>
+  text.length >= 6 && !/[\s(){}]/.test(text) && (/\d/.test(text) ? /[A-Za-z]/.test(text) : /[A-Z]/.test(text) && !isWordy(text));
+
+/** `passwordField: 'password_field'`: a name of a name. */
+const isSameName = (value: string, name: string): boolean => {
+  const plain = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '');
+  return (
+    (/^[\w.-]+$/.test(value) && plain(name).includes(plain(value))) ||
+    (/^[A-Za-z]+(?:[-_.][A-Za-z]+)+$/.test(value) && /pass|pwd/i.test(value))
+  );
+};
+
+/** `password: required` in a manual, `password = await ask()` in a program: a bare word is a value only at the end of a line. */
+function isProseOrCode(value: string, between: string, after: string): boolean {
+  if (isPlainWord(value)) {
+    return between.includes(':') || /\s=|=\s/.test(between) || !['', '\n', '\r', '&', ';'].includes(after) || !isWord(value);
+  }
+  if (/[({[]$|^[({[]|=>|\(\)|::|\w\(|^\/[a-z]/.test(value)) return true;
+  return /^[A-Za-z_$][\w$]*(?:[.?()[\]!:/-]+[A-Za-z_$][\w$]*)+[.;)\]?!]*$/.test(value) && isWordy(value);
+}
+
+/** The value that begins here: up to its closing quote, or to the next separator. */
+function valueAt(reading: Reading, at: number): Value | null {
+  const { text } = reading;
+  const [opening = ''] = /^\\{0,3}["'`]/.exec(text.slice(at, at + 4)) ?? [];
+  const start = at + opening.length;
+  if (opening !== '') {
+    const length = quotedLength(text.slice(start, start + MAX_QUOTED), opening.slice(-1), opening.length - 1);
+    return length === 0 ? null : { start, end: start + length, quoted: true };
+  }
+  const end = reading.runEnd('value', start);
+  return end === start ? null : { start, end, quoted: false };
+}
+
+/** Up to the quote that is escaped as often as the opening one; one that is escaped further belongs to the value. */
+function quotedLength(line: string, quote: string, escapes: number): number {
+  for (const { 0: found, index } of line.matchAll(/\\*["'`\n]/g)) {
+    const before = found.length - 1;
+    if (found.endsWith('\n')) return index + before;
+    const isClosing = found.endsWith(quote) && (escapes === 0 ? before % 2 === 0 : before <= escapes);
+    if (isClosing) return index + Math.max(0, before - escapes);
+  }
+  return line.length;
+}

@@ -1,0 +1,80 @@
+/** Private keys in PEM and its relatives, whole or cut off. */
+
+import type { Reading } from './characters.ts';
+import type { Lead, Look } from './credentials.ts';
+import type { Emit } from './detector.ts';
+
+const HEADER = /-{4,5} ?BEGIN [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY|SECRET KEY|Static key V1)(?: BLOCK)? ?-{4,5}/y;
+const FOOTER = /-{4,5} ?END [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY|SECRET KEY|Static key V1)(?: BLOCK)? ?-{4,5}/y;
+/** What stands in a key, written into a text, a program or a diff: no braces, brackets or other signs of a program. */
+const BODY = /(?:[A-Za-z0-9+/=\s\\:,."'|>*#_]|-(?!---))*/y;
+/** What a header in prose does not have behind it. */
+const MATERIAL = /[A-Za-z0-9+/=]{32}/;
+const END = /-{4,5} ?END /g;
+
+/** Up to where keys were read, and where the next footer begins. */
+export interface KeyProgress {
+  done: number;
+  footer: number;
+}
+
+/**
+ * Looks at the header that begins here. By hand, because one expression from header to footer reads the rest of the text
+ * again for every header that has none. A header without a key behind it is a mention of one and stays.
+ */
+export function privateKey({ text }: Reading, start: number, emit: Emit, progress: KeyProgress): void {
+  HEADER.lastIndex = start;
+  if (start < progress.done || !HEADER.test(text)) return;
+  const from = HEADER.lastIndex;
+  if (progress.footer < from) {
+    END.lastIndex = from;
+    progress.footer = END.exec(text)?.index ?? Infinity;
+  }
+  BODY.lastIndex = from;
+  BODY.test(text);
+  const isWhole = BODY.lastIndex === progress.footer;
+  const material = text.slice(from, isWhole ? progress.footer : BODY.lastIndex);
+  progress.done = from + material.length;
+  if (!MATERIAL.test(material)) return;
+  FOOTER.lastIndex = progress.done;
+  progress.done = isWhole && FOOTER.test(text) ? FOOTER.lastIndex : from + lastMaterial(material);
+  emit(start, progress.done, 'private-key');
+}
+
+/** The end of the last line of a key that was cut off, so that prose after it stays. */
+function lastMaterial(material: string): number {
+  let last = 0;
+  for (const { 0: run, index } of material.matchAll(/[A-Za-z0-9+/=]{16,}/g)) last = index + run.length;
+  return last;
+}
+
+const PPK = /\d{1,3}\r?\n((?:[A-Za-z0-9+/=]{1,64}\r?\n?){1,60})/y;
+const puttyKey: Look = ({ text }, _start, end, emit) => {
+  PPK.lastIndex = end;
+  const [whole = '', body = ''] = PPK.exec(text) ?? [];
+  if (body !== '') emit(end + whole.length - body.length, end + whole.length, 'private-key');
+};
+
+const RSA_VALUE =
+  /[^<]{0,2000}(?:<(?:Modulus|Exponent)>[^<]{1,2000}<\/(?:Modulus|Exponent)>\s{0,4}){0,2}((?:<(?:P|Q|DP|DQ|InverseQ|D)>[^<]{1,2000}<\/(?:P|Q|DP|DQ|InverseQ|D)>\s{0,4}){1,6})/y;
+const xmlKey: Look = ({ text }, _start, end, emit) => {
+  RSA_VALUE.lastIndex = end;
+  const [whole = '', body = ''] = RSA_VALUE.exec(text) ?? [];
+  if (body !== '') emit(end + whole.length - body.length, end + whole.length, 'private-key');
+};
+
+const JWK = /\s{0,3}:\s{0,3}"([\w-]{40,700})"/y;
+/** The private part of a key in JSON, told by the members around it. */
+const jsonWebKey: Look = ({ text }, start, end, emit) => {
+  JWK.lastIndex = end;
+  const [whole = '', secret = ''] = JWK.exec(text) ?? [];
+  if (secret === '' || !/"kty"|"crv"|"n"\s{0,3}:/.test(text.slice(Math.max(0, start - 800), end + whole.length + 200))) return;
+  emit(end + whole.length - 1 - secret.length, end + whole.length - 1, 'private-key');
+};
+
+/** Keys in other forms than PEM, by the words before them. */
+export const KEY_LEADS: readonly Lead[] = Object.freeze([
+  { word: 'Private-Lines: ', anyCase: false, look: puttyKey },
+  { word: '<RSAKeyValue>', anyCase: false, look: xmlKey },
+  ...['"d"', '"k"', '"p"', '"q"', '"dp"', '"dq"', '"qi"'].map((word) => ({ word, anyCase: false, look: jsonWebKey })),
+]);

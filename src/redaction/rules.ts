@@ -1,0 +1,114 @@
+/** Options made into what a call is cleaned with. */
+
+import type { ToolAnnotations } from '../core/annotations.ts';
+import type { ToolCall } from '../core/call.ts';
+import { AlliumError } from '../core/errors.ts';
+import type { Scrub } from '../core/scrub.ts';
+import { DEEP_LABEL } from './deep-secrets.ts';
+import type { Detector, Group } from './detector.ts';
+import { literalDetector, type Literals } from './literals.ts';
+import { createMarkers, type Markers, type Strategy } from './markers.ts';
+import { type Path, parsePath } from './paths.ts';
+import { labelOf, PATTERN_LABEL, patternDetector, type RedactionPattern } from './patterns.ts';
+import { cardDetector, emailDetector, phoneDetector } from './personal.ts';
+import { scanText } from './scan.ts';
+import { LABELS as SECRET_LABELS } from './families/index.ts';
+import { secretDetector } from './secrets.ts';
+
+export const DETECTORS = ['secrets', 'secrets-deep', 'email', 'phone', 'card'] as const;
+export type DetectorName = (typeof DETECTORS)[number];
+
+export interface Rules {
+  readonly detectors: readonly Detector[];
+  /** Names of members tell what their values are. */
+  readonly names: boolean;
+  readonly deep: boolean;
+  /** The length of the shortest text in which something can be found. */
+  readonly minText: number;
+  /** A value holds nothing that the same value written out does not show. Patterns can be tied to the ends of a text. */
+  readonly canCover: boolean;
+  readonly paths: readonly Path[];
+  readonly markers: Markers;
+  /** Short texts in which nothing was found: names and codes stand in every record. */
+  readonly plain: Set<string>;
+}
+
+export interface RuleOptions {
+  readonly detectors: readonly DetectorName[];
+  readonly strategies: Readonly<Partial<Record<Group, Strategy>>>;
+  readonly paths: readonly string[];
+  readonly patterns: readonly RedactionPattern[];
+  readonly key?: string;
+}
+
+const LABELS = [...SECRET_LABELS, ...['email', 'phone', 'card', 'path', 'custom', DEEP_LABEL, PATTERN_LABEL]];
+
+/** As short as a value that is hidden wherever it stands. A pattern may find less. */
+const MIN_TEXT = 4;
+
+/** Throws for patterns that do not compile; everything else was checked before. */
+export function compileRules({ detectors, strategies, paths, patterns, key }: RuleOptions): Rules {
+  const has = (name: DetectorName) => detectors.includes(name);
+  const hasSecrets = has('secrets') || has('secrets-deep');
+  // Who asks for the deep rules alone means their strategy for all secrets.
+  const deep = strategies['secrets-deep'];
+  const shared = has('secrets') || deep === undefined ? {} : { secrets: deep };
+  const own: readonly (Detector | false)[] = [
+    hasSecrets && secretDetector,
+    has('email') && emailDetector,
+    has('phone') && phoneDetector,
+    has('card') && cardDetector,
+    patterns.length > 0 && patternDetector(patterns),
+  ];
+  return Object.freeze({
+    detectors: own.filter((detector) => detector !== false),
+    names: hasSecrets,
+    deep: has('secrets-deep'),
+    minText: patterns.length === 0 ? MIN_TEXT : 1,
+    canCover: patterns.length === 0 && !has('secrets-deep'),
+    paths: paths.flatMap((text) => [parsePath(text) ?? []]),
+    markers: createMarkers([...LABELS, ...patterns.map(labelOf)], { ...shared, ...strategies }, key),
+    plain: new Set<string>(),
+  });
+}
+
+const known = new WeakMap<ToolAnnotations, readonly Path[]>();
+
+/** The paths of the layer and those the tool names itself. Throws where one of the tool's cannot be read: it hides something. */
+export function pathsFor({ paths }: Rules, { annotations, toolName }: ToolCall): readonly Path[] {
+  const own = annotations.safety?.redaction;
+  if (own === undefined) return paths;
+  const before = known.get(annotations);
+  const read = before ?? own.map((text) => readPath(text, toolName));
+  known.set(annotations, read);
+  return [...paths, ...read];
+}
+
+function readPath(text: unknown, toolName: string): Path {
+  const path = typeof text === 'string' ? parsePath(text) : null;
+  if (path === null) throw new AlliumError('ERR_INVALID_TOOL', 'a redaction path of the tool cannot be read', { toolName });
+  return path;
+}
+
+/** Cleans one text at once: for the audit record and for progress, where nobody can wait. */
+export function textCleaner({ detectors, markers, plain }: Rules, literals?: Literals): Scrub {
+  const isFixed = literals === undefined || literals.size === 0;
+  let all = isFixed ? detectors : null;
+  return (text) => {
+    if (isFixed && plain.has(text)) return text;
+    // Made with the first text: most calls report nothing.
+    all ??= [...detectors, literalDetector(literals ?? new Map())];
+    const spans = scanText(text, all);
+    if (spans.length > 0) return markers.replace(text, spans);
+    if (isFixed && text.length <= MAX_PLAIN) remember(plain, text);
+    return text;
+  };
+}
+
+const MAX_PLAIN = 24;
+const MAX_REMEMBERED = 512;
+
+function remember(plain: Set<string>, text: string): void {
+  if (plain.size >= MAX_REMEMBERED) plain.clear();
+  plain.add(text);
+}

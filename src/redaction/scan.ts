@@ -1,0 +1,71 @@
+/** Looks for everything to hide in a text: as it stands, unfolded, and decoded. */
+
+import type { Detector, Emit, Sight, Span } from './detector.ts';
+import { readRuns } from './long-runs.ts';
+import { isFolded, unfold } from './views.ts';
+
+/** How many disguises on top of each other are taken off. */
+const MAX_LAYERS = 3;
+/** Long texts are looked at in windows, between which others get their turn. */
+export const WINDOW = 65_536;
+/** What two windows share, so that nothing up to this length is cut in two. */
+const OVERLAP = 16_384;
+
+type Found = (span: Span) => void;
+
+/** Where the windows of a text begin. */
+export function windowsOf(text: string): readonly number[] {
+  const starts = [0];
+  for (let start = WINDOW - OVERLAP; start + OVERLAP < text.length; start += WINDOW - OVERLAP) starts.push(start);
+  return starts;
+}
+
+/** Everything found in one window, with positions in the whole text. */
+export function scanWindow(text: string, start: number, detectors: readonly Detector[], found: Found): void {
+  if (text.length <= WINDOW) return look(text, detectors, 0, found);
+  look(text.slice(start, start + WINDOW), detectors, 0, (span) => {
+    // What begins exactly at the cut may be the rest of something longer, which the window before has seen whole.
+    if (start === 0 || span.start > 0) found({ ...span, start: span.start + start, end: span.end + start });
+  });
+}
+
+/** Everything found in a text, in one go. */
+export function scanText(text: string, detectors: readonly Detector[]): readonly Span[] {
+  let spans: Span[] | null = null;
+  const found: Found = (span) => (spans ??= []).push(span);
+  if (text.length <= WINDOW) look(text, detectors, 0, found);
+  else for (const start of windowsOf(text)) scanWindow(text, start, detectors, found);
+  return spans ?? NOTHING;
+}
+
+const NOTHING: readonly Span[] = Object.freeze([]);
+
+const NO_HINTS: readonly number[] = Object.freeze([]);
+
+function look(text: string, detectors: readonly Detector[], depth: number, found: Found): void {
+  let sight: Sight | undefined;
+  let bareKeys: Emit | null = null;
+  for (const { group, find } of detectors) {
+    const emit: Emit = (start, end, label, own = group) => found({ start, end, label, group: own, value: text.slice(start, end) });
+    sight = find(text, emit) ?? sight;
+    if (group === 'secrets') bareKeys = emit;
+  }
+  const runs = readRuns(text, bareKeys, sight?.hints ?? NO_HINTS);
+  if (depth === MAX_LAYERS) return;
+  const view = isFolded(text, sight?.odd) ? unfold(text) : null;
+  if (view !== null) {
+    const { starts, ends } = view;
+    look(view.text, detectors, depth + 1, (span) =>
+      found({ ...span, start: starts[span.start] ?? 0, end: ends[span.end - 1] ?? text.length }),
+    );
+  }
+  for (const run of runs) {
+    look(run.text, detectors, depth + 1, (span) =>
+      found({
+        ...span,
+        start: run.start + Math.floor(span.start / run.bytes) * run.unit,
+        end: Math.min(run.end, run.start + Math.ceil(span.end / run.bytes) * run.unit),
+      }),
+    );
+  }
+}

@@ -1,0 +1,88 @@
+/** Secrets in a text: one pass over it for every word that can lead to one, and one over its long runs. */
+
+import { anchorFinder } from './anchors.ts';
+import { codesOf, pairsOf, type Reading, startReading } from './characters.ts';
+import { COMMAND_LEADS } from './commands.ts';
+import { type CredentialProgress, CREDENTIALS } from './credentials.ts';
+import type { Detector, Emit, Sight } from './detector.ts';
+import { FAMILIES } from './families/index.ts';
+import { NAME_WORDS, type NamedProgress, namedValue } from './named-values.ts';
+import { KEY_LEADS, type KeyProgress, privateKey } from './private-keys.ts';
+import { tokenAt } from './tokens.ts';
+import { ODD_CODES } from './views.ts';
+
+/** What must not be read twice in the same text, however many words lead there. */
+interface Progress {
+  readonly reading: Reading;
+  readonly named: NamedProgress;
+  readonly keys: KeyProgress;
+  readonly credentials: CredentialProgress;
+}
+
+interface Lead {
+  readonly word: string;
+  readonly anyCase: boolean;
+  /** Says that a key follows, which may have no form of its own. */
+  readonly hints?: boolean;
+  readonly look: (progress: Progress, start: number, end: number, emit: Emit) => void;
+}
+
+const LEADS: readonly Lead[] = [
+  ...['aws', 'AKIA', 'ASIA'].map((word): Lead => ({ word, anyCase: word === 'aws', hints: true, look: () => {} })),
+  ...FAMILIES.flatMap((family) =>
+    family.prefixes.map(
+      (word): Lead => ({ word, anyCase: false, look: ({ reading }, start, end, emit) => tokenAt(reading, family, start, end, emit) }),
+    ),
+  ),
+  ...NAME_WORDS.map(
+    (word): Lead => ({
+      word,
+      anyCase: true,
+      hints: true,
+      look: ({ reading, named }, start, end, emit) => namedValue(reading, start, end, emit, named),
+    }),
+  ),
+  ...[...CREDENTIALS, ...COMMAND_LEADS, ...KEY_LEADS].map(
+    ({ word, anyCase, look }): Lead => ({
+      ...{ word, anyCase },
+      look: ({ reading, credentials }, start, end, emit) => look(reading, start, end, emit, credentials),
+    }),
+  ),
+  ...['-----BEGIN', '---- BEGIN'].map(
+    (word): Lead => ({ word, anyCase: false, look: ({ reading, keys }, start, _end, emit) => privateKey(reading, start, emit, keys) }),
+  ),
+];
+
+const finder = anchorFinder(LEADS, ODD_CODES);
+/** `pwd=abc` is the shortest that can hold anything. */
+const MIN_TEXT = 7;
+
+/** Tokens by their form, private keys, credentials in their places, and values whose name tells what they are. */
+export const secretDetector: Detector = Object.freeze<Detector>({
+  group: 'secrets',
+  find(text, emit) {
+    if (text.length < MIN_TEXT) return undefined;
+    const codes = codesOf(text);
+    let progress: Progress | null = null;
+    let hints: number[] | null = null;
+    const odd = finder.find(text, codes, pairsOf(text), (index, start) => {
+      progress ??= startProgress(text, codes);
+      const lead = LEADS[index];
+      if (lead === undefined) return;
+      if (lead.hints === true) (hints ??= []).push(start);
+      lead.look(progress, start, start + lead.word.length, emit);
+    });
+    // A soft line break is two characters: it is looked for only where there is one at all.
+    if (!odd && hints === null && !text.includes('=\n') && !text.includes('=\r\n')) return PLAIN;
+    return { odd: odd || text.includes('=\n') || text.includes('=\r\n'), hints: hints ?? [] };
+  },
+});
+
+const PLAIN: Sight = Object.freeze({ odd: false, hints: [] });
+
+const startProgress = (text: string, codes: Uint16Array): Progress => ({
+  reading: startReading(text, codes),
+  named: { done: 0, runEnd: 0, tries: 0 },
+  keys: { done: 0, footer: 0 },
+  credentials: { line: 0, value: 0 },
+});

@@ -1,0 +1,122 @@
+/** Every place of a result at which something can be read, taken out and put back. */
+
+import type { ContentBlock } from '../core/content.ts';
+import type { JsonObject, JsonValue } from '../core/json.ts';
+import { isRendered, type ResultChanges, type ToolResult, withResult } from '../core/result.ts';
+import { cleanedJson, type EmbeddedJson, embeddedJson } from './embedded-json.ts';
+import type { Path } from './paths.ts';
+import type { Surface, Sweep } from './sweep.ts';
+
+/** The surfaces of a result in the order in which `putBack` expects their cleaned values. */
+export interface ResultSurfaces {
+  readonly surfaces: readonly Surface[];
+  readonly embedded: readonly EmbeddedJson[];
+  /** Text and content are written anew with the value. */
+  readonly follows: boolean;
+}
+
+/** `clean` are arguments that were cleaned before and need no second look. */
+export function surfacesOf(result: ToolResult, paths: readonly Path[], clean: JsonObject, canCover: boolean): ResultSurfaces {
+  const follows = isRendered(result);
+  const embedded = paths.length === 0 || (follows && typeof result.result !== 'string') ? [] : embeddedJson(textsOf(result));
+  const surfaces: readonly Surface[] = [
+    { value: result.result === clean ? null : result.result, paths, isCovered: canCover && result.ok && follows },
+    // Blocks are JSON by their definition; their interface has no index signature.
+    { value: result.content as unknown as JsonValue, paths: NONE },
+    { value: result.renderedResult, paths: NONE },
+    { value: result.error, paths: NONE },
+    { value: result.arguments === clean ? null : result.arguments, paths },
+    { value: result.interruption?.shown ?? null, paths },
+    { value: restOf(result), paths: NONE },
+    ...embedded.map(({ value }) => ({ value, paths })),
+  ];
+  return { surfaces, embedded, follows };
+}
+
+const NONE: readonly Path[] = [];
+
+/** Members that are seldom there, in one. */
+function restOf({ metadata, approval, outputFiles, errorCategory, status }: ToolResult): JsonObject | null {
+  if (metadata === undefined && approval === null && outputFiles.length === 0 && (errorCategory === null || errorCategory === status))
+    return null;
+  return {
+    metadata: metadata ?? null,
+    approval: approval === null ? null : { decidedBy: approval.decidedBy, reason: approval.reason ?? null },
+    uris: outputFiles.map(({ uri }) => uri),
+    errorCategory: errorCategory === status ? null : errorCategory,
+  };
+}
+
+/** The texts that stand for the whole result. */
+const textsOf = ({ result, content, renderedResult }: ToolResult): readonly string[] => [
+  ...(typeof result === 'string' ? [result] : []),
+  ...content.flatMap((block) => (block.type === 'text' ? block.text : block.type === 'resource' ? (block.resource.text ?? []) : [])),
+  renderedResult,
+];
+
+/** The result with its cleaned surfaces; the very same one where all of them are as they were. */
+export function putBack(before: ToolResult, { surfaces, embedded, follows: isWritten }: ResultSurfaces, sweep: Sweep): ToolResult {
+  if (surfaces.every((surface, index) => sweep.values[index] === surface.value)) return before;
+  const [value, content, text, error, args, shown, rest] = sweep.values;
+  const jsonTexts = cleanedJson(embedded, sweep.values.slice(surfaces.length - embedded.length));
+  const textOr = (original: string, cleaned: string) => jsonTexts.get(original) ?? cleaned;
+  // A cleaned text is a text, a cleaned object an object, a cleaned block the same block with other texts.
+  const result = typeof before.result === 'string' ? textOr(before.result, value as string) : value;
+  const renderedResult = textOr(before.renderedResult, text as string);
+  const isRevalued = surfaces[0]?.value !== null && result !== before.result;
+  const isRenewed = before.ok ? isRevalued : error !== before.error;
+  // Where the text follows the value it is written anew with it; what only the text gave away is replaced in the text.
+  const follows = isWritten && (isRenewed || renderedResult === before.renderedResult);
+  return withResult(before, {
+    ...(isRevalued ? { result } : {}),
+    ...(error === before.error ? {} : { error: error as string }),
+    ...(args === surfaces[4]?.value ? {} : { arguments: args as JsonObject }),
+    ...(before.interruption === undefined ? {} : { interruption: { ...before.interruption, shown: shown as JsonObject } }),
+    ...(rest === null ? {} : restChanges(before, rest as JsonObject)),
+    ...(follows ? {} : { content: cleanedBlocks(before.content, content as unknown as readonly ContentBlock[], textOr), renderedResult }),
+  });
+}
+
+function restChanges({ approval, outputFiles, errorCategory }: ToolResult, rest: JsonObject): ResultChanges {
+  const { metadata, approval: cleaned, uris } = rest as unknown as ReturnType<typeof restOf> & RestShape; // As `restOf` made it.
+  return {
+    ...(metadata === null ? {} : { metadata }),
+    ...(approval === null || cleaned === null
+      ? {}
+      : { approval: { ...approval, decidedBy: cleaned.decidedBy, ...(cleaned.reason === null ? {} : { reason: cleaned.reason }) } }),
+    outputFiles: outputFiles.map((file, index) => ({ ...file, uri: uris[index] ?? file.uri })),
+    errorCategory: typeof rest['errorCategory'] === 'string' ? rest['errorCategory'] : errorCategory,
+  };
+}
+
+interface RestShape {
+  readonly metadata: JsonObject | null;
+  readonly approval: { readonly decidedBy: string; readonly reason: string | null } | null;
+  readonly uris: readonly string[];
+}
+
+/** A picture with a marker inside is no picture: what was found in bytes takes all of them along. */
+const NO_BYTES = Buffer.from('[redacted]').toString('base64');
+
+function cleanedBlocks(
+  before: readonly ContentBlock[],
+  after: readonly ContentBlock[],
+  textOr: (original: string, cleaned: string) => string,
+): readonly ContentBlock[] {
+  return after.map((block, index) => {
+    const original = before[index];
+    if (original === block && block.type !== 'text' && block.type !== 'resource') return block;
+    if (block.type === 'text' && original?.type === 'text') return { ...block, text: textOr(original.text, block.text) };
+    if ((block.type === 'image' || block.type === 'audio') && original?.type === block.type) {
+      return block.data === original.data ? block : { ...block, data: NO_BYTES };
+    }
+    if (block.type !== 'resource' || original?.type !== 'resource') return block;
+    const { text, blob } = original.resource;
+    const resource = {
+      ...block.resource,
+      ...(text === undefined ? {} : { text: textOr(text, block.resource.text ?? '') }),
+      ...(blob === undefined || blob === block.resource.blob ? {} : { blob: NO_BYTES }),
+    };
+    return { ...block, resource };
+  });
+}

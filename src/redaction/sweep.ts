@@ -1,0 +1,157 @@
+/** Cleans several surfaces of one call together: what is found on one of them is hidden on all. */
+
+import type { JsonValue } from '../core/json.ts';
+import { deepSpans } from './deep-secrets.ts';
+import type { Detector, Finding, Span } from './detector.ts';
+import { literalDetector, type Literals, removedValues } from './literals.ts';
+import { type Family, labelOfName } from './names.ts';
+import { type Path, startOf } from './paths.ts';
+import type { Rules } from './rules.ts';
+import { scanText, scanWindow, WINDOW, windowsOf } from './scan.ts';
+import { nextTurn, wait, type Work } from './turns.ts';
+import { rebuildTree, surveyTree } from './walk.ts';
+
+/** One place of a call or a result at which something could be read. */
+export interface Surface {
+  readonly value: JsonValue;
+  /** Path rules that hold here. */
+  readonly paths: readonly Path[];
+  /** Every text of it stands on another surface too: it is looked into only if something was found there. */
+  readonly isCovered?: boolean;
+}
+
+export interface Sweep {
+  /** The surfaces in their order; each the very same value where there was nothing to hide. */
+  readonly values: readonly JsonValue[];
+  /** Where something was replaced, by surface. */
+  readonly paths: readonly (readonly string[])[];
+  /** How often what was found. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** Something was found that must not get out in any form. */
+  readonly blocked: boolean;
+  /** What was hidden, for whoever has to hide it elsewhere too. */
+  readonly literals: Literals;
+}
+
+const NO_LITERALS: Literals = new Map();
+
+/** A detector's finding this short would hide half of an ordinary text along with it. */
+const MIN_REPEATED = 6;
+
+/** Takes turns with the rest of the process where there is much to look at. */
+export function* sweep(surfaces: readonly Surface[], rules: Rules, known: Literals = NO_LITERALS): Work<Sweep> {
+  const { texts, findings: named, literals } = survey(surfaces, rules, known);
+  const found = yield* scanAll(texts, rules.detectors, rules);
+  if (found.size + named.length + literals.size > 0) {
+    const covered = coveredTexts(surfaces, rules);
+    for (const [text, spans] of yield* scanAll(covered, rules.detectors, rules)) found.set(text, spans);
+    for (const text of covered) texts.push(text);
+  }
+  if (rules.deep) for (const [text, spans] of yield* wait(deepSpans(texts))) add(found, text, spans);
+  const findings: readonly Finding[] = [...[...found.values()].flat(), ...named];
+  for (const { value, label, group } of findings) {
+    if (value.length >= MIN_REPEATED && !literals.has(value)) literals.set(value, { label, group });
+  }
+  if (literals.size > 0) for (const [text, spans] of yield* scanAll(texts, [literalDetector(literals)], rules)) add(found, text, spans);
+  if (findings.length === 0 && found.size === 0) {
+    return { values: surfaces.map(({ value }) => value), paths: surfaces.map(() => []), counts: {}, blocked: false, literals };
+  }
+  const paths = surfaces.map(() => new Set<string>());
+  const values = surfaces.map((surface, index) => rebuilt(surface, rules, found, paths[index] ?? new Set()));
+  const all = [...findings, ...[...found.values()].flat()];
+  const blocked = all.some(({ group }) => rules.markers.blocks(group));
+  return { values, paths: paths.map((set) => [...set]), counts: countsOf(all), blocked, literals };
+}
+
+/** The texts to look into, and what the shape alone gives away. */
+function survey(surfaces: readonly Surface[], { names, minText, markers }: Rules, known: Literals) {
+  const texts: string[] = [];
+  const findings: Finding[] = [];
+  const literals = new Map(known);
+  const onPath = (hidden: JsonValue) => {
+    const finding = { label: 'path', group: 'paths' } as const;
+    if (markers.whole(hidden, finding) === hidden) return;
+    findings.push({ ...finding, value: '' });
+    for (const text of removedValues(hidden)) literals.set(text, finding);
+  };
+  const onNamed = (value: string, family: Family) => {
+    const finding = { label: labelOfName(family), group: 'secrets' } as const;
+    if (markers.whole(value, finding) !== value) findings.push({ ...finding, value });
+  };
+  for (const { value, paths, isCovered = false } of surfaces) {
+    surveyTree(value, startOf(paths), { texts: isCovered ? null : texts, names, minText, onPath, onNamed });
+  }
+  return { texts, findings, literals };
+}
+
+/** The texts of the surfaces that need no look as long as nothing was found. */
+function coveredTexts(surfaces: readonly Surface[], { minText }: Rules): readonly string[] {
+  const texts: string[] = [];
+  const shape = { texts, names: false, minText, onPath: () => {}, onNamed: () => {} };
+  for (const { value, paths, isCovered } of surfaces) if (isCovered === true) surveyTree(value, startOf(paths), shape);
+  return texts;
+}
+
+const add = (found: Map<string, readonly Span[]>, text: string, spans: readonly Span[]) =>
+  found.set(text, [...(found.get(text) ?? []), ...spans]);
+
+function rebuilt({ value, paths }: Surface, rules: Rules, found: ReadonlyMap<string, readonly Span[]>, changed: Set<string>): JsonValue {
+  const { markers } = rules;
+  return rebuildTree(value, startOf(paths), {
+    names: rules.names,
+    text: (text) => {
+      const spans = found.get(text);
+      return spans === undefined ? text : markers.replace(text, spans);
+    },
+    path: (hidden) => markers.whole(hidden, { label: 'path', group: 'paths' }),
+    named: (text, family) => {
+      // A token says more about itself than the name it goes by.
+      const spans = found.get(text) ?? [];
+      const isWhole = spans.some(({ start, end }) => start === 0 && end === text.length);
+      return isWhole ? markers.replace(text, spans) : markers.whole(text, { label: labelOfName(family), group: 'secrets' });
+    },
+    onChange: (path) => changed.add(path),
+  });
+}
+
+/** Spans by text, for the texts that have any. */
+function* scanAll(texts: readonly string[], detectors: readonly Detector[], { markers }: Rules): Work<Map<string, readonly Span[]>> {
+  const found = new Map<string, readonly Span[]>();
+  let spent = 0;
+  let last = '';
+  for (const text of texts) {
+    // The text of a result stands on several surfaces, one after another.
+    if (text === last) continue;
+    last = text;
+    spent += text.length;
+    const spans = text.length <= WINDOW ? scanText(text, detectors) : yield* scanInTurns(text, detectors);
+    if (spent >= WINDOW) {
+      spent = 0;
+      yield nextTurn();
+    }
+    const settled = markers.settle(text, spans);
+    if (settled.length > 0) found.set(text, settled);
+  }
+  return found;
+}
+
+function* scanInTurns(text: string, detectors: readonly Detector[]): Work<readonly Span[]> {
+  const spans: Span[] = [];
+  for (const start of windowsOf(text)) {
+    if (start > 0) yield nextTurn();
+    scanWindow(text, start, detectors, (span) => spans.push(span));
+  }
+  return spans;
+}
+
+/** How many different values of a kind were found. A value that was found in several ways counts as the first. */
+function countsOf(findings: readonly Finding[]): Readonly<Record<string, number>> {
+  const counts = new Map<string, number>();
+  const seen = new Set<string>();
+  for (const { label, value } of findings) {
+    if (value !== '' && seen.has(value)) continue;
+    seen.add(value);
+    counts.set(label, (counts.get(label) ?? 0) + 1);
+  }
+  return Object.fromEntries(counts);
+}

@@ -1,0 +1,131 @@
+/** Walks JSON twice: once to see what it holds, and, only if something has to go, once to build it anew around that. */
+
+import type { JsonObject, JsonValue } from '../core/json.ts';
+import { type Family, familyOf, isHidden } from './names.ts';
+import { advance, type Cursor, isHit, writePath } from './paths.ts';
+
+/** What the first walk meets. */
+export interface Survey {
+  /** Takes every text, in order, to be looked into; `null` where only the shape counts. */
+  readonly texts: string[] | null;
+  /** Called for a value that a path rule hides whole. */
+  onPath(value: JsonValue): void;
+  /** Called for a text whose member's name tells what it is. */
+  onNamed(value: string, family: Family): void;
+  /** Whether names of members tell anything here. */
+  readonly names: boolean;
+  /** Texts that are shorter hold nothing that could be found. */
+  readonly minText: number;
+}
+
+/** Numbers from here on are looked at as text: a card number is one. */
+const LONG_NUMBER = 1e6;
+
+const isLong = (value: number): boolean => value >= LONG_NUMBER && Number.isSafeInteger(value);
+const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value);
+
+export function surveyTree(value: JsonValue, cursors: readonly Cursor[], survey: Survey): void {
+  if (typeof value === 'string') {
+    if (value.length >= survey.minText) survey.texts?.push(value);
+  } else if (typeof value === 'number') {
+    if (survey.texts !== null && isLong(value)) survey.texts.push(String(value));
+  } else if (typeof value === 'object' && value !== null) {
+    if (isList(value)) surveyList(value, cursors, survey);
+    else surveyObject(value, cursors, survey);
+  }
+}
+
+function surveyList(value: readonly JsonValue[], cursors: readonly Cursor[], survey: Survey): void {
+  for (let index = 0; index < value.length; index += 1) surveyMember(value[index] ?? null, index, cursors, survey);
+}
+
+function surveyObject(value: JsonObject, cursors: readonly Cursor[], survey: Survey): void {
+  for (const name of Object.keys(value)) {
+    const member = value[name] ?? null;
+    if (name.length >= survey.minText) survey.texts?.push(name);
+    surveyMember(member, name, cursors, survey);
+    if (!survey.names || typeof member !== 'string') continue;
+    const family = familyIn(value, name);
+    if (family !== null && isHidden(family, member)) survey.onNamed(member, family);
+  }
+}
+
+function surveyMember(member: JsonValue, step: string | number, cursors: readonly Cursor[], survey: Survey): void {
+  if (cursors.length === 0) return surveyTree(member, cursors, survey);
+  const below = advance(cursors, step);
+  if (isHit(below)) survey.onPath(member);
+  else surveyTree(member, below, survey);
+}
+
+/** A member is called by its name; the `value` of a list of variables is called by the `name` beside it. */
+function familyIn(value: JsonObject, name: string): Family | null {
+  if (name !== 'value') return familyOf(name);
+  const beside = Object.hasOwn(value, 'name') ? value['name'] : Object.hasOwn(value, 'key') ? value['key'] : null;
+  return typeof beside === 'string' ? familyOf(beside) : null;
+}
+
+/** What the second walk replaces. Each answers with what it was given where there is nothing to hide. */
+export interface Rebuild {
+  text(value: string): string;
+  path(value: JsonValue): JsonValue;
+  named(value: string, family: Family): string;
+  readonly names: boolean;
+  /** Told where something was replaced. */
+  onChange(path: string): void;
+}
+
+type Steps = readonly (string | number)[];
+
+/** The same value where nothing was replaced; otherwise a copy of what stands above the replaced parts, and only of that. */
+export function rebuildTree(value: JsonValue, cursors: readonly Cursor[], rebuild: Rebuild, steps: Steps = []): JsonValue {
+  if (typeof value === 'string') return told(value, rebuild.text(value), rebuild, steps);
+  if (typeof value === 'number') return isLong(value) ? rebuiltNumber(value, rebuild, steps) : value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (!isList(value)) return rebuildObject(value, cursors, rebuild, steps);
+  const items = value.map((item, index) => rebuildMember(item, index, cursors, rebuild, [...steps, index]));
+  return items.some((item, index) => item !== value[index]) ? items : value;
+}
+
+function rebuildObject(value: JsonObject, cursors: readonly Cursor[], rebuild: Rebuild, steps: Steps): JsonObject {
+  const taken = new Set<string>();
+  let changed = false;
+  const members = Object.keys(value).map((name) => {
+    const member = value[name] ?? null;
+    const shown = unique(rebuild.text(name), taken);
+    const below = [...steps, shown];
+    const family = rebuild.names && typeof member === 'string' ? familyIn(value, name) : null;
+    const item =
+      family !== null && typeof member === 'string' && isHidden(family, member) && !isHit(advance(cursors, name))
+        ? told(member, rebuild.named(member, family), rebuild, below)
+        : rebuildMember(member, name, cursors, rebuild, below);
+    if (shown !== name) rebuild.onChange(writePath(below));
+    changed ||= shown !== name || item !== member;
+    return [shown, item] as const;
+  });
+  // `fromEntries` defines members, so that one called `__proto__` stays a member.
+  return changed ? Object.fromEntries(members) : value;
+}
+
+function rebuildMember(member: JsonValue, step: string | number, cursors: readonly Cursor[], rebuild: Rebuild, steps: Steps): JsonValue {
+  const below = advance(cursors, step);
+  return isHit(below) ? told(member, rebuild.path(member), rebuild, steps) : rebuildTree(member, below, rebuild, steps);
+}
+
+function rebuiltNumber(value: number, rebuild: Rebuild, steps: Steps): JsonValue {
+  const text = String(value);
+  const shown = rebuild.text(text);
+  return shown === text ? value : told(value, shown, rebuild, steps);
+}
+
+function told<T extends JsonValue>(before: JsonValue, after: T, rebuild: Rebuild, steps: Steps): T {
+  if (before !== after) rebuild.onChange(writePath(steps));
+  return after;
+}
+
+/** Two names that are hidden behind the same marker stay two members. */
+function unique(name: string, taken: Set<string>): string {
+  let shown = name;
+  for (let count = 2; taken.has(shown); count += 1) shown = `${name}#${count}`;
+  taken.add(shown);
+  return shown;
+}
