@@ -7,7 +7,9 @@ import { fuzzDispatch } from './fuzz-dispatch.ts';
 import { fuzzOnion } from './fuzz-onion.ts';
 import { fuzzPolicies } from './fuzz-policies.ts';
 import { fuzzRules } from './fuzz-rules.ts';
+import { fuzzShells } from './fuzz-shells.ts';
 import { checkThenOpen, raceJail } from './jail-race.ts';
+import { EXPECTED_SHELLS } from './run-in-shells.ts';
 import { oracleProblem, startOracle } from '../starlark/oracle.ts';
 import { fuzzStarlark, type StarlarkFuzzFigures } from '../starlark/fuzz-starlark.ts';
 
@@ -16,7 +18,10 @@ in a jail while another process swaps links under it, and the same with an opene
 here and in Cedar, and compares the decisions. Then combines random pairs of policies, which may only tighten. Last runs random Starlark programs
 here and in the native interpreter, where that can be built, and compares the outcomes.
 
+With --shells nothing of that: runs random lines that commandPolicy allows in every shell of this machine, and compares what they run.
+
 usage: npm run fuzz -- [--calls N] [--seed S] [--opens N] [--decisions N] [--pairs N] [--starlark N]
+       npm run fuzz -- --shells [--seconds N | --lines N] [--seed S]
 
   --calls N       calls of each kind (default 1000000)
   --seed S        the same seed gives the same run (default 1)
@@ -24,6 +29,9 @@ usage: npm run fuzz -- [--calls N] [--seed S] [--opens N] [--decisions N] [--pai
   --decisions N   decisions compared with Cedar (default 100000)
   --pairs N       pairs of policies (default 1000000)
   --starlark N    Starlark programs (default 20000); when this is the only number given, nothing else runs
+  --shells        lines in shells, and nothing else
+  --seconds N     how long lines are run in shells (default 600)
+  --lines N       how many lines are run in shells, instead of a time
 
 Exits with 1 on a violation, with 2 on a wrong option.
 example: npm run fuzz -- --calls 50000 --seed 7
@@ -35,6 +43,7 @@ if (values.help === true) {
   process.exit(0);
 }
 const seed = wholeNumber('seed', values.seed ?? '1');
+if (values.shells === true) process.exit(compareShells());
 const programs = wholeNumber('starlark', values.starlark ?? '20000');
 if (values.starlark !== undefined && [values.calls, values.opens, values.decisions, values.pairs].every((value) => value === undefined)) {
   const starlark = await comparePrograms();
@@ -56,6 +65,9 @@ function readOptions() {
       decisions: text,
       pairs: text,
       starlark: text,
+      shells: { type: 'boolean' },
+      seconds: text,
+      lines: text,
       help: { type: 'boolean' },
     } as const;
     return parseArgs({ options }).values;
@@ -82,6 +94,19 @@ function progressOf(what: string, total: number): (done: number) => void {
     shown = done;
     process.stdout.write(`${what}: ${done}, ${Math.round((performance.now() - startedAt) / 1000)} s\n`);
   };
+}
+
+/** 1 where a shell runs something else than what was judged, or where a shell is not there to be asked. */
+function compareShells(): number {
+  const limit =
+    values.lines === undefined
+      ? { seconds: wholeNumber('seconds', values.seconds ?? '600') }
+      : { lines: wholeNumber('lines', values.lines) };
+  const figures = fuzzShells({ seed, ...limit, onProgress: progressOf('lines in shells', limit.lines ?? 20_000) });
+  process.stdout.write(`${JSON.stringify({ seed, ...figures }, null, 2)}\n`);
+  const missing = figures.missing.filter((name) => EXPECTED_SHELLS.includes(name));
+  if (missing.length > 0) process.stdout.write(`Not on this machine: ${missing.join(', ')} (apt-get install dash busybox mksh yash)\n`);
+  return figures.differences.length > 0 || missing.length > 0 ? 1 : 0;
 }
 
 /** The differences themselves are printed as programs; a JSON text of them could not be read. */

@@ -6,7 +6,7 @@ const ROWS: readonly (readonly [programs: string, can: string])[] = [
   ['python pypy ipython jython', 'run any code'],
   ['node nodejs deno bun ts-node tsx', 'run any code'],
   ['perl ruby irb php lua luajit tclsh wish expect', 'run any code'],
-  ['r rscript julia guile scheme racket clojure groovy scala kotlin java jshell erl elixir iex ghci runghc ocaml sbcl', 'run any code'],
+  ['rscript julia guile scheme racket clojure groovy scala kotlin java jshell erl elixir iex ghci runghc ocaml sbcl', 'run any code'],
   ['osascript pwsh powershell cmd cscript wscript', 'run any code'],
   ['zsh ksh mksh fish csh tcsh nu xonsh elvish rc es yash posh', 'run any line, in a language that is not read here'],
   ['npx pnpx bunx uvx yarnx', 'download and run packages'],
@@ -36,11 +36,11 @@ const ROWS: readonly (readonly [programs: string, can: string])[] = [
   ['terraform tofu ansible ansible-playbook vagrant helm pulumi packer', 'run programs for what it sets up'],
   ['mount umount insmod modprobe ldconfig update-alternatives', 'change what every program gets'],
   [
-    'alias unalias source . trap enable hash bind complete compgen compopt fc history',
+    'alias unalias source . trap enable disable hash rehash unhash bind bindkey complete compgen compopt fc hist history r builtin login redirect stop suspend emulate zmodload sched',
     'change which program a name stands for, or run one later',
   ],
   [
-    'declare typeset local readonly export unset set shopt let read mapfile readarray getopts',
+    'declare typeset local readonly export unset set shopt setopt unsetopt let read mapfile readarray getopts global array vared integer float nameref private compound enum autoload functions unfunction limit unlimit',
     'set variables and options that later commands depend on',
   ],
 ];
