@@ -36,7 +36,7 @@ export interface ShellFigures {
 }
 
 const MAX_SHOWN = 50;
-const BATCH = 50;
+const BATCH = 25;
 /** Lines in a row that are not allowed before a run of a judge that allows nothing ends. */
 const MAX_REFUSED = 1_000_000;
 
@@ -53,12 +53,9 @@ export const judgedLine: LineJudge = (line) => {
 export function fuzzShells(options: FuzzShellsOptions): ShellFigures {
   const { seed, lines = Number.POSITIVE_INFINITY, seconds = Number.POSITIVE_INFINITY, judge = judgedLine, onProgress } = options;
   const random = createRandom(seed);
-  const runner = openShells();
-  const shells = Object.fromEntries(runner.shells.map(({ name }) => [name, { started: 0, differences: 0 }]));
-  const figures: ShellFigures = { judged: 0, allowed: 0, shells, missing: runner.missing, differences: [] };
   const seen = new Set<string>();
   const endsAt = performance.now() + seconds * 1000;
-  try {
+  return withShells((runner, figures) => {
     while (figures.allowed < lines && performance.now() < endsAt) {
       const batch: string[] = [];
       for (let tries = 0; batch.length < Math.min(BATCH, lines - figures.allowed) && tries < MAX_REFUSED; tries += 1) {
@@ -70,10 +67,31 @@ export function fuzzShells(options: FuzzShellsOptions): ShellFigures {
         batch.push(line);
       }
       if (batch.length === 0) break;
-      figures.allowed += batch.length;
       compareBatch(batch, judge, runner, figures);
       onProgress?.(figures.allowed);
     }
+  });
+}
+
+/** The same for lines of one's own. */
+export function compareLines(lines: readonly string[], judge: LineJudge = judgedLine): ShellFigures {
+  return withShells((runner, figures) => {
+    figures.judged = lines.length;
+    compareBatch(
+      lines.filter((line) => judge(line) !== null),
+      judge,
+      runner,
+      figures,
+    );
+  });
+}
+
+function withShells(work: (runner: ShellRunner, figures: ShellFigures) => void): ShellFigures {
+  const runner = openShells();
+  const shells = Object.fromEntries(runner.shells.map(({ name }) => [name, { started: 0, differences: 0 }]));
+  const figures: ShellFigures = { judged: 0, allowed: 0, shells, missing: runner.missing, differences: [] };
+  try {
+    work(runner, figures);
     return figures;
   } finally {
     runner.close();
@@ -81,16 +99,17 @@ export function fuzzShells(options: FuzzShellsOptions): ShellFigures {
 }
 
 /** Holds lines that were allowed against what the shells do with them. */
-export function compareBatch(batch: readonly string[], judge: LineJudge, runner: ShellRunner, figures: ShellFigures): void {
+function compareBatch(batch: readonly string[], judge: LineJudge, runner: ShellRunner, figures: ShellFigures): void {
+  figures.allowed += batch.length;
   for (const run of runner.run(batch)) {
     const commands = judge(run.line) ?? [];
-    const [reference] = run.started.values();
+    const [reference = []] = run.started.values();
     for (const { name, isOwnWay } of runner.shells) {
       const started = run.started.get(name) ?? [];
       const shell = figures.shells[name];
       if (shell === undefined) continue;
       shell.started += started.length;
-      const problem = problemOf(run, commands, started) ?? (isOwnWay ? null : shortfallOf(run.line, commands, started, reference ?? []));
+      const problem = problemOf(run, commands, started) ?? (isOwnWay ? null : shortfallOf(run.line, commands, started, reference));
       if (problem === null) continue;
       shell.differences += 1;
       if (figures.differences.length < MAX_SHOWN) figures.differences.push(`${name} ${problem}: ${JSON.stringify(run.line)}`);

@@ -66,6 +66,13 @@ const TEXT: readonly ProgramRow[] = [
     passes: 'fzf -f y',
   },
   {
+    programs: ['diff3'],
+    can: 'run another program to compare with',
+    long: ['diff-program'],
+    asked: 'diff3 --diff-program=x a b c',
+    passes: 'diff3 a b c',
+  },
+  {
     programs: ['sdiff'],
     can: 'write a file or run an editor',
     short: 'o',

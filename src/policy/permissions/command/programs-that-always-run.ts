@@ -32,6 +32,21 @@ const ROWS: readonly (readonly [programs: string, can: string])[] = [
   ['psql mysql mariadb sqlite3 sqlite mongosh redis-cli', 'run shell commands and write files from its scripts'],
   ['ldd ld.so ld-linux.so ld-linux-x86-64.so ld-linux-aarch64.so ld-musl-x86_64.so', 'run the program it is given'],
   ['tex latex pdftex pdflatex xelatex lualatex gs m4 dc gnuplot rpm rpmbuild', 'run shell commands from its input'],
+  [
+    'torify torsocks proxychains proxychains4 faketime eatmydata catchsegv rlwrap xvfb-run dbus-run-session dbus-launch xinit startx ssh-agent run0 sshfs aa-exec multitime',
+    'run a program in other surroundings',
+  ],
+  ['xterm urxvt gnome-terminal konsole alacritty kitty wezterm tmate byobu ttyd asciinema', 'run a program in a terminal of its own'],
+  [
+    'nix nix-shell nix-build guix opam asdf mise pyenv rbenv nvm rustup rustc dune xcrun xcodebuild msbuild adb ctest pre-commit lerna nx turbo task doit fab puppet salt chef',
+    'run tools, builds and scripts of a project',
+  ],
+  ['yum dnf zypper pacman apk snap flatpak emerge port', 'install software and run its scripts'],
+  [
+    'lynx w3m links elinks mail mailx mutt vipw vigr visudo msgexec msgfilter ctags restic pidstat logrotate',
+    'run a helper that it is told',
+  ],
+  ['sqlplus duckdb ffmpeg ffprobe xmllint xsltproc svn hg bzr gpg gpg2', 'run helpers or scripts, or write files, when it is told to'],
   ['open xdg-open start run-mailcap see sensible-browser', 'start whatever opens a file'],
   ['terraform tofu ansible ansible-playbook vagrant helm pulumi packer', 'run programs for what it sets up'],
   ['mount umount insmod modprobe ldconfig update-alternatives', 'change what every program gets'],
