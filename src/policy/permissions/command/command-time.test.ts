@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SHELL_TOKENS } from '../../../../conformance/fuzz/random-lines.ts';
 import { judged } from './command-policy.fixture.ts';
-import { MAX_COMMANDS, MAX_PARTS } from './plain-line.ts';
+import { MAX_COMMANDS, MAX_PARTS } from './plain-word.ts';
 import { readCommand } from './read-command.ts';
 
 const LENGTH = 32_000;

@@ -4,6 +4,19 @@
  */
 
 import { type CommandWord, literalWord } from './command-word.ts';
+import {
+  fail,
+  follows,
+  isBlank,
+  isOneTooMany,
+  isOperator,
+  next,
+  previous,
+  type Reader,
+  readWord,
+  skipBlanks,
+  taken,
+} from './plain-word.ts';
 
 /** What a plain line does. */
 export interface PlainLine {
@@ -17,9 +30,6 @@ export interface PlainLine {
 
 /** `$(…)`, `(…)`, `if` and `for` inside one another. */
 const MAX_NESTING = 20;
-/** A line with more than these is for nobody to read, and takes longer than one of the same length with longer words. */
-export const MAX_COMMANDS = 500;
-export const MAX_PARTS = 2500;
 
 /** Words that some shell does not take for a program where one may stand. */
 const RESERVED: ReadonlySet<string> = new Set(
@@ -31,76 +41,23 @@ const RESERVED: ReadonlySet<string> = new Set(
 /** Whether a shell may take the word for part of its language instead of a program. */
 export const isReserved = (word: string): boolean => RESERVED.has(word);
 
-const BARE = /[A-Za-z0-9_@%+:,./-]+/y;
-const IN_QUOTES = /[^"\\$`!]+/y;
 const BLANKS = /[ \t]+/y;
-const COMMENT = /#[^\n]*/y;
 const ASSIGNED = /[A-Za-z_][A-Za-z0-9_]*(?==)/y;
-const PARAMETER = /\$(?:[A-Za-z_][A-Za-z0-9_]*(?!\[)(?![A-Za-z0-9_])|\{[A-Za-z_][A-Za-z0-9_]*\})/y;
-const COPIED = /[0-2]?>&[0-2](?=[\s;|&)]|$)/y;
-const REDIRECTED = /[0-2]?(>>?|<)(?![<>&|(])/y;
+const COPIED = /[0-2]?>&[0-2]/y;
+const REDIRECTED = /[0-2]?(>>?|<)/y;
 const NUMBERED = /\d+[<>]/y;
 const KEYWORD = /[a-z]+(?=[ \t\n;)]|$)/y;
 const LOOP = /for[ \t]+([A-Za-z_][A-Za-z0-9_]*)[ \t]+in(?=[ \t])/y;
 /** Without `=`, which makes an assignment of it, and `%`, which makes a job of it. */
 const BARE_PROGRAM = /^(?:\[|[A-Za-z0-9_./][A-Za-z0-9_@+:,./-]*)$/;
 
-interface Reader {
-  readonly line: string;
-  readonly commands: (readonly CommandWord[])[];
-  readonly variables: { readonly name: string; readonly forProgram: boolean }[];
-  readonly files: { readonly name: string | null; readonly isWritten: boolean }[];
-  at: number;
-  nesting: number;
-  parts: number;
-  /** Stays once something was not plain, wherever reading goes on from there. */
-  problem: 'too_long' | 'shells_differ' | null;
-}
-
 /** Reads a line in one pass, or says why not: it is too long, or has anything that shells may read differently. */
 export function readPlainLine(line: string): PlainLine | 'too_long' | 'shells_differ' {
   // In some encodings the bytes of a letter outside of ASCII reach over a backslash behind it.
   if (/[^\0-\x7f]/.test(line) && /[\\`]/.test(line)) return 'shells_differ';
-  const reader: Reader = { line, commands: [], variables: [], files: [], at: 0, nesting: 0, parts: 0, problem: null };
+  const reader: Reader = { line, commands: [], variables: [], files: [], at: 0, nesting: 0, parts: 0, readNested, problem: null };
   const isRead = readList(reader, []) && reader.problem === null && reader.at === line.length;
   return isRead ? reader : (reader.problem ?? 'shells_differ');
-}
-
-/** Takes what `pattern`, a sticky one, finds right here. */
-function taken(reader: Reader, pattern: RegExp): RegExpExecArray | null {
-  pattern.lastIndex = reader.at;
-  const found = pattern.exec(reader.line);
-  if (found !== null) reader.at = pattern.lastIndex;
-  return found;
-}
-
-function fail(reader: Reader): false {
-  reader.problem ??= 'shells_differ';
-  return false;
-}
-
-/** Counts a part of a word, a redirection or a command. */
-function isOneTooMany(reader: Reader): boolean {
-  reader.parts += 1;
-  if (reader.parts > MAX_PARTS || reader.commands.length > MAX_COMMANDS) reader.problem ??= 'too_long';
-  return reader.problem === 'too_long';
-}
-
-const next = ({ line, at }: Reader, ahead = 0): string => line.charAt(at + ahead);
-const previous = ({ line, at }: Reader): string => line.charAt(at - 1);
-const follows = ({ line, at }: Reader, text: string): boolean => line.startsWith(text, at);
-const isBlank = (char: string): boolean => char === ' ' || char === '\t';
-
-/** Blanks, a continued line behind one, and a comment at the end of a line that is not inside brackets. */
-function skipBlanks(reader: Reader): void {
-  for (;;) {
-    while (isBlank(next(reader))) reader.at += 1;
-    if (!isBlank(previous(reader)) || !follows(reader, '\\\n')) break;
-    reader.at += 2;
-  }
-  if (next(reader) !== '#' || reader.nesting > 0) return;
-  const before = previous(reader);
-  if (before === '' || before === ';' || before === '\n' || isBlank(before)) taken(reader, COMMENT);
 }
 
 function skipLines(reader: Reader): void {
@@ -213,8 +170,6 @@ function readSimpleCommand(reader: Reader): boolean {
   return words.length + names.length > 0;
 }
 
-const isOperator = (char: string): boolean => char === '' || '\n;&|)'.includes(char);
-
 function readAssignment(reader: Reader, names: string[]): boolean {
   const name = taken(reader, ASSIGNED)?.[0];
   if (name === undefined) return false;
@@ -262,93 +217,4 @@ function readRedirection(reader: Reader): boolean | null {
   if (word === null) return false;
   reader.files.push({ name: word.literal, isWritten: operator !== '<' });
   return true;
-}
-
-interface Parts {
-  text: string;
-  /** Where the word is not known any more: nothing is added to what it starts with. */
-  isKnown: boolean;
-  splits: boolean;
-}
-
-/** A word up to a blank or an operator; `null` where there is none, or one that is not plain. */
-function readWord(reader: Reader): CommandWord | null {
-  const start = reader.at;
-  const parts: Parts = { text: '', isKnown: true, splits: false };
-  while (!isBlank(next(reader)) && !isOperator(next(reader))) if (!readPart(reader, parts, reader.at === start)) return null;
-  if (reader.at === start) return null;
-  const { text, isKnown, splits } = parts;
-  return isKnown ? literalWord(text) : Object.freeze({ literal: null, start: text, splits });
-}
-
-const add = (parts: Parts, text: string): true => {
-  if (parts.isKnown) parts.text += text;
-  return true;
-};
-
-const addUnknown = (parts: Parts, splits: boolean): true => {
-  parts.isKnown = false;
-  parts.splits ||= splits;
-  return true;
-};
-
-/** One part of a word, if it is plain. */
-function readPart(reader: Reader, parts: Parts, isFirst: boolean): boolean {
-  if (isOneTooMany(reader)) return false;
-  const bare = taken(reader, BARE)?.[0];
-  if (bare !== undefined) return add(parts, bare);
-  const char = next(reader);
-  const after = next(reader, 1);
-  const isWhole = isFirst && (isBlank(after) || isOperator(after));
-  if (char === "'") return readSingleQuoted(reader, parts);
-  if (char === '"') return readDoubleQuoted(reader, parts);
-  if (char === '$') return readDollar(reader, parts, false);
-  // `find -exec` and `xargs` are given it, and no shell takes it for more than the two letters.
-  if (isFirst && follows(reader, '{}') && (isBlank(next(reader, 2)) || isOperator(next(reader, 2)))) {
-    reader.at += 2;
-    return add(parts, '{}');
-  }
-  if (char === '\\' && /[ -~]/.test(after)) {
-    reader.at += 2;
-    return add(parts, after);
-  }
-  const isPlain = char === '=' ? !isFirst || isWhole : char === ']' && isWhole;
-  // A file name that a glob finds starts as the glob does: it becomes several words, but none that is different in kind.
-  const isUnknown = char === '*' || char === '?' || (char === '~' && isFirst && (isWhole || after === '/'));
-  if (!isPlain && !isUnknown) return false;
-  reader.at += 1;
-  if (isPlain) return add(parts, char);
-  if (char === '~') add(parts, '~');
-  return addUnknown(parts, false);
-}
-
-function readSingleQuoted(reader: Reader, parts: Parts): boolean {
-  const end = reader.line.indexOf("'", reader.at + 1);
-  if (end === -1) return fail(reader);
-  add(parts, reader.line.slice(reader.at + 1, end));
-  reader.at = end + 1;
-  return true;
-}
-
-/** Nothing that an interactive shell takes from its history, and no backslash but before the four that it always quotes. */
-function readDoubleQuoted(reader: Reader, parts: Parts): boolean {
-  reader.at += 1;
-  while (next(reader) !== '"') {
-    if (isOneTooMany(reader)) return false;
-    const text = taken(reader, IN_QUOTES)?.[0];
-    const escaped = /^\\(["$`\\])/.exec(reader.line.slice(reader.at, reader.at + 2))?.[1];
-    if (text !== undefined) add(parts, text);
-    else if (escaped !== undefined) {
-      reader.at += 2;
-      add(parts, escaped);
-    } else if (next(reader) !== '$' || !readDollar(reader, parts, true)) return fail(reader);
-  }
-  reader.at += 1;
-  return true;
-}
-
-/** `$name`, `${name}` or `$(…)`. Not known before the line runs; outside of quotes it may become several words, or none. */
-function readDollar(reader: Reader, parts: Parts, isQuoted: boolean): boolean {
-  if (taken(reader, PARAMETER) !== null) return addUnknown(parts, !isQuoted);
-  return (follows(reader, '$(') && readNested(reader, 2) && addUnknown(parts, !isQuoted)) || fail(reader);
 }

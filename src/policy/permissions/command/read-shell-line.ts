@@ -5,7 +5,8 @@
 
 import { type CommandConcern, finding, type Gathering } from './command-reading.ts';
 import { type CommandWord, literalWord, UNKNOWN_WORDS } from './command-word.ts';
-import { isReserved, MAX_COMMANDS, MAX_PARTS, readPlainLine } from './plain-line.ts';
+import { isReserved, readPlainLine } from './plain-line.ts';
+import { MAX_COMMANDS, MAX_PARTS } from './plain-word.ts';
 import { isHarmlessForPrograms, isHarmlessForShells } from './shell-variables.ts';
 
 /** Longer lines are not read at all: nobody who is asked could read them either. */
