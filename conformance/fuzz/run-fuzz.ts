@@ -8,7 +8,9 @@ import { type FramesFigures, fuzzFrames } from './fuzz-frames.ts';
 import { fuzzOnion } from './fuzz-onion.ts';
 import { fuzzPolicies } from './fuzz-policies.ts';
 import { fuzzRules } from './fuzz-rules.ts';
+import { fuzzShells } from './fuzz-shells.ts';
 import { checkThenOpen, raceJail } from './jail-race.ts';
+import { EXPECTED_SHELLS } from './run-in-shells.ts';
 import { oracleProblem, startOracle } from '../starlark/oracle.ts';
 import { fuzzStarlark, type StarlarkFuzzFigures } from '../starlark/fuzz-starlark.ts';
 import { runRedaction } from '../redaction/run-redaction.ts';
@@ -19,8 +21,11 @@ here and in Cedar, and compares the decisions. Then combines random pairs of pol
 here and in the native interpreter, where that can be built, and compares the outcomes. Before that sends hostile lines from both sides through the proxy,
 and compares what readers of lines in Python, Java and here take for messages with what was sent.
 
+With --shells nothing of that: runs random lines that commandPolicy allows in every shell of this machine, and compares what they run.
+
 usage: npm run fuzz -- [--calls N] [--seed S] [--opens N] [--decisions N] [--pairs N] [--starlark N] [--frames N]
        npm run fuzz -- --secrets [--seed S]
+       npm run fuzz -- --shells [--seconds N | --lines N] [--seed S]
 
   --calls N       calls of each kind (default 1000000)
   --seed S        the same seed gives the same run (default 1)
@@ -30,6 +35,9 @@ usage: npm run fuzz -- [--calls N] [--seed S] [--opens N] [--decisions N] [--pai
   --starlark N    Starlark programs (default 20000); when this is the only number given, nothing else runs
   --frames N      hostile lines from each side of the proxy (default 20000); when this is the only number given, nothing else runs
   --secrets       measures the redaction layer instead: which kinds of secrets it misses, which ordinary documents it alters
+  --shells        lines in shells, and nothing else
+  --seconds N     how long lines are run in shells (default 600)
+  --lines N       how many lines are run in shells, instead of a time
 
 Exits with 1 on a violation, with 2 on a wrong option.
 example: npm run fuzz -- --calls 50000 --seed 7
@@ -45,6 +53,7 @@ if (values.secrets === true) {
   const root = resolve(import.meta.dirname, '../../..');
   process.exit((await runRedaction({ seed, root, print: (line) => process.stdout.write(`${line}\n`) })) ? 0 : 1);
 }
+if (values.shells === true) process.exit(compareShells());
 const programs = wholeNumber('starlark', values.starlark ?? '20000');
 const frames = wholeNumber('frames', values.frames ?? '20000');
 if (values.frames !== undefined && Object.keys(values).every((name) => name === 'frames' || name === 'seed')) {
@@ -74,6 +83,9 @@ function readOptions() {
       starlark: text,
       frames: text,
       secrets: { type: 'boolean' },
+      shells: { type: 'boolean' },
+      seconds: text,
+      lines: text,
       help: { type: 'boolean' },
     } as const;
     return parseArgs({ options }).values;
@@ -108,6 +120,19 @@ function readFrames(): Promise<FramesFigures> {
 
 function hasDifference({ differences }: FramesFigures): boolean {
   return Object.values(differences).some((count) => count > 0);
+}
+
+/** 1 where a shell runs something else than what was judged, or where a shell is not there to be asked. */
+function compareShells(): number {
+  const limit =
+    values.lines === undefined
+      ? { seconds: wholeNumber('seconds', values.seconds ?? '600') }
+      : { lines: wholeNumber('lines', values.lines) };
+  const figures = fuzzShells({ seed, ...limit, onProgress: progressOf('lines in shells', limit.lines ?? 20_000) });
+  process.stdout.write(`${JSON.stringify({ seed, ...figures }, null, 2)}\n`);
+  const missing = figures.missing.filter((name) => EXPECTED_SHELLS.includes(name));
+  if (missing.length > 0) process.stdout.write(`Not on this machine: ${missing.join(', ')} (apt-get install dash busybox mksh yash)\n`);
+  return figures.differences.length > 0 || missing.length > 0 ? 1 : 0;
 }
 
 /** The differences themselves are printed as programs; a JSON text of them could not be read. */

@@ -113,6 +113,8 @@ describe('covers', () => {
     [{ prefixWords: ['sudo', 'ls'] }],
     [{ prefixWords: ['find', '.', '-exec'] }],
     [{ prefixWords: ['-ls'] }],
+    [{ prefixWords: ['coproc', 'ls'] }],
+    [{ prefixWords: ['test', '1', '-eq'] }],
     [{ prefixWords: ['/usr/bin/env', 'A=1'] }],
     [{ prefixWords: ['A=1', 'ls'] }],
     [{ unheard: 1 }],

@@ -2,6 +2,7 @@
 
 import { literalWord } from '../permissions/command/command-word.ts';
 import { rowsOf } from '../permissions/command/judge-invocation.ts';
+import { isReserved } from '../permissions/command/plain-line.ts';
 import { fitsRow } from '../permissions/command/program-row.ts';
 import { baseName } from '../permissions/command/read-command.ts';
 import { wrapperOf } from '../permissions/command/wrappers.ts';
@@ -36,6 +37,6 @@ export function beginsWithWords(words: readonly string[], command: string): bool
 
 function runsOthers([program = '', ...args]: readonly string[]): boolean {
   const name = baseName(program);
-  if (SHELLS.has(name) || wrapperOf(name) !== undefined) return true;
+  if (SHELLS.has(name) || isReserved(name) || wrapperOf(name) !== undefined) return true;
   return rowsOf(program).some((row) => fitsRow(row, args.map(literalWord)));
 }

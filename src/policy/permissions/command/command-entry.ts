@@ -22,8 +22,8 @@ export function parseEntry(text: string): CommandEntry {
 }
 
 /** Whether the entry permits the command: the same program by the same name, and the same words right after it. */
-export function permits({ program, words }: CommandEntry, [name, ...args]: readonly CommandWord[]): boolean {
-  return name?.literal === program && words.every((word, index) => args[index]?.literal === word);
+export function permits({ program, words }: CommandEntry, command: readonly CommandWord[]): boolean {
+  return command[0]?.literal === program && words.every((word, index) => command[index + 1]?.literal === word);
 }
 
 /** Whether the entry is the whole command, word for word. */
@@ -34,13 +34,15 @@ export const spellsOut = (entry: CommandEntry, command: readonly CommandWord[]):
  * Whether the entry is about the command, for refusing and asking: wide where `permits` is narrow. Any path, any case, and `maybe`
  * where its words stand further back, behind options, or may stand where a word is only known when it runs.
  */
-export function concerns({ program, words }: CommandEntry, [name, ...args]: readonly CommandWord[]): 'yes' | 'maybe' | 'no' {
-  const literal = name?.literal ?? '';
+export function concerns({ program, words }: CommandEntry, command: readonly CommandWord[]): 'yes' | 'maybe' | 'no' {
+  const literal = command[0]?.literal ?? '';
   if (literal !== program && baseName(literal) !== baseName(program)) return 'no';
-  if (words.every((word, index) => args[index]?.literal === word)) return 'yes';
-  if (args.some((word) => word.literal === null)) return 'maybe';
+  if (words.every((word, index) => command[index + 1]?.literal === word)) return 'yes';
   let found = 0;
-  for (const { literal: text } of args) if (text === words[found]) found += 1;
+  for (const { literal: text } of command.slice(1)) {
+    if (text === null) return 'maybe';
+    if (text === words[found]) found += 1;
+  }
   return found === words.length ? 'maybe' : 'no';
 }
 
@@ -48,7 +50,9 @@ export function concerns({ program, words }: CommandEntry, [name, ...args]: read
 export function isNamedIn({ program, words }: CommandEntry, args: readonly CommandWord[]): boolean {
   if (words.length > 0) return false;
   const base = baseName(program);
-  return args.some(
-    ({ literal }) => literal !== null && literal.split(/[\s;&|()`"'=]+/).some((word) => word !== '' && baseName(word) === base),
-  );
+  return args.some(({ literal }) => {
+    // Most arguments do not hold it at all; only the others are taken apart.
+    if (literal?.toLowerCase().includes(base) !== true) return false;
+    return literal.split(/[\s;&|()`"'=]+/).some((word) => baseName(word) === base);
+  });
 }

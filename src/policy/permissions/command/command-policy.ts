@@ -47,8 +47,8 @@ const EXPECTED: Readonly<Record<keyof CommandPolicyOptions, Expectation>> = {
 const RANK = Object.freeze({ allow: 0, require_approval: 1, deny: 2 });
 
 /**
- * Judges `process.command` requests and has no opinion on others. The line must be for bash or a POSIX shell. It trusts that
- * the names on the search path are the programs they seem to be, and that the request says what will run. It does not look at files a
+ * Judges `process.command` requests and has no opinion on others. The line must be for a POSIX shell; one that shells
+ * may read differently is asked. It trusts that the names on the search path are the programs they seem to be, and that the request says what will run. It does not look at files a
  * program reads or writes (see `pathPolicy`), at hooks and settings that are already there, or into scripts.
  */
 export function commandPolicy(options: CommandPolicyOptions = {}): PermissionPolicy {
@@ -79,7 +79,7 @@ function judge(request: CommandRequest, lists: CommandLists): PermissionAnswer {
 }
 
 /** They change what a relative path stands for. */
-const MOVES = new Set(['cd', 'pushd', 'popd']);
+const MOVES = new Set(['cd', 'chdir', 'pushd', 'popd']);
 const ALLOWED: Judgement = Object.freeze({ decision: 'allow', code: 'commands_allowed', reason: 'Every command of the line is allowed.' });
 
 function concernsOf({ env }: CommandRequest, reading: CommandReading): readonly CommandFinding[] {

@@ -11,13 +11,10 @@ export type CommandConcern =
   | 'program_not_literal'
   | 'odd_characters'
   | 'shells_differ'
-  | 'evaluated_expansion'
   | 'variable_set'
-  | 'function_defined'
   | 'file_written'
   | 'redirect_not_literal'
   | 'network_redirect'
-  | 'coprocess'
   | 'runs_another_program';
 
 /** What a person has to look at, whatever the lists say. */
@@ -50,25 +47,23 @@ export interface Gathering {
   readonly invocations: Invocation[];
   readonly findings: CommandFinding[];
   readonly writes: (string | null)[];
-  /** Steps left. Reading ends when they are used up, so that no line costs more than its length allows. */
+  /** Characters and words that may still be read. Lines and programs inside others end when they are used up. */
   steps: number;
 }
 
 const REASONS: Readonly<Record<CommandConcern, string>> = Object.freeze({
-  unreadable: 'The command line cannot be read for certain. Send one plain command with balanced quotes and brackets.',
+  unreadable: 'The command is not text. Send a line, or a list of words.',
   too_long: 'The command line is too long to be checked. Send a shorter one.',
   too_deep: 'The command line is nested too deeply to be checked. Send plain commands, one after another.',
   empty: 'The command line runs nothing. Name a program.',
   program_not_literal: 'The program to run is only known when the line runs. Write its name as plain text.',
   odd_characters: 'The command line holds control characters or blanks other than space, tab and newline. Leave them out.',
-  shells_differ: 'Shells read "[[", "((", extended globs and \\\' inside $\'…\' differently. Use test, plain globs and plain quotes.',
-  evaluated_expansion: 'An expansion may run what a variable holds. Use plain "$name" and arithmetic on numbers.',
+  shells_differ:
+    "Shells may read this line differently. Use plain words, '…', \"…\" with $name or $(…), and | && || ; ( ) if and for; put other characters into '…'.",
   variable_set: 'A variable is set that can change which program runs, or how. Leave it out.',
-  function_defined: 'A function is defined, which can take the place of a program. Write the commands out.',
   file_written: 'A redirect writes a file. Print to the output instead; 2>&1 and /dev/null pass.',
   redirect_not_literal: 'The target of a redirect is only known when the line runs. Write it as plain text.',
   network_redirect: 'A redirect opens a network connection. Leave it out.',
-  coprocess: 'A coprocess keeps running beside the line. Run the command in the foreground.',
   runs_another_program: 'A program is started by another one in a way that cannot be followed. Call it directly.',
 });
 
@@ -84,6 +79,5 @@ export const NOT_UNDERSTOOD: ReadonlySet<string> = new Set<CommandConcern>([
   'program_not_literal',
   'odd_characters',
   'shells_differ',
-  'evaluated_expansion',
   'redirect_not_literal',
 ]);

@@ -24,9 +24,13 @@ export interface Judgement {
 const ROWS = new Map<string, readonly ProgramRow[]>();
 for (const row of PROGRAMS_THAT_RUN) for (const program of row.programs) ROWS.set(program, [...(ROWS.get(program) ?? []), row]);
 
+/** Names of programs are not longer: what is, is not looked through for a version. */
+const MAX_NAME = 255;
+
 /** The rows about a program; a version at the end of its name does not count. */
 export function rowsOf(program: string): readonly ProgramRow[] {
   const base = baseName(program);
+  if (base.length > MAX_NAME) return [];
   return ROWS.get(base) ?? ROWS.get(base.replace(/[-.]?\d[\d.]*$/, '')) ?? [];
 }
 

@@ -91,6 +91,14 @@ export const PROGRAMS_FOR_DEVELOPMENT: readonly ProgramRow[] = Object.freeze([
     passes: 'gcc -c a.c',
   },
   {
+    programs: words('nm ar ranlib strip objdump objcopy readelf'),
+    can: 'load a plugin or read options from a file',
+    long: ['plugin'],
+    pattern: /^@/,
+    asked: 'nm --plugin=x a',
+    passes: 'nm a',
+  },
+  {
     programs: ['eslint', 'prettier', 'jest', 'mocha', 'vitest', 'pytest', 'py.test', 'stylelint', 'tsc', 'mypy', 'ruff'],
     can: 'load code it is pointed at',
     short: 'crpf',

@@ -66,6 +66,13 @@ const TEXT: readonly ProgramRow[] = [
     passes: 'fzf -f y',
   },
   {
+    programs: ['diff3'],
+    can: 'run another program to compare with',
+    long: ['diff-program'],
+    asked: 'diff3 --diff-program=x a b c',
+    passes: 'diff3 a b c',
+  },
+  {
     programs: ['sdiff'],
     can: 'write a file or run an editor',
     short: 'o',
@@ -92,8 +99,29 @@ const TEXT: readonly ProgramRow[] = [
 ];
 
 const SHELL: readonly ProgramRow[] = [
-  { programs: ['test', '['], can: 'evaluate the index of a variable', words: words('-v -R'), asked: 'test -v x', passes: 'test -f x' },
-  { programs: ['printf'], can: 'set a variable', short: 'v', leading: true, asked: 'printf -v PATH x', passes: 'printf %s x -v' },
+  {
+    programs: ['test', '['],
+    can: 'evaluate the index of a variable, and in some shells any arithmetic',
+    words: words('-v -R -eq -ne -lt -le -gt -ge'),
+    asked: "test 'a[$(x)]' -eq 0",
+    passes: 'test -f x',
+  },
+  {
+    programs: ['printf'],
+    can: 'set a variable, and evaluate arithmetic for other formats than %s and %b',
+    short: 'v',
+    first: /^(?:[^%]|%[%sb])*$/,
+    leading: true,
+    asked: 'printf -v PATH x',
+    passes: 'printf %s x -v',
+  },
+  {
+    programs: words('exit return shift break continue ulimit'),
+    can: 'evaluate arithmetic in some shells',
+    pattern: /[^\w-]/,
+    asked: "shift 'a[$(x)]'",
+    passes: 'exit 1',
+  },
   { programs: ['jobs', 'wait'], can: 'run a command or set a variable', short: 'xp', asked: 'jobs -x y', passes: 'jobs -l' },
 ];
 

@@ -6,7 +6,7 @@ const ROWS: readonly (readonly [programs: string, can: string])[] = [
   ['python pypy ipython jython', 'run any code'],
   ['node nodejs deno bun ts-node tsx', 'run any code'],
   ['perl ruby irb php lua luajit tclsh wish expect', 'run any code'],
-  ['r rscript julia guile scheme racket clojure groovy scala kotlin java jshell erl elixir iex ghci runghc ocaml sbcl', 'run any code'],
+  ['rscript julia guile scheme racket clojure groovy scala kotlin java jshell erl elixir iex ghci runghc ocaml sbcl', 'run any code'],
   ['osascript pwsh powershell cmd cscript wscript', 'run any code'],
   ['zsh ksh mksh fish csh tcsh nu xonsh elvish rc es yash posh', 'run any line, in a language that is not read here'],
   ['npx pnpx bunx uvx yarnx', 'download and run packages'],
@@ -32,15 +32,30 @@ const ROWS: readonly (readonly [programs: string, can: string])[] = [
   ['psql mysql mariadb sqlite3 sqlite mongosh redis-cli', 'run shell commands and write files from its scripts'],
   ['ldd ld.so ld-linux.so ld-linux-x86-64.so ld-linux-aarch64.so ld-musl-x86_64.so', 'run the program it is given'],
   ['tex latex pdftex pdflatex xelatex lualatex gs m4 dc gnuplot rpm rpmbuild', 'run shell commands from its input'],
+  [
+    'torify torsocks proxychains proxychains4 faketime eatmydata catchsegv rlwrap xvfb-run dbus-run-session dbus-launch xinit startx ssh-agent run0 sshfs aa-exec multitime',
+    'run a program in other surroundings',
+  ],
+  ['xterm urxvt gnome-terminal konsole alacritty kitty wezterm tmate byobu ttyd asciinema', 'run a program in a terminal of its own'],
+  [
+    'nix nix-shell nix-build guix opam asdf mise pyenv rbenv nvm rustup rustc dune xcrun xcodebuild msbuild adb ctest pre-commit lerna nx turbo task doit fab puppet salt chef',
+    'run tools, builds and scripts of a project',
+  ],
+  ['yum dnf zypper pacman apk snap flatpak emerge port', 'install software and run its scripts'],
+  [
+    'lynx w3m links elinks mail mailx mutt vipw vigr visudo msgexec msgfilter ctags restic pidstat logrotate',
+    'run a helper that it is told',
+  ],
+  ['sqlplus duckdb ffmpeg ffprobe xmllint xsltproc svn hg bzr gpg gpg2', 'run helpers or scripts, or write files, when it is told to'],
   ['open xdg-open start run-mailcap see sensible-browser', 'start whatever opens a file'],
   ['terraform tofu ansible ansible-playbook vagrant helm pulumi packer', 'run programs for what it sets up'],
   ['mount umount insmod modprobe ldconfig update-alternatives', 'change what every program gets'],
   [
-    'alias unalias source . trap enable hash bind complete compgen compopt fc history',
+    'alias unalias source . trap enable disable hash rehash unhash bind bindkey complete compgen compopt fc hist history r builtin login redirect stop suspend emulate zmodload sched',
     'change which program a name stands for, or run one later',
   ],
   [
-    'declare typeset local readonly export unset set shopt let read mapfile readarray getopts',
+    'declare typeset local readonly export unset set shopt setopt unsetopt let read mapfile readarray getopts global array vared integer float nameref private compound enum autoload functions unfunction limit unlimit',
     'set variables and options that later commands depend on',
   ],
 ];

@@ -103,7 +103,8 @@ describe('programs that run others', () => {
 
 describe('programs that only start another one', () => {
   const wrappers = WRAPPERS.flatMap(({ programs, words = 0 }) =>
-    programs.map((program) => ({ program, line: [program, ...Array<string>(words).fill('1')].join(' ') })),
+    // Some shells take a bare "time" for a word of their own.
+    programs.map((program) => ({ program, line: [program === 'time' ? "'time'" : program, ...Array<string>(words).fill('1')].join(' ') })),
   );
 
   it.each(wrappers)('are what they start: $program', ({ line }) => {
@@ -114,8 +115,12 @@ describe('programs that only start another one', () => {
   });
 
   it.each(wrappers)('are refused and asked by their own name: $program', ({ program, line }) => {
-    expect(judged({ argv: [...line.split(' '), 'ls'] }, { allow: ['ls'], deny: [program] })).toMatchObject({ decision: 'deny' });
-    expect(judged({ argv: [...line.split(' '), 'ls'] }, { allow: ['ls'], ask: [program] })).toMatchObject({ decision: 'require_approval' });
+    expect(judged({ argv: [program, ...line.split(' ').slice(1), 'ls'] }, { allow: ['ls'], deny: [program] })).toMatchObject({
+      decision: 'deny',
+    });
+    expect(judged({ argv: [program, ...line.split(' ').slice(1), 'ls'] }, { allow: ['ls'], ask: [program] })).toMatchObject({
+      decision: 'require_approval',
+    });
   });
 
   it.each(wrappers)('are not followed through options nobody listed: $program', ({ program }) => {

@@ -2,14 +2,18 @@
 
 import { type CommandReading, finding, type Gathering, type Invocation } from './command-reading.ts';
 import { type CommandWord, literalWord } from './command-word.ts';
-import { MAX_DEPTH, MAX_LINE_LENGTH, NODES_PER_LEVEL, ODD_CHARACTERS, readShellLine } from './read-shell-line.ts';
+import { MAX_LINE_LENGTH, ODD_CHARACTERS, readShellLine } from './read-shell-line.ts';
 import { unwrap, wrapperOf } from './wrappers.ts';
 
-/** No line of the longest length has as many nodes. */
-const MAX_STEPS = 200_000;
+/** Programs and lines inside one another: `env nice sh -c '…'` are three. */
+const MAX_DEPTH = 20;
+/** What may be read beyond the line itself: lines and words inside others are read again. */
+const MORE_STEPS = 4096;
+/** A word that is passed on takes as long as a few characters that are read. */
+const STEPS_PER_WORD = 8;
 const SHELLS = new Set(['sh', 'bash', 'dash', 'ash']);
 /** Names that mean something to a shell only: without one they are looked up like any program. */
-const BUILTINS = new Set(['command', 'builtin', 'exec', 'eval']);
+const BUILTINS = new Set(['command', 'exec', 'eval']);
 
 /** What a command may be given as. */
 export interface CommandSource {
@@ -19,7 +23,8 @@ export interface CommandSource {
 
 /** Reads a request. Takes time in proportion to its length, and never throws: what is not understood is a finding. */
 export function readCommand({ command, argv }: CommandSource): CommandReading {
-  const into: Gathering = { invocations: [], findings: [], writes: [], steps: MAX_STEPS };
+  const size = (command?.length ?? 0) + (argv?.length ?? 0);
+  const into: Gathering = { invocations: [], findings: [], writes: [], steps: 2 * size + MORE_STEPS };
   if (command !== undefined) readLine(command, 0, into);
   if (argv !== undefined) readArguments(argv, into);
   if (into.invocations.length === 0) into.findings.push(finding('empty'));
@@ -35,7 +40,7 @@ export const baseName = (program: string): string =>
 
 function readLine(line: unknown, depth: number, into: Gathering): void {
   if (typeof line !== 'string') into.findings.push(finding('unreadable'));
-  else readShellLine(line, depth, into, (words, at) => take(words, at, true, into));
+  else readShellLine(line, into, (words) => take(words, depth, true, into));
 }
 
 function readArguments(argv: readonly string[], into: Gathering): void {
@@ -52,7 +57,8 @@ function readArguments(argv: readonly string[], into: Gathering): void {
 /** Adds a command, and what it starts. */
 function take(words: readonly CommandWord[], depth: number, inShell: boolean, into: Gathering): void {
   const name = words[0]?.literal ?? null;
-  if (depth > MAX_DEPTH) into.findings.push(finding('too_deep'));
+  into.steps -= words.length * STEPS_PER_WORD;
+  if (depth > MAX_DEPTH || into.steps < 0) into.findings.push(finding('too_deep'));
   else if (name === null || name === '') into.invocations.push({ words, transparent: false, findings: [finding('program_not_literal')] });
   else into.invocations.push(follow(name, words, depth, inShell, into));
 }
@@ -66,13 +72,13 @@ function follow(name: string, words: readonly CommandWord[], depth: number, inSh
   if (wrapper !== undefined) {
     const inner = unwrap(wrapper, words.slice(1));
     if (inner.words === null || inner.words.length === 0) return { ...plain, findings: inner.findings };
-    take(inner.words, depth + NODES_PER_LEVEL, inShell && BUILTINS.has(base), into);
+    take(inner.words, depth + 1, inShell && BUILTINS.has(base), into);
     return { words, transparent, findings: inner.findings };
   }
   if (base !== 'eval' && !SHELLS.has(base)) return plain;
   const line = base === 'eval' ? evaluated(words.slice(1)) : shellLine(words.slice(1));
   if (line === null) return { ...plain, findings: [finding('runs_another_program')] };
-  readLine(line, depth + NODES_PER_LEVEL, into);
+  readLine(line, depth + 1, into);
   return { words, transparent, findings: [] };
 }
 

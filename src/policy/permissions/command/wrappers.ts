@@ -25,8 +25,7 @@ export interface Wrapper {
 
 export const WRAPPERS: readonly Wrapper[] = Object.freeze([
   { programs: ['command'], flags: 'p', lookups: 'vV' },
-  { programs: ['builtin'] },
-  { programs: ['exec'], flags: 'cl', values: 'a' },
+  { programs: ['exec'] },
   { programs: ['nohup'] },
   { programs: ['time'], flags: 'pvaq', values: 'f', long: ['verbose', 'portability', 'quiet', 'format'] },
   { programs: ['nice'], values: 'n', long: ['adjustment'] },
@@ -71,10 +70,10 @@ export function unwrap(wrapper: Wrapper, args: readonly CommandWord[]): Unwrappe
   const findings: CommandFinding[] = [];
   for (; wrapper.assignments === true && /^[^=]+=/.test(args[at]?.start ?? ''); at += 1) {
     const name = args[at]?.start.split('=')[0] ?? '';
-    if (!isHarmlessForPrograms(name) || args[at]?.splits === true) findings.push(finding('variable_set'));
+    if (!isHarmlessForPrograms(name)) findings.push(finding('variable_set'));
   }
-  // The words that are skipped must be words: one that splits would move the program.
-  if (args.slice(0, at).some(({ splits }) => splits)) return { words: null, findings: [finding('runs_another_program')] };
+  // The words that are skipped must be known: one that becomes several, or none, would move the program.
+  if (args.slice(0, at).some(({ literal }) => literal === null)) return { words: null, findings: [finding('runs_another_program')] };
   const words = args.slice(at);
   return { words: words.length > 0 && wrapper.addsWords === true ? [...words, UNKNOWN_WORDS] : words, findings };
 }
