@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { passThrough } from '../index.ts';
 import type { JsonObject } from '../core/json.ts';
-import { refusalOf } from './doubtful-message.ts';
+import { doubtBySchema, refusalOf } from './doubtful-message.ts';
+import { scripted } from './scripted.fixture.ts';
 
 const call = (params: JsonObject): JsonObject => ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
 const answer = (result: JsonObject): JsonObject => ({ jsonrpc: '2.0', id: 1, result });
@@ -53,5 +55,27 @@ describe('messages that two readers take for two', () => {
     for (let level = 0; level < 100_000; level += 1) deep = { deep };
 
     expect(refusalOf(call({ name: 'x', arguments: deep }))).not.toBeNull();
+  });
+});
+
+describe('arguments in another spelling than their tool declares', () => {
+  const schema = { type: 'object', properties: { path: {}, options: { properties: { Deep: {} } }, a: {}, A: {} } };
+
+  it.each([{ Path: '/etc' }, { path: 'x', PATH: 'y' }, { options: { deep: 1 } }, { ' path': 1 }])('are refused: %j', (args) => {
+    expect(doubtBySchema(args, schema)).not.toBeNull();
+  });
+
+  it.each([{ path: 'x', options: { Deep: 1 }, other: 1 }, { a: 1 }, { A: 1 }, {}])('are told from those as declared: %j', (args) => {
+    expect(doubtBySchema(args, schema)).toBeNull();
+    expect(doubtBySchema({ Path: 1 }, null)).toBeNull();
+  });
+
+  it('reach no server', async () => {
+    const tool = { name: 'note', inputSchema: { type: 'object', properties: { path: { type: 'string' } } } };
+    const { client, server } = await scripted({ stack: [passThrough], tools: [tool] });
+
+    expect(await client.call('note', { Path: '/etc/passwd' })).toMatchObject({ code: -32_602 });
+    expect(await client.call('note', { path: 'a' })).not.toHaveProperty('code');
+    expect(server.calls).toHaveLength(1);
   });
 });
