@@ -39,7 +39,7 @@ const RANK: Readonly<Record<string, number>> = {
   middleware: 6,
   config: 7,
   conformance: 7,
-  proxy: 8,
+  proxy: 7,
   viewer: 8,
   adapters: 8,
   mcp: 8,

@@ -35,8 +35,10 @@ const ANSWERS: ReadonlyMap<unknown, (request: Request) => object> = new Map<unkn
 readLines(process.stdin, (line) => {
   if (line.includes(HIDDEN)) appendFileSync(process.env.FRAMES_SEEN ?? '', 'hidden\n');
   const request = requestIn(line);
+  // An error about one of the hostile lines is not answered with more of them: the two sides would never end.
+  if (typeof request?.method !== 'string') return;
   for (let left = Number(lines); left > 0; left -= 1) process.stdout.write(mutatedFrame(random).bytes);
-  if (request?.id === undefined || typeof request.method !== 'string' || request.method === UNANSWERED) return;
+  if (request.id === undefined || request.method === UNANSWERED) return;
   const result = ANSWERS.get(request.method)?.(request);
   const { id } = request;
   // Answers need not come in the order of the questions.

@@ -9,6 +9,7 @@ import { callErrorOf, callResultOf, type Rendering } from './call-result.ts';
 import type { Catalog } from './catalog.ts';
 import type { ClientFacts } from './client-facts.ts';
 import type { ConnectionParts } from './connection.ts';
+import { doubtBySchema } from './doubtful-message.ts';
 import { clientIsThere, type Exchange, type Exchanges } from './exchange.ts';
 import { HEADER_MISMATCH } from './http/classify.ts';
 import { misfitOfParams } from './http/param-headers.ts';
@@ -127,6 +128,8 @@ async function govern(exchange: Exchange, name: string, parts: CallParts): Promi
   const { governed, kept, connection } = parts;
   const { params, isModern } = exchange;
   const args = params.arguments === undefined ? {} : params.arguments;
+  const doubt = isObject(args) ? doubtBySchema(args, parts.catalog.get(name)?.inputSchema) : null;
+  if (doubt !== null) return errorMessage(0, CODES.invalidParams, `the call was refused: its arguments hold ${doubt}`);
   const found = isObject(args) ? kept.find(name, args) : null;
   const before = found instanceof Promise ? await found : found;
   if (before !== null && 'wait' in before) return resultMessage(0, stillWaiting(before, name, isModern));

@@ -85,6 +85,25 @@ function doubtInArguments(args: JsonValue | undefined): string | null {
   return null;
 }
 
+/**
+ * Why arguments go to no tool: one is named like one that the tool declares, but in another spelling. A rule about `path` does not see `Path`,
+ * and a server that reads names without regard to case takes it for the path all the same. Follows `properties` in depth.
+ */
+export function doubtBySchema(args: object, schema: unknown): string | null {
+  const properties = isObject(schema) && isObject(schema.properties) ? schema.properties : {};
+  const doubt = doubtInNames(args, namesOf(...spelledOnce(Object.keys(properties))));
+  if (doubt !== null) return doubt;
+  for (const [name, value] of Object.entries(args)) {
+    const inner = isObject(value) && Object.hasOwn(properties, name) ? doubtBySchema(value, properties[name]) : null;
+    if (inner !== null) return inner;
+  }
+  return null;
+}
+
+/** A tool that declares `a` and `A` itself tells them apart. */
+const spelledOnce = (names: readonly string[]): readonly string[] =>
+  names.filter((name) => names.every((other) => other === name || foldedName(other) !== foldedName(name)));
+
 /** The spellings of a place, and what each folds to. */
 type Names = ReadonlyMap<string, string>;
 

@@ -41,6 +41,9 @@ export interface RelayEnd {
   readonly why: string;
 }
 
+/** How often a server is told that a request of its own was refused. One that goes on need not read it, and what it does not read is kept here. */
+const MAX_TOLD = 1000;
+
 /**
  * Starts both links. A client that leaves ends the server; a server that leaves has every open request answered for it, and ends the
  * connection. `report` is told what was dropped, without its content.
@@ -50,6 +53,7 @@ export async function relay(client: Link, server: Link, hooks: RelayHooks, repor
   let finish: (end: RelayEnd) => void = () => {};
   const ended = new Promise<RelayEnd>((resolve) => void (finish = resolve));
   let isOver = false;
+  let told = 0;
 
   const end = (by: RelayEnd['by'], why: string): void => {
     if (isOver) return;
@@ -66,7 +70,9 @@ export async function relay(client: Link, server: Link, hooks: RelayHooks, repor
 
   const garbageOfServer = (problem: string, id?: RequestId): void => {
     report(`the server sent ${problem}`);
-    if (id !== undefined) server.send({ message: refusalMessage(problem, id) });
+    if (id === undefined || told >= MAX_TOLD) return;
+    told += 1;
+    server.send({ message: refusalMessage(problem, id) });
   };
   const garbageOfClient = (problem: string, id?: RequestId): void => {
     report(`the client sent ${problem}`);
