@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/core/clock.ts';
@@ -102,7 +102,8 @@ const firstOutput = (child: ChildProcess): Promise<void> =>
   });
 
 async function look(place: CrashPlace, kind: WriterOrders['kind'], sum: { tornTails: number; problems: string[] }): Promise<void> {
-  if (kind === 'buffered') return;
+  // A writer that was killed before it had made anything leaves an empty folder, which verifying calls a finding.
+  if (kind === 'buffered' || readdirSync(place.dir).length === 0) return;
   const { problems, tornTail } = await verifyReceipts(place.dir, { publicKey: place.publicKey });
   if (tornTail !== undefined) sum.tornTails += 1;
   sum.problems.push(...problems.map(({ file, line, kind: what, message }) => `${file}:${line} ${what}: ${message}`));
