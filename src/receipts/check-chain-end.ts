@@ -5,6 +5,7 @@ import { headFile } from './chain-names.ts';
 import type { ProblemList } from './problem-list.ts';
 import { GENESIS } from './receipt-line.ts';
 import type { readSignedHead } from './signed-head.ts';
+import type { IndexedSession } from './verify-index.ts';
 
 /** What is known of a chain when its last line was followed. */
 export interface FollowedChain {
@@ -16,6 +17,8 @@ export interface FollowedChain {
   readonly count: number;
   readonly head: string;
   readonly isHeadFound: boolean;
+  /** What the index says of it. The index names a session only when its head is written. */
+  readonly indexed: IndexedSession | null;
   /** Ends that the index names and that were not met, by their hash, with the receipts there were. */
   readonly endsMissing: ReadonlyMap<string, number>;
 }
@@ -36,12 +39,13 @@ function checkEnds({ list, endsMissing, file, line }: FollowedChain): void {
 /** What the file beside the chain says about how far it went. Answers whether it told of receipts that are gone. */
 function isCutByHead({ list, keys, ...walk }: FollowedChain, head: ReturnType<typeof readSignedHead>): boolean {
   const file = headFile(walk.chain);
+  const isBegun = walk.indexed?.isPruned === false;
   if (head === 'missing') {
-    if (walk.count > 0) list.tell(file, 1, ['head_missing', 'the file with the newest signed head is not there']);
+    if (walk.count > 0 || isBegun) list.tell(file, 1, ['head_missing', 'the file with the newest signed head is not there']);
     return false;
   }
   // Killed between making the file and writing to it, which comes before the first line.
-  if (head === null && walk.head === GENESIS) return false;
+  if (head === null && walk.head === GENESIS && !isBegun) return false;
   if (head === null) {
     list.tell(file, 1, ['head_unreadable', 'the newest signed head cannot be read']);
     return false;
@@ -49,7 +53,9 @@ function isCutByHead({ list, keys, ...walk }: FollowedChain, head: ReturnType<ty
   if (head.fields.chain !== walk.chain) list.tell(file, 1, ['name', 'the signed head belongs to a file of another name']);
   if (keys !== null && isSigned(head, keys) !== true)
     list.tell(file, 1, ['signature', 'the head was not signed with a key that was given']);
-  if (head.fields.count === 0 || walk.isHeadFound) return false;
+  // The head that is written before the first line is no line of the file, and has no entry to name yet.
+  const isBeforeFirst = head.fields.count === 0 && head.fields.entry === undefined;
+  if (isBeforeFirst || walk.isHeadFound) return false;
   list.tell(walk.file, walk.line + 1, ['truncated', `${head.fields.count} receipts were signed, and the last of them are not there`]);
   return true;
 }
