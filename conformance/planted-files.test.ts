@@ -138,6 +138,7 @@ describe('a state folder in which one file after the other is something else', (
 
   it.for(Object.keys(PLANTS))(
     '%s: ends, writes nothing elsewhere, and names the file',
+    { timeout: DEADLINE_MS + 30_000 },
     async (kind, { skip }) => {
       if (PLANTS[kind] === null) skip('only root makes devices and gives files away');
       const cases = planted(kind);
@@ -153,7 +154,6 @@ describe('a state folder in which one file after the other is something else', (
       expect(silent.map(({ state, file }) => relative(state, file))).toEqual([]);
       expect(JSON.stringify(told)).not.toContain(CANARY);
     },
-    DEADLINE_MS + 30_000,
   );
 
   it.each(['link', 'pipe'])('%s: is noticed where somebody trusts the names', async (kind) => {
