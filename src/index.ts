@@ -89,6 +89,8 @@ export type { Next, OrderRule, SchemaTransform, TooLate, ToolCaller, ToolLayer, 
 export { defineLayer, passThrough, when } from './core/layer.ts';
 
 // For layer authors
+export type { OpenHow } from './system/open-regular.ts';
+export { openRegularHandle } from './system/open-regular.ts';
 export { cutUtf8 } from './core/cut-utf8.ts';
 export { matchesTool } from './core/match-tool.ts';
 export type { Expectation } from './core/options.ts';

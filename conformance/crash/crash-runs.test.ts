@@ -13,7 +13,8 @@ describe('crashRuns', () => {
     const figures = await crashRuns({ kills: 30, seed: 20_260_101, kind: 'allium', writerFile: built.writerFile });
 
     expect(figures).toMatchObject({ kills: 30, lost: 0, problems: [] });
-    expect(figures.acknowledged).toBeGreaterThan(200);
+    // Enough to lose some, also on a busy machine where a writer is killed soon after its first receipt.
+    expect(figures.acknowledged).toBeGreaterThan(30);
   });
 
   it('finds what a writer loses that acknowledges before it has written', async () => {

@@ -105,7 +105,9 @@ async function look(place: CrashPlace, kind: WriterOrders['kind'], sum: { tornTa
   if (kind === 'buffered') return;
   const { problems, tornTail } = await verifyReceipts(place.dir, { publicKey: place.publicKey });
   if (tornTail !== undefined) sum.tornTails += 1;
-  sum.problems.push(...problems.map(({ file, line, kind: what, message }) => `${file}:${line} ${what}: ${message}`));
+  // A writer that was killed before its first file leaves an empty folder: a finding, and right unless something was acknowledged.
+  const real = problems.filter((problem) => problem.kind !== 'empty' || acknowledgedIn(place).length > 0);
+  sum.problems.push(...real.map(({ file, line, kind: what, message }) => `${file}:${line} ${what}: ${message}`));
 }
 
 /** The call ids that writers said were kept. */

@@ -1,8 +1,7 @@
 /** A file that only grows, line by line, and may have other writers. */
 
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
-import { AlliumError } from '../../src/index.ts';
+import type { FileHandle } from 'node:fs/promises';
+import { AlliumError, openRegularHandle } from '../../src/index.ts';
 
 export interface LineFile {
   /** Resolves when every line so far is in the file, and rejects while that cannot be; `null` when they are. */
@@ -99,24 +98,18 @@ export function lineFile(path: string, keep: boolean): LineFile {
   };
 }
 
+/** Never through a link, and never a pipe, a device or another user's file. A recording that others can read is closed to them. */
 async function openForLines(path: string): Promise<FileHandle> {
-  // Without O_NONBLOCK a pipe would be waited for without end.
-  const file = await open(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NONBLOCK ?? 0), 0o600);
+  const file = await openRegularHandle(path, { access: 'extend', create: 'missing' });
+  if (file === null) throw new Error(`${path}: the folder has gone`);
   try {
-    const { mode } = await demandRegular(file, path);
     // Whatever the file was before: from now on it holds arguments.
-    if ((mode & 0o077) !== 0) await file.chmod(0o600);
+    if (((await file.stat()).mode & 0o077) !== 0) await file.chmod(0o600);
     return file;
   } catch (thrown) {
     await file.close();
     throw thrown;
   }
-}
-
-async function demandRegular(file: FileHandle, path: string): Promise<{ readonly mode: number }> {
-  const found = await file.stat();
-  if (!found.isFile()) throw new Error(`${path} is not a file`);
-  return found;
 }
 
 /** One write a line: lines of several processes do not mix. Answers where the file ends now. */

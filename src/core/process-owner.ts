@@ -34,13 +34,17 @@ function isRunning(pid: number): boolean {
   }
 }
 
-export const ownerHere = (): ProcessOwner => ({
-  pid: process.pid,
-  start: startOf(process.pid),
-  host: hostname(),
-  boot: textOf(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
-  space: textOf(() => readlinkSync('/proc/self/ns/pid')),
-});
+let here: ProcessOwner | null = null;
+
+/** This process. Asked of the system once: a lock is taken for every session that begins and ends. */
+export const ownerHere = (): ProcessOwner =>
+  (here ??= Object.freeze({
+    pid: process.pid,
+    start: startOf(process.pid),
+    host: hostname(),
+    boot: textOf(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
+    space: textOf(() => readlinkSync('/proc/self/ns/pid')),
+  }));
 
 /** Counted in clock ticks since the machine started. Nothing where the system does not tell. */
 const startOf = (pid: number): string =>

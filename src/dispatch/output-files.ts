@@ -1,12 +1,14 @@
 /** Large results are kept aside whole, and the model gets a preview cut from the same text. */
 
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { cutUtf8 } from '../core/cut-utf8.ts';
+import { isAlliumError } from '../core/errors.ts';
 import { safeName, stateFolder } from '../core/state-folder.ts';
 import { type OutputFileRef, type ToolResult, withResult } from '../core/result.ts';
+import { checkFolder, makeFolder, openRegularHandle } from '../system/open-regular.ts';
 import { type OutputSlice, readSlice } from './read-output.ts';
 
 /** Where output files go. */
@@ -31,7 +33,10 @@ export interface ReadableOutputs extends OutputFiles {
   read(request: OutputRequest): Promise<OutputSlice | null>;
 }
 
-/** Keeps output files in `<state>/outputs/<session>/<sha256>.txt`, readable by the owner only. */
+/**
+ * Keeps output files in `<state>/outputs/<session>/<sha256>.txt`, readable by the owner only. What was put in the place of a file or folder is
+ * neither written to nor read; a warning of the process names it, because models and layers are not told paths.
+ */
 export function fileOutputs(folder = join(stateFolder(), 'outputs')): ReadableOutputs {
   const pathOf = (sessionId: string, sha256: string): string => join(folder, safeName(sessionId), `${sha256}.txt`);
   return {
@@ -39,8 +44,10 @@ export function fileOutputs(folder = join(stateFolder(), 'outputs')): ReadableOu
       const bytes = Buffer.from(text);
       const sha256 = createHash('sha256').update(bytes).digest('hex');
       const path = pathOf(sessionId, sha256);
-      await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
-      await replaceFile(path, bytes);
+      await warned(async () => {
+        for (const each of [folder, dirname(path)]) makeFolder(each);
+        await replaceFile(path, bytes);
+      });
       return Object.freeze({ uri: pathToFileURL(path).href, bytes: bytes.length, sha256, mediaType });
     },
     async read({ sessionId, id, offset, length }) {
@@ -49,14 +56,31 @@ export function fileOutputs(folder = join(stateFolder(), 'outputs')): ReadableOu
       if (sha256 === undefined) return null;
       const path = pathOf(sessionId, sha256);
       if (id !== sha256 && id !== pathToFileURL(path).href) return null;
-      return readSlice(folder, path, offset, length);
+      const isThere = () => [folder, dirname(path)].every((each) => checkFolder(each));
+      return warned(async () => (isThere() ? readSlice(path, offset, length) : null)).catch(unsafeIsNull);
     },
   };
+}
+
+async function warned<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isAlliumError(error, 'ERR_UNSAFE_FILE')) process.emitWarning(`an output file: ${error.message}`, 'AlliumWarning');
+    throw error;
+  }
+}
+
+function unsafeIsNull(error: unknown): null {
+  if (isAlliumError(error, 'ERR_UNSAFE_FILE')) return null;
+  throw error;
 }
 
 /** Whole or not at all: a reader never meets half a file. */
 async function replaceFile(path: string, bytes: Buffer): Promise<void> {
   const draft = `${path}.${randomUUID()}.part`;
+  // A rename would replace anything without a word.
+  await (await openRegularHandle(path, { access: 'read' }))?.close();
   try {
     await writeFile(draft, bytes, { mode: 0o600, flag: 'wx' });
     await rename(draft, path);

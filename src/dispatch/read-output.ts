@@ -1,9 +1,8 @@
 /** Reads a part of an output file, and no other file. */
 
-import { constants } from 'node:fs';
-import { type FileHandle, open, realpath } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
 import { borderBefore } from '../core/cut-utf8.ts';
+import { openRegularHandle } from '../system/open-regular.ts';
 
 /** A part of an output, cut between characters. */
 export interface OutputSlice {
@@ -21,14 +20,14 @@ const MAX_SLICE = 1_048_576;
 /** A character has at most four bytes: three before a position may belong to the one there, and less would not hold one. */
 const LONGEST = 4;
 
-/** `null` where there is no plain file of exactly this path; links are not followed below the folder. */
-export async function readSlice(folder: string, path: string, offset: number, length: number): Promise<OutputSlice | null> {
-  const handle = await openPlain(folder, path);
+/** `null` where there is no file. Throws `ERR_UNSAFE_FILE` for anything but a plain file; the folders are for the caller to check. */
+export async function readSlice(path: string, offset: number, length: number): Promise<OutputSlice | null> {
+  const handle = await openRegularHandle(path, { access: 'read' });
   if (handle === null) return null;
   try {
     const stats = await handle.stat();
     // A second name for a file, made elsewhere, would lead out as a link does.
-    if (!stats.isFile() || stats.nlink !== 1) return null;
+    if (stats.nlink !== 1) return null;
     return await sliceOf(handle, stats.size, whole(offset, 0, stats.size), whole(length, LONGEST, MAX_SLICE));
   } finally {
     await handle.close();
@@ -37,21 +36,6 @@ export async function readSlice(folder: string, path: string, offset: number, le
 
 const whole = (value: number, min: number, max: number): number =>
   Number.isNaN(value) ? min : Math.min(Math.max(Math.trunc(value), min), max);
-
-async function openPlain(folder: string, path: string): Promise<FileHandle | null> {
-  try {
-    const home = join(await realpath(folder), basename(dirname(path)));
-    if ((await realpath(dirname(path))) !== home) return null;
-    // Without blocking: a pipe in the place of the file would be waited for.
-    return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
-}
-
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && ['ENOENT', 'ENOTDIR', 'ELOOP', 'EMLINK', 'ENXIO'].includes(String(error.code));
 
 async function sliceOf(handle: FileHandle, bytes: number, offset: number, length: number): Promise<OutputSlice> {
   const from = Math.max(0, offset - LONGEST + 1);

@@ -3,7 +3,7 @@ import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, 
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { createSigner } from './checkpoint.ts';
-import { chainLine, placeOf } from './receipt-line.ts';
+import { chainLine, GENESIS, placeOf } from './receipt-line.ts';
 import { receiptText } from './receipt-text.ts';
 import { callIdsIn, linesIn, makeReceipt, publicKey, receiptFiles, testFolder, testSink, writeReceipts } from './receipts.fixture.ts';
 import { verifyReceipts } from './verify-receipts.ts';
@@ -15,6 +15,20 @@ const lastLine = (path: string) => readFileSync(path, 'latin1').trimEnd().split(
 function forgedLine(path: string, callId = 'forged'): string {
   const { seq, hash } = placeOf(Buffer.from(lastLine(path), 'latin1')) ?? { seq: 0, hash: '' };
   return chainLine(receiptText(makeReceipt({ tool_call_id: callId }), null), seq + 1, hash).text;
+}
+
+/** What a verifier finds that knows of no ends: nothing. */
+function bareChainIsWhole(path: string): boolean {
+  let head = GENESIS;
+  return readFileSync(path, 'latin1')
+    .trimEnd()
+    .split('\n')
+    .every((line) => {
+      const place = placeOf(Buffer.from(line, 'latin1'));
+      const follows = place?.prevHash === head && place.hash === place.realHash;
+      head = place?.hash ?? '';
+      return follows;
+    });
 }
 
 /** A checkpoint by somebody else's key that follows the last line of a file. */
@@ -56,6 +70,7 @@ describe('the end of a file', () => {
 
     const { ok, problems } = await verifyReceipts(path, hasKey ? { publicKey } : {});
     expect(ok).toBe(false);
+    expect(bareChainIsWhole(path)).toBe(true);
     expect(problems.map(({ line, kind }) => `${line} ${kind}`)).toEqual(['6 after_end', '7 after_end']);
   });
 

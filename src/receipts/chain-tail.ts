@@ -12,7 +12,7 @@ export interface Boundary {
   readonly hash: string;
   /** Whether it ends its file. */
   readonly isEnd: boolean;
-  isSignedWith(keys: KnownKeys): boolean;
+  readonly isSignedWith: (keys: KnownKeys) => boolean;
 }
 
 /** The end of a segment from a checkpoint on. */

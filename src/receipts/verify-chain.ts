@@ -3,7 +3,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { headFile, segmentFile } from './chain-names.ts';
-import { CHECKPOINT_START, isSigned, isSignedLater, type KnownKeys, parseCheckpoint } from './checkpoint.ts';
+import { checkChainEnd } from './check-chain-end.ts';
+import { CHECKPOINT_START, isSignedLater, type KnownKeys, parseCheckpoint } from './checkpoint.ts';
 import { type ChainFound, segmentPath } from './find-chains.ts';
 import type { Problem, ProblemList } from './problem-list.ts';
 import { type Block, readBlocks } from './read-blocks.ts';
@@ -88,7 +89,7 @@ export async function verifyChain(found: ChainFound, given: VerifyWith): Promise
     if (segment === segments.at(-1)) tornTail = torn;
     else walk.list.tell(torn.file, torn.line, ['torn_line', 'the line has no end']);
   }
-  if (!isCutByHead(walk, head)) checkEnds(walk);
+  checkChainEnd(walk, head);
   const { count, isWitnessed, found: foundCount, asideBytes, entry } = walk;
   const ends = { unsigned: count - walk.signedCount, found: foundCount, asideBytes, entry };
   return { count, head: walk.head === GENESIS ? null : walk.head, tornTail, isWitnessed, ...ends };
@@ -232,33 +233,4 @@ function checkpointProblem(walk: Walk, line: Buffer, place: LinePlace): Problem 
 function signatureProblem(isSigned: boolean | null): Problem | null {
   if (isSigned === null) return ['unknown_key', 'the checkpoint was signed with a key that was not given'];
   return isSigned ? null : ['signature', 'the checkpoint was not signed with the key it names'];
-}
-
-/** What the index says about how far the chain went, also where the head was put back. */
-function checkEnds({ list, endsMissing, file, line }: Walk): void {
-  for (const count of endsMissing.values()) {
-    const message = `the index says that the session was closed with ${count} receipts, and that end is not there`;
-    list.tell(file, line + 1, ['truncated', message]);
-  }
-}
-
-/** What the file beside the chain says about how far it went. Answers whether it told of receipts that are gone. */
-function isCutByHead({ list, keys, ...walk }: Walk, head: ReturnType<typeof readSignedHead>): boolean {
-  const file = headFile(walk.chain);
-  if (head === 'missing') {
-    if (walk.count > 0) list.tell(file, 1, ['head_missing', 'the file with the newest signed head is not there']);
-    return false;
-  }
-  // Killed between making the file and writing to it, which comes before the first line.
-  if (head === null && walk.head === GENESIS) return false;
-  if (head === null) {
-    list.tell(file, 1, ['head_unreadable', 'the newest signed head cannot be read']);
-    return false;
-  }
-  if (head.fields.chain !== walk.chain) list.tell(file, 1, ['name', 'the signed head belongs to a file of another name']);
-  if (keys !== null && isSigned(head, keys) !== true)
-    list.tell(file, 1, ['signature', 'the head was not signed with a key that was given']);
-  if (head.fields.count === 0 || walk.isHeadFound) return false;
-  list.tell(walk.file, walk.line + 1, ['truncated', `${head.fields.count} receipts were signed, and the last of them are not there`]);
-  return true;
 }

@@ -126,8 +126,8 @@ describe('recordFiles', () => {
   it.each([
     ['that others can open', () => chmodSync(at('a.count'), 0o644), '0600'],
     ['that others can write to', () => chmodSync(at('a.count'), 0o602), '0600'],
-    ['behind a link', () => (rmSync(at('a.count')), symlinkSync('/etc/hostname', at('a.count'))), 'ELOOP'],
-    ['that is a folder', () => (rmSync(at('a.count')), mkdirSync(at('a.count'))), 'no file'],
+    ['behind a link', () => (rmSync(at('a.count')), symlinkSync('/etc/hostname', at('a.count'))), 'is a link'],
+    ['that is a folder', () => (rmSync(at('a.count')), mkdirSync(at('a.count'))), 'not a file'],
     ['with half its content', () => writeFileSync(at('a.count'), '{"cou'), 'JSON'],
     ['in a folder that was opened to others since', () => chmodSync(dir, 0o750), '0700'],
   ])('does not read a record %s', async (_name, spoil, message) => {

@@ -1,11 +1,11 @@
 /** Records as files: whole or not at all, made by one process only, changed by one process at a time. */
 
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { link, lstat, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
+import { link, lstat, mkdir, open, readdir, rename, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import { takeLock } from '../receipts/writer-lock.ts';
+import { checkFolder, openRegularHandle } from '../system/open-regular.ts';
 
 /** What becomes of a record: another content, `'remove'`, or `null` for no change. */
 export type Change<T> = (record: T) => T | 'remove' | null;
@@ -54,10 +54,10 @@ export function recordFiles<T extends object>({ owner, dir, suffix, clock, parse
   const at = (name: string) => join(dir, name);
   const made = async () => {
     await mkdir(dir, { recursive: true, mode: 0o700 });
-    await isPrivateFolder(owner, dir);
+    isPrivateFolder(dir);
   };
   const read = async (name: string) => {
-    const text = await textOf(owner, at(name));
+    const text = await textOf(at(name));
     return text === null ? null : parse(text, name);
   };
   const replace = async (name: string, record: T) => {
@@ -86,16 +86,16 @@ export function recordFiles<T extends object>({ owner, dir, suffix, clock, parse
   };
 
   return {
-    list: async () => ((await isPrivateFolder(owner, dir)) ? (await readdir(dir)).filter((name) => name.endsWith(suffix)) : []),
-    read: async (name) => ((await isPrivateFolder(owner, dir)) ? read(name) : null),
+    list: async () => (isPrivateFolder(dir) ? (await readdir(dir)).filter((name) => name.endsWith(suffix)) : []),
+    read: async (name) => (isPrivateFolder(dir) ? read(name) : null),
     create: async (name, record) => made().then(() => created(dir, at(name), record)),
     change: (name, decide) => exclusive(name, () => change(name, decide)),
     replace: async (name, record) => made().then(() => replace(name, record)),
     exclusive,
     async removeDrafts(before) {
-      if (!(await isPrivateFolder(owner, dir))) return;
+      if (!isPrivateFolder(dir)) return;
       for (const name of (await readdir(dir)).filter((each) => each.endsWith('.part'))) {
-        const age = await stat(at(name)).catch(() => null);
+        const age = await lstat(at(name)).catch(() => null);
         if (age !== null && age.mtimeMs < before) await rm(at(name), { force: true });
       }
     },
@@ -103,15 +103,7 @@ export function recordFiles<T extends object>({ owner, dir, suffix, clock, parse
 }
 
 /** Whether there is a folder. Throws for one that others can look into: what is in there may be secret, or written by anybody. */
-async function isPrivateFolder(owner: string, dir: string): Promise<boolean> {
-  const found = await lstat(dir).catch(missingIsNull);
-  if (found === null) return false;
-  if (!found.isDirectory()) throw new Error(`${owner}: "dir" is not a folder`);
-  if (isOpenToOthers(found.mode)) throw new Error(`${owner}: "dir" is open to other users of the machine; make it mode 0700`);
-  return true;
-}
-
-const isOpenToOthers = (mode: number): boolean => process.platform !== 'win32' && (mode & 0o077) !== 0;
+const isPrivateFolder = (dir: string): boolean => checkFolder(dir, { secret: true });
 
 async function created(dir: string, path: string, record: object): Promise<boolean> {
   const draft = await drafted(path, record);
@@ -185,24 +177,14 @@ async function locked<R>(path: string, owner: string, clock: Clock, work: () => 
   }
 }
 
-async function textOf(owner: string, path: string): Promise<string | null> {
-  // Not through a link: it would lead out of the folder that was checked. Not waiting: a pipe has no end.
-  const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-  const file = await open(path, flags).catch(missingIsNull);
+async function textOf(path: string): Promise<string | null> {
+  const file = await openRegularHandle(path, { access: 'read', secret: true });
   if (file === null) return null;
   try {
-    const found = await file.stat();
-    if (!found.isFile()) throw new Error(`${owner}: a record is no file`);
-    if (isOpenToOthers(found.mode)) throw new Error(`${owner}: a record is open to other users of the machine; make it mode 0600`);
     return await file.readFile('utf8');
   } finally {
     await file.close();
   }
-}
-
-function missingIsNull(error: unknown): null {
-  if (isCode(error, 'ENOENT')) return null;
-  throw error;
 }
 
 const isCode = (error: unknown, code: string): boolean => error instanceof Error && 'code' in error && error.code === code;

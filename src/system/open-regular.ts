@@ -23,7 +23,7 @@ export interface OpenHow {
 
 const { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_WRONLY } = constants;
 // Windows has none of these.
-const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_DSYNC = 0 } = constants;
+const [O_NOFOLLOW, O_NONBLOCK, O_DSYNC] = [constants.O_NOFOLLOW ?? 0, constants.O_NONBLOCK ?? 0, constants.O_DSYNC ?? 0];
 
 const ACCESS = Object.freeze({ read: O_RDONLY, update: O_RDWR, append: O_WRONLY | O_APPEND, extend: O_RDWR | O_APPEND });
 const CREATE = Object.freeze({ new: O_CREAT | O_EXCL, missing: O_CREAT });

@@ -1,7 +1,7 @@
 /** Pins that outlive a process and are shared by all processes of a machine. */
 
 import { createHash } from 'node:crypto';
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { closeSync, fstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { describeThrown } from '../../core/errors.ts';
@@ -9,6 +9,7 @@ import { freezeParsed, isDeeperThan, isObject, type JsonValue, MAX_JSON_DEPTH } 
 import { checkOptions, expected } from '../../core/options.ts';
 import { stateFolder } from '../../core/state-folder.ts';
 import { recordFiles } from '../../stores/record-files.ts';
+import { checkFolder, openRegular } from '../../system/open-regular.ts';
 import { isPinBook, type PinBook } from './pin-book.ts';
 import type { PinStore } from './pin-store.ts';
 
@@ -109,37 +110,17 @@ function objectIn(text: string): Record<string, unknown> {
 }
 
 /** Whether there is a folder. Throws for one that others can look into: anybody may have written there. */
-function isPrivateFolder(dir: string): boolean {
-  const found = lstatSync(dir, { throwIfNoEntry: false });
-  if (found === undefined) return false;
-  if (!found.isDirectory()) throw new Error('filePins: "dir" is not a folder');
-  if (isOpenToOthers(found.mode)) throw new Error('filePins: "dir" is open to other users of the machine; make it mode 0700');
-  return true;
-}
-
-const isOpenToOthers = (mode: number): boolean => process.platform !== 'win32' && (mode & 0o077) !== 0;
+const isPrivateFolder = (dir: string): boolean => checkFolder(dir, { secret: true });
 
 /** The text of a file, `text: null` for one that is as it was, `null` for none. */
 function contentOf(path: string, before: string | undefined): { readonly stamp: string; readonly text: string | null } | null {
-  const descriptor = opened(path);
+  const descriptor = openRegular(path, { access: 'read', secret: true });
   if (descriptor === null) return null;
   try {
     const found = fstatSync(descriptor, { bigint: true });
-    if (!found.isFile()) throw new Error('filePins: what should be pins is no file');
-    if (isOpenToOthers(Number(found.mode))) throw new Error('filePins: a file is open to other users of the machine; make it mode 0600');
     const stamp = [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ');
     return { stamp, text: stamp === before ? null : readFileSync(descriptor, 'utf8') };
   } finally {
     closeSync(descriptor);
-  }
-}
-
-function opened(path: string): number | null {
-  try {
-    // Not through a link: it would lead out of the folder that was checked. Not waiting: a pipe has no end.
-    return openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-    throw error;
   }
 }
