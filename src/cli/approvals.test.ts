@@ -155,11 +155,12 @@ describe('allium approvals approve and deny', () => {
   });
 
   it.each([
-    ['client', 'make the same call again in the client'],
-    ['command', 'allium call --resume approval_a'],
-  ] as const)('name the next step of a call that came from a %s', async (route, next) => {
+    ['client', 'consent', 'make the same call again in the client'],
+    ['client', 'queue', 'nothing: the call goes on by itself'],
+    ['command', 'consent', 'allium call --resume approval_a'],
+  ] as const)('name the next step of a call from a %s that %s asks about', async (route, gate, next) => {
     const { wait, allium } = project();
-    await wait('approval_a', { route });
+    await wait('approval_a', { route, gate });
 
     expect((await allium(['approve', 'approval_a'])).out).toBe(`approved approval_a; next: ${next}\n`);
     expect((await allium(['show', 'approval_a'])).out).toContain(`Next:\n  ${next}\n`);

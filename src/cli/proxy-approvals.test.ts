@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { hasPty } from '../../middleware/consent/pty.fixture.ts';
 import { createPlace, type Place } from '../../conformance/mcp/processes.ts';
 import type { JsonObject } from '../core/json.ts';
 import { answerApproval, fileApprovals } from '../policy/index.ts';
@@ -87,6 +88,25 @@ describe.each(['proxy', 'serve'] as const)('allium %s with a call that waits', (
       ['client', 0],
     ]);
     expect(notes()).toBe('');
+  }, 90_000);
+});
+
+describe.runIf(hasPty)('notify: terminal', () => {
+  it('rings the bell and writes the code to the terminal, and nowhere else', async () => {
+    writeFileSync(join(place.folder, 'allium.yaml'), CONFIG.replace(/notify: .*/, 'notify: terminal'));
+    const words = ['--name', 'files', '--', process.execPath, DUAL, 'stdio'];
+    const proxy = startProxy(words, { cwd: place.folder, env: place.env, atTerminal: true });
+    await proxy.greet();
+    const waiting = await proxy.call('write_note', { text: 'one' });
+    const code = await vi.waitFor(() => {
+      const [, found] = /its code is (\w{5}-\w{5})/.exec(proxy.screen()) ?? [];
+      if (found === undefined) throw new Error('nobody was told yet');
+      return found;
+    }, 30_000);
+    const log = await gone(proxy);
+
+    expect(proxy.screen()).toContain(`\u0007\r\nallium: write_note waits for your decision: allium approvals show ${approvalIn(waiting)}`);
+    expect(JSON.stringify(waiting) + log).not.toContain(code);
   }, 90_000);
 });
 
