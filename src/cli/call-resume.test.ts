@@ -97,12 +97,12 @@ describe('allium call --resume', () => {
     await store.add({ ...(local as Approval), id: 'approval_other', toolName: 'transfer' });
     await approve();
     for (const other of ['approval_client', 'approval_other']) await answerApproval(store, other, { decision: 'allow_once' });
-    const before = await Promise.all(['approval_client', 'approval_other'].map((each) => store.get(each)));
+    const before = await store.list();
     const [client, other] = ['approval_client', 'approval_other'].map((each) => allium(folder, ['call', '--resume', each]));
 
     expect(client).toMatchObject({ code: 1, out: '', err: expect.stringContaining('make the same call again in the client') as string });
     expect(other).toMatchObject({ code: 1, out: '', err: expect.stringContaining('has no tool "transfer"') as string });
-    expect(await Promise.all(['approval_client', 'approval_other'].map((each) => store.get(each)))).toEqual(before);
+    expect(await store.list()).toEqual(before);
     expect(paid()).toBe('');
     expect(allium(folder, ['call', '--resume', id])).toMatchObject({ code: 0 });
   });

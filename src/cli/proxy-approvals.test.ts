@@ -105,7 +105,10 @@ describe.runIf(hasPty)('notify: terminal', () => {
     }, 30_000);
     const log = await gone(proxy);
 
-    expect(proxy.screen()).toContain(`\u0007\r\nallium: write_note waits for your decision: allium approvals show ${approvalIn(waiting)}`);
+    // The terminal may put a carriage return of its own before every line end.
+    expect(proxy.screen().replaceAll('\r', '')).toContain(
+      `\u0007\nallium: write_note waits for your decision: allium approvals show ${approvalIn(waiting)}`,
+    );
     expect(JSON.stringify(waiting) + log).not.toContain(code);
   }, 90_000);
 });
