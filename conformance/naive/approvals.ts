@@ -91,6 +91,7 @@ export const fails: readonly string[] = [
   'approvals.holds-a-given-result-to-the-tool',
   'approvals.holds-up-no-sibling',
   'approvals.is-no-repetition-of-itself',
+  'approvals.is-open-for-a-day',
   'approvals.is-void-where-the-rules-have-changed',
   'approvals.is-void-where-the-tool-has-changed',
   'approvals.keeps-always-across-processes-and-not-across-tools',

@@ -7,6 +7,7 @@ import { isoTime } from '../core/clock.ts';
 import { type Approval, fileApprovals } from '../policy/index.ts';
 import { endedWith, takenUp } from '../policy/approvals/approval-rules.ts';
 import { approvalOf, REPLY } from '../policy/approvals/approvals.fixture.ts';
+import { personAtTerminal } from './person.fixture.ts';
 import { runCli } from './run-cli.ts';
 
 const HOUR_MS = 3_600_000;
@@ -23,7 +24,8 @@ function project() {
   };
   const allium = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
     const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
-    const code = await runCli(['approvals', ...args], { stdin, stdout, stderr, env, cwd, signal: new AbortController().signal });
+    const io = { stdin, stdout, stderr, env, cwd, signal: new AbortController().signal, openTerminal: personAtTerminal().openTerminal };
+    const code = await runCli(['approvals', ...args], io);
     return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') };
   };
   return { cwd, dir, store, wait, allium };
@@ -114,7 +116,7 @@ describe('allium approvals show', () => {
     await store.replace({ ...takenUp(approval, { ...REPLY, decidedBy: 'ada' }, Date.now()), revision: 2 });
     const taken = (await allium(['show', 'approval_a'])).out;
 
-    expect(answered).toMatch(/allow_once by ada at .*\n {2}because {5}rent\n/);
+    expect(answered).toMatch(/allow_once by ada@terminal at .*\n {2}because {5}rent\n/);
     expect(answered).toContain('allium call --resume approval_a');
     expect(taken).toContain('no longer kept');
     expect(taken).not.toContain('Next:');
@@ -141,12 +143,39 @@ describe('allium approvals approve and deny', () => {
 
     expect(await allium(['approve', 'approval_a'])).toEqual({
       code: 0,
-      out: 'approved approval_a; take it up with: allium call --resume approval_a\n',
+      out: 'approved approval_a; next: the program that made the call takes it up; for a tool of allium.yaml: allium call --resume approval_a\n',
       err: '',
     });
     await allium(['deny', 'approval_b', '--by', 'ada', '--reason', 'too much']);
-    expect(await store.get('approval_a')).toMatchObject({ reply: { decision: 'allow_once', decidedBy: userInfo().username }, taken: null });
-    expect(await store.get('approval_b')).toMatchObject({ reply: { decision: 'reject_once', decidedBy: 'ada', reason: 'too much' } });
+    const decidedBy = `${userInfo().username}@terminal`;
+    expect(await store.get('approval_a')).toMatchObject({ reply: { decision: 'allow_once', decidedBy }, taken: null });
+    expect(await store.get('approval_b')).toMatchObject({
+      reply: { decision: 'reject_once', decidedBy: 'ada@command', reason: 'too much' },
+    });
+  });
+
+  it.each([
+    ['client', 'consent', 'make the same call again in the client'],
+    ['client', 'queue', 'nothing: the call goes on by itself'],
+    ['command', 'consent', 'allium call --resume approval_a'],
+  ] as const)('name the next step of a call from a %s that %s asks about', async (route, gate, next) => {
+    const { wait, allium } = project();
+    await wait('approval_a', { route, gate });
+
+    expect((await allium(['approve', 'approval_a'])).out).toBe(`approved approval_a; next: ${next}\n`);
+    expect((await allium(['show', 'approval_a'])).out).toContain(`Next:\n  ${next}\n`);
+  });
+
+  it('show neither the code of a call nor its hash', async () => {
+    const { wait, allium } = project();
+    await wait('approval_a', { code: { hash: 'scrypt:c4n4ry', tries: 2 } });
+    const [listed, shown, approved] = [
+      ['list', '--json'],
+      ['show', 'approval_a', '--json'],
+      ['approve', 'approval_a', '--json'],
+    ];
+
+    for (const args of [listed, shown, approved, ['show', 'approval_a']]) expect((await allium(args ?? [])).out).not.toContain('c4n4ry');
   });
 
   it('take other arguments, or a result in the place of the call', async () => {

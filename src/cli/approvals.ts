@@ -154,7 +154,9 @@ function nextFor(approval: Approval, state: string, { dir }: KeptOptions): reado
 }
 
 /** How a call goes on once somebody has decided: that depends on how it came in. */
-function nextStep({ id, route }: Approval): string {
+function nextStep({ id, route, gate }: Approval): string {
+  // A copy of a question that a client still waits for.
+  if (gate === 'queue') return 'nothing: the call goes on by itself';
   if (route === 'client') return 'make the same call again in the client';
   const resume = `allium call --resume ${shellWord(id)}`;
   return route === 'command' ? resume : `the program that made the call takes it up; for a tool of allium.yaml: ${resume}`;

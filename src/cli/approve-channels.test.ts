@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { userInfo } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { hasPty } from '../../middleware/consent/pty.fixture.ts';
-import { contentsOf, waitingPayment, withTerminal } from './approve.fixture.ts';
+import { approvalOf } from '../policy/approvals/approvals.fixture.ts';
+import { contentsOf, keptPayment, waitingPayment, withTerminal } from './approve.fixture.ts';
 import { allium, type Ended, MAIN } from './run-command.fixture.ts';
 
 const me = userInfo().username;
@@ -30,7 +31,7 @@ describe('allium approvals approve without a terminal', () => {
     [['--always'], 'y\n'],
     [['--args', '{"to":"eve"}', '--by', 'ada@terminal'], 'yes\n1234\n'],
   ])('is refused in a sentence with %j and %j on standard input, and the call still waits', async (more, input) => {
-    const { folder, id, reply } = waitingPayment();
+    const { folder, id, reply } = await keptPayment();
     const refused = allium(folder, ['approvals', 'approve', id, ...more], { input });
 
     expect(refused).toEqual({
@@ -41,7 +42,7 @@ describe('allium approvals approve without a terminal', () => {
   });
 
   it('may still say no, which is safe', async () => {
-    const { folder, id, reply } = waitingPayment();
+    const { folder, id, reply } = await keptPayment();
 
     expect(allium(folder, ['approvals', 'deny', id, '--reason', 'no']).code).toBe(0);
     expect(await reply()).toMatchObject({ decision: 'reject_once', decidedBy: `${me}@command` });
@@ -61,7 +62,7 @@ describe.runIf(hasPty)('allium approvals approve at a terminal', () => {
   });
 
   it('changes nothing for another answer, and reads none from standard input', async () => {
-    const { folder, id, reply } = waitingPayment();
+    const { folder, id, reply } = await keptPayment();
     const blind = Array.from({ length: 9000 }, (_, index) => `${index + 1000}\n`).join('');
     const left = await withTerminal(folder, ['approvals', 'approve', id], () => 'y', blind);
 
@@ -70,7 +71,7 @@ describe.runIf(hasPty)('allium approvals approve at a terminal', () => {
   });
 
   it('shows what would run instead, and keeps the channel behind the name that was given', async () => {
-    const { folder, id, reply } = waitingPayment();
+    const { folder, id, reply } = await keptPayment();
     const args = ['approvals', 'approve', id, '--args', '{"to":"carol"}', '--by', 'ada@code'];
     const { screen } = await withTerminal(folder, args, (number) => number);
 
@@ -114,7 +115,7 @@ describe('allium approvals approve --code', () => {
   });
 
   it.runIf(hasPty)('is over after five wrong codes, for the right one too; a terminal still approves', async () => {
-    const { folder, id, code, reply } = waitingPayment();
+    const { folder, id, code, reply } = await keptPayment();
     const tries = Array.from({ length: 5 }, () => allium(folder, ['approvals', 'approve', id, '--code', WRONG]));
     const right = allium(folder, ['approvals', 'approve', id, '--code', code]);
 
@@ -127,7 +128,7 @@ describe('allium approvals approve --code', () => {
   });
 
   it('is compared five times by many processes at once, and no more', async () => {
-    const { folder, id, store } = waitingPayment();
+    const { folder, id, store } = await keptPayment();
     const ended = await together(
       folder,
       Array.from({ length: 9 }, () => ['approvals', 'approve', id, '--code', WRONG]),
@@ -138,17 +139,14 @@ describe('allium approvals approve --code', () => {
     expect((await store.get(id))?.code?.tries).toBe(5);
   });
 
-  it('does not approve another call, and none that nobody was told of', () => {
-    const { folder, id, code } = waitingPayment();
-    const other = allium(folder, ['call', 'pay', '--args', '{"to":"eve"}']);
-    const [otherId = ''] = /approval_[\w-]+/.exec(other.err) ?? [];
-    const silent = waitingPayment({
-      'allium.yaml': 'version: 1\nlayers: [{ consent: { default: ask } }]\ntools: [{ module: ./tools.mjs }]\n',
-    });
+  it('does not approve another call, and none that nobody was told of', async () => {
+    const { folder, store, id, code } = await keptPayment();
+    const { code: _code, ...silent } = (await store.get(id)) ?? approvalOf();
+    await store.add({ ...silent, id: 'approval_silent' });
+    await store.add({ ...silent, id: 'approval_other', code: { hash: `scrypt:${'0'.repeat(64)}`, tries: 0 } });
 
-    expect(otherId).not.toBe(id);
-    expect(allium(folder, ['approvals', 'approve', otherId, '--code', code])).toMatchObject({ code: 1, out: '' });
-    expect(allium(silent.folder, ['approvals', 'approve', silent.id, '--code', code])).toMatchObject({
+    expect(allium(folder, ['approvals', 'approve', 'approval_other', '--code', code])).toMatchObject({ code: 1, out: '' });
+    expect(allium(folder, ['approvals', 'approve', 'approval_silent', '--code', code])).toMatchObject({
       code: 1,
       err: expect.stringContaining('has no code') as string,
     });

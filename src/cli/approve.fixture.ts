@@ -4,9 +4,15 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { APPROVAL_ANSWERS } from '../core/approval.ts';
+import { isoTime } from '../core/clock.ts';
+import { codeFor, createCode } from '../policy/approvals/approval-code.ts';
+import { approvalOf } from '../policy/approvals/approvals.fixture.ts';
 import { type Approval, fileApprovals } from '../policy/index.ts';
+import { codeKey } from '../receipts/key-files.ts';
 import { WITH_TERMINAL } from './proxy.fixture.ts';
 import { allium, type Ended, MAIN, projectWith } from './run-command.fixture.ts';
+import { keysBeside } from './told-approvals.ts';
 
 /** Says where the code went: into a file that no command but this one writes. */
 const TOLD = 'told.json';
@@ -45,6 +51,16 @@ export function waitingPayment(files: Readonly<Record<string, string>> = {}) {
   const paid = () => (existsSync(join(folder, 'paid.txt')) ? readFileSync(join(folder, 'paid.txt'), 'utf8') : '');
   const reply = async (): Promise<Approval['reply']> => (await store.get(id))?.reply ?? null;
   return { folder, asked, dir, store, id, told, code: told()?.question.code ?? '', paid, reply };
+}
+
+/** The same as it is kept, with a code, without the process that asked. */
+export async function keptPayment() {
+  const folder = projectWith(FILES);
+  const [dir, id, code] = [join(folder, '.allium', 'approvals'), 'approval_kept', createCode()];
+  const store = fileApprovals({ dir });
+  const kept = await codeFor(codeKey(keysBeside(dir)), id, code);
+  await store.add(approvalOf({ id, requestedAt: isoTime(Date.now()), route: 'command', code: kept, options: [...APPROVAL_ANSWERS] }));
+  return { folder, store, id, code, reply: async () => (await store.get(id))?.reply ?? null };
 }
 
 interface Told {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { fileApprovals } from '../policy/index.ts';
+import { type Approval, answerApproval, fileApprovals } from '../policy/index.ts';
 import { allium, projectWith } from './run-command.fixture.ts';
 
 const FILES = {
@@ -21,19 +21,21 @@ function waiting(files: Readonly<Record<string, string>> = FILES, args: readonly
   const asked = allium(folder, ['call', 'pay', '--args', '{"to":"bob"}', ...args]);
   const [id = ''] = /approval_[\w-]+/.exec(asked.err) ?? [];
   const paid = () => (existsSync(join(folder, 'paid.txt')) ? readFileSync(join(folder, 'paid.txt'), 'utf8') : '');
-  return { folder, asked, id, paid };
+  /** As a person does at a terminal, which has tests of its own. */
+  const approve = (decision = 'allow_once', dir = join(folder, '.allium', 'approvals')) =>
+    answerApproval(fileApprovals({ dir }), id, { decision, decidedBy: 'ada' });
+  return { folder, asked, id, paid, approve };
 }
 
 describe('allium call --resume', () => {
-  it('runs once what another process approved, in a third process, and tells the fourth', () => {
-    const { folder, asked, id, paid } = waiting();
-    const approved = allium(folder, ['approvals', 'approve', id]);
+  it('runs once what was approved, in another process, and tells the third', async () => {
+    const { folder, asked, id, paid, approve } = waiting();
+    await approve();
     const resumed = allium(folder, ['call', '--resume', id]);
     const again = allium(folder, ['call', '--resume', id]);
 
     expect(asked).toMatchObject({ code: 1, out: expect.stringContaining('needs an approval') as string });
-    expect(asked.err).toBe(`allium: ${id} waits for a decision. Next:\n  allium approvals approve ${id}\n  allium call --resume ${id}\n`);
-    expect(approved).toMatchObject({ code: 0, err: '' });
+    expect(asked.err).toBe(`allium: ${id} waits for a decision. Next:\n  allium call --resume ${id}\n`);
     expect(resumed).toEqual({ code: 0, out: 'paid bob\n', err: '' });
     expect(again).toEqual({ code: 1, out: '', err: `allium: ERR_APPROVAL_RESOLVED: approval "${id}" was answered before\n` });
     expect(paid()).toBe('bob\n');
@@ -65,9 +67,9 @@ describe('allium call --resume', () => {
     expect(paid()).toBe('');
   });
 
-  it('keeps the same call from asking again where it was approved for always, in the same session', () => {
-    const { folder, id, paid } = waiting(FILES, ['--session', 's-1']);
-    allium(folder, ['approvals', 'approve', id, '--always', '--by', 'ada']);
+  it('keeps the same call from asking again where it was approved for always, in the same session', async () => {
+    const { folder, id, paid, approve } = waiting(FILES, ['--session', 's-1']);
+    await approve('allow_always');
     allium(folder, ['call', '--resume', id]);
     const again = allium(folder, ['call', 'pay', '--args', '{"to":"bob"}', '--session', 's-1']);
     const other = allium(folder, ['call', 'pay', '--args', '{"to":"eve"}', '--session', 's-1']);
@@ -77,14 +79,31 @@ describe('allium call --resume', () => {
     expect(paid()).toBe('bob\nbob\n');
   });
 
-  it('finds approvals in the state folder that the file names, and says where they are', async () => {
-    const { folder, asked, id, paid } = waiting({ ...FILES, 'allium.yaml': `${FILES['allium.yaml']}state: { dir: ./kept }\n` });
+  it('finds approvals in the state folder that the file names', async () => {
+    const { folder, id, paid, approve } = waiting({ ...FILES, 'allium.yaml': `${FILES['allium.yaml']}state: { dir: ./kept }\n` });
     const dir = join(folder, 'kept', 'approvals');
-    allium(folder, ['approvals', 'approve', id, '--dir', dir]);
+    await approve('allow_once', dir);
 
-    expect(asked.err).toContain(`approve ${id} --dir `);
     expect(await fileApprovals({ dir }).list()).toHaveLength(1);
     expect(allium(folder, ['call', '--resume', id])).toMatchObject({ code: 0 });
     expect(paid()).toBe('bob\n');
+  });
+
+  it('takes nothing up that came from a client, or has no such tool here, and uses nothing up', async () => {
+    const { folder, id, paid, approve } = waiting();
+    const store = fileApprovals({ dir: join(folder, '.allium', 'approvals') });
+    const local = await store.get(id);
+    await store.add({ ...(local as Approval), id: 'approval_client', route: 'client' }); // It was just made.
+    await store.add({ ...(local as Approval), id: 'approval_other', toolName: 'transfer' });
+    await approve();
+    for (const other of ['approval_client', 'approval_other']) await answerApproval(store, other, { decision: 'allow_once' });
+    const before = await store.list();
+    const [client, other] = ['approval_client', 'approval_other'].map((each) => allium(folder, ['call', '--resume', each]));
+
+    expect(client).toMatchObject({ code: 1, out: '', err: expect.stringContaining('make the same call again in the client') as string });
+    expect(other).toMatchObject({ code: 1, out: '', err: expect.stringContaining('has no tool "transfer"') as string });
+    expect(await store.list()).toEqual(before);
+    expect(paid()).toBe('');
+    expect(allium(folder, ['call', '--resume', id])).toMatchObject({ code: 0 });
   });
 });

@@ -103,6 +103,8 @@ function watched(child: ChildProcess) {
   const closed = once(child, 'close') as Promise<[number | null, string | null]>;
   return {
     child,
+    /** What was written so far. */
+    seen: () => `${seen.stdout}${seen.stderr}`,
     /** Waits until a text was written. */
     async shows(text: string): Promise<void> {
       while (!`${seen.stdout}${seen.stderr}`.includes(text)) {

@@ -143,11 +143,8 @@ describe('allium call', () => {
     expect(JSON.parse(out)).toMatchObject({ status: 'approval_required', executed: 'no' });
   });
 
-  it('is approved unseen with --yes, and the record says so', () => {
-    const { code, out } = allium(project(), ['call', 'wipe', '--yes', '--json', '--session', 'mine']);
-
-    expect(code).toBe(0);
-    expect(JSON.parse(out)).toMatchObject({ status: 'ok', result: 'wiped', approval: { decided_by: 'allium call --yes' } });
+  it('cannot be approved unseen: whoever types the command may be the agent', () => {
+    expect(allium(project(), ['call', 'wipe', '--yes'])).toMatchObject({ code: 2, out: '' });
   });
 
   it('fails with 1 for an unknown tool and for wrong arguments, also where a host would throw', () => {

@@ -3,16 +3,9 @@
 import { randomInt } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { ReadStream, WriteStream } from 'node:tty';
-import { type CliIo, UsageError } from './io.ts';
-
-/** Both ends of a terminal, until it is closed. */
-export interface Terminal {
-  readonly input: Readable;
-  readonly output: Writable & { readonly columns?: number };
-  readonly close: () => void;
-}
+import { type CliIo, type Terminal, UsageError } from './io.ts';
 
 /** Throws a `UsageError` that begins with `what` where the program was not started from a terminal. */
 export function openTerminal(what: string): Terminal {
@@ -52,8 +45,11 @@ export interface Confirmation {
  * Shows something at the controlling terminal and answers whether the person there confirmed it. The number to type is another one every
  * time, so that keys sent blindly, by a pipe or ahead of the question, confirm nothing. Standard input is never read.
  */
-export async function confirmAtTerminal({ what, shown, action }: Confirmation, { signal }: Pick<CliIo, 'signal'>): Promise<boolean> {
-  const { input, output, close } = openTerminal(what);
+export async function confirmAtTerminal(
+  { what, shown, action }: Confirmation,
+  { signal, openTerminal: open = openTerminal }: Pick<CliIo, 'signal' | 'openTerminal'>,
+): Promise<boolean> {
+  const { input, output, close } = open(what);
   try {
     const number = String(randomInt(1000, 10_000));
     output.write(`${shown(columnsOf(output))}\nTo ${action}, type ${number}; anything else changes nothing: `);

@@ -4,10 +4,16 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGrant, fileGrants, type GrantRequest } from '../policy/index.ts';
+import { type Terminal, UsageError } from './io.ts';
+import { personAtTerminal } from './person.fixture.ts';
 import { runCli } from './run-cli.ts';
 
 const QUERY = { toolName: 'read_file', args: { path: 'a' }, definition: 'sha256:one', sessionId: 's-1', workspace: '/work' };
 const REQUEST = { ...QUERY, decision: 'allow', scope: 'session', grantedBy: 'ana', shown: 'read a', ttlMs: 3_600_000 } as const;
+
+const nobody = (what: string): Terminal => {
+  throw new UsageError(`${what}: nobody is there`);
+};
 
 function project() {
   const cwd = mkdtempSync(join(tmpdir(), 'allium-grants-cli-'));
@@ -16,9 +22,10 @@ function project() {
   const store = fileGrants({ dir });
   const grant = async (id: string, changes: Partial<GrantRequest> = {}) =>
     store.add(createGrant({ ...REQUEST, ...changes }, { createId: () => id }));
-  const allium = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+  const allium = async (args: readonly string[], env: Readonly<Record<string, string>> = {}, person = nobody) => {
     const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
-    const code = await runCli(['grants', ...args], { stdin, stdout, stderr, env, cwd, signal: new AbortController().signal });
+    const io = { stdin, stdout, stderr, env, cwd, signal: new AbortController().signal, openTerminal: person };
+    const code = await runCli(['grants', ...args], io);
     return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') };
   };
   return { cwd, dir, store, grant, allium };
@@ -70,6 +77,17 @@ describe('allium grants', () => {
     expect(await allium(['revoke', 'g-1', 'unheard', 'g-2'])).toMatchObject({ code: 1, out: 'revoked g-1\nrevoked g-2\n' });
     expect(await store.use(QUERY)).toBeNull();
     expect((await allium(['revoke', 'g-1'])).code).toBe(1);
+  });
+
+  it('revokes one that rejects only where a person confirms it', async () => {
+    const { grant, store, allium } = project();
+    await grant('g-1', { decision: 'reject' });
+
+    expect(await allium(['revoke', 'g-1'])).toMatchObject({ code: 2, out: '' });
+    expect(await allium(['revoke', 'g-1'], {}, personAtTerminal(() => 'y').openTerminal)).toMatchObject({ code: 1, out: '' });
+    expect(await store.get('g-1')).toMatchObject({ revoked: null });
+    expect(await allium(['revoke', 'g-1'], {}, personAtTerminal().openTerminal)).toMatchObject({ code: 0, out: 'revoked g-1\n' });
+    expect((await store.get('g-1'))?.revoked?.by).toMatch(/@terminal$/);
   });
 
   it('looks where it is told to', async () => {

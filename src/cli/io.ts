@@ -11,6 +11,15 @@ export interface CliIo {
   readonly cwd: string;
   /** Aborted on the first Ctrl-C, and when nobody reads any more. A command then ends what it does and leaves nothing half done. */
   readonly signal: AbortSignal;
+  /** Throws a `UsageError` that begins with `what` where there is none. @default the terminal that controls this process */
+  readonly openTerminal?: (what: string) => Terminal;
+}
+
+/** Both ends of the terminal that a program was started from, until it is closed. */
+export interface Terminal {
+  readonly input: Readable;
+  readonly output: Writable & { readonly columns?: number };
+  readonly close: () => void;
 }
 
 /** Adds a command to the program. The action answers the exit code: 0 fine, 1 a finding, 2 usage or a missing file. */

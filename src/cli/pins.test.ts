@@ -6,6 +6,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { filePins } from '../policy/index.ts';
 import { toolOf } from '../policy/pins/pins.fixture.ts';
 import { reconcilePins } from '../policy/pins/reconcile-pins.ts';
+import { hasPty } from '../../middleware/consent/pty.fixture.ts';
+import { withTerminal } from './approve.fixture.ts';
+import { personAtTerminal } from './person.fixture.ts';
 import { allium as spawned } from './run-command.fixture.ts';
 import { runCli } from './run-cli.ts';
 
@@ -21,7 +24,8 @@ function project() {
     store.update(source, (book) => reconcilePins(book, { source, tools: tools.map(toolOf), pinsNew, listed, now: Date.UTC(2026, 0, 1) }));
   const allium = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
     const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
-    const code = await runCli(['pins', ...args], { stdin, stdout, stderr, env, cwd, signal: new AbortController().signal });
+    const io = { stdin, stdout, stderr, env, cwd, signal: new AbortController().signal, openTerminal: personAtTerminal().openTerminal };
+    const code = await runCli(['pins', ...args], io);
     return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') };
   };
   return { cwd, dir, store, see, allium };
@@ -116,7 +120,7 @@ describe('allium pins', () => {
 
     expect([code, out]).toEqual([0, expect.stringMatching(/^accepted read_file of tools: sha256:[0-9a-f]{64}\n$/)]);
     expect(store.read('tools')).toMatchObject({
-      pins: [{ definition: { description: EVIL }, acceptedBy: expect.any(String) as string }],
+      pins: [{ definition: { description: EVIL }, acceptedBy: expect.stringMatching(/@terminal$/) as string }],
       held: [],
     });
     expect((await allium(['accept', 'read_file'])).code).toBe(1);
@@ -216,20 +220,32 @@ describe('allium pins', () => {
 });
 
 describe('allium pins, as a process', () => {
-  it('goes from a finding to an accepted tool', async () => {
-    const { cwd, see } = project();
-    await see([{}]);
-    await see([{ description: EVIL }]);
-    const found = spawned(cwd, ['pins', 'list']);
-    const shown = spawned(cwd, ['pins', 'show', 'read_file']);
-    const hash = /--hash (\S+)/.exec(shown.out)?.[1] ?? '';
+  it.runIf(hasPty)(
+    'goes from a finding to a tool that a person accepted at a terminal',
+    async () => {
+      const { cwd, see } = project();
+      await see([{}]);
+      await see([{ description: EVIL }]);
+      const found = spawned(cwd, ['pins', 'list']);
+      const shown = spawned(cwd, ['pins', 'show', 'read_file']);
+      const hash = /--hash (\S+)/.exec(shown.out)?.[1] ?? '';
 
-    expect([found.code, shown.code]).toEqual([1, 0]);
-    expect(spawned(cwd, ['pins', 'accept', 'read_file', '--hash', 'sha256:0'])).toMatchObject({ code: 1, out: '' });
-    expect(spawned(cwd, ['pins', 'accept', 'read_file', '--hash', hash])).toMatchObject({ code: 0, err: '' });
-    expect(spawned(cwd, ['pins', 'list'])).toMatchObject({ code: 0, err: '' });
-    expect(spawned(cwd, ['pins', 'forget', 'read_file'])).toMatchObject({ code: 0, out: 'forgot read_file of tools\n' });
-  }, 60_000);
+      expect([found.code, shown.code]).toEqual([1, 0]);
+      expect(spawned(cwd, ['pins', 'accept', 'read_file', '--hash', 'sha256:0'])).toMatchObject({ code: 1, out: '' });
+      for (const verb of ['accept', 'forget'])
+        expect(spawned(cwd, ['pins', verb, 'read_file'])).toMatchObject({
+          code: 2,
+          out: '',
+          err: expect.stringContaining('terminal') as string,
+        });
+      expect(spawned(cwd, ['pins', 'list']).code).toBe(1);
+      const accepted = await withTerminal(cwd, ['pins', 'accept', 'read_file', '--hash', hash], (number) => number);
+      expect(accepted).toMatchObject({ code: 0, err: '', screen: expect.stringContaining('First send it') as string });
+      expect(spawned(cwd, ['pins', 'list'])).toMatchObject({ code: 0, err: '' });
+      expect(await withTerminal(cwd, ['pins', 'forget', 'read_file'], () => 'y')).toMatchObject({ code: 1, out: '' });
+    },
+    60_000,
+  );
 
   it('says how it is used', () => {
     const { code, out } = spawned(project().cwd, ['pins', '--help']);

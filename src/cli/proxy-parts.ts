@@ -72,12 +72,15 @@ export async function proxyParts(words: readonly string[], flags: ProxyFlags, io
  * The session of a proxy that nobody gave another one: the same at every start, so that an approval and an answer for always outlive the
  * client. Two servers never share one, or what was approved for the first would run on the second.
  */
-function sessionFor(words: readonly string[], { name, session, http }: ProxyFlags, { stack, stateDir }: LoadedStack): string {
+function sessionFor(words: readonly string[], { name, session, http }: ProxyFlags, { stack, stateDir, settings }: LoadedStack): string {
   const { sessionId } = stack.session ?? {};
   if (session !== undefined) return session;
   if (name === undefined && sessionId !== undefined) return sessionId;
-  const called = name ?? (words.length === 0 && http === undefined ? 'proxy' : nameFor(words, http));
-  const facts = [called, sessionId ?? null, stateDir, http ?? null, ...words];
+  const isFromFile = words.length === 0 && http === undefined;
+  const called = name ?? (isFromFile ? 'proxy' : nameFor(words, http));
+  // Without variables and headers: a new token is no new server.
+  const ofFile = Object.entries(settings.servers ?? {}).map(([key, { command, args, cwd, url }]) => [key, command, args, cwd, url]);
+  const facts = [called, sessionId, stateDir, ...(isFromFile ? ofFile : [http, ...words])];
   return `${called}-${createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 12)}`;
 }
 

@@ -18,8 +18,8 @@ export const addProxy: AddCommand = (program, io, run) => {
     .option('--listen <port>', 'serve clients over HTTP on this port of the loopback interface; 0 takes any', readPort)
     .option('--token-env <VARIABLE>', 'the variable with the bearer token that clients must send (default: one is made and printed)')
     .option('--prompt', 'ask on the terminal that this was started from, too')
-    .option('--name <name>', 'what the server is called in receipts and files')
-    .option('--session <id>', 'the session that calls belong to')
+    .option('--name <name>', 'what the server is called in receipts and files (default: made from its words)')
+    .option('--session <id>', 'the session that calls belong to (default: made from name, state folder and server, the same at every start)')
     .option('--print-config <client>', 'print what to paste into claude, cursor, vscode or codex, and start nothing')
     .addHelpText('after', EXAMPLES);
   command.action((words: readonly string[], flags: ProxyFlags) => run(() => started(words, flags, io)));
@@ -50,6 +50,7 @@ Examples:
   allium proxy --listen 0 -- node my-server.js
   allium proxy --print-config claude -- npx -y @modelcontextprotocol/server-filesystem ~/notes
 
-The servers can also stand in the file, under "proxy: servers:"; several of them become one. Standard output carries nothing but the
-protocol; everything else goes to standard error. Exit code: 0 when the client left, 1 when the server did, 2 for a mistake, 130 or 143
-when it was stopped.`;
+The servers can also stand in the file, under "proxy: servers:"; several of them become one. A call that somebody has to approve waits, and
+people are told of it by "notify:" of the file; once it is approved, the client makes the same call again, also after a restart. Standard
+output carries nothing but the protocol; everything else goes to standard error. Exit code: 0 when the client left, 1 when the server
+did, 2 for a mistake, 130 or 143 when it was stopped.`;

@@ -55,7 +55,6 @@ cases: [{ name: never, request: { tool: rm }, expect: deny, code: no }]
       ['receipts', 'export', '--format', 'csv', 'write_note'],
       ['approvals', 'list', 'write_note'],
       ['approvals', 'show', id, 'buy onions'],
-      ['approvals', 'approve', id, '--by', 'ada', id.slice(0, 16)],
       ['grants', 'list', ''],
       ['pins', 'list', ''],
       ['policy', 'test', 'cases.yaml', '1 '],
@@ -65,6 +64,11 @@ cases: [{ name: never, request: { tool: rm }, expect: deny, code: no }]
       const { code, text } = await screenOf(folder, ...words.slice(0, -1));
       expect({ words, code, hasText: text.includes(shown) }).toEqual({ words, code: 0, hasText: true });
     }
+
+    const approving = atTerminalIn(folder, 'approvals', 'approve', id, '--by', 'ada');
+    await approving.shows('changes nothing: ');
+    approving.child.stdin?.write(`${/type (\d{4});/.exec(approving.seen())?.[1] ?? ''}\r`);
+    expect((await approving.ended()).stdout).toContain(`approved ${id.slice(0, 16)}`);
 
     const tail = atTerminalIn(folder, 'receipts', 'tail');
     await tail.shows('write_note');

@@ -165,7 +165,7 @@ describe('a mistake in a file', () => {
     const text = `export default { version: 1, layers: [{ rateLimit: { maxCalls: 'x' } }, { use: './a.ts', wth: 1 }], nope: () => {} };`;
 
     expect(await problemsIn({ 'allium.mjs': text })).toEqual([
-      'allium.mjs: nope: the file has no "nope"; it takes $schema, version, session, state, limits, onUnknownTool, onInvalidArgs, secrets, layers, proxy, tools',
+      'allium.mjs: nope: the file has no "nope"; it takes $schema, version, session, state, limits, onUnknownTool, onInvalidArgs, secrets, layers, proxy, tools, notify',
       'allium.mjs: layers[0].rateLimit.maxCalls: "maxCalls" must be a whole number of at least 0',
       'allium.mjs: layers[1].wth: there is no layer "wth"; did you mean "with"?',
     ]);

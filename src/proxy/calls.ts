@@ -143,6 +143,8 @@ async function govern(exchange: Exchange, name: string, parts: CallParts): Promi
   }
   const { interruption } = result;
   if (interruption !== undefined && isObject(args)) kept.note(interruption.id, name, args);
+  // Nothing was used up: the call is taken up when the tool is there again.
+  if (before !== null && result.status === 'tool_not_found' && isObject(args)) kept.note(before.take, name, args);
   if (exchange.refusal !== null && causeOf(result) === exchange.refusal.thrown)
     return { jsonrpc: '2.0', id: 0, error: callErrorOf(exchange.refusal.error, result, connection.scrub) };
   return resultMessage(0, callResultOf(result, renderingOf(exchange, name, parts)));

@@ -17,7 +17,7 @@ export function waitingText(toolName: string, kind: Interruption['kind'] = 'appr
   return [
     `${oneLine(toolName)} ${needed}, and a person was asked; it has not run.`,
     'Meanwhile go on with other work, or stop and say what you wait for: do not repeat the call, and do not try to get the same done in another way.',
-    'When you are told that it was decided, make exactly the same call again.',
+    'When you are told that it was decided, make the same call again, unchanged.',
   ].join(' ');
 }
 
