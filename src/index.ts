@@ -89,6 +89,7 @@ export { defineLayer, passThrough, when } from './core/layer.ts';
 
 // For layer authors
 export { cutUtf8 } from './core/cut-utf8.ts';
+export { quoteVoice } from './core/voice.ts';
 export { matchesTool } from './core/match-tool.ts';
 export type { Expectation } from './core/options.ts';
 export { checkOptions, expected } from './core/options.ts';

@@ -150,7 +150,7 @@ describe('a list that changes', () => {
     await Promise.all([strict.refresh(), lax.refresh()]);
     const answer = { name: 'answer', arguments: { result: { content: [] } } };
 
-    expect(await old.call(answer)).toMatchObject({ status: 'executor_error', errorCategory: 'definition_changed', executed: 'no' });
+    expect(await old.call(answer)).toMatchObject({ status: 'definition_changed', errorCategory: 'definition_changed', executed: 'no' });
     expect(await old.call({ name: 'hang', arguments: {} })).toMatchObject({ errorCategory: 'definition_changed', executed: 'no' });
     expect(await governed(strict).call(answer)).toMatchObject({ status: 'ok' });
     expect(await reported.call(answer)).toMatchObject({ status: 'ok' });
