@@ -24,7 +24,7 @@ export { outcomeOf, STATUSES } from './core/status.ts';
 export type { CallAccount } from './core/account.ts';
 export { accountOf, attachReceipt } from './core/account.ts';
 export type { ApprovalAnswer, ApprovalDecision, ApprovalPrompt, ApprovalQuestion, EarlierDecision } from './core/approval.ts';
-export { APPROVAL_ANSWERS, promptsOf } from './core/approval.ts';
+export { answerLabel, APPROVAL_ANSWERS, promptsOf } from './core/approval.ts';
 export type { Gate, Guard, HashValue, Refusal } from './core/terms.ts';
 export { changedPaths } from './core/changed-paths.ts';
 export { approveCall, gateCall, guardCall, hashOf, hashWith, limitAsking, objectionToAsking, supplyResult } from './core/terms.ts';
@@ -36,7 +36,7 @@ export { askApproval } from './policy/approvals/ask-approval.ts';
 export type { Decided } from './policy/approvals/decision-window.ts';
 export { decideWithin } from './policy/approvals/decision-window.ts';
 export { editCall } from './policy/approvals/edit-call.ts';
-export { definitionHashOf, fingerprintOf, standingKeyOf } from './policy/approvals/fingerprint.ts';
+export { definitionHashOf, fingerprintOf, standingKeyOf, standingToolKeyOf } from './policy/approvals/fingerprint.ts';
 
 // Capability policy
 export { narrowPolicy, policyOf } from './policy/ambient-policy.ts';

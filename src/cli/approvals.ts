@@ -22,6 +22,7 @@ interface AnswerOptions extends PrintOptions {
   readonly args?: string;
   readonly result?: string;
   readonly always?: true;
+  readonly anyArguments?: true;
 }
 
 const CODES = 'Exit codes: 0 fine, 1 no such approval, or it was answered or has expired, 2 usage or a missing folder.';
@@ -99,6 +100,7 @@ const answering = (command: Command): Command =>
     .option('--by <name>', 'who decides, for the record (default: the name of the user)')
     .option('--reason <text>', 'why')
     .option('--always', 'for this call and the same one later, where the approval offers it')
+    .option('--any-arguments', 'with --always: for the tool, whatever its arguments; "approvals show" says what that covers')
     .option('--json', 'print the approval as one JSON object');
 
 const storeOf = (options: KeptOptions, io: CliIo): FileApprovals => fileApprovals({ dir: keptIn('approvals', options, io) });
@@ -150,6 +152,7 @@ async function answer(given: string, word: 'allow' | 'reject', options: AnswerOp
   const decision = `${word}_${options.always === true ? 'always' : 'once'}`;
   if (options.always === true && !approval.options.includes(decision))
     throw new UsageError(`approval "${safeText(id)}" cannot be answered for always: nobody would keep the answer`);
+  if (options.anyArguments === true && options.always !== true) throw new UsageError('--any-arguments needs --always');
   const reply = decisionOf(decision, options);
   return orFinding(async () => {
     const answered = await asked(() => answerApproval(store, id, reply));
@@ -159,12 +162,15 @@ async function answer(given: string, word: 'allow' | 'reject', options: AnswerOp
   }, io);
 }
 
-function decisionOf(decision: string, { by, reason, args, result }: AnswerOptions): object {
+function decisionOf(decision: string, { by, reason, args, result, anyArguments }: AnswerOptions): object {
   if (args !== undefined && result !== undefined) throw new UsageError('give --args or --result, not both');
+  if (anyArguments === true && (args ?? result) !== undefined)
+    throw new UsageError('--any-arguments goes with neither --args nor --result');
   return {
     decision,
     decidedBy: by ?? userName(),
     ...(reason === undefined ? {} : { reason }),
+    ...(anyArguments === undefined ? {} : { anyArguments }),
     ...(args === undefined ? {} : { args: parsed('--args', args, true) }),
     ...(result === undefined ? {} : { result: parsed('--result', result, false) }),
   };
