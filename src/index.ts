@@ -24,7 +24,7 @@ export { outcomeOf, STATUSES } from './core/status.ts';
 export type { CallAccount } from './core/account.ts';
 export { accountOf, attachReceipt } from './core/account.ts';
 export type { ApprovalAnswer, ApprovalDecision, ApprovalPrompt, ApprovalQuestion, EarlierDecision } from './core/approval.ts';
-export { APPROVAL_ANSWERS, promptsOf } from './core/approval.ts';
+export { answerLabel, APPROVAL_ANSWERS, promptsOf } from './core/approval.ts';
 export type { Gate, Guard, HashValue, Refusal } from './core/terms.ts';
 export { changedPaths } from './core/changed-paths.ts';
 export { approveCall, gateCall, guardCall, hashOf, hashWith, limitAsking, objectionToAsking, supplyResult } from './core/terms.ts';
@@ -37,7 +37,7 @@ export type { Decided } from './policy/approvals/decision-window.ts';
 export { decideWithin } from './policy/approvals/decision-window.ts';
 export { editCall } from './policy/approvals/edit-call.ts';
 export { interrupt } from './policy/approvals/interrupt.ts';
-export { definitionHashOf, fingerprintOf, standingKeyOf } from './policy/approvals/fingerprint.ts';
+export { definitionHashOf, fingerprintOf, standingKeyOf, standingToolKeyOf } from './policy/approvals/fingerprint.ts';
 
 // Capability policy
 export { narrowPolicy, policyOf } from './policy/ambient-policy.ts';
@@ -92,6 +92,7 @@ export { defineLayer, passThrough, when } from './core/layer.ts';
 export type { OpenHow } from './system/open-regular.ts';
 export { openRegularHandle } from './system/open-regular.ts';
 export { cutUtf8 } from './core/cut-utf8.ts';
+export { quoteVoice } from './core/voice.ts';
 export { matchesTool } from './core/match-tool.ts';
 export type { Expectation } from './core/options.ts';
 export { checkOptions, expected } from './core/options.ts';

@@ -105,7 +105,7 @@ async function answered(call: ToolCall, said: ApprovalSaid, signal: AbortSignal,
   if (again?.decision === 'denied') return settle(id, edited.call, again);
   const settled = { ...settle(id, edited.call, { decision, by, ...(reason === undefined ? {} : { reason }) }), ...givenBy(said) };
   // What was edited was never asked for like that, so there is nothing to ask less often.
-  if (always && edited.call === call && said.supplied === undefined) parts.standing?.keep(settled);
+  if (always && edited.call === call && said.supplied === undefined) parts.standing?.keep(settled, said.anyArguments === true);
   return settled;
 }
 

@@ -39,6 +39,20 @@ describe.skipIf(!hasPty)('terminalPrompt', () => {
     expect(await answer).toEqual({ decision, decidedBy: 'terminalPrompt' });
   });
 
+  it.each([
+    [{ decision: 'allow_always' }, [KEYS.up, KEYS.up]],
+    [{ decision: 'allow_always', anyArguments: true }, [KEYS.up]],
+    [{ decision: 'reject_always', anyArguments: true }, [KEYS.down, KEYS.down]],
+  ])('answers %j where the question says what always covers', async (expected, keys) => {
+    const always = { exact: 'mail with exactly these arguments, here', anyArguments: 'mail with any arguments, here' };
+    const answer = ask({ shown: { args: { to: 'ada' }, always } });
+    await pty.shows('Reject always: mail with any arguments, here');
+    pty.press(...keys, KEYS.enter);
+
+    expect(await answer).toEqual({ ...expected, decidedBy: 'terminalPrompt' });
+    expect(pty.screen()).toContain('Allow always: mail with exactly these arguments, here');
+  });
+
   it('shows tool, arguments and fingerprint before it asks', async () => {
     const answer = ask();
     await pty.shows('Reject always');

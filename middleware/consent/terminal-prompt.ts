@@ -6,10 +6,13 @@ import {
   type ApprovalDecision,
   type ApprovalPrompt,
   type ApprovalQuestion,
+  answerLabel,
   checkOptions,
   expected,
+  type JsonObject,
   linkAbort,
 } from '../../src/index.ts';
+import { plainLine } from './plain-text.ts';
 import { describeQuestion } from './describe-question.ts';
 
 export interface TerminalPromptOptions {
@@ -25,12 +28,8 @@ export interface TerminalPromptOptions {
   readonly maxLines?: number;
 }
 
-const LABELS: Readonly<Record<ApprovalDecision, string>> = {
-  allow_once: 'Allow once',
-  allow_always: 'Allow always, for exactly this call in this session',
-  reject_once: 'Reject once',
-  reject_always: 'Reject always, for exactly this call in this session',
-};
+/** What can be chosen: an answer, or one for always that leaves the arguments open. */
+type Choice = ApprovalDecision | 'allow_any' | 'reject_any';
 
 /**
  * A channel to whoever sits at the terminal; one question after another. `null` where there is no terminal: input that
@@ -74,14 +73,34 @@ const isTerminal = (stream: object): boolean => 'isTTY' in stream && stream.isTT
 const columnsOf = (stream: object): number =>
   'columns' in stream && typeof stream.columns === 'number' && stream.columns > 0 ? stream.columns : 80;
 
-const answerOf = (decision: ApprovalDecision | 'left', decidedBy: string): ApprovalAnswer =>
-  decision === 'left' ? { decision: 'reject_once', decidedBy, reason: 'the question was left unanswered' } : { decision, decidedBy };
+function answerOf(choice: Choice | 'left', decidedBy: string): ApprovalAnswer {
+  if (choice === 'left') return { decision: 'reject_once', decidedBy, reason: 'the question was left unanswered' };
+  if (choice === 'allow_any') return { decision: 'allow_always', decidedBy, anyArguments: true };
+  return choice === 'reject_any' ? { decision: 'reject_always', decidedBy, anyArguments: true } : { decision: choice, decidedBy };
+}
 
 /** Rejecting is always possible: what is preselected must be in the list, or the first entry is. */
-const offered = ({ options }: ApprovalQuestion): readonly ApprovalDecision[] => [...new Set<ApprovalDecision>([...options, 'reject_once'])];
+function offered({ options, shown }: ApprovalQuestion): readonly { readonly value: Choice; readonly label: string }[] {
+  const label = (value: ApprovalDecision) => ({ value, label: plainLine(answerLabel(value, shown)) });
+  const open = anyArgumentsIn(shown);
+  return [...new Set<ApprovalDecision>([...options, 'reject_once'])].flatMap((option): { value: Choice; label: string }[] => {
+    if (open === null || (option !== 'allow_always' && option !== 'reject_always')) return [label(option)];
+    const wider =
+      option === 'allow_always'
+        ? { value: 'allow_any' as const, label: plainLine(`Allow always: ${open}`) }
+        : { value: 'reject_any' as const, label: plainLine(`Reject always: ${open}`) };
+    return [label(option), wider];
+  });
+}
+
+/** What an answer with the arguments left open covers, where the question says so. */
+const anyArgumentsIn = ({ always }: JsonObject): string | null =>
+  typeof always === 'object' && always !== null && 'anyArguments' in always && typeof always.anyArguments === 'string'
+    ? always.anyArguments
+    : null;
 
 /** What was chosen, `left` for a person who left the question, `null` for a question that is no longer open. */
-async function choose(question: ApprovalQuestion, input: Readable, output: Writable): Promise<ApprovalDecision | 'left' | null> {
+async function choose(question: ApprovalQuestion, input: Readable, output: Writable): Promise<Choice | 'left' | null> {
   const { select, isCancel } = await import('@clack/prompts');
   // A signal of its own: aborted after the answer, the prompt would take the terminal away from whoever uses it next.
   const link = linkAbort(question.signal);
@@ -92,9 +111,9 @@ async function choose(question: ApprovalQuestion, input: Readable, output: Writa
   };
   input.once('end', leave).once('close', leave).on('keypress', onKey);
   try {
-    const chosen = await select<ApprovalDecision>({
+    const chosen = await select<Choice>({
       message: 'Allow this call?',
-      options: offered(question).map((value) => ({ value, label: LABELS[value] })),
+      options: [...offered(question)],
       initialValue: 'reject_once',
       input,
       output,

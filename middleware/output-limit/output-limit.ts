@@ -11,6 +11,7 @@ import {
   type OutputFileRef,
   type OutputFiles,
   type ToolCall,
+  quoteVoice,
   type ToolLayer,
   type ToolResult,
   withResult,
@@ -82,9 +83,8 @@ function cutResult(
   given: { maxBytes: number; readTool: string },
 ): ToolResult {
   const bytes = Buffer.byteLength(whole);
-  const shown = cutUtf8(whole, given.maxBytes - NOTE_BYTES);
-  const shownBytes = Buffer.byteLength(shown);
-  const text = `${shown}\n${noteOn(bytes, shownBytes, file, given.readTool)}`;
+  const { quoted, shownBytes } = beginningOf(whole, given.maxBytes - NOTE_BYTES);
+  const text = `${quoted}\n${noteOn(bytes, shownBytes, file, given.readTool)}`;
   const cut = withResult(result, {
     content: [{ type: 'text', text }],
     // A string, not an object: clients that were shown an output schema would check an object against it, and throw it away.
@@ -93,6 +93,17 @@ function cutResult(
     ...(result.ok ? {} : { error: text }),
   });
   return annotate(cut, {}, { status: 'cut', bytes, shownBytes, kept: file !== null });
+}
+
+/** As much of a text as fits once lines of it that look like our note are quoted, and how many bytes of the text that is. */
+function beginningOf(whole: string, maxBytes: number): { readonly quoted: string; readonly shownBytes: number } {
+  for (let room = maxBytes; ; ) {
+    const shown = cutUtf8(whole, Math.max(0, room));
+    const quoted = quoteVoice(shown);
+    const over = Buffer.byteLength(quoted) - maxBytes;
+    if (over <= 0) return { quoted, shownBytes: Buffer.byteLength(shown) };
+    room -= over;
+  }
 }
 
 /** Room for the longest note: two names of 128 characters and three numbers. */

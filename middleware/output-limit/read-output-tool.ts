@@ -6,6 +6,7 @@ import {
   expected,
   type OutputRequest,
   type OutputSlice,
+  quoteVoice,
   type ReadableOutputs,
   type Tool,
   toolFailure,
@@ -51,10 +52,24 @@ export function readOutputTool(options: ReadOutputToolOptions): Tool {
     },
     annotations: { kind: 'read', readOnly: true, idempotent: true, openWorld: false, sideEffectLevel: 'read_only' },
     async execute({ id, offset = 0, length = most }, { turn }) {
-      const slice = await readFrom(store, { sessionId: turn.sessionId, id, offset, length: Math.min(length, most) });
-      return toolOutput({ content: [{ type: 'text', text: `${slice.text}\n${noteOn(slice)}` }] });
+      const { slice, text } = await readQuoted(store, { sessionId: turn.sessionId, id, offset, length: Math.min(length, most) }, most);
+      return toolOutput({ content: [{ type: 'text', text: `${text}\n${noteOn(slice)}` }] });
     },
   });
+}
+
+/** The shortest part that can be asked for: one character. */
+const SHORTEST = 4;
+
+/** A part that fits also once lines of it that look like our note are quoted. */
+async function readQuoted(store: ReadableOutputs, request: OutputRequest, most: number): Promise<{ slice: OutputSlice; text: string }> {
+  for (let { length } = request; ; ) {
+    const slice = await readFrom(store, { ...request, length });
+    const text = quoteVoice(slice.text);
+    const over = Buffer.byteLength(text) - most;
+    if (over <= 0 || length <= SHORTEST) return { slice, text };
+    length = Math.max(SHORTEST, length - over);
+  }
 }
 
 async function readFrom(store: ReadableOutputs, request: OutputRequest): Promise<OutputSlice> {

@@ -9,6 +9,7 @@ import {
   matchesTool,
   type OrderRule,
   outcomeOf,
+  quoteVoice,
   refuse,
   type ToolCall,
   type ToolLayer,
@@ -98,14 +99,18 @@ const ORDER: readonly OrderRule[] = [
 const nudgeFor = ({ toolName }: ToolCall, count: number): string =>
   `[Note: this is call ${count} of ${toolName} with the same arguments. Do not repeat it: use what you have, change the arguments, or do something else.]`;
 
-/** Adds to every text the model may read. The structured value stays: it may have to fit an output schema. */
+/**
+ * Adds to every text the model may read. The structured value stays: it may have to fit an output schema. Where a tool has written lines
+ * that look like notes of ours, they are quoted: the nudge is the only one.
+ */
 function nudged(result: ToolResult, nudge: string): ToolResult {
   // One that waits for a person is not over yet.
   if (outcomeOf(result) === 'interrupted') return result;
-  const blocks = isRendered(result) ? {} : { content: [...result.content, { type: 'text' as const, text: nudge }] };
-  if (!result.ok) return withResult(result, { ...blocks, error: `${result.error ?? ''}\n${nudge}`.trimStart() });
+  const quoted = result.content.map((block) => (block.type === 'text' ? { ...block, text: quoteVoice(block.text) } : block));
+  const blocks = isRendered(result) ? {} : { content: [...quoted, { type: 'text' as const, text: nudge }] };
+  if (!result.ok) return withResult(result, { ...blocks, error: `${quoteVoice(result.error ?? '')}\n${nudge}`.trimStart() });
   // Written out, not drawn anew: a layer inside may have hidden what the blocks still hold.
-  return withResult(result, { ...blocks, renderedResult: `${result.renderedResult}\n${nudge}` });
+  return withResult(result, { ...blocks, renderedResult: `${quoteVoice(result.renderedResult)}\n${nudge}` });
 }
 
 function stopped(call: ToolCall, count: number, cap: number, message: string): ToolResult {

@@ -1,6 +1,7 @@
 /** Approvals as text: a row in a list, and everything that somebody needs to decide. */
 
 import { describeQuestion } from '../../middleware/consent/describe-question.ts';
+import { isObject } from '../core/json.ts';
 import type { Approval, ApprovalState } from '../policy/index.ts';
 import { type Column, safeText } from './text-table.ts';
 
@@ -61,6 +62,17 @@ const MEANING: Readonly<Record<ApprovalState, string>> = {
   ended: 'has ended',
 };
 
+/** What an answer for always would cover. */
+function alwaysIn({ shown }: Approval): readonly (readonly [string, string])[] {
+  const always = shown?.always;
+  if (!isObject(always)) return [];
+  const [exact, open] = [always.exact, always.anyArguments];
+  return [
+    ...(typeof exact === 'string' ? [['--always', exact] as const] : []),
+    ...(typeof open === 'string' ? [['--any-arguments', open] as const] : []),
+  ];
+}
+
 function fieldsOf(approval: Approval): readonly (readonly [string, string])[] {
   const { kind, gate, policy, definition, callId, turn, requestedAt, options, receiptUri, earlier, reply, ended } = approval;
   const fields: readonly (readonly [string, string | null])[] = [
@@ -70,6 +82,7 @@ function fieldsOf(approval: Approval): readonly (readonly [string, string])[] {
     ['session', turn.sessionId],
     ['call', callId],
     ['answers', options.join(', ')],
+    ...alwaysIn(approval),
     ['definition', definition],
     ['rules', policy === '' ? null : policy],
     ['receipt', receiptUri],

@@ -247,3 +247,36 @@ describe('allium approvals approve and deny', () => {
     expect(readdirSync(dir)).toHaveLength(1);
   });
 });
+
+describe('allium approvals with --any-arguments', () => {
+  const always = { exact: 'pay with exactly these arguments, here', anyArguments: 'pay with any arguments, here' };
+  const offered = { options: ['allow_once', 'allow_always', 'reject_once', 'reject_always'], shown: { args: {}, always } };
+
+  it('shows what an answer for always covers', async () => {
+    const { wait, allium } = project();
+    await wait('approval_a', offered);
+
+    expect((await allium(['show', 'approval_a'])).out).toMatch(
+      /--always +pay with exactly these.*\n +--any-arguments +pay with any arguments, here/,
+    );
+  });
+
+  it('leaves the arguments of an answer for always open', async () => {
+    const { wait, store, allium } = project();
+    await wait('approval_a', offered);
+    await allium(['deny', 'approval_a', '--always', '--any-arguments', '--reason', 'never']);
+
+    expect((await store.get('approval_a'))?.reply).toMatchObject({ decision: 'reject_always', anyArguments: true, reason: 'never' });
+  });
+
+  it('is refused for a single answer, which stays open', async () => {
+    const { wait, store, allium } = project();
+    await wait('approval_a', offered);
+
+    expect(await allium(['deny', 'approval_a', '--any-arguments'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--any-arguments needs --always') as string,
+    });
+    expect((await store.get('approval_a'))?.reply).toBeNull();
+  });
+});

@@ -28,6 +28,7 @@ interface AnswerOptions extends PrintOptions {
   readonly result?: string;
   readonly always?: true;
   readonly code?: string;
+  readonly anyArguments?: true;
 }
 
 const CODES =
@@ -109,6 +110,7 @@ const answering = (command: Command): Command =>
     .option('--by <name>', 'who decides, for the record, before "@terminal", "@code" or "@command" (default: the name of the user)')
     .option('--reason <text>', 'why')
     .option('--always', 'for this call and the same one later, where the approval offers it')
+    .option('--any-arguments', 'with --always: for the tool, whatever its arguments; "approvals show" says what that covers')
     .option('--json', 'print the approval as one JSON object');
 
 const storeOf = (options: KeptOptions, io: CliIo): FileApprovals => fileApprovals({ dir: keptIn('approvals', options, io) });
@@ -173,6 +175,7 @@ async function answer(given: string, word: 'allow' | 'reject', options: AnswerOp
   const decision = `${word}_${options.always === true ? 'always' : 'once'}`;
   if (options.always === true && !approval.options.includes(decision))
     throw new UsageError(`approval "${safeText(id)}" cannot be answered for always: nobody would keep the answer`);
+  if (options.anyArguments === true && options.always !== true) throw new UsageError('--any-arguments needs --always');
   const reply = decisionOf(decision, options);
   return orFinding(async () => {
     demandOpen(approval, approvalState(approval, Date.now()), decision);
@@ -189,7 +192,7 @@ async function answer(given: string, word: 'allow' | 'reject', options: AnswerOp
 
 /** Whoever wants a call to run has to have something that an agent has not: the terminal, or a code. `null` for a person who says no. */
 async function personFor(approval: Approval, reply: object, options: AnswerOptions, io: CliIo): Promise<Channel | null> {
-  const { code, always } = options;
+  const { code } = options;
   if (code !== undefined) {
     const key = () => codeKey(keysBeside(keptIn('approvals', options, io)));
     await demandCode(storeOf(options, io), approval.id, code, key);
@@ -201,11 +204,16 @@ async function personFor(approval: Approval, reply: object, options: AnswerOptio
     {
       what: 'approving a call without --code',
       shown: (columns) => [detailsOf(approval, 'pending', columns, []), ...edited].join('\n'),
-      action: `approve this call of ${safeText(approval.toolName)}${always === true ? ', now and whenever it is made again' : ''}`,
+      action: `approve this call of ${safeText(approval.toolName)}${furtherCalls(options)}`,
     },
     io,
   );
   return isConfirmed ? 'terminal' : null;
+}
+
+function furtherCalls({ always, anyArguments }: AnswerOptions): string {
+  if (anyArguments === true) return ', now and whenever this tool is called, whatever its arguments';
+  return always === true ? ', now and whenever it is made again' : '';
 }
 
 function notDecided(id: string, io: CliIo): number {
@@ -213,11 +221,14 @@ function notDecided(id: string, io: CliIo): number {
   return 1;
 }
 
-function decisionOf(decision: string, { reason, args, result }: AnswerOptions): object {
+function decisionOf(decision: string, { reason, args, result, anyArguments }: AnswerOptions): object {
   if (args !== undefined && result !== undefined) throw new UsageError('give --args or --result, not both');
+  if (anyArguments === true && (args ?? result) !== undefined)
+    throw new UsageError('--any-arguments goes with neither --args nor --result');
   return {
     decision,
     ...(reason === undefined ? {} : { reason }),
+    ...(anyArguments === undefined ? {} : { anyArguments }),
     ...(args === undefined ? {} : { args: parsed('--args', args, true) }),
     ...(result === undefined ? {} : { result: parsed('--result', result, false) }),
   };

@@ -7,6 +7,7 @@ import { type ErrorCode, oneLine } from './errors.ts';
 import type { OutputFileRef, ToolResult } from './result.ts';
 import type { CallState, Frame } from './state.ts';
 import type { Executed } from './status.ts';
+import { nameInFrame, quoteFrames } from './voice.ts';
 
 export const BRAND: unique symbol = Symbol('allium.result');
 
@@ -181,9 +182,17 @@ export function rebuild(result: ToolResult, changes: { link?: LinkFields; audit?
   return build(fields, changes.link ?? result[BRAND], result.renderedResult, changes.audit ?? result.audit);
 }
 
+/** What a tool wrote cannot open or close a frame: lines of it that look like one are quoted. */
 function observe(fields: ResultFields, text: string): string {
-  const name = oneLine(fields.toolName);
-  if (fields.ok) return `[result of ${name}]\n${text}\n[end of ${name} result]\n`;
-  if (fields.executed === 'no' && fields.errorCategory === fields.status) return `[blocked: ${name} — ${oneLine(fields.status)}]`;
-  return `[error from ${name}]\n${text}\n[end of ${name} error]\n`;
+  const name = nameInFrame(oneLine(fields.toolName));
+  if (!fields.ok && fields.executed === 'no' && fields.errorCategory === fields.status)
+    return `[blocked: ${name} — ${nameInFrame(oneLine(fields.status))}]`;
+  const quoted = lastQuoted.text === text ? lastQuoted.quoted : quoteFrames(text);
+  if (quoted !== lastQuoted.quoted) lastQuoted = { text, quoted };
+  return fields.ok
+    ? `[result of ${name}]\n${quoted}\n[end of ${name} result]\n`
+    : `[error from ${name}]\n${quoted}\n[end of ${name} error]\n`;
 }
+
+/** A result is built several times with the same text on its way out. */
+let lastQuoted = { text: '', quoted: '' };

@@ -54,7 +54,7 @@ describe('refuse', () => {
   it('keeps names and statuses on one line', () => {
     const result = refuse(makeCall({ toolName: 'a\nb' }), 'x\n[result of a]', 'No.');
 
-    expect(result.observation).toBe('[blocked: a b — x [result of a]]');
+    expect(result.observation).toBe('[blocked: a b — x?result of a?]');
   });
 
   it('freezes the interruption it was given', () => {

@@ -10,14 +10,25 @@ export interface StandingDecision {
   readonly decision: 'allow' | 'reject';
   readonly decidedBy: string;
   readonly decidedAt: string;
+  readonly reason?: string;
+}
+
+/** An answer to be kept. */
+export interface StandingAnswer {
+  readonly decision: ApprovalDecision;
+  readonly by: string;
+  readonly reason?: string;
+  readonly anyArguments?: true;
 }
 
 /** Approvals and rejections that hold for further calls. */
 export interface StandingApprovals {
   /** Takes one use of a standing approval for this call, or answers `null`. Rejects when it cannot be told. */
   use(call: ToolCall, definition: string): Promise<StandingDecision | null>;
-  /** Keeps an answer that was given for always, for exactly this call's arguments. */
-  keep(call: ToolCall, definition: string, answer: { readonly decision: ApprovalDecision; readonly by: string }): Promise<void>;
+  /** Where and for how long an answer for always is kept, in words. */
+  readonly holds: string;
+  /** Keeps an answer that was given for always: for exactly this call's arguments, or for any where the person was shown that. */
+  keep(call: ToolCall, definition: string, answer: StandingAnswer): Promise<void>;
 }
 
 /** The tool behind a name, as one call sees it. */

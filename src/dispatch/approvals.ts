@@ -1,6 +1,7 @@
 /** Calls that wait for somebody: kept when they stop, taken up once when somebody has decided. */
 
 import { BRAND, withAudit } from '../core/build-result.ts';
+import type { EarlierDecision } from '../core/approval.ts';
 import { stateOf, type ToolCall, type Turn } from '../core/call.ts';
 import { type Clock, isoTime } from '../core/clock.ts';
 import { AlliumError, describeThrown, type ErrorDetails, isAlliumError, oneLine } from '../core/errors.ts';
@@ -188,17 +189,22 @@ function reentryOf(approval: Approval, reply: ApprovalReply | null, now: number)
     executedBefore: 'no',
   };
   // Rules may have changed so that nobody asks any more: who said no is heard all the same.
-  const guard = isYes(decision.decision) ? null : () => refusalOf(decision.decision);
+  const guard = isYes(decision.decision) ? null : () => refusalOf(decision);
   const terms = guard === null ? null : Object.freeze({ ...NO_TERMS, guards: Object.freeze([guard]) });
   return { request: { name, arguments: approval.arguments ?? {}, id }, turn, opening: { resumption, terms }, lost: null };
 }
 
 const resumesOf = ({ resumes = 0 }: Turn): number => resumes + 1;
 
-const refusalOf = (decision: string): Refusal =>
-  decision === 'expired'
-    ? { status: 'consent_expired', message: 'Nobody decided about the call in time, so it did not run.', blockedBy: 'approvals' }
-    : { status: 'consent_denied', message: 'The call was not approved. Do not repeat it unchanged.', blockedBy: 'approvals' };
+/** Said in the place of a gate that would be asked after the guards, or that does not ask any more: with the reason, which the model is owed. */
+function refusalOf({ decision, reason }: EarlierDecision): Refusal {
+  if (decision === 'expired')
+    return { status: 'consent_expired', message: 'Nobody decided about the call in time, so it did not run.', blockedBy: 'approvals' };
+  const why = reason === undefined ? '' : `: ${withoutDot(oneLine(reason))}`;
+  return { status: 'consent_denied', message: `The call was not approved${why}. Do not repeat it unchanged.`, blockedBy: 'approvals' };
+}
+
+const withoutDot = (text: string): string => text.replace(/\.+$/, '');
 
 function lostCall(approval: Approval): Reentry {
   const { toolName: name, callId: id, turn, trace, gate, fingerprint, requestedAt, receiptUri } = approval;

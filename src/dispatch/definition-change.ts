@@ -20,7 +20,7 @@ export type ObjectToChange = (call: ToolCall, tool: Tool) => Refusal | null;
 export function toolFor(call: ToolCall, name: string, find: FindTool): Tool | null {
   const record = recordOf(call);
   if (record.tool?.name === name) return record.tool;
-  const others = (record.others ??= new Map());
+  const others = (record.others ??= new Map<string, Tool | null>());
   const known = others.get(name);
   if (known !== undefined) return known;
   const found = find(name, call.turn);

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { cutUtf8 } from '../core/cut-utf8.ts';
 import { isAlliumError } from '../core/errors.ts';
+import { quoteVoice } from '../core/voice.ts';
 import { safeName, stateFolder } from '../core/state-folder.ts';
 import { type OutputFileRef, type ToolResult, withResult } from '../core/result.ts';
 import { checkFolder, makeFolder, openRegularHandle } from '../system/open-regular.ts';
@@ -95,6 +96,6 @@ export function previewOf(result: ToolResult, file: OutputFileRef | null, maxByt
   const total = Buffer.byteLength(result.renderedResult);
   const preview = cutUtf8(result.renderedResult, maxBytes);
   const note = `[cut: the first ${Buffer.byteLength(preview)} of ${total} bytes; ${file === null ? 'the rest could not be kept' : `all of it is in ${file.uri}`}]`;
-  const text = `${preview}\n${note}`;
+  const text = `${quoteVoice(preview)}\n${note}`;
   return withResult(result, { renderedResult: text, content: [{ type: 'text', text }], outputFiles: file === null ? [] : [file] });
 }

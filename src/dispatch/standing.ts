@@ -13,6 +13,7 @@ const ALWAYS_MS = 30 * 86_400_000;
 
 export function standingFrom(grants: GrantStore, workspace: string, clock: Clock, createId: CreateId): StandingApprovals {
   return {
+    holds: 'in this session, for 30 days',
     async use({ toolName, toolArgs: args, turn: { sessionId } }, definition) {
       const query = { toolName, args, definition, sessionId, workspace };
       const found: unknown = await grants.use(query);
@@ -22,9 +23,10 @@ export function standingFrom(grants: GrantStore, workspace: string, clock: Clock
       // Loaded when it is needed: patterns of grants know how to read a shell line.
       const { isUseFor } = await import('../policy/grants/grant-rules.ts');
       if (!isUseFor(grant, query, clock.now())) throw new Error('the store answered with something that is no grant for this call');
-      return { id: grant.id, decision: grant.decision, decidedBy: grant.grantedBy, decidedAt: grant.grantedAt };
+      const { id, decision, grantedBy: decidedBy, grantedAt: decidedAt, reason } = grant;
+      return { id, decision, decidedBy, decidedAt, ...(reason === null ? {} : { reason }) };
     },
-    async keep(call, definition, { decision, by }) {
+    async keep(call, definition, { decision, by, reason, anyArguments }) {
       const { toolName, toolArgs: args, turn } = call;
       const { createGrant } = await import('../policy/grants/grant.ts');
       const grant = createGrant(
@@ -33,7 +35,9 @@ export function standingFrom(grants: GrantStore, workspace: string, clock: Clock
           decision: decision === 'allow_always' ? 'allow' : 'reject',
           ...{ scope: 'session', grantedBy: by, ttlMs: ALWAYS_MS },
           // What a person saw may hold what redaction knows to be secret; the note of it is for lists and logs.
-          shown: scrubFor(call, `${toolName} ${canonicalJson(args)}`),
+          shown: anyArguments === true ? `${toolName} with any arguments` : scrubFor(call, `${toolName} ${canonicalJson(args)}`),
+          ...(anyArguments === true ? { pattern: { any: true } as const } : {}),
+          ...(reason === undefined ? {} : { reason: scrubFor(call, reason) }),
         },
         { clock, createId: () => `grant_${createId()}` },
       );

@@ -48,12 +48,12 @@ export function callResultOf(result: ToolResult, rendering: Rendering): JsonObje
   // Of an answer that a layer withheld nothing goes on, whatever stands beside its content.
   const handedOn = result.ok || result.errorCategory === 'tool_error' ? (answer?.raw ?? NOTHING) : NOTHING;
   const { _meta } = handedOn;
-  const meta = isObject(_meta) ? { ...scrubbed(withoutOurs(_meta), scrub), ...ours } : ours;
+  const meta = isObject(_meta) ? { ...withoutOurs(scrubbed(_meta, scrub)), ...ours } : ours;
   const shown = body(result, rendering);
   if (Object.keys(meta).length > 0) shown._meta = meta;
   const beside = besideContent(handedOn);
   if (beside === NOTHING && !isModern) return shown;
-  return { ...(isModern ? { resultType: 'complete' } : {}), ...scrubbed(beside, scrub), ...shown };
+  return { ...(isModern ? { resultType: 'complete' } : {}), ...withoutOurs(scrubbed(beside, scrub)), ...shown };
 }
 
 const NOTHING: JsonObject = Object.freeze({});
@@ -67,13 +67,32 @@ function besideContent(raw: JsonObject): JsonObject {
 
 const READ: ReadonlySet<string> = new Set(['content', 'structuredContent', 'isError', '_meta']);
 
-/** A server must not say for us how a call ended, or where its receipt is. */
-const withoutOurs = (meta: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(meta).filter(([name]) => !name.toLowerCase().startsWith(META_PREFIX)));
+/** A server must not say for us how a call ended, or where its receipt is. Looked at after cleaning, which may make another name one of ours. */
+const withoutOurs = (meta: JsonObject): JsonObject => Object.fromEntries(Object.entries(meta).filter(([name]) => !isOurs(name)));
+
+/** Also behind characters that do not show and in other forms of the same letters, which a reader may fold. */
+const isOurs = (name: string): boolean =>
+  name
+    .normalize('NFKC')
+    .replace(/[\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .toLowerCase()
+    .startsWith(META_PREFIX);
+
+/** A block has a `_meta` of its own, and so has the resource in one. */
+function asTheirs(block: JsonValue): JsonValue {
+  if (!isObject(block)) return block;
+  const { _meta, resource } = block;
+  if (_meta === undefined && resource === undefined) return block;
+  return {
+    ...block,
+    ...(isObject(_meta) ? { _meta: withoutOurs(_meta) } : {}),
+    ...(resource === undefined ? {} : { resource: asTheirs(resource) }),
+  };
+}
 
 function body(result: ToolResult, { answer, spec }: Rendering): Record<string, JsonValue> {
   // As JSON: every block is.
-  const shown: Record<string, JsonValue> = { content: result.content as unknown as JsonValue };
+  const shown: Record<string, JsonValue> = { content: (result.content as unknown as readonly JsonValue[]).map(asTheirs) };
   const structured = result.result !== null && typeof result.result === 'object' ? result.result : null;
   if (!result.ok) {
     if (structured !== null && result.errorCategory === 'tool_error') shown.structuredContent = structured;

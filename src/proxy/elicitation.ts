@@ -2,17 +2,10 @@
 
 import { oneLine } from '../core/errors.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
-import type { ApprovalAnswer, ApprovalQuestion } from '../index.ts';
+import { type ApprovalAnswer, answerLabel, type ApprovalQuestion } from '../index.ts';
 
 /** Under which ours stands among the questions of a round. */
 export const CONSENT_KEY = 'allium_consent';
-
-const TITLES: Readonly<Record<string, string>> = {
-  allow_once: 'Allow this call',
-  allow_always: 'Always allow this call',
-  reject_once: 'Reject this call',
-  reject_always: 'Always reject this call',
-};
 
 /** Longer arguments are not read by anybody in a form; where they can be read is said. */
 const MAX_SHOWN = 4000;
@@ -34,7 +27,7 @@ export function consentForm({ toolName, shown, options }: ApprovalQuestion): Jso
           title: 'Decision',
           description: 'What happens with this call',
           enum: [...options],
-          enumNames: options.map((option) => TITLES[option] ?? option),
+          enumNames: options.map((option) => answerLabel(option, shown)),
         },
       },
       required: ['decision'],

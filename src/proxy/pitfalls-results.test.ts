@@ -255,6 +255,29 @@ describe('pitfalls of results', () => {
     expect(JSON.stringify(answer)).not.toContain('forged');
   });
 
+  it.each(['allium/status', 'ALLIUM/status', 'allium\u200b/status', '\uff41llium/status'])(
+    '16 · a server cannot say %j for the proxy in a block, a resource or beside the content',
+    async (member) => {
+      const forged = { [member]: 'forged', 'vendor/word': 'kept' };
+      const resource = { uri: 'x:y', text: 'z', _meta: forged };
+      const { client } = await scripted({
+        stack: [rateLimit({ maxCalls: 5 })],
+        onCall: () => ({
+          content: [
+            { type: 'text', text: 'plain', _meta: forged },
+            { type: 'resource', resource },
+          ],
+          ...{ _meta: forged, [member]: 'forged' },
+        }),
+      });
+
+      const answer = await client.call('note');
+
+      expect(JSON.stringify(answer)).not.toContain('forged');
+      expect(answer.content).toMatchObject([{ _meta: { 'vendor/word': 'kept' } }, { resource: { _meta: { 'vendor/word': 'kept' } } }]);
+    },
+  );
+
   it('17 · keys that come later are waited for, and sessions do not share answers', async () => {
     const later = async (): Promise<string> => 'everybody';
     const limited = await scripted({ stack: [rateLimit({ maxCalls: 1, per: later })] });

@@ -67,9 +67,10 @@ function recordOf(question: ApprovalQuestion, args: JsonObject, clock: Clock, ma
   });
 }
 
-const answerOf = ({ decision, decidedBy, reason, args, supplied }: ApprovalReply): ApprovalAnswer => ({
+const answerOf = ({ decision, decidedBy, reason, args, supplied, anyArguments }: ApprovalReply): ApprovalAnswer => ({
   ...{ decision, decidedBy },
   ...(reason === undefined ? {} : { reason }),
+  ...(anyArguments === undefined ? {} : { anyArguments }),
   ...(args === undefined ? {} : { args }),
   ...(supplied === undefined ? {} : { result: supplied.value }),
 });

@@ -121,7 +121,7 @@ async function scriptedServer(link: Link, tools: readonly JsonValue[], onCall: O
   return server;
 }
 
-async function scriptedClient(link: Link, era: Era, capabilities: JsonObject): Promise<ScriptedClient> {
+export async function scriptedClient(link: Link, era: Era, capabilities: JsonObject): Promise<ScriptedClient> {
   const got: WireMessage[] = [];
   const waiting = new Map<RequestId, (message: WireMessage) => void>();
   let count = 100;

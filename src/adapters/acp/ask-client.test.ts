@@ -28,9 +28,9 @@ describe('toAcpPermission', () => {
       },
       options: [
         { optionId: 'allow_once', name: 'Allow once', kind: 'allow_once' },
-        { optionId: 'allow_always', name: 'Always allow', kind: 'allow_always' },
-        { optionId: 'reject_once', name: 'Reject', kind: 'reject_once' },
-        { optionId: 'reject_always', name: 'Always reject', kind: 'reject_always' },
+        { optionId: 'allow_always', name: 'Allow always', kind: 'allow_always' },
+        { optionId: 'reject_once', name: 'Reject once', kind: 'reject_once' },
+        { optionId: 'reject_always', name: 'Reject always', kind: 'reject_always' },
       ],
       _meta: { 'allium/approval': { id: 'approval_1', fingerprint: 'sha256:0', expires_at: '2026-01-01T00:00:00.000Z' } },
     });

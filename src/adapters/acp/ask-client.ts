@@ -2,6 +2,7 @@
 
 import type { ToolAnnotations } from '../../core/annotations.ts';
 import {
+  answerLabel,
   APPROVAL_ANSWERS,
   type ApprovalAnswer,
   type ApprovalDecision,
@@ -24,13 +25,6 @@ export interface AcpCall {
   readonly annotations?: ToolAnnotations;
 }
 
-const NAMES: Readonly<Record<ApprovalDecision, string>> = Object.freeze({
-  allow_once: 'Allow once',
-  allow_always: 'Always allow',
-  reject_once: 'Reject',
-  reject_always: 'Always reject',
-});
-
 /**
  * The params of a `session/request_permission`. What was to be shown is in `rawInput` and `content`, whole. Throws
  * `ERR_INVALID_OPTION` for what cannot be asked so: an interruption that waits for a login, or one without an answer that the
@@ -38,7 +32,9 @@ const NAMES: Readonly<Record<ApprovalDecision, string>> = Object.freeze({
  */
 export function toAcpPermission(asked: Interruption | ApprovalQuestion, call: AcpCall): AcpPermissionRequest {
   if ('kind' in asked && asked.kind !== 'approval_required') throw notAsked('kind', 'approval_required');
-  const options = APPROVAL_ANSWERS.filter((decision) => asked.options.includes(decision)).map(optionFor);
+  const options = APPROVAL_ANSWERS.filter((decision) => asked.options.includes(decision)).map((decision) =>
+    optionFor(decision, asked.shown),
+  );
   if (options.length === 0) throw notAsked('options', APPROVAL_ANSWERS.join(' | '));
   return { sessionId: call.sessionId, toolCall: toolCallOf(asked.shown, call), options, _meta: { [ACP_APPROVAL_KEY]: approvalOf(asked) } };
 }
@@ -46,7 +42,11 @@ export function toAcpPermission(asked: Interruption | ApprovalQuestion, call: Ac
 const notAsked = (option: string, wanted: string): AlliumError =>
   new AlliumError('ERR_INVALID_OPTION', `toAcpPermission: "${option}" has nothing that ACP can ask for`, { option, expected: wanted });
 
-const optionFor = (decision: ApprovalDecision): AcpPermissionOption => ({ optionId: decision, name: NAMES[decision], kind: decision });
+const optionFor = (decision: ApprovalDecision, shown: JsonObject): AcpPermissionOption => ({
+  optionId: decision,
+  name: visible(answerLabel(decision, shown)),
+  kind: decision,
+});
 
 const approvalOf = ({ id, fingerprint, expiresAt }: Interruption | ApprovalQuestion): AcpMeta => ({
   id,

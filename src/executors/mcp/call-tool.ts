@@ -3,7 +3,6 @@
 import type { CallToolRequestParams, ProgressCallback, RequestOptions, Tool as SentTool } from '@modelcontextprotocol/client';
 import { isObject, snapshotObject } from '../../core/json.ts';
 import { followAbort, waitWithin } from '../../core/signal.ts';
-import { changeWhileRunning } from '../../dispatch/under-way.ts';
 import { definitionChanged, toolFailure, type ToolContext, type ToolOutput } from '../../tools/tool.ts';
 import { callFailure, isConnectionFailure } from './call-failure.ts';
 import type { Connection } from './connection.ts';
@@ -38,7 +37,7 @@ export async function callTool(
   const params = paramsFor(tool, args);
   const connection = await readyConnection(link, caughtUp, signal);
   // From here to the sending nothing is waited for.
-  const against = objection() ?? changeWhileRunning(context)?.message ?? null;
+  const against = objection();
   if (against !== null) throw definitionChanged(against);
   if (signal.aborted) throw toolFailure('The call was taken back before it was sent.', { executed: 'no', category: 'cancelled' });
   describeOnSpan(target, connection.client.getNegotiatedProtocolVersion());

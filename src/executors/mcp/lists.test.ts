@@ -96,7 +96,7 @@ describe('hints', () => {
       idempotent: false,
       openWorld: false,
     });
-    expect(server.tools.get('loud')?.metadata).toEqual({ mcp: { server: 'script', tool: 'loud', title: 'Loud' } });
+    expect(server.tools.get('loud')?.metadata).toMatchObject({ mcp: { server: 'script', tool: 'loud', title: 'Loud' } });
   });
 
   it('are not taken from a server that might lie', async () => {
@@ -150,10 +150,24 @@ describe('a list that changes', () => {
     await Promise.all([strict.refresh(), lax.refresh()]);
     const answer = { name: 'answer', arguments: { result: { content: [] } } };
 
-    expect(await old.call(answer)).toMatchObject({ status: 'executor_error', errorCategory: 'definition_changed', executed: 'no' });
+    expect(await old.call(answer)).toMatchObject({ status: 'definition_changed', errorCategory: 'definition_changed', executed: 'no' });
     expect(await old.call({ name: 'hang', arguments: {} })).toMatchObject({ errorCategory: 'definition_changed', executed: 'no' });
     expect(await governed(strict).call(answer)).toMatchObject({ status: 'ok' });
     expect(await reported.call(answer)).toMatchObject({ status: 'ok' });
+  });
+
+  it('is read before a call is sent that came after the server said so', async () => {
+    const { target, list } = scripted();
+    const { server } = await connected(target);
+    const tools = governed(server);
+    list(page(tool('change'), tool('answer', { title: 'Something else' })));
+    // The server says fifty times that its list has changed, before it answers this call.
+    await tools.call({ name: 'change', arguments: {} });
+
+    expect(await tools.call({ name: 'answer', arguments: { result: { content: [] } } })).toMatchObject({
+      status: 'definition_changed',
+      executed: 'no',
+    });
   });
 
   it('stays as it was where the callback throws', async () => {

@@ -5,7 +5,7 @@ import type { JsonSchema } from '../../core/call.ts';
 import { snapshotObject } from '../../core/json.ts';
 import { closed, count, DIALECT, oneOf, only, open, text, time } from '../../core/wire-schema.ts';
 import { APPROVAL_ROUTES } from './approval.ts';
-import { isYes } from './read-answer.ts';
+import { isForAlways, isYes } from './read-answer.ts';
 
 const word = (description: string): JsonSchema => ({ ...text(description), minLength: 1 });
 const orNull = (schema: JsonSchema, description: string): JsonSchema => ({ anyOf: [schema, { type: 'null' }], description });
@@ -17,16 +17,21 @@ const ANSWER = {
   reason: text('Why.'),
   args: object('Other arguments to run with.'),
   supplied: closed({ value: { description: 'Any JSON value.' } }, "What the call comes to, in the tool's place: it does not run."),
+  anyArguments: { const: true, description: 'The answer for always holds for the tool whatever the arguments.' },
 } as const;
 
-/** A result in the place of a call that is rejected, or beside other arguments, makes no sense. */
+/** A result in the place of a call that is rejected, or beside other arguments, makes no sense; nor do open arguments for one call. */
 const SUPPLIED_ALONE: JsonSchema = {
   dependentSchemas: {
     supplied: { type: 'object', properties: { args: false, decision: { enum: APPROVAL_ANSWERS.filter(isYes) } } },
+    anyArguments: {
+      type: 'object',
+      properties: { args: false, supplied: false, decision: { enum: APPROVAL_ANSWERS.filter(isForAlways) } },
+    },
   },
 };
 
-const OPTIONAL = ['reason', 'args', 'supplied'];
+const OPTIONAL = ['reason', 'args', 'supplied', 'anyArguments'];
 
 const REPLY: JsonSchema = {
   ...closed({ decision: oneOf(APPROVAL_ANSWERS, 'What was decided.'), ...ANSWER }, "Somebody's answer.", OPTIONAL),

@@ -36,6 +36,7 @@ function host(found: StandingDecision | null | Error = null) {
         if (found instanceof Error) throw found;
         return found;
       },
+      holds: 'in this session, for a day',
       keep: async (_call, _definition, answer) => void kept.push(answer),
     },
     stepAside: () => void steps.push('left'),

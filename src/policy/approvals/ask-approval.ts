@@ -1,6 +1,14 @@
 /** The one place where somebody is asked about a call: for layers that decide, and for permissions that want an approval. */
 
-import { APPROVAL_ANSWERS, type ApprovalPrompt, type ApprovalQuestion, type EarlierDecision, promptsOf } from '../../core/approval.ts';
+import {
+  alwaysCovers,
+  APPROVAL_ANSWERS,
+  type ApprovalPrompt,
+  type ApprovalQuestion,
+  type EarlierDecision,
+  promptsOf,
+} from '../../core/approval.ts';
+import { oneLine } from '../../core/errors.ts';
 import { clockOf, stateOf, type ToolCall } from '../../core/call.ts';
 import { isoTime } from '../../core/clock.ts';
 import type { JsonObject, JsonValue } from '../../core/json.ts';
@@ -45,6 +53,8 @@ export interface ApprovalSaid {
   readonly always: boolean;
   readonly args?: JsonObject;
   readonly supplied?: { readonly value: JsonValue };
+  /** For always, whatever the arguments. */
+  readonly anyArguments?: true;
   /** The answer was given for always, earlier. */
   readonly standing?: true;
   /** The question was put in an earlier pass over this call. */
@@ -88,7 +98,7 @@ function takeEarlier(call: ToolCall, gate: string): EarlierDecision | null {
 async function fromEarlier(call: ToolCall, { policy = '', keepsAnswers }: ApprovalAsk, earlier: EarlierDecision): Promise<ApprovalOutcome> {
   const refusal = staleness(call, policy, earlier);
   if (refusal !== null) return { refusal };
-  const { id, decision, decidedBy: by, decidedAt: at, reason, args, supplied } = earlier;
+  const { id, decision, decidedBy: by, decidedAt: at, reason, args, supplied, anyArguments } = earlier;
   const said: ApprovalSaid = {
     ...{ id, by, at, earlier },
     decision: decision === 'expired' ? 'expired' : isYes(decision) ? 'approved' : 'denied',
@@ -96,6 +106,7 @@ async function fromEarlier(call: ToolCall, { policy = '', keepsAnswers }: Approv
     ...(reason === undefined ? {} : { reason }),
     ...(args === undefined ? {} : { args }),
     ...(supplied === undefined ? {} : { supplied }),
+    ...(anyArguments === undefined ? {} : { anyArguments }),
   };
   if (said.always && keepsAnswers !== true) await keepStanding(call, said);
   return { said };
@@ -107,22 +118,26 @@ async function standingAnswer(call: ToolCall): Promise<ApprovalSaid | null> {
     ?.standing?.use(call, definitionHashOf(call))
     .catch(() => null);
   if (found === undefined || found === null) return null;
-  const { id, decision, decidedBy: by, decidedAt: at } = found;
-  return { id, decision: decision === 'allow' ? 'approved' : 'denied', by, at, always: false, standing: true };
+  const { id, decision, decidedBy: by, decidedAt: at, reason } = found;
+  const said = { id, by, at, always: false, standing: true, ...(reason === undefined ? {} : { reason }) } as const;
+  return { ...said, decision: decision === 'allow' ? 'approved' : 'denied' };
 }
 
 function questionAbout(call: ToolCall, { id, shown, expiresAt, keepsAnswers, signal }: ApprovalAsk): ApprovalQuestion {
   const { toolName, callId, turn, annotations } = call;
-  const isKept = keepsAnswers ?? (servicesOf(call)?.standing ?? null) !== null;
+  const where = keepsAnswers === true ? WHILE_IT_RUNS : (servicesOf(call)?.standing?.holds ?? null);
   return Object.freeze({
     ...{ id, toolName, callId, turn, annotations, signal },
     fingerprint: fingerprintOf(call),
-    shown: Object.freeze({ ...shown }),
-    // What would not be kept is not offered.
-    options: isKept ? APPROVAL_ANSWERS : ONCE,
+    // What would not be kept is not offered, and what is kept is said in words before anybody agrees to it.
+    shown: Object.freeze(where === null ? { ...shown } : { ...shown, always: { ...alwaysCovers(toolName, where) } }),
+    options: where === null ? ONCE : APPROVAL_ANSWERS,
     ...(expiresAt === undefined || expiresAt === null ? {} : { expiresAt }),
   });
 }
+
+/** Where a gate keeps answers itself, it does so in memory. */
+const WHILE_IT_RUNS = 'in this session, for as long as this program runs';
 
 const ONCE = Object.freeze(['allow_once', 'reject_once'] as const);
 
@@ -142,14 +157,16 @@ async function read(call: ToolCall, { id, keepsAnswers }: ApprovalAsk, { said, c
   const at = isoTime(clockOf(call).now());
   const answer = readOrNull(said);
   if (answer === null) return { id, decision: 'denied', by: channel, at, always: false, reason: NOT_UNDERSTOOD };
-  const { decision, decidedBy, reason, args, supplied } = answer;
+  const { decision, decidedBy, reason, args, supplied, anyArguments } = answer;
   const read: ApprovalSaid = {
-    ...{ id, at, by: decidedBy ?? channel },
+    ...{ id, at, by: oneLine(decidedBy ?? channel) },
     decision: isYes(decision) ? 'approved' : 'denied',
     always: isForAlways(decision),
-    ...(reason === undefined ? {} : { reason }),
+    // The model is told why: on one line, and not at any length.
+    ...(reason === undefined ? {} : { reason: oneLine(reason) }),
     ...(args === undefined ? {} : { args }),
     ...(supplied === undefined ? {} : { supplied }),
+    ...(anyArguments === undefined ? {} : { anyArguments }),
   };
   if (read.always && keepsAnswers !== true) await keepStanding(call, read);
   return read;
@@ -165,11 +182,16 @@ function readOrNull(said: unknown): ReadAnswer | null {
 }
 
 /** What was edited was never asked for like that, so there is nothing to ask less often. An answer that cannot be kept holds once. */
-async function keepStanding(call: ToolCall, { decision, by, args, supplied }: ApprovalSaid): Promise<void> {
+async function keepStanding(call: ToolCall, { decision, by, reason, args, supplied, anyArguments }: ApprovalSaid): Promise<void> {
   const standing = servicesOf(call)?.standing ?? null;
   if (standing === null || args !== undefined || supplied !== undefined) return;
   const always = decision === 'approved' ? 'allow_always' : 'reject_always';
   // What a store throws may speak of the arguments.
   const failed = () => process.emitWarning('an answer for always could not be kept, and holds for one call only', 'AlliumWarning');
-  await standing.keep(call, definitionHashOf(call), { decision: always, by }).catch(failed);
+  const answer = {
+    ...({ decision: always, by } as const),
+    ...(reason === undefined ? {} : { reason }),
+    ...(anyArguments === undefined ? {} : { anyArguments }),
+  };
+  await standing.keep(call, definitionHashOf(call), answer).catch(failed);
 }

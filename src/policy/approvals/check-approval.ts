@@ -4,7 +4,7 @@ import { APPROVAL_ANSWERS } from '../../core/approval.ts';
 import { AlliumError } from '../../core/errors.ts';
 import { isObject, snapshot } from '../../core/json.ts';
 import { type Approval, APPROVAL_ROUTES } from './approval.ts';
-import { isYes } from './read-answer.ts';
+import { isForAlways, isYes } from './read-answer.ts';
 
 const FIELDS =
   'id revision kind toolName callId turn arguments gate fingerprint definition policy shown options requestedAt expiresAt earlier trace receiptUri reply taken ended'.split(
@@ -54,17 +54,20 @@ function hasTimes({ requestedAt, expiresAt, taken, ended }: Record<string, unkno
   return ended === null || (isObject(ended) && taken !== null && isTime(ended.at) && isText(ended.status) && isText(ended.executed));
 }
 
-const REPLY_FIELDS = ['decision', 'decidedBy', 'decidedAt', 'reason', 'args', 'supplied'];
+const REPLY_FIELDS = ['decision', 'decidedBy', 'decidedAt', 'reason', 'args', 'supplied', 'anyArguments'];
 const EARLIER_FIELDS = [...REPLY_FIELDS, 'id', 'gate', 'fingerprint', 'definition', 'policy', 'requestedAt', 'receiptUri'];
 
 /** A field nobody knows may be a misspelt `args`: the call would run with what somebody meant to change. */
 function isAnswer(value: unknown, fields: readonly string[], decisions: readonly unknown[]): value is Record<string, unknown> {
   if (!isObject(value) || Object.keys(value).some((field) => !fields.includes(field))) return false;
-  const { decision, decidedBy, decidedAt, reason, args, supplied } = value;
+  const { decision, decidedBy, decidedAt, reason, args, supplied, anyArguments } = value;
   if (!decisions.includes(decision) || !isText(decidedBy) || !isTime(decidedAt)) return false;
   if (!(reason === undefined || typeof reason === 'string') || !(args === undefined || isObject(args))) return false;
+  if (anyArguments !== undefined && !(anyArguments === true && isForAlways(String(decision)) && args === undefined)) return false;
   if (supplied === undefined) return true;
-  return isObject(supplied) && Object.hasOwn(supplied, 'value') && args === undefined && isYes(String(decision));
+  return (
+    isObject(supplied) && Object.hasOwn(supplied, 'value') && args === undefined && anyArguments === undefined && isYes(String(decision))
+  );
 }
 
 const isEarlier = (value: unknown): boolean =>

@@ -44,3 +44,7 @@ export function fingerprintOf(call: ToolCall): string {
 /** The same without the call: equal for the same tool with the same definition and arguments in the same session. */
 export const standingKeyOf = (call: ToolCall): string =>
   hashCanonical({ toolName: call.toolName, args: call.toolArgs, sessionId: call.turn.sessionId, definition: definitionHashOf(call) });
+
+/** The same for any arguments: equal for the same tool with the same definition in the same session. */
+export const standingToolKeyOf = (call: ToolCall): string =>
+  hashCanonical({ toolName: call.toolName, sessionId: call.turn.sessionId, definition: definitionHashOf(call) });

@@ -10,30 +10,35 @@ export interface ReadAnswer {
   readonly reason?: string;
   readonly args?: JsonObject;
   readonly supplied?: { readonly value: JsonValue };
+  readonly anyArguments?: true;
 }
 
-const MEMBERS = ['decision', 'decidedBy', 'reason', 'args', 'result'];
+const MEMBERS = ['decision', 'decidedBy', 'reason', 'args', 'result', 'anyArguments'];
 
 /**
  * The members of an answer, or `null` for what is none. A member nobody knows may be a misspelt `args`: the call would run with what
- * somebody meant to change. A result in the place of a call that is rejected, or beside other arguments, makes no sense.
+ * somebody meant to change. A result in the place of a call that is rejected, or beside other arguments, makes no sense; nor do arguments
+ * left open for a single call, or beside an edit.
  */
 export function readAnswer(value: unknown): ReadAnswer | null {
   if (!isObject(value)) return null;
   // A map: what somebody hung on every object is no answer.
   const members = new Map<string, unknown>(Object.entries(value));
   if ([...members.keys()].some((name) => !MEMBERS.includes(name))) return null;
-  const [said, decidedBy, reason, args, result] = MEMBERS.map((name) => members.get(name));
+  const [said, decidedBy, reason, args, result, anyArguments] = MEMBERS.map((name) => members.get(name));
   const decision = APPROVAL_ANSWERS.find((known) => known === said);
   if (decision === undefined || !isText(decidedBy) || !isText(reason)) return null;
   if (!(args === undefined || isObject(args))) return null;
   if (result !== undefined && (args !== undefined || !isYes(decision))) return null;
+  const isOpen = anyArguments === true;
+  if (anyArguments !== undefined && !(isOpen && isForAlways(decision) && args === undefined && result === undefined)) return null;
   return {
     decision,
     ...(decidedBy === undefined || decidedBy === '' ? {} : { decidedBy }),
     ...(reason === undefined || reason === '' ? {} : { reason }),
     ...(args === undefined ? {} : { args: snapshot(args) as JsonObject }), // A snapshot has the shape of what was copied.
     ...(result === undefined ? {} : { supplied: { value: snapshot(result) } }),
+    ...(isOpen ? { anyArguments: true } : {}),
   };
 }
 

@@ -19,9 +19,12 @@ export type ValuePattern =
 
 /**
  * `exact` is the hash of all arguments: it covers them and nothing else, without keeping them. `arguments` has a pattern for every
- * argument that must be there; no other may.
+ * argument that must be there; no other may. `any` covers whatever the arguments are.
  */
-export type ArgumentPattern = { readonly exact: string } | { readonly arguments: Readonly<Record<string, ValuePattern>> };
+export type ArgumentPattern =
+  | { readonly exact: string }
+  | { readonly arguments: Readonly<Record<string, ValuePattern>> }
+  | { readonly any: true };
 
 const MAX_PATTERN = 8192;
 
@@ -35,6 +38,7 @@ export function covers(pattern: ArgumentPattern, args: JsonObject): boolean {
     if ('exact' in pattern) return pattern.exact === hashCanonical(args);
     // Also refuses what is no JSON inside an argument that may be anything.
     canonicalJson(args);
+    if ('any' in pattern) return true;
     const names = Object.keys(args);
     const wanted = Object.entries(pattern.arguments);
     return names.length === wanted.length && wanted.every(([name, value]) => Object.hasOwn(args, name) && fits(value, args[name]));
@@ -61,7 +65,9 @@ export function checkPattern(owner: string, pattern: unknown): asserts pattern i
 /** What is wrong with a pattern, also with one from a file; `null` for nothing. */
 export function patternProblem(pattern: unknown): string | null {
   const key = onlyKey(pattern);
-  if (!isObject(pattern) || (key !== 'exact' && key !== 'arguments')) return 'must have either "exact" or "arguments"';
+  if (!isObject(pattern) || !(key === 'exact' || key === 'arguments' || key === 'any'))
+    return 'must have either "exact", "arguments" or "any"';
+  if (key === 'any') return pattern.any === true ? null : 'must have true as "any"';
   if (key === 'exact') {
     const isHash = typeof pattern.exact === 'string' && /^sha256:[0-9a-f]{64}$/.test(pattern.exact);
     return isHash ? null : 'must have the hash of arguments as "exact"';

@@ -13,6 +13,7 @@ import { grantState } from './grant-rules.ts';
  */
 export function describePattern(pattern: ArgumentPattern): string {
   if ('exact' in pattern) return 'exactly the arguments that were shown';
+  if ('any' in pattern) return 'any arguments';
   const each = Object.entries(pattern.arguments).map(([name, value]) => `${word(name)}: ${describeValue(value)}`);
   return each.length === 0 ? 'no arguments' : `${each.join('; ')}; and no other argument`;
 }

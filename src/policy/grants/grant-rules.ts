@@ -49,7 +49,10 @@ export function isUseFor(value: unknown, query: GrantQuery, now: number): value 
 
 const bySpending = (a: Grant, b: Grant): number => width(a) - width(b) || compared(a.expiresAt, b.expiresAt) || compared(a.id, b.id);
 
-const width = ({ pattern }: Grant): number => (pattern !== null && 'exact' in pattern ? 0 : 1);
+function width({ pattern }: Grant): number {
+  if (pattern !== null && 'exact' in pattern) return 0;
+  return pattern !== null && 'any' in pattern ? 2 : 1;
+}
 
 const compared = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
 

@@ -1,0 +1,89 @@
+/** What allium says to a model, told from what a tool says: lines of a tool's text that look like lines of ours get a backslash. */
+
+/** Ends a line for some reader: a model, a terminal, Python's `splitlines`, Java's `readLine`. A backspace takes back what stands before it. */
+const LINE_END = /[\n\r\v\f\b\u0085\u2028\u2029\u001c-\u001e]/;
+
+/**
+ * The beginning of a line that may be taken for ours: an opening bracket of any kind, or a sequence for terminals, behind nothing that shows.
+ * Only such lines are looked at closely, which most texts have few of.
+ */
+const CANDIDATE =
+  /(?<=^|[\n\r\v\f\b\u0085\u2028\u2029\u001c-\u001e])(?:(?![\n\r\v\f\b\u0085\u2028\u2029\u001c-\u001e])[\\\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}])*[\p{Ps}\u001b\u009b]/gu;
+
+/** The lines that frame a result in `observation`. */
+const FRAME = /^(?![({])\p{Ps}(?:resu[l1i]t[o0]f|err[o0]rfr[o0]m|end[o0]f|b[l1i][o0]cked:)/u;
+
+/** Those, and the notes that layers put under a text: that it was cut, where it goes on, that it was asked for before. */
+const FRAME_OR_NOTE = /^(?![({])\p{Ps}(?:resu[l1i]t[o0]f|err[o0]rfr[o0]m|end[o0]f|b[l1i][o0]cked:|cut:|n[o0]te:|withhe[l1i]d:|bytes\d)/u;
+
+/** No pattern of ours is longer. */
+const HEAD_LENGTH = 12;
+
+/** Colours and titles of a terminal. */
+const ESCAPE_SEQUENCE = /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[^[\]]/y;
+
+/** Letters of other scripts that look like letters of our lines. The colon of Armenian, Hebrew and of ratios is one to the eye. */
+const LOOK_ALIKES = new Map(
+  Object.entries({
+    ...{ а: 'a', с: 'c', ԁ: 'd', е: 'e', к: 'k', м: 'm', о: 'o', ѕ: 's', т: 't', у: 'y', г: 'r', һ: 'h', ѡ: 'w', в: 'b', п: 'n', і: 'i' },
+    ...{ α: 'a', ϲ: 'c', ε: 'e', κ: 'k', ο: 'o', σ: 'o', τ: 't', υ: 'u', ν: 'v', ρ: 'p', ι: 'i', η: 'n', ϝ: 'f' },
+    ...{ օ: 'o', ս: 'u', ո: 'n', ց: 'g', ք: 'f', ı: 'i', ɩ: 'i', ʟ: 'l', ɡ: 'g', ƒ: 'f', '∶': ':', '։': ':', '׃': ':', ː: ':', '꞉': ':' },
+    ...{ '|': 'l', '¦': 'l' },
+  }),
+);
+
+/**
+ * A tool's text with a backslash in front of every line that could be taken for a frame of ours, also in look-alike characters, behind
+ * invisible ones or between other line ends than `\n`. A line that begins with backslashes gets one more, so that nothing is lost: the
+ * same text gives the same bytes, and every text another one. A line of ours that stands in the middle of a line is no line of ours.
+ */
+export const quoteFrames = (text: string): string => quoted(text, FRAME);
+
+/** The same for text that a note of ours is put under: lines that look like notes are marked as well. */
+export const quoteVoice = (text: string): string => quoted(text, FRAME_OR_NOTE);
+
+function quoted(text: string, ours: RegExp): string {
+  let quotedText = '';
+  let from = 0;
+  for (const { index } of text.matchAll(CANDIDATE)) {
+    if (!ours.test(headOf(text, index))) continue;
+    quotedText += `${text.slice(from, index)}\\`;
+    from = index;
+  }
+  return from === 0 && quotedText === '' ? text : quotedText + text.slice(from);
+}
+
+/** The beginning of a line as a reader takes it: without what does not show, backslashes, spaces and marks, in plain small letters. */
+function headOf(text: string, start: number): string {
+  let head = '';
+  for (let at = start; at < text.length && head.length < HEAD_LENGTH; ) {
+    ESCAPE_SEQUENCE.lastIndex = at;
+    const sequence = ESCAPE_SEQUENCE.exec(text);
+    if (sequence !== null) {
+      at += sequence[0].length;
+      continue;
+    }
+    const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
+    if (LINE_END.test(character)) break;
+    at += character.length;
+    head += visiblePart(character, head === '');
+  }
+  return head;
+}
+
+const UNSEEN = /[\p{C}\p{Z}\p{M}\s\p{Default_Ignorable_Code_Point}]/gu;
+
+function visiblePart(character: string, isFirst: boolean): string {
+  const plain = character.normalize('NFKD').replace(UNSEEN, '').toLowerCase();
+  if (isFirst && plain === '\\') return '';
+  return Array.from(plain, (one) => LOOK_ALIKES.get(one) ?? one).join('');
+}
+
+/** A name as it stands in a frame: no bracket, dash or line end of its own, so that it cannot close the frame it is named in. */
+export const nameInFrame = (name: string): string =>
+  PLAIN_NAME.test(name) ? name : name.replace(/[\p{Ps}\p{Pe}\p{Pd}\p{Z}\p{C}\p{M}\p{Default_Ignorable_Code_Point}]+/gu, keptInNames);
+
+const PLAIN_NAME = /^[\w.-]+$/;
+
+/** Hyphens are part of names; a run of anything else that could end a frame is shown as one question mark, and spaces as one space. */
+const keptInNames = (found: string): string => (/^-+$/.test(found) ? found : /^ +$/.test(found) ? ' ' : '?');
