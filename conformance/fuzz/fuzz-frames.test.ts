@@ -53,11 +53,11 @@ describe('fuzzFrames', () => {
     expect(figures.differences).toEqual({ 'line feeds': 0, readLine: 0, 'universal newlines': 0, splitlines: 0 });
     expect(figures.frames).toBe(2000);
     expect(figures.messages).toBeGreaterThan(1000);
-  }, 60_000);
+  }, 120_000);
 
   it('finds that bytes that are forwarded as they came are read in more ways than one', async () => {
     const { differences } = await fuzzFrames({ frames: 400, seed: 1, link: bytesAsTheyCame });
 
     for (const reader of ['readLine', 'universal newlines', 'splitlines']) expect(differences[reader]).toBeGreaterThan(0);
-  }, 60_000);
+  }, 120_000);
 });

@@ -46,7 +46,7 @@ export async function fuzzFrames({ frames, seed, link = streamLink, onProgress }
       const bench = await openBench(servers, link);
       await sendAll(bench, from, count, createRandom(seed + index * 2 + (from === 'client' ? 0 : 1)), figures, onProgress);
       await bench.close();
-      sides.push(bench.client, ...bench.servers);
+      sides.push(...bench.sides);
     }
   }
   compare(sides, figures);
@@ -59,11 +59,16 @@ interface Side {
   readonly sent: JsonObject[];
   readonly chunks: Buffer[];
   readonly link: Link;
+  /** How many of the messages sent there were answered. */
+  answered: number;
 }
 
 interface Bench {
   readonly client: Side;
+  /** Those that are connected now. */
   readonly servers: readonly Side[];
+  /** All that ever were. */
+  readonly sides: readonly Side[];
   /** Resolves when everything that was written before has been dealt with. */
   settle(): Promise<void>;
   close(): Promise<void>;
@@ -74,14 +79,20 @@ function sideOver(over: LinkOver): Side {
   const [sent, chunks]: [JsonObject[], Buffer[]] = [[], []];
   output.on('data', (chunk: Buffer) => void chunks.push(chunk));
   const own = over(input, output);
+  let isOpen = true;
   const link: Link = {
     ...own,
     send(frame, about) {
-      sent.push(frame.message);
+      // A link that was closed writes nothing.
+      if (isOpen) sent.push(frame.message);
       return own.send(frame, about);
     },
+    close() {
+      isOpen = false;
+      return own.close();
+    },
   };
-  return { input, sent, chunks, link };
+  return { input, sent, chunks, link, answered: 0 };
 }
 
 const line = (message: object): string => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`;
@@ -90,23 +101,25 @@ const GREETING = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, s
 
 async function openBench(count: number, over: LinkOver): Promise<Bench> {
   const client = sideOver(over);
-  const servers = Array.from({ length: count }, () => sideOver(over));
-  const [only] = servers;
-  const upstream = (): Link =>
-    servers.length === 1 && only !== undefined
-      ? only.link
-      : aggregateLinks(
-          servers.map(({ link }, at) => ({ name: `s${at}`, open: () => link })),
-          { report: () => {} },
-        );
+  const servers: Side[] = [];
+  const sides = [client];
+  // A server that was given up is opened again.
+  const open = (at: number): Link => {
+    const side = sideOver(over);
+    servers[at] = side;
+    sides.push(side);
+    return side.link;
+  };
+  const specs = Array.from({ length: count }, (_, at) => ({ name: `s${at}`, open: () => open(at) }));
+  const upstream = (): Link => (count === 1 ? open(0) : aggregateLinks(specs, { report: () => {} }));
   // Calls of hostile clients are answered in their place, so that none is open for long.
   const proxy = createProxy({ stack: [passThrough], upstream, report: () => {} });
   const relay = await proxy.connect(client.link);
-  const answeredTo = servers.map(() => 0);
   let pings = 0;
   const bench: Bench = {
     client,
     servers,
+    sides,
     async settle() {
       const id = `settle-${(pings += 1)}`;
       // The answer may come before `write` returns.
@@ -114,7 +127,7 @@ async function openBench(count: number, over: LinkOver): Promise<Bench> {
       client.input.write(line({ id, method: 'ping' }));
       while (!client.sent.slice(from).some((message) => message.id === id)) {
         await new Promise(setImmediate);
-        for (const [at, server] of servers.entries()) answeredTo[at] = answerSince(server, answeredTo[at] ?? 0);
+        servers.forEach(answerAll);
       }
     },
     async close() {
@@ -127,13 +140,14 @@ async function openBench(count: number, over: LinkOver): Promise<Bench> {
   return bench;
 }
 
-/** A server answers what it was sent since `from`, but for what the run leaves open. */
-function answerSince({ sent, input }: Side, from: number): number {
-  for (const { id, method } of sent.slice(from)) {
+/** A server answers what it was sent, but for what the run leaves open. */
+function answerAll(side: Side): void {
+  const { sent, input, answered } = side;
+  side.answered = sent.length;
+  for (const { id, method } of sent.slice(answered)) {
     if (id === undefined || typeof method !== 'string' || method === UNANSWERED) continue;
     input.write(line({ id, result: resultOf(method) }));
   }
-  return sent.length;
 }
 
 const resultOf = (method: string): object => {
@@ -149,13 +163,12 @@ async function sendAll(
   figures: FramesFigures,
   onProgress: FramesOptions['onProgress'],
 ): Promise<void> {
-  const senders = from === 'client' ? [bench.client] : bench.servers;
   for (let left = count; left > 0; left -= BATCH) {
     // Answers go through where something is asked: a server needs open requests to answer falsely.
     if (from === 'server') for (let id = 0; id < 50; id += 1) bench.client.input.write(line({ id, method: UNANSWERED }));
     for (let each = Math.min(BATCH, left); each > 0; each -= 1) {
       const { kind, bytes } = mutatedFrame(random);
-      if (!random.pick(senders).input.write(bytes)) await new Promise(setImmediate);
+      if (!random.pick(from === 'client' ? [bench.client] : bench.servers).input.write(bytes)) await new Promise(setImmediate);
       figures.frames += 1;
       figures.byKind[kind] = (figures.byKind[kind] ?? 0) + 1;
     }

@@ -91,7 +91,7 @@ function doubtInArguments(args: JsonValue | undefined): string | null {
  */
 export function doubtBySchema(args: object, schema: unknown): string | null {
   const properties = isObject(schema) && isObject(schema.properties) ? schema.properties : {};
-  const doubt = doubtInNames(args, namesOf(...spelledOnce(Object.keys(properties))));
+  const doubt = doubtInNames(args, declaredNames(Object.keys(properties)));
   if (doubt !== null) return doubt;
   for (const [name, value] of Object.entries(args)) {
     const inner = isObject(value) && Object.hasOwn(properties, name) ? doubtBySchema(value, properties[name]) : null;
@@ -100,9 +100,18 @@ export function doubtBySchema(args: object, schema: unknown): string | null {
   return null;
 }
 
-/** A tool that declares `a` and `A` itself tells them apart. */
-const spelledOnce = (names: readonly string[]): readonly string[] =>
-  names.filter((name) => names.every((other) => other === name || foldedName(other) !== foldedName(name)));
+/** A tool that declares `a` and `A` tells them apart itself, so that neither is another spelling of one. */
+function declaredNames(names: readonly string[]): Names {
+  const declared = new Map<string, string>();
+  const twice = new Set<string>();
+  for (const name of names) {
+    const folded = foldedName(name);
+    if (declared.has(folded)) twice.add(folded);
+    declared.set(folded, name);
+  }
+  for (const folded of twice) declared.delete(folded);
+  return declared;
+}
 
 /** The spellings of a place, and what each folds to. */
 type Names = ReadonlyMap<string, string>;

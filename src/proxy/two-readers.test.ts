@@ -140,8 +140,7 @@ describe.each([[['one']], [['first', 'second']]])('a Python server that ends lin
     for (const at of doubtful.keys()) await answered(`d${at}`);
 
     const errors = doubtful.map((_, at) => messages().find(({ id }) => id === `d${at}`)?.error);
-    for (const error of errors)
-      expect(error).toMatchObject({ code: -32_603, message: expect.stringMatching(/^allium refused the answer: /) });
+    for (const error of errors) expect(error).toMatchObject({ code: -32_603 });
   });
 });
 
@@ -149,7 +148,7 @@ describe('a listener', () => {
   it('hands on no hidden call, and refuses doubtful bodies with their id', async () => {
     const servers = bench(['one']);
     const proxy = createProxy({ stack: [consent({ default: 'deny' })], upstream: servers.upstream, report() {} });
-    const listener = await listenHttp({ port: 0, token: TOKEN, onClient: async (link) => void (await proxy.connect(link)) });
+    const listener = await listenHttp({ port: 0, token: TOKEN, onClient: (link) => proxy.connect(link).then(() => {}) });
     onTestFinished(async () => {
       await listener.close();
       await proxy.close();
@@ -182,7 +181,7 @@ describe('a listener', () => {
   it('sends events that are one line of data each, whatever the server wrote', async () => {
     const servers = bench(['one']);
     const proxy = createProxy({ stack: [consent({ default: 'deny' })], upstream: servers.upstream, report() {} });
-    const listener = await listenHttp({ port: 0, token: TOKEN, onClient: async (link) => void (await proxy.connect(link)) });
+    const listener = await listenHttp({ port: 0, token: TOKEN, onClient: (link) => proxy.connect(link).then(() => {}) });
     onTestFinished(async () => {
       await listener.close();
       await proxy.close();

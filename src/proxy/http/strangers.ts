@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 
 export interface Strangers {
   /** A request with a valid token came over this connection: it stays. */
-  vouchFor(socket: Socket): void;
+  readonly vouchFor: (socket: Socket) => void;
 }
 
 /**
