@@ -36,15 +36,15 @@ const cells = (line: string) => line.split(/ {2,}/);
 describe('allium approvals list', () => {
   it('lists what waits: state, age, end, tool, gate and session', async () => {
     const { wait, allium } = project();
-    await wait('approval_a', { expiresAt: isoTime(Date.now() + 3 * HOUR_MS + 1000) });
-    await wait('approval_b', { expiresAt: isoTime(Date.now() - HOUR_MS), requestedAt: isoTime(Date.now() - 1000) });
+    await wait('approval_a', { expiresAt: isoTime(Date.now() + 3.5 * HOUR_MS) });
+    await wait('approval_b', { expiresAt: isoTime(Date.now() - 1.5 * HOUR_MS), requestedAt: isoTime(Date.now() - 1.5 * HOUR_MS) });
     const { code, out } = await allium(['list']);
 
     expect(code).toBe(0);
     expect(out.trimEnd().split('\n').map(cells)).toEqual([
       ['id', 'state', 'age', 'expires', 'tool', 'gate', 'session'],
       ['approval_a', 'pending', '2h', 'in 3h', 'pay', 'consent', 'session-1'],
-      ['approval_b', 'expired', '1s', '1h ago', 'pay', 'consent', 'session-1'],
+      ['approval_b', 'expired', '1h', '1h ago', 'pay', 'consent', 'session-1'],
     ]);
   });
 

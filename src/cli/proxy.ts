@@ -19,7 +19,10 @@ export const addProxy: AddCommand = (program, io, run) => {
     .option('--token-env <VARIABLE>', 'the variable with the bearer token that clients must send (default: one is made and printed)')
     .option('--prompt', 'ask on the terminal that this was started from, too')
     .option('--name <name>', 'what the server is called in receipts and files (default: made from its words)')
-    .option('--session <id>', 'the session that calls belong to (default: made from name, state folder and server, the same at every start)')
+    .option(
+      '--session <id>',
+      'the session that calls belong to (default: made from name, state folder and server, the same at every start)',
+    )
     .option('--print-config <client>', 'print what to paste into claude, cursor, vscode or codex, and start nothing')
     .addHelpText('after', EXAMPLES);
   command.action((words: readonly string[], flags: ProxyFlags) => run(() => started(words, flags, io)));

@@ -27,7 +27,14 @@ const ASKING = [
 ] as const;
 
 /** What would let whoever reads it approve the call. */
-const KEYS = [/allium (?:approvals|call|pins|grants)/, /\bapprove\b/i, /--(?:code|dir|resume)/, /\.allium/, /approval_[0-9a-f]{8}/, /scrypt/];
+const KEYS = [
+  /allium (?:approvals|call|pins|grants)/,
+  /\bapprove\b/i,
+  /--(?:code|dir|resume)/,
+  /\.allium/,
+  /approval_[0-9a-f]{8}/,
+  /scrypt/,
+];
 
 describe.each(ASKING)('a call that %s keeps waiting', (_gate, layer) => {
   it('tells the model that a person was asked and what to do meanwhile, and nothing that approves it', async () => {
