@@ -30,6 +30,9 @@ export function wholeDefinitionHash(tool: Tool): string {
 /** What is shown of a tool in another way than it was defined; `undefined` for nothing. */
 function shownOtherwise(tool: Tool, own: ToolSpec): JsonObject | undefined {
   const { description, inputSchema, outputSchema, annotations } = tool;
+  const isSame = description === own.description && inputSchema === own.inputSchema && annotations === own.annotations;
+  // Most tools are shown as they were defined, with the very schemas of the definition.
+  if (isSame && outputSchema === own.outputSchema) return undefined;
   const shown = snapshotObject({ description, inputSchema, outputSchema, annotations });
   const defined = snapshotObject({
     description: own.description,
