@@ -116,7 +116,7 @@ export function limitLayer({ limits, perRun, perSession, gate, onStart }: LimitO
     return null;
   };
   const seated = async (call: ToolCall, next: Next): Promise<ToolResult> => {
-    const seat = await takeSeat(gate, call.signal);
+    const seat = await takeSeat(gate, call.signal, call.turn.sessionId);
     if (seat === null) return cancelled(call);
     onStart(call, seat);
     const result = await next(call);
