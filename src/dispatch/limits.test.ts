@@ -2,7 +2,6 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall, settle } from '../../conformance/test-kit.ts';
 import { composeToolCallers } from '../core/compose.ts';
-import type { JsonObject } from '../core/json.ts';
 import { defineTool } from '../tools/define-tool.ts';
 import { toolOutput } from '../tools/tool.ts';
 import { limitLayer } from './admission.ts';
@@ -135,7 +134,7 @@ describe('limits on the number of values', () => {
   const answering = (answer: () => unknown) =>
     defineTool({ name: 'answer', description: '', inputSchema: { type: 'object' }, execute: answer });
   const call = (answer: () => unknown, args: object | string = {}, limits = {}) =>
-    setup({ toolList: () => [answering(answer)], limits }).governed.call({ name: 'answer', arguments: args as JsonObject });
+    setup({ toolList: () => [answering(answer)], limits }).governed.call({ name: 'answer', arguments: args });
 
   it('maxResultValues keeps a result that fits, and not one with a value more', async () => {
     const limits = { maxResultValues: 100 };

@@ -52,15 +52,16 @@ export function resolveLimits(limits: DispatchLimits = {}): ResolvedLimits {
 export interface CallCounter {
   /**
    * Takes one of `max` for this key, or says that none is left. `owner` is the session that made the key up: when there are too many
-   * keys, the session with the most of them loses the one it used longest ago.
+   * keys, the session with the most of them loses the one it used longest ago. A count without an owner is never forgotten.
    */
-  take(key: string, owner: string): boolean;
+  take(key: string, owner?: string): boolean;
 }
 
 export function createCallCounter(max: number | undefined): CallCounter {
   if (max === undefined) return { take: () => true };
   const counters = memoryCounters();
-  return { take: (key, owner) => counters.take(key, { max, windowMs: null, now: 0, owner }).admitted };
+  const request = { max, windowMs: null, now: 0 };
+  return { take: (key, owner) => counters.take(key, owner === undefined ? request : { ...request, owner }).admitted };
 }
 
 export interface Gate {

@@ -58,7 +58,7 @@ export function fileClaims(options: FileClaimsOptions): FileClaims {
     await files.removeDrafts(now() - DRAFT_AGE_MS);
     return kept;
   };
-  const room = claimRoom({ maxKeys, clock, list: files.list, sweep });
+  const room = claimRoom({ maxKeys, clock, list: () => files.list(), sweep });
   const tryClaim = async (name: string, request: ClaimRequest): Promise<Claimed | null> => {
     const before = await files.read(name);
     if (before === null) {
