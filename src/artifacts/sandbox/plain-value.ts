@@ -38,8 +38,8 @@ export function plainValue(value: Value, taking: Taking, depth = 0): unknown {
 /** Here and not on the main side: what a worker sends is unpacked in the thread that serves everybody. */
 function meet(taking: Taking, count: number): void {
   taking.values += count;
-  if (taking.values > MAX_WIRE_VALUES)
-    throw new StarlarkError(`a value with more than ${MAX_WIRE_VALUES} values in it cannot leave a script`);
+  if (taking.values <= MAX_WIRE_VALUES) return;
+  throw new StarlarkError(`a value with more than ${MAX_WIRE_VALUES} values in it cannot leave a script`, { kind: 'memory' });
 }
 
 function bigValue(value: bigint, { plain }: Taking): bigint {
