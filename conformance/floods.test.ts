@@ -103,7 +103,7 @@ describe('more sessions of one caller than a store has keys', () => {
 describe('more names of one session than a store has keys', () => {
   const perName = {
     maxCalls: 1,
-    per: ({ toolArgs }: ToolCall) => `name ${String(toolArgs.nth)}`,
+    per: ({ toolArgs }: ToolCall) => `name ${JSON.stringify(toolArgs.nth)}`,
   };
 
   it('do not wipe out what another session has used up', { timeout: PATIENCE_MS }, async () => {

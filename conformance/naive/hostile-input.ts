@@ -38,4 +38,5 @@ export const fails: readonly string[] = [
   'hostile-input.the-default-depth-is-64',
   'hostile-input.too-deep-is-refused',
   'hostile-input.too-large-is-refused',
+  'hostile-input.too-many-values-are-refused',
 ];

@@ -74,6 +74,7 @@ export const fails: readonly string[] = [
   'lifecycle.a-large-result-is-kept-aside',
   'lifecycle.a-preview-is-cut-between-characters',
   'lifecycle.a-result-over-the-limit-is-not-kept',
+  'lifecycle.a-result-with-too-many-values-is-not-kept',
   'lifecycle.a-run-has-so-many-calls',
   'lifecycle.a-session-has-so-many-calls',
   'lifecycle.an-acting-layer-hides-what-admission-turned-away',

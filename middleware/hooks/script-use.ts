@@ -33,11 +33,16 @@ export interface ScriptUseOptions {
 const LIBRARIES = ['json', 're', 'string', 'hash'] as const;
 
 export function scriptUse({ pool, builtins, deadlineMs }: ScriptUseOptions): Omit<ScriptUse, 'close'> {
-  const run = async ({ source, ...place }: ScriptText, rest: Pick<ScriptRequest, 'entry' | 'predeclared' | 'signal'>) =>
+  const run = async ({ source, ...place }: ScriptText, rest: Pick<ScriptRequest, 'entry' | 'predeclared' | 'signal' | 'owner'>) =>
     (await (await pool()).run({ source, ...place, libraries: LIBRARIES, deadlineMs, ...rest })).value;
   return {
     evaluate: (expression, names, signal) => run(expression, { entry: { expression: expression.source, names }, signal }),
     handle: async (hook, args, asked) =>
-      run(hook.script, { entry: { call: 'handle', args }, predeclared: (await builtins())(hook, asked), signal: asked.signal }),
+      run(hook.script, {
+        entry: { call: 'handle', args },
+        predeclared: (await builtins())(hook, asked),
+        signal: asked.signal,
+        owner: asked.call?.turn.sessionId ?? '',
+      }),
   };
 }

@@ -66,6 +66,7 @@ async function runScript(
       entry: { call: 'run', args: [args] },
       predeclared: builtinsFor(parts.grants, useFor(name, context, parts)),
       libraries: LIBRARIES,
+      owner: context.turn.sessionId,
       signal,
       onPrint: (text) => logger.info({ tool: name, callId: context.callId }, text),
     });
@@ -84,12 +85,15 @@ function answerFrom(value: JsonValue): unknown {
 const errorOutput = (text: string, value?: JsonObject): unknown =>
   toolOutput({ content: [{ type: 'text', text }], isError: true, ...(value === undefined ? {} : { structuredContent: value }) });
 
+const BUSY = 'Too many scripts wait to be run, so this one did not run. Try again when others have ended.';
+
 /** The model reads one line; where it happened is for whoever wrote the script. */
 function failed(name: string, error: AlliumError, { logger, callId, signal }: ToolContext): unknown {
   const { kind = 'eval', line, column, traceback = [] } = error.details;
   if (signal.aborted) throw error;
   logger.warn({ tool: name, callId, kind, line, column, traceback }, `script of ${name}: ${oneLine(error.message)}`);
   if (kind === 'fail') return errorOutput(error.message.replace(/^fail: /, ''));
+  if (kind === 'busy') throw toolFailure(BUSY, { category: 'script_busy', errorClass: 'retryable', executed: 'no' });
   const where = line === undefined ? '' : ` (line ${line})`;
   throw toolFailure(`The script of ${name} failed${where}: ${oneLine(error.message)}`, { category: `script_${kind}` });
 }

@@ -111,14 +111,14 @@ export function limitLayer({ limits, perRun, perSession, gate, onStart }: LimitO
   const take = ({ turn }: ToolCall): string | null => {
     if ((turn.resumes ?? 0) > 0) return null;
     const { runId, sessionId } = turn;
-    // Calls that name no run are counted by session: leaving the name out must neither lift the limit nor use up that of other sessions.
-    const run = runId === undefined ? `session ${sessionId}` : `run ${runId}`;
-    if (!perRun.take(run, sessionId)) return `this run has used its ${limits.maxCallsPerRun ?? 0} tool calls`;
+    // Calls that name no run share one count, which nobody owns: leaving the name out must not lift the limit.
+    const isWithinRun = runId === undefined ? perRun.take('no run') : perRun.take(`run ${runId}`, sessionId);
+    if (!isWithinRun) return `this run has used its ${limits.maxCallsPerRun ?? 0} tool calls`;
     if (!perSession.take(sessionId, sessionId)) return `this session has used its ${limits.maxCallsPerSession ?? 0} tool calls`;
     return null;
   };
   const seated = async (call: ToolCall, next: Next): Promise<ToolResult> => {
-    const seat = await takeSeat(gate, call.signal);
+    const seat = await takeSeat(gate, call.signal, call.turn.sessionId);
     if (seat === null) return cancelled(call);
     onStart(call, seat);
     const result = await next(call);

@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall, settle } from '../../conformance/test-kit.ts';
 import { composeToolCallers } from '../core/compose.ts';
 import { defineTool } from '../tools/define-tool.ts';
+import { toolOutput } from '../tools/tool.ts';
 import { limitLayer } from './admission.ts';
-import { type CallCounter, createCallCounter, createGate } from './limits.ts';
+import { type CallCounter, createCallCounter, createGate, type Gate } from './limits.ts';
 import { setup, storyOf } from './testing.fixture.ts';
 import { createTurnMemory } from './turns.ts';
 
@@ -126,6 +127,68 @@ describe('limits', () => {
   });
 });
 
+describe('limits on the number of values', () => {
+  const wide = (values: number) => Object.fromEntries(Array.from({ length: values - 1 }, (_, nth) => [`k${nth}`, nth]));
+  /** Small to write down, and with no end to walk over. */
+  const bomb = Array.from({ length: 40 }).reduce<unknown>((inner) => [inner, inner], 0);
+  const answering = (answer: () => unknown) =>
+    defineTool({ name: 'answer', description: '', inputSchema: { type: 'object' }, execute: answer });
+  const call = (answer: () => unknown, args: object | string = {}, limits = {}) =>
+    setup({ toolList: () => [answering(answer)], limits }).governed.call({ name: 'answer', arguments: args });
+
+  it('maxResultValues keeps a result that fits, and not one with a value more', async () => {
+    const limits = { maxResultValues: 100 };
+
+    expect(await call(() => wide(100), {}, limits)).toMatchObject({ status: 'ok' });
+    expect(await call(() => wide(101), {}, limits)).toMatchObject({
+      status: 'executor_error',
+      errorCategory: 'result_too_large',
+      errorClass: 'repairable',
+      executed: 'yes',
+      result: null,
+      error: 'answer answered with more than 100 values. Ask for less at a time.',
+    });
+  });
+
+  it.each([
+    ['members', () => wide(60_000)],
+    ['a list that holds a list twice, forty times over', () => bomb],
+    ['blocks', () => toolOutput({ content: Array.from({ length: 30_000 }, () => ({ type: 'text' as const, text: '' })) })],
+    ['structured content', () => toolOutput({ content: [], structuredContent: wide(60_000) })],
+  ])('hold for %s by default', async (_name, answer) => {
+    expect(await call(answer)).toMatchObject({ status: 'executor_error', errorCategory: 'result_too_large' });
+  });
+
+  it('hold for a value that is put together from results of other calls', async () => {
+    const part = defineTool({ name: 'part', description: '', inputSchema: { type: 'object' }, execute: () => wide(10_000) });
+    const whole = defineTool({
+      name: 'whole',
+      description: '',
+      inputSchema: { type: 'object' },
+      async execute(_args, context) {
+        const { result } = await context.call({ name: 'part', arguments: {} });
+        return Array.from({ length: 10 }, () => result);
+      },
+    });
+    const { governed } = setup({ toolList: () => [part, whole] });
+
+    expect(await governed.call({ name: 'whole', arguments: {} })).toMatchObject({ errorCategory: 'result_too_large' });
+  });
+
+  it.each([
+    ['an object', wide(101)],
+    ['text', JSON.stringify(wide(101))],
+    ['a list that holds a list twice, forty times over', { bomb }],
+  ])('maxArgsValues refuses arguments as %s, and nothing runs', async (_name, args) => {
+    let ran = 0;
+    const result = await call(() => (ran += 1), args, { maxArgsValues: 100 });
+
+    expect(result).toMatchObject({ status: 'schema_violation', errorClass: 'repairable', executed: 'no' });
+    expect(result.error).toContain('at most 100 are taken; send less at a time');
+    expect(ran).toBe(0);
+  });
+});
+
 describe('a call that was interrupted and taken up again', () => {
   it.each([
     [1, 'ok'],
@@ -175,6 +238,35 @@ describe('the gate', () => {
     await Promise.all([waiter, newcomer]);
 
     expect(order).toEqual(['waiter', 'newcomer']);
+  });
+});
+
+describe('sessions at the gate', () => {
+  /** Whose turn it was, when one session has a thousand calls in front of another one's single call. */
+  async function turns(gate: Gate): Promise<readonly string[]> {
+    const order: string[] = [];
+    const enter = (owner: string) => gate.enter(new AbortController().signal, owner);
+    const leave = await enter('flooder');
+    const visit = async (owner: string) => {
+      const give = await enter(owner);
+      order.push(owner);
+      give?.();
+    };
+    const all = [...Array.from({ length: 1_000 }, () => visit('flooder')), visit('another')];
+    leave?.();
+    await Promise.all(all);
+    return order;
+  }
+
+  it('take turns, so that a thousand calls of one do not keep another one waiting', async () => {
+    expect((await turns(createGate(1))).indexOf('another')).toBeLessThanOrEqual(1);
+  });
+
+  it('do not where whoever came first goes first, and the same calls find it', async () => {
+    const fair = createGate(1);
+    const naive: Gate = { enter: (signal) => fair.enter(signal) };
+
+    expect((await turns(naive)).indexOf('another')).toBe(1_000);
   });
 });
 

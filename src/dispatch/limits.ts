@@ -1,12 +1,13 @@
 /** Counted and concurrent calls. Check and take are one step, and a refused call takes nothing. */
 
 import { checkOptions, expected } from '../core/options.ts';
+import { type FairLine, fairLine } from './fair-line.ts';
 import { memoryCounters } from '../stores/memory-counters.ts';
 
 export interface DispatchLimits {
   readonly maxCallsPerRun?: number;
   readonly maxCallsPerSession?: number;
-  /** Calls beyond it wait in order; calls a tool makes itself ride on its place. */
+  /** Calls beyond it wait: in order for each session, and sessions take turns. Calls a tool makes itself ride on its place. */
   readonly maxConcurrent?: number;
   /** @default 1_048_576 */
   readonly maxArgsBytes?: number;
@@ -51,39 +52,40 @@ export function resolveLimits(limits: DispatchLimits = {}): ResolvedLimits {
 export interface CallCounter {
   /**
    * Takes one of `max` for this key, or says that none is left. `owner` is the session that made the key up: when there are too many
-   * keys, the session with the most of them loses the one it used longest ago.
+   * keys, the session with the most of them loses the one it used longest ago. A count without an owner is never forgotten.
    */
-  take(key: string, owner: string): boolean;
+  take(key: string, owner?: string): boolean;
 }
 
 export function createCallCounter(max: number | undefined): CallCounter {
   if (max === undefined) return { take: () => true };
   const counters = memoryCounters();
-  return { take: (key, owner) => counters.take(key, { max, windowMs: null, now: 0, owner }).admitted };
+  const request = { max, windowMs: null, now: 0 };
+  return { take: (key, owner) => counters.take(key, owner === undefined ? request : { ...request, owner }).admitted };
 }
 
 export interface Gate {
-  /** Resolves to a function that gives the place back, or to `null` when the signal aborted first. */
-  enter(signal: AbortSignal): Promise<(() => void) | null>;
+  /** Resolves to a function that gives the place back, or to `null` when the signal aborted first. `owner` is whose turn it takes. */
+  enter(signal: AbortSignal, owner?: string): Promise<(() => void) | null>;
 }
 
 /** Lets everybody in. Whoever comes to it need not ask for a place. */
 export const OPEN_GATE: Gate = Object.freeze({ enter: () => Promise.resolve(() => {}) });
 
-/** Lets `max` in at a time, in the order they came. */
+/** Lets `max` in at a time: in the order they came for each owner, and owners take turns. */
 export function createGate(max: number | undefined): Gate {
   if (max === undefined) return OPEN_GATE;
   let inside = 0;
-  const waiting: (() => void)[] = [];
-  // A place goes straight to whoever waits longest: given up first, a newcomer could take it in between.
+  const waiting = fairLine<() => void>();
+  // A place goes straight to the next one who waits: given up first, a newcomer could take it in between.
   const leave = () => {
-    const next = waiting.shift();
-    if (next === undefined) inside -= 1;
+    const next = waiting.next(() => true);
+    if (next === null) inside -= 1;
     else next();
   };
   return {
-    async enter(signal) {
-      if (inside >= max) return (await turnOf(waiting, signal)) ? leave : null;
+    async enter(signal, owner = '') {
+      if (inside >= max) return (await turnOf(waiting, owner, signal)) ? leave : null;
       inside += 1;
       return leave;
     },
@@ -101,8 +103,8 @@ export interface Seat {
 }
 
 /** Waits for a place, or answers `null` when the signal aborted first. */
-export async function takeSeat(gate: Gate, signal: AbortSignal): Promise<Seat | null> {
-  let giveBack = await gate.enter(signal);
+export async function takeSeat(gate: Gate, signal: AbortSignal, owner?: string): Promise<Seat | null> {
+  let giveBack = await gate.enter(signal, owner);
   if (giveBack === null) return null;
   let hasLeft = false;
   const stepOut = () => {
@@ -113,7 +115,7 @@ export async function takeSeat(gate: Gate, signal: AbortSignal): Promise<Seat | 
     stepOut,
     async retake(again) {
       if (giveBack !== null) return;
-      giveBack = await gate.enter(again);
+      giveBack = await gate.enter(again, owner);
       // A place nobody gives back any more would be lost to everybody.
       if (hasLeft) stepOut();
     },
@@ -124,18 +126,18 @@ export async function takeSeat(gate: Gate, signal: AbortSignal): Promise<Seat | 
   };
 }
 
-function turnOf(waiting: (() => void)[], signal: AbortSignal): Promise<boolean> {
+function turnOf(waiting: FairLine<() => void>, owner: string, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve(false);
     const giveUp = () => {
-      waiting.splice(waiting.indexOf(proceed), 1);
+      waiting.remove(owner, proceed);
       resolve(false);
     };
     const proceed = () => {
       signal.removeEventListener('abort', giveUp);
       resolve(true);
     };
-    waiting.push(proceed);
+    waiting.add(owner, proceed);
     signal.addEventListener('abort', giveUp, { once: true });
   });
 }

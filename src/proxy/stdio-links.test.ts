@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import type { Frame } from './link.ts';
 import { streamLink } from './stdio-links.ts';
 
 /** A stream that notes what each write hands it. */
@@ -58,5 +60,35 @@ describe('a link over streams', () => {
     link.send({ message: { id: 1 } });
 
     expect(link.send({ message: { text: 'x'.repeat(output.writableHighWaterMark) } })).toBe(false);
+  });
+});
+
+describe('a link that is sent a line with a million values', () => {
+  const heard = async (text: string) => {
+    const frames: Frame[] = [];
+    const garbage: string[] = [];
+    const input = new PassThrough();
+    await streamLink(input, recordingOutput().output).start({
+      onFrame: (frame) => void frames.push(frame),
+      onGarbage: (problem) => void garbage.push(problem),
+      onClose() {},
+    });
+    input.end(`${text}\n`);
+    await once(input, 'end');
+    return { frames, garbage };
+  };
+  const wide = `[${'0,'.repeat(1_000_000)}0]`;
+
+  it('puts an error in the place of an answer, without the bytes that would be handed on', async () => {
+    const { frames } = await heard(`{"jsonrpc":"2.0","id":5,"result":{"content":${wide}}}`);
+
+    expect(frames).toEqual([{ message: { jsonrpc: '2.0', id: 5, error: expect.objectContaining({ code: -32_000 }) as object } }]);
+  });
+
+  it('hands on nothing of a request', async () => {
+    expect(await heard(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"arguments":${wide}}}`)).toEqual({
+      frames: [],
+      garbage: ['a line with too many values'],
+    });
   });
 });

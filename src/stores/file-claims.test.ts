@@ -16,7 +16,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { testClock } from '../../conformance/index.ts';
 import { systemClock } from '../core/clock.ts';
-import { fileClaims } from './file-claims.ts';
+import { isAlliumError } from '../core/errors.ts';
+import { type FileClaims, fileClaims } from './file-claims.ts';
 
 const by = (token: string, more: object = {}) => ({ fingerprint: 'f', leaseMs: 100, token, ...more });
 const DONE = { state: 'done', answer: { result: 'kept' }, ttlMs: 1000 } as const;
@@ -136,6 +137,40 @@ describe('fileClaims', () => {
     expect(await store.get('unknown')).toMatchObject({ state: 'unknown' });
   });
 
+  const claimed = async (store: FileClaims, key: string, owner: string): Promise<unknown> => {
+    try {
+      await store.claim(key, by(key, { owner }));
+    } catch (thrown) {
+      return isAlliumError(thrown, 'ERR_STORE_FULL') ? thrown.details : thrown;
+    }
+    return (await store.complete(key, key, DONE)) ? 'won' : 'lost';
+  };
+
+  it('maxKeys leaves room for another owner where one takes all it can, and forgets nothing too early', async () => {
+    const { dir, clock } = start();
+    const store = fileClaims({ dir, clock, maxKeys: 20 });
+    const flood = [];
+    for (let nth = 0; nth < 20; nth += 1) flood.push(await claimed(store, `flood-${nth}`, 'flooder'));
+
+    expect(flood).toEqual([...Array<string>(10).fill('won'), ...Array<unknown>(10).fill({ retryAfterMs: 60_000 })]);
+    expect(await claimed(store, 'mine', 'another')).toBe('won');
+    expect(await store.claim('flood-0', by('again'))).toMatchObject({ won: false });
+    expect(readdirSync(dir)).toHaveLength(11);
+    await clock.advance(60_000);
+    expect(await claimed(store, 'later', 'flooder')).toBe('won');
+    expect(readdirSync(dir)).toHaveLength(1);
+  });
+
+  it('maxKeys holds for what was in the folder before, and sweeps it', async () => {
+    const { dir, clock, store } = start();
+    for (let nth = 0; nth < 10; nth += 1) await claimed(store, `old-${nth}`, 'flooder');
+    const later = fileClaims({ dir, clock, maxKeys: 10 });
+
+    expect(await claimed(later, 'mine', 'another')).toEqual({ retryAfterMs: 60_000 });
+    await clock.advance(60_000);
+    expect(await claimed(later, 'mine', 'another')).toBe('won');
+  });
+
   it('does not use a folder that others can look into', async () => {
     const { dir, store } = start();
     mkdirSync(dir);
@@ -159,12 +194,17 @@ describe('fileClaims', () => {
     await expect(fileClaims({ dir: join(root, 'link') }).get('k')).rejects.toThrow('not a folder');
   });
 
-  it.each([[undefined], [{}], [{ dir: '' }], [{ dir: 'a', ttlMs: 0 }], [{ dir: 'a', clock: 5 }], [{ dri: 'a' }]])(
-    'refuses %j',
-    (options) => {
-      expect(() => fileClaims(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
-    },
-  );
+  it.each([
+    [undefined],
+    [{}],
+    [{ dir: '' }],
+    [{ dir: 'a', ttlMs: 0 }],
+    [{ dir: 'a', maxKeys: 0 }],
+    [{ dir: 'a', clock: 5 }],
+    [{ dri: 'a' }],
+  ])('refuses %j', (options) => {
+    expect(() => fileClaims(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
+  });
 });
 
 /** Runs a task on the next turn of the loop, so that waiting for a lock costs no time. */

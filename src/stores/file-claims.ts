@@ -1,6 +1,7 @@
 /** Claims that outlive a process and are shared by all processes of a machine. */
 
 import { type Clock, systemClock } from '../core/clock.ts';
+import { AlliumError } from '../core/errors.ts';
 import { checkOptions, expected } from '../core/options.ts';
 import { claimFileName, claimFiles } from './claim-files.ts';
 import { DEFAULT_TTL_MS, ended, isForgotten, mayRelease, mayReplace, opened, renewed, type StoredClaim, seenAt } from './claim-rules.ts';
@@ -14,10 +15,15 @@ export interface FileClaimsOptions {
   readonly ttlMs?: number;
   /** Its wall clock is compared between processes. @default the system's */
   readonly clock?: Clock;
+  /**
+   * How many claims the folder keeps, about: other processes add to it, too. One owner may hold as many as it leaves free.
+   * @default 100000
+   */
+  readonly maxKeys?: number;
 }
 
 export interface FileClaims extends ClaimStore {
-  /** Removes what may be forgotten; answers how many claims that were. Nothing else ever does: call it now and then. */
+  /** Removes what may be forgotten; answers how many claims that were. A folder that is half full is swept by `claim`, once a minute at most. */
   sweep(): Promise<number>;
 }
 
@@ -34,14 +40,33 @@ export function fileClaims(options: FileClaimsOptions): FileClaims {
     dir: expected.required(expected.string),
     ttlMs: expected.integer(1),
     clock: expected.object,
+    maxKeys: expected.integer(1),
   });
-  const { dir, ttlMs = DEFAULT_TTL_MS, clock = systemClock } = options;
+  const { dir, ttlMs = DEFAULT_TTL_MS, clock = systemClock, maxKeys = 100_000 } = options;
   const files = claimFiles(dir, clock);
   const now = () => clock.now();
   const change = (key: string, decide: Change<StoredClaim>) => files.change(claimFileName(key), decide);
+  const sweep = async (): Promise<readonly string[]> => {
+    const kept: string[] = [];
+    for (const name of await files.list()) {
+      // One that cannot be opened is left for somebody to look at, and takes its room.
+      const claim = await files.read(name).catch(() => undefined);
+      const isOver = claim !== null && claim !== undefined && isForgotten(claim, now());
+      const isGone = isOver && (await files.change(name, (current) => (isForgotten(current, now()) ? 'remove' : null)));
+      if (claim !== null && !isGone) kept.push(name);
+    }
+    await files.removeDrafts(now() - DRAFT_AGE_MS);
+    return kept;
+  };
+  const room = claimRoom({ maxKeys, clock, list: () => files.list(), sweep });
   const tryClaim = async (name: string, request: ClaimRequest): Promise<Claimed | null> => {
     const before = await files.read(name);
-    if (before === null) return (await files.create(name, opened(request, now()))) ? { won: true } : null;
+    if (before === null) {
+      await room.demand(request.owner);
+      const isMine = await files.create(name, opened(request, now()));
+      if (isMine) room.add(name, request.owner);
+      return isMine ? { won: true } : null;
+    }
     if (!mayReplace(before, request, now())) return { won: false, record: seenAt(before, now()) };
     const took = await files.change(name, (claim) => (mayReplace(claim, request, now()) ? opened(request, now()) : null));
     return took ? { won: true } : null;
@@ -58,21 +83,78 @@ export function fileClaims(options: FileClaimsOptions): FileClaims {
       throw new Error('fileClaims: a key changes hands too often to be claimed');
     },
     complete: (key, token, ending) => change(key, (claim) => ended(claim, token, ending, now() + (ending.ttlMs ?? ttlMs))),
-    release: (key, token) => change(key, (claim) => (mayRelease(claim, token) ? 'remove' : null)),
+    async release(key, token) {
+      const isReleased = await change(key, (claim) => (mayRelease(claim, token) ? 'remove' : null));
+      if (isReleased) room.remove(claimFileName(key));
+      return isReleased;
+    },
     renew: (key, token, leaseMs) => change(key, (claim) => renewed(claim, token, leaseMs, now())),
     async get(key) {
       const claim = await files.read(claimFileName(key));
       return claim === null || isForgotten(claim, now()) ? null : seenAt(claim, now());
     },
-    async sweep() {
-      let removed = 0;
-      for (const name of await files.list()) {
-        const claim = await files.read(name);
-        if (claim === null || !isForgotten(claim, now())) continue;
-        if (await files.change(name, (current) => (isForgotten(current, now()) ? 'remove' : null))) removed += 1;
-      }
-      await files.removeDrafts(now() - DRAFT_AGE_MS);
-      return removed;
-    },
+    sweep: () => room.sweep(),
   });
+}
+
+const SWEEP_MS = 60_000;
+
+interface ClaimRoom {
+  /** Throws `ERR_STORE_FULL` where there is no room for another claim of this owner. */
+  demand(owner: string | undefined): Promise<void>;
+  add(name: string, owner: string | undefined): void;
+  remove(name: string): void;
+  /** Answers how many claims went. */
+  sweep(): Promise<number>;
+}
+
+interface ClaimRoomParts {
+  readonly maxKeys: number;
+  readonly clock: Clock;
+  readonly list: () => Promise<readonly string[]>;
+  /** Removes what may be forgotten; answers what is left. */
+  readonly sweep: () => Promise<readonly string[]>;
+}
+
+/** Counts the claims of a folder without reading it for every claim: it is listed once, and again whenever it is swept. */
+function claimRoom({ maxKeys, clock, list, sweep }: ClaimRoomParts): ClaimRoom {
+  let count: number | null = null;
+  let sweptAt = Number.NEGATIVE_INFINITY;
+  /** Claims that this process made, by whom they are for. */
+  const owned = new Map<string, string>();
+  const swept = async (): Promise<number> => {
+    sweptAt = clock.monotonic();
+    const before = (await list()).length;
+    const kept = new Set(await sweep());
+    for (const name of owned.keys()) if (!kept.has(name)) owned.delete(name);
+    count = kept.size;
+    return Math.max(0, before - kept.size);
+  };
+  const isFullFor = (owner: string | undefined): boolean => {
+    const free = maxKeys - (count ?? 0);
+    if (free <= 0 || owner === undefined) return free <= 0;
+    // Only near the bound: most of the time nobody need be counted.
+    if (owned.size < free) return false;
+    let own = 0;
+    for (const each of owned.values()) if (each === owner) own += 1;
+    return own >= free;
+  };
+  return {
+    async demand(owner) {
+      count ??= (await list()).length;
+      if (count * 2 >= maxKeys && clock.monotonic() - sweptAt >= SWEEP_MS) await swept();
+      if (!isFullFor(owner)) return;
+      const retryAfterMs = Math.max(1, Math.ceil(sweptAt + SWEEP_MS - clock.monotonic()));
+      throw new AlliumError('ERR_STORE_FULL', 'fileClaims: the folder has no room for another claim', { retryAfterMs });
+    },
+    add(name, owner) {
+      count = (count ?? 0) + 1;
+      if (owner !== undefined) owned.set(name, owner);
+    },
+    remove(name) {
+      count = Math.max(0, (count ?? 1) - 1);
+      owned.delete(name);
+    },
+    sweep: swept,
+  };
 }

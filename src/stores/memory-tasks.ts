@@ -2,12 +2,13 @@
 
 import { type Clock, isoTime, systemClock } from '../core/clock.ts';
 import { checkOptions, expected } from '../core/options.ts';
-import type { TaskRecord, TaskStore } from './task-store.ts';
+import { fairTable } from './fair-table.ts';
+import type { NewTask, TaskRecord, TaskStore } from './task-store.ts';
 
 export interface MemoryTasksOptions {
-  /** How many run at once; a further one is not started. @default 16 */
+  /** How many run at once; a further one is not started. One session leaves a quarter of them to others. @default 16 */
   readonly maxRunning?: number;
-  /** How many that do not run are kept; the one that settled first goes first. @default 256 */
+  /** How many that do not run are kept; of the session with the most of them the one that settled first goes. @default 256 */
   readonly maxKept?: number;
   /** How long one that does not run is kept. @default 3600000 */
   readonly ttlMs?: number;
@@ -28,18 +29,30 @@ export function memoryTasks(options: MemoryTasksOptions = {}): TaskStore {
   const running = new Map<string, TaskRecord>();
   // In the order in which they settled: the first is the one to go.
   const settled = new Map<string, Kept>();
+  const bySession = fairTable<true>();
+  const drop = (id: string): void => {
+    settled.delete(id);
+    bySession.delete(id);
+  };
 
   const forgetOld = (): void => {
     for (const [id, { forgetAt }] of settled) {
-      if (settled.size <= maxKept && clock.monotonic() < forgetAt) return;
-      settled.delete(id);
+      if (clock.monotonic() < forgetAt) break;
+      drop(id);
     }
+    const loser = bySession.size > maxKept ? bySession.loser() : null;
+    if (loser !== null) drop(loser.key);
+  };
+  const hasPlace = ({ sessionId }: NewTask): boolean => {
+    let own = 0;
+    for (const task of running.values()) if (task.sessionId === sessionId) own += 1;
+    return running.size < maxRunning && own < maxRunning - Math.floor(maxRunning / 4);
   };
 
   return Object.freeze<TaskStore>({
     open(task) {
       forgetOld();
-      if (running.size >= maxRunning || running.has(task.id) || settled.has(task.id)) return false;
+      if (!hasPlace(task) || running.has(task.id) || settled.has(task.id)) return false;
       running.set(task.id, Object.freeze({ ...task, state: 'running', startedAt: isoTime(clock.now()), endedAt: null, answer: null }));
       return true;
     },
@@ -49,7 +62,8 @@ export function memoryTasks(options: MemoryTasksOptions = {}): TaskStore {
       if (before === undefined || before.endedAt !== null) return false;
       const endedAt = state === 'waiting' ? null : isoTime(clock.now());
       running.delete(id);
-      settled.delete(id);
+      drop(id);
+      bySession.set(id, before.sessionId, true);
       settled.set(id, { task: Object.freeze({ ...before, state, endedAt, answer }), forgetAt: clock.monotonic() + ttlMs });
       forgetOld();
       return true;

@@ -7,7 +7,7 @@ type Bounds = Pick<MemoryTasksOptions, 'maxRunning' | 'maxKept' | 'ttlMs'>;
 type MakeStore = (clock: TestClock, bounds: Bounds) => TaskStore;
 const stores: readonly (readonly [string, MakeStore])[] = [['memoryTasks', (clock, bounds) => memoryTasks({ clock, ...bounds })]];
 
-const task = (id: string) => ({ id, toolName: 'build', sessionId: 's', callId: `call-${id}` });
+const task = (id: string, sessionId = 's') => ({ id, toolName: 'build', sessionId, callId: `call-${id}` });
 const answer = (text: string): TaskAnswer => ({ status: 'ok', executed: 'yes', result: text, text, error: null });
 const done = (text = 'built') => ({ state: 'completed' as const, answer: answer(text) });
 
@@ -85,6 +85,29 @@ describe.each(stores)('%s', (_name, make) => {
     expect(await store.get('a')).toMatchObject({ state: 'completed' });
     expect(await store.get('b')).toMatchObject({ state: 'completed' });
     expect(await store.get('d')).toMatchObject({ state: 'running' });
+  });
+
+  it('keeps places for others where one session starts as many as it can', async () => {
+    const { store } = start({ maxRunning: 8 });
+    const flood = [];
+    for (let nth = 0; nth < 20; nth += 1) flood.push(await store.open(task(`flood-${nth}`, 'flooder')));
+
+    expect(flood.filter(Boolean)).toHaveLength(6);
+    expect(await store.open(task('a', 'another'))).toBe(true);
+  });
+
+  it('keeps the answer of one session while another one ends a flood of tasks', async () => {
+    const { store } = start({ maxKept: 10 });
+    await store.open(task('a', 'another'));
+    await store.settle('a', done());
+    for (let nth = 0; nth < 50; nth += 1) {
+      await store.open(task(`flood-${nth}`, 'flooder'));
+      await store.settle(`flood-${nth}`, done());
+    }
+
+    expect(await store.get('a')).toMatchObject({ state: 'completed' });
+    expect(await store.get('flood-49')).toMatchObject({ state: 'completed' });
+    expect(await store.get('flood-0')).toBeNull();
   });
 
   it('forgets what has ended after a time, and what runs not', async () => {

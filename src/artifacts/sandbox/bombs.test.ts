@@ -41,6 +41,8 @@ const BOMBS: readonly (readonly [name: string, source: string, kind: string])[] 
   ['a list at once', 'def run():\n    return [0] * 1000000000\n', 'memory'],
   ['a tuple at once', 'def run():\n    return (0,) * 1000000000\n', 'memory'],
   ['a list of a range', 'def run():\n    return list(range(1000000000))\n', 'memory|steps'],
+  ['an answer of too many values', 'def run():\n    return {"list": [0] * 300000}\n', 'memory'],
+  ['a range as an answer', 'def run():\n    return range(1000000000)\n', 'memory'],
   ['a number at once', 'def run():\n    return 1 << 100000000\n', 'memory|eval'],
   ['a number that doubles', loop('x = 3', 'x = x * x'), 'memory|eval|steps'],
   ['a format', 'def run():\n    return "%s" % ("a" * 20000000) + "%s" % ("a" * 20000000)\n', 'memory'],

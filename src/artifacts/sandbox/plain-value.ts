@@ -1,6 +1,7 @@
 /** Values of the language as plain data, counted while they are taken apart. Runs in the worker. */
 
 import { MAX_JSON_DEPTH } from '../../core/json.ts';
+import { MAX_WIRE_VALUES } from '../../core/wide-json.ts';
 import { decodeText } from '../starlark/bytes.ts';
 import { Dict, Float, List, Range, StarlarkError, type Thread, Tuple, typeName, type Value } from '../starlark/index.ts';
 
@@ -8,6 +9,8 @@ interface Taking {
   readonly thread: Thread;
   /** Whether what JSON cannot say may come out as JavaScript has it. */
   readonly plain: boolean;
+  /** How many values it has met. */
+  values: number;
 }
 
 /** What each value weighs beside its text. */
@@ -19,6 +22,7 @@ const VALUE_BYTES = 8;
  */
 export function plainValue(value: Value, taking: Taking, depth = 0): unknown {
   taking.thread.step();
+  meet(taking, 1);
   taking.thread.account(typeof value === 'string' ? VALUE_BYTES + value.length : VALUE_BYTES);
   if (value === null || typeof value === 'boolean' || typeof value === 'number') return value;
   if (typeof value === 'string') return decodeText(value);
@@ -31,6 +35,13 @@ export function plainValue(value: Value, taking: Taking, depth = 0): unknown {
   throw new StarlarkError(`${typeName(value)} has no JSON form`);
 }
 
+/** Here and not on the main side: what a worker sends is unpacked in the thread that serves everybody. */
+function meet(taking: Taking, count: number): void {
+  taking.values += count;
+  if (taking.values <= MAX_WIRE_VALUES) return;
+  throw new StarlarkError(`a value with more than ${MAX_WIRE_VALUES} values in it cannot leave a script`, { kind: 'memory' });
+}
+
 function bigValue(value: bigint, { plain }: Taking): bigint {
   if (plain) return value;
   throw new StarlarkError('an int of more than 53 bits has no JSON form that everybody reads alike: answer with str() of it');
@@ -41,7 +52,9 @@ function floatValue({ value }: Float, { plain }: Taking): number {
   throw new StarlarkError('a float that is not finite has no JSON form');
 }
 
-function rangeItems({ start, step, length }: Range, { thread }: Taking): readonly number[] {
+function rangeItems({ start, step, length }: Range, taking: Taking): readonly number[] {
+  const { thread } = taking;
+  meet(taking, length);
   thread.step(length);
   thread.account(length * VALUE_BYTES);
   return Array.from({ length }, (_, index) => start + index * step);

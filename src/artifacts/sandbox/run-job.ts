@@ -69,7 +69,7 @@ function valueOf(run: Run, globals: ReadonlyMap<string, Value>): unknown {
   );
 }
 
-const taking = ({ thread, job }: Run) => ({ thread, plain: job.plain });
+const taking = ({ thread, job }: Run) => ({ thread, plain: job.plain, values: 0 });
 
 /** Functions and the like have no form outside. */
 function globalsOf(run: Run, globals: ReadonlyMap<string, Value>): object {
@@ -95,7 +95,7 @@ function callHost(run: Run, host: number, name: string, args: readonly Value[], 
   const { maxHostCalls } = run.job;
   run.calls += 1;
   if (run.calls > maxHostCalls) stop(run, 'host_calls', `the script called built-ins of the host more than ${maxHostCalls} times`);
-  const strict = { thread: run.thread, plain: false };
+  const strict = { thread: run.thread, plain: false, values: 0 };
   const named: Record<string, unknown> = {};
   for (const [key, value] of kwargs ?? []) setMember(named, String(plainValue(key, strict)), plainValue(value, strict));
   const answer = run.main.ask(

@@ -5,7 +5,7 @@ import { AlliumError, type TracebackLine } from '../../core/errors.ts';
 /** Why: the language's own reasons, and those of the place it runs in. */
 export const SCRIPT_ERROR_KINDS = Object.freeze([
   ...(['syntax', 'resolve', 'eval', 'steps', 'memory', 'fail'] as const),
-  ...(['deadline', 'cancelled', 'crashed', 'output', 'host_calls'] as const),
+  ...(['deadline', 'cancelled', 'crashed', 'output', 'host_calls', 'busy'] as const),
 ]);
 export type ScriptErrorKind = (typeof SCRIPT_ERROR_KINDS)[number];
 

@@ -1,6 +1,7 @@
 /** Who works on what: the workers of a pool, the scripts that have one, and those that wait for one. */
 
 import { followAbort } from '../../core/signal.ts';
+import { type FairLine, fairLine } from '../../dispatch/fair-line.ts';
 import { ScriptError } from './script-error.ts';
 import { type LiveRun, type PreparedRun, type RunEnding, takeUp } from './script-run.ts';
 import { type ScriptWorker, startWorker } from './script-worker.ts';
@@ -9,12 +10,13 @@ export interface PlacesOptions {
   readonly size: number;
   readonly maxBytes: number;
   readonly idleMs: number;
+  readonly maxWaiting: number;
 }
 
 interface Waiting {
-  readonly depth: number;
+  readonly run: PreparedRun;
   readonly start: () => void;
-  readonly giveUp: (message: string) => void;
+  readonly giveUp: (kind: 'cancelled' | 'busy', message: string) => void;
 }
 
 export interface Places {
@@ -23,9 +25,9 @@ export interface Places {
   readonly idle: Map<ScriptWorker, NodeJS.Timeout>;
   readonly ending: Set<Promise<void>>;
   readonly live: Set<LiveRun>;
-  readonly waiting: Set<Waiting>;
-  /** How many run at each depth: a script that another one waits for is one deeper. */
-  readonly running: number[];
+  readonly line: FairLine<Waiting>;
+  /** How many run at each depth, and of those for whom: a script that another one waits for is one deeper. */
+  readonly running: Map<string, number>[];
   computing: number;
   isClosed: boolean;
 }
@@ -37,12 +39,13 @@ const HEAP_PER_BYTE = 3;
 const MIN_HEAP_MB = 128;
 
 export const openPlaces = (options: PlacesOptions): Places => ({
-  ...{ options, workers: new Set(), idle: new Map(), ending: new Set(), live: new Set(), waiting: new Set() },
+  ...{ options, workers: new Set(), idle: new Map(), ending: new Set(), live: new Set(), line: fairLine() },
   ...{ running: [], computing: 0, isClosed: false },
 });
 
 export async function runInPlace(places: Places, run: PreparedRun): Promise<RunEnding['ended']> {
-  if (hasPlace(places, run.depth)) count(places, run.depth, 1);
+  // Behind those that wait: a place that is free for a moment is the next one's.
+  if (places.line.size === 0 && hasPlace(places, run)) count(places, run, 1);
   else await placeFor(places, run);
   // It may have been closed between the word that there is a place and this line.
   if (places.isClosed) return new ScriptError('cancelled', CLOSED);
@@ -57,22 +60,25 @@ export async function runInPlace(places: Places, run: PreparedRun): Promise<RunE
   const { ended, reusable } = await live.ending;
   places.live.delete(live);
   if (!isComputing) places.computing += 1;
-  count(places, run.depth, -1);
+  count(places, run, -1);
   if (reusable) rest(places, worker);
   else dismiss(places, worker);
   startWaiting(places);
   return ended;
 }
 
-function count(places: Places, depth: number, change: 1 | -1): void {
+function count(places: Places, { depth, owner }: PreparedRun, change: 1 | -1): void {
   places.computing += change;
-  places.running[depth] = (places.running[depth] ?? 0) + change;
+  const owners = (places.running[depth] ??= new Map());
+  const own = (owners.get(owner) ?? 0) + change;
+  if (own === 0) owners.delete(owner);
+  else owners.set(owner, own);
 }
 
 /** Ends everything, and resolves when no thread is left. */
 export async function closePlaces(places: Places): Promise<void> {
   places.isClosed = true;
-  for (const waiting of places.waiting) waiting.giveUp(CLOSED);
+  for (const waiting of [...places.line]) waiting.giveUp('cancelled', CLOSED);
   for (const live of places.live) live.cancel(CLOSED);
   for (const worker of places.workers) dismiss(places, worker);
   await Promise.all(places.ending);
@@ -82,37 +88,62 @@ const CLOSED = 'the script pool was closed';
 
 /**
  * Each depth has places of its own, so that those who wait can never keep out whom they wait for: what computes comes to an end, and
- * what waits does so for something deeper.
+ * what waits does so for something deeper. Of the places of a depth an owner may have as many as it leaves free: what sleeps may sleep
+ * for long.
  */
-const hasPlace = ({ options: { size }, computing, running }: Places, depth: number): boolean =>
-  computing < size && (running[depth] ?? 0) < size * SLEEPERS_PER_PLACE;
+function hasPlace({ options: { size }, computing, running }: Places, { depth, owner }: PreparedRun): boolean {
+  if (computing >= size) return false;
+  const owners = running[depth] ?? NOBODY;
+  const own = owners.get(owner) ?? 0;
+  let taken = 0;
+  for (const each of owners.values()) taken += each;
+  const free = size * SLEEPERS_PER_PLACE - taken;
+  return owner === '' ? free > 0 : own < free;
+}
 
-function placeFor(places: Places, { depth, signal }: PreparedRun): Promise<void> {
+const NOBODY: ReadonlyMap<string, number> = new Map();
+
+/** Scripts of one owner and one depth wait for the same places. */
+const laneOf = ({ depth, owner }: PreparedRun): string => `${depth} ${owner}`;
+
+function placeFor(places: Places, run: PreparedRun): Promise<void> {
+  const { line, options } = places;
   return new Promise((resolve, reject) => {
+    const lane = laneOf(run);
+    const free = options.maxWaiting - line.size;
+    if (free <= 0 || (run.owner !== '' && line.countOf(lane) >= free)) {
+      return reject(new ScriptError('busy', 'too many scripts wait to be run; try again later'));
+    }
     let unfollow = () => {};
     const leave = (): void => {
-      places.waiting.delete(waiting);
+      line.remove(lane, waiting);
       unfollow();
     };
-    const giveUp = (message: string): void => {
+    const giveUp: Waiting['giveUp'] = (kind, message) => {
       leave();
-      reject(new ScriptError('cancelled', message));
+      reject(new ScriptError(kind, message));
     };
     const start = (): void => {
       leave();
       // Taken at once: the next in the line is looked at before this one goes on.
-      count(places, depth, 1);
+      count(places, run, 1);
       resolve();
     };
-    const waiting: Waiting = { depth, start, giveUp };
-    places.waiting.add(waiting);
-    if (signal !== undefined) unfollow = followAbort(signal, () => giveUp('the script was cancelled before it began'));
+    const waiting: Waiting = { run, start, giveUp };
+    line.add(lane, waiting);
+    const { signal } = run;
+    if (signal !== undefined) unfollow = followAbort(signal, () => giveUp('cancelled', 'the script was cancelled before it began'));
+    // It may be that everybody else in the line waits for a place of another depth.
+    startWaiting(places);
   });
 }
 
 function startWaiting(places: Places): void {
-  for (const waiting of places.waiting) {
-    if (hasPlace(places, waiting.depth)) waiting.start();
+  const { line, options } = places;
+  while (places.computing < options.size) {
+    const next = line.next(({ run }) => hasPlace(places, run));
+    if (next === null) return;
+    next.start();
   }
 }
 

@@ -248,6 +248,52 @@ describe('scripts that wait for the host', () => {
   });
 });
 
+describe('sessions that share a pool', () => {
+  /** How many of a flood had ended when the one script of another session did. */
+  async function endedBefore(own: (name: string) => Partial<ScriptRequest>): Promise<number> {
+    let ended = 0;
+    const flood = Array.from({ length: 200 }, () => returning('1', own('flooder')).then(() => (ended += 1)));
+    await returning('2', own('another'));
+    const before = ended;
+    await Promise.all(flood);
+    return before;
+  }
+
+  it('take turns: two hundred scripts of one do not keep another one waiting', async () => {
+    expect(await endedBefore((owner) => ({ owner }))).toBeLessThan(20);
+  });
+
+  it('do not where nobody says whose a script is, and the same scripts find it', async () => {
+    expect(await endedBefore(() => ({}))).toBeGreaterThan(150);
+  });
+
+  it('leave places to each other while scripts of one sleep', async () => {
+    const { state, wait } = gate();
+    const sleeping = Array.from({ length: 40 }, () => returning('wait()', { predeclared: { wait }, owner: 'flooder' }));
+    await vi.waitFor(() => expect(state.entered).toBe(8), PATIENCE);
+
+    expect((await returning('"past them"', { owner: 'another' })).value).toBe('past them');
+    state.open();
+    expect(await Promise.all(sleeping)).toHaveLength(40);
+  });
+
+  it('are told apart when too many wait: the one that floods is refused, and the other one runs', async () => {
+    const small = createScriptPool({ maxWaiting: 10 });
+    onTestFinished(() => small.close());
+    const { state, wait } = gate();
+    const give = (owner: string) => small.run(request('def run():\n    return wait()\n', { predeclared: { wait }, owner }));
+    const flood = Array.from({ length: 40 }, () => give('flooder'));
+    const settled = Promise.allSettled(flood);
+    const other = give('another');
+    state.open();
+
+    expect((await other).value).toBe('opened');
+    const kinds = (await settled).map((each) => (each.status === 'rejected' ? (each.reason as { kind: string }).kind : 'done'));
+    expect([...new Set(kinds)].toSorted()).toEqual(['busy', 'done']);
+    expect(small.counts().waiting).toBe(0);
+  });
+});
+
 describe('a pool that is closed', () => {
   it('has ended what ran and waited, and takes nothing more', async () => {
     const all = Array.from({ length: 3 }, () => run(FOREVER, forever));

@@ -33,6 +33,11 @@ export interface ScriptPoolOptions {
    * @default 30000
    */
   readonly idleMs?: number;
+  /**
+   * How many scripts wait for a place at most. One owner may have as many as it leaves free.
+   * @default 10000
+   */
+  readonly maxWaiting?: number;
   /** @default the system's */
   readonly clock?: Clock;
 }
@@ -50,10 +55,11 @@ const EXPECTED: Readonly<Record<keyof ScriptPoolOptions, Expectation>> = Object.
   maxSteps: expected.integer(1),
   maxBytes: expected.integer(1),
   idleMs: expected.integer(0),
+  maxWaiting: expected.integer(1),
   clock: expected.object,
 });
 
-const DEFAULTS = Object.freeze({ size: 2, maxSteps: 20_000_000, maxBytes: 256 * 1024 * 1024, idleMs: 30_000 });
+const DEFAULTS = Object.freeze({ size: 2, maxSteps: 20_000_000, maxBytes: 256 * 1024 * 1024, idleMs: 30_000, maxWaiting: 10_000 });
 /** Scripts that wait for scripts: a loop of tools that call each other ends here. */
 const MAX_NESTING = 16;
 
@@ -73,7 +79,7 @@ export function createScriptPool(options: ScriptPoolOptions = {}): ScriptPool {
   return Object.freeze<ScriptPool>({
     run: (request) => run({ options: complete, places }, request),
     close: () => closePlaces(places),
-    counts: () => ({ workers: places.workers.size, running: places.live.size, waiting: places.waiting.size }),
+    counts: () => ({ workers: places.workers.size, running: places.live.size, waiting: places.line.size }),
   });
 }
 
@@ -90,12 +96,12 @@ function prepare({ options }: Pool, request: ScriptRequest): PreparedRun {
   checkRequest(request);
   const depth = nesting.getStore() ?? 0;
   if (depth > MAX_NESTING) throw new ScriptError('host_calls', `scripts call scripts deeper than ${MAX_NESTING}`);
-  const { signal, onPrint, deadlineMs } = request;
+  const { signal, onPrint, deadlineMs, owner = '' } = request;
   const { entry } = request;
   const tree = describeTree({ ...request.predeclared, ...('expression' in entry ? entry.names : {}) });
   return {
     ...{ job: jobOf(request, tree.members, options), functions: tree.functions, clock: options.clock },
-    ...{ deadlineMs, signal, onPrint, scope: new AsyncResource('AlliumScript'), depth },
+    ...{ deadlineMs, signal, onPrint, scope: new AsyncResource('AlliumScript'), depth, owner },
   };
 }
 

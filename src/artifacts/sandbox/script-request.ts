@@ -35,6 +35,8 @@ export interface ScriptRequest {
   readonly maxHostCalls?: number;
   /** @default 65536 */
   readonly maxPrintBytes?: number;
+  /** For whom it runs, such as a session: those that wait take turns by owner, and none of them can take all places. @default nobody */
+  readonly owner?: string;
   readonly signal?: AbortSignal;
   readonly onPrint?: (text: string) => void;
   /** Ints of any size, floats that are no number and dicts with other keys come out as JavaScript has them, instead of being refused. */
@@ -69,6 +71,7 @@ const EXPECTED: Readonly<Record<keyof ScriptRequest, Expectation>> = Object.free
   deadlineMs: expected.integer(1),
   maxHostCalls: expected.integer(0),
   maxPrintBytes: expected.integer(0),
+  owner: text,
   signal: expected.object,
   onPrint: expected.function,
   plain: expected.boolean,

@@ -24,6 +24,8 @@ export interface PreparedRun {
   readonly scope: AsyncResource;
   /** How many scripts wait for this one. */
   readonly depth: number;
+  /** For whom it runs; empty for nobody in particular. */
+  readonly owner: string;
 }
 
 export interface RunEnding {
