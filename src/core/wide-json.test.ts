@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { holdsMoreThan, MAX_WIRE_VALUES, parseWire } from './wide-json.ts';
+import { readMessage } from './json-rpc.ts';
+import { headOfWide, holdsMoreThan, MAX_WIRE_VALUES } from './wide-json.ts';
 
 const countOf = (value: unknown): number =>
   typeof value === 'object' && value !== null ? Object.values(value).reduce<number>((sum, item) => sum + countOf(item), 1) : 1;
@@ -32,14 +33,10 @@ describe('holdsMoreThan', () => {
   });
 });
 
-describe('parseWire', () => {
-  it('gives what JSON.parse gives, and throws what it throws', () => {
-    fc.assert(
-      fc.property(fc.json(), (text) => {
-        expect(parseWire(text)).toEqual({ value: JSON.parse(text) as unknown, isReplaced: false });
-      }),
-    );
-    expect(() => parseWire('{"a":')).toThrow(SyntaxError);
+describe('headOfWide', () => {
+  it('finds nothing where a text holds no more than a message may', () => {
+    expect(headOfWide(wide(MAX_WIRE_VALUES - 2))).toBeNull();
+    expect(headOfWide(wide(MAX_WIRE_VALUES - 1))).toEqual({});
   });
 
   it.each([
@@ -48,25 +45,30 @@ describe('parseWire', () => {
     ['spelt with an escape', `{"\\u0069d":7,"result":${wide(100)}}`, 7],
     ['beside one that stands inside', `{"result":{"id":3,"x":${wide(100)}},"id":7}`, 7],
     ['twice, of which the last counts', `{"id":3,"result":${wide(100)},"id":7}`, 7],
-  ])('answers for an answer that is too wide, with its id %s', (_name, text, id) => {
-    const { value, isReplaced } = parseWire(text, 50);
+  ])('finds an id %s', (_name, text, id) => {
+    expect(headOfWide(text, 50)).toMatchObject({ id });
+  });
 
-    expect(isReplaced).toBe(true);
-    expect(value).toMatchObject({ jsonrpc: '2.0', id, error: { code: -32_000 } });
-    expect(JSON.stringify(value)).toContain('Ask for less at a time');
+  it('finds nothing in half a message', () => {
+    expect(headOfWide(`{"result":${wide(100)},"id":`, 50)).toEqual({});
+  });
+});
+
+describe('a message that is too wide', () => {
+  const values = wide(MAX_WIRE_VALUES);
+
+  it('is refused for the request it answers, so that the one who waits hears why', () => {
+    expect(readMessage(`{"jsonrpc":"2.0","id":7,"result":${values}}`)).toEqual({
+      problem: `more than ${MAX_WIRE_VALUES} values (ask for less at a time)`,
+      id: 7,
+      isAnswer: true,
+    });
   });
 
   it.each([
-    ['a request', `{"id":7,"method":"ping","params":${wide(100)}}`],
-    ['a message without an id', `{"result":${wide(100)}}`],
-    ['a list', wide(100)],
-    ['half a message', `{"result":${wide(100)},"id":`],
-  ])('throws for %s that is too wide', (_name, text) => {
-    expect(() => parseWire(text, 50)).toThrow(RangeError);
-  });
-
-  it('lets through as much as the bound, and one more not', () => {
-    expect(parseWire(wide(MAX_WIRE_VALUES - 2)).isReplaced).toBe(false);
-    expect(() => parseWire(wide(MAX_WIRE_VALUES - 1))).toThrow(RangeError);
+    ['a request', `{"id":7,"method":"ping","params":${values}}`, { id: 7, isAnswer: false }],
+    ['a message without an id', `{"result":${values}}`, { isAnswer: true }],
+  ])('is refused as %s', (_name, text, expected) => {
+    expect(readMessage(text)).toMatchObject(expected);
   });
 });

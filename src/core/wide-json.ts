@@ -14,7 +14,7 @@ const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
 /** Whether a JSON text holds more values than that. It does not judge whether the text is JSON; of what is none it only ever counts too many. */
-function holdsMoreThan(text: string, limit: number): boolean {
+export function holdsMoreThan(text: string, limit: number): boolean {
   let values = 1;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -39,9 +39,9 @@ function endOfText(text: string, start: number): number {
  * Reads only as much of a text with too many values as it takes to answer it: the members of the outermost object that are no object or
  * list. `null` for a text that holds no more than a message may.
  */
-export function headOfWide(text: string): JsonObject | null {
+export function headOfWide(text: string, limit = MAX_WIRE_VALUES): JsonObject | null {
   // No value is written with less than two characters, its comma included.
-  return text.length < MAX_WIRE_VALUES * 2 || !holdsMoreThan(text, MAX_WIRE_VALUES) ? null : ownMembers(text);
+  return text.length < limit * 2 || !holdsMoreThan(text, limit) ? null : ownMembers(text);
 }
 
 /** The last of one name counts, as for `JSON.parse`. */

@@ -13,7 +13,7 @@ describe('messageReader', () => {
   it('answers for an answer with a million values, and goes on with the next line', () => {
     const wide = `{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":{"list":[${'0,'.repeat(1_000_000)}0]}}}`;
     const plain = { jsonrpc: '2.0', id: 2, result: { content: [] } };
-    const error = { code: -32_000, message: expect.stringContaining('Ask for less at a time') as string };
+    const error = expect.objectContaining({ code: -32_000, message: 'unreadable' }) as object;
 
     expect(read(wide, JSON.stringify(plain))).toEqual([{ jsonrpc: '2.0', id: 1, error }, plain]);
   });
