@@ -5,10 +5,11 @@ import { codesOf, pairsOf, type Reading, startReading } from './characters.ts';
 import { COMMAND_LEADS } from './commands.ts';
 import { type CredentialProgress, CREDENTIALS } from './credentials.ts';
 import type { Detector, Emit, Sight } from './detector.ts';
+import type { TokenFamily } from './families/family.ts';
 import { FAMILIES } from './families/index.ts';
 import { NAME_WORDS, type NamedProgress, namedValue } from './named-values.ts';
 import { KEY_LEADS, type KeyProgress, privateKey } from './private-keys.ts';
-import { tokenAt } from './tokens.ts';
+import { tokenReader } from './tokens.ts';
 import { ODD_CODES } from './views.ts';
 
 /** What must not be read twice in the same text, however many words lead there. */
@@ -29,11 +30,10 @@ interface Lead {
 
 const LEADS: readonly Lead[] = [
   ...['aws', 'AKIA', 'ASIA'].map((word): Lead => ({ word, anyCase: word === 'aws', hints: true, look: () => {} })),
-  ...FAMILIES.flatMap((family) =>
-    family.prefixes.map(
-      (word): Lead => ({ word, anyCase: false, look: ({ reading }, start, end, emit) => tokenAt(reading, family, start, end, emit) }),
-    ),
-  ),
+  ...[...byPrefix()].map(([word, families]): Lead => {
+    const read = tokenReader(families);
+    return { word, anyCase: false, look: ({ reading }, start, end, emit) => read(reading, start, end, emit) };
+  }),
   ...NAME_WORDS.map(
     (word): Lead => ({
       word,
@@ -52,6 +52,13 @@ const LEADS: readonly Lead[] = [
     (word): Lead => ({ word, anyCase: false, look: ({ reading, keys }, start, _end, emit) => privateKey(reading, start, emit, keys) }),
   ),
 ];
+
+/** All families of a prefix are looked at together. */
+function byPrefix(): ReadonlyMap<string, readonly TokenFamily[]> {
+  const prefixes = new Map<string, TokenFamily[]>();
+  for (const family of FAMILIES) for (const prefix of family.prefixes) prefixes.set(prefix, [...(prefixes.get(prefix) ?? []), family]);
+  return prefixes;
+}
 
 const finder = anchorFinder(LEADS, ODD_CODES);
 /** `pwd=abc` is the shortest that can hold anything. */
@@ -84,5 +91,5 @@ const startProgress = (text: string, codes: Uint16Array): Progress => ({
   reading: startReading(text, codes),
   named: { done: 0, runEnd: 0, tries: 0 },
   keys: { done: 0, footer: 0 },
-  credentials: { line: 0, value: 0 },
+  credentials: { line: 0, value: 0, piped: 0 },
 });
