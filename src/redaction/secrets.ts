@@ -1,7 +1,7 @@
 /** Secrets in a text: one pass over it for every word that can lead to one, and one over its long runs. */
 
 import { anchorFinder } from './anchors.ts';
-import { codesOf, pairsOf, type Reading, startReading } from './characters.ts';
+import { codesOf, OPAQUE_RUN, pairsOf, type Reading, startReading } from './characters.ts';
 import { COMMAND_LEADS } from './commands.ts';
 import { type CredentialProgress, CREDENTIALS } from './credentials.ts';
 import type { Detector, Emit, Sight } from './detector.ts';
@@ -18,6 +18,16 @@ interface Progress {
   readonly named: NamedProgress;
   readonly keys: KeyProgress;
   readonly credentials: CredentialProgress;
+  readonly crowd: Crowd;
+}
+
+/** Where prefixes of tokens stand closer together than in any text that says something. */
+interface Crowd {
+  from: number;
+  count: number;
+  /** Where the crowd begins that is being passed over; `-1` where there is none. */
+  start: number;
+  end: number;
 }
 
 interface Lead {
@@ -25,6 +35,8 @@ interface Lead {
   readonly anyCase: boolean;
   /** Says that a key follows, which may have no form of its own. */
   readonly hints?: boolean;
+  /** Begins a token. */
+  readonly begins?: boolean;
   readonly look: (progress: Progress, start: number, end: number, emit: Emit) => void;
 }
 
@@ -32,7 +44,7 @@ const LEADS: readonly Lead[] = [
   ...['aws', 'AKIA', 'ASIA'].map((word): Lead => ({ word, anyCase: word === 'aws', hints: true, look: () => {} })),
   ...[...byPrefix()].map(([word, families]): Lead => {
     const read = tokenReader(families);
-    return { word, anyCase: false, look: ({ reading }, start, end, emit) => read(reading, start, end, emit) };
+    return { word, anyCase: false, begins: true, look: ({ reading }, start, end, emit) => read(reading, start, end, emit) };
   }),
   ...NAME_WORDS.map(
     (word): Lead => ({
@@ -75,15 +87,55 @@ export const secretDetector: Detector = Object.freeze<Detector>({
     const odd = finder.find(text, codes, pairsOf(text), (index, start) => {
       progress ??= startProgress(text, codes);
       const lead = LEADS[index];
-      if (lead === undefined) return;
+      if (lead === undefined || isCrowded(progress, lead, start, emit)) return;
       if (lead.hints === true) (hints ??= []).push(start);
       lead.look(progress, start, start + lead.word.length, emit);
     });
+    if (progress !== null) endCrowd(progress, emit);
     // A soft line break is two characters: it is looked for only where there is one at all.
     if (!odd && hints === null && !text.includes('=\n') && !text.includes('=\r\n')) return PLAIN;
     return { odd: odd || text.includes('=\n') || text.includes('=\r\n'), hints: hints ?? [] };
   },
 });
+
+/** So many prefixes within so many characters are a crowd, and a gap as wide as this ends it. */
+const MOST_PREFIXES = 24;
+const NEAR = 256;
+const GAP = 48;
+
+/**
+ * Whether a word stands in a crowd. Nothing in a crowd is looked at one by one: it is hidden as a whole, so that a text made of
+ * prefixes costs no more than another and no token can stand in it unseen.
+ */
+function isCrowded(progress: Progress, { begins, word }: Lead, start: number, emit: Emit): boolean {
+  const { crowd } = progress;
+  if (crowd.start !== -1) {
+    if (start <= crowd.end + GAP) {
+      crowd.end = Math.max(crowd.end, start + word.length);
+      return true;
+    }
+    endCrowd(progress, emit);
+  }
+  if (begins !== true) return false;
+  if (start - crowd.from > NEAR) {
+    crowd.from = start;
+    crowd.count = 0;
+  }
+  crowd.count += 1;
+  if (crowd.count <= MOST_PREFIXES) return false;
+  crowd.start = crowd.from;
+  crowd.end = start + word.length;
+  return true;
+}
+
+function endCrowd({ crowd, reading }: Progress, emit: Emit): void {
+  if (crowd.start === -1) return;
+  // What follows the last prefix without a gap may be the token that the crowd was to hide.
+  emit(crowd.start, reading.runEnd(OPAQUE_RUN, crowd.end), 'secret');
+  crowd.start = -1;
+  crowd.from = crowd.end;
+  crowd.count = 0;
+}
 
 const PLAIN: Sight = Object.freeze({ odd: false, hints: [] });
 
@@ -92,4 +144,5 @@ const startProgress = (text: string, codes: Uint16Array): Progress => ({
   named: { done: 0, runEnd: 0, tries: 0 },
   keys: { done: 0, footer: 0 },
   credentials: { line: 0, value: 0, piped: 0 },
+  crowd: { from: 0, count: 0, start: -1, end: 0 },
 });

@@ -6,6 +6,7 @@ import type { TokenFamily } from './families/family.ts';
 
 const DOT = 46;
 const COLON = 58;
+const DOLLAR = 36;
 
 /** A family with its alphabets by their slots. */
 interface Compiled extends TokenFamily {
@@ -52,7 +53,12 @@ function bodyToken(reading: Reading, { label, slot, min, max, look }: Compiled, 
 
 function shapedToken(reading: Reading, { label, look }: Compiled, shape: RegExp, start: number, body: number, emit: Emit): void {
   // A blank and a quote may stand between a scheme and what follows it; a prefix alone is the usual case and needs no expression.
-  if (reading.runEnd(OPAQUE_RUN, body) - body < MIN_SHAPED && reading.codes[body] !== 32 && reading.codes[body - 1] !== 36) return;
+  if (
+    reading.codes[body - 1] !== DOLLAR &&
+    reading.runEnd(OPAQUE_RUN, body) - body < MIN_SHAPED &&
+    !(reading.codes[body] === 32 && isAlnum(reading.codes[body - 1] ?? 0))
+  )
+    return;
   shape.lastIndex = start;
   const match = shape.exec(reading.text);
   if (match === null) return;
