@@ -211,6 +211,11 @@ function valueAt(reading: Reading, at: number): Value | null {
 
 /** Up to the quote that is escaped as often as the opening one; one that is escaped further belongs to the value. */
 function quotedLength(line: string, quote: string, escapes: number): number {
+  const close = line.indexOf(quote);
+  if (escapes === 0 && close > 0 && line.charAt(close - 1) !== '\\') {
+    const broken = line.slice(0, close).indexOf('\n');
+    return broken === -1 ? close : broken;
+  }
   for (const { 0: found, index } of line.matchAll(/\\*["'`\n]/g)) {
     const before = found.length - 1;
     if (found.endsWith('\n')) return index + before;

@@ -121,12 +121,15 @@ const FINGERPRINT = /^(?:[0-9a-f]{2}:){7}|^SHA256:/i;
 /** Whether a value under a telling name is worth hiding. */
 export function isHidden(family: Family, value: string): boolean {
   if (family === 'phrase') return /^(?:[a-z]{3,8}\s+){11,23}[a-z]{3,8}$/.test(value);
-  if (isPlaceholder(value) || FINGERPRINT.test(value)) return false;
-  if (family === 'password') return value.length > 2 && /[A-Za-z0-9]/.test(value);
-  if (family === 'key')
-    return value.length >= 20 && isRandomLooking(value) && (!/^[0-9a-f]+$/.test(value) || value.length === 32) && /\d.*\d/.test(value);
-  return isRandomLooking(value.replace(/^(?:bearer|basic|token|apikey)\s+/i, '')) || isTyped(value);
+  if (family === 'password') return value.length > 2 && /[A-Za-z0-9]/.test(value) && !isPlaceholder(value) && !FINGERPRINT.test(value);
+  const isLikely =
+    family === 'key' ? isBareKey(value) : isRandomLooking(value.replace(/^(?:bearer|basic|token|apikey)\s+/i, '')) || isTyped(value);
+  return isLikely && !isPlaceholder(value) && !FINGERPRINT.test(value);
 }
+
+/** What can be nothing but a key: a commit or a digest is hex of another length. */
+const isBareKey = (value: string): boolean =>
+  value.length >= 20 && isRandomLooking(value) && (!/^[0-9a-f]+$/.test(value) || value.length === 32) && /\d.*\d/.test(value);
 
 /** What a person thought up: letters, digits and a sign, without a blank. */
 const isTyped = (value: string): boolean =>

@@ -87,9 +87,11 @@ export const secretDetector: Detector = Object.freeze<Detector>({
     const odd = finder.find(text, codes, pairsOf(text), (index, start) => {
       progress ??= startProgress(text, codes);
       const lead = LEADS[index];
-      if (lead === undefined || isCrowded(progress, lead, start, emit)) return;
+      if (lead === undefined) return 0;
+      if (isCrowded(progress, lead, start, emit)) return progress.crowd.end;
       if (lead.hints === true) (hints ??= []).push(start);
       lead.look(progress, start, start + lead.word.length, emit);
+      return 0;
     });
     if (progress !== null) endCrowd(progress, emit);
     // A soft line break is two characters: it is looked for only where there is one at all.
@@ -108,10 +110,10 @@ const GAP = 48;
  * prefixes costs no more than another and no token can stand in it unseen.
  */
 function isCrowded(progress: Progress, { begins, word }: Lead, start: number, emit: Emit): boolean {
-  const { crowd } = progress;
+  const { crowd, reading } = progress;
   if (crowd.start !== -1) {
     if (start <= crowd.end + GAP) {
-      crowd.end = Math.max(crowd.end, start + word.length);
+      crowd.end = reading.runEnd(OPAQUE_RUN, Math.max(crowd.end, start + word.length));
       return true;
     }
     endCrowd(progress, emit);
@@ -124,16 +126,16 @@ function isCrowded(progress: Progress, { begins, word }: Lead, start: number, em
   crowd.count += 1;
   if (crowd.count <= MOST_PREFIXES) return false;
   crowd.start = crowd.from;
-  crowd.end = start + word.length;
+  // What follows a prefix without a gap may be the token that the crowd was to hide.
+  crowd.end = reading.runEnd(OPAQUE_RUN, start + word.length);
   return true;
 }
 
-function endCrowd({ crowd, reading }: Progress, emit: Emit): void {
+function endCrowd({ crowd }: Progress, emit: Emit): void {
   if (crowd.start === -1) return;
-  // What follows the last prefix without a gap may be the token that the crowd was to hide.
-  emit(crowd.start, reading.runEnd(OPAQUE_RUN, crowd.end), 'secret');
+  emit(crowd.start, crowd.end, 'secret');
   crowd.start = -1;
-  crowd.from = crowd.end;
+  crowd.from = -NEAR - 1;
   crowd.count = 0;
 }
 
@@ -144,5 +146,5 @@ const startProgress = (text: string, codes: Uint16Array): Progress => ({
   named: { done: 0, runEnd: 0, tries: 0 },
   keys: { done: 0, footer: 0 },
   credentials: { line: 0, value: 0, piped: 0 },
-  crowd: { from: 0, count: 0, start: -1, end: 0 },
+  crowd: { from: -NEAR - 1, count: 0, start: -1, end: 0 },
 });
