@@ -33,7 +33,7 @@ export function scrubbingLogger(logger: Logger, layers: readonly ToolLayer[]): L
   const scrubs = scrubsOf(layers);
   if (scrubs.length === 0) return logger;
   const at = (level: keyof Logger) => (fields: object, message: string) =>
-    logger[level](scrub(plainOf(fields, MAX_DEPTH) as object, scrubs), scrubText(String(message), scrubs));
+    logger[level](scrub(plainOf(fields, MAX_DEPTH) as object, scrubs), scrubText(message, scrubs));
   return Object.freeze({ debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') });
 }
 

@@ -63,7 +63,12 @@ export function anchorFinder(anchors: readonly Anchor[], marked: readonly number
     const entry = { index, anyCase, offset, codes: Uint16Array.from(written, (char) => char.charCodeAt(0)) };
     for (const seen of spellings(written.slice(offset, offset + 3), anyCase)) add(entry, seen);
   }
-  for (const code of marked) for (let other = 0; other < 256; other += 1) mark(code, other, MARKED) && mark(other, code, MARKED);
+  for (const code of marked) {
+    for (let other = 0; other < 256; other += 1) {
+      mark(code, other, MARKED);
+      mark(other, code, MARKED);
+    }
+  }
 
   const tryAt = (codes: Uint16Array, at: number, end: number, hit: Hit): number => {
     const bucket = table[keyOf(codes[at] ?? 0, codes[at + 1] ?? 0, codes[at + 2] ?? 0)] ?? 0;

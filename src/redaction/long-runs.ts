@@ -60,7 +60,7 @@ function bareKey(text: string, codes: Uint16Array, start: number, end: number, i
   if (isIssuerBefore(text, start)) emit(start, end, 'secret');
 }
 
-const PART: ReadonlySet<number> = new Set([...'./#@%&?~'].map((char) => char.charCodeAt(0)));
+const PART: ReadonlySet<number> = new Set(Array.from('./#@%&?~').map((char) => char.charCodeAt(0)));
 const DOT = 46;
 
 /** As far before a key as words may stand that tell what it is. */
