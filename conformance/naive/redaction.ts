@@ -74,6 +74,7 @@ export const fails: readonly string[] = [
   ...['redaction.lets-go-of-a-caller-that-leaves-before-the-tool', 'redaction.may-change-what-was-approved'],
   ...['redaction.records-names-and-counts', 'redaction.refuses-a-path-that-is-none', 'redaction.refuses-a-short-key'],
   ...['redaction.refuses-a-strategy-nobody-knows', 'redaction.sees-through-encodings'],
+  ...['redaction.reports-what-a-tool-is-to-write', 'redaction.sees-through-the-colours-of-a-terminal'],
   ...['redaction.sees-through-invisible-characters', 'redaction.takes-no-pattern-that-is-none'],
   ...['redaction.takes-no-pattern-that-matches-everywhere', 'redaction.tokenises', 'redaction.waits-for-a-redactor'],
   ...['redaction.withholds-on-an-odd-answer', 'redaction.withholds-what-it-could-not-check'],

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { echoExecutor } from '../../conformance/index.ts';
-import type { ContentBlock } from '../../src/index.ts';
+import { composeToolCallers, type ContentBlock, type Next, ok, refuse } from '../../src/index.ts';
 import { SECRETS, seeded } from '../../src/redaction/corpus.fixture.ts';
 import { answering, CARD, EMAIL, run, SECRET, shown } from './redaction.fixture.ts';
-import { redaction, type RedactionOptions } from './redaction.ts';
+import { redaction, type RedactionOptions, type Redactor } from './redaction.ts';
+import { telemetry } from '../telemetry/telemetry.ts';
 
 describe('redaction detectors', () => {
   it('detectors looks for secrets where nothing is said, for nothing else, and for nothing in an empty list', async () => {
@@ -298,5 +299,62 @@ describe('redaction patterns', () => {
 
   it.each(['(?=x)', '(', '\\1', 'x*', ''])('patterns refuses %j', (pattern) => {
     expect(() => redaction({ patterns: [pattern] })).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
+  });
+});
+
+describe('redaction in', () => {
+  it('in report gives the tool what the model sent, records where and what it was, and shows it nowhere else', async () => {
+    const executor = echoExecutor();
+    const told: unknown[] = [];
+    const call = { toolArgs: { file: 'a.env', body: `TOKEN=${SECRET}` }, report: (progress: unknown) => void told.push(progress) };
+    const result = await run(redaction({ in: 'report' }), call, async (inner) => {
+      inner.report({ message: `writing ${SECRET}` });
+      return executor(inner);
+    });
+
+    expect(executor.calls[0]?.toolArgs).toEqual({ file: 'a.env', body: `TOKEN=${SECRET}` });
+    expect(result.audit?.metadata).toMatchObject({ redactedIn: ['body'] });
+    expect(result.audit?.layers).toMatchObject([{ found: { github: 1 } }]);
+    expect(shown(result) + JSON.stringify(told)).not.toContain(SECRET);
+  });
+
+  it.each<[string, Next]>([
+    ['fails', () => Promise.reject(new Error(`cannot write ${SECRET}`))],
+    ['is refused inside', async (call) => refuse(call, 'policy_blocked', `not ${JSON.stringify(call.toolArgs)}`)],
+    ['cannot be checked', async (call) => ok(call, { a: SECRET })],
+  ])('in report shows nothing where the call %s', async (name, executor) => {
+    const redactor: Redactor = ({ phase }) => {
+      if (name === 'cannot be checked' && phase === 'out') throw new Error(SECRET);
+      return {};
+    };
+    const result = await run(redaction({ detectors: ['secrets'], in: 'report', redactor }), { toolArgs: { body: SECRET } }, executor);
+
+    expect(result.ok).toBe(false);
+    expect(shown(result)).not.toContain(SECRET);
+  });
+
+  it('in report hides what a name or a path gives away in the result too', async () => {
+    const layer = redaction({ in: 'report', paths: ['pin'] });
+    const result = await run(layer, { toolArgs: { password: 'correct-horse-1', pin: '73914' } });
+
+    expect(result.result).toEqual({ password: '[redacted:password]', pin: '[redacted:path]' });
+    expect(result.arguments).toEqual({ password: '[redacted:password]', pin: '[redacted:path]' });
+  });
+
+  it('in report still blocks what must not be passed on', async () => {
+    const executor = echoExecutor();
+    const layer = redaction({ in: 'report', strategies: { secrets: 'block' } });
+    const result = await run(layer, { toolArgs: { body: SECRET } }, executor);
+
+    expect(executor.calls).toEqual([]);
+    expect(shown(result)).not.toContain(SECRET);
+  });
+
+  it('in report refuses a layer inside that keeps or sends on arguments', () => {
+    const outside = [telemetry(() => {}), redaction({ in: 'report' })];
+    const inside = [redaction({ in: 'report' }), telemetry({ sink: () => {}, captureContent: true })];
+
+    expect(() => composeToolCallers(outside)).not.toThrow();
+    expect(() => composeToolCallers(inside)).toThrow(expect.objectContaining({ code: 'ERR_LAYER_ORDER' }) as Error);
   });
 });

@@ -19,6 +19,7 @@ import { admissionLayer, entryLayer, isAdmission, limitLayer, withStripped } fro
 import { type ApprovalParts, createApprovals, type Reentry } from './approvals.ts';
 import { backgroundStarter } from './background.ts';
 import { callsUnderWay } from './calls-under-way.ts';
+import { requestCleaner, scrubbingLogger } from './clean-request.ts';
 import type { HiddenSources } from './hidden-arguments.ts';
 import { type LifecycleParts, runLifecycle, startedEvent } from './lifecycle.ts';
 import { createCallCounter, createGate, type ResolvedLimits, type Seat } from './limits.ts';
@@ -81,6 +82,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const entries: Entries = { toolOf: (call, name) => toolFor(call, name, resolve), objectTo: objectToChange(resolve) };
 
   const approvals = createApprovals(parts);
+  const cleaned = requestCleaner(layers, (name) => shown.get(name) !== undefined);
   const open = (request: ToolRequest, options: CallOptions, extra: Extra, abort: AbortSource): ToolCall => {
     const turn = turnOf(options.turn);
     const onProgress = options.onProgress ?? null;
@@ -89,8 +91,9 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     const tool = over === null ? resolve(request.name, turn) : (shown.get(request.name) ?? null);
     return openCall(request, { turn, abort, tool, nesting, over, terms, seat, resumption, isBackground, onProgress }, opens);
   };
-  const start = async (request: ToolRequest, options: CallOptions, run: Run, extra: Extra = NO_EXTRA): Promise<ToolResult> => {
-    checkRequest(request, options);
+  const start = async (given: ToolRequest, options: CallOptions, run: Run, extra: Extra = NO_EXTRA): Promise<ToolResult> => {
+    checkRequest(given, options);
+    const request = cleaned(given);
     // What has happened is written down also for a caller that has gone.
     const { signal, [OWN_ABORT]: own } = extra.over === undefined ? options : NO_OPTIONS;
     const linked = own === undefined ? abortWith(signal) : { source: own, unlink: () => {} };
@@ -171,10 +174,11 @@ const DIED =
 
 /** What tools get beside their arguments: a context that can call others the same way. */
 function contextsFor(
-  { sources: { state, stores }, logger }: DispatcherParts,
+  { sources: { state, stores }, logger: host, layers }: DispatcherParts,
   { toolOf, objectTo }: Entries,
   callFrom: (call: ToolCall, abort: AbortSource) => ToolContext['call'],
 ): RunToolOptions['contextFor'] {
+  const logger = scrubbingLogger(host, layers);
   return (call, abort, report) => {
     const { callId, turn } = call;
     const { policy: permissions } = termsOf(call);

@@ -7,8 +7,8 @@ export interface Anchor {
   readonly anyCase: boolean;
 }
 
-/** Told of a word and where it begins. */
-export type Hit = (word: number, start: number) => void;
+/** Told of a word and where it begins; answers up to where nothing more needs to be told, or `0`. */
+export type Hit = (word: number, start: number) => number;
 
 export interface AnchorFinder {
   /**
@@ -63,12 +63,21 @@ export function anchorFinder(anchors: readonly Anchor[], marked: readonly number
     const entry = { index, anyCase, offset, codes: Uint16Array.from(written, (char) => char.charCodeAt(0)) };
     for (const seen of spellings(written.slice(offset, offset + 3), anyCase)) add(entry, seen);
   }
-  for (const code of marked) for (let other = 0; other < 256; other += 1) mark(code, other, MARKED) && mark(other, code, MARKED);
+  for (const code of marked) {
+    for (let other = 0; other < 256; other += 1) {
+      mark(code, other, MARKED);
+      mark(other, code, MARKED);
+    }
+  }
 
-  const tryAt = (codes: Uint16Array, at: number, end: number, hit: Hit): void => {
+  const tryAt = (codes: Uint16Array, at: number, end: number, hit: Hit): number => {
     const bucket = table[keyOf(codes[at] ?? 0, codes[at + 1] ?? 0, codes[at + 2] ?? 0)] ?? 0;
-    if (bucket === 0) return;
-    for (const entry of buckets[bucket] ?? []) if (isAt(codes, at - entry.offset, end, entry)) hit(entry.index, at - entry.offset);
+    if (bucket === 0) return 0;
+    let past = 0;
+    for (const entry of buckets[bucket] ?? []) {
+      if (isAt(codes, at - entry.offset, end, entry)) past = Math.max(past, hit(entry.index, at - entry.offset));
+    }
+    return past;
   };
   return {
     find(text, codes, pairs, hit) {
@@ -80,8 +89,9 @@ export function anchorFinder(anchors: readonly Anchor[], marked: readonly number
         const kind = kinds[((pair & 255) << 8) | ((pair >>> 16) & 255)] ?? 0;
         if (kind === 0) continue;
         if ((kind & MARKED) !== 0) isMarked = true;
-        if ((kind & SECOND) !== 0 && at > 0) tryAt(codes, at * 2 - 1, length, hit);
-        if ((kind & FIRST) !== 0) tryAt(codes, at * 2, length, hit);
+        const second = (kind & SECOND) !== 0 && at > 0 ? tryAt(codes, at * 2 - 1, length, hit) : 0;
+        const past = Math.max(second, (kind & FIRST) !== 0 ? tryAt(codes, at * 2, length, hit) : 0);
+        if (past >> 1 > at) at = (past >> 1) - 1;
       }
       return isMarked;
     },

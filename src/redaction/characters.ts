@@ -37,6 +37,16 @@ export const ALPHABETS = {
 } as const;
 export type Alphabet = keyof typeof ALPHABETS;
 
+const NAMES = Object.keys(ALPHABETS);
+/** The place of an alphabet among those whose runs are remembered. */
+export const slotOf = (alphabet: Alphabet): number => NAMES.indexOf(alphabet);
+const MASKS = Uint16Array.from(Object.values(ALPHABETS));
+/** What names are written in. */
+export const NAME_RUN = slotOf('dotted');
+export const VALUE_RUN = slotOf('value');
+export const OPAQUE_RUN = slotOf('opaque');
+export const BASE64_RUN = slotOf('base64');
+
 const KINDS = new Uint16Array(65_536);
 for (let code = 0x21; code < 0x7f; code += 1) KINDS[code] = kindOf(String.fromCharCode(code));
 for (let code = 0xa1; code < 65_536; code += 1) KINDS[code] = OTHER;
@@ -53,7 +63,7 @@ function kindOf(char: string): number {
 
 /** Whether a character can be a part of a word, so that what begins after it does not begin a word. */
 export const isAlnum = (code: number): boolean => ((KINDS[code] ?? 0) & ALNUM) !== 0;
-export const isIn = (alphabet: Alphabet, code: number): boolean => ((KINDS[code] ?? 0) & ALPHABETS[alphabet]) !== 0;
+export const isIn = (slot: number, code: number): boolean => ((KINDS[code] ?? 0) & (MASKS[slot] ?? 0)) !== 0;
 
 /** What a run looks like. */
 export interface Looks {
@@ -69,8 +79,8 @@ export interface Reading {
   readonly codes: Uint16Array;
   /** Up to where everything was found: nothing that begins before needs a look. */
   done: number;
-  /** The end of the run of this alphabet that goes through `from`. Ask with places that only grow. */
-  runEnd(alphabet: Alphabet, from: number): number;
+  /** The end of the run of the alphabet in this slot that goes through `from`. Ask with places that only grow. */
+  runEnd(slot: number, from: number): number;
   /** What the run up to `end` looks like, from its last characters; what begins later in the same run looks no better. */
   looksOf(from: number, end: number): Looks;
 }
@@ -82,8 +92,8 @@ let stamp = 0;
 
 export function startReading(text: string, codes: Uint16Array): Reading {
   const { length } = text;
-  const starts: Partial<Record<Alphabet, number>> = {};
-  const ends: Partial<Record<Alphabet, number>> = {};
+  const starts = new Int32Array(MASKS.length);
+  const ends = new Int32Array(MASKS.length).fill(-1);
   let judgedFrom = -1;
   let judgedEnd = -1;
   let judged: Looks = { digits: 0, uppers: 0, lowers: 0, distinct: 0 };
@@ -91,14 +101,14 @@ export function startReading(text: string, codes: Uint16Array): Reading {
     text,
     codes,
     done: 0,
-    runEnd(alphabet, from) {
-      const last = ends[alphabet] ?? -1;
-      if (from <= last && from >= (starts[alphabet] ?? 0)) return last;
-      const mask: number = ALPHABETS[alphabet];
+    runEnd(slot, from) {
+      const last = ends[slot] ?? -1;
+      if (from <= last && from >= (starts[slot] ?? 0)) return last;
+      const mask = MASKS[slot] ?? 0;
       let end = from;
       while (end < length && ((KINDS[codes[end] ?? 0] ?? 0) & mask) !== 0) end += 1;
-      starts[alphabet] = from;
-      ends[alphabet] = end;
+      starts[slot] = from;
+      ends[slot] = end;
       return end;
     },
     looksOf(from, end) {
@@ -152,13 +162,15 @@ let laidOut = '';
  */
 export function codesOf(text: string): Uint16Array {
   if (text === laidOut) return shared;
-  if (text.length > shared.length) {
-    const length = text.length + (text.length & 1);
+  if (text.length >= shared.length) {
+    const length = text.length + 2 - (text.length & 1);
     bytes = Buffer.alloc(length * 2);
     shared = new Uint16Array(bytes.buffer, bytes.byteOffset, length);
     sharedPairs = new Uint32Array(bytes.buffer, bytes.byteOffset, length / 2);
   }
   bytes.write(text, 'utf16le');
+  // A blank, so that the last character makes no pair with what another text has left there.
+  shared[text.length] = 32;
   laidOut = text;
   return shared;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ENCODINGS, ORDINARY, PERSONAL, SECRETS, seeded } from './corpus.fixture.ts';
+import { FAMILIES as TOKENS } from './families/index.ts';
 import { compileRules, type DetectorName, textCleaner } from './rules.ts';
 
 const cleanerOf = (...detectors: readonly DetectorName[]) =>
@@ -85,6 +86,53 @@ function fastest(text: string): number {
 }
 const fill = (unit: string) => unit.repeat(Math.ceil(SIZE / unit.length)).slice(0, SIZE);
 
+const PREFIXES = [...new Set(TOKENS.flatMap(({ prefixes }) => prefixes))];
+
+describe('a crowd of prefixes', () => {
+  it('is hidden as a whole, with the token that stands in it', () => {
+    const { secret } = SECRETS['github']?.(seeded(4)) ?? { secret: '' };
+    const cleaned = clean(`before ${'sk-'.repeat(100)}${secret} after it`);
+
+    expect(cleaned).not.toContain(secret.slice(8));
+    expect(cleaned).toMatch(/^before .* after it$/);
+  });
+
+  it('is none where a page lists some', () => {
+    const text = 'Tokens begin with ghp_, gho_, ghs_, glpat-, sk_live_, hf_ or npm_.';
+
+    expect(clean(text)).toBe(text);
+  });
+});
+
+describe('what a terminal shows', () => {
+  const { secret } = SECRETS['github']?.(seeded(8)) ?? { secret: '' };
+  const cut = (between: string) => `so: ${secret.slice(0, 3)}${between}${secret.slice(3, 20)}${between}${secret.slice(20)} .`;
+
+  it.each([
+    ['a colour', '\u001b[01;31m\u001b[K'],
+    ['a colour in one character', '\u009b32m'],
+    ['a hyperlink', '\u001b]8;;https://example.org\u0007'],
+    ['a device string', '\u001bPq#0\u001b\\'],
+    ['a character set', '\u001b(B'],
+    ['a soft hyphen', '\u00ad'],
+    ['a joiner', '\u034f'],
+    ['a variation selector', '\ufe0f'],
+    ['a supplementary variation selector', '\u{e0101}'],
+    ['a tag', '\u{e0041}'],
+    ['a Hangul filler', '\u3164'],
+    ['a Mongolian separator', '\u180e'],
+    ['a bidi control', '\u2066'],
+    ['an annotation', '\ufff9'],
+    ['a musical control', '\u{1d173}'],
+    ['an overstruck character', 'x\b'],
+    ['a null character', '\u0000'],
+    ['a soft line break', '=\r\n'],
+    ['a continued line', '\\\n'],
+  ])('hides a token with %s inside, and what stands beside it stays', (_name, between) => {
+    expect(clean(cut(between))).toBe('so: [redacted:github] .');
+  });
+});
+
 describe('the time the detectors take', () => {
   it.each([
     ['dots before an at sign', `${fill('a.')}@`],
@@ -95,6 +143,11 @@ describe('the time the detectors take', () => {
     ['beginnings of web tokens with dots', fill('eyJhbGciOi.')],
     ['beginnings of private keys', fill(['-----BEGIN PRIVATE', 'KEY-----'].join(' '))],
     ['beginnings of keys', fill('sk-ghp_AKIA')],
+    ['one prefix', fill('sk-')],
+    ['every prefix', fill(PREFIXES.join(''))],
+    ['every prefix and a blank', fill(PREFIXES.join(' '))],
+    ['every prefix but its last character', fill(PREFIXES.map((prefix) => prefix.slice(0, -1)).join(''))],
+    ['colours of a terminal', fill('\u001b[31msk-')],
     ['schemes', fill('a://b:')],
     ['escapes', fill('%5c')],
     ['backslashes', fill('\\')],

@@ -1,6 +1,6 @@
 /** Credentials that stand in a place made for them: URLs, headers, password files and the options of commands. */
 
-import { type Reading, looksGenerated } from './characters.ts';
+import { BASE64_RUN, looksGenerated, OPAQUE_RUN, type Reading } from './characters.ts';
 import type { Emit } from './detector.ts';
 import { isPlaceholder, isRandomLooking, isWord } from './names.ts';
 
@@ -8,6 +8,7 @@ import { isPlaceholder, isRandomLooking, isWord } from './names.ts';
 export interface CredentialProgress {
   line: number;
   value: number;
+  piped: number;
 }
 
 /** Looks at what a word leads to. */
@@ -37,7 +38,7 @@ const authorization: Look = (reading, start, end, emit, progress) => {
   HEADER.lastIndex = end;
   if (start < progress.value || !HEADER.test(reading.text)) return;
   const from = HEADER.lastIndex;
-  const to = reading.runEnd('opaque', from);
+  const to = reading.runEnd(OPAQUE_RUN, from);
   if (to - from < 6) return;
   const secret = reading.text.slice(from, Math.min(to, from + 256));
   if (isWord(secret) || isPlaceholder(secret) || isCode(secret) || !/[A-Za-z0-9]{4}/.test(secret)) return;
@@ -54,7 +55,7 @@ const bearer: Look = (reading, start, end, emit, progress) => {
   SCHEME_GAP.lastIndex = end;
   if (start < progress.value || !SCHEME_GAP.test(reading.text)) return;
   const from = SCHEME_GAP.lastIndex;
-  const to = reading.runEnd('opaque', from);
+  const to = reading.runEnd(OPAQUE_RUN, from);
   if (to - from < 16 || !looksGenerated(reading.looksOf(from, to), 'mixed')) return;
   if (!isRandomLooking(reading.text.slice(from, Math.min(to, from + 256)))) return;
   progress.value = to;
@@ -65,7 +66,7 @@ const basic: Look = (reading, start, end, emit, progress) => {
   SCHEME_GAP.lastIndex = end;
   if (start < progress.value || !SCHEME_GAP.test(reading.text)) return;
   const from = SCHEME_GAP.lastIndex;
-  const to = reading.runEnd('base64', from);
+  const to = reading.runEnd(BASE64_RUN, from);
   if (to - from < 8 || to - from > 1_024) return;
   const pair = Buffer.from(reading.text.slice(from, to), 'base64').toString('latin1');
   if (!/^[\x20-\x7e]*:[\x20-\x7e]*$/.test(pair) || isPlaceholder(pair.slice(pair.indexOf(':') + 1))) return;
@@ -91,7 +92,7 @@ const cookie: Look = ({ text }, start, end, emit, progress) => {
   }
 };
 
-const IDENTIFIED = /\s{1,3}(?:with\s{1,3}['"]?\w{1,40}['"]?\s{1,3}(?:by|as)\s{1,3})?(?:password\s{1,3})?['"]([^'"\n]{3,200})/iy;
+const IDENTIFIED = /(?:by|with\s{1,3}['"]?\w{1,40}['"]?\s{1,3}(?:by|as))\s{1,3}(?:password\s{1,3})?['"]([^'"\n]{3,200})/iy;
 
 /** `CREATE USER … IDENTIFIED BY '…'`. */
 const identifiedBy: Look = ({ text }, _start, end, emit) => {
@@ -104,9 +105,11 @@ const identifiedBy: Look = ({ text }, _start, end, emit) => {
 const CRYPT = /\$(?:1|2[abxy]?|5|6|7|y|gy|apr1|argon2(?:id?|d)|scrypt|pbkdf2(?:-sha\d{1,3})?)\$[\w./$,=+-]{20,200}/y;
 
 /** Hashes of passwords as `/etc/shadow` and `htpasswd` hold them: short ones are guessed within a day. */
-const crypt: Look = ({ text }, start, _end, emit) => {
+const crypt: Look = ({ text }, start, _end, emit, progress) => {
   CRYPT.lastIndex = start;
-  if (CRYPT.test(text)) emit(start, CRYPT.lastIndex, 'password-hash');
+  if (start < progress.value || !CRYPT.test(text)) return;
+  progress.value = CRYPT.lastIndex;
+  emit(start, CRYPT.lastIndex, 'password-hash');
 };
 
 /** `host:port:database:user:password`, one a line. */
@@ -137,9 +140,9 @@ const goAddress: Look = ({ text }, start, _end, emit) => {
 /** `echo '…' | docker login --password-stdin`: the password stands before the option. */
 const PIPED = /(?:echo|printf)\s+(?:-n\s+|'%s'\s+|"%s"\s+)?(?:'([^'\n]{3,200})'|"([^"\n$]{3,200})"|([^\s"'|$]{3,200}))\s*\|[^|\n]{0,200}$/;
 const pipedPassword: Look = ({ text }, start, end, emit, progress) => {
-  if (start < progress.line) return;
-  const from = Math.max(text.lastIndexOf('\n', start) + 1, start - 400, 0);
-  progress.line = end;
+  const before = text.slice(Math.max(progress.piped, start - 400), start);
+  const from = start - before.length + before.lastIndexOf('\n') + 1;
+  progress.piped = end;
   const found = PIPED.exec(text.slice(from, start));
   const secret = found?.[1] ?? found?.[2] ?? found?.[3] ?? '';
   const value = secret.slice(secret.indexOf(':') + 1);

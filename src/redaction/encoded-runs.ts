@@ -104,7 +104,7 @@ function hexStretches(codes: Codes, start: number, end: number): Stretch[] {
 }
 
 /** The second digits of tab, line feed and carriage return. */
-const BLANKS: ReadonlySet<number> = new Set([...'9adAD'].map((char) => char.charCodeAt(0)));
+const BLANKS: ReadonlySet<number> = new Set(Array.from('9adAD').map((char) => char.charCodeAt(0)));
 
 /** Bytes that are printable by chance stand alone; what somebody wrote stands together. */
 const MIN_READABLE = 10;

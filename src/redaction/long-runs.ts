@@ -48,7 +48,8 @@ function bareKey(text: string, codes: Uint16Array, start: number, end: number, i
   for (const { shape, look, label } of BY_LENGTH[length] ?? []) {
     shape.lastIndex = start;
     const match = shape.exec(text);
-    if (match !== null && looksGenerated(judge(codes, start, end), look)) return emit(start, start + match[0].length, label);
+    if (match !== null && looksGenerated(judge(codes, start, start + match[0].length), look))
+      return emit(start, start + match[0].length, label);
   }
   // What follows a dot, a slash or a hash sign is a part of an address.
   if (!isHinted || length < MIN_KEY || PART.has(codes[start - 1] ?? 0) || codes[end] === DOT) return;
@@ -59,7 +60,7 @@ function bareKey(text: string, codes: Uint16Array, start: number, end: number, i
   if (isIssuerBefore(text, start)) emit(start, end, 'secret');
 }
 
-const PART: ReadonlySet<number> = new Set([...'./#@%&?~'].map((char) => char.charCodeAt(0)));
+const PART: ReadonlySet<number> = new Set(Array.from('./#@%&?~').map((char) => char.charCodeAt(0)));
 const DOT = 46;
 
 /** As far before a key as words may stand that tell what it is. */

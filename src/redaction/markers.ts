@@ -81,8 +81,14 @@ function merged(spans: readonly Span[]): readonly Span[] {
 
 function isStronger(a: Span, b: Span): boolean {
   const rank = GROUPS.indexOf(a.group) - GROUPS.indexOf(b.group);
-  return rank === 0 ? a.end - a.start > b.end - b.start : rank < 0;
+  if (rank !== 0) return rank < 0;
+  const longer = a.end - a.start - (b.end - b.start);
+  // Of two that found the same, the one that knows who issued it.
+  return longer === 0 ? BY_NAME.has(b.label) && !BY_NAME.has(a.label) : longer > 0;
 }
+
+/** Labels of what was found by a name beside it. */
+const BY_NAME: ReadonlySet<string> = new Set(['secret', 'password', 'authorization']);
 
 /** The spans without the markers inside them. What stands beside a marker is still hidden: anybody can write one. */
 function without(spans: readonly Span[], text: string, written: RegExp): readonly Span[] {

@@ -1,19 +1,19 @@
 /** Values whose name tells what they are: `password = "…"`, `"api_key": "…"`, `--token …`, `<password>…</password>`. */
 
-import type { Reading } from './characters.ts';
+import { isIn, NAME_RUN, type Reading, VALUE_RUN } from './characters.ts';
 import type { Emit } from './detector.ts';
 import { type Family, familyOf, isHidden, isRandomLooking, isTold, isWord, isWordy, labelOfName } from './names.ts';
 
 /** How telling names end. Names of several words are found by the last. */
 export const NAME_WORDS: readonly string[] = Object.freeze(
-  'password passwd passphrase passcode passwort pass pwd requirepass masterauth bindpw rootpw _pw -pw psk secret token tokens key keys credential credentials cookie dsn jwt _pat auth webhook connectionstring connection_string database_url database-url sessionid session_id sessid signature mnemonic key_base keydata key-data salt x-jfrog-art-api seedphrase seed_phrase recovery_phrase'.split(
+  'password passwd passphrase passcode passwort pass pwd requirepass masterauth bindpw rootpw _pw -pw psk secret token tokens key keys credential credentials cookie dsn jwt _pat auth webhook connectionstring connection_string database_url database-url sessionid session_id sessid signature mnemonic key_base keydata key-data salt x-jfrog-art-api seedphrase phrase'.split(
     ' ',
   ),
 );
 
 /** From the end of a name to its value; in a list of variables the value is a member beside the name. */
 const ASSIGNED =
-  /(?:[-_.](?:base|value|text|prod|production|dev|staging|test|live|primary|secondary)|[-_. ]?v?\d{1,2})?(?:["'`\\]{0,3}\]?[ \t]{0,24}(?:=>|:=|\?=|={1,3}|:|,\s{0,3}["'\\]{1,3}value["'\\]{1,3}\s{0,3}:)(?:\s{1,12}(?=["'])|[ \t]{0,12})|["']?\r?\n[ \t]{0,24}["']?value["']?[ \t]{0,3}:[ \t]{0,3})/iy;
+  /(?:[-_.](?:base|value|text|prod|production|dev|staging|test|live|primary|secondary|private)|[-_. ]?v?\d{1,2})?(?:["'`\\]{0,3}\]?[ \t]{0,24}(?:=>|:=|\?=|={1,3}|:|,\s{0,3}["'\\]{1,3}value["'\\]{1,3}\s{0,3}:)(?:\s{1,12}(?=["'])|[ \t]{0,12})|["']?\r?\n[ \t]{0,24}["']?value["']?[ \t]{0,3}:[ \t]{0,3})/iy;
 /** `<add key="Password" value="…"/>`, `<property name="password">…`, `<password>…`. */
 const TAGGED = /["']{0,1}(?:\s{1,3}(?:value|content|default)\s?=\s?(?=["'])|[^<>\n]{0,40}>(?=[^<\n]{1,400}<\/))/iy;
 /** `define('DB_PASSWORD', '…')`, `setPassword("…")`, `PASSWORD '…'`. */
@@ -35,6 +35,11 @@ export interface NamedProgress {
 
 type Binding = 'assigned' | 'tagged' | 'passed' | 'spaced';
 
+interface Bound {
+  readonly at: number;
+  readonly binding: Binding;
+}
+
 interface Value {
   readonly start: number;
   readonly end: number;
@@ -48,9 +53,10 @@ export function namedValue(reading: Reading, start: number, end: number, emit: E
   const found = valueStart(text, end, start);
   if (found === null) return;
   const name = nameBefore(text, start, end);
-  const family = familyOf(name) ?? null;
+  // `PWD` is the folder of a process, but in a connection string a password.
+  const family = name === 'PWD' && text.charAt(start - 1) === ';' ? 'password' : familyOf(name);
   if (family === null || (found.binding === 'spaced' && !takesSpace(text, start, end, name))) return;
-  const value = valueAt(reading, found.at);
+  const value = family === 'phrase' ? lineAt(text, found.at) : valueAt(reading, found.at);
   if (value === null) return;
   // A marker that stands there already says nothing about what stands beside it.
   const secret = text.slice(value.start, Math.min(value.end, value.start + 512)).replace(MARKER, '');
@@ -66,48 +72,74 @@ function rejected(progress: NamedProgress, { end }: Value): void {
 
 function nameBefore(text: string, start: number, end: number): string {
   let from = start;
-  while (from > 0 && start - from < MAX_NAME && /[\w.-]/.test(text.charAt(from - 1))) from -= 1;
+  while (from > 0 && start - from < MAX_NAME && isIn(NAME_RUN, text.charCodeAt(from - 1))) from -= 1;
   const name = text.slice(from, end).replace(/^[-.]+/, '');
   // `Unseal Key 1:`, `API key:`: what kind of key it is stands in the word before.
-  const before = /^keys?$/i.test(name) ? (/([A-Za-z]{2,16}) $/.exec(text.slice(Math.max(0, from - 18), from))?.[1] ?? '') : '';
+  const before = /^(?:keys?|phrase)$/i.test(name) ? (/([A-Za-z]{2,16}) $/.exec(text.slice(Math.max(0, from - 18), from))?.[1] ?? '') : '';
   return before === '' ? name : `${before}_${name}`;
 }
 
 /** What binds a value to the name that ends here. Tells by the first character, because most names are words in prose. */
-function valueStart(text: string, end: number, start: number): { readonly at: number; readonly binding: Binding } | null {
+function valueStart(text: string, end: number, start: number): Bound | null {
   const first = text.charCodeAt(end);
   let at = end;
   while (at < end + 16 && SKIPPED[text.charCodeAt(at)] === 1) at += 1;
-  const next = text.charAt(at);
-  if (SIGNS.has(next) || (at === end && /[-_.v\d]/.test(next)) || (at === end + 1 && /\d/.test(next))) {
-    return bound(text, end, 'assigned', ASSIGNED) ?? bound(text, end, 'passed', PASSED);
+  const next = text.charCodeAt(at);
+  const kind = next < 128 ? (NEXT[next] ?? 0) : 0;
+  if (
+    kind === SIGN ||
+    (kind === DIGIT && at <= end + 1) ||
+    (at === end && kind === JOINT && SUFFIXES.has(text.charAt(end + 1).toLowerCase()))
+  ) {
+    const signed = bound(text, end, 'assigned', ASSIGNED) ?? bound(text, end, 'passed', PASSED);
+    if (signed !== null || first !== 32) return signed;
   }
-  if (next === '>' || (at > end && 'vcd'.includes(next))) return bound(text, end, 'tagged', TAGGED) ?? bound(text, end, 'spaced', SPACED);
-  if (next === '(') return bound(text, end, 'passed', PASSED);
-  if (first !== 32 && first !== 9) return null;
-  if (text.startsWith("'", end + 1)) return bound(text, end, 'passed', PASSED);
-  const isOption =
-    text.charCodeAt(start - 1) === 45 ||
-    /\w/.test(text.charAt(start - 1)) ||
-    next === 'i' ||
-    next === 'w' ||
-    /pass|auth|pw/.test(text.slice(start, end)) ||
-    mayBeVariable(text, start);
-  return isOption ? bound(text, end, 'spaced', SPACED) : null;
+  if (kind === TAG || (at > end && kind === MEMBER)) {
+    const tagged = bound(text, end, 'tagged', TAGGED);
+    if (tagged !== null) return tagged;
+  }
+  if (kind === PAREN || text.startsWith(" '", end)) return bound(text, end, 'passed', PASSED);
+  return (first === 32 || first === 9) && mayTakeSpace(text, start, end, at) ? bound(text, end, 'spaced', SPACED) : null;
 }
+
+const SIGN = 1;
+const DIGIT = 2;
+const JOINT = 3;
+const TAG = 4;
+const MEMBER = 5;
+const PAREN = 6;
+const NEXT = new Uint8Array(128);
+for (const [chars, kind] of [
+  ['=:?,\n\r', SIGN],
+  ['0123456789', DIGIT],
+  ['-_.', JOINT],
+  ['>', TAG],
+  ['vcd', MEMBER],
+  ['(', PAREN],
+] as const) {
+  for (const char of chars) NEXT[char.charCodeAt(0)] = kind;
+}
+/** How what stands behind a name may begin: `base`, `value`, `text`, `prod`, `dev`, `staging`, `live`, a number. */
+const SUFFIXES: ReadonlySet<string> = new Set('bvtpdsl0123456789');
 
 /** Blanks, quotes and brackets between a name and the sign that binds its value. */
 const SKIPPED = new Uint8Array(128);
 for (const char of ' \t"\'`\\]') SKIPPED[char.charCodeAt(0)] = 1;
-const SIGNS: ReadonlySet<string> = new Set('=:?,\n\r');
-
-function bound(text: string, end: number, binding: Binding, pattern: RegExp): { readonly at: number; readonly binding: Binding } | null {
+function bound(text: string, end: number, binding: Binding, pattern: RegExp): Bound | null {
   pattern.lastIndex = end;
   return pattern.test(text) ? { at: pattern.lastIndex, binding } : null;
 }
 
-const mayBeVariable = (text: string, start: number): boolean =>
-  /(?:ENV|ARG|set|setenv|machine|default|login)\s/i.test(text.slice(Math.max(0, start - 24), start));
+/** The cheap part of `takesSpace`: what stands right before the name, or right behind it. */
+function mayTakeSpace(text: string, start: number, end: number, next: number): boolean {
+  if (text.startsWith('is ', next) || text.startsWith('was ', next)) return true;
+  const before = text.charCodeAt(start - 1);
+  if (before === 32 || before === 9 || before === 10) {
+    const earlier = text.slice(Math.max(0, start - 80), start);
+    return earlier.includes('login ') || earlier.includes('ENV ') || earlier.includes('ARG ') || earlier.includes('set ');
+  }
+  return before === 45 || before === 95 || end - start > 5 || Number.isNaN(before);
+}
 
 /** A blank binds a value to an option, to a variable in a Dockerfile or `.netrc`, or to a name in a sentence that goes on with `is`. */
 function takesSpace(text: string, start: number, end: number, name: string): boolean {
@@ -120,20 +152,15 @@ function takesSpace(text: string, start: number, end: number, name: string): boo
   return /^[ \t]{1,4}(?:is|was)[ \t]/.test(text.slice(end, end + 12));
 }
 
-interface Bound {
-  readonly at: number;
-  readonly binding: Binding;
-}
-
 function isShown(family: Family, secret: string, { at, binding }: Bound, value: Value, text: string, name: string): boolean {
   if (/^[,;)\]}\s]/.test(secret) || !isHidden(family, secret)) return false;
   const isSaid = binding === 'spaced' && /(?:is|was)\s+$/.test(text.slice(Math.max(0, at - 6), at));
   if (binding === 'passed' || isSaid)
     return !/\s/.test(secret) && (isRandomLooking(secret) || (family === 'password' && isStrongWord(secret)));
   if (family === 'password' && isTold(secret)) return false;
-  if (value.quoted) return family !== 'password' || !isSameName(secret, name);
+  if (value.quoted || binding === 'tagged') return family !== 'password' || !isSameName(secret, name);
   if (binding === 'spaced') return !isPlainWord(secret) && !/^[[(<]/.test(secret);
-  return !isProseOrCode(secret, text.slice(Math.max(0, at - 8), at), text.charAt(value.end));
+  return !isProseOrCode(secret, text.slice(Math.max(0, at - 32), at), text.charAt(value.end));
 }
 
 /** Letters in words, and nothing else. */
@@ -162,6 +189,13 @@ function isProseOrCode(value: string, between: string, after: string): boolean {
   return /^[A-Za-z_$][\w$]*(?:[.?()[\]!:/-]+[A-Za-z_$][\w$]*)+[.;)\]?!]*$/.test(value) && isWordy(value);
 }
 
+/** Words that stand for a key, to the end of their line. */
+function lineAt(text: string, at: number): Value {
+  const [words = ''] = /^["']?[a-z ]{0,240}/.exec(text.slice(at, at + 242)) ?? [];
+  const start = at + (/^["']/.test(words) ? 1 : 0);
+  return { start, end: at + words.trimEnd().length, quoted: true };
+}
+
 /** The value that begins here: up to its closing quote, or to the next separator. */
 function valueAt(reading: Reading, at: number): Value | null {
   const { text } = reading;
@@ -171,12 +205,17 @@ function valueAt(reading: Reading, at: number): Value | null {
     const length = quotedLength(text.slice(start, start + MAX_QUOTED), opening.slice(-1), opening.length - 1);
     return length === 0 ? null : { start, end: start + length, quoted: true };
   }
-  const end = reading.runEnd('value', start);
+  const end = reading.runEnd(VALUE_RUN, start);
   return end === start ? null : { start, end, quoted: false };
 }
 
 /** Up to the quote that is escaped as often as the opening one; one that is escaped further belongs to the value. */
 function quotedLength(line: string, quote: string, escapes: number): number {
+  const close = line.indexOf(quote);
+  if (escapes === 0 && close > 0 && line.charAt(close - 1) !== '\\') {
+    const broken = line.slice(0, close).indexOf('\n');
+    return broken === -1 ? close : broken;
+  }
   for (const { 0: found, index } of line.matchAll(/\\*["'`\n]/g)) {
     const before = found.length - 1;
     if (found.endsWith('\n')) return index + before;

@@ -12,7 +12,7 @@ export function isRandomLooking(whole: string): boolean {
   if (text.length < 10 || /[\s<>{}()$[\]\\]/.test(text) || !/[A-Za-z]/.test(text)) return false;
   const mixed = /[a-z]/.test(text) && /[A-Z]/.test(text);
   const digits = text.match(/\d/g)?.length ?? 0;
-  if (digits === 0 && !(mixed && text.length >= 20)) return false;
+  if (digits === 0 && !(mixed && text.length >= 16)) return false;
   if (text.length < 16 && !mixed && !(text.length >= 12 && digits >= 2 && /^[a-z0-9]+$/i.test(text))) return false;
   return !PATH.test(text) && new Set(text).size >= 7 && !isWordy(text);
 }
@@ -22,11 +22,11 @@ const PATH = /^(?:\.{0,2}\/(?:[a-z][a-z0-9_.-]*|[A-Z][a-z]+)?(?:\/|$)|[a-z][a-z+
 
 /** `parseTokenFromHeader2` is a name and not a value: its letters come in words. In one case, two groups of digits tell. */
 export function isWordy(text: string): boolean {
-  const parts = text.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+/g) ?? [];
+  const parts = text.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? [];
   if (parts.length === 0) return true;
-  const letters = parts.reduce((sum, part) => sum + part.length, 0);
-  if (!/[a-z]/.test(text) || !/[A-Z]/.test(text)) return parts.filter((part) => /\d/.test(part)).length < 2 && letters / parts.length >= 3;
-  return letters / parts.length >= 3.2;
+  const letters = parts.reduce((sum, part) => sum + part.length, 0) / parts.length;
+  if (/[a-z]/.test(text) && /[A-Z]/.test(text)) return letters >= 3.2;
+  return letters >= 3 && (text.match(/\d+/g)?.length ?? 0) < 2;
 }
 
 const PLACEHOLDER = new RegExp(
@@ -70,7 +70,7 @@ const SECRET = new RegExp(
   `(?:secret|token|(?:${KEY_KINDS})keys?|key(?:base|data)|credentials?|authorization|bearer|cookie|apikey|connectionstring|connstr|databaseurl|dsn|webhookurl|webhook|jwt|sastoken|signature|sessionid|sessid|privkey|auth|salt|artapi)$`,
 );
 /** Twelve words and more that stand for a key. */
-const PHRASE = /(?:mnemonic|seedphrase|seedwords|recoveryphrase)$/;
+const PHRASE = /(?:mnemonic|(?:seed|recovery|backup|secret|wallet)phrase)$/;
 /** Positions in a list are called tokens too, and hiding them would end the list; counts and kinds of tokens are no tokens. */
 const POSITION =
   /(?:page|next|previous|prev|continuation|sync|resume|change|cursor|start|eos|bos|pad|unk|sep|cls|mask|end|first|last|max|min|num|total|input|output|cached|completion|prompt)token$|publickey$|nopasswd$|^(?:old)?pwd$/;
@@ -99,7 +99,7 @@ export function familyOf(name: string): Family | null {
 }
 
 /** What is said of which secret it is, behind its name. */
-const SUFFIX = /[-_.]?(?:base|value|text|prod|production|dev|staging|test|live|primary|secondary|v?\d{1,2})$/;
+const SUFFIX = /[-_.](?:base|value|text|prod|production|dev|staging|test|live|primary|secondary|private)$|[-_.]?v?\d{1,2}$/i;
 
 function judge(name: string): Family | null {
   const short = name.replace(SUFFIX, '');
@@ -109,21 +109,27 @@ function judge(name: string): Family | null {
   // `PWD` is where a process works; in a connection string it is written otherwise.
   if (name === 'PWD' || name === 'OLDPWD' || (POSITION.test(plain) && plain !== 'pwd')) return null;
   if (PASSWORD.test(plain) || last === 'pass' || last === 'pw') return 'password';
-  if (SECRET.test(plain)) return 'secret';
+  if (SECRET.test(plain) || last === 'pat') return 'secret';
   if (PHRASE.test(plain)) return 'phrase';
   if (last !== 'key') return null;
   return words.length === 1 || !KEPT_UNDER.has(before) ? 'key' : null;
 }
 
+/** Of a public key or a certificate. */
+const FINGERPRINT = /^(?:[0-9a-f]{2}:){7}|^SHA256:/i;
+
 /** Whether a value under a telling name is worth hiding. */
 export function isHidden(family: Family, value: string): boolean {
   if (family === 'phrase') return /^(?:[a-z]{3,8}\s+){11,23}[a-z]{3,8}$/.test(value);
-  if (isPlaceholder(value)) return false;
-  if (family === 'password') return value.length > 2 && /[A-Za-z0-9]/.test(value);
-  if (family === 'key')
-    return value.length >= 20 && isRandomLooking(value) && (!/^[0-9a-f]+$/.test(value) || value.length === 32) && /\d.*\d/.test(value);
-  return isRandomLooking(value.replace(/^(?:bearer|basic|token|apikey)\s+/i, '')) || isTyped(value);
+  if (family === 'password') return value.length > 2 && /[A-Za-z0-9]/.test(value) && !isPlaceholder(value) && !FINGERPRINT.test(value);
+  const isLikely =
+    family === 'key' ? isBareKey(value) : isRandomLooking(value.replace(/^(?:bearer|basic|token|apikey)\s+/i, '')) || isTyped(value);
+  return isLikely && !isPlaceholder(value) && !FINGERPRINT.test(value);
 }
+
+/** What can be nothing but a key: a commit or a digest is hex of another length. */
+const isBareKey = (value: string): boolean =>
+  value.length >= 20 && isRandomLooking(value) && (!/^[0-9a-f]+$/.test(value) || value.length === 32) && /\d.*\d/.test(value);
 
 /** What a person thought up: letters, digits and a sign, without a blank. */
 const isTyped = (value: string): boolean =>

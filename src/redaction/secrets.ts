@@ -1,14 +1,15 @@
 /** Secrets in a text: one pass over it for every word that can lead to one, and one over its long runs. */
 
 import { anchorFinder } from './anchors.ts';
-import { codesOf, pairsOf, type Reading, startReading } from './characters.ts';
+import { codesOf, OPAQUE_RUN, pairsOf, type Reading, startReading } from './characters.ts';
 import { COMMAND_LEADS } from './commands.ts';
 import { type CredentialProgress, CREDENTIALS } from './credentials.ts';
 import type { Detector, Emit, Sight } from './detector.ts';
+import type { TokenFamily } from './families/family.ts';
 import { FAMILIES } from './families/index.ts';
 import { NAME_WORDS, type NamedProgress, namedValue } from './named-values.ts';
 import { KEY_LEADS, type KeyProgress, privateKey } from './private-keys.ts';
-import { tokenAt } from './tokens.ts';
+import { tokenReader } from './tokens.ts';
 import { ODD_CODES } from './views.ts';
 
 /** What must not be read twice in the same text, however many words lead there. */
@@ -17,6 +18,16 @@ interface Progress {
   readonly named: NamedProgress;
   readonly keys: KeyProgress;
   readonly credentials: CredentialProgress;
+  readonly crowd: Crowd;
+}
+
+/** Where prefixes of tokens stand closer together than in any text that says something. */
+interface Crowd {
+  from: number;
+  count: number;
+  /** Where the crowd begins that is being passed over; `-1` where there is none. */
+  start: number;
+  end: number;
 }
 
 interface Lead {
@@ -24,16 +35,17 @@ interface Lead {
   readonly anyCase: boolean;
   /** Says that a key follows, which may have no form of its own. */
   readonly hints?: boolean;
+  /** Begins a token. */
+  readonly begins?: boolean;
   readonly look: (progress: Progress, start: number, end: number, emit: Emit) => void;
 }
 
 const LEADS: readonly Lead[] = [
   ...['aws', 'AKIA', 'ASIA'].map((word): Lead => ({ word, anyCase: word === 'aws', hints: true, look: () => {} })),
-  ...FAMILIES.flatMap((family) =>
-    family.prefixes.map(
-      (word): Lead => ({ word, anyCase: false, look: ({ reading }, start, end, emit) => tokenAt(reading, family, start, end, emit) }),
-    ),
-  ),
+  ...[...byPrefix()].map(([word, families]): Lead => {
+    const read = tokenReader(families);
+    return { word, anyCase: false, begins: true, look: ({ reading }, start, end, emit) => read(reading, start, end, emit) };
+  }),
   ...NAME_WORDS.map(
     (word): Lead => ({
       word,
@@ -53,6 +65,13 @@ const LEADS: readonly Lead[] = [
   ),
 ];
 
+/** All families of a prefix are looked at together. */
+function byPrefix(): ReadonlyMap<string, readonly TokenFamily[]> {
+  const prefixes = new Map<string, TokenFamily[]>();
+  for (const family of FAMILIES) for (const prefix of family.prefixes) prefixes.set(prefix, [...(prefixes.get(prefix) ?? []), family]);
+  return prefixes;
+}
+
 const finder = anchorFinder(LEADS, ODD_CODES);
 /** `pwd=abc` is the shortest that can hold anything. */
 const MIN_TEXT = 7;
@@ -68,15 +87,57 @@ export const secretDetector: Detector = Object.freeze<Detector>({
     const odd = finder.find(text, codes, pairsOf(text), (index, start) => {
       progress ??= startProgress(text, codes);
       const lead = LEADS[index];
-      if (lead === undefined) return;
+      if (lead === undefined) return 0;
+      if (isCrowded(progress, lead, start, emit)) return progress.crowd.end;
       if (lead.hints === true) (hints ??= []).push(start);
       lead.look(progress, start, start + lead.word.length, emit);
+      return 0;
     });
+    if (progress !== null) endCrowd(progress, emit);
     // A soft line break is two characters: it is looked for only where there is one at all.
     if (!odd && hints === null && !text.includes('=\n') && !text.includes('=\r\n')) return PLAIN;
     return { odd: odd || text.includes('=\n') || text.includes('=\r\n'), hints: hints ?? [] };
   },
 });
+
+/** So many prefixes within so many characters are a crowd, and a gap as wide as this ends it. */
+const MOST_PREFIXES = 24;
+const NEAR = 256;
+const GAP = 48;
+
+/**
+ * Whether a word stands in a crowd. Nothing in a crowd is looked at one by one: it is hidden as a whole, so that a text made of
+ * prefixes costs no more than another and no token can stand in it unseen.
+ */
+function isCrowded(progress: Progress, { begins, word }: Lead, start: number, emit: Emit): boolean {
+  const { crowd, reading } = progress;
+  if (crowd.start !== -1) {
+    if (start <= crowd.end + GAP) {
+      crowd.end = reading.runEnd(OPAQUE_RUN, Math.max(crowd.end, start + word.length));
+      return true;
+    }
+    endCrowd(progress, emit);
+  }
+  if (begins !== true) return false;
+  if (start - crowd.from > NEAR) {
+    crowd.from = start;
+    crowd.count = 0;
+  }
+  crowd.count += 1;
+  if (crowd.count <= MOST_PREFIXES) return false;
+  crowd.start = crowd.from;
+  // What follows a prefix without a gap may be the token that the crowd was to hide.
+  crowd.end = reading.runEnd(OPAQUE_RUN, start + word.length);
+  return true;
+}
+
+function endCrowd({ crowd }: Progress, emit: Emit): void {
+  if (crowd.start === -1) return;
+  emit(crowd.start, crowd.end, 'secret');
+  crowd.start = -1;
+  crowd.from = -NEAR - 1;
+  crowd.count = 0;
+}
 
 const PLAIN: Sight = Object.freeze({ odd: false, hints: [] });
 
@@ -84,5 +145,6 @@ const startProgress = (text: string, codes: Uint16Array): Progress => ({
   reading: startReading(text, codes),
   named: { done: 0, runEnd: 0, tries: 0 },
   keys: { done: 0, footer: 0 },
-  credentials: { line: 0, value: 0 },
+  credentials: { line: 0, value: 0, piped: 0 },
+  crowd: { from: -NEAR - 1, count: 0, start: -1, end: 0 },
 });

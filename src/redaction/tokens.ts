@@ -1,23 +1,48 @@
-/** Reads a token of a family from the place at which its prefix stands. */
+/** Reads tokens from the place at which their prefix stands. */
 
-import { isAlnum, isIn, looksGenerated, type Reading } from './characters.ts';
+import { isAlnum, isIn, looksGenerated, OPAQUE_RUN, type Reading, slotOf } from './characters.ts';
 import type { Emit } from './detector.ts';
 import type { TokenFamily } from './families/family.ts';
 
 const DOT = 46;
 const COLON = 58;
+const DOLLAR = 36;
 
-/** Emits the token whose prefix begins at `start`, and passes over everything that begins inside one that was found. */
-export function tokenAt(reading: Reading, family: TokenFamily, start: number, end: number, emit: Emit): void {
-  if (start < reading.done) return;
-  const from = family.back === undefined ? start : startBefore(reading.codes, start, family.back);
-  if (from < 0 || (from > 0 && isAlnum(reading.codes[from] ?? 0) && isAlnum(reading.codes[from - 1] ?? 0))) return;
-  if (family.shape === undefined) bodyToken(reading, family, from, end, emit);
-  else shapedToken(reading, family, family.shape, start, emit);
+/** A family with its alphabets by their slots. */
+interface Compiled extends TokenFamily {
+  readonly slot: number;
+  readonly backSlot: number;
 }
 
-function bodyToken(reading: Reading, { label, alphabet, min, max, look }: TokenFamily, from: number, body: number, emit: Emit): void {
-  let end = reading.runEnd(alphabet, body);
+/** The families of one prefix. */
+export type TokenReader = (reading: Reading, start: number, end: number, emit: Emit) => void;
+
+/** The shortest body that a form of several parts can have. */
+const MIN_SHAPED = 6;
+
+/** Reads with each family that begins so, and passes over everything that begins inside a token that was found. */
+export function tokenReader(families: readonly TokenFamily[]): TokenReader {
+  const all = families.map(
+    (family): Compiled => ({ ...family, slot: slotOf(family.alphabet), backSlot: slotOf(family.back?.[0] ?? 'url') }),
+  );
+  const isWord = isAlnum(all[0]?.prefixes[0]?.charCodeAt(0) ?? 0);
+  return (reading, start, end, emit) => {
+    const { codes } = reading;
+    if (start < reading.done) return;
+    const isInside = isWord && start > 0 && isAlnum(codes[start - 1] ?? 0);
+    for (const family of all) {
+      if (family.back !== undefined) markedToken(reading, family, family.back, start, end, emit);
+      else if (isInside) continue;
+      else if (family.shape === undefined) bodyToken(reading, family, start, end, emit);
+      else shapedToken(reading, family, family.shape, start, end, emit);
+      if (start < reading.done) return;
+    }
+  };
+}
+
+function bodyToken(reading: Reading, { label, slot, min, max, look }: Compiled, from: number, body: number, emit: Emit): void {
+  let end = reading.runEnd(slot, body);
+  if (end - body < min) return;
   while (end > body && (reading.codes[end - 1] === DOT || reading.codes[end - 1] === COLON)) end -= 1;
   const length = end - body;
   if (length < min || length > max) return;
@@ -26,7 +51,14 @@ function bodyToken(reading: Reading, { label, alphabet, min, max, look }: TokenF
   reading.done = end;
 }
 
-function shapedToken(reading: Reading, { label, look }: TokenFamily, shape: RegExp, start: number, emit: Emit): void {
+function shapedToken(reading: Reading, { label, look }: Compiled, shape: RegExp, start: number, body: number, emit: Emit): void {
+  // A blank and a quote may stand between a scheme and what follows it; a prefix alone is the usual case and needs no expression.
+  if (
+    reading.codes[body - 1] !== DOLLAR &&
+    reading.runEnd(OPAQUE_RUN, body) - body < MIN_SHAPED &&
+    !(reading.codes[body] === 32 && isAlnum(reading.codes[body - 1] ?? 0))
+  )
+    return;
   shape.lastIndex = start;
   const match = shape.exec(reading.text);
   if (match === null) return;
@@ -37,10 +69,19 @@ function shapedToken(reading: Reading, { label, look }: TokenFamily, shape: RegE
   reading.done = end;
 }
 
-/** Where a token begins whose mark stands at `mark`; `-1` where what stands before it has another length. */
-function startBefore(codes: Uint16Array, mark: number, [alphabet, min, max]: NonNullable<TokenFamily['back']>): number {
+/** A token whose mark stands inside it. What stands before the mark may begin inside a word only if that is all of it. */
+function markedToken(
+  reading: Reading,
+  family: Compiled,
+  [, min, max]: readonly [unknown, number, number],
+  mark: number,
+  body: number,
+  emit: Emit,
+): void {
+  const { codes } = reading;
+  if (reading.runEnd(family.slot, body) - body < family.min) return;
   let from = mark;
-  while (from > 0 && mark - from <= max && isIn(alphabet, codes[from - 1] ?? 0)) from -= 1;
-  const length = mark - from;
-  return length >= min && length <= max ? from : -1;
+  while (from > 0 && mark - from <= max && isIn(family.backSlot, codes[from - 1] ?? 0)) from -= 1;
+  if (mark - from < min || mark - from > max || (from > 0 && isAlnum(codes[from] ?? 0) && isAlnum(codes[from - 1] ?? 0))) return;
+  bodyToken(reading, family, from, body, emit);
 }

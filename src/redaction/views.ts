@@ -26,7 +26,7 @@ export const ODD_CODES: readonly number[] = Object.freeze([
 
 const ESC = 27;
 /** The introducers of strings that a terminal does not show, after `ESC`, and as one character. */
-const STRINGS: ReadonlySet<number> = new Set([...'P]X^_'].map((char) => char.charCodeAt(0)));
+const STRINGS: ReadonlySet<number> = new Set(Array.from('P]X^_').map((char) => char.charCodeAt(0)));
 const C1_STRINGS: ReadonlySet<number> = new Set([0x90, 0x98, 0x9d, 0x9e, 0x9f]);
 const MAX_STRING = 4_096;
 

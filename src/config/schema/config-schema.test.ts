@@ -51,6 +51,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
     strategies: { email: 'hash' },
     paths: ['**.token'],
     patterns: ['x+', { name: 'n', pattern: 'y+' }],
+    in: 'report',
     key: 'k'.repeat(16),
   },
   repeatGuard: {

@@ -185,6 +185,10 @@ export const LAYERS_A_TO_R: Readonly<Record<string, LayerSchema>> = {
         ),
       ),
       redactor: said('asked after everything else; may answer later (default: none)', FUNCTION),
+      in: said(
+        "what becomes of findings in arguments: `'mask'`, or `'report'`, which records them and gives the tool what the model sent (default: `'mask'`)",
+        oneOf('mask', 'report'),
+      ),
       key: said(
         'key of the `hash` strategy, at least 16 characters, where digests must be the same in another process (default: a random one per layer)',
         { type: 'string', minLength: 16, title: 'a string of at least 16 characters' },

@@ -58,7 +58,7 @@ export const CLOUD = [
   token('cockroachdb', 'CCDB1_', 'word', 40, 90),
   token('fauna', 'fnA', 'url', 36, 60, 'strong'),
   token('xata', 'xau_', 'base62', 30, 60),
-  token('aiven', 'aivenv1_ AVNS_', 'word', 16, 600),
+  token('aiven', 'aivenv1_ AVNS_', 'url', 16, 600),
   token('elastic', 'essu_ ess_', 'base64', 30, 120),
   token('astra', 'AstraCS:', 'opaque', 60, 140),
   shaped('tinybird', 'p.eyJ', /p\.eyJ[\w-]{20,400}\.[\w-]{20,200}/y),

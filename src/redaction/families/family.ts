@@ -23,7 +23,7 @@ export interface TokenFamily {
 }
 
 const BODY = { alphabet: 'url', min: 0, max: 0, look: 'any' } as const;
-const words = (text: string): readonly string[] => Object.freeze(text.split(' '));
+const words = (text: string): readonly string[] => Object.freeze(text.trim().split(' '));
 
 /** Tokens of a prefix and a body. */
 export const token = (label: string, prefixes: string, alphabet: Alphabet, min: number, max: number, look: Look = 'plain'): TokenFamily =>

@@ -1,6 +1,6 @@
 /** Model providers and what agents are built with. */
 
-import { shaped, token } from './family.ts';
+import { token } from './family.ts';
 
 export const MODELS = [
   token('anthropic', 'sk-ant-', 'url', 20, 300),
@@ -30,7 +30,7 @@ export const MODELS = [
   token('nvidia', 'nvapi-', 'url', 40, 120),
   token('cerebras', 'csk-', 'lower', 40, 60),
   token('runpod', 'rpa_', 'base62', 40, 60),
-  shaped('modal', 'ak- as-', /a[ks]-[A-Za-z0-9]{22}(?![\w-])/y, 'mixed'),
+  token('modal', 'ak- as-', 'base62', 22, 22, 'mixed'),
   token('wandb', 'wandb_v1_ local-', 'word', 40, 120, 'mixed'),
   token('pinecone', 'pcsk_', 'word', 40, 120),
   token('e2b', 'e2b_', 'hex', 36, 64),
