@@ -73,11 +73,11 @@ const NAMED: Carriers = {
   'added line of a diff': '@@ -11,3 +11,4 @@\n   region: eu-west-1\n+  %n: %v\n   retries: 3',
 };
 
-/** A search that colours its match shows the head of a token in another colour than the rest. */
-function colouredMatch(value: string): string {
-  const at = Math.min(5, value.length);
-  return `src/config.ts:12:  ${ESCAPE}[01;31m${ESCAPE}[K${value.slice(0, at)}${ESCAPE}[m${ESCAPE}[K${value.slice(at)}`;
-}
+/** Texts that come between the characters of a token and that a reader does not see. */
+const PARTED: Readonly<Record<string, (head: string, tail: string) => string>> = {
+  'coloured match of a search': (head, tail) => `src/config.ts:12:  ${ESCAPE}[01;31m${ESCAPE}[K${head}${ESCAPE}[m${ESCAPE}[K${tail}`,
+  'copied from a page with zero-width spaces': (head, tail) => `The key is ${head}\u200b${tail}, it is shown once.`,
+};
 
 /** A token that is known by its shape, wherever it stands. */
 export function shape(id: string, source: string, ...patterns: readonly string[]): SecretKind {
@@ -86,10 +86,10 @@ export function shape(id: string, source: string, ...patterns: readonly string[]
     source,
     make(random) {
       const { text, secret } = render(random.pick(patterns), random);
-      const carriers = Object.entries(ANYWHERE);
-      const chosen = random.below(carriers.length + 1);
-      const [carrier, around] = carriers[chosen] ?? ['coloured match', null];
-      return { text: around === null ? colouredMatch(text) : around.replace('%v', () => text), secret, carrier };
+      const [carrier, around] = random.pick([...Object.entries(ANYWHERE), ...Object.entries(PARTED)]);
+      if (typeof around === 'string') return { text: around.replace('%v', () => text), secret, carrier };
+      const at = Math.ceil(text.length / 3);
+      return { text: around(text.slice(0, at), text.slice(at)), secret, carrier };
     },
   };
 }

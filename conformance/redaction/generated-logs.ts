@@ -47,12 +47,11 @@ const WRITERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** A log of some kind, the same for the same number. */
-export function generateLog(number: number): { name: string; text: string } {
+export function generateLog(number: number): string {
   const random = createRandom(number);
-  const [kind, lines] = random.pick(Object.entries(WRITERS));
+  const lines = random.pick(Object.values(WRITERS));
   const count = 20 + random.below(200);
-  const text = Array.from({ length: count }, () => line(random, random.pick(lines))).join('\n');
-  return { name: `generated/${kind} ${number}`, text: `${text}\n` };
+  return Array.from({ length: count }, () => `${line(random, random.pick(lines))}\n`).join('');
 }
 
 const line = (random: Random, pattern: string) =>

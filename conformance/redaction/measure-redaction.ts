@@ -33,7 +33,7 @@ export interface KindFinding {
 const PART = 0.6;
 
 /** Escape sequences of terminals and characters that show nothing: a person reads past them, and so must the measure. */
-const UNSEEN = /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]/g;
+const UNSEEN = /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\p{Default_Ignorable_Code_Point}/gu;
 
 /** Makes samples of every kind and says which kinds were found in all of them. */
 export async function measureKinds(

@@ -62,16 +62,17 @@ const SHOWS_SECRETS = [
  * @param root the folder of this project
  */
 export function collectDocuments(root: string, count = 3_000): Collection {
-  const packages = listFiles(join(root, 'node_modules'), 'node_modules', 2);
+  const packages = listFiles(join(root, 'node_modules'), 'node_modules');
+  const debian = listFiles('/usr/share/doc', 'doc');
   const kinds: Readonly<Record<string, readonly Candidate[]>> = {
     source: packages.filter(({ name }) => /\.(?:[cm]?js|jsx|tsx|py|sh|css)$/.test(name) || /(?<!\.d)\.[cm]?ts$/.test(name)),
     declarations: packages.filter(({ name }) => /\.d\.[cm]?ts$/.test(name)),
     markdown: packages.filter(({ name }) => /\.(?:md|markdown|txt)$/i.test(name) && !isChangelog(name)),
-    changelogs: [...packages, ...listFiles('/usr/share/doc', 'doc', 1)].filter(({ name }) => isChangelog(name)),
+    changelogs: [...packages, ...debian].filter(({ name }) => isChangelog(name)),
     JSON: packages.filter(({ name }) => /\.(?:json|map)$/.test(name)),
     YAML: [...packages.filter(({ name }) => /\.ya?ml$/.test(name)), ...asYaml(packages)],
     manuals: ['1', '2', '3', '5', '7', '8'].flatMap((section) => listManuals(section)),
-    'Debian documentation': listFiles('/usr/share/doc', 'doc', 1).filter(({ name }) => !isChangelog(name)),
+    'Debian documentation': debian.filter(({ name }) => !isChangelog(name)),
     commits: listCommits(root),
     diffs: pairDiffs(packages),
     logs: [...systemLogs(), ...Array.from({ length: count }, (_, number) => generatedLog(number))],
@@ -136,14 +137,14 @@ function readFile(path: string): string {
   return utf8.decode(path.endsWith('.gz') ? gunzipSync(bytes) : bytes);
 }
 
-/** The files below a folder, sorted. The first `depth` parts of a path, a scope not counted, are its group. */
-function listFiles(folder: string, label: string, depth: number): Candidate[] {
+/** The files below a folder, sorted. Those of one package, which the first parts of a path name, are a group. */
+function listFiles(folder: string, label: string): Candidate[] {
   return readFolder(folder)
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
     .sort()
     .map((path) => ({
       name: `${label}/${path}`,
-      group: path.split('/', path.startsWith('@') ? depth : depth - 1 || 1).join('/'),
+      group: path.split('/', path.startsWith('@') ? 2 : 1).join('/'),
       read: () => readFile(join(folder, path)),
     }));
 }
@@ -216,5 +217,5 @@ function systemLogs(): Candidate[] {
 const generatedLog = (number: number): Candidate => ({
   name: `generated log ${number}`,
   group: `log ${number}`,
-  read: () => generateLog(number).text,
+  read: () => generateLog(number),
 });

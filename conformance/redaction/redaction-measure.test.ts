@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { createRandom } from '../fuzz/random.ts';
@@ -55,6 +56,13 @@ describe('the measure of redaction', () => {
     expect(again.documents.map(({ name }) => name)).toEqual(documents.map(({ name }) => name));
     expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(300 / counts.length);
     expect(documents.filter(({ text }) => text.length > 65_536)).toEqual([]);
+  });
+
+  it('says what is not installed, and goes on without it', () => {
+    const elsewhere = collectDocuments(join(root, 'no such folder'), 40);
+
+    expect(elsewhere.documents).toHaveLength(40);
+    expect(elsewhere.kinds).toMatchObject({ source: 0, JSON: 0, commits: 0 });
   });
 
   it('catches a cleaner that knows nothing but `password=`', async () => {

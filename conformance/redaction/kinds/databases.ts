@@ -114,7 +114,7 @@ export const DATABASES = [
   shape('airtable-pat', 'trufflehog: airtablepersonalaccesstoken', 'pat{base62:14}.{hex:64}'),
   named('airtable-key', 'gitleaks: airtable-api-key', 'AIRTABLE_API_KEY', 'key{base62:14}'),
   shape('clickhouse-cloud-secret', 'gitleaks: clickhouse-cloud-api-secret-key', '4b1d{base62:38}'),
-  named('hasura-secret', 'docs: Hasura', 'HASURA_GRAPHQL_ADMIN_SECRET x-hasura-admin-secret', '{password}'),
+  named('hasura-secret', 'docs: Hasura', 'HASURA_GRAPHQL_ADMIN_SECRET HASURA_ADMIN_SECRET', '{password}'),
   shape('xata-key', 'docs: Xata API keys', 'xau_{base62:32}'),
   shape('tinybird-token', 'docs: Tinybird tokens', 'p.eyJ{base64url:90}.{base64url:43}'),
   named('snowflake-password', 'trufflehog: snowflake', 'SNOWFLAKE_PASSWORD SNOWSQL_PWD', '{password}'),

@@ -35,7 +35,7 @@ export const MODELS = [
   named('zhipu-key', 'docs: Zhipu BigModel API', 'ZHIPUAI_API_KEY ZAI_API_KEY', '{hex:32}.{base62:16}'),
   shape('stability-key', 'docs: Stability AI authentication', 'sk-{base62:48}'),
   shape('elevenlabs-key', 'trufflehog: elevenlabs v2', 'sk_{hex:48}'),
-  named('elevenlabs-legacy-key', 'trufflehog: elevenlabs v1', 'ELEVENLABS_API_KEY xi-api-key', '{hex:32}'),
+  named('elevenlabs-legacy-key', 'trufflehog: elevenlabs v1', 'ELEVENLABS_API_KEY XI_API_KEY', '{hex:32}'),
   named('assemblyai-key', 'trufflehog: assemblyai', 'ASSEMBLYAI_API_KEY', '{hex:32}'),
   named('deepgram-key', 'trufflehog: deepgram', 'DEEPGRAM_API_KEY', '{hex:40}'),
   whole('deepgram-header', 'docs: Deepgram authentication', 'Authorization: Token {hex:40}'),

@@ -39,7 +39,7 @@ export const SAAS = [
   shape('maxmind-key', 'gitleaks: maxmind-license-key', '{base62:6}_{base62:29}_mmk'),
   named('ipinfo-token', 'docs: IPinfo tokens', 'IPINFO_TOKEN', '{hex:14}'),
   named('openweather-key', 'trufflehog: openweather', 'OPENWEATHER_API_KEY OWM_API_KEY', '{hex:32}'),
-  named('rapidapi-key', 'gitleaks: rapidapi-access-token', 'RAPIDAPI_KEY X-RapidAPI-Key', '{base62:50}'),
+  named('rapidapi-key', 'gitleaks: rapidapi-access-token', 'RAPIDAPI_KEY RAPID_API_KEY', '{base62:50}'),
   named('twitter-secret', 'gitleaks: twitter-api-secret', 'TWITTER_API_SECRET TWITTER_CONSUMER_SECRET', '{base62:50}'),
   named('twitter-access-token-secret', 'gitleaks: twitter-access-secret', 'TWITTER_ACCESS_TOKEN_SECRET', '{base62:45}'),
   shape('twitter-bearer', 'gitleaks: twitter-bearer-token', 'AAAAAAAAAAAAAAAAAAAAA{base62:34}%3D{base62:50}'),
