@@ -34,7 +34,13 @@ export function readExactBytes(bytes: Uint8Array): ExactJson {
  */
 export function readExactText(text: string): ExactJson {
   const head = headOfWide(text);
-  if (head !== null) return { problem: `more than ${MAX_WIRE_VALUES} values (ask for less at a time)`, value: head, names: Object.keys(head), doubtful: NOTHING.doubtful };
+  if (head !== null)
+    return {
+      problem: `more than ${MAX_WIRE_VALUES} values (ask for less at a time)`,
+      value: head,
+      names: Object.keys(head),
+      doubtful: NOTHING.doubtful,
+    };
   const value = parsed(text);
   if (value === undefined) return { problem: text.startsWith('\ufeff') ? 'a byte order mark' : 'something that is not JSON', ...NOTHING };
   const { problem, names, doubtful } = doubtIn(text);
