@@ -186,6 +186,8 @@ function isProseOrCode(value: string, between: string, after: string): boolean {
     return between.includes(':') || /\s=|=\s/.test(between) || !['', '\n', '\r', '&', ';'].includes(after) || !isWord(value);
   }
   if (/[({[]$|^[({[]|=>|\(\)|::|\w\(|^\/[a-z]/.test(value)) return true;
+  // `password=correct-horse7`: a hyphen between words is an operator only where a program has blanks around its `=`.
+  if (value.includes('-') && (/\d/.test(value) || /[^\s:]=$/.test(between))) return false;
   return /^[A-Za-z_$][\w$]*(?:[.?()[\]!:/-]+[A-Za-z_$][\w$]*)+[.;)\]?!]*$/.test(value) && isWordy(value);
 }
 

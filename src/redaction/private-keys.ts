@@ -8,8 +8,9 @@ const HEADER = /-{4,5} ?BEGIN [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY|SECRET KEY|Static
 const FOOTER = /-{4,5} ?END [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY|SECRET KEY|Static key V1)(?: BLOCK)? ?-{4,5}/y;
 /** What stands in a key, written into a text, a program or a diff: no braces, brackets or other signs of a program. */
 const BODY = /(?:[A-Za-z0-9+/=\s\\:,."'|>*#_]|-(?!---))*/y;
-/** What a header in prose does not have behind it. */
+/** What a header in prose does not have behind it; between header and footer less of it is enough. */
 const MATERIAL = /[A-Za-z0-9+/=]{32}/;
+const SOME_MATERIAL = /[A-Za-z0-9+/=]{12}/;
 const END = /-{4,5} ?END /g;
 
 /** Up to where keys were read, and where the next footer begins. */
@@ -35,7 +36,7 @@ export function privateKey({ text }: Reading, start: number, emit: Emit, progres
   const isWhole = BODY.lastIndex === progress.footer;
   const material = text.slice(from, isWhole ? progress.footer : BODY.lastIndex);
   progress.done = from + material.length;
-  if (!MATERIAL.test(material)) return;
+  if (!(isWhole ? SOME_MATERIAL : MATERIAL).test(material)) return;
   FOOTER.lastIndex = progress.done;
   progress.done = isWhole && FOOTER.test(text) ? FOOTER.lastIndex : from + lastMaterial(material);
   emit(start, progress.done, 'private-key');
