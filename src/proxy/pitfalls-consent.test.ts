@@ -151,7 +151,7 @@ describe('pitfalls of consent', () => {
     expect(bench.server.calls).toHaveLength(3);
   });
 
-  it("7 · the server's own questions go through as they are, and are told from ours", async () => {
+  it("7 · the server's own questions go through, marked as its own", async () => {
     const params = { message: 'Which city?', requestedSchema: { type: 'object', properties: {} }, extra: [1] };
     const { client, server } = await scripted({
       stack: [ASKING],
@@ -168,7 +168,7 @@ describe('pitfalls of consent', () => {
 
     expect(result).toMatchObject(said('{"action":"accept","content":{"city":"Rome"}}'));
     expect(questions.map(({ id }) => id)).toEqual([expect.stringMatching(/^allium-[0-9a-f]{12}-\d+$/), 'theirs']);
-    expect(questions[1]?.params).toEqual(params);
+    expect(questions[1]?.params).toEqual({ ...params, message: `Asked by the server, not by allium: ${params.message}` });
     // Nobody but the proxy hears the answer to a question of the proxy.
     expect(server.got.filter(({ id, method }) => method === undefined && id !== 'theirs')).toHaveLength(0);
   });
