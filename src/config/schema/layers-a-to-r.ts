@@ -142,7 +142,7 @@ export const LAYERS_A_TO_R: Readonly<Record<string, LayerSchema>> = {
     required: ['file'],
     options: {
       file: said(
-        'where the lines go; made with mode 0600 if it is not there, and closed to others if it is; its folder has to be there',
+        'where the lines go; made with mode 0600 if it is not there, and closed to others if it is; a link, a pipe, a device, another user’s file and one that others can change are refused; its folder has to be there',
         TEXT,
       ),
       onError: said(
