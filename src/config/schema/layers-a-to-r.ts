@@ -68,7 +68,10 @@ export const LAYERS_A_TO_R: Readonly<Record<string, LayerSchema>> = {
         'how long a decision may take, in milliseconds, all questions together, or `never` (default: as long as the caller waits; a call that is kept waits one day)',
         either('a whole number of at least 1, or "never"', whole(1), { const: 'never' }),
       ),
-      remember: said('whether `allow_always` and `reject_always` are offered and kept (default: false)', FLAG),
+      remember: said(
+        'whether `allow_always` and `reject_always` are offered and kept: for exactly these arguments, or for any where the person chose that; in one session (default: false)',
+        FLAG,
+      ),
       prompts: said('channels to ask on, beside those of the host (default: none)', listOf(FUNCTION)),
     },
   },
