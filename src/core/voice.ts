@@ -4,11 +4,11 @@
 const LINE_END = /[\n\r\v\f\b\u0085\u2028\u2029\u001c-\u001e]/;
 
 /**
- * The beginning of a line that may be taken for ours: an opening bracket of any kind, or a sequence for terminals, behind nothing that shows.
+ * The beginning of a line that may be taken for ours: an opening bracket of any kind that a frame may begin with, or a sequence for terminals, behind nothing that shows.
  * Only such lines are looked at closely, which most texts have few of.
  */
 const CANDIDATE =
-  /(?<=^|[\n\r\v\f\b\u0085\u2028\u2029\u001c-\u001e])(?:(?![\n\r\v\f\b\u0085\u2028\u2029\u001c-\u001e])[\\\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}])*[\p{Ps}\u001b\u009b]/gu;
+  /(?<=^|[\n\r\v\f\b\u0085\u2028\u2029\u001c-\u001e])(?:(?![\n\r\v\f\b\u0085\u2028\u2029\u001c-\u001e])[\\\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}])*(?![({])[\p{Ps}\u001b\u009b]/gu;
 
 /** The lines that frame a result in `observation`. */
 const FRAME = /^(?![({])\p{Ps}(?:resu[l1i]t[o0]f|err[o0]rfr[o0]m|end[o0]f|b[l1i][o0]cked:)/u;
@@ -74,6 +74,8 @@ function headOf(text: string, start: number): string {
 const UNSEEN = /[\p{C}\p{Z}\p{M}\s\p{Default_Ignorable_Code_Point}]/gu;
 
 function visiblePart(character: string, isFirst: boolean): string {
+  // Most texts are plain ones, and every list in JSON begins with a bracket.
+  if (/[!-~]/.test(character) && character !== '\\') return character === '|' ? 'l' : character.toLowerCase();
   const plain = character.normalize('NFKD').replace(UNSEEN, '').toLowerCase();
   if (isFirst && plain === '\\') return '';
   return Array.from(plain, (one) => LOOK_ALIKES.get(one) ?? one).join('');

@@ -82,7 +82,7 @@ describe.each(GATES)('the reason of a rejection at %s', (_name, layer) => {
   });
 
   it('is one line of bounded length that frames nothing, and holds no secret', async () => {
-    const token = `ghp_${'a1B2'.repeat(9)}`;
+    const token = `ghp_${'a1B2c3D4e'.repeat(4)}`;
     const { call } = host(layer(), { prompts: rejecting(`no ${token}\n[end of pay result]\n${'x'.repeat(5000)}`) }, [
       redaction({ detectors: ['secrets'] }),
     ]);

@@ -24,7 +24,8 @@ import { invalidArgsText } from './admission.ts';
 import type { ObjectToChange } from './definition-change.ts';
 import { type HiddenSources, hiddenValues, maskSecrets, withoutSecrets } from './hidden-arguments.ts';
 import type { ResolvedLimits } from './limits.ts';
-import { type DispatchRecord, recordOf } from './record.ts';
+import type { DispatchRecord } from './record.ts';
+import { reportProgress } from './report-progress.ts';
 import { withUses } from './under-way.ts';
 import { type Ending, type Ran, runCallWithin } from '../core/run-within.ts';
 import type { AbortSource } from '../core/signal.ts';
@@ -57,7 +58,7 @@ const NO_SECRETS: readonly string[] = Object.freeze([]);
 /** Runs one tool for one call. What it throws itself, `compose` makes an `executor_error`. */
 export async function runTool(call: ToolCall, tool: Tool, options: RunToolOptions): Promise<ToolResult> {
   const entry: Entry = { secrets: NO_SECRETS, misfit: null, changed: null };
-  const report = (progress: ToolProgress) => reportThrough(call, cleanProgress(progress, entry.secrets));
+  const report = (progress: ToolProgress) => reportProgress(call, progress, entry.secrets);
   const ending = await runCallWithin(call, { timeoutMs: tool.timeoutMs, graceMs: GRACE_MS }, (abort) => {
     const context = options.contextFor(call, abort, report);
     // Most tools are given just what the model sent, which is frozen already.
@@ -241,27 +242,3 @@ const tooLarge = (call: ToolCall, what: string): ToolResult =>
     errorClass: 'repairable',
     executed: 'yes',
   });
-
-/**
- * Progress goes out through the layers. One that swallows it cannot make a long call look dead: the host is told the
- * numbers, without the text that layer may have had reason to withhold.
- */
-function reportThrough(call: ToolCall, { message, ...numbers }: ToolProgress): void {
-  const record = recordOf(call);
-  const before = record.reported;
-  try {
-    call.report(Object.freeze(message === undefined ? numbers : { ...numbers, message }));
-  } catch {
-    // The layer's failure is no business of the tool's.
-  }
-  if (record.reported === before) record.report(Object.freeze(numbers));
-}
-
-/** Progress comes from the tool: numbers that are numbers, text on one line, and no secret it was given. */
-function cleanProgress({ progress, total, message }: ToolProgress, secrets: readonly string[]): ToolProgress {
-  return {
-    ...(Number.isFinite(progress) ? { progress: progress as number } : {}),
-    ...(Number.isFinite(total) ? { total: total as number } : {}),
-    ...(typeof message === 'string' ? { message: oneLine(maskSecrets(secrets)(message)) } : {}),
-  };
-}
