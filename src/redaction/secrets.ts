@@ -1,7 +1,7 @@
 /** Secrets in a text: one pass over it for every word that can lead to one, and one over its long runs. */
 
 import { anchorFinder } from './anchors.ts';
-import { codesOf, OPAQUE_RUN, pairsOf, type Reading, startReading } from './characters.ts';
+import { codesOf, isAlnum, OPAQUE_RUN, pairsOf, type Reading, startReading } from './characters.ts';
 import { COMMAND_LEADS } from './commands.ts';
 import { type CredentialProgress, CREDENTIALS } from './credentials.ts';
 import type { Detector, Emit, Sight } from './detector.ts';
@@ -118,7 +118,8 @@ function isCrowded(progress: Progress, { begins, word }: Lead, start: number, em
     }
     endCrowd(progress, emit);
   }
-  if (begins !== true) return false;
+  // What begins inside a word begins no token, and is not read any further.
+  if (begins !== true || (isAlnum(reading.codes[start] ?? 0) && start > 0 && isAlnum(reading.codes[start - 1] ?? 0))) return false;
   if (start - crowd.from > NEAR) {
     crowd.from = start;
     crowd.count = 0;
