@@ -33,6 +33,9 @@ export interface NamedProgress {
   tries: number;
 }
 
+/** What is shorter is none of these, whatever it looks like. */
+const MIN_VALUE: Readonly<Partial<Record<Family, number>>> = { password: 3, secret: 8, key: 20 };
+
 type Binding = 'assigned' | 'tagged' | 'passed' | 'spaced';
 
 interface Bound {
@@ -57,7 +60,8 @@ export function namedValue(reading: Reading, start: number, end: number, emit: E
   const family = name === 'PWD' && text.charAt(start - 1) === ';' ? 'password' : familyOf(name);
   if (family === null || (found.binding === 'spaced' && !takesSpace(text, start, end, name))) return;
   const value = family === 'phrase' ? lineAt(text, found.at) : valueAt(reading, found.at);
-  if (value === null) return;
+  if (value === null || value.end - value.start < (MIN_VALUE[family] ?? 0)) return;
+  reading.judged += 1;
   // A marker that stands there already says nothing about what stands beside it.
   const secret = text.slice(value.start, Math.min(value.end, value.start + 512)).replace(MARKER, '');
   if (!isShown(family, secret, found, value, text, name)) return rejected(progress, value);

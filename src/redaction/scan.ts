@@ -52,7 +52,7 @@ function look(text: string, detectors: readonly Detector[], depth: number, found
   }
   const runs = readRuns(text, bareKeys, sight?.hints ?? NO_HINTS);
   if (depth === MAX_LAYERS) return;
-  const view = isFolded(text, sight?.odd) ? unfold(text) : null;
+  const view = isFolded(text, sight?.odd) ? unfold(text, depth) : null;
   if (view !== null) {
     const { starts, ends } = view;
     look(view.text, detectors, depth + 1, (span) =>

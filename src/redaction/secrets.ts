@@ -21,10 +21,12 @@ interface Progress {
   readonly crowd: Crowd;
 }
 
-/** Where prefixes of tokens stand closer together than in any text that says something. */
+/** Where prefixes of tokens, or names with values, stand closer together than in any text that says something. */
 interface Crowd {
   from: number;
   count: number;
+  judgedFrom: number;
+  judged: number;
   /** Where the crowd begins that is being passed over; `-1` where there is none. */
   start: number;
   end: number;
@@ -100,14 +102,16 @@ export const secretDetector: Detector = Object.freeze<Detector>({
   },
 });
 
-/** So many prefixes within so many characters are a crowd, and a gap as wide as this ends it. */
+/** So many prefixes, or values that had to be judged, within so many characters are a crowd; a gap as wide as this ends it. */
 const MOST_PREFIXES = 24;
+const MOST_JUDGED = 32;
 const NEAR = 256;
+const FAR = 1_024;
 const GAP = 48;
 
 /**
  * Whether a word stands in a crowd. Nothing in a crowd is looked at one by one: it is hidden as a whole, so that a text made of
- * prefixes costs no more than another and no token can stand in it unseen.
+ * prefixes or names costs no more than another and no token can stand in it unseen.
  */
 function isCrowded(progress: Progress, { begins, word }: Lead, start: number, emit: Emit): boolean {
   const { crowd, reading } = progress;
@@ -118,6 +122,10 @@ function isCrowded(progress: Progress, { begins, word }: Lead, start: number, em
     }
     endCrowd(progress, emit);
   }
+  if (start - crowd.judgedFrom > FAR) {
+    crowd.judgedFrom = start;
+    crowd.judged = reading.judged;
+  } else if (reading.judged - crowd.judged > MOST_JUDGED) return beginCrowd(progress, crowd.judgedFrom, start + word.length);
   // What begins inside a word begins no token, and is not read any further.
   if (begins !== true || (isAlnum(reading.codes[start] ?? 0) && start > 0 && isAlnum(reading.codes[start - 1] ?? 0))) return false;
   if (start - crowd.from > NEAR) {
@@ -125,10 +133,13 @@ function isCrowded(progress: Progress, { begins, word }: Lead, start: number, em
     crowd.count = 0;
   }
   crowd.count += 1;
-  if (crowd.count <= MOST_PREFIXES) return false;
-  crowd.start = crowd.from;
-  // What follows a prefix without a gap may be the token that the crowd was to hide.
-  crowd.end = reading.runEnd(OPAQUE_RUN, start + word.length);
+  return crowd.count > MOST_PREFIXES && beginCrowd(progress, crowd.from, start + word.length);
+}
+
+function beginCrowd({ crowd, reading }: Progress, from: number, to: number): true {
+  crowd.start = from;
+  // What follows a word without a gap may be the token that the crowd was to hide.
+  crowd.end = reading.runEnd(OPAQUE_RUN, to);
   return true;
 }
 
@@ -137,7 +148,7 @@ function endCrowd({ crowd }: Progress, emit: Emit): void {
   emit(crowd.start, crowd.end, 'secret');
   crowd.start = -1;
   crowd.from = -NEAR - 1;
-  crowd.count = 0;
+  crowd.judgedFrom = -FAR - 1;
 }
 
 const PLAIN: Sight = Object.freeze({ odd: false, hints: [] });
@@ -147,5 +158,5 @@ const startProgress = (text: string, codes: Uint16Array): Progress => ({
   named: { done: 0, runEnd: 0, tries: 0 },
   keys: { done: 0, footer: 0 },
   credentials: { line: 0, value: 0, piped: 0 },
-  crowd: { from: -NEAR - 1, count: 0, start: -1, end: 0 },
+  crowd: { from: -NEAR - 1, count: 0, judgedFrom: -FAR - 1, judged: 0, start: -1, end: 0 },
 });
