@@ -42,6 +42,9 @@ interface Lead {
   readonly look: (progress: Progress, start: number, end: number, emit: Emit) => void;
 }
 
+/** Lists of addresses and of options are no crowds. */
+const FREQUENT: ReadonlySet<string> = new Set(['://', ...COMMAND_LEADS.map(({ word }) => word)]);
+
 const LEADS: readonly Lead[] = [
   ...['aws', 'AKIA', 'ASIA'].map((word): Lead => ({ word, anyCase: word === 'aws', hints: true, look: () => {} })),
   ...[...byPrefix()].map(([word, families]): Lead => {
@@ -59,7 +62,10 @@ const LEADS: readonly Lead[] = [
   ...[...CREDENTIALS, ...COMMAND_LEADS, ...KEY_LEADS].map(
     ({ word, anyCase, look }): Lead => ({
       ...{ word, anyCase },
-      look: ({ reading, credentials }, start, end, emit) => look(reading, start, end, emit, credentials),
+      look: ({ reading, credentials }, start, end, emit) => {
+        if (!FREQUENT.has(word)) reading.judged += 1;
+        look(reading, start, end, emit, credentials);
+      },
     }),
   ),
   ...['-----BEGIN', '---- BEGIN'].map(
@@ -155,7 +161,7 @@ const PLAIN: Sight = Object.freeze({ odd: false, hints: [] });
 
 const startProgress = (text: string, codes: Uint16Array): Progress => ({
   reading: startReading(text, codes),
-  named: { done: 0, runEnd: 0, tries: 0 },
+  named: { done: 0, runEnd: 0, tries: 0, opener: -1_000 },
   keys: { done: 0, footer: 0 },
   credentials: { line: 0, value: 0, piped: 0 },
   crowd: { from: -NEAR - 1, count: 0, judgedFrom: -FAR - 1, judged: 0, start: -1, end: 0 },

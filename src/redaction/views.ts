@@ -252,7 +252,8 @@ function stringEnd(codes: Uint16Array, from: number, length: number): number {
     const code = codes[at] ?? 0;
     if (code === 7 || code === 0x9c) return at + 1;
     if (code === ESC) return codes[at + 1] === 92 ? at + 2 : at;
-    if (code < 0x20) return from;
+    // Another control character breaks it off, so that no character is read for more than one introducer.
+    if (code < 0x20 || (code >= 0x80 && code < 0xa0)) return from;
   }
   return from;
 }
