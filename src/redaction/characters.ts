@@ -79,6 +79,8 @@ export interface Reading {
   readonly codes: Uint16Array;
   /** Up to where everything was found: nothing that begins before needs a look. */
   done: number;
+  /** How many values were judged by more than their first characters. */
+  judged: number;
   /** The end of the run of the alphabet in this slot that goes through `from`. Ask with places that only grow. */
   runEnd(slot: number, from: number): number;
   /** What the run up to `end` looks like, from its last characters; what begins later in the same run looks no better. */
@@ -101,6 +103,7 @@ export function startReading(text: string, codes: Uint16Array): Reading {
     text,
     codes,
     done: 0,
+    judged: 0,
     runEnd(slot, from) {
       const last = ends[slot] ?? -1;
       if (from <= last && from >= (starts[slot] ?? 0)) return last;

@@ -1,5 +1,6 @@
 /** Passwords and tokens in the options of well-known commands. */
 
+import type { Reading } from './characters.ts';
 import type { Lead, Look } from './credentials.ts';
 import { isPlaceholder } from './names.ts';
 
@@ -85,20 +86,53 @@ const COMMANDS: Readonly<Record<string, readonly RegExp[]>> = {
 /** Up to the end of a command: the line, with `\` at its end the next one too, or the next command in it. */
 const COMMAND_LINE = /(?:[^\n|;&\\]|\\[\s\S]|&(?!&)){0,600}/y;
 
-const PROGRAM = new RegExp(String.raw`(?:^|[\s/"'\`$(|;&>])(${Object.keys(COMMANDS).join('|')})(?:\.exe)?(?=\s)`, 'g');
+/** What may stand before the name of a program, and which of it may stand behind one. */
+const BLANK = 1;
+const SIGN = 2;
+const INITIAL = 4;
+const KINDS = new Uint8Array(65_536);
+for (const char of '/"\'`$(|;&>') KINDS[char.charCodeAt(0)] = SIGN;
+for (const char of ' \t\n\r\f\v') KINDS[char.charCodeAt(0)] = BLANK;
+for (const name of Object.keys(COMMANDS)) KINDS[name.charCodeAt(0)] = INITIAL;
+const LONGEST = Math.max(...Object.keys(COMMANDS).map(({ length }) => length)) + '.exe'.length;
+
+interface Program {
+  readonly name: string;
+  readonly end: number;
+}
+
+/** The last program that is named between two places. Word for word from the end: most words before an option are none. */
+function programBefore({ text, codes }: Reading, from: number, to: number): Program | null {
+  for (let end = to - 1; end > from; end -= 1) {
+    if (KINDS[codes[end] ?? 0] !== BLANK) continue;
+    let start = end;
+    while (start > from && end - start <= LONGEST && ((KINDS[codes[start - 1] ?? 0] ?? 0) & (BLANK | SIGN)) === 0) start -= 1;
+    if (end - start <= LONGEST && KINDS[codes[start] ?? 0] === INITIAL) {
+      const word = text.slice(start, end);
+      const name = word.endsWith('.exe') ? word.slice(0, -4) : word;
+      if (Object.hasOwn(COMMANDS, name)) return { name, end };
+    }
+    if (start < end) end = start;
+  }
+  return null;
+}
+
 /** As far before an option as its command may stand. */
 const REACH = 400;
 
 /** Reads the command that an option belongs to, once. */
-const commandLine: Look = ({ text }, start, end, emit, progress) => {
+const commandLine: Look = (reading, start, end, emit, progress) => {
   if (start < progress.line) return;
-  const before = text.slice(Math.max(progress.line, start - REACH), end);
-  const named = [...before.matchAll(PROGRAM)].at(-1);
-  const from = named === undefined ? end : end - before.length + named.index + named[0].length;
+  const named = programBefore(reading, Math.max(progress.line, start - REACH), end);
+  if (named === null) {
+    progress.line = end;
+    return;
+  }
+  const from = named.end;
   COMMAND_LINE.lastIndex = from;
-  const line = COMMAND_LINE.exec(text)?.[0] ?? '';
+  const line = COMMAND_LINE.exec(reading.text)?.[0] ?? '';
   progress.line = Math.max(end, from + line.length);
-  for (const pattern of COMMANDS[named?.[1] ?? ''] ?? []) {
+  for (const pattern of COMMANDS[named.name] ?? []) {
     for (const match of line.matchAll(pattern)) {
       const secret = match.slice(1).find((group) => group !== undefined) ?? '';
       const at = from + match.index + match[0].lastIndexOf(secret);

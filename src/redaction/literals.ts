@@ -15,6 +15,15 @@ const FILTER = 0x1000;
 /** Depends on the last four characters: of those before, nothing is left in twelve bits. */
 const keyOf = (before: number, code: number): number => ((before << 3) ^ (code & 0xff)) & (FILTER - 1);
 
+/** How often each character of a text may be compared with values that begin alike. */
+const MAX_COMPARED = 4;
+
+interface Stretch {
+  readonly start: number;
+  readonly entry: Entry;
+  end: number;
+}
+
 /**
  * Finds the values letter by letter; in other encodings through the views of the scan. One pass for all of them: a result
  * can hold thousands, and looking for each in turn would stop the process.
@@ -30,21 +39,40 @@ export function literalDetector(literals: Literals): Detector {
     byPrefix.set(prefix, byLength);
     byLength.set(value.length, (byLength.get(value.length) ?? new Map<string, Entry>()).set(value, entry));
   }
+  for (const [prefix, byLength] of byPrefix) byPrefix.set(prefix, new Map([...byLength].sort(([a], [b]) => b - a)));
   return {
     group: 'redactor',
     find(text, emit) {
       const codes = codesOf(text);
       const { length } = text;
       let key = 0;
+      let budget = length * MAX_COMPARED;
+      // What two values that overlap hide is told once: a text of one character would have as many findings as characters.
+      let open: Stretch | null = null;
+      const close = () => {
+        if (open !== null) emit(open.start, open.end, open.entry.label, open.entry.group);
+        open = null;
+      };
       for (let index = 0; index < length; index += 1) {
         key = keyOf(key, codes[index] ?? 0);
         if (filter[key] === 0 || index < PREFIX - 1) continue;
         const start = index + 1 - PREFIX;
         for (const [size, values] of byPrefix.get(text.slice(start, start + PREFIX)) ?? []) {
-          const entry = values.get(text.slice(start, start + size));
-          if (entry !== undefined) emit(start, start + size, entry.label, entry.group);
+          budget -= size;
+          // Once the budget is spent, the first characters are enough: the longest value that begins so is taken to stand here.
+          const entry = budget > 0 ? values.get(text.slice(start, start + size)) : values.values().next().value;
+          const end = Math.min(length, start + size);
+          if (entry === undefined || end <= (open?.end ?? 0)) continue;
+          if (open === null || start >= open.end) {
+            close();
+            open = { start, end, entry };
+          } else {
+            open.end = end;
+          }
+          if (budget <= 0) break;
         }
       }
+      close();
       return undefined;
     },
   };

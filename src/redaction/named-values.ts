@@ -31,7 +31,12 @@ export interface NamedProgress {
   done: number;
   runEnd: number;
   tries: number;
+  /** Where the next of the words begins that bind a value by a blank; all before were passed. */
+  opener: number;
 }
+
+/** What is shorter is none of these, whatever it looks like. */
+const MIN_VALUE: Readonly<Partial<Record<Family, number>>> = { password: 3, secret: 8, key: 20 };
 
 type Binding = 'assigned' | 'tagged' | 'passed' | 'spaced';
 
@@ -50,14 +55,16 @@ interface Value {
 export function namedValue(reading: Reading, start: number, end: number, emit: Emit, progress: NamedProgress): void {
   if (start < progress.done || (start < progress.runEnd && progress.tries >= MAX_TRIES)) return;
   const { text } = reading;
-  const found = valueStart(text, end, start);
+  const found = valueStart(text, end, start, progress);
   if (found === null) return;
   const name = nameBefore(text, start, end);
   // `PWD` is the folder of a process, but in a connection string a password.
   const family = name === 'PWD' && text.charAt(start - 1) === ';' ? 'password' : familyOf(name);
+  if (found.binding === 'spaced') reading.judged += 1;
   if (family === null || (found.binding === 'spaced' && !takesSpace(text, start, end, name))) return;
   const value = family === 'phrase' ? lineAt(text, found.at) : valueAt(reading, found.at);
-  if (value === null) return;
+  if (value === null || value.end - value.start < (MIN_VALUE[family] ?? 0)) return;
+  reading.judged += 1;
   // A marker that stands there already says nothing about what stands beside it.
   const secret = text.slice(value.start, Math.min(value.end, value.start + 512)).replace(MARKER, '');
   if (!isShown(family, secret, found, value, text, name)) return rejected(progress, value);
@@ -80,7 +87,7 @@ function nameBefore(text: string, start: number, end: number): string {
 }
 
 /** What binds a value to the name that ends here. Tells by the first character, because most names are words in prose. */
-function valueStart(text: string, end: number, start: number): Bound | null {
+function valueStart(text: string, end: number, start: number, progress: NamedProgress): Bound | null {
   const first = text.charCodeAt(end);
   let at = end;
   while (at < end + 16 && SKIPPED[text.charCodeAt(at)] === 1) at += 1;
@@ -99,7 +106,7 @@ function valueStart(text: string, end: number, start: number): Bound | null {
     if (tagged !== null) return tagged;
   }
   if (kind === PAREN || text.startsWith(" '", end)) return bound(text, end, 'passed', PASSED);
-  return (first === 32 || first === 9) && mayTakeSpace(text, start, end, at) ? bound(text, end, 'spaced', SPACED) : null;
+  return (first === 32 || first === 9) && mayTakeSpace(text, start, end, at, progress) ? bound(text, end, 'spaced', SPACED) : null;
 }
 
 const SIGN = 1;
@@ -131,14 +138,26 @@ function bound(text: string, end: number, binding: Binding, pattern: RegExp): Bo
 }
 
 /** The cheap part of `takesSpace`: what stands right before the name, or right behind it. */
-function mayTakeSpace(text: string, start: number, end: number, next: number): boolean {
+function mayTakeSpace(text: string, start: number, end: number, next: number, progress: NamedProgress): boolean {
   if (text.startsWith('is ', next) || text.startsWith('was ', next)) return true;
   const before = text.charCodeAt(start - 1);
   if (before === 32 || before === 9 || before === 10) {
-    const earlier = text.slice(Math.max(0, start - 80), start);
-    return earlier.includes('login ') || earlier.includes('ENV ') || earlier.includes('ARG ') || earlier.includes('set ');
+    return progress.opener < start && openerBefore(text, start, progress);
   }
   return before === 45 || before === 95 || end - start > 5 || Number.isNaN(before);
+}
+
+/** Words of a `.netrc` or a Dockerfile that stand before names. Finds the next one in the text once, and not again for each name. */
+const OPENER = /login |ENV |ARG |set /g;
+const REACH = 80;
+
+function openerBefore(text: string, start: number, progress: NamedProgress): boolean {
+  while (progress.opener < start) {
+    if (progress.opener >= start - REACH) return true;
+    OPENER.lastIndex = Math.max(progress.opener + 1, start - REACH);
+    progress.opener = OPENER.exec(text)?.index ?? Infinity;
+  }
+  return false;
 }
 
 /** A blank binds a value to an option, to a variable in a Dockerfile or `.netrc`, or to a name in a sentence that goes on with `is`. */

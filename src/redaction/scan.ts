@@ -24,8 +24,8 @@ export function windowsOf(text: string): readonly number[] {
 export function scanWindow(text: string, start: number, detectors: readonly Detector[], found: Found): void {
   if (text.length <= WINDOW) return look(text, detectors, 0, found);
   look(text.slice(start, start + WINDOW), detectors, 0, (span) => {
-    // What begins exactly at the cut may be the rest of something longer, which the window before has seen whole.
-    if (start === 0 || span.start > 0) found({ ...span, start: span.start + start, end: span.end + start });
+    // What begins exactly at the cut may be the rest of something longer, which the window before has seen whole if it ends there.
+    if (start === 0 || span.start > 0 || span.end > OVERLAP) found({ ...span, start: span.start + start, end: span.end + start });
   });
 }
 
@@ -52,7 +52,7 @@ function look(text: string, detectors: readonly Detector[], depth: number, found
   }
   const runs = readRuns(text, bareKeys, sight?.hints ?? NO_HINTS);
   if (depth === MAX_LAYERS) return;
-  const view = isFolded(text, sight?.odd) ? unfold(text) : null;
+  const view = isFolded(text, sight?.odd) ? unfold(text, depth) : null;
   if (view !== null) {
     const { starts, ends } = view;
     look(view.text, detectors, depth + 1, (span) =>

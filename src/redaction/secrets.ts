@@ -1,7 +1,7 @@
 /** Secrets in a text: one pass over it for every word that can lead to one, and one over its long runs. */
 
 import { anchorFinder } from './anchors.ts';
-import { codesOf, OPAQUE_RUN, pairsOf, type Reading, startReading } from './characters.ts';
+import { codesOf, isAlnum, OPAQUE_RUN, pairsOf, type Reading, startReading } from './characters.ts';
 import { COMMAND_LEADS } from './commands.ts';
 import { type CredentialProgress, CREDENTIALS } from './credentials.ts';
 import type { Detector, Emit, Sight } from './detector.ts';
@@ -21,10 +21,12 @@ interface Progress {
   readonly crowd: Crowd;
 }
 
-/** Where prefixes of tokens stand closer together than in any text that says something. */
+/** Where prefixes of tokens, or names with values, stand closer together than in any text that says something. */
 interface Crowd {
   from: number;
   count: number;
+  judgedFrom: number;
+  judged: number;
   /** Where the crowd begins that is being passed over; `-1` where there is none. */
   start: number;
   end: number;
@@ -39,6 +41,9 @@ interface Lead {
   readonly begins?: boolean;
   readonly look: (progress: Progress, start: number, end: number, emit: Emit) => void;
 }
+
+/** Lists of addresses and of options are no crowds. */
+const FREQUENT: ReadonlySet<string> = new Set(['://', ...COMMAND_LEADS.map(({ word }) => word)]);
 
 const LEADS: readonly Lead[] = [
   ...['aws', 'AKIA', 'ASIA'].map((word): Lead => ({ word, anyCase: word === 'aws', hints: true, look: () => {} })),
@@ -57,7 +62,10 @@ const LEADS: readonly Lead[] = [
   ...[...CREDENTIALS, ...COMMAND_LEADS, ...KEY_LEADS].map(
     ({ word, anyCase, look }): Lead => ({
       ...{ word, anyCase },
-      look: ({ reading, credentials }, start, end, emit) => look(reading, start, end, emit, credentials),
+      look: ({ reading, credentials }, start, end, emit) => {
+        if (!FREQUENT.has(word)) reading.judged += 1;
+        look(reading, start, end, emit, credentials);
+      },
     }),
   ),
   ...['-----BEGIN', '---- BEGIN'].map(
@@ -100,14 +108,16 @@ export const secretDetector: Detector = Object.freeze<Detector>({
   },
 });
 
-/** So many prefixes within so many characters are a crowd, and a gap as wide as this ends it. */
+/** So many prefixes, or values that had to be judged, within so many characters are a crowd; a gap as wide as this ends it. */
 const MOST_PREFIXES = 24;
+const MOST_JUDGED = 32;
 const NEAR = 256;
+const FAR = 1_024;
 const GAP = 48;
 
 /**
  * Whether a word stands in a crowd. Nothing in a crowd is looked at one by one: it is hidden as a whole, so that a text made of
- * prefixes costs no more than another and no token can stand in it unseen.
+ * prefixes or names costs no more than another and no token can stand in it unseen.
  */
 function isCrowded(progress: Progress, { begins, word }: Lead, start: number, emit: Emit): boolean {
   const { crowd, reading } = progress;
@@ -118,16 +128,24 @@ function isCrowded(progress: Progress, { begins, word }: Lead, start: number, em
     }
     endCrowd(progress, emit);
   }
-  if (begins !== true) return false;
+  if (start - crowd.judgedFrom > FAR) {
+    crowd.judgedFrom = start;
+    crowd.judged = reading.judged;
+  } else if (reading.judged - crowd.judged > MOST_JUDGED) return beginCrowd(progress, crowd.judgedFrom, start + word.length);
+  // What begins inside a word begins no token, and is not read any further.
+  if (begins !== true || (isAlnum(reading.codes[start] ?? 0) && start > 0 && isAlnum(reading.codes[start - 1] ?? 0))) return false;
   if (start - crowd.from > NEAR) {
     crowd.from = start;
     crowd.count = 0;
   }
   crowd.count += 1;
-  if (crowd.count <= MOST_PREFIXES) return false;
-  crowd.start = crowd.from;
-  // What follows a prefix without a gap may be the token that the crowd was to hide.
-  crowd.end = reading.runEnd(OPAQUE_RUN, start + word.length);
+  return crowd.count > MOST_PREFIXES && beginCrowd(progress, crowd.from, start + word.length);
+}
+
+function beginCrowd({ crowd, reading }: Progress, from: number, to: number): true {
+  crowd.start = from;
+  // What follows a word without a gap may be the token that the crowd was to hide.
+  crowd.end = reading.runEnd(OPAQUE_RUN, to);
   return true;
 }
 
@@ -136,15 +154,15 @@ function endCrowd({ crowd }: Progress, emit: Emit): void {
   emit(crowd.start, crowd.end, 'secret');
   crowd.start = -1;
   crowd.from = -NEAR - 1;
-  crowd.count = 0;
+  crowd.judgedFrom = -FAR - 1;
 }
 
 const PLAIN: Sight = Object.freeze({ odd: false, hints: [] });
 
 const startProgress = (text: string, codes: Uint16Array): Progress => ({
   reading: startReading(text, codes),
-  named: { done: 0, runEnd: 0, tries: 0 },
+  named: { done: 0, runEnd: 0, tries: 0, opener: -1_000 },
   keys: { done: 0, footer: 0 },
   credentials: { line: 0, value: 0, piped: 0 },
-  crowd: { from: -NEAR - 1, count: 0, start: -1, end: 0 },
+  crowd: { from: -NEAR - 1, count: 0, judgedFrom: -FAR - 1, judged: 0, start: -1, end: 0 },
 });

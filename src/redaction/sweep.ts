@@ -37,6 +37,8 @@ const NO_LITERALS: Literals = new Map();
 
 /** A detector's finding this short would hide half of an ordinary text along with it. */
 const MIN_REPEATED = 6;
+/** One this long is a key in a form of its own, or a stretch that was hidden as a whole: it is found again where it stands again. */
+const MAX_REPEATED = 4_096;
 
 /** Takes turns with the rest of the process where there is much to look at. */
 export function* sweep(surfaces: readonly Surface[], rules: Rules, known: Literals = NO_LITERALS): Work<Sweep> {
@@ -50,7 +52,7 @@ export function* sweep(surfaces: readonly Surface[], rules: Rules, known: Litera
   if (rules.deep) for (const [text, spans] of yield* wait(deepSpans(texts))) add(found, text, spans);
   const findings: readonly Finding[] = [...[...found.values()].flat(), ...named];
   for (const { value, label, group } of findings) {
-    if (value.length >= MIN_REPEATED && !literals.has(value)) literals.set(value, { label, group });
+    if (value.length >= MIN_REPEATED && value.length <= MAX_REPEATED && !literals.has(value)) literals.set(value, { label, group });
   }
   if (literals.size > 0) for (const [text, spans] of yield* scanAll(texts, [literalDetector(literals)], rules)) add(found, text, spans);
   if (findings.length === 0 && found.size === 0) {

@@ -59,6 +59,7 @@ function shapedToken(reading: Reading, { label, look }: Compiled, shape: RegExp,
     !(reading.codes[body] === 32 && isAlnum(reading.codes[body - 1] ?? 0))
   )
     return;
+  reading.judged += 1;
   shape.lastIndex = start;
   const match = shape.exec(reading.text);
   if (match === null) return;

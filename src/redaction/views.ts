@@ -50,42 +50,64 @@ function shownAs(code: number): string | null {
 /**
  * Percent-encoding, `\u`, `\x` and other escapes, character references, soft line breaks; look-alikes that Unicode itself takes
  * for ASCII; what a terminal does not show: control sequences, overstruck characters, everything that is invisible by its class.
- * One layer of each; `null` where nothing changed. What is inside a span goes with it, what stands after it stays.
+ * One layer of each; `null` where nothing changed. What is inside a span goes with it, what stands after it stays. The view is
+ * good until the next one of the same depth.
  */
-export function unfold(text: string): View | null {
+export function unfold(text: string, depth: number): View | null {
   const codes = codesOf(text);
   const { length } = text;
-  const out = new Uint16Array(length);
-  const starts = new Uint32Array(length);
-  const ends = new Uint32Array(length);
-  let to = 0;
-  let changed = false;
-  for (let at = 0; at < length; ) {
+  const first = firstDisguise(text, codes, length);
+  if (first === length) return null;
+  const { out, starts, ends } = roomFor(depth, length);
+  for (let at = 0; at < first; at += 1) {
+    out[at] = codes[at] ?? 0;
+    starts[at] = at;
+    ends[at] = at + 1;
+  }
+  let to = first;
+  for (let at = first; at < length; ) {
     const code = codes[at] ?? 0;
     const after = code < 128 && PLAIN[code] === 1 ? at + 1 : disguiseEnd(text, codes, at, code, length);
-    if (after === at + 1 && shown === KEEP) {
-      out[to] = code;
-    } else {
-      changed = true;
-      if (shown === ERASE) {
-        if (to > 0) to -= 1;
-      }
-      if (shown < 0) {
-        at = after;
-        shown = KEEP;
-        continue;
-      }
-      out[to] = shown;
+    if (shown === ERASE && to > 0) to -= 1;
+    if (shown >= 0 || shown === KEEP) {
+      out[to] = shown === KEEP ? code : shown;
+      starts[to] = at;
+      ends[to] = after;
+      to += 1;
     }
-    starts[to] = at;
-    ends[to] = after;
-    to += 1;
     at = after;
     shown = KEEP;
   }
-  shown = KEEP;
-  if (!changed) return null;
   return { text: Buffer.from(out.buffer, 0, to * 2).toString('utf16le'), starts, ends };
+}
+
+/** Where the first disguise stands: most signs that can begin one begin none. */
+function firstDisguise(text: string, codes: Uint16Array, length: number): number {
+  for (let at = 0; at < length; at += 1) {
+    const code = codes[at] ?? 0;
+    if (code < 128 && PLAIN[code] === 1) continue;
+    disguiseEnd(text, codes, at, code, length);
+    const isPlain = shown === KEEP;
+    shown = KEEP;
+    if (!isPlain) return at;
+  }
+  return length;
+}
+
+interface Room {
+  readonly out: Uint16Array;
+  readonly starts: Uint32Array;
+  readonly ends: Uint32Array;
+}
+
+/** One for each layer: a view is read while those below it are made, and no longer. */
+const rooms: Room[] = [];
+
+function roomFor(depth: number, length: number): Room {
+  const known = rooms[depth];
+  if (known !== undefined && known.out.length >= length) return known;
+  const size = Math.max(length, 4_096);
+  return (rooms[depth] = { out: new Uint16Array(size), starts: new Uint32Array(size), ends: new Uint32Array(size) });
 }
 
 const KEEP = -1;
@@ -230,7 +252,8 @@ function stringEnd(codes: Uint16Array, from: number, length: number): number {
     const code = codes[at] ?? 0;
     if (code === 7 || code === 0x9c) return at + 1;
     if (code === ESC) return codes[at + 1] === 92 ? at + 2 : at;
-    if (code < 0x20) return from;
+    // Another control character breaks it off, so that no character is read for more than one introducer.
+    if (code < 0x20 || (code >= 0x80 && code < 0xa0)) return from;
   }
   return from;
 }
