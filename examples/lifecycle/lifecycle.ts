@@ -117,7 +117,7 @@ const exits: readonly Exit[] = [
   },
   { exit: 'the answer is not JSON', ends: ['executor_error', 'yes'], options: { tools: [work(() => 1n)] } },
   {
-    exit: 'the answer is over maxResultBytes',
+    exit: 'the answer is over maxResultBytes or maxResultValues',
     ends: ['executor_error', 'yes'],
     options: { tools: [work(() => 'long')], limits: { maxResultBytes: 3 } },
   },
