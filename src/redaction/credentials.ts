@@ -16,8 +16,24 @@ export type Look = (reading: Reading, start: number, end: number, emit: Emit, pr
 
 const USER_INFO = /:\/\/([^/\s:@"'`<>()[\]{}\\|*]{0,256})(?::([^/\s@"'`<>\\]{1,512}))?@/y;
 
+const MAX_USER_INFO = 770;
+const AT = 64;
+const ENDS_HOST = new Uint8Array(128);
+for (const char of '/ \t\n\r"\'`<>\\') ENDS_HOST[char.charCodeAt(0)] = 1;
+
+/** Whether an at sign stands before the end of the host: most addresses have none, and need no expression. */
+function isSigned(codes: Uint16Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at += 1) {
+    const code = codes[at] ?? 0;
+    if (code === AT) return true;
+    if (ENDS_HOST[code] === 1) return false;
+  }
+  return false;
+}
+
 /** `scheme://user:password@host`, and `scheme://token@host` where the name alone looks like one. */
-const urlPassword: Look = ({ text }, start, _end, emit) => {
+const urlPassword: Look = ({ text, codes }, start, after, emit) => {
+  if (!isSigned(codes, after, Math.min(text.length, after + MAX_USER_INFO))) return;
   USER_INFO.lastIndex = start;
   const match = USER_INFO.exec(text);
   if (match === null) return;

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { makeCall } from '../../conformance/index.ts';
+import { composeToolCallers, ok } from '../../src/index.ts';
+import { ORDINARY, seeded } from '../../src/redaction/corpus.fixture.ts';
+import { FAMILIES } from '../../src/redaction/families/index.ts';
+import { redaction } from './redaction.ts';
+
+const SIZE = 80_000;
+/** What is quadratic takes hundreds of times as long as prose; the margin is for findings, which prose has none of, and a busy machine. */
+const MOST = 25;
+
+const stack = composeToolCallers([redaction()]);
+const clean = (text: string): Promise<unknown> => stack(makeCall(), async (call) => ok(call, text));
+
+/** Processor time, because others use the machine too. */
+async function timeOf(text: string, work: (text: string) => unknown = clean): Promise<number> {
+  const before = process.cpuUsage();
+  await work(text);
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
+}
+
+/** How many times as long as prose of the same length; the fastest of several, as soon as one is within the bound. */
+async function ratioOf(text: string, ordinary: number, work?: (text: string) => unknown): Promise<number> {
+  let fastest = Infinity;
+  for (let run = 0; run < 4 && fastest > MOST * ordinary; run += 1) fastest = Math.min(fastest, await timeOf(text, work));
+  return fastest / ordinary;
+}
+
+const fill = (unit: string) => unit.repeat(Math.ceil(SIZE / unit.length)).slice(0, SIZE);
+const prose = ORDINARY['prose']?.(seeded(5), SIZE) ?? '';
+const prefixes = [...new Set(FAMILIES.flatMap((family) => family.prefixes))];
+
+async function ordinaryTime(): Promise<number> {
+  const times: number[] = [];
+  for (let run = 0; run < 12; run += 1) times.push(await timeOf(prose));
+  return Math.max(500, times.sort((a, b) => a - b)[3] ?? 0);
+}
+
+describe('a text that is made to be slow', () => {
+  it.each(['', ' ', '="', '\n'])(
+    'takes some times as long as prose where it repeats a prefix and %j',
+    { timeout: 120_000 },
+    async (between) => {
+      const ordinary = await ordinaryTime();
+      const slow: string[] = [];
+      for (const prefix of prefixes.filter((_, place) => between === '' || place % 3 === 0)) {
+        const ratio = await ratioOf(fill(prefix + between), ordinary);
+        if (ratio > MOST) slow.push(`${prefix} ${Math.round(ratio)}`);
+      }
+
+      expect(slow).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['names with quotes', fill('password="')],
+    ['names with escaped quotes', fill('password=\\"')],
+    ['names without values', fill('token: ')],
+    ['a name in a prefix', fill('X-Amz-Signature= ')],
+    ['all prefixes', fill(prefixes.join(' '))],
+    ['one letter', fill('A')],
+    ['percent-encoding', fill('%41')],
+    ['escapes', fill('\\u0041')],
+    ['control sequences', fill('\u001b[31mpassword=')],
+    ['strings of a terminal that do not end', fill('\u0090')],
+    ['base64 of names', Buffer.from(fill('password=')).toString('base64').slice(0, SIZE)],
+  ])('takes some times as long as prose for %s', { timeout: 60_000 }, async (_name, text) => {
+    expect(await ratioOf(text, await ordinaryTime())).toBeLessThan(MOST);
+  });
+
+  it('would not if a value that was found were compared at every place', { timeout: 60_000 }, async () => {
+    const naive = (text: string) => {
+      const value = text.slice(0, SIZE / 2);
+      return Array.from({ length: SIZE / 2 }, (_, start) => start).filter((start) => text.startsWith(value, start)).length;
+    };
+
+    expect(await ratioOf(fill('sk-'), await ordinaryTime(), naive)).toBeGreaterThan(MOST);
+  });
+
+  it('shows no token that stands in a crowd which goes through several slices of a large text', async () => {
+    const secret = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`;
+    const text = `${fill('apikey="')}${fill('apikey="')}${secret}"`;
+
+    expect(JSON.stringify(await clean(text))).not.toContain(secret);
+  });
+});
