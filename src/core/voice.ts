@@ -76,6 +76,7 @@ const UNSEEN = /[\p{C}\p{Z}\p{M}\s\p{Default_Ignorable_Code_Point}]/gu;
 function visiblePart(character: string, isFirst: boolean): string {
   // Most texts are plain ones, and every list in JSON begins with a bracket.
   if (/[!-~]/.test(character) && character !== '\\') return character === '|' ? 'l' : character.toLowerCase();
+  if (/[\0- \u007f-\u00a0]/.test(character)) return '';
   const plain = character.normalize('NFKD').replace(UNSEEN, '').toLowerCase();
   if (isFirst && plain === '\\') return '';
   return Array.from(plain, (one) => LOOK_ALIKES.get(one) ?? one).join('');
