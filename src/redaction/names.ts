@@ -24,9 +24,13 @@ const PATH = /^(?:\.{0,2}\/(?:[a-z][a-z0-9_.-]*|[A-Z][a-z]+)?(?:\/|$)|[a-z][a-z+
 export function isWordy(text: string): boolean {
   const parts = text.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? [];
   if (parts.length === 0) return true;
-  const letters = parts.reduce((sum, part) => sum + part.length, 0) / parts.length;
-  if (/[a-z]/.test(text) && /[A-Z]/.test(text)) return letters >= 3.2;
-  return letters >= 3 && (text.match(/\d+/g)?.length ?? 0) < 2;
+  // Beside small letters, a run of capitals is an abbreviation at the most: `HTTP`, and not `MRSYSION`.
+  const longest = /[a-z]/.test(text) && /[A-Z]/.test(text) ? 3 : text.length;
+  const lengths = parts.map((part) => (/[a-z]/.test(part) ? part.length : Math.min(part.length, longest)));
+  const letters = lengths.reduce((sum, length) => sum + length, 0) / parts.length;
+  const numbers = text.match(/\d+/g)?.length ?? 0;
+  if (longest === 3) return letters >= (numbers < 2 ? 3.2 : 4.5);
+  return letters >= 3 && numbers < 2;
 }
 
 const PLACEHOLDER = new RegExp(
