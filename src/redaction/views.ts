@@ -1,6 +1,7 @@
 /** Takes the disguises off a text, and remembers where each character came from. */
 
 import { codesOf } from './characters.ts';
+import { C1_STRINGS, ESC, parametersEnd, sequenceEnd, stringEnd } from './terminal-sequences.ts';
 
 /** A text to look at instead of another one: character `i` of it stands from `starts[i]` to `ends[i]` there. */
 export interface View {
@@ -23,12 +24,6 @@ export const ODD_CODES: readonly number[] = Object.freeze([
   ...Array.from({ length: 32 }, (_, code) => code).filter((code) => code !== 9 && code !== 10 && code !== 13),
   ...[127, 37, 38, 92],
 ]);
-
-const ESC = 27;
-/** The introducers of strings that a terminal does not show, after `ESC`, and as one character. */
-const STRINGS: ReadonlySet<number> = new Set(Array.from('P]X^_').map((char) => char.charCodeAt(0)));
-const C1_STRINGS: ReadonlySet<number> = new Set([0x90, 0x98, 0x9d, 0x9e, 0x9f]);
-const MAX_STRING = 4_096;
 
 /** What is seen of a character beyond ASCII, or of a control character: itself (`null`), another one, or nothing. */
 const seen = new Map<number, string | null>();
@@ -226,34 +221,4 @@ function reference(text: string, at: number): number {
 function softBreak(codes: Uint16Array, at: number, length: number): number {
   if (at + 1 < length && codes[at + 1] === 10) return with_(DROP, at + 2);
   return at + 2 < length && codes[at + 1] === 13 && codes[at + 2] === 10 ? with_(DROP, at + 3) : at + 1;
-}
-
-/** The end of a control sequence whose `ESC` stands before `from`. */
-function sequenceEnd(codes: Uint16Array, from: number, length: number): number {
-  if (from >= length) return from;
-  const kind = codes[from] ?? 0;
-  if (kind === 91) return parametersEnd(codes, from + 1, length);
-  if (STRINGS.has(kind)) return stringEnd(codes, from + 1, length);
-  let at = from;
-  while (at < length && (codes[at] ?? 0) >= 0x20 && (codes[at] ?? 0) < 0x30) at += 1;
-  return at < length && (codes[at] ?? 0) >= 0x30 && (codes[at] ?? 0) < 0x7f ? at + 1 : at;
-}
-
-function parametersEnd(codes: Uint16Array, from: number, length: number): number {
-  let at = from;
-  while (at < length && (codes[at] ?? 0) >= 0x20 && (codes[at] ?? 0) < 0x40) at += 1;
-  return at < length && (codes[at] ?? 0) >= 0x40 && (codes[at] ?? 0) < 0x7f ? at + 1 : at;
-}
-
-/** A string ends at `BEL`, `ESC \` or its one-character form; one that does not end is no string, and only its introducer goes. */
-function stringEnd(codes: Uint16Array, from: number, length: number): number {
-  const limit = Math.min(length, from + MAX_STRING);
-  for (let at = from; at < limit; at += 1) {
-    const code = codes[at] ?? 0;
-    if (code === 7 || code === 0x9c) return at + 1;
-    if (code === ESC) return codes[at + 1] === 92 ? at + 2 : at;
-    // Another control character breaks it off, so that no character is read for more than one introducer.
-    if (code < 0x20 || (code >= 0x80 && code < 0xa0)) return from;
-  }
-  return from;
 }
