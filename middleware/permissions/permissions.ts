@@ -29,7 +29,7 @@ export interface PermissionsOptions {
   readonly shadow?: boolean | ((report: PermissionReport) => void);
   /** Does not show the model what the checkers are certain never to allow; not in shadow mode, which refuses nothing. @default false */
   readonly hide?: boolean;
-  /** How long somebody may take to approve, in milliseconds, or `never`. @default as long as the caller waits, and then one day */
+  /** How long a person may take to approve, in milliseconds, or `never`. @default as long as the caller waits, and then one day */
   readonly expiresMs?: number | 'never';
 }
 

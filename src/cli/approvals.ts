@@ -132,7 +132,7 @@ function tableOf(approvals: readonly Approval[], io: CliIo): string {
   return renderTable(COLUMNS, rows, { colour: colourFor(io.stdout, io.env), ...(width === undefined ? {} : { width }) });
 }
 
-/** Of a code only how often it was tried: a hash is for whoever has the key. */
+/** Of a code only how often it was tried is printed: its hash stays in the approval file. */
 function withState({ code, ...approval }: Approval): object {
   return { ...approval, ...(code === undefined ? {} : { codeTries: code.tries }), state: approvalState(approval, Date.now()) };
 }

@@ -24,7 +24,7 @@ export interface PreparedRun {
   readonly scope: AsyncResource;
   /** How many scripts wait for this one. */
   readonly depth: number;
-  /** For whom it runs; empty for nobody in particular. */
+  /** The session the script runs for; empty where the host named none. */
   readonly owner: string;
 }
 
