@@ -12,67 +12,60 @@ export type Hit = (word: number, start: number) => number;
 
 export interface AnchorFinder {
   /**
-   * Calls `hit` for every word, nearly in the order of their places: a word is seen by three of its characters. `codes` holds the
-   * text, `pairs` the same two by two. Answers whether one of the marked characters stands in the text.
+   * Calls `hit` for every word, nearly in the order of their places. `codes` holds the text, `pairs` the same two by two, the first
+   * in the lower half. Answers whether one of the marked characters stands in the text.
    */
   find(text: string, codes: Uint16Array, pairs: Uint32Array, hit: Hit): boolean;
 }
 
-/** What a pair of characters can be: the first two of the three that a word is seen by, or the last two. */
-const FIRST = 1;
-const SECOND = 2;
-const MARKED = 4;
-const PAIRS = 0x10000;
-const pairOf = (before: number, code: number): number => ((before & 255) << 8) | (code & 255);
-
-const KEYS = 0x8000;
-const keyOf = (first: number, second: number, third: number): number => ((first << 10) ^ (second << 5) ^ third) & (KEYS - 1);
-
-const fold = (code: number): number => (code >= 65 && code <= 90 ? code + 32 : code);
+/** Every character is one of so many kinds: the letters and digits, some signs, and the rest of those that stand in words. */
+const KINDS = 80;
+const MARKED = KINDS - 1;
+const PAIRS = KINDS * KINDS;
+const OWN_KINDS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/ "$=<@\n';
+const ANOTHER = OWN_KINDS.length + 1;
+const ALL_KINDS: readonly number[] = Array.from({ length: KINDS }, (_, kind) => kind);
+/** The bucket of pairs that no word is seen by, and that hold a marked character. */
+const ONLY_MARKED = 1;
 
 interface Entry {
   readonly index: number;
   readonly codes: Uint16Array;
   readonly anyCase: boolean;
-  /** Where in the word the three characters stand. */
+  /** Where the word begins, from the pair it is seen by. */
   readonly offset: number;
 }
 
 /**
- * Words must have three characters or more. Of the two pairs in three characters one lies on every second place, so that only
- * every second pair of the text is looked up; a word is seen by those three of its characters that are rarest in ordinary text.
- * An alternation of the same words as a regular expression takes many times as long where nothing is found, which is nearly always.
+ * Words must have three characters or more. A text is read in pairs, each with the character before it: one look-up in a table
+ * tells whether a word may stand there. Every word is seen by those of its characters that are rarest in ordinary text, twice:
+ * where it begins at an even place, and at an odd one. An alternation of the same words as a regular expression takes many times
+ * as long where nothing is found, which is nearly always.
  */
 export function anchorFinder(anchors: readonly Anchor[], marked: readonly number[] = []): AnchorFinder {
-  const kinds = new Uint8Array(PAIRS);
-  const table = new Uint16Array(KEYS);
-  const buckets: Entry[][] = [[]];
-  const mark = (before: number, code: number, kind: number) => (kinds[pairOf(before, code)] = (kinds[pairOf(before, code)] ?? 0) | kind);
-  const add = (entry: Entry, [first, second, third]: readonly [number, number, number]): void => {
-    mark(first, second, FIRST);
-    mark(second, third, SECOND);
-    const key = keyOf(first, second, third);
-    if (table[key] === 0) table[key] = buckets.push([]) - 1;
-    const bucket = buckets[table[key] ?? 0];
-    if (bucket?.includes(entry) === false) bucket.push(entry);
-  };
+  const kinds = kindsOf(anchors, marked);
+  const pairKinds = Uint16Array.from({ length: 1 << 14 }, (_, pair) => pairKind(kinds, pair & 127, pair >> 7));
+  const table = new Uint16Array(KINDS * PAIRS);
+  const buckets: Entry[][] = [[], []];
+  for (let first = 0; first < PAIRS; first += 1) {
+    for (const last of first % KINDS === MARKED ? ALL_KINDS : [MARKED]) table[first * KINDS + last] = ONLY_MARKED;
+  }
   const byLength = anchors.map((anchor, index) => ({ ...anchor, index })).sort((a, b) => b.word.length - a.word.length);
   for (const { word, anyCase, index } of byLength) {
-    const written = anyCase ? word.toLowerCase() : word;
-    const offset = rarestOf(written);
-    const entry = { index, anyCase, offset, codes: Uint16Array.from(written, (char) => char.charCodeAt(0)) };
-    for (const seen of spellings(written.slice(offset, offset + 3), anyCase)) add(entry, seen);
-  }
-  for (const code of marked) {
-    for (let other = 0; other < 256; other += 1) {
-      mark(code, other, MARKED);
-      mark(other, code, MARKED);
+    const codes = Uint16Array.from(anyCase ? word.toLowerCase() : word, (char) => char.charCodeAt(0));
+    for (const parity of [0, 1]) {
+      const offset = rarestOf(word, parity, (place) => buckets[table[keyIn(kinds, word, place)] ?? 0]?.length ?? 0);
+      const entry = { index, anyCase, codes, offset };
+      eachKey(kinds, anyCase ? [word.toLowerCase(), word.toUpperCase()] : [word], offset, (key) => {
+        if ((table[key] ?? 0) <= ONLY_MARKED) table[key] = buckets.push([]) - 1;
+        const bucket = buckets[table[key] ?? 0];
+        if (bucket?.at(-1) !== entry) bucket?.push(entry);
+      });
     }
   }
 
-  const tryAt = (codes: Uint16Array, at: number, end: number, hit: Hit): number => {
-    const bucket = table[keyOf(codes[at] ?? 0, codes[at + 1] ?? 0, codes[at + 2] ?? 0)] ?? 0;
-    if (bucket === 0) return 0;
+  /** Tells of the words that are seen by this pair; answers up to where nothing more needs to be told. */
+  const tell = (codes: Uint16Array, at: number, end: number, bucket: number, hit: Hit): number => {
     let past = 0;
     for (const entry of buckets[bucket] ?? []) {
       if (isAt(codes, at - entry.offset, end, entry)) past = Math.max(past, hit(entry.index, at - entry.offset));
@@ -81,56 +74,94 @@ export function anchorFinder(anchors: readonly Anchor[], marked: readonly number
   };
   return {
     find(text, codes, pairs, hit) {
-      const { length } = text;
-      const half = (length + 1) >> 1;
-      let isMarked = false;
-      for (let at = 0; at < half; at += 1) {
+      const half = (text.length + 1) >> 1;
+      let hasMarked = false;
+      for (let at = seek(kinds, pairKinds, table, pairs, 0, half); at < half; ) {
         const pair = pairs[at] ?? 0;
-        const kind = kinds[((pair & 255) << 8) | ((pair >>> 16) & 255)] ?? 0;
-        if (kind === 0) continue;
-        if ((kind & MARKED) !== 0) isMarked = true;
-        const second = (kind & SECOND) !== 0 && at > 0 ? tryAt(codes, at * 2 - 1, length, hit) : 0;
-        const past = Math.max(second, (kind & FIRST) !== 0 ? tryAt(codes, at * 2, length, hit) : 0);
-        if (past >> 1 > at) at = (past >> 1) - 1;
+        const own = pairKind(kinds, pair & 0xffff, pair >>> 16);
+        hasMarked ||= hasMark(own);
+        const past = tell(codes, at * 2, text.length, table[kindBefore(kinds, pairs, at) * PAIRS + own] ?? 0, hit);
+        at = seek(kinds, pairKinds, table, pairs, Math.max(at + 1, past >> 1), half);
       }
-      return isMarked;
+      return hasMarked;
     },
   };
+}
+
+const pairKind = (kinds: Uint8Array, first: number, second: number): number => (kinds[first] ?? 0) * KINDS + (kinds[second] ?? 0);
+const hasMark = (pair: number): boolean => pair % KINDS === MARKED || pair >= MARKED * KINDS;
+
+/** The kind of the character before a pair. */
+const kindBefore = (kinds: Uint8Array, pairs: Uint32Array, at: number): number => (at === 0 ? 0 : (kinds[(pairs[at - 1] ?? 0) >>> 16] ?? 0));
+
+/** The next pair that a word may be seen by. Calls nothing, because the compiler keeps in registers what no call can change. */
+function seek(kinds: Uint8Array, pairKinds: Uint16Array, table: Uint16Array, pairs: Uint32Array, from: number, end: number): number {
+  let before = kindBefore(kinds, pairs, from);
+  for (let at = from; at < end; at += 1) {
+    const pair = pairs[at] ?? 0;
+    const second = kinds[pair >>> 16] ?? 0;
+    const own = (pair & 0xff80ff80) === 0 ? (pairKinds[(pair & 127) | (pair >>> 9)] ?? 0) : (kinds[pair & 0xffff] ?? 0) * KINDS + second;
+    if (table[before * PAIRS + own] !== 0) return at;
+    before = second;
+  }
+  return end;
+}
+
+/** The kind of every character. Where several share one, nothing is missed: every word is compared in the end. */
+function kindsOf(anchors: readonly Anchor[], marked: readonly number[]): Uint8Array {
+  const kinds = new Uint8Array(65_536);
+  for (const char of new Set(anchors.flatMap(({ word }) => Array.from(word)))) kinds[char.charCodeAt(0)] = ANOTHER;
+  for (const [place, char] of Array.from(OWN_KINDS).entries()) kinds[char.charCodeAt(0)] = place + 1;
+  for (const code of marked) kinds[code] = MARKED;
+  return kinds;
+}
+
+const keyIn = (kinds: Uint8Array, word: string, offset: number): number =>
+  [offset - 1, offset, offset + 1].reduce((key, place) => key * KINDS + (kinds[word.charCodeAt(place)] ?? 0), 0);
+
+/** The keys of the pair that begins at `offset` in a word, with the character before it; what the word does not tell can be any. */
+function eachKey(kinds: Uint8Array, spellings: readonly string[], offset: number, use: (key: number) => void): void {
+  const kindsAt = (place: number): readonly number[] => {
+    const chars = spellings.map((word) => word.charAt(place));
+    return chars.includes('') ? ALL_KINDS : [...new Set(chars.map((char) => kinds[char.charCodeAt(0)] ?? 0))];
+  };
+  for (const before of kindsAt(offset - 1))
+    for (const first of kindsAt(offset)) for (const second of kindsAt(offset + 1)) use(before * PAIRS + first * KINDS + second);
 }
 
 function isAt(codes: Uint16Array, start: number, end: number, { codes: word, anyCase }: Entry): boolean {
   if (start < 0 || start + word.length > end) return false;
   for (let index = 0; index < word.length; index += 1) {
     const code = codes[start + index] ?? 0;
-    if ((anyCase ? fold(code) : code) !== word[index]) return false;
+    if ((anyCase && code >= 65 && code <= 90 ? code + 32 : code) !== word[index]) return false;
   }
   return true;
 }
 
-/** The three characters in every spelling. */
-function spellings(three: string, anyCase: boolean): readonly (readonly [number, number, number])[] {
-  const [first = [], second = [], third = []] = Array.from(three, (char) =>
-    [...new Set(anyCase ? [char, char.toUpperCase()] : [char])].map((one) => one.charCodeAt(0)),
-  );
-  return first.flatMap((a) => second.flatMap((b) => third.map((c) => [a, b, c] as const)));
-}
+/** From the most frequent character of ordinary text, ids and logs to the rarest; all others are rarer. */
+const FREQUENT = ' etaoinsrhldcumfpgwyb0123456789-.,:/"\'vkx=TASICMPRNED_jqz';
+const rarity = (char: string): number => (FREQUENT.includes(char) ? FREQUENT.indexOf(char) : FREQUENT.length);
+/** Of rare letters, and frequent all the same. */
+const ENDINGS = /ing|ion|ent|ess|all|com|pro/i;
 
-/** Pairs of letters that make up most of ordinary text, the most frequent first. */
-const FREQUENT =
-  'th he in er an re on at en nd ti es or te of ed is it al ar st to nt ng se ha as ou io le ve co me de hi ri ro ic ne ea ra ce li ch ll be ma si om ur ca el ta la ns di fo ho pe ec pr no ct us ac ot il tr ly nc et ut ss so rs un lo wa ge ie wh ee wi em ad ol rt po we na ul ni ts mo ow pa im mi ai sh ir su id os iv ia am fi ci vi pl ig tu ev ld ry mp fe bl ab gh ty op wo sa ay ex ke fr oo av ag if ap gr od bo sp rd do uc bu ei ov by rm ep tt oc fa ef cu rn sc gi da yo cr cl du ga qu ue ff ba ey ls va um pp ua up lu go ht ru ug ds lt pi rc rr eg au ck ew mu br bi pt ak pu ui rg ib tl ny ki rk ys ob mm fu ph og ms ye ud mb ip ub oi rl gu dr hr cc tw ft wn nu af hu nn eo vo rv nf xp gn sm fl iz ok nl my gl aw ju oa eq sy sl ps jo lf nv je nk kn gs dy hy ze ks xt bs ik dd pt rp sk xi oe oy ws lv dl rf eu dg wr xa yi nm eb rb tm xc eh tc gy ja hn yp za gg ym sw bj lm cs ii ix xe oh lk dv lp ax ox uf dm iu sf bt ka yt ek pm ya gt wl rh yl hs ah yc yb hm'.split(
-    ' ',
-  );
-const rarity = (pair: string): number => {
-  const place = FREQUENT.indexOf(pair.toLowerCase());
-  return place === -1 ? FREQUENT.length : place;
-};
+/** What a word more in the same bucket costs, against rarity. */
+const NEIGHBOUR = 8;
+/** What a character costs that the word does not tell. */
+const UNTOLD = 30;
 
-/** Where the three characters begin whose more frequent pair is the rarest. */
-function rarestOf(word: string): number {
-  let best = 0;
-  let rank = -1;
-  for (let at = 0; at + 3 <= word.length; at += 1) {
-    const own = Math.min(rarity(word.slice(at, at + 2)), rarity(word.slice(at + 1, at + 3)));
+/**
+ * The pair of this parity that is the rarest together with the character before it, and that few other words are seen by. A line of
+ * one character is as long as it likes.
+ */
+function rarestOf(word: string, parity: number, neighboursAt: (place: number) => number): number {
+  let best = parity;
+  let rank = -Infinity;
+  for (let at = parity; at < word.length; at += 2) {
+    const seen = word.slice(Math.max(0, at - 1), at + 2);
+    if (seen.length < 2) continue;
+    const isFrequent = new Set(seen).size === 1 || ENDINGS.test(seen);
+    const rare = isFrequent ? 0 : Array.from(seen).reduce((sum, char) => sum + rarity(char), 0);
+    const own = rare - (seen.length === 2 ? UNTOLD : 0) - neighboursAt(at) * NEIGHBOUR;
     if (own > rank) [best, rank] = [at, own];
   }
   return best;

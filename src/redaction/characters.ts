@@ -1,5 +1,7 @@
 /** The alphabets secrets are written in, and how far a run of one reaches: read once per text, however many words lead there. */
 
+import { type Effort, startEffort } from './effort.ts';
+
 /** One bit for each kind of character; an alphabet is several of them. */
 const DIGIT = 1;
 const HEX_LOWER = 2;
@@ -79,10 +81,9 @@ export interface Reading {
   readonly codes: Uint16Array;
   /** Up to where everything was found: nothing that begins before needs a look. */
   done: number;
-  /** How many values were judged by more than their first characters. */
-  judged: number;
-  /** The end of the run of the alphabet in this slot that goes through `from`. Ask with places that only grow. */
-  runEnd(slot: number, from: number): number;
+  readonly effort: Effort;
+  /** The end of the run of the alphabet in this slot that goes through `from`, followed for `reach` characters at most. Ask with places that only grow. */
+  runEnd(slot: number, from: number, reach?: number): number;
   /** What the run up to `end` looks like, from its last characters; what begins later in the same run looks no better. */
   looksOf(from: number, end: number): Looks;
 }
@@ -92,26 +93,32 @@ const JUDGED = 160;
 const seen = new Uint32Array(128);
 let stamp = 0;
 
+const NO_LOOKS: Looks = { digits: 0, uppers: 0, lowers: 0, distinct: 0 };
+const runStarts = new Int32Array(MASKS.length);
+const runEnds = new Int32Array(MASKS.length);
+
+/** Good until the next call: all texts share what is remembered about runs. */
 export function startReading(text: string, codes: Uint16Array): Reading {
   const { length } = text;
-  const starts = new Int32Array(MASKS.length);
-  const ends = new Int32Array(MASKS.length).fill(-1);
+  runEnds.fill(-1);
   let judgedFrom = -1;
   let judgedEnd = -1;
-  let judged: Looks = { digits: 0, uppers: 0, lowers: 0, distinct: 0 };
+  let judged = NO_LOOKS;
   return {
     text,
     codes,
     done: 0,
-    judged: 0,
-    runEnd(slot, from) {
-      const last = ends[slot] ?? -1;
-      if (from <= last && from >= (starts[slot] ?? 0)) return last;
+    effort: startEffort(),
+    runEnd(slot, from, reach = length) {
+      let end = runEnds[slot] ?? -1;
+      if (from > end || from < (runStarts[slot] ?? 0)) {
+        runStarts[slot] = from;
+        end = from;
+      }
       const mask = MASKS[slot] ?? 0;
-      let end = from;
-      while (end < length && ((KINDS[codes[end] ?? 0] ?? 0) & mask) !== 0) end += 1;
-      starts[slot] = from;
-      ends[slot] = end;
+      const limit = Math.min(length, from + reach);
+      while (end < limit && ((KINDS[codes[end] ?? 0] ?? 0) & mask) !== 0) end += 1;
+      runEnds[slot] = end;
       return end;
     },
     looksOf(from, end) {

@@ -51,7 +51,7 @@ interface Swept extends CleanedResult {
   readonly literals: Literals;
 }
 
-/** Cleans until nothing changes: what was written anew from cleaned values is looked at like everything else. */
+/** What was written anew from cleaned values is looked at like everything else. */
 function* swept(before: ToolResult, sent: CleanedCall, rules: Rules, known: Literals): Work<Swept> {
   const taken = surfacesOf(before, sent.paths, sent.args, rules.canCover);
   const first = yield* sweep(taken.surfaces, rules, known);
@@ -59,7 +59,7 @@ function* swept(before: ToolResult, sent: CleanedCall, rules: Rules, known: Lite
   const { counts, blocked, literals } = first;
   if (result === before || blocked) return { result, fields: blocked ? fieldsOf(before, first.paths) : [], counts, blocked, literals };
   const again = surfacesOf(result, sent.paths, sent.args, rules.canCover);
-  const last = yield* sweep(again.surfaces, rules, literals);
+  const last = yield* sweep(again.surfaces, rules, literals, first.written);
   return {
     result: putBack(result, again, last),
     fields: fieldsOf(before, first.paths),

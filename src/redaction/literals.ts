@@ -3,6 +3,7 @@
 import type { JsonValue } from '../core/json.ts';
 import { codesOf } from './characters.ts';
 import type { Detector, Finding } from './detector.ts';
+import { A_WORD, joinedFindings, spend, startEffort } from './effort.ts';
 
 type Entry = Omit<Finding, 'value'>;
 export type Literals = ReadonlyMap<string, Entry>;
@@ -15,14 +16,10 @@ const FILTER = 0x1000;
 /** Depends on the last four characters: of those before, nothing is left in twelve bits. */
 const keyOf = (before: number, code: number): number => ((before << 3) ^ (code & 0xff)) & (FILTER - 1);
 
-/** How often each character of a text may be compared with values that begin alike. */
-const MAX_COMPARED = 4;
-
-interface Stretch {
-  readonly start: number;
-  readonly entry: Entry;
-  end: number;
-}
+/** So many characters are compared for the effort of a word. */
+const COMPARED = 32;
+/** Where the effort is spent, so many characters are hidden at a time. */
+const STEP = 64;
 
 /**
  * Finds the values letter by letter; in other encodings through the views of the scan. One pass for all of them: a result
@@ -46,33 +43,25 @@ export function literalDetector(literals: Literals): Detector {
       const codes = codesOf(text);
       const { length } = text;
       let key = 0;
-      let budget = length * MAX_COMPARED;
-      // What two values that overlap hide is told once: a text of one character would have as many findings as characters.
-      let open: Stretch | null = null;
-      const close = () => {
-        if (open !== null) emit(open.start, open.end, open.entry.label, open.entry.group);
-        open = null;
-      };
+      const effort = startEffort();
+      const findings = joinedFindings(effort, emit);
       for (let index = 0; index < length; index += 1) {
         key = keyOf(key, codes[index] ?? 0);
         if (filter[key] === 0 || index < PREFIX - 1) continue;
         const start = index + 1 - PREFIX;
-        for (const [size, values] of byPrefix.get(text.slice(start, start + PREFIX)) ?? []) {
-          budget -= size;
-          // Once the budget is spent, the first characters are enough: the longest value that begins so is taken to stand here.
-          const entry = budget > 0 ? values.get(text.slice(start, start + size)) : values.values().next().value;
-          const end = Math.min(length, start + size);
-          if (entry === undefined || end <= (open?.end ?? 0)) continue;
-          if (open === null || start >= open.end) {
-            close();
-            open = { start, end, entry };
-          } else {
-            open.end = end;
-          }
-          if (budget <= 0) break;
+        const byLength = byPrefix.get(text.slice(start, start + PREFIX));
+        for (const [size, values] of byLength ?? []) {
+          // Once the effort is spent, the first characters are enough: the longest value that begins so is taken to stand here.
+          const isSpent = !spend(effort, start, A_WORD + size / COMPARED);
+          const entry = isSpent ? values.values().next().value : values.get(text.slice(start, start + size));
+          const end = Math.min(length, start + (isSpent ? Math.max(size, STEP) : size));
+          if (entry !== undefined) findings.tell(start, end, entry.label, entry.group);
+          if (!isSpent) continue;
+          index = end - 1;
+          break;
         }
       }
-      close();
+      findings.end();
       return undefined;
     },
   };

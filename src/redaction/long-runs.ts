@@ -2,6 +2,7 @@
 
 import { codesOf, judge, looksGenerated, type Looks } from './characters.ts';
 import type { Emit } from './detector.ts';
+import { A_FINDING, type Effort, joinedFindings, spend, startEffort } from './effort.ts';
 import { decodeRun, type EncodedRun, isRunChar, MIN_RUN } from './encoded-runs.ts';
 import { ISSUERS, RUNS } from './families/runs.ts';
 
@@ -17,6 +18,8 @@ export function readRuns(text: string, emit: Emit | null, hints: readonly number
   let found: EncodedRun[] | null = null;
   const codes = codesOf(text);
   let hint = 0;
+  const effort = startEffort();
+  const findings = emit === null ? null : joinedFindings(effort, emit);
   for (let probe = MIN_RUN - 1; probe < length; ) {
     if (!isRunChar(codes, probe)) {
       probe += MIN_RUN;
@@ -30,10 +33,11 @@ export function readRuns(text: string, emit: Emit | null, hints: readonly number
       decodeRun(text, codes, start, end, (run) => (found ??= []).push(run));
       while (hint < hints.length && (hints[hint] ?? 0) < start - REACH) hint += 1;
       const isHinted = hint < hints.length && (hints[hint] ?? 0) < start;
-      if (emit !== null && end - start <= MAX_KEY) bareKey(text, codes, start, end, isHinted, emit);
+      if (findings !== null && end - start <= MAX_KEY) bareKey(text, codes, start, end, isHinted ? effort : null, findings.tell);
     }
     probe = end + MIN_RUN;
   }
+  findings?.end();
   return found ?? NO_RUNS;
 }
 
@@ -43,7 +47,8 @@ const MIN_KEY = 20;
 /** Families by the length of their runs: most lengths have none. */
 const BY_LENGTH = Array.from({ length: MAX_KEY + 1 }, (_, length) => RUNS.filter(({ min, max }) => length >= min && length <= max));
 
-function bareKey(text: string, codes: Uint16Array, start: number, end: number, isHinted: boolean, emit: Emit): void {
+/** `hinted` where a word before it says that a key follows; once that effort is spent, what looks like a key is one. */
+function bareKey(text: string, codes: Uint16Array, start: number, end: number, hinted: Effort | null, emit: Emit): void {
   const length = end - start;
   for (const { shape, look, label } of BY_LENGTH[length] ?? []) {
     shape.lastIndex = start;
@@ -52,12 +57,12 @@ function bareKey(text: string, codes: Uint16Array, start: number, end: number, i
       return emit(start, start + match[0].length, label);
   }
   // What follows a dot, a slash or a hash sign is a part of an address.
-  if (!isHinted || length < MIN_KEY || PART.has(codes[start - 1] ?? 0) || codes[end] === DOT) return;
+  if (hinted === null || length < MIN_KEY || PART.has(codes[start - 1] ?? 0) || codes[end] === DOT) return;
   const looks = judge(codes, start, end);
   if (length === AWS_SECRET && isAwsSecret(text, start, looks)) return emit(start, end, 'aws');
   // Digits and letters, and not a path or a name of many words: what has few digits is one.
   if (!looksGenerated(looks, 'strong') || looks.digits * 12 < length || text.slice(start, end).includes('/')) return;
-  if (isIssuerBefore(text, start)) emit(start, end, 'secret');
+  if (!spend(hinted, start, A_FINDING) || isIssuerBefore(text, start)) emit(start, end, 'secret');
 }
 
 const PART: ReadonlySet<number> = new Set(Array.from('./#@%&?~').map((char) => char.charCodeAt(0)));

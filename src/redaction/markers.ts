@@ -93,6 +93,7 @@ const BY_NAME: ReadonlySet<string> = new Set(['secret', 'password', 'authorizati
 /** The spans without the markers inside them. What stands beside a marker is still hidden: anybody can write one. */
 function without(spans: readonly Span[], text: string, written: RegExp): readonly Span[] {
   const marks = [...text.matchAll(written)].map((match) => ({ start: match.index, end: match.index + match[0].length }));
+  if (marks.length === 0) return spans;
   let next = 0;
   return spans.flatMap((span) => {
     const pieces: Span[] = [];
@@ -110,10 +111,10 @@ function without(spans: readonly Span[], text: string, written: RegExp): readonl
 
 function splice(text: string, spans: readonly Span[], write: (finding: Finding) => string): string {
   let last = 0;
-  const parts = spans.flatMap((span) => {
-    const part = [text.slice(last, span.start), write(span)];
+  let spliced = '';
+  for (const span of spans) {
+    spliced += text.slice(last, span.start) + write(span);
     last = span.end;
-    return part;
-  });
-  return parts.join('') + text.slice(last);
+  }
+  return spliced + text.slice(last);
 }

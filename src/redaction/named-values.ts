@@ -2,6 +2,7 @@
 
 import { isIn, NAME_RUN, type Reading, VALUE_RUN } from './characters.ts';
 import type { Emit } from './detector.ts';
+import { A_FINDING, A_JUDGEMENT, A_WORD, spend } from './effort.ts';
 import { type Family, familyOf, isHidden, isRandomLooking, isTold, isWord, isWordy, labelOfName } from './names.ts';
 
 /** How telling names end. Names of several words are found by the last. */
@@ -20,17 +21,13 @@ const TAGGED = /["']{0,1}(?:\s{1,3}(?:value|content|default)\s?=\s?(?=["'])|[^<>
 const PASSED = /["']{0,1}(?:\)?,\s{0,24}(?=["'`])|\((?=["'`])|[ ](?='))/y;
 /** `--password …`, `ENV DB_PASSWORD …`, `password … ` of a `.netrc`, `the token is …`. */
 const SPACED = /[ \t]{1,4}(?:(?:is|was)[ \t]{1,3})?(?=[^\s=:-])/y;
-const MARKER = /^(?:\[(?:redacted|hash|token):[a-z0-9:-]{1,60}\]){1,4}/;
+const MARKER = /^(?:\[(?:redacted:[a-z0-9-]{1,40}|hash:[a-z0-9-]{1,40}:[0-9a-f]{16}|token:[a-z0-9-]{1,40}:\d{1,12})\]){1,4}/;
 const MAX_QUOTED = 4_096;
 const MAX_NAME = 40;
-/** So many values that were none in one unbroken run, and the rest of the run holds names of no values. */
-const MAX_TRIES = 12;
 
 /** How far the values of names were read. */
 export interface NamedProgress {
   done: number;
-  runEnd: number;
-  tries: number;
   /** Where the next of the words begins that bind a value by a blank; all before were passed. */
   opener: number;
 }
@@ -53,28 +50,30 @@ interface Value {
 
 /** Looks at the value of the name that ends here. */
 export function namedValue(reading: Reading, start: number, end: number, emit: Emit, progress: NamedProgress): void {
-  if (start < progress.done || (start < progress.runEnd && progress.tries >= MAX_TRIES)) return;
+  if (start < progress.done) return;
   const { text } = reading;
   const found = valueStart(text, end, start, progress);
   if (found === null) return;
   const name = nameBefore(text, start, end);
   // `PWD` is the folder of a process, but in a connection string a password.
   const family = name === 'PWD' && text.charAt(start - 1) === ';' ? 'password' : familyOf(name);
-  if (found.binding === 'spaced') reading.judged += 1;
-  if (family === null || (found.binding === 'spaced' && !takesSpace(text, start, end, name))) return;
+  if (family === null) return;
+  spend(reading.effort, start, found.binding === 'spaced' ? A_FINDING : A_WORD);
+  if (found.binding === 'spaced' && !takesSpace(text, start, end, name)) return;
   const value = family === 'phrase' ? lineAt(text, found.at) : valueAt(reading, found.at);
   if (value === null || value.end - value.start < (MIN_VALUE[family] ?? 0)) return;
-  reading.judged += 1;
+  spend(reading.effort, start, A_JUDGEMENT);
   // A marker that stands there already says nothing about what stands beside it.
   const secret = text.slice(value.start, Math.min(value.end, value.start + 512)).replace(MARKER, '');
-  if (!isShown(family, secret, found, value, text, name)) return rejected(progress, value);
+  if (isInMarker(text, start) || !isShown(family, secret, found, value, text, name)) return;
   emit(value.start, value.end, labelOfName(family));
   progress.done = value.end;
 }
 
-function rejected(progress: NamedProgress, { end }: Value): void {
-  progress.tries = end === progress.runEnd ? progress.tries + 1 : 1;
-  progress.runEnd = end;
+/** A marker names what it hides, and is no name of what stands behind it. */
+function isInMarker(text: string, start: number): boolean {
+  const before = text.slice(Math.max(0, start - MAX_NAME), start);
+  return MARKER.test(text.slice(start - before.length + before.lastIndexOf('['), start + MAX_NAME));
 }
 
 function nameBefore(text: string, start: number, end: number): string {

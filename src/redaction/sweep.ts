@@ -31,23 +31,33 @@ export interface Sweep {
   readonly blocked: boolean;
   /** What was hidden, for whoever has to hide it elsewhere too. */
   readonly literals: Literals;
+  /** The texts with markers in them, which need no second look. */
+  readonly written: ReadonlySet<string>;
 }
 
 const NO_LITERALS: Literals = new Map();
+const NO_TEXTS: ReadonlySet<string> = new Set();
 
 /** A detector's finding this short would hide half of an ordinary text along with it. */
 const MIN_REPEATED = 6;
 /** One this long is a key in a form of its own, or a stretch that was hidden as a whole: it is found again where it stands again. */
-const MAX_REPEATED = 4_096;
+const MAX_REPEATED = 512;
 
-/** Takes turns with the rest of the process where there is much to look at. */
-export function* sweep(surfaces: readonly Surface[], rules: Rules, known: Literals = NO_LITERALS): Work<Sweep> {
-  const { texts, findings: named, literals } = survey(surfaces, rules, known);
+/** Takes turns with the rest of the process where there is much to look at. `clean` are texts that an earlier sweep wrote. */
+export function* sweep(
+  surfaces: readonly Surface[],
+  rules: Rules,
+  known: Literals = NO_LITERALS,
+  clean: ReadonlySet<string> = NO_TEXTS,
+): Work<Sweep> {
+  const { texts: all, findings: named, literals } = survey(surfaces, rules, known);
+  let texts: readonly string[] = clean.size === 0 ? all : all.filter((text) => !clean.has(text));
   const found = yield* scanAll(texts, rules.detectors, rules);
   if (found.size + named.length + literals.size > 0) {
-    const covered = coveredTexts(surfaces, rules);
+    const looked = new Set([...clean, ...texts]);
+    const covered = coveredTexts(surfaces, rules).filter((text) => !looked.has(text));
     for (const [text, spans] of yield* scanAll(covered, rules.detectors, rules)) found.set(text, spans);
-    for (const text of covered) texts.push(text);
+    texts = [...new Set([...texts, ...covered])];
   }
   if (rules.deep) for (const [text, spans] of yield* wait(deepSpans(texts))) add(found, text, spans);
   const findings: readonly Finding[] = [...[...found.values()].flat(), ...named];
@@ -56,13 +66,15 @@ export function* sweep(surfaces: readonly Surface[], rules: Rules, known: Litera
   }
   if (literals.size > 0) for (const [text, spans] of yield* scanAll(texts, [literalDetector(literals)], rules)) add(found, text, spans);
   if (findings.length === 0 && found.size === 0) {
-    return { values: surfaces.map(({ value }) => value), paths: surfaces.map(() => []), counts: {}, blocked: false, literals };
+    return { values: surfaces.map(({ value }) => value), paths: surfaces.map(() => []), counts: {}, blocked: false, literals, written: NO_TEXTS };
   }
   const paths = surfaces.map(() => new Set<string>());
-  const values = surfaces.map((surface, index) => rebuilt(surface, rules, found, paths[index] ?? new Set()));
-  const all = [...findings, ...[...found.values()].flat()];
-  const blocked = all.some(({ group }) => rules.markers.blocks(group));
-  return { values, paths: paths.map((set) => [...set]), counts: countsOf(all), blocked, literals };
+  const cleaned = new Map<string, string>();
+  for (const [text, spans] of found) cleaned.set(text, rules.markers.replace(text, spans));
+  const values = surfaces.map((surface, index) => rebuilt(surface, rules, found, cleaned, paths[index] ?? new Set()));
+  const every = [...findings, ...[...found.values()].flat()];
+  const blocked = every.some(({ group }) => rules.markers.blocks(group));
+  return { values, paths: paths.map((set) => [...set]), counts: countsOf(every), blocked, literals, written: new Set(cleaned.values()) };
 }
 
 /** The texts to look into, and what the shape alone gives away. */
@@ -80,8 +92,9 @@ function survey(surfaces: readonly Surface[], { names, minText, markers }: Rules
     const finding = { label: labelOfName(family), group: 'secrets' } as const;
     if (markers.whole(value, finding) !== value) findings.push({ ...finding, value });
   };
+  const open = { texts, names, minText, onPath, onNamed };
   for (const { value, paths, isCovered = false } of surfaces) {
-    surveyTree(value, startOf(paths), { texts: isCovered ? null : texts, names, minText, onPath, onNamed });
+    if (value !== null) surveyTree(value, startOf(paths), isCovered ? { ...open, texts: null } : open);
   }
   return { texts, findings, literals };
 }
@@ -97,20 +110,22 @@ function coveredTexts(surfaces: readonly Surface[], { minText }: Rules): readonl
 const add = (found: Map<string, readonly Span[]>, text: string, spans: readonly Span[]) =>
   found.set(text, [...(found.get(text) ?? []), ...spans]);
 
-function rebuilt({ value, paths }: Surface, rules: Rules, found: ReadonlyMap<string, readonly Span[]>, changed: Set<string>): JsonValue {
-  const { markers } = rules;
+function rebuilt(
+  { value, paths }: Surface,
+  { names, markers }: Rules,
+  found: ReadonlyMap<string, readonly Span[]>,
+  cleaned: ReadonlyMap<string, string>,
+  changed: Set<string>,
+): JsonValue {
   return rebuildTree(value, startOf(paths), {
-    names: rules.names,
-    text: (text) => {
-      const spans = found.get(text);
-      return spans === undefined ? text : markers.replace(text, spans);
-    },
+    names,
+    text: (text) => cleaned.get(text) ?? text,
     path: (hidden) => markers.whole(hidden, { label: 'path', group: 'paths' }),
     named: (text, family) => {
       // A token says more about itself than the name it goes by.
       const spans = found.get(text) ?? [];
       const isWhole = spans.some(({ start, end }) => start === 0 && end === text.length);
-      return isWhole ? markers.replace(text, spans) : markers.whole(text, { label: labelOfName(family), group: 'secrets' });
+      return isWhole ? (cleaned.get(text) ?? text) : markers.whole(text, { label: labelOfName(family), group: 'secrets' });
     },
     onChange: (path) => changed.add(path),
   });

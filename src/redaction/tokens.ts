@@ -2,6 +2,7 @@
 
 import { isAlnum, isIn, looksGenerated, OPAQUE_RUN, type Reading, slotOf } from './characters.ts';
 import type { Emit } from './detector.ts';
+import { A_JUDGEMENT, spend } from './effort.ts';
 import type { TokenFamily } from './families/family.ts';
 
 const DOT = 46;
@@ -16,6 +17,9 @@ interface Compiled extends TokenFamily {
 
 /** The families of one prefix. */
 export type TokenReader = (reading: Reading, start: number, end: number, emit: Emit) => void;
+
+/** So many dots may end the sentence that a token stands in. */
+const PUNCTUATION = 8;
 
 /** The shortest body that a form of several parts can have. */
 const MIN_SHAPED = 6;
@@ -41,7 +45,7 @@ export function tokenReader(families: readonly TokenFamily[]): TokenReader {
 }
 
 function bodyToken(reading: Reading, { label, slot, min, max, look }: Compiled, from: number, body: number, emit: Emit): void {
-  let end = reading.runEnd(slot, body);
+  let end = reading.runEnd(slot, body, max + PUNCTUATION);
   if (end - body < min) return;
   while (end > body && (reading.codes[end - 1] === DOT || reading.codes[end - 1] === COLON)) end -= 1;
   const length = end - body;
@@ -55,11 +59,11 @@ function shapedToken(reading: Reading, { label, look }: Compiled, shape: RegExp,
   // A blank and a quote may stand between a scheme and what follows it; a prefix alone is the usual case and needs no expression.
   if (
     reading.codes[body - 1] !== DOLLAR &&
-    reading.runEnd(OPAQUE_RUN, body) - body < MIN_SHAPED &&
+    reading.runEnd(OPAQUE_RUN, body, MIN_SHAPED) - body < MIN_SHAPED &&
     !(reading.codes[body] === 32 && isAlnum(reading.codes[body - 1] ?? 0))
   )
     return;
-  reading.judged += 1;
+  spend(reading.effort, start, A_JUDGEMENT);
   shape.lastIndex = start;
   const match = shape.exec(reading.text);
   if (match === null) return;
@@ -80,7 +84,7 @@ function markedToken(
   emit: Emit,
 ): void {
   const { codes } = reading;
-  if (reading.runEnd(family.slot, body) - body < family.min) return;
+  if (reading.runEnd(family.slot, body, family.min) - body < family.min) return;
   let from = mark;
   while (from > 0 && mark - from <= max && isIn(family.backSlot, codes[from - 1] ?? 0)) from -= 1;
   if (mark - from < min || mark - from > max || (from > 0 && isAlnum(codes[from] ?? 0) && isAlnum(codes[from - 1] ?? 0))) return;

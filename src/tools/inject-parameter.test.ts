@@ -344,8 +344,9 @@ describe('injectParameter, for any schema', () => {
     reason: fc.option(fc.constantFrom<JsonValue>('why', 'why', 'why', '', 7), { nil: undefined }),
   });
 
-  /** Ajv 8.20 forgets evaluated properties when the key of a dependent schema is absent. */
-  const mistakenByAjv = (text: string): boolean => text.includes('unevaluatedProperties') && /dependentSchemas|dependencies/.test(text);
+  /** Ajv 8.20 forgets evaluated properties when the key of a dependent schema is absent, and counts those of a branch that failed if another one stands in it. */
+  const mistakenByAjv = (text: string): boolean =>
+    text.includes('unevaluatedProperties') && /dependentSchemas|dependencies|"(?:anyOf|oneOf|if)".*"(?:anyOf|oneOf|if)"/.test(text);
 
   it.each([
     ['2020-12', 'https://json-schema.org/draft/2020-12/schema', true],

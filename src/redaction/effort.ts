@@ -1,0 +1,61 @@
+/** How much a text may ask of what reads it closely. */
+
+import type { Emit, Group } from './detector.ts';
+
+/** The costs of a step, in words that were found and led nowhere. */
+export const A_WORD = 1;
+export const A_JUDGEMENT = 4;
+export const A_FINDING = 12;
+
+/** As much as a short text may ask for, and what every further character adds. */
+const AT_ONCE = 1_500;
+const PER_CHARACTER = 0.1;
+
+/** What is left, and up to where the characters were counted. */
+export interface Effort {
+  left: number;
+  at: number;
+}
+
+export const startEffort = (): Effort => ({ left: AT_ONCE, at: 0 });
+
+/**
+ * Takes the cost of a step at this place; `false` once there is nothing left. No ordinary text is so full of words that lead to
+ * secrets that this is spent. What is not used does not add up.
+ */
+export function spend(effort: Effort, at: number, cost: number): boolean {
+  if (at > effort.at) {
+    effort.left = Math.min(AT_ONCE, effort.left + (at - effort.at) * PER_CHARACTER);
+    effort.at = at;
+  }
+  effort.left -= cost;
+  return effort.left > 0;
+}
+
+/** Findings on their way out. */
+export interface Findings {
+  tell(start: number, end: number, label: string, group?: Group): void;
+  /** Tells of the last one. */
+  end(): void;
+}
+
+/** Findings in their order. What two that overlap hide is told once; once the effort is spent, all that lies between them is hidden too. */
+export function joinedFindings(effort: Effort, emit: Emit): Findings {
+  let open: { readonly start: number; end: number; readonly label: string; readonly group: Group | undefined } | null = null;
+  const end = () => {
+    if (open !== null) emit(open.start, open.end, open.label, open.group);
+    open = null;
+  };
+  return {
+    tell(start, to, label, group) {
+      const isSpent = !spend(effort, start, A_FINDING);
+      if (open !== null && (isSpent || start < open.end)) {
+        open.end = Math.max(open.end, to);
+        return;
+      }
+      end();
+      open = { start, end: to, label, group };
+    },
+    end,
+  };
+}
