@@ -92,7 +92,8 @@ const pairKind = (kinds: Uint8Array, first: number, second: number): number => (
 const hasMark = (pair: number): boolean => pair % KINDS === MARKED || pair >= MARKED * KINDS;
 
 /** The kind of the character before a pair. */
-const kindBefore = (kinds: Uint8Array, pairs: Uint32Array, at: number): number => (at === 0 ? 0 : (kinds[(pairs[at - 1] ?? 0) >>> 16] ?? 0));
+const kindBefore = (kinds: Uint8Array, pairs: Uint32Array, at: number): number =>
+  at === 0 ? 0 : (kinds[(pairs[at - 1] ?? 0) >>> 16] ?? 0);
 
 /** The next pair that a word may be seen by. Calls nothing, because the compiler keeps in registers what no call can change. */
 function seek(kinds: Uint8Array, pairKinds: Uint16Array, table: Uint16Array, pairs: Uint32Array, from: number, end: number): number {

@@ -65,7 +65,12 @@ const LEADS: readonly Lead[] = [
     }),
   ),
   ...['-----BEGIN', '---- BEGIN'].map(
-    (word): Lead => ({ word, anyCase: false, isHeader: true, look: ({ reading, keys }, start, _end, emit) => privateKey(reading, start, emit, keys) }),
+    (word): Lead => ({
+      word,
+      anyCase: false,
+      isHeader: true,
+      look: ({ reading, keys }, start, _end, emit) => privateKey(reading, start, emit, keys),
+    }),
   ),
 ];
 

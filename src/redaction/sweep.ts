@@ -66,7 +66,14 @@ export function* sweep(
   }
   if (literals.size > 0) for (const [text, spans] of yield* scanAll(texts, [literalDetector(literals)], rules)) add(found, text, spans);
   if (findings.length === 0 && found.size === 0) {
-    return { values: surfaces.map(({ value }) => value), paths: surfaces.map(() => []), counts: {}, blocked: false, literals, written: NO_TEXTS };
+    return {
+      values: surfaces.map(({ value }) => value),
+      paths: surfaces.map(() => []),
+      counts: {},
+      blocked: false,
+      literals,
+      written: NO_TEXTS,
+    };
   }
   const paths = surfaces.map(() => new Set<string>());
   const cleaned = new Map<string, string>();
