@@ -34,9 +34,9 @@ export function spend(effort: Effort, at: number, cost: number): boolean {
 
 /** Findings on their way out. */
 export interface Findings {
-  tell(start: number, end: number, label: string, group?: Group): void;
+  readonly tell: Emit;
   /** Tells of the last one. */
-  end(): void;
+  readonly end: () => void;
 }
 
 /** Findings in their order. What two that overlap hide is told once; once the effort is spent, all that lies between them is hidden too. */
