@@ -42,10 +42,21 @@ export const quoteFrames = (text: string): string => quoted(text, FRAME);
 /** The same for text that a note of ours is put under: lines that look like notes are marked as well. */
 export const quoteVoice = (text: string): string => quoted(text, FRAME_OR_NOTE);
 
+/** The same in plain ASCII, which most texts are, and where one bracket is left. Takes the line end along. */
+const ASCII_CANDIDATE = /(?:^|[\n\r\v\f\b\u001c-\u001e])[\\\0-\u0007\t\u000e-\u001b\u001f \u007f]*[[\u001b]/g;
+
+function* candidatesIn(text: string): Generator<number> {
+  if (Buffer.byteLength(text) !== text.length) {
+    for (const { index } of text.matchAll(CANDIDATE)) yield index;
+    return;
+  }
+  for (const { 0: found, index } of text.matchAll(ASCII_CANDIDATE)) yield index + (LINE_END.test(found.charAt(0)) ? 1 : 0);
+}
+
 function quoted(text: string, ours: RegExp): string {
   let quotedText = '';
   let from = 0;
-  for (const { index } of text.matchAll(CANDIDATE)) {
+  for (const index of candidatesIn(text)) {
     if (!ours.test(headOf(text, index))) continue;
     quotedText += `${text.slice(from, index)}\\`;
     from = index;

@@ -148,7 +148,7 @@ const ENDINGS = /ing|ion|ent|ess|all|com|pro/i;
 /** What a word more in the same bucket costs, against rarity. */
 const NEIGHBOUR = 8;
 /** What a character costs that the word does not tell. */
-const UNTOLD = 30;
+const UNTOLD = 45;
 
 /**
  * The pair of this parity that is the rarest together with the character before it, and that few other words are seen by. A line of

@@ -131,11 +131,15 @@ export function startReading(text: string, codes: Uint16Array): Reading {
 }
 
 /** Counts what a run is made of. */
-export function judge(codes: Uint16Array, from: number, end: number): Looks {
+export const judge = (codes: Uint16Array, from: number, end: number): Looks => count(end - from, (place) => codes[from + place] ?? 0);
+
+export const looksOfText = (text: string): Looks => count(text.length, (place) => text.charCodeAt(place));
+
+function count(length: number, codeAt: (place: number) => number): Looks {
   stamp += 1;
   let [digits, uppers, lowers, distinct] = [0, 0, 0, 0];
-  for (let at = from; at < end; at += 1) {
-    const code = codes[at] ?? 0;
+  for (let place = 0; place < length; place += 1) {
+    const code = codeAt(place);
     const kind = KINDS[code] ?? 0;
     if ((kind & DIGIT) !== 0) digits += 1;
     else if ((kind & (HEX_UPPER | UPPER)) !== 0) uppers += 1;

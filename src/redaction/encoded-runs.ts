@@ -69,6 +69,9 @@ function hexDigits(codes: Codes, start: number, end: number): boolean | null {
 const MIN_QUADS = 4;
 const MIN_PAIRS = 10;
 
+/** What is cut off at the end of a run can be anything. */
+const classOf = (codes: Codes, at: number, end: number): number => (at < end ? (CLASSES[codes[at] ?? 0] ?? 0) : FIRST | SECOND | THIRD);
+
 /** Where the text that is being followed began, for each of the four ways in which a run can be cut into fours. */
 const began = new Int32Array(4);
 
@@ -76,9 +79,13 @@ const began = new Int32Array(4);
 function base64Stretches(codes: Codes, start: number, end: number): Stretch[] {
   const stretches: Stretch[] = [];
   for (let phase = 0; phase < 4; phase += 1) began[phase] = start + phase;
+  let second = classOf(codes, start, end);
+  let third = classOf(codes, start + 1, end);
   for (let at = start; at < end; at += 1) {
-    const isText = has(codes, at, FIRST) && (at + 1 >= end || has(codes, at + 1, SECOND)) && (at + 2 >= end || has(codes, at + 2, THIRD));
-    if (isText) continue;
+    const first = second;
+    second = third;
+    third = classOf(codes, at + 2, end);
+    if ((first & FIRST) !== 0 && (second & SECOND) !== 0 && (third & THIRD) !== 0) continue;
     const phase = (at - start) & 3;
     const from = began[phase] ?? at;
     if (at - from >= MIN_QUADS * 4) stretches.push([from, at]);

@@ -9,8 +9,8 @@ import { ISSUERS, RUNS } from './families/runs.ts';
 const NO_RUNS: readonly EncodedRun[] = Object.freeze([]);
 
 /**
- * Reads every run of sixteen characters or more. Looks at every sixteenth character first: prose has no run that long. `emit` is
- * told of bare keys; without it, runs are only decoded. `hints` are the places of words that say that a key follows.
+ * Reads every run of sixteen characters or more. `emit` is told of bare keys; without it, runs are only decoded. `hints` are the
+ * places of words that say that a key follows.
  */
 export function readRuns(text: string, emit: Emit | null, hints: readonly number[]): readonly EncodedRun[] {
   const { length } = text;
@@ -20,25 +20,38 @@ export function readRuns(text: string, emit: Emit | null, hints: readonly number
   let hint = 0;
   const effort = startEffort();
   const findings = emit === null ? null : joinedFindings(effort, emit);
-  for (let probe = MIN_RUN - 1; probe < length; ) {
-    if (!isRunChar(codes, probe)) {
-      probe += MIN_RUN;
-      continue;
-    }
-    let start = probe;
-    while (start > 0 && isRunChar(codes, start - 1)) start -= 1;
-    let end = probe + 1;
-    while (end < length && isRunChar(codes, end)) end += 1;
-    if (end - start >= MIN_RUN) {
-      decodeRun(text, codes, start, end, (run) => (found ??= []).push(run));
-      while (hint < hints.length && (hints[hint] ?? 0) < start - REACH) hint += 1;
-      const isHinted = hint < hints.length && (hints[hint] ?? 0) < start;
-      if (findings !== null && end - start <= MAX_KEY) bareKey(text, codes, start, end, isHinted ? effort : null, findings.tell);
-    }
-    probe = end + MIN_RUN;
+  for (let start = nextRun(codes, 0, length); start < length; ) {
+    const end = runEnd(codes, start, length);
+    decodeRun(text, codes, start, end, (run) => (found ??= []).push(run));
+    while (hint < hints.length && (hints[hint] ?? 0) < start - REACH) hint += 1;
+    const isHinted = hint < hints.length && (hints[hint] ?? 0) < start;
+    if (findings !== null && end - start <= MAX_KEY) bareKey(text, codes, start, end, isHinted ? effort : null, findings.tell);
+    start = nextRun(codes, end, length);
   }
   findings?.end();
   return found ?? NO_RUNS;
+}
+
+/** Where the next long run begins. Looks at every sixteenth character first: prose has no run that long. */
+function nextRun(codes: Uint16Array, from: number, length: number): number {
+  for (let probe = from + MIN_RUN - 1; probe < length; ) {
+    let start = probe + 1;
+    while (start > from && isRunChar(codes, start - 1)) start -= 1;
+    if (start > probe) {
+      probe += MIN_RUN;
+      continue;
+    }
+    const end = runEnd(codes, probe, length);
+    if (end - start >= MIN_RUN) return start;
+    probe = end + MIN_RUN;
+  }
+  return length;
+}
+
+function runEnd(codes: Uint16Array, from: number, length: number): number {
+  let end = from;
+  while (end < length && isRunChar(codes, end)) end += 1;
+  return end;
 }
 
 const MAX_KEY = 220;

@@ -1,5 +1,7 @@
 /** What a name says about its value, and what a value looks like: the part of detection that is judgement. */
 
+import { looksOfText } from './characters.ts';
+
 /** A single word of prose, as it stands behind `Authorization:` in a manual. */
 export const isWord = (text: string): boolean => /^[A-Za-z]?[a-z]*$/.test(text);
 
@@ -9,12 +11,12 @@ const JUDGED = 96;
 /** Whether a value has the look of a generated secret: long enough, no blanks, of many different characters, and not of words. */
 export function isRandomLooking(whole: string): boolean {
   const text = whole.length > JUDGED ? whole.slice(0, JUDGED) : whole;
-  if (text.length < 10 || /[\s<>{}()$[\]\\]/.test(text) || !/[A-Za-z]/.test(text)) return false;
-  const mixed = /[a-z]/.test(text) && /[A-Z]/.test(text);
-  const digits = text.match(/\d/g)?.length ?? 0;
-  if (digits === 0 && !(mixed && text.length >= 16)) return false;
-  if (text.length < 16 && !mixed && !(text.length >= 12 && digits >= 2 && /^[a-z0-9]+$/i.test(text))) return false;
-  return !PATH.test(text) && new Set(text).size >= 7 && !isWordy(text);
+  if (text.length < 10 || /[\s<>{}()$[\]\\]/.test(text)) return false;
+  const { digits, uppers, lowers, distinct } = looksOfText(text);
+  const isMixed = lowers > 0 && uppers > 0;
+  if (distinct < 7 || lowers + uppers === 0 || (digits === 0 && !(isMixed && text.length >= 16))) return false;
+  if (text.length < 16 && !isMixed && !(text.length >= 12 && digits >= 2 && /^[a-z0-9]+$/i.test(text))) return false;
+  return !PATH.test(text) && !isWordy(text);
 }
 
 /** A path or an address: its first part is a word. */
