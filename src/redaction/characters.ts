@@ -83,9 +83,9 @@ export interface Reading {
   done: number;
   readonly effort: Effort;
   /** The end of the run of the alphabet in this slot that goes through `from`, followed for `reach` characters at most. Ask with places that only grow. */
-  runEnd(slot: number, from: number, reach?: number): number;
+  readonly runEnd: (slot: number, from: number, reach?: number) => number;
   /** What the run up to `end` looks like, from its last characters; what begins later in the same run looks no better. */
-  looksOf(from: number, end: number): Looks;
+  readonly looksOf: (from: number, end: number) => Looks;
 }
 
 /** As much of a run as its looks are judged by. */

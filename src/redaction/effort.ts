@@ -4,8 +4,8 @@ import type { Emit, Group } from './detector.ts';
 
 /** The costs of a step, in words that were found and led nowhere. */
 export const A_WORD = 1;
-export const A_JUDGEMENT = 4;
-export const A_FINDING = 12;
+export const A_JUDGEMENT = 6;
+export const A_FINDING = 15;
 
 /** As much as a short text may ask for, and what every further character adds. */
 const AT_ONCE = 1_500;

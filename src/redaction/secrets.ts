@@ -127,27 +127,31 @@ function isCrowded(progress: Progress, { word, isHeader = false, cost = A_WORD }
   const { crowd, reading } = progress;
   if (crowd.start !== -1) {
     if (start <= crowd.end + STEP && !isHeader) {
-      crowd.end = stepEnd(reading, Math.max(crowd.end, start + word.length));
+      crowd.end = stepEnd(reading, start, Math.max(crowd.end, start + word.length));
       return true;
     }
     endCrowd(progress, emit);
   }
   if (spend(reading.effort, start, cost) || isHeader) return false;
   crowd.start = start;
-  crowd.end = stepEnd(reading, start + word.length);
+  crowd.end = stepEnd(reading, start, start + word.length);
   return true;
 }
 
 /** What goes on behind a step without a gap may be the token that the crowd was to hide; a key that begins in it is read. */
-function stepEnd(reading: Reading, from: number): number {
-  const end = reading.runEnd(OPAQUE_RUN, Math.min(reading.text.length, from + STEP));
-  const header = reading.text.slice(from, end).search(/-{4,5} ?BEGIN/);
-  return header === -1 ? end : from + header;
+function stepEnd({ text, runEnd }: Reading, start: number, from: number): number {
+  const end = runEnd(OPAQUE_RUN, Math.min(text.length, from + STEP));
+  const header = text.slice(start, end).search(/-{4,5} ?BEGIN/);
+  return header === -1 ? end : start + header;
 }
 
-function endCrowd({ crowd }: Progress, emit: Emit): void {
+/** As far as the rest of a line goes that is hidden with a crowd: a value in quotes may have blanks in it. */
+const MAX_REST = 256;
+
+function endCrowd({ crowd, reading: { text } }: Progress, emit: Emit): void {
   if (crowd.start === -1) return;
-  emit(crowd.start, crowd.end, 'secret');
+  const rest = text.slice(crowd.end, crowd.end + MAX_REST).search(/[\r\n]/);
+  emit(crowd.start, crowd.end + Math.max(0, rest), 'secret');
   crowd.start = -1;
 }
 

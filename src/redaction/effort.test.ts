@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { A_FINDING, A_WORD, joinedFindings, spend, startEffort } from './effort.ts';
+
+/** How many words of a text can be looked at, one at every `distance` characters. */
+function looked(distance: number, words: number): number {
+  const effort = startEffort();
+  return Array.from({ length: words }, (_, word) => spend(effort, word * distance, A_WORD)).filter(Boolean).length;
+}
+
+describe('the effort that a text may ask for', () => {
+  it('is never spent where words stand as far apart as in ordinary text', () => {
+    expect(looked(30, 100_000)).toBe(100_000);
+  });
+
+  it('grows with the length of a text and not with the number of its words', () => {
+    const [few, many] = [looked(1, 100_000), looked(0.5, 200_000)];
+
+    expect(few).toBeLessThan(20_000);
+    expect(many).toBeLessThanOrEqual(few);
+  });
+
+  it('does not add up where it is not used', () => {
+    const fresh = startEffort();
+    const rested = startEffort();
+    spend(rested, 1_000_000, A_WORD);
+
+    expect(rested.left).toBe(fresh.left - A_WORD);
+  });
+});
+
+describe('findings', () => {
+  const told = (places: readonly (readonly [number, number])[]): readonly (readonly [number, number])[] => {
+    const spans: (readonly [number, number])[] = [];
+    const findings = joinedFindings(startEffort(), (start, end) => spans.push([start, end]));
+    for (const [start, end] of places) findings.tell(start, end, 'secret');
+    findings.end();
+    return spans;
+  };
+
+  it('are told as they are, and together where they overlap', () => {
+    expect(
+      told([
+        [0, 5],
+        [3, 9],
+        [10, 12],
+      ]),
+    ).toEqual([
+      [0, 9],
+      [10, 12],
+    ]);
+  });
+
+  it('hide everything between them once the effort is spent, and leave nothing out', () => {
+    const places = Array.from({ length: 5_000 }, (_, place) => [place * 10, place * 10 + 6] as const);
+    const spans = told(places);
+
+    expect(spans.length).toBeLessThan((5_000 * A_FINDING) / 20);
+    expect(places.every(([start, end]) => spans.some(([from, to]) => from <= start && end <= to))).toBe(true);
+  });
+});
