@@ -76,7 +76,7 @@ function cleaned(
     const text = redactor === undefined ? input.text : askAtOnce(redactor, input);
     return text === null ? numbers : { ...numbers, message: clean(text) };
   };
-  const toolArgs = incoming === 'report' && !blocked ? call.toolArgs : args;
+  const toolArgs = incoming === 'report' ? call.toolArgs : args;
   return { call: withCall(call, { toolArgs, report }), args, paths, fields, counts, blocked, literals };
 }
 
