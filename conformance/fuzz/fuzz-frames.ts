@@ -199,11 +199,8 @@ const resultOf = (method: string): object => {
   return method === 'tools/list' ? { tools: [ECHO] } : { content: [] };
 };
 
-/** With the tokens that hostile lines tell progress of. */
-const leftOpen = (id: number): object => {
-  const progressToken = id < 9 ? `p${id}` : id;
-  return { id, method: LEFT_OPEN, params: { name: `s${id % 2}_x`, _meta: { progressToken } } };
-};
+/** With the tokens that a flood of progress names. */
+const paramsOf = (id: number): object => ({ name: `s${id % 2}_x`, _meta: { progressToken: `p${id % 9}` } });
 
 /** Behind a proxy for several servers the tool has another name: calls of the name it has there would all be refused alike. */
 const named = (bytes: Buffer, servers: number): Buffer =>
@@ -212,7 +209,7 @@ const named = (bytes: Buffer, servers: number): Buffer =>
 async function sendBatch(bench: Bench, count: number, random: Random, quarter: QuarterFigures, figures: FramesFigures): Promise<void> {
   const { client, servers } = bench;
   if (quarter.from === 'server') {
-    for (let id = 0; id < OPEN_REQUESTS; id += 1) client.input.write(line(leftOpen(id)));
+    for (let id = 0; id < OPEN_REQUESTS; id += 1) client.input.write(line({ id, method: LEFT_OPEN, params: paramsOf(id) }));
     await bench.settle();
   }
   /** Where in its stream each line ends. */
@@ -222,9 +219,8 @@ async function sendBatch(bench: Bench, count: number, random: Random, quarter: Q
     const { kind, bytes: made } = mutatedFrame(random);
     const bytes = quarter.from === 'client' ? named(made, quarter.servers) : made;
     const side = random.pick(quarter.from === 'client' ? [client] : servers);
-    const at = (written.get(side) ?? 0) + bytes.length;
-    written.set(side, at);
-    ends.push({ side, at });
+    ends.push({ side, at: (written.get(side) ?? 0) + bytes.length });
+    written.set(side, (written.get(side) ?? 0) + bytes.length);
     if (!side.input.write(bytes)) await new Promise(setImmediate);
     figures.byKind[kind] = (figures.byKind[kind] ?? 0) + 1;
   }
