@@ -52,6 +52,11 @@ describe.skipIf(process.platform === 'win32')('a process that is out of file han
     const refused = told.filter(({ executed }) => executed === 'no');
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set(['audit_unavailable']));
     expect(refused.length).toBeGreaterThan(5);
+    // A session that has its file keeps it; where there is room for one new session, others are closed for the next.
+    expect(refused.filter(({ id }) => id.startsWith('open-'))).toEqual([]);
+    const canBegin = new Set(told.filter(({ id, executed }) => id === 'new-0' && executed === 'yes').map(({ dir }) => dir));
+    expect(refused.filter(({ dir }) => canBegin.has(dir))).toEqual([]);
+    expect(canBegin.size).toBeGreaterThan(5);
     expect(told.filter(({ executed }) => executed === 'yes').length).toBeGreaterThan(100);
     for (const dir of new Set(told.map((each) => each.dir))) expect((await verifyReceipts(dir)).problems).toEqual([]);
   }, 150_000);

@@ -14,7 +14,7 @@ describe('crashRuns', () => {
 
     expect(figures).toMatchObject({ kills: 30, lost: 0, problems: [] });
     // Enough to lose some, also on a busy machine where a writer is killed soon after its first receipt.
-    expect(figures.acknowledged).toBeGreaterThan(30);
+    expect(figures.acknowledged).toBeGreaterThan(200);
   });
 
   it('finds what a writer loses that acknowledges before it has written', async () => {

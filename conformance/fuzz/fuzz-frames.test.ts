@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { lineSplitter } from '../../src/proxy/lines.ts';
 import type { Link } from '../../src/proxy/link.ts';
 import { streamLink } from '../../src/proxy/stdio-links.ts';
-import { fuzzFrames, type LinkOver } from './fuzz-frames.ts';
+import { fuzzFrames, hardlyRead, type LinkOver } from './fuzz-frames.ts';
 import { readEverywhere } from './read-frames.ts';
 
 /** A link that forwards the bytes of whatever it could parse, as they came. */
@@ -36,6 +36,13 @@ const bytesAsTheyCame: LinkOver = (input, output) => {
 };
 const KEPT = new WeakMap<object, Uint8Array>();
 
+/** A link that breaks at the first line that is no message. */
+const easilyHurt: LinkOver = (input, output) => {
+  const own = streamLink(input, output);
+  const onGarbage = (): void => void input.destroy();
+  return { ...own, start: (handlers) => own.start({ ...handlers, onGarbage }) };
+};
+
 describe('readEverywhere', () => {
   it('sees another message behind a carriage return where a reader ends lines there', () => {
     const hidden = '{"jsonrpc":"2.0","method":"tools/call"}';
@@ -52,7 +59,17 @@ describe('fuzzFrames', () => {
 
     expect(figures.differences).toEqual({ 'line feeds': 0, readLine: 0, 'universal newlines': 0, splitlines: 0 });
     expect(figures.frames).toBe(2000);
-    expect(figures.messages).toBeGreaterThan(1000);
+    expect(hardlyRead(figures)).toEqual([]);
+    // More than its share of requests that were left open: hostile answers and questions went through as well.
+    expect(figures.quarters.map(({ lines, messages }) => ({ lines, isForwarding: messages > 0.7 * lines }))).toEqual(
+      [1, 2, 3, 4].map(() => ({ lines: 500, isForwarding: true })),
+    );
+  }, 120_000);
+
+  it('says so where most lines were not read', async () => {
+    const figures = await fuzzFrames({ frames: 400, seed: 1, link: easilyHurt });
+
+    expect(hardlyRead(figures)).toHaveLength(4);
   }, 120_000);
 
   it('finds that bytes that are forwarded as they came are read in more ways than one', async () => {

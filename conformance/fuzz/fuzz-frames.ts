@@ -7,7 +7,7 @@ import { aggregateLinks } from '../../src/proxy/aggregate/aggregate-links.ts';
 import { createProxy } from '../../src/proxy/create-proxy.ts';
 import type { Link } from '../../src/proxy/link.ts';
 import { streamLink } from '../../src/proxy/stdio-links.ts';
-import { mutatedFrame, UNANSWERED } from '../mcp/mutate-frames.ts';
+import { mutatedFrame } from '../mcp/mutate-frames.ts';
 import { createRandom, type Random } from './random.ts';
 import { digestOf, readEverywhere } from './read-frames.ts';
 
@@ -23,8 +23,20 @@ export interface FramesOptions {
   readonly onProgress?: (done: number) => void;
 }
 
+/** One quarter of a run: hostile lines from one side, with so many servers. */
+export interface QuarterFigures {
+  readonly servers: number;
+  readonly from: 'client' | 'server';
+  lines: number;
+  /** Lines that a link read while it was open. All others prove nothing. */
+  read: number;
+  /** Messages that left the relay. */
+  messages: number;
+}
+
 export interface FramesFigures {
   frames: number;
+  readonly quarters: QuarterFigures[];
   /** Messages that were forwarded, and compared. */
   messages: number;
   readonly byKind: Record<string, number>;
@@ -34,19 +46,39 @@ export interface FramesFigures {
   readonly skipped: string[];
 }
 
+/** Lines for one connection. Each batch has a new one, for a server that was given up reads nothing more, and ids are used up. */
 const BATCH = 500;
+/** Requests that are open meanwhile: without any, all false answers of a server would be dropped alike. Half of all hostile ids are below this. */
+const OPEN_REQUESTS = 500;
+/** So long nothing may be sent anywhere for a batch to be over. */
+const QUIET_TURNS = 10;
+/** A request that goes to the server that its name begins with, and that no server of this run answers. */
+const LEFT_OPEN = 'prompts/get';
+
+/** The quarters of which less than nine lines in ten were read, in words: such a run says nothing about them. */
+export function hardlyRead({ quarters }: Pick<FramesFigures, 'quarters'>): readonly string[] {
+  return quarters
+    .filter(({ read, lines }) => read < 0.9 * lines)
+    .map(({ servers, from, read, lines }) => `only ${read} of ${lines} lines from the ${from} were read (servers: ${servers})`);
+}
 
 /** Never throws for what it finds. */
 export async function fuzzFrames({ frames, seed, link = streamLink, onProgress }: FramesOptions): Promise<FramesFigures> {
-  const figures: FramesFigures = { frames: 0, messages: 0, byKind: {}, differences: {}, skipped: [] };
+  const figures: FramesFigures = { frames: 0, quarters: [], messages: 0, byKind: {}, differences: {}, skipped: [] };
   const sides: Side[] = [];
   for (const [index, servers] of [1, 2].entries()) {
     for (const from of ['client', 'server'] as const) {
-      const count = index === 0 ? Math.ceil(frames / 2) : Math.floor(frames / 2);
-      const bench = await openBench(servers, link);
-      await sendAll(bench, from, count, createRandom(seed + index * 2 + (from === 'client' ? 0 : 1)), figures, onProgress);
-      await bench.close();
-      sides.push(...bench.sides);
+      const random = createRandom(seed + index * 2 + (from === 'client' ? 0 : 1));
+      const quarter: QuarterFigures = { servers, from, lines: 0, read: 0, messages: 0 };
+      figures.quarters.push(quarter);
+      for (let left = index === 0 ? Math.ceil(frames / 2) : Math.floor(frames / 2); left > 0; left -= BATCH) {
+        const bench = await openBench(servers, link);
+        await sendBatch(bench, Math.min(BATCH, left), random, quarter, figures);
+        await bench.close();
+        sides.push(...bench.sides);
+        quarter.messages += bench.sides.reduce((sum, { sent }) => sum + sent.length, 0);
+        onProgress?.(figures.frames);
+      }
     }
   }
   compare(sides, figures);
@@ -59,6 +91,8 @@ interface Side {
   readonly sent: JsonObject[];
   readonly chunks: Buffer[];
   readonly link: Link;
+  /** How many bytes the link read while it was open. */
+  readBytes: number;
   /** How many of the messages sent there were answered. */
   answered: number;
 }
@@ -82,6 +116,10 @@ function sideOver(over: LinkOver): Side {
   let isOpen = true;
   const link: Link = {
     ...own,
+    start(handlers) {
+      input.on('data', (chunk: Buffer) => void (side.readBytes += isOpen ? chunk.length : 0));
+      return own.start(handlers);
+    },
     send(frame, about) {
       // A link that was closed writes nothing.
       if (isOpen) sent.push(frame.message);
@@ -92,7 +130,8 @@ function sideOver(over: LinkOver): Side {
       return own.close();
     },
   };
-  return { input, sent, chunks, link, answered: 0 };
+  const side: Side = { input, sent, chunks, link, readBytes: 0, answered: 0 };
+  return side;
 }
 
 const line = (message: object): string => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`;
@@ -115,29 +154,34 @@ async function openBench(count: number, over: LinkOver): Promise<Bench> {
   // Calls of hostile clients are answered in their place, so that none is open for long.
   const proxy = createProxy({ stack: [passThrough], upstream, report: () => {} });
   const relay = await proxy.connect(client.link);
-  let pings = 0;
-  const bench: Bench = {
+  const isUnread = ({ input }: Side): boolean => !input.destroyed && input.readableLength + input.writableLength > 0;
+  const ask = async (id: string, method: string, params: object): Promise<void> => {
+    // The answer may come before `write` returns.
+    const from = client.sent.length;
+    client.input.write(line({ id, method, params }));
+    const isAnswered = (): boolean => client.input.destroyed || client.sent.slice(from).some((message) => message.id === id);
+    // Calls take some turns of the loop to go through the stack, and a `ping` overtakes them.
+    for (let [quiet, seen] = [0, 0]; quiet < QUIET_TURNS || sides.some(isUnread) || !isAnswered(); ) {
+      await new Promise(setImmediate);
+      servers.forEach(answerAll);
+      const now = sides.reduce((sum, { sent }) => sum + sent.length, 0);
+      quiet = now === seen ? quiet + 1 : 0;
+      seen = now;
+    }
+  };
+  // Several servers answer a `ping` through the proxy before they were greeted, so the answer to this is waited for.
+  await ask('hello', 'initialize', { ...GREETING, clientInfo: GREETING.serverInfo });
+  client.input.write(line({ method: 'notifications/initialized' }));
+  return {
     client,
     servers,
     sides,
-    async settle() {
-      const id = `settle-${(pings += 1)}`;
-      // The answer may come before `write` returns.
-      const from = client.sent.length;
-      client.input.write(line({ id, method: 'ping' }));
-      while (!client.sent.slice(from).some((message) => message.id === id)) {
-        await new Promise(setImmediate);
-        servers.forEach(answerAll);
-      }
-    },
+    settle: () => ask('settle', 'ping', {}),
     async close() {
       await relay.close();
       await proxy.close();
     },
   };
-  client.input.write(line({ id: 'hello', method: 'initialize', params: { ...GREETING, clientInfo: GREETING.serverInfo } }));
-  await bench.settle();
-  return bench;
 }
 
 /** A server answers what it was sent, but for what the run leaves open. */
@@ -145,7 +189,7 @@ function answerAll(side: Side): void {
   const { sent, input, answered } = side;
   side.answered = sent.length;
   for (const { id, method } of sent.slice(answered)) {
-    if (id === undefined || typeof method !== 'string' || method === UNANSWERED) continue;
+    if (id === undefined || typeof method !== 'string' || method === LEFT_OPEN) continue;
     input.write(line({ id, result: resultOf(method) }));
   }
 }
@@ -155,26 +199,36 @@ const resultOf = (method: string): object => {
   return method === 'tools/list' ? { tools: [ECHO] } : { content: [] };
 };
 
-async function sendAll(
-  bench: Bench,
-  from: 'client' | 'server',
-  count: number,
-  random: Random,
-  figures: FramesFigures,
-  onProgress: FramesOptions['onProgress'],
-): Promise<void> {
-  for (let left = count; left > 0; left -= BATCH) {
-    // Answers go through where something is asked: a server needs open requests to answer falsely.
-    if (from === 'server') for (let id = 0; id < 50; id += 1) bench.client.input.write(line({ id, method: UNANSWERED }));
-    for (let each = Math.min(BATCH, left); each > 0; each -= 1) {
-      const { kind, bytes } = mutatedFrame(random);
-      if (!random.pick(from === 'client' ? [bench.client] : bench.servers).input.write(bytes)) await new Promise(setImmediate);
-      figures.frames += 1;
-      figures.byKind[kind] = (figures.byKind[kind] ?? 0) + 1;
-    }
+/** With the tokens that a flood of progress names. */
+const paramsOf = (id: number): object => ({ name: `s${id % 2}_x`, _meta: { progressToken: `p${id % 9}` } });
+
+/** Behind a proxy for several servers the tool has another name: calls of the name it has there would all be refused alike. */
+const named = (bytes: Buffer, servers: number): Buffer =>
+  servers === 1 ? bytes : Buffer.from(bytes.toString('latin1').replaceAll(`"${ECHO.name}"`, `"s0_${ECHO.name}"`), 'latin1');
+
+async function sendBatch(bench: Bench, count: number, random: Random, quarter: QuarterFigures, figures: FramesFigures): Promise<void> {
+  const { client, servers } = bench;
+  if (quarter.from === 'server') {
+    for (let id = 0; id < OPEN_REQUESTS; id += 1) client.input.write(line({ id, method: LEFT_OPEN, params: paramsOf(id) }));
     await bench.settle();
-    onProgress?.(figures.frames);
   }
+  /** Where in its stream each line ends. */
+  const ends: { readonly side: Side; readonly at: number }[] = [];
+  const written = new Map(bench.sides.map((side) => [side, side.readBytes]));
+  for (let each = count; each > 0; each -= 1) {
+    const { kind, bytes: made } = mutatedFrame(random);
+    const bytes = quarter.from === 'client' ? named(made, quarter.servers) : made;
+    const side = random.pick(quarter.from === 'client' ? [client] : servers);
+    ends.push({ side, at: (written.get(side) ?? 0) + bytes.length });
+    written.set(side, (written.get(side) ?? 0) + bytes.length);
+    if (!side.input.write(bytes)) await new Promise(setImmediate);
+    figures.byKind[kind] = (figures.byKind[kind] ?? 0) + 1;
+  }
+  await bench.settle();
+  quarter.lines += count;
+  figures.frames += count;
+  // What the run itself answers comes after all lines of a batch, so that it cannot pass for one of them.
+  quarter.read += ends.filter(({ side, at }) => at <= side.readBytes).length;
 }
 
 /** All sides as one stream: starting a reader takes longer than reading. */

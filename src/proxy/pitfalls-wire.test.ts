@@ -122,4 +122,17 @@ describe('pitfalls of the wire', () => {
     expect(JSON.stringify(client.got)).not.toContain('forged');
     expect(problems).toEqual(Array.from({ length: 2 }, () => 'the server answered a request that is not open'));
   });
+
+  it('12 · a server that goes on with doubtful requests is told so a thousand times, and everything else goes on', async () => {
+    const { server, client, problems } = await scripted({ stack: [passThrough] });
+    const before = server.got.length;
+    // A reader may take these for requests or for answers.
+    for (let id = 0; id < 3000; id += 1) server.send({ jsonrpc: '2.0', id, method: 'ping', result: {} });
+    await client.call('note');
+
+    const told = server.got.slice(before).filter(({ error }) => error !== undefined);
+    expect(told).toHaveLength(1000);
+    expect(problems).toHaveLength(3000);
+    expect(client.got.filter(({ method }) => method === 'ping')).toEqual([]);
+  });
 });

@@ -6,6 +6,7 @@ import { aggregateLinks } from './aggregate/aggregate-links.ts';
 import { initialized, scripted as scriptedServer } from './aggregate/aggregate.fixture.ts';
 import { createProxy } from './create-proxy.ts';
 import { linkPair } from './link.ts';
+import { relay } from './relay.ts';
 import { ELICITS, scripted } from './scripted.fixture.ts';
 import { objectAt, paramsOf, requestMessage, type WireMessage } from './wire.ts';
 
@@ -44,6 +45,17 @@ describe('questions of a server', () => {
 
     const { message } = paramsOf(client.got.find(({ method }) => method === 'elicitation/create') ?? {});
     expect(message).toMatch(/^The agent wants to call note/);
+  });
+
+  it('look like those of the stack where a relay forwards them as they came: the twin that the cases above catch', async () => {
+    const [[end, front], [back, server]] = [linkPair(), linkPair()];
+    const got: WireMessage[] = [];
+    await end.start({ onFrame: ({ message }) => void got.push(message), onGarbage() {}, onClose() {} });
+    const between = await relay(front, back, {}, () => {});
+    server.send({ message: requestMessage(1, 'elicitation/create', { message: 'The agent wants to call note' }) });
+
+    await vi.waitFor(() => expect(got.map((message) => paramsOf(message).message)).toEqual(['The agent wants to call note']));
+    await between.close();
   });
 
   it('name the server that asks where there are several, by the host’s name for it', async () => {

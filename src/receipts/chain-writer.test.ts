@@ -50,6 +50,14 @@ function fullDisk(room: number): { files: Partial<ChainFiles>; room: number } {
   return disk;
 }
 
+/** Opens no file where the process is said to be out of handles. */
+const withoutHandles =
+  (isOut: (opened: { readonly how: string }) => boolean): ChainFiles['open'] =>
+  (path, how) => {
+    if (isOut({ how })) throw failure('EMFILE');
+    return systemFiles.open(path, how);
+  };
+
 describe('a chain writer', () => {
   it('writes what came during a write in one write', async () => {
     const writes: number[] = [];
@@ -236,6 +244,33 @@ describe('a chain writer', () => {
     expect(receiptFiles(dir)).toHaveLength(2);
     expect([...callIdsIn(dir)].sort()).toEqual(['a', 'b', 'c', 'd']);
     expect(await kindsIn(dir)).toEqual([]);
+  });
+
+  it('goes on in a file that is full where no other can be opened', async () => {
+    const dir = testFolder();
+    const sink = testSink(dir, { maxFileBytes: 4096 }, { open: withoutHandles(({ how }) => how === 'new') });
+    for (let nth = 0; nth < 20; nth += 1) await sink.append('s', receipt(`c${nth}`), 'write').kept;
+    await sink.close();
+
+    expect(receiptFiles(dir)).toHaveLength(1);
+    expect([...callIdsIn(dir)]).toHaveLength(20);
+    expect(await kindsIn(dir)).toEqual([]);
+  });
+
+  it('is not ready while it has given up its file and no other can be opened', async () => {
+    let isOut = false;
+    const sink = testSink(testFolder(), {}, { open: withoutHandles(() => isOut), ...failing('sync', 'EIO', 1).files });
+    const ready = async (): Promise<void> => {
+      await sink.ready('s');
+    };
+    await expect(sink.append('s', receipt('a'), 'fsync').kept).rejects.toThrow('EIO');
+
+    isOut = true;
+    for (let asked = 0; asked < 3; asked += 1) await expect(ready()).rejects.toThrow('EMFILE');
+    isOut = false;
+    await ready();
+    await sink.append('s', receipt('b'), 'fsync').kept;
+    await sink.close();
   });
 
   it('syncs once for all who wait together', async () => {

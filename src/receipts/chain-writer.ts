@@ -65,6 +65,14 @@ export function createChainWriter(chain: Segments, uriOf: (seq: number) => strin
     while (running !== null) await running;
     if (failure !== null) throw failure;
   };
+  const openIfNone = (): void => {
+    if (running !== null || chain.file !== null) return;
+    try {
+      openChain(chain);
+    } catch (error) {
+      throw unavailable(error);
+    }
+  };
 
   return {
     append(build, durability) {
@@ -82,15 +90,11 @@ export function createChainWriter(chain: Segments, uriOf: (seq: number) => strin
     ready() {
       if (failure !== null) {
         void start();
-        return settle();
+        // A failed sync leaves nothing to write, and no file either.
+        return settle().then(openIfNone);
       }
       if (running !== null || chain.file !== null) return null;
-      try {
-        openChain(chain);
-        return null;
-      } catch (error) {
-        return Promise.reject(unavailable(error));
-      }
+      return KEPT.then(openIfNone);
     },
     async flush() {
       if (waiting.receipts.length > 0 || failure !== null) void start();

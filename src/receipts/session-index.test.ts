@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createSigner, publicKeys } from './checkpoint.ts';
 import { createProblemList } from './problem-list.ts';
 import { readSessionIndex } from './verify-index.ts';
@@ -11,6 +11,7 @@ import { receiptText } from './receipt-text.ts';
 import { makeReceipt, publicKey, receiptFiles, signingKey, testFolder, testSink } from './receipts.fixture.ts';
 import { appendToIndex, INDEX_FILE, parseEntry } from './session-index.ts';
 import { verifyReceipts } from './verify-receipts.ts';
+import { takeLock } from './writer-lock.ts';
 
 const indexOf = (dir: string) => join(dir, INDEX_FILE);
 const linesOf = (dir: string) => readFileSync(indexOf(dir), 'latin1').split('\n').slice(0, -1);
@@ -219,6 +220,39 @@ describe('the index of a folder', () => {
 
     expect((await verifyReceipts(dir, { publicKey: [publicKey, next.publicKey] })).problems).toEqual([]);
     expect((await problemsOf(dir)).map(({ kind }) => kind)).toContain('unknown_key');
+  });
+
+  it.each([
+    ['gives it back', 3],
+    ['keeps it', Number.POSITIVE_INFINITY],
+  ])('is not written to while another writer has it, who %s', async (_name, looks) => {
+    const dir = testFolder();
+    const release = takeLock(`${indexOf(dir)}.lock`);
+    let waits = 0;
+    const waiting = vi.spyOn(Atomics, 'wait').mockImplementation(() => {
+      waits += 1;
+      if (waits === looks) release?.();
+      return 'timed-out';
+    });
+    onTestFinished(() => waiting.mockRestore());
+
+    if (looks === 3) await write(dir, 'one');
+    else await expect(write(dir, 'one')).rejects.toThrow();
+
+    expect(waits).toBeGreaterThanOrEqual(3);
+    expect(existsSync(indexOf(dir))).toBe(looks === 3);
+    if (looks === 3) expect(await problemsOf(dir)).toEqual([]);
+  });
+
+  it('is broken by two who append at once without a lock: the twin that the case above catches', async () => {
+    const [dir, other] = [testFolder(), testFolder()];
+    await write(dir, 'one');
+    cpSync(dir, other, { recursive: true });
+    await write(dir, 'two');
+    await write(other, 'three');
+    appendFileSync(indexOf(dir), readFileSync(indexOf(other)).subarray(linesOf(dir).slice(0, 2).join('').length + 2));
+
+    expect((await problemsOf(dir)).map(({ kind }) => kind)).toContain('chain');
   });
 
   it('that cannot be written to keeps a session from beginning', async () => {
