@@ -11,12 +11,13 @@ import { termsFor } from '../core/nested-terms.ts';
 import { fail, refuse, type ToolResult } from '../core/result.ts';
 import { waitWithin } from '../core/signal.ts';
 import { outcomeOf } from '../core/status.ts';
-import { NO_TERMS, type Refusal } from '../core/terms.ts';
+import { type Guard, NO_TERMS, type Refusal } from '../core/terms.ts';
 import { alreadyResolved, type ApprovalChange, changeApproval, readReply } from '../policy/approvals/answer-approval.ts';
 import type { Approval, ApprovalReply } from '../policy/approvals/approval.ts';
 import { decisionOf, endedWith, takenUp } from '../policy/approvals/approval-rules.ts';
 import type { ApprovalStore } from '../policy/approvals/approval-store.ts';
 import { isYes } from '../policy/approvals/read-answer.ts';
+import { definitionObjection } from '../policy/approvals/staleness.ts';
 import { describeProblems, validateJson } from '../tools/schema/validator.ts';
 import type { Logger, ToolRequest } from '../tools/tool.ts';
 import type { Opening, Resumption } from './open-call.ts';
@@ -182,16 +183,20 @@ async function storeSteps<T>(work: () => Promise<T>): Promise<T> {
 function reentryOf(approval: Approval, reply: ApprovalReply | null, now: number): Reentry {
   const { toolName: name, callId: id, turn, trace, earlier } = approval;
   const decision = decisionOf(approval, reply, now);
-  const resumption: Resumption = {
-    resumes: resumesOf(turn),
-    decisions: Object.freeze([...earlier, decision]),
-    trace,
-    executedBefore: 'no',
-  };
-  // Rules may have changed so that nobody asks any more: who said no is heard all the same.
-  const guard = isYes(decision.decision) ? null : () => refusalOf(decision);
-  const terms = guard === null ? null : Object.freeze({ ...NO_TERMS, guards: Object.freeze([guard]) });
+  const decisions = Object.freeze([...earlier, decision]);
+  const resumption: Resumption = { resumes: resumesOf(turn), decisions, trace, executedBefore: 'no' };
+  // Rules may have changed so that nobody asks any more: a no counts all the same, and a yes for the definition that it was given for.
+  const guard: Guard = isYes(decision.decision) ? (call) => objectionOf(call, name, decisions) : () => refusalOf(decision);
+  const terms = Object.freeze({ ...NO_TERMS, guards: Object.freeze([guard]) });
   return { request: { name, arguments: approval.arguments ?? {}, id }, turn, opening: { resumption, terms }, lost: null };
+}
+
+function objectionOf(call: ToolCall, requested: string, decisions: readonly EarlierDecision[]): Refusal | null {
+  for (const decision of decisions) {
+    const objection = definitionObjection(call, requested, decision);
+    if (objection !== null) return objection;
+  }
+  return null;
 }
 
 const resumesOf = ({ resumes = 0 }: Turn): number => resumes + 1;
