@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { callLimit, consent, idempotency, rateLimit } from '../middleware/index.ts';
 import {
   type ClaimStore,
@@ -13,10 +16,13 @@ import {
   type ToolLayer,
   type ToolResult,
 } from '../src/index.ts';
+import { type ApprovalStore, fileApprovals, memoryApprovals } from '../src/policy/index.ts';
 import { echoExecutor, makeCall, testClock } from './index.ts';
 
 const FLOOD = 100_000;
-const PATIENCE_MS = 300_000;
+/** Questions by one caller: some in every run of the suite, a hundred thousand where ALLIUM_FLOOD_QUESTIONS says so. */
+const questions = (usually: number): number => Number(process.env.ALLIUM_FLOOD_QUESTIONS ?? usually);
+const PATIENCE_MS = 900_000;
 
 /** A stack of one real layer, called by sessions that make up whatever a caller can make up. */
 function start(layer: ToolLayer, clock = testClock()) {
@@ -175,28 +181,42 @@ describe('as many effects of one session as a store has keys', () => {
 
 describe('questions by the thousand of one session', () => {
   const pay = defineTool({ name: 'pay', description: 'Pays.', inputSchema: { type: 'object' }, execute: () => 'paid' });
+  const start = (approvals: ApprovalStore) => governTools({ tools: [pay], layers: [consent({ default: 'ask' })], approvals });
+  const folder = () => {
+    const dir = mkdtempSync(join(tmpdir(), 'allium-floods-'));
+    onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+    return join(dir, 'approvals');
+  };
 
-  it('are refused, and another session is asked about its call and can be answered', { timeout: PATIENCE_MS }, async () => {
-    const governed = governTools({ tools: [pay], layers: [consent({ default: 'ask' })], clock: testClock() });
-    const ask = (sessionId: string, nth: number) => governed.call({ name: 'pay', arguments: { nth } }, { turn: { sessionId } });
-    const before = await ask('another', 1);
-    const counts = await statusesOf(5_000, (nth) => ask('flooder', nth));
-    const refused = await ask('flooder', 0);
-    const after = await ask('another', 2);
+  it.each<[string, number, () => ApprovalStore]>([
+    ['memory', questions(5_000), () => memoryApprovals()],
+    ['files', questions(500), () => fileApprovals({ dir: folder(), maxApprovals: 200 })],
+  ])(
+    'are refused, and another session is asked about its call and can be answered: %s',
+    { timeout: PATIENCE_MS },
+    async (kept, flood, make) => {
+      const governed = start(make());
+      const ask = (sessionId: string, nth: number) => governed.call({ name: 'pay', arguments: { nth } }, { turn: { sessionId } });
+      const before = await ask('another', 1);
+      const counts = await statusesOf(flood, (nth) => ask('flooder', nth));
+      const refused = await ask('flooder', 0);
+      const after = await ask('another', 2);
+      const room = kept === 'memory' ? 500 : 100;
 
-    expect(counts).toEqual({ approval_required: 500, rate_limited: 4_500 });
-    expect(refused).toMatchObject({ status: 'rate_limited', errorClass: 'retryable', executed: 'no' });
-    expect(refused.interruption).toBeUndefined();
-    for (const { interruption } of [before, after]) {
-      const done = await governed.resume(interruption?.id ?? '', { decision: 'allow_once', decidedBy: 'ada' });
-      expect(done).toMatchObject({ status: 'ok', result: 'paid' });
-    }
-  });
+      expect(counts).toEqual({ approval_required: room, rate_limited: flood - room });
+      expect(refused).toMatchObject({ status: 'rate_limited', errorClass: 'retryable', executed: 'no' });
+      expect(refused.interruption).toBeUndefined();
+      for (const { interruption } of [before, after]) {
+        const done = await governed.resume(interruption?.id ?? '', { decision: 'allow_once', decidedBy: 'ada' });
+        expect(done).toMatchObject({ status: 'ok', result: 'paid' });
+      }
+    },
+  );
 
   it('of as many sessions do not keep another one from asking', { timeout: PATIENCE_MS }, async () => {
-    const governed = governTools({ tools: [pay], layers: [consent({ default: 'ask' })], clock: testClock() });
+    const governed = start(memoryApprovals());
     const ask = (sessionId: string) => governed.call({ name: 'pay', arguments: {} }, { turn: { sessionId } });
-    await statusesOf(3_000, (nth) => ask(`flood-${nth}`));
+    await statusesOf(questions(3_000), (nth) => ask(`flood-${nth}`));
     const { interruption } = await ask('another');
 
     expect((await governed.resume(interruption?.id ?? '', { decision: 'allow_once', decidedBy: 'ada' })).status).toBe('ok');

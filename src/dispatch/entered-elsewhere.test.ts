@@ -109,11 +109,18 @@ const markdownTool = (random: Random): JsonObject => ({
   },
 });
 
-function writeTool(folder: string, { description = '', answer = 0, frontmatter = {} }: JsonObject): void {
+function writeTool(folder: string, { description, answer, frontmatter = {} }: JsonObject): void {
   const members = Object.entries(frontmatter as JsonObject).map(([key, value]) => `${key}: ${JSON.stringify(value)}`); // As it was made.
   writeFileSync(
     join(folder, '.allium/tools/work.md'),
-    ['---', ...members, `script: |\n  def run(args):\n    return ${String(answer)}`, '---', String(description), ''].join('\n'),
+    [
+      '---',
+      ...members,
+      `script: |\n  def run(args):\n    return ${JSON.stringify(answer)}`,
+      '---',
+      `About: ${JSON.stringify(description)}`,
+      '',
+    ].join('\n'),
   );
 }
 
