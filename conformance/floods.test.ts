@@ -2,16 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { callLimit, consent, idempotency, rateLimit } from '../middleware/index.ts';
+import { callLimit, consent, idempotency, rateLimit, repeatGuard } from '../middleware/index.ts';
 import {
+  type ApprovalPrompt,
   type ClaimStore,
   type Clock,
   composeToolCallers,
   type CounterStore,
+  defineLayer,
   defineTool,
   governTools,
   memoryClaims,
   memoryCounters,
+  refuse,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
@@ -140,6 +143,73 @@ describe('more names of one session than a store has keys', () => {
     expect((await call('another', 'new')).status).toBe('ok');
     await clock.advance(windowMs);
     expect((await call('flooder', 'one more')).status).toBe('ok');
+  });
+});
+
+describe('more runs of one session than a guard remembers', () => {
+  /** Looks for the run in a plain table, from which the one that was idle longest goes. */
+  function naiveGuard(maxRuns: number, stopAfter: number): ToolLayer {
+    const runs = new Map<string, number>();
+    return defineLayer({
+      name: 'naiveGuard',
+      async caller(call, next) {
+        const run = call.turn.runId ?? '';
+        const count = (runs.get(run) ?? 0) + 1;
+        runs.delete(run);
+        runs.set(run, count);
+        const [idle] = runs.size > maxRuns ? runs.keys() : [];
+        if (idle !== undefined) runs.delete(idle);
+        return count > stopAfter ? refuse(call, 'limit_exceeded', 'again') : next(call);
+      },
+    });
+  }
+  const afterFlood = async (layer: ToolLayer) => {
+    const { call } = start(layer);
+    for (let nth = 0; nth < 5; nth += 1) await call('another', 'the same', 'run');
+    await statusesOf(SMALL + 10, (nth) => call('flooder', nth, `run-${nth}`));
+    return (await call('another', 'the same', 'run')).status;
+  };
+
+  it('do not let another one repeat itself again', async () => {
+    expect(await afterFlood(repeatGuard())).toBe('limit_exceeded');
+  });
+
+  it('do so with a plain table, and the same calls find it', async () => {
+    expect(await afterFlood(naiveGuard(SMALL, 5))).toBe('ok');
+  });
+});
+
+describe('more answers for always than consent remembers', () => {
+  /** A person allows a tool with any arguments and rejects one call of it for always, and then leaves while answers pile up. */
+  async function rejectedAfterFlood(flooder: string) {
+    let isThere = true;
+    let isFirst = true;
+    const prompt: ApprovalPrompt = ({ shown: { args } }) => {
+      if (!isThere) return null;
+      const said = JSON.stringify(args);
+      if (said.includes('bad')) return { decision: 'reject_always', decidedBy: 'ada' };
+      if (!said.includes('good')) return { decision: 'allow_always', decidedBy: 'ada' };
+      const answer = isFirst ? { decision: 'allow_always' as const, anyArguments: true as const } : { decision: 'allow_once' as const };
+      isFirst = false;
+      return { ...answer, decidedBy: 'ada' };
+    };
+    const stack = composeToolCallers([consent({ default: 'ask', remember: true, prompts: [prompt] })], { clock: testClock() });
+    let calls = 0;
+    const ask = async (sessionId: string, toolName: string, word: string) =>
+      (await stack(makeCall({ callId: `call-${(calls += 1)}`, toolName, toolArgs: { word }, turn: { sessionId } }), echoExecutor())).status;
+    const said = [await ask('another', 'pay', 'bad'), await ask('another', 'pay', 'good')];
+    for (let nth = 0; nth < 1_100; nth += 1) {
+      await ask(flooder, `tool-${nth}`, 'flood');
+      // The wide yes is used all the time, and the no is not.
+      await ask('another', 'pay', 'good');
+    }
+    isThere = false;
+    return [...said, await ask('another', 'pay', 'bad')];
+  }
+
+  it('does not make a yes for any arguments cover what was rejected, whoever piles them up', async () => {
+    expect(await rejectedAfterFlood('flooder')).toEqual(['consent_denied', 'ok', 'consent_denied']);
+    expect(await rejectedAfterFlood('another')).toEqual(['consent_denied', 'ok', 'approval_required']);
   });
 });
 
