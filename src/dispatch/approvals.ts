@@ -215,17 +215,9 @@ function reentryOf(approval: Approval, reply: ApprovalReply | null, now: number)
   const decisions = Object.freeze([...earlier, decision]);
   const resumption: Resumption = { resumes: resumesOf(turn), decisions, trace, executedBefore: 'no' };
   // Rules may have changed so that nobody asks any more: a no counts all the same, and a yes for the definition that it was given for.
-  const guard: Guard = isYes(decision.decision) ? (call) => objectionOf(call, name, decisions) : () => refusalOf(decision);
+  const guard: Guard = isYes(decision.decision) ? (call) => definitionObjection(call, name, decisions) : () => refusalOf(decision);
   const terms = Object.freeze({ ...NO_TERMS, guards: Object.freeze([guard]) });
   return { request: { name, arguments: approval.arguments ?? {}, id }, turn, opening: { resumption, terms }, lost: null };
-}
-
-function objectionOf(call: ToolCall, requested: string, decisions: readonly EarlierDecision[]): Refusal | null {
-  for (const decision of decisions) {
-    const objection = definitionObjection(call, requested, decision);
-    if (objection !== null) return objection;
-  }
-  return null;
 }
 
 const resumesOf = ({ resumes = 0 }: Turn): number => resumes + 1;

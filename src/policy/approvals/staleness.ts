@@ -24,10 +24,11 @@ export function staleness(call: ToolCall, policy: string, earlier: EarlierDecisi
  * The same for a call that is about to run, where no gate need have looked at the approval: rules, or annotations that changed with the
  * definition, may not ask any more. `requested` is the name that the model called; a layer may have chosen another tool inside of the gate.
  */
-export function definitionObjection(call: ToolCall, requested: string, { definition, gate }: EarlierDecision): Refusal | null {
-  if (definition === definitionHashOf(call)) return null;
-  const asked = servicesOf(call)?.toolOf(call, requested) ?? null;
-  return asked?.hash() === definition ? null : changedSince(call, gate);
+export function definitionObjection(call: ToolCall, requested: string, decisions: readonly EarlierDecision[]): Refusal | null {
+  const entered = definitionHashOf(call);
+  const asked = servicesOf(call)?.toolOf(call, requested)?.hash();
+  const other = decisions.find(({ definition }) => definition !== entered && definition !== asked);
+  return other === undefined ? null : changedSince(call, other.gate);
 }
 
 const changedSince = (call: ToolCall, gate: string): Refusal => ({
