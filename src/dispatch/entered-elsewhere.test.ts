@@ -156,26 +156,26 @@ const markdown: Route = {
 /** One process asks, a person answers in the queue, the file is written anew, and another process takes the call up. */
 const commandLine: Route = {
   define: markdownTool,
-  async open() {
-    const folder = project();
-    const store = fileApprovals({ dir: join(folder, '.allium/approvals') });
-    const io = () => {
-      const sink = new PassThrough().resume();
-      const stdin = new PassThrough().end();
-      return { stdin, stdout: sink, stderr: sink, env: {}, cwd: folder, signal: new AbortController().signal };
-    };
-    return async ({ first, other }) => {
+  open:
+    async () =>
+    async ({ first, other }) => {
+      const folder = project();
+      const store = fileApprovals({ dir: join(folder, '.allium/approvals') });
+      const io = () => {
+        const sink = new PassThrough().resume();
+        const stdin = new PassThrough().end();
+        return { stdin, stdout: sink, stderr: sink, env: {}, cwd: folder, signal: new AbortController().signal };
+      };
       writeTool(folder, first);
       await runCli(['call', 'work', '--args', '{}'], io());
-      const waiting = (await store.list()).find(({ ended }) => ended === null);
-      if (waiting === undefined) throw new Error('nobody was asked');
-      await answerApproval(store, waiting.id, YES);
+      const [{ id } = { id: '' }] = await store.list();
+      await answerApproval(store, id, YES);
       writeTool(folder, other);
-      await runCli(['call', '--resume', waiting.id], io());
-      const ended = (await store.get(waiting.id))?.ended;
+      await runCli(['call', '--resume', id], io());
+      const ended = (await store.get(id))?.ended;
+      rmSync(folder, { recursive: true });
       return { status: ended?.status, executed: ended?.executed, entered: ended?.executed === 'no' ? 0 : 1 };
-    };
-  },
+    },
 };
 
 const ROUTES: readonly (readonly [string, Route])[] = [
