@@ -1,22 +1,31 @@
-import { describe, expect, it } from 'vitest';
-import { callLimit, consent, idempotency, rateLimit } from '../middleware/index.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { callLimit, consent, idempotency, rateLimit, repeatGuard } from '../middleware/index.ts';
 import {
+  type ApprovalPrompt,
   type ClaimStore,
   type Clock,
   composeToolCallers,
   type CounterStore,
+  defineLayer,
   defineTool,
   governTools,
   memoryClaims,
   memoryCounters,
+  refuse,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
 } from '../src/index.ts';
+import { type ApprovalStore, fileApprovals, memoryApprovals } from '../src/policy/index.ts';
 import { echoExecutor, makeCall, testClock } from './index.ts';
 
 const FLOOD = 100_000;
-const PATIENCE_MS = 300_000;
+/** Questions by one caller: some in every run of the suite, a hundred thousand where ALLIUM_FLOOD_QUESTIONS says so. */
+const questions = (usually: number): number => Number(process.env.ALLIUM_FLOOD_QUESTIONS ?? usually);
+const PATIENCE_MS = 900_000;
 
 /** A stack of one real layer, called by sessions that make up whatever a caller can make up. */
 function start(layer: ToolLayer, clock = testClock()) {
@@ -137,6 +146,73 @@ describe('more names of one session than a store has keys', () => {
   });
 });
 
+describe('more runs of one session than a guard remembers', () => {
+  /** Looks for the run in a plain table, from which the one that was idle longest goes. */
+  function naiveGuard(maxRuns: number, stopAfter: number): ToolLayer {
+    const runs = new Map<string, number>();
+    return defineLayer({
+      name: 'naiveGuard',
+      async caller(call, next) {
+        const run = call.turn.runId ?? '';
+        const count = (runs.get(run) ?? 0) + 1;
+        runs.delete(run);
+        runs.set(run, count);
+        const [idle] = runs.size > maxRuns ? runs.keys() : [];
+        if (idle !== undefined) runs.delete(idle);
+        return count > stopAfter ? refuse(call, 'limit_exceeded', 'again') : next(call);
+      },
+    });
+  }
+  const afterFlood = async (layer: ToolLayer) => {
+    const { call } = start(layer);
+    for (let nth = 0; nth < 5; nth += 1) await call('another', 'the same', 'run');
+    await statusesOf(SMALL + 10, (nth) => call('flooder', nth, `run-${nth}`));
+    return (await call('another', 'the same', 'run')).status;
+  };
+
+  it('do not let another one repeat itself again', async () => {
+    expect(await afterFlood(repeatGuard())).toBe('limit_exceeded');
+  });
+
+  it('do so with a plain table, and the same calls find it', async () => {
+    expect(await afterFlood(naiveGuard(SMALL, 5))).toBe('ok');
+  });
+});
+
+describe('more answers for always than consent remembers', () => {
+  /** A person allows a tool with any arguments and rejects one call of it for always, and then leaves while answers pile up. */
+  async function rejectedAfterFlood(flooder: string) {
+    let isThere = true;
+    let isFirst = true;
+    const prompt: ApprovalPrompt = ({ shown: { args } }) => {
+      if (!isThere) return null;
+      const said = JSON.stringify(args);
+      if (said.includes('bad')) return { decision: 'reject_always', decidedBy: 'ada' };
+      if (!said.includes('good')) return { decision: 'allow_always', decidedBy: 'ada' };
+      const answer = isFirst ? { decision: 'allow_always' as const, anyArguments: true as const } : { decision: 'allow_once' as const };
+      isFirst = false;
+      return { ...answer, decidedBy: 'ada' };
+    };
+    const stack = composeToolCallers([consent({ default: 'ask', remember: true, prompts: [prompt] })], { clock: testClock() });
+    let calls = 0;
+    const ask = async (sessionId: string, toolName: string, word: string) =>
+      (await stack(makeCall({ callId: `call-${(calls += 1)}`, toolName, toolArgs: { word }, turn: { sessionId } }), echoExecutor())).status;
+    const said = [await ask('another', 'pay', 'bad'), await ask('another', 'pay', 'good')];
+    for (let nth = 0; nth < 1_100; nth += 1) {
+      await ask(flooder, `tool-${nth}`, 'flood');
+      // The wide yes is used all the time, and the no is not.
+      await ask('another', 'pay', 'good');
+    }
+    isThere = false;
+    return [...said, await ask('another', 'pay', 'bad')];
+  }
+
+  it('does not make a yes for any arguments cover what was rejected, whoever piles them up', async () => {
+    expect(await rejectedAfterFlood('flooder')).toEqual(['consent_denied', 'ok', 'consent_denied']);
+    expect(await rejectedAfterFlood('another')).toEqual(['consent_denied', 'ok', 'approval_required']);
+  });
+});
+
 describe('as many effects of one session as a store has keys', () => {
   const TTL_MS = 600_000;
   const flooded = async (flood: number, make: (clock: Clock) => ClaimStore) => {
@@ -175,28 +251,42 @@ describe('as many effects of one session as a store has keys', () => {
 
 describe('questions by the thousand of one session', () => {
   const pay = defineTool({ name: 'pay', description: 'Pays.', inputSchema: { type: 'object' }, execute: () => 'paid' });
+  const start = (approvals: ApprovalStore) => governTools({ tools: [pay], layers: [consent({ default: 'ask' })], approvals });
+  const folder = () => {
+    const dir = mkdtempSync(join(tmpdir(), 'allium-floods-'));
+    onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+    return join(dir, 'approvals');
+  };
 
-  it('are refused, and another session is asked about its call and can be answered', { timeout: PATIENCE_MS }, async () => {
-    const governed = governTools({ tools: [pay], layers: [consent({ default: 'ask' })], clock: testClock() });
-    const ask = (sessionId: string, nth: number) => governed.call({ name: 'pay', arguments: { nth } }, { turn: { sessionId } });
-    const before = await ask('another', 1);
-    const counts = await statusesOf(5_000, (nth) => ask('flooder', nth));
-    const refused = await ask('flooder', 0);
-    const after = await ask('another', 2);
+  it.each<[string, number, () => ApprovalStore]>([
+    ['memory', questions(5_000), () => memoryApprovals()],
+    ['files', questions(500), () => fileApprovals({ dir: folder(), maxApprovals: 200 })],
+  ])(
+    'are refused, and another session is asked about its call and can be answered: %s',
+    { timeout: PATIENCE_MS },
+    async (kept, flood, make) => {
+      const governed = start(make());
+      const ask = (sessionId: string, nth: number) => governed.call({ name: 'pay', arguments: { nth } }, { turn: { sessionId } });
+      const before = await ask('another', 1);
+      const counts = await statusesOf(flood, (nth) => ask('flooder', nth));
+      const refused = await ask('flooder', 0);
+      const after = await ask('another', 2);
+      const room = kept === 'memory' ? 500 : 100;
 
-    expect(counts).toEqual({ approval_required: 500, rate_limited: 4_500 });
-    expect(refused).toMatchObject({ status: 'rate_limited', errorClass: 'retryable', executed: 'no' });
-    expect(refused.interruption).toBeUndefined();
-    for (const { interruption } of [before, after]) {
-      const done = await governed.resume(interruption?.id ?? '', { decision: 'allow_once', decidedBy: 'ada' });
-      expect(done).toMatchObject({ status: 'ok', result: 'paid' });
-    }
-  });
+      expect(counts).toEqual({ approval_required: room, rate_limited: flood - room });
+      expect(refused).toMatchObject({ status: 'rate_limited', errorClass: 'retryable', executed: 'no' });
+      expect(refused.interruption).toBeUndefined();
+      for (const { interruption } of [before, after]) {
+        const done = await governed.resume(interruption?.id ?? '', { decision: 'allow_once', decidedBy: 'ada' });
+        expect(done).toMatchObject({ status: 'ok', result: 'paid' });
+      }
+    },
+  );
 
   it('of as many sessions do not keep another one from asking', { timeout: PATIENCE_MS }, async () => {
-    const governed = governTools({ tools: [pay], layers: [consent({ default: 'ask' })], clock: testClock() });
+    const governed = start(memoryApprovals());
     const ask = (sessionId: string) => governed.call({ name: 'pay', arguments: {} }, { turn: { sessionId } });
-    await statusesOf(3_000, (nth) => ask(`flood-${nth}`));
+    await statusesOf(questions(3_000), (nth) => ask(`flood-${nth}`));
     const { interruption } = await ask('another');
 
     expect((await governed.resume(interruption?.id ?? '', { decision: 'allow_once', decidedBy: 'ada' })).status).toBe('ok');

@@ -93,6 +93,8 @@ export type { OpenHow } from './system/open-regular.ts';
 export { openRegularHandle } from './system/open-regular.ts';
 export { cutUtf8 } from './core/cut-utf8.ts';
 export { quoteVoice } from './core/voice.ts';
+export type { FairEntry, FairTable } from './stores/fair-table.ts';
+export { fairTable } from './stores/fair-table.ts';
 export { matchesTool } from './core/match-tool.ts';
 export type { Expectation } from './core/options.ts';
 export { checkOptions, expected } from './core/options.ts';

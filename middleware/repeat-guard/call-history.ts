@@ -1,8 +1,7 @@
 /** The last calls of each run, by fingerprint. */
 
 import { hash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
-import { clockOf, declaresParameter, hashCanonical, type ToolCall } from '../../src/index.ts';
+import { clockOf, declaresParameter, fairTable, hashCanonical, type ToolCall } from '../../src/index.ts';
 
 export interface HistoryOptions {
   readonly per: 'run' | 'session';
@@ -26,11 +25,12 @@ interface Seen {
 const MAX_RUNS = 2_000;
 
 /**
- * Remembers so many runs, and of each so many calls; the run that was idle longest is forgotten first. Adds and counts in one
- * step, so that calls at once are told apart. Keeps hashes, never arguments.
+ * Remembers so many runs, and of each so many calls. Of the session with most runs the one that was idle longest is forgotten first: a run
+ * that is forgotten may repeat itself again, so one session must not be able to push out those of another. Adds and counts in one step, so
+ * that calls at once are told apart. Keeps hashes, never arguments.
  */
 export function callHistory({ per, windowCalls, windowMs, ignore }: HistoryOptions): CallHistory {
-  const runs = new LRUCache<string, Seen[]>({ maxSize: MAX_RUNS, sizeCalculation: () => 1 });
+  const runs = fairTable<Seen[]>();
   return {
     add(call) {
       const { turn, callId } = call;
@@ -43,7 +43,9 @@ export function callHistory({ per, windowCalls, windowMs, ignore }: HistoryOptio
       if (isResumed) return null;
       seen.push({ callId, fingerprint, at: now });
       if (seen.length > windowCalls) seen.shift();
-      runs.set(run, seen);
+      runs.set(run, turn.sessionId, seen);
+      const loser = runs.size > MAX_RUNS ? runs.loser() : null;
+      if (loser !== null) runs.delete(loser.key);
       return seen.filter((one) => one.fingerprint === fingerprint && (windowMs === null || now - one.at <= windowMs)).length;
     },
   };

@@ -8,6 +8,7 @@ import { cancelled, silentLayers } from '../core/frame.ts';
 import { breached } from '../core/gates.ts';
 import { defineLayer, type Next, type TooLate, type ToolCaller, type ToolLayer } from '../core/layer.ts';
 import { annotate, raise, refuse, type ToolResult } from '../core/result.ts';
+import { inSteps } from '../core/steps.ts';
 import { gateCall, termsOf } from '../core/terms.ts';
 import { promiseRequests } from '../policy/ambient-policy.ts';
 import { capabilityGate } from '../policy/permissions/preflight.ts';
@@ -30,6 +31,12 @@ export const isAdmission = ({ name, caller }: ToolLayer): boolean => name === AD
 function silentLayer(name: string, caller: ToolCaller, tooLate: TooLate): ToolLayer {
   silentLayers.add(caller);
   return defineLayer({ name, caller, tooLate });
+}
+
+/** Lets `keep` see how a call ended before the layers that observe do, and turn it away after all. */
+export function keepingLayer(keep: (call: ToolCall, result: ToolResult) => ToolResult | Promise<ToolResult>): ToolLayer {
+  const caller = inSteps((call) => ({ call, leave: (result) => keep(call, result) }));
+  return silentLayer('approvals', caller, () => null);
 }
 
 export interface AdmissionOptions {

@@ -1,6 +1,6 @@
 /** Calls that wait for somebody: kept when they stop, taken up once when somebody has decided. */
 
-import { BRAND, withAudit } from '../core/build-result.ts';
+import { BRAND } from '../core/build-result.ts';
 import type { EarlierDecision } from '../core/approval.ts';
 import { stateOf, type ToolCall, type Turn } from '../core/call.ts';
 import { type Clock, isoTime } from '../core/clock.ts';
@@ -8,18 +8,22 @@ import { AlliumError, describeThrown, type ErrorDetails, isAlliumError, oneLine 
 import { cancelled } from '../core/frame.ts';
 import { type JsonObject, type JsonValue, snapshotObject } from '../core/json.ts';
 import { termsFor } from '../core/nested-terms.ts';
+import type { ToolLayer } from '../core/layer.ts';
 import { fail, refuse, type ToolResult } from '../core/result.ts';
 import { waitWithin } from '../core/signal.ts';
 import { outcomeOf } from '../core/status.ts';
-import { NO_TERMS, type Refusal } from '../core/terms.ts';
+import { type Guard, NO_TERMS, type Refusal } from '../core/terms.ts';
 import { alreadyResolved, type ApprovalChange, changeApproval, readReply } from '../policy/approvals/answer-approval.ts';
 import type { Approval, ApprovalReply } from '../policy/approvals/approval.ts';
 import { decisionOf, endedWith, takenUp } from '../policy/approvals/approval-rules.ts';
 import type { ApprovalStore } from '../policy/approvals/approval-store.ts';
 import { isYes } from '../policy/approvals/read-answer.ts';
+import { definitionObjection } from '../policy/approvals/staleness.ts';
 import { describeProblems, validateJson } from '../tools/schema/validator.ts';
 import type { Logger, ToolRequest } from '../tools/tool.ts';
+import { keepingLayer } from './admission.ts';
 import type { Opening, Resumption } from './open-call.ts';
+import { recordOf } from './record.ts';
 import type { ShownTools } from './shown-tools.ts';
 
 export interface ApprovalParts {
@@ -39,8 +43,13 @@ export interface Reentry {
 }
 
 export interface Approvals {
-  /** Keeps a call whose result says that it waits; other results are handed on. */
-  readonly keepOpen: (call: ToolCall, result: ToolResult) => ToolResult | Promise<ToolResult>;
+  /**
+   * Keeps a call whose result says that it waits; other results are handed on. Inside of the layers that observe, which have to hear of a
+   * question that could not be kept.
+   */
+  readonly layer: ToolLayer;
+  /** Notes with a kept question where its call is recorded, which is known when the observing layers are done. */
+  readonly noteReceipt: (result: ToolResult) => ToolResult | Promise<ToolResult>;
   /** Takes a call up with this decision, or with one that was written down elsewhere. */
   resume(
     id: string,
@@ -65,16 +74,37 @@ export function createApprovals({ approvals: store, shown, clock, logger }: Appr
       await waitWithin(call.signal, () => store.add(approval));
       return result;
     } catch (thrown) {
-      if (call.signal.aborted) return withAudit(cancelled(call), result.audit);
-      if (isAlliumError(thrown, 'ERR_STORE_FULL')) return withAudit(tooManyWait(call, thrown.details), result.audit);
-      return withAudit(fail(call, 'exception', thrown, NOT_KEPT), result.audit);
+      if (call.signal.aborted) return cancelled(call);
+      if (isAlliumError(thrown, 'ERR_STORE_FULL')) return tooManyWait(call, thrown.details);
+      return fail(call, 'exception', thrown, NOT_KEPT);
     }
   };
 
+  const note = async (id: string, receiptUri: string, result: ToolResult): Promise<ToolResult> => {
+    const change: ApprovalChange = (approval, state) => {
+      // Who took the call up holds this revision.
+      if (state !== 'pending' && state !== 'answered') throw alreadyResolved(id);
+      return Object.freeze({ ...approval, receiptUri, revision: approval.revision + 1 });
+    };
+    try {
+      await changeApproval(store, id, clock, change);
+    } catch (thrown) {
+      logger.debug({ approvalId: id, error: describeThrown(thrown) }, 'where a call that waits is recorded could not be noted');
+    }
+    return result;
+  };
+
   return {
-    keepOpen(call, result) {
+    layer: keepingLayer((call, result) => {
       const approval = approvalOf(call, result, clock);
       return approval === null ? result : keep(approval, call, result);
+    }),
+    noteReceipt(result) {
+      const { interruption, audit } = result;
+      const receiptUri = audit?.receiptUri;
+      const { question, nesting } = result[BRAND].state;
+      if (interruption === undefined || receiptUri === undefined || question === null || nesting > 0) return result;
+      return note(interruption.id, receiptUri, result);
     },
     async resume(id, decision, reenter, signal) {
       const reply = decision === undefined ? null : readReply(decision, clock.now());
@@ -101,20 +131,20 @@ const NOT_KEPT = 'The call needs an approval, and the question could not be kept
 
 /** What a call that waits is kept as. `null` for calls that do not, and for those that a tool made: taken up alone, they would be free of what holds that tool. */
 function approvalOf(call: ToolCall, result: ToolResult, clock: Clock): Approval | null {
-  const { interruption, audit } = result;
+  const { interruption } = result;
   if (interruption === undefined) return null;
   const { question, trace } = result[BRAND].state;
   const isAlone = stateOf(call).nesting === 0 && termsFor(null) === null;
   if (question === null || outcomeOf(result) !== 'interrupted' || !isAlone) return null;
   const { id, kind, fingerprint, shown, options, expiresAt = null } = interruption;
-  const { toolName, callId, turn, toolArgs } = call;
+  const { toolName, callId, turn } = call;
   return Object.freeze({
     ...{ id, kind, toolName, callId, fingerprint, shown, options, expiresAt, trace, ...question },
-    ...{ revision: 0, arguments: toolArgs, reply: null, taken: null, ended: null },
+    ...{ revision: 0, arguments: recordOf(call).opened, reply: null, taken: null, ended: null },
     turn: snapshotObject(turn) as unknown as Turn, // A copy of a turn is one.
     requestedAt: isoTime(clock.now()),
-    earlier: stateOf(call).decisions,
-    receiptUri: audit?.receiptUri ?? null,
+    earlier: recordOf(call).decisions,
+    receiptUri: null,
   });
 }
 
@@ -182,15 +212,11 @@ async function storeSteps<T>(work: () => Promise<T>): Promise<T> {
 function reentryOf(approval: Approval, reply: ApprovalReply | null, now: number): Reentry {
   const { toolName: name, callId: id, turn, trace, earlier } = approval;
   const decision = decisionOf(approval, reply, now);
-  const resumption: Resumption = {
-    resumes: resumesOf(turn),
-    decisions: Object.freeze([...earlier, decision]),
-    trace,
-    executedBefore: 'no',
-  };
-  // Rules may have changed so that nobody asks any more: who said no is heard all the same.
-  const guard = isYes(decision.decision) ? null : () => refusalOf(decision);
-  const terms = guard === null ? null : Object.freeze({ ...NO_TERMS, guards: Object.freeze([guard]) });
+  const decisions = Object.freeze([...earlier, decision]);
+  const resumption: Resumption = { resumes: resumesOf(turn), decisions, trace, executedBefore: 'no' };
+  // Rules may have changed so that nobody asks any more: a no counts all the same, and a yes for the definition that it was given for.
+  const guard: Guard = isYes(decision.decision) ? (call) => definitionObjection(call, name, decisions) : () => refusalOf(decision);
+  const terms = Object.freeze({ ...NO_TERMS, guards: Object.freeze([guard]) });
   return { request: { name, arguments: approval.arguments ?? {}, id }, turn, opening: { resumption, terms }, lost: null };
 }
 

@@ -32,7 +32,7 @@ import { bindContext } from './under-way.ts';
 import type { ShownTools } from './shown-tools.ts';
 import { type FindTool, objectToChange, type ObjectToChange, toolFor } from './definition-change.ts';
 
-export interface DispatcherParts extends Omit<LifecycleParts, 'maxPreviewBytes' | 'keepOpen'>, Pick<ApprovalParts, 'approvals'> {
+export interface DispatcherParts extends Omit<LifecycleParts, 'maxPreviewBytes' | 'noteReceipt'>, Pick<ApprovalParts, 'approvals'> {
   readonly layers: readonly ToolLayer[];
   /** The tools as the model sees them. */
   readonly shown: ShownTools;
@@ -104,7 +104,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     }
   };
 
-  const stack = governedStack(parts, entries);
+  const stack = governedStack(parts, entries, approvals.layer);
   const governed = composeToolCallers(stack, { clock, createId });
   const observed = composeToolCallers(stack.map(observedLayer), { clock, createId });
   const startBehind = backgroundStarter({
@@ -129,7 +129,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   });
   const bottom = toolRunner(parts, entries, contextFor);
   const opens = { ...parts, services };
-  const ends = { ...parts, keepOpen: approvals.keepOpen, maxPreviewBytes: limits.maxPreviewBytes };
+  const ends = { ...parts, noteReceipt: approvals.noteReceipt, maxPreviewBytes: limits.maxPreviewBytes };
   // Of a call that was lost nothing is known that an acting layer could have a word about.
   const watched = composeToolCallers(
     layers.filter((layer) => layer.observes === true || layer.scrub !== undefined),
@@ -203,13 +203,14 @@ function toolRunner(parts: DispatcherParts, { toolOf, objectTo }: Entries, conte
 }
 
 /** The host's layers with the dispatcher's own between them. */
-function governedStack(parts: DispatcherParts, { toolOf, objectTo }: Entries): readonly ToolLayer[] {
+function governedStack(parts: DispatcherParts, { toolOf, objectTo }: Entries, keeping: ToolLayer): readonly ToolLayer[] {
   const { layers, limits, hub, shown, turns } = parts;
   const firstActing = layers.findIndex((layer) => layer.observes !== true);
   const leading = firstActing === -1 ? layers.length : firstActing;
   const namesIn = (turn: Turn) => shown.names.filter((name) => turns.allows(turn, name));
   return [
     ...layers.slice(0, leading),
+    keeping,
     admissionLayer({ onUnknownTool: parts.onUnknownTool, onInvalidArgs: parts.onInvalidArgs, namesIn }),
     limitLayer({
       limits,

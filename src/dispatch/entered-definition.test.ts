@@ -19,7 +19,7 @@ import {
   toolFailure,
   withCall,
 } from '../index.ts';
-import { memoryApprovals, memoryGrants } from '../policy/index.ts';
+import { answerApproval, memoryApprovals, memoryGrants } from '../policy/index.ts';
 import { leavesOf, randomDefinition, withOtherLeaf } from './random-tools.fixture.ts';
 import { recordingLogger } from './testing.fixture.ts';
 
@@ -70,6 +70,20 @@ const during =
     return governed.call(CALL, TURN);
   };
 
+/** A dispatcher asks, a person answers in the queue, and another dispatcher with these layers takes the call up after the change. */
+const queued =
+  (later: readonly ToolLayer[]): Route =>
+  async ({ options, change }) => {
+    const approvals = memoryApprovals();
+    const clock = testClock();
+    const { interruption } = await governTools(options([consent({ default: 'ask' })], { approvals, clock })).call(CALL, TURN);
+    const id = interruption?.id ?? '';
+    await answerApproval(approvals, id, { decision: 'allow_once', decidedBy: 'ada' }, { clock });
+    const governed = governTools(options(later, { approvals, clock }));
+    change(governed);
+    return governed.resume(id);
+  };
+
 const byPermission = () => permissions({ checkers: [() => 'require_approval'] });
 const autoApproved = () => consent({ rules: [{ tool: 'work', decision: 'allow' }] });
 const pinned = () => definitionPin({ store: memoryPins(), onQuarantine: () => {} });
@@ -115,6 +129,8 @@ const ROUTES: Readonly<Record<string, Route>> = {
     change(governed);
     return governed.resume(interruption?.id ?? '', { decision: 'allow_once', decidedBy: 'ada' });
   },
+  'a resumption by another dispatcher, of what was answered in the queue': queued([consent({ default: 'ask' })]),
+  'a resumption where nobody would be asked any more': queued([]),
   'a change while a call is resumed': async ({ options, change }) => {
     const slow = defineLayer({
       name: 'slow',

@@ -16,8 +16,8 @@ export interface LifecycleParts {
   readonly logger: Logger;
   readonly outputFiles: OutputFiles;
   readonly maxPreviewBytes: number;
-  /** Keeps a call that waits for somebody, before anybody hears of it. */
-  readonly keepOpen: (call: ToolCall, result: ToolResult) => ToolResult | Promise<ToolResult>;
+  /** Notes where a call that waits for somebody is recorded, before anybody hears of it. */
+  readonly noteReceipt: (result: ToolResult) => ToolResult | Promise<ToolResult>;
 }
 
 /**
@@ -41,8 +41,8 @@ export async function runLifecycle(
   }
   recordOf(call).done = true;
   const shown = isTooLong(answer, parts) ? await keptAside(call, answer, parts) : answer;
-  const kept = parts.keepOpen(call, shown);
-  const result = kept instanceof Promise ? await kept : kept;
+  const noted = parts.noteReceipt(shown);
+  const result = noted instanceof Promise ? await noted : noted;
   tellEnding(call, result, parts);
   if (raised !== null) throw raised;
   return result;

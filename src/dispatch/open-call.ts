@@ -84,6 +84,8 @@ const OPTIONS = {
   onProgress: expected.function,
 } as const;
 
+const NO_DECISIONS: readonly EarlierDecision[] = Object.freeze([]);
+
 /**
  * Makes the call. Arguments that cannot be used are noted for admission, so that observing layers see the call too. What every call
  * needs is written out member by member: to join it from parts costs more than the rest of this.
@@ -98,6 +100,7 @@ export function openCall(request: ToolRequest, opening: Opening, parts: Dispatch
     problem,
     hiddenStripped: stripped,
     opened: args,
+    decisions: resumption?.decisions ?? NO_DECISIONS,
     isBackground,
     report: (progress) => tell(call, record, progress, opening, parts),
     output: over?.output,

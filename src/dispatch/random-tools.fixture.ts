@@ -1,6 +1,6 @@
 /** Arguments and tool definitions that repeat with their seed, and one change to them at a time. */
 
-import type { Random } from '../../conformance/fuzz/random.ts';
+import { createRandom, type Random } from '../../conformance/fuzz/random.ts';
 import { isObject, type JsonObject, type JsonValue } from '../core/json.ts';
 
 const WORDS = ['', 'a', 'rm -rf', 'naïve', '0', 'null', '日本', 'x'.repeat(40)] as const;
@@ -42,6 +42,31 @@ const randomProperty = (random: Random): JsonObject => ({
   description: random.pick(WORDS),
   ...(random.oneIn(2) ? { deprecated: random.oneIn(2) } : { maxLength: random.below(100) }),
 });
+
+/** What an MCP server may say of a tool: more than a stack is told. */
+export function randomListed(random: Random): JsonObject {
+  const { inputSchema = {} } = randomDefinition(random);
+  return {
+    ...{ name: 'work', title: 'Works', description: 'Works.', inputSchema },
+    annotations: { title: 'Works', readOnlyHint: random.oneIn(2), destructiveHint: random.oneIn(2) },
+    ...{ icons: [{ src: 'data:,' }], _meta: { version: 1 } },
+  };
+}
+
+/** A definition, and the same with one leaf that is another. */
+export interface ChangedDefinition {
+  readonly first: JsonObject;
+  readonly other: JsonObject;
+  readonly path: string;
+}
+
+/** The same for the same seed. The name stays: a tool of another name is another tool. */
+export function randomChange(seed: number, define: (random: Random) => JsonObject): ChangedDefinition {
+  const random = createRandom(seed);
+  const first = define(random);
+  const path = random.pick(leavesOf(first).filter((leaf) => leaf !== 'name'));
+  return { first, other: withOtherLeaf(first, path), path };
+}
 
 /** Words that are not free: another one has to be one of these. */
 const WORD_LISTS: readonly (readonly string[])[] = [

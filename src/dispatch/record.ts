@@ -1,5 +1,6 @@
 /** What the dispatcher keeps with a call while it is under way. */
 
+import type { EarlierDecision } from '../core/approval.ts';
 import { stateOf, type ToolCall, type ToolProgress } from '../core/call.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -15,6 +16,8 @@ export interface DispatchRecord {
   readonly hiddenStripped: number;
   /** What was asked for, before any layer. */
   readonly opened: JsonObject;
+  /** What was decided in earlier passes, whatever of it layers have used in this one. */
+  readonly decisions: readonly EarlierDecision[];
   /** It was started by another call that has been answered: it takes no place from those that somebody waits for. */
   readonly isBackground: boolean;
   /** Tells the host of progress, past every layer. */

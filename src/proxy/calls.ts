@@ -89,6 +89,7 @@ function exchangeFrom(message: WireMessage, params: JsonObject, { facts, connect
     meta,
     request: message.id as RequestId, // It is a request.
     isDropped: false,
+    wasAsked: false,
     answer: null,
     refusal: null,
     onReturn: null,
@@ -171,6 +172,7 @@ async function takeUp(
   };
   const { turn, ...options } = optionsFor(exchange, parts);
   known(callId);
+  exchange.wasAsked = true;
   return governed.resume(take, undefined, options).catch((thrown: unknown) => {
     if (!isAlliumError(thrown, 'ERR_APPROVAL_RESOLVED')) throw thrown;
     known(`call_${connection.createId()}`);

@@ -62,7 +62,11 @@ export function governedRelay(client: Link, server: Link, connection: Connection
     exchanges,
     server: requests,
     ask: (exchange, questions, signal) => rounds.ask(exchange, questions, signal),
-    upToDate: ({ meta }, toolName, abort) => newestList(server.behind, lists, { meta, toolName, abort }),
+    upToDate(exchange, toolName, abort) {
+      if (exchange.wasAsked) catalog.expire();
+      exchange.wasAsked = false;
+      return newestList(server.behind, lists, { meta: exchange.meta, toolName, abort });
+    },
     around: ({ meta }, toolName, send) => {
       const { protocol } = facts;
       const known = { toolName, meta, protocol, request: null, transport: server.transport, sessionId: turn.sessionId };

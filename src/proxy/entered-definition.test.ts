@@ -1,17 +1,34 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createRandom } from '../../conformance/fuzz/random.ts';
+import type { Random } from '../../conformance/fuzz/random.ts';
 import { settle } from '../../conformance/index.ts';
 import { consent, definitionPin, permissions } from '../../middleware/index.ts';
 import type { JsonObject } from '../core/json.ts';
-import { leavesOf, randomDefinition, withOtherLeaf } from '../dispatch/random-tools.fixture.ts';
-import type { ToolLayer } from '../index.ts';
+import { randomChange, randomDefinition, randomListed } from '../dispatch/random-tools.fixture.ts';
+import { defineTool, type GovernedTools, type GovernOptions, governTools, type Tool, type ToolLayer } from '../index.ts';
+import { type ApprovalStore, answerApproval, memoryApprovals } from '../policy/index.ts';
 import { memoryPins } from '../policy/pins/memory-pins.ts';
 import { aggregateLinks } from './aggregate/aggregate-links.ts';
 import { scripted as upstreamServer, initialized, discovered } from './aggregate/aggregate.fixture.ts';
 import { createProxy } from './create-proxy.ts';
 import { CONSENT_KEY } from './elicitation.ts';
+import { httpServerLink } from './http/http-server-link.ts';
+import { listenHttp } from './http/listen-http.ts';
+import { TOKEN } from './http/peers.fixture.ts';
 import { linkPair } from './link.ts';
-import { decided, ELICITS, type Era, ERAS, metaIn, said, scripted, scriptedClient, statusIn } from './scripted.fixture.ts';
+import {
+  decided,
+  ELICITS,
+  type Era,
+  ERAS,
+  metaIn,
+  said,
+  scripted,
+  scriptedClient,
+  type ScriptedServer,
+  scriptedServer,
+  statusIn,
+} from './scripted.fixture.ts';
+import { serveTools } from './serve-tools.ts';
 
 /** Changes by each route: few in every run of the suite, a thousand where ALLIUM_DEFINITION_CHANGES says so. */
 const CHANGES = Number(process.env.ALLIUM_DEFINITION_CHANGES ?? 25);
@@ -22,23 +39,12 @@ const STACKS: readonly [string, () => readonly ToolLayer[]][] = [
   ['a pin and consent', () => [definitionPin({ store: memoryPins(), onQuarantine: () => {} }), consent({ default: 'ask' })]],
 ];
 
-/** What a server may say of a tool: more than a stack is told. */
-function randomListed(seed: number): { readonly first: JsonObject; readonly other: JsonObject; readonly path: string } {
-  const random = createRandom(seed);
-  const { inputSchema = {} } = randomDefinition(random);
-  const hints = { title: 'Works', readOnlyHint: random.oneIn(2), destructiveHint: random.oneIn(2) };
-  const first: JsonObject = {
-    ...{ name: 'work', title: 'Works', description: 'Works.', inputSchema, annotations: hints },
-    ...{ icons: [{ src: 'data:,' }], _meta: { version: 1 } },
-  };
-  const path = random.pick(leavesOf(first).filter((leaf) => leaf !== 'name'));
-  return { first, other: withOtherLeaf(first, path), path };
-}
+const changeOf = (seed: number) => randomChange(seed, randomListed);
 
 describe.each(ERAS)('a server whose tools change while somebody is asked (%s)', (era) => {
   it.each(STACKS)('is not sent the call: %s', { timeout: 600_000 }, async (_name, stack) => {
     for (let seed = 1; seed <= CHANGES; seed += 1) {
-      const { first, other, path } = randomListed(seed);
+      const { first, other, path } = changeOf(seed);
       const outcome = await askedWhile(era, stack(), first, (server) => void (server.tools = [other]));
 
       expect(outcome, `seed ${seed}, ${path}`).toEqual({ status: 'definition_changed', executed: 'no', calls: 0 });
@@ -46,13 +52,13 @@ describe.each(ERAS)('a server whose tools change while somebody is asked (%s)', 
   });
 
   it.each(STACKS)('is sent it where nothing changed but what it says: %s', async (_name, stack) => {
-    const { first } = randomListed(1);
+    const { first } = changeOf(1);
 
     expect(await askedWhile(era, stack(), first, () => {})).toMatchObject({ status: undefined, calls: 1 });
   });
 
   it('is not sent a call whose tool it has taken away', async () => {
-    const { first } = randomListed(1);
+    const { first } = changeOf(1);
     const gone = await askedWhile(era, [consent({ default: 'ask' })], first, (server) => void (server.tools = []));
 
     expect(gone).toEqual({ status: 'definition_changed', calls: 0, executed: 'no' });
@@ -123,7 +129,7 @@ describe.each(ERAS)('one of several servers whose tools change while somebody is
   if (era === 'legacy')
     it('is not sent the call, however often it said so before', { timeout: 600_000 }, async () => {
       for (let seed = 1; seed <= CHANGES; seed += 1) {
-        const { first, other, path } = randomListed(seed);
+        const { first, other, path } = changeOf(seed);
         const { client, one, state, calls, close } = await aggregated(era);
         state.tools = [first];
         // The first is told to the client at once, and what follows within a tenth of a second is not.
@@ -144,7 +150,7 @@ describe.each(ERAS)('one of several servers whose tools change while somebody is
     });
 
   it('is not sent the call where it was opened again with other tools', async () => {
-    const { first, other } = randomListed(1);
+    const { first, other } = changeOf(1);
     const { client, one, state, calls, close } = await aggregated(era);
     state.tools = [first];
     const result = await ask(named(client), async () => {
@@ -155,6 +161,136 @@ describe.each(ERAS)('one of several servers whose tools change while somebody is
 
     expect(statusIn(result)).toBe('definition_changed');
     expect(calls).toEqual([]);
+    await close();
+  });
+});
+
+/** Streamable HTTP on both sides: a client, the proxy, and a server that has no way to say that its tools changed unless somebody listens. */
+async function overHttp(era: Era, tools: readonly JsonObject[]) {
+  const served: ScriptedServer[] = [];
+  const behind = await listenHttp({
+    port: 0,
+    token: TOKEN,
+    onClient: async (link) => void served.push(await scriptedServer(link, tools, () => said('done'))),
+  });
+  const headers = () => ({ authorization: `Bearer ${TOKEN}` });
+  const stack = [consent({ default: 'ask' })];
+  const proxy = createProxy({ upstream: () => httpServerLink(behind.url, { headers }), stack, report: () => {} });
+  const front = await listenHttp({ port: 0, token: TOKEN, onClient: (link) => proxy.connect(link).then(() => {}) });
+  const link = httpServerLink(front.url, { headers });
+  const client = await scriptedClient(link, era, ELICITS);
+  const close = async () => {
+    await client.close();
+    await proxy.close();
+    await Promise.all([front.close(), behind.close()]);
+  };
+  return { client, served, close };
+}
+
+describe.each(ERAS)('a server over HTTP whose tools change while somebody is asked (%s)', (era) => {
+  const ask = era === 'modern' ? inTwoRounds : inOne;
+  const follow = async (first: JsonObject, other: JsonObject, isTold: boolean) => {
+    const { client, served, close } = await overHttp(era, [first]);
+    const result = await ask(client, () => {
+      for (const server of served) {
+        server.tools = [other];
+        if (isTold) server.send({ jsonrpc: '2.0', ...CHANGED });
+      }
+    });
+    const calls = served.reduce((sum, server) => sum + server.calls.length, 0);
+    await close();
+    return { status: statusIn(result), calls };
+  };
+
+  it.each([
+    ['and says so', true],
+    ['without a word', false],
+  ])('is not sent the call: it changes %s', { timeout: 600_000 }, async (_how, isTold) => {
+    for (let seed = 1; seed <= CHANGES; seed += 1) {
+      const { first, other, path } = changeOf(seed);
+
+      expect(await follow(first, other, isTold), `seed ${seed}, ${path}`).toEqual({ status: 'definition_changed', calls: 0 });
+    }
+  });
+
+  it('is sent it where nothing changed', async () => {
+    const { first } = changeOf(1);
+
+    expect(await follow(first, first, true)).toEqual({ status: undefined, calls: 1 });
+  });
+});
+
+describe.each(ERAS)('tools of this process that change while somebody is asked (%s)', (era) => {
+  const ask = era === 'modern' ? inTwoRounds : inOne;
+  const toolOf = (written: JsonObject, entered: string[]): Tool =>
+    defineTool({
+      // A written definition has the shape of one.
+      ...(written as unknown as Parameters<typeof defineTool>[0]),
+      execute: () => void entered.push('ran'),
+    });
+  const definition = (random: Random): JsonObject => {
+    const { outputSchema: _promised, ...rest } = randomDefinition(random);
+    return { ...rest, executor: 'local' };
+  };
+
+  /** A server as `allium serve` makes it. A client that cannot be asked finds its call again when it makes it again, also in another server. */
+  async function served(tools: readonly Tool[], approvals: ApprovalStore, capabilities: JsonObject) {
+    const layers = [consent({ default: 'ask' })];
+    const made: GovernedTools[] = [];
+    const govern = (overrides: Partial<GovernOptions>): GovernedTools => {
+      const governed = governTools({ tools, layers, approvals, ...overrides });
+      made.push(governed);
+      return governed;
+    };
+    const server = serveTools({
+      stack: { layers, govern, close: async () => {} },
+      approvals,
+      session: { sessionId: 's' },
+      report: () => {},
+    });
+    const [clientEnd, front] = linkPair();
+    await server.connect(front);
+    const client = await scriptedClient(clientEnd, era, capabilities);
+    return { client, update: (next: readonly Tool[]) => made.forEach((governed) => governed.update(next)), close: () => server.close() };
+  }
+
+  it('are not entered: the client is asked', { timeout: 600_000 }, async () => {
+    for (let seed = 1; seed <= CHANGES; seed += 1) {
+      const { first, other, path } = randomChange(seed, definition);
+      const entered: string[] = [];
+      const { client, update, close } = await served([toolOf(first, entered)], memoryApprovals(), ELICITS);
+      const result = await ask(client, () => update([toolOf(other, entered)]));
+
+      expect({ status: statusIn(result), entered }, `seed ${seed}, ${path}`).toEqual({ status: 'definition_changed', entered: [] });
+      await close();
+    }
+  });
+
+  it('are not entered: the call waits in the queue while the server is started anew', { timeout: 600_000 }, async () => {
+    for (let seed = 1; seed <= CHANGES; seed += 1) {
+      const { first, other, path } = randomChange(seed, definition);
+      const entered: string[] = [];
+      const store = memoryApprovals();
+      const before = await served([toolOf(first, entered)], store, {});
+      await before.client.call('work');
+      await before.close();
+      const [{ id } = { id: '' }] = await store.list();
+      await answerApproval(store, id, { decision: 'allow_once', decidedBy: 'ada' });
+      const after = await served([toolOf(other, entered)], store, {});
+      const result = await after.client.call('work');
+
+      expect({ status: statusIn(result), entered }, `seed ${seed}, ${path}`).toEqual({ status: 'definition_changed', entered: [] });
+      await after.close();
+    }
+  });
+
+  it('are entered where they stay what they are', async () => {
+    const { first } = randomChange(1, definition);
+    const entered: string[] = [];
+    const { client, update, close } = await served([toolOf(first, entered)], memoryApprovals(), ELICITS);
+    await ask(client, () => update([toolOf(first, entered)]));
+
+    expect(entered).toEqual(['ran']);
     await close();
   });
 });

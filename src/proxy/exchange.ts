@@ -21,6 +21,8 @@ export interface Exchange {
   request: RequestId | null;
   /** The client is not interested any more, and gets no answer. */
   isDropped: boolean;
+  /** Somebody was asked about the call, and the server's list was not read since: not every server can say that its tools changed. */
+  wasAsked: boolean;
   /** What the server answered. */
   answer: ServerAnswer | null;
   /** A protocol error of the server's, and the error it became on the way through the stack. */

@@ -33,7 +33,7 @@ export function peoplePrompt(parts: PeopleParts): ApprovalPrompt {
     const args = exchanges.byCall(callId)?.params.arguments ?? {};
     return isObject(args) ? args : null;
   };
-  return askEverywhere({
+  const ask = askEverywhere({
     channels: [elicitation(parts), ...prompts],
     queue: queuePrompt({ store, clock, pollMs: POLL_MS, maxMs: returnMs }, argsOf),
     ...{ clock, waitMs },
@@ -41,6 +41,11 @@ export function peoplePrompt(parts: PeopleParts): ApprovalPrompt {
     patienceMs: ({ callId }) => (exchanges.byCall(callId)?.isModern === true ? null : patienceMs),
     onWaiting: ({ callId }, beat) => heartbeat(parts, exchanges.byCall(callId), beat),
   });
+  return async function people(question) {
+    const exchange = exchanges.byCall(question.callId);
+    if (exchange !== undefined) exchange.wasAsked = true;
+    return ask(question);
+  };
 }
 
 const elicitation =

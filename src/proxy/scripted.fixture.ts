@@ -83,7 +83,7 @@ export async function scripted({ era = 'legacy', tools = [NOTE], onCall, capabil
   return { client, server, clock, problems };
 }
 
-async function scriptedServer(link: Link, tools: readonly JsonValue[], onCall: OnCall): Promise<ScriptedServer> {
+export async function scriptedServer(link: Link, tools: readonly JsonValue[], onCall: OnCall): Promise<ScriptedServer> {
   const calls: JsonObject[] = [];
   const got: WireMessage[] = [];
   const asked = new Map<RequestId, (message: WireMessage) => void>();

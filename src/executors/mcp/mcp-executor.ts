@@ -115,7 +115,10 @@ export async function mcpExecutor(target: McpTarget, options: McpOptions = {}): 
   const report = problemReporter(name, options.onProblem, options.logger);
   const book = createToolBook(report);
   const call = (tool: string, definition: Definition | null): CallTool => {
-    const objection = () => (definition === null || onDefinitionChange === 'report' ? null : book.objectionTo(definition));
+    const objection = () => {
+      if (onDefinitionChange === 'report') return null;
+      return definition === null ? book.objectionToName(tool) : book.objectionTo(definition);
+    };
     const schema = () => book.definitionOf(tool)?.sent.inputSchema;
     return (args, context) => callTool({ target, link, tool, schema, objection, caughtUp: () => refresher.caughtUp() }, args, context);
   };
@@ -127,6 +130,7 @@ export async function mcpExecutor(target: McpTarget, options: McpOptions = {}): 
   const link = createLink({ name, clock, maxConnects, report, open });
 
   const { client } = await link.start();
+  book.noteGiven();
   const server: McpServer = {
     kind: 'mcp_server',
     name,
@@ -135,7 +139,11 @@ export async function mcpExecutor(target: McpTarget, options: McpOptions = {}): 
     },
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
     execute: ({ tool, args, context }) => (tool.execute ?? call(tool.name, null))(args, context),
-    refresh,
+    async refresh() {
+      const registry = await refresh();
+      book.noteGiven();
+      return registry;
+    },
     async close() {
       refresher.stop();
       await link.close();

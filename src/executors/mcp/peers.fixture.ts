@@ -51,6 +51,7 @@ const tools = {
   answer: (id, args) => send({ id, result: args.result }),
   error: (id, args) => send({ id, error: { code: args.code, message: 'no' } }),
   hang: (id) => effect('hang ' + id),
+  work: (id) => { effect('work'); send({ id, result: { content: [] } }); },
   late: (id) => { effect('late'); waiting.set(id, () => send({ id, result: { content: [{ type: 'text', text: 'late' }] } })); },
   twice: (id) => { for (const text of ['first', 'second']) send({ id, result: { content: [{ type: 'text', text }] } }); },
   meta: (id, args, meta) => send({ id, result: { content: [], structuredContent: { meta, env: Object.keys(process.env) } } }),

@@ -11,11 +11,22 @@ export interface ToolBook {
   turnTo(registry: Registry, definitions: ReadonlyMap<string, Definition>, onChange: (registry: Registry) => void): Registry;
   /** Why a call that was decided about by this definition must not be sent, or `null`. */
   objectionTo(definition: Definition): string | null;
+  /** The host has been given the list as it is now. */
+  noteGiven(): void;
+  /** The same as `objectionTo` for a tool that the host defined itself: what the server says of it is held to the list that the host was given last. */
+  objectionToName(name: string): string | null;
 }
 
 export function createToolBook(report: ReportProblem): ToolBook {
   let registry = createRegistry([], { names: 'mcp' });
   let definitions: ReadonlyMap<string, Definition> | null = null;
+  let given: ReadonlyMap<string, Definition> | null = null;
+  const objectionTo = (name: string, hash: string | undefined): string | null => {
+    const now = definitions?.get(name);
+    if (now?.hash === hash) return null;
+    if (now === undefined) return `The server does not offer "${name}" any more. Nothing was sent.`;
+    return `The server describes "${name}" differently than when the call was decided about. Nothing was sent.`;
+  };
   return {
     registry: () => registry,
     definitionOf: (name) => definitions?.get(name),
@@ -28,13 +39,9 @@ export function createToolBook(report: ReportProblem): ToolBook {
       if (before !== null) onChange(next);
       return next;
     },
-    objectionTo({ name, hash }) {
-      const now = definitions?.get(name);
-      if (now === undefined) return `The server does not offer "${name}" any more. Nothing was sent.`;
-      return now.hash === hash
-        ? null
-        : `The server describes "${name}" differently than when the call was decided about. Nothing was sent.`;
-    },
+    objectionTo: ({ name, hash }) => objectionTo(name, hash),
+    noteGiven: () => void (given = definitions),
+    objectionToName: (name) => objectionTo(name, given?.get(name)?.hash),
   };
 }
 

@@ -7,7 +7,7 @@ import { checkOptions, expected } from '../../core/options.ts';
 import { recordFiles } from '../../stores/record-files.ts';
 import { type KeptProblem, membersIn, readKept } from '../kept-records.ts';
 import type { Approval } from './approval.ts';
-import { DEFAULT_MAX_APPROVALS, demandRoom } from './approval-room.ts';
+import { type ApprovalRoom, approvalRoom, DEFAULT_MAX_APPROVALS } from './approval-room.ts';
 import type { ApprovalStore } from './approval-store.ts';
 import { checkedApproval, isApproval } from './check-approval.ts';
 import { taken } from './memory-approvals.ts';
@@ -50,17 +50,23 @@ export function fileApprovals(options: FileApprovalsOptions): FileApprovals {
   const { dir, clock = systemClock, maxApprovals = DEFAULT_MAX_APPROVALS } = options;
   const files = recordFiles<Approval>({ owner: 'fileApprovals', dir, suffix: SUFFIX, clock, parse: parsed });
   const all = async () => (await readKept(files, dir)).records.toSorted(byAge);
-  const kept = latest(clock, all);
+  const kept = latest(
+    clock,
+    () => files.list(),
+    all,
+    () => approvalRoom('fileApprovals', maxApprovals),
+  );
   let adding: Promise<void> = Promise.resolve();
   const makeRoom = async (approval: Approval): Promise<void> => {
     // Where the folder is not half full, nobody need be turned away, and nothing need be read.
-    if ((await files.list()).length * 2 < maxApprovals) return;
-    for (const { id, revision } of demandRoom('fileApprovals', await kept.read(), approval, maxApprovals, clock.now())) {
+    if ((await kept.count()) * 2 < maxApprovals) return;
+    const { room, approvals } = await kept.read();
+    for (const id of room.demand(approval, clock.now())) {
+      const revision = approvals.get(id)?.revision;
       // One that changed meanwhile was answered or taken up, and stays.
       await files.change(fileName(id), (current) => (current.revision === revision ? 'remove' : null));
       kept.drop(id);
     }
-    kept.add(approval);
   };
 
   return Object.freeze<FileApprovals>({
@@ -70,6 +76,7 @@ export function fileApprovals(options: FileApprovalsOptions): FileApprovals {
       const added = adding.then(async () => {
         await makeRoom(approval);
         if (!(await files.create(fileName(approval.id), approval))) throw taken('fileApprovals');
+        kept.add(approval);
       });
       adding = added.catch(() => {});
       return added;
@@ -96,8 +103,15 @@ export function fileApprovals(options: FileApprovalsOptions): FileApprovals {
   });
 }
 
+interface Seen {
+  readonly approvals: ReadonlyMap<string, Approval>;
+  readonly room: ApprovalRoom;
+}
+
 interface Latest {
-  read(): Promise<readonly Approval[]>;
+  /** How many files there are. */
+  count(): Promise<number>;
+  read(): Promise<Seen>;
   add(approval: Approval): void;
   drop(id: string): void;
 }
@@ -105,20 +119,45 @@ interface Latest {
 const FRESH_MS = 1000;
 
 /** What the folder held a moment ago, with what was added since: a flood of questions must not become a flood of reading. */
-function latest(clock: Clock, readAll: () => Promise<readonly Approval[]>): Latest {
-  let seen = new Map<string, Approval>();
-  let until = Number.NEGATIVE_INFINITY;
+function latest(
+  clock: Clock,
+  list: () => Promise<readonly string[]>,
+  readAll: () => Promise<readonly Approval[]>,
+  createRoom: () => ApprovalRoom,
+): Latest {
+  let approvals = new Map<string, Approval>();
+  let room = createRoom();
+  let count = 0;
+  let countedUntil = Number.NEGATIVE_INFINITY;
+  let readUntil = Number.NEGATIVE_INFINITY;
   return {
-    async read() {
-      if (clock.monotonic() >= until) {
-        const found = await readAll();
-        seen = new Map(found.map((approval) => [approval.id, approval]));
-        until = clock.monotonic() + FRESH_MS;
+    async count() {
+      if (clock.monotonic() >= countedUntil) {
+        count = (await list()).length;
+        countedUntil = clock.monotonic() + FRESH_MS;
       }
-      return [...seen.values()];
+      return count;
     },
-    add: (approval) => void seen.set(approval.id, approval),
-    drop: (id) => void seen.delete(id),
+    async read() {
+      if (clock.monotonic() >= readUntil) {
+        const found = await readAll();
+        approvals = new Map(found.map((approval) => [approval.id, approval]));
+        room = createRoom();
+        for (const approval of found) room.put(approval);
+        readUntil = clock.monotonic() + FRESH_MS;
+      }
+      return { approvals, room };
+    },
+    add(approval) {
+      approvals.set(approval.id, approval);
+      room.put(approval);
+      count += 1;
+    },
+    drop(id) {
+      approvals.delete(id);
+      room.remove(id);
+      count -= 1;
+    },
   };
 }
 

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../core/clock.ts';
 import { AlliumError } from '../../core/errors.ts';
 import { checkOptions, expected } from '../../core/options.ts';
 import type { Approval } from './approval.ts';
-import { DEFAULT_MAX_APPROVALS, demandRoom } from './approval-room.ts';
+import { approvalRoom, DEFAULT_MAX_APPROVALS } from './approval-room.ts';
 import type { ApprovalStore } from './approval-store.ts';
 import { checkedApproval } from './check-approval.ts';
 
@@ -26,20 +26,27 @@ export function memoryApprovals(options: MemoryApprovalsOptions = {}): ApprovalS
   checkOptions('memoryApprovals', options, { maxApprovals: expected.integer(1), clock: expected.object });
   const { maxApprovals = DEFAULT_MAX_APPROVALS, clock = systemClock } = options;
   const approvals = new Map<string, Approval>();
+  const room = approvalRoom('memoryApprovals', maxApprovals);
+  const keep = (approval: Approval): void => {
+    approvals.set(approval.id, approval);
+    room.put(approval);
+  };
   return Object.freeze<ApprovalStore>({
     add(given) {
       const approval = checkedApproval('memoryApprovals', given);
       if (approvals.has(approval.id)) throw taken('memoryApprovals');
-      const goes = demandRoom('memoryApprovals', [...approvals.values()], approval, maxApprovals, clock.now());
-      for (const { id } of goes) approvals.delete(id);
-      approvals.set(approval.id, approval);
+      for (const id of room.demand(approval, clock.now())) {
+        approvals.delete(id);
+        room.remove(id);
+      }
+      keep(approval);
     },
     get: (id) => approvals.get(id) ?? null,
     list: ({ ended = false } = {}) => [...approvals.values()].filter((approval) => ended || approval.ended === null),
     replace(given) {
       const approval = checkedApproval('memoryApprovals', given);
       if (approvals.get(approval.id)?.revision !== approval.revision - 1) return false;
-      approvals.set(approval.id, approval);
+      keep(approval);
       return true;
     },
   });

@@ -138,9 +138,12 @@ describe('fileGrants', () => {
     expect(await store.use(QUERY)).not.toBeNull();
   });
 
-  it.each([[undefined], [{}], [{ dir: '' }], [{ dir: 'a', clock: 1 }], [{ dir: 'a', maxGrants: 1 }]])('refuses %j', (options) => {
-    expect(() => fileGrants(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
-  });
+  it.each([[undefined], [{}], [{ dir: '' }], [{ dir: 'a', clock: 1 }], [{ dir: 'a', maxGrants: 0 }], [{ dir: 'a', maxGrant: 1 }]])(
+    'refuses %j',
+    (options) => {
+      expect(() => fileGrants(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
+    },
+  );
 });
 
 describe('processes that want the uses of one grant', () => {

@@ -7,6 +7,7 @@ import { checkOptions, expected } from '../../core/options.ts';
 import { type RecordFiles, recordFiles } from '../../stores/record-files.ts';
 import { type KeptProblem, membersIn, readKept } from '../kept-records.ts';
 import type { Grant } from './grant.ts';
+import { demandGrantRoom } from './grant-room.ts';
 import { asKept, deciding, isGrant, listed, revokedBy, used } from './grant-rules.ts';
 import type { GrantStore } from './grant-store.ts';
 import { checkedGrant } from './memory-grants.ts';
@@ -16,6 +17,11 @@ export interface FileGrantsOptions {
   readonly dir: string;
   /** Its wall clock is compared between processes. @default the system's */
   readonly clock?: Clock;
+  /**
+   * How many grants the folder keeps, about: other processes add to it, too. Those that have ended make room first; a session that holds as
+   * many as it leaves free cannot add another one. @default 10000
+   */
+  readonly maxGrants?: number;
 }
 
 /** A file that is no grant, or that cannot be read. While it is there, no grant of its tool is used. */
@@ -36,15 +42,29 @@ const SUFFIX = '.grant';
  * are made one after another. A file that cannot be read makes `use` throw for its tool: it may be the one that rejects.
  */
 export function fileGrants(options: FileGrantsOptions): FileGrants {
-  checkOptions('fileGrants', options, { dir: expected.required(expected.string), clock: expected.object });
-  const { dir, clock = systemClock } = options;
+  checkOptions('fileGrants', options, {
+    dir: expected.required(expected.string),
+    clock: expected.object,
+    maxGrants: expected.integer(1),
+  });
+  const { dir, clock = systemClock, maxGrants = 10_000 } = options;
   const files = recordFiles<Grant>({ owner: 'fileGrants', dir, suffix: SUFFIX, clock, parse: parsed });
   const now = () => clock.now();
   const keep = (name: string, grant: Grant) => files.replace(name, asKept(grant, now()));
 
+  /** Before the lock of the tool is taken: what goes may be of another tool, whose steps are made under its own. */
+  const makeRoom = async (grant: Grant): Promise<void> => {
+    // Where the folder is not half full, nobody need be turned away, and nothing need be read.
+    if ((await files.list()).length * 2 < maxGrants) return;
+    const kept = listed((await readKept(files, dir)).records, { ended: true }, now());
+    for (const goes of demandGrantRoom('fileGrants', kept, grant, maxGrants, now()))
+      await files.exclusive(toolPart(goes.toolName), () => files.change(fileName(goes), () => 'remove'));
+  };
+
   return Object.freeze<FileGrants>({
     async add(given) {
       const grant = checkedGrant('fileGrants', given);
+      await makeRoom(grant);
       await files.exclusive(toolPart(grant.toolName), async () => {
         if ((await named(files, idPart(grant.id))).length > 0) throw new Error('fileGrants: there is a grant of that id');
         await removeExpired(files, await named(files, toolPart(grant.toolName)), now());

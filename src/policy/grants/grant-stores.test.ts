@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { testClock } from '../../../conformance/index.ts';
 import { systemClock } from '../../core/clock.ts';
+import { AlliumError, isAlliumError } from '../../core/errors.ts';
 import { describePattern } from './describe-grant.ts';
 import { fileGrants } from './file-grants.ts';
-import type { Grant } from './grant.ts';
+import type { Grant, GrantRequest } from './grant.ts';
 import type { GrantStore } from './grant-store.ts';
 import { grantOf, HOUR_MS, QUERY } from './grants.fixture.ts';
 import { memoryGrants } from './memory-grants.ts';
@@ -18,9 +19,14 @@ const inMemory: Start = () => {
   return { clock, store: memoryGrants({ clock }) };
 };
 
-const inFiles: Start = () => {
+function folder(): string {
   const dir = mkdtempSync(join(tmpdir(), 'allium-grants-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+const inFiles: Start = () => {
+  const dir = folder();
   const clock = testClock();
   // Waiting for a lock takes real time; what a grant is judged by does not.
   return { clock, store: fileGrants({ dir: join(dir, 'grants'), clock: { ...systemClock, now: () => clock.now() } }) };
@@ -212,18 +218,85 @@ describe.each([
   });
 });
 
-describe('memoryGrants', () => {
-  it('makes room by what has ended, and never by what is live', async () => {
-    const store = memoryGrants({ clock: testClock(), maxGrants: 2 });
-    const [first, second] = [grantOf(), grantOf({ decision: 'reject' })];
-    await store.add(first);
-    await store.add(second);
+/** Whether the store took it. */
+const added = async (store: GrantStore, grant: Grant): Promise<boolean> => {
+  try {
+    await store.add(grant);
+    return true;
+  } catch (thrown) {
+    if (isAlliumError(thrown, 'ERR_STORE_FULL')) return false;
+    throw thrown;
+  }
+};
 
-    expect(() => store.add(grantOf())).toThrow('too many live grants');
-    await store.revoke(first.id, 'bob');
-    await store.add(grantOf());
-    expect(await store.get(first.id)).toBeNull();
-    expect(await store.get(second.id)).not.toBeNull();
+const ROOMS: readonly (readonly [string, (maxGrants: number) => GrantStore])[] = [
+  ['memoryGrants', (maxGrants) => memoryGrants({ clock: testClock(), maxGrants })],
+  ['fileGrants', (maxGrants) => fileGrants({ dir: join(folder(), 'grants'), clock: testClock(), maxGrants })],
+];
+
+describe.each(ROOMS)('the room of %s', (_name, start) => {
+  const ofSession = (sessionId: string, changes: Partial<GrantRequest> = {}) => grantOf({ sessionId, ...changes });
+  const flood = async (store: GrantStore, count: number, changes: Partial<GrantRequest> = {}) => {
+    let kept = 0;
+    for (let nth = 0; nth < count; nth += 1) if (await added(store, ofSession('flooder', changes))) kept += 1;
+    return kept;
+  };
+
+  it('is not for one session alone', async () => {
+    const store = start(10);
+    const before = ofSession('another');
+    await store.add(before);
+
+    expect(await flood(store, 20)).toBe(5);
+    expect(await added(store, ofSession('another'))).toBe(true);
+    expect(await store.get(before.id)).not.toBeNull();
+  });
+
+  it('is made by what has ended before anybody is refused', async () => {
+    const store = start(10);
+    await flood(store, 20);
+    const [ended] = await store.list();
+    await store.revoke(ended?.id ?? '', 'bob');
+
+    expect(await flood(store, 2)).toBe(1);
+  });
+
+  it('is taken from the session that holds most where many fill it, and never with a grant that rejects', async () => {
+    const store = start(4);
+    const rejecting = ofSession('most', { decision: 'reject' });
+    const allowing = ofSession('most');
+    for (const grant of [rejecting, allowing, ofSession('b'), ofSession('c')]) await store.add(grant);
+
+    expect(await added(store, ofSession('d'))).toBe(true);
+    expect([await store.get(rejecting.id), await store.get(allowing.id)]).toEqual([rejecting, null]);
+  });
+
+  it('is for nobody else where all that is left rejects', async () => {
+    const store = start(2);
+    for (const session of ['a', 'b']) await store.add(ofSession(session, { decision: 'reject' }));
+
+    expect(await added(store, ofSession('c'))).toBe(false);
+  });
+});
+
+/** A table with a cap, whoever fills it. */
+function cappedGrants(maxGrants: number): GrantStore {
+  const store = memoryGrants({ clock: testClock() });
+  return {
+    ...store,
+    async add(grant) {
+      if ((await store.list()).length >= maxGrants) throw new AlliumError('ERR_STORE_FULL', 'full');
+      return store.add(grant);
+    },
+  };
+}
+
+describe('memoryGrants', () => {
+  it('would keep another session out as a table with a cap', async () => {
+    const store = cappedGrants(10);
+    for (let nth = 0; nth < 20; nth += 1) await added(store, grantOf({ sessionId: 'flooder' }));
+
+    expect(await added(store, grantOf({ sessionId: 'another' }))).toBe(false);
   });
 
   it.each([[{ maxGrants: 0 }], [{ clock: 1 }], [{ maxGrant: 1 }]])('refuses %j', (options) => {

@@ -5,32 +5,35 @@ import { AlliumError } from '../../core/errors.ts';
 import { snapshot } from '../../core/json.ts';
 import { checkOptions, expected } from '../../core/options.ts';
 import type { Grant } from './grant.ts';
-import { asKept, deciding, grantState, isGrant, listed, revokedBy, used } from './grant-rules.ts';
+import { demandGrantRoom } from './grant-room.ts';
+import { asKept, deciding, isGrant, listed, revokedBy, used } from './grant-rules.ts';
 import type { GrantStore } from './grant-store.ts';
 
 export interface MemoryGrantsOptions {
-  /** How many grants are kept. Those that have ended make room; a live one never does. @default 1000 */
+  /**
+   * How many grants are kept. Those that have ended make room first; a session that holds as many as it leaves free cannot add another one.
+   * @default 1000
+   */
   readonly maxGrants?: number;
   /** @default the system's */
   readonly clock?: Clock;
 }
 
-/** Keeps grants in this process only: another process neither sees them nor what was revoked here. */
+/**
+ * Keeps grants in this process only: another process neither sees them nor what was revoked here. Where many sessions fill it, the one with the
+ * most live grants loses the oldest that allows: a person is asked again.
+ */
 export function memoryGrants(options: MemoryGrantsOptions = {}): GrantStore {
   checkOptions('memoryGrants', options, { maxGrants: expected.integer(1), clock: expected.object });
   const { maxGrants = 1000, clock = systemClock } = options;
   const grants = new Map<string, Grant>();
   const keep = (grant: Grant) => void grants.set(grant.id, asKept(grant, clock.now()));
-  const makeRoom = () => {
-    for (const [id, grant] of grants) if (grants.size >= maxGrants && grantState(grant, clock.now()) !== 'live') grants.delete(id);
-    if (grants.size >= maxGrants) throw new Error('memoryGrants: too many live grants; revoke some, or raise "maxGrants"');
-  };
 
   return Object.freeze<GrantStore>({
     add(given) {
       const grant = checkedGrant('memoryGrants', given);
       if (grants.has(grant.id)) throw new Error('memoryGrants: there is a grant of that id');
-      makeRoom();
+      for (const { id } of demandGrantRoom('memoryGrants', [...grants.values()], grant, maxGrants, clock.now())) grants.delete(id);
       keep(grant);
     },
     use(query) {
