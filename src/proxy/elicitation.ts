@@ -10,7 +10,7 @@ export const CONSENT_KEY = 'allium_consent';
 /** Longer arguments are not read by anybody in a form; where they can be read is said. */
 const MAX_SHOWN = 4000;
 
-/** One required text, `decision`, with the answers there are. No form ever asks for more. */
+/** One required text, `decision`, with the answers there are, and a reason for whoever wants to give one. No form ever asks for more. */
 export function consentForm({ toolName, shown, options }: ApprovalQuestion): JsonObject {
   const text = oneLineJson(shown);
   const cut =
@@ -29,6 +29,12 @@ export function consentForm({ toolName, shown, options }: ApprovalQuestion): Jso
           enum: [...options],
           enumNames: options.map((option) => answerLabel(option, shown)),
         },
+        reason: {
+          type: 'string',
+          title: 'Reason',
+          description: 'Why; the agent reads it where the call is refused',
+          maxLength: MAX_REASON,
+        },
       },
       required: ['decision'],
     },
@@ -41,13 +47,15 @@ const oneLineJson = (shown: JsonObject): string =>
     .toWellFormed()
     .replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ');
 
-/** Only an answer that was accepted and says so allows; everything else is a no. `null` for what is no answer at all. */
+const MAX_REASON = 1000;
+
+/** Only an answer that was accepted and says so allows; everything else is a no. `null` for what is no answer at all. `by` is the name of the client. */
 export function answerFrom(result: unknown, { options }: ApprovalQuestion, by: string): ApprovalAnswer | null {
   if (!isObject(result) || typeof result.action !== 'string') return null;
   const content = isObject(result.content) ? result.content : {};
-  const decision = options.find((option) => option === content.decision);
-  if (result.action !== 'accept') return { decision: 'reject_once', decidedBy: by };
-  return { decision: decision ?? 'reject_once', decidedBy: by };
+  const decision = result.action === 'accept' ? options.find((option) => option === content.decision) : undefined;
+  const reason = typeof content.reason === 'string' ? oneLine(content.reason).slice(0, MAX_REASON).trim() : '';
+  return { decision: decision ?? 'reject_once', decidedBy: `${by}@form`, ...(reason === '' ? {} : { reason }) };
 }
 
 /** Whether a client that declares this can be shown a form. One that names no way of asking has forms, as before there were others. */

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { recordingSink, settle } from '../../conformance/index.ts';
-import { auditLog, consent, definitionPin, idempotency, rateLimit } from '../../middleware/index.ts';
+import { auditLog, consent, definitionPin, idempotency, permissions, rateLimit } from '../../middleware/index.ts';
 import type { JsonObject } from '../core/json.ts';
 import { memoryPins } from '../policy/pins/memory-pins.ts';
 import type { Receipt } from '../receipts/receipt.ts';
@@ -72,6 +72,18 @@ describe('pitfalls of consent', () => {
 
     expect(statusIn(await client.call('note'))).toBe('consent_denied');
     expect(server.calls).toHaveLength(0);
+  });
+
+  it.each([
+    ['consent', ASKING],
+    ['permissions', permissions({ checkers: [() => 'require_approval'] })],
+  ])('3 · who refuses in a form can say why, and the record says that it was a form (%s)', async (_, layer) => {
+    const sink = recordingSink<Receipt>();
+    const { client } = await scripted({ stack: [auditLog(sink), layer], capabilities: ELICITS });
+    client.onQuestion = () => ({ action: 'accept', content: { decision: 'reject_once', reason: 'not on\na Friday' } });
+
+    expect(JSON.stringify(await client.call('note'))).toContain('not on a Friday');
+    expect(JSON.stringify(sink.records)).toMatch(/[^"]@form"/);
   });
 
   it('5 · a yes is good for the call it was given for, once', async () => {
