@@ -52,7 +52,10 @@ export function* cleanCall(
 
 type SweptArgs = Omit<CleanedCall, 'call' | 'paths'>;
 
+const NOTHING: SweptArgs = Object.freeze({ args: {}, fields: [], counts: {}, blocked: false, literals: new Map() });
+
 function* sweepArgs(args: JsonObject, paths: readonly Path[], rules: Rules, known?: Literals): Work<SweptArgs> {
+  if (known === undefined && Object.keys(args).length === 0) return { ...NOTHING, args };
   const { values, paths: fields, counts, blocked, literals } = yield* sweep([{ value: args, paths }], rules, known);
   return { args: values[0] as JsonObject, fields: fields[0] ?? [], counts, blocked, literals }; // A cleaned object is an object.
 }

@@ -64,7 +64,7 @@ const xmlKey: Look = ({ text }, _start, end, emit) => {
   if (body !== '') emit(end + whole.length - body.length, end + whole.length, 'private-key');
 };
 
-const JWK = /\s{0,3}:\s{0,3}"([\w-]{40,700})"/y;
+const JWK = /\s{0,3}"([\w-]{40,700})"/y;
 /** The private part of a key in JSON, told by the members around it. */
 const jsonWebKey: Look = ({ text }, start, end, emit) => {
   JWK.lastIndex = end;
@@ -77,5 +77,7 @@ const jsonWebKey: Look = ({ text }, start, end, emit) => {
 export const KEY_LEADS: readonly Lead[] = Object.freeze([
   { word: 'Private-Lines: ', anyCase: false, look: puttyKey },
   { word: '<RSAKeyValue>', anyCase: false, look: xmlKey },
-  ...['"d"', '"k"', '"p"', '"q"', '"dp"', '"dq"', '"qi"'].map((word) => ({ word, anyCase: false, look: jsonWebKey })),
+  ...['"d"', '"k"', '"p"', '"q"', '"dp"', '"dq"', '"qi"'].flatMap((name) =>
+    [':', ' :'].map((colon) => ({ word: name + colon, anyCase: false, look: jsonWebKey })),
+  ),
 ]);

@@ -52,7 +52,8 @@ export function* sweep(
 ): Work<Sweep> {
   const { texts: all, findings: named, literals } = survey(surfaces, rules, known);
   let texts: readonly string[] = clean.size === 0 ? all : all.filter((text) => !clean.has(text));
-  const found = yield* scanAll(texts, rules.detectors, rules);
+  // Most results are short, and done with at once.
+  const found = isShort(texts) ? scanAtOnce(texts, rules.detectors, rules) : yield* scanAll(texts, rules.detectors, rules);
   if (found.size + named.length + literals.size > 0) {
     const looked = new Set([...clean, ...texts]);
     const covered = coveredTexts(surfaces, rules).filter((text) => !looked.has(text));
@@ -60,21 +61,12 @@ export function* sweep(
     texts = [...new Set([...texts, ...covered])];
   }
   if (rules.deep) for (const [text, spans] of yield* wait(deepSpans(texts))) add(found, text, spans);
-  const findings: readonly Finding[] = [...[...found.values()].flat(), ...named];
+  const findings: readonly Finding[] = found.size === 0 ? named : [...[...found.values()].flat(), ...named];
   for (const { value, label, group } of findings) {
     if (value.length >= MIN_REPEATED && value.length <= MAX_REPEATED && !literals.has(value)) literals.set(value, { label, group });
   }
   if (literals.size > 0) for (const [text, spans] of yield* scanAll(texts, [literalDetector(literals)], rules)) add(found, text, spans);
-  if (findings.length === 0 && found.size === 0) {
-    return {
-      values: surfaces.map(({ value }) => value),
-      paths: surfaces.map(() => []),
-      counts: {},
-      blocked: false,
-      literals,
-      written: NO_TEXTS,
-    };
-  }
+  if (findings.length === 0 && found.size === 0) return unchanged(surfaces, literals);
   const paths = surfaces.map(() => new Set<string>());
   const cleaned = new Map<string, string>();
   for (const [text, spans] of found) cleaned.set(text, rules.markers.replace(text, spans));
@@ -83,6 +75,18 @@ export function* sweep(
   const blocked = every.some(({ group }) => rules.markers.blocks(group));
   return { values, paths: paths.map((set) => [...set]), counts: countsOf(every), blocked, literals, written: new Set(cleaned.values()) };
 }
+
+const NO_PATHS: readonly string[] = Object.freeze([]);
+const NO_COUNTS = Object.freeze({});
+
+const unchanged = (surfaces: readonly Surface[], literals: Literals): Sweep => ({
+  values: surfaces.map(({ value }) => value),
+  paths: surfaces.map(() => NO_PATHS),
+  counts: NO_COUNTS,
+  blocked: false,
+  literals,
+  written: NO_TEXTS,
+});
 
 /** The texts to look into, and what the shape alone gives away. */
 function survey(surfaces: readonly Surface[], { names, minText, markers }: Rules, known: Literals) {
@@ -138,15 +142,34 @@ function rebuilt(
   });
 }
 
+function isShort(texts: readonly string[]): boolean {
+  let length = 0;
+  for (const text of texts) length += text.length;
+  return length <= WINDOW;
+}
+
+type Found = Map<string, readonly Span[]>;
+
 /** Spans by text, for the texts that have any. */
-function* scanAll(texts: readonly string[], detectors: readonly Detector[], { markers }: Rules): Work<Map<string, readonly Span[]>> {
-  const found = new Map<string, readonly Span[]>();
-  let spent = 0;
+function scanAtOnce(texts: readonly string[], detectors: readonly Detector[], { markers }: Rules): Found {
+  const found: Found = new Map();
   let last = '';
   for (const text of texts) {
     // The text of a result stands on several surfaces, one after another.
     if (text === last) continue;
     last = text;
+    const spans = scanText(text, detectors);
+    const settled = spans.length === 0 ? spans : markers.settle(text, spans);
+    if (settled.length > 0) found.set(text, settled);
+  }
+  return found;
+}
+
+/** The same in turns. */
+function* scanAll(texts: readonly string[], detectors: readonly Detector[], { markers }: Rules): Work<Found> {
+  const found: Found = new Map();
+  let spent = 0;
+  for (const text of new Set(texts)) {
     spent += text.length;
     const spans = text.length <= WINDOW ? scanText(text, detectors) : yield* scanInTurns(text, detectors);
     if (spent >= WINDOW) {
