@@ -9,7 +9,7 @@ export const A_FINDING = 15;
 
 /** As much as a short text may ask for, and what every further character adds. */
 const AT_ONCE = 1_500;
-const PER_CHARACTER = 0.1;
+const PER_CHARACTER = 0.07;
 
 /** What is left, and up to where the characters were counted. */
 export interface Effort {
