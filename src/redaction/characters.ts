@@ -1,6 +1,6 @@
 /** The alphabets secrets are written in, and how far a run of one reaches: read once per text, however many words lead there. */
 
-import { type Effort, startEffort } from './effort.ts';
+import type { Effort } from './effort.ts';
 
 /** One bit for each kind of character; an alphabet is several of them. */
 const DIGIT = 1;
@@ -98,7 +98,7 @@ const runStarts = new Int32Array(MASKS.length);
 const runEnds = new Int32Array(MASKS.length);
 
 /** Good until the next call: all texts share what is remembered about runs. */
-export function startReading(text: string, codes: Uint16Array): Reading {
+export function startReading(text: string, codes: Uint16Array, effort: Effort): Reading {
   const { length } = text;
   runEnds.fill(-1);
   let judgedFrom = -1;
@@ -108,7 +108,7 @@ export function startReading(text: string, codes: Uint16Array): Reading {
     text,
     codes,
     done: 0,
-    effort: startEffort(),
+    effort,
     runEnd(slot, from, reach = length) {
       let end = runEnds[slot] ?? -1;
       if (from > end || from < (runStarts[slot] ?? 0)) {

@@ -1,5 +1,7 @@
 /** What finds something to hide in a text, and what it says about it. */
 
+import type { Effort } from './effort.ts';
+
 /** The kinds of findings; each can have its own strategy. Where two overlap, the one named first decides. */
 export const GROUPS = ['paths', 'redactor', 'patterns', 'secrets', 'secrets-deep', 'card', 'phone', 'email'] as const;
 export type Group = (typeof GROUPS)[number];
@@ -32,6 +34,6 @@ export interface Sight {
 
 export interface Detector {
   readonly group: Group;
-  /** Must take time in proportion to the text, whatever stands in it. */
-  readonly find: (text: string, emit: Emit) => Sight | undefined;
+  /** Must take time in proportion to the text, whatever stands in it. `effort` is what the text before it has left, where it is a part of one. */
+  readonly find: (text: string, emit: Emit, effort?: Effort) => Sight | undefined;
 }

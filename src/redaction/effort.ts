@@ -4,12 +4,14 @@ import type { Emit, Group } from './detector.ts';
 
 /** The costs of a step, in words that were found and led nowhere. */
 export const A_WORD = 1;
+/** For what is seen at once to lead nowhere, and for words that stand in every list. */
+export const A_GLANCE = 0.25;
 export const A_JUDGEMENT = 6;
 export const A_FINDING = 15;
 
 /** As much as a short text may ask for, and what every further character adds. */
 const AT_ONCE = 1_500;
-const PER_CHARACTER = 0.07;
+const PER_CHARACTER = 0.05;
 
 /** What is left, and up to where the characters were counted. */
 export interface Effort {

@@ -58,7 +58,7 @@ export function namedValue(reading: Reading, start: number, end: number, emit: E
   // `PWD` is the folder of a process, but in a connection string a password.
   const family = name === 'PWD' && text.charAt(start - 1) === ';' ? 'password' : familyOf(name);
   if (family === null) return;
-  spend(reading.effort, start, found.binding === 'spaced' ? A_FINDING : A_WORD);
+  if (family !== 'key') spend(reading.effort, start, found.binding === 'spaced' ? A_FINDING : A_WORD);
   if (found.binding === 'spaced' && !takesSpace(text, start, end, name)) return;
   const value = family === 'phrase' ? lineAt(text, found.at) : valueAt(reading, found.at);
   if (value === null || value.end - value.start < (MIN_VALUE[family] ?? 0)) return;

@@ -1,6 +1,7 @@
 /** Looks for everything to hide in a text: as it stands, unfolded, and decoded. */
 
 import type { Detector, Emit, Sight, Span } from './detector.ts';
+import { type Effort, startEffort } from './effort.ts';
 import { readRuns } from './long-runs.ts';
 import { isFolded, unfold } from './views.ts';
 
@@ -20,10 +21,10 @@ export function windowsOf(text: string): readonly number[] {
   return starts;
 }
 
-/** Everything found in one window, with positions in the whole text. */
-export function scanWindow(text: string, start: number, detectors: readonly Detector[], found: Found): void {
-  if (text.length <= WINDOW) return look(text, detectors, 0, found);
-  look(text.slice(start, start + WINDOW), detectors, 0, (span) => {
+/** Everything found in one window, with positions in the whole text. All windows of a text share its effort. */
+export function scanWindow(text: string, start: number, detectors: readonly Detector[], effort: Effort, found: Found): void {
+  effort.at = 0;
+  look(text.slice(start, start + WINDOW), detectors, 0, effort, (span) => {
     // What begins exactly at the cut may be the rest of something longer, which the window before has seen whole if it ends there.
     if (start === 0 || span.start > 0 || span.end > OVERLAP) found({ ...span, start: span.start + start, end: span.end + start });
   });
@@ -33,8 +34,11 @@ export function scanWindow(text: string, start: number, detectors: readonly Dete
 export function scanText(text: string, detectors: readonly Detector[]): readonly Span[] {
   let spans: Span[] | null = null;
   const found: Found = (span) => (spans ??= []).push(span);
-  if (text.length <= WINDOW) look(text, detectors, 0, found);
-  else for (const start of windowsOf(text)) scanWindow(text, start, detectors, found);
+  if (text.length <= WINDOW) look(text, detectors, 0, undefined, found);
+  else {
+    const effort = startEffort();
+    for (const start of windowsOf(text)) scanWindow(text, start, detectors, effort, found);
+  }
   return spans ?? NOTHING;
 }
 
@@ -42,12 +46,12 @@ const NOTHING: readonly Span[] = Object.freeze([]);
 
 const NO_HINTS: readonly number[] = Object.freeze([]);
 
-function look(text: string, detectors: readonly Detector[], depth: number, found: Found): void {
+function look(text: string, detectors: readonly Detector[], depth: number, effort: Effort | undefined, found: Found): void {
   let sight: Sight | undefined;
   let bareKeys: Emit | null = null;
   for (const { group, find } of detectors) {
     const emit: Emit = (start, end, label, own = group) => found({ start, end, label, group: own, value: text.slice(start, end) });
-    sight = find(text, emit) ?? sight;
+    sight = find(text, emit, effort) ?? sight;
     if (group === 'secrets') bareKeys = emit;
   }
   const runs = readRuns(text, bareKeys, sight?.hints ?? NO_HINTS);
@@ -55,12 +59,12 @@ function look(text: string, detectors: readonly Detector[], depth: number, found
   const view = isFolded(text, sight?.odd) ? unfold(text, depth) : null;
   if (view !== null) {
     const { starts, ends } = view;
-    look(view.text, detectors, depth + 1, (span) =>
+    look(view.text, detectors, depth + 1, undefined, (span) =>
       found({ ...span, start: starts[span.start] ?? 0, end: ends[span.end - 1] ?? text.length }),
     );
   }
   for (const run of runs) {
-    look(run.text, detectors, depth + 1, (span) =>
+    look(run.text, detectors, depth + 1, undefined, (span) =>
       found({
         ...span,
         start: run.start + Math.floor(span.start / run.bytes) * run.unit,

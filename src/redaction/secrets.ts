@@ -1,11 +1,11 @@
 /** Secrets in a text: one pass over it for every word that can lead to one, and one over its long runs. */
 
 import { type AnchorFinder, anchorFinder } from './anchors.ts';
-import { codesOf, OPAQUE_RUN, pairsOf, type Reading, startReading } from './characters.ts';
+import { codesOf, isAlnum, OPAQUE_RUN, pairsOf, type Reading, startReading } from './characters.ts';
 import { COMMAND_LEADS } from './commands.ts';
 import { type CredentialProgress, CREDENTIALS } from './credentials.ts';
 import type { Detector, Emit, Sight } from './detector.ts';
-import { A_FINDING, A_JUDGEMENT, A_WORD, spend } from './effort.ts';
+import { A_FINDING, A_JUDGEMENT, A_WORD, type Effort, A_GLANCE, spend, startEffort } from './effort.ts';
 import type { TokenFamily } from './families/family.ts';
 import { FAMILIES } from './families/index.ts';
 import { NAME_WORDS, type NamedProgress, namedValue } from './named-values.ts';
@@ -27,6 +27,8 @@ interface Crowd {
   /** Where the one begins that is being passed over; `-1` where there is none. */
   start: number;
   end: number;
+  /** Where the last word began that was looked at. */
+  word: number;
 }
 
 interface Lead {
@@ -36,19 +38,21 @@ interface Lead {
   readonly hints?: boolean;
   /** Begins something of many lines, which is read even where it stands in a crowd. */
   readonly isHeader?: boolean;
-  /** What a look costs where that is more than a word. */
+  /** Begins a token. */
+  readonly begins?: boolean;
+  /** What a look costs where that is not a word. */
   readonly cost?: number;
   readonly look: (progress: Progress, start: number, end: number, emit: Emit) => void;
 }
 
-/** Lists of addresses and of options are ordinary. */
-const FREQUENT: ReadonlySet<string> = new Set(['://', ...COMMAND_LEADS.map(({ word }) => word)]);
+/** Lists of addresses, of options and of keys are ordinary. */
+const FREQUENT: ReadonlySet<string> = new Set(['://', 'key', 'keys', ...COMMAND_LEADS.map(({ word }) => word)]);
 
 const LEADS: readonly Lead[] = [
   ...['aws', 'AKIA', 'ASIA'].map((word): Lead => ({ word, anyCase: word === 'aws', hints: true, look: () => {} })),
   ...[...byPrefix()].map(([word, families]): Lead => {
     const read = tokenReader(families);
-    return { word, anyCase: false, look: ({ reading }, start, end, emit) => read(reading, start, end, emit) };
+    return { word, anyCase: false, begins: true, look: ({ reading }, start, end, emit) => read(reading, start, end, emit) };
   }),
   ...NAME_WORDS.map(
     (word): Lead => ({
@@ -60,7 +64,7 @@ const LEADS: readonly Lead[] = [
   ),
   ...[...CREDENTIALS, ...COMMAND_LEADS, ...KEY_LEADS].map(
     ({ word, anyCase, look }): Lead => ({
-      ...{ word, anyCase, cost: FREQUENT.has(word) ? A_WORD : A_JUDGEMENT },
+      ...{ word, anyCase, cost: A_JUDGEMENT },
       look: ({ reading, credentials }, start, end, emit) => look(reading, start, end, emit, credentials),
     }),
   ),
@@ -88,7 +92,7 @@ const MIN_TEXT = 7;
 /** Tokens by their form, private keys, credentials in their places, and values whose name tells what they are. */
 export const secretDetector: Detector = Object.freeze<Detector>({
   group: 'secrets',
-  find(text, emit) {
+  find(text, emit, effort) {
     if (text.length < MIN_TEXT) return undefined;
     const codes = codesOf(text);
     let progress: Progress | null = null;
@@ -100,7 +104,7 @@ export const secretDetector: Detector = Object.freeze<Detector>({
     // Made with the first text: a process that looks at none needs none.
     finder ??= anchorFinder(LEADS, ODD_CODES);
     const odd = finder.find(text, codes, pairsOf(text), (index, start) => {
-      progress ??= startProgress(text, codes);
+      progress ??= startProgress(text, codes, effort ?? startEffort());
       const lead = LEADS[index];
       if (lead === undefined) return 0;
       if (isCrowded(progress, lead, start, emit)) return progress.crowd.end;
@@ -123,8 +127,9 @@ const STEP = 64;
  * is looked at: it is hidden as a whole, so that a text made of prefixes or names costs no more than another and no token can
  * stand in it unseen.
  */
-function isCrowded(progress: Progress, { word, isHeader = false, cost = A_WORD }: Lead, start: number, emit: Emit): boolean {
+function isCrowded(progress: Progress, lead: Lead, start: number, emit: Emit): boolean {
   const { crowd, reading } = progress;
+  const { word, isHeader = false } = lead;
   if (crowd.start !== -1) {
     if (start <= crowd.end + STEP && !isHeader) {
       crowd.end = stepEnd(reading, start, Math.max(crowd.end, start + word.length));
@@ -132,10 +137,18 @@ function isCrowded(progress: Progress, { word, isHeader = false, cost = A_WORD }
     }
     endCrowd(progress, emit);
   }
+  const cost = costOf(progress, lead, start);
+  crowd.word = start;
   if (spend(reading.effort, start, cost) || isHeader) return false;
   crowd.start = start;
   crowd.end = stepEnd(reading, start, start + word.length);
   return true;
+}
+
+/** Of two words that begin at the same place, one costs less: they are one with something added. */
+function costOf({ crowd, reading: { codes } }: Progress, { word, begins = false, cost = A_WORD }: Lead, start: number): number {
+  const isPart = begins && start > 0 && isAlnum(codes[start] ?? 0) && isAlnum(codes[start - 1] ?? 0);
+  return isPart || crowd.word === start || FREQUENT.has(word) ? A_GLANCE : cost;
 }
 
 /** What goes on behind a step without a gap may be the token that the crowd was to hide; a key that begins in it is read. */
@@ -157,10 +170,10 @@ function endCrowd({ crowd, reading: { text } }: Progress, emit: Emit): void {
 
 const PLAIN: Sight = Object.freeze({ odd: false, hints: [] });
 
-const startProgress = (text: string, codes: Uint16Array): Progress => ({
-  reading: startReading(text, codes),
+const startProgress = (text: string, codes: Uint16Array, effort: Effort): Progress => ({
+  reading: startReading(text, codes, effort),
   named: { done: 0, opener: -1_000 },
   keys: { done: 0, footer: 0 },
   credentials: { line: 0, value: 0, piped: 0 },
-  crowd: { start: -1, end: 0 },
+  crowd: { start: -1, end: 0, word: -1 },
 });

@@ -3,6 +3,7 @@
 import type { JsonValue } from '../core/json.ts';
 import { deepSpans } from './deep-secrets.ts';
 import type { Detector, Finding, Span } from './detector.ts';
+import { startEffort } from './effort.ts';
 import { literalDetector, type Literals, removedValues } from './literals.ts';
 import { type Family, labelOfName } from './names.ts';
 import { type Path, startOf } from './paths.ts';
@@ -184,9 +185,10 @@ function* scanAll(texts: readonly string[], detectors: readonly Detector[], { ma
 
 function* scanInTurns(text: string, detectors: readonly Detector[]): Work<readonly Span[]> {
   const spans: Span[] = [];
+  const effort = startEffort();
   for (const start of windowsOf(text)) {
     if (start > 0) yield nextTurn();
-    scanWindow(text, start, detectors, (span) => spans.push(span));
+    scanWindow(text, start, detectors, effort, (span) => spans.push(span));
   }
   return spans;
 }

@@ -2,7 +2,7 @@
 
 import { isAlnum, isIn, looksGenerated, OPAQUE_RUN, type Reading, slotOf } from './characters.ts';
 import type { Emit } from './detector.ts';
-import { A_JUDGEMENT, spend } from './effort.ts';
+import { A_GLANCE, A_JUDGEMENT, spend } from './effort.ts';
 import type { TokenFamily } from './families/family.ts';
 
 const DOT = 46;
@@ -63,7 +63,8 @@ function shapedToken(reading: Reading, { label, look }: Compiled, shape: RegExp,
     !(reading.codes[body] === 32 && isAlnum(reading.codes[body - 1] ?? 0))
   )
     return;
-  spend(reading.effort, start, A_JUDGEMENT);
+  // `://` stands in every list of addresses, and is told from most of them by the next character.
+  spend(reading.effort, start, body - start > 3 ? A_JUDGEMENT : A_GLANCE);
   shape.lastIndex = start;
   const match = shape.exec(reading.text);
   if (match === null) return;
