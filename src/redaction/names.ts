@@ -31,8 +31,16 @@ export function isWordy(text: string): boolean {
   const lengths = parts.map((part) => (/[a-z]/.test(part) ? part.length : Math.min(part.length, longest)));
   const letters = lengths.reduce((sum, length) => sum + length, 0) / parts.length;
   const numbers = text.match(/\d+/g)?.length ?? 0;
-  if (longest === 3) return letters >= (numbers < 2 ? 3.2 : 4.5);
+  // Of a name most parts are words: one long part among pairs of letters is chance.
+  const isMostlyShort = lengths.filter((length) => length < 3).length * 2 > parts.length;
+  if (longest === 3) return !isMostlyShort && letters >= (numbers < 2 ? 3.2 : 4.5) && isSpoken(parts);
   return letters >= 3 && numbers < 2;
+}
+
+/** Whether most letters stand in parts that can be said: a vowel, and no four consonants in a row. */
+function isSpoken(parts: readonly string[]): boolean {
+  const spoken = parts.filter((part) => /[aeiouy]/i.test(part) && !/[bcdfghjklmnpqrstvwxz]{4}/i.test(part));
+  return spoken.join('').length * 5 >= parts.join('').length * 4;
 }
 
 const PLACEHOLDER = new RegExp(
