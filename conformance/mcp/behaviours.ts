@@ -14,7 +14,7 @@ export const decide = ({ toolArgs }) => ({ decision: 'approved', decidedBy: 'ben
 /** The answer, after a look at the form. */
 const answered = (answer: Answer, problems: string[]) => (question: Question) => {
   const { properties, required } = question.requestedSchema as { readonly properties?: object; readonly required?: unknown };
-  if (JSON.stringify([Object.keys(properties ?? {}), required]) !== '[["decision"],["decision"]]') problems.push('another form');
+  if (JSON.stringify([Object.keys(properties ?? {}), required]) !== '[["decision","reason"],["decision"]]') problems.push('another form');
   problems.push('asked');
   return answer;
 };
