@@ -214,7 +214,7 @@ function reentryOf(approval: Approval, reply: ApprovalReply | null, now: number)
   const decision = decisionOf(approval, reply, now);
   const decisions = Object.freeze([...earlier, decision]);
   const resumption: Resumption = { resumes: resumesOf(turn), decisions, trace, executedBefore: 'no' };
-  // Rules may have changed so that nobody asks any more: a no counts all the same, and a yes for the definition that it was given for.
+  // The rules may have changed and ask no more: a no of the approval counts all the same, and its yes counts for the definition it was given for.
   const guard: Guard = isYes(decision.decision) ? (call) => definitionObjection(call, name, decisions) : () => refusalOf(decision);
   const terms = Object.freeze({ ...NO_TERMS, guards: Object.freeze([guard]) });
   return { request: { name, arguments: approval.arguments ?? {}, id }, turn, opening: { resumption, terms }, lost: null };

@@ -23,18 +23,18 @@ const YES = { decision: 'allow_once', decidedBy: 'ada' } as const;
 interface Outcome {
   readonly status: string | undefined;
   readonly executed: string | undefined;
-  /** How often whoever runs the tool was given the call. */
+  /** How often the executor was given the call. */
   readonly entered: number;
 }
 
-/** What comes of calls about which somebody is asked while their tool changes where it lives: one after the other, in one world. */
+/** What comes of calls whose tool changes at its source while a person is asked: one call after the other, in one world. */
 interface Route {
   /** A definition, as it is written down there. */
   readonly define: (random: Random) => JsonObject;
   readonly open: () => Promise<(change: ChangedDefinition) => Promise<Outcome>>;
 }
 
-/** A call of `work` that somebody allows after `change`. */
+/** A call of `work` that a person allows after `change`. */
 async function askedWhile(
   options: Omit<GovernOptions, 'layers'>,
   change: (governed: GovernedTools) => Promise<void>,

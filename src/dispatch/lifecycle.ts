@@ -16,7 +16,7 @@ export interface LifecycleParts {
   readonly logger: Logger;
   readonly outputFiles: OutputFiles;
   readonly maxPreviewBytes: number;
-  /** Notes where a call that waits for somebody is recorded, before anybody hears of it. */
+  /** Notes with a waiting call where its receipt is, before the result is handed out. */
   readonly noteReceipt: (result: ToolResult) => ToolResult | Promise<ToolResult>;
 }
 

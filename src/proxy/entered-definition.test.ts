@@ -67,7 +67,7 @@ describe.each(ERAS)('a server whose tools change while somebody is asked (%s)', 
 
 type Bench = Awaited<ReturnType<typeof scripted>>;
 
-/** A call that somebody allows after the server has changed and said so. */
+/** A call that a person allows after the server has changed and said so. */
 async function askedWhile(era: Era, stack: readonly ToolLayer[], first: JsonObject, change: (server: Bench['server']) => void) {
   const bench = await scripted({ era, stack, capabilities: ELICITS, tools: [first] });
   const { client, server } = bench;

@@ -24,7 +24,7 @@ interface Progress {
 
 /** Where words stand closer together than in any text that says something. */
 interface Crowd {
-  /** Where the one begins that is being passed over; `-1` where there is none. */
+  /** Where the crowd begins that is being passed over; `-1` where there is none. */
   start: number;
   end: number;
   /** Where the last word began that was looked at. */

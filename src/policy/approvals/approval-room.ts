@@ -14,7 +14,7 @@ export interface ApprovalRoom {
   /**
    * The ids of the approvals that go so that another one can be kept. Those that have ended or expired go first. A session may hold as many as
    * it leaves free; beyond that it is refused with `ERR_STORE_FULL`. Where many sessions fill the store, the one that holds most loses the
-   * question that waits longest. Never one that somebody answered or took up: a decision would be lost, or how a call ended.
+   * question that waits longest. Never an approval that was answered or taken up: a decision would be lost, or how a call ended.
    */
   demand(asking: Approval, now: number): readonly string[];
 }
