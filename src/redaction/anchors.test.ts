@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { anchorFinder } from './anchors.ts';
 import { codesOf, pairsOf } from './characters.ts';
 
-const WORDS = ['eyJ', 'key', '://', 'sk_live_', 'password', 'pass', '-----BEGIN'];
+const WORDS = ['eyJ', 'key', '://', 'sk_live_', 'password', 'pass', '-----BEGIN', 'AAAAA', 'gsk_'];
 const ANY_CASE = new Set(['key', 'password', 'pass']);
+const BEGINS = new Set(['AAAAA', 'gsk_', 'eyJ']);
 const finder = anchorFinder(
-  WORDS.map((word) => ({ word, anyCase: ANY_CASE.has(word) })),
+  WORDS.map((word) => ({ word, anyCase: ANY_CASE.has(word), begins: BEGINS.has(word) })),
   [37],
 );
 
@@ -16,6 +17,7 @@ function naive(text: string): readonly string[] {
   for (let start = 0; start < text.length; start += 1) {
     for (const word of WORDS) {
       const here = text.slice(start, start + word.length);
+      if (BEGINS.has(word) && /[A-Za-z0-9]/.test(text.charAt(start - 1))) continue;
       if ((ANY_CASE.has(word) ? here.toLowerCase() : here) === word) found.push(`${start} ${word}`);
     }
   }
@@ -28,7 +30,10 @@ function found(text: string): readonly string[] {
   return hits.sort();
 }
 
-const pieces = fc.oneof(fc.constantFrom(...WORDS, 'PASSword', 'EYJ', 'ke', 'pas', 'sk_live', ':/', '%'), fc.string({ maxLength: 5 }));
+const pieces = fc.oneof(
+  fc.constantFrom(...WORDS, 'PASSword', 'EYJ', 'ke', 'pas', 'sk_live', ':/', '%', 'A', 'é', '語'),
+  fc.string({ maxLength: 5 }),
+);
 const texts = fc.array(pieces).map((parts) => parts.join(''));
 
 describe('anchorFinder', () => {

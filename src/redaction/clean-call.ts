@@ -34,9 +34,9 @@ export function* cleanCall(
   incoming: Incoming,
 ): Work<CleanedCall | typeof ABORTED> {
   const paths = pathsFor(rules, call);
-  const first = yield* sweepArgs(call.toolArgs, paths, rules);
-  const args = first.args === call.toolArgs ? call.toolArgs : withCall(call, { toolArgs: first.args }).toolArgs;
-  if (redactor === undefined || first.blocked) return cleaned(call, { ...first, args }, paths, rules, redactor, incoming);
+  const first = isEmpty(call.toolArgs) ? { ...NOTHING, args: call.toolArgs } : yield* sweepArgs(call, call.toolArgs, paths, rules);
+  const { args } = first;
+  if (redactor === undefined || first.blocked) return cleaned(call, first, paths, rules, redactor, incoming);
   const asked = askRedactor(redactor, { phase: 'in', toolName: call.toolName, args, result: null, text: null }, call.signal);
   const answer = yield* wait(asked);
   if (answer === ABORTED) return ABORTED;
@@ -44,7 +44,7 @@ export function* cleanCall(
   const given = answer.args === undefined ? args : withCall(call, { toolArgs: answer.args }).toolArgs;
   const custom = { label: 'custom', group: 'redactor' } as const;
   const removed = [...removedBetween(args, given)].map((value) => [value, custom] as const);
-  const second = yield* sweepArgs(given, paths, rules, new Map([...first.literals, ...removed]));
+  const second = yield* sweepArgs(call, given, paths, rules, new Map([...first.literals, ...removed]));
   const fields = [...first.fields, ...(answer.redactedFields ?? changedFields(args, given)), ...second.fields];
   const all = { ...second, fields, counts: { ...first.counts, ...second.counts } };
   return cleaned(call, all, paths, rules, redactor, incoming);
@@ -52,12 +52,14 @@ export function* cleanCall(
 
 type SweptArgs = Omit<CleanedCall, 'call' | 'paths'>;
 
-const NOTHING: SweptArgs = Object.freeze({ args: {}, fields: [], counts: {}, blocked: false, literals: new Map() });
+const NOTHING = Object.freeze({ fields: [], counts: {}, blocked: false, literals: new Map() });
+const isEmpty = (args: JsonObject): boolean => Object.keys(args).length === 0;
 
-function* sweepArgs(args: JsonObject, paths: readonly Path[], rules: Rules, known?: Literals): Work<SweptArgs> {
-  if (known === undefined && Object.keys(args).length === 0) return { ...NOTHING, args };
+function* sweepArgs(call: ToolCall, args: JsonObject, paths: readonly Path[], rules: Rules, known?: Literals): Work<SweptArgs> {
   const { values, paths: fields, counts, blocked, literals } = yield* sweep([{ value: args, paths }], rules, known);
-  return { args: values[0] as JsonObject, fields: fields[0] ?? [], counts, blocked, literals }; // A cleaned object is an object.
+  const clean = values[0] as JsonObject; // A cleaned object is an object.
+  const kept = clean === args ? args : withCall(call, { toolArgs: clean }).toolArgs;
+  return { args: kept, fields: fields[0] ?? [], counts, blocked, literals };
 }
 
 function cleaned(

@@ -29,7 +29,14 @@ export function* cleanResult(
   redactor: Redactor | undefined,
 ): Work<CleanedResult | typeof ABORTED> {
   const first = yield* swept(answered, sent, rules, sent.literals);
-  if (redactor === undefined || first.blocked) return yield* finished(first, sent, rules, first.literals);
+  const last = redactor === undefined || first.blocked ? first : yield* askedAbout(first, sent, rules, redactor);
+  if (last === ABORTED) return ABORTED;
+  const cleaned = withCleanCause(last, sent, rules, last.literals);
+  if (cleaned.blocked || cleaned.result.audit?.handoff === undefined) return cleaned;
+  return { ...cleaned, result: yield* cleanHandoff(cleaned.result, sent, rules, last.literals) };
+}
+
+function* askedAbout(first: Swept, sent: CleanedCall, rules: Rules, redactor: Redactor): Work<Swept | typeof ABORTED> {
   const { result } = first;
   const text = result.ok && isRendered(result) ? null : result.renderedResult;
   const input = { phase: 'out', toolName: sent.call.toolName, args: result.arguments, result: result.result, text } as const;
@@ -38,13 +45,7 @@ export function* cleanResult(
   const custom = answerOf(result, answer, sent);
   const second = yield* swept(custom.result, sent, rules, new Map([...first.literals, ...custom.removed]));
   const fields = [...first.fields, ...custom.fields, ...second.fields];
-  return yield* finished({ ...second, fields, counts: { ...first.counts, ...second.counts } }, sent, rules, second.literals);
-}
-
-/** What stands beside the result: the error behind it, and the copy that a handoff is. */
-function* finished(swept: CleanedResult, sent: CleanedCall, rules: Rules, literals: Literals): Work<CleanedResult> {
-  const cleaned = withCleanCause(swept, sent, rules, literals);
-  return cleaned.blocked ? cleaned : { ...cleaned, result: yield* cleanHandoff(cleaned.result, sent, rules, literals) };
+  return { ...second, fields, counts: { ...first.counts, ...second.counts } };
 }
 
 interface Swept extends CleanedResult {

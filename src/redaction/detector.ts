@@ -34,6 +34,6 @@ export interface Sight {
 
 export interface Detector {
   readonly group: Group;
-  /** Must take time in proportion to the text, whatever stands in it. `effort` is what the text before it has left, where it is a part of one. */
-  readonly find: (text: string, emit: Emit, effort?: Effort) => Sight | undefined;
+  /** Must take time in proportion to the text, whatever stands in it. `effort` is what is left for it. */
+  readonly find: (text: string, emit: Emit, effort: Effort) => Sight | undefined;
 }

@@ -4,8 +4,10 @@ import type { Emit, Group } from './detector.ts';
 
 /** The costs of a step, in words that were found and led nowhere. */
 export const A_WORD = 1;
-/** For what is seen at once to lead nowhere, and for words that stand in every list. */
+/** For what is seen at once to lead nowhere. */
 export const A_GLANCE = 0.25;
+/** For words that stand in every list: names of keys, and options of commands. */
+export const A_FREQUENT_WORD = 0.5;
 export const A_JUDGEMENT = 6;
 export const A_FINDING = 15;
 

@@ -1,4 +1,4 @@
-/** Decodes what was written as base64 or hex. */
+/** Finds long runs of base64 characters, and decodes what was written as base64 or hex. */
 
 /** A stretch that decodes to readable text; `unit` characters of it make `bytes` of that text. */
 export interface EncodedRun {
@@ -7,6 +7,14 @@ export interface EncodedRun {
   readonly text: string;
   readonly unit: number;
   readonly bytes: number;
+}
+
+/** A long run of base64 characters; also, where the search for the next one begins. */
+export interface Run {
+  start: number;
+  end: number;
+  /** The classes of its characters, taken together. */
+  classes: number;
 }
 
 export const MIN_RUN = 16;
@@ -19,31 +27,76 @@ const FIRST = 2;
 const SECOND = 4;
 const THIRD = 8;
 
-const HEX_DIGIT = 16;
+/** The character is neither a hex digit nor a dash. */
+const BEYOND_HEX = 16;
+const DASH = 32;
 const ZERO = 48;
-const DASH = 45;
 
 const CLASSES = new Uint8Array(65_536);
 for (const [value, char] of Array.from(`${ALPHABET}-_`).entries()) {
   const sextet = value < 64 ? value : value - 2;
   const isFirst = (sextet >= 8 && sextet < 32) || sextet === 2 || sextet === 3;
   const isText = (isFirst ? FIRST : 0) | ((sextet & 8) === 0 ? SECOND : 0) | ((sextet & 2) === 0 ? THIRD : 0);
-  CLASSES[char.charCodeAt(0)] = IN_RUN | isText | (/[0-9a-f]/i.test(char) ? HEX_DIGIT : 0);
+  CLASSES[char.charCodeAt(0)] = IN_RUN | isText | (/[0-9a-f]/i.test(char) ? 0 : char === '-' ? DASH : BEYOND_HEX);
 }
 
 type Codes = Uint16Array;
 type Keep = (run: EncodedRun) => void;
 type Stretch = readonly [start: number, end: number];
 
-const has = (codes: Codes, index: number, flag: number): boolean => ((CLASSES[codes[index] ?? 0] ?? 0) & flag) !== 0;
-export const isRunChar = (codes: Codes, index: number): boolean => has(codes, index, IN_RUN);
+/** Moves to the next run, and answers whether there is one. Looks at every sixteenth character first: prose has no run that long. */
+export function nextRun(codes: Codes, run: Run, length: number): boolean {
+  const from = run.end;
+  for (let probe = from + MIN_RUN - 1; probe < length; ) {
+    run.classes = 0;
+    const start = backTo(codes, run, probe, from);
+    if (start > probe) {
+      probe += MIN_RUN;
+      continue;
+    }
+    const end = onTo(codes, run, probe, length);
+    if (end - start >= MIN_RUN) {
+      run.start = start;
+      run.end = end;
+      return true;
+    }
+    probe = end + MIN_RUN;
+  }
+  return false;
+}
+
+/** Where the run begins that goes through a place; behind that place where none does. */
+function backTo(codes: Codes, run: Run, probe: number, from: number): number {
+  let start = probe;
+  let { classes } = run;
+  for (; start >= from; start -= 1) {
+    const own = CLASSES[codes[start] ?? 0] ?? 0;
+    if (own === 0) break;
+    classes |= own;
+  }
+  run.classes = classes;
+  return start + 1;
+}
+
+function onTo(codes: Codes, run: Run, probe: number, length: number): number {
+  let end = probe + 1;
+  let { classes } = run;
+  for (; end < length; end += 1) {
+    const own = CLASSES[codes[end] ?? 0] ?? 0;
+    if (own === 0) break;
+    classes |= own;
+  }
+  run.classes = classes;
+  return end;
+}
 
 /** Keeps the readable stretches of one run. */
-export function decodeRun(text: string, codes: Codes, start: number, end: number, keep: Keep): void {
+export function decodeRun(text: string, codes: Codes, { start, end, classes }: Run, keep: Keep): void {
   // Hex digits and dashes are a digest or an id; text in base64 always has other letters too.
-  const digits = hexDigits(codes, start, end);
-  const unit = digits === null ? 4 : 2;
-  const stretches = digits === null ? base64Stretches(codes, start, end) : digits ? hexStretches(codes, start, end) : [];
+  const isHex = (classes & BEYOND_HEX) === 0;
+  if (isHex && (classes & DASH) !== 0) return;
+  const unit = isHex ? 2 : 4;
+  const stretches = isHex ? hexStretches(codes, start, end) : base64Stretches(codes, start, end);
   if (stretches.length === 0) return;
   // A run can be cut into fours in four ways. The right one gives the longest text; the others are taken as far as there is room,
   // so that what is decoded never grows with each layer.
@@ -55,43 +108,38 @@ export function decodeRun(text: string, codes: Codes, start: number, end: number
   }
 }
 
-/** Whether a run is all hex digits, hex digits with dashes (`false`), or neither (`null`). */
-function hexDigits(codes: Codes, start: number, end: number): boolean | null {
-  let isPlain = true;
-  for (let index = start; index < end; index += 1) {
-    const code = codes[index] ?? 0;
-    if (code === DASH) isPlain = false;
-    else if (!has(codes, index, HEX_DIGIT)) return null;
-  }
-  return isPlain;
-}
-
 const MIN_QUADS = 4;
 const MIN_PAIRS = 10;
 
 /** What is cut off at the end of a run can be anything. */
 const classOf = (codes: Codes, at: number, end: number): number => (at < end ? (CLASSES[codes[at] ?? 0] ?? 0) : FIRST | SECOND | THIRD);
 
-/** Where the text that is being followed began, for each of the four ways in which a run can be cut into fours. */
-const began = new Int32Array(4);
+/** Whether the four that begin here can stand for text. */
+const isQuad = (codes: Codes, at: number, end: number): boolean =>
+  (classOf(codes, at, end) & FIRST) !== 0 && (classOf(codes, at + 1, end) & SECOND) !== 0 && (classOf(codes, at + 2, end) & THIRD) !== 0;
 
-/** The parts of a run in which four after four can stand for text; a picture has hardly any. */
+const MIN_STRETCH = MIN_QUADS * 4;
+
+/**
+ * The parts of a run in which four after four can stand for text, for each of the four ways in which a run can be cut into fours;
+ * a picture has hardly any. Looks at every fourth four first.
+ */
 function base64Stretches(codes: Codes, start: number, end: number): Stretch[] {
   const stretches: Stretch[] = [];
-  for (let phase = 0; phase < 4; phase += 1) began[phase] = start + phase;
-  let second = classOf(codes, start, end);
-  let third = classOf(codes, start + 1, end);
-  for (let at = start; at < end; at += 1) {
-    const first = second;
-    second = third;
-    third = classOf(codes, at + 2, end);
-    if ((first & FIRST) !== 0 && (second & SECOND) !== 0 && (third & THIRD) !== 0) continue;
-    const phase = (at - start) & 3;
-    const from = began[phase] ?? at;
-    if (at - from >= MIN_QUADS * 4) stretches.push([from, at]);
-    began[phase] = at + 4;
+  for (let first = start; first < start + 4; first += 1) {
+    for (let probe = first + MIN_STRETCH - 4; probe < end; ) {
+      if (!isQuad(codes, probe, end)) {
+        probe += MIN_STRETCH;
+        continue;
+      }
+      let from = probe;
+      while (from > first && isQuad(codes, from - 4, end)) from -= 4;
+      let to = probe + 4;
+      while (to < end && isQuad(codes, to, end)) to += 4;
+      if (Math.min(to, end) - from >= MIN_STRETCH) stretches.push([from, Math.min(to, end)]);
+      probe = to + MIN_STRETCH;
+    }
   }
-  for (const from of began) if (end - from >= MIN_QUADS * 4) stretches.push([from, end]);
   return stretches;
 }
 
@@ -124,7 +172,7 @@ function decode(text: string, start: number, end: number, unit: number, keep: Ke
     const byte = bytes[at] ?? 0;
     if ((byte >= 32 && byte < 127) || byte === 9 || byte === 10 || byte === 13) continue;
     if (at - from >= MIN_READABLE) readable += 1;
-    else bytes.fill(0, from, at);
+    else for (let short = from; short < at; short += 1) bytes[short] = 0;
     if (at < bytes.length) bytes[at] = 0;
     from = at + 1;
   }

@@ -3,7 +3,7 @@
 import { codesOf, judge, looksGenerated, type Looks } from './characters.ts';
 import type { Emit } from './detector.ts';
 import { A_FINDING, type Effort, joinedFindings, spend, startEffort } from './effort.ts';
-import { decodeRun, type EncodedRun, isRunChar, MIN_RUN } from './encoded-runs.ts';
+import { decodeRun, type EncodedRun, MIN_RUN, nextRun, type Run } from './encoded-runs.ts';
 import { ISSUERS, RUNS } from './families/runs.ts';
 
 const NO_RUNS: readonly EncodedRun[] = Object.freeze([]);
@@ -20,38 +20,16 @@ export function readRuns(text: string, emit: Emit | null, hints: readonly number
   let hint = 0;
   const effort = startEffort();
   const findings = emit === null ? null : joinedFindings(effort, emit);
-  for (let start = nextRun(codes, 0, length); start < length; ) {
-    const end = runEnd(codes, start, length);
-    decodeRun(text, codes, start, end, (run) => (found ??= []).push(run));
+  const run: Run = { start: 0, end: 0, classes: 0 };
+  while (nextRun(codes, run, length)) {
+    const { start, end } = run;
+    decodeRun(text, codes, run, (decoded) => (found ??= []).push(decoded));
     while (hint < hints.length && (hints[hint] ?? 0) < start - REACH) hint += 1;
     const isHinted = hint < hints.length && (hints[hint] ?? 0) < start;
     if (findings !== null && end - start <= MAX_KEY) bareKey(text, codes, start, end, isHinted ? effort : null, findings.tell);
-    start = nextRun(codes, end, length);
   }
   findings?.end();
   return found ?? NO_RUNS;
-}
-
-/** Where the next long run begins. Looks at every sixteenth character first: prose has no run that long. */
-function nextRun(codes: Uint16Array, from: number, length: number): number {
-  for (let probe = from + MIN_RUN - 1; probe < length; ) {
-    let start = probe + 1;
-    while (start > from && isRunChar(codes, start - 1)) start -= 1;
-    if (start > probe) {
-      probe += MIN_RUN;
-      continue;
-    }
-    const end = runEnd(codes, probe, length);
-    if (end - start >= MIN_RUN) return start;
-    probe = end + MIN_RUN;
-  }
-  return length;
-}
-
-function runEnd(codes: Uint16Array, from: number, length: number): number {
-  let end = from;
-  while (end < length && isRunChar(codes, end)) end += 1;
-  return end;
 }
 
 const MAX_KEY = 220;

@@ -21,9 +21,8 @@ export function windowsOf(text: string): readonly number[] {
   return starts;
 }
 
-/** Everything found in one window, with positions in the whole text. All windows of a text share its effort. */
+/** Everything found in one window, with positions in the whole text. All windows of a text share its effort, with all that is decoded from it. */
 export function scanWindow(text: string, start: number, detectors: readonly Detector[], effort: Effort, found: Found): void {
-  effort.at = 0;
   look(text.slice(start, start + WINDOW), detectors, 0, effort, (span) => {
     // What begins exactly at the cut may be the rest of something longer, which the window before has seen whole if it ends there.
     if (start === 0 || span.start > 0 || span.end > OVERLAP) found({ ...span, start: span.start + start, end: span.end + start });
@@ -34,11 +33,9 @@ export function scanWindow(text: string, start: number, detectors: readonly Dete
 export function scanText(text: string, detectors: readonly Detector[]): readonly Span[] {
   let spans: Span[] | null = null;
   const found: Found = (span) => (spans ??= []).push(span);
-  if (text.length <= WINDOW) look(text, detectors, 0, undefined, found);
-  else {
-    const effort = startEffort();
-    for (const start of windowsOf(text)) scanWindow(text, start, detectors, effort, found);
-  }
+  const effort = startEffort();
+  if (text.length <= WINDOW) look(text, detectors, 0, effort, found);
+  else for (const start of windowsOf(text)) scanWindow(text, start, detectors, effort, found);
   return spans ?? NOTHING;
 }
 
@@ -46,7 +43,8 @@ const NOTHING: readonly Span[] = Object.freeze([]);
 
 const NO_HINTS: readonly number[] = Object.freeze([]);
 
-function look(text: string, detectors: readonly Detector[], depth: number, effort: Effort | undefined, found: Found): void {
+function look(text: string, detectors: readonly Detector[], depth: number, effort: Effort, found: Found): void {
+  effort.at = 0;
   let sight: Sight | undefined;
   let bareKeys: Emit | null = null;
   for (const { group, find } of detectors) {
@@ -58,13 +56,12 @@ function look(text: string, detectors: readonly Detector[], depth: number, effor
   if (depth === MAX_LAYERS) return;
   const view = isFolded(text, sight?.odd) ? unfold(text, depth) : null;
   if (view !== null) {
-    const { starts, ends } = view;
-    look(view.text, detectors, depth + 1, undefined, (span) =>
-      found({ ...span, start: starts[span.start] ?? 0, end: ends[span.end - 1] ?? text.length }),
+    look(view.text, detectors, depth + 1, effort, (span) =>
+      found({ ...span, start: view.startOf(span.start), end: view.endOf(span.end - 1) }),
     );
   }
   for (const run of runs) {
-    look(run.text, detectors, depth + 1, undefined, (span) =>
+    look(run.text, detectors, depth + 1, effort, (span) =>
       found({
         ...span,
         start: run.start + Math.floor(span.start / run.bytes) * run.unit,

@@ -1,11 +1,11 @@
 /** Secrets in a text: one pass over it for every word that can lead to one, and one over its long runs. */
 
-import { type AnchorFinder, anchorFinder } from './anchors.ts';
+import { type Anchor, type AnchorFinder, anchorFinder } from './anchors.ts';
 import { codesOf, isAlnum, OPAQUE_RUN, pairsOf, type Reading, startReading } from './characters.ts';
 import { COMMAND_LEADS } from './commands.ts';
 import { type CredentialProgress, CREDENTIALS } from './credentials.ts';
 import type { Detector, Emit, Sight } from './detector.ts';
-import { A_FINDING, A_JUDGEMENT, A_WORD, type Effort, A_GLANCE, spend, startEffort } from './effort.ts';
+import { A_FINDING, A_FREQUENT_WORD, A_GLANCE, A_JUDGEMENT, A_WORD, type Effort, spend } from './effort.ts';
 import type { TokenFamily } from './families/family.ts';
 import { FAMILIES } from './families/index.ts';
 import { NAME_WORDS, type NamedProgress, namedValue } from './named-values.ts';
@@ -31,28 +31,28 @@ interface Crowd {
   word: number;
 }
 
-interface Lead {
-  readonly word: string;
-  readonly anyCase: boolean;
+interface Lead extends Anchor {
   /** Says that a key follows, which may have no form of its own. */
   readonly hints?: boolean;
   /** Begins something of many lines, which is read even where it stands in a crowd. */
   readonly isHeader?: boolean;
-  /** Begins a token. */
-  readonly begins?: boolean;
-  /** What a look costs where that is not a word. */
+  /** What a look costs where the word is not frequent. @default A_WORD */
   readonly cost?: number;
   readonly look: (progress: Progress, start: number, end: number, emit: Emit) => void;
 }
 
-/** Lists of addresses, of options and of keys are ordinary. */
-const FREQUENT: ReadonlySet<string> = new Set(['://', 'key', 'keys', ...COMMAND_LEADS.map(({ word }) => word)]);
+/** What words cost that stand in lists of addresses, of keys and of options. */
+const FREQUENT: ReadonlyMap<string, number> = new Map([
+  ['://', A_GLANCE],
+  ...['key', 'keys', ...COMMAND_LEADS.map(({ word }) => word)].map((word) => [word, A_FREQUENT_WORD] as const),
+]);
 
 const LEADS: readonly Lead[] = [
   ...['aws', 'AKIA', 'ASIA'].map((word): Lead => ({ word, anyCase: word === 'aws', hints: true, look: () => {} })),
   ...[...byPrefix()].map(([word, families]): Lead => {
     const read = tokenReader(families);
-    return { word, anyCase: false, begins: true, look: ({ reading }, start, end, emit) => read(reading, start, end, emit) };
+    const begins = isAlnum(word.charCodeAt(0)) && families.every(({ back }) => back === undefined);
+    return { word, anyCase: false, begins, look: ({ reading }, start, end, emit) => read(reading, start, end, emit) };
   }),
   ...NAME_WORDS.map(
     (word): Lead => ({
@@ -104,7 +104,7 @@ export const secretDetector: Detector = Object.freeze<Detector>({
     // Made with the first text: a process that looks at none needs none.
     finder ??= anchorFinder(LEADS, ODD_CODES);
     const odd = finder.find(text, codes, pairsOf(text), (index, start) => {
-      progress ??= startProgress(text, codes, effort ?? startEffort());
+      progress ??= startProgress(text, codes, effort);
       const lead = LEADS[index];
       if (lead === undefined) return 0;
       if (isCrowded(progress, lead, start, emit)) return progress.crowd.end;
@@ -146,10 +146,8 @@ function isCrowded(progress: Progress, lead: Lead, start: number, emit: Emit): b
 }
 
 /** Of two words that begin at the same place, one costs less: they are one with something added. */
-function costOf({ crowd, reading: { codes } }: Progress, { word, begins = false, cost = A_WORD }: Lead, start: number): number {
-  const isPart = begins && start > 0 && isAlnum(codes[start] ?? 0) && isAlnum(codes[start - 1] ?? 0);
-  return isPart || crowd.word === start || FREQUENT.has(word) ? A_GLANCE : cost;
-}
+const costOf = ({ crowd }: Progress, { word, cost = A_WORD }: Lead, start: number): number =>
+  crowd.word === start ? A_GLANCE : (FREQUENT.get(word) ?? cost);
 
 /** What goes on behind a step without a gap may be the token that the crowd was to hide; a key that begins in it is read. */
 function stepEnd({ text, runEnd }: Reading, start: number, from: number): number {

@@ -24,7 +24,7 @@ export interface Surface {
 export interface Sweep {
   /** The surfaces in their order; each the very same value where there was nothing to hide. */
   readonly values: readonly JsonValue[];
-  /** Where something was replaced, by surface. */
+  /** Where something was replaced, by surface; empty where nothing was. */
   readonly paths: readonly (readonly string[])[];
   /** How often what was found. */
   readonly counts: Readonly<Record<string, number>>;
@@ -77,12 +77,12 @@ export function* sweep(
   return { values, paths: paths.map((set) => [...set]), counts: countsOf(every), blocked, literals, written: new Set(cleaned.values()) };
 }
 
-const NO_PATHS: readonly string[] = Object.freeze([]);
+const NO_PATHS: Sweep['paths'] = Object.freeze([]);
 const NO_COUNTS = Object.freeze({});
 
 const unchanged = (surfaces: readonly Surface[], literals: Literals): Sweep => ({
   values: surfaces.map(({ value }) => value),
-  paths: surfaces.map(() => NO_PATHS),
+  paths: NO_PATHS,
   counts: NO_COUNTS,
   blocked: false,
   literals,

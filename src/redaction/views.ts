@@ -1,13 +1,15 @@
 /** Takes the disguises off a text, and remembers where each character came from. */
 
 import { codesOf } from './characters.ts';
+import { begin, endOf, startOf, type Stretches, stretchesFor } from './stretches.ts';
 import { C1_STRINGS, ESC, parametersEnd, sequenceEnd, stringEnd } from './terminal-sequences.ts';
 
-/** A text to look at instead of another one: character `i` of it stands from `starts[i]` to `ends[i]` there. */
+/** A text to look at instead of another one. */
 export interface View {
   readonly text: string;
-  readonly starts: Uint32Array;
-  readonly ends: Uint32Array;
+  /** Where a character of it begins in the other one, and where it ends there. */
+  readonly startOf: (index: number) => number;
+  readonly endOf: (index: number) => number;
 }
 
 /** Characters beyond ASCII from which on some are not seen, or stand for ASCII. Accented letters are neither. */
@@ -25,21 +27,19 @@ export const ODD_CODES: readonly number[] = Object.freeze([
   ...[127, 37, 38, 92],
 ]);
 
-/** What is seen of a character beyond ASCII, or of a control character: itself (`null`), another one, or nothing. */
-const seen = new Map<number, string | null>();
-const MAX_SEEN = 10_000;
 const INVISIBLE = /^[\p{Cc}\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\p{Mn}\p{Me}]$/u;
+/** What is seen of every character beyond ASCII: the code of another one, `KEEP` or `DROP`; `0` as long as it was not asked for. */
+let shownCodes = new Int8Array(0);
 
-function shownAs(code: number): string | null {
-  const known = seen.get(code);
-  if (known !== undefined) return known;
-  if (seen.size >= MAX_SEEN) seen.clear();
-  const char = String.fromCodePoint(code);
+function shownAs(code: number): number {
+  if (shownCodes.length === 0) shownCodes = new Int8Array(0x110000);
+  return shownCodes[code] || (shownCodes[code] = askUnicode(String.fromCodePoint(code)));
+}
+
+function askUnicode(char: string): number {
   const plain = char.normalize('NFKC');
-  const isAscii = plain.length === 1 && plain <= '\u007e' && plain >= ' ';
-  const shown = isAscii ? plain : INVISIBLE.test(char) || char === '\u2800' ? '' : null;
-  seen.set(code, shown);
-  return shown;
+  if (plain.length === 1 && plain <= '\u007e' && plain >= ' ') return plain.charCodeAt(0);
+  return INVISIBLE.test(char) || char === '\u2800' ? DROP : KEEP;
 }
 
 /**
@@ -53,46 +53,54 @@ export function unfold(text: string, depth: number): View | null {
   const { length } = text;
   const first = firstDisguise(text, codes, length);
   if (first === length) return null;
-  const { out, starts, ends } = roomFor(depth, length);
-  for (let at = 0; at < first; at += 1) {
-    out[at] = codes[at] ?? 0;
-    starts[at] = at;
-    ends[at] = at + 1;
-  }
+  const { out, stretches } = roomFor(depth, length);
+  out.set(codes.subarray(0, first));
+  stretches.count = 0;
+  begin(stretches, 0, 0, 1);
   let to = first;
   for (let at = first; at < length; ) {
-    const code = codes[at] ?? 0;
-    const after = code < 128 && PLAIN[code] === 1 ? at + 1 : disguiseEnd(text, codes, at, code, length);
-    if (shown === ERASE && to > 0) to -= 1;
-    if (shown >= 0 || shown === KEEP) {
-      out[to] = shown === KEEP ? code : shown;
-      starts[to] = at;
-      ends[to] = after;
+    const after = disguiseEnd(text, codes, at, codes[at] ?? 0, length);
+    const seen = shown === KEEP ? (codes[at] ?? 0) : shown;
+    if (seen === ERASE && to > 0) to -= 1;
+    if (seen < 0) begin(stretches, to, after, after + 1);
+    else {
+      begin(stretches, to, at, after);
+      out[to] = seen;
       to += 1;
     }
-    at = after;
-    shown = KEEP;
+    at = plainEnd(PLAIN, codes, after, length);
+    to = copy(codes, after, at, out, to);
   }
-  return { text: Buffer.from(out.buffer, 0, to * 2).toString('utf16le'), starts, ends };
+  const view = Buffer.from(out.buffer, 0, to * 2).toString('utf16le');
+  return { text: view, startOf: (index) => startOf(stretches, index), endOf: (index) => endOf(stretches, index) };
 }
 
 /** Where the first disguise stands: most signs that can begin one begin none. */
 function firstDisguise(text: string, codes: Uint16Array, length: number): number {
-  for (let at = 0; at < length; at += 1) {
-    const code = codes[at] ?? 0;
-    if (code < 128 && PLAIN[code] === 1) continue;
-    disguiseEnd(text, codes, at, code, length);
-    const isPlain = shown === KEEP;
-    shown = KEEP;
-    if (!isPlain) return at;
+  for (let at = plainEnd(PLAIN, codes, 0, length); at < length; at = plainEnd(PLAIN, codes, at + 1, length)) {
+    disguiseEnd(text, codes, at, codes[at] ?? 0, length);
+    if (shown !== KEEP) return at;
   }
   return length;
 }
 
+/** Up to where no sign stands that can begin a disguise. */
+function plainEnd(plain: Uint8Array, codes: Uint16Array, from: number, length: number): number {
+  let at = from;
+  while (at < length && plain[codes[at] ?? 0] === 1) at += 1;
+  return at;
+}
+
+/** Characters that stand for themselves; answers where the next one goes. */
+function copy(codes: Uint16Array, from: number, end: number, out: Uint16Array, to: number): number {
+  const shift = to - from;
+  for (let at = from; at < end; at += 1) out[at + shift] = codes[at] ?? 0;
+  return end + shift;
+}
+
 interface Room {
   readonly out: Uint16Array;
-  readonly starts: Uint32Array;
-  readonly ends: Uint32Array;
+  readonly stretches: Stretches;
 }
 
 /** One for each layer: a view is read while those below it are made, and no longer. */
@@ -102,7 +110,7 @@ function roomFor(depth: number, length: number): Room {
   const known = rooms[depth];
   if (known !== undefined && known.out.length >= length) return known;
   const size = Math.max(length, 4_096);
-  return (rooms[depth] = { out: new Uint16Array(size), starts: new Uint32Array(size), ends: new Uint32Array(size) });
+  return (rooms[depth] = { out: new Uint16Array(size), stretches: stretchesFor(size) });
 }
 
 const KEEP = -1;
@@ -111,22 +119,23 @@ const ERASE = -3;
 /** What `disguiseEnd` found: a character code, or one of the three above. In a variable, because a pair would be made for each character. */
 let shown: number = KEEP;
 
-const PLAIN = new Uint8Array(128).fill(1);
+/** One for every character that begins no disguise. */
+const PLAIN = new Uint8Array(65_536).fill(1, 0, 128);
 for (const code of [...ODD_CODES, 61]) PLAIN[code] = 0;
 
 /** Where the disguise that begins here ends; sets `shown`. */
 function disguiseEnd(text: string, codes: Uint16Array, at: number, code: number, length: number): number {
   shown = KEEP;
+  if (code >= 0xa0) return beyondAscii(text, codes, at, code);
   if (code === 92) return backslash(text, codes, at);
   if (code === 37) return percent(codes, at);
-  if (code === 38) return reference(text, at);
+  if (code === 38) return reference(text, codes, at, length);
   if (code === 61) return softBreak(codes, at, length);
   if (code === 8) return with_(ERASE, at + 1);
   if (code === ESC) return with_(DROP, sequenceEnd(codes, at + 1, length));
   if (code === 0x9b) return with_(DROP, parametersEnd(codes, at + 1, length));
   if (C1_STRINGS.has(code)) return with_(DROP, stringEnd(codes, at + 1, length));
-  if (code < 128) return with_(DROP, at + 1);
-  return beyondAscii(text, codes, at, code);
+  return with_(DROP, at + 1);
 }
 
 function with_(what: number, end: number): number {
@@ -137,9 +146,8 @@ function with_(what: number, end: number): number {
 function beyondAscii(text: string, codes: Uint16Array, at: number, code: number): number {
   const isPair = code >= 0xd800 && code < 0xdc00 && ((codes[at + 1] ?? 0) & 0xfc00) === 0xdc00;
   const point = isPair ? (text.codePointAt(at) ?? code) : code;
-  const plain = code >= 0xd800 && code < 0xe000 && !isPair ? null : shownAs(point);
-  if (plain === null) return at + 1;
-  return with_(plain === '' ? DROP : plain.charCodeAt(0), at + (isPair ? 2 : 1));
+  const plain = isPair || code < 0xd800 || code >= 0xe000 ? shownAs(point) : KEEP;
+  return plain === KEEP ? at + 1 : with_(plain, at + (isPair ? 2 : 1));
 }
 
 const hexAt = (codes: Uint16Array, from: number, count: number): number => {
@@ -157,30 +165,35 @@ const hexAt = (codes: Uint16Array, from: number, count: number): number => {
 function numbered(value: number, end: number, at: number): number {
   if (value < 0 || value > 0x10ffff) return at + 1;
   if (value < 128) return with_(value, end);
-  const plain = value >= 0xd800 && value < 0xe000 ? null : shownAs(value);
-  return plain === null ? at + 1 : with_(plain === '' ? DROP : plain.charCodeAt(0), end);
+  const plain = value >= 0xd800 && value < 0xe000 ? KEEP : shownAs(value);
+  return plain === KEEP ? at + 1 : with_(plain, end);
 }
 
 const percent = (codes: Uint16Array, at: number): number => numbered(hexAt(codes, at + 1, 2), at + 3, at);
 
-const SHORT: Readonly<Record<string, number>> = { n: 10, r: 13, t: 9, b: 8, f: 12, e: ESC, v: 11, a: 7 };
+/** What a backslash and this character stand for; `0` where that is no escape. */
+const SHORT = new Uint8Array(128);
+for (const [char, code] of Object.entries({ n: 10, r: 13, t: 9, b: 8, f: 12, e: ESC, v: 11, a: 7 })) SHORT[char.charCodeAt(0)] = code;
+for (const char of `"'\`\\/`) SHORT[char.charCodeAt(0)] = char.charCodeAt(0);
 
 function backslash(text: string, codes: Uint16Array, at: number): number {
   const next = codes[at + 1] ?? 0;
-  const char = text.charAt(at + 1);
-  if (char === 'u') {
+  if (next === SMALL_U) {
     const braced = codes[at + 2] === 123 ? /^\{[0-9a-f]{1,6}\}/i.exec(text.slice(at + 2, at + 10))?.[0] : undefined;
     if (braced !== undefined) return numbered(Number.parseInt(braced.slice(1, -1), 16), at + 2 + braced.length, at);
     return numbered(hexAt(codes, at + 2, 4), at + 6, at);
   }
-  if (char === 'x') return numbered(hexAt(codes, at + 2, 2), at + 4, at);
-  if (char === '0' && text.startsWith('033', at + 1)) return with_(ESC, at + 4);
+  if (next === SMALL_X) return numbered(hexAt(codes, at + 2, 2), at + 4, at);
+  if (next === ZERO && text.startsWith('033', at + 1)) return with_(ESC, at + 4);
   if (next === 10) return with_(DROP, at + 2);
   if (next === 13 && codes[at + 2] === 10) return with_(DROP, at + 3);
-  if (`"'\`\\/`.includes(char) && char !== '') return with_(next, at + 2);
-  const code = Object.hasOwn(SHORT, char) ? (SHORT[char] ?? 0) : 0;
+  const code = next < 128 ? (SHORT[next] ?? 0) : 0;
   return code === 0 ? at + 1 : with_(code, at + 2);
 }
+
+const SMALL_U = 117;
+const SMALL_X = 120;
+const ZERO = 48;
 
 const NAMED: ReadonlyMap<string, string> = new Map([
   ...([
@@ -204,19 +217,24 @@ const NAMED: ReadonlyMap<string, string> = new Map([
     ['zwj', ''],
   ] as const),
 ]);
-const REFERENCE = /&(?:#x([0-9a-f]{1,6})|#([0-9]{1,7})|([a-z]{2,6}));/iy;
+/** The longest reference, without its signs. */
+const MAX_REFERENCE = 8;
+const NUMBER = /^#(?:x([0-9a-f]{1,6})|([0-9]{1,7}))$/i;
 
-function reference(text: string, at: number): number {
-  REFERENCE.lastIndex = at;
-  const match = REFERENCE.exec(text);
-  if (match === null) return at + 1;
-  const [whole, hex, decimal, name = ''] = match;
-  if (hex !== undefined) return numbered(Number.parseInt(hex, 16), at + whole.length, at);
-  if (decimal !== undefined) return numbered(Number(decimal), at + whole.length, at);
-  const plain = NAMED.get(name.toLowerCase());
-  if (plain === undefined) return at + 1;
-  return with_(plain === '' ? DROP : plain.charCodeAt(0), at + whole.length);
+function reference(text: string, codes: Uint16Array, at: number, length: number): number {
+  const limit = Math.min(length, at + MAX_REFERENCE + 2);
+  let end = at + 1;
+  while (end < limit && codes[end] !== SEMICOLON) end += 1;
+  if (end === limit) return at + 1;
+  const name = text.slice(at + 1, end).toLowerCase();
+  const plain = NAMED.get(name);
+  if (plain !== undefined) return with_(plain === '' ? DROP : plain.charCodeAt(0), end + 1);
+  const [, hex, decimal] = NUMBER.exec(name) ?? [];
+  if (hex !== undefined) return numbered(Number.parseInt(hex, 16), end + 1, at);
+  return decimal === undefined ? at + 1 : numbered(Number(decimal), end + 1, at);
 }
+
+const SEMICOLON = 59;
 
 function softBreak(codes: Uint16Array, at: number, length: number): number {
   if (at + 1 < length && codes[at + 1] === 10) return with_(DROP, at + 2);
