@@ -13,12 +13,15 @@ export interface Requirement {
   readonly scenarios: readonly Scenario[];
 }
 
-/** A statement of an earlier system: kept, and shown by scenarios, or not kept. */
+/** A statement of an earlier system: kept, and shown by scenarios or by tests, or not kept. */
 export interface Ancestry {
   readonly system: string;
   readonly section: string;
   readonly statement: string;
   readonly scenarios?: readonly string[];
+  /** For what no scenario can show: `file › title`. */
+  readonly tests?: readonly string[];
+  /** Why not, or what holds instead. */
   readonly notKept?: string;
 }
 
@@ -58,8 +61,38 @@ export const requirementRows = (suite: string): readonly (readonly string[])[] =
 
 /** The rows of the table of earlier systems in the docs. */
 export const ancestryRows = (suite: string): readonly (readonly string[])[] =>
-  ancestryOf(suite).map(({ system, section, statement, scenarios = [], notKept }) => [
+  ancestryOf(suite).map(({ system, section, statement, scenarios = [], tests = [], notKept }) => [
     `${system} ${section}`,
     statement,
-    notKept === undefined ? scenarios.map((id) => `\`${id}\``).join(', ') : `not kept: ${notKept}`,
+    notKept === undefined ? [...scenarios, ...tests].map((shown) => `\`${shown}\``).join(', ') : `not kept: ${notKept}`,
   ]);
+
+/** What the suite and the tests know. */
+export interface Evidence {
+  readonly scenarios: ReadonlySet<string>;
+  /** The text of a test file, or `null` where there is none. */
+  readonly readTests: (path: string) => string | null;
+}
+
+/** A reason that speaks of the future goes stale when the future comes; a statement that is kept is no row of what is not. */
+const UNSETTLED = /\b(comes? with|yet|later|soon|will|planned)\b|^kept\b/i;
+
+/** Where a row says what the suite and the tests do not bear out. */
+export function ancestryProblems(rows: readonly Ancestry[], { scenarios: known, readTests }: Evidence): readonly string[] {
+  const areas = new Set([...known].map((id) => id.split('.')[0]));
+  return rows.flatMap(({ statement, scenarios, tests, notKept }) => {
+    const said = (notKept?.match(/\b[a-z-]+\.[a-z0-9-]+\b/g) ?? []).filter((id) => areas.has(id.split('.')[0]));
+    const isUnsettled = notKept !== undefined && UNSETTLED.test(notKept);
+    return [
+      ...([scenarios, tests, notKept].filter((each) => each !== undefined && each.length > 0).length === 1 ? [] : ['says not one thing']),
+      ...[...(scenarios ?? []), ...said].filter((id) => !known.has(id)).map((id) => `there is no scenario ${id}`),
+      ...(tests ?? []).filter((test) => !isThere(test, readTests)).map((test) => `there is no test ${test}`),
+      ...(isUnsettled ? [`"${notKept}" is not settled`] : []),
+    ].map((problem) => `${statement} ${problem}`);
+  });
+}
+
+function isThere(test: string, readTests: Evidence['readTests']): boolean {
+  const [path = '', title = ''] = test.split(' › ');
+  return title !== '' && path.endsWith('.test.ts') && readTests(path)?.includes(`('${title}'`) === true;
+}

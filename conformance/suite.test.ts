@@ -54,12 +54,11 @@ describe('the suite', () => {
     );
 
     expect(unnamed).toEqual([]);
-    expect(ancestryOf(suite).filter(({ scenarios = [], notKept }) => (scenarios.length === 0) === (notKept === undefined))).toEqual([]);
     expect([...new Set(ancestryOf(suite).map(({ system }) => system))].sort()).toEqual(['AgentKit', 'Harn', 'TinyAgents', 'ai-harness']);
   });
 
   it('is in the docs as it is', () => {
-    const page = readFileSync(join(root, 'docs/conformance.md'), 'utf8');
+    const page = readFileSync(join(root, 'docs/conformance-tables.md'), 'utf8');
 
     expect(tableRows(page, 'Requirements')).toEqual(requirementRows(suite).map(plain));
     expect(tableRows(page, 'Earlier systems')).toEqual(ancestryRows(suite).map(plain));

@@ -54,11 +54,13 @@ export function regionOf(source: string, name: string): string | null {
 }
 
 const FROM = /^<!-- from (examples\/\S+\.ts)#(\S+) -->$/;
+const IMPORTS = '<!-- imports -->';
+const CODE = ['ts', 'typescript', 'js', 'javascript'];
 
 /** TypeScript that is shown must be what an example runs, to the letter. */
 export function fenceProblems(markdown: string, read: (path: string) => string | null): readonly string[] {
   return fencesOf(markdown)
-    .filter(({ language }) => ['ts', 'typescript', 'js', 'javascript'].includes(language))
+    .filter(({ language, before }) => CODE.includes(language) && before !== IMPORTS)
     .flatMap(({ code, line, before }) => {
       const [, path = '', name = ''] = FROM.exec(before) ?? [];
       if (path === '') return [`line ${line}: code without "<!-- from examples/…#region -->" before it`];
@@ -68,6 +70,62 @@ export function fenceProblems(markdown: string, read: (path: string) => string |
       if (region === null) return [`line ${line}: ${path} has no region ${name}`];
       return region === code ? [] : [`line ${line}: differs from region ${name} of ${path}`];
     });
+}
+
+const IMPORT = /^import (type )?(?:(\w+),? )?(?:\{([^}]*)\} )?from '([^']+)';$/gm;
+const LINE_WIDTH = 140;
+
+/** The imports that the code of a page needs: those of the examples it is cut from, without names that the page does not use. */
+export function importsFor(markdown: string, read: (path: string) => string | null): string {
+  const uses = new Map<string, string>();
+  for (const { code, before } of fencesOf(markdown)) {
+    const [, path] = FROM.exec(before) ?? [];
+    // A block that begins with its own imports is a whole program.
+    if (path !== undefined && !code.startsWith('import ')) uses.set(path, `${uses.get(path) ?? ''}\n${code}`);
+  }
+  const modules = new Map<string, Set<string>>();
+  for (const [path, code] of uses) {
+    for (const [, type = '', whole = '', list = '', module = ''] of (read(path) ?? '').matchAll(IMPORT)) {
+      const names = list.split(',').map((name) => `${type}${name.trim()}`);
+      const used = [...(whole === '' ? [] : [`default ${whole}`]), ...names].filter((name) => isUsed(name, code));
+      if (used.length > 0) modules.set(module, new Set([...(modules.get(module) ?? []), ...used]));
+    }
+  }
+  const rank = (module: string): number => (module.startsWith('node:') ? 0 : module.startsWith('allium') ? 2 : 1);
+  return [...modules]
+    .sort(([one], [other]) => rank(one) - rank(other) || (one < other ? -1 : 1))
+    .map(([module, names]) => importLine(module, [...names]))
+    .join('\n');
+}
+
+/** `type A`, `a as b` and `default a` go by the name that code has for them. A member of that name (`x.a`) is no use of it. */
+function isUsed(name: string, code: string): boolean {
+  const local = name.split(' ').at(-1) ?? '';
+  return local !== '' && new RegExp(`(?<![.\\w'])${local}\\b(?!')`).test(code);
+}
+
+function importLine(module: string, names: readonly string[]): string {
+  const whole = names.find((name) => name.startsWith('default '))?.slice('default '.length);
+  const listed = names.filter((name) => !name.startsWith('default ')).sort((one, other) => nameOf(one).localeCompare(nameOf(other), 'en'));
+  const list = listed.length === 0 ? [] : [`{ ${listed.join(', ')} }`];
+  const line = `import ${[...(whole === undefined ? [] : [whole]), ...list].join(', ')} from '${module}';`;
+  return line.length <= LINE_WIDTH ? line : `import {\n${listed.map((name) => `  ${name},\n`).join('')}} from '${module}';`;
+}
+
+const nameOf = (name: string): string => name.replace(/^type /, '');
+
+/** A page with code begins with the imports that its code needs. */
+export function importProblems(markdown: string, read: (path: string) => string | null): readonly string[] {
+  const fences = fencesOf(markdown).filter(({ language }) => CODE.includes(language));
+  const [first] = fences;
+  if (first === undefined) return [];
+  const needed = importsFor(markdown, read);
+  const others = fences.slice(1).filter(({ before }) => before === IMPORTS);
+  return [
+    ...(first.code.startsWith('import ') ? [] : [`line ${first.line}: the first code has no imports; write ${IMPORTS} and\n${needed}`]),
+    ...(first.before !== IMPORTS || first.code === needed ? [] : [`line ${first.line}: the imports should be\n${needed}`]),
+    ...others.map(({ line }) => `line ${line}: the imports stand before all other code`),
+  ];
 }
 
 /** What a page says a program prints: a fence or a table after `<!-- printed by examples/… -->`. */
@@ -90,6 +148,26 @@ export function headingsOf(markdown: string): readonly { readonly level: number;
     const [, marks, text] = /^(#{1,6}) (.+?)\s*$/.exec(line) ?? [];
     return marks === undefined || text === undefined || fenced.has(index) ? [] : [{ level: marks.length, text }];
   });
+}
+
+/** What stands under a heading, up to the next one of its level or above; nothing where there is no such heading. */
+export function sectionOf(markdown: string, heading: string): string {
+  const headings = headingsOf(markdown);
+  const index = headings.findIndex(({ text }) => text === heading);
+  const found = headings[index];
+  if (found === undefined) return '';
+  const next = headings.slice(index + 1).find(({ level }) => level <= found.level);
+  const [, after = ''] = markdown.split(`${'#'.repeat(found.level)} ${found.text}\n`);
+  return next === undefined ? after : (after.split(`\n${'#'.repeat(next.level)} ${next.text}\n`)[0] ?? '');
+}
+
+/** The file that a reader is told to save a block as: the sentence before the block ends in "save as `file`:". */
+export function savedAs(markdown: string, { line }: Fence): string | null {
+  const before = markdown
+    .split('\n')
+    .slice(0, line - 1)
+    .filter((text) => text !== '' && !text.startsWith('<!--'));
+  return /save as `([^`]+)`:$/i.exec(before.at(-1) ?? '')?.[1] ?? null;
 }
 
 /** The names a heading can be linked by, as GitHub makes them. */

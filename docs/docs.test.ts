@@ -19,6 +19,8 @@ import {
   fencesOf,
   fieldsOf,
   headingsOf,
+  importProblems,
+  importsFor,
   linkProblems,
   optionNames,
   printedBlocks,
@@ -57,6 +59,10 @@ describe('the docs', () => {
 
   it.each(pages)('%s shows only code that an example runs', (path) => {
     expect(fenceProblems(readHere(path), (source) => readIn('.', source))).toEqual([]);
+  });
+
+  it.each(pages)('%s begins its code with the imports it needs', (path) => {
+    expect(importProblems(readHere(path), (source) => readIn('.', source))).toEqual([]);
   });
 
   it.each(pages)('%s links to what is there', (path) => {
@@ -178,6 +184,46 @@ describe('the check of code', () => {
 
   it('leaves other languages alone', () => {
     expect(fenceProblems('```sh\nnpm install\n```\n', readExample)).toEqual([]);
+  });
+});
+
+describe('the check of imports', () => {
+  const program = [
+    "import assert from 'node:assert/strict';",
+    "import {\n  a,\n  type B,\n  c as d,\n  unused,\n} from 'allium';",
+    "import { e } from 'zod';",
+    "import type { F } from 'zod';",
+    '// #region one',
+    "type X = B | F;\nconst x: X = d(a, e, y.unused, 'unused');",
+    '// #endregion one',
+    '// #region two',
+    'assert(x);',
+    '// #endregion two',
+  ].join('\n');
+  const read = () => program;
+  const block = (marker: string, code: string) => `${marker}\n\`\`\`ts\n${code}\n\`\`\`\n\n`;
+  const one = block('<!-- from examples/x/x.ts#one -->', regionOf(program, 'one') ?? '');
+  const two = block('<!-- from examples/x/x.ts#two -->', 'assert(x);');
+  const imports = "import { e, type F } from 'zod';\nimport { a, type B, c as d } from 'allium';";
+
+  it('takes the names that a page uses, and no others', () => {
+    expect(importsFor(one, read)).toBe(imports);
+    expect(importsFor(one + two, read)).toBe(`import assert from 'node:assert/strict';\n${imports}`);
+    expect(importProblems(block('<!-- imports -->', imports) + one, read)).toEqual([]);
+  });
+
+  it('takes a whole program, and pages without code', () => {
+    expect(importProblems(block('<!-- from examples/x/x.ts#all -->', program), read)).toEqual([]);
+    expect(importProblems('# Words\n', read)).toEqual([]);
+  });
+
+  it.each([
+    ['no imports', one],
+    ['imports after other code', one + block('<!-- imports -->', imports)],
+    ['too few', block('<!-- imports -->', "import { a } from 'allium';") + one],
+    ['too many', block('<!-- imports -->', `import assert from 'node:assert/strict';\n${imports}`) + one],
+  ])('finds %s', (_name, page) => {
+    expect(importProblems(page, read)).not.toEqual([]);
   });
 });
 

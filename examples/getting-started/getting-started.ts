@@ -1,10 +1,8 @@
 /** From one tool to a governed set of tools: a call, a preview, a refusal, a batch, and what a listener hears of them. */
 
 import assert from 'node:assert/strict';
-// #region imports
 import { defineTool, governTools, toToolMessage } from 'allium';
 import { dryRun, summary, timeout } from 'allium/middleware';
-// #endregion imports
 
 // #region first-tool
 const orders = new Map([['A-1', { id: 'A-1', total: 40, state: 'shipped' }]]);

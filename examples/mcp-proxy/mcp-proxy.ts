@@ -36,10 +36,10 @@ try {
       auditLog('local'),
       consent({
         rules: [
-          { tool: 'write_file', decision: 'deny' },
-          { tool: 'move_file', decision: 'deny' },
+          { tool: 'read_*', decision: 'allow' },
+          { tool: 'list_*', decision: 'allow' },
         ],
-        default: 'allow',
+        default: 'deny',
       }),
     ],
     session: { sessionId: 'notes' },
@@ -83,6 +83,31 @@ try {
   );
   // #endregion receipts
   process.stdout.write(`read: buy onions\nwrite_file: ${refused.map(({ status }) => status).join()}, 2 receipts verified\n`);
+
+  // What the page says of `consent: {}` with trustAnnotations: a tool that the server calls destructive is asked about, one that only adds is not.
+  const believing = createProxy({
+    upstream: () => childLink({ command: 'node', args: [server, folder] }, process.stderr),
+    stack: [consent({})],
+    trustAnnotations: true,
+  });
+  const second = await listenHttp({
+    port: 0,
+    token,
+    onClient: async (link) => {
+      await believing.connect(link);
+    },
+  });
+  const trusting = await connected(second.url);
+  const asked = await trusting.callTool({
+    name: 'move_file',
+    arguments: { source: join(folder, 'note.txt'), destination: join(folder, 'x') },
+  });
+  await trusting.callTool({ name: 'create_directory', arguments: { path: join(folder, 'made') } });
+  assert.equal(asked._meta?.['allium/status'], 'approval_required');
+  assert.deepEqual([existsSync(join(folder, 'note.txt')), existsSync(join(folder, 'made'))], [true, true]);
+  await trusting.close();
+  await second.close();
+  await believing.close();
 
   // #region serve
   const add = defineTool({

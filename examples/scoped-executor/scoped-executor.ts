@@ -72,6 +72,19 @@ assert.equal(tidied.result, 'scope_violation');
 assert.deepEqual(disk, []);
 // #endregion nested
 
+// What docs/dispatch.md says of the context of a tool: it holds the policy that the call is under.
+const tell = defineTool({
+  name: 'tell',
+  description: 'Tells what it may do.',
+  inputSchema: { type: 'object' },
+  execute: (_args, { permissions }) => permissions,
+});
+const told = await governTools({ tools: [tell], layers: [scopedExecutor({ allowedTools: ['tell'] })] }).call({
+  name: 'tell',
+  arguments: {},
+});
+assert.deepEqual(told.result, { tools: ['tell'] });
+
 // #region raise
 const strict = composeToolCallers([scopedExecutor({ stage: 'review', allowedTools: [], onViolation: 'raise' })]);
 
