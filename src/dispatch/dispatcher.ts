@@ -135,7 +135,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     layers.filter((layer) => layer.observes === true || layer.scrub !== undefined),
     { clock, createId },
   );
-  const ranElsewhere = observedBottom(async (call) => withStripped(call, resultOfReport(call, recordOf(call), limits)));
+  const ranElsewhere = observedBottom(async (call) => withStripped(call, await resultOfReport(call, recordOf(call), limits)));
   const reenter =
     (options: CallOptions) =>
     ({ request, turn, opening, lost }: Reentry) =>
