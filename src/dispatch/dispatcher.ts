@@ -129,7 +129,12 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   });
   const bottom = toolRunner(parts, entries, contextFor);
   const opens = { ...parts, services };
-  const ends = { ...parts, noteReceipt: approvals.noteReceipt, maxPreviewBytes: limits.maxPreviewBytes };
+  const ends = {
+    ...parts,
+    logger: scrubbingLogger(parts.logger, layers),
+    noteReceipt: approvals.noteReceipt,
+    maxPreviewBytes: limits.maxPreviewBytes,
+  };
   // Of a call that was lost nothing is known that an acting layer could have a word about.
   const watched = composeToolCallers(
     layers.filter((layer) => layer.observes === true || layer.scrub !== undefined),
