@@ -5,7 +5,8 @@ import { chainOf } from './bottom.ts';
 import { abortOf, createCall, ownCall, SLOT, type ToolCall } from './call.ts';
 import { cleanRefusal } from './clean-refusal.ts';
 import type { Clock } from './clock.ts';
-import { AlliumError, oneLine } from './errors.ts';
+import { AlliumError } from './errors.ts';
+import { demandCalled } from './uncalled-factory.ts';
 import { type Link, silentLayers } from './frame.ts';
 import type { CreateId } from './ids.ts';
 import { innerPass } from './inner-pass.ts';
@@ -118,21 +119,11 @@ export function layersIn(members: readonly (ToolLayer | ToolCaller)[]): readonly
 function layersOf(member: unknown, index: number): readonly ToolLayer[] {
   if (typeof member === 'function') {
     if (COMPOSED.has(member)) return (member as ComposedCaller).layers;
-    if (isFactory(member)) throw notCalled(member.name, index);
+    demandCalled(member, index);
     return [defineLayer({ name: member.name === '' ? `caller ${index + 1}` : member.name, caller: member as ToolCaller })];
   }
   if (isObject(member)) return [defineLayer(member as unknown as ToolLayer)];
   throw notALayer(`member ${index + 1} of the stack is neither a layer nor a function, got ${member === null ? 'null' : typeof member}`);
 }
-
-/** A function declaration without a parameter for `next`. An arrow function of that form may be a caller that refuses every call. */
-const isFactory = (member: object): boolean => typeof member === 'function' && member.length < 2 && Object.hasOwn(member, 'prototype');
-
-/** `layers: [timeout]` for `layers: [timeout({ … })]` would fail at every call, and say nothing of why. */
-const notCalled = (name: string, index: number): AlliumError =>
-  notALayer(
-    `member ${index + 1} of the stack is the function "${oneLine(name)}", which does not take (call, next): ` +
-      `call it, ${oneLine(name)}(…), and put the layer that it makes into the stack`,
-  );
 
 const notALayer = (message: string): AlliumError => new AlliumError('ERR_INVALID_LAYER', message);

@@ -21,6 +21,8 @@ import {
 } from '../tools/tool.ts';
 import type { Refusal } from '../core/terms.ts';
 import { invalidArgsText } from './admission.ts';
+import { checkedOutput } from './checked-output.ts';
+import { categoryOf } from './error-category.ts';
 import type { ObjectToChange } from './definition-change.ts';
 import { type HiddenSources, hiddenValues, maskSecrets, withoutSecrets } from './hidden-arguments.ts';
 import type { ResolvedLimits } from './limits.ts';
@@ -86,22 +88,6 @@ async function enterPrepared(call: ToolCall, tool: Tool, context: ToolContext, e
   const clean = maskSecrets(entry.secrets);
   entry.problems = problems.map(({ path, message }) => ({ path: clean(path), message: clean(message) }));
   return value;
-}
-
-/** What a schema library says to an answer, and the copy that it looked at: reading the answer again might give another value. */
-async function checkedOutput(
-  parse: NonNullable<Tool['parseOutput']>,
-  answer: unknown,
-  { maxResultValues }: ResultBounds,
-): Promise<{ readonly value: unknown; readonly problems: readonly SchemaProblem[] }> {
-  let value = answer;
-  try {
-    if (answer !== undefined && !isToolOutput(answer)) value = snapshot(answer, maxResultValues);
-    const parsed = await parse((isToolOutput(value) ? value.structuredContent : value) ?? null);
-    return { value, problems: 'value' in parsed ? [] : parsed.problems };
-  } catch {
-    return { value, problems: [{ path: '', message: 'could not be checked: its schema failed' }] };
-  }
 }
 
 /**
@@ -233,27 +219,6 @@ function waitsForSignIn(call: ToolCall, thrown: unknown, message: string, shown:
     ...openUntil(call),
   };
   return withResult(fail(call, 'auth_required', thrown, message, { executed: 'no' }), { interruption });
-}
-
-const NETWORK_CODES = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ETIMEDOUT',
-  'EPIPE',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-]);
-
-/** What kind of failure it was, as far as an error code tells. */
-function categoryOf(thrown: unknown): string {
-  try {
-    const code: unknown = typeof thrown === 'object' && thrown !== null && 'code' in thrown ? thrown.code : undefined;
-    return typeof code === 'string' && NETWORK_CODES.has(code) ? 'network' : 'exception';
-  } catch {
-    return 'exception';
-  }
 }
 
 /** A tool that was stopped ran for certain only if it still answered. */
