@@ -1,8 +1,9 @@
 /** Subjects in this process: the built-in layers, or somebody's own under the same names. */
 
-import { permissions } from '../../middleware/index.ts';
+import { definitionPin, type DefinitionPinOptions, permissions } from '../../middleware/index.ts';
 import { buildLayers } from '../../src/config/build-layers.ts';
 import { type LayerFactory, LAYER_FACTORIES } from '../../src/config/layer-factories.ts';
+import { isObject } from '../../src/core/json.ts';
 import {
   type GovernedTools,
   type GovernOptions,
@@ -34,9 +35,14 @@ export interface SubjectOptions {
 
 /** A subject from layers and a dispatcher. Scenarios that name a layer it does not replace get the bundled one. */
 export function createSubject({ name, factories = {}, govern = governTools }: SubjectOptions): Subject {
-  const known = new Map<string, LayerFactory>([['permissions', permissions], ...LAYER_FACTORIES, ...Object.entries(factories)]);
+  const bundled: Readonly<Record<string, LayerFactory>> = { permissions, ...Object.fromEntries(LAYER_FACTORIES), definitionPin: quietPin };
+  const known = new Map(Object.entries({ ...bundled, ...factories }));
   return { name, open: async (setup) => openSession(setup, known, govern) };
 }
+
+/** Tools that change are what scenarios are about: where no scenario listens, whoever runs the suite is not to be warned of them. */
+const quietPin = (options?: DefinitionPinOptions) =>
+  definitionPin(options === undefined || isObject(options) ? { onQuarantine: () => {}, ...options } : options);
 
 /** The built-in layers and `governTools`. */
 export const builtinSubject: Subject = createSubject({ name: 'allium' });

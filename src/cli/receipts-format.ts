@@ -8,13 +8,14 @@ import { type Column, safeText } from './text-table.ts';
 export const COLUMNS: readonly Column[] = [
   // The smallest widths fill a terminal of eighty columns.
   { title: 'time', min: 19 },
-  { title: 'session' },
-  { title: 'tool', min: 10 },
+  { title: 'call', min: 8 },
+  { title: 'session', min: 4 },
+  { title: 'tool', min: 8 },
   { title: 'status' },
   { title: 'ran' },
-  { title: 'blocked by' },
+  { title: 'blocked by', min: 7 },
   { title: 'ms', align: 'right', min: 5 },
-  { title: 'reason' },
+  { title: 'reason', min: 4 },
 ];
 
 /** Longer texts are cut before they are laid out. */
@@ -24,6 +25,7 @@ const MAX_CELL = 2000;
 export const rowOf = (receipt: StoredReceipt): readonly string[] =>
   [
     receipt.emitted_at.slice(0, 19).replace('T', ' '),
+    receipt.tool_call_id,
     receipt.session_id,
     receipt.tool_name,
     receipt.status ?? (receipt.record === 'intent' ? '(intent)' : ''),

@@ -1,4 +1,4 @@
-/** `allium receipts list`, `show`, `tail` and `export`. */
+/** `allium receipts list`, `tail` and `export`. */
 
 import { randomUUID } from 'node:crypto';
 import { closeSync, createWriteStream, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { colourFor } from './colour.ts';
 import { type CliIo, UsageError, writeLine } from './io.ts';
 import { COLUMNS, csvHeader, csvOf, jsonOf, lineOf, rowOf } from './receipts-format.ts';
 import { type FilterOptions, openSource, type PlaceOptions, placeOf } from './receipts-source.ts';
-import { renderTable, safeText } from './text-table.ts';
+import { type Column, renderTable, safeText } from './text-table.ts';
 
 /** Options of `list`. */
 export interface ListOptions extends FilterOptions {
@@ -27,19 +27,25 @@ export async function listReceipts(path: string | undefined, options: ListOption
   const source = openSource(placeOf(path, options, io), options, io);
   if (options.json === true) for await (const { receipt } of source.found) await writeLine(io.stdout, jsonOf(receipt));
   else if (options.csv === true) await writeCsv(io.stdout, source.found);
-  else await writeTable(io, source.found);
+  else await writeTable(io, COLUMNS, source.found, ({ receipt }) => rowOf(receipt));
   return source.report();
 }
 
-async function writeTable(io: CliIo, found: AsyncIterable<FoundReceipt>): Promise<void> {
+/** Prints a table with the heading once a page. */
+export async function writeTable<T>(
+  io: CliIo,
+  columns: readonly Column[],
+  found: AsyncIterable<T>,
+  rowFor: (one: T) => readonly string[],
+): Promise<void> {
   const { columns: width } = io.stdout;
   const style = { colour: colourFor(io.stdout, io.env), ...(width === undefined ? {} : { width }) };
   let rows: (readonly string[])[] = [];
   const flush = async (): Promise<void> => {
-    if (rows.length > 0) await writeLine(io.stdout, renderTable(COLUMNS, rows, style));
+    if (rows.length > 0) await writeLine(io.stdout, renderTable(columns, rows, style));
     rows = [];
   };
-  for await (const { receipt } of found) if (rows.push(rowOf(receipt)) >= PAGE_ROWS) await flush();
+  for await (const one of found) if (rows.push(rowFor(one)) >= PAGE_ROWS) await flush();
   await flush();
 }
 
@@ -58,35 +64,6 @@ async function writeArray(out: Writable, found: AsyncIterable<FoundReceipt>): Pr
   }
   if (held !== null) await writeLine(out, held);
   await writeLine(out, ']');
-}
-
-/** Options of `show`. */
-export interface ShowOptions extends PlaceOptions {
-  readonly json?: true;
-}
-
-/** Prints every line about one call. */
-export async function showCall(call: string, path: string | undefined, options: ShowOptions, io: CliIo): Promise<number> {
-  const source = openSource(placeOf(path, options, io), { ...options, call }, io, true);
-  let count = 0;
-  for await (const one of source.found) {
-    const text = options.json === true ? jsonOf(one) : `${count > 0 ? '\n' : ''}${detailsOf(one)}`;
-    await writeLine(io.stdout, text);
-    count += 1;
-  }
-  const code = source.report();
-  if (count === 0) io.stderr.write(`allium: there is no receipt of the call "${safeText(call)}"\n`);
-  return count === 0 ? 1 : code;
-}
-
-function detailsOf({ file, line, receipt }: FoundReceipt): string {
-  const fields = Object.entries(receipt).filter(([name, value]) => value !== null && name !== 'schema_version');
-  const width = Math.max(...fields.map(([name]) => Math.min(name.length, 20)));
-  const shown = fields.map(([name, value]) => {
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
-    return `  ${safeText(name).padEnd(width)}  ${safeText(text)}`;
-  });
-  return [`${safeText(file)}:${line}`, ...shown].join('\n');
 }
 
 /** Options of `tail`. */

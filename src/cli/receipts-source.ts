@@ -18,6 +18,9 @@ export interface FilterOptions extends PlaceOptions {
   readonly tool?: string;
   readonly status?: string;
   readonly call?: string;
+  readonly executed?: 'no' | 'yes' | 'unknown';
+  readonly blockedBy?: string;
+  readonly decidedBy?: string;
   readonly since?: number;
   readonly until?: number;
   readonly limit?: number;
@@ -34,11 +37,14 @@ export function placeOf(path: string | undefined, options: PlaceOptions, io: Cli
 }
 
 /** What the options ask for, without the limit. */
-export const filterOf = ({ session, tool, status, call, since, until }: FilterOptions): ReceiptFilter => ({
+export const filterOf = ({ session, tool, status, call, executed, blockedBy, decidedBy, since, until }: FilterOptions): ReceiptFilter => ({
   ...(session === undefined ? {} : { session }),
   ...(tool === undefined ? {} : { tool }),
   ...(status === undefined ? {} : { status }),
   ...(call === undefined ? {} : { callId: call }),
+  ...(executed === undefined ? {} : { executed }),
+  ...(blockedBy === undefined ? {} : { blockedBy }),
+  ...(decidedBy === undefined ? {} : { decidedBy }),
   ...(since === undefined ? {} : { since }),
   ...(until === undefined ? {} : { until }),
 });

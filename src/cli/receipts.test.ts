@@ -1,8 +1,22 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { hashCanonical } from '../core/hash-canonical.ts';
+import { hashingKey } from '../receipts/key-files.ts';
 import { localReceiptSink, type Receipt } from '../receipts/index.ts';
 import { makeReceipt, publicKey, receiptFiles, signingKey } from '../receipts/receipts.fixture.ts';
 
@@ -55,7 +69,14 @@ const CALLS: readonly Partial<Receipt>[] = [
     executed: 'no',
     blocked_by: 'consent',
   },
-  { tool_call_id: 'c', session_id: 'one', tool_name: 'read_page', emitted_at: at(3), duration_ms: 1000 },
+  {
+    ...{ tool_call_id: 'c', session_id: 'one', tool_name: 'read_page', emitted_at: at(3), duration_ms: 1000, executed: 'unknown' },
+    audit: {
+      consent: { decision: 'approved', decided_by: 'ada@terminal' },
+      layers: [{ name: 'consent', status: 'approved' }, 'x'],
+      hints: [],
+    },
+  },
   { tool_call_id: 'd', session_id: 'two', tool_name: 'read_file', emitted_at: at(4), record: 'intent', status: null },
   { tool_call_id: 'd', session_id: 'two', tool_name: 'read_file', emitted_at: at(5), reason: 'to see' },
 ];
@@ -73,13 +94,13 @@ describe('allium receipts list', () => {
 
     const [heading, ...rows] = stdout.trimEnd().split('\n');
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(heading?.split(/ {2,}/)).toEqual(['time', 'session', 'tool', 'status', 'ran', 'blocked by', 'ms', 'reason']);
-    expect(rows.map((row) => row.split(/ {2,}/).slice(0, 4).join(' '))).toEqual([
-      '2026-01-01 00:00:01 one read_file ok',
-      '2026-01-01 00:00:02 two write_file consent_denied',
-      '2026-01-01 00:00:03 one read_page ok',
-      '2026-01-01 00:00:04 two read_file (intent)',
-      '2026-01-01 00:00:05 two read_file ok',
+    expect(heading?.split(/ {2,}/)).toEqual(['time', 'call', 'session', 'tool', 'status', 'ran', 'blocked by', 'ms', 'reason']);
+    expect(rows.map((row) => row.split(/ {2,}/).slice(0, 5).join(' '))).toEqual([
+      '2026-01-01 00:00:01 a one read_file ok',
+      '2026-01-01 00:00:02 b two write_file consent_denied',
+      '2026-01-01 00:00:03 c one read_page ok',
+      '2026-01-01 00:00:04 d two read_file (intent)',
+      '2026-01-01 00:00:05 d two read_file ok',
     ]);
   });
 
@@ -90,6 +111,14 @@ describe('allium receipts list', () => {
     ['a pattern', ['--tool', 'read_*'], 'acdd'],
     ['a status', ['--status', 'consent_denied'], 'b'],
     ['a call', ['--call', 'd'], 'dd'],
+    ['what may have run', ['--executed', 'unknown'], 'c'],
+    ['what did not run', ['--executed', 'no'], 'b'],
+    ['what a layer turned away', ['--blocked-by', 'consent'], 'b'],
+    ['what any layer turned away', ['--blocked-by', '*'], 'b'],
+    ['what another layer turned away', ['--blocked-by', 'consen'], ''],
+    ['what somebody decided', ['--decided-by', 'ada@terminal'], 'c'],
+    ['what somebody decided somewhere', ['--decided-by', 'ada@*'], 'c'],
+    ['what nobody decided', ['--decided-by', 'bob'], ''],
     ['a time from', ['--since', at(3)], 'cdd'],
     ['a time to', ['--until', at(3)], 'ab'],
     ['the last minutes', ['--since', '5m'], ''],
@@ -170,6 +199,12 @@ describe('allium receipts list', () => {
     ['a file that is no receipt file', ['list', 'keys/receipts-ed25519.pub.pem'], /must name/],
     ['a time that is none', ['list', '--since', 'yesterday'], /"yesterday" is no time/],
     ['a number that is none', ['list', '--limit', '-1'], /is no whole number/],
+    ['an ending that is none', ['list', '--executed', 'maybe'], /maybe/],
+    ['a URI that is none', ['show', 'file:///x.jsonl'], /is no receipt URI/],
+    ['a URI of a file that is gone', ['show', 'file:///gone/x.jsonl#seq=1'], /there is no such file; where receipts were moved/],
+    ['a URI of another machine', ['show', 'file://host/x.jsonl#seq=1'], /names no file of this machine/],
+    ['nothing to match', ['match'], /give the arguments/],
+    ['no object to match', ['match', '--args', '[1]'], /must be a JSON object/],
     ['two formats', ['list', '--json', '--csv'], /cannot both/],
     ['an unknown option', ['list', '--sesion', 'x'], /unknown option/],
     ['a format that is none', ['export', '--format', 'xml'], /xml/],
@@ -206,12 +241,141 @@ describe('allium receipts show', () => {
     ]);
   });
 
+  it('prints the audit record a line for each member', async () => {
+    const { stdout } = allium(['show', 'c'], await stateWith(CALLS));
+
+    const audit = ['  audit', '    consent', '      decision    approved', '      decided_by  ada@terminal'];
+    const layers = ['    layers', '      - name    consent', '        status  approved', '      - x', '    hints    []'];
+    expect(stdout).toContain([...audit, ...layers].join('\n'));
+  });
+
+  it('takes the beginning of an id that no other call has, and an exact id before any beginning', async () => {
+    const state = await stateWith(['call-1', 'call-10', 'call-11', 'other'].map((tool_call_id) => ({ tool_call_id })));
+    const shown = (call: string) => [...allium(['show', call], state).stdout.matchAll(/^ {2}tool_call_id +(.*)$/gm)].map(([, id]) => id);
+
+    expect([shown('oth'), shown('call-10'), shown('call-1')]).toEqual([['other'], ['call-10'], ['call-1']]);
+    expect(allium(['show', 'call'], state)).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: 'allium: several calls begin with "call": call-1, call-10, call-11. Write more of the one that is meant\n',
+    });
+    expect(allium(['show', ''], state)).toMatchObject({ status: 1, stdout: '' });
+  });
+
+  it('names ten of many calls that begin so', async () => {
+    const state = await stateWith(Array.from({ length: 30 }, (_, nth) => ({ tool_call_id: `call-${nth + 10}` })));
+
+    expect(allium(['show', 'call'], state).stderr).toMatch(/call-10, (call-\d\d, ){8}call-19, and more\. Write/);
+  });
+
+  it('takes the URI of a receipt, also of one that was copied elsewhere', async () => {
+    const { state, dir } = await stateWith(CALLS);
+    const uri = `${pathToFileURL(receiptFiles(dir).find((file) => file.includes('two-')) ?? '').href}#seq=1`;
+    const copy = join(state, 'copy');
+    cpSync(dir, copy, { recursive: true });
+
+    for (const args of [[uri], [uri, copy]])
+      expect(allium(['show', ...args], { state })).toMatchObject({
+        status: 0,
+        stderr: '',
+        stdout: expect.stringMatching(/^two-\w+\.jsonl:\d+\n[^]*tool_call_id +b\n/) as string,
+      });
+    expect(allium(['show', uri.replace(/1$/, '99')], { state })).toMatchObject({ status: 1, stdout: '' });
+  });
+
+  it('lets nothing in a receipt act upon the terminal, however deep', async () => {
+    const evil = '\u001b[2J\u009b31m\u202e';
+    const deep = JSON.parse(`${'['.repeat(40)}"${JSON.stringify(evil).slice(1, -1)}"${']'.repeat(40)}`) as never;
+    const state = await stateWith([{ audit: { [evil]: { [evil]: [evil, { [evil]: evil }] }, deep } }]);
+
+    const { status, stdout } = allium(['show', 'call-1'], state);
+
+    expect(status).toBe(0);
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+    expect(stdout).toContain('… (--json shows it)');
+  });
+
   it('says that there is no such call', async () => {
     expect(allium(['show', 'x\u001b[2J'], await stateWith(CALLS))).toEqual({
       status: 1,
       stdout: '',
       stderr: 'allium: there is no receipt of the call "x\\u{1b}[2J"\n',
     });
+  });
+});
+
+describe('allium receipts match', () => {
+  const ARGS = { path: 'notes/list.txt', lines: [1, 2] };
+  const OTHER = { path: 'notes/other.txt', lines: [1, 2] };
+
+  /** Receipts as a program with a key writes them. */
+  async function stateToMatch(): Promise<State> {
+    const folder = mkdtempSync(join(tmpdir(), 'allium-key-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const key = hashingKey(folder);
+    const [these, others] = [hashCanonical(ARGS, { key }), hashCanonical(OTHER, { key })];
+    const none = { approved_hash: null, executed_hash: null };
+    const made = await stateWith([
+      { tool_call_id: 'a', tool_name: 'read', requested_hash: these, args_hash: these, ...none },
+      { tool_call_id: 'b', tool_name: 'write', requested_hash: others, args_hash: others, approved_hash: others, executed_hash: these },
+      { tool_call_id: 'c', tool_name: 'write', requested_hash: others, args_hash: others, ...none },
+    ]);
+    cpSync(folder, join(made.state, 'keys'), { recursive: true });
+    return made;
+  }
+
+  const matched = (args: readonly string[], state: State) => {
+    const { status, stdout, stderr } = allium(['match', '--json', ...args], state);
+    const lines = stdout.split('\n').slice(0, -1);
+    const found = lines.map((line) => JSON.parse(line) as { as: readonly string[]; receipt: Receipt });
+    return { status, stderr, found: found.map(({ as, receipt }) => `${receipt.tool_call_id}: ${as.join(' ')}`) };
+  };
+
+  it('finds the calls of exactly these arguments, in whatever order they are written', async () => {
+    const state = await stateToMatch();
+    const args = ['--args', '{ "lines": [1, 2.0], "path": "notes\\/list.txt" }'];
+
+    expect(matched(args, state)).toEqual({ status: 0, stderr: '', found: ['a: requested', 'b: executed'] });
+    expect(matched([...args, '--tool', 'write'], state).found).toEqual(['b: executed']);
+    expect(allium(['match', ...args], state).stdout).toMatch(/^as +time +call [^]*\nrequested +\S+ \S+ +a [^]*\nexecuted +\S+ \S+ +b /);
+  });
+
+  it.each(['{"path":"notes/list.txt"}', '{"path":"notes/list.txt","lines":[2,1]}', '{"path":"notes/list.txt","lines":["1",2]}', '{}'])(
+    'ends with 1 for other arguments: %s',
+    async (args) => {
+      expect(matched(['--args', args], await stateToMatch())).toEqual({
+        status: 1,
+        stderr: 'allium: no receipt is of these arguments\n',
+        found: [],
+      });
+    },
+  );
+
+  it('says that the key is not there, and makes none', async () => {
+    const state = await stateToMatch();
+    rmSync(join(state.state, 'keys'), { recursive: true });
+
+    const { status, stderr, found } = matched(['--args', JSON.stringify(ARGS)], state);
+
+    expect({ status, found }).toEqual({ status: 2, found: [] });
+    expect(stderr).toMatch(/^allium: 3 receipts were hashed with a key that is not in .*keys, so nobody can tell about them; /);
+    expect(existsSync(join(state.state, 'keys'))).toBe(false);
+  });
+
+  it('does not take the key of another folder for the one', async () => {
+    const state = await stateToMatch();
+    rmSync(join(state.state, 'keys', 'receipts-hmac.key'));
+    hashingKey(join(state.state, 'keys'));
+
+    expect(matched(['--args', JSON.stringify(ARGS)], state)).toMatchObject({ status: 2, found: [] });
+  });
+
+  it('compares plain hashes without a key', async () => {
+    const plain = hashCanonical(ARGS);
+    const state = await stateWith([{ requested_hash: plain, args_hash: plain, executed_hash: plain }, {}], { hasKey: false });
+    writeFileSync(join(state.state, 'args.json'), JSON.stringify(ARGS));
+
+    expect(matched(['--args-file', 'args.json'], state)).toEqual({ status: 0, stderr: '', found: ['call-1: requested executed'] });
   });
 });
 

@@ -6,11 +6,11 @@ import {
   exportReceipts,
   type ListOptions,
   listReceipts,
-  type ShowOptions,
-  showCall,
   type TailCommandOptions,
   tailCommand,
 } from './receipts-list.ts';
+import { type MatchOptions, matchReceipts } from './receipts-match.ts';
+import { type ShowOptions, showCall } from './receipts-show.ts';
 import { countFrom, timeFrom } from './receipts-source.ts';
 import { type StatsOptions, statsCommand } from './receipts-stats.ts';
 import { type PruneCommandOptions, pruneCommand } from './receipts-prune.ts';
@@ -27,6 +27,7 @@ const HELP = Object.freeze({
 Examples:
   allium receipts list --since 2h         what was called in the last two hours
   allium receipts show call_17            everything about one call
+  allium receipts match --args '{"a":1}'  which calls had exactly these arguments
   allium receipts verify                  whether the files are as they were written
   allium receipts tail -f                 what is being called now`,
   list: `
@@ -34,14 +35,31 @@ Examples:
   allium receipts list --status consent_denied --since 3d
   allium receipts list --tool 'write_*' --limit 20
   allium receipts list --call call_17 --json
+  allium receipts list --executed unknown
+  allium receipts list --blocked-by consent --decided-by 'ada@*'
   allium receipts list ./receipts/session-1-f00dcafe.jsonl --csv > calls.csv
 ${QUICK}${CODES}`,
   show: `
 Examples:
   allium receipts show call_17
+  allium receipts show 0199f7c2                                        the beginning of an id, where no other call begins so
+  allium receipts show 'file:///app/.allium/receipts/s-1-f00dcafe.jsonl#seq=1'     the URI that a result carries
   allium receipts show call_17 ./receipts --json
 
-Exit codes: 0 fine, 1 no such call or damaged lines, 2 usage or a missing file.`,
+A URI names one line; an id, every line about that call. With a path, a URI is looked for in the file of its name there.
+
+Exit codes: 0 fine, 1 no such call or damaged lines, 2 usage, a beginning that fits several calls, or a missing file.`,
+  match: `
+Examples:
+  allium receipts match --args '{"path":"notes/list.txt"}'
+  allium receipts match --args '{"path":"notes/list.txt"}' --tool 'write_*' --since 3d
+  allium receipts match --args-file -               the arguments from standard input: they do not show in the history of a shell
+
+Receipts hold no arguments, only hashes: of the arguments as they were requested, as they were approved, and as the tool got them. "as" says
+which of them are of exactly these. Order and spaces do not count. Leave out what was left out of the hash ("redact" of auditLog).
+Hashes are made with the key of the state folder (keys/receipts-hmac.key): without it nobody can tell, and that is said.
+
+Exit codes: 0 found, 1 none is of these arguments, 2 usage, a missing file, or none was found and some could not be compared.`,
   tail: `
 Examples:
   allium receipts tail -n 50
@@ -97,9 +115,14 @@ export const addReceipts: AddCommand = (program, io, run) => {
     .option('--json', 'a JSON object a line')
     .option('--csv', 'CSV with every field')
     .action((path: string | undefined, options: ListOptions) => run(() => listReceipts(path, options, io)));
-  sub(group, 'show <call>', 'everything about one call')
+  sub(group, 'show <call>', 'everything about one call: its id, the beginning of it, or a receipt URI')
     .option('--json', 'a JSON object a line, with file and line')
     .action((call: string, path: string | undefined, options: ShowOptions) => run(() => showCall(call, path, options, io)));
+  withFilters(sub(group, 'match', 'receipts of exactly these arguments'))
+    .option('--args <json>', 'the arguments, as a JSON object')
+    .option('--args-file <file>', 'a file with the arguments; - is standard input')
+    .option('--json', 'a JSON object a line, with file, line and "as"')
+    .action((path: string | undefined, options: MatchOptions) => run(() => matchReceipts(path, options, io)));
   sub(group, 'tail', 'the last receipts, and those that come')
     .option('-n, --lines <count>', 'how many', countFrom, 20)
     .option('-f, --follow', 'go on until Ctrl-C')
@@ -140,6 +163,9 @@ const withFilters = (command: Command): Command =>
     .option('--tool <name>', 'only this tool; * stands for anything')
     .option('--status <status>', 'only this status')
     .option('--call <id>', 'only this call')
+    .addOption(new Option('--executed <ran>', 'only calls whose tool ran, did not run, or may have run').choices(['yes', 'no', 'unknown']))
+    .option('--blocked-by <layer>', 'only calls that this layer turned away; * stands for anything')
+    .option('--decided-by <who>', 'only calls that this person or rule decided about; * stands for anything')
     .option('--since <time>', 'from then on: a date, or 2h, 3d', (text) => timeFrom(text))
     .option('--until <time>', 'before then', (text) => timeFrom(text))
     .option('--limit <count>', 'only the newest so many of those that fit', countFrom);

@@ -9,6 +9,7 @@ import type { References } from './load-references.ts';
 import { isPlain } from './plain-data.ts';
 import { invalidConfig, type Report } from './problem.ts';
 import { checkData } from './schema/check-data.ts';
+import { standsAlone } from './schema/parts.ts';
 import { CONFIG_SCHEMA, LAYER_SCHEMAS } from './schema/config-schema.ts';
 import type { ValueForms } from './value-forms.ts';
 
@@ -118,11 +119,14 @@ function checkServers(servers: Readonly<Record<string, unknown>>, report: Report
 
 /** The schema sees the options of bundled layers first: it tells all mistakes, and a factory only the first. */
 function check(name: string, value: unknown, path: Parameters<Report>[0], report: Report): boolean {
-  const { instead, required = [] } = LAYER_SCHEMAS[name] ?? {};
+  const layer = LAYER_SCHEMAS[name];
+  const { instead, bare } = layer ?? {};
   if (!isPlain(value)) {
     if (typeof value === 'string' && instead !== undefined) return checkData(`${name}Instead`, `"${name}"`, value, path, report);
-    if (value === undefined || value === null) return required.length === 0 || checkData(`${name}Options`, `"${name}"`, {}, path, report);
-    return true;
+    if (layer === undefined || (value !== undefined && value !== null) || standsAlone(layer)) return true;
+    if (bare === undefined) return checkData(`${name}Options`, `"${name}"`, {}, path, report);
+    report(path, `"${name}" needs options; write "${name}: {}" to take every default`);
+    return false;
   }
   const isForm = Object.keys(value).some((key) => key.startsWith('$'));
   return isForm || !hasPart(name) || checkData(`${name}Options`, `"${name}"`, value, path, report);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall } from '../../conformance/test-kit.ts';
 import { composeToolCallers } from './compose.ts';
+import type { ToolCall } from './call.ts';
 import type { Next, ToolCaller, ToolLayer } from './layer.ts';
 import { ok, type ToolResult } from './result.ts';
 
@@ -10,7 +11,7 @@ const linesOf = (result: ToolResult): readonly string[] => (result.audit?.layers
 
 describe('composeToolCallers', () => {
   it('names functions after themselves, or after their place', () => {
-    function named(...[call, next]: Parameters<ToolCaller>) {
+    function named(call: ToolCall, next: Next) {
       return next(call);
     }
 

@@ -6,6 +6,7 @@ import { abortOf, createCall, ownCall, SLOT, type ToolCall } from './call.ts';
 import { cleanRefusal } from './clean-refusal.ts';
 import type { Clock } from './clock.ts';
 import { AlliumError } from './errors.ts';
+import { demandCalled } from './uncalled-factory.ts';
 import { type Link, silentLayers } from './frame.ts';
 import type { CreateId } from './ids.ts';
 import { innerPass } from './inner-pass.ts';
@@ -118,6 +119,7 @@ export function layersIn(members: readonly (ToolLayer | ToolCaller)[]): readonly
 function layersOf(member: unknown, index: number): readonly ToolLayer[] {
   if (typeof member === 'function') {
     if (COMPOSED.has(member)) return (member as ComposedCaller).layers;
+    demandCalled(member, index);
     return [defineLayer({ name: member.name === '' ? `caller ${index + 1}` : member.name, caller: member as ToolCaller })];
   }
   if (isObject(member)) return [defineLayer(member as unknown as ToolLayer)];

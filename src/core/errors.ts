@@ -22,6 +22,7 @@ export const ERROR_CODES = Object.freeze({
   ERR_CALL_REFUSED: 'A layer that was told to raise refused a call.',
   ERR_NO_EXECUTOR: 'A tool has neither an execute function nor an executor to run it.',
   ERR_CLOSED: 'A call was made after close().',
+  ERR_NO_CODE_GENERATION: 'This runtime forbids code that is made from strings, and schemas are compiled to code.',
   ERR_MISSING_PACKAGE: 'An optional package is needed that is not installed.',
   ERR_ALREADY_RUNNING: 'Something was started that runs in this process already.',
   ERR_RECEIPTS_UNAVAILABLE: 'Receipts could not be written.',

@@ -129,13 +129,18 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   });
   const bottom = toolRunner(parts, entries, contextFor);
   const opens = { ...parts, services };
-  const ends = { ...parts, noteReceipt: approvals.noteReceipt, maxPreviewBytes: limits.maxPreviewBytes };
+  const ends = {
+    ...parts,
+    logger: scrubbingLogger(parts.logger, layers),
+    noteReceipt: approvals.noteReceipt,
+    maxPreviewBytes: limits.maxPreviewBytes,
+  };
   // Of a call that was lost nothing is known that an acting layer could have a word about.
   const watched = composeToolCallers(
     layers.filter((layer) => layer.observes === true || layer.scrub !== undefined),
     { clock, createId },
   );
-  const ranElsewhere = observedBottom(async (call) => withStripped(call, resultOfReport(call, recordOf(call), limits)));
+  const ranElsewhere = observedBottom(async (call) => withStripped(call, await resultOfReport(call, recordOf(call), limits)));
   const reenter =
     (options: CallOptions) =>
     ({ request, turn, opening, lost }: Reentry) =>

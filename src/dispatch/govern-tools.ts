@@ -18,6 +18,7 @@ import { memoryApprovals } from '../policy/approvals/memory-approvals.ts';
 import type { GrantStore } from '../policy/grants/grant-store.ts';
 import { nameAdvice } from '../tools/names.ts';
 import type { Registry } from '../tools/registry.ts';
+import { demandCodeGeneration } from '../tools/schema/engine.ts';
 import type { Logger, Tool, ToolExecutor, ToolRequest } from '../tools/tool.ts';
 import { type BatchOptions, runBatch } from './batch.ts';
 import { createDispatcher, type Dispatcher, type DispatcherParts } from './dispatcher.ts';
@@ -132,6 +133,7 @@ const ADVERTISE_EXPECTED = {
 /** Puts a stack around tools. Everything that can be misconfigured throws here, not at the first call. */
 export function governTools(options: GovernOptions): GovernedTools {
   checkOptions('governTools', options, EXPECTED);
+  demandCodeGeneration('governTools');
   const { parts, executors } = assemble(options);
   const { layers, shown, turns, hub } = parts;
   const dispatcher = createDispatcher(parts);

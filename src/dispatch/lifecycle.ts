@@ -1,9 +1,10 @@
 /** What the host hears of a call: pending, under way, progress, the audit record, and exactly one ending. */
 
+import { types } from 'node:util';
 import { receiptOf } from '../core/account.ts';
 import type { ToolCall, ToolProgress } from '../core/call.ts';
 import { describeThrown, isAlliumError } from '../core/errors.ts';
-import { fail, type ToolResult } from '../core/result.ts';
+import { causeOf, fail, type ToolResult } from '../core/result.ts';
 import { outcomeOf } from '../core/status.ts';
 import { toolCallAuditEvent, toolCallEvent, toolCallProgressEvent, toolCallUpdateEvent } from '../core/wire.ts';
 import type { Logger } from '../tools/tool.ts';
@@ -43,9 +44,33 @@ export async function runLifecycle(
   const shown = isTooLong(answer, parts) ? await keptAside(call, answer, parts) : answer;
   const noted = parts.noteReceipt(shown);
   const result = noted instanceof Promise ? await noted : noted;
+  logFailure(call, answer, parts);
   tellEnding(call, result, parts);
   if (raised !== null) throw raised;
   return result;
+}
+
+/**
+ * While developing, the author of a layer is told where it threw: the result says only that it did. Nothing but the stack is logged, as
+ * members of an error may hold a token, and nothing in production, where a message may hold an argument.
+ */
+function logFailure(call: ToolCall, answer: ToolResult, { logger }: LifecycleParts): void {
+  if (answer.status !== 'tool_middleware_exception' || process.env.NODE_ENV === 'production') return;
+  const { toolName, callId: toolCallId } = call;
+  try {
+    logger.error({ toolName, toolCallId, error: stackOf(causeOf(answer)) }, 'a layer failed');
+  } catch {
+    // A logger that fails must not cost the call its answer.
+  }
+}
+
+function stackOf(thrown: unknown): string {
+  try {
+    if (types.isNativeError(thrown) && typeof thrown.stack === 'string') return thrown.stack;
+  } catch {
+    // An error whose stack cannot be read still has a description.
+  }
+  return describeThrown(thrown);
 }
 
 /** The result of a call that is about to be thrown at the host. */

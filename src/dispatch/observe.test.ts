@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
 import { recordingSink, settle } from '../../conformance/test-kit.ts';
 import { auditLog, callLimit, consent, dryRun, permissions, rateLimit, redaction, scopedExecutor } from '../../middleware/index.ts';
 import { defineLayer, defineTool, refuse, toolFailure, toolOutput, type ToolLayer, when, withCall } from '../index.ts';
@@ -154,6 +155,15 @@ describe('what is reported to observe', () => {
 
     expect((await governed.observe({ name: 'web_search', arguments: {} }, {})).status).toBe('output_schema_violation');
     expect((await governed.observe({ name: 'echo', arguments: {} }, {})).status).toBe('ok');
+  });
+
+  it('is held to the refinements of a schema library', async () => {
+    const outputSchema = z.object({ hits: z.number() }).refine(({ hits }) => hits > 0);
+    const tool = defineTool({ name: 'web_search', description: '', inputSchema: {}, outputSchema, executor: 'provider_native' });
+    const { governed } = setup({ toolList: () => [tool] });
+
+    expect((await governed.observe({ name: 'web_search', arguments: {} }, { hits: 1 })).status).toBe('ok');
+    expect((await governed.observe({ name: 'web_search', arguments: {} }, { hits: 0 })).status).toBe('output_schema_violation');
   });
 
   it('is recorded without arguments that cannot be read', async () => {

@@ -94,6 +94,41 @@ describe('what a tool answers', () => {
     });
   });
 
+  it('must fit the output schema of a schema library, and its refinements', async () => {
+    const outputSchema = z.object({ n: z.number(), m: z.number().default(0) }).refine(({ n }) => n > 0, 'n must be above 0');
+
+    expect(await run(() => ({ n: 1, extra: 2 }), { outputSchema })).toMatchObject({ status: 'ok', result: { n: 1, extra: 2 } });
+    expect(await run(() => toolOutput({ content: [], structuredContent: { n: 1 } }), { outputSchema })).toMatchObject({ status: 'ok' });
+    for (const answer of [{ n: 'x' }, { n: 0 }, {}, undefined, toolOutput({ content: [], structuredContent: { n: 0 } })])
+      expect(await run(() => answer, { outputSchema })).toMatchObject({ status: 'output_schema_violation', executed: 'yes', result: null });
+    expect((await run(() => ({ n: 0 }), { outputSchema })).error).toContain('n must be above 0');
+  });
+
+  it('does not fit an output schema whose library fails', async () => {
+    const outputSchema = z.object({ n: z.number() }).refine(() => Promise.reject(new Error('no database')));
+
+    expect(await run(() => ({ n: 1 }), { outputSchema })).toMatchObject({ status: 'output_schema_violation', executed: 'yes' });
+  });
+
+  it('is given to a schema library as the value that becomes the result', async () => {
+    const outputSchema = z.object({ n: z.number() }).refine(({ n }) => n > 0);
+    let reads = 0;
+    const shifty = {
+      get n() {
+        return (reads += 1) === 1 ? 1 : 0;
+      },
+    };
+
+    expect(await run(() => shifty, { outputSchema })).toMatchObject({ status: 'ok', result: { n: 1 } });
+  });
+
+  it('is never held to a library schema that was put into a finished tool', async () => {
+    const tool = defineTool({ name: 'work', description: '', inputSchema: {}, execute: () => ({ nope: 1 }) });
+    const changed = { ...tool, outputSchema: z.object({ ok: z.boolean() }) } as never;
+
+    expect(() => governTools({ tools: [changed], layers: [] })).toThrow('not plain JSON');
+  });
+
   it('is cut off beyond the largest size, and not kept', async () => {
     const result = await run(() => 'x'.repeat(2000), {}, { maxResultBytes: 1000 });
 

@@ -8,7 +8,7 @@ import { fail, type Interruption, ok, type ToolResult, withResult } from '../cor
 import { definitionHashOf, fingerprintOf } from '../policy/approvals/fingerprint.ts';
 import { openUntil } from '../policy/approvals/interrupt.ts';
 import { ownDefinition } from '../tools/own-definition.ts';
-import { describeProblems, validateJson } from '../tools/schema/validator.ts';
+import { describeProblems, type SchemaProblem, validateJson } from '../tools/schema/validator.ts';
 import {
   failureDetails,
   type Invocation,
@@ -21,6 +21,8 @@ import {
 } from '../tools/tool.ts';
 import type { Refusal } from '../core/terms.ts';
 import { invalidArgsText } from './admission.ts';
+import { checkedOutput } from './checked-output.ts';
+import { categoryOf } from './error-category.ts';
 import type { ObjectToChange } from './definition-change.ts';
 import { type HiddenSources, hiddenValues, maskSecrets, withoutSecrets } from './hidden-arguments.ts';
 import type { ResolvedLimits } from './limits.ts';
@@ -51,34 +53,41 @@ interface Entry {
   /** Why it was not entered. */
   misfit: string | null;
   changed: Refusal | null;
+  /** What the tool's schema library has against its answer. */
+  problems: readonly SchemaProblem[];
 }
 
 const NO_SECRETS: readonly string[] = Object.freeze([]);
 
 /** Runs one tool for one call. What it throws itself, `compose` makes an `executor_error`. */
 export async function runTool(call: ToolCall, tool: Tool, options: RunToolOptions): Promise<ToolResult> {
-  const entry: Entry = { secrets: NO_SECRETS, misfit: null, changed: null };
+  const entry: Entry = { secrets: NO_SECRETS, misfit: null, changed: null, problems: [] };
   const report = (progress: ToolProgress) => reportProgress(call, progress, entry.secrets);
   const ending = await runCallWithin(call, { timeoutMs: tool.timeoutMs, graceMs: GRACE_MS }, (abort) => {
     const context = options.contextFor(call, abort, report);
     // Most tools are given just what the model sent, which is frozen already.
-    if (tool.injected.length === 0 && tool.parse === undefined)
+    if (tool.injected.length === 0 && tool.parse === undefined && tool.parseOutput === undefined)
       return enterTool(call, { tool, args: call.toolArgs, context }, entry, options);
     return enterPrepared(call, tool, context, entry, options);
   });
   if (entry.changed !== null) return notEntered(call, entry.changed);
   if (entry.misfit !== null) return fail(call, 'schema_violation', null, invalidArgsText(call, entry.misfit), { executed: 'no' });
-  return withUses(call, resultOf(call, tool, ending, { secrets: entry.secrets, limits: options.limits }));
+  return withUses(call, resultOf(call, tool, ending, { ...entry, limits: options.limits }));
 }
 
-/** Enters a tool that is given more than the model sent, or takes it in another form. */
+/** Enters a tool that is given more than the model sent, takes it in another form, or whose answer a schema library checks. */
 async function enterPrepared(call: ToolCall, tool: Tool, context: ToolContext, entry: Entry, options: RunToolOptions): Promise<unknown> {
   const hidden = await hiddenValues(tool, context, options.sources);
   entry.secrets = hidden.secrets;
   const args = { ...call.toolArgs, ...hidden.values };
   const parsed = tool.parse === undefined ? { value: args } : await tool.parse(args);
   if (!('value' in parsed)) return void (entry.misfit = describeProblems(parsed.problems));
-  return enterTool(call, { tool, args: Object.freeze(parsed.value), context }, entry, options);
+  const answer = await enterTool(call, { tool, args: Object.freeze(parsed.value), context }, entry, options);
+  if (tool.parseOutput === undefined || entry.changed !== null) return answer;
+  const { value, problems } = await checkedOutput(tool.parseOutput, answer, options.limits);
+  const clean = maskSecrets(entry.secrets);
+  entry.problems = problems.map(({ path, message }) => ({ path: clean(path), message: clean(message) }));
+  return value;
 }
 
 /**
@@ -96,14 +105,17 @@ function notEntered(call: ToolCall, { status, message, blockedBy }: Refusal): To
 }
 
 /** Makes a result of what is reported about a tool that ran elsewhere: what it answered, or an error that says how it failed. */
-export function resultOfReport(
+export async function resultOfReport(
   call: ToolCall,
   { tool, output }: Pick<DispatchRecord, 'tool' | 'output'>,
   limits: ResultBounds,
-): ToolResult {
+): Promise<ToolResult> {
   if (types.isNativeError(output)) return failedElsewhere(call, output);
   // A tool that runs here has promised nothing for another one of its name.
-  return answered(call, tool?.executor === 'provider_native' ? tool : null, output, { secrets: NO_SECRETS, limits });
+  const promiser = tool?.executor === 'provider_native' ? tool : null;
+  const parse = promiser?.parseOutput;
+  const { value, problems } = parse === undefined ? { value: output, problems: [] } : await checkedOutput(parse, output, limits);
+  return answered(call, promiser, value, { secrets: NO_SECRETS, limits, problems });
 }
 
 function failedElsewhere(call: ToolCall, error: Error): ToolResult {
@@ -120,6 +132,8 @@ function failedElsewhere(call: ToolCall, error: Error): ToolResult {
 interface Taking {
   readonly secrets: readonly string[];
   readonly limits: ResultBounds;
+  /** What the tool's schema library has against it, where it was asked. */
+  readonly problems: readonly SchemaProblem[];
 }
 
 function resultOf(call: ToolCall, tool: Tool, ending: Ending<unknown>, taking: Taking): ToolResult {
@@ -137,7 +151,7 @@ function answered(call: ToolCall, tool: Tool | null, value: unknown, taking: Tak
   } catch (error) {
     return isTooWide(error) ? tooLarge(call, `${maxResultValues} values`) : notJson(call, error);
   }
-  const result = taken.ok ? fitsOutput(call, tool, taken) : taken;
+  const result = taken.ok ? fitsOutput(call, tool, taken, taking.problems) : taken;
   const { renderedResult: text } = result;
   const isTooLong = text.length * 3 > maxResultBytes && Buffer.byteLength(text) > maxResultBytes;
   return isTooLong ? tooLarge(call, `${maxResultBytes} bytes`) : result;
@@ -171,11 +185,13 @@ function fromOutput(call: ToolCall, { content, structuredContent, isError, keep 
   return withResult(failed, { content, ...(structuredContent === undefined ? {} : { result: structuredContent }) });
 }
 
-function fitsOutput(call: ToolCall, tool: Tool | null, result: ToolResult): ToolResult {
+function fitsOutput(call: ToolCall, tool: Tool | null, result: ToolResult, found: readonly SchemaProblem[]): ToolResult {
   // A layer may have shown less of it.
   const promised = tool === null ? undefined : ownDefinition(tool).outputSchema;
   if (promised === undefined) return result;
-  const problems = validateJson(promised, result.result);
+  const written = validateJson(promised, result.result);
+  // JSON Schema says less than its library: no refinement is in it.
+  const problems = written.length === 0 ? found : written;
   if (problems.length === 0) return result;
   const message = `${call.toolName} ran, but its answer does not have the promised form: ${describeProblems(problems)}. Do not repeat the call.`;
   return fail(call, 'output_schema_violation', null, message, { executed: 'yes' });
@@ -203,27 +219,6 @@ function waitsForSignIn(call: ToolCall, thrown: unknown, message: string, shown:
     ...openUntil(call),
   };
   return withResult(fail(call, 'auth_required', thrown, message, { executed: 'no' }), { interruption });
-}
-
-const NETWORK_CODES = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ETIMEDOUT',
-  'EPIPE',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-]);
-
-/** What kind of failure it was, as far as an error code tells. */
-function categoryOf(thrown: unknown): string {
-  try {
-    const code: unknown = typeof thrown === 'object' && thrown !== null && 'code' in thrown ? thrown.code : undefined;
-    return typeof code === 'string' && NETWORK_CODES.has(code) ? 'network' : 'exception';
-  } catch {
-    return 'exception';
-  }
 }
 
 /** A tool that was stopped ran for certain only if it still answered. */

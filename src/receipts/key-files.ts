@@ -1,7 +1,7 @@
 /** The keys of an installation: made on first use, readable by their owner only. */
 
 import { createHash, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
-import { closeSync, fchmodSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fchmodSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AlliumError, isAlliumError } from '../core/errors.ts';
 import type { HashKey } from '../core/hash-canonical.ts';
@@ -23,6 +23,9 @@ export function hashingKey(folder = keyFolder()): HashKey {
   const secret = secretIn(folder, HASHING);
   return { id: createHash('sha256').update('allium receipt key').update(secret).digest('hex').slice(0, 16), secret };
 }
+
+/** The key that receipts were hashed with, or `null` where there is none: to compare hashes, none is made. */
+export const hashingKeyIn = (folder: string): HashKey | null => (existsSync(join(folder, HASHING)) ? hashingKey(folder) : null);
 
 /** The key that codes of approvals are hashed with. */
 export const codeKey = (folder: string): Buffer => secretIn(folder, CODES);

@@ -21,6 +21,8 @@ const EXPECTED = Object.freeze({
   status: expected.string,
   executed: expected.oneOf('no', 'yes', 'unknown'),
   callId: expected.string,
+  blockedBy: expected.string,
+  decidedBy: expected.string,
   since: time,
   until: time,
   limit: expected.integer(0),

@@ -1,5 +1,6 @@
 /** Finds receipts in the files, and says where. */
 
+import { isObject } from '../core/json.ts';
 import { matchesTool } from '../core/match-tool.ts';
 import { CHECKPOINT_START } from './checkpoint.ts';
 import { segmentFile } from './chain-names.ts';
@@ -17,6 +18,10 @@ export interface ReceiptFilter {
   readonly status?: string;
   readonly executed?: 'no' | 'yes' | 'unknown';
   readonly callId?: string;
+  /** The layer that turned the call away. `*` stands for anything. */
+  readonly blockedBy?: string;
+  /** Who decided about the call, as `audit.consent` has it: a person, or `rule`. `*` stands for anything. */
+  readonly decidedBy?: string;
   /** Emitted at this time or later: ISO text, or milliseconds since 1970. */
   readonly since?: string | number;
   /** Emitted before this time. */
@@ -115,7 +120,8 @@ function linesWith(bytes: Buffer, needle: Buffer): readonly Buffer[] {
   return lines.reverse();
 }
 
-function matcherFor({ session, tool, status, executed, callId, since, until }: ReceiptFilter): (receipt: StoredReceipt) => boolean {
+function matcherFor(filter: ReceiptFilter): (receipt: StoredReceipt) => boolean {
+  const { session, tool, status, executed, callId, blockedBy, decidedBy, since, until } = filter;
   const from = since === undefined ? null : new Date(since).getTime();
   const to = until === undefined ? null : new Date(until).getTime();
   return (receipt) =>
@@ -124,8 +130,20 @@ function matcherFor({ session, tool, status, executed, callId, since, until }: R
     isText(receipt.tool_call_id, callId) &&
     (status === undefined || receipt.status === status) &&
     (executed === undefined || receipt.executed === executed) &&
+    isLike(receipt.blocked_by, blockedBy) &&
+    (decidedBy === undefined || isLike(deciderOf(receipt), decidedBy)) &&
     (from === null || Date.parse(receipt.emitted_at) >= from) &&
     (to === null || Date.parse(receipt.emitted_at) < to);
+}
+
+/** Whether a field that may hold nothing fits a name, or a pattern with `*`. */
+const isLike = (value: string | null, wanted: string | undefined): boolean =>
+  wanted === undefined || (value !== null && matchesTool([wanted], value));
+
+function deciderOf({ audit }: StoredReceipt): string | null {
+  const consent = isObject(audit) ? audit.consent : null;
+  const by = isObject(consent) ? consent.decided_by : null;
+  return typeof by === 'string' ? by : null;
 }
 
 const isText = (value: string, wanted: string | undefined): boolean =>

@@ -72,6 +72,44 @@ describe('defineTool', () => {
     });
   });
 
+  it('takes the JSON Schema of a schema library for the output too', () => {
+    const tool = defineTool({ ...base, outputSchema: z.object({ ok: z.boolean() }) });
+
+    expect(tool.outputSchema).toMatchObject({ type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] });
+  });
+
+  it.each([
+    ['a library schema for each member', { ok: z.boolean() }],
+    ['a library schema inside a JSON Schema', { type: 'object', properties: { ok: z.boolean() } }],
+    ['a library schema that cannot be written as JSON Schema', z.object({ when: z.date() })],
+    ['a library that cannot write JSON Schema', { '~standard': { version: 1, vendor: 'other', validate: () => ({ value: 1 }) } }],
+    [
+      'an object of a class',
+      new (class Schema {
+        readonly ok = 'boolean';
+      })(),
+    ],
+    ['a map', new Map([['type', 'object']])],
+    ['an object without a keyword', { ok: 'boolean' }],
+    ['a list', [{ type: 'object' }]],
+    ['a function', () => true],
+    ['a text', '{"type":"object"}'],
+    ['true', true],
+    ['null', null],
+  ])('refuses %s as a schema', (_name, schema) => {
+    const refusal = expect.objectContaining({ name: 'AlliumError' }) as Error;
+
+    expect(() => defineTool({ ...base, inputSchema: schema } as never)).toThrow(refusal);
+    expect(() => defineTool({ ...base, outputSchema: schema } as never)).toThrow(refusal);
+  });
+
+  it.each([{}, { title: 'Anything' }, { $ref: '#/$defs/a', $defs: { a: {} } }, Object.assign(Object.create(null), { type: 'object' })])(
+    'takes %o as a schema',
+    (schema: object) => {
+      expect(defineTool({ ...base, inputSchema: schema, outputSchema: schema } as never).outputSchema).toEqual({ ...schema });
+    },
+  );
+
   it('lets hidden arguments past a schema library that does not know them', async () => {
     const tool = defineTool({ ...base, inputSchema: z.strictObject({ city: z.string() }), injected: [{ name: 'key', from: 'state' }] });
 

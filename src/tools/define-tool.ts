@@ -1,16 +1,18 @@
 /** `defineTool`: one definition, checked once, with the types of its arguments taken from its schema. */
 
 import { completeAnnotations, SIDE_EFFECT_LEVELS, TOOL_KINDS, type ToolAnnotations } from '../core/annotations.ts';
-import type { ExecutorKind } from '../core/call.ts';
+import type { ExecutorKind, JsonSchema } from '../core/call.ts';
 import { AlliumError } from '../core/errors.ts';
 import { isObject, type JsonObject, snapshotObject } from '../core/json.ts';
 import { checkOptions, expected } from '../core/options.ts';
 import { hideParameters } from './hide-parameters.ts';
-import type { InferArgs, SchemaLiteral, ToolInputSchema } from './infer-args.ts';
+import type { InferArgs, ToolInputSchema } from './infer-args.ts';
 import { declaresParameter } from './inject-parameter.ts';
 import { checkToolName } from './names.ts';
 import { defineOwn } from './own-definition.ts';
-import { checkSchema } from './schema/check-schema.ts';
+import { checkSchema, type CheckSchemaOptions } from './schema/check-schema.ts';
+import { isKeyword } from './schema/keywords.ts';
+import { unsupported } from './schema/unsupported.ts';
 import { isStandardSchema, jsonSchemaOf, parserOf } from './standard-schema.ts';
 import type { HiddenArgument, Tool, ToolContext, ToolRetry } from './tool.ts';
 
@@ -20,7 +22,8 @@ export interface ToolDefinition<S extends ToolInputSchema> {
   readonly description: string;
   /** A JSON Schema literal, or any Standard Schema such as zod's. */
   readonly inputSchema: S;
-  readonly outputSchema?: SchemaLiteral;
+  /** The same for what `execute` answers with. It only checks: a library's defaults and transforms do not change the answer. */
+  readonly outputSchema?: ToolInputSchema;
   /** Arguments the host supplies; taken out of the schema if it declares them. */
   readonly injected?: readonly HiddenArgument[];
   readonly annotations?: ToolAnnotations;
@@ -37,11 +40,13 @@ export interface ToolDefinition<S extends ToolInputSchema> {
   readonly execute?: (args: InferArgs<S>, context: ToolContext) => unknown;
 }
 
+const A_SCHEMA = { text: 'a schema', test: (value: unknown) => isObject(value) || isStandardSchema(value) };
+
 const EXPECTED = {
   name: expected.required(expected.string),
   description: expected.required({ text: 'a string', test: (value: unknown) => typeof value === 'string' }),
-  inputSchema: expected.required({ text: 'a schema', test: (value: unknown) => isObject(value) || isStandardSchema(value) }),
-  outputSchema: expected.object,
+  inputSchema: expected.required(A_SCHEMA),
+  outputSchema: A_SCHEMA,
   injected: expected.listOf({ text: '{ name, from }', test: isHiddenArgument }),
   annotations: { text: 'annotations', test: isAnnotations },
   executor: expected.oneOf('local', 'host_bridge', 'mcp_server', 'provider_native'),
@@ -58,9 +63,7 @@ export function defineTool<const S extends ToolInputSchema>(definition: ToolDefi
   checkOptions(`tool ${typeof definition?.name === 'string' ? `"${definition.name}"` : '?'}`, definition, EXPECTED);
   const { name, description, inputSchema, outputSchema, injected = [], annotations, executor = 'local', metadata, ...rest } = definition;
   checkToolName(name, 'mcp');
-  const written = checkSchema(isStandardSchema(inputSchema) ? jsonSchemaOf(inputSchema, name) : inputSchema, `tool "${name}"`, {
-    objectRoot: true,
-  });
+  const written = writtenSchema(inputSchema, name, `tool "${name}"`, { objectRoot: true });
   const hidden = new Set(injected.map((argument) => argument.name));
   if (hidden.size !== injected.length)
     throw new AlliumError('ERR_INVALID_TOOL', `tool "${name}": two injected arguments share a name`, { toolName: name });
@@ -74,14 +77,24 @@ export function defineTool<const S extends ToolInputSchema>(definition: ToolDefi
     injected: Object.freeze(injected.map((argument) => Object.freeze({ ...argument }))),
     annotations: completeAnnotations(annotations),
     executor,
-    ...(outputSchema === undefined ? {} : { outputSchema: checkSchema(outputSchema, `output of tool "${name}"`) }),
+    ...(outputSchema === undefined ? {} : { outputSchema: writtenSchema(outputSchema, name, `output of tool "${name}"`) }),
     ...(metadata === undefined ? {} : { metadata: snapshotObject(metadata) }),
     ...(isStandardSchema(inputSchema)
       ? { parse: visibleParser(parserOf(inputSchema), hidden, (key) => declaresParameter(written, key)) }
       : {}),
+    ...(isStandardSchema(outputSchema) ? { parseOutput: parserOf(outputSchema) } : {}),
   };
   // Types were inferred for the author; from here on every tool is the same plain shape.
   return defineOwn(Object.freeze(fields as unknown as Tool));
+}
+
+/** The JSON Schema of a definition. An object without any keyword would accept everything: it is a mistake, such as `{ city: 'string' }`. */
+function writtenSchema(schema: ToolInputSchema, toolName: string, where: string, options: CheckSchemaOptions = {}): JsonSchema {
+  const checked = checkSchema(isStandardSchema(schema) ? jsonSchemaOf(schema, toolName) : schema, where, options);
+  const names = Object.keys(checked);
+  if (names.length > 0 && !names.some(isKeyword))
+    throw unsupported(where, null, 'has no keyword of JSON Schema, so it would accept everything; write {} for a schema that shall');
+  return checked;
 }
 
 /** A library's object schema drops or refuses what it does not declare, so undeclared hidden arguments go around it. */

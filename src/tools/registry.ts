@@ -118,9 +118,16 @@ const isToolSpec = (value: unknown): value is ToolSpec =>
 
 /** Tools may come from somebody's plain JavaScript: what `defineTool` did not make goes through it. */
 function demandTool(tool: Tool): Tool {
-  if (isObject(tool) && isObject((tool as Partial<Tool>).ownSchema)) return hasOwnDefinition(tool) ? tool : defineOwn(tool);
+  if (isObject(tool) && isObject((tool as Partial<Tool>).ownSchema)) return hasOwnDefinition(tool) ? tool : defineOwn(withChecked(tool));
   // Its schema is not known here, so neither are the types of its arguments.
   return defineTool(tool as unknown as ToolDefinition<SchemaLiteral>);
+}
+
+/** A copy that somebody made of a finished tool may have been given other schemas. Checking one that was checked before costs a look. */
+function withChecked(tool: Tool): Tool {
+  checkSchema(tool.inputSchema, `tool "${tool.name}"`, { objectRoot: true });
+  if (tool.outputSchema !== undefined) checkSchema(tool.outputSchema, `output of tool "${tool.name}"`);
+  return tool;
 }
 
 /** A registry does not run tools: that would go around every layer. */

@@ -73,6 +73,8 @@ export interface Tool extends ToolSpec {
   readonly metadata?: JsonObject;
   /** A schema library's own check, run right before the tool, after every layer. */
   readonly parse?: (args: Readonly<Record<string, unknown>>) => Promise<ParsedArgs>;
+  /** A schema library's own check of what the tool answered. Its problems count, its value is not used: what was answered stays as it is. */
+  readonly parseOutput?: (value: unknown) => Promise<ParsedArgs>;
   readonly proposedRequests?: (args: JsonObject, context: ToolContext) => readonly JsonObject[] | Promise<readonly JsonObject[]>;
   readonly execute?: (args: Readonly<Record<string, unknown>>, context: ToolContext) => unknown;
   /** Answers calls at once and runs the tool behind them. The dispatcher sees to it that each run is governed like any call. */

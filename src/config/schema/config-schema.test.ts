@@ -8,6 +8,7 @@ import { fencesOf, fieldsOf, optionNames, tableRows } from '../../../docs/check-
 import { STARTER_CONFIG } from '../../cli/starter-files.ts';
 import { isObject } from '../../core/json.ts';
 import { buildLayers } from '../build-layers.ts';
+import { problemsIn, stack } from '../files.fixture.ts';
 import { CONFIG_SCHEMA, LAYER_FACTORIES } from '../index.ts';
 import { LAYER_SCHEMAS } from './config-schema.ts';
 
@@ -153,6 +154,24 @@ describe('CONFIG_SCHEMA', () => {
     const options = isObject(EXAMPLES[layer]) ? EXAMPLES[layer] : {};
 
     expect(validate({ version: 1, layers: [{ [layer]: { ...options, optionn: 1 } }] })).toBe(false);
+  });
+
+  it.each(layers)('takes %s without options exactly where a file with it can be loaded', async (layer) => {
+    for (const entry of [`- ${layer}`, `- ${layer}:`, `- ${layer}: {}`, `- ${layer}: { only: [a] }`, `- { ${layer}: , only: [a] }`]) {
+      const text = `version: 1\nlayers:\n  ${entry}\n`;
+      const problems = await problemsIn({ 'allium.yaml': text });
+
+      expect([entry, validate(parse(text))]).toEqual([entry, problems.length === 0]);
+    }
+  });
+
+  it.each([
+    ['consent', '"consent" needs options; write "consent: {}" to take every default'],
+    ['scopedExecutor', '"scopedExecutor" needs options; write "scopedExecutor: {}" to take every default'],
+    ['callLimit', '"callLimit" must be an object with at least one of maxCalls, perTool, maxPrompts'],
+    ['hooks', '"hooks" must be an object with at least one of hooks, dir'],
+  ])('says what %s lacks where it stands alone', async (layer, message) => {
+    expect(await problemsIn(stack(`  - ${layer}`))).toEqual([expect.stringContaining(`3:5: ${message}`)]);
   });
 
   it('takes what init writes', () => {

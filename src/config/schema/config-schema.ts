@@ -4,7 +4,7 @@ import type { JsonObject } from '../../index.ts';
 import { LAYERS_A_TO_R } from './layers-a-to-r.ts';
 import { LAYERS_OF_RUNS } from './layers-of-runs.ts';
 import { LAYERS_R_TO_T } from './layers-r-to-t.ts';
-import { either, FUNCTION, type LayerSchema, listOf, mapOf, members, oneOf, said, TEXT, whole } from './parts.ts';
+import { either, FUNCTION, type LayerSchema, listOf, mapOf, members, oneOf, said, standsAlone, TEXT, whole } from './parts.ts';
 
 /** Where the schema is known by this name. Nothing is fetched from there. */
 export const SCHEMA_ID = 'urn:allium:schema:config';
@@ -128,15 +128,23 @@ const toolEntry = (source: string): JsonObject =>
     [source],
   );
 
-const optionsOf = ({ options, required = [], description }: LayerSchema): JsonObject => said(description, members(options, required));
+const optionsOf = ({ options, required = [], needs, description }: LayerSchema): JsonObject =>
+  said(description, { ...members(options, required), ...(needs === undefined ? {} : demandOneOf(needs)) });
 
-function valueOf(name: string, { instead, isFunction, required = [], description }: LayerSchema): JsonObject {
+/** Not by `anyOf`: its error would stand for all others of the object, a misspelt option among them. */
+const demandOneOf = (names: readonly string[]): JsonObject => ({
+  title: `an object with at least one of ${names.join(', ')}`,
+  not: { allOf: names.map((name) => ({ not: { required: [name] } })) },
+});
+
+function valueOf(name: string, layer: LayerSchema): JsonObject {
+  const { instead, isFunction, description } = layer;
   const anyOf = [
     { $ref: `#/$defs/${name}Options` },
     ...(isFunction === true ? [FUNCTION] : []),
     ...(instead === undefined ? [] : [instead]),
   ];
-  return said(description, { anyOf: required.length > 0 ? anyOf : [...anyOf, { type: 'null' }] });
+  return said(description, { anyOf: standsAlone(layer) ? [...anyOf, { type: 'null' }] : anyOf });
 }
 
 const entryOf = (name: string, layer: LayerSchema): JsonObject => members({ [name]: valueOf(name, layer), ...GATE }, [name]);
@@ -151,7 +159,7 @@ const USE = members(
 );
 
 const layers = Object.entries(LAYER_SCHEMAS);
-const withoutOptions = layers.filter(([, { required = [] }]) => required.length === 0).map(([name]) => name);
+const withoutOptions = layers.filter(([, layer]) => standsAlone(layer)).map(([name]) => name);
 
 /** Draft 2020-12. Every part has a description, the options of the bundled layers too, so that editors can complete them. */
 export const CONFIG_SCHEMA: JsonObject = {

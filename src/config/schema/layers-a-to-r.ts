@@ -44,6 +44,7 @@ export const LAYERS_A_TO_R: Readonly<Record<string, LayerSchema>> = {
   },
   consent: {
     description: 'rules and people decide; an approval holds for exactly the call that was shown',
+    bare: false,
     isFunction: true,
     options: {
       decide: said('decides about the calls that no rule is about (default: none)', FUNCTION),

@@ -34,6 +34,7 @@ const HOOK: JsonObject = members(
 export const LAYERS_OF_RUNS: Readonly<Record<string, LayerSchema>> = {
   callLimit: {
     description: 'so many calls for a run or a session, and so many questions to people',
+    needs: ['maxCalls', 'perTool', 'maxPrompts'],
     options: {
       maxCalls: said('how many calls are admitted, of all tools together; 0 admits none (default: no limit)', whole(0)),
       perTool: said(
@@ -77,6 +78,7 @@ export const LAYERS_OF_RUNS: Readonly<Record<string, LayerSchema>> = {
   },
   hooks: {
     description: 'scripts that have a say before a tool runs and after it has',
+    needs: ['hooks', 'dir'],
     options: {
       hooks: said('the hooks, as `loadArtifacts` gives them or written out (default: those of `dir`)', listOf(HOOK)),
       dir: said('a project whose hook files are loaded with the first call (default: none)', TEXT),

@@ -53,6 +53,7 @@ export const LAYERS_R_TO_T: Readonly<Record<string, LayerSchema>> = {
   },
   scopedExecutor: {
     description: 'narrows tools, capabilities and side effects for everything inside',
+    bare: false,
     options: {
       stage: said("the stage of the agent's work, for records and refusals (default: `scoped`)", TEXT),
       allowedTools: said('exact tool names, without `*`; an empty list allows none (default: every tool)', listOf(TEXT)),

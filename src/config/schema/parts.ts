@@ -7,6 +7,10 @@ export interface LayerSchema {
   readonly description: string;
   readonly options: Readonly<Record<string, JsonObject>>;
   readonly required?: readonly string[];
+  /** Options of which one at least must be given. */
+  readonly needs?: readonly string[];
+  /** `false`: the name alone is refused, though no option is required. A gate that says nothing is more likely forgotten than meant. */
+  readonly bare?: false;
   /** What may stand in the place of the options. */
   readonly instead?: JsonObject;
   /** A function may stand in the place of the options. */
@@ -41,6 +45,10 @@ export const members = (properties: Readonly<Record<string, JsonObject>>, requir
   additionalProperties: false,
   ...(required.length === 0 ? {} : { required }),
 });
+
+/** Whether the name of a layer may stand alone. */
+export const standsAlone = ({ required = [], needs, bare }: LayerSchema): boolean =>
+  required.length === 0 && needs === undefined && bare === undefined;
 
 /** With the sentence that editors show. */
 export const said = (description: string, schema: JsonObject): JsonObject => ({ ...schema, description });

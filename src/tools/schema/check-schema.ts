@@ -53,6 +53,16 @@ function copySchema(schema: unknown, where: string): JsonSchema {
 
 const isNode = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
+/**
+ * Lists, object literals and what `JSON.parse` made, of any realm. The members of another object are not what it means: a schema of a
+ * library, read as JSON Schema, accepts everything. An object with `toJSON` says itself what it means.
+ */
+function isPlain(node: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(node);
+  if (Array.isArray(node) || !isNode(prototype) || Object.getPrototypeOf(prototype) === null) return true;
+  return 'toJSON' in node && typeof node.toJSON === 'function';
+}
+
 /** Counts before the copy is made: a list of a million values, or a few that share each other, would take long to copy. */
 function excessOf(schema: object): string | undefined {
   let left = MAX_VALUES;
@@ -61,6 +71,7 @@ function excessOf(schema: object): string | undefined {
     if (depth > MAX_JSON_DEPTH) return `nests deeper than ${MAX_JSON_DEPTH} values, or contains itself`;
     const next: object[] = [];
     for (const node of level) {
+      if (!isPlain(node)) return 'holds an object that is not plain JSON, such as a schema of a library inside a JSON Schema';
       left -= Array.isArray(node) ? node.length : Object.keys(node).length;
       if (left < 0) return `holds more than ${MAX_VALUES} values`;
       const values: unknown[] = Object.values(node);

@@ -2,6 +2,7 @@
 
 import { Type } from 'ajv/dist/compile/util.js';
 import { _, Ajv2020, type KeywordCxt, type ValidateFunction } from 'ajv/dist/2020.js';
+import { AlliumError } from '../../core/errors.ts';
 import type { JsonValue } from '../../core/json.ts';
 import { type Compilable, STEPS } from './compilable.ts';
 import { FORMATS } from './formats.ts';
@@ -33,6 +34,16 @@ export function compile({ schema, tracksEvaluated }: Compilable, allErrors: bool
   ajv.opts.dynamicRef = false;
   replaceKeywords(ajv);
   return ajv.compile(schema);
+}
+
+/** Throws where ajv could not compile any schema, as on edge runtimes and with `--disallow-code-generation-from-strings`. */
+export function demandCodeGeneration(owner: string): void {
+  try {
+    Reflect.construct(Function, ['']);
+  } catch (thrown) {
+    const message = `${owner}: this runtime forbids code that is made from strings, which checking arguments against schemas needs. Run it on Node, Bun or Deno, without --disallow-code-generation-from-strings`;
+    throw new AlliumError('ERR_NO_CODE_GENERATION', message, {}, { cause: thrown });
+  }
 }
 
 /** Ajv's own take quadratic time, and its comparison of objects calls a member `toString` that the value brought along. */

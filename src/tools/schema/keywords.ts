@@ -91,6 +91,14 @@ export const VALUE_KEYWORDS: ReadonlyMap<string, Expectation> = new Map([
   ['$id', text],
 ]);
 
+const ANNOTATIONS: ReadonlySet<string> = new Set([
+  ...['$schema', '$comment', '$vocabulary', 'title', 'description', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly'],
+  ...['contentEncoding', 'contentMediaType'],
+]);
+
+/** Whether JSON Schema gives a name a meaning in a schema, be it that of an annotation. */
+export const isKeyword = (name: string): boolean => SCHEMA_KEYWORDS.has(name) || VALUE_KEYWORDS.has(name) || ANNOTATIONS.has(name);
+
 /** Keywords that draft-07 does not know and therefore ignores. */
 export const MODERN_KEYWORDS: ReadonlySet<string> = new Set([
   'prefixItems',
