@@ -56,7 +56,7 @@ export interface HiddenArgument {
   readonly from: HiddenSource;
 }
 
-/** How a tool may be tried again. Read by a retry layer; the dispatcher itself never repeats a call. */
+/** How a tool may be tried again, for layers that ask. No bundled one does, and the dispatcher itself never repeats a call. */
 export interface ToolRetry {
   readonly maxAttempts: number;
   readonly backoffMs?: number;
