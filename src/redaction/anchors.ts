@@ -55,7 +55,7 @@ interface Entry {
 export function anchorFinder(anchors: readonly Anchor[], marked: readonly number[] = []): AnchorFinder {
   const isMarked = Uint8Array.from({ length: 128 }, (_, code) => Number(marked.includes(code)));
   const stops = stopsAt(marked);
-  const buckets = new Uint16Array(BUCKETS);
+  const buckets = new Uint32Array(BUCKETS);
   const entries: Entry[][] = [[]];
   const byLength = anchors.map((anchor, index) => ({ ...anchor, index })).sort((a, b) => b.word.length - a.word.length);
   for (const { word, anyCase, begins = false, index } of byLength) {
