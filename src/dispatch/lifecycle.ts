@@ -51,26 +51,31 @@ export async function runLifecycle(
 }
 
 /**
- * While developing, the author of a layer is told where it threw: the result says only that it did. Nothing but the stack is logged, as
- * members of an error may hold a token, and nothing in production, where a message may hold an argument.
+ * While developing, the author of a layer is told where it threw: the result says only that it did. What it said stays on the record of the
+ * call: a message may hold an argument, or what a store answered.
  */
 function logFailure(call: ToolCall, answer: ToolResult, { logger }: LifecycleParts): void {
   if (answer.status !== 'tool_middleware_exception' || process.env.NODE_ENV === 'production') return;
   const { toolName, callId: toolCallId } = call;
   try {
-    logger.error({ toolName, toolCallId, error: stackOf(causeOf(answer)) }, 'a layer failed');
+    logger.error({ toolName, toolCallId, stack: framesOf(causeOf(answer)) }, 'a layer failed');
   } catch {
-    // A logger that fails must not cost the call its answer.
+    // A logger that fails, or an error that cannot be read, must not cost the call its answer.
   }
 }
 
-function stackOf(thrown: unknown): string {
-  try {
-    if (types.isNativeError(thrown) && typeof thrown.stack === 'string') return thrown.stack;
-  } catch {
-    // An error whose stack cannot be read still has a description.
-  }
-  return describeThrown(thrown);
+/** The lines of a stack behind the message, which may itself have lines that look like some of them. None where it cannot be told apart. */
+function framesOf(thrown: unknown): readonly string[] {
+  if (!types.isNativeError(thrown) || typeof thrown.stack !== 'string') return [];
+  const { stack, message } = thrown;
+  // The name before the message may be another by now.
+  const [, name = ''] = /^([^\n:]*)/.exec(stack) ?? [];
+  const header = message === '' ? name : `${name}: ${message}`;
+  if (!stack.startsWith(`${header}\n`)) return [];
+  return stack
+    .slice(header.length)
+    .split('\n')
+    .flatMap((line) => (/^ {4}at /.test(line) ? line.trim() : []));
 }
 
 /** The result of a call that is about to be thrown at the host. */
