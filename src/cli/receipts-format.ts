@@ -10,11 +10,11 @@ export const COLUMNS: readonly Column[] = [
   { title: 'time', min: 19 },
   { title: 'call', min: 8 },
   { title: 'session', min: 4 },
-  { title: 'tool', min: 8 },
+  { title: 'tool', min: 10 },
   { title: 'status' },
   { title: 'ran' },
-  { title: 'blocked by', min: 7 },
-  { title: 'ms', align: 'right', min: 5 },
+  { title: 'blocked by', min: 6 },
+  { title: 'ms', align: 'right', min: 4 },
   { title: 'reason', min: 4 },
 ];
 
