@@ -105,7 +105,9 @@ describe('what a tool answers', () => {
   });
 
   it('does not fit an output schema whose library fails', async () => {
-    const outputSchema = z.object({ n: z.number() }).refine(() => Promise.reject(new Error('no database')));
+    const outputSchema = z.object({ n: z.number() }).refine(() => {
+      throw new Error('no database');
+    });
 
     expect(await run(() => ({ n: 1 }), { outputSchema })).toMatchObject({ status: 'output_schema_violation', executed: 'yes' });
   });

@@ -134,7 +134,9 @@ const optionsOf = ({ options, required = [], needs, description }: LayerSchema):
 /** Not by `anyOf`: its error would stand for all others of the object, a misspelt option among them. */
 const demandOneOf = (names: readonly string[]): JsonObject => ({
   title: `an object with at least one of ${names.join(', ')}`,
-  not: { allOf: names.map((name) => ({ not: { required: [name] } })) },
+  not: {
+    allOf: names.map((name) => ({ not: { type: 'object', properties: { [name]: { description: 'one that counts' } }, required: [name] } })),
+  },
 });
 
 function valueOf(name: string, layer: LayerSchema): JsonObject {
