@@ -51,7 +51,7 @@ export async function matchReceipts(path: string | undefined, options: MatchOpti
 }
 
 const untoldText = (count: number, keys: string): string =>
-  `${count} ${count === 1 ? 'receipt was' : 'receipts were'} hashed with a key that is not in ${safeText(keys)}, so nobody can tell about ${count === 1 ? 'it' : 'them'}; name the state folder of the program that wrote the receipts with --state`;
+  `${count} ${count === 1 ? 'receipt was' : 'receipts were'} hashed with a key that is not in ${safeText(keys)}, so ${count === 1 ? 'it' : 'they'} could not be compared; name the state folder of the program that wrote the receipts with --state`;
 
 /** The hash of the arguments by how hashes of its kind begin. */
 function hashesOf(args: unknown, key: HashKey | null): ReadonlyMap<string, string> {
@@ -66,7 +66,7 @@ const NAMES = ['requested', 'approved', 'executed'] as const;
 
 /** Which hashes are the same: none for other arguments, `null` where they were made with a key that is not here. */
 function matchedBy(receipt: StoredReceipt, hashes: ReadonlyMap<string, string>): readonly string[] | null {
-  // A file that somebody made up may have anything in these fields.
+  // The fields of a line are as they stand in the file, which may be forged: they can hold anything.
   const hashed: readonly { readonly name: string; readonly hash: unknown }[] = NAMES.map((name) => ({
     name,
     hash: receipt[`${name}_hash`],

@@ -92,7 +92,7 @@ function pathOf(address: string): string {
   }
 }
 
-/** Deeper parts are left to `--json`: a file that somebody made up may nest without end. */
+/** Deeper parts of a receipt are left to `--json`: a forged line may nest without end. */
 const MAX_DEPTH = 16;
 
 function detailsOf({ file, line, receipt }: FoundReceipt): string {

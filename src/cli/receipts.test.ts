@@ -116,9 +116,9 @@ describe('allium receipts list', () => {
     ['what a layer turned away', ['--blocked-by', 'consent'], 'b'],
     ['what any layer turned away', ['--blocked-by', '*'], 'b'],
     ['what another layer turned away', ['--blocked-by', 'consen'], ''],
-    ['what somebody decided', ['--decided-by', 'ada@terminal'], 'c'],
-    ['what somebody decided somewhere', ['--decided-by', 'ada@*'], 'c'],
-    ['what nobody decided', ['--decided-by', 'bob'], ''],
+    ['what one person decided', ['--decided-by', 'ada@terminal'], 'c'],
+    ['what one person decided at any place', ['--decided-by', 'ada@*'], 'c'],
+    ['a person who decided nothing', ['--decided-by', 'bob'], ''],
     ['a time from', ['--since', at(3)], 'cdd'],
     ['a time to', ['--until', at(3)], 'ab'],
     ['the last minutes', ['--since', '5m'], ''],
@@ -358,7 +358,7 @@ describe('allium receipts match', () => {
     const { status, stderr, found } = matched(['--args', JSON.stringify(ARGS)], state);
 
     expect({ status, found }).toEqual({ status: 2, found: [] });
-    expect(stderr).toMatch(/^allium: 3 receipts were hashed with a key that is not in .*keys, so nobody can tell about them; /);
+    expect(stderr).toMatch(/^allium: 3 receipts were hashed with a key that is not in .*keys, so they could not be compared; /);
     expect(existsSync(join(state.state, 'keys'))).toBe(false);
   });
 

@@ -57,7 +57,7 @@ Examples:
 
 Receipts hold no arguments, only hashes: of the arguments as they were requested, as they were approved, and as the tool got them. "as" says
 which of them are of exactly these. Order and spaces do not count. Leave out what was left out of the hash ("redact" of auditLog).
-Hashes are made with the key of the state folder (keys/receipts-hmac.key): without it nobody can tell, and that is said.
+Hashes are made with the key of the state folder (keys/receipts-hmac.key): without it receipts cannot be compared, and that is said.
 
 Exit codes: 0 found, 1 none is of these arguments, 2 usage, a missing file, or none was found and some could not be compared.`,
   tail: `

@@ -123,7 +123,7 @@ function demandTool(tool: Tool): Tool {
   return defineTool(tool as unknown as ToolDefinition<SchemaLiteral>);
 }
 
-/** A copy that somebody made of a finished tool may have been given other schemas. Checking one that was checked before costs a look. */
+/** A finished tool that was copied may have been given other schemas. Checking a schema that was checked before costs a look. */
 function withChecked(tool: Tool): Tool {
   checkSchema(tool.inputSchema, `tool "${tool.name}"`, { objectRoot: true });
   if (tool.outputSchema !== undefined) checkSchema(tool.outputSchema, `output of tool "${tool.name}"`);
