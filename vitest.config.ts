@@ -64,6 +64,8 @@ export default defineConfig({
   test: {
     include: ['{src,middleware,conformance,examples,docs}/**/*.test.ts'],
     testTimeout: 60_000,
+    // A process loads what tests share once, not once a file. A test puts back what it changes about its process.
+    isolate: false,
     globalSetup: [here('src/artifacts/sandbox/build-worker.fixture.ts')],
     setupFiles: [here('conformance/patient-waits.fixture.ts')],
     // Many tests wait for processes of their own: one at a time would leave most of a machine idle.

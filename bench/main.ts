@@ -12,6 +12,7 @@ const RUNNERS: Readonly<Record<BenchName, (options: BenchOptions) => Promise<Rep
   receipts: async (options) => (await import('./receipts.bench.ts')).receiptsBench(options),
   memory: async (options) => (await import('./memory.bench.ts')).memoryBench(options),
   proxy: async (options) => (await import('./proxy.bench.ts')).proxyBench(options),
+  startup: async (options) => (await import('./startup.bench.ts')).startupBench(options),
   starlark: async (options) => (await import('./starlark.bench.ts')).starlarkBench(options),
 };
 

@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util';
 import type { Case } from './harness.ts';
 
-export const BENCHES = ['compose', 'registry', 'stack', 'durable', 'receipts', 'memory', 'proxy', 'starlark'] as const;
+export const BENCHES = ['compose', 'registry', 'stack', 'durable', 'receipts', 'memory', 'proxy', 'starlark', 'startup'] as const;
 export type BenchName = (typeof BENCHES)[number];
 
 /** What every benchmark is told. */
@@ -31,7 +31,7 @@ export interface UsageError {
 
 export const HELP = `Benchmarks of allium against hand-written code and other composers. Ratios inside one run hold; nanoseconds do not.
 
-usage: npm run bench -- [compose|registry|stack|durable|receipts|memory|proxy|starlark|all] [options]
+usage: npm run bench -- [compose|registry|stack|durable|receipts|memory|proxy|starlark|startup|all] [options]
 
   compose    stacks of 0 to 32 layers that do nothing          about 90 s
   registry   a call among 10 and among 10 000 tools            about 5 s
@@ -41,6 +41,7 @@ usage: npm run bench -- [compose|registry|stack|durable|receipts|memory|proxy|st
   memory     a million calls on one long-lived signal          about 80 s
   proxy      an MCP server behind the proxy and behind others  at most 200 s
   starlark   scripts here and in the native interpreter        about 60 s
+  startup    importing the package, the command, a first answer  about 120 s
   all        all of these, one after another (the default)
 
   --rounds N      samples per case (default 40); memory takes none

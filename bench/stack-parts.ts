@@ -69,13 +69,17 @@ export interface Scan {
 export async function loadScan(): Promise<Scan> {
   const entry = 'allium/middleware/redaction';
   // What they are is proven by running them: the stacks are compared before they are measured.
-  const compileRules = (await loadInternal(entry, './rules.js', 'compileRules')) as (options: object) => object;
-  const textCleaner = (await loadInternal(entry, './rules.js', 'textCleaner')) as (rules: object) => (text: string) => string;
-  const sweep = (await loadInternal(entry, './sweep.js', 'sweep')) as (
+  const compileRules = (await loadInternal(entry, '../../programs/middleware/redaction/rules.js', 'compileRules')) as (
+    options: object,
+  ) => object;
+  const textCleaner = (await loadInternal(entry, '../../programs/middleware/redaction/rules.js', 'textCleaner')) as (
+    rules: object,
+  ) => (text: string) => string;
+  const sweep = (await loadInternal(entry, '../../programs/middleware/redaction/sweep.js', 'sweep')) as (
     surfaces: readonly Surface[],
     rules: object,
   ) => ReturnType<Scan['surfaces']>;
-  const sweepClean = (await loadInternal(entry, './sweep.js', 'sweepClean')) as (
+  const sweepClean = (await loadInternal(entry, '../../programs/middleware/redaction/sweep.js', 'sweepClean')) as (
     surfaces: readonly (Surface & { readonly isCovered?: boolean })[],
     rules: object,
     known: ReadonlyMap<string, never>,

@@ -132,7 +132,8 @@ interface Here {
 }
 
 async function prepare({ name, source }: Kernel): Promise<Here> {
-  const load = (file: string, wanted: string): Promise<unknown> => loadInternal('allium', `./artifacts/starlark/${file}.js`, wanted);
+  const load = (file: string, wanted: string): Promise<unknown> =>
+    loadInternal('allium', `../programs/src/artifacts/starlark/${file}.js`, wanted);
   // The package's own functions, by the names its sources export them under; the first run proves them.
   const compileStarlark = (await load('index', 'compileStarlark')) as (source: string, options: object) => unknown;
   const newThread = (await load('index', 'newThread')) as () => unknown;
@@ -168,8 +169,12 @@ interface NativeAnswer {
 }
 
 async function startNative(): Promise<Native> {
-  const oracleProblem = (await loadInternal('allium', '../conformance/starlark/oracle.js', 'oracleProblem')) as () => string | null;
-  const startOracle = (await loadInternal('allium', '../conformance/starlark/oracle.js', 'startOracle')) as (root: string) => Promise<{
+  const oracleProblem = (await loadInternal('allium', '../programs/conformance/starlark/oracle.js', 'oracleProblem')) as () =>
+    | string
+    | null;
+  const startOracle = (await loadInternal('allium', '../programs/conformance/starlark/oracle.js', 'startOracle')) as (
+    root: string,
+  ) => Promise<{
     ask(requests: readonly object[]): Promise<readonly NativeAnswer[]>;
     close(): Promise<void>;
   }>;
@@ -226,7 +231,7 @@ async function measurePool(options: BenchOptions): Promise<readonly Measured[]> 
 /** The maker of pools, or nothing where the package has none. */
 async function poolMaker(): Promise<((options: { readonly size: number }) => Pool) | null> {
   try {
-    return (await loadInternal('allium', './artifacts/sandbox/script-pool.js', 'createScriptPool')) as (options: {
+    return (await loadInternal('allium', '../programs/src/artifacts/sandbox/script-pool.js', 'createScriptPool')) as (options: {
       readonly size: number;
     }) => Pool; // Proved by its first run.
   } catch {

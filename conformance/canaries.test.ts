@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { trace } from '@opentelemetry/api';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   auditLog,
   consent,
@@ -39,7 +39,7 @@ import { filesBelow, formsIn, plainCanary, secretCanary, tracesOf } from './cana
 const SECRET = secretCanary();
 const HIDDEN = plainCanary();
 const folder = mkdtempSync(join(tmpdir(), 'allium-canaries-'));
-process.env.ALLIUM_STATE_DIR = folder;
+vi.stubEnv('ALLIUM_STATE_DIR', folder);
 const spans = new InMemorySpanExporter();
 const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
 
@@ -193,6 +193,7 @@ async function drive([status, request, changes = {}, times = 1]: Scenario): Prom
 describe('canaries', () => {
   beforeAll(() => void trace.setGlobalTracerProvider(provider));
   afterAll(async () => {
+    vi.unstubAllEnvs();
     trace.disable();
     await provider.shutdown();
     rmSync(folder, { recursive: true });

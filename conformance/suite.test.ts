@@ -32,7 +32,7 @@ describe('the suite', () => {
   });
 
   it('comes to the same through a pipe', async () => {
-    const subject = commandSubject(`"${process.execPath}" "${join(root, 'dist/conformance/scenarios/serve-builtin.js')}"`);
+    const subject = commandSubject(`"${process.execPath}" "${join(root, 'dist/programs/conformance/scenarios/serve-builtin.js')}"`);
     const report = await runScenarios(suite, subject).finally(() => subject.close?.());
 
     expect(report.total).toBe(loaded.length);

@@ -28,7 +28,7 @@ const changedAt: TimeOf = (path) => statSync(join(root, path), { throwIfNoEntry:
 /** Sources that the build has not seen, or that have changed since. */
 function unbuilt(paths: readonly string[], timeOf: TimeOf): readonly string[] {
   return paths.filter((path) => {
-    const built = timeOf(join('dist', path.replace(/\.ts$/, '.js')));
+    const built = timeOf(join('dist/programs', path.replace(/\.ts$/, '.js')));
     return built === null || built < (timeOf(path) ?? 0);
   });
 }
@@ -48,7 +48,7 @@ const runs = new Map<string, Run>();
 
 /** What a built program did; each runs once. */
 function runOf(program: string): Run {
-  const known = runs.get(program) ?? run(join('dist', `${program}.js`));
+  const known = runs.get(program) ?? run(join('dist/programs', `${program}.js`));
   runs.set(program, known);
   return known;
 }
@@ -92,9 +92,9 @@ describe('the check of examples', () => {
   it('notices sources that are newer than what was built, and those that were never built', () => {
     const times = new Map([
       ['a.ts', 1],
-      ['dist/a.js', 2],
+      ['dist/programs/a.js', 2],
       ['b.ts', 3],
-      ['dist/b.js', 2],
+      ['dist/programs/b.js', 2],
       ['c.ts', 1],
     ]);
 

@@ -50,7 +50,7 @@ if (values.help === true) {
 }
 const seed = wholeNumber('seed', values.seed ?? '1');
 if (values.secrets === true) {
-  const root = resolve(import.meta.dirname, '../../..');
+  const root = resolve(import.meta.dirname, '../../../..');
   process.exit((await runRedaction({ seed, root, print: (line) => process.stdout.write(`${line}\n`) })) ? 0 : 1);
 }
 if (values.shells === true) process.exit(compareShells());
@@ -145,7 +145,7 @@ async function comparePrograms(): Promise<StarlarkFuzzFigures | null> {
     process.stdout.write(`Starlark programs are not compared: ${problem}\n`);
     return null;
   }
-  const oracle = await startOracle(resolve(import.meta.dirname, '../../..'));
+  const oracle = await startOracle(resolve(import.meta.dirname, '../../../..'));
   const figures = await fuzzStarlark({ programs, seed, oracle, onProgress: progressOf('Starlark programs', programs) });
   await oracle.close();
   for (const difference of figures.differences) process.stdout.write(`${difference}\n\n`);

@@ -63,7 +63,7 @@ function rowLine(row: Row): string {
   return `${row.findings.length === 0 ? 'ok  ' : 'FAIL'} ${cells.join(' ')} ${String(row.durationMs).padStart(6)} ms  ${problems}`.trimEnd();
 }
 
-const startProxy = alliumProxy(resolve(import.meta.dirname, '../../src/cli/main.js'));
+const startProxy = alliumProxy(resolve(import.meta.dirname, '../../../src/cli/main.js'));
 const dualFile = join(import.meta.dirname, 'dual-server.js');
 const serverFile = join(import.meta.dirname, 'frame-server.js');
 const { only = '' } = values;

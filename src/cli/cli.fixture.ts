@@ -8,8 +8,9 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-const dist = resolve(import.meta.dirname, '../../dist/src/cli');
-const main = join(dist, 'main.js');
+const main = resolve(import.meta.dirname, '../../dist/src/cli/main.js');
+/** Where its parts are, each in a file of its own. */
+const parts = resolve(import.meta.dirname, '../../dist/programs/src/cli');
 const timeout = 30_000;
 
 const { FORCE_COLOR: _force, NO_COLOR: _none, NODE_OPTIONS: _options, ALLIUM_DEBUG: _debug, ...env } = process.env;
@@ -40,8 +41,8 @@ export function alliumIn(cwd: string, ...args: readonly string[]): Ended {
 /** Commands that wait, flood and break, on the wiring of the real one. */
 const COMMANDS = `
 import { readFile } from 'node:fs/promises';
-import { runProcess } from ${JSON.stringify(pathToFileURL(join(dist, 'run-process.js')).href)};
-import { writeLine } from ${JSON.stringify(pathToFileURL(join(dist, 'io.js')).href)};
+import { runProcess } from ${JSON.stringify(pathToFileURL(join(parts, 'run-process.js')).href)};
+import { writeLine } from ${JSON.stringify(pathToFileURL(join(parts, 'io.js')).href)};
 const wait = (io, heeds) => new Promise((resolve) => {
   const timer = setInterval(() => {}, 1000);
   io.signal.addEventListener('abort', () => {

@@ -9,7 +9,7 @@ import type { JsonObject } from '../core/json.ts';
 import { MAIN } from './run-command.fixture.ts';
 
 /** A real server, built with everything else. It says which process it is where `DUAL_PIDS` names a file. */
-export const DUAL = resolve(import.meta.dirname, '../../dist/conformance/mcp/dual-server.js');
+export const DUAL = resolve(import.meta.dirname, '../../dist/programs/conformance/mcp/dual-server.js');
 
 /**
  * Gives a program a terminal to control it, and leaves its standard streams to the protocol. The screen is written to 3, keys are read

@@ -1,10 +1,10 @@
 /** The command line: one program, a file for each command, and one place that turns what went wrong into a line and a number. */
 
 import { Command, CommanderError } from 'commander';
+import { ownVersion } from '../system/own-package.ts';
 import { failureCode, lineOf } from './failure.ts';
 import { addHelp } from './help.ts';
 import { type Action, type CliIo } from './io.ts';
-import { versionOf } from './version.ts';
 
 /** Adds one command. `run` gives its action an exit code and its errors a line. */
 export type AddCommand = (program: Command, io: CliIo, run: (action: Action) => Promise<void>) => void;
@@ -48,8 +48,9 @@ export async function runCli(args: readonly string[], io: CliIo, commands?: read
   }
 }
 
-/** The one that is named first, and all where none is: a command loads much that the others do not need. */
+/** The one that is named first, none for the version, and all where none is named: a command loads much that the others do not need. */
 export async function commandsFor([name = '']: readonly string[]): Promise<readonly AddCommand[]> {
+  if (name === '-V' || name === '--version') return [];
   const chosen = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   const loads = chosen === undefined ? Object.values(COMMANDS) : [chosen];
   return Promise.all(loads.map((load) => load()));
@@ -60,7 +61,7 @@ export function buildProgram(io: CliIo, run: (action: Action) => Promise<void>, 
   const program = new Command('allium')
     .description('Govern the tool calls of AI agents.')
     .usage('<command> [options]')
-    .version(versionOf(), '-V, --version', 'print the version')
+    .version(ownVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand(false)
     .addHelpText('after', MORE);

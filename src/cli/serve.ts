@@ -4,10 +4,10 @@ import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import type { LoadedConfig } from '../config/index.ts';
 import type { Turn } from '../index.ts';
+import { ownVersion } from '../system/own-package.ts';
 import { type CliIo, UsageError } from './io.ts';
 import type { AddCommand } from './run-cli.ts';
 import { safeText } from './text-table.ts';
-import { versionOf } from './version.ts';
 
 interface ServeFlags {
   readonly config: string;
@@ -58,7 +58,7 @@ async function served(flags: ServeFlags, io: CliIo): Promise<number> {
   const { stateDir, file, notify } = stack;
   const approvals = toldApprovals({ notify, stateDir, folder: dirname(file), env: io.env, report });
   const proxy = serveTools({
-    ...{ stack, report, prompts: terminal.prompts, info: { name: flags.name, version: versionOf() } },
+    ...{ stack, report, prompts: terminal.prompts, info: { name: flags.name, version: ownVersion() } },
     ...{ approvals: approvals.store, session: sessionOf(flags, stack) },
   });
   try {

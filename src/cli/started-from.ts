@@ -1,13 +1,12 @@
 /** How this command was started, for configurations that start it again. */
 
-import { extname, join } from 'node:path';
 import type { Started } from '../proxy/client-config/index.ts';
+import { ownCommand, ownVersion } from '../system/own-package.ts';
 import type { CliIo } from './io.ts';
-import { versionOf } from './version.ts';
 
 export const startedFrom = ({ env }: CliIo): Started => ({
   node: process.execPath,
-  script: join(import.meta.dirname, `main${extname(import.meta.filename)}`),
-  version: versionOf(),
+  script: ownCommand(),
+  version: ownVersion(),
   path: env.PATH,
 });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -66,7 +66,7 @@ describe('allium wrap', () => {
 
   it('leaves a whole file behind whenever it is killed', async () => {
     const { folder, path, read } = clientWith(CLAUDE);
-    const library = pathToFileURL(join(dirname(MAIN), '../proxy/client-config/index.js')).href;
+    const library = pathToFileURL(resolve(import.meta.dirname, '../../dist/programs/src/proxy/client-config/index.js')).href;
     const large = `{"a":"${'x'.repeat(300_000)}"}`;
     const loop = `import { readConfigFile, replaceFile } from ${JSON.stringify(library)};
       for (let turn = 0; ; turn += 1) {

@@ -1,11 +1,10 @@
 /** MCP: the tools of its servers, and a stack between its clients and servers. */
 
-export type { McpEra } from '../executors/mcp/connection.ts';
-export type { AskPerson, McpAnswer, McpQuestion } from '../executors/mcp/elicit.ts';
 export type { McpOptions, McpServer } from '../executors/mcp/mcp-executor.ts';
 export { mcpExecutor } from '../executors/mcp/mcp-executor.ts';
 export type { McpProblem, McpProblemKind } from '../executors/mcp/problem.ts';
-export type { McpAddress, McpCommand, McpTarget, McpTransport } from '../executors/mcp/target.ts';
+export type { AskPerson, McpAnswer, McpQuestion } from '../executors/mcp/question.ts';
+export type { McpAddress, McpCommand, McpEra, McpTarget, McpTransport, SdkTransport } from '../executors/mcp/target.ts';
 export { type AggregateLink, aggregateLinks, type AggregateOptions, type UpstreamSpec } from '../proxy/aggregate/aggregate-links.ts';
 export { createProxy, type Proxy, type ProxyOptions, type ProxyStack } from '../proxy/create-proxy.ts';
 export type { HttpServerOptions } from '../proxy/http/call-server.ts';

@@ -205,7 +205,13 @@ describe('a script that does not end', () => {
 
     await expect(running).rejects.toMatchObject(failure('cancelled'));
     expect(state.aborted).toBe(1);
-    const late = returning('wait()', { predeclared: { wait }, deadlineMs: 50 });
+    const clock = testClock();
+    const own = createScriptPool({ clock });
+    onTestFinished(() => own.close());
+    const late = own.run(request('def run():\n    return wait()\n', { predeclared: { wait }, deadlineMs: 50 }));
+    late.catch(() => {});
+    await vi.waitFor(() => expect(state.entered).toBe(2), PATIENCE);
+    await clock.advance(50);
     await expect(late).rejects.toMatchObject(failure('deadline'));
     expect(state.aborted).toBe(2);
     state.open();

@@ -1,19 +1,17 @@
 /** One connection to a server, from its handshake to its end. */
 
-import { createRequire } from 'node:module';
 import type { Writable } from 'node:stream';
 import { Client, type ClientOptions, SdkError, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
 import type { Clock } from '../../core/clock.ts';
 import { followAbort } from '../../core/signal.ts';
+import { ownVersion } from '../../system/own-package.ts';
 import { boundedFetch } from './bounded-fetch.ts';
 import { childTransport } from './child-transport.ts';
-import { answerQuestions, type AskPerson } from './elicit.ts';
+import { answerQuestions } from './elicit.ts';
 import type { ReportProblem } from './problem.ts';
-import type { McpTarget } from './target.ts';
+import type { AskPerson } from './question.ts';
+import type { McpEra, McpTarget } from './target.ts';
 import { watchTransport } from './watch-transport.ts';
-
-/** Which of the two protocols is spoken: up to 2025-11-25, or from 2026-07-28 on. */
-export type McpEra = 'auto' | 'legacy' | 'modern';
 
 export interface ConnectionOptions {
   readonly target: McpTarget;
@@ -67,7 +65,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
 async function connect(options: ConnectionOptions, era: McpEra): Promise<Connection> {
   const { connectTimeoutMs, target, clock, ask, report } = options;
   const transport = transportFor(options);
-  const client = new Client({ name: 'allium', version: VERSION }, clientOptions(options, era));
+  const client = new Client({ name: 'allium', version: ownVersion() }, clientOptions(options, era));
   // What comes here quotes what the server has sent.
   client.onerror = () => {};
   if (ask !== null) answerQuestions(client, target.name, ask, report);
@@ -82,8 +80,6 @@ async function connect(options: ConnectionOptions, era: McpEra): Promise<Connect
   }
   return connectionOf(client, transport, clock, report);
 }
-
-const { version: VERSION } = createRequire(import.meta.url)('allium/package.json') as { readonly version: string };
 
 function clientOptions({ target, connectTimeoutMs, ask, onListChanged }: ConnectionOptions, era: McpEra): ClientOptions {
   const mode = era === 'modern' ? { pin: MODERN } : era;

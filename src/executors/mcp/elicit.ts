@@ -1,22 +1,10 @@
-/** Questions that a server has for a person. */
+/** Answers for a server that has a question for a person. */
 
 import type { Client, ElicitResult } from '@modelcontextprotocol/client';
 import { describeThrown } from '../../core/errors.ts';
-import { isObject, type JsonObject, snapshotObject } from '../../core/json.ts';
+import { isObject, snapshotObject } from '../../core/json.ts';
 import type { ReportProblem } from './problem.ts';
-
-/** A form that a server wants filled in. All of it was written by the server: show whose it is, and never type a password into it. */
-export interface McpQuestion {
-  readonly server: string;
-  readonly message: string;
-  /** A flat object of texts, numbers, flags and choices. */
-  readonly schema: JsonObject;
-  /** Aborts when nobody waits for the answer any more. */
-  readonly signal: AbortSignal;
-}
-
-export type McpAnswer = { readonly action: 'accept'; readonly content: JsonObject } | { readonly action: 'decline' | 'cancel' };
-export type AskPerson = (question: McpQuestion) => McpAnswer | Promise<McpAnswer>;
+import type { AskPerson } from './question.ts';
 
 /** Answers questions of the server through `ask`. What is no answer is a cancelled question. */
 export function answerQuestions(client: Client, server: string, ask: AskPerson, report: ReportProblem): void {

@@ -8,15 +8,15 @@ import { followAbort } from '../../core/signal.ts';
 import { createRegistry, type Registry } from '../../tools/registry.ts';
 import type { Logger, ToolContext, ToolExecutor } from '../../tools/tool.ts';
 import { callTool } from './call-tool.ts';
-import { type Connection, type ConnectionOptions, type McpEra, openConnection } from './connection.ts';
-import type { AskPerson } from './elicit.ts';
+import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
 import { createLink, type LinkParts } from './link.ts';
 import { listTools } from './list-tools.ts';
 import { logLines } from './log-lines.ts';
 import { type McpProblem, problemReporter, type ReportProblem } from './problem.ts';
+import type { AskPerson } from './question.ts';
 import { type Definition, readTools, type RunTool } from './read-tool.ts';
 import { createRefresher } from './refresher.ts';
-import { checkTarget, type McpTarget } from './target.ts';
+import { checkTarget, type McpEra, type McpTarget } from './target.ts';
 import { createToolBook, type ToolBook } from './tool-book.ts';
 
 export interface McpOptions {

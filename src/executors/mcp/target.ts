@@ -1,6 +1,5 @@
 /** Where an MCP server is: a program to start, an address, or a transport that somebody else makes. */
 
-import type { Transport } from '@modelcontextprotocol/client';
 import { AlliumError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import { checkOptions, type Expectation, expected } from '../../core/options.ts';
@@ -29,8 +28,19 @@ export interface McpAddress {
 /** A server behind any transport of the MCP SDK. Called for each connection: a transport lives once. */
 export interface McpTransport {
   readonly name: string;
-  readonly transport: () => Transport;
+  readonly transport: () => SdkTransport;
 }
+
+/** What every transport of the MCP SDK is. The SDK is not asked for its type: whoever uses none of its transports need not install it. */
+export interface SdkTransport {
+  start(): Promise<void>;
+  send(message: object, options?: object): Promise<void>;
+  close(): Promise<void>;
+  onclose?: (() => void) | undefined;
+}
+
+/** Which of the two protocols is spoken: up to 2025-11-25, or from 2026-07-28 on. */
+export type McpEra = 'auto' | 'legacy' | 'modern';
 
 export type McpTarget = McpCommand | McpAddress | McpTransport;
 

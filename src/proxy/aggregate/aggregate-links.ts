@@ -1,9 +1,9 @@
 /** Several servers behind one link: to the client they are one, with names that say whose each tool is. */
 
-import { createRequire } from 'node:module';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { oneLine } from '../../core/errors.ts';
 import { checkOptions, expected } from '../../core/options.ts';
+import { ownVersion } from '../../system/own-package.ts';
 import type { Frame, Link, LinkHandlers } from '../link.ts';
 import { CODES, errorMessage, kindOf, methodOf, notificationMessage, type RequestId } from '../wire.ts';
 import { clientRequests } from './client-requests.ts';
@@ -107,12 +107,6 @@ export function aggregateLinks(upstreams: readonly UpstreamSpec[], options: Aggr
       },
     },
   };
-}
-
-/** The package's own name leads to its package.json from the sources and from what is built of them. */
-function ownVersion(): string {
-  const { version } = createRequire(import.meta.url)('allium/package.json') as { readonly version: string };
-  return version;
 }
 
 type Assembled = ReturnType<typeof assemble>;

@@ -7,7 +7,9 @@ import { type ExpressionScope, VARIABLES } from './expression-values.ts';
 import { type ExpressionFacts, ExpressionRefused, guardExpression } from './guard-expression.ts';
 
 /** An expression that has been checked. */
-export interface Expression extends Pick<ExpressionFacts, 'reads'> {
+export interface Expression {
+  /** What it looks at, as written: `args.path`, `request.host`. */
+  readonly reads: readonly string[];
   /** Whether the condition holds. Throws where it cannot be said: a missing member, a wrong type, too much to go through. */
   holds(scope: ExpressionScope): boolean;
 }
