@@ -21,10 +21,11 @@ import {
 } from '../src/index.ts';
 import { type ApprovalStore, fileApprovals, memoryApprovals } from '../src/policy/index.ts';
 import { echoExecutor, makeCall, testClock } from './index.ts';
+import { howMany } from './how-many.fixture.ts';
 
-const FLOOD = 100_000;
-/** Questions by one caller: some in every run of the suite, a hundred thousand where ALLIUM_FLOOD_QUESTIONS says so. */
-const questions = (usually: number): number => Number(process.env.ALLIUM_FLOOD_QUESTIONS ?? usually);
+const FLOOD = howMany(10_000, 100_000);
+/** Questions by one caller. */
+const questions = (usually: number): number => howMany(usually, 100_000);
 const PATIENCE_MS = 900_000;
 
 /** A stack of one real layer, called by sessions that make up whatever a caller can make up. */

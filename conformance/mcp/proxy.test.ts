@@ -12,6 +12,7 @@ import { createPlace, type ProgramCommand } from './processes.ts';
 import { alliumProxy } from './proxy-command.ts';
 import { startRawClient } from './raw-client.ts';
 import { CONFIG, isUntouchedList, runFrames } from './run-frames.ts';
+import { howMany } from '../how-many.fixture.ts';
 
 const startProxy = alliumProxy(MAIN);
 let built = '';
@@ -32,10 +33,10 @@ describe('allium proxy', () => {
   }, 600_000);
 
   it('goes on working under hostile lines from both sides, and no hidden call gets through', async () => {
-    const figures = await runFrames({ count: 5000, seed: 20_260_101, startProxy, serverFile });
+    const figures = await runFrames({ count: howMany(2000, 5000), seed: 20_260_101, startProxy, serverFile });
 
     expect(figures.violations).toEqual({});
-    expect(figures).toMatchObject({ frames: 10_000 });
+    expect(figures).toMatchObject({ frames: howMany(4000, 10_000) });
   }, 120_000);
 
   it('shows no list as the server wrote it, also to a client that uses an id again before it was answered', async () => {
@@ -66,9 +67,10 @@ describe('allium proxy', () => {
   });
 
   it('answers every call once when its server is killed, and lets no effect happen twice', async () => {
-    const figures = await runKills({ kills: 20, seed: 20_260_101, startProxy, dualFile });
+    const kills = howMany(8, 20);
+    const figures = await runKills({ kills, seed: 20_260_101, startProxy, dualFile });
 
-    expect(figures).toMatchObject({ kills: 20, unanswered: 0, answeredTwice: 0, twice: 0, lost: 0, problems: [] });
+    expect(figures).toMatchObject({ kills, unanswered: 0, answeredTwice: 0, twice: 0, lost: 0, problems: [] });
     expect(figures.done).toBeGreaterThan(0);
   }, 120_000);
 });

@@ -14,9 +14,10 @@ import { type ApprovalPrompt, defineTool, type GovernedTools, type GovernOptions
 import type { McpOptions } from '../mcp/index.ts';
 import { answerApproval, fileApprovals } from '../policy/index.ts';
 import { type ChangedDefinition, randomArgs, randomChange, randomDefinition, randomListed } from './random-tools.fixture.ts';
+import { howMany } from '../../conformance/how-many.fixture.ts';
 
 /** Changes by each route: few in every run of the suite, a thousand where ALLIUM_DEFINITION_CHANGES says so. */
-const CHANGES = Number(process.env.ALLIUM_DEFINITION_CHANGES ?? 25);
+const CHANGES = howMany(25, 1_000);
 const CALL = { name: 'work', arguments: {} };
 const YES = { decision: 'allow_once', decidedBy: 'ada' } as const;
 

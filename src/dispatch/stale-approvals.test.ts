@@ -6,8 +6,9 @@ import { askApproval, defineLayer, defineTool, governTools, type JsonObject, ref
 import { memoryApprovals } from '../policy/index.ts';
 import { leavesOf, randomArgs, randomDefinition, withOtherLeaf } from './random-tools.fixture.ts';
 import { recordingLogger } from './testing.fixture.ts';
+import { howMany } from '../../conformance/how-many.fixture.ts';
 
-const CALLS = 1000;
+const CALLS = howMany(100, 1_000);
 const NOTHING_RAN = ['consent_denied', 'definition_changed', 'tool_not_found'];
 const PLAIN: JsonObject = { name: 'work', description: 'Works.', inputSchema: { type: 'object' } };
 

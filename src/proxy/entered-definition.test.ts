@@ -29,9 +29,10 @@ import {
   statusIn,
 } from './scripted.fixture.ts';
 import { serveTools } from './serve-tools.ts';
+import { howMany } from '../../conformance/how-many.fixture.ts';
 
 /** Changes by each route: few in every run of the suite, a thousand where ALLIUM_DEFINITION_CHANGES says so. */
-const CHANGES = Number(process.env.ALLIUM_DEFINITION_CHANGES ?? 25);
+const CHANGES = howMany(25, 1_000);
 const CHANGED = { method: 'notifications/tools/list_changed' };
 const STACKS: readonly [string, () => readonly ToolLayer[]][] = [
   ['consent', () => [consent({ default: 'ask' })]],

@@ -11,6 +11,7 @@ import type { ApprovalStore } from './approval-store.ts';
 import { approvalOf, codeOf, MINUTE_MS, naiveApprovals, REPLY } from './approvals.fixture.ts';
 import { type FileApprovalsOptions, fileApprovals } from './file-approvals.ts';
 import { memoryApprovals } from './memory-approvals.ts';
+import { howMany } from '../../../conformance/how-many.fixture.ts';
 
 const inFiles = (options: Partial<FileApprovalsOptions> = {}): ApprovalStore => {
   const dir = mkdtempSync(join(tmpdir(), 'allium-approvals-'));
@@ -276,8 +277,7 @@ describe.each([
 });
 
 describe('a flood of questions of one session', () => {
-  /** Some in every run of the suite, a hundred thousand where ALLIUM_FLOOD_QUESTIONS says so. */
-  const questions = (usually: number): number => Number(process.env.ALLIUM_FLOOD_QUESTIONS ?? usually);
+  const questions = (usually: number): number => howMany(usually, 100_000);
 
   it('neither pushes out what another one waits for nor keeps it from asking, in memory', { timeout: 900_000 }, async () => {
     const store = memoryApprovals();

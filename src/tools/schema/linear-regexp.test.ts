@@ -1,19 +1,25 @@
-import { createRequire } from 'node:module';
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isAlliumError } from '../../core/errors.ts';
 import { linearPattern, linearRegExp } from './linear-regexp.ts';
 import { metered, STOPPED } from './steps.ts';
 
-const isLoaded = (): boolean => Object.keys(createRequire(import.meta.url).cache).some((path) => path.includes('re2js'));
-
-// Must stay the first test of this file: every other one loads the engine.
 describe('linear-regexp', () => {
   it('loads the engine with the first pattern and not before', () => {
-    const before = isLoaded();
-    linearPattern('a');
+    const module = resolve(import.meta.dirname, '../../../dist/programs/src/tools/schema/linear-regexp.js');
+    const program = `
+      import { createRequire } from 'node:module';
+      import { linearPattern } from ${JSON.stringify(pathToFileURL(module).href)};
+      const isLoaded = () => Object.keys(createRequire(import.meta.url).cache).some((path) => path.includes('re2js'));
+      const before = isLoaded();
+      linearPattern('a');
+      console.log(before, isLoaded());`;
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { cwd: import.meta.dirname, encoding: 'utf8' });
 
-    expect([before, isLoaded()]).toEqual([false, true]);
+    expect(stdout).toBe('false true\n');
   });
 });
 
