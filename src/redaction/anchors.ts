@@ -17,9 +17,9 @@ export type Hit = (word: number, start: number) => number;
 export interface AnchorFinder {
   /**
    * Calls `hit` for every word, nearly in the order of their places. `codes` holds the text, `pairs` the same two by two, the first
-   * in the lower half. Answers where marked signs begin, in order; `null` where a part was passed over, which may have others.
+   * in the lower half. Answers where marked signs begin, in order, except in what `hit` had passed over.
    */
-  find(text: string, codes: Uint16Array, pairs: Uint32Array, hit: Hit): readonly number[] | null;
+  find(text: string, codes: Uint16Array, pairs: Uint32Array, hit: Hit): readonly number[];
 }
 
 /** What every character beyond ASCII is taken for: words are compared in the end, so that nothing is found that is not there. */
@@ -90,7 +90,6 @@ export function anchorFinder(anchors: readonly Anchor[], marked: readonly string
     find(text, codes, pairs, hit) {
       const half = (text.length + 1) >> 1;
       let places: number[] | null = null;
-      let isWhole = true;
       for (let at = seek(stops, pairs, 0, half); at < half; ) {
         const before = at === 0 ? TAB : (codes[at * 2 - 1] ?? 0);
         const first = codes[at * 2] ?? 0;
@@ -99,10 +98,9 @@ export function anchorFinder(anchors: readonly Anchor[], marked: readonly string
         if (signs[first] === 1 || couples[keyOf(0, first, second)] === 1) (places ??= []).push(at * 2);
         if (signs[second] === 1) (places ??= []).push(at * 2 + 1);
         const past = tell(codes, at * 2, text.length, keyOf(before, first, second), hit);
-        if (past > 0) isWhole = false;
         at = seek(stops, pairs, Math.max(at + 1, past >> 1), half);
       }
-      return isWhole ? (places ?? NOWHERE) : null;
+      return places ?? NOWHERE;
     },
   };
 }

@@ -109,16 +109,22 @@ export const secretDetector: Detector = Object.freeze<Detector>({
     };
     // Made with the first text: a process that looks at none needs none.
     finder ??= anchorFinder(LEADS, ODD_SIGNS);
-    const signs = finder.find(text, codes, pairsOf(text), (index, start) => {
+    let isWhole = true;
+    const seen = finder.find(text, codes, pairsOf(text), (index, start) => {
       progress ??= startProgress(text, codes, effort);
       const lead = LEADS[index];
       if (lead === undefined) return 0;
-      if (isCrowded(progress, lead, start, emit)) return progress.crowd.end;
+      if (isCrowded(progress, lead, start, emit)) {
+        isWhole = false;
+        return progress.crowd.end;
+      }
       if (lead.hints) (hints ??= []).push(start);
       lead.look(progress, start, start + lead.word.length, found);
       return 0;
     });
     if (progress !== null) endCrowd(progress, emit);
+    // The signs in a crowd were passed over, and are hidden with it: without others there is nothing to unfold.
+    const signs = isWhole || (seen.length === 0 && !SOFT_BREAK.test(text)) ? seen : null;
     return hints === null && signs !== null && signs.length === 0 ? PLAIN : { signs, hints: hints ?? [] };
   },
 });
@@ -166,6 +172,7 @@ function endCrowd({ crowd, reading: { text } }: Progress, emit: Emit): void {
   crowd.start = -1;
 }
 
+const SOFT_BREAK = /=\r?\n/;
 const PLAIN: Sight = Object.freeze({ signs: [], hints: [] });
 
 const startProgress = (text: string, codes: Uint16Array, effort: Effort): Progress => ({
