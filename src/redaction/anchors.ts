@@ -202,11 +202,12 @@ function eachKey({ small, capital, begins }: Word, offset: number, use: (key: nu
 function isAt(codes: Uint16Array, start: number, end: number, word: Word | undefined): boolean {
   if (word === undefined || start + word.small.length > end) return false;
   const { small, capital, begins } = word;
+  if (begins && start > 0 && isAlnum(codes[start - 1] ?? 0)) return false;
   for (let index = 0; index < small.length; index += 1) {
     const code = codes[start + index];
     if (code !== small[index] && code !== capital[index]) return false;
   }
-  return !(begins && start > 0 && isAlnum(codes[start - 1] ?? 0));
+  return true;
 }
 
 const keyIn = (word: string, at: number): number => keyOf(word.charCodeAt(at - 1), word.charCodeAt(at), word.charCodeAt(at + 1));
