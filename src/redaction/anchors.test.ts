@@ -8,7 +8,7 @@ const ANY_CASE = new Set(['key', 'password', 'pass']);
 const BEGINS = new Set(['AAAAA', 'gsk_', 'eyJ']);
 const finder = anchorFinder(
   WORDS.map((word) => ({ word, anyCase: ANY_CASE.has(word), begins: BEGINS.has(word) })),
-  [37],
+  ['%', '=\n'],
 );
 
 /** Every word at every place, one after another. */
@@ -31,7 +31,7 @@ function found(text: string): readonly string[] {
 }
 
 const pieces = fc.oneof(
-  fc.constantFrom(...WORDS, 'PASSword', 'EYJ', 'ke', 'pas', 'sk_live', ':/', '%', 'A', 'é', '語'),
+  fc.constantFrom(...WORDS, 'PASSword', 'EYJ', 'ke', 'pas', 'sk_live', ':/', '%', '=\n', '=', 'A', 'é', '語'),
   fc.string({ maxLength: 5 }),
 );
 const texts = fc.array(pieces).map((parts) => parts.join(''));
@@ -45,13 +45,21 @@ describe('anchorFinder', () => {
     );
   });
 
-  it('says whether a marked character stands in the text', () => {
+  it('says where each marked sign begins, also one of two characters', () => {
     fc.assert(
       fc.property(texts, (text) => {
-        expect(finder.find(text, codesOf(text), pairsOf(text), () => 0) || !text.includes('%')).toBe(true);
+        const places = Array.from(text.matchAll(/%|=\n/g), ({ index }) => index);
+
+        expect(finder.find(text, codesOf(text), pairsOf(text), () => 0)).toEqual(places);
       }),
     );
-    expect(finder.find('plain words', codesOf('plain words'), pairsOf('plain words'), () => 0)).toBe(false);
+  });
+
+  it('says nothing of the signs in what it was told to pass over', () => {
+    const text = '% key % of a crowd and % behind it';
+    const past = text.indexOf(' and');
+
+    expect(finder.find(text, codesOf(text), pairsOf(text), () => past)).toEqual([0, text.lastIndexOf('%')]);
   });
 
   it.each(WORDS)('sees %s at even and odd places, at both ends, and cut off by nothing', (word) => {

@@ -89,12 +89,20 @@ const COMMAND_LINE = /(?:[^\n|;&\\]|\\[\s\S]|&(?!&)){0,600}/y;
 /** What may stand before the name of a program, and which of it may stand behind one. */
 const BLANK = 1;
 const SIGN = 2;
-const INITIAL = 4;
 const KINDS = new Uint8Array(65_536);
 for (const char of '/"\'`$(|;&>') KINDS[char.charCodeAt(0)] = SIGN;
 for (const char of ' \t\n\r\f\v') KINDS[char.charCodeAt(0)] = BLANK;
-for (const name of Object.keys(COMMANDS)) KINDS[name.charCodeAt(0)] = INITIAL;
-const LONGEST = Math.max(...Object.keys(COMMANDS).map(({ length }) => length)) + '.exe'.length;
+
+/** Programs by the words that start them. */
+const PROGRAMS: ReadonlyMap<string, string> = new Map(
+  Object.keys(COMMANDS).flatMap((name) => [name, `${name}.exe`].map((word) => [word, name] as const)),
+);
+const LONGEST = Math.max(...Array.from(PROGRAMS.keys(), ({ length }) => length));
+
+/** One where a program has this length, this first and this last character: most words are told from all programs by these. */
+const OUTLINES = new Uint8Array((LONGEST + 1) << 10);
+const outlineOf = (length: number, first: number, last: number): number => (length << 10) | ((first & 31) << 5) | (last & 31);
+for (const word of PROGRAMS.keys()) OUTLINES[outlineOf(word.length, word.charCodeAt(0), word.charCodeAt(word.length - 1))] = 1;
 
 interface Program {
   readonly name: string;
@@ -103,16 +111,17 @@ interface Program {
 
 /** The last program that is named between two places. Word for word from the end: most words before an option are none. */
 function programBefore({ text, codes }: Reading, from: number, to: number): Program | null {
-  for (let end = to - 1; end > from; end -= 1) {
-    if (KINDS[codes[end] ?? 0] !== BLANK) continue;
-    let start = end;
-    while (start > from && end - start <= LONGEST && ((KINDS[codes[start - 1] ?? 0] ?? 0) & (BLANK | SIGN)) === 0) start -= 1;
-    if (end - start <= LONGEST && KINDS[codes[start] ?? 0] === INITIAL) {
-      const word = text.slice(start, end);
-      const name = word.endsWith('.exe') ? word.slice(0, -4) : word;
-      if (Object.hasOwn(COMMANDS, name)) return { name, end };
+  // The blank behind the word that is read; a sign stands behind no program, so that there is none until the next blank.
+  let end = -1;
+  for (let at = to - 1; at >= from - 1; at -= 1) {
+    const kind = at < from ? SIGN : (KINDS[codes[at] ?? 0] ?? 0);
+    if (kind === 0) continue;
+    const length = end - at - 1;
+    if (length > 0 && length <= LONGEST && OUTLINES[outlineOf(length, codes[at + 1] ?? 0, codes[end - 1] ?? 0)] === 1) {
+      const name = PROGRAMS.get(text.slice(at + 1, end));
+      if (name !== undefined) return { name, end };
     }
-    if (start < end) end = start;
+    end = kind === BLANK ? at : -1;
   }
   return null;
 }

@@ -1,6 +1,7 @@
 /** What finds something to hide in a text, and what it says about it. */
 
 import type { Effort } from './effort.ts';
+import type { SignPlaces } from './views.ts';
 
 /** The kinds of findings; each can have its own strategy. Where two overlap, the one named first decides. */
 export const GROUPS = ['paths', 'redactor', 'patterns', 'secrets', 'secrets-deep', 'card', 'phone', 'email'] as const;
@@ -26,8 +27,8 @@ export type Emit = (start: number, end: number, label: string, group?: Group) =>
 
 /** What a detector that reads every character saw on its way, so that nobody has to look again. */
 export interface Sight {
-  /** A character stood there that begins an escape. */
-  readonly odd: boolean;
+  /** Where signs stood that may begin an escape. */
+  readonly signs: SignPlaces;
   /** Where words stood, in order, that say that a key follows. */
   readonly hints: readonly number[];
 }

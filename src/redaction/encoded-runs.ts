@@ -44,50 +44,35 @@ type Codes = Uint16Array;
 type Keep = (run: EncodedRun) => void;
 type Stretch = readonly [start: number, end: number];
 
-/** Moves to the next run, and answers whether there is one. Looks at every sixteenth character first: prose has no run that long. */
+/** Moves to the next run, and answers whether there is one. Looks from the end of what would be one: prose has no run that long. */
 export function nextRun(codes: Codes, run: Run, length: number): boolean {
-  const from = run.end;
-  for (let probe = from + MIN_RUN - 1; probe < length; ) {
-    run.classes = 0;
-    const start = backTo(codes, run, probe, from);
-    if (start > probe) {
-      probe += MIN_RUN;
-      continue;
-    }
-    const end = onTo(codes, run, probe, length);
-    if (end - start >= MIN_RUN) {
-      run.start = start;
-      run.end = end;
+  let start = run.end;
+  // Between `start` and `sure` all characters are in a run.
+  let sure = start;
+  while (start + MIN_RUN <= length) {
+    let at = start + MIN_RUN - 1;
+    while (at >= sure && CLASSES[codes[at] ?? 0] !== 0) at -= 1;
+    if (at < sure) {
+      readOn(codes, run, start, length);
       return true;
     }
-    probe = end + MIN_RUN;
+    sure = start + MIN_RUN;
+    start = at + 1;
   }
   return false;
 }
 
-/** Where the run begins that goes through a place; behind that place where none does. */
-function backTo(codes: Codes, run: Run, probe: number, from: number): number {
-  let start = probe;
-  let { classes } = run;
-  for (; start >= from; start -= 1) {
-    const own = CLASSES[codes[start] ?? 0] ?? 0;
-    if (own === 0) break;
-    classes |= own;
-  }
-  run.classes = classes;
-  return start + 1;
-}
-
-function onTo(codes: Codes, run: Run, probe: number, length: number): number {
-  let end = probe + 1;
-  let { classes } = run;
+function readOn(codes: Codes, run: Run, start: number, length: number): void {
+  let end = start;
+  let classes = 0;
   for (; end < length; end += 1) {
     const own = CLASSES[codes[end] ?? 0] ?? 0;
     if (own === 0) break;
     classes |= own;
   }
+  run.start = start;
+  run.end = end;
   run.classes = classes;
-  return end;
 }
 
 /** Keeps the readable stretches of one run. */

@@ -28,8 +28,6 @@ const MAX_NAME = 40;
 /** How far the values of names were read. */
 export interface NamedProgress {
   done: number;
-  /** Where the next of the words begins that bind a value by a blank; all before were passed. */
-  opener: number;
 }
 
 /** What is shorter is none of these, whatever it looks like. */
@@ -52,7 +50,7 @@ interface Value {
 export function namedValue(reading: Reading, start: number, end: number, emit: Emit, progress: NamedProgress): void {
   if (start < progress.done) return;
   const { text } = reading;
-  const found = valueStart(text, end, start, progress);
+  const found = valueStart(text, end, start);
   if (found === null) return;
   const name = nameBefore(text, start, end);
   // `PWD` is the folder of a process, but in a connection string a password.
@@ -86,7 +84,7 @@ function nameBefore(text: string, start: number, end: number): string {
 }
 
 /** What binds a value to the name that ends here. Tells by the first character, because most names are words in prose. */
-function valueStart(text: string, end: number, start: number, progress: NamedProgress): Bound | null {
+function valueStart(text: string, end: number, start: number): Bound | null {
   const first = text.charCodeAt(end);
   let at = end;
   while (at < end + 16 && SKIPPED[text.charCodeAt(at)] === 1) at += 1;
@@ -105,7 +103,7 @@ function valueStart(text: string, end: number, start: number, progress: NamedPro
     if (tagged !== null) return tagged;
   }
   if (kind === PAREN || text.startsWith(" '", end)) return bound(text, end, 'passed', PASSED);
-  return (first === 32 || first === 9) && mayTakeSpace(text, start, end, at, progress) ? bound(text, end, 'spaced', SPACED) : null;
+  return (first === 32 || first === 9) && mayTakeSpace(text, start, end, at) ? bound(text, end, 'spaced', SPACED) : null;
 }
 
 const SIGN = 1;
@@ -137,27 +135,16 @@ function bound(text: string, end: number, binding: Binding, pattern: RegExp): Bo
 }
 
 /** The cheap part of `takesSpace`: what stands right before the name, or right behind it. */
-function mayTakeSpace(text: string, start: number, end: number, next: number, progress: NamedProgress): boolean {
+function mayTakeSpace(text: string, start: number, end: number, next: number): boolean {
   if (text.startsWith('is ', next) || text.startsWith('was ', next)) return true;
   const before = text.charCodeAt(start - 1);
-  if (before === 32 || before === 9 || before === 10) {
-    return progress.opener < start && openerBefore(text, start, progress);
-  }
+  if (before === 32 || before === 9 || before === 10) return OPENER.test(text.slice(Math.max(0, start - REACH), start));
   return before === 45 || before === 95 || end - start > 5 || Number.isNaN(before);
 }
 
-/** Words of a `.netrc` or a Dockerfile that stand before names. Finds the next one in the text once, and not again for each name. */
-const OPENER = /login |ENV |ARG |set /g;
+/** Words of a `.netrc` or a Dockerfile that stand before names, and as far before a name as one may begin. */
+const OPENER = /login |ENV |ARG |set /;
 const REACH = 80;
-
-function openerBefore(text: string, start: number, progress: NamedProgress): boolean {
-  while (progress.opener < start) {
-    if (progress.opener >= start - REACH) return true;
-    OPENER.lastIndex = Math.max(progress.opener + 1, start - REACH);
-    progress.opener = OPENER.exec(text)?.index ?? Infinity;
-  }
-  return false;
-}
 
 /** A blank binds a value to an option, to a variable in a Dockerfile or `.netrc`, or to a name in a sentence that goes on with `is`. */
 function takesSpace(text: string, start: number, end: number, name: string): boolean {

@@ -54,7 +54,8 @@ function look(text: string, detectors: readonly Detector[], depth: number, effor
   }
   const runs = readRuns(text, bareKeys, sight?.hints ?? NO_HINTS);
   if (depth === MAX_LAYERS) return;
-  const view = isFolded(text, sight?.odd) ? unfold(text, depth) : null;
+  const signs = sight?.signs ?? null;
+  const view = isFolded(text, signs) ? unfold(text, depth, signs) : null;
   if (view !== null) {
     look(view.text, detectors, depth + 1, effort, (span) =>
       found({ ...span, start: view.startOf(span.start), end: view.endOf(span.end - 1) }),

@@ -11,7 +11,7 @@ import { FAMILIES } from './families/index.ts';
 import { NAME_WORDS, type NamedProgress, namedValue } from './named-values.ts';
 import { KEY_LEADS, type KeyProgress, privateKey } from './private-keys.ts';
 import { tokenReader } from './tokens.ts';
-import { ODD_CODES } from './views.ts';
+import { ODD_SIGNS } from './views.ts';
 
 /** What must not be read twice in the same text, however many words lead there. */
 interface Progress {
@@ -36,7 +36,7 @@ interface Lead extends Anchor {
   readonly hints?: boolean;
   /** Begins something of many lines, which is read even where it stands in a crowd. */
   readonly isHeader?: boolean;
-  /** What a look costs where the word is not frequent. @default A_WORD */
+  /** What a look costs. @default A_WORD */
   readonly cost?: number;
   readonly look: (progress: Progress, start: number, end: number, emit: Emit) => void;
 }
@@ -47,7 +47,7 @@ const FREQUENT: ReadonlyMap<string, number> = new Map([
   ...['key', 'keys', ...COMMAND_LEADS.map(({ word }) => word)].map((word) => [word, A_FREQUENT_WORD] as const),
 ]);
 
-const LEADS: readonly Lead[] = [
+const DRAFTS: readonly Lead[] = [
   ...['aws', 'AKIA', 'ASIA'].map((word): Lead => ({ word, anyCase: word === 'aws', hints: true, look: () => {} })),
   ...[...byPrefix()].map(([word, families]): Lead => {
     const read = tokenReader(families);
@@ -78,6 +78,12 @@ const LEADS: readonly Lead[] = [
   ),
 ];
 
+/** All of one shape, because one of them is looked at for every word that is found. */
+const LEADS: readonly Required<Lead>[] = DRAFTS.map(({ word, anyCase, begins = false, hints = false, isHeader = false, cost, look }) => ({
+  ...{ word, anyCase, begins, hints, isHeader, look },
+  cost: FREQUENT.get(word) ?? cost ?? A_WORD,
+}));
+
 /** All families of a prefix are looked at together. */
 function byPrefix(): ReadonlyMap<string, readonly TokenFamily[]> {
   const prefixes = new Map<string, TokenFamily[]>();
@@ -102,20 +108,24 @@ export const secretDetector: Detector = Object.freeze<Detector>({
       emit(start, end, label);
     };
     // Made with the first text: a process that looks at none needs none.
-    finder ??= anchorFinder(LEADS, ODD_CODES);
-    const odd = finder.find(text, codes, pairsOf(text), (index, start) => {
+    finder ??= anchorFinder(LEADS, ODD_SIGNS);
+    let isWhole = true;
+    const seen = finder.find(text, codes, pairsOf(text), (index, start) => {
       progress ??= startProgress(text, codes, effort);
       const lead = LEADS[index];
       if (lead === undefined) return 0;
-      if (isCrowded(progress, lead, start, emit)) return progress.crowd.end;
-      if (lead.hints === true) (hints ??= []).push(start);
+      if (isCrowded(progress, lead, start, emit)) {
+        isWhole = false;
+        return progress.crowd.end;
+      }
+      if (lead.hints) (hints ??= []).push(start);
       lead.look(progress, start, start + lead.word.length, found);
       return 0;
     });
     if (progress !== null) endCrowd(progress, emit);
-    // A soft line break is two characters: it is looked for only where there is one at all.
-    if (!odd && hints === null && !text.includes('=\n') && !text.includes('=\r\n')) return PLAIN;
-    return { odd: odd || text.includes('=\n') || text.includes('=\r\n'), hints: hints ?? [] };
+    // The signs in a crowd were passed over, and are hidden with it: without others there is nothing to unfold.
+    const signs = isWhole || (seen.length === 0 && !SOFT_BREAK.test(text)) ? seen : null;
+    return hints === null && signs !== null && signs.length === 0 ? PLAIN : { signs, hints: hints ?? [] };
   },
 });
 
@@ -127,9 +137,8 @@ const STEP = 64;
  * is looked at: it is hidden as a whole, so that a text made of prefixes or names costs no more than another and no token can
  * stand in it unseen.
  */
-function isCrowded(progress: Progress, lead: Lead, start: number, emit: Emit): boolean {
+function isCrowded(progress: Progress, { word, isHeader, cost }: Required<Lead>, start: number, emit: Emit): boolean {
   const { crowd, reading } = progress;
-  const { word, isHeader = false } = lead;
   if (crowd.start !== -1) {
     if (start <= crowd.end + STEP && !isHeader) {
       crowd.end = stepEnd(reading, start, Math.max(crowd.end, start + word.length));
@@ -137,17 +146,14 @@ function isCrowded(progress: Progress, lead: Lead, start: number, emit: Emit): b
     }
     endCrowd(progress, emit);
   }
-  const cost = costOf(progress, lead, start);
+  // Of two words that begin at the same place, one costs less: they are one with something added.
+  const isSame = crowd.word === start;
   crowd.word = start;
-  if (spend(reading.effort, start, cost) || isHeader) return false;
+  if (spend(reading.effort, start, isSame ? A_GLANCE : cost) || isHeader) return false;
   crowd.start = start;
   crowd.end = stepEnd(reading, start, start + word.length);
   return true;
 }
-
-/** Of two words that begin at the same place, one costs less: they are one with something added. */
-const costOf = ({ crowd }: Progress, { word, cost = A_WORD }: Lead, start: number): number =>
-  crowd.word === start ? A_GLANCE : (FREQUENT.get(word) ?? cost);
 
 /** What goes on behind a step without a gap may be the token that the crowd was to hide; a key that begins in it is read. */
 function stepEnd({ text, runEnd }: Reading, start: number, from: number): number {
@@ -166,11 +172,12 @@ function endCrowd({ crowd, reading: { text } }: Progress, emit: Emit): void {
   crowd.start = -1;
 }
 
-const PLAIN: Sight = Object.freeze({ odd: false, hints: [] });
+const SOFT_BREAK = /=\r?\n/;
+const PLAIN: Sight = Object.freeze({ signs: [], hints: [] });
 
 const startProgress = (text: string, codes: Uint16Array, effort: Effort): Progress => ({
   reading: startReading(text, codes, effort),
-  named: { done: 0, opener: -1_000 },
+  named: { done: 0 },
   keys: { done: 0, footer: 0 },
   credentials: { line: 0, value: 0, piped: 0 },
   crowd: { start: -1, end: 0, word: -1 },

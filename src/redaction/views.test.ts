@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { unfold } from './views.ts';
+import { anchorFinder } from './anchors.ts';
+import { codesOf, pairsOf } from './characters.ts';
+import { isFolded, ODD_SIGNS, unfold } from './views.ts';
 
 /** What stands in a text, and what is seen of it. */
 const PIECES: readonly (readonly [written: string, seen: string])[] = [
@@ -60,6 +62,21 @@ describe('unfold', () => {
         expect(Array.from({ length: shown.length }, (_, index) => ({ char: shown.charAt(index), ...placeOf(index) }))).toEqual(expected);
       }),
       { numRuns: 2_000 },
+    );
+  });
+
+  it('shows the same where it is told the places of all signs', () => {
+    const finder = anchorFinder([], ODD_SIGNS);
+    fc.assert(
+      fc.property(pieces, (all) => {
+        const text = all.map(([written]) => written).join('');
+        const signs = finder.find(text, codesOf(text), pairsOf(text), () => 0);
+        const [told, own] = [unfold(text, 0, signs), unfold(text, 1)];
+        const placesIn = (view: typeof own) => Array.from(view?.text ?? '', (_, index) => [view?.startOf(index), view?.endOf(index)]);
+
+        expect([told?.text, ...placesIn(told)]).toEqual([own?.text, ...placesIn(own)]);
+        expect(isFolded(text, signs)).toBe(isFolded(text, null));
+      }),
     );
   });
 

@@ -17,15 +17,20 @@ const UNUSUAL = /[\u0080-\u009f\u00a0\u00ad\u0300-\u036f\u0483-\u0489\u061c\u070
 /** What begins an escape, or moves the cursor. */
 const ODD = /[\\%&\0-\u0008\u000b\u000c\u000e-\u001f\u007f]|=\r?\n/;
 
-/** Whether a text may hold disguises. `odd` says whether one of the characters of `ODD` stands in it, where that is known. */
-export const isFolded = (text: string, odd: boolean | undefined): boolean =>
-  (odd ?? ODD.test(text)) || (Buffer.byteLength(text) !== text.length && UNUSUAL.test(text));
+/** The places of all signs in a text that `ODD` looks for, in order; `null` where not all of them are known. */
+export type SignPlaces = readonly number[] | null;
 
-/** The characters that `ODD` looks for; soft line breaks begin with the last. */
-export const ODD_CODES: readonly number[] = Object.freeze([
+/** Whether a text may hold disguises. */
+export const isFolded = (text: string, signs: SignPlaces): boolean =>
+  (signs === null ? ODD.test(text) : signs.length > 0) || (Buffer.byteLength(text) !== text.length && UNUSUAL.test(text));
+
+const ODD_CODES: readonly number[] = [
   ...Array.from({ length: 32 }, (_, code) => code).filter((code) => code !== 9 && code !== 10 && code !== 13),
   ...[127, 37, 38, 92],
-]);
+];
+
+/** What `ODD` looks for. The second of the two that begin a soft line break may be missing, which unfolding finds out. */
+export const ODD_SIGNS: readonly string[] = Object.freeze([...ODD_CODES.map((code) => String.fromCharCode(code)), '=\n', '=\r']);
 
 const INVISIBLE = /^[\p{Cc}\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\p{Mn}\p{Me}]$/u;
 /** What is seen of every character beyond ASCII: the code of another one, `KEEP` or `DROP`; `0` as long as it was not asked for. */
@@ -46,12 +51,14 @@ function askUnicode(char: string): number {
  * Percent-encoding, `\u`, `\x` and other escapes, character references, soft line breaks; look-alikes that Unicode itself takes
  * for ASCII; what a terminal does not show: control sequences, overstruck characters, everything that is invisible by its class.
  * One layer of each; `null` where nothing changed. What is inside a span goes with it, what stands after it stays. The view is
- * good until the next one of the same depth.
+ * good until the next one of the same depth. Where `signs` are
+ * known, the characters between them need no look.
  */
-export function unfold(text: string, depth: number): View | null {
+export function unfold(text: string, depth: number, signs: SignPlaces = null): View | null {
   const codes = codesOf(text);
   const { length } = text;
-  const first = firstDisguise(text, codes, length);
+  const next = signs === null || Buffer.byteLength(text) !== length ? plainEnds(codes, length) : knownPlaces(signs, length);
+  const first = firstDisguise(text, codes, length, next);
   if (first === length) return null;
   const { out, stretches } = roomFor(depth, length);
   out.set(codes.subarray(0, first));
@@ -68,27 +75,39 @@ export function unfold(text: string, depth: number): View | null {
       out[to] = seen;
       to += 1;
     }
-    at = plainEnd(PLAIN, codes, after, length);
+    at = next(after);
     to = copy(codes, after, at, out, to);
   }
   const view = Buffer.from(out.buffer, 0, to * 2).toString('utf16le');
   return { text: view, startOf: (index) => startOf(stretches, index), endOf: (index) => endOf(stretches, index) };
 }
 
+/** Answers where the next sign stands that can begin a disguise. Ask with places that only grow. */
+type NextSign = (from: number) => number;
+
 /** Where the first disguise stands: most signs that can begin one begin none. */
-function firstDisguise(text: string, codes: Uint16Array, length: number): number {
-  for (let at = plainEnd(PLAIN, codes, 0, length); at < length; at = plainEnd(PLAIN, codes, at + 1, length)) {
+function firstDisguise(text: string, codes: Uint16Array, length: number, next: NextSign): number {
+  for (let at = next(0); at < length; at = next(at + 1)) {
     disguiseEnd(text, codes, at, codes[at] ?? 0, length);
     if (shown !== KEEP) return at;
   }
   return length;
 }
 
-/** Up to where no sign stands that can begin a disguise. */
-function plainEnd(plain: Uint8Array, codes: Uint16Array, from: number, length: number): number {
-  let at = from;
-  while (at < length && plain[codes[at] ?? 0] === 1) at += 1;
-  return at;
+const plainEnds =
+  (codes: Uint16Array, length: number): NextSign =>
+  (from) => {
+    let at = from;
+    while (at < length && PLAIN[codes[at] ?? 0] === 1) at += 1;
+    return at;
+  };
+
+function knownPlaces(signs: readonly number[], length: number): NextSign {
+  let sign = 0;
+  return (from) => {
+    while (sign < signs.length && (signs[sign] ?? 0) < from) sign += 1;
+    return signs[sign] ?? length;
+  };
 }
 
 /** Characters that stand for themselves; answers where the next one goes. */
