@@ -46,12 +46,23 @@ export const quoteVoice = (text: string): string => quoted(text, FRAME_OR_NOTE);
 const ASCII_CANDIDATE = /(?:^|[\n\r\v\f\b\u001c-\u001e])[\\\0-\u0007\t\u000e-\u001b\u001f \u007f]*[[\u001b]/g;
 
 function* candidatesIn(text: string): Generator<number> {
-  if (Buffer.byteLength(text) !== text.length) {
-    for (const { index } of text.matchAll(CANDIDATE)) yield index;
-    return;
-  }
-  for (const { 0: found, index } of text.matchAll(ASCII_CANDIDATE)) yield index + (LINE_END.test(found.charAt(0)) ? 1 : 0);
+  if (Buffer.byteLength(text) !== text.length) for (const { index } of text.matchAll(CANDIDATE)) yield index;
+  else if (!text.includes('\u001b')) yield* bracketsIn(text);
+  else for (const { 0: found, index } of text.matchAll(ASCII_CANDIDATE)) yield index + (LINE_END.test(found.charAt(0)) ? 1 : 0);
 }
+
+/** What `ASCII_CANDIDATE` finds where there is no escape, looked for from the brackets, of which a text has fewer than line ends. */
+function* bracketsIn(text: string): Generator<number> {
+  let past = 0;
+  for (let at = text.indexOf('['); at !== -1; at = text.indexOf('[', past)) {
+    let start = at;
+    while (start > past && UNSHOWN.test(text.charAt(start - 1))) start -= 1;
+    if (start === 0 || (start > past && LINE_END.test(text.charAt(start - 1)))) yield start;
+    past = at + 1;
+  }
+}
+
+const UNSHOWN = /[\\\0-\u0007\t\u000e-\u001a\u001f \u007f]/;
 
 function quoted(text: string, ours: RegExp): string {
   let quotedText = '';
