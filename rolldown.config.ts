@@ -60,6 +60,8 @@ export default defineConfig([
       format: 'esm',
       entryFileNames: '[name].js',
       chunkFileNames: 'chunks/[name]-[hash].js',
+      // Spaces and comments are a third of what Node has to read. Names are kept: records and stack traces show them.
+      minify: { compress: false, mangle: false },
       codeSplitting: {
         // A file costs more than what is in it: everything that `allium` loads is one. The command and the worker need three modules of it.
         groups: [

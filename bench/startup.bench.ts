@@ -80,7 +80,7 @@ async function sidesIn(folder: string): Promise<readonly Side[]> {
   const bundle = await rolldown({ input: join(folder, 'source.js'), platform: 'node' });
   await bundle.write({ file: packages, format: 'esm' });
   const importOf = (door: string): readonly string[] => {
-    const file = join(folder, `${door.replaceAll('/', '-')}.js`);
+    const file = join(folder, `import-${door.replaceAll('/', '-')}.js`);
     writeFileSync(file, `import ${JSON.stringify(door)};\n`);
     return [file];
   };

@@ -1,6 +1,8 @@
 #!/usr/bin/env node
-/** The `allium` command. */
+/** The `allium` command. Its version is told before anything else is loaded. */
 
-import { runProcess } from './run-process.ts';
+import { ownVersion } from '../system/own-package.ts';
 
-await runProcess();
+const [word = '', ...more] = process.argv.slice(2);
+if (more.length === 0 && (word === '--version' || word === '-V')) process.stdout.on('error', () => {}).write(`${ownVersion()}\n`);
+else await (await import('./run-process.ts')).runProcess();

@@ -2,6 +2,7 @@
 
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
+import { hasConfig } from '../config/find-config.ts';
 import type { LoadedConfig, NotifySettings } from '../config/index.ts';
 import { inStateFolder, stateFolder } from '../core/state-folder.ts';
 import type { ProxyStack } from '../proxy/create-proxy.ts';
@@ -18,8 +19,8 @@ export interface LoadedStack {
 
 /** The file; or, where none was named and none is there, receipts of every call. */
 export async function stackFrom(config: string | undefined, io: CliIo, report: (problem: string) => void): Promise<LoadedStack> {
-  const { hasConfig, loadConfig } = await import('../config/index.ts');
   if (config !== undefined || hasConfig(io.cwd)) {
+    const { loadConfig } = await import('../config/index.ts');
     // Clients start a proxy wherever they like; whoever looks for its receipts looks beside the file.
     const loaded = await loadConfig(config ?? '.', { cwd: io.cwd, env: io.env, stateDir: '.allium' });
     const { stateDir, file, proxy: settings, notify } = loaded;
@@ -27,7 +28,7 @@ export async function stackFrom(config: string | undefined, io: CliIo, report: (
   }
   const stateDir = placeForState(io);
   report(`no allium.yaml here: calls are recorded in ${stateDir}, and nothing else is done with them`);
-  const { auditLog } = await import('../../middleware/index.ts');
+  const { auditLog } = await import('../../middleware/audit-log/audit-log.ts');
   const { governTools } = await import('../index.ts');
   const log = inStateFolder(stateDir, () => auditLog('local'));
   const stack: ProxyStack = {

@@ -15,10 +15,8 @@ describe('the commands of a command line', () => {
     for (const name of all.filter((each) => each !== 'help')) expect(await namesFor(name, 'schema')).toEqual([name, 'help']);
   });
 
-  it.each([['help', 'proxy'], ['-h', 'proxy'], ['recipts'], ['toString'], ['__proto__'], ['']])(
+  it.each([['help', 'proxy'], ['--version'], ['-h', 'proxy'], ['recipts'], ['toString'], ['__proto__'], ['']])(
     'are all where none is named first: %s',
     async (...args) => expect(await namesFor(...args)).toEqual(await namesFor()),
   );
-
-  it.each(['--version', '-V'])('are not loaded for %s', async (flag) => expect(await namesFor(flag)).toEqual(['help']));
 });

@@ -48,9 +48,8 @@ export async function runCli(args: readonly string[], io: CliIo, commands?: read
   }
 }
 
-/** The one that is named first, none for the version, and all where none is named: a command loads much that the others do not need. */
+/** The one that is named first, and all where none is: a command loads much that the others do not need. */
 export async function commandsFor([name = '']: readonly string[]): Promise<readonly AddCommand[]> {
-  if (name === '-V' || name === '--version') return [];
   const chosen = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   const loads = chosen === undefined ? Object.values(COMMANDS) : [chosen];
   return Promise.all(loads.map((load) => load()));

@@ -1,8 +1,8 @@
 /** Patterns that somebody else wrote, on an engine that takes linear time whatever they are. */
 
-import { createRequire } from 'node:module';
-import type * as re2js from 're2js';
+import type { RE2JS } from 're2js';
 import { AlliumError } from '../core/errors.ts';
+import { linearEngine } from '../system/linear-engine.ts';
 import type { Detector } from './detector.ts';
 
 /** An expression in RE2's syntax, alone or with the name its marker gets. */
@@ -26,9 +26,7 @@ export const labelOf = (pattern: RedactionPattern): string =>
 
 /** One detector for all patterns. Throws for the first that RE2 does not take, or that would match nothing at all. */
 export function patternDetector(patterns: readonly RedactionPattern[]): Detector {
-  // Loaded only where somebody uses it: it is a quarter of a megabyte.
-  const { RE2JS } = createRequire(import.meta.url)('re2js') as typeof re2js;
-  const compiled = patterns.map((pattern, index) => ({ label: labelOf(pattern), expression: compile(RE2JS, pattern, index) }));
+  const compiled = patterns.map((pattern, index) => ({ label: labelOf(pattern), expression: compile(pattern, index) }));
   return Object.freeze<Detector>({
     group: 'patterns',
     find(text, emit) {
@@ -41,7 +39,7 @@ export function patternDetector(patterns: readonly RedactionPattern[]): Detector
   });
 }
 
-function compile(engine: typeof re2js.RE2JS, pattern: RedactionPattern, index: number): re2js.RE2JS {
+function compile(pattern: RedactionPattern, index: number): RE2JS {
   const given = typeof pattern === 'object' && !(pattern instanceof RegExp) ? pattern.pattern : pattern;
   const [source, flags] = typeof given === 'string' ? [given, ''] : [given.source, given.flags.replace(/[^ims]/g, '')];
   const unusable = (why: string) => {
@@ -52,9 +50,9 @@ function compile(engine: typeof re2js.RE2JS, pattern: RedactionPattern, index: n
       expected: 'expressions in RE2 syntax',
     });
   };
-  let expression: re2js.RE2JS;
+  let expression: RE2JS;
   try {
-    expression = engine.compile(flags === '' ? source : `(?${flags})(?:${source})`);
+    expression = linearEngine().compile(flags === '' ? source : `(?${flags})(?:${source})`);
   } catch {
     throw unusable('does not compile');
   }

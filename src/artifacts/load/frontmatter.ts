@@ -19,6 +19,15 @@ export interface Member {
   readonly at: Position;
 }
 
+/** A scalar of YAML and the way it is written, without a word of the parser's types. */
+export interface ScalarNode {
+  readonly value: unknown;
+  readonly type?: string | undefined;
+  readonly source?: string | undefined;
+  /** Where it begins and ends. */
+  readonly range?: readonly number[] | null | undefined;
+}
+
 /** What was parsed. Values are handed around as they are and looked at only through these functions. */
 export interface Frontmatter {
   readonly members: readonly Member[];
@@ -29,7 +38,7 @@ export interface Frontmatter {
   /** As plain data. Members called like those of every object are plain members. */
   readonly dataOf: (value: unknown) => unknown;
   /** The scalar itself, where the way it is written matters. */
-  readonly scalarOf: (value: unknown) => Scalar | null;
+  readonly scalarOf: (value: unknown) => ScalarNode | null;
   readonly at: (offset: number) => Position;
   readonly text: string;
 }

@@ -2,7 +2,7 @@
 
 import { Scalar } from 'yaml';
 import type { Position, ScriptText } from '../artifact.ts';
-import type { Member } from './frontmatter.ts';
+import type { Member, ScalarNode } from './frontmatter.ts';
 import type { FileScope } from './scope.ts';
 
 /**
@@ -31,12 +31,12 @@ export function readScript(scope: FileScope, owner: string, member: Member): Scr
 }
 
 /** An expression such as `True` is a value to YAML: plain text counts as it is written. */
-function textOf({ type, value, source }: Scalar): string | null {
+function textOf({ type, value, source }: ScalarNode): string | null {
   if (type === Scalar.PLAIN) return source ?? null;
   return typeof value === 'string' ? value : null;
 }
 
-const lineStart = ({ type }: Scalar, at: Position): Position => {
+const lineStart = ({ type }: ScalarNode, at: Position): Position => {
   const isQuoted = type === Scalar.QUOTE_DOUBLE || type === Scalar.QUOTE_SINGLE;
   return isQuoted ? { line: at.line, column: at.column + 1 } : at;
 };

@@ -3,10 +3,10 @@
  * over thirty characters.
  */
 
-import { createRequire } from 'node:module';
 import { LRUCache } from 'lru-cache';
 import type * as re2js from 're2js';
 import { describeThrown } from '../../core/errors.ts';
+import { linearEngine } from '../../system/linear-engine.ts';
 import { spend } from './steps.ts';
 import { refusedPattern } from './translate-escape.ts';
 import { translatePattern } from './translate-pattern.ts';
@@ -31,15 +31,6 @@ export interface LinearPattern {
 /** Engines hold megabytes once they have seen hostile text, so they live here and not in the compiled schemas. */
 const engines = new LRUCache<string, Engine>({ max: MAX_ENGINES });
 
-let loaded: typeof re2js | undefined;
-
-/** The engine is large and most schemas have no pattern: it is loaded when the first one comes, synchronously. */
-function load(): typeof re2js {
-  // The package's own types for its CommonJS build.
-  loaded ??= createRequire(import.meta.url)('re2js') as typeof re2js;
-  return loaded;
-}
-
 function engineFor(pattern: string): Engine {
   const known = engines.get(pattern);
   if (known !== undefined) return known;
@@ -50,7 +41,7 @@ function engineFor(pattern: string): Engine {
 
 function compile(source: string): Engine {
   try {
-    const expression = load().RE2JS.compile(source);
+    const expression = linearEngine().compile(source);
     const { dfa } = expression.re2();
     dfa.stateBudget = STATE_BYTES;
     dfa.memBudget = STATE_BYTES;

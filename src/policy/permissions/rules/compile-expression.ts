@@ -1,8 +1,9 @@
 /** The language of `when`: a guarded part of CEL, checked when a rule is read and run without side effects. */
 
 import { Environment } from '@marcbachmann/cel-js';
-import { RE2JS } from 're2js';
+import type { RE2JS } from 're2js';
 import { describeThrown, oneLine } from '../../../core/errors.ts';
+import { linearEngine } from '../../../system/linear-engine.ts';
 import { type ExpressionScope, VARIABLES } from './expression-values.ts';
 import { type ExpressionFacts, ExpressionRefused, guardExpression } from './guard-expression.ts';
 
@@ -83,7 +84,7 @@ const firstLine = (thrown: unknown): string =>
 
 function compilePattern(pattern: string): RE2JS {
   try {
-    const expression = RE2JS.compile(pattern);
+    const expression = linearEngine().compile(pattern);
     const { dfa } = expression.re2();
     dfa.stateBudget = STATE_BYTES;
     dfa.memBudget = STATE_BYTES;
