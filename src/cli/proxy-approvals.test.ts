@@ -39,6 +39,11 @@ tools: [{ module: ./tools.mjs }]
 notify: { command: [${JSON.stringify(process.execPath)}, ./notify.mjs] }
 `;
 
+const RULES = `version: 1
+state: { dir: .allium }
+layers: [{ auditLog: local }, { consent: { rules: [{ tool: 'write_*', decision: deny }], default: allow } }]
+`;
+
 const started = (program: 'proxy' | 'serve', words: readonly string[]) =>
   startProxy(words, {
     cwd: place.folder,
@@ -110,6 +115,42 @@ describe.runIf(hasPty)('notify: terminal', () => {
       `\u0007\nallium: write_note waits for your decision: allium approvals show ${approvalIn(waiting)}`,
     );
     expect(JSON.stringify(waiting) + log).not.toContain(code);
+  }, 90_000);
+});
+
+describe('receipts of allium proxy', () => {
+  it('name the server as the host calls it and the rule that decided, and tell the model neither', async () => {
+    writeFileSync(join(place.folder, 'allium.yaml'), RULES);
+    const proxy = proxied('--session', 's1');
+    await proxy.greet();
+    const denied = await proxy.call('write_note', { text: 'one' });
+    await proxy.call('add', { a: 1, b: 2 });
+    await gone(proxy);
+    const facts: unknown[] = [];
+    for await (const { server, rule } of queryReceipts(join(place.folder, '.allium', 'receipts'))) facts.push([server, rule]);
+
+    expect(facts).toEqual([
+      ['files', 'consent rule 1 (deny write_*)'],
+      ['files', 'consent default (allow)'],
+    ]);
+    expect(JSON.stringify(denied)).not.toMatch(/rule|files/);
+    expect(notes()).toBe('');
+  }, 90_000);
+
+  it('name each of several servers by its name in the file', async () => {
+    const server = `{ command: ${JSON.stringify(process.execPath)}, args: [${JSON.stringify(DUAL)}, stdio] }`;
+    writeFileSync(
+      join(place.folder, 'allium.yaml'),
+      `${RULES}proxy: { servers: { one: ${server}, two: ${server.replace('{', '{ prefix: second,')} } }\n`,
+    );
+    const proxy = started('proxy', []);
+    await proxy.greet();
+    for (const name of ['one_add', 'second_add']) await proxy.call(name, { a: 1, b: 2 });
+    await gone(proxy);
+    const servers: unknown[] = [];
+    for await (const receipt of queryReceipts(join(place.folder, '.allium', 'receipts'))) servers.push(receipt.server);
+
+    expect(servers).toEqual(['one', 'two']);
   }, 90_000);
 });
 

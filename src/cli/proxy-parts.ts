@@ -110,7 +110,7 @@ type Upstreams = Readonly<Record<string, ProxyServer>>;
 
 function upstreamFrom(
   [command, ...args]: readonly string[],
-  { http, headerEnv }: ProxyFlags,
+  { http, headerEnv, name }: ProxyFlags,
   servers: Upstreams,
   folder: string,
   io: CliIo,
@@ -127,15 +127,16 @@ function upstreamFrom(
     const place = cwd === undefined ? {} : { cwd: resolve(folder, cwd) };
     return childLink({ command: program ?? '', args: words, ...(env === undefined ? {} : { env }), ...place }, io.stderr);
   };
-  if (command !== undefined) return () => open({ command, args });
+  const called = name ?? nameFor(command === undefined ? [] : [command, ...args], http);
+  if (command !== undefined) return () => ({ ...open({ command, args }), name: called });
   if (http !== undefined) {
     demandAddress(http);
     const headers = headersFrom(headerEnv, io);
-    return () => open({ url: http, headers });
+    return () => ({ ...open({ url: http, headers }), name: called });
   }
   const all = Object.entries(servers);
   const [only] = all;
-  if (all.length === 1 && only !== undefined) return () => ({ ...open(only[1]), name: only[0] });
+  if (all.length === 1 && only !== undefined) return () => ({ ...open(only[1]), name: name ?? only[0] });
   return () =>
     aggregateLinks(
       all.map(([each, server]) => ({ name: each, prefix: server.prefix ?? each, open: () => open(server) })),
@@ -227,10 +228,10 @@ export async function printedConfig(given: string, words: readonly string[], fla
   return 0;
 }
 
-/** What a person would call it: the last part of a package or program, or of an address. */
+/** What a person would call it: the last part of a package or program, or of an address. A word with `=` may hold a value that is secret. */
 function nameFor(words: readonly string[], http: string | undefined): string {
   if (http !== undefined) return new URL(http).hostname;
-  const word = words.find((each, index) => index > 0 && !each.startsWith('-')) ?? words[0] ?? 'server';
+  const word = words.find((each, index) => index > 0 && !each.startsWith('-') && !each.includes('=')) ?? words[0] ?? 'server';
   const parts = word.split(/[\\/]/).filter((part) => !/^(index\.[cm]?[jt]s|dist|build|src|bin|lib|)$/.test(part));
   const name = (parts.at(-1) ?? 'server').replace(/\.[cm]?[jt]s$/, '').replace(/^(mcp-)?server-/, '');
   return name === '' ? 'server' : name;
