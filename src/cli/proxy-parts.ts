@@ -53,7 +53,7 @@ export async function proxyParts(words: readonly string[], flags: ProxyFlags, io
   const proxy = createProxy({
     ...settings,
     ...{ stack, report, prompts: terminal.prompts, approvals: approvals.store },
-    upstream: upstreamFrom(words, flags, servers ?? {}, folder, io, report),
+    upstream: upstreamFrom(words, flags, servers ?? {}, { folder, io, report }),
     session: { sessionId: sessionFor(words, flags, loaded) },
   });
   return {
@@ -108,13 +108,22 @@ async function telemetryFrom({ env }: CliIo, report: (problem: string) => void):
 
 type Upstreams = Readonly<Record<string, ProxyServer>>;
 
-function upstreamFrom(
+/** What servers are opened with. */
+export interface UpstreamParts {
+  /** What paths of the file are relative to. */
+  readonly folder: string;
+  readonly io: CliIo;
+  readonly report: (problem: string) => void;
+  /** How long one of several servers is waited for before the others go on without it. @default 5000 */
+  readonly slowMs?: number;
+}
+
+/** Opens the server that was named, or those of the file. Throws for what cannot be meant, before anything is started. */
+export function upstreamFrom(
   [command, ...args]: readonly string[],
-  { http, headerEnv, name }: ProxyFlags,
+  { http, headerEnv, name }: Pick<ProxyFlags, 'http' | 'headerEnv' | 'name'>,
   servers: Upstreams,
-  folder: string,
-  io: CliIo,
-  report: (problem: string) => void,
+  { folder, io, report, slowMs }: UpstreamParts,
 ): () => Link {
   const given = [command !== undefined, http !== undefined].filter(Boolean).length;
   if (given > 1) throw new UsageError('give a command behind --, or --http, not both');
@@ -140,7 +149,7 @@ function upstreamFrom(
   return () =>
     aggregateLinks(
       all.map(([each, server]) => ({ name: each, prefix: server.prefix ?? each, open: () => open(server) })),
-      { report, clock: systemClock },
+      { report, clock: systemClock, ...(slowMs === undefined ? {} : { slowMs }) },
     );
 }
 

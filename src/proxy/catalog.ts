@@ -147,8 +147,8 @@ export function createCatalog(
   };
 }
 
-/** `null` for a tool that is not shown; the reason was reported. */
-function toolFrom(name: string, raw: JsonObject, options: CatalogParts, report: (problem: string) => void): Tool | null {
+/** A tool as a server lists it, made a tool of ours. `null` for a tool that is not shown; the reason was reported. */
+export function toolFrom(name: string, raw: JsonObject, options: CatalogParts, report: (problem: string) => void): Tool | null {
   const { onBadSchema = 'hide', trustAnnotations = false, serverOf } = options;
   const server = serverOf?.(name) ?? null;
   const description = typeof raw.description === 'string' ? raw.description : '';
