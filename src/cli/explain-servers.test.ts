@@ -100,7 +100,7 @@ describe('allium explain with a server', () => {
     const [drawn, json] = [[], ['--json']].map((flags) => allium(folder, ['explain', ...flags, '--', NODE, 'server.cjs']).out);
 
     expect(drawn).toContain('  a: ');
-    // eslint-disable-next-line no-control-regex -- Control characters are what must not be there.
+
     for (const text of [drawn, json]) expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
     expect(drawn).not.toMatch(/^ *allowed by nobody/m);
   });

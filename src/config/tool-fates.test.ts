@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall } from '../../conformance/index.ts';
-import { consent, type ConsentOptions, type ConsentRule } from '../../middleware/index.ts';
+import { consent, type ConsentRule } from '../../middleware/index.ts';
 import { composeToolCallers, defineTool, type ToolAnnotations } from '../index.ts';
 import { specOf } from '../tools/registry.ts';
 import { buildLayers } from './build-layers.ts';
@@ -30,7 +30,7 @@ describe('what is foreseen', () => {
     for (const given of options) {
       for (const annotations of [{}, { destructive: false }]) {
         const foreseen = fateIn([{ consent: given }], 'write_file', annotations);
-        const result = await composeToolCallers([consent(given as ConsentOptions)])(
+        const result = await composeToolCallers([consent(given)])(
           makeCall({ toolName: 'write_file', annotations: toolOf('write_file', annotations).annotations }),
           echoExecutor(),
         );
