@@ -79,6 +79,17 @@ describe('allium explain with a server', () => {
     if (existsSync(join(folder, 'pid'))) expect(isAlive(Number(readFileSync(join(folder, 'pid'), 'utf8')))).toBe(false);
   });
 
+  it.each([
+    ['an address that is none', ['--http', 'nonsense'], '--http takes an http or https address'],
+    ['a header without an address', ['--header-env', 'a=B'], '--header-env is for a server that is reached with --http'],
+    ['no time', ['--timeout', '0'], '--timeout takes a whole number of seconds'],
+  ])('refuses %s', (_name, flags, why) => {
+    const { code, out, err } = allium(projectWith({ 'allium.yaml': LAYERS }), ['explain', ...flags]);
+
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain(why);
+  });
+
   it('leaves no process behind when it is interrupted', async () => {
     const folder = projectWith({ 'allium.yaml': LAYERS });
     const running = startAllium(folder, ['explain', '--', NODE, '-e', SILENT]);

@@ -4,11 +4,11 @@ import { dirname } from 'node:path';
 import type { LoadedConfig } from '../config/index.ts';
 import type { Tool } from '../index.ts';
 import { type CliIo, UsageError, writeLine } from './io.ts';
-import type { ProxyFlags } from './proxy-parts.ts';
 import type { AddCommand } from './run-cli.ts';
 import { safeText } from './text-table.ts';
+import type { UpstreamFlags } from './upstreams.ts';
 
-interface ExplainFlags extends Pick<ProxyFlags, 'http' | 'headerEnv' | 'name'> {
+interface ExplainFlags extends UpstreamFlags {
   readonly config: string;
   readonly tool?: string;
   readonly json?: boolean;
@@ -91,7 +91,7 @@ async function upstreamTools(
     if (flags.headerEnv.length > 0) throw new UsageError('--header-env is for a server that is reached with --http');
     return [];
   }
-  const { upstreamFrom } = await import('./proxy-parts.ts');
+  const { upstreamFrom } = await import('./upstreams.ts');
   const { readUpstream } = await import('./upstream-tools.ts');
   const timeoutMs = flags.timeout * 1000;
   const open = upstreamFrom(words, flags, servers, { folder: dirname(file), io, report, slowMs: timeoutMs });

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hasPty } from '../../middleware/consent/pty.fixture.ts';
@@ -135,6 +136,20 @@ describe('receipts of allium proxy', () => {
     ]);
     expect(JSON.stringify(denied)).not.toMatch(/rule|files/);
     expect(notes()).toBe('');
+  }, 90_000);
+
+  it('make no name of a word that sets a variable', async () => {
+    writeFileSync(join(place.folder, 'allium.yaml'), RULES);
+    const value = randomBytes(12).toString('hex');
+    const proxy = started('proxy', ['--', 'env', `KEY=${value}`, process.execPath, DUAL, 'stdio']);
+    await proxy.greet();
+    await proxy.call('add', { a: 1, b: 2 });
+    await gone(proxy);
+    const lines: string[] = [];
+    for await (const receipt of queryReceipts(join(place.folder, '.allium', 'receipts'))) lines.push(JSON.stringify(receipt));
+
+    expect(lines).toHaveLength(1);
+    expect(lines.join('') + readdirSync(join(place.folder, '.allium', 'receipts')).join('')).not.toContain(value);
   }, 90_000);
 
   it('name each of several servers by its name in the file', async () => {
