@@ -27,13 +27,13 @@ export interface Ancestry {
 
 const areaOf = ({ id }: Scenario): string => id.split('.')[0] ?? '';
 
-/** All requirements, area by area, in the order of their files. One that no file states has no statement. */
+/** All requirements, area by area, in the order of their files. One that no file states has no statement, and neither has a scenario without one. */
 export function requirementsOf(suite: string): readonly Requirement[] {
   const scenarios = loadScenarios(suite).map(({ scenario }) => scenario);
   return [...new Set(scenarios.map(areaOf))].sort().flatMap((area) => {
     const own = scenarios.filter((scenario) => areaOf(scenario) === area);
     const stated = statementsOf(join(suite, area, 'requirements.json'));
-    const ids = [...new Set([...Object.keys(stated), ...own.map(({ requirement }) => requirement)])];
+    const ids = [...new Set([...Object.keys(stated), ...own.map(({ requirement = '' }) => requirement)])];
     return ids.map((id) => ({ id, area, statement: stated[id] ?? '', scenarios: own.filter(({ requirement }) => requirement === id) }));
   });
 }

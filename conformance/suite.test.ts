@@ -39,6 +39,12 @@ describe('the suite', () => {
     expect(failuresOf(report)).toEqual([]);
   });
 
+  it('has a requirement and a source for every scenario', () => {
+    const without = loaded.filter(({ scenario: { requirement, source } }) => requirement === undefined || source === undefined);
+
+    expect(without.map(({ scenario }) => scenario.id)).toEqual([]);
+  });
+
   it('states every requirement once, and proves each', () => {
     const requirements = requirementsOf(suite);
 

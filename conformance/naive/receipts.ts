@@ -66,6 +66,8 @@ export const fails: readonly string[] = [
   'receipts.keeps-the-hash-of-an-approval-that-ran-into-a-failure',
   'receipts.knows-its-place',
   'receipts.makes-session-names-safe',
+  'receipts.names-the-rule-that-decided',
+  'receipts.names-the-server-of-a-tool',
   'receipts.says-null-for-what-did-not-happen',
   'receipts.says-which-turn-it-was',
   'receipts.shows-an-edit-by-its-hash',

@@ -22,6 +22,13 @@ describe('parseScenario', () => {
     expect(parseScenario(SOUND, 'a.yaml')).toMatchObject({ id: 'area.one', steps: [{ call: 'echo' }] });
   });
 
+  it('takes a scenario of your own without a requirement and a source, and a requirement of one letter', () => {
+    const own = SOUND.replace('requirement: AB-1\nsource: here\n', '');
+
+    expect(parseScenario(own, 'a.yaml')).not.toHaveProperty('requirement');
+    expect(parseScenario(SOUND.replace('AB-1', 'B-1'), 'a.yaml').requirement).toBe('B-1');
+  });
+
   it.each([
     ['a misspelt member', `${SOUND}expects: {}\n`, /^a\.yaml:8:1: the scenario has no member "expects"; did you mean "expect"\?$/],
     ['a member that is missing', 'id: area.one\n', /lacks "title"/],

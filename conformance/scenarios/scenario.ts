@@ -12,9 +12,9 @@ export interface Scenario {
   /** A statement that is true when the scenario passes. */
   readonly title: string;
   /** The requirement it proves. */
-  readonly requirement: string;
+  readonly requirement?: string;
   /** Where that requirement comes from. */
-  readonly source: string | readonly string[];
+  readonly source?: string | readonly string[];
   /** @default one tool `echo` that answers with its arguments */
   readonly tools?: readonly ScenarioTool[];
   /** Outermost first. @default none */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { recordingSink } from '../../conformance/index.ts';
-import { annotate, canonicalJson, defineLayer, fail, hashCanonical, type JsonValue, ok } from '../../src/index.ts';
+import { annotate, canonicalJson, defineLayer, type EntryPatch, fail, hashCanonical, type JsonValue, ok, refuse } from '../../src/index.ts';
 import type { Receipt } from '../../src/receipts/index.ts';
 import { auditLog } from './audit-log.ts';
 import { hashValues } from './hash-values.ts';
@@ -108,5 +108,40 @@ describe('hashValues', () => {
 
     expect(hash({})).toBe(hashCanonical({}, { key: { id: 'k', secret: 's' } }));
     expect(hash({ text: half })).toMatch(/^hmac-sha256:k:/);
+  });
+});
+
+describe('a receipt names the rule', () => {
+  const ruled = (name: string, rule: unknown, blocks = false) =>
+    defineLayer({
+      name,
+      caller: async (call, next) =>
+        blocks
+          ? annotate(refuse(call, 'policy_blocked', 'no'), {}, { rule } as EntryPatch)
+          : annotate(await next(call), {}, { rule } as EntryPatch),
+    });
+
+  it('of the outermost layer that has one, for a call that passed', async () => {
+    expect((await receiptOf([ruled('outer', 'outer 1'), ruled('inner', 'inner 1')])).rule).toBe('outer 1');
+    expect((await receiptOf([ruled('outer', undefined), ruled('inner', 'inner 1')])).rule).toBe('inner 1');
+  });
+
+  it('of the layer that turned the call away, and of no other', async () => {
+    expect((await receiptOf([ruled('outer', 'outer 1'), ruled('inner', 'inner 1', true)])).rule).toBe('inner 1');
+    expect(await receiptOf([ruled('outer', 'outer 1'), ruled('inner', undefined, true)])).not.toHaveProperty('rule');
+  });
+
+  it.each([5, { rule: 1 }, ['x'], null])('only where it is a text: %j', async (rule) => {
+    expect(await receiptOf([ruled('outer', rule)])).not.toHaveProperty('rule');
+  });
+
+  it('as every scrub of the stack left it', async () => {
+    const scrubbing = defineLayer({
+      name: 'scrubbing',
+      caller: (call, next) => next(call),
+      scrub: (text) => text.replaceAll('canary', '***'),
+    });
+
+    expect((await receiptOf([scrubbing, ruled('inner', 'inner canary')])).rule).toBe('inner ***');
   });
 });

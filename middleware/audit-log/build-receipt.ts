@@ -1,6 +1,15 @@
 /** What is written down about a call: hashes and names, never an argument or a result. */
 
-import { accountOf, clockOf, hashOf, type JsonValue, type ToolCall, type ToolResult } from '../../src/index.ts';
+import {
+  accountOf,
+  type AuditRecord,
+  clockOf,
+  definitionOf,
+  hashOf,
+  type JsonValue,
+  type ToolCall,
+  type ToolResult,
+} from '../../src/index.ts';
 import { createReceipt, type Receipt, type ReceiptFields } from '../../src/receipts/index.ts';
 
 /** How a call came out: what differs between the receipt of one and the word that it is about to happen. */
@@ -18,6 +27,7 @@ type Ending = Pick<
   | 'approved_hash'
   | 'executed_hash'
   | 'result_hash'
+  | 'rule'
 >;
 
 /** The receipt of a call that has ended. `call` must be the one whose hash was chosen. */
@@ -25,6 +35,9 @@ export function buildReceipt(call: ToolCall, result: ToolResult, durationMs: num
   const { approvedArgs, executedArgs, blockedBy } = accountOf(result);
   const { audit, executed } = result;
   const hashed = (value: JsonValue | null): string | null => (value === null ? null : hashOf(call, value));
+  // The account learns who turned a call away when that layer is left, and this one still is at work.
+  const blocker = blockedBy ?? (result.status === 'audit_unavailable' ? 'auditLog' : null);
+  const rule = ruleOf(audit, blocker);
   const ending: Ending = {
     record: 'receipt',
     reason: textOr(audit?.reason) ?? textOr(audit?.summary),
@@ -33,13 +46,13 @@ export function buildReceipt(call: ToolCall, result: ToolResult, durationMs: num
     status: result.status,
     error_category: result.errorCategory,
     executed,
-    // The account learns who turned a call away when that layer is left, and this one still is at work.
-    blocked_by: blockedBy ?? (result.status === 'audit_unavailable' ? 'auditLog' : null),
+    blocked_by: blocker,
     duration_ms: Math.max(0, Math.round(durationMs * 1000) / 1000),
     approved_hash: hashed(approvedArgs),
     // An executor may know that it never got as far as the tool.
     executed_hash: executed === 'no' ? null : hashed(executedArgs),
     result_hash: hashed(result.result),
+    ...(rule === null ? {} : { rule }),
   };
   return receiptOf(call, ending, audit ?? null, uri);
 }
@@ -71,6 +84,7 @@ function receiptOf(call: ToolCall, ending: Ending, audit: object | null, uri: st
   const { sessionId, runId, model, provider, emitOrder } = call.turn;
   const iteration = countOr(call.turn.iteration);
   const requested = hashOf(call, call.toolArgs);
+  const server = serverOf(call);
   const fields: ReceiptFields = {
     schema_version: 1,
     record: ending.record,
@@ -96,8 +110,22 @@ function receiptOf(call: ToolCall, ending: Ending, audit: object | null, uri: st
     result_hash: ending.result_hash,
     model: textOr(model),
     provider: textOr(provider),
+    ...(server === null ? {} : { server }),
+    ...(ending.rule === undefined ? {} : { rule: ending.rule }),
   };
   return createReceipt(fields, { audit, uri, emittedMs: clockOf(call).now() });
+}
+
+/** The rule on the line of the layer that turned the call away; of a call that passed, the rule of the outermost layer that names one. */
+function ruleOf(audit: AuditRecord | undefined, blocker: string | null): string | null {
+  const line = audit?.layers.findLast(({ name, rule }) => typeof rule === 'string' && (blocker === null || name === blocker));
+  return textOr(line?.rule);
+}
+
+/** Tools of MCP servers carry the host's name for their server. A tool that a layer renamed the call to is looked up by its new name. */
+function serverOf(call: ToolCall): string | null {
+  const mcp = definitionOf(call)?.metadata?.mcp;
+  return typeof mcp === 'object' && mcp !== null && 'server' in mcp ? textOr(mcp.server) : null;
 }
 
 const textOr = (value: unknown): string | null => (typeof value === 'string' ? value : null);

@@ -20,15 +20,15 @@ import type { Settled } from './gate.ts';
 import { plainLine } from './plain-text.ts';
 
 /** Nobody decided in time, which is not a denial. */
-export function expired(call: ToolCall, id: string, expiresMs: number): ToolResult {
+export function expired(call: ToolCall, id: string, expiresMs: number, rule: string | undefined): ToolResult {
   const text = `Nobody decided about ${nameOf(call)} within ${expiresMs} ms, so it did not run.`;
-  return recorded(refuse(call, 'consent_expired', text), call, byLayer(call, id, 'expired'));
+  return recorded(refuse(call, 'consent_expired', text), call, byLayer(call, id, 'expired', rule));
 }
 
 /** The cause stays with the host: a decider's error may speak of the arguments. */
-export function failed(call: ToolCall, id: string, cause: unknown): ToolResult {
+export function failed(call: ToolCall, id: string, cause: unknown, rule?: string): ToolResult {
   const text = `${nameOf(call)} was not approved: deciding about it failed. Do not repeat the call unchanged.`;
-  return recorded(fail(call, 'consent_denied', cause, text), call, { ...byLayer(call, id, 'denied'), reason: 'deciding failed' });
+  return recorded(fail(call, 'consent_denied', cause, text), call, { ...byLayer(call, id, 'denied', rule), reason: 'deciding failed' });
 }
 
 /** Somebody or something said no, or an answer came too late. */
@@ -40,19 +40,21 @@ export function denied(call: ToolCall, settled: Settled): ToolResult {
   return recorded(refuse(call, 'consent_denied', text), call, settled);
 }
 
-const byLayer = (call: ToolCall, id: string, decision: 'denied' | 'expired'): Settled => ({
+/** `rule` is the one that wanted somebody to be asked. */
+const byLayer = (call: ToolCall, id: string, decision: 'denied' | 'expired', rule: string | undefined): Settled => ({
   id,
   decision,
   decidedBy: 'consent',
   decidedAt: new Date(clockOf(call).now()).toISOString(),
   call,
+  ...(rule === undefined ? {} : { rule }),
 });
 
 const nameOf = ({ toolName }: ToolCall): string => plainLine(toolName, 128);
 
 /** Who decided and when, over which call; what was edited by path only. */
 export function recorded(result: ToolResult, asked: ToolCall, settled: Settled): ToolResult {
-  const { id, decision, decidedBy, decidedAt, reason, call, remembered, supplied } = settled;
+  const { id, decision, decidedBy, decidedAt, reason, rule, call, remembered, supplied } = settled;
   const paths = call.toolArgs === asked.toolArgs ? [] : changedPaths(asked.toolArgs, call.toolArgs).map((path) => plainLine(path, 200));
   const edits = paths.length === 0 ? undefined : paths;
   // What is undefined is left out of the record. Member by member: spreading absent ones in costs more than the rest.
@@ -66,7 +68,7 @@ export function recorded(result: ToolResult, asked: ToolCall, settled: Settled):
     supplied: supplied === undefined ? undefined : true,
   };
   const patch = settled.earlier === undefined ? { consent } : { consent, ...resumedFrom(settled) };
-  const line = remembered === true ? { status: decision, decidedBy, remembered } : { status: decision, decidedBy };
+  const line = { status: decision, decidedBy, rule, remembered };
   const approval = approvalOf(id, cleaned({ decision, decidedBy, decidedAt, reason }, asked), call);
   return annotate(withResult(result, { approval }), patch as AuditPatch, line);
 }

@@ -1,6 +1,7 @@
 /** Nothing runs that was not allowed: by a rule, by a decider, or by a person who was shown exactly this call. */
 
 import {
+  annotate,
   type ApprovalPrompt,
   approveCall,
   checkOptions,
@@ -13,16 +14,18 @@ import {
   fingerprintOf,
   inSteps,
   interrupt,
+  type Interruption,
   isAborted,
   refuse,
   type Stepped,
   supplyResult,
   type ToolCall,
   type ToolLayer,
+  type ToolResult,
   withCall,
 } from '../../src/index.ts';
 import { denied, expired, failed, recorded } from './answers.ts';
-import { type GateParts, passGate, settle, type Settled } from './gate.ts';
+import { type GateParts, type Open, passGate, settle, type Settled } from './gate.ts';
 import { createStandingAnswers } from './standing-answers.ts';
 import {
   annotationVerdict,
@@ -113,13 +116,18 @@ export function consent(given: ConsentDecide | ConsentOptions): ToolLayer {
     const decide = (signal: AbortSignal) => passGate(call, { id, startedAt, signal }, parts, verdict ?? parts.judge(call, signal));
     const decided = await decideWithin(call, expiresMs, decide, (value) => 'decision' in value && isPassed(value));
     if (decided.by === 'cancelled') return gone(call);
-    if (decided.by === 'expired') return expired(call, id, expiresMs ?? 0);
-    if (decided.by === 'failure') return failed(call, id, decided.cause);
+    const rule = verdict instanceof Promise ? undefined : verdict?.rule;
+    if (decided.by === 'expired') return expired(call, id, expiresMs ?? 0, rule);
+    if (decided.by === 'failure') return failed(call, id, decided.cause, rule);
     if ('ended' in decided.value) return decided.value.ended;
-    if ('interruption' in decided.value) return interrupt(call, decided.value.interruption);
+    if ('interruption' in decided.value) return waiting(call, decided.value);
     return follow(call, decided.value);
   }
 }
+
+/** The question stays open. The record says which rule wanted it to be asked. */
+const waiting = (call: ToolCall, { interruption, rule }: Extract<Open, { interruption: Interruption }>): ToolResult =>
+  annotate(interrupt(call, interruption), {}, { rule });
 
 const gone = (call: ToolCall) => refuse(call, 'cancelled', 'The call was cancelled before it was decided about.');
 

@@ -27,6 +27,8 @@ export interface Settled {
   readonly decidedBy: string;
   readonly decidedAt: string;
   readonly reason?: string;
+  /** The rule that decided, or that wanted somebody to be asked. */
+  readonly rule?: string;
   /** The call it is about, with other arguments than the one that came in where somebody edited them. */
   readonly call: ToolCall;
   readonly remembered?: true;
@@ -37,7 +39,7 @@ export interface Settled {
 }
 
 /** Not decided: a question that nobody could be asked, or a call that ends here for another reason. */
-export type Open = { readonly interruption: Interruption } | { readonly ended: ToolResult };
+export type Open = { readonly interruption: Interruption; readonly rule?: string } | { readonly ended: ToolResult };
 
 export interface GateParts {
   readonly judge: (call: ToolCall, signal: AbortSignal) => Promise<Verdict>;
@@ -73,7 +75,10 @@ export async function passGate(
   const again = edited.call === call ? verdict : await judgeEdited(edited.call, signal, parts);
   if (again.decision === 'denied') return settle(id, edited.call, again);
   if (verdict.decision !== 'ask' && again.decision !== 'ask') return settle(id, edited.call, verdict);
-  return askAbout(edited.call, decider, parts, again.reason ?? verdict.reason);
+  // Either may have asked: of a call that was allowed as it came, the edited one is asked about.
+  const asking = again.decision === 'ask' ? again : verdict;
+  const outcome = await askAbout(edited.call, decider, parts, again.reason ?? verdict.reason);
+  return asking.rule === undefined || 'ended' in outcome || outcome.rule !== undefined ? outcome : { ...outcome, rule: asking.rule };
 }
 
 async function askAbout(call: ToolCall, decider: Decider, parts: GateParts, why: string | undefined): Promise<Settled | Open> {
@@ -131,12 +136,13 @@ async function judgeEdited(call: ToolCall, signal: AbortSignal, { judge }: GateP
 export function settle(
   id: string,
   call: ToolCall,
-  { decision, by, reason }: Pick<Verdict, 'by' | 'reason'> & { decision: SettledWord },
+  { decision, by, reason, rule }: Pick<Verdict, 'by' | 'reason' | 'rule'> & { decision: SettledWord },
 ): Settled {
   // No ask gets here; one that did would be a question nobody has answered.
   const said = decision === 'ask' ? 'denied' : decision;
   const settled = { id, decision: said, decidedBy: plainLine(by, 200), decidedAt: isoTime(clockOf(call).now()), call } as const;
-  return reason === undefined ? settled : { ...settled, reason: plainLine(reason) };
+  if (reason === undefined && rule === undefined) return settled;
+  return { ...settled, ...(reason === undefined ? {} : { reason: plainLine(reason) }), ...(rule === undefined ? {} : { rule }) };
 }
 
 type SettledWord = Verdict['decision'] | 'expired';

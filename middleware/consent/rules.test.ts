@@ -158,3 +158,38 @@ describe('consent by', () => {
     expect((await composeToolCallers([layer])(makeCall(), echoExecutor())).status).toBe('consent_denied');
   });
 });
+
+describe('the line of consent names the rule', () => {
+  const lineOf = async (given: ConsentDecide | ConsentOptions, prompts: ConsentOptions['prompts'] = []) => {
+    const { result } = await run(typeof given === 'function' ? given : { prompts, ...given });
+    return result.audit?.layers.find(({ name }) => name === 'consent')?.rule;
+  };
+  const asks = { rules: [{ tool: 'e*', decision: 'ask' as const }] };
+
+  it('that wanted a person to be asked, whatever the person said', async () => {
+    expect(await lineOf(asks)).toBe('consent rule 1 (ask e*)');
+    expect(await lineOf(asks, [() => ({ decision: 'allow_once', decidedBy: 'ada' })])).toBe('consent rule 1 (ask e*)');
+    expect(await lineOf(asks, [() => ({ decision: 'reject_once', decidedBy: 'ada' })])).toBe('consent rule 1 (ask e*)');
+    expect(await lineOf(asks, [() => Promise.reject(new Error('gone'))])).toBe('consent rule 1 (ask e*)');
+  });
+
+  it('of the default and of annotations, and nothing where a decider decided', async () => {
+    expect(await lineOf({ default: 'deny' })).toBe('consent default (deny)');
+    expect(await lineOf({})).toBe('consent annotations (ask)');
+    expect(await lineOf(() => true)).toBeUndefined();
+  });
+
+  it('that denied what a person had edited', async () => {
+    const rules = [
+      { tool: '*', decision: 'ask' as const },
+      { tool: 'echo', when: ({ n }: { n?: unknown }) => n === 2, decision: 'deny' as const },
+    ];
+
+    expect(await lineOf({ rules }, [() => ({ decision: 'allow_once', args: { n: 2 } })])).toBe('consent rule 2 (deny echo)');
+  });
+
+  it('on one plain line, whatever its pattern is', async () => {
+    expect(await lineOf({ rules: [{ tool: 'e*\n\u001b[2J', decision: 'deny' }], default: 'allow' })).toBe('consent default (allow)');
+    expect(await lineOf({ rules: [{ tool: `*${'*'.repeat(500)}`, decision: 'deny' }] })).toMatch(/^.{1,200}$/u);
+  });
+});

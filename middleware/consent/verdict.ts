@@ -1,6 +1,7 @@
 /** What rules and deciders say about a call, read strictly: what is not exactly an approval is none. */
 
 import { AlliumError, checkOptions, expected, type JsonObject, matchesTool, type ToolAnnotations, type ToolCall } from '../../src/index.ts';
+import { plainLine } from './plain-text.ts';
 
 /** What a rule says. `ask` and `require_approval` are the same. */
 export type RuleDecision = 'allow' | 'deny' | 'ask' | 'require_approval';
@@ -37,6 +38,8 @@ export interface Verdict {
   readonly by: string;
   readonly reason?: string;
   readonly args?: object;
+  /** Which rule said so, for the record; absent for a decider's word. */
+  readonly rule?: string;
 }
 
 const RULE_VERDICTS: Readonly<Record<RuleDecision, Verdict['decision']>> = {
@@ -55,8 +58,13 @@ const REPLIES: ReadonlyMap<unknown, Verdict['decision']> = new Map<unknown, Verd
 
 export const RULE_DECISION = expected.oneOf(...Object.keys(RULE_VERDICTS));
 
+/** A rule, with what it says of a call that it is about. */
+export interface CheckedRule extends ConsentRule {
+  readonly verdict: Verdict;
+}
+
 /** Throws for the first rule that is wrong; copies the rest, so that a list changed later changes nothing. */
-export function checkedRules(owner: string, rules: unknown): readonly ConsentRule[] {
+export function checkedRules(owner: string, rules: unknown): readonly CheckedRule[] {
   if (!Array.isArray(rules)) {
     throw new AlliumError('ERR_INVALID_OPTION', `${owner}: "rules" must be a list of rules`, { layer: owner, option: 'rules' });
   }
@@ -64,17 +72,26 @@ export function checkedRules(owner: string, rules: unknown): readonly ConsentRul
     Array.from<unknown>(rules).map((rule, index) => {
       const wanted = { tool: expected.required(expected.string), when: expected.function, decision: expected.required(RULE_DECISION) };
       checkOptions(`${owner} rule ${index + 1}`, rule, wanted);
-      return Object.freeze({ ...(rule as ConsentRule) }); // Its members were just checked.
+      const checked = rule as ConsentRule; // Its members were just checked.
+      return Object.freeze({ ...checked, verdict: verdictOf(checked, index + 1) });
     }),
   );
 }
 
+/** Rules are numbered from 1, as in the messages about wrong ones. */
+function verdictOf({ tool, decision }: ConsentRule, number: number): Verdict {
+  return Object.freeze({
+    decision: RULE_VERDICTS[decision],
+    by: 'rule',
+    rule: `consent rule ${number} (${decision} ${plainLine(tool, 128)})`,
+  });
+}
+
 /** Not the first rule that matches: any deny counts before any ask, and any ask before any allow. */
-export function ruleVerdict(rules: readonly ConsentRule[], { toolName, toolArgs }: ToolCall): Verdict | null {
+export function ruleVerdict(rules: readonly CheckedRule[], { toolName, toolArgs }: ToolCall): Verdict | null {
   for (const decision of ['denied', 'ask', 'auto'] as const) {
     for (const rule of rules) {
-      if (RULE_VERDICTS[rule.decision] === decision && matchesTool([rule.tool], toolName) && applies(rule, toolArgs))
-        return { decision, by: 'rule' };
+      if (rule.verdict.decision === decision && matchesTool([rule.tool], toolName) && applies(rule, toolArgs)) return rule.verdict;
     }
   }
   return null;
@@ -86,12 +103,16 @@ function applies({ when, decision }: ConsentRule, args: JsonObject): boolean {
   return decision === 'allow' ? said === true : said !== false;
 }
 
-export const defaultVerdict = (decision: RuleDecision): Verdict => ({ decision: RULE_VERDICTS[decision], by: 'default' });
+export const defaultVerdict = (decision: RuleDecision): Verdict => ({
+  decision: RULE_VERDICTS[decision],
+  by: 'default',
+  rule: `consent default (${decision})`,
+});
 
 /** What a tool says about itself can only make a call riskier: a tool that says nothing is taken for destructive. */
 export function annotationVerdict({ destructive, needsApproval, safety }: ToolAnnotations): Verdict {
   const isRisky = destructive !== false || needsApproval === true || safety?.requiresConfirmation === true;
-  return { decision: isRisky ? 'ask' : 'auto', by: 'annotations' };
+  return { decision: isRisky ? 'ask' : 'auto', by: 'annotations', rule: `consent annotations (${isRisky ? 'ask' : 'allow'})` };
 }
 
 /** Takes a decider's answer for what it says, and everything else for a no. */

@@ -15,7 +15,8 @@ export const lineOf = (status: string, runs: readonly HookRun[]): EntryPatch => 
 
 export function blockedCall(call: ToolCall, blocked: Blocked, runs: readonly HookRun[]): ToolResult {
   if (call.signal.aborted) return cancelledCall(call, runs);
-  return annotate(fail(call, 'policy_blocked', blocked.cause, blockedText(blocked)), {}, lineOf('blocked', runs));
+  const line = { ...lineOf('blocked', runs), rule: `hooks ${blocked.hook}` };
+  return annotate(fail(call, 'policy_blocked', blocked.cause, blockedText(blocked)), {}, line);
 }
 
 export const cancelledCall = (call: ToolCall, runs: readonly HookRun[]): ToolResult =>

@@ -108,10 +108,17 @@ function recorded(result: ToolResult, report: PermissionReport): ToolResult {
   const line: EntryPatch = {
     ...{ status: approval?.decision ?? report.decision },
     ...(report.code === undefined ? {} : { code: report.code }),
+    ...ruleOf(report),
     ...(shadow === undefined ? {} : { shadow: shadow.map(({ decision }) => decision) }),
   };
   const patch = { permissions: { ...rest, ...(shadow === undefined ? {} : { shadow }), ...(approval === undefined ? {} : { approval }) } };
   return annotate(approval === undefined ? result : withResult(result, { approval: approvalOf(approval) }), patch, line);
+}
+
+/** The checker that decided and its code, which `rulesPolicy` fills with the name of a rule. Nobody's opinion is no rule. */
+function ruleOf({ by, code }: PermissionReport): EntryPatch {
+  const parts = [by, code].filter((part) => typeof part === 'string');
+  return parts.length === 0 ? {} : { rule: ['permissions', ...parts].join(' ') };
 }
 
 function approvalOf({ receiptUri: _receiptUri, ...approval }: NonNullable<PermissionReport['approval']>): ApprovalRecord {

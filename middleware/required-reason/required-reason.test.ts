@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { echoExecutor, makeCall, type PartialCall } from '../../conformance/index.ts';
-import { approveCall, composeToolCallers, defineLayer, defineTool, exportTools, governTools, type JsonObject } from '../../src/index.ts';
+import { approveCall, composeToolCallers, defineLayer, defineTool, exportTools, governTools } from '../../src/index.ts';
 import { accountOf, fromProviderArgs, type Tool, type ToolLayer } from '../../src/index.ts';
 import { type RequiredReasonOptions, requiredReason } from './required-reason.ts';
 
@@ -175,7 +175,7 @@ describe('requiredReason around governed tools', () => {
         strict: true,
         ...(provider === 'openai' ? { shape: 'responses' } : {}),
       });
-      return (provider === 'openai' ? shown?.parameters : shown?.input_schema) as JsonObject;
+      return shown !== undefined && 'parameters' in shown ? shown.parameters : shown?.input_schema;
     };
 
     expect(parameters({}, 'openai')).toMatchObject({ required: ['text', 'reason'], additionalProperties: false });

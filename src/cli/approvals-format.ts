@@ -1,8 +1,10 @@
 /** Approvals as text: a row in a list, and everything that somebody needs to decide. */
 
 import { describeQuestion } from '../../middleware/consent/describe-question.ts';
+import { isProject } from '../config/artifact-project.ts';
 import { isObject } from '../core/json.ts';
 import type { Approval, ApprovalState } from '../policy/index.ts';
+import { shellWord } from './approvals-source.ts';
 import { type Column, safeText } from './text-table.ts';
 
 export const COLUMNS: readonly Column[] = [
@@ -94,4 +96,15 @@ function fieldsOf(approval: Approval): readonly (readonly [string, string])[] {
     ['ended', ended === null ? null : `${ended.status} at ${ended.at}, executed: ${ended.executed}`],
   ];
   return fields.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
+}
+
+/** How a call goes on once somebody has decided: that depends on how it came in. */
+export function nextStep({ id, route, gate }: Approval, cwd: string): string {
+  // A copy of a question that a client still waits for.
+  if (gate === 'queue') return 'nothing: the call goes on by itself';
+  if (route === 'client') return 'make the same call again in the client';
+  // The stack of a call is not kept with its approval. Without a file here the command would only say that there is none.
+  const place = isProject(cwd) ? '' : ' --config <the file that the call was made with>';
+  const resume = `allium call --resume ${shellWord(id)}${place}`;
+  return route === 'command' ? resume : `the program that made the call takes it up; for a tool of allium.yaml: ${resume}`;
 }

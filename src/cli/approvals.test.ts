@@ -14,6 +14,7 @@ const HOUR_MS = 3_600_000;
 
 function project() {
   const cwd = mkdtempSync(join(tmpdir(), 'allium-approvals-cli-'));
+  writeFileSync(join(cwd, 'allium.yaml'), 'version: 1\nlayers: []\n');
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
   const dir = join(cwd, '.allium', 'approvals');
   const store = fileApprovals({ dir });
@@ -164,6 +165,16 @@ describe('allium approvals approve and deny', () => {
 
     expect((await allium(['approve', 'approval_a'])).out).toBe(`approved approval_a; next: ${next}\n`);
     expect((await allium(['show', 'approval_a'])).out).toContain(`Next:\n  ${next}\n`);
+  });
+
+  it('say that the file has to be named where there is none in this folder', async () => {
+    const { cwd, wait, allium } = project();
+    await wait('approval_a', { route: 'command' });
+    rmSync(join(cwd, 'allium.yaml'));
+
+    expect((await allium(['approve', 'approval_a'])).out).toBe(
+      'approved approval_a; next: allium call --resume approval_a --config <the file that the call was made with>\n',
+    );
   });
 
   it('show neither the code of a call nor its hash', async () => {

@@ -5,7 +5,7 @@ import { demandOpen } from '../policy/approvals/answer-approval.ts';
 import { demandCode } from '../policy/approvals/approval-code.ts';
 import { type Approval, answerApproval, approvalState, type FileApprovals, fileApprovals } from '../policy/index.ts';
 import { codeKey } from '../receipts/key-files.ts';
-import { COLUMNS, detailsOf, rowOf } from './approvals-format.ts';
+import { COLUMNS, detailsOf, nextStep, rowOf } from './approvals-format.ts';
 import { approvalIn, noApproval, orFinding, shellWord } from './approvals-source.ts';
 import { colourFor } from './colour.ts';
 import { confirmAtTerminal } from './controlling-terminal.ts';
@@ -141,27 +141,18 @@ async function showApproval(given: string, options: PrintOptions, io: CliIo): Pr
   const approval = await approvalIn(storeOf(options, io), given);
   if (approval === null) return noApproval(given, io);
   const state = approvalState(approval, Date.now());
-  const next = nextFor(approval, state, options);
+  const next = nextFor(approval, state, options, io);
   const columns = io.stdout.columns === undefined || io.stdout.columns < 1 ? 80 : io.stdout.columns;
   await writeLine(io.stdout, options.json === true ? jsonOf(withState(approval)) : detailsOf(approval, state, columns, next));
   return 0;
 }
 
 /** What can be typed next. */
-function nextFor(approval: Approval, state: string, { dir }: KeptOptions): readonly string[] {
+function nextFor(approval: Approval, state: string, { dir }: KeptOptions, io: CliIo): readonly string[] {
   const place = dir === undefined ? '' : ` --dir ${shellWord(dir)}`;
   const command = (verb: string) => `allium approvals ${verb} ${shellWord(approval.id)}${place}`;
   if (state === 'pending') return [command('approve'), command('deny')];
-  return state === 'ended' || state === 'taken' ? [] : [nextStep(approval)];
-}
-
-/** How a call goes on once somebody has decided: that depends on how it came in. */
-function nextStep({ id, route, gate }: Approval): string {
-  // A copy of a question that a client still waits for.
-  if (gate === 'queue') return 'nothing: the call goes on by itself';
-  if (route === 'client') return 'make the same call again in the client';
-  const resume = `allium call --resume ${shellWord(id)}`;
-  return route === 'command' ? resume : `the program that made the call takes it up; for a tool of allium.yaml: ${resume}`;
+  return state === 'ended' || state === 'taken' ? [] : [nextStep(approval, io.cwd)];
 }
 
 /** Through which of the things that only a person has a decision came. */
@@ -184,7 +175,7 @@ async function answer(given: string, word: 'allow' | 'reject', options: AnswerOp
     // Behind the last @ stands the channel, whatever name somebody gave.
     const decidedBy = `${options.by ?? userName()}@${channel}`;
     const answered = await asked(() => answerApproval(store, id, { ...reply, decidedBy }));
-    const done = `${word === 'allow' ? 'approved' : 'denied'} ${safeText(id)}; next: ${nextStep(approval)}`;
+    const done = `${word === 'allow' ? 'approved' : 'denied'} ${safeText(id)}; next: ${nextStep(approval, io.cwd)}`;
     await writeLine(io.stdout, options.json === true ? jsonOf(withState(answered)) : done);
     return 0;
   }, io);

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { consent } from '../../middleware/index.ts';
+import { governTools } from '../index.ts';
 import { type Approval, answerApproval, fileApprovals } from '../policy/index.ts';
 import { allium, projectWith } from './run-command.fixture.ts';
 
@@ -105,5 +107,22 @@ describe('allium call --resume', () => {
     expect(await store.list()).toEqual(before);
     expect(paid()).toBe('');
     expect(allium(folder, ['call', '--resume', id])).toMatchObject({ code: 0 });
+  });
+
+  it('is left as it is by a program that has no such tool, and runs afterwards', async () => {
+    const { folder, id, paid, approve } = waiting();
+    await approve();
+    const other = governTools({
+      tools: [],
+      layers: [consent({ default: 'ask' })],
+      approvals: fileApprovals({ dir: join(folder, '.allium', 'approvals') }),
+      onUnknownTool: 'repair',
+    });
+    const { status } = await other.resume(id);
+    await other.close();
+
+    expect([status, paid()]).toEqual(['tool_not_found', '']);
+    expect(allium(folder, ['call', '--resume', id])).toMatchObject({ code: 0 });
+    expect(paid()).toBe('bob\n');
   });
 });

@@ -1,6 +1,7 @@
 /** `allium call`: one governed call from the shell. */
 
 import { dirname, join } from 'node:path';
+import { Option } from 'commander';
 import type { LoadedConfig } from '../config/index.ts';
 import { AlliumError, isAlliumError, oneLine } from '../core/errors.ts';
 import { toWire } from '../core/wire.ts';
@@ -8,6 +9,7 @@ import type { ApprovalPrompt, GovernedTools, ToolProgress, ToolResult } from '..
 import { approvalIn, orFinding, shellWord } from './approvals-source.ts';
 import type { Approval } from '../policy/index.ts';
 import { readArguments } from './call-arguments.ts';
+import { type LogFlags, loggerFor } from './call-logger.ts';
 import { type CliIo, UsageError, writeLine } from './io.ts';
 import { userName } from './kept-source.ts';
 import { stateOf } from './receipts-source.ts';
@@ -15,7 +17,7 @@ import type { AddCommand } from './run-cli.ts';
 import { safeText } from './text-table.ts';
 import { type Called, callAndWait } from './wait-for-task.ts';
 
-interface CallFlags {
+interface CallFlags extends LogFlags {
   readonly args?: string;
   readonly argsFile?: string;
   readonly config: string;
@@ -37,6 +39,8 @@ export const addCall: AddCommand = (program, io, run) => {
     .option('--session <id>', 'the session the call belongs to')
     .option('--resume <id>', 'take up a call that was approved or denied, instead of sending one')
     .option('--json', 'print the whole result as JSON')
+    .option('-v, --verbose', 'show what scripts print and log, on standard error')
+    .addOption(new Option('--log-format <format>', 'lines for people, or JSON (default: text at a terminal)').choices(['text', 'json']))
     .addHelpText('after', EXAMPLES)
     .action((tool: string | undefined, input: string | undefined, flags: CallFlags) =>
       run(async () => {
@@ -59,7 +63,7 @@ async function sending(tool: string | undefined, input: string | undefined, flag
   const text = await readArguments(io, input, flags);
   const turn = flags.session === undefined ? {} : { turn: { sessionId: flags.session } };
   return (config) =>
-    governedBy(config, io, (governed) => {
+    governedBy(config, flags, io, (governed) => {
       const call = () => governed.call({ name: tool, arguments: text }, { ...toldTo(io), ...turn });
       // Closing the dispatcher, which an interrupt does, ends the task.
       io.signal.addEventListener('abort', () => void governed.close(), { once: true });
@@ -68,14 +72,15 @@ async function sending(tool: string | undefined, input: string | undefined, flag
 }
 
 /** Tool, arguments and session are those of the call that waits. */
-function resuming(given: string, tool: string | undefined, { args, argsFile, session }: CallFlags, io: CliIo): Send {
+function resuming(given: string, tool: string | undefined, flags: CallFlags, io: CliIo): Send {
+  const { args, argsFile, session } = flags;
   if ([tool, args, argsFile, session].some((each) => each !== undefined))
     throw new UsageError('--resume takes a call up as it is: give no tool, arguments or session');
   return async (config) => {
     const { fileApprovals } = await import('../policy/index.ts');
     const approval = await approvalIn(fileApprovals({ dir: join(config.stateDir, 'approvals') }), given);
     if (approval !== null) demandHere(approval, config);
-    return governedBy(config, io, (governed) => ofCall(governed.resume(approval?.id ?? given, undefined, toldTo(io))));
+    return governedBy(config, flags, io, (governed) => ofCall(governed.resume(approval?.id ?? given, undefined, toldTo(io))));
   };
 }
 
@@ -116,12 +121,18 @@ Examples:
   echo '{"text":"hello","reason":"a note"}' | allium call write_note -
   allium call write_note --args-file note.json --session review --json
   allium call --resume 3f0c
+  allium call get_greeting --args '{"name":"Ada"}' -v
 
 Where somebody has to be asked, the question is put on the terminal. Without one the call ends as approval_required, and waits: a person
 decides about it with "allium approvals", and --resume takes it up, once. A call that came from an MCP client is not taken up here. A tool that runs in the background is waited for, and what it came to is printed.
 Exit code: 0 when the call is ok, 1 when it was refused, failed or could not be taken up, 2 when the command or the file is wrong.`;
 
-async function governedBy(config: LoadedConfig, io: CliIo, send: (governed: GovernedTools) => Promise<Called>): Promise<Called> {
+async function governedBy(
+  config: LoadedConfig,
+  flags: LogFlags,
+  io: CliIo,
+  send: (governed: GovernedTools) => Promise<Called>,
+): Promise<Called> {
   const { withRoute } = await import('../policy/approvals/approval-store.ts');
   const { toldApprovals } = await import('./told-approvals.ts');
   const report = (problem: string): void => void io.stderr.write(`allium: ${safeText(problem)}\n`);
@@ -130,6 +141,7 @@ async function governedBy(config: LoadedConfig, io: CliIo, send: (governed: Gove
   const governed = config.govern({
     approvals: withRoute(told.store, 'command'),
     prompts: [await promptFor(io)],
+    logger: loggerFor(io, flags),
     // What a host would have thrown is a result here: it is what the caller wants to see.
     ...{ onUnknownTool: 'repair', onInvalidArgs: 'repair' },
   });

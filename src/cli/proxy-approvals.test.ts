@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hasPty } from '../../middleware/consent/pty.fixture.ts';
@@ -37,6 +38,11 @@ state: { dir: .allium }
 layers: [{ auditLog: local }, { consent: { default: ask } }]
 tools: [{ module: ./tools.mjs }]
 notify: { command: [${JSON.stringify(process.execPath)}, ./notify.mjs] }
+`;
+
+const RULES = `version: 1
+state: { dir: .allium }
+layers: [{ auditLog: local }, { consent: { rules: [{ tool: 'write_*', decision: deny }], default: allow } }]
 `;
 
 const started = (program: 'proxy' | 'serve', words: readonly string[]) =>
@@ -110,6 +116,56 @@ describe.runIf(hasPty)('notify: terminal', () => {
       `\u0007\nallium: write_note waits for your decision: allium approvals show ${approvalIn(waiting)}`,
     );
     expect(JSON.stringify(waiting) + log).not.toContain(code);
+  }, 90_000);
+});
+
+describe('receipts of allium proxy', () => {
+  it('name the server as the host calls it and the rule that decided, and tell the model neither', async () => {
+    writeFileSync(join(place.folder, 'allium.yaml'), RULES);
+    const proxy = proxied('--session', 's1');
+    await proxy.greet();
+    const denied = await proxy.call('write_note', { text: 'one' });
+    await proxy.call('add', { a: 1, b: 2 });
+    await gone(proxy);
+    const facts: unknown[] = [];
+    for await (const { server, rule } of queryReceipts(join(place.folder, '.allium', 'receipts'))) facts.push([server, rule]);
+
+    expect(facts).toEqual([
+      ['files', 'consent rule 1 (deny write_*)'],
+      ['files', 'consent default (allow)'],
+    ]);
+    expect(JSON.stringify(denied)).not.toMatch(/rule|files/);
+    expect(notes()).toBe('');
+  }, 90_000);
+
+  it('make no name of a word that sets a variable', async () => {
+    writeFileSync(join(place.folder, 'allium.yaml'), RULES);
+    const value = randomBytes(12).toString('hex');
+    const proxy = started('proxy', ['--', 'env', `KEY=${value}`, process.execPath, DUAL, 'stdio']);
+    await proxy.greet();
+    await proxy.call('add', { a: 1, b: 2 });
+    await gone(proxy);
+    const lines: string[] = [];
+    for await (const receipt of queryReceipts(join(place.folder, '.allium', 'receipts'))) lines.push(JSON.stringify(receipt));
+
+    expect(lines).toHaveLength(1);
+    expect(lines.join('') + readdirSync(join(place.folder, '.allium', 'receipts')).join('')).not.toContain(value);
+  }, 90_000);
+
+  it('name each of several servers by its name in the file', async () => {
+    const server = `{ command: ${JSON.stringify(process.execPath)}, args: [${JSON.stringify(DUAL)}, stdio] }`;
+    writeFileSync(
+      join(place.folder, 'allium.yaml'),
+      `${RULES}proxy: { servers: { one: ${server}, two: ${server.replace('{', '{ prefix: second,')} } }\n`,
+    );
+    const proxy = started('proxy', []);
+    await proxy.greet();
+    for (const name of ['one_add', 'second_add']) await proxy.call(name, { a: 1, b: 2 });
+    await gone(proxy);
+    const servers: unknown[] = [];
+    for await (const receipt of queryReceipts(join(place.folder, '.allium', 'receipts'))) servers.push(receipt.server);
+
+    expect(servers).toEqual(['one', 'two']);
   }, 90_000);
 });
 

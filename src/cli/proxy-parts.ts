@@ -2,31 +2,24 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
-import type { ProxyServer } from '../config/index.ts';
-import { systemClock } from '../core/clock.ts';
 import { isAlliumError } from '../core/errors.ts';
 import type { ApprovalPrompt } from '../index.ts';
-import { aggregateLinks } from '../proxy/aggregate/aggregate-links.ts';
-import { CLIENTS, type HeaderVariable, printConfig, programWords } from '../proxy/client-config/index.ts';
+import { CLIENTS, printConfig, programWords } from '../proxy/client-config/index.ts';
 import { createProxy, type Proxy } from '../proxy/create-proxy.ts';
-import { httpServerLink } from '../proxy/http/http-server-link.ts';
 import { listenHttp } from '../proxy/http/listen-http.ts';
-import type { Link } from '../proxy/link.ts';
-import { childLink, streamLink } from '../proxy/stdio-links.ts';
+import { streamLink } from '../proxy/stdio-links.ts';
 import { type CliIo, UsageError } from './io.ts';
 import { userName } from './kept-source.ts';
 import { type LoadedStack, stackFrom } from './proxy-stack.ts';
 import { startedFrom } from './started-from.ts';
 import { safeText } from './text-table.ts';
+import { demandAddress, headerVariables, nameFor, type UpstreamFlags, upstreamFrom } from './upstreams.ts';
 
-export interface ProxyFlags {
+export interface ProxyFlags extends UpstreamFlags {
   readonly config?: string;
-  readonly http?: string;
-  readonly headerEnv: readonly string[];
   readonly listen?: number;
   readonly tokenEnv?: string;
   readonly prompt?: boolean;
-  readonly name?: string;
   readonly session?: string;
   readonly printConfig?: string;
 }
@@ -53,7 +46,7 @@ export async function proxyParts(words: readonly string[], flags: ProxyFlags, io
   const proxy = createProxy({
     ...settings,
     ...{ stack, report, prompts: terminal.prompts, approvals: approvals.store },
-    upstream: upstreamFrom(words, flags, servers ?? {}, folder, io, report),
+    upstream: upstreamFrom(words, flags, servers ?? {}, { folder, io, report }),
     session: { sessionId: sessionFor(words, flags, loaded) },
   });
   return {
@@ -104,67 +97,6 @@ async function telemetryFrom({ env }: CliIo, report: (problem: string) => void):
     report(`no telemetry: ${isAlliumError(thrown) ? thrown.message : 'it could not be started'}`);
     return null;
   }
-}
-
-type Upstreams = Readonly<Record<string, ProxyServer>>;
-
-function upstreamFrom(
-  [command, ...args]: readonly string[],
-  { http, headerEnv }: ProxyFlags,
-  servers: Upstreams,
-  folder: string,
-  io: CliIo,
-  report: (problem: string) => void,
-): () => Link {
-  const given = [command !== undefined, http !== undefined].filter(Boolean).length;
-  if (given > 1) throw new UsageError('give a command behind --, or --http, not both');
-  if (given === 0 && Object.keys(servers).length === 0)
-    throw new UsageError('name the command that starts the server behind --, or its address with --http, or servers in the file');
-  if (headerEnv.length > 0 && http === undefined) throw new UsageError('--header-env is for a server that is reached with --http');
-  const open = (server: ProxyServer): Link => {
-    const { command: program, args: words = [], env, cwd, url, headers = {} } = server;
-    if (url !== undefined) return httpServerLink(url, { headers: () => headers });
-    const place = cwd === undefined ? {} : { cwd: resolve(folder, cwd) };
-    return childLink({ command: program ?? '', args: words, ...(env === undefined ? {} : { env }), ...place }, io.stderr);
-  };
-  if (command !== undefined) return () => open({ command, args });
-  if (http !== undefined) {
-    demandAddress(http);
-    const headers = headersFrom(headerEnv, io);
-    return () => open({ url: http, headers });
-  }
-  const all = Object.entries(servers);
-  const [only] = all;
-  if (all.length === 1 && only !== undefined) return () => ({ ...open(only[1]), name: only[0] });
-  return () =>
-    aggregateLinks(
-      all.map(([each, server]) => ({ name: each, prefix: server.prefix ?? each, open: () => open(server) })),
-      { report, clock: systemClock },
-    );
-}
-
-/** What is in the address is not repeated: it may hold a password. */
-function demandAddress(http: string): void {
-  if (!URL.canParse(http) || !/^https?:$/.test(new URL(http).protocol)) throw new UsageError('--http takes an http or https address');
-}
-
-/** A command line can be read by every user of the machine: it names variables, and never holds a value. */
-export function headerVariables(pairs: readonly string[]): readonly HeaderVariable[] {
-  return pairs.map((pair) => {
-    const [, header, variable] = /^([!#$%&'*+.^_`|~\w-]+)=([A-Za-z_]\w*)$/.exec(pair) ?? [];
-    if (header === undefined || variable === undefined) throw new UsageError('--header-env takes Header-Name=VARIABLE');
-    return { header, variable };
-  });
-}
-
-function headersFrom(pairs: readonly string[], { env }: CliIo): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    headerVariables(pairs).map(({ header, variable }) => {
-      const value = env[variable];
-      if (value === undefined || value === '') throw new UsageError(`the variable ${variable} for the header ${header} is not set`);
-      return [header, value];
-    }),
-  );
 }
 
 /** One client, on the standard streams. */
@@ -225,13 +157,4 @@ export async function printedConfig(given: string, words: readonly string[], fla
   io.stdout.write(snippet);
   io.stderr.write(`allium: paste it into ${where}\n`);
   return 0;
-}
-
-/** What a person would call it: the last part of a package or program, or of an address. */
-function nameFor(words: readonly string[], http: string | undefined): string {
-  if (http !== undefined) return new URL(http).hostname;
-  const word = words.find((each, index) => index > 0 && !each.startsWith('-')) ?? words[0] ?? 'server';
-  const parts = word.split(/[\\/]/).filter((part) => !/^(index\.[cm]?[jt]s|dist|build|src|bin|lib|)$/.test(part));
-  const name = (parts.at(-1) ?? 'server').replace(/\.[cm]?[jt]s$/, '').replace(/^(mcp-)?server-/, '');
-  return name === '' ? 'server' : name;
 }

@@ -16,6 +16,8 @@ export const COLUMNS: readonly Column[] = [
   { title: 'blocked by', min: 6 },
   { title: 'ms', align: 'right', min: 4 },
   { title: 'reason', min: 4 },
+  // Last: where the terminal is narrow, this is what is cut.
+  { title: 'server', min: 4, optional: true },
 ];
 
 /** Longer texts are cut before they are laid out. */
@@ -30,10 +32,17 @@ export const rowOf = (receipt: StoredReceipt): readonly string[] =>
     receipt.tool_name,
     receipt.status ?? (receipt.record === 'intent' ? '(intent)' : ''),
     receipt.executed,
-    receipt.blocked_by ?? '',
+    blockerOf(receipt),
     durationText(receipt.duration_ms),
     receipt.reason ?? '',
+    receipt.server ?? '',
   ].map((cell) => cell.slice(0, MAX_CELL));
+
+/** The layer that turned the call away, and its rule. The rules of the bundled layers begin with the name of their layer. */
+function blockerOf({ blocked_by: layer, rule }: StoredReceipt): string {
+  if (layer === null || rule === undefined) return layer ?? '';
+  return rule.startsWith(layer) ? rule : `${layer}: ${rule}`;
+}
 
 /** The same on one line by itself, safe for a terminal. */
 export const lineOf = (receipt: StoredReceipt): string =>
@@ -50,7 +59,7 @@ export const jsonOf = (value: object): string => asciiJson(value);
 const CSV_FIELDS = [
   ...['emitted_at', 'session_id', 'run_id', 'tool_call_id', 'tool_name', 'record', 'status', 'executed', 'blocked_by', 'duration_ms'],
   ...['reason', 'kind', 'executor', 'error_category', 'iteration', 'turn_index', 'emit_order', 'model', 'provider', 'requested_hash'],
-  ...['approved_hash', 'executed_hash', 'args_hash', 'result_hash', 'seq', 'prev_hash', 'hash', 'audit'],
+  ...['approved_hash', 'executed_hash', 'args_hash', 'result_hash', 'seq', 'prev_hash', 'hash', 'audit', 'server', 'rule'],
 ];
 
 /** The first line of a CSV file. Its lines end in CR LF. */

@@ -119,6 +119,8 @@ describe('allium receipts list', () => {
     ['what one person decided', ['--decided-by', 'ada@terminal'], 'c'],
     ['what one person decided at any place', ['--decided-by', 'ada@*'], 'c'],
     ['a person who decided nothing', ['--decided-by', 'bob'], ''],
+    ['a server', ['--server', 'files'], ''],
+    ['a rule', ['--rule', '*'], ''],
     ['a time from', ['--since', at(3)], 'cdd'],
     ['a time to', ['--until', at(3)], 'ab'],
     ['the last minutes', ['--since', '5m'], ''],
@@ -129,6 +131,37 @@ describe('allium receipts list', () => {
     const { status, stdout } = allium(['list', '--json', ...args], await stateWith(CALLS));
 
     expect({ status, ids: idsIn(stdout) }).toEqual({ status: 0, ids });
+  });
+
+  it('names the server and the rule, and finds calls by them', async () => {
+    const rule = 'consent rule 2 (deny write_*)';
+    const denied = { status: 'consent_denied', executed: 'no', blocked_by: 'consent', server: 'myfiles' } as const;
+    const state = await stateWith([
+      { tool_call_id: 'a', server: 'myfiles', rule: 'consent rule 1 (allow *)' },
+      { ...denied, tool_call_id: 'b', rule },
+      { ...denied, tool_call_id: 'c', blocked_by: 'own', rule: 'no writes' },
+      { tool_call_id: 'd' },
+    ]);
+    const [heading, ...rows] = allium(['list'], state).stdout.trimEnd().split('\n');
+    const found = (...args: readonly string[]) => idsIn(allium(['list', '--json', ...args], state).stdout);
+
+    expect(heading?.split(/ {2,}/).at(-1)).toBe('server');
+    expect(rows.map((row) => row.includes('myfiles'))).toEqual([true, true, true, false]);
+    expect(rows.map((row) => /consent rule \d \(.*?\)|own: no writes/.exec(row)?.[0])).toEqual([
+      undefined,
+      rule,
+      'own: no writes',
+      undefined,
+    ]);
+    expect(allium(['show', 'b'], state).stdout).toMatch(/^ {2}server +myfiles\n {2}rule +consent rule 2 \(deny write_\*\)$/m);
+    expect([found('--server', 'my*'), found('--rule', rule), found('--server', 'x'), found('--rule', 'consent*')]).toEqual([
+      'abc',
+      'b',
+      '',
+      'ab',
+    ]);
+    expect(allium(['export', '--format', 'csv'], state).stdout).toContain(`,myfiles,${rule}\r\n`);
+    expect(allium(['verify'], state).status).toBe(0);
   });
 
   it('csv: has every field, and nothing that a spreadsheet runs', async () => {

@@ -37,6 +37,7 @@ Examples:
   allium receipts list --call call_17 --json
   allium receipts list --executed unknown
   allium receipts list --blocked-by consent --decided-by 'ada@*'
+  allium receipts list --server files --rule 'consent rule 2 *'
   allium receipts list ./receipts/session-1-f00dcafe.jsonl --csv > calls.csv
 ${QUICK}${CODES}`,
   show: `
@@ -166,6 +167,8 @@ const withFilters = (command: Command): Command =>
     .addOption(new Option('--executed <ran>', 'only calls whose tool ran, did not run, or may have run').choices(['yes', 'no', 'unknown']))
     .option('--blocked-by <layer>', 'only calls that this layer turned away; * stands for anything')
     .option('--decided-by <who>', 'only calls that this person or rule decided about; * stands for anything')
+    .option('--server <name>', 'only calls to tools of this MCP server; * stands for anything')
+    .option('--rule <rule>', 'only calls that this rule decided about, as "show" names it; * stands for anything')
     .option('--since <time>', 'from then on: a date, or 2h, 3d', (text) => timeFrom(text))
     .option('--until <time>', 'before then', (text) => timeFrom(text))
     .option('--limit <count>', 'only the newest so many of those that fit', countFrom);

@@ -10,6 +10,8 @@ export interface Column {
   readonly align?: 'left' | 'right';
   /** How narrow the column may get before the line itself is cut. @default the width of its title */
   readonly min?: number;
+  /** Left out where no row has anything to say in it. @default false */
+  readonly optional?: boolean;
 }
 
 export interface TableOptions {
@@ -25,15 +27,18 @@ const GAP = '  ';
 export const safeText = (value: string): string => visible(value);
 
 /** A heading and a line for each row, without a line break at the end. Every cell is made safe here; do not do it twice. */
-export function renderTable(columns: readonly Column[], rows: readonly (readonly string[])[], options: TableOptions = {}): string {
+export function renderTable(all: readonly Column[], cells: readonly (readonly string[])[], options: TableOptions = {}): string {
   const { colour = false } = options;
+  const isShown = all.map(({ optional = false }, at) => !optional || cells.some((row) => (row[at] ?? '') !== ''));
+  const columns = all.filter((_, at) => isShown[at]);
+  const rows = cells.map((row) => row.filter((_, at) => isShown[at]));
   // A terminal that does not know its size says 0.
   const width = options.width === undefined || options.width < 1 ? Number.POSITIVE_INFINITY : options.width;
-  const lines = [columns.map(({ title }) => title), ...rows].map((cells) => columns.map((_, at) => safeText(cells[at] ?? '')));
+  const lines = [columns.map(({ title }) => title), ...rows].map((row) => columns.map((_, at) => safeText(row[at] ?? '')));
   const widths = fit(columns, lines, width);
   return lines
-    .map((cells, index) => {
-      const line = cells.map((cell, at) => pad(cutTo(cell, widths[at] ?? 0), widths[at] ?? 0, columns[at]?.align)).join(GAP);
+    .map((row, index) => {
+      const line = row.map((cell, at) => pad(cutTo(cell, widths[at] ?? 0), widths[at] ?? 0, columns[at]?.align)).join(GAP);
       return paint(colour && index === 0, 'bold', cutTo(line.trimEnd(), width));
     })
     .join('\n');

@@ -104,7 +104,9 @@ describe('a project without allium.yaml', () => {
 
     expect(allium(folder, ['call', 'get_double', '--args', '{"n":21}'])).toEqual({ code: 0, out: '42\n', err: '' });
     expect(allium(folder, ['call', 'get_double', '--args', '{"m":21}']).code).toBe(1);
-    expect(allium(folder, ['explain']).out).toContain('get_double');
+    const drawn = allium(folder, ['explain']).out;
+    expect(drawn).toContain('get_double');
+    expect(drawn.split('\n')[0]).toBe('. (no allium.yaml: its tool files and hooks)');
   });
 
   it('is refused with the lines of its files where they are wrong', () => {

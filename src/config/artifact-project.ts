@@ -15,13 +15,18 @@ const PLACES = [
   '.harness/harness.md',
 ];
 
+/** Whether a folder has something that `loadConfig` can load. */
+export const isProject = (folder: string): boolean => hasConfig(folder) || hasArtifacts(folder);
+
+const hasArtifacts = (folder: string): boolean => PLACES.some((place) => existsSync(join(folder, place)));
+
 /**
  * What such a folder stands for: the tools of its files with their hooks around them, and nothing else; nobody is asked. `null` where the
  * folder has a file, or no artifacts, or is none.
  */
 export async function artifactProject(folder: string): Promise<{ readonly file: string; readonly source: Source } | null> {
   const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
-  if (!isFolder || hasConfig(folder) || !PLACES.some((place) => existsSync(join(folder, place)))) return null;
+  if (!isFolder || hasConfig(folder) || !hasArtifacts(folder)) return null;
   const { loadArtifacts } = await import('../artifacts/index.ts');
   // Wrong files throw here, with their own lines.
   const loaded = await loadArtifacts(folder);

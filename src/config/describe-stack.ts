@@ -1,11 +1,12 @@
 /** What a stack is and what it does to each tool, as data. */
 
-import { AlliumError, type ToolLayer, type ToolSpec } from '../index.ts';
+import { AlliumError, type JsonSchema, type Tool, type ToolLayer, type ToolSpec } from '../index.ts';
 import { closest } from '../core/closest.ts';
 import { isObject, type JsonValue } from '../core/json.ts';
 import { describeFinding, orderFindings } from '../core/order.ts';
 import { specOf } from '../tools/registry.ts';
 import type { Parts } from './assemble.ts';
+import { fateOf, type ToolFate } from './tool-fates.ts';
 
 /** One layer, outermost first. */
 export interface LayerDescription {
@@ -30,12 +31,21 @@ export interface ToolChange {
 export interface ToolDescription {
   readonly name: string;
   readonly description: string;
+  /** The MCP server it belongs to, by the host's name for it. */
+  readonly server?: string;
+  /** What happens to a call of it. */
+  readonly fate: ToolFate;
   /** Innermost first, which is the order in which they come about. */
   readonly changes: readonly ToolChange[];
+  /** The schema of its arguments as the model is shown it; of a hidden tool, as it was defined. */
+  readonly inputSchema: JsonSchema;
 }
 
 export interface StackDescription {
+  /** The file; of a project that has none, its folder. */
   readonly file: string;
+  /** Whether `file` is the folder of a project without a file. */
+  readonly isFolder?: true;
   readonly stateDir: string;
   readonly layers: readonly LayerDescription[];
   /** Broken "should" rules, with their reasons. */
@@ -43,13 +53,27 @@ export interface StackDescription {
   readonly tools: readonly ToolDescription[];
 }
 
+/** Which tools are described, besides all of the file. */
+export interface DescribeOptions {
+  /** Only this one. */
+  readonly tool?: string | undefined;
+  /** `file` is a folder. */
+  readonly isFolder?: boolean;
+  /** Tools that a proxy with this stack would serve. */
+  readonly upstream?: readonly Tool[];
+}
+
 /** Throws `ERR_UNKNOWN_TOOL` for a tool that is not there. No text holds a value that came from a variable. */
-export function describeStack(parts: Parts, file: string, conceal: (text: string) => string, tool?: string): StackDescription {
-  const { built, tools, entries, stateDir } = parts;
-  if (tool !== undefined && tools.get(tool) === undefined) throw unknownTool(tool, tools.names);
+export function describeStack(parts: Parts, file: string, conceal: (text: string) => string, options: DescribeOptions): StackDescription {
+  const { built, entries, stateDir } = parts;
+  const { tool, upstream = [], isFolder = false } = options;
+  const tools = [...parts.tools, ...upstream];
+  const names = tools.map(({ name }) => name);
+  if (tool !== undefined && !names.includes(tool)) throw unknownTool(tool, names);
   const layers = built.map(({ layer }) => layer);
   const described: StackDescription = {
     file,
+    ...(isFolder ? { isFolder } : {}),
     stateDir,
     layers: built.map(({ layer, entry }) => ({
       name: layer.name,
@@ -57,11 +81,23 @@ export function describeStack(parts: Parts, file: string, conceal: (text: string
       ...gateOf(entries[entry]),
     })),
     advice: orderFindings(layers).map(describeFinding),
-    tools: [...tools]
-      .filter(({ name }) => tool === undefined || name === tool)
-      .map((each) => ({ name: each.name, description: each.description, changes: changesOf(specOf(each), layers) })),
+    tools: tools.filter(({ name }) => tool === undefined || name === tool).map((each) => describeTool(each, parts)),
   };
   return concealed(described, conceal) as StackDescription; // The same shape: only texts were replaced.
+}
+
+function describeTool(tool: Tool, { built, entries }: Parts): ToolDescription {
+  const spec = specOf(tool);
+  const { changes, shown } = changesOf(
+    spec,
+    built.map(({ layer }) => layer),
+  );
+  const mcp = tool.metadata?.mcp;
+  return {
+    ...{ name: tool.name, description: tool.description },
+    ...(isObject(mcp) && typeof mcp.server === 'string' ? { server: mcp.server } : {}),
+    ...{ fate: fateOf(spec, built, entries, changes), changes, inputSchema: shown.inputSchema },
+  };
 }
 
 function unknownTool(name: string, known: readonly string[]): AlliumError {
@@ -102,17 +138,18 @@ const gateOf = (entry: unknown): Pick<LayerDescription, 'only' | 'except'> =>
     ? Object.fromEntries(['only', 'except'].filter((key) => Object.hasOwn(entry, key)).map((key) => [key, entry[key]]))
     : {};
 
-function changesOf(tool: ToolSpec, layers: readonly ToolLayer[]): readonly ToolChange[] {
+/** What the layers do to a tool, and what the model is shown in the end. */
+function changesOf(tool: ToolSpec, layers: readonly ToolLayer[]): { readonly changes: readonly ToolChange[]; readonly shown: ToolSpec } {
   const changes: ToolChange[] = [];
   let before: ToolSpec = tool;
   for (const { name, schemaTransform } of [...layers].reverse()) {
     const after = schemaTransform?.(before);
     if (after === undefined || after === before) continue;
-    if (after === null) return [...changes, { layer: name, adds: [], removes: [], changes: false, hides: true }];
+    if (after === null) return { changes: [...changes, { layer: name, adds: [], removes: [], changes: false, hides: true }], shown: tool };
     changes.push({ layer: name, ...difference(before, after), hides: false });
     before = after;
   }
-  return changes;
+  return { changes, shown: before };
 }
 
 function difference(before: ToolSpec, after: ToolSpec): Pick<ToolChange, 'adds' | 'removes' | 'changes'> {

@@ -1,16 +1,17 @@
 /** The stack of a file, drawn for people. */
 
 import { oneLine } from '../core/errors.ts';
+import type { ToolFate } from './tool-fates.ts';
 import type { LayerDescription, StackDescription, ToolChange, ToolDescription } from './describe-stack.ts';
 
-export function drawStack({ file, layers, advice, tools }: StackDescription): string {
+export function drawStack({ file, isFolder, layers, advice, tools }: StackDescription): string {
   const width = Math.max('executor'.length, ...layers.map(({ name }) => name.length));
   const digits = String(layers.length).length;
   const rows = layers.map((layer, index) =>
     `  ${String(index + 1).padStart(digits)}  ${layer.name.padEnd(width)}  ${notesOf(layer)}`.trimEnd(),
   );
   return [
-    file,
+    isFolder === true ? `${file} (no allium.yaml: its tool files and hooks)` : file,
     '',
     'call ↓  result ↑',
     ...rows,
@@ -30,10 +31,27 @@ const notesOf = ({ traits, only, except }: LayerDescription): string =>
   ].join('; ');
 
 /** Names and descriptions may come from anywhere: none of them may act upon a terminal. */
-const drawTool = ({ name, description, changes }: ToolDescription): readonly string[] => [
-  `  ${oneLine(name)}: ${oneLine(description)}`,
-  ...(changes.length === 0 ? ['    as it is'] : changes.flatMap(drawChange)),
+const drawTool = ({ name, description, server, fate, changes }: ToolDescription): readonly string[] => [
+  `  ${oneLine(name)}: ${excerpt(oneLine(description))}`,
+  ...(server === undefined ? [] : [`    of the server ${oneLine(server)}`]),
+  ...drawFate(fate),
+  ...(changes.length === 0 ? ['    shown as it is'] : changes.flatMap(drawChange)),
 ];
+
+/** Servers describe their tools at length; `--json` has all of it. */
+const excerpt = (text: string): string => (text.length > 160 ? `${text.slice(0, 160).toWellFormed()}…` : text);
+
+function drawFate({ outcome, by, rule, unless = [] }: ToolFate): readonly string[] {
+  const decided = by === undefined ? ': no layer decides about it' : ` by ${oneLine(rule ?? by)}`;
+  return [`    ${WORDS[outcome]}${decided}`, ...unless.map((what) => `      unless ${oneLine(what)} says otherwise`)];
+}
+
+const WORDS: Readonly<Record<ToolFate['outcome'], string>> = {
+  allowed: 'allowed',
+  asked: 'a person is asked',
+  refused: 'refused',
+  hidden: 'hidden',
+};
 
 function drawChange({ layer, adds, removes, changes, hides }: ToolChange): readonly string[] {
   if (hides) return [`    ${layer} hides it`];

@@ -8,6 +8,7 @@ import {
   type GovernedTools,
   type GovernOptions,
   type Registry,
+  type Tool,
   type ToolLayer,
   type Turn,
 } from '../index.ts';
@@ -55,9 +56,9 @@ export interface LoadedConfig {
   /** Makes a dispatcher. All dispatchers of a file share its layers: closing one closes them. */
   govern(overrides?: Partial<GovernOptions>): GovernedTools;
   /** Draws the stack for people. */
-  explain(tool?: string): string;
-  /** What `explain` draws, as data. */
-  describe(tool?: string): StackDescription;
+  explain(tool?: string, upstream?: readonly Tool[]): string;
+  /** What `explain` draws, as data. `upstream` are tools that a proxy with this stack would serve. */
+  describe(tool?: string, upstream?: readonly Tool[]): StackDescription;
   /** Closes the dispatchers that were made, the layers, and the servers whose tools they are. */
   close(): Promise<void>;
 }
@@ -71,7 +72,9 @@ export async function loadConfig(fileOrFolder = '.', options: LoadOptions = {}):
   const { env = process.env, cwd = process.cwd() } = options;
   const project = await artifactProject(resolve(cwd, fileOrFolder));
   const file = project === null ? findConfig(fileOrFolder, cwd) : project.file;
-  const shown = relative(cwd, file).startsWith('..') ? file : relative(cwd, file);
+  // A project without a file is named by its folder.
+  const named = project === null ? file : dirname(file);
+  const shown = relative(cwd, named).startsWith('..') ? named : relative(cwd, named) || '.';
   const source = project === null ? await sourceOf(file, shown) : project.source;
   const problems: Problem[] = [];
   const report: Report = (path, message, at = 'value') => void problems.push({ path, message, at });
@@ -83,7 +86,7 @@ export async function loadConfig(fileOrFolder = '.', options: LoadOptions = {}):
     await settle([...parts.built.map(({ layer }) => layer), ...parts.servers]);
     throw invalidConfig(linesOf(problems, source, shown, conceal), { path: file });
   }
-  return finished(parts, { file, shown, conceal });
+  return finished(parts, { file, shown, isFolder: project !== null, conceal });
 }
 
 async function sourceOf(file: string, shown: string): Promise<Source> {
@@ -151,15 +154,17 @@ function linesOf(problems: readonly Problem[], source: Source, shown: string, co
 interface Naming {
   readonly file: string;
   readonly shown: string;
+  /** There is no file: `shown` is the folder. */
+  readonly isFolder: boolean;
   readonly conceal: (text: string) => string;
 }
 
-function finished(parts: Parts, { file, shown, conceal }: Naming): LoadedConfig {
+function finished(parts: Parts, { file, shown, isFolder, conceal }: Naming): LoadedConfig {
   const { built, tools, session, stateDir, servers, dispatch, proxy } = parts;
   const { limits = {} } = dispatch;
   const layers = Object.freeze(built.map(({ layer }) => layer));
   const made: GovernedTools[] = [];
-  const describe = (tool?: string): StackDescription => describeStack(parts, shown, conceal, tool);
+  const describe: LoadedConfig['describe'] = (tool, upstream = []) => describeStack(parts, shown, conceal, { tool, upstream, isFolder });
   const config: LoadedConfig = {
     ...{ file, layers, tools, session, stateDir, limits, proxy, describe },
     ...(parts.notify === undefined ? {} : { notify: parts.notify }),
@@ -168,7 +173,7 @@ function finished(parts: Parts, { file, shown, conceal }: Naming): LoadedConfig 
       made.push(governed);
       return governed;
     },
-    explain: (tool) => drawStack(describe(tool)),
+    explain: (tool, upstream) => drawStack(describe(tool, upstream)),
     async close() {
       // Calls that are under way still need the layers.
       const ended = [...(await settle(made)), ...(await settle(layers)), ...(await settle(servers))];

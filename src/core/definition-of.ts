@@ -1,15 +1,15 @@
 /** The tool of a call as it was defined. */
 
 import { stateOf, type ToolCall } from './call.ts';
-import type { ToolSpec } from './layer.ts';
+import type { DefinedTool } from './layer.ts';
 import { servicesOf } from './services.ts';
 
 /**
  * The tool of a call as it was defined, before any layer of the stack described it anew; `call.description` and `call.annotations` are
- * what the model was shown. Where nobody listed tools, it is what the call says. For a call that a layer gave another tool's name it is that
+ * what the model was shown. `metadata` is the tool's own. Where nobody listed tools, it is what the call says. For a call that a layer gave another tool's name it is that
  * other tool's, or `null` where there is no such tool.
  */
-export function definitionOf(call: ToolCall): ToolSpec | null {
+export function definitionOf(call: ToolCall): DefinedTool | null {
   const { definition } = stateOf(call);
   if (definition?.name === call.toolName) return definition;
   if (definition !== null) return servicesOf(call)?.toolOf(call, call.toolName)?.definition ?? null;

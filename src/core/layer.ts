@@ -4,7 +4,7 @@ import type { ToolAnnotations } from './annotations.ts';
 import type { EntryPatch } from './audit.ts';
 import type { JsonSchema, ToolCall } from './call.ts';
 import { AlliumError } from './errors.ts';
-import { isObject } from './json.ts';
+import { isObject, type JsonObject } from './json.ts';
 import type { Scrub } from './scrub.ts';
 import type { ToolResult } from './result.ts';
 
@@ -18,6 +18,11 @@ export interface ToolSpec {
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema;
   readonly annotations: ToolAnnotations;
+}
+
+/** A tool as its author defined it: what the model is shown, and `metadata`, which it is not. */
+export interface DefinedTool extends ToolSpec {
+  readonly metadata?: JsonObject;
 }
 
 export type SchemaTransform = (tool: ToolSpec) => ToolSpec | null;

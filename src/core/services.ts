@@ -2,7 +2,7 @@
 
 import type { ApprovalDecision } from './approval.ts';
 import { type CallFields, stateOf, type ToolCall } from './call.ts';
-import type { ToolSpec } from './layer.ts';
+import type { DefinedTool } from './layer.ts';
 
 /** A standing approval that was found for a call. */
 export interface StandingDecision {
@@ -34,7 +34,7 @@ export interface StandingApprovals {
 /** The tool behind a name, as one call sees it. */
 export interface CallTool {
   /** The tool as it was defined, before any layer. */
-  readonly definition: ToolSpec;
+  readonly definition: DefinedTool;
   /** What a call of this tool says about it. */
   readonly described: Pick<CallFields, 'annotations' | 'description' | 'schema' | 'declaredExecutor'>;
   /** Stands for the whole definition, with what a call does not carry. Throws `ERR_NOT_JSON` where it has no canonical form. */

@@ -8,7 +8,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { type CreateId, randomId } from './ids.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Executed } from './status.ts';
-import type { ToolLayer, ToolSpec } from './layer.ts';
+import type { DefinedTool, ToolLayer } from './layer.ts';
 import type { ToolResult } from './result.ts';
 import type { CallServices } from './services.ts';
 import type { AbortSource } from './signal.ts';
@@ -50,7 +50,7 @@ export interface CallState {
   /** What whoever dispatched the call keeps with it. */
   readonly host: object | null;
   /** The tool as it was defined, before any layer; `null` where whoever made the call did not say. */
-  readonly definition: ToolSpec | null;
+  readonly definition: DefinedTool | null;
   /** Cleaners of the stack; every audit string passes them before anybody reads it. */
   scrubs: readonly ((text: string) => string)[];
   /** What the tool says about itself, to open the audit record with. */
@@ -103,7 +103,7 @@ export interface StateSeed {
   readonly createId?: CreateId;
   readonly nesting?: number;
   readonly host?: object | null;
-  readonly definition?: ToolSpec | null;
+  readonly definition?: DefinedTool | null;
   readonly prompts?: readonly ApprovalPrompt[];
   readonly services?: CallServices | null;
   readonly decisions?: readonly EarlierDecision[];

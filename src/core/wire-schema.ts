@@ -46,6 +46,7 @@ const LINE = open(
     started_at: text('When the layer was entered.'),
     ended_at: text('When the layer was left.'),
     error: text('What the layer itself failed with.'),
+    rule: text('The rule by which the layer decided.'),
   },
   'The line of one layer. Layers add details of their own, and may add whole lines.',
 );

@@ -5,6 +5,7 @@ import { defineLayer, type ToolLayer } from '../core/layer.ts';
 import { narrowPolicy } from '../policy/ambient-policy.ts';
 import { defineTool } from '../tools/define-tool.ts';
 import { injectParameter } from '../tools/inject-parameter.ts';
+import { governTools } from './govern-tools.ts';
 import { echoTool, setup, storyOf } from './testing.fixture.ts';
 
 /** Injects `why`, and takes it off again on the way down. */
@@ -330,5 +331,17 @@ describe('a tool that a layer chose instead', () => {
       const { governed } = setup({ toolList: (ran) => [echoTool(ran), wipe], layers });
       expect(await governed.call({ name: 'echo', arguments: {} })).toMatchObject({ status: 'permission_denied', executed: 'no' });
     }
+  });
+});
+
+describe('what the model reads of arguments that do not fit', () => {
+  it('ends each sentence once, also behind a guess', async () => {
+    const inputSchema = { type: 'object', properties: { name: { type: 'string' } }, additionalProperties: false } as const;
+    const greet = defineTool({ name: 'greet', description: 'Greets.', inputSchema, execute: () => 'hello' });
+    const governed = governTools({ tools: [greet], layers: [] });
+    const { error } = await governed.call({ name: 'greet', arguments: { nmae: 'Ada' } });
+
+    expect(error).toMatch(/did you mean "name"\? Correct them and call again\.$/);
+    expect((await governed.call({ name: 'greet', arguments: { name: 5 } })).error).toMatch(/[^.?]\. Correct them and call again\.$/);
   });
 });

@@ -99,7 +99,10 @@ function unknownTool(call: ToolCall, names: readonly string[]): ToolResult {
 
 /** What the model is told about arguments that do not fit. */
 export const invalidArgsText = (call: ToolCall, problem: string): string =>
-  `The arguments of ${oneLine(call.toolName)} were not accepted: ${problem}. Correct them and call again.`;
+  `The arguments of ${oneLine(call.toolName)} were not accepted: ${endedSentence(problem)} Correct them and call again.`;
+
+/** A guess ends with a question mark, and then needs no full stop. */
+const endedSentence = (text: string): string => (/[.?!]$/.test(text) ? text : `${text}.`);
 
 const invalidArgs = (call: ToolCall, problem: string): ToolResult => refuse(call, 'schema_violation', invalidArgsText(call, problem));
 

@@ -13,6 +13,12 @@ export interface CatalogOptions {
   readonly trustAnnotations?: boolean;
 }
 
+/** What a catalog is told besides. */
+export interface CatalogParts extends CatalogOptions {
+  /** The host's name for the server of a tool, for receipts and rules; `null` where it has none. */
+  readonly serverOf?: (toolName: string) => string | null;
+}
+
 export interface Catalog {
   /** Takes one page of the server's list. The first page begins a new list, and with the last one what is in none of them is gone. */
   take(page: readonly JsonValue[], place: PagePlace): void;
@@ -45,7 +51,7 @@ const MAX_TOOLS = 10_000;
 
 export function createCatalog(
   governed: Pick<GovernedTools, 'tools' | 'update'>,
-  options: CatalogOptions,
+  options: CatalogParts,
   report: (problem: string) => void,
 ): Catalog {
   let known = new Map<string, Known>();
@@ -141,13 +147,14 @@ export function createCatalog(
   };
 }
 
-/** `null` for a tool that is not shown; the reason was reported. */
-function toolFrom(name: string, raw: JsonObject, options: CatalogOptions, report: (problem: string) => void): Tool | null {
-  const { onBadSchema = 'hide', trustAnnotations = false } = options;
+/** A tool as a server lists it, made a tool of ours. `null` for a tool that is not shown; the reason was reported. */
+export function toolFrom(name: string, raw: JsonObject, options: CatalogParts, report: (problem: string) => void): Tool | null {
+  const { onBadSchema = 'hide', trustAnnotations = false, serverOf } = options;
+  const server = serverOf?.(name) ?? null;
   const description = typeof raw.description === 'string' ? raw.description : '';
   // Titles, icons and hints that are not believed are no part of the tool that the stack sees. By this hash they count all the same: an
   // approval is for everything that the server said of the tool.
-  const metadata = { serverDefinition: hashOfRaw(raw) };
+  const metadata = { serverDefinition: hashOfRaw(raw), ...(server === null ? {} : { mcp: { server } }) };
   const annotations = annotationsFrom(raw.annotations, trustAnnotations);
   const of = { name, description, executor: 'mcp_server', annotations, metadata } as const;
   try {

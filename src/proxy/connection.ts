@@ -73,9 +73,10 @@ export function governedRelay(client: Link, server: Link, connection: Connection
       return spans.client(known, send, endOfAnswer);
     },
   });
+  const serverOf = (toolName: string): string | null => server.serverOf?.(toolName) ?? server.name ?? null;
   const people = peoplePrompt({ exchanges, rounds, client: asks, facts, connection, toClient });
   const governed = connection.govern({ tools: [], executor, prompts: [people] });
-  const catalog = connection.hasOwnTools === true ? ownCatalog(governed) : createCatalog(governed, connection, report);
+  const catalog = connection.hasOwnTools === true ? ownCatalog(governed) : createCatalog(governed, { ...connection, serverOf }, report);
   const lists = createLists(catalog, requests);
   server.behind?.onToolsChanged(() => catalog.expire());
   const kept = keptApprovals(approvals, turn.sessionId, clock);

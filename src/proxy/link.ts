@@ -33,6 +33,8 @@ export interface Link {
   readonly transport: 'pipe' | 'tcp';
   /** The host's name for the server behind it. */
   readonly name?: string;
+  /** The host's name for the server that a tool belongs to, where several are behind it; `null` for nobody's. */
+  serverOf?(toolName: string): string | null;
   start(handlers: LinkHandlers): Promise<void>;
   /**
    * Answers whether more can be taken now; where not, `onDrain` tells when. `about` is the request of the other side that a

@@ -23,6 +23,8 @@ const EXPECTED = Object.freeze({
   callId: expected.string,
   blockedBy: expected.string,
   decidedBy: expected.string,
+  server: expected.string,
+  rule: expected.string,
   since: time,
   until: time,
   limit: expected.integer(0),

@@ -50,6 +50,18 @@ describe('RECEIPT_SCHEMA', () => {
     expect(sink.records.flatMap((receipt) => problems(receipt))).toEqual([]);
   });
 
+  it('takes a receipt with and without a server and a rule, and an intent without a rule', () => {
+    const named = { server: 'myfiles', rule: 'consent rule 1 (allow *)' };
+
+    expect([RECEIPT, { ...RECEIPT, ...named }, INTENT, { ...INTENT, server: 'myfiles' }].flatMap((line) => problems(line))).toEqual([]);
+    for (const wrong of [
+      { ...RECEIPT, server: null },
+      { ...RECEIPT, rule: 1 },
+      { ...INTENT, ...named },
+    ])
+      expect(problems(wrong)).not.toEqual([]);
+  });
+
   it('takes a receipt that was too long for its line', async () => {
     const dir = testFolder();
     const sink = testSink(dir);

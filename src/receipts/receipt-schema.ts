@@ -45,6 +45,8 @@ const FIELDS: Readonly<Record<string, JsonSchema>> = {
   result_hash: hashOrNull('The hash of the structured result.'),
   model: textOrNull('The model that made the call.'),
   provider: textOrNull('The provider of the model.'),
+  server: text("The host's name for the MCP server of the tool. Absent for tools that have none."),
+  rule: text('The rule that let the call pass, held it up or turned it away. Absent where no rule did.'),
   audit: { ...AUDIT_SCHEMA, type: ['object', 'null'] },
   emitted_at: time('When the receipt was made.'),
 };
@@ -52,9 +54,14 @@ const FIELDS: Readonly<Record<string, JsonSchema>> = {
 const nothing = (why: string): JsonSchema => ({ type: 'null', description: why });
 const YET = 'Not known yet.';
 
+/** Fields that are left out where there is nothing to say. Receipts from before they were added have none of them. */
+const OPTIONAL = ['server', 'rule'];
+
+const { rule: _rule, ...KNOWN_BEFORE } = FIELDS;
+
 /** What is not known before the layers inside have seen the call. */
 const INTENT: Readonly<Record<string, JsonSchema>> = {
-  ...FIELDS,
+  ...KNOWN_BEFORE,
   record: only('intent', 'What kind of line this is.'),
   reason: nothing(YET),
   status: nothing(YET),
@@ -99,12 +106,12 @@ const CHECKPOINT: Readonly<Record<string, JsonSchema>> = {
 
 /** A receipt has all of its place in a chain or nothing of it: sinks and events get receipts that have none. */
 const placed = (fields: Readonly<Record<string, JsonSchema>>, description: string): JsonSchema => ({
-  ...closed({ ...fields, ...CHAIN }, description, Object.keys(CHAIN)),
+  ...closed({ ...fields, ...CHAIN }, description, [...Object.keys(CHAIN), ...OPTIONAL]),
   dependentRequired: { seq: ['prev_hash', 'hash'], prev_hash: ['seq', 'hash'], hash: ['seq', 'prev_hash'] },
 });
 
 /** A receipt as it rides on an event: never an intent, and with no place in a chain. */
-export const BARE_RECEIPT: JsonSchema = closed(FIELDS, 'The receipt of the call, where `auditLog` gives it to listeners.');
+export const BARE_RECEIPT: JsonSchema = closed(FIELDS, 'The receipt of the call, where `auditLog` gives it to listeners.', OPTIONAL);
 
 /**
  * What a line of a receipt file holds, and what a sink of `auditLog` gets, in JSON Schema 2020-12. It says what a line looks like;

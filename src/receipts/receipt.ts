@@ -33,6 +33,10 @@ export interface Receipt {
   readonly result_hash: string | null;
   readonly model: string | null;
   readonly provider: string | null;
+  /** The host's name for the MCP server of the tool. Absent for tools that have none. */
+  readonly server?: string;
+  /** The rule that let the call pass, held it up or turned it away, such as `consent rule 2 (deny write_*)`. Absent where no rule did. */
+  readonly rule?: string;
   readonly audit: JsonObject | null;
   readonly emitted_at: string;
 }

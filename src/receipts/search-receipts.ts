@@ -22,6 +22,10 @@ export interface ReceiptFilter {
   readonly blockedBy?: string;
   /** Who decided about the call, as `audit.consent` has it: a person, or `rule`. `*` stands for anything. */
   readonly decidedBy?: string;
+  /** The host's name for the MCP server of the tool. `*` stands for anything. */
+  readonly server?: string;
+  /** The rule that decided, as the receipt names it. `*` stands for anything. */
+  readonly rule?: string;
   /** Emitted at this time or later: ISO text, or milliseconds since 1970. */
   readonly since?: string | number;
   /** Emitted before this time. */
@@ -121,7 +125,7 @@ function linesWith(bytes: Buffer, needle: Buffer): readonly Buffer[] {
 }
 
 function matcherFor(filter: ReceiptFilter): (receipt: StoredReceipt) => boolean {
-  const { session, tool, status, executed, callId, blockedBy, decidedBy, since, until } = filter;
+  const { session, tool, status, executed, callId, blockedBy, decidedBy, server, rule, since, until } = filter;
   const from = since === undefined ? null : new Date(since).getTime();
   const to = until === undefined ? null : new Date(until).getTime();
   return (receipt) =>
@@ -132,6 +136,8 @@ function matcherFor(filter: ReceiptFilter): (receipt: StoredReceipt) => boolean 
     (executed === undefined || receipt.executed === executed) &&
     isLike(receipt.blocked_by, blockedBy) &&
     (decidedBy === undefined || isLike(deciderOf(receipt), decidedBy)) &&
+    isLike(receipt.server ?? null, server) &&
+    isLike(receipt.rule ?? null, rule) &&
     (from === null || Date.parse(receipt.emitted_at) >= from) &&
     (to === null || Date.parse(receipt.emitted_at) < to);
 }

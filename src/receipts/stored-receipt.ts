@@ -13,6 +13,7 @@ export interface StoredReceipt extends Receipt {
 
 const TEXTS = ['session_id', 'tool_call_id', 'tool_name', 'executed', 'emitted_at', 'prev_hash', 'hash'] as const;
 const TEXTS_OR_NULL = ['reason', 'kind', 'status', 'error_category', 'blocked_by'] as const;
+const TEXTS_OR_ABSENT = ['server', 'rule'] as const;
 const NUMBERS = ['seq', 'duration_ms'] as const;
 
 /** Reads a line, or answers `null` where it is not one of a receipt. */
@@ -31,4 +32,5 @@ export function parseReceipt(line: Buffer): StoredReceipt | null {
 const hasFields = (value: Readonly<Record<string, unknown>>): boolean =>
   TEXTS.every((name) => typeof value[name] === 'string') &&
   TEXTS_OR_NULL.every((name) => value[name] === null || typeof value[name] === 'string') &&
+  TEXTS_OR_ABSENT.every((name) => value[name] === undefined || typeof value[name] === 'string') &&
   NUMBERS.every((name) => typeof value[name] === 'number');

@@ -13,6 +13,7 @@ const MAX_DEPTH = 500;
 export class Cursor {
   protected readonly scanner: Scanner;
   protected token: Token;
+  private last: Token | null = null;
   private nesting = 0;
 
   constructor(scanner: Scanner) {
@@ -27,6 +28,7 @@ export class Cursor {
   /** Goes on to the next token and answers where the last one began. */
   protected next(): Position {
     const { position } = this.token;
+    this.last = this.token;
     this.token = this.scanner.next();
     return position;
   }
@@ -36,9 +38,9 @@ export class Cursor {
     return this.next();
   }
 
-  /** Complains, as a rule behind the token ahead. */
+  /** Complains, as a rule behind the token ahead. Words of Python that the language lacks are told by their name. */
   protected fail(message: string, position?: Position): never {
-    return this.scanner.fail(message, position);
+    return this.scanner.fail(missingFrom(this.token, this.last) ?? message, position);
   }
 
   /** Reads something that can hold itself. */
@@ -73,6 +75,14 @@ export class Cursor {
   protected endsList(): boolean {
     return this.at('end of file', 'newline', '=', '}', ']', ')', ';');
   }
+}
+
+/** What somebody who knows Python meant, where the token ahead cannot be anything else; `null` for all other mistakes. */
+function missingFrom({ kind, value }: Token, last: Token | null): string | null {
+  if (kind === 'illegal token' && typeof value === 'string') return `this Starlark dialect does not support "${value}"`;
+  if (kind !== 'string literal' || last?.kind !== 'identifier' || typeof last.value !== 'string') return null;
+  if (/^(?:f|fr|rf)$/i.test(last.value)) return 'this Starlark dialect does not support f-strings; write "{}".format(x), or "%s" % x';
+  return /^(?:b|br|rb)$/i.test(last.value) ? 'this Starlark dialect does not support bytes' : null;
 }
 
 /** The expression inside any parentheses. */

@@ -22,7 +22,13 @@ describe('syntax', () => {
     ['\uDE00', "1:1: unexpected input character '\uFFFD'"],
     ['x = "\uD83D" !', "1:9: unexpected input character '!'"],
     ['x = 1 \\ 2', '1:8: stray backslash in program'],
-    ['class = 1', '1:6: got illegal token, want primary expression'],
+    ['class = 1', '1:6: this Starlark dialect does not support "class"'],
+    ['import json', '1:7: this Starlark dialect does not support "import"'],
+    ['def f():\n  try:\n    pass', '2:6: this Starlark dialect does not support "try"'],
+    ['x = 1 is 2', '1:9: this Starlark dialect does not support "is"'],
+    ['x = f"a{1}"', '1:12: this Starlark dialect does not support f-strings; write "{}".format(x), or "%s" % x'],
+    ['x = [b"a"]', '1:10: this Starlark dialect does not support bytes'],
+    ['x = g "a"', '1:10: got string literal, want newline'],
     ['load("a")', '1:5: load statement must import at least 1 symbol'],
   ])('refuses %j', (source, complaint) => {
     expect(failureOf(source).kind).toBe('syntax');

@@ -9,6 +9,7 @@ import type { ToolSpec } from '../../core/layer.ts';
 import { checkOptions, expected } from '../../core/options.ts';
 import { type AliasMap, isLegalName, PROVIDER, type Provider } from './alias.ts';
 import { mapIn } from '../local-ref.ts';
+import type { OpenAiShape, ProviderTool } from './provider-types.ts';
 import { toAnthropicStrict } from './strict-anthropic.ts';
 import { toOpenAiStrict } from './strict-openai.ts';
 
@@ -24,22 +25,28 @@ export interface ExportOptions {
    * OpenAI's two forms: nested for Chat Completions, flat for Responses.
    * @default 'chat'
    */
-  readonly shape?: 'chat' | 'responses';
+  readonly shape?: OpenAiShape;
 }
 
 /**
  * Tools for a provider, in the order given; the same tools give the same bytes. Without `aliases` names go out as they
  * are, and one that the provider would refuse throws `ERR_INVALID_TOOL`. With `strict`, calls to OpenAI tools come
- * back with nulls that `fromProviderArgs` takes off.
+ * back with nulls that `fromProviderArgs` takes off. Each tool is frozen: to add something (`cache_control`), spread it into a new one.
+ * What comes out fits the types of the provider's official package.
  */
-export function exportTools(tools: readonly ToolSpec[], provider: Provider, options: ExportOptions = {}): readonly JsonObject[] {
+export function exportTools<P extends Provider, S extends OpenAiShape = 'chat'>(
+  tools: readonly ToolSpec[],
+  provider: P,
+  options: ExportOptions & { readonly shape?: S } = {},
+): ProviderTool<P, S>[] {
   checkOptions(
     'exportTools',
     { provider, tools },
     { provider: expected.required(PROVIDER), tools: expected.required(expected.listOf(expected.object)) },
   );
   checkOptions('exportTools', options, optionsFor(provider));
-  return Object.freeze(tools.map((tool) => snapshotObject(exportTool(tool, provider, options))));
+  // `exportTool` writes what the type of the provider says; each tool is frozen, the list is the caller's own.
+  return tools.map((tool) => snapshotObject(exportTool(tool, provider, options)) as unknown as ProviderTool<P, S>);
 }
 
 const isAliasMap = (value: unknown): value is AliasMap => isObject(value) && typeof value.toProvider === 'function';
@@ -57,7 +64,7 @@ function exportTool(tool: ToolSpec, provider: Provider, { strict = false, aliase
   const name = aliases === undefined ? demandLegal(tool.name, provider) : aliases.toProvider(tool.name);
   const { description } = tool;
   const schema = objectSchema(snapshotObject(tool.inputSchema));
-  return match(provider)
+  return match<Provider, JsonObject>(provider)
     .with('openai', () => {
       const fields = { name, description, parameters: strict ? toOpenAiStrict(schema, tool.name) : schema };
       // Responses takes a missing `strict` for true and then writes into optional properties; Chat Completions does not.

@@ -2,12 +2,13 @@
 
 import { match } from 'ts-pattern';
 import { type ContentBlock, renderContent } from '../../core/content.ts';
-import { isObject, type JsonObject, snapshotObject } from '../../core/json.ts';
+import { isObject, snapshotObject } from '../../core/json.ts';
 import type { ToolSpec } from '../../core/layer.ts';
 import { checkOptions, expected } from '../../core/options.ts';
 import type { ToolResult } from '../../core/result.ts';
 import { type AliasMap, PROVIDER, type Provider } from './alias.ts';
 import { mcpOutputSchema } from './export-tools.ts';
+import type { AnthropicBlock, AnthropicImageType, OpenAiShape, ProviderMessage } from './provider-types.ts';
 
 export interface ToolMessageOptions {
   /** The map the tools were exported with. Only Gemini is told the name again. */
@@ -16,7 +17,7 @@ export interface ToolMessageOptions {
    * The form of OpenAI's API the tools were exported for.
    * @default 'chat'
    */
-  readonly shape?: 'chat' | 'responses';
+  readonly shape?: OpenAiShape;
   /**
    * The tool as it was exported. Only MCP needs it: a client that was shown an output schema throws away an answer
    * without structured content unless it is marked as an error. Without it a preview is marked, to be safe.
@@ -33,13 +34,17 @@ const EXPECTED = {
 /**
  * A result in the provider's form. The model reads `renderedResult`, of a refusal too; images and other blocks go
  * along where the provider has a place for them and the text was not replaced by a layer. Does not wrap the message
- * into a turn: Anthropic and Gemini collect several in one.
+ * into a turn: Anthropic and Gemini collect several in one. It is frozen, and fits the types of the provider's official package.
  */
-export function toToolMessage(result: ToolResult, provider: Provider, options: ToolMessageOptions = {}): JsonObject {
+export function toToolMessage<P extends Provider, S extends OpenAiShape = 'chat'>(
+  result: ToolResult,
+  provider: P,
+  options: ToolMessageOptions & { readonly shape?: S } = {},
+): ProviderMessage<P, S> {
   checkOptions('toToolMessage', { provider }, { provider: expected.required(PROVIDER) });
   checkOptions('toToolMessage', options, EXPECTED);
   const { toolCallId, renderedResult } = result;
-  const message = match(provider)
+  const message = match<Provider, object>(provider)
     .with('openai', () =>
       options.shape === 'responses'
         ? { type: 'function_call_output', call_id: toolCallId, output: renderedResult }
@@ -55,7 +60,8 @@ export function toToolMessage(result: ToolResult, provider: Provider, options: T
     }))
     .with('mcp', () => mcpMessage(result, options.tool))
     .exhaustive();
-  return snapshotObject(message);
+  // Each branch writes what the type of its provider says.
+  return snapshotObject(message) as unknown as ProviderMessage<P, S>;
 }
 
 /** A model may call a tool that was never offered, and gets its answer under the name it used. */
@@ -76,14 +82,14 @@ function anthropicMessage(result: ToolResult): object {
   return { type: 'tool_result', tool_use_id: result.toolCallId, content: told, ...(result.ok ? {} : { is_error: true }) };
 }
 
-const ANTHROPIC_IMAGES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
+const ANTHROPIC_IMAGES: readonly AnthropicImageType[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
 
 /** One image of a type that is not taken would cost the whole request. */
-function anthropicBlock(block: ContentBlock) {
-  if (block.type === 'image' && ANTHROPIC_IMAGES.has(block.mimeType)) {
-    return { type: 'image', source: { type: 'base64', media_type: block.mimeType, data: block.data } } as const;
-  }
-  return { type: 'text', text: renderContent([block], null) } as const;
+function anthropicBlock(block: ContentBlock): AnthropicBlock {
+  const media = block.type === 'image' ? ANTHROPIC_IMAGES.find((type) => type === block.mimeType) : undefined;
+  if (block.type === 'image' && media !== undefined)
+    return { type: 'image', source: { type: 'base64', media_type: media, data: block.data } };
+  return { type: 'text', text: renderContent([block], null) };
 }
 
 function mcpMessage(result: ToolResult, tool: ToolMessageOptions['tool']): object {
