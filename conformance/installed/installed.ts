@@ -56,13 +56,13 @@ async function installed(parent: string, packages: readonly string[]): Promise<s
   return folder;
 }
 
-/** How many packages come with it, itself included, and what they take on a disk with blocks of 4 KiB. */
+/** How many packages come with it, itself included, and what they take on a disk with blocks of 4 KiB, as `du` counts it. */
 export async function weightOf(tarball: string, parent: string): Promise<{ readonly packages: number; readonly megabytes: number }> {
   const folder = await installed(parent, [tarball]);
   const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as { packages: object };
   const entries = await readdir(join(folder, 'node_modules'), { recursive: true, withFileTypes: true });
   const blocks = entries.map((entry) => (entry.isFile() ? Math.ceil(statSync(join(entry.parentPath, entry.name)).size / 4096) : 1));
-  return { packages: Object.keys(packages).length - 1, megabytes: (blocks.reduce((sum, count) => sum + count, 0) * 4096) / 1e6 };
+  return { packages: Object.keys(packages).length - 1, megabytes: (blocks.reduce((sum, count) => sum + count, 0) * 4096) / 1024 ** 2 };
 }
 
 /** What TypeScript has against the declarations of every entry, or nothing. OpenTelemetry is there for the entry that is about it. */
