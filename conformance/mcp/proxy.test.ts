@@ -24,11 +24,25 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(built, { recursive: true, force: true }));
 
-describe('allium proxy', () => {
-  it('governs real clients and real servers, whichever two of client, server, behaviour, route and era meet', async () => {
-    const rows = await runMatrix({ cases: pairwise(CASES, FACTORS), startProxy, dualFile, concurrency: 3 });
+/** Those that have something which none before them has. */
+function eachOnce(cases: typeof CASES): typeof CASES {
+  const met = new Set<string>();
+  return cases.filter((one) => {
+    const before = met.size;
+    for (const factor of FACTORS) met.add(`${factor} ${one[factor]}`);
+    return met.size > before;
+  });
+}
 
-    expect(rows.length).toBeGreaterThanOrEqual(24);
+describe('allium proxy', () => {
+  it('governs real clients and real servers, whichever of client, server, behaviour, route and era meet', async () => {
+    const pairs = pairwise(CASES, FACTORS);
+    // Any two of them meet in the long form; here each meets some.
+    const cases = howMany(0, 1) === 1 ? pairs : eachOnce(pairs);
+    const rows = await runMatrix({ cases, startProxy, dualFile, concurrency: 3 });
+
+    expect(rows).toHaveLength(cases.length);
+    expect(rows.length).toBeGreaterThanOrEqual(10);
     expect(rows.filter(({ findings }) => findings.length > 0)).toEqual([]);
   }, 600_000);
 

@@ -36,11 +36,15 @@ function errorDifferences(native: Failure, here: Failure): readonly Difference[]
   if (native.all !== undefined && here.all !== undefined) return differ('the errors of the resolver', listOf(native.all), listOf(here.all));
   const found = [
     ...differ('the kind of error', native.kind, here.kind),
-    ...differ('the text of the error', native.text, here.text),
+    ...(isHint(native.text, here.text) ? [] : differ('the text of the error', native.text, here.text)),
     ...differ('the place of the error', `${native.line}:${native.column}`, `${here.line}:${here.column}`),
   ];
   return found.length > 0 ? found : differ('the traceback', traceOf(native), traceOf(here));
 }
+
+/** Words of Python that Starlark has not are named here, where the native one says only that it wanted something else. */
+const isHint = (native: string, here: string): boolean =>
+  /^got (?:illegal token|string literal), want /.test(native) && here.startsWith('this Starlark dialect does not support ');
 
 /** Both resolvers go on after the first mistake; in which order they meet them is their own matter. */
 const listOf = (errors: NonNullable<Failure['all']>): string =>

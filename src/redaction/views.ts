@@ -1,5 +1,6 @@
 /** Takes the disguises off a text, and remembers where each character came from. */
 
+import { NAMED } from './character-references.ts';
 import { codesOf } from './characters.ts';
 import { begin, endOf, startOf, type Stretches, stretchesFor } from './stretches.ts';
 import { C1_STRINGS, ESC, parametersEnd, sequenceEnd, stringEnd } from './terminal-sequences.ts';
@@ -214,28 +215,6 @@ const SMALL_U = 117;
 const SMALL_X = 120;
 const ZERO = 48;
 
-const NAMED: ReadonlyMap<string, string> = new Map([
-  ...([
-    ['amp', '&'],
-    ['quot', '"'],
-    ['lt', '<'],
-    ['gt', '>'],
-    ['apos', "'"],
-    ['nbsp', ' '],
-    ['colon', ':'],
-    ['equals', '='],
-  ] as const),
-  ...([
-    ['sol', '/'],
-    ['period', '.'],
-    ['lowbar', '_'],
-    ['hyphen', '-'],
-    ['dash', '-'],
-    ['shy', ''],
-    ['zwnj', ''],
-    ['zwj', ''],
-  ] as const),
-]);
 /** The longest reference, without its signs. */
 const MAX_REFERENCE = 8;
 const NUMBER = /^#(?:x([0-9a-f]{1,6})|([0-9]{1,7}))$/i;

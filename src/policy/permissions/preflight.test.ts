@@ -16,6 +16,7 @@ import {
 } from '../../index.ts';
 import type { Gate } from '../../core/terms.ts';
 import { permissionGate, permissionReportOf } from './preflight.ts';
+import { howMany } from '../../../conformance/how-many.fixture.ts';
 
 const schema = { type: 'object', properties: { path: { type: 'string' } } } as const;
 
@@ -149,7 +150,7 @@ describe('one more permissions layer', () => {
 
         expect(withIt.ran).toBeLessThanOrEqual(without.ran);
       }),
-      { numRuns: 2000 },
+      { numRuns: howMany(400, 2000) },
     );
   });
 
@@ -162,7 +163,7 @@ describe('one more permissions layer', () => {
     };
     const widening = fc.check(
       fc.property(stacks, options, (before, added) => Number(allowOverrides([...before, added])) <= Number(allowOverrides(before))),
-      { numRuns: 2000 },
+      { numRuns: howMany(400, 2000) },
     );
 
     expect(widening.failed).toBe(true);
