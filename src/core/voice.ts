@@ -3,12 +3,11 @@
 /** Ends a line for some reader: a model, a terminal, Python's `splitlines`, Java's `readLine`. A backspace takes back what stands before it. */
 const LINE_END = /[\n\r\v\f\b\u0085\u2028\u2029\u001c-\u001e]/;
 
-/**
- * The beginning of a line that may be taken for ours: an opening bracket of any kind that a frame may begin with, or a sequence for terminals, behind nothing that shows.
- * Only such lines are looked at closely, which most texts have few of.
- */
-const CANDIDATE =
-  /(?<=^|[\n\r\v\f\b\u0085\u2028\u2029\u001c-\u001e])(?:(?![\n\r\v\f\b\u0085\u2028\u2029\u001c-\u001e])[\\\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}])*(?![({])[\p{Ps}\u001b\u009b]/gu;
+/** An opening bracket of any kind that a frame may begin with, or a sequence for terminals. Most texts have few that begin a line. */
+const SIGN = /(?![({])[\p{Ps}\u001b\u009b]/u;
+
+/** Does not show at the beginning of a line, and does not end one. */
+const UNSHOWN = /^(?![\n\r\v\f\b\u0085\u2028\u2029\u001c-\u001e])[\\\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}]$/u;
 
 /** The lines that frame a result in `observation`. */
 const FRAME = /^(?![({])\p{Ps}(?:resu[l1i]t[o0]f|err[o0]rfr[o0]m|end[o0]f|b[l1i][o0]cked:)/u;
@@ -42,27 +41,45 @@ export const quoteFrames = (text: string): string => quoted(text, FRAME);
 /** The same for text that a note of ours is put under: lines that look like notes are marked as well. */
 export const quoteVoice = (text: string): string => quoted(text, FRAME_OR_NOTE);
 
-/** The same in plain ASCII, which most texts are, and where one bracket is left. Takes the line end along. */
-const ASCII_CANDIDATE = /(?:^|[\n\r\v\f\b\u001c-\u001e])[\\\0-\u0007\t\u000e-\u001b\u001f \u007f]*[[\u001b]/g;
-
+/** Where lines begin with a sign, behind nothing that shows. What is between two signs is gone through once. */
 function* candidatesIn(text: string): Generator<number> {
-  if (Buffer.byteLength(text) !== text.length) for (const { index } of text.matchAll(CANDIDATE)) yield index;
-  else if (!text.includes('\u001b')) yield* bracketsIn(text);
-  else for (const { 0: found, index } of text.matchAll(ASCII_CANDIDATE)) yield index + (LINE_END.test(found.charAt(0)) ? 1 : 0);
-}
-
-/** What `ASCII_CANDIDATE` finds where there is no escape, looked for from the brackets, of which a text has fewer than line ends. */
-function* bracketsIn(text: string): Generator<number> {
+  // Plain ASCII, which most texts are, has one bracket of the kind.
+  const isPlain = Buffer.byteLength(text) === text.length && !text.includes('\u001b');
   let past = 0;
-  for (let at = text.indexOf('['); at !== -1; at = text.indexOf('[', past)) {
-    let start = at;
-    while (start > past && UNSHOWN.test(text.charAt(start - 1))) start -= 1;
+  for (let at = signFrom(text, 0, isPlain); at !== -1; at = signFrom(text, past, isPlain)) {
+    const start = /[!-[\]-~]/.test(text.charAt(at - 1)) ? at : shownFrom(text, at, past);
     if (start === 0 || (start > past && LINE_END.test(text.charAt(start - 1)))) yield start;
     past = at + 1;
   }
 }
 
-const UNSHOWN = /[\\\0-\u0007\t\u000e-\u001a\u001f \u007f]/;
+function signFrom(text: string, from: number, isPlain: boolean): number {
+  if (isPlain) return text.indexOf('[', from);
+  for (let at = from; at < text.length; at += 1) if (isSign(text.charCodeAt(at))) return at;
+  return -1;
+}
+
+/** Of each character whether it is a sign: 1 for no, 2 for yes, 0 as long as it was not asked for. All signs have one unit. */
+const asked = new Uint8Array(65_536);
+
+function isSign(code: number): boolean {
+  const known = asked[code] ?? 0;
+  if (known !== 0) return known === 2;
+  asked[code] = SIGN.test(String.fromCharCode(code)) ? 2 : 1;
+  return asked[code] === 2;
+}
+
+/** Where what does not show in front of a place begins, `past` at the earliest. */
+function shownFrom(text: string, at: number, past: number): number {
+  let start = at;
+  while (start > past) {
+    const isPair = start - 2 >= past && (text.codePointAt(start - 2) ?? 0) > 0xffff;
+    const before = isPair ? start - 2 : start - 1;
+    if (!UNSHOWN.test(text.slice(before, start))) break;
+    start = before;
+  }
+  return start;
+}
 
 function quoted(text: string, ours: RegExp): string {
   let quotedText = '';
