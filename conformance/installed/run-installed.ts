@@ -24,6 +24,11 @@ if (help === true) {
   process.stdout.write(HELP);
   process.exit(0);
 }
+const PARTS: readonly string[] = ['weight', 'types', 'beside', 'runtimes'];
+if (only !== undefined && !PARTS.includes(only)) {
+  process.stderr.write(`there is no part "${only}"; there is ${PARTS.join(', ')}\n`);
+  process.exit(2);
+}
 
 function readOptions() {
   try {
@@ -53,14 +58,9 @@ try {
     beside: () => installBeside(tarball),
     runtimes: () => runOnEach(tarball),
   };
-  if (only !== undefined && !Object.hasOwn(parts, only)) {
-    process.stderr.write(`there is no part "${only}"; there is ${Object.keys(parts).join(', ')}\n`);
-    process.exitCode = 2;
-  } else {
-    for (const [name, part] of Object.entries(parts)) if (only === undefined || only === name) await part();
-    say(problems.length === 0 ? 'nothing is wrong' : `${problems.length} problems`);
-    process.exitCode = problems.length === 0 ? 0 : 1;
-  }
+  for (const [name, part] of Object.entries(parts)) if (only === undefined || only === name) await part();
+  say(problems.length === 0 ? 'nothing is wrong' : `${problems.length} problems`);
+  process.exitCode = problems.length === 0 ? 0 : 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -40,7 +40,7 @@ export function denied(call: ToolCall, settled: Settled): ToolResult {
   return recorded(refuse(call, 'consent_denied', text), call, settled);
 }
 
-/** `rule` is the one that wanted somebody to be asked. */
+/** `rule` names the rule of consent that asked for a person's decision. */
 const byLayer = (call: ToolCall, id: string, decision: 'denied' | 'expired', rule: string | undefined): Settled => ({
   id,
   decision,

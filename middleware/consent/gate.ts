@@ -27,7 +27,7 @@ export interface Settled {
   readonly decidedBy: string;
   readonly decidedAt: string;
   readonly reason?: string;
-  /** The rule that decided, or that wanted somebody to be asked. */
+  /** The rule of consent that decided, or that asked for a person's decision. */
   readonly rule?: string;
   /** The call it is about, with other arguments than the one that came in where somebody edited them. */
   readonly call: ToolCall;

@@ -115,7 +115,7 @@ function recorded(result: ToolResult, report: PermissionReport): ToolResult {
   return annotate(approval === undefined ? result : withResult(result, { approval: approvalOf(approval) }), patch, line);
 }
 
-/** The checker that decided and its code, which `rulesPolicy` fills with the name of a rule. Nobody's opinion is no rule. */
+/** The checker that decided and its code, which `rulesPolicy` fills with the name of a rule. Where no checker had an opinion there is no rule. */
 function ruleOf({ by, code }: PermissionReport): EntryPatch {
   const parts = [by, code].filter((part) => typeof part === 'string');
   return parts.length === 0 ? {} : { rule: ['permissions', ...parts].join(' ') };

@@ -98,7 +98,7 @@ function fieldsOf(approval: Approval): readonly (readonly [string, string])[] {
   return fields.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
 }
 
-/** How a call goes on once somebody has decided: that depends on how it came in. */
+/** How a call goes on once its approval is decided, which depends on the route that the call came in by. */
 export function nextStep({ id, route, gate }: Approval, cwd: string): string {
   // A copy of a question that a client still waits for.
   if (gate === 'queue') return 'nothing: the call goes on by itself';

@@ -62,7 +62,7 @@ function reasonFor(thrown: unknown, abort: OwnAbort, { name }: Link, { timeoutMs
   return `${who} cannot be asked for its tools: ${thrown instanceof Error ? thrown.message : 'it failed'}`;
 }
 
-/** A server may ask its client, too. Nobody is there to answer but with a no. */
+/** A server may ask its client, too. While tools are only read, every such request is answered with an error. */
 function answerTo(message: WireMessage, link: Link): void {
   if (kindOf(message) !== 'request' || !isRequestId(message.id)) return;
   link.send({ message: errorMessage(message.id, CODES.noMethod, 'Method not found') });

@@ -6,7 +6,7 @@ import { servicesOf } from './services.ts';
 
 /**
  * The tool of a call as it was defined, before any layer of the stack described it anew; `call.description` and `call.annotations` are
- * what the model was shown. `metadata` is the tool's own. Where nobody listed tools, it is what the call says. For a call that a layer gave another tool's name it is that
+ * what the model was shown. `metadata` is the tool's own. Where no tools were listed, it is what the call says. For a call that a layer gave another tool's name it is that
  * other tool's, or `null` where there is no such tool.
  */
 export function definitionOf(call: ToolCall): DefinedTool | null {

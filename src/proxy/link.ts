@@ -33,7 +33,7 @@ export interface Link {
   readonly transport: 'pipe' | 'tcp';
   /** The host's name for the server behind it. */
   readonly name?: string;
-  /** The host's name for the server that a tool belongs to, where several are behind it; `null` for nobody's. */
+  /** The host's name for the server that a tool belongs to, where several are behind it; `null` for a tool of no server. */
   serverOf?(toolName: string): string | null;
   start(handlers: LinkHandlers): Promise<void>;
   /**

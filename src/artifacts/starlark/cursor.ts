@@ -77,7 +77,7 @@ export class Cursor {
   }
 }
 
-/** What somebody who knows Python meant, where the token ahead cannot be anything else; `null` for all other mistakes. */
+/** The word of Python that a mistake is made of, where the token ahead can be nothing else; `null` for all other mistakes. */
 function missingFrom({ kind, value }: Token, last: Token | null): string | null {
   if (kind === 'illegal token' && typeof value === 'string') return `this Starlark dialect does not support "${value}"`;
   if (kind !== 'string literal' || last?.kind !== 'identifier' || typeof last.value !== 'string') return null;

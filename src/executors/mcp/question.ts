@@ -8,7 +8,7 @@ export interface McpQuestion {
   readonly message: string;
   /** A flat object of texts, numbers, flags and choices. */
   readonly schema: JsonObject;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the server no longer waits for the answer. */
   readonly signal: AbortSignal;
 }
 

@@ -31,7 +31,7 @@ export interface McpTransport {
   readonly transport: () => SdkTransport;
 }
 
-/** What every transport of the MCP SDK is. The SDK is not asked for its type: whoever uses none of its transports need not install it. */
+/** What every transport of the MCP SDK is. The type is stated here, so that programs without such a transport need no SDK. */
 export interface SdkTransport {
   start(): Promise<void>;
   send(message: object, options?: object): Promise<void>;

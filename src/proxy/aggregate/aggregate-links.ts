@@ -35,7 +35,7 @@ export interface AggregateOptions {
 }
 
 export interface AggregateLink extends Link {
-  /** The name of the server that a tool or prompt belongs to, by the name the client uses; `null` for nobody's. */
+  /** The name of the server that a tool or prompt belongs to, by the name the client uses; `null` for a tool of no server. */
   serverOf(name: string): string | null;
 }
 

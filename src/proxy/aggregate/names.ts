@@ -44,7 +44,7 @@ export function checkUpstreams(upstreams: readonly UpstreamSpec[]): void {
 const invalid = (problem: string): AlliumError =>
   new AlliumError('ERR_INVALID_OPTION', `aggregateLinks: ${problem}`, { layer: 'aggregateLinks', option: 'upstreams' });
 
-/** Whose name it is and what it is called there, or `null` for nobody's. */
+/** Whose name it is and what it is called there, or `null` for a tool of no server. */
 export function splitName<T extends { readonly prefix: string }>(
   upstreams: readonly T[],
   name: unknown,

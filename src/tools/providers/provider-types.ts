@@ -1,6 +1,6 @@
 /**
  * What each provider's API takes, as far as `exportTools` and `toToolMessage` write it. The official packages' own types take these as they are;
- * they are stated here so that nobody has to install those packages. Lists are not `readonly`, because the packages ask for lists that are not.
+ * they are stated here so that programs need not install those packages. Lists are not `readonly`, because the packages ask for lists that are not.
  */
 
 import type { JsonSchema } from '../../core/call.ts';
