@@ -11,8 +11,11 @@ export interface Anchor {
   readonly begins?: boolean;
 }
 
-/** Told of a word and where it begins; answers up to where nothing more needs to be told, or `0`. */
-export type Hit = (word: number, start: number) => number;
+/**
+ * Told of a word, where it begins, and at how many pairs a word might have stood since the last one that did; answers up to where
+ * nothing more needs to be told, or `0`.
+ */
+export type Hit = (word: number, start: number, stops: number) => number;
 
 export interface AnchorFinder {
   /**
@@ -68,12 +71,12 @@ export function anchorFinder(anchors: readonly Anchor[], marked: readonly string
     const [small, capital] = anyCase ? [word.toLowerCase(), word.toUpperCase()] : [word, word];
     return { text: word, small: codesOf(small), capital: codesOf(capital), begins };
   });
-  const stops = stopsAt(marked);
-  const { starts, rows } = laidOut(words, stops);
+  const table = stopsAt(marked);
+  const { starts, rows } = laidOut(words, table);
 
   /** Tells of the words that are seen by this pair; answers up to where nothing more needs to be told. */
-  const tell = (codes: Uint16Array, at: number, end: number, key: number, hit: Hit): number => {
-    let past = 0;
+  const tell = (codes: Uint16Array, at: number, end: number, key: number, stops: number, hit: Hit): number => {
+    let past = -1;
     for (let row = starts[bucketOf(key)] ?? 0; rows[row + 1] !== END; row += 2) {
       const seen = rows[row] ?? 0;
       const other = rows[row + 1] ?? 0;
@@ -82,7 +85,7 @@ export function anchorFinder(anchors: readonly Anchor[], marked: readonly string
       const code = codes[at + (other >> 16)];
       if (code !== (other & 0xff) && code !== ((other >> 8) & 0xff)) continue;
       const index = seen & 0xffff;
-      if (isAt(codes, start, end, words[index])) past = Math.max(past, hit(index, start));
+      if (isAt(codes, start, end, words[index])) past = Math.max(past, hit(index, start, past < 0 ? stops : 0));
     }
     return past;
   };
@@ -90,15 +93,18 @@ export function anchorFinder(anchors: readonly Anchor[], marked: readonly string
     find(text, codes, pairs, hit) {
       const half = (text.length + 1) >> 1;
       let places: number[] | null = null;
-      for (let at = seek(stops, pairs, 0, half); at < half; ) {
+      let stops = 0;
+      for (let at = seek(table, pairs, 0, half); at < half; ) {
         const before = at === 0 ? TAB : (codes[at * 2 - 1] ?? 0);
         const first = codes[at * 2] ?? 0;
         const second = codes[at * 2 + 1] ?? 0;
         if (couples[keyOf(0, before, first)] === 1) (places ??= []).push(at * 2 - 1);
         if (signs[first] === 1 || couples[keyOf(0, first, second)] === 1) (places ??= []).push(at * 2);
         if (signs[second] === 1) (places ??= []).push(at * 2 + 1);
-        const past = tell(codes, at * 2, text.length, keyOf(before, first, second), hit);
-        at = seek(stops, pairs, Math.max(at + 1, past >> 1), half);
+        stops += 1;
+        const past = tell(codes, at * 2, text.length, keyOf(before, first, second), stops, hit);
+        if (past >= 0) stops = 0;
+        at = seek(table, pairs, Math.max(at + 1, past >> 1), half);
       }
       return places ?? NOWHERE;
     },
@@ -215,14 +221,24 @@ const keyIn = (word: string, at: number): number => keyOf(word.charCodeAt(at - 1
 /** From the most frequent character of ordinary text, ids and logs to the rarest; all others are rarer. */
 const FREQUENT = ' etaoinsrhldcumfpgwyb0123456789-.,:/"\'vkx=TASICMPRNED_jqz';
 const rarity = (char: string): number => (FREQUENT.includes(char) ? FREQUENT.indexOf(char) : FREQUENT.length);
-/** Of rare letters, and frequent all the same. */
-const ENDINGS = /ing|ion|ent|ess|all|com|pro|wor|ser|ver|con|api|sio|ass/i;
+/** Three letters that stand in ordinary text more often than their rarity tells, the most frequent first. */
+const FREQUENT_THREES: ReadonlySet<string> = new Set(
+  (
+    'the ion ing tio ent con ons and for str ort com pro por sta ter ode all tri ver est int ers typ ype ect ate nst rea ' +
+    'res lin htt ttp ith nde age nte ati ist ted exp ile tes che ame rom rin thi cti fil are ser ind use eve ret ess his ' +
+    'sio lic aac nod les tor tur caa cal ble nam val mpl ple par men met ine org fro ead ice wit err ext pti cha urn ens ' +
+    'abl def ope per dis mod der etu pat enc ele unc get pen tps key not fun equ ain her ass ult tat ack hat end xpo tho ' +
+    'opt ipt ont scr lib nct ord git ite ore nse imp req our eme cri han dex ace tra out ire omp ste cen dat ach jec pre ' +
+    'set ang rip man ule deb tha ete orm rsi ten war ven rro cop igh mit ror ins rce ide lue tch pac aut mat own ime wor ' +
+    'rec ool und alu let ght nts gen ran try era tem ove rig mpo ces rep odu ber ian art cod esc lea etr sou'
+  ).split(' '),
+);
 
 /** What a word more in the same bucket costs, against rarity. */
 const NEIGHBOUR = 14;
 /** What a character costs that the word does not tell, and one that is no letter or digit. */
-const UNTOLD = 45;
-const BETWEEN = 25;
+const UNTOLD = 80;
+const BETWEEN = 55;
 
 /**
  * The pair of this parity that is the rarest together with the character before it, and that few other words are seen by. A line of
@@ -235,7 +251,7 @@ function rarestOf(word: string, parity: number, begins: boolean, neighboursAt: (
   for (let at = parity; at < word.length; at += 2) {
     const seen = word.slice(Math.max(0, at - 1), at + 2);
     if (seen.length < 2) continue;
-    const isFrequent = new Set(seen).size === 1 || ENDINGS.test(seen);
+    const isFrequent = new Set(seen).size === 1 || FREQUENT_THREES.has(seen.toLowerCase());
     const rare = isFrequent ? -30 : Array.from(seen).reduce((sum, char) => sum + rarity(char), 0);
     const own = rare - (seen.length === 3 ? 0 : begins && at === 0 ? BETWEEN : UNTOLD) - neighboursAt(at) * NEIGHBOUR;
     if (own > rank) [best, rank] = [at, own];

@@ -167,6 +167,7 @@ const INITIAL = 65_536;
 let bytes = Buffer.alloc(INITIAL * 2);
 let shared = new Uint16Array(bytes.buffer, bytes.byteOffset, INITIAL);
 let sharedPairs = new Uint32Array(bytes.buffer, bytes.byteOffset, INITIAL / 2);
+const BLANK = 32;
 /** The text that is laid out, which several detectors look at one after another. */
 let laidOut = '';
 
@@ -175,7 +176,11 @@ let laidOut = '';
  * next call: all texts share one array. What stands after the end of the text is left from another.
  */
 export function codesOf(text: string): Uint16Array {
-  if (text === laidOut) return shared;
+  return text === laidOut ? shared : layOut(text);
+}
+
+/** Lays a text out, also one that is laid out already: blanks may have been laid over parts of it. */
+export function layOut(text: string): Uint16Array {
   if (text.length >= shared.length) {
     const length = text.length + 2 - (text.length & 1);
     bytes = Buffer.alloc(length * 2);
@@ -184,10 +189,13 @@ export function codesOf(text: string): Uint16Array {
   }
   bytes.write(text, 'utf16le');
   // A blank, so that the last character makes no pair with what another text has left there.
-  shared[text.length] = 32;
+  shared[text.length] = BLANK;
   laidOut = text;
   return shared;
 }
+
+/** Lays blanks over a stretch of the text that is laid out, for whatever asks for its codes until it is laid out anew. */
+export const layBlanks = (start: number, end: number): void => void shared.fill(BLANK, start, end);
 
 /** The same two by two, the first in the lower half. */
 export function pairsOf(text: string): Uint32Array {

@@ -2,6 +2,7 @@
 
 import type { Reading } from './characters.ts';
 import type { Lead, Look } from './credentials.ts';
+import { A_LOOK, spend } from './effort.ts';
 import { isPlaceholder } from './names.ts';
 
 /** What a command takes a password or a token by. The secret is group 1, at the end of the match. */
@@ -137,12 +138,14 @@ const commandLine: Look = (reading, start, end, emit, progress) => {
     progress.line = end;
     return;
   }
+  spend(reading.effort, start, A_LOOK);
   const from = named.end;
   COMMAND_LINE.lastIndex = from;
   const line = COMMAND_LINE.exec(reading.text)?.[0] ?? '';
   progress.line = Math.max(end, from + line.length);
   for (const pattern of COMMANDS[named.name] ?? []) {
     for (const match of line.matchAll(pattern)) {
+      spend(reading.effort, start, A_LOOK);
       const secret = match.slice(1).find((group) => group !== undefined) ?? '';
       const at = from + match.index + match[0].lastIndexOf(secret);
       if (isGiven(secret)) emit(at, at + secret.length, 'password');

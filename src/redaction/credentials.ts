@@ -2,6 +2,7 @@
 
 import { BASE64_RUN, looksGenerated, OPAQUE_RUN, type Reading } from './characters.ts';
 import type { Emit } from './detector.ts';
+import { A_JUDGEMENT, A_LOOK, A_WORD, spend } from './effort.ts';
 import { isPlaceholder, isRandomLooking, isWord } from './names.ts';
 
 /** How far commands and headers were read. */
@@ -11,7 +12,7 @@ export interface CredentialProgress {
   piped: number;
 }
 
-/** Looks at what a word leads to. */
+/** Looks at what a word leads to, and spends the effort that this takes beyond a glance. */
 export type Look = (reading: Reading, start: number, end: number, emit: Emit, progress: CredentialProgress) => void;
 
 const USER_INFO = /:\/\/([^/\s:@"'`<>()[\]{}\\|*]{0,256})(?::([^/\s@"'`<>\\]{1,512}))?@/y;
@@ -32,8 +33,9 @@ function isSigned(codes: Uint16Array, from: number, to: number): boolean {
 }
 
 /** `scheme://user:password@host`, and `scheme://token@host` where the name alone looks like one. */
-const urlPassword: Look = ({ text, codes }, start, after, emit) => {
+const urlPassword: Look = ({ text, codes, effort }, start, after, emit) => {
   if (!isSigned(codes, after, Math.min(text.length, after + MAX_USER_INFO))) return;
+  spend(effort, start, A_LOOK);
   USER_INFO.lastIndex = start;
   const match = USER_INFO.exec(text);
   if (match === null) return;
@@ -51,11 +53,14 @@ const HEADER =
 
 /** `Authorization: Bearer …`, with or without a scheme. */
 const authorization: Look = (reading, start, end, emit, progress) => {
+  if (start < progress.value) return;
+  spend(reading.effort, start, A_WORD);
   HEADER.lastIndex = end;
-  if (start < progress.value || !HEADER.test(reading.text)) return;
+  if (!HEADER.test(reading.text)) return;
   const from = HEADER.lastIndex;
   const to = reading.runEnd(OPAQUE_RUN, from);
   if (to - from < 6) return;
+  spend(reading.effort, start, A_LOOK);
   const secret = reading.text.slice(from, Math.min(to, from + 256));
   if (isWord(secret) || isPlaceholder(secret) || isCode(secret) || !/[A-Za-z0-9]{4}/.test(secret)) return;
   progress.value = to;
@@ -72,7 +77,9 @@ const bearer: Look = (reading, start, end, emit, progress) => {
   if (start < progress.value || !SCHEME_GAP.test(reading.text)) return;
   const from = SCHEME_GAP.lastIndex;
   const to = reading.runEnd(OPAQUE_RUN, from);
+  spend(reading.effort, start, A_WORD);
   if (to - from < 16 || !looksGenerated(reading.looksOf(from, to), 'mixed')) return;
+  spend(reading.effort, start, A_JUDGEMENT);
   if (!isRandomLooking(reading.text.slice(from, Math.min(to, from + 256)))) return;
   progress.value = to;
   emit(from, to, 'authorization');
@@ -83,7 +90,9 @@ const basic: Look = (reading, start, end, emit, progress) => {
   if (start < progress.value || !SCHEME_GAP.test(reading.text)) return;
   const from = SCHEME_GAP.lastIndex;
   const to = reading.runEnd(BASE64_RUN, from);
+  spend(reading.effort, start, A_WORD);
   if (to - from < 8 || to - from > 1_024) return;
+  spend(reading.effort, start, A_LOOK);
   const pair = Buffer.from(reading.text.slice(from, to), 'base64').toString('latin1');
   if (!/^[\x20-\x7e]*:[\x20-\x7e]*$/.test(pair) || isPlaceholder(pair.slice(pair.indexOf(':') + 1))) return;
   progress.value = to;
@@ -94,11 +103,13 @@ const COOKIES = /["'\\]{0,3}\s{0,3}:\s{0,3}["'\\]{0,3}([^\n\r"'`]{6,4096})/y;
 const COOKIE = /([\w.!#$%&*+^`|~-]{1,128})=([^;,\s"'\\]{8,})/g;
 
 /** The values of a `Cookie` or `Set-Cookie` line that look like sessions; attributes and settings stay. */
-const cookie: Look = ({ text }, start, end, emit, progress) => {
+const cookie: Look = ({ text, effort }, start, end, emit, progress) => {
   COOKIES.lastIndex = end;
   if (start < progress.line) return;
+  spend(effort, start, A_WORD);
   const match = COOKIES.exec(text);
   if (match === null) return;
+  spend(effort, start, A_LOOK);
   const [whole, line = ''] = match;
   const from = end + whole.length - line.length;
   progress.line = from + line.length;
@@ -111,7 +122,8 @@ const cookie: Look = ({ text }, start, end, emit, progress) => {
 const IDENTIFIED = /(?:by|with\s{1,3}['"]?\w{1,40}['"]?\s{1,3}(?:by|as))\s{1,3}(?:password\s{1,3})?['"]([^'"\n]{3,200})/iy;
 
 /** `CREATE USER … IDENTIFIED BY '…'`. */
-const identifiedBy: Look = ({ text }, _start, end, emit) => {
+const identifiedBy: Look = ({ text, effort }, start, end, emit) => {
+  spend(effort, start, A_LOOK);
   IDENTIFIED.lastIndex = end;
   const match = IDENTIFIED.exec(text);
   const [whole = '', secret = ''] = match ?? [];
@@ -121,7 +133,8 @@ const identifiedBy: Look = ({ text }, _start, end, emit) => {
 const CRYPT = /\$(?:1|2[abxy]?|5|6|7|y|gy|apr1|argon2(?:id?|d)|scrypt|pbkdf2(?:-sha\d{1,3})?)\$[\w./$,=+-]{20,200}/y;
 
 /** Hashes of passwords as `/etc/shadow` and `htpasswd` hold them: short ones are guessed within a day. */
-const crypt: Look = ({ text }, start, _end, emit, progress) => {
+const crypt: Look = ({ text, effort }, start, _end, emit, progress) => {
+  spend(effort, start, A_WORD);
   CRYPT.lastIndex = start;
   if (start < progress.value || !CRYPT.test(text)) return;
   progress.value = CRYPT.lastIndex;
@@ -130,7 +143,8 @@ const crypt: Look = ({ text }, start, _end, emit, progress) => {
 
 /** `host:port:database:user:password`, one a line. */
 const PGPASS = /:\d{2,5}:[\w*-]{1,60}:[\w.*-]{1,60}:([^\s:]{4,200})(?=\s|$)/y;
-const pgpass: Look = ({ text }, start, _end, emit) => {
+const pgpass: Look = ({ text, effort }, start, _end, emit) => {
+  spend(effort, start, A_WORD);
   PGPASS.lastIndex = start;
   const [whole = '', secret = ''] = PGPASS.exec(text) ?? [];
   if (secret !== '' && !isPlaceholder(secret) && /[A-Za-z]/.test(secret))
@@ -138,7 +152,8 @@ const pgpass: Look = ({ text }, start, _end, emit) => {
 };
 
 const match = (pattern: RegExp, label: string, judge: (secret: string) => boolean = (secret) => !isPlaceholder(secret)): Look => {
-  return ({ text }, start, _end, emit) => {
+  return ({ text, effort }, start, _end, emit) => {
+    spend(effort, start, A_WORD);
     pattern.lastIndex = start;
     const [whole = '', secret = ''] = pattern.exec(text) ?? [];
     if (secret !== '' && judge(secret)) emit(start + whole.length - secret.length, start + whole.length, label);
@@ -146,7 +161,8 @@ const match = (pattern: RegExp, label: string, judge: (secret: string) => boolea
 };
 
 /** `user:password@tcp(host)` of Go: the password stands before the sign it is found by. */
-const goAddress: Look = ({ text }, start, _end, emit) => {
+const goAddress: Look = ({ text, effort }, start, _end, emit) => {
+  spend(effort, start, A_WORD);
   let from = start;
   while (from > 0 && start - from < 200 && !/[\s"'`@/]/.test(text.charAt(from - 1))) from -= 1;
   const colon = text.indexOf(':', from);
@@ -155,7 +171,8 @@ const goAddress: Look = ({ text }, start, _end, emit) => {
 
 /** `echo '…' | docker login --password-stdin`: the password stands before the option. */
 const PIPED = /(?:echo|printf)\s+(?:-n\s+|'%s'\s+|"%s"\s+)?(?:'([^'\n]{3,200})'|"([^"\n$]{3,200})"|([^\s"'|$]{3,200}))\s*\|[^|\n]{0,200}$/;
-const pipedPassword: Look = ({ text }, start, end, emit, progress) => {
+const pipedPassword: Look = ({ text, effort }, start, end, emit, progress) => {
+  spend(effort, start, A_LOOK);
   const before = text.slice(Math.max(progress.piped, start - 400), start);
   const from = start - before.length + before.lastIndexOf('\n') + 1;
   progress.piped = end;

@@ -3,7 +3,7 @@
 import type { JsonValue } from '../core/json.ts';
 import { codesOf } from './characters.ts';
 import type { Detector, Finding } from './detector.ts';
-import { A_WORD, joinedFindings, spend, startEffort } from './effort.ts';
+import { A_LOOK, joinedFindings, spend } from './effort.ts';
 
 type Entry = Omit<Finding, 'value'>;
 export type Literals = ReadonlyMap<string, Entry>;
@@ -16,8 +16,8 @@ const FILTER = 0x1000;
 /** Depends on the last four characters: of those before, nothing is left in twelve bits. */
 const keyOf = (before: number, code: number): number => ((before << 3) ^ (code & 0xff)) & (FILTER - 1);
 
-/** So many characters are compared for the effort of a word. */
-const COMPARED = 32;
+/** So many characters are compared in a microsecond. */
+const COMPARED = 1_000;
 /** Where the effort is spent, so many characters are hidden at a time. */
 const STEP = 64;
 
@@ -39,11 +39,10 @@ export function literalDetector(literals: Literals): Detector {
   for (const [prefix, byLength] of byPrefix) byPrefix.set(prefix, new Map([...byLength].sort(([a], [b]) => b - a)));
   return {
     group: 'redactor',
-    find(text, emit) {
+    find(text, emit, effort) {
       const codes = codesOf(text);
       const { length } = text;
       let key = 0;
-      const effort = startEffort();
       const findings = joinedFindings(effort, emit);
       for (let index = 0; index < length; index += 1) {
         key = keyOf(key, codes[index] ?? 0);
@@ -52,7 +51,7 @@ export function literalDetector(literals: Literals): Detector {
         const byLength = byPrefix.get(text.slice(start, start + PREFIX));
         for (const [size, values] of byLength ?? []) {
           // Once the effort is spent, the first characters are enough: the longest value that begins so is taken to stand here.
-          const isSpent = !spend(effort, start, A_WORD + size / COMPARED);
+          const isSpent = !spend(effort, start, A_LOOK + size / COMPARED);
           const entry = isSpent ? values.values().next().value : values.get(text.slice(start, start + size));
           const end = Math.min(length, start + (isSpent ? Math.max(size, STEP) : size));
           if (entry !== undefined) findings.tell(start, end, entry.label, entry.group);

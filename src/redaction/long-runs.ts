@@ -2,7 +2,7 @@
 
 import { codesOf, judge, looksGenerated, type Looks } from './characters.ts';
 import type { Emit } from './detector.ts';
-import { A_FINDING, type Effort, joinedFindings, spend, startEffort } from './effort.ts';
+import { A_JUDGEMENT, type Effort, joinedFindings, spend } from './effort.ts';
 import { decodeRun, type EncodedRun, MIN_RUN, nextRun, type Run } from './encoded-runs.ts';
 import { ISSUERS, RUNS } from './families/runs.ts';
 
@@ -12,13 +12,12 @@ const NO_RUNS: readonly EncodedRun[] = Object.freeze([]);
  * Reads every run of sixteen characters or more. `emit` is told of bare keys; without it, runs are only decoded. `hints` are the
  * places of words that say that a key follows.
  */
-export function readRuns(text: string, emit: Emit | null, hints: readonly number[]): readonly EncodedRun[] {
+export function readRuns(text: string, emit: Emit | null, hints: readonly number[], effort: Effort): readonly EncodedRun[] {
   const { length } = text;
   if (length < MIN_RUN) return NO_RUNS;
   let found: EncodedRun[] | null = null;
   const codes = codesOf(text);
   let hint = 0;
-  const effort = startEffort();
   const findings = emit === null ? null : joinedFindings(effort, emit);
   const run: Run = { start: 0, end: 0, classes: 0 };
   while (nextRun(codes, run, length)) {
@@ -53,7 +52,7 @@ function bareKey(text: string, codes: Uint16Array, start: number, end: number, h
   if (length === AWS_SECRET && isAwsSecret(text, start, looks)) return emit(start, end, 'aws');
   // Digits and letters, and not a path or a name of many words: what has few digits is one.
   if (!looksGenerated(looks, 'strong') || looks.digits * 12 < length || text.slice(start, end).includes('/')) return;
-  if (!spend(hinted, start, A_FINDING) || isIssuerBefore(text, start)) emit(start, end, 'secret');
+  if (!spend(hinted, start, A_JUDGEMENT) || isIssuerBefore(text, start)) emit(start, end, 'secret');
 }
 
 const PART: ReadonlySet<number> = new Set(Array.from('./#@%&?~').map((char) => char.charCodeAt(0)));

@@ -2,7 +2,7 @@
 
 import { isIn, NAME_RUN, type Reading, VALUE_RUN } from './characters.ts';
 import type { Emit } from './detector.ts';
-import { A_FINDING, A_JUDGEMENT, A_WORD, spend } from './effort.ts';
+import { A_JUDGEMENT, A_LOOK, A_WORD, spend } from './effort.ts';
 import { type Family, familyOf, isHidden, isRandomLooking, isTold, isWord, isWordy, labelOfName } from './names.ts';
 
 /** How telling names end. Names of several words are found by the last. */
@@ -50,13 +50,13 @@ interface Value {
 export function namedValue(reading: Reading, start: number, end: number, emit: Emit, progress: NamedProgress): void {
   if (start < progress.done) return;
   const { text } = reading;
-  const found = valueStart(text, end, start);
-  if (found === null) return;
+  const found = valueStart(reading, end, start);
+  if (found === null || isVerdict(text, start)) return;
+  spend(reading.effort, start, A_LOOK);
   const name = nameBefore(text, start, end);
   // `PWD` is the folder of a process, but in a connection string a password.
   const family = name === 'PWD' && text.charAt(start - 1) === ';' ? 'password' : familyOf(name);
   if (family === null) return;
-  if (family !== 'key') spend(reading.effort, start, found.binding === 'spaced' ? A_FINDING : A_WORD);
   if (found.binding === 'spaced' && !takesSpace(text, start, end, name)) return;
   const value = family === 'phrase' ? lineAt(text, found.at) : valueAt(reading, found.at);
   if (value === null || value.end - value.start < (MIN_VALUE[family] ?? 0)) return;
@@ -66,6 +66,13 @@ export function namedValue(reading: Reading, start: number, end: number, emit: E
   if (isInMarker(text, start) || !isShown(family, secret, found, value, text, name)) return;
   emit(value.start, value.end, labelOfName(family));
   progress.done = value.end;
+}
+
+/** `PASS: gdb.base/call-ar-st.exp`: what a test runner says of a test. */
+const VERDICT = /PASS: [\w.-]{1,80}[/:]/y;
+function isVerdict(text: string, start: number): boolean {
+  VERDICT.lastIndex = start;
+  return VERDICT.test(text);
 }
 
 /** A marker names what it hides, and is no name of what stands behind it. */
@@ -84,7 +91,7 @@ function nameBefore(text: string, start: number, end: number): string {
 }
 
 /** What binds a value to the name that ends here. Tells by the first character, because most names are words in prose. */
-function valueStart(text: string, end: number, start: number): Bound | null {
+function valueStart({ text, effort }: Reading, end: number, start: number): Bound | null {
   const first = text.charCodeAt(end);
   let at = end;
   while (at < end + 16 && SKIPPED[text.charCodeAt(at)] === 1) at += 1;
@@ -95,15 +102,19 @@ function valueStart(text: string, end: number, start: number): Bound | null {
     (kind === DIGIT && at <= end + 1) ||
     (at === end && kind === JOINT && SUFFIXES.has(text.charAt(end + 1).toLowerCase()))
   ) {
+    spend(effort, start, A_WORD);
     const signed = bound(text, end, 'assigned', ASSIGNED) ?? bound(text, end, 'passed', PASSED);
     if (signed !== null || first !== 32) return signed;
   }
   if (kind === TAG || (at > end && kind === MEMBER)) {
+    spend(effort, start, A_WORD);
     const tagged = bound(text, end, 'tagged', TAGGED);
     if (tagged !== null) return tagged;
   }
   if (kind === PAREN || text.startsWith(" '", end)) return bound(text, end, 'passed', PASSED);
-  return (first === 32 || first === 9) && mayTakeSpace(text, start, end, at) ? bound(text, end, 'spaced', SPACED) : null;
+  if (first !== 32 && first !== 9) return null;
+  spend(effort, start, A_WORD);
+  return mayTakeSpace(text, start, end, at) ? bound(text, end, 'spaced', SPACED) : null;
 }
 
 const SIGN = 1;

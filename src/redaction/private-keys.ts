@@ -3,6 +3,7 @@
 import type { Reading } from './characters.ts';
 import type { Lead, Look } from './credentials.ts';
 import type { Emit } from './detector.ts';
+import { A_LOOK, A_WORD, spend } from './effort.ts';
 
 const HEADER = /-{4,5} ?BEGIN [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY|SECRET KEY|Static key V1)(?: BLOCK)? ?-{4,5}/y;
 const FOOTER = /-{4,5} ?END [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY|SECRET KEY|Static key V1)(?: BLOCK)? ?-{4,5}/y;
@@ -12,6 +13,18 @@ const BODY = /(?:[A-Za-z0-9+/=\s\\:,."'|>*#_]|-(?!---))*/y;
 const MATERIAL = /[A-Za-z0-9+/=]{32}/;
 const SOME_MATERIAL = /[A-Za-z0-9+/=]{12}/;
 const END = /-{4,5} ?END /g;
+
+/** How a header begins. */
+export const KEY_HEADERS: readonly string[] = Object.freeze(['-----BEGIN', '---- BEGIN']);
+const [BEGIN, DASHES] = ['BEGIN', 5];
+
+/** Where the last header in a stretch of a text begins; `-1` where there is none. */
+export function lastHeader(stretch: string): number {
+  for (let at = stretch.lastIndexOf(BEGIN); at >= DASHES; at = stretch.lastIndexOf(BEGIN, at - 1)) {
+    if (KEY_HEADERS.includes(stretch.slice(at - DASHES, at + BEGIN.length))) return at - DASHES;
+  }
+  return -1;
+}
 
 /** Up to where keys were read, and where the next footer begins. */
 export interface KeyProgress {
@@ -23,9 +36,12 @@ export interface KeyProgress {
  * Looks at the header that begins here. By hand, because one expression from header to footer reads the rest of the text
  * again for every header that has none. A header without a key behind it is a mention of one and stays.
  */
-export function privateKey({ text }: Reading, start: number, emit: Emit, progress: KeyProgress): void {
+export function privateKey({ text, effort }: Reading, start: number, emit: Emit, progress: KeyProgress): void {
+  if (start < progress.done) return;
+  spend(effort, start, A_WORD);
   HEADER.lastIndex = start;
-  if (start < progress.done || !HEADER.test(text)) return;
+  if (!HEADER.test(text)) return;
+  spend(effort, start, A_LOOK);
   const from = HEADER.lastIndex;
   if (progress.footer < from) {
     END.lastIndex = from;
@@ -50,7 +66,8 @@ function lastMaterial(material: string): number {
 }
 
 const PPK = /\d{1,3}\r?\n((?:[A-Za-z0-9+/=]{1,64}\r?\n?){1,60})/y;
-const puttyKey: Look = ({ text }, _start, end, emit) => {
+const puttyKey: Look = ({ text, effort }, start, end, emit) => {
+  spend(effort, start, A_LOOK);
   PPK.lastIndex = end;
   const [whole = '', body = ''] = PPK.exec(text) ?? [];
   if (body !== '') emit(end + whole.length - body.length, end + whole.length, 'private-key');
@@ -58,7 +75,8 @@ const puttyKey: Look = ({ text }, _start, end, emit) => {
 
 const RSA_VALUE =
   /[^<]{0,2000}(?:<(?:Modulus|Exponent)>[^<]{1,2000}<\/(?:Modulus|Exponent)>\s{0,4}){0,2}((?:<(?:P|Q|DP|DQ|InverseQ|D)>[^<]{1,2000}<\/(?:P|Q|DP|DQ|InverseQ|D)>\s{0,4}){1,6})/y;
-const xmlKey: Look = ({ text }, _start, end, emit) => {
+const xmlKey: Look = ({ text, effort }, start, end, emit) => {
+  spend(effort, start, A_LOOK);
   RSA_VALUE.lastIndex = end;
   const [whole = '', body = ''] = RSA_VALUE.exec(text) ?? [];
   if (body !== '') emit(end + whole.length - body.length, end + whole.length, 'private-key');
@@ -66,10 +84,13 @@ const xmlKey: Look = ({ text }, _start, end, emit) => {
 
 const JWK = /\s{0,3}"([\w-]{40,700})"/y;
 /** The private part of a key in JSON, told by the members around it. */
-const jsonWebKey: Look = ({ text }, start, end, emit) => {
+const jsonWebKey: Look = ({ text, effort }, start, end, emit) => {
+  spend(effort, start, A_WORD);
   JWK.lastIndex = end;
   const [whole = '', secret = ''] = JWK.exec(text) ?? [];
-  if (secret === '' || !/"kty"|"crv"|"n"\s{0,3}:/.test(text.slice(Math.max(0, start - 800), end + whole.length + 200))) return;
+  if (secret === '') return;
+  spend(effort, start, A_LOOK);
+  if (!/"kty"|"crv"|"n"\s{0,3}:/.test(text.slice(Math.max(0, start - 800), end + whole.length + 200))) return;
   emit(end + whole.length - 1 - secret.length, end + whole.length - 1, 'private-key');
 };
 

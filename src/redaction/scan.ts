@@ -1,5 +1,6 @@
 /** Looks for everything to hide in a text: as it stands, unfolded, and decoded. */
 
+import { layOut } from './characters.ts';
 import type { Detector, Emit, Sight, Span } from './detector.ts';
 import { type Effort, startEffort } from './effort.ts';
 import { readRuns } from './long-runs.ts';
@@ -44,7 +45,8 @@ const NOTHING: readonly Span[] = Object.freeze([]);
 const NO_HINTS: readonly number[] = Object.freeze([]);
 
 function look(text: string, detectors: readonly Detector[], depth: number, effort: Effort, found: Found): void {
-  effort.at = 0;
+  effort.at = depth === 0 ? 0 : Infinity;
+  layOut(text);
   let sight: Sight | undefined;
   let bareKeys: Emit | null = null;
   for (const { group, find } of detectors) {
@@ -52,7 +54,8 @@ function look(text: string, detectors: readonly Detector[], depth: number, effor
     sight = find(text, emit, effort) ?? sight;
     if (group === 'secrets') bareKeys = emit;
   }
-  const runs = readRuns(text, bareKeys, sight?.hints ?? NO_HINTS);
+  if (depth === 0) effort.at = 0;
+  const runs = readRuns(text, bareKeys, sight?.hints ?? NO_HINTS, effort);
   if (depth === MAX_LAYERS) return;
   const signs = sight?.signs ?? null;
   const view = isFolded(text, signs) ? unfold(text, depth, signs) : null;

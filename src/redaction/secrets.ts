@@ -1,15 +1,15 @@
 /** Secrets in a text: one pass over it for every word that can lead to one, and one over its long runs. */
 
 import { type Anchor, type AnchorFinder, anchorFinder } from './anchors.ts';
-import { codesOf, isAlnum, OPAQUE_RUN, pairsOf, type Reading, startReading } from './characters.ts';
+import { codesOf, isAlnum, layBlanks, OPAQUE_RUN, pairsOf, type Reading, startReading } from './characters.ts';
 import { COMMAND_LEADS } from './commands.ts';
 import { type CredentialProgress, CREDENTIALS } from './credentials.ts';
 import type { Detector, Emit, Sight } from './detector.ts';
-import { A_FINDING, A_FREQUENT_WORD, A_GLANCE, A_JUDGEMENT, A_WORD, type Effort, spend } from './effort.ts';
+import { A_FINDING, A_GLANCE, A_STOP, type Effort, passOver, spend } from './effort.ts';
 import type { TokenFamily } from './families/family.ts';
 import { FAMILIES } from './families/index.ts';
 import { NAME_WORDS, type NamedProgress, namedValue } from './named-values.ts';
-import { KEY_LEADS, type KeyProgress, privateKey } from './private-keys.ts';
+import { KEY_HEADERS, KEY_LEADS, type KeyProgress, lastHeader, privateKey } from './private-keys.ts';
 import { tokenReader } from './tokens.ts';
 import { ODD_SIGNS } from './views.ts';
 
@@ -27,25 +27,15 @@ interface Crowd {
   /** Where the crowd begins that is being passed over; `-1` where there is none. */
   start: number;
   end: number;
-  /** Where the last word began that was looked at. */
-  word: number;
+  /** What lies inside the crowds that have ended, without their edges. */
+  readonly hidden: (readonly [start: number, end: number])[];
 }
 
 interface Lead extends Anchor {
   /** Says that a key follows, which may have no form of its own. */
   readonly hints?: boolean;
-  /** Begins something of many lines, which is read even where it stands in a crowd. */
-  readonly isHeader?: boolean;
-  /** What a look costs. @default A_WORD */
-  readonly cost?: number;
   readonly look: (progress: Progress, start: number, end: number, emit: Emit) => void;
 }
-
-/** What words cost that stand in lists of addresses, of keys and of options. */
-const FREQUENT: ReadonlyMap<string, number> = new Map([
-  ['://', A_GLANCE],
-  ...['key', 'keys', ...COMMAND_LEADS.map(({ word }) => word)].map((word) => [word, A_FREQUENT_WORD] as const),
-]);
 
 const DRAFTS: readonly Lead[] = [
   ...['aws', 'AKIA', 'ASIA'].map((word): Lead => ({ word, anyCase: word === 'aws', hints: true, look: () => {} })),
@@ -64,24 +54,22 @@ const DRAFTS: readonly Lead[] = [
   ),
   ...[...CREDENTIALS, ...COMMAND_LEADS, ...KEY_LEADS].map(
     ({ word, anyCase, look }): Lead => ({
-      ...{ word, anyCase, cost: A_JUDGEMENT },
+      ...{ word, anyCase },
       look: ({ reading, credentials }, start, end, emit) => look(reading, start, end, emit, credentials),
     }),
   ),
-  ...['-----BEGIN', '---- BEGIN'].map(
+  ...KEY_HEADERS.map(
     (word): Lead => ({
       word,
       anyCase: false,
-      isHeader: true,
       look: ({ reading, keys }, start, _end, emit) => privateKey(reading, start, emit, keys),
     }),
   ),
 ];
 
 /** All of one shape, because one of them is looked at for every word that is found. */
-const LEADS: readonly Required<Lead>[] = DRAFTS.map(({ word, anyCase, begins = false, hints = false, isHeader = false, cost, look }) => ({
-  ...{ word, anyCase, begins, hints, isHeader, look },
-  cost: FREQUENT.get(word) ?? cost ?? A_WORD,
+const LEADS: readonly Required<Lead>[] = DRAFTS.map(({ word, anyCase, begins = false, hints = false, look }) => ({
+  ...{ word, anyCase, begins, hints, look },
 }));
 
 /** All families of a prefix are looked at together. */
@@ -109,23 +97,17 @@ export const secretDetector: Detector = Object.freeze<Detector>({
     };
     // Made with the first text: a process that looks at none needs none.
     finder ??= anchorFinder(LEADS, ODD_SIGNS);
-    let isWhole = true;
-    const seen = finder.find(text, codes, pairsOf(text), (index, start) => {
+    const signs = finder.find(text, codes, pairsOf(text), (index, start, stops) => {
       progress ??= startProgress(text, codes, effort);
       const lead = LEADS[index];
       if (lead === undefined) return 0;
-      if (isCrowded(progress, lead, start, emit)) {
-        isWhole = false;
-        return progress.crowd.end;
-      }
+      if (isCrowded(progress, lead, start, stops, emit)) return progress.crowd.end;
       if (lead.hints) (hints ??= []).push(start);
       lead.look(progress, start, start + lead.word.length, found);
       return 0;
     });
-    if (progress !== null) endCrowd(progress, emit);
-    // The signs in a crowd were passed over, and are hidden with it: without others there is nothing to unfold.
-    const signs = isWhole || (seen.length === 0 && !SOFT_BREAK.test(text)) ? seen : null;
-    return hints === null && signs !== null && signs.length === 0 ? PLAIN : { signs, hints: hints ?? [] };
+    if (progress !== null) endCrowds(progress, emit);
+    return hints === null && signs.length === 0 ? PLAIN : { signs, hints: hints ?? [] };
   },
 });
 
@@ -137,42 +119,49 @@ const STEP = 64;
  * is looked at: it is hidden as a whole, so that a text made of prefixes or names costs no more than another and no token can
  * stand in it unseen.
  */
-function isCrowded(progress: Progress, { word, isHeader, cost }: Required<Lead>, start: number, emit: Emit): boolean {
+function isCrowded(progress: Progress, { word }: Required<Lead>, start: number, stops: number, emit: Emit): boolean {
   const { crowd, reading } = progress;
   if (crowd.start !== -1) {
-    if (start <= crowd.end + STEP && !isHeader) {
-      crowd.end = stepEnd(reading, start, Math.max(crowd.end, start + word.length));
+    if (start <= crowd.end + STEP) {
+      widenCrowd(crowd, reading, Math.max(crowd.end, start + word.length));
       return true;
     }
     endCrowd(progress, emit);
   }
-  // Of two words that begin at the same place, one costs less: they are one with something added.
-  const isSame = crowd.word === start;
-  crowd.word = start;
-  if (spend(reading.effort, start, isSame ? A_GLANCE : cost) || isHeader) return false;
+  if (spend(reading.effort, start, A_GLANCE + stops * A_STOP)) return false;
   crowd.start = start;
-  crowd.end = stepEnd(reading, start, start + word.length);
+  widenCrowd(crowd, reading, start + word.length);
   return true;
 }
 
-/** What goes on behind a step without a gap may be the token that the crowd was to hide; a key that begins in it is read. */
-function stepEnd({ text, runEnd }: Reading, start: number, from: number): number {
-  const end = runEnd(OPAQUE_RUN, Math.min(text.length, from + STEP));
-  const header = text.slice(start, end).search(/-{4,5} ?BEGIN/);
-  return header === -1 ? end : start + header;
+/** What goes on behind a step without a gap may be the token that the crowd was to hide. */
+function widenCrowd(crowd: Crowd, { text, runEnd, effort }: Reading, from: number): void {
+  crowd.end = runEnd(OPAQUE_RUN, Math.min(text.length, from + STEP));
+  passOver(effort, crowd.end);
 }
 
 /** As far as the rest of a line goes that is hidden with a crowd: a value in quotes may have blanks in it. */
 const MAX_REST = 256;
+/** What is left at both ends of a crowd for the views of a text: what begins in it and goes on outside is found as anywhere else. */
+const EDGE = 512;
 
-function endCrowd({ crowd, reading: { text } }: Progress, emit: Emit): void {
-  if (crowd.start === -1) return;
-  const rest = text.slice(crowd.end, crowd.end + MAX_REST).search(/[\r\n]/);
-  emit(crowd.start, crowd.end + Math.max(0, rest), 'secret');
+function endCrowd({ crowd, keys, reading }: Progress, emit: Emit): void {
+  const { start, end } = crowd;
+  if (start === -1) return;
+  const rest = reading.text.slice(end, end + MAX_REST).search(/[\r\n]/);
+  emit(start, end + Math.max(0, rest), 'secret');
+  const header = lastHeader(reading.text.slice(start, end));
+  if (header !== -1) privateKey(reading, start + header, emit, keys);
+  if (end - start > 2 * EDGE) crowd.hidden.push([start + EDGE, end - EDGE]);
   crowd.start = -1;
 }
 
-const SOFT_BREAK = /=\r?\n/;
+/** The views of the text, and whatever else reads its codes, find blanks where a crowd is hidden. */
+function endCrowds(progress: Progress, emit: Emit): void {
+  endCrowd(progress, emit);
+  for (const [start, end] of progress.crowd.hidden) layBlanks(start, end);
+}
+
 const PLAIN: Sight = Object.freeze({ signs: [], hints: [] });
 
 const startProgress = (text: string, codes: Uint16Array, effort: Effort): Progress => ({
@@ -180,5 +169,5 @@ const startProgress = (text: string, codes: Uint16Array, effort: Effort): Progre
   named: { done: 0 },
   keys: { done: 0, footer: 0 },
   credentials: { line: 0, value: 0, piped: 0 },
-  crowd: { start: -1, end: 0, word: -1 },
+  crowd: { start: -1, end: 0, hidden: [] },
 });

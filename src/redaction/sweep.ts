@@ -66,7 +66,7 @@ export function* sweep(
   for (const { value, label, group } of findings) {
     if (value.length >= MIN_REPEATED && value.length <= MAX_REPEATED && !literals.has(value)) literals.set(value, { label, group });
   }
-  if (literals.size > 0) for (const [text, spans] of yield* scanAll(texts, [literalDetector(literals)], rules)) add(found, text, spans);
+  if (literals.size > 0) yield* findLiterals(texts, literals, rules, found);
   if (findings.length === 0 && found.size === 0) return unchanged(surfaces, literals);
   const paths = surfaces.map(() => new Set<string>());
   const cleaned = new Map<string, string>();
@@ -121,6 +121,27 @@ function coveredTexts(surfaces: readonly Surface[], { minText }: Rules): readonl
 
 const add = (found: Map<string, readonly Span[]>, text: string, spans: readonly Span[]) =>
   found.set(text, [...(found.get(text) ?? []), ...spans]);
+
+/** Adds the places of the literals to those that were found. What is hidden already is not looked into again. */
+function* findLiterals(texts: readonly string[], literals: Literals, rules: Rules, found: Found): Work<void> {
+  let longest = 0;
+  for (const value of literals.keys()) longest = Math.max(longest, value.length);
+  const shown = new Map([...new Set(texts)].map((text) => [text, withoutInsides(text, found.get(text) ?? [], longest)]));
+  const places = yield* scanAll([...shown.values()], [literalDetector(literals)], rules);
+  for (const [text, own] of shown) if (places.has(own)) add(found, text, places.get(own) ?? []);
+}
+
+/** The text with blanks for what lies in long spans. So much of them is left at both ends as a literal may share with one. */
+function withoutInsides(text: string, spans: readonly Span[], longest: number): string {
+  let shown = '';
+  let last = 0;
+  for (const { start, end } of spans) {
+    if (end - start <= 2 * longest) continue;
+    shown += text.slice(last, start + longest) + ' '.repeat(end - start - 2 * longest);
+    last = end - longest;
+  }
+  return last === 0 ? text : shown + text.slice(last);
+}
 
 function rebuilt(
   { value, paths }: Surface,

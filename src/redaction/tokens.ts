@@ -2,7 +2,7 @@
 
 import { isAlnum, isIn, looksGenerated, OPAQUE_RUN, type Reading, slotOf } from './characters.ts';
 import type { Emit } from './detector.ts';
-import { A_GLANCE, A_JUDGEMENT, spend } from './effort.ts';
+import { A_WORD, spend } from './effort.ts';
 import type { TokenFamily } from './families/family.ts';
 
 const DOT = 46;
@@ -50,6 +50,7 @@ function bodyToken(reading: Reading, { label, slot, min, max, look }: Compiled, 
   while (end > body && (reading.codes[end - 1] === DOT || reading.codes[end - 1] === COLON)) end -= 1;
   const length = end - body;
   if (length < min || length > max) return;
+  spend(reading.effort, from, A_WORD);
   if (length > 2 && !looksGenerated(reading.looksOf(body, end), look)) return;
   emit(from, end, label);
   reading.done = end;
@@ -63,8 +64,7 @@ function shapedToken(reading: Reading, { label, look }: Compiled, shape: RegExp,
     !(reading.codes[body] === 32 && isAlnum(reading.codes[body - 1] ?? 0))
   )
     return;
-  // `://` stands in every list of addresses, and is told from most of them by the next character.
-  spend(reading.effort, start, body - start > 3 ? A_JUDGEMENT : A_GLANCE);
+  spend(reading.effort, start, A_WORD);
   shape.lastIndex = start;
   const match = shape.exec(reading.text);
   if (match === null) return;
@@ -86,6 +86,7 @@ function markedToken(
 ): void {
   const { codes } = reading;
   if (reading.runEnd(family.slot, body, family.min) - body < family.min) return;
+  spend(reading.effort, mark, A_WORD);
   let from = mark;
   while (from > 0 && mark - from <= max && isIn(family.backSlot, codes[from - 1] ?? 0)) from -= 1;
   if (mark - from < min || mark - from > max || (from > 0 && isAlnum(codes[from] ?? 0) && isAlnum(codes[from - 1] ?? 0))) return;
