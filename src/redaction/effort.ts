@@ -6,17 +6,17 @@ import type { Emit, Group } from './detector.ts';
  * What a step costs, in microseconds of an ordinary machine. A place that is told by three characters to be none of a word; a word that
  * is told by its next characters to lead nowhere, as nearly all are; and one whose next characters are read with an expression.
  */
-export const A_STOP = 0.06;
-export const A_GLANCE = 0.12;
-export const A_WORD = 0.15;
+export const A_STOP = 0.07;
+export const A_GLANCE = 0.15;
+export const A_WORD = 0.12;
 /** Reading a name or a line; weighing the letters of a value; and a finding, with all that becomes of it. */
-export const A_LOOK = 0.6;
+export const A_LOOK = 0.5;
 export const A_JUDGEMENT = 2;
 export const A_FINDING = 4;
 
 /** As much as a short text may ask for, and what every further character adds: about twice what it takes to read one. */
 const AT_ONCE = 3_000;
-const PER_CHARACTER = 0.018;
+const PER_CHARACTER = 0.016;
 
 /** What is left, and up to where the characters were counted. */
 export interface Effort {
