@@ -1,5 +1,6 @@
 /** What tools and layers log during a call, on standard error: lines for people at a terminal, JSON anywhere else. */
 
+import { type Command, Option } from 'commander';
 import { isObject } from '../core/json.ts';
 import { defaultLogger } from '../dispatch/logger.ts';
 import type { Logger } from '../tools/tool.ts';
@@ -13,6 +14,12 @@ export interface LogFlags {
   /** @default 'text' where standard error is a terminal, 'json' otherwise */
   readonly logFormat?: 'text' | 'json';
 }
+
+/** The options of every command that runs tools. */
+export const withLogOptions = (command: Command): Command =>
+  command
+    .option('-v, --verbose', 'show what scripts print and log, on standard error')
+    .addOption(new Option('--log-format <format>', 'lines for people, or JSON (default: text at a terminal)').choices(['text', 'json']));
 
 type Level = keyof Logger;
 

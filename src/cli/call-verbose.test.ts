@@ -4,7 +4,8 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { hasPty } from '../../middleware/consent/pty.fixture.ts';
 import { atTerminalIn } from './cli.fixture.ts';
-import { allium, projectWith } from './run-command.fixture.ts';
+import { startProxy } from './proxy.fixture.ts';
+import { allium, MAIN, projectWith } from './run-command.fixture.ts';
 
 const TALKATIVE = `---
 parameters: { n: { type: number } }
@@ -65,5 +66,17 @@ describe('what scripts print and log', () => {
 
   it('takes no other format', () => {
     expect(allium(project(), ['call', 'get_talk', '--log-format', 'xml'])).toMatchObject({ code: 2, out: '' });
+  });
+
+  it('is shown by serve as well', async () => {
+    const program = [process.execPath, MAIN, 'serve'];
+    const server = startProxy(['-v', '--log-format', 'text'], { cwd: project(), env: { PATH: process.env.PATH ?? '' }, program });
+    await server.greet();
+    const answer = await server.call('get_talk', { n: 1 });
+    server.leave();
+
+    expect(answer).toMatchObject({ result: { content: [{ type: 'text', text: '1' }] } });
+    expect(await server.ended).toBe(0);
+    expect(server.err()).toContain('info  get_talk: an info\nwarn  get_talk: a warning\n');
   });
 });

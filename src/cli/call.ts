@@ -1,7 +1,6 @@
 /** `allium call`: one governed call from the shell. */
 
 import { dirname, join } from 'node:path';
-import { Option } from 'commander';
 import type { LoadedConfig } from '../config/index.ts';
 import { AlliumError, isAlliumError, oneLine } from '../core/errors.ts';
 import { toWire } from '../core/wire.ts';
@@ -9,7 +8,7 @@ import type { ApprovalPrompt, GovernedTools, ToolProgress, ToolResult } from '..
 import { approvalIn, orFinding, shellWord } from './approvals-source.ts';
 import type { Approval } from '../policy/index.ts';
 import { readArguments } from './call-arguments.ts';
-import { type LogFlags, loggerFor } from './call-logger.ts';
+import { type LogFlags, loggerFor, withLogOptions } from './call-logger.ts';
 import { type CliIo, UsageError, writeLine } from './io.ts';
 import { userName } from './kept-source.ts';
 import { stateOf } from './receipts-source.ts';
@@ -28,7 +27,7 @@ interface CallFlags extends LogFlags {
 
 /** Sends one call through the stack of a file. */
 export const addCall: AddCommand = (program, io, run) => {
-  program
+  const command = program
     .command('call')
     .description('send one call through the stack and print what the model would read')
     .argument('[tool]', 'the tool')
@@ -38,9 +37,8 @@ export const addCall: AddCommand = (program, io, run) => {
     .option('--config <file>', 'the file, or the folder it is in', '.')
     .option('--session <id>', 'the session the call belongs to')
     .option('--resume <id>', 'take up a call that was approved or denied, instead of sending one')
-    .option('--json', 'print the whole result as JSON')
-    .option('-v, --verbose', 'show what scripts print and log, on standard error')
-    .addOption(new Option('--log-format <format>', 'lines for people, or JSON (default: text at a terminal)').choices(['text', 'json']))
+    .option('--json', 'print the whole result as JSON');
+  withLogOptions(command)
     .addHelpText('after', EXAMPLES)
     .action((tool: string | undefined, input: string | undefined, flags: CallFlags) =>
       run(async () => {

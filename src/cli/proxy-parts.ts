@@ -2,6 +2,7 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
+import { findConfig } from '../config/find-config.ts';
 import { isAlliumError } from '../core/errors.ts';
 import type { ApprovalPrompt } from '../index.ts';
 import { CLIENTS, printConfig, programWords } from '../proxy/client-config/index.ts';
@@ -147,6 +148,8 @@ export async function printedConfig(given: string, words: readonly string[], fla
   if ((command === undefined) === (http === undefined))
     throw new UsageError('give the command that starts the server behind --, or --http');
   if (http !== undefined) demandAddress(http);
+  // A client shows less of a proxy that does not start than a terminal does.
+  if (config !== undefined) findConfig(config, io.cwd);
   const { snippet, where } = printConfig(client, {
     name: name ?? nameFor(words, http),
     program: programWords(startedFrom(io)),

@@ -109,6 +109,11 @@ describe('a mistake in the call of allium proxy', () => {
     ['an unknown client', ['--print-config', 'emacs', ...SERVER], '--print-config takes one of claude, cursor, vscode, codex'],
     ['nothing to print', ['--print-config', 'claude'], 'give the command'],
     ['a file that is not there', ['--config', 'gone.yaml', ...SERVER], 'gone.yaml'],
+    [
+      'a file to print that is not there',
+      ['--print-config', 'claude', '--config', 'gone.yaml', ...SERVER],
+      'gone.yaml: there is no such file',
+    ],
   ])('is told in one line, without a value, and starts nothing: %s', (_name, words, line) => {
     const { code, out, err } = allium(place.folder, ['proxy', ...words], {
       env: { SHORT: 'so-short', DUAL_PIDS: join(place.folder, 'pids') },

@@ -1,4 +1,4 @@
-/** `allium receipts show`: one call, by its id, by the beginning of its id, or by the URI that its result carries. */
+/** `allium receipts show`: one call, by its id, by the beginning of its id, or by the receipt that its result names. */
 
 import { existsSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
@@ -66,18 +66,24 @@ function ambiguous(call: string, ids: readonly string[]): UsageError {
   return new UsageError(`several calls begin with "${safeText(call)}": ${named}${more}. Write more of the one that is meant`);
 }
 
-/** Where a URI leads. With a path, the file of that name there: receipts may have been copied since they were written. */
+/**
+ * Where a URI leads. With a path, the file of that name there: receipts may have been copied since they were written. MCP clients get the
+ * URI without its folder, which is that of the state folder.
+ */
 function readUri(
   call: string,
   path: string | undefined,
   options: ShowOptions,
   io: CliIo,
 ): { readonly place: string; readonly seq: number } | null {
-  if (!call.startsWith('file:')) return null;
-  const [, address = '', digits] = /^(file:.+\.jsonl)#seq=(\d{1,15})$/.exec(call) ?? [];
-  if (digits === undefined) throw new UsageError(`"${safeText(call)}" is no receipt URI: it ends in ".jsonl#seq=" and a number`);
-  const named = pathOf(address);
-  const given = path === undefined ? null : placeOf(path, options, io);
+  const [, address = '', digits] = /^(file:.+\.jsonl|[^/\\:]+\.jsonl)#seq=(\d{1,15})$/.exec(call) ?? [];
+  const isUri = call.startsWith('file:');
+  if (digits === undefined) {
+    if (isUri) throw new UsageError(`"${safeText(call)}" is no receipt URI: it ends in ".jsonl#seq=" and a number`);
+    return null;
+  }
+  const named = isUri ? pathOf(address) : address;
+  const given = path === undefined && isUri ? null : placeOf(path, options, io);
   const place = given === null ? named : statSync(given).isDirectory() ? join(given, basename(named)) : given;
   if (!existsSync(place))
     throw new UsageError(`${safeText(place)}: there is no such file; where receipts were moved, name their folder, too`);

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { hashCanonical } from '../core/hash-canonical.ts';
@@ -235,6 +235,7 @@ describe('allium receipts list', () => {
     ['an ending that is none', ['list', '--executed', 'maybe'], /maybe/],
     ['a URI that is none', ['show', 'file:///x.jsonl'], /is no receipt URI/],
     ['a URI of a file that is gone', ['show', 'file:///gone/x.jsonl#seq=1'], /there is no such file; where receipts were moved/],
+    ['a file that is gone', ['show', 'x.jsonl#seq=1'], /there is no such file/],
     ['a URI of another machine', ['show', 'file://host/x.jsonl#seq=1'], /names no file of this machine/],
     ['nothing to match', ['match'], /give the arguments/],
     ['no object to match', ['match', '--args', '[1]'], /must be a JSON object/],
@@ -301,13 +302,14 @@ describe('allium receipts show', () => {
     expect(allium(['show', 'call'], state).stderr).toMatch(/call-10, (call-\d\d, ){8}call-19, and more\. Write/);
   });
 
-  it('takes the URI of a receipt, also of one that was copied elsewhere', async () => {
+  it('takes the URI of a receipt, with or without its folder, also of one that was copied elsewhere', async () => {
     const { state, dir } = await stateWith(CALLS);
     const uri = `${pathToFileURL(receiptFiles(dir).find((file) => file.includes('two-')) ?? '').href}#seq=1`;
     const copy = join(state, 'copy');
     cpSync(dir, copy, { recursive: true });
 
-    for (const args of [[uri], [uri, copy]])
+    const short = basename(uri);
+    for (const args of [[uri], [uri, copy], [short], [short, copy]])
       expect(allium(['show', ...args], { state })).toMatchObject({
         status: 0,
         stderr: '',

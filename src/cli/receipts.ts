@@ -45,6 +45,7 @@ Examples:
   allium receipts show call_17
   allium receipts show 0199f7c2                                        the beginning of an id, where no other call begins so
   allium receipts show 'file:///app/.allium/receipts/s-1-f00dcafe.jsonl#seq=1'     the URI that a result carries
+  allium receipts show 's-1-f00dcafe.jsonl#seq=1'                      what a result of "allium proxy" carries
   allium receipts show call_17 ./receipts --json
 
 A URI names one line; an id, every line about that call. With a path, a URI is looked for in the file of its name there.

@@ -5,11 +5,12 @@ import { dirname } from 'node:path';
 import type { LoadedConfig } from '../config/index.ts';
 import type { Turn } from '../index.ts';
 import { ownVersion } from '../system/own-package.ts';
+import { type LogFlags, loggerFor, withLogOptions } from './call-logger.ts';
 import { type CliIo, UsageError } from './io.ts';
 import type { AddCommand } from './run-cli.ts';
 import { safeText } from './text-table.ts';
 
-interface ServeFlags {
+interface ServeFlags extends LogFlags {
   readonly config: string;
   readonly listen?: number;
   readonly tokenEnv?: string;
@@ -18,14 +19,15 @@ interface ServeFlags {
 }
 
 export const addServe: AddCommand = (program, io, run) => {
-  program
+  const command = program
     .command('serve')
     .description('offer the tools of a file, with its stack around them, as an MCP server')
     .option('--config <file>', 'the file, or the folder it is in', '.')
     .option('--listen <port>', 'serve clients over HTTP on this port of the loopback interface; 0 takes any', readPort)
     .option('--token-env <VARIABLE>', 'the variable with the bearer token that clients must send (default: one is made and printed)')
     .option('--prompt', 'ask on the terminal that this was started from, too')
-    .option('--name <name>', 'how the server calls itself', 'allium')
+    .option('--name <name>', 'how the server calls itself', 'allium');
+  withLogOptions(command)
     .addHelpText('after', EXAMPLES)
     .action((flags: ServeFlags) => run(() => served(flags, io)));
 };
@@ -41,7 +43,7 @@ const EXAMPLES = `
 Examples:
   allium serve
   allium serve --config governed/allium.yaml --name shop
-  allium serve --listen 0 --token-env SHOP_TOKEN
+  allium serve --listen 0 --token-env SHOP_TOKEN -v
 
 Standard output carries nothing but the protocol. Where somebody has to be asked, the client shows a form, if it can; a person also decides
 with "allium approvals", and is told of the call by "notify:" of the file. Exit code: 0 when the client left, 2 for a mistake, 130 or 143 when it was stopped.`;
@@ -56,9 +58,11 @@ async function served(flags: ServeFlags, io: CliIo): Promise<number> {
   if (stack.tools.names.length === 0) report('the file names no tools: clients will see none');
   const terminal = await openPrompts(flags.prompt);
   const { stateDir, file, notify } = stack;
+  const logger = loggerFor(io, flags);
   const approvals = toldApprovals({ notify, stateDir, folder: dirname(file), env: io.env, report });
   const proxy = serveTools({
-    ...{ stack, report, prompts: terminal.prompts, info: { name: flags.name, version: ownVersion() } },
+    stack: { ...stack, govern: (overrides) => stack.govern({ logger, ...overrides }) },
+    ...{ report, prompts: terminal.prompts, info: { name: flags.name, version: ownVersion() } },
     ...{ approvals: approvals.store, session: sessionOf(flags, stack) },
   });
   try {

@@ -60,6 +60,16 @@ describe('allium validate', () => {
     });
   });
 
+  it('prints the schema that calls of a tool are held to', () => {
+    const { out } = allium(project({ '.allium/tools/get_double.md': TOOL }), ['validate', '--json']);
+    const { tools } = JSON.parse(out) as { readonly tools: readonly unknown[] };
+
+    expect(tools).toEqual([
+      { name: 'get_double', file: '.allium/tools/get_double.md', input_schema: expect.objectContaining({ type: 'object' }) as object },
+    ]);
+    expect(tools[0]).toHaveProperty('input_schema.properties.n.type', 'number');
+  });
+
   it('takes old files where told', () => {
     const folder = project({ '.harness/tools/get_double.md': TOOL.replace('---\n', '---yaml\nverify: x\n') });
 

@@ -26,7 +26,7 @@ export const addValidate: AddCommand = (program, io, run) => {
     .option('--lenient', "take files of the format's ancestor: unknown keys are warnings")
     .option('--strict', 'fail for warnings, too')
     .option('--handler <name>', 'a tool without a script that a program binds; can be given several times', collect)
-    .option('--json', 'print { ok, dir, files, tools, hooks, errors, warnings, problems }')
+    .option('--json', 'print { ok, dir, files, tools, hooks, errors, warnings, problems }, with the schema of each tool')
     .option('--watch', 'check again whenever a file changes, until it is stopped')
     .addHelpText('after', EXAMPLES)
     .action((dir: string, flags: ValidateFlags) =>
@@ -98,8 +98,11 @@ async function printJson(
   { watch }: ValidateFlags,
   { stdout }: CliIo,
 ): Promise<void> {
-  const named = (list: readonly { readonly name: string; readonly file: string }[]) => list.map(({ name, file }) => ({ name, file }));
-  const told = { ok, dir, files, tools: named(tools), hooks: named(hooks), ...countsOf(problems), problems };
+  const shown = {
+    tools: tools.map(({ name, file, inputSchema }) => ({ name, file, input_schema: inputSchema })),
+    hooks: hooks.map(({ name, file }) => ({ name, file })),
+  };
+  const told = { ok, dir, files, ...shown, ...countsOf(problems), problems };
   // Whoever follows reads a line for each time.
   await writeLine(stdout, JSON.stringify(told, null, watch === true ? undefined : 2));
 }

@@ -209,11 +209,16 @@ function plainForm(value: object, at: Place): unknown {
   }
   if (Object.hasOwn(value, 'toJSON')) return value;
   const { toJSON } = value as { readonly toJSON?: unknown };
+  if (typeof toJSON !== 'function' && !isPlainEnough(value)) throw notJson(pathOf(at), 'is an object whose content JSON cannot hold');
   if (typeof toJSON !== 'function') return value;
   const plain: unknown = Reflect.apply(toJSON, value, []);
   if (plain === value) throw notJson(pathOf(at), 'has a toJSON that answers itself');
   return plain;
 }
+
+/** Errors, streams and responses have no members and a tag of their own: as `{}` their content would be lost. */
+const isPlainEnough = (value: object): boolean =>
+  Object.keys(value).length > 0 || Object.prototype.toString.call(value) === '[object Object]';
 
 function copyArray(value: readonly unknown[], at: Place): JsonValue[] {
   if (value.length > at.left) throw tooWide();

@@ -1,6 +1,7 @@
 /** Who listens, and how they are told: in order, in wire form, and without being able to break a call. */
 
 import { describeThrown } from '../core/errors.ts';
+import { checkOptions, expected } from '../core/options.ts';
 import type { ToolEvent } from '../core/wire.ts';
 import type { Logger } from '../tools/tool.ts';
 
@@ -14,6 +15,15 @@ export interface EventHub {
   /** Builds the event only if somebody listens. */
   readonly emit: (name: EventName, build: () => ToolEvent) => void;
 }
+
+const NAMES: Readonly<Record<EventName, true>> = {
+  tool_call: true,
+  tool_call_update: true,
+  tool_call_progress: true,
+  tool_call_audit: true,
+  task: true,
+};
+const HEARD = { event: expected.oneOf('*', ...Object.keys(NAMES)), listener: expected.required(expected.function) };
 
 export function createEventHub(logger: Logger): EventHub {
   const listeners = new Map<string, Set<(event: ToolEvent) => unknown>>();
@@ -39,6 +49,7 @@ export function createEventHub(logger: Logger): EventHub {
 
   return {
     on(name, listener) {
+      checkOptions('on', { event: name, listener }, HEARD);
       const set = listeners.get(name) ?? new Set();
       listeners.set(name, set);
       // The emitter hands a listener only events of the name it was registered for.

@@ -169,6 +169,28 @@ describe('the lifecycle of a call', () => {
   });
 });
 
+describe('a mistake in a call, or in listening,', () => {
+  it.each([
+    ['session_id', { session_id: 's1' }],
+    ['iteration', { iteration: 'two' }],
+  ])('is told for a turn: %s', async (_name, turn) => {
+    const { governed, ran } = setup();
+    const called = governed.call({ name: 'echo', arguments: {} }, { turn: turn as object });
+
+    await expect(called).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION', message: expect.stringContaining('sessionId') as string });
+    expect(ran).toEqual([]);
+  });
+
+  it('is told for an event that there is not', () => {
+    const { governed } = setup();
+
+    expect(() => governed.on('tool.started' as 'tool_call', () => {})).toThrow(
+      'on: "event" must be one of "*", "tool_call", "tool_call_update", "tool_call_progress", "tool_call_audit", "task"',
+    );
+    expect(() => governed.on('tool_call', undefined as never)).toThrow('"listener" must be');
+  });
+});
+
 describe('progress', () => {
   const slow = () =>
     defineTool({

@@ -73,14 +73,29 @@ export function checkRequest(request: ToolRequest, options: CallOptions): void {
   if (options !== NO_OPTIONS) checkOptions('call options', options, OPTIONS);
 }
 
-const isTurn = (turn: unknown): boolean => isObject(turn) && isId(turn.sessionId) && isId(turn.turnId) && isId(turn.runId);
+/** A misspelt member would leave the call in a session of its own, where limits and receipts of the session meant do not find it. */
+function isTurn(turn: unknown): boolean {
+  if (!isObject(turn)) return false;
+  for (const key in turn) if (!TURN_MEMBERS.has(key)) return false;
+  const { sessionId, turnId, runId, iteration = 0 } = turn;
+  return isId(sessionId) && isId(turnId) && isId(runId) && typeof iteration === 'number';
+}
 
 const isId = (id: unknown): boolean => id === undefined || typeof id === 'string';
+
+const TURN: Readonly<Record<keyof Turn, true>> = {
+  ...{ sessionId: true, turnId: true, runId: true, iteration: true, emitOrder: true },
+  ...{ model: true, provider: true, prefetchNextTurn: true, resumes: true },
+};
+const TURN_MEMBERS: ReadonlySet<string> = new Set(Object.keys(TURN));
 
 const REQUEST = { name: expected.required(text), arguments: { text: 'arguments', test: () => true }, id: text } as const;
 const OPTIONS = {
   signal: { text: 'an AbortSignal', test: (value: unknown) => value instanceof AbortSignal },
-  turn: { text: 'a turn whose ids are strings', test: isTurn },
+  turn: {
+    text: `a turn, whose ids are strings, whose iteration is a number, and that has only ${Object.keys(TURN).join(', ')}`,
+    test: isTurn,
+  },
   onProgress: expected.function,
 } as const;
 

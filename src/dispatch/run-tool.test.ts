@@ -34,6 +34,11 @@ describe('what a tool answers', () => {
     ['NaN', Number.NaN],
     ['a map', new Map()],
     ['a hole in a list', [, 1]],
+    ['a regular expression', /a/],
+    ['an error', new Error('lost')],
+    ['an async generator', (async function* () {})()],
+    ['a stream', new ReadableStream()],
+    ['a response', new Response('lost')],
   ])('must be JSON: %s', async (_name, value) => {
     expect(await run(() => ({ value }))).toMatchObject({ status: 'executor_error', errorCategory: 'not_json', executed: 'yes' });
   });
