@@ -93,7 +93,8 @@ function runLines(home: string, driver: string, shells: readonly Found[], lines:
   const { error } = spawnSync(driver, [join(home, 'driver')], {
     cwd: work,
     env: { PATH: join(home, 'bin'), LOG: join(home, 'log'), HOME: '/nowhere', LC_ALL: 'C.UTF-8', x: 'v w' },
-    stdio: 'ignore',
+    // Whatever is started holds the pipe: this is over when all programs are, also those that their shell did not wait for.
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
     timeout: MS_PER_RUN * Math.max(10, jobs.length / 10),
     killSignal: 'SIGKILL',
   });
