@@ -33,8 +33,8 @@ describe('allium call --resume', () => {
   it('runs once what was approved, in another process, and tells the third', async () => {
     const { folder, asked, id, paid, approve } = waiting();
     await approve();
-    const resumed = allium(folder, ['call', '--resume', id]);
-    const again = allium(folder, ['call', '--resume', id]);
+    const resumed = allium(folder, ['call', '--resume', id], { fresh: true });
+    const again = allium(folder, ['call', '--resume', id], { fresh: true });
 
     expect(asked).toMatchObject({ code: 1, out: expect.stringContaining('needs an approval') as string });
     expect(asked.err).toBe(`allium: ${id} waits for a decision. Next:\n  allium call --resume ${id}\n`);

@@ -35,8 +35,8 @@ const messagesIn = (err: string) =>
 describe('what scripts print and log', () => {
   it('is JSON on a standard error that is no terminal: warnings, and with -v everything', () => {
     const folder = project();
-    const quiet = allium(folder, ['call', 'get_talk', '--args', '{}']);
-    const verbose = allium(folder, ['call', 'get_talk', '--args', '{"n":1}', '-v']);
+    const quiet = allium(folder, ['call', 'get_talk', '--args', '{}'], { fresh: true });
+    const verbose = allium(folder, ['call', 'get_talk', '--args', '{"n":1}', '-v'], { fresh: true });
 
     expect([quiet.code, quiet.out, verbose.out]).toEqual([0, '1\n', '1\n']);
     expect(messagesIn(quiet.err)).toEqual(['a warning']);

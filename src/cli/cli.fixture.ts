@@ -1,14 +1,14 @@
 /** The real command in a process of its own: in a pipe, in a pseudo-terminal, or with commands that misbehave. */
 
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { MAIN, runWarm } from './warm-command.fixture.ts';
 
-const main = resolve(import.meta.dirname, '../../dist/src/cli/main.js');
 /** Where its parts are, each in a file of its own. */
 const parts = resolve(import.meta.dirname, '../../dist/programs/src/cli');
 const timeout = 30_000;
@@ -34,8 +34,8 @@ export const allium = (...args: readonly string[]): Ended => alliumIn(process.cw
 
 /** The same in a folder. */
 export function alliumIn(cwd: string, ...args: readonly string[]): Ended {
-  const { status, signal, stdout, stderr } = spawnSync(process.execPath, [main, ...args], { cwd, env, timeout, encoding: 'utf8' });
-  return { code: status, signal, stdout, stderr };
+  const { code, out, err } = runWarm({ cwd, args, input: '', env }, timeout);
+  return { code, signal: null, stdout: out, stderr: err };
 }
 
 /** Commands that wait, flood and break, on the wiring of the real one. */
@@ -81,13 +81,13 @@ export function misbehaving(command: string, more: NodeJS.ProcessEnv = {}) {
 const PTY = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
 
 /** The same, or the real command, at a terminal of so many columns, which also is the one that Ctrl-C is pressed at. */
-export function atTerminal(columns: number, args: readonly string[], script = main, cwd = process.cwd()) {
+export function atTerminal(columns: number, args: readonly string[], script = MAIN, cwd = process.cwd()) {
   const shell = ['sh', '-c', `stty cols ${columns} rows 24; exec "$@"`, 'sh', process.execPath, script, ...args];
   return watched(spawn('python3', ['-c', PTY, ...shell], { cwd, env: { ...env, TERM: 'xterm' }, timeout }));
 }
 
 /** The real command at a terminal of eighty columns, in a folder. */
-export const atTerminalIn = (cwd: string, ...args: readonly string[]) => atTerminal(80, args, main, cwd);
+export const atTerminalIn = (cwd: string, ...args: readonly string[]) => atTerminal(80, args, MAIN, cwd);
 
 /** The file of the commands that misbehave, for a terminal. */
 export function misbehavingFile(): string {

@@ -12,15 +12,15 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { hashCanonical } from '../core/hash-canonical.ts';
 import { hashingKey } from '../receipts/key-files.ts';
 import { localReceiptSink, type Receipt } from '../receipts/index.ts';
 import { makeReceipt, publicKey, receiptFiles, signingKey } from '../receipts/receipts.fixture.ts';
+import { MAIN, runInProcess, runWarm } from './warm-command.fixture.ts';
 
-const MAIN = resolve(import.meta.dirname, '../../dist/src/cli/main.js');
 const hasPython = process.platform !== 'win32' && spawnSync('python3', ['-c', 'import pty']).status === 0;
 const PEM = publicKey.export({ type: 'spki', format: 'pem' }).toString();
 
@@ -50,9 +50,9 @@ async function stateWith(receipts: readonly Partial<Receipt>[], options: { reado
 
 function allium(args: readonly string[], { state }: Pick<State, 'state'>, nodeFlags: readonly string[] = []) {
   const env = { PATH: process.env.PATH, ALLIUM_STATE_DIR: state };
-  const options = { encoding: 'utf8', cwd: state, env, timeout: 120_000, maxBuffer: 1e9 } as const;
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...nodeFlags, MAIN, 'receipts', ...args], options);
-  return { status, stdout, stderr };
+  const run = { args: ['receipts', ...args], cwd: state, input: '', env };
+  const { code, out, err } = nodeFlags.length > 0 ? runInProcess(run, 120_000, nodeFlags) : runWarm(run, 120_000);
+  return { status: code, stdout: out, stderr: err };
 }
 
 const at = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, '0')}.000Z`;

@@ -1,12 +1,14 @@
-/** The command as a user runs it: the built program in a process of its own, in a folder of its own. */
+/** The built command in a folder of its own. */
 
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { MAIN, runInProcess, runWarm } from './warm-command.fixture.ts';
 
-export const MAIN = resolve(import.meta.dirname, '../../dist/src/cli/main.js');
+export { MAIN };
+
 const TIMEOUT_MS = 50_000;
 
 /** What a process left behind. */
@@ -26,15 +28,13 @@ export function projectWith(files: Readonly<Record<string, string>> = {}): strin
 
 const envWith = (env: Readonly<Record<string, string>>) => ({ PATH: process.env.PATH, HOME: tmpdir(), ...env });
 
-/** Runs it to its end. Standard input is a pipe, and it has no terminal, not even that of whoever runs the tests. */
+/** Runs it to its end, in a process that stays or in one of its own. */
 export function allium(
   cwd: string,
   args: readonly string[],
-  { input = '', env = {} }: { input?: string; env?: Record<string, string> } = {},
+  { input = '', env = {}, fresh = false }: { input?: string; env?: Record<string, string>; fresh?: boolean } = {},
 ): Ended {
-  const options = { cwd, input, encoding: 'utf8', timeout: TIMEOUT_MS, env: envWith(env), detached: true } as const;
-  const ended = spawnSync(process.execPath, [MAIN, ...args], options);
-  return { code: ended.status, out: ended.stdout, err: ended.stderr };
+  return (fresh ? runInProcess : runWarm)({ cwd, args, input, env: envWith(env) }, TIMEOUT_MS);
 }
 
 /** Starts it; `shows` waits for a text on standard error. */
