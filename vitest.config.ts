@@ -69,7 +69,7 @@ export default defineConfig({
     globalSetup: [here('src/artifacts/sandbox/build-worker.fixture.ts')],
     setupFiles: [here('conformance/patient-waits.fixture.ts')],
     // Many tests wait for processes of their own: one at a time would leave most of a machine idle.
-    maxWorkers: 2,
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     ...(report === undefined ? {} : { reporters: ['default', 'json'], outputFile: { json: report } }),
   },

@@ -23,7 +23,7 @@ import { type ApprovalStore, fileApprovals, memoryApprovals } from '../src/polic
 import { echoExecutor, makeCall, testClock } from './index.ts';
 import { howMany } from './how-many.fixture.ts';
 
-const FLOOD = howMany(10_000, 100_000);
+const FLOOD = howMany(4_000, 100_000);
 /** Questions by one caller. */
 const questions = (usually: number): number => howMany(usually, 100_000);
 const PATIENCE_MS = 900_000;

@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('a host that is killed with approved calls', () => {
   it('leaves calls that run once after the restart, or are unknown, and none that runs twice', async () => {
-    const kills = howMany(8, 20);
+    const kills = howMany(4, 20);
     const figures = await approvalRuns({ kills, seed: 20_260_101, kind: 'allium', hostFile });
 
     expect(figures).toMatchObject({ kills, twice: 0, problems: [] });
@@ -25,6 +25,6 @@ describe('a host that is killed with approved calls', () => {
   }, 240_000);
 
   it('runs calls twice where it keeps in memory that it took them up, and the runs find it', async () => {
-    expect((await approvalRuns({ kills: 8, seed: 1, kind: 'forgetful', hostFile })).twice).toBeGreaterThan(0);
+    expect((await approvalRuns({ kills: 4, seed: 1, kind: 'forgetful', hostFile })).twice).toBeGreaterThan(0);
   }, 120_000);
 });

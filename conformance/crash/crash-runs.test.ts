@@ -11,7 +11,7 @@ afterAll(() => built.remove());
 
 describe('crashRuns', () => {
   it('finds no acknowledged receipt lost', async () => {
-    const kills = howMany(10, 30);
+    const kills = howMany(5, 30);
     const figures = await crashRuns({ kills, seed: 20_260_101, kind: 'allium', writerFile: built.writerFile });
 
     expect(figures).toMatchObject({ kills, lost: 0, problems: [] });

@@ -5,7 +5,7 @@ import { howMany } from '../how-many.fixture.ts';
 
 describe('fuzzDispatch', () => {
   it('finds nothing wrong with governTools', async () => {
-    const calls = howMany(10_000, 50_000);
+    const calls = howMany(3_000, 50_000);
     const figures = await fuzzDispatch({ calls, seed: 20_260_101 });
 
     expect(figures.violations).toEqual({});

@@ -13,7 +13,7 @@ const naiveCompose: Composer = (layers) => {
 
 describe('fuzzOnion', () => {
   it('finds nothing wrong with composeToolCallers', async () => {
-    const calls = howMany(10_000, 50_000);
+    const calls = howMany(3_000, 50_000);
     const figures = await fuzzOnion({ calls, seed: 20_260_101 });
 
     expect(figures.violations).toEqual({});

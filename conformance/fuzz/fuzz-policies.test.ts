@@ -16,13 +16,13 @@ const twin =
 
 describe('fuzzPolicies', () => {
   it('finds nothing that gets wider', { timeout: 120_000 }, () => {
-    const pairs = howMany(20_000, 100_000);
+    const pairs = howMany(5_000, 100_000);
     const figures = fuzzPolicies({ pairs, seed: 20_260_101 });
 
     expect(figures.violations).toEqual({});
     expect(figures.pairs).toBe(pairs);
-    expect(figures.allowed).toBeGreaterThan(10_000);
-    expect(figures.refused).toBeGreaterThan(10_000);
+    expect(figures.allowed).toBeGreaterThan(pairs / 3);
+    expect(figures.refused).toBeGreaterThan(pairs / 3);
   });
 
   it.each<[string, Meet, readonly string[]]>([

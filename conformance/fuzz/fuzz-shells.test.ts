@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { literalWord } from '../../src/policy/permissions/command/command-word.ts';
 import { compareLines, fuzzShells, judgedLine, type LineJudge } from './fuzz-shells.ts';
 import { EXPECTED_SHELLS, openShells } from './run-in-shells.ts';
+import { howMany } from '../how-many.fixture.ts';
 
 const runner = openShells();
 const absent = runner.missing.filter((name) => EXPECTED_SHELLS.includes(name));
@@ -27,7 +28,7 @@ describe('fuzzShells', () => {
 
   it('finds no shell that runs something else than was judged', { timeout: 120_000 }, () => {
     // Ends by itself on a busy machine, with fewer lines.
-    const figures = fuzzShells({ seed: 20_260_101, lines: 400, seconds: 8 });
+    const figures = fuzzShells({ seed: 20_260_101, lines: howMany(120, 400), seconds: 8 });
 
     expect(figures.differences).toEqual([]);
     expect(figures.allowed).toBeGreaterThanOrEqual(50);

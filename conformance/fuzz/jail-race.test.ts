@@ -23,7 +23,7 @@ async function raceUntilEscape(opener: (root: string) => FileOpener) {
 
 describe('raceJail', () => {
   it('never leaves the root while links are swapped under it', async () => {
-    const opens = howMany(4_000, 20_000);
+    const opens = howMany(2_000, 20_000);
     const figures = await raceJail({ opens });
 
     expect(figures).toMatchObject({ opens, escapes: 0, outsideChanged: false });

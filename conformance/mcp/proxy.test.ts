@@ -47,10 +47,10 @@ describe('allium proxy', () => {
   }, 600_000);
 
   it('goes on working under hostile lines from both sides, and no hidden call gets through', async () => {
-    const figures = await runFrames({ count: howMany(2000, 5000), seed: 20_260_101, startProxy, serverFile });
+    const figures = await runFrames({ count: howMany(500, 5000), seed: 20_260_101, startProxy, serverFile });
 
     expect(figures.violations).toEqual({});
-    expect(figures).toMatchObject({ frames: howMany(4000, 10_000) });
+    expect(figures).toMatchObject({ frames: howMany(1000, 10_000) });
   }, 120_000);
 
   it('shows no list as the server wrote it, also to a client that uses an id again before it was answered', async () => {
@@ -81,7 +81,7 @@ describe('allium proxy', () => {
   });
 
   it('answers every call once when its server is killed, and lets no effect happen twice', async () => {
-    const kills = howMany(8, 20);
+    const kills = howMany(3, 20);
     const figures = await runKills({ kills, seed: 20_260_101, startProxy, dualFile });
 
     expect(figures).toMatchObject({ kills, unanswered: 0, answeredTwice: 0, twice: 0, lost: 0, problems: [] });

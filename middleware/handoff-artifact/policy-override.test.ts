@@ -13,6 +13,7 @@ import {
 } from '../../src/index.ts';
 import { least, taken } from './handoff.fixture.ts';
 import { handoffArtifact } from './handoff-artifact.ts';
+import { howMany } from '../../conformance/how-many.fixture.ts';
 
 describe('a policyOverride', () => {
   const tools = ['read_file', 'write_file', 'send_mail', 'constructor'];
@@ -56,6 +57,7 @@ describe('a policyOverride', () => {
     questions.filter((question) => allows(inner, question) && !allows(outer, question));
 
   it('is never wider than what the call is under, nor than what was asked for', () => {
+    const numRuns = howMany(1_500, 5_000);
     let replaced = 0;
     fc.assert(
       fc.property(policyOf(), policyOf(), (ambient, wanted) => {
@@ -68,10 +70,10 @@ describe('a policyOverride', () => {
         expect(tightened || widenings(wanted, override).length === 0).toBe(true);
         if (widenings(wanted, ambient).length > 0) replaced += 1;
       }),
-      { numRuns: 5_000 },
+      { numRuns },
     );
 
-    expect(replaced).toBeGreaterThan(1_000); // Adopted as it is, the override would have widened these.
+    expect(replaced).toBeGreaterThan(numRuns / 5); // Adopted as it is, the override would have widened these.
   });
 
   it.each<[string, unknown]>([

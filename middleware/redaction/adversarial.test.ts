@@ -5,7 +5,7 @@ import { ORDINARY, seeded } from '../../src/redaction/corpus.fixture.ts';
 import { FAMILIES } from '../../src/redaction/families/index.ts';
 import { redaction } from './redaction.ts';
 
-const SIZE = 250_000;
+const SIZE = 120_000;
 /** Nothing takes three times as long as the licences of installed packages do; these words are read faster, and a machine may be busy. */
 const MOST = 20;
 

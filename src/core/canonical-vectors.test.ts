@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson } from './canonical.ts';
 import { hashCanonical } from './hash-canonical.ts';
 import { snapshotObject } from './json.ts';
+import { howMany } from '../../conformance/how-many.fixture.ts';
 
 /** Name, input text, canonical text: the published examples of RFC 8785. */
 const VECTORS: readonly (readonly [string, string, string])[] = [
@@ -166,8 +167,10 @@ const PUBLISHED = new Map([
 ]);
 
 describe('canonicalJson, over the published sequence of numbers,', () => {
-  it('gives the published checksums up to a million', () => {
-    expect(checksums(canonicalJson, 1_000_000)).toEqual(PUBLISHED);
+  it('gives the published checksums', () => {
+    const lines = howMany(100_000, 1_000_000);
+
+    expect(checksums(canonicalJson, lines)).toEqual(new Map([...PUBLISHED].filter(([count]) => count <= lines)));
   });
 
   it('would be caught writing a zero with its sign, or one digit less', () => {

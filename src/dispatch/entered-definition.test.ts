@@ -25,7 +25,7 @@ import { recordingLogger } from './testing.fixture.ts';
 import { howMany } from '../../conformance/how-many.fixture.ts';
 
 /** Changes by each route: few in every run of the suite, a thousand where ALLIUM_DEFINITION_CHANGES says so. */
-const CHANGES = howMany(25, 1_000);
+const CHANGES = howMany(8, 1_000);
 const NOT_ENTERED = ['definition_changed', 'tool_not_found'];
 const TURN = { turn: { sessionId: 's' } };
 const CALL = { name: 'work', arguments: {}, id: 'call-1' };

@@ -17,7 +17,7 @@ import { type ChangedDefinition, randomArgs, randomChange, randomDefinition, ran
 import { howMany } from '../../conformance/how-many.fixture.ts';
 
 /** Changes by each route: few in every run of the suite, a thousand where ALLIUM_DEFINITION_CHANGES says so. */
-const CHANGES = howMany(25, 1_000);
+const CHANGES = howMany(8, 1_000);
 const CALL = { name: 'work', arguments: {} };
 const YES = { decision: 'allow_once', decidedBy: 'ada' } as const;
 

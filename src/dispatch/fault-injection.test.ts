@@ -17,7 +17,7 @@ import {
 import { howMany } from '../../conformance/how-many.fixture.ts';
 
 /** `ALLIUM_FAULTS=10000` for the long form. */
-const CALLS = howMany(500, 20_000);
+const CALLS = howMany(200, 20_000);
 const SEED = 1;
 /** What nobody has an opinion on is allowed, so that a failure that is taken for none shows. */
 const ours: PermissionsLike = (checkers) => permissions({ checkers, fallback: 'allow' });

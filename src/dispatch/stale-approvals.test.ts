@@ -8,7 +8,7 @@ import { leavesOf, randomArgs, randomDefinition, withOtherLeaf } from './random-
 import { recordingLogger } from './testing.fixture.ts';
 import { howMany } from '../../conformance/how-many.fixture.ts';
 
-const CALLS = howMany(100, 1_000);
+const CALLS = howMany(40, 1_000);
 const NOTHING_RAN = ['consent_denied', 'definition_changed', 'tool_not_found'];
 const PLAIN: JsonObject = { name: 'work', description: 'Works.', inputSchema: { type: 'object' } };
 

@@ -32,7 +32,7 @@ import { serveTools } from './serve-tools.ts';
 import { howMany } from '../../conformance/how-many.fixture.ts';
 
 /** Changes by each route: few in every run of the suite, a thousand where ALLIUM_DEFINITION_CHANGES says so. */
-const CHANGES = howMany(25, 1_000);
+const CHANGES = howMany(8, 1_000);
 const CHANGED = { method: 'notifications/tools/list_changed' };
 const STACKS: readonly [string, () => readonly ToolLayer[]][] = [
   ['consent', () => [consent({ default: 'ask' })]],

@@ -6,6 +6,7 @@ import { createRandom } from '../../conformance/fuzz/random.ts';
 import { chainLine, completeLength, digestOf, GENESIS, placeOf } from './receipt-line.ts';
 import { makeReceipt, publicKey, receiptFiles, testFolder, testSink, writeReceipts } from './receipts.fixture.ts';
 import { verifyReceipts } from './verify-receipts.ts';
+import { howMany } from '../../conformance/how-many.fixture.ts';
 
 const found = async (path: string) => (await verifyReceipts(path, { publicKey })).problems.map(({ line, kind }) => `${line} ${kind}`);
 const linesOf = (path: string) => readFileSync(path, 'latin1').split('\n').slice(0, -1);
@@ -73,12 +74,12 @@ describe('verifyReceipts', () => {
     }
   });
 
-  it('finds 10 000 changed bytes of 1 000 receipts, each in its line', async () => {
+  it('finds thousands of changed bytes of 1 000 receipts, each in its line', async () => {
     const path = await writeReceipts(testFolder(), 1000);
     const whole = readFileSync(path);
     const random = createRandom(7);
 
-    for (let round = 0; round < 200; round += 1) {
+    for (let round = 0; round < howMany(60, 200); round += 1) {
       const changed = Buffer.from(whole);
       const places = Array.from({ length: 50 }, () => random.below(whole.length));
       for (const at of new Set(places)) changed[at] = (changed[at] ?? 0) ^ (1 << random.below(8));
@@ -300,20 +301,21 @@ describe('verifyReceipts on segments and folders', () => {
     expect(await verifyReceipts(dir)).toMatchObject({ ok: false, count: 0, head: null, problems: [{ file: dir, line: 1, kind: 'empty' }] });
   });
 
-  it('is mended from a cut at any of 200 places, and loses no line before it', async () => {
+  it('is mended from a cut at any place, and loses no line before it', async () => {
     const dir = testFolder();
+    const places = howMany(50, 200);
     const sink = testSink(dir, { checkpointEvery: 100 });
     for (let nth = 1; nth <= 12; nth += 1) await sink(makeReceipt({ tool_call_id: `c${nth}` }));
     const [path = ''] = receiptFiles(dir);
     const whole = readFileSync(path);
 
-    for (let nth = 0; nth < 200; nth += 1) {
+    for (let nth = 0; nth < places; nth += 1) {
       const copy = testFolder();
       cpSync(dir, copy, { recursive: true });
       const file = path.replace(dir, copy);
       // As a kill leaves it: never closed, and nobody at work.
       rmSync(file.replace('.jsonl', '.lock'));
-      const cut = Math.floor((whole.length * nth) / 200);
+      const cut = Math.floor((whole.length * nth) / places);
       truncateSync(file, cut);
       await testSinkOnce(copy, 'session-1');
       expect(await verifyReceipts(copy, { publicKey })).toMatchObject({ problems: [] });
