@@ -17,6 +17,7 @@ import {
 } from '../../src/index.ts';
 import { consent, permissions } from '../index.ts';
 import { type CallLimitOptions, callLimit } from './call-limit.ts';
+import { howMany } from '../../conformance/how-many.fixture.ts';
 
 function start(options: CallLimitOptions, inner: readonly ToolLayer[] = []) {
   const executor = echoExecutor();
@@ -243,7 +244,7 @@ describe('callLimit', () => {
           expect((await call({ toolName, turn: { runId } })).ok).toBe(isAdmitted);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: howMany(100, 200) },
     );
   });
 

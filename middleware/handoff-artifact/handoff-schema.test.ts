@@ -5,6 +5,7 @@ import { canonicalJson, fromWire, type JsonObject, type JsonValue, toWire } from
 import { validateJson } from '../../src/tools/schema/validator.ts';
 import { full, least, read, taken, valid } from './handoff.fixture.ts';
 import { HANDOFF_SCHEMA } from './handoff-schema.ts';
+import { howMany } from '../../conformance/how-many.fixture.ts';
 
 const wireProblems = (record: object) => validateJson(HANDOFF_SCHEMA, toWire({ handoff: record }).handoff as JsonValue);
 
@@ -51,7 +52,7 @@ describe('HANDOFF_SCHEMA', () => {
         expect(() => canonicalJson(toWire({ handoff: reading.record }))).not.toThrow();
         expect(wireProblems(reading.record)).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: howMany(100, 300) },
     );
 
     expect(seen).toBeGreaterThan(50);

@@ -14,6 +14,7 @@ import {
   type ToolLayer,
 } from '../../src/index.ts';
 import { idempotency } from './idempotency.ts';
+import { howMany } from '../../conformance/how-many.fixture.ts';
 
 /** How often the tool runs for so many calls at once under so many keys. */
 async function runsFor(layer: ToolLayer, calls: number, keys: number): Promise<number> {
@@ -332,7 +333,7 @@ describe('two processes with one store', () => {
           statuses.filter((status) => !['ok', 'policy_blocked', 'outcome_unknown', 'executor_error', 'cancelled'].includes(status)),
         ).toEqual([]);
       }),
-      { numRuns: 200 },
+      { numRuns: howMany(100, 200) },
     );
   });
 

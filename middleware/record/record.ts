@@ -44,8 +44,6 @@ export function record(options: RecordOptions): ToolLayer {
   checkOptions('record', options, EXPECTED);
   const { file, onError = 'block' } = options;
   const lines = lineFile(resolve(file), onError === 'block');
-  // A tool that is answered from the file makes no calls of its own: those must be told from the others.
-  const within = new AsyncLocalStorage<true>();
   let writer: string | null = null;
   let count = 0;
   return defineLayer({
@@ -54,19 +52,26 @@ export function record(options: RecordOptions): ToolLayer {
     async caller(call, next) {
       const clock = clockOf(call);
       writer ??= createIdOf(call)();
-      const nested = within.getStore() === true;
+      const within = recording.getStore() ?? [];
+      const nested = within.includes(lines);
       const begun = { writer, seq: count, nested, startedAt: clock.now(), startTick: clock.monotonic() };
       count += 1;
       const unready = onError === 'block' ? await notReady(call, lines) : null;
       if (unready !== null) return unready;
       // What a layer outside hides in the result is hidden only when the call has ended.
       void whenEnded(call).then((answer) => write(lines, call, begun, answer));
-      const result = await within.run(true, () => next(call));
+      const result = await recording.run([...within, lines], () => next(call));
       return lines.lost === 0 ? result : annotate(result, {}, { lost: lines.lost });
     },
     close: () => lines.close(),
   });
 }
+
+/**
+ * The files that calls are being written to where this code runs: a tool that is answered from the file makes no calls of its own, and those
+ * must be told from the others. One for all layers, since every storage makes all that is asynchronous slower.
+ */
+const recording = new AsyncLocalStorage<readonly object[]>();
 
 const ORDER: readonly OrderRule[] = [
   { insideOf: 'redaction', level: 'must', because: 'outside it, arguments would be written as the model sent them' },

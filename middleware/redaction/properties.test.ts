@@ -4,6 +4,7 @@ import { makeCall } from '../../conformance/index.ts';
 import { composeToolCallers, fail, type JsonValue, ok, type ToolProgress, type ToolResult, withResult } from '../../src/index.ts';
 import { ENCODINGS, pick, PERSONAL, SECRETS, seeded } from '../../src/redaction/corpus.fixture.ts';
 import { redaction, type RedactionOptions } from './redaction.ts';
+import { howMany } from '../../conformance/how-many.fixture.ts';
 
 const ALL: RedactionOptions = { detectors: ['secrets', 'email', 'phone', 'card'], paths: ['**.pin'] };
 
@@ -62,7 +63,7 @@ describe('redaction, for any value,', () => {
           expect(textsIn(surface).some((found) => found.includes(canary))).toBe(false);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: howMany(100, 300) },
     );
   });
 

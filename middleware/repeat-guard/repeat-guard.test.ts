@@ -15,6 +15,7 @@ import {
 } from '../../src/index.ts';
 import { requiredReason } from '../required-reason/required-reason.ts';
 import { type RepeatGuardOptions, repeatGuard } from './repeat-guard.ts';
+import { howMany } from '../../conformance/how-many.fixture.ts';
 
 function start(options: RepeatGuardOptions = {}, inner: readonly ToolLayer[] = []) {
   const clock = testClock();
@@ -277,7 +278,7 @@ describe('repeatGuard', () => {
           });
         },
       ),
-      { numRuns: 200 },
+      { numRuns: howMany(100, 200) },
     );
   });
 

@@ -5,6 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { canonicalJson } from './canonical.ts';
 import { AlliumError } from './errors.ts';
 import { freezeParsed, type JsonValue, MAX_JSON_DEPTH, snapshot } from './json.ts';
+import { howMany } from '../../conformance/how-many.fixture.ts';
 
 /** What is usually done instead; kept to show what it gets wrong. */
 const naive = (value: unknown): string =>
@@ -109,7 +110,7 @@ describe('canonicalJson', () => {
       fc.property(json, (value) => {
         expect(canonicalJson(value)).toBe(canonicalize(value));
       }),
-      { numRuns: 2000 },
+      { numRuns: howMany(500, 2_000) },
     );
   });
 
@@ -121,7 +122,7 @@ describe('canonicalJson', () => {
         expect(canonicalJson(reversed(value))).toBe(text);
         expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
       }),
-      { numRuns: 1000 },
+      { numRuns: howMany(250, 1_000) },
     );
   });
 

@@ -6,6 +6,7 @@ import { type ComposedCaller, composeToolCallers } from './compose.ts';
 import { isAlliumError } from './errors.ts';
 import { type Next, type ToolCaller, type ToolLayer, type ToolSpec, when } from './layer.ts';
 import { causeOf, ok, raise, refuse, type ToolResult } from './result.ts';
+import { howMany } from '../../conformance/how-many.fixture.ts';
 
 /** A layer that writes down when it is entered and left. */
 const tracing = (name: string, trace: string[]): ToolLayer => ({
@@ -58,7 +59,7 @@ describe('law 1: first is outermost', () => {
         expect(deep).toEqual(flat);
         expect(linesOf(deepResult)).toEqual(linesOf(flatResult));
       }),
-      { numRuns: 200 },
+      { numRuns: howMany(100, 200) },
     );
 
     function namesIn(members: readonly Nested[]): readonly string[] {

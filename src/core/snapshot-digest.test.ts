@@ -5,6 +5,7 @@ import { canonicalJson } from './canonical.ts';
 import { canonicalHasher } from './hash-canonical.ts';
 import { type JsonValue, snapshot } from './json.ts';
 import { snapshotDigest } from './snapshot-digest.ts';
+import { howMany } from '../../conformance/how-many.fixture.ts';
 
 const NO_HEAD = new Uint8Array();
 const sha256 = (...parts: readonly (Uint8Array | string)[]): string =>
@@ -44,7 +45,7 @@ describe('snapshotDigest', () => {
 
         expect(digest ?? naive(list)).toBe(naive(list));
       }),
-      { numRuns: 300 },
+      { numRuns: howMany(100, 300) },
     );
   });
 
@@ -67,7 +68,7 @@ describe('snapshotDigest', () => {
       fc.property(numbers, (value) => {
         expect(digestOf([value])).toBe(sha256(`[${value}]`));
       }),
-      { numRuns: 2000 },
+      { numRuns: howMany(500, 2_000) },
     );
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { makeCall } from '../../conformance/index.ts';
 import { fail, ok, refuse, type ToolResult } from './result.ts';
 import { nameInFrame, quoteFrames, quoteVoice } from './voice.ts';
+import { howMany } from '../../conformance/how-many.fixture.ts';
 
 const LINE_ENDS = ['\n', '\r', '\r\n', '\v', '\f', '\u0085', '\u2028', '\u2029', '\u001c', '\b'];
 const UNSEEN = [
@@ -71,7 +72,7 @@ describe.each(RENDERINGS)('observation of %s', (_name, render, frames) => {
 
         return framesIn(observation).length === frames && framesToTheLetter(observation).length === frames;
       }),
-      { numRuns: 3000 },
+      { numRuns: howMany(750, 3_000) },
     );
   });
 

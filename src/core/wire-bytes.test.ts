@@ -4,6 +4,7 @@ import { asciiJson } from './ascii-json.ts';
 import { bytes, NOT_PLAIN } from './json-bytes.ts';
 import { OPAQUE_MEMBERS, toWire } from './wire.ts';
 import { writeWire } from './wire-bytes.ts';
+import { howMany } from '../../conformance/how-many.fixture.ts';
 
 function written(record: object): string | null {
   const end = writeWire(record, 0);
@@ -49,7 +50,7 @@ describe('writeWire', () => {
 
         if (text !== null) expect(text).toBe(asciiJson(toWire(record)));
       }),
-      { numRuns: 3000 },
+      { numRuns: howMany(750, 3_000) },
     );
   });
 

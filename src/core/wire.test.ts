@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { AlliumError } from './errors.ts';
 import { MAX_JSON_DEPTH, snapshotObject } from './json.ts';
 import { fromWire, OPAQUE_MEMBERS, toolCallAuditEvent, toolCallEvent, toolCallProgressEvent, toolCallUpdateEvent, toWire } from './wire.ts';
+import { howMany } from '../../conformance/how-many.fixture.ts';
 
 const call = { sessionId: 'session-1', toolCallId: 'call-1', toolName: 'echo' };
 const names = { session_id: 'session-1', tool_call_id: 'call-1', tool_name: 'echo' };
@@ -156,7 +157,7 @@ describe('fromWire', () => {
         fc.pre(!hasSnakeName(given));
         expect(fromWire(toWire(given))).toEqual(given);
       }),
-      { numRuns: 1000 },
+      { numRuns: howMany(250, 1_000) },
     );
   });
 

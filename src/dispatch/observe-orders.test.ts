@@ -35,6 +35,7 @@ import {
 } from '../index.ts';
 import type { Receipt } from '../receipts/index.ts';
 import { setup } from './testing.fixture.ts';
+import { howMany } from '../../conformance/how-many.fixture.ts';
 
 const SECRET = ['gh', 'p_', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('');
 
@@ -150,7 +151,7 @@ const isTrue = ({ result, receipts, endings }: Seen): boolean =>
 const holdsFor = (run: Observe) =>
   fc.assert(
     fc.asyncProperty(orders, async (order) => isTrue(await seenIn(run, order))),
-    { numRuns: 400 },
+    { numRuns: howMany(100, 400) },
   );
 
 describe('an observed call, whatever the layers and their order,', () => {

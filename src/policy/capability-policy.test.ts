@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SIDE_EFFECT_LEVELS } from '../core/annotations.ts';
 import { allows, type CapabilityPolicy, checkPolicy, intersectPolicies, type PolicyQuestion } from './capability-policy.ts';
+import { howMany } from '../../conformance/how-many.fixture.ts';
 
 const NAMES = ['read', 'write', '__proto__', 'constructor', 'toString', 'Read', 'read ', '*'];
 const names = fc.subarray(NAMES);
@@ -22,7 +23,7 @@ const questions: fc.Arbitrary<PolicyQuestion> = fc.record(
 );
 
 const cases = fc.record({ a: policies, b: policies, c: policies, question: questions });
-const RUNS = { numRuns: 3_000 };
+const RUNS = { numRuns: howMany(750, 3_000) };
 const same = (a: CapabilityPolicy, b: CapabilityPolicy) => isDeepStrictEqual(a, b);
 
 describe('intersectPolicies', () => {

@@ -57,13 +57,13 @@ describe('verifyReceipts', () => {
     expect(await verifyReceipts(path)).toMatchObject({ ok: false, key: 'unknown', problems: [{ line: 4, kind: 'hash' }] });
   });
 
-  it('finds every changed byte of 20 receipts, in its line', async () => {
+  it('finds changed bytes of 20 receipts, each in its line', async () => {
     const path = await writeReceipts(testFolder(), 20, { checkpointEvery: 8 });
     const lines = linesOf(path);
     const longest = Math.max(...lines.map(({ length }) => length));
     const flip = (line: string, at: number) => line.slice(0, at) + String.fromCharCode(line.charCodeAt(at) ^ 1) + line.slice(at + 1);
 
-    for (let at = 0; at < longest; at += 1) {
+    for (let at = 0; at < longest; at += howMany(3, 1)) {
       const inside = lines.map((line) => at < line.length && (line.charCodeAt(at) ^ 1) !== 10);
       writeLines(
         path,

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { anchorFinder } from './anchors.ts';
 import { codesOf, pairsOf } from './characters.ts';
 import { isFolded, ODD_SIGNS, unfold } from './views.ts';
+import { howMany } from '../../conformance/how-many.fixture.ts';
 
 /** What stands in a text, and what is seen of it. */
 const PIECES: readonly (readonly [written: string, seen: string])[] = [
@@ -61,7 +62,7 @@ describe('unfold', () => {
           view === null ? { start: index, end: index + 1 } : { start: view.startOf(index), end: view.endOf(index) };
         expect(Array.from({ length: shown.length }, (_, index) => ({ char: shown.charAt(index), ...placeOf(index) }))).toEqual(expected);
       }),
-      { numRuns: 2_000 },
+      { numRuns: howMany(500, 2_000) },
     );
   });
 

@@ -1,4 +1,4 @@
-/** Modules as processes of their own can run them, without a build. */
+/** Modules as processes of their own can run them. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -8,19 +8,23 @@ import ts from 'typescript';
 const root = resolve(import.meta.dirname, '../..');
 const OPTIONS = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext, rewriteRelativeImportExtensions: true };
 
-/** A module and all it reaches as JavaScript under `folder`; answers where it is. */
+const PROGRAMS = join(root, 'dist/programs');
+const asJavaScript = (path: string): string => path.replace(/\.ts$/, '.js');
+
+/** A module as JavaScript, where the build has it; a fixture, which it leaves out, under `folder`, on what the build has. */
 export function builtIn(folder: string, path: string): string {
-  mkdirSync(folder, { recursive: true });
-  if (!existsSync(join(folder, 'package.json'))) {
-    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  }
-  const target = join(folder, path.replace(/\.ts$/, '.js'));
+  const built = join(PROGRAMS, asJavaScript(path));
+  if (existsSync(built)) return built;
+  const target = join(folder, asJavaScript(path));
   if (existsSync(target)) return target;
-  const { outputText } = ts.transpileModule(readFileSync(join(root, path), 'utf8'), { compilerOptions: OPTIONS });
   mkdirSync(dirname(target), { recursive: true });
-  writeFileSync(target, outputText);
-  for (const [, to = ''] of outputText.matchAll(/from ["'](\.[^"']+)\.js["']/g)) builtIn(folder, join(dirname(path), `${to}.ts`));
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  if (!existsSync(join(folder, 'node_modules'))) symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  const { outputText } = ts.transpileModule(readFileSync(join(root, path), 'utf8'), { compilerOptions: OPTIONS });
+  const text = outputText.replace(/(?<=from ["'])\.[^"']+(?=\.js["'])/g, (to) =>
+    builtIn(folder, join(dirname(path), `${to}.ts`)).slice(0, -'.js'.length),
+  );
+  writeFileSync(target, text);
   return target;
 }
 

@@ -7,6 +7,7 @@ import { type TestClock, testClock } from '../../conformance/index.ts';
 import type { ClaimStore } from './claim-store.ts';
 import { fileClaims } from './file-claims.ts';
 import { memoryClaims } from './memory-claims.ts';
+import { howMany } from '../../conformance/how-many.fixture.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'allium-claims-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -239,7 +240,7 @@ describe('random histories of one key', () => {
   it('never have two owners, and no write of a late one is taken by memoryClaims', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (played) => (await violations((clock) => memoryClaims({ clock }), played)) === 0),
-      { numRuns: 300 },
+      { numRuns: howMany(100, 300) },
     );
   });
 

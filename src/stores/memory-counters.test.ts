@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CounterStore, Taken } from './counter-store.ts';
 import { memoryCounters } from './memory-counters.ts';
+import { howMany } from '../../conformance/how-many.fixture.ts';
 
 /** The memory store answers at once. */
 const take = (store: CounterStore, key: string, max: number, windowMs: number | null, now: number) =>
@@ -63,7 +64,7 @@ describe('memoryCounters', () => {
         const expected = oracle(max, windowMs);
         for (const now of arrivals(gaps)) expect(take(store, 'k', max, windowMs, now).admitted).toBe(expected(now));
       }),
-      { numRuns: 500 },
+      { numRuns: howMany(125, 500) },
     );
   });
 
@@ -76,7 +77,7 @@ describe('memoryCounters', () => {
           expect(take(store, 'k', max, windowMs, now).admitted).toBe(expected(Math.floor(now)));
         }
       }),
-      { numRuns: 300 },
+      { numRuns: howMany(100, 300) },
     );
   });
 
@@ -91,7 +92,7 @@ describe('memoryCounters', () => {
           }
         }
       }),
-      { numRuns: 200 },
+      { numRuns: howMany(100, 200) },
     );
   });
 

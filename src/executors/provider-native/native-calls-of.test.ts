@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { failureDetails, isToolOutput } from '../../tools/tool.ts';
 import type { NativeCall, SkippedItem } from './native-call.ts';
 import { nativeCallsOf } from './native-calls-of.ts';
+import { howMany } from '../../../conformance/how-many.fixture.ts';
 
 /** The calls of a response and what was skipped, with errors and ends nobody knows as words. */
 function read(response: unknown) {
@@ -382,7 +383,7 @@ describe('nativeCallsOf', () => {
         const calls: readonly NativeCall[] = nativeCallsOf(given, { onSkipped: () => {} });
         return calls.every(({ request: { name, id, arguments: args } }) => name !== '' && (id === undefined || id !== '') && args !== null);
       }),
-      { numRuns: 2_000 },
+      { numRuns: howMany(500, 2_000) },
     );
   });
 

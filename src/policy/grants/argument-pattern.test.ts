@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../core/canonical.ts';
 import type { JsonObject, JsonValue } from '../../core/json.ts';
 import { type ArgumentPattern, covers, patternFor, patternProblem } from './argument-pattern.ts';
+import { howMany } from '../../../conformance/how-many.fixture.ts';
 
 const one = (value: object): ArgumentPattern => ({ arguments: { value } }) as never;
 const fits = (pattern: object, value: JsonValue) => covers(one(pattern), { value });
@@ -37,7 +38,7 @@ describe('patternFor', () => {
         const pattern = patternFor(args);
         return [...changed(args)].every((other) => canonicalJson(other) === canonicalJson(args) || !covers(pattern, other as JsonObject));
       }),
-      { numRuns: 300 },
+      { numRuns: howMany(100, 300) },
     );
   });
 
@@ -180,11 +181,11 @@ describe('a glob', () => {
 
     fc.assert(
       fc.property(path, path, (glob, value) => !leadsUp(value) || !fits({ glob }, value)),
-      { numRuns: 5000 },
+      { numRuns: howMany(1_250, 5_000) },
     );
     fc.assert(
       fc.property(path, (value) => !leadsUp(value) || !fits({ glob: 'src/**' }, `src/${value}`)),
-      { numRuns: 5000 },
+      { numRuns: howMany(1_250, 5_000) },
     );
   });
 

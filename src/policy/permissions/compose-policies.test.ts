@@ -4,6 +4,7 @@ import { composePolicies } from './compose-policies.ts';
 import { evaluateCheckers } from './evaluate.ts';
 import { makeRequest } from './make-request.fixture.ts';
 import { PERMISSION_DECISIONS, type PermissionChecker, type PermissionPolicy } from './permission.ts';
+import { howMany } from '../../../conformance/how-many.fixture.ts';
 
 const request = makeRequest();
 const policy = (name: string, decision: (typeof PERMISSION_DECISIONS)[number], digest?: string): PermissionPolicy => ({
@@ -32,7 +33,7 @@ describe('composePolicies', () => {
         expect(await composePolicies(list).evaluate(request)).toMatchObject({ decision: flat });
         expect(await grouped.evaluate(request)).toMatchObject({ decision: flat });
       }),
-      { numRuns: 300 },
+      { numRuns: howMany(100, 300) },
     );
   });
 

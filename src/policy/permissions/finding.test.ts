@@ -6,6 +6,7 @@ import type { ToolCall } from '../../core/call.ts';
 import { findingOf } from './finding.ts';
 import type { PermissionChecker, PermissionDecision, PermissionRequest, ProposedRequest } from './permission.ts';
 import type { PermissionSet } from './preflight.ts';
+import { howMany } from '../../../conformance/how-many.fixture.ts';
 
 const call = makeCall();
 const of = (proposed: ProposedRequest, made: ToolCall = call): PermissionRequest =>
@@ -125,7 +126,7 @@ describe('one more set', () => {
 
         expect(RANK[withAll.decision]).toBeGreaterThanOrEqual(RANK[without.decision]);
       }),
-      { numRuns: 2000 },
+      { numRuns: howMany(500, 2_000) },
     );
   });
 
@@ -136,7 +137,7 @@ describe('one more set', () => {
     };
     const widening = fc.check(
       fc.asyncProperty(sets, sets, async (before, added) => RANK[await lastWord([...before, ...added])] >= RANK[await lastWord(before)]),
-      { numRuns: 2000 },
+      { numRuns: howMany(500, 2_000) },
     );
 
     expect((await widening).failed).toBe(true);

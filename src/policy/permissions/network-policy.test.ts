@@ -4,6 +4,7 @@ import { makeRequest } from './make-request.fixture.ts';
 import { LOOK_ALIKES, PRIVATE_SPELLINGS } from './network/hostile-hosts.fixture.ts';
 import { type NetworkPolicyOptions, networkPolicy } from './network-policy.ts';
 import type { PermissionAnswer } from './permission.ts';
+import { howMany } from '../../../conformance/how-many.fixture.ts';
 
 /** Hostile fields are not of the type; ready-made policies answer with the object form. */
 async function answerOf(options: NetworkPolicyOptions, fields: object): Promise<PermissionAnswer> {
@@ -218,7 +219,7 @@ describe('networkPolicy and hostile hosts', () => {
           expect(code).toMatch(/^(?:host|port)_[a-z]+$/);
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: howMany(500, 2_000) },
     );
   });
 
@@ -262,7 +263,7 @@ describe('networkPolicy and hostile hosts', () => {
         if (before === 2) expect(await rank({ ask: [...options.ask, added] })).toBeLessThanOrEqual(before);
         expect(await rank({ ports: [443] })).toBeLessThanOrEqual(before);
       }),
-      { numRuns: 500 },
+      { numRuns: howMany(125, 500) },
     );
   });
 });

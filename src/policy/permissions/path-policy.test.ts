@@ -273,7 +273,9 @@ describe('spellings of a way out', () => {
   it('get past a check of how the path begins', () => {
     const passed = traversalSpellings(SPELLINGS, world.base).filter((path) => startsWithCheck(world.root, path));
 
-    expect(passed.filter((path) => reads(world.root, path).some((text) => text.includes(SENTINEL))).length).toBeGreaterThan(SPELLINGS / 200);
+    expect(passed.filter((path) => reads(world.root, path).some((text) => text.includes(SENTINEL))).length).toBeGreaterThan(
+      SPELLINGS / 200,
+    );
   });
 
   it.each(['*'.repeat(2000), `${'*a'.repeat(1000)}b`, `${'**/a/'.repeat(400)}b`])(

@@ -5,6 +5,7 @@ import type { ToolSpec } from '../../core/layer.ts';
 import { definitionChanges } from './definition-changes.ts';
 import { hashDefinition } from './definition-hash.ts';
 import { toolOf } from './pins.fixture.ts';
+import { howMany } from '../../../conformance/how-many.fixture.ts';
 
 type Path = readonly (string | number)[];
 
@@ -70,7 +71,7 @@ describe('hashDefinition', () => {
 
         return hashDefinition(changed) !== hashDefinition(tool) && definitionChanges(tool, changed).length > 0;
       }),
-      { numRuns: 1000 },
+      { numRuns: howMany(250, 1_000) },
     );
   });
 

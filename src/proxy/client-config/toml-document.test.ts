@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { tomlQuote } from './toml-document.ts';
 import { unwrapText, wrapText } from './wrap-text.ts';
+import { howMany } from '../../../conformance/how-many.fixture.ts';
 
 const wrapped = (text: string) => wrapText(text, 'toml', { program: ['allium'] });
 const TEXT = `model = "o4" # the model
@@ -113,7 +114,7 @@ describe('wrapping TOML', () => {
         expect(wrapped(once.text).text).toBe(once.text);
         expect(unwrapText(once.text, 'toml', {}, [text]).text).toBe(text);
       }),
-      { numRuns: 200 },
+      { numRuns: howMany(100, 200) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { configs, isPairs, manners, meaningOf, type Pairs, type Written, written } from './random-config.fixture.ts';
 import { unwrapText, type WrapOptions, wrapText } from './wrap-text.ts';
+import { howMany } from '../../../conformance/how-many.fixture.ts';
 
 const options: WrapOptions = { program: ['/opt/node', '/opt/allium.js'], config: '/home/ö/allium.yaml' };
 const texts = fc.tuple(configs, manners).map(([config, style]) => written(config, style));
@@ -57,7 +58,7 @@ describe('for any configuration', () => {
       fc.property(texts, (text) => {
         expect(undo(wrap(text).text, text)).toBe(text);
       }),
-      { numRuns: 200 },
+      { numRuns: howMany(100, 200) },
     );
   });
 
@@ -68,7 +69,7 @@ describe('for any configuration', () => {
 
         expect(wrap(once).text).toBe(once);
       }),
-      { numRuns: 200 },
+      { numRuns: howMany(100, 200) },
     );
   });
 
@@ -83,7 +84,7 @@ describe('for any configuration', () => {
           JSON.stringify(expectedMeaning(config, new Map(servers.map(({ name, outcome }) => [name, outcome])))),
         );
       }),
-      { numRuns: 200 },
+      { numRuns: howMany(100, 200) },
     );
     expect(count).toBeGreaterThan(100);
   });
@@ -96,7 +97,7 @@ describe('for any configuration', () => {
 
         expect(bare(undo(wrap(text).text))).toBe(bare(text));
       }),
-      { numRuns: 200 },
+      { numRuns: howMany(100, 200) },
     );
   });
 
@@ -108,7 +109,7 @@ describe('for any configuration', () => {
 
         if (after !== null) expect(undo(after, broken)).toBe(broken);
       }),
-      { numRuns: 200 },
+      { numRuns: howMany(100, 200) },
     );
   });
 });

@@ -7,6 +7,7 @@ import type { JsonObject, JsonValue } from '../../core/json.ts';
 import { fromProviderArgs } from './from-provider-args.ts';
 import { isSchemaObject, listIn, mapIn } from '../local-ref.ts';
 import { toOpenAiStrict } from './strict-openai.ts';
+import { howMany } from '../../../conformance/how-many.fixture.ts';
 
 const strict = (schema: JsonSchema): JsonSchema => toOpenAiStrict(schema, 'subject');
 const withValue = (value: JsonValue): JsonSchema => ({ type: 'object', properties: { value }, required: ['value'] });
@@ -353,7 +354,7 @@ describe('toOpenAiStrict, for any schema it takes', () => {
         expect(ajv.validate(result, sent), JSON.stringify({ root, result, sent })).toBe(true);
         expect(ajv.validate(root, back), JSON.stringify({ root, sent, back })).toBe(true);
       }),
-      { numRuns: 200 },
+      { numRuns: howMany(100, 200) },
     );
   });
 

@@ -23,14 +23,14 @@ function plainTime(schema: JsonObject, value: JsonValue): number {
 }
 
 describe('validateJson, in time linear in the value,', () => {
-  it('compares 4 000 objects in a fifth of the time of plain ajv, and 10 000 no slower', () => {
+  it('compares objects in a fifth of the time of plain ajv, and more than twice as many no slower', () => {
     const schema = { uniqueItems: true };
     const items = (count: number): JsonValue[] => numbered(count, (index) => ({ id: index, tags: ['a', { b: index }] }));
-    const theirs = plainTime(schema, items(4_000));
+    const theirs = plainTime(schema, items(2_000));
 
-    expect(timeOf(() => validateJson(schema, items(4_000)))).toBeLessThan(theirs / 5);
-    expect(timeOf(() => validateJson(schema, items(10_000)))).toBeLessThan(theirs);
-    expect(validateJson(schema, items(10_000))).toEqual([]);
+    expect(timeOf(() => validateJson(schema, items(2_000)))).toBeLessThan(theirs / 5);
+    expect(timeOf(() => validateJson(schema, items(5_000)))).toBeLessThan(theirs);
+    expect(validateJson(schema, items(5_000))).toEqual([]);
   });
 
   it('looks up 10 000 values of an enum in a fifth of the time of plain ajv', () => {

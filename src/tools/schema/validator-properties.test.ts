@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../core/json.ts';
 import { checkSchema } from './check-schema.ts';
 import { validateJson } from './validator.ts';
+import { howMany } from '../../../conformance/how-many.fixture.ts';
 
 const plain = fc.constantFrom('a', 'b', 'c', 'ab');
 const scalar = fc.oneof(
@@ -99,7 +100,7 @@ describe('validateJson', () => {
         const theirs = new Ajv2020(OPTIONS).compile(document);
         for (const value of samples) expect([validateJson(schema, value).length === 0, undefined]).toContain(opinion(theirs, value));
       }),
-      { numRuns: 200 },
+      { numRuns: howMany(100, 200) },
     );
   });
 
@@ -110,7 +111,7 @@ describe('validateJson', () => {
         const theirs = new Ajv(OPTIONS).compile(document);
         for (const value of samples) expect([validateJson(schema, value).length === 0, undefined]).toContain(opinion(theirs, value));
       }),
-      { numRuns: 200 },
+      { numRuns: howMany(100, 200) },
     );
   });
 
@@ -136,7 +137,7 @@ describe('validateJson', () => {
       fc.property(documents(modern), fc.array(valuesOf(odd), { minLength: 1, maxLength: 6 }), (document, samples) => {
         for (const value of samples) expect(validateJson(document, value).length).toBeLessThanOrEqual(20);
       }),
-      { numRuns: 200 },
+      { numRuns: howMany(100, 200) },
     );
   });
 });

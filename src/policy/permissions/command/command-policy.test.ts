@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { judged, LISTS, requestOf } from './command-policy.fixture.ts';
 import { type CommandPolicyOptions, commandPolicy } from './command-policy.ts';
 import { inspectCommand } from './inspect-command.ts';
+import { howMany } from '../../../../conformance/how-many.fixture.ts';
 
 const ALLOWED_PARTS = ['ls', 'cat x', 'echo "$x"', 'git status', "echo 'a; b'", 'x=1', '(ls)', '{ ls; }', 'echo $(ls)', 'true'];
 const PLAIN_SEPARATORS = [';', ' && ', ' || ', ' | ', '\n', ' ; ', '\n\n', ' \\\n&& '];
@@ -78,7 +79,7 @@ describe('commandPolicy', () => {
         expect(judged(line).decision, line).not.toBe('allow');
         return true;
       }),
-      { numRuns: 3_000 },
+      { numRuns: howMany(750, 3_000) },
     );
   });
 

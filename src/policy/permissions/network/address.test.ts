@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
 import { isWithin, readAddress, readCidr } from './address.ts';
+import { howMany } from '../../../../conformance/how-many.fixture.ts';
 
 const rangeOf = (text: string) => readAddress(text)?.range;
 
@@ -85,7 +86,7 @@ describe('readAddress', () => {
     const agrees = (text: string) =>
       isTranslated(text) || (rangeOf(text) === 'public') === (!isSpecial(text) && !/:0?200:5efe:|:0?:5efe:/.test(text));
 
-    fc.assert(fc.property(fc.oneof(v4, v6), agrees), { numRuns: 5000 });
+    fc.assert(fc.property(fc.oneof(v4, v6), agrees), { numRuns: howMany(1_250, 5_000) });
   });
 
   it('reads everything that the system reads', () => {
@@ -101,7 +102,7 @@ describe('readAddress', () => {
           expect(readAddress(text) !== null || isIP(text) === 0 || text.includes('%')).toBe(true);
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: howMany(500, 2_000) },
     );
   });
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { makeRequest } from '../make-request.fixture.ts';
 import { createExpressions } from './compile-expression.ts';
 import { ANNOTATION_NAMES, scopeOf, VARIABLES } from './expression-values.ts';
+import { howMany } from '../../../../conformance/how-many.fixture.ts';
 
 /** What the condition comes to: true, false, or that nobody can say. */
 function holds(source: string, args: object = {}, partial: object = {}): boolean | 'error' {
@@ -113,7 +114,7 @@ describe('an expression', () => {
         const outcome = holds(source, { a, b });
         return typeof outcome === 'boolean' || outcome === 'error';
       }),
-      { numRuns: 1_000 },
+      { numRuns: howMany(250, 1_000) },
     );
   });
 
@@ -232,7 +233,7 @@ describe('an expression', () => {
           }
         },
       ),
-      { numRuns: 500 },
+      { numRuns: howMany(125, 500) },
     );
   });
 });

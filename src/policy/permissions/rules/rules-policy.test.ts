@@ -7,6 +7,7 @@ import { makeRequest } from '../make-request.fixture.ts';
 import type { PermissionAnswer, ProposedRequest } from '../permission.ts';
 import type { PermissionRule, RuleDecision } from './read-rules.ts';
 import { rulesPolicy, type RulesPolicyOptions } from './rules-policy.ts';
+import { howMany } from '../../../../conformance/how-many.fixture.ts';
 
 const ask = (options: RulesPolicyOptions, partial: PartialCall = {}, proposed?: ProposedRequest): PermissionAnswer =>
   rulesPolicy(options).evaluate(makeRequest(partial, proposed)) as PermissionAnswer; // It answers at once, in the object form.
@@ -48,7 +49,7 @@ describe('rulesPolicy', () => {
 
         expect(decide(rules, { n: 1 })).toBe(strongest === undefined ? 'no_opinion' : says[strongest]);
       }),
-      { numRuns: 500 },
+      { numRuns: howMany(125, 500) },
     );
   });
 
