@@ -17,35 +17,56 @@ interface Manifest {
   readonly peerDependencies: object;
 }
 
-const manifestIn = (folder: string): Manifest => JSON.parse(readFileSync(resolve(folder, 'package.json'), 'utf8')) as Manifest; // npm has read it before.
+const manifestIn = (folder: string): Manifest =>
+  JSON.parse(readFileSync(resolve(folder, 'package.json'), 'utf8')) as Manifest; // npm has read it before.
 const { exports: doors, bin, dependencies, peerDependencies } = manifestIn('.');
 
-const layers = readdirSync('middleware').filter((name) => existsSync(`middleware/${name}/${name}.ts`));
+const layers = readdirSync('middleware').filter((name) =>
+  existsSync(`middleware/${name}/${name}.ts`),
+);
 /** `dist/src/index.js` is made of `src/index.ts`. The worker of scripts is started as a file of its own. */
-const entries = [...Object.values(doors).map((door) => door.default), bin.allium, './dist/src/artifacts/sandbox/worker.js']
+const entries = [
+  ...Object.values(doors).map((door) => door.default),
+  bin.allium,
+  './dist/src/artifacts/sandbox/worker.js',
+]
   .filter((file) => file !== undefined)
-  .flatMap((file) => (file.includes('*') ? layers.map((name) => file.replaceAll('*', name)) : [file]))
+  .flatMap((file) =>
+    file.includes('*') ? layers.map((name) => file.replaceAll('*', name)) : [file],
+  )
   .map((file) => file.slice('./dist/'.length, -'.js'.length));
 
 const programs = ['src', 'middleware', 'conformance', 'examples']
-  .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`))
+  .flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
+  )
   .filter((file) => file.endsWith('.ts') && !/\.(?:test|fixture)\.ts$/.test(file));
 
 /** Whatever is installed beside the package stays outside of it, and so does the package where it names itself. */
-const installed = new RegExp(`^(?:allium|${Object.keys({ ...dependencies, ...peerDependencies }).join('|')})(?:/|$)`);
+const installed = new RegExp(
+  `^(?:allium|${Object.keys({ ...dependencies, ...peerDependencies }).join('|')})(?:/|$)`,
+);
 
 /** The licences of the packages that are in the chunks, which ask to be passed on with them. */
 const licences: Plugin = {
   name: 'licences',
   generateBundle(_options, bundle) {
-    const modules = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
-    const folders = modules.flatMap((id) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []);
+    const modules = Object.values(bundle).flatMap((file) =>
+      file.type === 'chunk' ? file.moduleIds : [],
+    );
+    const folders = modules.flatMap(
+      (id) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? [],
+    );
     const texts = [...new Set(folders)].sort().map((folder) => {
       const { name, version, license } = manifestIn(folder);
       const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
       return `${name} ${version} (${license})\n\n${file === undefined ? '' : readFileSync(`${folder}/${file}`, 'utf8').trim()}`;
     });
-    this.emitFile({ type: 'asset', fileName: 'THIRD-PARTY.txt', source: `${texts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n` });
+    this.emitFile({
+      type: 'asset',
+      fileName: 'THIRD-PARTY.txt',
+      source: `${texts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`,
+    });
   },
 };
 
@@ -65,7 +86,11 @@ export default defineConfig([
       codeSplitting: {
         // A file costs more than what is in it: everything that `allium` loads is one. The command and the worker need three modules of it.
         groups: [
-          { name: 'ground', priority: 2, test: /src\/core\/(?:errors|closest)\.ts$|node_modules\/lru-cache\// },
+          {
+            name: 'ground',
+            priority: 2,
+            test: /src\/core\/(?:errors|closest)\.ts$|node_modules\/lru-cache\//,
+          },
           { name: 'core', priority: 1, test: (id) => id === resolve('src/index.ts') },
         ],
       },
@@ -75,6 +100,11 @@ export default defineConfig([
     input: programs,
     platform: 'node',
     external: /^(?![./])/,
-    output: { dir: 'dist/programs', format: 'esm', preserveModules: true, preserveModulesRoot: '.' },
+    output: {
+      dir: 'dist/programs',
+      format: 'esm',
+      preserveModules: true,
+      preserveModulesRoot: '.',
+    },
   },
 ]);

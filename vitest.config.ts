@@ -57,7 +57,10 @@ export default defineConfig({
       { find: /^allium\/acp$/, replacement: here('src/adapters/acp/index.ts') },
       { find: /^allium\/a2a$/, replacement: here('src/adapters/a2a/index.ts') },
       // Threads cannot run the sources as they are.
-      { find: /^\.\/worker-entry\.ts$/, replacement: here('src/artifacts/sandbox/worker-entry.fixture.ts') },
+      {
+        find: /^\.\/worker-entry\.ts$/,
+        replacement: here('src/artifacts/sandbox/worker-entry.fixture.ts'),
+      },
       { find: /^allium\/conformance$/, replacement: here('conformance/index.ts') },
     ],
   },
@@ -71,6 +74,8 @@ export default defineConfig({
     // Many tests wait for processes of their own: one at a time would leave most of a machine idle.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
-    ...(report === undefined ? {} : { reporters: ['default', 'json'], outputFile: { json: report } }),
+    ...(report === undefined
+      ? {}
+      : { reporters: ['default', 'json'], outputFile: { json: report } }),
   },
 });

@@ -20,7 +20,10 @@ async function runLane(lane, isLive) {
 /** One script of `package.json`; whether it went well. */
 function runScript(script, isLive) {
   // npm is a batch file on Windows, which only a shell can start. The names are our own.
-  const child = spawn(`npm run ${script}`, { shell: true, stdio: ['ignore', ...Array(2).fill(isLive ? 'inherit' : 'pipe')] });
+  const child = spawn(`npm run ${script}`, {
+    shell: true,
+    stdio: ['ignore', ...Array(2).fill(isLive ? 'inherit' : 'pipe')],
+  });
   const output = [];
   child.stdout?.on('data', (chunk) => output.push(chunk));
   child.stderr?.on('data', (chunk) => output.push(chunk));

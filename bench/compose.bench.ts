@@ -14,7 +14,14 @@ import { strict as assert } from 'node:assert';
 import type { ToolCall } from 'allium';
 import { makeCall } from 'allium/conformance';
 import { reportFromChild } from './child.ts';
-import { allium, alliumAwaiting, type Contestant, handAudited, handAwaiting, handPlain } from './contestants.ts';
+import {
+  allium,
+  alliumAwaiting,
+  type Contestant,
+  handAudited,
+  handAwaiting,
+  handPlain,
+} from './contestants.ts';
 import { type Case, loopOver, measure } from './harness.ts';
 import type { BenchOptions } from './options.ts';
 import { koa, loadHono, loadLangChain } from './peers.ts';
@@ -39,20 +46,32 @@ export async function composeBench(options: BenchOptions): Promise<Report> {
   const entrants = DEPTHS.flatMap((depth) => [
     ...handingOn.map((contestant) => entrantOf(contestant, depth, groupOf(depth))),
     // Without a layer nobody awaits.
-    ...(depth === 0 ? [] : awaiting.map((contestant) => entrantOf(contestant, depth, `${groupOf(depth)}, async`))),
+    ...(depth === 0
+      ? []
+      : awaiting.map((contestant) => entrantOf(contestant, depth, `${groupOf(depth)}, async`))),
   ]).filter(options.matches);
   const groups = [...new Set(entrants.map(({ group }) => group))];
   if (groups.length <= 1) return measureHere(entrants, langChain.name, options);
   const parts: Report[] = [];
-  for (const group of groups) parts.push(await reportFromChild(['compose', '--group', group, ...options.asArguments]));
+  for (const group of groups)
+    parts.push(await reportFromChild(['compose', '--group', group, ...options.asArguments]));
   return joinReports('compose', parts);
 }
 
 const groupOf = (depth: number): string => `${depth} ${depth === 1 ? 'layer' : 'layers'}`;
 
-const entrantOf = (contestant: Contestant, depth: number, group: string): Entrant => ({ group, name: contestant.name, depth, contestant });
+const entrantOf = (contestant: Contestant, depth: number, group: string): Entrant => ({
+  group,
+  name: contestant.name,
+  depth,
+  contestant,
+});
 
-async function measureHere(entrants: readonly Entrant[], langChain: string, options: BenchOptions): Promise<Report> {
+async function measureHere(
+  entrants: readonly Entrant[],
+  langChain: string,
+  options: BenchOptions,
+): Promise<Report> {
   for (const entrant of entrants) await prove(entrant);
   const measured = await measure(entrants.map(caseOf), options);
   const rows = rowsOf(measured, handAudited.name);
@@ -65,7 +84,9 @@ async function measureHere(entrants: readonly Entrant[], langChain: string, opti
 
 /** Sixteen calls in turn, so that no contestant can live on one. */
 const makeCalls = (): ToolCall[] =>
-  Array.from({ length: 16 }, (_, i) => makeCall({ callId: `call-${i}`, toolArgs: { city: 'Ghent', day: i } }));
+  Array.from({ length: 16 }, (_, i) =>
+    makeCall({ callId: `call-${i}`, toolArgs: { city: 'Ghent', day: i } }),
+  );
 
 const caseOf = ({ group, name, depth, contestant }: Entrant): Case => ({
   group,
@@ -81,17 +102,27 @@ async function prove({ group, name, depth, contestant }: Entrant): Promise<void>
   const everyLayer = Array.from({ length: depth }, (_, layer) => layer);
 
   await contestant.build(depth, (layer) => entered.push(layer))(call);
-  assert.deepEqual(entered, everyLayer, `${who}: did not enter its layers once each, outermost first`);
+  assert.deepEqual(
+    entered,
+    everyLayer,
+    `${who}: did not enter its layers once each, outermost first`,
+  );
 
   const answer: unknown = await contestant.build(depth)(call);
-  assert.match(JSON.stringify(answer), /call-7.*Ghent|Ghent.*call-7/, `${who}: answered something else`);
+  assert.match(
+    JSON.stringify(answer),
+    /call-7.*Ghent|Ghent.*call-7/,
+    `${who}: answered something else`,
+  );
   if (contestant.audited) proveEntries(who, answer, everyLayer);
 }
 
 interface AuditedAnswer {
   readonly status: string;
   readonly executed: string;
-  readonly audit?: { readonly layers: readonly { readonly startedAt: string; readonly endedAt: string }[] };
+  readonly audit?: {
+    readonly layers: readonly { readonly startedAt: string; readonly endedAt: string }[];
+  };
 }
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -99,10 +130,16 @@ const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 /** The same entries for everybody: name and status of every layer, innermost first, and two ISO times. */
 function proveEntries(who: string, answer: unknown, everyLayer: readonly number[]): void {
   const { status, executed, audit } = answer as AuditedAnswer; // Anything else fails on the next line.
-  assert.deepEqual({ status, executed }, { status: 'ok', executed: 'yes' }, `${who}: answered with another status`);
+  assert.deepEqual(
+    { status, executed },
+    { status: 'ok', executed: 'yes' },
+    `${who}: answered with another status`,
+  );
   // Without layers there is nobody to write a record.
   const layers = audit?.layers ?? [];
-  const expected = everyLayer.toReversed().map((layer) => ({ name: `layer ${layer + 1}`, status: 'ok' }));
+  const expected = everyLayer
+    .toReversed()
+    .map((layer) => ({ name: `layer ${layer + 1}`, status: 'ok' }));
   const withoutTimes = layers.map(({ startedAt, endedAt, ...rest }) => {
     assert.match(startedAt, ISO, who);
     assert.match(endedAt, ISO, who);

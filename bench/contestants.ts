@@ -3,7 +3,14 @@
  * arguments as an allium result, so that what differs is the stack and nothing else.
  */
 
-import { composeToolCallers, type Next, ok, type ToolCall, type ToolCaller, type ToolResult } from 'allium';
+import {
+  composeToolCallers,
+  type Next,
+  ok,
+  type ToolCall,
+  type ToolCaller,
+  type ToolResult,
+} from 'allium';
 import { distinct } from './harness.ts';
 
 /** Told which layer was entered; only stacks built for the proof have it. */
@@ -21,10 +28,12 @@ export interface Contestant {
 export const makeTool = (): Next => distinct('async (call) => ok(call, call.toolArgs)', { ok });
 
 /** The statement that tells the trace, or nothing: a measured stack holds no trace of it. */
-export const markOf = (layer: number, trace: Trace | undefined): string => (trace === undefined ? '' : `trace(${layer}); `);
+export const markOf = (layer: number, trace: Trace | undefined): string =>
+  trace === undefined ? '' : `trace(${layer}); `;
 
 /** One of something per layer, outermost first. */
-export const perLayer = <T>(depth: number, make: (layer: number) => T): T[] => Array.from({ length: depth }, (_, layer) => make(layer));
+export const perLayer = <T>(depth: number, make: (layer: number) => T): T[] =>
+  Array.from({ length: depth }, (_, layer) => make(layer));
 
 /** Nested from the inside out, so that layer 0 comes to lie outermost. */
 const nest = <T>(depth: number, bottom: T, wrap: (inner: T, layer: number) => T): T =>
@@ -37,7 +46,9 @@ export const handPlain: Contestant = {
   name: 'closures',
   audited: false,
   build: (depth, trace) =>
-    nest<Next>(depth, makeTool(), (inner, layer) => distinct(`(call) => { ${markOf(layer, trace)}return inner(call); }`, { inner, trace })),
+    nest<Next>(depth, makeTool(), (inner, layer) =>
+      distinct(`(call) => { ${markOf(layer, trace)}return inner(call); }`, { inner, trace }),
+    ),
 };
 
 interface Entry {
@@ -54,14 +65,21 @@ export const handAudited: Contestant = {
   name: 'closures+audit',
   audited: true,
   build: (depth, trace) =>
-    attaching(nest<AuditedNext>(depth, makeTool(), (inner, layer) => audited(inner, layer, markOf(layer, trace), trace))),
+    attaching(
+      nest<AuditedNext>(depth, makeTool(), (inner, layer) =>
+        audited(inner, layer, markOf(layer, trace), trace),
+      ),
+    ),
 };
 
 /** The layer is a function of its own that awaits, and the audit-writing closure stands beside it. */
 export const handAwaiting: Contestant = {
   name: 'closures+audit',
   audited: true,
-  build: (depth, trace) => attaching(nest<AuditedNext>(depth, makeTool(), (inner, layer) => awaiting(inner, layer, trace))),
+  build: (depth, trace) =>
+    attaching(
+      nest<AuditedNext>(depth, makeTool(), (inner, layer) => awaiting(inner, layer, trace)),
+    ),
 };
 
 function awaiting(inner: AuditedNext, layer: number, trace: Trace | undefined): AuditedNext {
@@ -69,7 +87,12 @@ function awaiting(inner: AuditedNext, layer: number, trace: Trace | undefined): 
   return audited(distinct(source, { inner, trace }), layer, '', undefined);
 }
 
-function audited(inner: AuditedNext, layer: number, mark: string, trace: Trace | undefined): AuditedNext {
+function audited(
+  inner: AuditedNext,
+  layer: number,
+  mark: string,
+  trace: Trace | undefined,
+): AuditedNext {
   const source = `async (call, entries) => {
     ${mark}const startedAt = Date.now();
     const result = await inner(call, entries);
@@ -117,7 +140,8 @@ function attaching(chain: AuditedNext): (call: ToolCall) => Promise<unknown> {
 export const allium: Contestant = {
   name: 'allium',
   audited: true,
-  build: (depth, trace) => composed(depth, trace, (mark) => `(call, next) => { ${mark}return next(call); }`),
+  build: (depth, trace) =>
+    composed(depth, trace, (mark) => `(call, next) => { ${mark}return next(call); }`),
 };
 
 /** Layers that wait for the result, as most real ones do. */
@@ -125,13 +149,24 @@ export const alliumAwaiting: Contestant = {
   name: 'allium',
   audited: true,
   build: (depth, trace) =>
-    composed(depth, trace, (mark) => `async (call, next) => { ${mark}const result = await next(call); return result; }`),
+    composed(
+      depth,
+      trace,
+      (mark) => `async (call, next) => { ${mark}const result = await next(call); return result; }`,
+    ),
 };
 
-function composed(depth: number, trace: Trace | undefined, sourceOf: (mark: string) => string): (call: ToolCall) => unknown {
+function composed(
+  depth: number,
+  trace: Trace | undefined,
+  sourceOf: (mark: string) => string,
+): (call: ToolCall) => unknown {
   const layers = perLayer(depth, (layer) => ({
     name: nameOf(layer),
     caller: distinct<ToolCaller>(sourceOf(markOf(layer, trace)), { trace }),
   }));
-  return distinct('(call) => caller(call, tool)', { caller: composeToolCallers(layers), tool: makeTool() });
+  return distinct('(call) => caller(call, tool)', {
+    caller: composeToolCallers(layers),
+    tool: makeTool(),
+  });
 }

@@ -10,7 +10,16 @@
  */
 
 import { strict as assert } from 'node:assert';
-import { closeSync, fdatasyncSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fdatasyncSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -45,9 +54,16 @@ export async function durableBench(options: BenchOptions): Promise<Report> {
         await turnOfTheLoop();
       }
     }
-    const measured = cases.map(({ name }, index): Measured => ({ group: GROUP, name, samples: samples[index] ?? [] }));
+    const measured = cases.map(
+      ({ name }, index): Measured => ({ group: GROUP, name, samples: samples[index] ?? [] }),
+    );
     const rows = rowsOf(measured, RAW);
-    return { bench: 'durable', text: renderRows(rows, RAW), data: rows, goals: [throughputGoal(measured, GROUP, OURS, RAW, MIN_SHARE)] };
+    return {
+      bench: 'durable',
+      text: renderRows(rows, RAW),
+      data: rows,
+      goals: [throughputGoal(measured, GROUP, OURS, RAW, MIN_SHARE)],
+    };
   } finally {
     for (const { close } of [raw, ours]) await close();
   }
@@ -95,7 +111,11 @@ function receiptLoop(): Loop {
   const caller = async (): Promise<void> => {
     for (let wave = 0; wave < WAVES; wave++) {
       const fields = fieldsAt((n += 1));
-      await sink.append(fields.session_id, (uri) => createReceipt(fields, { audit: AUDIT, uri, emittedMs: EMITTED_MS }), 'fsync').kept;
+      await sink.append(
+        fields.session_id,
+        (uri) => createReceipt(fields, { audit: AUDIT, uri, emittedMs: EMITTED_MS }),
+        'fsync',
+      ).kept;
     }
   };
   return {
@@ -113,12 +133,20 @@ function receiptLoop(): Loop {
 function proveAllThere(folder: string, count: number): void {
   const files = readdirSync(folder).filter((file) => file.endsWith('.jsonl'));
   const found = files.flatMap((file) => [
-    ...readFileSync(join(folder, file), 'utf8').matchAll(/^.*"tool_call_id":"call-(\d+)".*,"seq":(\d+),.*\n/gm),
+    ...readFileSync(join(folder, file), 'utf8').matchAll(
+      /^.*"tool_call_id":"call-(\d+)".*,"seq":(\d+),.*\n/gm,
+    ),
   ]);
   assert.equal(found.length, count, 'receipts are missing, or there are too many');
   assert.equal(new Set(found.map(([, id]) => id)).size, count, 'a receipt was written twice');
-  const withoutPlace = (line: string) => line.replace(/"file:[^"#]*#/, '"#').replace(/"(prev_hash|hash)":"[^"]*"/g, '');
-  for (const [line, id] of found) assert.equal(withoutPlace(line), withoutPlace(rawLine(Number(id))), 'the lines that are compared differ');
+  const withoutPlace = (line: string) =>
+    line.replace(/"file:[^"#]*#/, '"#').replace(/"(prev_hash|hash)":"[^"]*"/g, '');
+  for (const [line, id] of found)
+    assert.equal(
+      withoutPlace(line),
+      withoutPlace(rawLine(Number(id))),
+      'the lines that are compared differ',
+    );
   const [first] = found;
   assert.ok(
     first !== undefined && Math.abs(first[0].length - rawLine(Number(first[1])).length) < 8,
@@ -131,13 +159,20 @@ const HASH = `sha256:${'0'.repeat(64)}`;
 const CHAIN_FIELDS = `,"prev_hash":"${HASH}","hash":"${HASH}"}\n`;
 
 /** What has as many bytes as the receipt of the same number in a chain. */
-const rawLine = (n: number): string => `${JSON.stringify(receiptAt(n)).slice(0, -1)},"seq":${n}${CHAIN_FIELDS}`;
+const rawLine = (n: number): string =>
+  `${JSON.stringify(receiptAt(n)).slice(0, -1)},"seq":${n}${CHAIN_FIELDS}`;
 
 const EMITTED_AT = '2026-01-01T00:00:00.000Z';
 const EMITTED_MS = Date.parse(EMITTED_AT);
-const AUDIT = Object.freeze({ kind: 'search', layers: [{ name: 'timeout', status: 'ok' }], summary: 'search_orders: ok' });
+const AUDIT = Object.freeze({
+  kind: 'search',
+  layers: [{ name: 'timeout', status: 'ok' }],
+  summary: 'search_orders: ok',
+});
 /** As long as the names of our files here. */
-const FILE = pathToFileURL(join(tmpdir(), 'allium-bench-123456', 'receipts', `bench-session-${'0'.repeat(8)}.jsonl`)).href;
+const FILE = pathToFileURL(
+  join(tmpdir(), 'allium-bench-123456', 'receipts', `bench-session-${'0'.repeat(8)}.jsonl`),
+).href;
 
 /**
  * The same receipt as an object that has everything, written out in one: the loop is to be as fast as it can be, and objects that are made
@@ -168,7 +203,12 @@ const receiptAt = (n: number): Receipt => ({
   result_hash: HASH,
   model: 'model-1',
   provider: 'provider-1',
-  audit: { kind: AUDIT.kind, layers: AUDIT.layers, summary: AUDIT.summary, receipt_uri: `${FILE}#seq=${n}` },
+  audit: {
+    kind: AUDIT.kind,
+    layers: AUDIT.layers,
+    summary: AUDIT.summary,
+    receipt_uri: `${FILE}#seq=${n}`,
+  },
   emitted_at: EMITTED_AT,
 });
 

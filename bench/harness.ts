@@ -48,12 +48,18 @@ let sources = 0;
  */
 export function distinct<T>(source: string, scope: Readonly<Record<string, unknown>> = {}): T {
   sources += 1;
-  const make = new Function(...Object.keys(scope), `return (${source}) /* literal ${sources} */;`) as (...values: unknown[]) => T; // The text is the caller's own.
+  const make = new Function(
+    ...Object.keys(scope),
+    `return (${source}) /* literal ${sources} */;`,
+  ) as (...values: unknown[]) => T; // The text is the caller's own.
   return make(...Object.values(scope));
 }
 
 /** A loop of its own around an operation: one call after another, inputs in turn, every result kept for a while. */
-export function loopOver<Input>(operation: (input: Input) => unknown, inputs: readonly Input[]): Case['run'] {
+export function loopOver<Input>(
+  operation: (input: Input) => unknown,
+  inputs: readonly Input[],
+): Case['run'] {
   const ring = new Array<unknown>(RING_SIZE).fill(null);
   const source = `async (times) => {
     for (let i = 0; i < times; i++) ring[i % ${RING_SIZE}] = await operation(inputs[i % ${inputs.length}]);
@@ -68,7 +74,9 @@ export async function measure(
 ): Promise<readonly Measured[]> {
   if (cases.length === 0) return [];
   const groups = [...new Set(cases.map(({ group }) => group))].join('; ');
-  onProgress(`${groups}: warming up ${cases.length} cases, ${(WARM_UP_PASSES * warmUpPassMs) / 1000} s each`);
+  onProgress(
+    `${groups}: warming up ${cases.length} cases, ${(WARM_UP_PASSES * warmUpPassMs) / 1000} s each`,
+  );
   const entries = cases.map((subject) => ({ subject, times: 1, samples: new Array<number>() }));
   for (let pass = 0; pass < WARM_UP_PASSES; pass++) {
     for (const entry of entries) entry.times = await warmUp(entry.subject, warmUpPassMs);

@@ -32,7 +32,13 @@ const shares = new WeakMap<object, Shared>();
 export function sharedOf({ runtime }: Request): Shared {
   const known = shares.get(runtime);
   if (known !== undefined) return known;
-  const made = { layers: [], summary: '', reason: '', consent: { decision: '', decidedBy: '', decidedAt: '' }, executed: {} };
+  const made = {
+    layers: [],
+    summary: '',
+    reason: '',
+    consent: { decision: '', decidedBy: '', decidedAt: '' },
+    executed: {},
+  };
   shares.set(runtime, made);
   return made;
 }
@@ -43,15 +49,22 @@ export const valueOf = (message: ToolMessage): JsonObject => message.artifact as
 /** Built by the function that `createAgent` calls; the first hook is the outermost. */
 export async function chainOfHooks(hooks: Readonly<Record<string, Hook>>): Promise<Chain> {
   // The hooks name of the request only what they use, which LangChain's generic types cannot see.
-  const middleware = Object.entries(hooks).map(([name, hook]) => createMiddleware({ name, wrapToolCall: hook as never }));
-  const wrapToolCall = (await loadInternal('langchain', './agents/utils.js', 'wrapToolCall')) as (list: unknown) => Chain; // Proven by running it.
+  const middleware = Object.entries(hooks).map(([name, hook]) =>
+    createMiddleware({ name, wrapToolCall: hook as never }),
+  );
+  const wrapToolCall = (await loadInternal('langchain', './agents/utils.js', 'wrapToolCall')) as (
+    list: unknown,
+  ) => Chain; // Proven by running it.
   return wrapToolCall(middleware);
 }
 
 /** The schema of the tool in the form that LangChain checks fastest. */
 const FIELDS = z.looseObject({ customer: z.string(), limit: z.int() });
 
-type ToolNodeClass = new (tools: readonly unknown[], options: object) => { invoke(state: object): Promise<unknown> };
+type ToolNodeClass = new (
+  tools: readonly unknown[],
+  options: object,
+) => { invoke(state: object): Promise<unknown> };
 
 /** A ToolNode that finds the tool, checks its arguments and wraps the chain around it. */
 export async function toolNodeWith(chain: Chain): Promise<Governed['call']> {
@@ -60,10 +73,26 @@ export async function toolNodeWith(chain: Chain): Promise<Governed['call']> {
       const artifact = answerTo(args as JsonObject); // What the model wrote, checked.
       return [JSON.stringify(artifact), artifact];
     },
-    { name: TOOL, description: DESCRIPTION, schema: FIELDS, responseFormat: 'content_and_artifact' },
+    {
+      name: TOOL,
+      description: DESCRIPTION,
+      schema: FIELDS,
+      responseFormat: 'content_and_artifact',
+    },
   );
-  const ToolNode = (await loadInternal('langchain', './agents/nodes/ToolNode.js', 'ToolNode')) as ToolNodeClass; // Proven by running it.
+  const ToolNode = (await loadInternal(
+    'langchain',
+    './agents/nodes/ToolNode.js',
+    'ToolNode',
+  )) as ToolNodeClass; // Proven by running it.
   const node = new ToolNode([search], { wrapToolCall: chain });
   return (args) =>
-    node.invoke({ messages: [new AIMessage({ content: '', tool_calls: [{ name: TOOL, args, id: 'call-1', type: 'tool_call' }] })] });
+    node.invoke({
+      messages: [
+        new AIMessage({
+          content: '',
+          tool_calls: [{ name: TOOL, args, id: 'call-1', type: 'tool_call' }],
+        }),
+      ],
+    });
 }

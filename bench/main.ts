@@ -1,6 +1,12 @@
 /** The command: runs benchmarks one after another and says whether they meet their goals. `--help` has the rest. */
 
-import { type BenchName, type BenchOptions, type CommandLine, HELP, readCommandLine } from './options.ts';
+import {
+  type BenchName,
+  type BenchOptions,
+  type CommandLine,
+  HELP,
+  readCommandLine,
+} from './options.ts';
 import { renderReport, type Report, verdictOn } from './report.ts';
 
 /** Loaded when asked for: what one benchmark compares with must not sit on the heap another one weighs. */
@@ -22,7 +28,9 @@ const EXIT_USAGE = 2;
 async function main(): Promise<number> {
   const commandLine = readCommandLine(process.argv.slice(2));
   if ('usageError' in commandLine) {
-    process.stderr.write(`${commandLine.usageError}\nnpm run bench -- --help shows what there is\n`);
+    process.stderr.write(
+      `${commandLine.usageError}\nnpm run bench -- --help shows what there is\n`,
+    );
     return EXIT_USAGE;
   }
   if (commandLine.help) {
@@ -39,7 +47,8 @@ async function run(commandLine: CommandLine): Promise<number> {
     reports.push(report);
     if (!commandLine.json) process.stdout.write(`\n${renderReport(report)}\n`);
   }
-  if (commandLine.json) process.stdout.write(`${JSON.stringify({ node: process.version, reports }, null, 2)}\n`);
+  if (commandLine.json)
+    process.stdout.write(`${JSON.stringify({ node: process.version, reports }, null, 2)}\n`);
   const missed = reports.flatMap(({ goals }) => goals).some((goal) => verdictOn(goal) === false);
   return commandLine.check && missed ? EXIT_MISSED : 0;
 }

@@ -5,7 +5,14 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { type Case, type Measured, type MeasureOptions, sampleOf, WARM_UP_PASSES, warmUp } from './harness.ts';
+import {
+  type Case,
+  type Measured,
+  type MeasureOptions,
+  sampleOf,
+  WARM_UP_PASSES,
+  warmUp,
+} from './harness.ts';
 
 type Order = { readonly warmUpMs: number } | 'sample';
 
@@ -30,10 +37,18 @@ export async function measureApart(
   cases: readonly Pick<Case, 'group' | 'name'>[],
   { rounds, onProgress, warmUpPassMs = 300 }: MeasureOptions,
 ): Promise<readonly Measured[]> {
-  const entries = cases.map(({ group, name }) => ({ group, name, child: fork(program, [name]), samples: new Array<number>() }));
+  const entries = cases.map(({ group, name }) => ({
+    group,
+    name,
+    child: fork(program, [name]),
+    samples: new Array<number>(),
+  }));
   try {
-    onProgress(`warming up ${entries.length} cases, ${(WARM_UP_PASSES * warmUpPassMs) / 1000} s each`);
-    for (let pass = 0; pass < WARM_UP_PASSES; pass++) for (const { child } of entries) await ask(child, { warmUpMs: warmUpPassMs });
+    onProgress(
+      `warming up ${entries.length} cases, ${(WARM_UP_PASSES * warmUpPassMs) / 1000} s each`,
+    );
+    for (let pass = 0; pass < WARM_UP_PASSES; pass++)
+      for (const { child } of entries) await ask(child, { warmUpMs: warmUpPassMs });
     onProgress(`measuring ${rounds} rounds`);
     for (let round = 0; round < rounds; round++) {
       for (let i = 0; i < entries.length; i++) {
@@ -52,7 +67,9 @@ async function ask(child: ChildProcess, order: Order): Promise<number> {
   const { signal } = over;
   try {
     child.send(order);
-    const ended = once(child, 'exit', { signal }).then(() => Promise.reject(new Error('the process of a case ended')));
+    const ended = once(child, 'exit', { signal }).then(() =>
+      Promise.reject(new Error('the process of a case ended')),
+    );
     const [ns] = (await Promise.race([once(child, 'message', { signal }), ended])) as [number]; // What `serveCase` sends.
     return ns;
   } finally {

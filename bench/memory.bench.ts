@@ -39,7 +39,9 @@ type Operation = (signal: AbortSignal, index: number) => Promise<unknown>;
 /** Measures here when the collector can be called, else in a process of its own where it can. */
 export function memoryBench(options: BenchOptions): Promise<Report> {
   const { gc } = globalThis;
-  return gc === undefined ? reportFromChild(['memory'], ['--expose-gc']) : measureHere(() => gc(), options);
+  return gc === undefined
+    ? reportFromChild(['memory'], ['--expose-gc'])
+    : measureHere(() => gc(), options);
 }
 
 async function measureHere(gc: () => void, { onProgress }: BenchOptions): Promise<Report> {
@@ -54,28 +56,55 @@ async function measureHere(gc: () => void, { onProgress }: BenchOptions): Promis
     text: render([allium, naive]),
     data: [allium, naive],
     goals: [
-      { text: 'heap growth of allium in bytes per call', value: allium.bytesPerCall, relation: '<', limit: MAX_SLOPE },
-      { text: 'abort listeners allium left on the signal', value: allium.listenersLeft, relation: '=', limit: 0 },
-      { text: 'heap growth of the naive twin, so that this can fail', value: naive.bytesPerCall, relation: '>', limit: MAX_SLOPE },
+      {
+        text: 'heap growth of allium in bytes per call',
+        value: allium.bytesPerCall,
+        relation: '<',
+        limit: MAX_SLOPE,
+      },
+      {
+        text: 'abort listeners allium left on the signal',
+        value: allium.listenersLeft,
+        relation: '=',
+        limit: 0,
+      },
+      {
+        text: 'heap growth of the naive twin, so that this can fail',
+        value: naive.bytesPerCall,
+        relation: '>',
+        limit: MAX_SLOPE,
+      },
     ],
   };
 }
 
-function governedOperation(): { readonly operation: Operation; readonly close: () => Promise<void> } {
+function governedOperation(): {
+  readonly operation: Operation;
+  readonly close: () => Promise<void>;
+} {
   const echo = defineTool({
     name: 'echo',
     description: 'Answers with its number.',
-    inputSchema: { type: 'object', properties: { index: { type: 'integer' } }, required: ['index'] },
+    inputSchema: {
+      type: 'object',
+      properties: { index: { type: 'integer' } },
+      required: ['index'],
+    },
     execute: async ({ index }) => ({ index }),
   });
   const layers = Array.from({ length: LAYERS }, (_, layer) => ({
     name: `layer ${layer + 1}`,
-    caller: distinct<ToolCaller>('async (call, next) => { const result = await next(call); return result; }'),
+    caller: distinct<ToolCaller>(
+      'async (call, next) => { const result = await next(call); return result; }',
+    ),
   }));
   const governed = governTools({ tools: createRegistry([echo]), layers });
   return {
     operation: async (signal, index) => {
-      const { ok, result } = await governed.call({ name: 'echo', arguments: { index }, id: `call-${index}` }, { signal });
+      const { ok, result } = await governed.call(
+        { name: 'echo', arguments: { index }, id: `call-${index}` },
+        { signal },
+      );
       assert.ok(ok);
       return result;
     },
@@ -90,7 +119,12 @@ const naiveOperation = (): Operation => async (signal, index) => {
   return { index, aborted: linked.aborted };
 };
 
-async function growthOf(name: string, operation: Operation, calls: number, gc: () => void): Promise<Growth> {
+async function growthOf(
+  name: string,
+  operation: Operation,
+  calls: number,
+  gc: () => void,
+): Promise<Growth> {
   const { signal } = new AbortController();
   await makeCalls(operation, signal, 0, WARM_UP_CALLS);
   const step = calls / POINTS;
@@ -108,7 +142,12 @@ async function growthOf(name: string, operation: Operation, calls: number, gc: (
   };
 }
 
-async function makeCalls(operation: Operation, signal: AbortSignal, from: number, count: number): Promise<void> {
+async function makeCalls(
+  operation: Operation,
+  signal: AbortSignal,
+  from: number,
+  count: number,
+): Promise<void> {
   for (let index = from; index < from + count; index++) {
     await operation(signal, index);
     if (index % CALLS_PER_TURN === 0) await turnOfTheLoop();

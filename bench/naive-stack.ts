@@ -48,13 +48,18 @@ export function naiveStack(receipts: string, execute: NaiveExecutor): NaiveExecu
     ['dryRun', dryRun([])],
     ['timeout', timeout(30_000)],
   ];
-  const bottom: Caller = async ({ params }) => ({ status: 'ok', result: await execute(params), audit: { layers: [] } });
+  const bottom: Caller = async ({ params }) => ({
+    status: 'ok',
+    result: await execute(params),
+    audit: { layers: [] },
+  });
   const caller = layers.reduceRight((next, [name, layer]) => recorded(name, layer, next), bottom);
   return async (params) => (await caller({ id: randomUUID(), params })).result as CallToolResult; // What `execute` answered.
 }
 
 const copied = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T; // Everything here is JSON.
-const hashed = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
+const hashed = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('hex');
 
 /** A line in the record for each layer. */
 const recorded = (name: string, layer: Layer, next: Caller): Caller => {
@@ -98,7 +103,12 @@ function telemetry(): Layer {
   return async (call, next) => {
     const startedAt = performance.now();
     const outcome = await next(call);
-    spans.push({ name: `execute_tool ${call.params.name}`, startedAt, endedAt: performance.now(), args: hashed(call.params.arguments) });
+    spans.push({
+      name: `execute_tool ${call.params.name}`,
+      startedAt,
+      endedAt: performance.now(),
+      args: hashed(call.params.arguments),
+    });
     if (spans.length > 512) spans.splice(0);
     return outcome;
   };
@@ -111,7 +121,13 @@ const consent =
     if (rule?.decision !== 'allow') throw new Error('nobody can be asked');
     const fingerprint = hashed(call);
     const outcome = await next(call);
-    return { ...outcome, audit: { ...outcome.audit, consent: { decision: 'auto', fingerprint, decidedAt: new Date().toISOString() } } };
+    return {
+      ...outcome,
+      audit: {
+        ...outcome.audit,
+        consent: { decision: 'auto', fingerprint, decidedAt: new Date().toISOString() },
+      },
+    };
   };
 
 const requiredReason: Layer = async (call, next) => {
@@ -135,7 +151,9 @@ const SECRETS = [
 ];
 
 const masked = <T>(value: T): T =>
-  JSON.parse(SECRETS.reduce((text, pattern) => text.replace(pattern, '[redacted]'), JSON.stringify(value))) as T; // As it was, but for texts.
+  JSON.parse(
+    SECRETS.reduce((text, pattern) => text.replace(pattern, '[redacted]'), JSON.stringify(value)),
+  ) as T; // As it was, but for texts.
 
 const redaction: Layer = async (call, next) => {
   const outcome = await next(masked(call));
@@ -168,7 +186,9 @@ function rateLimit(maxCalls: number): Layer {
 const dryRun =
   (only: readonly string[]): Layer =>
   async (call, next) =>
-    only.includes(call.params.name) ? { status: 'dry_run', result: { content: [] }, audit: { layers: [] } } : next(call);
+    only.includes(call.params.name)
+      ? { status: 'dry_run', result: { content: [] }, audit: { layers: [] } }
+      : next(call);
 
 const timeout =
   (maxMs: number): Layer =>
@@ -176,7 +196,9 @@ const timeout =
     const controller = new AbortController();
     const timer = setTimeout(() => controller.abort(), maxMs);
     const aborted = new Promise<never>((_, reject) => {
-      controller.signal.addEventListener('abort', () => reject(new Error('timeout')), { once: true });
+      controller.signal.addEventListener('abort', () => reject(new Error('timeout')), {
+        once: true,
+      });
     });
     return Promise.race([next(call), aborted]).finally(() => clearTimeout(timer));
   };

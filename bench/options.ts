@@ -3,7 +3,17 @@
 import { parseArgs } from 'node:util';
 import type { Case } from './harness.ts';
 
-export const BENCHES = ['compose', 'registry', 'stack', 'durable', 'receipts', 'memory', 'proxy', 'starlark', 'startup'] as const;
+export const BENCHES = [
+  'compose',
+  'registry',
+  'stack',
+  'durable',
+  'receipts',
+  'memory',
+  'proxy',
+  'starlark',
+  'startup',
+] as const;
 export type BenchName = (typeof BENCHES)[number];
 
 /** What every benchmark is told. */
@@ -68,7 +78,9 @@ const FLAGS = {
 
 /** Reads the arguments behind the program's name. */
 export function readCommandLine(args: readonly string[]): CommandLine | UsageError {
-  const unknown = args.find((arg) => arg.startsWith('--') && !Object.hasOwn(FLAGS, nameOfFlag(arg)));
+  const unknown = args.find(
+    (arg) => arg.startsWith('--') && !Object.hasOwn(FLAGS, nameOfFlag(arg)),
+  );
   if (unknown !== undefined)
     return {
       usageError: unknownWord(
@@ -78,7 +90,11 @@ export function readCommandLine(args: readonly string[]): CommandLine | UsageErr
       ),
     };
   try {
-    const { values, positionals } = parseArgs({ args: [...args], options: FLAGS, allowPositionals: true });
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      options: FLAGS,
+      allowPositionals: true,
+    });
     return fromParsed(values, positionals);
   } catch (error) {
     return { usageError: error instanceof Error ? error.message : 'the arguments cannot be read' };
@@ -96,17 +112,24 @@ interface ParsedValues {
   readonly help: boolean;
 }
 
-function fromParsed(values: ParsedValues, positionals: readonly string[]): CommandLine | UsageError {
+function fromParsed(
+  values: ParsedValues,
+  positionals: readonly string[],
+): CommandLine | UsageError {
   const { rounds, filter, group, json, check, help } = values;
   const wanted = positionals.length === 0 ? ['all'] : positionals;
   const stranger = wanted.find((name) => name !== 'all' && !isBench(name));
-  if (stranger !== undefined) return { usageError: unknownWord('benchmark', stranger, [...BENCHES, 'all']) };
+  if (stranger !== undefined)
+    return { usageError: unknownWord('benchmark', stranger, [...BENCHES, 'all']) };
   const count = Number(rounds ?? DEFAULT_ROUNDS);
-  if (!Number.isInteger(count) || count < 1) return { usageError: `--rounds takes a whole number from 1 on, got "${rounds ?? ''}"` };
+  if (!Number.isInteger(count) || count < 1)
+    return { usageError: `--rounds takes a whole number from 1 on, got "${rounds ?? ''}"` };
   return {
     benches: BENCHES.filter((bench) => wanted.includes('all') || wanted.includes(bench)),
     rounds: count,
-    matches: (subject) => (group ?? subject.group) === subject.group && `${subject.group}\n${subject.name}`.includes(filter ?? ''),
+    matches: (subject) =>
+      (group ?? subject.group) === subject.group &&
+      `${subject.group}\n${subject.name}`.includes(filter ?? ''),
     asArguments: ['--rounds', String(count), ...(filter === undefined ? [] : ['--filter', filter])],
     onProgress: (line) => void process.stderr.write(`${line}\n`),
     json,
@@ -121,7 +144,10 @@ function unknownWord(what: string, word: string, known: readonly string[]): stri
   const [closest] = known
     .map((candidate) => ({ candidate, distance: distanceOf(word, candidate) }))
     .sort((a, b) => a.distance - b.distance);
-  const hint = closest !== undefined && closest.distance <= 3 ? `; did you mean "${closest.candidate}"?` : `; there is ${known.join(', ')}`;
+  const hint =
+    closest !== undefined && closest.distance <= 3
+      ? `; did you mean "${closest.candidate}"?`
+      : `; there is ${known.join(', ')}`;
   return `unknown ${what} "${word}"${hint}`;
 }
 

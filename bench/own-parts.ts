@@ -40,7 +40,10 @@ const FAMILIES: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['huggingface', /\bhf_[A-Za-z0-9]{30,}/g],
   ['private-key', /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[A-Za-z0-9+/=\s\\]{0,8192}/g],
   ['authorization', /\b(?:bearer|basic)\s{1,3}[A-Z0-9._~+/=-]{16,}/gi],
-  ['password', /\b[\w-]{0,32}(?:password|passwd|secret|token|api_?key)["'\\]{0,3}\s{0,3}[:=]\s{0,3}["'\\]{0,3}[^\s"'\\,;&]{6,256}/gi],
+  [
+    'password',
+    /\b[\w-]{0,32}(?:password|passwd|secret|token|api_?key)["'\\]{0,3}\s{0,3}[:=]\s{0,3}["'\\]{0,3}[^\s"'\\,;&]{6,256}/gi,
+  ],
 ];
 
 /** Where none of these words stands, none of the families does. */
@@ -50,7 +53,10 @@ const HINT =
 /** A text with every secret replaced. */
 export function cleanText(text: string): string {
   if (!HINT.test(text)) return text;
-  return FAMILIES.reduce((clean, [name, pattern]) => clean.replace(pattern, `[redacted:${name}]`), text);
+  return FAMILIES.reduce(
+    (clean, [name, pattern]) => clean.replace(pattern, `[redacted:${name}]`),
+    text,
+  );
 }
 
 /** A value with every secret replaced; the same one where there is none. */
@@ -60,7 +66,9 @@ export function cleanValue<T extends JsonValue>(value: T): T {
   const members = Object.entries(value) as readonly (readonly [string, JsonValue])[];
   const cleaned = members.map(([name, item]) => [name, cleanValue(item)] as const);
   if (cleaned.every(([, item], index) => item === members[index]?.[1])) return value;
-  return (Array.isArray(value) ? cleaned.map(([, item]) => item) : Object.fromEntries(cleaned)) as T; // As it was, item by item.
+  return (
+    Array.isArray(value) ? cleaned.map(([, item]) => item) : Object.fromEntries(cleaned)
+  ) as T; // As it was, item by item.
 }
 
 /** A chained file of receipts that nobody waits for: one append at a time, and everything that came meanwhile in the next one. */

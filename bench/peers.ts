@@ -21,14 +21,22 @@ export const koa: Contestant = {
   audited: false,
   build: (depth, trace) => {
     const layers = perLayer(depth, (layer) =>
-      distinct<composeKoa.Middleware>(`(context, next) => { ${markOf(layer, trace)}return next(); }`, { trace }),
+      distinct<composeKoa.Middleware>(
+        `(context, next) => { ${markOf(layer, trace)}return next(); }`,
+        { trace },
+      ),
     );
     const source = '(call) => composed({ call }, bottom)';
-    return distinct(source, { composed: composeKoa(layers), bottom: distinct('(context) => tool(context.call)', { tool: makeTool() }) });
+    return distinct(source, {
+      composed: composeKoa(layers),
+      bottom: distinct('(context) => tool(context.call)', { tool: makeTool() }),
+    });
   },
 };
 
-type HonoCompose = (layers: readonly [[unknown]][]) => (context: unknown, next: unknown) => Promise<unknown>;
+type HonoCompose = (
+  layers: readonly [[unknown]][],
+) => (context: unknown, next: unknown) => Promise<unknown>;
 
 /** hono's composer with layers that await `next`. */
 export async function loadHono(): Promise<Contestant> {
@@ -44,7 +52,10 @@ export async function loadHono(): Promise<Contestant> {
         const context = await composed({ req: { routeIndex: 0 }, finalized: false, res: null, call }, bottom);
         return context.res;
       }`;
-      return distinct(source, { composed: compose(layers), bottom: distinct('(context) => tool(context.call)', { tool: makeTool() }) });
+      return distinct(source, {
+        composed: compose(layers),
+        bottom: distinct('(context) => tool(context.call)', { tool: makeTool() }),
+      });
     },
   };
 }
@@ -55,14 +66,21 @@ type WrapToolCall = (middleware: readonly unknown[]) => LangChainChain | undefin
 
 /** LangChain's chain, built by the function that `createAgent` calls, with middlewares that hand the promise on. */
 export async function loadLangChain(): Promise<Contestant> {
-  const wrapToolCall = (await loadInternal('langchain', './agents/utils.js', 'wrapToolCall')) as WrapToolCall; // Proven likewise.
+  const wrapToolCall = (await loadInternal(
+    'langchain',
+    './agents/utils.js',
+    'wrapToolCall',
+  )) as WrapToolCall; // Proven likewise.
   return {
     name: 'LangChain wrapToolCall',
     audited: false,
     build: (depth, trace) => {
       const middleware = perLayer(depth, (layer) => {
         const source = `(request, handler) => { ${markOf(layer, trace)}return handler(request); }`;
-        return createMiddleware({ name: `layer ${layer + 1}`, wrapToolCall: distinct<WrapToolCallHook>(source, { trace }) });
+        return createMiddleware({
+          name: `layer ${layer + 1}`,
+          wrapToolCall: distinct<WrapToolCallHook>(source, { trace }),
+        });
       });
       return asking(wrapToolCall(middleware));
     },
@@ -77,5 +95,8 @@ function asking(chain: LangChainChain | undefined): (call: ToolCall) => unknown 
   );
   const request = `{ toolCall: { name: call.toolName, args: call.toolArgs, id: call.callId, type: 'tool_call' }, tool: undefined, state, runtime }`;
   const scope = { chain, bottom, state: { messages: [] }, runtime: {} };
-  return distinct(chain === undefined ? `(call) => bottom(${request})` : `(call) => chain(${request}, bottom)`, scope);
+  return distinct(
+    chain === undefined ? `(call) => bottom(${request})` : `(call) => chain(${request}, bottom)`,
+    scope,
+  );
 }

@@ -26,7 +26,11 @@ export const nextArgs = (): { readonly message: string; readonly reason: string 
 
 /** Starts a process and shakes hands with it. Rejects with the end of what it wrote to standard error. */
 export async function connect(args: readonly string[]): Promise<Connection> {
-  const transport = new StdioClientTransport({ command: process.execPath, args: [...args], stderr: 'pipe' });
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [...args],
+    stderr: 'pipe',
+  });
   let complaint = '';
   transport.stderr?.on('data', (chunk: Buffer) => {
     complaint = `${complaint}${chunk.toString('utf8')}`.slice(-500);
@@ -58,7 +62,8 @@ export async function connect(args: readonly string[]): Promise<Connection> {
 /** Throws for everything that is no echo: refusals are quick. */
 export function proveEcho(content: unknown, message: string): void {
   const [block] = Array.isArray(content) ? (content as readonly { readonly text?: string }[]) : []; // Whatever it is, it has no such text.
-  if (block?.text !== `Echo: ${message}`) throw new Error(`the echo tool answered ${JSON.stringify(content)}`);
+  if (block?.text !== `Echo: ${message}`)
+    throw new Error(`the echo tool answered ${JSON.stringify(content)}`);
 }
 
 /** Median time of a call, one after another. */
@@ -79,7 +84,11 @@ export interface Burst {
 }
 
 /** Time per call with so many on their way at every moment. */
-export async function burst({ call, usedNs }: Connection, calls: number, atATime: number): Promise<Burst> {
+export async function burst(
+  { call, usedNs }: Connection,
+  calls: number,
+  atATime: number,
+): Promise<Burst> {
   let left = calls;
   const caller = async (): Promise<void> => {
     while (left > 0) {
@@ -91,14 +100,18 @@ export async function burst({ call, usedNs }: Connection, calls: number, atATime
   await Promise.all(Array.from({ length: atATime }, caller));
   const wall = (performance.now() - startedAt) * 1e6;
   const { user, system } = process.cpuUsage(ownBefore);
-  return { wallNs: wall / calls, processorNs: ((user + system) * 1000 + usedNs() - theirsBefore) / calls };
+  return {
+    wallNs: wall / calls,
+    processorNs: ((user + system) * 1000 + usedNs() - theirsBefore) / calls,
+  };
 }
 
 /** The process and everything it started, as Linux tells it; only itself where nothing is told. */
 function familyOf(root: number): readonly number[] {
   const parents = new Map(runningProcesses().map((pid) => [pid, Number(statOf(pid)?.[1])]));
   const family = [root];
-  for (const pid of family) family.push(...[...parents].filter(([, parent]) => parent === pid).map(([child]) => child));
+  for (const pid of family)
+    family.push(...[...parents].filter(([, parent]) => parent === pid).map(([child]) => child));
   return family;
 }
 

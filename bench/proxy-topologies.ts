@@ -44,9 +44,13 @@ layers:
 const NO_LAYERS = 'version: 1\nlayers: []\n';
 
 const besideThis = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
-const ofPackage = (name: string, file: string): string => fileURLToPath(new URL(file, import.meta.resolve(`${name}/package.json`)));
+const ofPackage = (name: string, file: string): string =>
+  fileURLToPath(new URL(file, import.meta.resolve(`${name}/package.json`)));
 
-export const SERVER_ARGS: readonly string[] = [ofPackage('@modelcontextprotocol/server-everything', 'dist/index.js'), 'stdio'];
+export const SERVER_ARGS: readonly string[] = [
+  ofPackage('@modelcontextprotocol/server-everything', 'dist/index.js'),
+  'stdio',
+];
 
 /** Everything that is written goes into the folder. */
 export function topologiesIn(folder: string): readonly Topology[] {
@@ -62,7 +66,8 @@ export function topologiesIn(folder: string): readonly Topology[] {
     {
       name: FULL,
       args: [cli, 'proxy', '--config', full, '--', ...server],
-      prove: (calls) => proveReceipts(FULL, receiptsIn(join(folder, 'full', '.allium', 'receipts')), calls),
+      prove: (calls) =>
+        proveReceipts(FULL, receiptsIn(join(folder, 'full', '.allium', 'receipts')), calls),
     },
     { name: SDK, args: [besideThis('pipe-sdk.js'), ...server] },
     {

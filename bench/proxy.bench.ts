@@ -15,7 +15,16 @@ import type { Measured } from './harness.ts';
 import type { BenchOptions } from './options.ts';
 import { burst, connect, type Connection, latencyNs } from './proxy-connection.ts';
 import { inProcessBench } from './proxy-in-process.ts';
-import { BYTES, DIRECT, EMPTY, FULL, NAIVE, SDK, type Topology, topologiesIn } from './proxy-topologies.ts';
+import {
+  BYTES,
+  DIRECT,
+  EMPTY,
+  FULL,
+  NAIVE,
+  SDK,
+  type Topology,
+  topologiesIn,
+} from './proxy-topologies.ts';
 import { type Goal, ratioGoal, renderRows, type Report, rowsOf, throughputGoal } from './report.ts';
 
 const AT_A_TIME = 64;
@@ -38,7 +47,11 @@ export async function proxyBench(options: BenchOptions): Promise<Report> {
     const missing = [...leftOut, ...inProcess.leftOut];
     return {
       bench: 'proxy',
-      text: [rows.length > 0 || inProcess.text === '' ? renderRows(rows, DIRECT) : '', inProcess.text, ...missing]
+      text: [
+        rows.length > 0 || inProcess.text === '' ? renderRows(rows, DIRECT) : '',
+        inProcess.text,
+        ...missing,
+      ]
         .filter(Boolean)
         .join('\n\n'),
       data: [...rows, ...inProcess.data],
@@ -76,7 +89,9 @@ async function measureWays(
   const leftOut: string[] = [];
   try {
     for (const topology of topologies) {
-      const groups = [LATENCY, THROUGHPUT, PROCESSOR].filter((group) => options.matches({ group, name: topology.name }));
+      const groups = [LATENCY, THROUGHPUT, PROCESSOR].filter((group) =>
+        options.matches({ group, name: topology.name }),
+      );
       if (groups.length === 0) continue;
       const connection = await connect(topology.args).catch((error: unknown) => String(error));
       if (typeof connection === 'string') leftOut.push(`left out: ${topology.name}: ${connection}`);
@@ -90,16 +105,21 @@ async function measureWays(
   return { measured: ways.flatMap(measuredOn), leftOut };
 }
 
-async function takeTurns(ways: readonly Way[], { rounds, onProgress }: BenchOptions): Promise<void> {
+async function takeTurns(
+  ways: readonly Way[],
+  { rounds, onProgress }: BenchOptions,
+): Promise<void> {
   onProgress(`MCP echo: ${ways.length} ways, ${WARM_UP_ROUNDS} rounds to warm up, then ${rounds}`);
   const startedAt = performance.now();
   for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
-    if (round > 0 && performance.now() - startedAt > MAX_MS) return onProgress(`MCP echo: time is up after ${round} rounds`);
+    if (round > 0 && performance.now() - startedAt > MAX_MS)
+      return onProgress(`MCP echo: time is up after ${round} rounds`);
     for (let i = 0; i < ways.length; i++) {
       const way = ways[(round + WARM_UP_ROUNDS + i) % ways.length];
       if (way === undefined) continue;
       const sample = await sampleOf(way);
-      if (round >= 0) for (const [group, samples] of way.series) samples.push(sample.get(group) ?? Number.NaN);
+      if (round >= 0)
+        for (const [group, samples] of way.series) samples.push(sample.get(group) ?? Number.NaN);
     }
   }
 }

@@ -62,7 +62,12 @@ export async function receiptsBench(options: BenchOptions): Promise<Report> {
       goals: [
         ratioGoal(measured, VERIFY, 'verifyReceipts', HASH_LINES, 1.5),
         ratioGoal(measured, FIND, 'queryReceipts', READ, 4),
-        { text: 'MiB of memory verifying takes at most', value: growth, relation: '<', limit: MAX_GROWTH_MIB },
+        {
+          text: 'MiB of memory verifying takes at most',
+          value: growth,
+          relation: '<',
+          limit: MAX_GROWTH_MIB,
+        },
       ],
     };
   } finally {
@@ -82,7 +87,8 @@ function sidesFor(folder: string, publicKey: string): readonly Side[] {
       name: 'queryReceipts',
       run: async () => {
         let count = 0;
-        for await (const { tool_call_id } of queryReceipts(folder, { callId: wanted })) if (tool_call_id === wanted) count += 1;
+        for await (const { tool_call_id } of queryReceipts(folder, { callId: wanted }))
+          if (tool_call_id === wanted) count += 1;
         assert.equal(count, 1);
       },
     },
@@ -96,7 +102,10 @@ async function verifyOnce(folder: string, publicKey: string | null): Promise<voi
 }
 
 /** One round to warm up, then a sample of each side per round. Whole files are long samples: a few rounds do. */
-async function measureSides(sides: readonly Side[], { rounds, onProgress }: BenchOptions): Promise<readonly Measured[]> {
+async function measureSides(
+  sides: readonly Side[],
+  { rounds, onProgress }: BenchOptions,
+): Promise<readonly Measured[]> {
   const samples = sides.map(() => new Array<number>());
   const all = Math.min(rounds, MAX_ROUNDS);
   for (let round = -1; round < all; round++) {
@@ -170,12 +179,40 @@ const digestOf = (text: string): string => `sha256:${hash('sha256', text)}`;
 function receiptAt(n: number): Receipt {
   const [args, result] = [digestOf(`args ${n}`), digestOf(`result ${n}`)];
   return {
-    ...{ schema_version: 1, record: 'receipt', session_id: 'bench-session', run_id: 'run-1', tool_call_id: `call-${n}` },
+    ...{
+      schema_version: 1,
+      record: 'receipt',
+      session_id: 'bench-session',
+      run_id: 'run-1',
+      tool_call_id: `call-${n}`,
+    },
     ...{ tool_name: 'search_orders', iteration: 1, turn_index: 0, emit_order: 0 },
-    ...{ reason: 'The user asked which of their orders are late.', kind: 'search', executor: 'local', status: 'ok' },
-    ...{ error_category: null, executed: 'yes', blocked_by: null, duration_ms: 1.5, requested_hash: args, approved_hash: args },
-    ...{ executed_hash: args, args_hash: args, result_hash: result, model: 'model-1', provider: 'provider-1' },
-    audit: { kind: 'search', layers: [{ name: 'timeout', status: 'ok' }], summary: 'search_orders: ok' },
+    ...{
+      reason: 'The user asked which of their orders are late.',
+      kind: 'search',
+      executor: 'local',
+      status: 'ok',
+    },
+    ...{
+      error_category: null,
+      executed: 'yes',
+      blocked_by: null,
+      duration_ms: 1.5,
+      requested_hash: args,
+      approved_hash: args,
+    },
+    ...{
+      executed_hash: args,
+      args_hash: args,
+      result_hash: result,
+      model: 'model-1',
+      provider: 'provider-1',
+    },
+    audit: {
+      kind: 'search',
+      layers: [{ name: 'timeout', status: 'ok' }],
+      summary: 'search_orders: ok',
+    },
     emitted_at: '2026-01-01T00:00:00.000Z',
   };
 }

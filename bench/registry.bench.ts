@@ -22,13 +22,23 @@ interface Request {
 }
 
 export async function registryBench(options: BenchOptions): Promise<Report> {
-  const sizes = [SMALL, LARGE].map((size) => ({ size, governed: governedWith(size), requests: requestsFor(size) }));
-  for (const { governed, requests } of sizes) for (const request of requests) await prove(governed, request);
+  const sizes = [SMALL, LARGE].map((size) => ({
+    size,
+    governed: governedWith(size),
+    requests: requestsFor(size),
+  }));
+  for (const { governed, requests } of sizes)
+    for (const request of requests) await prove(governed, request);
   const cases = sizes.map(
     ({ size, governed, requests }): Case => ({
       name: caseName(size),
       group: GROUP,
-      run: loopOver(distinct<(request: Request) => unknown>('(request) => governed.call(request)', { governed }), requests),
+      run: loopOver(
+        distinct<(request: Request) => unknown>('(request) => governed.call(request)', {
+          governed,
+        }),
+        requests,
+      ),
     }),
   );
   const measured = await measure(cases.filter(options.matches), options);
@@ -42,7 +52,10 @@ const caseName = (size: number): string => `${size} tools`;
 const toolName = (index: number): string => `forecast_${index}`;
 
 const governedWith = (size: number): GovernedTools =>
-  governTools({ tools: createRegistry(Array.from({ length: size }, (_, index) => forecast(toolName(index)))), layers: [] });
+  governTools({
+    tools: createRegistry(Array.from({ length: size }, (_, index) => forecast(toolName(index)))),
+    layers: [],
+  });
 
 const forecast = (name: string) =>
   defineTool({
@@ -51,7 +64,10 @@ const forecast = (name: string) =>
     inputSchema: {
       type: 'object',
       // A schema of its own for each tool, in text too: equal ones would share one compiled check.
-      properties: { city: { type: 'string', description: `Where ${name} looks.` }, day: { type: 'integer' } },
+      properties: {
+        city: { type: 'string', description: `Where ${name} looks.` },
+        day: { type: 'integer' },
+      },
       required: ['city', 'day'],
       additionalProperties: false,
     },
@@ -68,5 +84,8 @@ const requestsFor = (size: number): Request[] =>
 /** Throws unless the very tool that was asked for answered. */
 async function prove(governed: GovernedTools, request: Request): Promise<void> {
   const { status, result } = await governed.call(request);
-  assert.deepEqual({ status, result }, { status: 'ok', result: { tool: request.name, ...request.arguments } });
+  assert.deepEqual(
+    { status, result },
+    { status: 'ok', result: { tool: request.name, ...request.arguments } },
+  );
 }

@@ -59,30 +59,63 @@ export function verdictOn({ value, relation, limit }: Goal): boolean | null {
 /** Reports on parts of one benchmark as one. What a part did not measure another one did, or nobody. */
 export function joinReports(bench: string, parts: readonly Report[]): Report {
   const goals = (parts[0]?.goals ?? []).map(
-    (goal, index) => parts.map((part) => part.goals[index]).find((one) => one !== undefined && one.value !== null) ?? goal,
+    (goal, index) =>
+      parts
+        .map((part) => part.goals[index])
+        .find((one) => one !== undefined && one.value !== null) ?? goal,
   );
-  return { bench, text: parts.map(({ text }) => text).join('\n\n'), data: parts.flatMap(({ data }) => data), goals };
+  return {
+    bench,
+    text: parts.map(({ text }) => text).join('\n\n'),
+    data: parts.flatMap(({ data }) => data),
+    goals,
+  };
 }
 
 /** The ratio of two cases of one group as a goal. */
-export function ratioGoal(measured: readonly Measured[], group: string, name: string, baseline: string, limit: number): Goal {
+export function ratioGoal(
+  measured: readonly Measured[],
+  group: string,
+  name: string,
+  baseline: string,
+  limit: number,
+): Goal {
   const ratio = ratioIn(measured, group, name, baseline);
   const text = `${name} / ${baseline}, ${group}`;
-  return ratio === null ? { text, value: null, relation: '<=', limit } : { text, value: ratio.median, ratio, relation: '<=', limit };
+  return ratio === null
+    ? { text, value: null, relation: '<=', limit }
+    : { text, value: ratio.median, ratio, relation: '<=', limit };
 }
 
 /** How much of the baseline's throughput a case of the same group has. Samples are times, so it is their ratio the other way round. */
-export function throughputGoal(measured: readonly Measured[], group: string, name: string, baseline: string, limit: number): Goal {
+export function throughputGoal(
+  measured: readonly Measured[],
+  group: string,
+  name: string,
+  baseline: string,
+  limit: number,
+): Goal {
   const ratio = ratioIn(measured, group, baseline, name);
   const text = `throughput of ${name} / ${baseline}, ${group}`;
-  return ratio === null ? { text, value: null, relation: '>=', limit } : { text, value: ratio.median, ratio, relation: '>=', limit };
+  return ratio === null
+    ? { text, value: null, relation: '>=', limit }
+    : { text, value: ratio.median, ratio, relation: '>=', limit };
 }
 
-function ratioIn(measured: readonly Measured[], group: string, name: string, baseline: string): Ratio | null {
-  const find = (wanted: string) => measured.find((one) => one.group === group && one.name === wanted);
+function ratioIn(
+  measured: readonly Measured[],
+  group: string,
+  name: string,
+  baseline: string,
+): Ratio | null {
+  const find = (wanted: string) =>
+    measured.find((one) => one.group === group && one.name === wanted);
   const [subject, other] = [find(name), find(baseline)];
   if (subject === undefined || other === undefined) return null;
-  return { ...pairedRatio(subject.samples, other.samples), best: Math.min(...subject.samples) / Math.min(...other.samples) };
+  return {
+    ...pairedRatio(subject.samples, other.samples),
+    best: Math.min(...subject.samples) / Math.min(...other.samples),
+  };
 }
 
 export function rowsOf(measured: readonly Measured[], baseline: string): readonly Row[] {
@@ -116,7 +149,15 @@ export function renderRows(rows: readonly Row[], baseline: string): string {
 }
 
 function renderGroup(group: string, rows: readonly Row[], baseline: string): string {
-  const header = [group, `× ${baseline}`, 'p10–p90', 'of the best', 'median ns', 'min ns', 'p10–p90 ns'];
+  const header = [
+    group,
+    `× ${baseline}`,
+    'p10–p90',
+    'of the best',
+    'median ns',
+    'min ns',
+    'p10–p90 ns',
+  ];
   return `${renderTable(header, rows.map(cellsOf))}${noteOnNoise(rows, baseline)}`;
 }
 
@@ -131,7 +172,8 @@ function noteOnNoise(rows: readonly Row[], baseline: string): string {
 
 function cellsOf({ name, ratio, medianNs, minNs, p10Ns, p90Ns }: Row): readonly string[] {
   const whole = (ns: number) => ns.toFixed(0);
-  const ratioCells = ratio === null ? ['–', '–', '–'] : [times(ratio.median), rangeOf(ratio), times(ratio.best)];
+  const ratioCells =
+    ratio === null ? ['–', '–', '–'] : [times(ratio.median), rangeOf(ratio), times(ratio.best)];
   return [name, ...ratioCells, whole(medianNs), whole(minNs), `${whole(p10Ns)}–${whole(p90Ns)}`];
 }
 
@@ -139,24 +181,37 @@ const times = (ratio: number): string => `${ratio.toFixed(2)}×`;
 const rangeOf = ({ p10, p90 }: Spread): string => `${p10.toFixed(2)}–${p90.toFixed(2)}`;
 
 /** First column to the left, the others to the right. */
-export function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = header.map((cell, column) => Math.max(cell.length, ...rows.map((row) => row[column]?.length ?? 0)));
+export function renderTable(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+): string {
+  const widths = header.map((cell, column) =>
+    Math.max(cell.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
   const line = (row: readonly string[]) =>
     row
-      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .map((cell, column) =>
+        column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
+      )
       .join('  ')
       .trimEnd();
-  return [line(header), widths.map((width) => '─'.repeat(width)).join('  '), ...rows.map(line)].join('\n');
+  return [
+    line(header),
+    widths.map((width) => '─'.repeat(width)).join('  '),
+    ...rows.map(line),
+  ].join('\n');
 }
 
 export function renderGoal(goal: Goal): string {
   const { text, value, ratio, relation, limit } = goal;
   if (value === null) return `SKIP  ${text}: not measured (goal ${relation} ${limit})`;
-  const range = ratio === undefined ? '' : ` (${rangeOf(ratio)}, of the best samples ${ratio.best.toFixed(2)})`;
+  const range =
+    ratio === undefined ? '' : ` (${rangeOf(ratio)}, of the best samples ${ratio.best.toFixed(2)})`;
   return `${verdictOn(goal) === true ? 'PASS' : 'FAIL'}  ${text}: ${figure(value)}${range}, goal ${relation} ${limit}`;
 }
 
-const figure = (value: number): string => (Number.isInteger(value) ? String(value) : value.toFixed(2));
+const figure = (value: number): string =>
+  Number.isInteger(value) ? String(value) : value.toFixed(2);
 
 export function renderReport({ bench, text, goals }: Report): string {
   return [`■ ${bench}`, '', text, '', ...goals.map(renderGoal)].join('\n');

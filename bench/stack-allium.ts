@@ -15,7 +15,15 @@ import {
   timeout,
 } from 'allium/middleware';
 import { distinct } from './harness.ts';
-import { callWith, type Governed, KEY, RATE, receiptFiles, searchOrders, TIMEOUT_MS } from './stack-scenario.ts';
+import {
+  callWith,
+  type Governed,
+  KEY,
+  RATE,
+  receiptFiles,
+  searchOrders,
+  TIMEOUT_MS,
+} from './stack-scenario.ts';
 
 export function alliumStack(): Governed & { readonly folder: string } {
   const { folder, sink, remove } = receiptFiles();
@@ -33,5 +41,11 @@ export function alliumStack(): Governed & { readonly folder: string } {
     timeout({ maxMs: TIMEOUT_MS }),
   ]);
   const source = '(args) => caller(callWith(args), searchOrders)';
-  return { name: 'allium', folder, call: distinct(source, { caller, callWith, searchOrders }), flush: () => sink.flush(), close: remove };
+  return {
+    name: 'allium',
+    folder,
+    call: distinct(source, { caller, callWith, searchOrders }),
+    flush: () => sink.flush(),
+    close: remove,
+  };
 }

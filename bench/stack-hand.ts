@@ -6,10 +6,26 @@
 
 import { randomUUID } from 'node:crypto';
 import { context } from '@opentelemetry/api';
-import { canonicalJson, hashCanonical, type JsonObject, type ToolCall, type ToolResult, withCall } from 'allium';
+import {
+  canonicalJson,
+  hashCanonical,
+  type JsonObject,
+  type ToolCall,
+  type ToolResult,
+  withCall,
+} from 'allium';
 import { createReceipt } from 'allium/receipts';
 import { LRUCache } from 'lru-cache';
-import { callWith, type Governed, RATE, receiptFiles, searchOrders, SESSION, TIMEOUT_MS, TOOL } from './stack-scenario.ts';
+import {
+  callWith,
+  type Governed,
+  RATE,
+  receiptFiles,
+  searchOrders,
+  SESSION,
+  TIMEOUT_MS,
+  TOOL,
+} from './stack-scenario.ts';
 import {
   endSpan,
   fieldsOf,
@@ -24,8 +40,15 @@ import {
   type Scan,
 } from './stack-parts.ts';
 
-const HINTS = Object.freeze({ readOnly: true, destructive: false, idempotent: false, openWorld: true });
-const REWRITES = Object.freeze([Object.freeze({ layer: 'requiredReason', paths: Object.freeze(['reason']) })]);
+const HINTS = Object.freeze({
+  readOnly: true,
+  destructive: false,
+  idempotent: false,
+  openWorld: true,
+});
+const REWRITES = Object.freeze([
+  Object.freeze({ layer: 'requiredReason', paths: Object.freeze(['reason']) }),
+]);
 
 /** What outlives a call. */
 interface Kept {
@@ -36,7 +59,11 @@ interface Kept {
 
 export async function handStack(): Promise<Governed & { readonly folder: string }> {
   const { folder, sink, remove } = receiptFiles();
-  const kept: Kept = { scan: await loadScan(), answers: new LRUCache({ max: 256, ttl: 600_000 }), count: 0 };
+  const kept: Kept = {
+    scan: await loadScan(),
+    answers: new LRUCache({ max: 256, ttl: 600_000 }),
+    count: 0,
+  };
   const call = async (args: JsonObject): Promise<unknown> => {
     const given = callWith(args);
     const [auditAt, startTick] = [Date.now(), performance.now()];
@@ -48,7 +75,11 @@ export async function handStack(): Promise<Governed & { readonly folder: string 
     const requestedHash = hashed(given.toolArgs);
     endSpan(open, requestedHash, lines);
     lines.push(lineOf('telemetry', 'ok', telemetryAt, Date.now()));
-    const hashes = { requestedHash, executedHash: hashed(ran.args), resultHash: hashed(result.result) };
+    const hashes = {
+      requestedHash,
+      executedHash: hashed(ran.args),
+      resultHash: hashed(result.result),
+    };
     const durationMs = performance.now() - startTick;
     const fields = fieldsOf({ callId: given.callId, ...hashes, durationMs, said });
     const audit = {
@@ -60,7 +91,8 @@ export async function handStack(): Promise<Governed & { readonly folder: string 
       reason: said.reason,
       consent: said.consent,
     };
-    const build = (place: string) => createReceipt(fields, { audit, uri: place, emittedMs: Date.now() });
+    const build = (place: string) =>
+      createReceipt(fields, { audit, uri: place, emittedMs: Date.now() });
     const { uri, kept: written } = sink.append(SESSION, build, 'background');
     written.catch(() => {});
     lines.push(lineOf('auditLog', 'ok', auditAt, Date.now()));
@@ -76,7 +108,10 @@ interface Ran {
 }
 
 /** From the summary to the tool and back. */
-async function decided(call: ToolCall, kept: Kept): Promise<Ran & { readonly said: Said; readonly approval: object }> {
+async function decided(
+  call: ToolCall,
+  kept: Kept,
+): Promise<Ran & { readonly said: Said; readonly approval: object }> {
   const { scan } = kept;
   const [summaryAt, consentAt] = [Date.now(), Date.now()];
   const id = `approval_${randomUUID()}`;
@@ -88,19 +123,27 @@ async function decided(call: ToolCall, kept: Kept): Promise<Ran & { readonly sai
   const { reason: given, ...rest } = toolArgs;
   const reason = scan.text(String(given).trim().toWellFormed());
   const redactionAt = Date.now();
-  const [args = {}] = (scan.surfacesNow([rest]) ?? (await scan.surfaces([rest]))).values as readonly JsonObject[]; // A cleaned object is an object.
+  const [args = {}] = (scan.surfacesNow([rest]) ?? (await scan.surfaces([rest])))
+    .values as readonly JsonObject[]; // A cleaned object is an object.
   const ran = await answered(withCall(call, { toolArgs: args }), kept);
   const { result, content, renderedResult } = ran.result;
   const surfaces = [result, content as unknown as JsonObject[], renderedResult]; // Content blocks are JSON.
   if (scan.surfacesNow(surfaces) === null) await scan.surfaces(surfaces);
   const { lines } = ran;
-  lines.push(lineOf('redaction', 'ok', redactionAt, Date.now()), lineOf('requiredReason', 'ok', reasonAt, Date.now()));
+  lines.push(
+    lineOf('redaction', 'ok', redactionAt, Date.now()),
+    lineOf('requiredReason', 'ok', reasonAt, Date.now()),
+  );
   const decidedBy = scan.text('decide');
   lines.push(lineOf('consent', decision, consentAt, Date.now(), { decidedBy }));
   const summary = scan.text(`${TOOL}: ${ran.result.status}`);
   lines.push(lineOf('summary', 'ok', summaryAt, Date.now()));
   const consent = Object.freeze({ decision, decidedBy, decidedAt });
-  return { ...ran, said: { layers: lines, summary, reason, consent }, approval: Object.freeze({ id, fingerprint, ...consent }) };
+  return {
+    ...ran,
+    said: { layers: lines, summary, reason, consent },
+    approval: Object.freeze({ id, fingerprint, ...consent }),
+  };
 }
 
 const decide = async (): Promise<'auto'> => 'auto';
@@ -119,13 +162,24 @@ async function answered(call: ToolCall, kept: Kept): Promise<Ran> {
   const dryAt = Date.now();
   const timeoutAt = Date.now();
   const result = await withinTime(call);
-  const lines = [lineOf('timeout', 'ok', timeoutAt, Date.now()), lineOf('dryRun', 'ok', dryAt, Date.now())];
+  const lines = [
+    lineOf('timeout', 'ok', timeoutAt, Date.now()),
+    lineOf('dryRun', 'ok', dryAt, Date.now()),
+  ];
   lines.push(lineOf('rateLimit', 'ok', rateAt, Date.now(), { count, cap: RATE.maxCalls }));
   const { result: value, content, renderedResult } = result;
-  answers.set(key, Object.freeze({ result: value, content: content as unknown as JsonObject[], text: renderedResult })); // As above.
+  answers.set(
+    key,
+    Object.freeze({
+      result: value,
+      content: content as unknown as JsonObject[],
+      text: renderedResult,
+    }),
+  ); // As above.
   lines.push(lineOf('idempotency', 'miss', idempotencyAt, Date.now(), { kept: true }));
   const members = value as JsonObject; // The tool answers with an object.
-  if (Object.hasOwn(members, '__handoff') || Object.hasOwn(members, 'handoff')) throw new Error('the benchmark hands nothing over');
+  if (Object.hasOwn(members, '__handoff') || Object.hasOwn(members, 'handoff'))
+    throw new Error('the benchmark hands nothing over');
   lines.push(lineOf('handoffArtifact', 'ok', handoffAt, Date.now()));
   return { result, args: call.toolArgs, lines };
 }

@@ -10,9 +10,25 @@ import type { ToolMessage } from '@langchain/core/messages';
 import { context, SpanKind, trace } from '@opentelemetry/api';
 import { LRUCache } from 'lru-cache';
 import { chainOfHooks, type Hook, sharedOf, toolNodeWith, valueOf } from './langchain-chain.ts';
-import { cleanText, cleanValue, hmac, keyOf, ownLine, type OwnReceipts, ownReceipts } from './own-parts.ts';
+import {
+  cleanText,
+  cleanValue,
+  hmac,
+  keyOf,
+  ownLine,
+  type OwnReceipts,
+  ownReceipts,
+} from './own-parts.ts';
 import { type Line, receiptOf } from './stack-parts.ts';
-import { DESCRIPTION, type Governed, RATE, SCHEMA, SESSION, TIMEOUT_MS, TOOL } from './stack-scenario.ts';
+import {
+  DESCRIPTION,
+  type Governed,
+  RATE,
+  SCHEMA,
+  SESSION,
+  TIMEOUT_MS,
+  TOOL,
+} from './stack-scenario.ts';
 
 /** Runs a hook and writes its line. */
 const lined =
@@ -55,7 +71,11 @@ const telemetry: Hook = lined('telemetry', async (request, handler) => {
     'gen_ai.tool.type': 'function',
     'allium.executor': 'local',
   };
-  const span = tracer.startSpan(`execute_tool ${TOOL}`, { kind: SpanKind.INTERNAL, attributes, startTime });
+  const span = tracer.startSpan(`execute_tool ${TOOL}`, {
+    kind: SpanKind.INTERNAL,
+    attributes,
+    startTime,
+  });
   span.addEvent('dispatched', startTime);
   const own = trace.setSpan(context.active(), span);
   const message = await context.with(own, () => handler(request));
@@ -69,7 +89,11 @@ const telemetry: Hook = lined('telemetry', async (request, handler) => {
   span.addEvent('result_returned');
   for (const line of sharedOf(request).layers) {
     const { name, startedAt, endedAt } = line;
-    const options = { kind: SpanKind.INTERNAL, attributes: layerAttributes(line), startTime: new Date(startedAt) };
+    const options = {
+      kind: SpanKind.INTERNAL,
+      attributes: layerAttributes(line),
+      startTime: new Date(startedAt),
+    };
     tracer.startSpan(`layer ${name}`, options, own).end(new Date(endedAt));
   }
   span.end();
@@ -79,7 +103,9 @@ const telemetry: Hook = lined('telemetry', async (request, handler) => {
 const layerAttributes = ({ name, status, count, cap }: Line) => ({
   'allium.layer.name': name,
   'allium.layer.status': status,
-  ...(typeof count === 'number' && typeof cap === 'number' ? { 'allium.layer.count': count, 'allium.layer.cap': cap } : {}),
+  ...(typeof count === 'number' && typeof cap === 'number'
+    ? { 'allium.layer.count': count, 'allium.layer.cap': cap }
+    : {}),
 });
 
 const summary: Hook = lined('summary', async (request, handler) => {
@@ -99,7 +125,10 @@ const consent: Hook = async (request, handler) => {
   const message = await handler(request);
   const said = sharedOf(request);
   said.consent = decided;
-  message.response_metadata = { ...message.response_metadata, approval: { id: `approval_${randomUUID()}`, fingerprint, ...decided } };
+  message.response_metadata = {
+    ...message.response_metadata,
+    approval: { id: `approval_${randomUUID()}`, fingerprint, ...decided },
+  };
   said.layers.push(ownLine('consent', decision, startedAt, { decidedBy: decided.decidedBy }));
   return message;
 };
@@ -127,7 +156,8 @@ const redaction: Hook = lined('redaction', async (request, handler) => {
 const handoffArtifact: Hook = lined('handoffArtifact', async (request, handler) => {
   const message = await handler(request);
   const value = valueOf(message);
-  if (Object.hasOwn(value, '__handoff') || Object.hasOwn(value, 'handoff')) throw new Error('the benchmark hands nothing over');
+  if (Object.hasOwn(value, '__handoff') || Object.hasOwn(value, 'handoff'))
+    throw new Error('the benchmark hands nothing over');
   return message;
 });
 
@@ -187,5 +217,11 @@ export async function ownLangChainNode(): Promise<Governed & { readonly folder: 
     timeout,
   });
   const { folder, flush } = receipts;
-  return { name: 'LangChain ToolNode, own parts', folder, call: await toolNodeWith(chain), flush, close: () => receipts.close() };
+  return {
+    name: 'LangChain ToolNode, own parts',
+    folder,
+    call: await toolNodeWith(chain),
+    flush,
+    close: () => receipts.close(),
+  };
 }

@@ -11,9 +11,35 @@ import { context } from '@opentelemetry/api';
 import { canonicalJson, hashCanonical, type JsonObject } from 'allium';
 import type { LocalReceiptSink } from 'allium/receipts';
 import { LRUCache } from 'lru-cache';
-import { type Chain, chainOfHooks, type Handler, type Hook, sharedOf, toolNodeWith, valueOf } from './langchain-chain.ts';
-import { answerTo, type Governed, RATE, receiptFiles, SESSION, TIMEOUT_MS, TOOL } from './stack-scenario.ts';
-import { endSpan, fingerprintOf, hashed, isoTime, lineOf, loadScan, openSpan, receiptOf, type Scan } from './stack-parts.ts';
+import {
+  type Chain,
+  chainOfHooks,
+  type Handler,
+  type Hook,
+  sharedOf,
+  toolNodeWith,
+  valueOf,
+} from './langchain-chain.ts';
+import {
+  answerTo,
+  type Governed,
+  RATE,
+  receiptFiles,
+  SESSION,
+  TIMEOUT_MS,
+  TOOL,
+} from './stack-scenario.ts';
+import {
+  endSpan,
+  fingerprintOf,
+  hashed,
+  isoTime,
+  lineOf,
+  loadScan,
+  openSpan,
+  receiptOf,
+  type Scan,
+} from './stack-parts.ts';
 
 /** Runs a hook and writes its line, unless it writes one itself. */
 const lined =
@@ -34,10 +60,18 @@ function auditLog(sink: LocalReceiptSink): Hook {
     const message = await handler(request);
     const said = sharedOf(request);
     const requestedHash = hashed(request.toolCall.args);
-    const hashes = { requestedHash, executedHash: hashed(said.executed), resultHash: hashed(valueOf(message)) };
+    const hashes = {
+      requestedHash,
+      executedHash: hashed(said.executed),
+      resultHash: hashed(valueOf(message)),
+    };
     const durationMs = performance.now() - startTick;
     const callId = request.toolCall.id ?? '';
-    const { kept } = sink.append(SESSION, (uri) => receiptOf({ callId, ...hashes, durationMs, said }, uri), 'background');
+    const { kept } = sink.append(
+      SESSION,
+      (uri) => receiptOf({ callId, ...hashes, durationMs, said }, uri),
+      'background',
+    );
     kept.catch(() => {});
     said.layers.push(lineOf('auditLog', 'ok', startedAt, Date.now()));
     return message;
@@ -70,7 +104,10 @@ const consent =
     const said = sharedOf(request);
     const decidedBy = scan.text('decide');
     said.consent = { decision, decidedBy, decidedAt };
-    message.response_metadata = { ...message.response_metadata, approval: { ...approval, ...said.consent } };
+    message.response_metadata = {
+      ...message.response_metadata,
+      approval: { ...approval, ...said.consent },
+    };
     said.layers.push(lineOf('consent', decision, startedAt, Date.now(), { decidedBy }));
     return message;
   };
@@ -87,7 +124,8 @@ const requiredReason = (scan: Scan): Hook =>
 
 const redaction = (scan: Scan): Hook =>
   lined('redaction', async (request, handler) => {
-    const [args = {}] = (await scan.surfaces([request.toolCall.args])).values as readonly JsonObject[]; // A cleaned object is an object.
+    const [args = {}] = (await scan.surfaces([request.toolCall.args]))
+      .values as readonly JsonObject[]; // A cleaned object is an object.
     const message = await handler({ ...request, toolCall: { ...request.toolCall, args } });
     await scan.surfaces([valueOf(message), String(message.content)]);
     return message;
@@ -96,18 +134,26 @@ const redaction = (scan: Scan): Hook =>
 const handoffArtifact: Hook = lined('handoffArtifact', async (request, handler) => {
   const message = await handler(request);
   const value = valueOf(message);
-  if (Object.hasOwn(value, '__handoff') || Object.hasOwn(value, 'handoff')) throw new Error('the benchmark hands nothing over');
+  if (Object.hasOwn(value, '__handoff') || Object.hasOwn(value, 'handoff'))
+    throw new Error('the benchmark hands nothing over');
   return message;
 });
 
 function idempotency(answers: LRUCache<string, ToolMessage>): Hook {
   return async (request, handler) => {
     const startedAt = Date.now();
-    const key = hashCanonical(['cache', SESSION, request.toolCall.name, canonicalJson(request.toolCall.args)]);
+    const key = hashCanonical([
+      'cache',
+      SESSION,
+      request.toolCall.name,
+      canonicalJson(request.toolCall.args),
+    ]);
     if (answers.has(key)) throw new Error('the benchmark repeats a call');
     const message = await handler(request);
     answers.set(key, message);
-    sharedOf(request).layers.push(lineOf('idempotency', 'miss', startedAt, Date.now(), { kept: true }));
+    sharedOf(request).layers.push(
+      lineOf('idempotency', 'miss', startedAt, Date.now(), { kept: true }),
+    );
     return message;
   };
 }
@@ -120,7 +166,9 @@ function rateLimit(): Hook {
     taken += 1;
     const count = taken;
     const message = await handler(request);
-    sharedOf(request).layers.push(lineOf('rateLimit', 'ok', startedAt, Date.now(), { count, cap: RATE.maxCalls }));
+    sharedOf(request).layers.push(
+      lineOf('rateLimit', 'ok', startedAt, Date.now(), { count, cap: RATE.maxCalls }),
+    );
     return message;
   };
 }
@@ -167,7 +215,12 @@ export async function langChainStack(): Promise<Governed & { readonly folder: st
   };
   const call = (args: JsonObject) =>
     chain(
-      { toolCall: { name: TOOL, args, id: 'call-1', type: 'tool_call' }, tool: undefined, state: { messages: [] }, runtime: {} },
+      {
+        toolCall: { name: TOOL, args, id: 'call-1', type: 'tool_call' },
+        tool: undefined,
+        state: { messages: [] },
+        runtime: {},
+      },
       bottom,
     );
   return { name: 'LangChain wrapToolCall', folder, call, flush: () => sink.flush(), close: remove };
@@ -176,5 +229,11 @@ export async function langChainStack(): Promise<Governed & { readonly folder: st
 /** The way it runs in an agent. */
 export async function langChainNode(): Promise<Governed & { readonly folder: string }> {
   const { folder, sink, remove } = receiptFiles();
-  return { name: 'LangChain ToolNode', folder, call: await toolNodeWith(await chainOf(sink)), flush: () => sink.flush(), close: remove };
+  return {
+    name: 'LangChain ToolNode',
+    folder,
+    call: await toolNodeWith(await chainOf(sink)),
+    flush: () => sink.flush(),
+    close: remove,
+  };
 }

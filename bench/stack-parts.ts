@@ -3,7 +3,15 @@
  * with. The same for the stack written in one function and for the one of LangChain middleware.
  */
 
-import { type Context, context, type HrTime, type Span, SpanKind, trace, type Tracer } from '@opentelemetry/api';
+import {
+  type Context,
+  context,
+  type HrTime,
+  type Span,
+  SpanKind,
+  trace,
+  type Tracer,
+} from '@opentelemetry/api';
 import { canonicalHasher, hashCanonical, type JsonObject, type JsonValue } from 'allium';
 import type { Receipt, ReceiptFields } from 'allium/receipts';
 import { loadInternal } from './load-internal.ts';
@@ -27,9 +35,17 @@ export interface Line {
 }
 
 /** A line with its details in front, where there are any, as the framework writes it. */
-export function lineOf(name: string, status: string, startedMs: number, endedMs: number, details?: JsonObject): Line {
+export function lineOf(
+  name: string,
+  status: string,
+  startedMs: number,
+  endedMs: number,
+  details?: JsonObject,
+): Line {
   const [startedAt, endedAt] = [isoTime(startedMs), isoTime(endedMs)];
-  return details === undefined ? { name, status, startedAt, endedAt } : { status, ...details, name, startedAt, endedAt };
+  return details === undefined
+    ? { name, status, startedAt, endedAt }
+    : { status, ...details, name, startedAt, endedAt };
 }
 
 const newest = { ms: Number.NaN, iso: '' };
@@ -69,17 +85,26 @@ export interface Scan {
 export async function loadScan(): Promise<Scan> {
   const entry = 'allium/middleware/redaction';
   // What they are is proven by running them: the stacks are compared before they are measured.
-  const compileRules = (await loadInternal(entry, '../../programs/middleware/redaction/rules.js', 'compileRules')) as (
-    options: object,
-  ) => object;
-  const textCleaner = (await loadInternal(entry, '../../programs/middleware/redaction/rules.js', 'textCleaner')) as (
-    rules: object,
-  ) => (text: string) => string;
-  const sweep = (await loadInternal(entry, '../../programs/middleware/redaction/sweep.js', 'sweep')) as (
-    surfaces: readonly Surface[],
-    rules: object,
-  ) => ReturnType<Scan['surfaces']>;
-  const sweepClean = (await loadInternal(entry, '../../programs/middleware/redaction/sweep.js', 'sweepClean')) as (
+  const compileRules = (await loadInternal(
+    entry,
+    '../../programs/middleware/redaction/rules.js',
+    'compileRules',
+  )) as (options: object) => object;
+  const textCleaner = (await loadInternal(
+    entry,
+    '../../programs/middleware/redaction/rules.js',
+    'textCleaner',
+  )) as (rules: object) => (text: string) => string;
+  const sweep = (await loadInternal(
+    entry,
+    '../../programs/middleware/redaction/sweep.js',
+    'sweep',
+  )) as (surfaces: readonly Surface[], rules: object) => ReturnType<Scan['surfaces']>;
+  const sweepClean = (await loadInternal(
+    entry,
+    '../../programs/middleware/redaction/sweep.js',
+    'sweepClean',
+  )) as (
     surfaces: readonly (Surface & { readonly isCovered?: boolean })[],
     rules: object,
     known: ReadonlyMap<string, never>,
@@ -95,7 +120,11 @@ export async function loadScan(): Promise<Scan> {
     // The last one is the text of all: the others are walked for what names of members tell.
     surfacesNow: (values) =>
       sweepClean(
-        values.map((value, index) => ({ value, paths: none, isCovered: values.length > 1 && index < values.length - 1 })),
+        values.map((value, index) => ({
+          value,
+          paths: none,
+          isCovered: values.length > 1 && index < values.length - 1,
+        })),
         rules,
         new Map<string, never>(),
       ),
@@ -131,12 +160,20 @@ export function openSpan(callId: string): OpenSpan {
     'gen_ai.tool.type': 'function',
     'allium.executor': 'local',
   };
-  const span = tracer.startSpan(`execute_tool ${TOOL}`, { kind: SpanKind.INTERNAL, attributes, startTime: hrTime(startMs) }, parent);
+  const span = tracer.startSpan(
+    `execute_tool ${TOOL}`,
+    { kind: SpanKind.INTERNAL, attributes, startTime: hrTime(startMs) },
+    parent,
+  );
   return { tracer, span, own: trace.setSpan(parent, span), startMs, startTick };
 }
 
 /** Ends the span, with a child for every layer inside. */
-export function endSpan({ tracer, span, own, startMs, startTick }: OpenSpan, argsHash: string, lines: readonly Line[]): void {
+export function endSpan(
+  { tracer, span, own, startMs, startTick }: OpenSpan,
+  argsHash: string,
+  lines: readonly Line[],
+): void {
   const endMs = Math.max(Date.now(), startMs + performance.now() - startTick);
   span.setAttributes({
     'allium.status': 'ok',
@@ -151,10 +188,14 @@ export function endSpan({ tracer, span, own, startMs, startTick }: OpenSpan, arg
     const attributes = {
       'allium.layer.name': name,
       'allium.layer.status': status,
-      ...(count === undefined ? {} : { 'allium.layer.count': Number(count), 'allium.layer.cap': Number(cap) }),
+      ...(count === undefined
+        ? {}
+        : { 'allium.layer.count': Number(count), 'allium.layer.cap': Number(cap) }),
     };
     const startTime = hrTime(Date.parse(startedAt));
-    tracer.startSpan(`layer ${name}`, { kind: SpanKind.INTERNAL, attributes, startTime }, own).end(hrTime(Date.parse(endedAt)));
+    tracer
+      .startSpan(`layer ${name}`, { kind: SpanKind.INTERNAL, attributes, startTime }, own)
+      .end(hrTime(Date.parse(endedAt)));
   }
   span.end(hrTime(endMs));
 }
@@ -164,7 +205,11 @@ export interface Said {
   readonly layers: readonly Line[];
   readonly summary: string;
   readonly reason: string;
-  readonly consent: { readonly decision: string; readonly decidedBy: string; readonly decidedAt: string };
+  readonly consent: {
+    readonly decision: string;
+    readonly decidedBy: string;
+    readonly decidedAt: string;
+  };
 }
 
 /** What a receipt is made of. */
@@ -177,7 +222,12 @@ export interface ReceiptParts {
   readonly said: Said;
 }
 
-const HINTS: JsonObject = { read_only: true, destructive: false, idempotent: false, open_world: true };
+const HINTS: JsonObject = {
+  read_only: true,
+  destructive: false,
+  idempotent: false,
+  open_world: true,
+};
 
 /** The receipt in the form in which it is written, put together member by member. */
 export function receiptOf(parts: ReceiptParts, uri: string): Receipt {
@@ -191,7 +241,11 @@ export function receiptOf(parts: ReceiptParts, uri: string): Receipt {
       rewrites: [{ layer: 'requiredReason', paths: ['reason'] }],
       summary,
       reason,
-      consent: { decision: consent.decision, decided_by: consent.decidedBy, decided_at: consent.decidedAt },
+      consent: {
+        decision: consent.decision,
+        decided_by: consent.decidedBy,
+        decided_at: consent.decidedAt,
+      },
       receipt_uri: uri,
     },
     emitted_at: isoTime(Date.now()),
@@ -199,7 +253,14 @@ export function receiptOf(parts: ReceiptParts, uri: string): Receipt {
 }
 
 /** What comes before the record. */
-export const fieldsOf = ({ callId, requestedHash, executedHash, resultHash, durationMs, said }: ReceiptParts): ReceiptFields => ({
+export const fieldsOf = ({
+  callId,
+  requestedHash,
+  executedHash,
+  resultHash,
+  durationMs,
+  said,
+}: ReceiptParts): ReceiptFields => ({
   schema_version: 1,
   record: 'receipt',
   session_id: SESSION,
@@ -229,5 +290,7 @@ export const fieldsOf = ({ callId, requestedHash, executedHash, resultHash, dura
 function wireLine({ name, status, startedAt, endedAt, decidedBy, ...details }: Line): JsonObject {
   const times = { started_at: startedAt, ended_at: endedAt };
   if (decidedBy !== undefined) return { status, decided_by: decidedBy, name, ...times };
-  return Object.keys(details).length === 0 ? { name, status, ...times } : { status, ...details, name, ...times };
+  return Object.keys(details).length === 0
+    ? { name, status, ...times }
+    : { status, ...details, name, ...times };
 }

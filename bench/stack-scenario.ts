@@ -7,7 +7,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { context, propagation, trace } from '@opentelemetry/api';
-import { BatchSpanProcessor, NodeTracerProvider, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace-node';
+import {
+  BatchSpanProcessor,
+  NodeTracerProvider,
+  type ReadableSpan,
+  type SpanExporter,
+} from '@opentelemetry/sdk-trace-node';
 import { type HashKey, type JsonObject, ok, type Next, type ToolCall, withCall } from 'allium';
 import { makeCall } from 'allium/conformance';
 import { type LocalReceiptSink, localReceiptSink } from 'allium/receipts';
@@ -67,7 +72,10 @@ export const searchOrders: Next = async (call) => ok(call, answerTo(call.toolArg
 /** Frozen like the schema of every tool that a registry holds: what is fixed is worked out once. */
 export const SCHEMA = Object.freeze({
   type: 'object',
-  properties: Object.freeze({ customer: Object.freeze({ type: 'string' }), limit: Object.freeze({ type: 'integer' }) }),
+  properties: Object.freeze({
+    customer: Object.freeze({ type: 'string' }),
+    limit: Object.freeze({ type: 'integer' }),
+  }),
   required: Object.freeze(['customer']),
 });
 
@@ -77,14 +85,24 @@ const base = makeCall({
   description: DESCRIPTION,
   schema: SCHEMA,
   annotations: { readOnly: true, destructive: false, kind: 'search' },
-  turn: { sessionId: SESSION, iteration: 3, runId: 'run-1', model: 'model-1', provider: 'provider-1' },
+  turn: {
+    sessionId: SESSION,
+    iteration: 3,
+    runId: 'run-1',
+    model: 'model-1',
+    provider: 'provider-1',
+  },
 });
 
 /** A call of its own, never used before: what is remembered about a call must not make the next one cheaper. */
 export const callWith = (args: JsonObject): ToolCall => withCall(base, { toolArgs: args });
 
 /** A folder of its own for the receipts of one stack. */
-export function receiptFiles(): { readonly folder: string; readonly sink: LocalReceiptSink; readonly remove: () => Promise<void> } {
+export function receiptFiles(): {
+  readonly folder: string;
+  readonly sink: LocalReceiptSink;
+  readonly remove: () => Promise<void>;
+} {
   const folder = mkdtempSync(join(tmpdir(), 'allium-bench-'));
   const state = process.env.ALLIUM_STATE_DIR;
   // The signing key is made on first use; it must not end up where somebody works.

@@ -38,10 +38,16 @@ export async function stackBench(options: BenchOptions): Promise<Report> {
   }
   const cases = names.map((name) => ({ group: GROUP, name })).filter(options.matches);
   const program = fileURLToPath(new URL('stack-case.js', import.meta.url));
-  const measured = await measureApart(program, cases, { ...options, warmUpPassMs: WARM_UP_PASS_MS });
+  const measured = await measureApart(program, cases, {
+    ...options,
+    warmUpPassMs: WARM_UP_PASS_MS,
+  });
   const [hand = '', allium = '', , , own = ''] = names;
   const rows = rowsOf(measured, hand);
-  const goals = [ratioGoal(measured, GROUP, allium, hand, MAX_TO_HAND), ratioGoal(measured, GROUP, allium, own, MAX_TO_LANGCHAIN)];
+  const goals = [
+    ratioGoal(measured, GROUP, allium, hand, MAX_TO_HAND),
+    ratioGoal(measured, GROUP, allium, own, MAX_TO_LANGCHAIN),
+  ];
   return { bench: 'stack', text: renderRows(rows, hand), data: rows, goals };
 }
 
@@ -56,10 +62,16 @@ async function prove(stacks: readonly Stack[], tracing: Tracing): Promise<void> 
   }
   const [hand, allium, ...peers] = stacks;
   if (hand === undefined || allium === undefined) return;
-  assert.deepEqual(factsOf(answers.get(hand.name)), factsOf(answers.get(allium.name)), 'one function: answers something else');
+  assert.deepEqual(
+    factsOf(answers.get(hand.name)),
+    factsOf(answers.get(allium.name)),
+    'one function: answers something else',
+  );
   for (const { name } of peers) {
     assert.ok(
-      JSON.stringify(answers.get(name)).includes(JSON.stringify(JSON.stringify(answerTo(argsAt(1))))),
+      JSON.stringify(answers.get(name)).includes(
+        JSON.stringify(JSON.stringify(answerTo(argsAt(1)))),
+      ),
       `${name}: answers something else`,
     );
   }
@@ -73,15 +85,22 @@ async function prove(stacks: readonly Stack[], tracing: Tracing): Promise<void> 
 
 /** An answer without what no two calls share, and without the fingerprint of the approval: what is in it is the layer's own affair. */
 function factsOf(answer: unknown): unknown {
-  return JSON.parse(withoutChance(JSON.stringify(answer)).replace(/"fingerprint":"[^"]*"/, '"fingerprint":""'));
+  return JSON.parse(
+    withoutChance(JSON.stringify(answer)).replace(/"fingerprint":"[^"]*"/, '"fingerprint":""'),
+  );
 }
 
 /** The receipts but for times, ids and the chain, which hashes the times; and how many bytes they have then. */
 function receiptsIn(folder: string): readonly unknown[] {
   const files = readdirSync(folder).filter((file) => file.endsWith('.jsonl'));
-  const lines = files.flatMap((file) => readFileSync(join(folder, file), 'utf8').trim().split('\n'));
+  const lines = files.flatMap((file) =>
+    readFileSync(join(folder, file), 'utf8').trim().split('\n'),
+  );
   const receipts = lines.filter((line) => line.includes('"record":"receipt"')).map(withoutChance);
-  return receipts.map((text): unknown => ({ receipt: JSON.parse(text), bytes: Buffer.byteLength(text) }));
+  return receipts.map((text): unknown => ({
+    receipt: JSON.parse(text),
+    bytes: Buffer.byteLength(text),
+  }));
 }
 
 const withoutChance = (text: string): string =>
@@ -93,7 +112,14 @@ const withoutChance = (text: string): string =>
     .replaceAll(/file:[^"]*\/([^/"]*)"/g, '"')
     .replaceAll(/"(prev_hash|hash)":"[^"]*"/g, '"$1":""');
 
-const spanFacts = ({ name, kind, attributes, events, status, parentSpanContext }: ReadableSpan) => ({
+const spanFacts = ({
+  name,
+  kind,
+  attributes,
+  events,
+  status,
+  parentSpanContext,
+}: ReadableSpan) => ({
   name,
   kind,
   attributes,

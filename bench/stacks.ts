@@ -8,4 +8,10 @@ import type { Governed } from './stack-scenario.ts';
 
 export type Stack = Governed & { readonly folder: string };
 
-export const STACKS: readonly (() => Stack | Promise<Stack>)[] = [handStack, alliumStack, langChainStack, langChainNode, ownLangChainNode];
+export const STACKS: readonly (() => Stack | Promise<Stack>)[] = [
+  handStack,
+  alliumStack,
+  langChainStack,
+  langChainNode,
+  ownLangChainNode,
+];

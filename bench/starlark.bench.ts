@@ -25,10 +25,18 @@ const SAMPLE_MS = 25;
 
 export async function starlarkBench(options: BenchOptions): Promise<Report> {
   const kernels = KERNELS.filter(
-    ({ name }) => options.matches({ group: name, name: OURS }) || options.matches({ group: name, name: NATIVE }),
+    ({ name }) =>
+      options.matches({ group: name, name: OURS }) ||
+      options.matches({ group: name, name: NATIVE }),
   );
-  const measured = [...(kernels.length === 0 ? [] : await measureKernels(kernels, options)), ...(await measurePool(options))];
-  const rows = [...rowsOf(measured, NATIVE).filter(({ group }) => group !== POOL_GROUP), ...rowsOf(measured.filter(isPool), POOLED)];
+  const measured = [
+    ...(kernels.length === 0 ? [] : await measureKernels(kernels, options)),
+    ...(await measurePool(options)),
+  ];
+  const rows = [
+    ...rowsOf(measured, NATIVE).filter(({ group }) => group !== POOL_GROUP),
+    ...rowsOf(measured.filter(isPool), POOLED),
+  ];
   const text = [
     renderRows(
       rows.filter((row) => row.group !== POOL_GROUP),
@@ -40,7 +48,10 @@ export async function starlarkBench(options: BenchOptions): Promise<Report> {
     bench: 'starlark',
     text,
     data: rows,
-    goals: [kernelGoal(measured), throughputGoal(measured, POOL_GROUP, POOLED, COLD, MIN_POOL_GAIN)],
+    goals: [
+      kernelGoal(measured),
+      throughputGoal(measured, POOL_GROUP, POOLED, COLD, MIN_POOL_GAIN),
+    ],
   };
 }
 
@@ -49,12 +60,18 @@ const isPool = ({ group }: { readonly group: string }): boolean => group === POO
 /** The middle one of the kernels, by the median ratio of each. It takes all of them. */
 function kernelGoal(measured: readonly Measured[]): Goal {
   const ratios = KERNELS.flatMap(({ name }) => {
-    const find = (wanted: string) => measured.find((one) => one.group === name && one.name === wanted)?.samples;
+    const find = (wanted: string) =>
+      measured.find((one) => one.group === name && one.name === wanted)?.samples;
     const [ours, native] = [find(OURS), find(NATIVE)];
     return ours === undefined || native === undefined ? [] : [pairedRatio(ours, native).median];
   });
   const value = ratios.length === KERNELS.length ? quantile(ratios, 0.5) : null;
-  return { text: `${OURS} / ${NATIVE}, median over ${KERNELS.length} kernels`, value, relation: '<=', limit: MAX_RATIO };
+  return {
+    text: `${OURS} / ${NATIVE}, median over ${KERNELS.length} kernels`,
+    value,
+    relation: '<=',
+    limit: MAX_RATIO,
+  };
 }
 
 /** Runs a kernel so many times and says how much processor time that took. */
@@ -66,7 +83,10 @@ interface Contest {
   readonly native: Timed;
 }
 
-async function measureKernels(kernels: readonly Kernel[], { rounds, onProgress }: BenchOptions): Promise<readonly Measured[]> {
+async function measureKernels(
+  kernels: readonly Kernel[],
+  { rounds, onProgress }: BenchOptions,
+): Promise<readonly Measured[]> {
   const native = await startNative();
   try {
     const contests: Contest[] = [];
@@ -77,7 +97,11 @@ async function measureKernels(kernels: readonly Kernel[], { rounds, onProgress }
   }
 }
 
-async function takeTurns(contests: readonly Contest[], rounds: number, onProgress: (line: string) => void): Promise<readonly Measured[]> {
+async function takeTurns(
+  contests: readonly Contest[],
+  rounds: number,
+  onProgress: (line: string) => void,
+): Promise<readonly Measured[]> {
   onProgress(`starlark: warming up ${contests.length} kernels on both sides`);
   const entries = [];
   for (const contest of contests) {
@@ -86,14 +110,21 @@ async function takeTurns(contests: readonly Contest[], rounds: number, onProgres
       [OURS, contest.ours],
       [NATIVE, contest.native],
     ] as const) {
-      sides.push({ group: contest.kernel.name, name, run, times: await warmUp(run), samples: new Array<number>() });
+      sides.push({
+        group: contest.kernel.name,
+        name,
+        run,
+        times: await warmUp(run),
+        samples: new Array<number>(),
+      });
     }
     entries.push(sides);
   }
   onProgress(`starlark: measuring ${rounds} rounds`);
   for (let round = 0; round < rounds; round++) {
     for (const sides of entries) {
-      for (const side of round % 2 === 0 ? sides : [...sides].reverse()) side.samples.push((await side.run(side.times)) / side.times);
+      for (const side of round % 2 === 0 ? sides : [...sides].reverse())
+        side.samples.push((await side.run(side.times)) / side.times);
     }
   }
   return entries.flat().map(({ group, name, samples }) => ({ group, name, samples }));
@@ -112,7 +143,11 @@ async function warmUp(run: Timed): Promise<number> {
 async function contestOf(kernel: Kernel, native: Native): Promise<Contest> {
   const here = await prepare(kernel);
   const result = here.runOnce();
-  assert.deepEqual(result, await native.proof(kernel), `${kernel.name}: both must come to the same figures`);
+  assert.deepEqual(
+    result,
+    await native.proof(kernel),
+    `${kernel.name}: both must come to the same figures`,
+  );
   return {
     kernel,
     ours: async (times) => {
@@ -135,9 +170,15 @@ async function prepare({ name, source }: Kernel): Promise<Here> {
   const load = (file: string, wanted: string): Promise<unknown> =>
     loadInternal('allium', `../programs/src/artifacts/starlark/${file}.js`, wanted);
   // The package's own functions, by the names its sources export them under; the first run proves them.
-  const compileStarlark = (await load('index', 'compileStarlark')) as (source: string, options: object) => unknown;
+  const compileStarlark = (await load('index', 'compileStarlark')) as (
+    source: string,
+    options: object,
+  ) => unknown;
   const newThread = (await load('index', 'newThread')) as () => unknown;
-  const runProgram = (await load('index', 'runProgram')) as (program: unknown, options: object) => ReadonlyMap<string, unknown>;
+  const runProgram = (await load('index', 'runProgram')) as (
+    program: unknown,
+    options: object,
+  ) => ReadonlyMap<string, unknown>;
   const callValue = (await load('index', 'callValue')) as (
     thread: unknown,
     callee: unknown,
@@ -152,7 +193,11 @@ async function prepare({ name, source }: Kernel): Promise<Here> {
   const run = (times: number): void => {
     for (let i = 0; i < times; i++) callValue(thread, callee, [], null);
   };
-  return { run, runOnce: () => Buffer.from(repr(thread, callValue(thread, callee, [], null)), 'latin1').toString('utf8') };
+  return {
+    run,
+    runOnce: () =>
+      Buffer.from(repr(thread, callValue(thread, callee, [], null)), 'latin1').toString('utf8'),
+  };
 }
 
 interface Native {
@@ -169,12 +214,16 @@ interface NativeAnswer {
 }
 
 async function startNative(): Promise<Native> {
-  const oracleProblem = (await loadInternal('allium', '../programs/conformance/starlark/oracle.js', 'oracleProblem')) as () =>
-    | string
-    | null;
-  const startOracle = (await loadInternal('allium', '../programs/conformance/starlark/oracle.js', 'startOracle')) as (
-    root: string,
-  ) => Promise<{
+  const oracleProblem = (await loadInternal(
+    'allium',
+    '../programs/conformance/starlark/oracle.js',
+    'oracleProblem',
+  )) as () => string | null;
+  const startOracle = (await loadInternal(
+    'allium',
+    '../programs/conformance/starlark/oracle.js',
+    'startOracle',
+  )) as (root: string) => Promise<{
     ask(requests: readonly object[]): Promise<readonly NativeAnswer[]>;
     close(): Promise<void>;
   }>;
@@ -182,18 +231,22 @@ async function startNative(): Promise<Native> {
   if (problem !== null) throw new Error(`the native interpreter cannot be built: ${problem}`);
   const oracle = await startOracle(fileURLToPath(new URL('../../', import.meta.resolve('allium'))));
   const ask = async ({ name, source }: Kernel, times: number): Promise<NativeAnswer> => {
-    const [answer] = await oracle.ask([{ id: name, file: `${name}.star`, source, call: 'run', times }]);
+    const [answer] = await oracle.ask([
+      { id: name, file: `${name}.star`, source, call: 'run', times },
+    ]);
     if (answer?.ok !== true) throw new Error(`${name}: ${answer?.error?.text ?? 'no answer'}`);
     return answer;
   };
   return {
-    proof: async (kernel) => Buffer.from((await ask(kernel, 1)).globals?.$value ?? '', 'latin1').toString('utf8'),
+    proof: async (kernel) =>
+      Buffer.from((await ask(kernel, 1)).globals?.$value ?? '', 'latin1').toString('utf8'),
     time: async (kernel, times) => (await ask(kernel, times)).nanoseconds ?? Number.NaN,
     close: () => oracle.close(),
   };
 }
 
-const SCRIPT = 'def run(name, times):\n    return {"greeting": "Hello, " + name, "total": len([i for i in range(times)])}\n';
+const SCRIPT =
+  'def run(name, times):\n    return {"greeting": "Hello, " + name, "total": len([i for i in range(times)])}\n';
 
 interface Pool {
   run(request: object): Promise<{ readonly value: unknown }>;
@@ -219,11 +272,16 @@ async function measurePool(options: BenchOptions): Promise<readonly Measured[]> 
     {
       name: POOLED,
       group: POOL_GROUP,
-      run: loopOver(distinct<(asked: object) => unknown>('(asked) => pool.run(asked)', { pool }), [request]),
+      run: loopOver(distinct<(asked: object) => unknown>('(asked) => pool.run(asked)', { pool }), [
+        request,
+      ]),
     },
     { name: COLD, group: POOL_GROUP, run: loopOver(cold, [request]) },
   ];
-  const measured = await measure(cases.filter(options.matches), { ...options, rounds: Math.min(options.rounds, 20) });
+  const measured = await measure(cases.filter(options.matches), {
+    ...options,
+    rounds: Math.min(options.rounds, 20),
+  });
   await pool.close();
   return measured;
 }
@@ -231,9 +289,11 @@ async function measurePool(options: BenchOptions): Promise<readonly Measured[]> 
 /** The maker of pools, or nothing where the package has none. */
 async function poolMaker(): Promise<((options: { readonly size: number }) => Pool) | null> {
   try {
-    return (await loadInternal('allium', '../programs/src/artifacts/sandbox/script-pool.js', 'createScriptPool')) as (options: {
-      readonly size: number;
-    }) => Pool; // Proved by its first run.
+    return (await loadInternal(
+      'allium',
+      '../programs/src/artifacts/sandbox/script-pool.js',
+      'createScriptPool',
+    )) as (options: { readonly size: number }) => Pool; // Proved by its first run.
   } catch {
     return null;
   }

@@ -21,7 +21,11 @@ const PROXY = 'first answer';
 const PACKAGES = 'its packages as one file';
 const NODE = 'node -e 0';
 const DIRECT = 'direct, and node -e 0';
-const BASELINES: Readonly<Record<string, string>> = { [IMPORT]: PACKAGES, [COMMAND]: NODE, [PROXY]: DIRECT };
+const BASELINES: Readonly<Record<string, string>> = {
+  [IMPORT]: PACKAGES,
+  [COMMAND]: NODE,
+  [PROXY]: DIRECT,
+};
 
 /** What `allium` itself imports. */
 const OWN_PACKAGES = `import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -35,7 +39,11 @@ const INITIALIZE = `${JSON.stringify({
   jsonrpc: '2.0',
   id: 1,
   method: 'initialize',
-  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'bench', version: '1' } },
+  params: {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'bench', version: '1' },
+  },
 })}\n`;
 
 interface Side {
@@ -61,7 +69,9 @@ export async function startupBench(options: BenchOptions): Promise<Report> {
     );
     return {
       bench: 'startup',
-      text: groups.map((rows) => renderRows(rows, BASELINES[rows[0]?.group ?? ''] ?? '')).join('\n\n'),
+      text: groups
+        .map((rows) => renderRows(rows, BASELINES[rows[0]?.group ?? ''] ?? ''))
+        .join('\n\n'),
       data: groups.flat(),
       goals: [
         ratioGoal(measured, IMPORT, 'allium', PACKAGES, 1.5),
@@ -84,11 +94,19 @@ async function sidesIn(folder: string): Promise<readonly Side[]> {
     writeFileSync(file, `import ${JSON.stringify(door)};\n`);
     return [file];
   };
-  const cli = fileURLToPath(new URL('dist/src/cli/main.js', import.meta.resolve('allium/package.json')));
-  const ending = (group: string, name: string, args: readonly string[]): Side => ({ group, name, run: () => endOf(args) });
+  const cli = fileURLToPath(
+    new URL('dist/src/cli/main.js', import.meta.resolve('allium/package.json')),
+  );
+  const ending = (group: string, name: string, args: readonly string[]): Side => ({
+    group,
+    name,
+    run: () => endOf(args),
+  });
   return [
     ending(IMPORT, PACKAGES, [packages]),
-    ...['allium', 'allium/middleware', 'allium/middleware/timeout', 'allium/mcp'].map((door) => ending(IMPORT, door, importOf(door))),
+    ...['allium', 'allium/middleware', 'allium/middleware/timeout', 'allium/mcp'].map((door) =>
+      ending(IMPORT, door, importOf(door)),
+    ),
     ending(COMMAND, NODE, ['-e', '0']),
     ending(COMMAND, 'allium --version', [cli, '--version']),
     {
@@ -96,11 +114,18 @@ async function sidesIn(folder: string): Promise<readonly Side[]> {
       name: DIRECT,
       run: async () => endOf(['-e', '0']) + (await firstAnswer(SERVER_ARGS, folder)),
     },
-    { group: PROXY, name: 'allium proxy', run: () => firstAnswer([cli, 'proxy', '--', process.execPath, ...SERVER_ARGS], folder) },
+    {
+      group: PROXY,
+      name: 'allium proxy',
+      run: () => firstAnswer([cli, 'proxy', '--', process.execPath, ...SERVER_ARGS], folder),
+    },
   ];
 }
 
-async function measureSides(sides: readonly Side[], { rounds, onProgress }: BenchOptions): Promise<readonly Measured[]> {
+async function measureSides(
+  sides: readonly Side[],
+  { rounds, onProgress }: BenchOptions,
+): Promise<readonly Measured[]> {
   const samples = sides.map((): number[] => []);
   // The first round reads files that the others find in memory.
   for (let round = -1; round < rounds; round += 1) {
@@ -129,7 +154,9 @@ async function firstAnswer(args: readonly string[], folder: string): Promise<num
   const child = spawn(process.execPath, args, { cwd: folder, stdio: ['pipe', 'pipe', 'ignore'] });
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   child.stdin.write(INITIALIZE);
-  const answered = new Promise<string>((resolve) => child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString())));
+  const answered = new Promise<string>((resolve) =>
+    child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString())),
+  );
   const answer = await Promise.race([answered, closed.then(() => 'none')]);
   const took = since(from);
   child.stdin.end();

@@ -5,7 +5,11 @@ import { describe, expect, it } from 'vitest';
 const root = resolve(import.meta.dirname, '..');
 const isSource = (file: string) => file.endsWith('.ts') && !/\.(test|fixture)\.ts$/.test(file);
 const sources = ['src', 'middleware', 'conformance']
-  .flatMap((top) => readdirSync(join(root, top), { recursive: true, encoding: 'utf8' }).map((file) => join(top, file)))
+  .flatMap((top) =>
+    readdirSync(join(root, top), { recursive: true, encoding: 'utf8' }).map((file) =>
+      join(top, file),
+    ),
+  )
   .filter(isSource);
 
 interface Import {
@@ -16,10 +20,12 @@ interface Import {
 /** The import and re-export lines of a module: relative ones as paths from the root. */
 function importsOf(file: string): readonly Import[] {
   const text = readFileSync(join(root, file), 'utf8');
-  return [...text.matchAll(/^(?:import|export)\s+(type\s)?(?:[^'";]*?from\s+)?'([^']+)';/gm)].map(([, type, to = '']) => ({
-    to: to.startsWith('.') ? relative(root, resolve(root, dirname(file), to)) : to,
-    typeOnly: type !== undefined,
-  }));
+  return [...text.matchAll(/^(?:import|export)\s+(type\s)?(?:[^'";]*?from\s+)?'([^']+)';/gm)].map(
+    ([, type, to = '']) => ({
+      to: to.startsWith('.') ? relative(root, resolve(root, dirname(file), to)) : to,
+      typeOnly: type !== undefined,
+    }),
+  );
 }
 
 /** Lower may not know higher. */
@@ -54,13 +60,19 @@ function areaOf(file: string): string {
 describe('the architecture', () => {
   it('reads every module: a pattern that matches nothing would prove nothing', () => {
     expect(sources.length).toBeGreaterThan(40);
-    expect(sources.filter((file) => importsOf(file).length > 0).length).toBeGreaterThan(sources.length * 0.8);
+    expect(sources.filter((file) => importsOf(file).length > 0).length).toBeGreaterThan(
+      sources.length * 0.8,
+    );
   });
 
   it('has imports that go one way', () => {
     const wrong = sources.flatMap((file) =>
       importsOf(file)
-        .filter(({ to }) => to.endsWith('.ts') && (RANK[areaOf(to)] ?? Number.NaN) > (RANK[areaOf(file)] ?? Number.NaN))
+        .filter(
+          ({ to }) =>
+            to.endsWith('.ts') &&
+            (RANK[areaOf(to)] ?? Number.NaN) > (RANK[areaOf(file)] ?? Number.NaN),
+        )
         .map(({ to }) => `${file} → ${to}`),
     );
 
@@ -80,7 +92,8 @@ describe('the architecture', () => {
     const done = new Set<string>();
     const cycles: string[] = [];
     const visit = (file: string, path: readonly string[]): void => {
-      if (path.includes(file)) return void cycles.push([...path.slice(path.indexOf(file)), file].join(' → '));
+      if (path.includes(file))
+        return void cycles.push([...path.slice(path.indexOf(file)), file].join(' → '));
       if (done.has(file)) return;
       for (const to of graph.get(file) ?? []) visit(to, [...path, file]);
       done.add(file);
@@ -91,13 +104,21 @@ describe('the architecture', () => {
   });
 
   it('gives bundled layers no privileges: they import what the package exports, its dependencies, and their own folder', () => {
-    const entries = ['src/index.ts', 'src/receipts/index.ts', 'src/artifacts/index.ts', 'src/redaction/index.ts'];
+    const entries = [
+      'src/index.ts',
+      'src/receipts/index.ts',
+      'src/artifacts/index.ts',
+      'src/redaction/index.ts',
+    ];
     const isPackage = (to: string) => !to.endsWith('.ts');
     const wrong = sources
       .filter((file) => file.startsWith('middleware/') && file !== 'middleware/index.ts')
       .flatMap((file) =>
         importsOf(file)
-          .filter(({ to }) => !entries.includes(to) && !isPackage(to) && !to.startsWith(`${dirname(file)}/`))
+          .filter(
+            ({ to }) =>
+              !entries.includes(to) && !isPackage(to) && !to.startsWith(`${dirname(file)}/`),
+          )
           .map(({ to }) => `${file} → ${to}`),
       );
 
@@ -117,12 +138,20 @@ describe('the architecture', () => {
     const visit = (file: string): void => {
       if (reached.has(file)) return;
       reached.add(file);
-      if (file.endsWith('.ts')) for (const { to, typeOnly } of importsOf(file)) if (!typeOnly) visit(to);
+      if (file.endsWith('.ts'))
+        for (const { to, typeOnly } of importsOf(file)) if (!typeOnly) visit(to);
     };
     visit('src/index.ts');
-    const packages = [...reached].filter((file) => !file.endsWith('.ts') && !file.startsWith('node:')).map((name) => name.split('/')[0]);
+    const packages = [...reached]
+      .filter((file) => !file.endsWith('.ts') && !file.startsWith('node:'))
+      .map((name) => name.split('/')[0]);
 
-    expect([...new Set(packages)].sort()).toEqual(['ajv', 'ajv-formats', 'lru-cache', 'ts-pattern']);
+    expect([...new Set(packages)].sort()).toEqual([
+      'ajv',
+      'ajv-formats',
+      'lru-cache',
+      'ts-pattern',
+    ]);
   });
 
   it('loads no script engine with the layers: only the first script needs one', () => {
@@ -130,14 +159,18 @@ describe('the architecture', () => {
     const visit = (file: string): void => {
       if (reached.has(file)) return;
       reached.add(file);
-      if (file.endsWith('.ts')) for (const { to, typeOnly } of importsOf(file)) if (!typeOnly) visit(to);
+      if (file.endsWith('.ts'))
+        for (const { to, typeOnly } of importsOf(file)) if (!typeOnly) visit(to);
     };
     visit('middleware/index.ts');
 
     expect(reached.has('middleware/hooks/hooks.ts')).toBe(true);
-    expect([...reached].filter((file) => file.startsWith('src/artifacts/') || file === 'yaml' || file === 'node:worker_threads')).toEqual(
-      [],
-    );
+    expect(
+      [...reached].filter(
+        (file) =>
+          file.startsWith('src/artifacts/') || file === 'yaml' || file === 'node:worker_threads',
+      ),
+    ).toEqual([]);
   });
 
   it('has small files', () => {
@@ -147,7 +180,9 @@ describe('the architecture', () => {
       .map(lines)
       .sort((a, b) => a - b);
 
-    expect(sources.filter((file) => lines(file) > 250).map((file) => `${file}: ${lines(file)}`)).toEqual([]);
+    expect(
+      sources.filter((file) => lines(file) > 250).map((file) => `${file}: ${lines(file)}`),
+    ).toEqual([]);
     expect(layers.at(-1)).toBeLessThanOrEqual(200);
     expect(layers[Math.floor(layers.length / 2)]).toBeLessThanOrEqual(90);
     expect(lines('src/core/compose.ts')).toBeLessThanOrEqual(130);

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import type { ToolResult } from '../src/index.ts';
 
 /** A new one for every run, so that nothing can know it. Looks like an access token, so that detectors find it. */
-export const secretCanary = (): string => `${['gh', 'p'].join('')}_${randomBytes(18).toString('hex')}`;
+export const secretCanary = (): string =>
+  `${['gh', 'p'].join('')}_${randomBytes(18).toString('hex')}`;
 
 /** Looks like nothing in particular: only the dispatcher knows that it is secret. */
 export const plainCanary = (): string => `hidden-${randomBytes(16).toString('hex')}`;
@@ -36,7 +37,8 @@ export const formsIn = (text: string, value: string): readonly string[] =>
   formsOf(value).filter((form) => text.toLowerCase().includes(form.toLowerCase()));
 
 /** Everything of a result but what a person is shown to decide about. */
-export const tracesOf = ({ interruption: _shown, ...result }: ToolResult): string => JSON.stringify(result);
+export const tracesOf = ({ interruption: _shown, ...result }: ToolResult): string =>
+  JSON.stringify(result);
 
 /** The text of every file below a folder, names included. */
 export function filesBelow(folder: string): string {

@@ -1,7 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
+import {
+  InMemorySpanExporter,
+  NodeTracerProvider,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-node';
 import { trace } from '@opentelemetry/api';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
@@ -44,7 +48,10 @@ const spans = new InMemorySpanExporter();
 const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
 
 const hidden = [{ name: 'apiKey', from: 'secret:api' }] as const;
-const inputSchema = { type: 'object', properties: { token: { type: 'string' }, key: { type: 'string' } } } as const;
+const inputSchema = {
+  type: 'object',
+  properties: { token: { type: 'string' }, key: { type: 'string' } },
+} as const;
 const said = (args: object) => `${SECRET} and ${String((args as { apiKey?: string }).apiKey)}`;
 
 const tools = [
@@ -94,15 +101,28 @@ interface Changes {
 }
 
 const saysNo = (status: string): Changes => ({
-  outer: defineLayer({ name: 'no', caller: (call) => refuse(call, status, `No: ${JSON.stringify(call.toolArgs)}`) }),
+  outer: defineLayer({
+    name: 'no',
+    caller: (call) => refuse(call, status, `No: ${JSON.stringify(call.toolArgs)}`),
+  }),
 });
 
-type Scenario = readonly [status: string, request: { name: string; arguments?: object | string }, changes?: Changes, times?: number];
+type Scenario = readonly [
+  status: string,
+  request: { name: string; arguments?: object | string },
+  changes?: Changes,
+  times?: number,
+];
 
 const args = { token: SECRET, reason: `for ${SECRET}` };
-const ask = consent({ rules: [{ tool: '*', decision: 'ask' }], expiresMs: 20, prompts: [() => new Promise(() => {})] });
+const ask = consent({
+  rules: [{ tool: '*', decision: 'ask' }],
+  expiresMs: 20,
+  prompts: [() => new Promise(() => {})],
+});
 const failing = auditLog(() => Promise.reject(new Error('the sink is down')));
-const effect = (): ToolLayer => idempotency({ mode: 'effect', key: (call) => JSON.stringify(call.toolArgs.key) });
+const effect = (): ToolLayer =>
+  idempotency({ mode: 'effect', key: (call) => JSON.stringify(call.toolArgs.key) });
 
 const SCENARIOS: readonly Scenario[] = [
   ['ok', { name: 'tell' }],
@@ -112,8 +132,16 @@ const SCENARIOS: readonly Scenario[] = [
   ['schema_violation', { name: 'tell', arguments: { token: [SECRET], reason: SECRET } }],
   ['schema_violation', { name: 'tell', arguments: `{"token": "${SECRET}"` }],
   ['schema_violation', { name: 'tell', arguments: { token: SECRET, reason: ' ' } }],
-  ['consent_denied', { name: 'tell' }, { layers: { consent: consent(() => ({ decision: 'denied', reason: `not ${SECRET}` })) } }],
-  ['consent_denied', { name: 'tell' }, { layers: { consent: consent(() => Promise.reject(new Error(SECRET))) } }],
+  [
+    'consent_denied',
+    { name: 'tell' },
+    { layers: { consent: consent(() => ({ decision: 'denied', reason: `not ${SECRET}` })) } },
+  ],
+  [
+    'consent_denied',
+    { name: 'tell' },
+    { layers: { consent: consent(() => Promise.reject(new Error(SECRET))) } },
+  ],
   ['consent_expired', { name: 'tell' }, { layers: { consent: ask } }],
   ['approval_required', { name: 'tell' }, { layers: { consent: consent({ default: 'ask' }) } }],
   ['permission_denied', { name: 'tell' }, { outer: scopedExecutor({ sideEffectLevel: 'none' }) }],
@@ -126,15 +154,42 @@ const SCENARIOS: readonly Scenario[] = [
   ['timeout', { name: 'hang' }, { layers: { timeout: timeout({ maxMs: 20, graceMs: 0 }) } }],
   ['cancelled', { name: 'hang' }, { options: {} }],
   ['output_schema_violation', { name: 'misfit' }],
-  ['redacted', { name: 'tell' }, { layers: { redaction: redaction({ detectors: ['secrets'], strategies: { secrets: 'block' } }) } }],
+  [
+    'redacted',
+    { name: 'tell' },
+    {
+      layers: {
+        redaction: redaction({ detectors: ['secrets'], strategies: { secrets: 'block' } }),
+      },
+    },
+  ],
   ['idempotency_conflict', { name: 'tell' }, { layers: { effect: effect() }, varies: true }, 2],
-  ['outcome_unknown', { name: 'break', arguments: { ...args, key: 'a' } }, { layers: { effect: effect() } }, 2],
+  [
+    'outcome_unknown',
+    { name: 'break', arguments: { ...args, key: 'a' } },
+    { layers: { effect: effect() } },
+    2,
+  ],
   [
     'tool_middleware_exception',
     { name: 'tell' },
-    { outer: defineLayer({ name: 'bad', caller: (call) => Promise.reject(new Error(JSON.stringify(call))) }) },
+    {
+      outer: defineLayer({
+        name: 'bad',
+        caller: (call) => Promise.reject(new Error(JSON.stringify(call))),
+      }),
+    },
   ],
-  ['exception', { name: 'tell' }, { outer: defineLayer({ name: 'bad', caller: (call) => fail(call, 'exception', new Error(SECRET)) }) }],
+  [
+    'exception',
+    { name: 'tell' },
+    {
+      outer: defineLayer({
+        name: 'bad',
+        caller: (call) => fail(call, 'exception', new Error(SECRET)),
+      }),
+    },
+  ],
   ...['policy_blocked', 'circuit_open', 'definition_changed', 'auth_required'].map(
     (status): Scenario => [status, { name: 'tell' }, saysNo(status)],
   ),
@@ -146,11 +201,16 @@ interface Traces {
   readonly text: string;
 }
 
-function stackOf(sink: (record: object) => void, { layers = {}, outer }: Changes): readonly ToolLayer[] {
+function stackOf(
+  sink: (record: object) => void,
+  { layers = {}, outer }: Changes,
+): readonly ToolLayer[] {
   const stack: Record<string, ToolLayer> = {
     auditLog: auditLog({ sink: 'both', intent: true }),
     telemetry: telemetry({ sinks: [sink, 'otel'] }),
-    summary: summary((call, result) => `${call.toolName} ${JSON.stringify(call.toolArgs)} ${result.error ?? ''}`),
+    summary: summary(
+      (call, result) => `${call.toolName} ${JSON.stringify(call.toolArgs)} ${result.error ?? ''}`,
+    ),
     ...(outer === undefined ? {} : { outer }),
     consent: consent(() => true),
     requiredReason: requiredReason(),
@@ -173,7 +233,13 @@ async function drive([status, request, changes = {}, times = 1]: Scenario): Prom
   const log = (fields: object, message: string) => keep([fields, message]);
   const logger: Logger = { debug: log, info: log, warn: log, error: log };
   const layers = stackOf(keep, changes);
-  const governed = governTools({ tools, layers, secrets: { api: HIDDEN }, logger, ...changes.options });
+  const governed = governTools({
+    tools,
+    layers,
+    secrets: { api: HIDDEN },
+    logger,
+    ...changes.options,
+  });
   governed.on('*', keep);
   const results: ToolResult[] = [];
   for (let time = 0; time < times; time += 1) {
@@ -186,8 +252,18 @@ async function drive([status, request, changes = {}, times = 1]: Scenario): Prom
     results.push(await calling);
   }
   await governed.close().catch(keep);
-  const errors = kept.filter((value) => value instanceof Error).map((error) => `${error.message} ${String(error.stack)}`);
-  return { results, text: [...results.map(tracesOf), JSON.stringify(kept), JSON.stringify(governed.tools), ...errors].join('\n') };
+  const errors = kept
+    .filter((value) => value instanceof Error)
+    .map((error) => `${error.message} ${String(error.stack)}`);
+  return {
+    results,
+    text: [
+      ...results.map(tracesOf),
+      JSON.stringify(kept),
+      JSON.stringify(governed.tools),
+      ...errors,
+    ].join('\n'),
+  };
 }
 
 describe('canaries', () => {
@@ -213,12 +289,17 @@ describe('canaries', () => {
   it('never show in receipts, output files and OpenTelemetry spans', async () => {
     const files = filesBelow(folder);
     const told = JSON.stringify(
-      spans.getFinishedSpans().map(({ name, attributes, events, status }) => ({ name, attributes, events, status })),
+      spans
+        .getFinishedSpans()
+        .map(({ name, attributes, events, status }) => ({ name, attributes, events, status })),
     );
 
-    expect(files.split('\n').filter((line) => line.includes('"record":"receipt"')).length).toBeGreaterThanOrEqual(SCENARIOS.length - 2);
+    expect(
+      files.split('\n').filter((line) => line.includes('"record":"receipt"')).length,
+    ).toBeGreaterThanOrEqual(SCENARIOS.length - 2);
     expect(spans.getFinishedSpans().length).toBeGreaterThan(SCENARIOS.length);
-    for (const canary of [SECRET, HIDDEN]) expect([...formsIn(files, canary), ...formsIn(told, canary)]).toEqual([]);
+    for (const canary of [SECRET, HIDDEN])
+      expect([...formsIn(files, canary), ...formsIn(told, canary)]).toEqual([]);
   });
 
   it('are tried with every status there is', () => {
@@ -232,6 +313,8 @@ describe('canaries', () => {
     const { text } = await drive(['ok', { name: 'tell' }, { layers: { redaction: naive } }]);
 
     expect(formsIn(text, SECRET).length).toBeGreaterThan(0);
-    expect(formsIn(Buffer.from(`--${HIDDEN}--`).toString('base64'), HIDDEN).length).toBeGreaterThan(0);
+    expect(formsIn(Buffer.from(`--${HIDDEN}--`).toString('base64'), HIDDEN).length).toBeGreaterThan(
+      0,
+    );
   });
 });

@@ -55,5 +55,7 @@ const makers: Readonly<Record<CaptainName, (options: CaptainOptions) => ToolLaye
 };
 
 /** The layers of the captain stack in the order given. */
-export const captainLayers = (order: readonly CaptainName[] = CAPTAIN_ORDER, options: CaptainOptions = {}): readonly ToolLayer[] =>
-  order.map((name) => makers[name](options));
+export const captainLayers = (
+  order: readonly CaptainName[] = CAPTAIN_ORDER,
+  options: CaptainOptions = {},
+): readonly ToolLayer[] => order.map((name) => makers[name](options));

@@ -6,7 +6,8 @@ type Exports = Readonly<Record<string, unknown>>;
 
 const files = JSON.parse(process.argv[2] ?? '{}') as Readonly<Record<string, string>>;
 const doors = new Map<string, Exports>();
-for (const [door, file] of Object.entries(files)) doors.set(door, (await import(pathToFileURL(file).href)) as Exports);
+for (const [door, file] of Object.entries(files))
+  doors.set(door, (await import(pathToFileURL(file).href)) as Exports);
 
 const firstDoor = new Map<string, readonly [door: string, value: unknown]>();
 const problems: string[] = [];

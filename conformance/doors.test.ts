@@ -9,12 +9,15 @@ const root = resolve(import.meta.dirname, '..');
 const { exports: doors } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   readonly exports: Readonly<Record<string, { readonly default?: string }>>;
 };
-const layers = readdirSync(join(root, 'middleware'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+const layers = readdirSync(join(root, 'middleware'), { withFileTypes: true }).filter((entry) =>
+  entry.isDirectory(),
+);
 /** The built file of every entry, by its name. */
 const files = Object.fromEntries(
   Object.entries(doors).flatMap(([door, { default: file }]) => {
     if (file === undefined) return [];
-    const path = (name: string) => [door.replace('*', name), join(root, file.replaceAll('*', name))] as const;
+    const path = (name: string) =>
+      [door.replace('*', name), join(root, file.replaceAll('*', name))] as const;
     return door.includes('*') ? layers.map(({ name }) => path(name)) : [path('')];
   }),
 );
@@ -65,7 +68,11 @@ describe('the doors of the built package', () => {
 
   it('would not, were each built by itself, and that is noticed', async () => {
     const copy = join(tempFolder(), 'copy.js');
-    const bundle = await rolldown({ input: join(root, 'src/index.ts'), platform: 'node', external: /^@opentelemetry|^re2js|^pino/ });
+    const bundle = await rolldown({
+      input: join(root, 'src/index.ts'),
+      platform: 'node',
+      external: /^@opentelemetry|^re2js|^pino/,
+    });
     await bundle.write({ file: copy, format: 'esm', codeSplitting: false });
 
     expect(differences({ ...files, './copy': copy })).toMatchObject({

@@ -49,10 +49,18 @@ async function round(free: number): Promise<void> {
     inputSchema: { type: 'object', properties: {} },
     execute: (_args, { callId }) => void ran.push(callId),
   });
-  const governed = governTools({ tools: [tool], layers: [auditLog(naive ? forgetful : { sink: local })] });
+  const governed = governTools({
+    tools: [tool],
+    layers: [auditLog(naive ? forgetful : { sink: local })],
+  });
   const call = async (id: string, sessionId: string): Promise<void> => {
-    const { executed, status } = await governed.call({ name: 'work', arguments: {}, id }, { turn: { sessionId } });
-    process.stdout.write(`${JSON.stringify({ dir, id, executed, status, ran: ran.includes(id) })}\n`);
+    const { executed, status } = await governed.call(
+      { name: 'work', arguments: {}, id },
+      { turn: { sessionId } },
+    );
+    process.stdout.write(
+      `${JSON.stringify({ dir, id, executed, status, ran: ran.includes(id) })}\n`,
+    );
   };
   // One session has its file before handles run out.
   await call('early', 'open');

@@ -25,7 +25,14 @@ afterAll(() => rmSync(root, { recursive: true, force: true }), 120_000);
 
 /** Runs the calls in a process that may open 1024 files: loading modules alone takes hundreds. */
 function run(orders: HandleOrders): readonly Told[] {
-  const args = ['-c', 'ulimit -n 1024; exec "$@"', 'sh', process.execPath, program, JSON.stringify(orders)];
+  const args = [
+    '-c',
+    'ulimit -n 1024; exec "$@"',
+    'sh',
+    process.execPath,
+    program,
+    JSON.stringify(orders),
+  ];
   const { stdout } = spawnSync('sh', args, { encoding: 'utf8', timeout: 120_000 });
   const lines = stdout.trimEnd().split('\n');
   expect(lines.at(-1)).toBe('done');
@@ -37,7 +44,8 @@ async function lost(told: readonly Told[]): Promise<readonly string[]> {
   const missing: string[] = [];
   for (const dir of new Set(told.map((each) => each.dir))) {
     const kept = new Set<string>();
-    if (existsSync(dir)) for await (const { tool_call_id } of queryReceipts(dir)) kept.add(tool_call_id);
+    if (existsSync(dir))
+      for await (const { tool_call_id } of queryReceipts(dir)) kept.add(tool_call_id);
     const ran = told.filter((each) => each.dir === dir && (each.ran || each.executed !== 'no'));
     missing.push(...ran.filter(({ id }) => !kept.has(id)).map(({ id }) => `${dir}: ${id}`));
   }
@@ -54,11 +62,14 @@ describe.skipIf(process.platform === 'win32')('a process that is out of file han
     expect(refused.length).toBeGreaterThan(5);
     // A session that has its file keeps it; where there is room for one new session, others are closed for the next.
     expect(refused.filter(({ id }) => id.startsWith('open-'))).toEqual([]);
-    const canBegin = new Set(told.filter(({ id, executed }) => id === 'new-0' && executed === 'yes').map(({ dir }) => dir));
+    const canBegin = new Set(
+      told.filter(({ id, executed }) => id === 'new-0' && executed === 'yes').map(({ dir }) => dir),
+    );
     expect(refused.filter(({ dir }) => canBegin.has(dir))).toEqual([]);
     expect(canBegin.size).toBeGreaterThan(5);
     expect(told.filter(({ executed }) => executed === 'yes').length).toBeGreaterThan(100);
-    for (const dir of new Set(told.map((each) => each.dir))) expect((await verifyReceipts(dir)).problems).toEqual([]);
+    for (const dir of new Set(told.map((each) => each.dir)))
+      expect((await verifyReceipts(dir)).problems).toEqual([]);
   }, 150_000);
 
   it('loses both where nobody asks before the tool runs: the twin that the test catches', async () => {

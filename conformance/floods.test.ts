@@ -33,14 +33,21 @@ function start(layer: ToolLayer, clock = testClock()) {
   const stack = composeToolCallers([layer], { clock });
   const call = (sessionId: string, nth: number | string, runId?: string): Promise<ToolResult> =>
     stack(
-      makeCall({ callId: `call-${nth}`, toolArgs: { nth }, turn: { sessionId, ...(runId === undefined ? {} : { runId }) } }),
+      makeCall({
+        callId: `call-${nth}`,
+        toolArgs: { nth },
+        turn: { sessionId, ...(runId === undefined ? {} : { runId }) },
+      }),
       // One that keeps no calls: a hundred thousand of them are not what is measured.
       (inner) => echoExecutor()(inner),
     );
   return { clock, call };
 }
 
-async function statusesOf(calls: number, make: (nth: number) => Promise<ToolResult>): Promise<Readonly<Record<string, number>>> {
+async function statusesOf(
+  calls: number,
+  make: (nth: number) => Promise<ToolResult>,
+): Promise<Readonly<Record<string, number>>> {
   const counts: Record<string, number> = {};
   for (let nth = 0; nth < calls; nth += 1) {
     const { status } = await make(nth);
@@ -55,7 +62,8 @@ function cappedCounters(maxKeys: number): CounterStore {
   return {
     take(key, { max }) {
       const count = counts.get(key) ?? 0;
-      if (count >= max || (count === 0 && counts.size >= maxKeys)) return { admitted: false, count, retryAfterMs: null };
+      if (count >= max || (count === 0 && counts.size >= maxKeys))
+        return { admitted: false, count, retryAfterMs: null };
       counts.set(key, count + 1);
       return { admitted: true, count: count + 1, retryAfterMs: null };
     },
@@ -82,18 +90,30 @@ const SMALL = 2_000;
 describe('more sessions of one caller than a store has keys', () => {
   it.each([
     ['without a window', FLOOD, {}],
-    ['with a window of a day', SMALL, { windowMs: 86_400_000, store: memoryCounters({ maxKeys: SMALL }) }],
-  ])('do not keep another one from a rate limit %s', { timeout: PATIENCE_MS }, async (_name, flood, options) => {
-    const { call } = start(rateLimit({ maxCalls: 2, per: 'session', ...options }));
+    [
+      'with a window of a day',
+      SMALL,
+      { windowMs: 86_400_000, store: memoryCounters({ maxKeys: SMALL }) },
+    ],
+  ])(
+    'do not keep another one from a rate limit %s',
+    { timeout: PATIENCE_MS },
+    async (_name, flood, options) => {
+      const { call } = start(rateLimit({ maxCalls: 2, per: 'session', ...options }));
 
-    expect(await statusesOf(flood + 10, (nth) => call(`flood-${nth}`, nth))).toEqual({ ok: flood + 10 });
-    expect((await call('another', 1)).status).toBe('ok');
-    expect((await call('another', 2)).status).toBe('ok');
-    expect((await call('another', 3)).status).toBe('rate_limited');
-  });
+      expect(await statusesOf(flood + 10, (nth) => call(`flood-${nth}`, nth))).toEqual({
+        ok: flood + 10,
+      });
+      expect((await call('another', 1)).status).toBe('ok');
+      expect((await call('another', 2)).status).toBe('ok');
+      expect((await call('another', 3)).status).toBe('rate_limited');
+    },
+  );
 
   it('do so with a plain table that has a cap, and the same calls find it', async () => {
-    const { call } = start(rateLimit({ maxCalls: 2, per: 'session', store: cappedCounters(SMALL) }));
+    const { call } = start(
+      rateLimit({ maxCalls: 2, per: 'session', store: cappedCounters(SMALL) }),
+    );
     await statusesOf(SMALL + 10, (nth) => call(`flood-${nth}`, nth));
 
     expect(await call('another', 1)).toMatchObject({ status: 'rate_limited', errorClass: 'fatal' });
@@ -125,7 +145,9 @@ describe('more names of one session than a store has keys', () => {
     expect((await call('another', 'new')).status).toBe('ok');
   });
 
-  it('do not wipe out the count of a run of another session', { timeout: PATIENCE_MS }, async () => {
+  it('do not wipe out the count of a run of another session', {
+    timeout: PATIENCE_MS,
+  }, async () => {
     const { call } = start(callLimit({ maxCalls: 1, store: memoryCounters({ maxKeys: SMALL }) }));
     await call('another', 1, 'used up');
     await statusesOf(SMALL * 2, (nth) => call('flooder', nth, `run-${nth}`));
@@ -136,11 +158,17 @@ describe('more names of one session than a store has keys', () => {
 
   it('cost the session that made them up, with a time to wait where waiting helps', async () => {
     const windowMs = 60_000;
-    const { call, clock } = start(rateLimit({ ...perName, windowMs, store: memoryCounters({ maxKeys: SMALL }) }));
+    const { call, clock } = start(
+      rateLimit({ ...perName, windowMs, store: memoryCounters({ maxKeys: SMALL }) }),
+    );
     await statusesOf(SMALL, (nth) => call('flooder', nth));
     const refused = await call('flooder', 'one more');
 
-    expect(refused).toMatchObject({ status: 'rate_limited', errorClass: 'retryable', metadata: { retryAfterMs: windowMs } });
+    expect(refused).toMatchObject({
+      status: 'rate_limited',
+      errorClass: 'retryable',
+      metadata: { retryAfterMs: windowMs },
+    });
     expect((await call('another', 'new')).status).toBe('ok');
     await clock.advance(windowMs);
     expect((await call('flooder', 'one more')).status).toBe('ok');
@@ -190,14 +218,29 @@ describe('more answers for always than consent remembers', () => {
       const said = JSON.stringify(args);
       if (said.includes('bad')) return { decision: 'reject_always', decidedBy: 'ada' };
       if (!said.includes('good')) return { decision: 'allow_always', decidedBy: 'ada' };
-      const answer = isFirst ? { decision: 'allow_always' as const, anyArguments: true as const } : { decision: 'allow_once' as const };
+      const answer = isFirst
+        ? { decision: 'allow_always' as const, anyArguments: true as const }
+        : { decision: 'allow_once' as const };
       isFirst = false;
       return { ...answer, decidedBy: 'ada' };
     };
-    const stack = composeToolCallers([consent({ default: 'ask', remember: true, prompts: [prompt] })], { clock: testClock() });
+    const stack = composeToolCallers(
+      [consent({ default: 'ask', remember: true, prompts: [prompt] })],
+      { clock: testClock() },
+    );
     let calls = 0;
     const ask = async (sessionId: string, toolName: string, word: string) =>
-      (await stack(makeCall({ callId: `call-${(calls += 1)}`, toolName, toolArgs: { word }, turn: { sessionId } }), echoExecutor())).status;
+      (
+        await stack(
+          makeCall({
+            callId: `call-${(calls += 1)}`,
+            toolName,
+            toolArgs: { word },
+            turn: { sessionId },
+          }),
+          echoExecutor(),
+        )
+      ).status;
     const said = [await ask('another', 'pay', 'bad'), await ask('another', 'pay', 'good')];
     for (let nth = 0; nth < 1_100; nth += 1) {
       await ask(flooder, `tool-${nth}`, 'flood');
@@ -210,7 +253,11 @@ describe('more answers for always than consent remembers', () => {
 
   it('does not make a yes for any arguments cover what was rejected, whoever piles them up', async () => {
     expect(await rejectedAfterFlood('flooder')).toEqual(['consent_denied', 'ok', 'consent_denied']);
-    expect(await rejectedAfterFlood('another')).toEqual(['consent_denied', 'ok', 'approval_required']);
+    expect(await rejectedAfterFlood('another')).toEqual([
+      'consent_denied',
+      'ok',
+      'approval_required',
+    ]);
   });
 });
 
@@ -218,21 +265,33 @@ describe('as many effects of one session as a store has keys', () => {
   const TTL_MS = 600_000;
   const flooded = async (flood: number, make: (clock: Clock) => ClaimStore) => {
     const clock = testClock();
-    const { call } = start(idempotency({ mode: 'effect', ttlMs: TTL_MS, store: make(clock) }), clock);
+    const { call } = start(
+      idempotency({ mode: 'effect', ttlMs: TTL_MS, store: make(clock) }),
+      clock,
+    );
     await call('another', 'before');
     const counts = await statusesOf(flood, (nth) => call('flooder', nth));
     return { call, clock, counts };
   };
 
-  it('leave room for another one, forget nothing, and tell the flooder when to come back', { timeout: PATIENCE_MS }, async () => {
-    const { call, clock, counts } = await flooded(FLOOD, (time) => memoryClaims({ maxKeys: FLOOD, clock: time }));
+  it('leave room for another one, forget nothing, and tell the flooder when to come back', {
+    timeout: PATIENCE_MS,
+  }, async () => {
+    const { call, clock, counts } = await flooded(FLOOD, (time) =>
+      memoryClaims({ maxKeys: FLOOD, clock: time }),
+    );
 
     expect(counts).toEqual({ ok: FLOOD / 2, rate_limited: FLOOD / 2 });
     expect((await call('another', 'after')).status).toBe('ok');
     // The first effect of the flooder: its answer had to go, the key is there, and it does not run again.
     expect((await call('flooder', 0)).status).toBe('outcome_unknown');
     const refused = await call('flooder', 'one more');
-    expect(refused).toMatchObject({ status: 'rate_limited', errorClass: 'retryable', executed: 'no', metadata: { retryAfterMs: TTL_MS } });
+    expect(refused).toMatchObject({
+      status: 'rate_limited',
+      errorClass: 'retryable',
+      executed: 'no',
+      metadata: { retryAfterMs: TTL_MS },
+    });
     await clock.advance(TTL_MS);
     expect((await call('flooder', 'one more')).status).toBe('ok');
   });
@@ -240,7 +299,10 @@ describe('as many effects of one session as a store has keys', () => {
   it('do not push out the answer of another one', async () => {
     const { call } = await flooded(SMALL, (clock) => memoryClaims({ maxKeys: SMALL, clock }));
 
-    expect(await call('another', 'before')).toMatchObject({ status: 'ok', result: { nth: 'before' } });
+    expect(await call('another', 'before')).toMatchObject({
+      status: 'ok',
+      result: { nth: 'before' },
+    });
   });
 
   it('keep another one out of a plain table with a cap, and the same calls find it', async () => {
@@ -251,8 +313,14 @@ describe('as many effects of one session as a store has keys', () => {
 });
 
 describe('questions by the thousand of one session', () => {
-  const pay = defineTool({ name: 'pay', description: 'Pays.', inputSchema: { type: 'object' }, execute: () => 'paid' });
-  const start = (approvals: ApprovalStore) => governTools({ tools: [pay], layers: [consent({ default: 'ask' })], approvals });
+  const pay = defineTool({
+    name: 'pay',
+    description: 'Pays.',
+    inputSchema: { type: 'object' },
+    execute: () => 'paid',
+  });
+  const start = (approvals: ApprovalStore) =>
+    governTools({ tools: [pay], layers: [consent({ default: 'ask' })], approvals });
   const folder = () => {
     const dir = mkdtempSync(join(tmpdir(), 'allium-floods-'));
     onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
@@ -267,7 +335,8 @@ describe('questions by the thousand of one session', () => {
     { timeout: PATIENCE_MS },
     async (kept, flood, make) => {
       const governed = start(make());
-      const ask = (sessionId: string, nth: number) => governed.call({ name: 'pay', arguments: { nth } }, { turn: { sessionId } });
+      const ask = (sessionId: string, nth: number) =>
+        governed.call({ name: 'pay', arguments: { nth } }, { turn: { sessionId } });
       const before = await ask('another', 1);
       const counts = await statusesOf(flood, (nth) => ask('flooder', nth));
       const refused = await ask('flooder', 0);
@@ -275,21 +344,34 @@ describe('questions by the thousand of one session', () => {
       const room = kept === 'memory' ? 500 : 100;
 
       expect(counts).toEqual({ approval_required: room, rate_limited: flood - room });
-      expect(refused).toMatchObject({ status: 'rate_limited', errorClass: 'retryable', executed: 'no' });
+      expect(refused).toMatchObject({
+        status: 'rate_limited',
+        errorClass: 'retryable',
+        executed: 'no',
+      });
       expect(refused.interruption).toBeUndefined();
       for (const { interruption } of [before, after]) {
-        const done = await governed.resume(interruption?.id ?? '', { decision: 'allow_once', decidedBy: 'ada' });
+        const done = await governed.resume(interruption?.id ?? '', {
+          decision: 'allow_once',
+          decidedBy: 'ada',
+        });
         expect(done).toMatchObject({ status: 'ok', result: 'paid' });
       }
     },
   );
 
-  it('of as many sessions do not keep another one from asking', { timeout: PATIENCE_MS }, async () => {
+  it('of as many sessions do not keep another one from asking', {
+    timeout: PATIENCE_MS,
+  }, async () => {
     const governed = start(memoryApprovals());
-    const ask = (sessionId: string) => governed.call({ name: 'pay', arguments: {} }, { turn: { sessionId } });
+    const ask = (sessionId: string) =>
+      governed.call({ name: 'pay', arguments: {} }, { turn: { sessionId } });
     await statusesOf(questions(3_000), (nth) => ask(`flood-${nth}`));
     const { interruption } = await ask('another');
 
-    expect((await governed.resume(interruption?.id ?? '', { decision: 'allow_once', decidedBy: 'ada' })).status).toBe('ok');
+    expect(
+      (await governed.resume(interruption?.id ?? '', { decision: 'allow_once', decidedBy: 'ada' }))
+        .status,
+    ).toBe('ok');
   });
 });

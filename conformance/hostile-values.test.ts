@@ -142,7 +142,8 @@ describe('hostile values', () => {
   });
 
   it('break a composer without guards', async () => {
-    const naive = async (caller: ToolCaller): Promise<unknown> => caller(makeCall(), echoExecutor());
+    const naive = async (caller: ToolCaller): Promise<unknown> =>
+      caller(makeCall(), echoExecutor());
     const escaped = await Promise.all(
       hostileThrowables.map(async ([, make]) =>
         naive(() => Promise.reject(make())).then(

@@ -20,7 +20,15 @@ export type { ReportFormat } from './scenarios/render-report.ts';
 export { renderReport } from './scenarios/render-report.ts';
 export type { RunOptions, ScenarioResult, SuiteReport } from './scenarios/run-scenarios.ts';
 export { runScenario, runScenarios } from './scenarios/run-scenarios.ts';
-export type { CallStep, FinalExpectation, Scenario, ScenarioHost, ScenarioTool, Setup, Step } from './scenarios/scenario.ts';
+export type {
+  CallStep,
+  FinalExpectation,
+  Scenario,
+  ScenarioHost,
+  ScenarioTool,
+  Setup,
+  Step,
+} from './scenarios/scenario.ts';
 export { SCENARIO_SCHEMA } from './scenarios/scenario-schema.ts';
 export { serveSubject } from './scenarios/serve-subject.ts';
 export type { Reply, Subject, SubjectSession, Traces } from './scenarios/subject.ts';

@@ -47,7 +47,10 @@ async function answersForItsCall(subject: LayerSubject): Promise<void> {
 }
 
 async function neverMutates(subject: LayerSubject): Promise<void> {
-  const call = makeCall({ ...subject.call, toolArgs: { nested: { list: [1, 2] }, ...subject.call?.toolArgs } });
+  const call = makeCall({
+    ...subject.call,
+    toolArgs: { nested: { list: [1, 2] }, ...subject.call?.toolArgs },
+  });
   const before = JSON.stringify(call);
   await run(subject, call);
   assert.equal(JSON.stringify(call), before, 'the call is not what it was');
@@ -61,7 +64,11 @@ async function keepsCallsApart(subject: LayerSubject): Promise<void> {
     return ok(call, call.toolArgs);
   };
   const calls = Array.from({ length: 50 }, (_, index) =>
-    makeCall({ ...subject.call, callId: `call-${index}`, toolArgs: { ...subject.call?.toolArgs, own: `<${index}>` } }),
+    makeCall({
+      ...subject.call,
+      callId: `call-${index}`,
+      toolArgs: { ...subject.call?.toolArgs, own: `<${index}>` },
+    }),
   );
   const results = await Promise.all(calls.map((call) => caller(call, slowEcho)));
   results.forEach((result, index) => {
@@ -93,11 +100,15 @@ async function heedsCancellation(subject: LayerSubject): Promise<void> {
 async function letsProgressThrough(subject: LayerSubject): Promise<void> {
   let told = 0;
   let ran = false;
-  await run(subject, makeCall({ ...subject.call, report: () => void (told += 1) }), async (call) => {
-    ran = true;
-    call.report({ progress: 1, message: 'half way' });
-    return ok(call);
-  });
+  await run(
+    subject,
+    makeCall({ ...subject.call, report: () => void (told += 1) }),
+    async (call) => {
+      ran = true;
+      call.report({ progress: 1, message: 'half way' });
+      return ok(call);
+    },
+  );
   assert.ok(!ran || told === 1, 'progress was swallowed or repeated');
 }
 
@@ -113,7 +124,12 @@ async function transformsPurely(subject: LayerSubject): Promise<void> {
   const before = JSON.stringify(tool);
   const once = schemaTransform(tool);
   assert.equal(JSON.stringify(tool), before, 'the tool was changed in place');
-  if (once !== null) assert.equal(JSON.stringify(schemaTransform(once)), JSON.stringify(once), 'a second pass changed it again');
+  if (once !== null)
+    assert.equal(
+      JSON.stringify(schemaTransform(once)),
+      JSON.stringify(once),
+      'a second pass changed it again',
+    );
 }
 
 async function leavesNothingBehind(subject: LayerSubject): Promise<void> {
@@ -122,19 +138,34 @@ async function leavesNothingBehind(subject: LayerSubject): Promise<void> {
     const clock = testClock();
     const controller = new AbortController();
     const layer = subject.create();
-    await composeToolCallers([layer], { clock })(makeCall({ ...subject.call, signal: controller.signal }), executor);
+    await composeToolCallers([layer], { clock })(
+      makeCall({ ...subject.call, signal: controller.signal }),
+      executor,
+    );
     await layer.close?.();
     assert.equal(clock.pending, 0, 'a timer is left');
-    assert.equal(getEventListeners(controller.signal, 'abort').length, 0, 'a listener is left on the signal');
+    assert.equal(
+      getEventListeners(controller.signal, 'abort').length,
+      0,
+      'a listener is left on the signal',
+    );
   }
 }
 
 async function refusesBadOptions({ badOptions }: LayerSubject): Promise<void> {
   assert.ok(badOptions.length > 0, 'a subject must name bad options');
   badOptions.forEach((make, index) => {
-    assert.throws(make, (error) => isAlliumError(error, 'ERR_INVALID_OPTION'), `bad options ${index + 1} were taken`);
+    assert.throws(
+      make,
+      (error) => isAlliumError(error, 'ERR_INVALID_OPTION'),
+      `bad options ${index + 1} were taken`,
+    );
   });
 }
 
-const run = (subject: LayerSubject, call: ToolCall, executor: Next = echoExecutor()): Promise<ToolResult> =>
+const run = (
+  subject: LayerSubject,
+  call: ToolCall,
+  executor: Next = echoExecutor(),
+): Promise<ToolResult> =>
   composeToolCallers([subject.create()], { clock: testClock() })(call, executor);

@@ -1,6 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { composeToolCallers, isAlliumError, type Next, ok, refuse, type ToolLayer, type ToolResult } from '../src/index.ts';
-import { auditLog, consent, dryRun, idempotency, redaction, requiredReason, timeout } from '../middleware/index.ts';
+import {
+  composeToolCallers,
+  isAlliumError,
+  type Next,
+  ok,
+  refuse,
+  type ToolLayer,
+  type ToolResult,
+} from '../src/index.ts';
+import {
+  auditLog,
+  consent,
+  dryRun,
+  idempotency,
+  redaction,
+  requiredReason,
+  timeout,
+} from '../middleware/index.ts';
 import { makeCall, type PartialCall, settle, testClock, type TestClock } from './test-kit.ts';
 import { howMany } from './how-many.fixture.ts';
 
@@ -12,7 +28,15 @@ const CARD = '4111 1111 1111 1111';
 const HUMAN_MS = 60_000;
 const LIMIT_MS = 1_000;
 
-const NAMES = ['auditLog', 'consent', 'requiredReason', 'redaction', 'idempotency', 'dryRun', 'timeout'] as const;
+const NAMES = [
+  'auditLog',
+  'consent',
+  'requiredReason',
+  'redaction',
+  'idempotency',
+  'dryRun',
+  'timeout',
+] as const;
 type Name = (typeof NAMES)[number];
 type Order = readonly Name[];
 
@@ -33,8 +57,14 @@ function layersFor(receipts: string[], clock: TestClock): Record<Name, ToolLayer
       return true;
     }),
     requiredReason: requiredReason(),
-    redaction: redaction({ detectors: ['secrets', 'card'], strategies: { card: 'block' }, paths: ['**.pin'] }),
-    idempotency: idempotency({ key: (call) => `${call.toolName}:${JSON.stringify(call.toolArgs.key)}` }),
+    redaction: redaction({
+      detectors: ['secrets', 'card'],
+      strategies: { card: 'block' },
+      paths: ['**.pin'],
+    }),
+    idempotency: idempotency({
+      key: (call) => `${call.toolName}:${JSON.stringify(call.toolArgs.key)}`,
+    }),
     dryRun: dryRun({ only: ['preview_*'] }),
     timeout: timeout({ maxMs: LIMIT_MS, graceMs: 0 }),
   };
@@ -51,7 +81,9 @@ function benchOf(order: Order, twins: Twins = {}): Bench {
   const executor: Next = (call) => {
     ran.push(call.toolName);
     call.report({ message: CANARY });
-    return call.toolName === 'stuck' ? new Promise(() => {}) : Promise.resolve(ok(call, { echo: CANARY, args: call.toolArgs }));
+    return call.toolName === 'stuck'
+      ? new Promise(() => {})
+      : Promise.resolve(ok(call, { echo: CANARY, args: call.toolArgs }));
   };
   // Without the rules: here harmful orders are run on purpose.
   const layers = order.map((name) => ({ ...made[name], order: [] }));
@@ -75,7 +107,8 @@ const shownBy = ({ result, content, renderedResult, observation, error }: ToolRe
 async function finish(bench: Bench, calling: Promise<ToolResult>): Promise<ToolResult> {
   let result: ToolResult | null = null;
   void calling.then((ended) => (result = ended));
-  for (let step = 0; step < 200 && result === null; step += 1) await (step < 6 ? settle() : bench.clock.advance(LIMIT_MS));
+  for (let step = 0; step < 200 && result === null; step += 1)
+    await (step < 6 ? settle() : bench.clock.advance(LIMIT_MS));
   if (result === null) throw new Error('a call did not end');
   return result;
 }
@@ -86,11 +119,22 @@ const HARMS: Readonly<Record<string, (order: Order, twins: Twins) => Promise<boo
     const bench = benchOf(order, twins);
     const report = (told: object) => void progress.push(JSON.stringify(told));
     const results = [
-      await finish(bench, bench.call({ toolName: 'fetch', toolArgs: { token: CANARY, pin: PIN }, report })),
-      await finish(bench, bench.call({ toolName: 'preview_fetch', toolArgs: { token: CANARY, pin: PIN } })),
-      await finish(bench, bench.call({ toolName: 'fetch', toolArgs: { token: CANARY, pin: PIN, key: 1 } })),
+      await finish(
+        bench,
+        bench.call({ toolName: 'fetch', toolArgs: { token: CANARY, pin: PIN }, report }),
+      ),
+      await finish(
+        bench,
+        bench.call({ toolName: 'preview_fetch', toolArgs: { token: CANARY, pin: PIN } }),
+      ),
+      await finish(
+        bench,
+        bench.call({ toolName: 'fetch', toolArgs: { token: CANARY, pin: PIN, key: 1 } }),
+      ),
     ];
-    return [...results.map(shownBy), ...bench.receipts, ...progress].some((text) => text.includes(CANARY) || text.includes(PIN));
+    return [...results.map(shownBy), ...bench.receipts, ...progress].some(
+      (text) => text.includes(CANARY) || text.includes(PIN),
+    );
   },
   async 'something runs unapproved'(order, twins) {
     const bench = benchOf(order, twins);
@@ -110,7 +154,9 @@ const HARMS: Readonly<Record<string, (order: Order, twins: Twins) => Promise<boo
     ];
     const results: ToolResult[] = [];
     for (const call of calls) results.push(await finish(bench, bench.call(call)));
-    const recorded = bench.receipts.map((text) => JSON.parse(text) as { tool_call_id: string; status: string });
+    const recorded = bench.receipts.map(
+      (text) => JSON.parse(text) as { tool_call_id: string; status: string },
+    );
     return !results.every(({ toolCallId, status }) =>
       recorded.some((receipt) => receipt.tool_call_id === toolCallId && receipt.status === status),
     );
@@ -118,7 +164,10 @@ const HARMS: Readonly<Record<string, (order: Order, twins: Twins) => Promise<boo
   async 'a preview is kept as an answer'(order, twins) {
     const shared = { idempotency: layersFor([], testClock()).idempotency, ...twins };
     const previewing = benchOf(order, shared);
-    await finish(previewing, previewing.call({ toolName: 'preview_fetch', toolArgs: { key: 'k' } }));
+    await finish(
+      previewing,
+      previewing.call({ toolName: 'preview_fetch', toolArgs: { key: 'k' } }),
+    );
     const real = benchOf(order, { ...shared, dryRun: dryRun({ only: [] }) });
     await finish(real, real.call({ toolName: 'preview_fetch', toolArgs: { key: 'k' } }));
     return real.ran.length !== 1;
@@ -131,7 +180,9 @@ const HARMS: Readonly<Record<string, (order: Order, twins: Twins) => Promise<boo
 
 function permutations<T>(items: readonly T[]): readonly (readonly T[])[] {
   if (items.length < 2) return [items];
-  return items.flatMap((item, index) => permutations(items.toSpliced(index, 1)).map((rest) => [item, ...rest]));
+  return items.flatMap((item, index) =>
+    permutations(items.toSpliced(index, 1)).map((rest) => [item, ...rest]),
+  );
 }
 
 function isRefused(order: Order): boolean {
@@ -180,12 +231,15 @@ describe('the order of the seven', () => {
   const orders = all.filter((_order, index) => index % howMany(21, 1) === 0);
   const harms = new Map<string, string>();
 
-  it('is refused exactly where running it does harm, for all orders', { timeout: 300_000 }, async () => {
+  it('is refused exactly where running it does harm, for all orders', {
+    timeout: 300_000,
+  }, async () => {
     const wrong: string[] = [];
     for (const order of orders) {
       const harm = await harmOf(order);
       if (harm !== null) harms.set(order.join(' '), harm);
-      if ((harm !== null) !== isRefused(order)) wrong.push(`${order.join(' ')}: ${harm ?? 'does no harm, but is refused'}`);
+      if ((harm !== null) !== isRefused(order))
+        wrong.push(`${order.join(' ')}: ${harm ?? 'does no harm, but is refused'}`);
     }
 
     expect(all).toHaveLength(5_040);
@@ -195,7 +249,9 @@ describe('the order of the seven', () => {
   });
 
   it('can do each kind of harm that an order can do: an oracle that never objects proves nothing', () => {
-    expect(new Set(harms.values())).toEqual(new Set(['a canary leaks', 'a call is unrecorded', "a person's time is counted"]));
+    expect(new Set(harms.values())).toEqual(
+      new Set(['a canary leaks', 'a call is unrecorded', "a person's time is counted"]),
+    );
   });
 
   it.each<[string, Twins]>([

@@ -7,4 +7,5 @@ const PATIENCE_MS = 30_000;
 
 const { waitFor } = vi;
 
-vi.waitFor = (callback, options) => waitFor(callback, typeof options === 'number' ? options : { timeout: PATIENCE_MS, ...options });
+vi.waitFor = (callback, options) =>
+  waitFor(callback, typeof options === 'number' ? options : { timeout: PATIENCE_MS, ...options });

@@ -47,8 +47,14 @@ beforeAll(async () => {
   await fileApprovals({ dir: join(pristine, 'approvals') }).add(approvalOf());
   await fileGrants({ dir: join(pristine, 'grants') }).add(grantOf());
   const reconciled = { source: 'files', tools: [toolOf()], pinsNew: true, listed: null, now: NOW };
-  await filePins({ dir: join(pristine, 'pins') }).update('files', (book) => reconcilePins(book, reconciled));
-  await fileClaims({ dir: join(pristine, 'claims') }).claim('key', { fingerprint: 'f', leaseMs: 1000, token: 'first' });
+  await filePins({ dir: join(pristine, 'pins') }).update('files', (book) =>
+    reconcilePins(book, reconciled),
+  );
+  await fileClaims({ dir: join(pristine, 'claims') }).claim('key', {
+    fingerprint: 'f',
+    leaseMs: 1000,
+    token: 'first',
+  });
   const { said } = (await use([pristine], false))[0] ?? {};
   expect(said).toEqual([]);
   // Locks are there only while somebody works.
@@ -58,8 +64,12 @@ afterAll(() => rmSync(root, { recursive: true, force: true }), 120_000);
 
 /** A lock for every file that is changed under one. */
 function locksFor(state: string): readonly string[] {
-  const names = filesIn(state).filter((name) => /\.(pins|claim|index)$/.test(name) || name.endsWith('.jsonl'));
-  return names.map((name) => join(state, name.replace(/\.jsonl$/, ''))).map((path) => `${path}.lock`);
+  const names = filesIn(state).filter(
+    (name) => /\.(pins|claim|index)$/.test(name) || name.endsWith('.jsonl'),
+  );
+  return names
+    .map((name) => join(state, name.replace(/\.jsonl$/, '')))
+    .map((path) => `${path}.lock`);
 }
 
 const filesIn = (state: string): readonly string[] =>
@@ -70,9 +80,15 @@ const filesIn = (state: string): readonly string[] =>
 type Said = { readonly state: string; readonly said: readonly string[] };
 
 /** Uses folders in a process of its own. Answers what was said of those it came to before the deadline. */
-async function use(folders: readonly string[], naive: boolean, deadlineMs = DEADLINE_MS): Promise<readonly Said[]> {
+async function use(
+  folders: readonly string[],
+  naive: boolean,
+  deadlineMs = DEADLINE_MS,
+): Promise<readonly Said[]> {
   const orders: UseOrders = { folders, naive };
-  const child = spawn(process.execPath, [program, JSON.stringify(orders)], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(process.execPath, [program, JSON.stringify(orders)], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => void (output += chunk.toString()));
   const timer = setTimeout(() => child.kill('SIGKILL'), deadlineMs);
@@ -95,14 +111,17 @@ const PLANTS: Readonly<Record<string, ((path: string, outside: string) => void) 
 };
 
 /** Copies of the state folder, in each of which one file is something else. */
-function planted(kind: string): readonly { readonly state: string; readonly file: string; readonly outside: string }[] {
+function planted(
+  kind: string,
+): readonly { readonly state: string; readonly file: string; readonly outside: string }[] {
   return filesIn(pristine).map((name, nth) => {
     const place = join(root, kind.replace(/\W+/g, '-'), String(nth));
     const state = join(place, 'state');
     mkdirSync(place, { recursive: true });
     cpSync(pristine, state, { recursive: true, preserveTimestamps: true });
     // A lock of this process, which lives, would be left alone: the file under it is looked at without it.
-    for (const lock of filesIn(state).filter((each) => each.endsWith('.lock') && each !== name)) rmSync(join(state, lock));
+    for (const lock of filesIn(state).filter((each) => each.endsWith('.lock') && each !== name))
+      rmSync(join(state, lock));
     const outside = join(place, 'outside');
     writeFileSync(outside, CANARY);
     PLANTS[kind]?.(join(state, name), outside);
@@ -110,11 +129,14 @@ function planted(kind: string): readonly { readonly state: string; readonly file
   });
 }
 
-const isDiverted = (outside: string): boolean => readFileSync(outside, 'utf8') !== CANARY || existsSync(`${outside}.new`);
+const isDiverted = (outside: string): boolean =>
+  readFileSync(outside, 'utf8') !== CANARY || existsSync(`${outside}.new`);
 
 describe('a state folder in which one file after the other is something else', () => {
   it('has every kind of file', () => {
-    const kinds = filesIn(pristine).map((name) => name.replace(/[0-9a-f]{8,}/g, 'x').replace(/^(\w+)\/.*?(?=\.\w)/, '$1/'));
+    const kinds = filesIn(pristine).map((name) =>
+      name.replace(/[0-9a-f]{8,}/g, 'x').replace(/^(\w+)\/.*?(?=\.\w)/, '$1/'),
+    );
 
     expect(new Set(kinds.map((name) => dirname(name)))).toEqual(
       new Set(['.', 'approvals', 'claims', 'grants', 'keys', 'outputs', 'pins', 'receipts']),
@@ -149,8 +171,14 @@ describe('a state folder in which one file after the other is something else', (
       );
 
       expect(told.map(({ state }) => state)).toEqual(cases.map(({ state }) => state));
-      expect(cases.filter(({ outside }) => isDiverted(outside)).map(({ state, file }) => relative(state, file))).toEqual([]);
-      const silent = cases.filter(({ file }, nth) => told[nth]?.said.some((text) => text.includes(file)) !== true);
+      expect(
+        cases
+          .filter(({ outside }) => isDiverted(outside))
+          .map(({ state, file }) => relative(state, file)),
+      ).toEqual([]);
+      const silent = cases.filter(
+        ({ file }, nth) => told[nth]?.said.some((text) => text.includes(file)) !== true,
+      );
       expect(silent.map(({ state, file }) => relative(state, file))).toEqual([]);
       expect(JSON.stringify(told)).not.toContain(CANARY);
     },
@@ -170,7 +198,9 @@ describe('a state folder in which one file after the other is something else', (
 
   it('folders: links, and folders that others can write to, are not used', async () => {
     const spoil: readonly ((folder: string, place: string) => void)[] = [
-      (folder, place) => (renameSync(folder, join(place, 'elsewhere')), symlinkSync(join(place, 'elsewhere'), folder)),
+      (folder, place) => (
+        renameSync(folder, join(place, 'elsewhere')), symlinkSync(join(place, 'elsewhere'), folder)
+      ),
       (folder) => void spawnSync('chmod', ['0777', folder]),
     ];
     const names = ['approvals', 'claims', 'grants', 'keys', 'outputs', 'pins', 'receipts'];
@@ -178,10 +208,12 @@ describe('a state folder in which one file after the other is something else', (
       names.map((name) => {
         const place = join(root, 'folders', `${nth}-${name}`);
         cpSync(pristine, join(place, 'state'), { recursive: true });
-        for (const lock of filesIn(join(place, 'state')).filter((each) => each.endsWith('.lock'))) rmSync(join(place, 'state', lock));
+        for (const lock of filesIn(join(place, 'state')).filter((each) => each.endsWith('.lock')))
+          rmSync(join(place, 'state', lock));
         const state = join(place, 'state');
         harm(join(state, name), place);
-        const content = () => spawnSync('sh', ['-c', 'cat "$0"/elsewhere/*', place], { encoding: 'latin1' }).stdout;
+        const content = () =>
+          spawnSync('sh', ['-c', 'cat "$0"/elsewhere/*', place], { encoding: 'latin1' }).stdout;
         return { state, folder: join(state, name), content, before: content() };
       }),
     );
@@ -192,7 +224,9 @@ describe('a state folder in which one file after the other is something else', (
     );
 
     expect(told).toHaveLength(cases.length);
-    const silent = cases.filter(({ folder }, nth) => told[nth]?.said.some((text) => text.includes(folder)) !== true);
+    const silent = cases.filter(
+      ({ folder }, nth) => told[nth]?.said.some((text) => text.includes(folder)) !== true,
+    );
     expect(silent.map(({ folder }) => folder)).toEqual([]);
     expect(cases.filter(({ content, before }) => content() !== before)).toEqual([]);
   }, 150_000);

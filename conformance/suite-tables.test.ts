@@ -6,7 +6,8 @@ import { type Ancestry, ancestryOf, ancestryProblems } from './suite-tables.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const suite = join(root, 'conformance/suite');
-const readTests = (path: string) => (existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : null);
+const readTests = (path: string) =>
+  existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : null;
 
 describe('the table of earlier systems', () => {
   it('says only what scenarios and tests bear out', () => {
@@ -22,7 +23,8 @@ describe('the check of that table', () => {
     scenarios: new Set(['consent.asks']),
     readTests: (path: string) => (path === 'a.test.ts' ? "it('asks', () => {})" : null),
   };
-  const problemsOf = (row: Partial<Ancestry>) => ancestryProblems([{ system: 'S', section: '1', statement: 'It asks.', ...row }], evidence);
+  const problemsOf = (row: Partial<Ancestry>) =>
+    ancestryProblems([{ system: 'S', section: '1', statement: 'It asks.', ...row }], evidence);
 
   it.each<[Partial<Ancestry>]>([
     [{ scenarios: ['consent.asks'] }],

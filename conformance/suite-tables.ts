@@ -33,8 +33,15 @@ export function requirementsOf(suite: string): readonly Requirement[] {
   return [...new Set(scenarios.map(areaOf))].sort().flatMap((area) => {
     const own = scenarios.filter((scenario) => areaOf(scenario) === area);
     const stated = statementsOf(join(suite, area, 'requirements.json'));
-    const ids = [...new Set([...Object.keys(stated), ...own.map(({ requirement = '' }) => requirement)])];
-    return ids.map((id) => ({ id, area, statement: stated[id] ?? '', scenarios: own.filter(({ requirement }) => requirement === id) }));
+    const ids = [
+      ...new Set([...Object.keys(stated), ...own.map(({ requirement = '' }) => requirement)]),
+    ];
+    return ids.map((id) => ({
+      id,
+      area,
+      statement: stated[id] ?? '',
+      scenarios: own.filter(({ requirement }) => requirement === id),
+    }));
   });
 }
 
@@ -64,7 +71,9 @@ export const ancestryRows = (suite: string): readonly (readonly string[])[] =>
   ancestryOf(suite).map(({ system, section, statement, scenarios = [], tests = [], notKept }) => [
     `${system} ${section}`,
     statement,
-    notKept === undefined ? [...scenarios, ...tests].map((shown) => `\`${shown}\``).join(', ') : `not kept: ${notKept}`,
+    notKept === undefined
+      ? [...scenarios, ...tests].map((shown) => `\`${shown}\``).join(', ')
+      : `not kept: ${notKept}`,
   ]);
 
 /** What the suite and the tests know. */
@@ -78,15 +87,27 @@ export interface Evidence {
 const UNSETTLED = /\b(comes? with|yet|later|soon|will|planned)\b|^kept\b/i;
 
 /** Where a row says what the suite and the tests do not bear out. */
-export function ancestryProblems(rows: readonly Ancestry[], { scenarios: known, readTests }: Evidence): readonly string[] {
+export function ancestryProblems(
+  rows: readonly Ancestry[],
+  { scenarios: known, readTests }: Evidence,
+): readonly string[] {
   const areas = new Set([...known].map((id) => id.split('.')[0]));
   return rows.flatMap(({ statement, scenarios, tests, notKept }) => {
-    const said = (notKept?.match(/\b[a-z-]+\.[a-z0-9-]+\b/g) ?? []).filter((id) => areas.has(id.split('.')[0]));
+    const said = (notKept?.match(/\b[a-z-]+\.[a-z0-9-]+\b/g) ?? []).filter((id) =>
+      areas.has(id.split('.')[0]),
+    );
     const isUnsettled = notKept !== undefined && UNSETTLED.test(notKept);
     return [
-      ...([scenarios, tests, notKept].filter((each) => each !== undefined && each.length > 0).length === 1 ? [] : ['says not one thing']),
-      ...[...(scenarios ?? []), ...said].filter((id) => !known.has(id)).map((id) => `there is no scenario ${id}`),
-      ...(tests ?? []).filter((test) => !isThere(test, readTests)).map((test) => `there is no test ${test}`),
+      ...([scenarios, tests, notKept].filter((each) => each !== undefined && each.length > 0)
+        .length === 1
+        ? []
+        : ['says not one thing']),
+      ...[...(scenarios ?? []), ...said]
+        .filter((id) => !known.has(id))
+        .map((id) => `there is no scenario ${id}`),
+      ...(tests ?? [])
+        .filter((test) => !isThere(test, readTests))
+        .map((test) => `there is no test ${test}`),
       ...(isUnsettled ? [`"${notKept}" is not settled`] : []),
     ].map((problem) => `${statement} ${problem}`);
   });
@@ -94,5 +115,7 @@ export function ancestryProblems(rows: readonly Ancestry[], { scenarios: known, 
 
 function isThere(test: string, readTests: Evidence['readTests']): boolean {
   const [path = '', title = ''] = test.split(' › ');
-  return title !== '' && path.endsWith('.test.ts') && readTests(path)?.includes(`('${title}'`) === true;
+  return (
+    title !== '' && path.endsWith('.test.ts') && readTests(path)?.includes(`('${title}'`) === true
+  );
 }

@@ -14,7 +14,8 @@ const root = resolve(import.meta.dirname, '..');
 const suite = join(root, 'conformance/suite');
 const loaded = loadScenarios(suite);
 const areas = [...new Set(loaded.map(({ scenario }) => scenario.id.split('.')[0] ?? ''))];
-const failuresOf = ({ results }: SuiteReport) => results.filter(({ ok }) => !ok).map(({ id }) => id);
+const failuresOf = ({ results }: SuiteReport) =>
+  results.filter(({ ok }) => !ok).map(({ id }) => id);
 
 describe('the suite on the bundled layers', () => {
   describeScenarios(suite, builtinSubject, { describe, it });
@@ -26,13 +27,18 @@ describe('the suite', () => {
   });
 
   it('has each scenario in the file that its id names', () => {
-    const misplaced = loaded.filter(({ file, scenario }) => resolve(file) !== join(suite, `${scenario.id.replace('.', '/')}.yaml`));
+    const misplaced = loaded.filter(
+      ({ file, scenario }) =>
+        resolve(file) !== join(suite, `${scenario.id.replace('.', '/')}.yaml`),
+    );
 
     expect(misplaced.map(({ file }) => file)).toEqual([]);
   });
 
   it('comes to the same through a pipe', async () => {
-    const subject = commandSubject(`"${process.execPath}" "${join(root, 'dist/programs/conformance/scenarios/serve-builtin.js')}"`);
+    const subject = commandSubject(
+      `"${process.execPath}" "${join(root, 'dist/programs/conformance/scenarios/serve-builtin.js')}"`,
+    );
     const report = await runScenarios(suite, subject).finally(() => subject.close?.());
 
     expect(report.total).toBe(loaded.length);
@@ -40,7 +46,9 @@ describe('the suite', () => {
   });
 
   it('has a requirement and a source for every scenario', () => {
-    const without = loaded.filter(({ scenario: { requirement, source } }) => requirement === undefined || source === undefined);
+    const without = loaded.filter(
+      ({ scenario: { requirement, source } }) => requirement === undefined || source === undefined,
+    );
 
     expect(without.map(({ scenario }) => scenario.id)).toEqual([]);
   });
@@ -48,19 +56,32 @@ describe('the suite', () => {
   it('states every requirement once, and proves each', () => {
     const requirements = requirementsOf(suite);
 
-    expect(requirements.filter(({ statement }) => !/^[A-Z].*\.$/s.test(statement)).map(({ id }) => id)).toEqual([]);
-    expect(requirements.filter(({ scenarios }) => scenarios.length === 0).map(({ id }) => id)).toEqual([]);
+    expect(
+      requirements.filter(({ statement }) => !/^[A-Z].*\.$/s.test(statement)).map(({ id }) => id),
+    ).toEqual([]);
+    expect(
+      requirements.filter(({ scenarios }) => scenarios.length === 0).map(({ id }) => id),
+    ).toEqual([]);
     expect(new Set(requirements.map(({ id }) => id)).size).toBe(requirements.length);
   });
 
   it('names the system in the source of every scenario that shows one of its statements', () => {
-    const byId = new Map(loaded.map(({ scenario }) => [scenario.id, [scenario.source].flat().join('\n')]));
+    const byId = new Map(
+      loaded.map(({ scenario }) => [scenario.id, [scenario.source].flat().join('\n')]),
+    );
     const unnamed = ancestryOf(suite).flatMap(({ system, scenarios = [] }) =>
-      scenarios.filter((id) => byId.get(id)?.includes(system) !== true).map((id) => `${system}: ${id}`),
+      scenarios
+        .filter((id) => byId.get(id)?.includes(system) !== true)
+        .map((id) => `${system}: ${id}`),
     );
 
     expect(unnamed).toEqual([]);
-    expect([...new Set(ancestryOf(suite).map(({ system }) => system))].sort()).toEqual(['AgentKit', 'Harn', 'TinyAgents', 'ai-harness']);
+    expect([...new Set(ancestryOf(suite).map(({ system }) => system))].sort()).toEqual([
+      'AgentKit',
+      'Harn',
+      'TinyAgents',
+      'ai-harness',
+    ]);
   });
 
   it('is in the docs as it is', () => {
@@ -72,7 +93,8 @@ describe('the suite', () => {
 });
 
 /** As `tableRows` gives cells back. */
-const plain = (row: readonly string[]): readonly string[] => row.map((cell) => cell.replace(/\s+/g, ' ').replace(/^`(.*)`$/, '$1'));
+const plain = (row: readonly string[]): readonly string[] =>
+  row.map((cell) => cell.replace(/\s+/g, ' ').replace(/^`(.*)`$/, '$1'));
 
 /** Options that data cannot give, and where they are tested instead. */
 const NOT_DATA: Readonly<Record<string, readonly string[]>> = {
@@ -80,20 +102,30 @@ const NOT_DATA: Readonly<Record<string, readonly string[]>> = {
   summary: ['format'], // The layer takes the function itself, and every scenario of it gives one.
 };
 
-const layers = readdirSync(join(root, 'middleware'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+const layers = readdirSync(join(root, 'middleware'), { withFileTypes: true }).filter((entry) =>
+  entry.isDirectory(),
+);
 
 describe.each(layers.map(({ name }) => name))('the scenarios of %s', (layer) => {
   it('use every option', () => {
     const own = loaded.filter(({ scenario }) => scenario.id.startsWith(`${layer}.`));
     const text = JSON.stringify(own.map(({ scenario }) => scenario.layers));
-    const options = optionNames(readFileSync(join(root, `middleware/${layer}/${layer}.ts`), 'utf8'));
+    const options = optionNames(
+      readFileSync(join(root, `middleware/${layer}/${layer}.ts`), 'utf8'),
+    );
 
     expect(own.length).toBeGreaterThan(0);
-    expect(options.filter((option) => !text.includes(`"${option}":`) && !(NOT_DATA[layer] ?? []).includes(option))).toEqual([]);
+    expect(
+      options.filter(
+        (option) => !text.includes(`"${option}":`) && !(NOT_DATA[layer] ?? []).includes(option),
+      ),
+    ).toEqual([]);
   });
 });
 
-const naive = readdirSync(join(root, 'conformance/naive')).filter((name) => name.endsWith('.ts') && !/\.(test|fixture)\.ts$/.test(name));
+const naive = readdirSync(join(root, 'conformance/naive')).filter(
+  (name) => name.endsWith('.ts') && !/\.(test|fixture)\.ts$/.test(name),
+);
 
 interface NaiveModule {
   readonly default: Subject;
@@ -106,8 +138,11 @@ describe('naive subjects', () => {
   });
 
   it.each(naive)('%s fails where it must, and nowhere else in its area', async (name) => {
-    const { default: subject, fails } = (await import(join(root, 'conformance/naive', name))) as NaiveModule; // Looked at right here.
-    const area = areas.filter((one) => name.startsWith(one)).sort((a, b) => b.length - a.length)[0] ?? '';
+    const { default: subject, fails } = (await import(
+      join(root, 'conformance/naive', name)
+    )) as NaiveModule; // Looked at right here.
+    const area =
+      areas.filter((one) => name.startsWith(one)).sort((a, b) => b.length - a.length)[0] ?? '';
     const report = await runScenarios(join(suite, area), subject);
 
     expect([...failuresOf(report)].sort()).toEqual([...fails].sort());

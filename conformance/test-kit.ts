@@ -8,7 +8,10 @@ import type { Next } from '../src/core/layer.ts';
 import { ok } from '../src/core/result.ts';
 import { createState, type StateSeed } from '../src/core/state.ts';
 
-export type PartialCall = Partial<Omit<CallFields, 'turn' | 'toolArgs'>> & { readonly turn?: Partial<Turn>; readonly toolArgs?: object };
+export type PartialCall = Partial<Omit<CallFields, 'turn' | 'toolArgs'>> & {
+  readonly turn?: Partial<Turn>;
+  readonly toolArgs?: object;
+};
 
 /** A complete call: tool `echo`, id `call-1`, session `session-1`. `turn` is merged, everything else replaces. */
 export function makeCall(partial: PartialCall = {}, seed: StateSeed = {}): ToolCall {
@@ -70,7 +73,8 @@ interface Timer {
 export function testClock(startMs = Date.UTC(2026, 0, 1)): TestClock {
   let elapsed = 0;
   const timers = new Set<Timer>();
-  const nextDue = (until: number): Timer | undefined => [...timers].filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0];
+  const nextDue = (until: number): Timer | undefined =>
+    [...timers].filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0];
 
   return {
     now: () => startMs + elapsed,
@@ -101,4 +105,5 @@ export function testClock(startMs = Date.UTC(2026, 0, 1)): TestClock {
  * Lets every promise that can go on without time or input go on. Twice around the event loop: work that begins in the first
  * turn is noticed to last at the end of it.
  */
-export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+export const settle = (): Promise<void> =>
+  new Promise((resolve) => setImmediate(() => setImmediate(resolve)));

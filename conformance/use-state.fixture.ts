@@ -62,7 +62,11 @@ const uses: readonly ((state: string) => Promise<unknown>)[] = [
   },
   async (state) => {
     const outputs = fileOutputs(join(state, 'outputs'));
-    const { sha256 } = await outputs.write({ sessionId: 'session', text: 'a large result', mediaType: 'text/plain' });
+    const { sha256 } = await outputs.write({
+      sessionId: 'session',
+      text: 'a large result',
+      mediaType: 'text/plain',
+    });
     await outputs.read({ sessionId: 'session', id: sha256, offset: 0, length: 100 });
   },
   async (state) => {

@@ -8,7 +8,12 @@ const SUITE = 'conformance/suite';
 
 const cell = (text: string): string => text.replace(/\|/g, '\\|').replace(/\s+/g, ' ');
 
-function withTable(page: string, name: string, head: readonly string[], rows: readonly (readonly string[])[]): string {
+function withTable(
+  page: string,
+  name: string,
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+): string {
   const lines = [head, head.map(() => '---'), ...rows].map(
     (row) => `|${row.map((text) => (text === '---' ? text : ` ${cell(text)} `)).join('|')}|`,
   );
@@ -19,5 +24,18 @@ function withTable(page: string, name: string, head: readonly string[], rows: re
 }
 
 const page = readFileSync(PAGE, 'utf8');
-const withRequirements = withTable(page, 'requirements', ['requirement', 'what it says', 'scenarios'], requirementRows(SUITE));
-writeFileSync(PAGE, withTable(withRequirements, 'earlier systems', ['system', 'what it says', 'scenarios'], ancestryRows(SUITE)));
+const withRequirements = withTable(
+  page,
+  'requirements',
+  ['requirement', 'what it says', 'scenarios'],
+  requirementRows(SUITE),
+);
+writeFileSync(
+  PAGE,
+  withTable(
+    withRequirements,
+    'earlier systems',
+    ['system', 'what it says', 'scenarios'],
+    ancestryRows(SUITE),
+  ),
+);

@@ -8,7 +8,14 @@ import { headingsOf, tableRows } from './check-docs.ts';
 
 const page = readFileSync(join(import.meta.dirname, 'command-line.md'), 'utf8');
 const stream = new PassThrough();
-const io = { stdin: stream, stdout: stream, stderr: stream, env: {}, cwd: '/', signal: new AbortController().signal };
+const io = {
+  stdin: stream,
+  stdout: stream,
+  stderr: stream,
+  env: {},
+  cwd: '/',
+  signal: new AbortController().signal,
+};
 
 interface Documented {
   readonly heading: string;
@@ -26,7 +33,10 @@ const commandsIn = (parent: Command, path: string): readonly Documented[] =>
         const word = `${each.name()}${each.variadic ? '...' : ''}`;
         return each.required ? `<${word}>` : `[${word}]`;
       });
-      const parts = [...args, ...command.options.filter(({ hidden }) => !hidden).map(({ flags }) => flags)];
+      const parts = [
+        ...args,
+        ...command.options.filter(({ hidden }) => !hidden).map(({ flags }) => flags),
+      ];
       return [{ heading: `\`${name}\``, parts }, ...commandsIn(command, name)];
     });
 
@@ -40,10 +50,15 @@ describe('the page of the command line', () => {
     const sections = headingsOf(page).map(({ text }) => text);
 
     expect(commands.length).toBeGreaterThan(1);
-    expect(sections.filter((text) => text.startsWith('`allium ')).sort()).toEqual(commands.map(({ heading }) => heading).sort());
+    expect(sections.filter((text) => text.startsWith('`allium ')).sort()).toEqual(
+      commands.map(({ heading }) => heading).sort(),
+    );
   });
 
-  it.each(commands)('$heading lists its arguments and options, and no other', ({ heading, parts }) => {
-    expect(tableRows(page, heading).map(([part]) => part)).toEqual(parts);
-  });
+  it.each(commands)(
+    '$heading lists its arguments and options, and no other',
+    ({ heading, parts }) => {
+      expect(tableRows(page, heading).map(([part]) => part)).toEqual(parts);
+    },
+  );
 });

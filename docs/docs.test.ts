@@ -40,21 +40,37 @@ function readIn(folder: string, path: string): string | null {
 }
 
 const pages = [
-  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'].filter((path) => existsSync(join(root, path))),
+  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'].filter((path) =>
+    existsSync(join(root, path)),
+  ),
   ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.md'))
     .map((path) => join('docs', path))
     .sort(),
 ];
 const docs = pages.filter((path) => path.startsWith('docs/')).map(readHere);
-const layers = readdirSync(join(root, 'middleware'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+const layers = readdirSync(join(root, 'middleware'), { withFileTypes: true }).filter((entry) =>
+  entry.isDirectory(),
+);
 
-const LAYER_HEADINGS = ['Use', 'What it does', 'Options', 'Outcomes', 'Audit', 'Where it goes', 'Limits', 'Safety', 'Overhead'];
+const LAYER_HEADINGS = [
+  'Use',
+  'What it does',
+  'Options',
+  'Outcomes',
+  'Audit',
+  'Where it goes',
+  'Limits',
+  'Safety',
+  'Overhead',
+];
 
 describe('the docs', () => {
   it('are there: a pattern that finds no page would prove nothing', () => {
     expect(pages).toContain('docs/getting-started.md');
-    expect(docs.flatMap(fencesOf).filter(({ language }) => language === 'ts').length).toBeGreaterThan(20);
+    expect(
+      docs.flatMap(fencesOf).filter(({ language }) => language === 'ts').length,
+    ).toBeGreaterThan(20);
   });
 
   it.each(pages)('%s shows only code that an example runs', (path) => {
@@ -86,24 +102,36 @@ describe('the docs', () => {
     expect(tableRows(readHere('docs/errors.md'))).toEqual(Object.entries(allium.ERROR_CODES));
   });
 
-  it.each(layers.map(({ name }) => name))('have a page for %s with the headings in their order', (name) => {
-    const headings = headingsOf(readHere(`docs/middleware/${name}.md`));
+  it.each(layers.map(({ name }) => name))(
+    'have a page for %s with the headings in their order',
+    (name) => {
+      const headings = headingsOf(readHere(`docs/middleware/${name}.md`));
 
-    expect(headings.filter(({ level }) => level === 2).map(({ text }) => text)).toEqual(LAYER_HEADINGS);
-  });
+      expect(headings.filter(({ level }) => level === 2).map(({ text }) => text)).toEqual(
+        LAYER_HEADINGS,
+      );
+    },
+  );
 
   it.each(layers.map(({ name }) => name))('name exactly the options of %s', (name) => {
     const options = optionNames(readHere(`middleware/${name}/${name}.ts`));
 
     expect(options.length).toBeGreaterThan(0);
-    expect(tableRows(readHere(`docs/middleware/${name}.md`), 'Options').map(([option]) => option)).toEqual(options);
+    expect(
+      tableRows(readHere(`docs/middleware/${name}.md`), 'Options').map(([option]) => option),
+    ).toEqual(options);
   });
 
   it.each([
     ['src/dispatch/govern-tools.ts', 'GovernOptions', 'docs/dispatch.md', 'Options'],
     ['src/dispatch/limits.ts', 'DispatchLimits', 'docs/dispatch.md', 'Limits'],
     ['src/executors/mcp/mcp-executor.ts', 'McpOptions', 'docs/executors/mcp.md', 'Options'],
-    ['src/executors/host-bridge/host-bridge.ts', 'HostBridgeOptions', 'docs/host-bridge.md', 'The governing side'],
+    [
+      'src/executors/host-bridge/host-bridge.ts',
+      'HostBridgeOptions',
+      'docs/host-bridge.md',
+      'The governing side',
+    ],
     ['src/proxy/create-proxy.ts', 'ProxyOptions', 'docs/proxy.md', 'Options'],
     ['src/tools/define-tool.ts', 'ToolDefinition', 'docs/tools.md', 'Defining one'],
   ])('%s: name every field of %s', (source, name, page, heading) => {
@@ -115,21 +143,74 @@ describe('the docs', () => {
   });
 
   it('give the limits that hold when nobody sets any', () => {
-    const defaults = Object.entries(DEFAULT_LIMITS).map(([name, value]) => [name, value.toLocaleString('en')]);
-    const rows = tableRows(readHere('docs/dispatch.md'), 'Limits').map(([name, , value]) => [name, value]);
+    const defaults = Object.entries(DEFAULT_LIMITS).map(([name, value]) => [
+      name,
+      value.toLocaleString('en'),
+    ]);
+    const rows = tableRows(readHere('docs/dispatch.md'), 'Limits').map(([name, , value]) => [
+      name,
+      value,
+    ]);
 
     expect(rows.filter(([, value]) => value !== 'none')).toEqual(defaults);
   });
 
   it('list the order rules of the bundled layers', () => {
-    const { auditLog, telemetry, summary, consent, requiredReason, scopedExecutor, redaction, handoffArtifact, idempotency } = middleware;
-    const { rateLimit, record, replay, retry, outputLimit, dryRun, timeout, callLimit, repeatGuard, definitionPin, permissions, hooks } =
-      middleware;
+    const {
+      auditLog,
+      telemetry,
+      summary,
+      consent,
+      requiredReason,
+      scopedExecutor,
+      redaction,
+      handoffArtifact,
+      idempotency,
+    } = middleware;
+    const {
+      rateLimit,
+      record,
+      replay,
+      retry,
+      outputLimit,
+      dryRun,
+      timeout,
+      callLimit,
+      repeatGuard,
+      definitionPin,
+      permissions,
+      hooks,
+    } = middleware;
     const bundled = [
-      ...[auditLog('cloud'), telemetry({ captureContent: true }), summary(() => null), consent({}), requiredReason(), scopedExecutor({})],
-      ...[redaction(), handoffArtifact(), idempotency({ mode: 'effect' }), rateLimit({ maxCalls: 1 }), retry(), outputLimit(), dryRun()],
-      ...[timeout({ maxMs: 1 }), record({ file: 'calls.jsonl' }), replay({ file: join(root, 'examples/replay/weather.jsonl') })],
-      ...[callLimit({ maxPrompts: 1 }), repeatGuard(), definitionPin(), permissions({ checkers: [] }), hooks({ hooks: [] })],
+      ...[
+        auditLog('cloud'),
+        telemetry({ captureContent: true }),
+        summary(() => null),
+        consent({}),
+        requiredReason(),
+        scopedExecutor({}),
+      ],
+      ...[
+        redaction(),
+        handoffArtifact(),
+        idempotency({ mode: 'effect' }),
+        rateLimit({ maxCalls: 1 }),
+        retry(),
+        outputLimit(),
+        dryRun(),
+      ],
+      ...[
+        timeout({ maxMs: 1 }),
+        record({ file: 'calls.jsonl' }),
+        replay({ file: join(root, 'examples/replay/weather.jsonl') }),
+      ],
+      ...[
+        callLimit({ maxPrompts: 1 }),
+        repeatGuard(),
+        definitionPin(),
+        permissions({ checkers: [] }),
+        hooks({ hooks: [] }),
+      ],
     ];
     const rules = bundled.flatMap(({ name, order = [] }) =>
       order.map((rule) => [
@@ -161,8 +242,16 @@ describe('the docs', () => {
   });
 });
 
-const example = ['const a = 1;', '  // #region one', '  const b = 2;', '', '    b;', '  // #endregion one'].join('\n');
-const shown = (code: string, before = '<!-- from examples/x/x.ts#one -->') => `text\n${before}\n\`\`\`ts\n${code}\n\`\`\`\n`;
+const example = [
+  'const a = 1;',
+  '  // #region one',
+  '  const b = 2;',
+  '',
+  '    b;',
+  '  // #endregion one',
+].join('\n');
+const shown = (code: string, before = '<!-- from examples/x/x.ts#one -->') =>
+  `text\n${before}\n\`\`\`ts\n${code}\n\`\`\`\n`;
 const readExample = (path: string) => (path === 'examples/x/x.ts' ? example : null);
 
 describe('the check of code', () => {
@@ -173,7 +262,10 @@ describe('the check of code', () => {
 
   it.each([
     ['code without a marker', shown('const b = 2;\n\n  b;', '')],
-    ['a marker that does not stand directly before', shown('const b = 2;\n\n  b;', '<!-- from examples/x/x.ts#one -->\n')],
+    [
+      'a marker that does not stand directly before',
+      shown('const b = 2;\n\n  b;', '<!-- from examples/x/x.ts#one -->\n'),
+    ],
     ['a changed letter', shown('const b = 3;\n\n  b;')],
     ['a missing line', shown('const b = 2;')],
     ['another file', shown('const b = 2;\n\n  b;', '<!-- from examples/y/y.ts#one -->')],
@@ -208,7 +300,9 @@ describe('the check of imports', () => {
 
   it('takes the names that a page uses, and no others', () => {
     expect(importsFor(one, read)).toBe(imports);
-    expect(importsFor(one + two, read)).toBe(`import assert from 'node:assert/strict';\n${imports}`);
+    expect(importsFor(one + two, read)).toBe(
+      `import assert from 'node:assert/strict';\n${imports}`,
+    );
     expect(importProblems(block('<!-- imports -->', imports) + one, read)).toEqual([]);
   });
 
@@ -221,22 +315,33 @@ describe('the check of imports', () => {
     ['no imports', one],
     ['imports after other code', one + block('<!-- imports -->', imports)],
     ['too few', block('<!-- imports -->', "import { a } from 'allium';") + one],
-    ['too many', block('<!-- imports -->', `import assert from 'node:assert/strict';\n${imports}`) + one],
+    [
+      'too many',
+      block('<!-- imports -->', `import assert from 'node:assert/strict';\n${imports}`) + one,
+    ],
   ])('finds %s', (_name, page) => {
     expect(importProblems(page, read)).not.toEqual([]);
   });
 });
 
 describe('the check of links', () => {
-  const read = (path: string) => (path === 'other.md' ? '# Top\n\n## A `b`, c\n\n## A `b`, c\n' : null);
+  const read = (path: string) =>
+    path === 'other.md' ? '# Top\n\n## A `b`, c\n\n## A `b`, c\n' : null;
 
   it('follows files and headings, and leaves other sites alone', () => {
-    const page = '# Here\n\n[a](other.md) [b](other.md#a-b-c-1) [c](#here) [d](https://example.org/x#y) `[e](gone.md)`\n';
+    const page =
+      '# Here\n\n[a](other.md) [b](other.md#a-b-c-1) [c](#here) [d](https://example.org/x#y) `[e](gone.md)`\n';
 
     expect(linkProblems(page, read)).toEqual([]);
   });
 
-  it.each(['[a](gone.md)', '[a](other.md#b)', '[a](#gone)', '[a](other.md#a-b-c-2)', '[a]: gone.md'])('finds %s', (link) => {
+  it.each([
+    '[a](gone.md)',
+    '[a](other.md#b)',
+    '[a](#gone)',
+    '[a](other.md#a-b-c-2)',
+    '[a]: gone.md',
+  ])('finds %s', (link) => {
     expect(linkProblems(`# Here\n\n${link}\n`, read)).toHaveLength(1);
   });
 
@@ -246,7 +351,8 @@ describe('the check of links', () => {
 });
 
 describe('the check of tables', () => {
-  const page = '# P\n\n| a | b |\n|---|---|\n| `x` | y |\n\n## Options\n\n| option | what |\n|---|---|\n| `maxMs` | z |\n\n## Next\n';
+  const page =
+    '# P\n\n| a | b |\n|---|---|\n| `x` | y |\n\n## Options\n\n| option | what |\n|---|---|\n| `maxMs` | z |\n\n## Next\n';
 
   it('reads the rows of the first table, or of the one under a heading', () => {
     expect(tableRows(page)).toEqual([['x', 'y']]);
@@ -254,7 +360,9 @@ describe('the check of tables', () => {
   });
 
   it('reads nothing under a heading that has no table, or is not there', () => {
-    expect(tableRows('## Options\n\nNone.\n\n## Next\n\n| a |\n|---|\n| b |\n', 'Options')).toEqual([]);
+    expect(tableRows('## Options\n\nNone.\n\n## Next\n\n| a |\n|---|\n| b |\n', 'Options')).toEqual(
+      [],
+    );
     expect(tableRows(page, 'Gone')).toEqual([]);
   });
 
@@ -263,8 +371,13 @@ describe('the check of tables', () => {
       'export interface AOptions {\n  /** x */\n  readonly only?: string;\n  readonly maxMs: number;\n}\nexport function a(options: AOptions) {}\n';
 
     expect(optionNames(listed)).toEqual(['only', 'maxMs']);
-    expect(optionNames('export function b(format: F, more?: G): L {\n')).toEqual(['format', 'more']);
-    expect(fieldsOf('export interface D<S extends T> {\n  readonly a: S;\n  b?(): void;\n}\n', 'D')).toEqual(['a', 'b']);
+    expect(optionNames('export function b(format: F, more?: G): L {\n')).toEqual([
+      'format',
+      'more',
+    ]);
+    expect(
+      fieldsOf('export interface D<S extends T> {\n  readonly a: S;\n  b?(): void;\n}\n', 'D'),
+    ).toEqual(['a', 'b']);
     expect(fieldsOf('export interface D {\n}\n', 'E')).toBeNull();
   });
 });
@@ -273,7 +386,11 @@ describe('the check of names', () => {
   it('wants functions called in code, and does not take prose for it', () => {
     const exports = { ok: () => {}, raise: () => {}, TABLE: {} };
 
-    expect(unmentioned(exports, ['Status `ok`. Do raise(x) and see TABLE.'])).toEqual(['ok', 'raise', 'TABLE']);
+    expect(unmentioned(exports, ['Status `ok`. Do raise(x) and see TABLE.'])).toEqual([
+      'ok',
+      'raise',
+      'TABLE',
+    ]);
     expect(unmentioned(exports, ['`ok(call)` and `TABLE`\n```ts\nraise(x)\n```\n'])).toEqual([]);
   });
 });

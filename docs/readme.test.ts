@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
@@ -25,9 +35,15 @@ function newUser(): string {
   mkdirSync(join(folder, ELSEWHERE));
   symlinkSync(root, join(modules, 'allium'));
   symlinkSync(join(root, 'node_modules', SERVER), join(modules, SERVER));
-  symlinkSync(join(root, 'node_modules/.bin/mcp-server-filesystem'), join(modules, '.bin/mcp-server-filesystem'));
+  symlinkSync(
+    join(root, 'node_modules/.bin/mcp-server-filesystem'),
+    join(modules, '.bin/mcp-server-filesystem'),
+  );
   // npm makes the command executable when it installs the package; a build does not.
-  writeFileSync(join(modules, '.bin/allium'), `#!/bin/sh\nexec node "${join(root, manifest.bin.allium)}" "$@"\n`);
+  writeFileSync(
+    join(modules, '.bin/allium'),
+    `#!/bin/sh\nexec node "${join(root, manifest.bin.allium)}" "$@"\n`,
+  );
   chmodSync(join(modules, '.bin/allium'), 0o755);
   return folder;
 }
@@ -35,13 +51,19 @@ function newUser(): string {
 /** As on a terminal of that user, without the settings of the test run. A download would be an error. */
 const env: Record<string, string> = {
   ...Object.fromEntries(
-    Object.entries(process.env).flatMap(([name, value]) => (value === undefined || /^(ALLIUM|npm)_/.test(name) ? [] : [[name, value]])),
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value === undefined || /^(ALLIUM|npm)_/.test(name) ? [] : [[name, value]],
+    ),
   ),
   npm_config_offline: 'true',
 };
 
 function runLines(lines: string, folder: string): string {
-  const { status, stdout, stderr } = spawnSync('bash', ['-euc', lines], { cwd: folder, env, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync('bash', ['-euc', lines], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  });
   expect(status, stderr).toBe(0);
   return stdout;
 }
@@ -59,7 +81,11 @@ function follow(page: string, heading: string, folder: string): Done {
   const fences = fencesOf(section);
   expect(fences.map(({ language }) => language)).toContain('sh');
   const save = (fence: Fence): void => {
-    const file = join(folder, savedAs(section, fence) ?? raise(`line ${fence.line} under "${heading}": it is not said what to save it as`));
+    const file = join(
+      folder,
+      savedAs(section, fence) ??
+        raise(`line ${fence.line} under "${heading}": it is not said what to save it as`),
+    );
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, `${fence.code}\n`);
   };
@@ -68,7 +94,10 @@ function follow(page: string, heading: string, folder: string): Done {
     if (fence.language === 'sh') printed.push(runLines(fence.code, folder));
     else if (fence.language !== 'text') save(fence);
   }
-  return { printed, shown: fences.filter(({ language }) => language === 'text').map(({ code }) => `${code}\n`) };
+  return {
+    printed,
+    shown: fences.filter(({ language }) => language === 'text').map(({ code }) => `${code}\n`),
+  };
 }
 
 function raise(message: string): never {
@@ -77,10 +106,14 @@ function raise(message: string): never {
 
 /** A client that starts what the page made the command print, from another folder. */
 async function clientOf(config: string, folder: string): Promise<Client> {
-  const { mcpServers } = JSON.parse(config) as { mcpServers: Record<string, { command: string; args: string[] }> };
+  const { mcpServers } = JSON.parse(config) as {
+    mcpServers: Record<string, { command: string; args: string[] }>;
+  };
   const [server = raise('no server was printed')] = Object.values(mcpServers);
   const client = new Client({ name: 'readme', version: '1.0.0' });
-  await client.connect(new StdioClientTransport({ ...server, env, cwd: join(folder, ELSEWHERE), stderr: 'ignore' }));
+  await client.connect(
+    new StdioClientTransport({ ...server, env, cwd: join(folder, ELSEWHERE), stderr: 'ignore' }),
+  );
   onTestFinished(() => client.close());
   return client;
 }
@@ -99,8 +132,11 @@ async function triedWrites(client: Client, notes: string): Promise<readonly stri
   const { tools } = await client.listTools();
   const writers = tools.filter(({ annotations }) => annotations?.readOnlyHint !== true);
   const tried = writers.map(async ({ name, inputSchema }) => {
-    const given = Object.entries(argumentsIn(notes)).filter(([key]) => Object.hasOwn(inputSchema.properties ?? {}, key));
-    const made = name === 'create_directory' ? { path: join(notes, 'made') } : Object.fromEntries(given);
+    const given = Object.entries(argumentsIn(notes)).filter(([key]) =>
+      Object.hasOwn(inputSchema.properties ?? {}, key),
+    );
+    const made =
+      name === 'create_directory' ? { path: join(notes, 'made') } : Object.fromEntries(given);
     const { _meta: meta } = await client.callTool({ name, arguments: made });
     return `${name}: ${String(meta?.['allium/status'])}, executed: ${String(meta?.['allium/executed'])}`;
   });
@@ -114,11 +150,15 @@ describe('the README', () => {
   });
 
   it('names the command that checks everything', () => {
-    expect(fencesOf(sectionOf(readme, 'Work on allium'))[0]?.code).toMatch(/^npm ci && npm test\b/m);
+    expect(fencesOf(sectionOf(readme, 'Work on allium'))[0]?.code).toMatch(
+      /^npm ci && npm test\b/m,
+    );
   });
 
   it('links to the page of every layer', () => {
-    const pages = readdirSync(join(root, 'docs/middleware')).map((name) => `docs/middleware/${name}`);
+    const pages = readdirSync(join(root, 'docs/middleware')).map(
+      (name) => `docs/middleware/${name}`,
+    );
 
     expect(pages.filter((page) => !linksOf(readme).includes(page))).toEqual([]);
   });
@@ -152,21 +192,30 @@ describe('the README', () => {
     const { printed } = follow(readme, 'Start with the proxy', folder);
     writeFileSync(join(notes, 'list.txt'), 'milk, eggs');
     const client = await clientOf(printed.join(''), folder);
-    const read = await client.callTool({ name: 'read_text_file', arguments: { path: join(notes, 'list.txt') } });
+    const read = await client.callTool({
+      name: 'read_text_file',
+      arguments: { path: join(notes, 'list.txt') },
+    });
 
     expect(read.content).toEqual([{ type: 'text', text: 'milk, eggs' }]);
     expect(await triedWrites(client, notes)).toEqual(
-      ['create_directory', 'edit_file', 'move_file', 'write_file'].map((name) => `${name}: consent_denied, executed: no`),
+      ['create_directory', 'edit_file', 'move_file', 'write_file'].map(
+        (name) => `${name}: consent_denied, executed: no`,
+      ),
     );
     expect(readdirSync(notes)).toEqual(['list.txt']);
     expect(readFileSync(join(notes, 'list.txt'), 'utf8')).toBe('milk, eggs');
     await client.close();
-    expect(runLines('npx allium receipts list', folder).match(/consent_denied +no/g)).toHaveLength(4);
+    expect(runLines('npx allium receipts list', folder).match(/consent_denied +no/g)).toHaveLength(
+      4,
+    );
 
     // The naive twin: a list of what is forbidden, in the place of the README's list of what is allowed.
     const naive = "rules: [{ tool: 'write_*', decision: deny }], default: allow";
     writeFileSync(join(folder, 'allium.yaml'), `version: 1\nlayers: [consent: { ${naive} }]\n`);
-    expect(await triedWrites(await clientOf(printed.join(''), folder), notes)).toContain('edit_file: undefined, executed: undefined');
+    expect(await triedWrites(await clientOf(printed.join(''), folder), notes)).toContain(
+      'edit_file: undefined, executed: undefined',
+    );
     expect(readdirSync(notes)).toContain('made');
   });
 });
@@ -176,8 +225,13 @@ describe('the check of the README', () => {
     const section = (before: string) =>
       `## Try\n\n${before}\n\n\`\`\`js\nconsole.log(1);\n\`\`\`\n\n\`\`\`sh\nnode a.mjs\n\`\`\`\n\n\`\`\`text\n2\n\`\`\`\n`;
 
-    expect(follow(section('Save as `a.mjs`:'), 'Try', newUser())).toEqual({ printed: ['1\n'], shown: ['2\n'] });
-    expect(() => follow(section('A program:'), 'Try', newUser())).toThrow('not said what to save it as');
+    expect(follow(section('Save as `a.mjs`:'), 'Try', newUser())).toEqual({
+      printed: ['1\n'],
+      shown: ['2\n'],
+    });
+    expect(() => follow(section('A program:'), 'Try', newUser())).toThrow(
+      'not said what to save it as',
+    );
   });
 });
 
@@ -196,7 +250,13 @@ describe('the package', () => {
   const pages = files.filter((path) => path.endsWith('.md'));
 
   it('has the pages', () => {
-    expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/getting-started.md', 'docs/middleware/consent.md']));
+    expect(pages).toEqual(
+      expect.arrayContaining([
+        'README.md',
+        'docs/getting-started.md',
+        'docs/middleware/consent.md',
+      ]),
+    );
     expect(files.filter((path) => /^(docs|examples)\/.*\.test\.ts$/.test(path))).toEqual([]);
   });
 
@@ -206,6 +266,10 @@ describe('the package', () => {
       return path === '' ? [] : [join(dirname(page), path)];
     });
 
-    expect(targets.filter((target) => !files.some((file) => file === target || file.startsWith(`${target}/`)))).toEqual([]);
+    expect(
+      targets.filter(
+        (target) => !files.some((file) => file === target || file.startsWith(`${target}/`)),
+      ),
+    ).toEqual([]);
   });
 });

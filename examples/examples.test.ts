@@ -9,21 +9,28 @@ const TIMEOUT_MS = 30_000;
 
 const isSource = (path: string) => path.endsWith('.ts') && !/\.(test|fixture)\.ts$/.test(path);
 const filesIn = (folder: string) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path));
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) =>
+    join(folder, path),
+  );
 const sources = ['src', 'middleware', 'conformance', 'examples'].flatMap(filesIn).filter(isSource);
-const allPrograms = sources.filter((path) => /^examples\/[^/]+\/[^/]+\.ts$/.test(path)).map((path) => path.slice(0, -'.ts'.length));
+const allPrograms = sources
+  .filter((path) => /^examples\/[^/]+\/[^/]+\.ts$/.test(path))
+  .map((path) => path.slice(0, -'.ts'.length));
 
 /** Programs that start another one, which not every machine has. */
 const NEEDS: Readonly<Record<string, string>> = { 'examples/host-bridge/host-bridge': 'python3' };
-const isMissing = (command: string | undefined) => command !== undefined && spawnSync(command, ['--version']).status !== 0;
+const isMissing = (command: string | undefined) =>
+  command !== undefined && spawnSync(command, ['--version']).status !== 0;
 const skipped = allPrograms.filter((program) => isMissing(NEEDS[program]));
 const programs = allPrograms.filter((program) => !skipped.includes(program));
-for (const program of skipped) console.warn(`NOT RUN: ${program} needs ${NEEDS[program] ?? ''}, which is not installed`);
+for (const program of skipped)
+  console.warn(`NOT RUN: ${program} needs ${NEEDS[program] ?? ''}, which is not installed`);
 
 type TimeOf = (path: string) => number | null;
 
 /** When a file was last changed, or `null` where there is none. */
-const changedAt: TimeOf = (path) => statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? null;
+const changedAt: TimeOf = (path) =>
+  statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? null;
 
 /** Sources that the build has not seen, or that have changed since. */
 function unbuilt(paths: readonly string[], timeOf: TimeOf): readonly string[] {
@@ -40,7 +47,11 @@ interface Run {
 }
 
 function run(file: string, args: readonly string[] = []): Run {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [file, ...args], { cwd: root, encoding: 'utf8', timeout: TIMEOUT_MS });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [file, ...args], {
+    cwd: root,
+    encoding: 'utf8',
+    timeout: TIMEOUT_MS,
+  });
   return { code: status, output: stdout, errors: stderr };
 }
 
@@ -57,7 +68,9 @@ describe('the examples', () => {
   beforeAll(() => {
     const [first, ...others] = unbuilt(sources, changedAt);
     if (first === undefined) return;
-    throw new Error(`run "npm run build" first: dist/ is missing or older than ${first} and ${others.length} other sources`);
+    throw new Error(
+      `run "npm run build" first: dist/ is missing or older than ${first} and ${others.length} other sources`,
+    );
   });
 
   it('are found', () => {
@@ -75,18 +88,29 @@ describe('the examples', () => {
   it.skip.each(skipped)('%s is not run: what it starts is not installed', () => {});
 
   it('print what the docs say they print', () => {
-    const pages = ['README.md', ...filesIn('docs').filter((path) => path.endsWith('.md'))].filter((path) => existsSync(join(root, path)));
-    const blocks = pages.flatMap((page) => printedBlocks(readFileSync(join(root, page), 'utf8')).map((block) => ({ ...block, page })));
+    const pages = ['README.md', ...filesIn('docs').filter((path) => path.endsWith('.md'))].filter(
+      (path) => existsSync(join(root, path)),
+    );
+    const blocks = pages.flatMap((page) =>
+      printedBlocks(readFileSync(join(root, page), 'utf8')).map((block) => ({ ...block, page })),
+    );
 
     expect(blocks.length).toBeGreaterThan(3);
-    expect(blocks.filter(({ program, text }) => !skipped.includes(program) && !runOf(program).output.includes(text))).toEqual([]);
+    expect(
+      blocks.filter(
+        ({ program, text }) => !skipped.includes(program) && !runOf(program).output.includes(text),
+      ),
+    ).toEqual([]);
   });
 });
 
 describe('the check of examples', () => {
   it('notices a program that fails, and one that says nothing', () => {
     expect(run('-e', ['process.exit(3)'])).toMatchObject({ code: 3, output: '' });
-    expect(run('-e', ['console.log("x"); throw new Error("y")'])).toMatchObject({ code: 1, output: 'x\n' });
+    expect(run('-e', ['console.log("x"); throw new Error("y")'])).toMatchObject({
+      code: 1,
+      output: 'x\n',
+    });
   });
 
   it('notices sources that are newer than what was built, and those that were never built', () => {
@@ -98,6 +122,9 @@ describe('the check of examples', () => {
       ['c.ts', 1],
     ]);
 
-    expect(unbuilt(['a.ts', 'b.ts', 'c.ts'], (path) => times.get(path) ?? null)).toEqual(['b.ts', 'c.ts']);
+    expect(unbuilt(['a.ts', 'b.ts', 'c.ts'], (path) => times.get(path) ?? null)).toEqual([
+      'b.ts',
+      'c.ts',
+    ]);
   });
 });

@@ -11,7 +11,13 @@ export { consent } from './consent/consent.ts';
 export { ruleList } from './consent/rule-list.ts';
 export type { TerminalPromptOptions } from './consent/terminal-prompt.ts';
 export { terminalPrompt } from './consent/terminal-prompt.ts';
-export type { ConsentAnswer, ConsentDecide, ConsentDecision, ConsentRule, RuleDecision } from './consent/verdict.ts';
+export type {
+  ConsentAnswer,
+  ConsentDecide,
+  ConsentDecision,
+  ConsentRule,
+  RuleDecision,
+} from './consent/verdict.ts';
 export type { DefinitionPinOptions } from './definition-pin/definition-pin.ts';
 export { definitionPin } from './definition-pin/definition-pin.ts';
 export type { QuarantineReport } from './definition-pin/quarantine.ts';
@@ -21,7 +27,13 @@ export type { HandoffArtifactOptions } from './handoff-artifact/handoff-artifact
 export { handoffArtifact } from './handoff-artifact/handoff-artifact.ts';
 export type { EvidenceRef, HandoffRecord, ReceiptLink } from './handoff-artifact/handoff-record.ts';
 export { HANDOFF_SCHEMA } from './handoff-artifact/handoff-schema.ts';
-export type { FireOptions, HookDefinition, HookOutcome, HookRun, HooksOptions } from './hooks/hooks.ts';
+export type {
+  FireOptions,
+  HookDefinition,
+  HookOutcome,
+  HookRun,
+  HooksOptions,
+} from './hooks/hooks.ts';
 export { fireHooks, hooks } from './hooks/hooks.ts';
 export type { IdempotencyOptions } from './idempotency/idempotency.ts';
 export { idempotency } from './idempotency/idempotency.ts';

@@ -30,7 +30,8 @@ import {
 } from './index.ts';
 
 /** Wrong on purpose: what a JavaScript caller could pass. */
-const bad = (make: (options: never) => unknown, ...options: readonly unknown[]) => options.map((option) => () => make(option as never));
+const bad = (make: (options: never) => unknown, ...options: readonly unknown[]) =>
+  options.map((option) => () => make(option as never));
 
 const folder = mkdtempSync(join(tmpdir(), 'allium-contract-'));
 const recording = join(folder, 'empty.jsonl');
@@ -85,7 +86,16 @@ const subjects: Readonly<Record<string, LayerSubject>> = {
   },
   consent: {
     create: () => consent({ decide: () => true, expiresMs: 1000 }),
-    badOptions: bad(consent, undefined, null, 'allow', { decied: 1 }, { rules: [{ tool: 'a' }] }, { default: 'yes' }, { prompts: [1] }),
+    badOptions: bad(
+      consent,
+      undefined,
+      null,
+      'allow',
+      { decied: 1 },
+      { rules: [{ tool: 'a' }] },
+      { default: 'yes' },
+      { prompts: [1] },
+    ),
   },
   'definition-pin': {
     create: () => definitionPin({ store: memoryPins() }),
@@ -105,7 +115,15 @@ const subjects: Readonly<Record<string, LayerSubject>> = {
   },
   'dry-run': {
     create: () => dryRun(),
-    badOptions: bad(dryRun, null, 'all', { onyl: [] }, { only: 'read' }, { except: [1] }, { message: '' }),
+    badOptions: bad(
+      dryRun,
+      null,
+      'all',
+      { onyl: [] },
+      { only: 'read' },
+      { except: [1] },
+      { message: '' },
+    ),
   },
   hooks: {
     create: () => hooks({ hooks: [allowing('tool.pre'), allowing('tool.post')], pool }),
@@ -144,7 +162,8 @@ const subjects: Readonly<Record<string, LayerSubject>> = {
     ),
   },
   'output-limit': {
-    create: () => outputLimit({ maxBytes: 512, store: { write: () => Promise.reject(new Error('full')) } }),
+    create: () =>
+      outputLimit({ maxBytes: 512, store: { write: () => Promise.reject(new Error('full')) } }),
     badOptions: bad(
       outputLimit,
       null,
@@ -280,7 +299,11 @@ const subjects: Readonly<Record<string, LayerSubject>> = {
   },
   'handoff-artifact': {
     create: () => handoffArtifact({ sink: () => {}, strict: true }),
-    call: { toolArgs: { handoff: { sourcePersona: 'a', targetPersonaOrHuman: { id: 'b' }, task: 'c', reason: 'd' } } },
+    call: {
+      toolArgs: {
+        handoff: { sourcePersona: 'a', targetPersonaOrHuman: { id: 'b' }, task: 'c', reason: 'd' },
+      },
+    },
     badOptions: bad(
       handoffArtifact,
       null,
@@ -323,7 +346,10 @@ const subjects: Readonly<Record<string, LayerSubject>> = {
       { onViolation: 1 },
     ),
   },
-  summary: { create: () => summary((call) => `called ${call.toolName}`), badOptions: bad(summary, undefined, null, 'text', {}) },
+  summary: {
+    create: () => summary((call) => `called ${call.toolName}`),
+    badOptions: bad(summary, undefined, null, 'text', {}),
+  },
   telemetry: {
     create: () => telemetry({ sinks: [() => Promise.resolve(), 'otel'] }),
     badOptions: bad(
@@ -353,7 +379,9 @@ const subjects: Readonly<Record<string, LayerSubject>> = {
   },
 };
 
-const folders = readdirSync(import.meta.dirname, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+const folders = readdirSync(import.meta.dirname, { withFileTypes: true }).filter((entry) =>
+  entry.isDirectory(),
+);
 
 describe('the layer contract', () => {
   it('is run over every folder of middleware', () => {
@@ -381,7 +409,10 @@ const offenders: Readonly<Record<string, LayerSubject['create']>> = {
       },
     };
   },
-  'lets progress through': () => ({ name: 'swallows', caller: (call, next) => next({ ...call, report: () => {} }) }),
+  'lets progress through': () => ({
+    name: 'swallows',
+    caller: (call, next) => next({ ...call, report: () => {} }),
+  }),
   'leaves no timer and no listener behind': () => ({
     name: 'listens',
     caller: (call, next) => {

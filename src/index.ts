@@ -1,10 +1,29 @@
 /** The public list. Every name is written out: what is not here is not promised. */
 
 // The contract
-export type { SideEffectLevel, ToolAnnotations, ToolHints, ToolKind, ToolSafety } from './core/annotations.ts';
+export type {
+  SideEffectLevel,
+  ToolAnnotations,
+  ToolHints,
+  ToolKind,
+  ToolSafety,
+} from './core/annotations.ts';
 export { SIDE_EFFECT_LEVELS } from './core/annotations.ts';
-export type { AuditPatch, AuditRecord, ConsentRecord, EntryPatch, LayerEntry } from './core/audit.ts';
-export type { CallChanges, ExecutorKind, JsonSchema, ToolCall, ToolProgress, Turn } from './core/call.ts';
+export type {
+  AuditPatch,
+  AuditRecord,
+  ConsentRecord,
+  EntryPatch,
+  LayerEntry,
+} from './core/audit.ts';
+export type {
+  CallChanges,
+  ExecutorKind,
+  JsonSchema,
+  ToolCall,
+  ToolProgress,
+  Turn,
+} from './core/call.ts';
 export { clockOf, createIdOf, isSignalAborted as isAborted, withCall } from './core/call.ts';
 export { isObserved } from './core/observed.ts';
 export { definitionOf } from './core/definition-of.ts';
@@ -15,29 +34,76 @@ export type { ErrorCode, ErrorDetails } from './core/errors.ts';
 export { AlliumError, ERROR_CODES, isAlliumError } from './core/errors.ts';
 export type { CreateId } from './core/ids.ts';
 export type { JsonObject, JsonValue } from './core/json.ts';
-export type { ApprovalRecord, FailOptions, Interruption, OutputFileRef, ResultChanges, ToolResult } from './core/result.ts';
-export { annotate, causeOf, fail, isRendered, ok, raise, refuse, withResult } from './core/result.ts';
-export type { ErrorClass, Executed, KnownStatus, Outcome, StatusRow, ToolStatus } from './core/status.ts';
+export type {
+  ApprovalRecord,
+  FailOptions,
+  Interruption,
+  OutputFileRef,
+  ResultChanges,
+  ToolResult,
+} from './core/result.ts';
+export {
+  annotate,
+  causeOf,
+  fail,
+  isRendered,
+  ok,
+  raise,
+  refuse,
+  withResult,
+} from './core/result.ts';
+export type {
+  ErrorClass,
+  Executed,
+  KnownStatus,
+  Outcome,
+  StatusRow,
+  ToolStatus,
+} from './core/status.ts';
 export { outcomeOf, STATUSES } from './core/status.ts';
 
 // For layers that decide and layers that record
 export type { CallAccount } from './core/account.ts';
 export { accountOf, attachReceipt } from './core/account.ts';
-export type { ApprovalAnswer, ApprovalDecision, ApprovalPrompt, ApprovalQuestion, EarlierDecision } from './core/approval.ts';
+export type {
+  ApprovalAnswer,
+  ApprovalDecision,
+  ApprovalPrompt,
+  ApprovalQuestion,
+  EarlierDecision,
+} from './core/approval.ts';
 export { answerLabel, APPROVAL_ANSWERS, promptsOf } from './core/approval.ts';
 export type { Gate, Guard, HashValue, Refusal } from './core/terms.ts';
 export { changedPaths } from './core/changed-paths.ts';
-export { approveCall, gateCall, guardCall, hashOf, hashWith, limitAsking, objectionToAsking, supplyResult } from './core/terms.ts';
+export {
+  approveCall,
+  gateCall,
+  guardCall,
+  hashOf,
+  hashWith,
+  limitAsking,
+  objectionToAsking,
+  supplyResult,
+} from './core/terms.ts';
 export type { ApprovalWait } from './core/trace.ts';
 export { approvalWaitOf, traceWith } from './core/trace.ts';
 export { whenEnded } from './core/when-ended.ts';
-export type { ApprovalAsk, ApprovalOutcome, ApprovalSaid } from './policy/approvals/ask-approval.ts';
+export type {
+  ApprovalAsk,
+  ApprovalOutcome,
+  ApprovalSaid,
+} from './policy/approvals/ask-approval.ts';
 export { askApproval } from './policy/approvals/ask-approval.ts';
 export type { Decided } from './policy/approvals/decision-window.ts';
 export { decideWithin } from './policy/approvals/decision-window.ts';
 export { editCall } from './policy/approvals/edit-call.ts';
 export { interrupt } from './policy/approvals/interrupt.ts';
-export { definitionHashOf, fingerprintOf, standingKeyOf, standingToolKeyOf } from './policy/approvals/fingerprint.ts';
+export {
+  definitionHashOf,
+  fingerprintOf,
+  standingKeyOf,
+  standingToolKeyOf,
+} from './policy/approvals/fingerprint.ts';
 
 // Capability policy
 export { narrowPolicy, policyOf } from './policy/ambient-policy.ts';
@@ -67,7 +133,14 @@ export type { SeenTools } from './policy/pins/reconcile-pins.ts';
 export { reconcilePins } from './policy/pins/reconcile-pins.ts';
 
 // Stores
-export type { Awaitable, Claimed, ClaimEnding, ClaimRecord, ClaimRequest, ClaimStore } from './stores/claim-store.ts';
+export type {
+  Awaitable,
+  Claimed,
+  ClaimEnding,
+  ClaimRecord,
+  ClaimRequest,
+  ClaimStore,
+} from './stores/claim-store.ts';
 export type { CounterStore, Taken, TakeRequest } from './stores/counter-store.ts';
 export type { FileClaims, FileClaimsOptions } from './stores/file-claims.ts';
 export { fileClaims } from './stores/file-claims.ts';
@@ -79,13 +152,29 @@ export type { MemoryCounters, MemoryCountersOptions } from './stores/memory-coun
 export { memoryCounters } from './stores/memory-counters.ts';
 export type { MemoryTasksOptions } from './stores/memory-tasks.ts';
 export { memoryTasks } from './stores/memory-tasks.ts';
-export type { NewTask, TaskAnswer, TaskEnding, TaskRecord, TaskState, TaskStore } from './stores/task-store.ts';
+export type {
+  NewTask,
+  TaskAnswer,
+  TaskEnding,
+  TaskRecord,
+  TaskState,
+  TaskStore,
+} from './stores/task-store.ts';
 
 // The onion
 export type { ComposedCaller, ComposeOptions } from './core/compose.ts';
 export { composeToolCallers } from './core/compose.ts';
 export { explainStack } from './core/explain.ts';
-export type { Next, OrderRule, SchemaTransform, TooLate, ToolCaller, ToolLayer, ToolSpec, ToolView } from './core/layer.ts';
+export type {
+  Next,
+  OrderRule,
+  SchemaTransform,
+  TooLate,
+  ToolCaller,
+  ToolLayer,
+  ToolSpec,
+  ToolView,
+} from './core/layer.ts';
 export { defineLayer, passThrough, when } from './core/layer.ts';
 
 // For layer authors
@@ -113,7 +202,13 @@ export { linkAbort } from './core/signal.ts';
 export { canonicalJson } from './core/canonical.ts';
 export type { HashKey, HashOptions } from './core/hash-canonical.ts';
 export { canonicalHasher, hashCanonical } from './core/hash-canonical.ts';
-export type { ToolCallAuditEvent, ToolCallEvent, ToolCallProgressEvent, ToolCallUpdateEvent, ToolEvent } from './core/wire.ts';
+export type {
+  ToolCallAuditEvent,
+  ToolCallEvent,
+  ToolCallProgressEvent,
+  ToolCallUpdateEvent,
+  ToolEvent,
+} from './core/wire.ts';
 export type { TaskEvent } from './core/task-event.ts';
 export { fromWire, toWire } from './core/wire.ts';
 

@@ -5,9 +5,19 @@
 
 import type Anthropic from '@anthropic-ai/sdk';
 import type { FunctionDeclaration, GenerateContentParameters, Part } from '@google/genai';
-import type { CallToolResult, ListToolsResult, Tool as McpTool } from '@modelcontextprotocol/sdk/types.js';
+import type {
+  CallToolResult,
+  ListToolsResult,
+  Tool as McpTool,
+} from '@modelcontextprotocol/sdk/types.js';
 import type OpenAI from 'openai';
-import { exportTools, type Provider, toToolMessage, type ToolResult, type ToolSpec } from '../../src/index.ts';
+import {
+  exportTools,
+  type Provider,
+  toToolMessage,
+  type ToolResult,
+  type ToolSpec,
+} from '../../src/index.ts';
 
 declare const tools: readonly ToolSpec[];
 declare const result: ToolResult;
@@ -49,7 +59,9 @@ export const part: Part = toToolMessage(result, 'gemini');
 
 export const listed: ListToolsResult = { tools: exportTools(tools, 'mcp') };
 export const listedOne: McpTool | undefined = exportTools(tools, 'mcp')[0];
-export const called: CallToolResult = toToolMessage(result, 'mcp', { tool: { outputSchema: { type: 'object' } } });
+export const called: CallToolResult = toToolMessage(result, 'mcp', {
+  tool: { outputSchema: { type: 'object' } },
+});
 
 /** Where only the run tells which form it is, nothing more is claimed. */
 export const either = exportTools(tools, 'openai', { shape });

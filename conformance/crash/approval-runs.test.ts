@@ -25,6 +25,8 @@ describe('a host that is killed with approved calls', () => {
   }, 240_000);
 
   it('runs calls twice where it keeps in memory that it took them up, and the runs find it', async () => {
-    expect((await approvalRuns({ kills: 4, seed: 1, kind: 'forgetful', hostFile })).twice).toBeGreaterThan(0);
+    expect(
+      (await approvalRuns({ kills: 4, seed: 1, kind: 'forgetful', hostFile })).twice,
+    ).toBeGreaterThan(0);
   }, 120_000);
 });

@@ -34,14 +34,29 @@ export interface ApprovalFigures {
   readonly problems: readonly string[];
 }
 
-type Sum = { -readonly [Name in keyof ApprovalFigures]: ApprovalFigures[Name] } & { problems: string[] };
+type Sum = { -readonly [Name in keyof ApprovalFigures]: ApprovalFigures[Name] } & {
+  problems: string[];
+};
 
 const MAX_DELAY_MS = 60;
 
 /** Each host gets a folder of its own, is killed at a random moment, and this process takes its calls up, twice. */
-export async function approvalRuns({ kills, seed, kind, hostFile }: ApprovalRunOptions): Promise<ApprovalFigures> {
+export async function approvalRuns({
+  kills,
+  seed,
+  kind,
+  hostFile,
+}: ApprovalRunOptions): Promise<ApprovalFigures> {
   const random = createRandom(seed);
-  const sum: Sum = { kills: 0, approvals: 0, resumed: 0, unknown: 0, unknownThatRan: 0, twice: 0, problems: [] };
+  const sum: Sum = {
+    kills: 0,
+    approvals: 0,
+    resumed: 0,
+    unknown: 0,
+    unknownThatRan: 0,
+    twice: 0,
+    problems: [],
+  };
   for (; sum.kills < kills; sum.kills += 1) {
     const folder = mkdtempSync(join(tmpdir(), 'allium-crash-'));
     const [dir, effects] = [join(folder, 'approvals'), join(folder, 'effects')];
@@ -66,13 +81,20 @@ async function takeUp(dir: string, effects: string, sum: Sum): Promise<void> {
   for (const { callId } of all) if ((runs.get(callId) ?? 0) > 1) sum.twice += 1;
   // Another look must change nothing.
   for (const { id } of all) {
-    const code = await governed.resume(id, { decision: 'allow_once' }).catch((thrown: unknown) => isAlliumError(thrown) && thrown.code);
+    const code = await governed
+      .resume(id, { decision: 'allow_once' })
+      .catch((thrown: unknown) => isAlliumError(thrown) && thrown.code);
     if (code !== 'ERR_APPROVAL_RESOLVED') sum.problems.push(`${id}: was taken up again`);
   }
   await governed.close();
 }
 
-async function restart(governed: GovernedTools, approval: Approval, effects: string, sum: Sum): Promise<void> {
+async function restart(
+  governed: GovernedTools,
+  approval: Approval,
+  effects: string,
+  sum: Sum,
+): Promise<void> {
   const { id, callId } = approval;
   const state = approvalState(approval, Date.now());
   const before = countRuns(effects).get(callId) ?? 0;
@@ -87,7 +109,8 @@ async function restart(governed: GovernedTools, approval: Approval, effects: str
   if (state === 'lost') {
     sum.unknown += 1;
     sum.unknownThatRan += before;
-    if (status !== 'outcome_unknown' || executed !== 'unknown' || ran !== 0) tell(`${status}, ran ${ran} times more`);
+    if (status !== 'outcome_unknown' || executed !== 'unknown' || ran !== 0)
+      tell(`${status}, ran ${ran} times more`);
   } else {
     sum.resumed += 1;
     if (status !== 'ok' || ran !== 1) tell(`${status}, ran ${ran} times`);

@@ -38,7 +38,10 @@ export function hostOf(approvals: ApprovalStore, effects: string): GovernedTools
 }
 
 function forgetful(approvals: ApprovalStore): ApprovalStore {
-  return { ...approvals, replace: (approval) => (approval.taken === null ? approvals.replace(approval) : true) };
+  return {
+    ...approvals,
+    replace: (approval) => (approval.taken === null ? approvals.replace(approval) : true),
+  };
 }
 
 async function lane(governed: GovernedTools, store: ApprovalStore, name: string): Promise<never> {
@@ -57,5 +60,7 @@ if (process.argv[2] !== undefined && process.argv[1] === import.meta.filename) {
   const { dir, effects, name, kind } = JSON.parse(process.argv[2]) as HostOrders;
   const store = kind === 'allium' ? fileApprovals({ dir }) : forgetful(fileApprovals({ dir }));
   const governed = hostOf(store, effects);
-  await Promise.all(Array.from({ length: LANES }, (_, nth) => lane(governed, store, `${name}-${nth}`)));
+  await Promise.all(
+    Array.from({ length: LANES }, (_, nth) => lane(governed, store, `${name}-${nth}`)),
+  );
 }

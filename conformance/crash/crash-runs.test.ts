@@ -12,7 +12,12 @@ afterAll(() => built.remove());
 describe('crashRuns', () => {
   it('finds no acknowledged receipt lost', async () => {
     const kills = howMany(5, 30);
-    const figures = await crashRuns({ kills, seed: 20_260_101, kind: 'allium', writerFile: built.writerFile });
+    const figures = await crashRuns({
+      kills,
+      seed: 20_260_101,
+      kind: 'allium',
+      writerFile: built.writerFile,
+    });
 
     expect(figures).toMatchObject({ kills, lost: 0, problems: [] });
     // Enough to lose some, also on a busy machine where a writer is killed soon after its first receipt.
@@ -20,7 +25,12 @@ describe('crashRuns', () => {
   });
 
   it('finds what a writer loses that acknowledges before it has written', async () => {
-    const figures = await crashRuns({ kills: 5, seed: 1, kind: 'buffered', writerFile: built.writerFile });
+    const figures = await crashRuns({
+      kills: 5,
+      seed: 1,
+      kind: 'buffered',
+      writerFile: built.writerFile,
+    });
 
     expect(figures.lost).toBeGreaterThan(0);
   });

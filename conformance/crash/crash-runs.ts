@@ -36,14 +36,24 @@ const MAX_DELAY_MS = 120;
 const MAX_FILE_BYTES = 64 * 1024;
 
 /** Runs writers, kills each at a random moment, and compares what they acknowledged with what is on disk. */
-export async function crashRuns({ kills, seed, kind, writerFile, onProgress }: CrashOptions): Promise<CrashFigures> {
+export async function crashRuns({
+  kills,
+  seed,
+  kind,
+  writerFile,
+  onProgress,
+}: CrashOptions): Promise<CrashFigures> {
   const random = createRandom(seed);
   const sum = { kills: 0, acknowledged: 0, lost: 0, tornTails: 0, problems: [] as string[] };
   while (sum.kills < kills) {
     const place = createPlace();
     try {
       for (let nth = 0; nth < KILLS_PER_FOLDER && sum.kills < kills; nth += 1) {
-        await killOne(writerFile, { ...ordersFor(place, `k${nth}`), kind }, random.below(MAX_DELAY_MS));
+        await killOne(
+          writerFile,
+          { ...ordersFor(place, `k${nth}`), kind },
+          random.below(MAX_DELAY_MS),
+        );
         sum.kills += 1;
         await look(place, kind, sum);
         onProgress?.(sum.kills);
@@ -70,9 +80,17 @@ export interface CrashPlace {
 export function createPlace(): CrashPlace {
   const folder = mkdtempSync(join(tmpdir(), 'allium-crash-'));
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-  const place = { folder, dir: join(folder, 'receipts'), acks: join(folder, 'acks'), keyFile: join(folder, 'key.pem'), publicKey };
+  const place = {
+    folder,
+    dir: join(folder, 'receipts'),
+    acks: join(folder, 'acks'),
+    keyFile: join(folder, 'key.pem'),
+    publicKey,
+  };
   mkdirSync(place.dir, { mode: 0o700 });
-  writeFileSync(place.keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+  writeFileSync(place.keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), {
+    mode: 0o600,
+  });
   return place;
 }
 
@@ -83,7 +101,9 @@ export function ordersFor({ dir, acks, keyFile }: CrashPlace, name: string): Wri
 
 /** Starts a program, and kills it so many milliseconds after its first word. */
 export async function killOne(writerFile: string, orders: object, delayMs: number): Promise<void> {
-  const child = spawn(process.execPath, [writerFile, JSON.stringify(orders)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [writerFile, JSON.stringify(orders)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   await firstOutput(child);
   await new Promise<void>((resolve) => systemClock.after(delayMs, resolve));
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
@@ -101,13 +121,21 @@ const firstOutput = (child: ChildProcess): Promise<void> =>
     child.once('close', () => reject(new Error('the writer ended by itself')));
   });
 
-async function look(place: CrashPlace, kind: WriterOrders['kind'], sum: { tornTails: number; problems: string[] }): Promise<void> {
+async function look(
+  place: CrashPlace,
+  kind: WriterOrders['kind'],
+  sum: { tornTails: number; problems: string[] },
+): Promise<void> {
   if (kind === 'buffered') return;
   const { problems, tornTail } = await verifyReceipts(place.dir, { publicKey: place.publicKey });
   if (tornTail !== undefined) sum.tornTails += 1;
   // A writer that was killed before its first file leaves an empty folder: a finding, and right unless something was acknowledged.
-  const real = problems.filter((problem) => problem.kind !== 'empty' || acknowledgedIn(place).length > 0);
-  sum.problems.push(...real.map(({ file, line, kind: what, message }) => `${file}:${line} ${what}: ${message}`));
+  const real = problems.filter(
+    (problem) => problem.kind !== 'empty' || acknowledgedIn(place).length > 0,
+  );
+  sum.problems.push(
+    ...real.map(({ file, line, kind: what, message }) => `${file}:${line} ${what}: ${message}`),
+  );
 }
 
 /** The call ids that writers said were kept. */
@@ -116,9 +144,13 @@ export function acknowledgedIn({ acks }: CrashPlace): readonly string[] {
 }
 
 /** Acknowledged call ids that are not in the files. */
-export async function missing(place: CrashPlace, kind: WriterOrders['kind'] = 'allium'): Promise<readonly string[]> {
+export async function missing(
+  place: CrashPlace,
+  kind: WriterOrders['kind'] = 'allium',
+): Promise<readonly string[]> {
   const written = new Set<string>();
-  if (kind === 'allium') for await (const { tool_call_id } of queryReceipts(place.dir)) written.add(tool_call_id);
+  if (kind === 'allium')
+    for await (const { tool_call_id } of queryReceipts(place.dir)) written.add(tool_call_id);
   else for (const id of idsByHand(join(place.dir, 'buffered-00000000.jsonl'))) written.add(id);
   return acknowledgedIn(place).filter((id) => !written.has(id));
 }

@@ -21,21 +21,32 @@ function testPlace(): CrashPlace {
 
 const run = (orders: WriterOrders): Promise<number | null> =>
   new Promise((resolve) => {
-    spawn(process.execPath, [built.writerFile, JSON.stringify(orders)], { stdio: 'ignore' }).once('close', resolve);
+    spawn(process.execPath, [built.writerFile, JSON.stringify(orders)], { stdio: 'ignore' }).once(
+      'close',
+      resolve,
+    );
   });
 
-const filesIn = (place: CrashPlace) => readdirSync(place.dir).filter((file) => file.endsWith('.jsonl'));
+const filesIn = (place: CrashPlace) =>
+  readdirSync(place.dir).filter((file) => file.endsWith('.jsonl'));
 
 describe('writers in several processes', () => {
   it('of one session corrupt and lose nothing', async () => {
     const place = testPlace();
-    const codes = await Promise.all(['a', 'b', 'c'].map((name) => run({ ...ordersFor(place, name), receipts: 300 })));
+    const codes = await Promise.all(
+      ['a', 'b', 'c'].map((name) => run({ ...ordersFor(place, name), receipts: 300 })),
+    );
 
     expect(codes).toEqual([0, 0, 0]);
     expect(acknowledgedIn(place)).toHaveLength(900);
     expect(await missing(place)).toEqual([]);
-    expect(await verifyReceipts(place.dir, { publicKey: place.publicKey })).toMatchObject({ ok: true, count: 900 });
-    expect(readdirSync(place.dir).filter((file) => !/\.(jsonl|head)$/.test(file))).toEqual(['sessions.index']);
+    expect(await verifyReceipts(place.dir, { publicKey: place.publicKey })).toMatchObject({
+      ok: true,
+      count: 900,
+    });
+    expect(readdirSync(place.dir).filter((file) => !/\.(jsonl|head)$/.test(file))).toEqual([
+      'sessions.index',
+    ]);
   });
 
   it('that find the same dead owner do not both take its file', async () => {
@@ -43,10 +54,15 @@ describe('writers in several processes', () => {
     await run({ ...ordersFor(place, 'first'), receipts: 2 });
     const [first = ''] = filesIn(place);
     writeFileSync(join(place.dir, first.replace('.jsonl', '.lock')), '');
-    await Promise.all(['a', 'b', 'c', 'd'].map((name) => run({ ...ordersFor(place, name), receipts: 50 })));
+    await Promise.all(
+      ['a', 'b', 'c', 'd'].map((name) => run({ ...ordersFor(place, name), receipts: 50 })),
+    );
 
     expect(await missing(place)).toEqual([]);
-    expect(await verifyReceipts(place.dir, { publicKey: place.publicKey })).toMatchObject({ ok: true, count: 202 });
+    expect(await verifyReceipts(place.dir, { publicKey: place.publicKey })).toMatchObject({
+      ok: true,
+      count: 202,
+    });
   });
 });
 
@@ -57,7 +73,14 @@ describe('a writer on a disk without room', () => {
     // The shell counts in blocks of 512 or 1024 bytes: either way less than what would be written.
     const { stdout, status } = spawnSync(
       'sh',
-      ['-c', 'ulimit -f 60; exec "$@"', 'sh', process.execPath, built.writerFile, JSON.stringify(orders)],
+      [
+        '-c',
+        'ulimit -f 60; exec "$@"',
+        'sh',
+        process.execPath,
+        built.writerFile,
+        JSON.stringify(orders),
+      ],
       {
         encoding: 'utf8',
       },
@@ -68,8 +91,12 @@ describe('a writer on a disk without room', () => {
     expect(acknowledgedIn(place).length).toBeGreaterThan(10);
     expect(acknowledgedIn(place).length).toBeLessThan(400);
     expect(await missing(place)).toEqual([]);
-    expect(await verifyReceipts(place.dir, { publicKey: place.publicKey })).toMatchObject({ ok: true });
+    expect(await verifyReceipts(place.dir, { publicKey: place.publicKey })).toMatchObject({
+      ok: true,
+    });
     await run({ ...ordersFor(place, 'after'), receipts: 4 });
-    expect(await verifyReceipts(place.dir, { publicKey: place.publicKey })).toMatchObject({ ok: true });
+    expect(await verifyReceipts(place.dir, { publicKey: place.publicKey })).toMatchObject({
+      ok: true,
+    });
   });
 });

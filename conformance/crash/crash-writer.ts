@@ -37,10 +37,20 @@ type Keep = (callId: string, sessionId: string, turn: number) => Promise<void>;
 
 function safely(): { keep: Keep; close: () => Promise<void> } {
   const { dir, keyFile, maxFileBytes } = orders;
-  const sink = localReceiptSink({ dir, key: false, signingKey: readFileSync(keyFile, 'utf8'), checkpointEvery: 16, maxFileBytes });
+  const sink = localReceiptSink({
+    dir,
+    key: false,
+    signingKey: readFileSync(keyFile, 'utf8'),
+    checkpointEvery: 16,
+    maxFileBytes,
+  });
   return {
     keep: (callId, sessionId, turn) =>
-      sink.append(sessionId, () => receiptOf(callId, sessionId), DURABILITIES[turn % DURABILITIES.length] ?? 'write').kept,
+      sink.append(
+        sessionId,
+        () => receiptOf(callId, sessionId),
+        DURABILITIES[turn % DURABILITIES.length] ?? 'write',
+      ).kept,
     close: () => sink.close(),
   };
 }

@@ -7,7 +7,8 @@ import { flipSweep } from './flip-sweep.ts';
 const naiveVerify: typeof verifyReceipts = async (file) => {
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
   const line = lines.findIndex((text) => !isJson(text)) + 1;
-  const problems = line === 0 ? [] : [{ file, line, kind: 'malformed' as const, message: 'it cannot be read' }];
+  const problems =
+    line === 0 ? [] : [{ file, line, kind: 'malformed' as const, message: 'it cannot be read' }];
   return { ok: line === 0, count: lines.length, head: null, key: 'unknown', problems };
 };
 
@@ -22,7 +23,9 @@ function isJson(text: string): boolean {
 
 describe('flipSweep', () => {
   it('misses no changed byte of a receipt, names the line of each, and changes each once, however many share them', async () => {
-    const shares = await Promise.all([1, 2, 3].map((nth) => flipSweep(1, { nth, of: 3 }, () => {})));
+    const shares = await Promise.all(
+      [1, 2, 3].map((nth) => flipSweep(1, { nth, of: 3 }, () => {})),
+    );
 
     expect(shares.map(({ missed }) => missed)).toEqual([0, 0, 0]);
     expect(shares.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(shares[0]?.ofBytes);

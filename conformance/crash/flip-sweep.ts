@@ -34,8 +34,13 @@ export async function flipSweep(
 ): Promise<SweepFigures> {
   const place = createPlace();
   try {
-    const sink = localReceiptSink({ dir: place.dir, key: false, signingKey: readFileSync(place.keyFile, 'utf8') });
-    for (let nth = 0; nth < receipts; nth += 1) sink.append('sweep', () => receiptOf(`c${nth}`, 'sweep'), 'background');
+    const sink = localReceiptSink({
+      dir: place.dir,
+      key: false,
+      signingKey: readFileSync(place.keyFile, 'utf8'),
+    });
+    for (let nth = 0; nth < receipts; nth += 1)
+      sink.append('sweep', () => receiptOf(`c${nth}`, 'sweep'), 'background');
     await sink.close();
     const file = readdirSync(place.dir).find((name) => name.endsWith('.jsonl')) ?? '';
     const problemLine = async (): Promise<number | undefined> =>
@@ -53,7 +58,10 @@ async function sweepFile(
   onProgress: (done: number, of: number) => void,
 ): Promise<SweepFigures> {
   const bytes = readFileSync(path);
-  const [from, to] = [nth - 1, nth].map((edge) => Math.floor((bytes.length * edge) / of)) as [number, number]; // One for each.
+  const [from, to] = [nth - 1, nth].map((edge) => Math.floor((bytes.length * edge) / of)) as [
+    number,
+    number,
+  ]; // One for each.
   const file = openSync(path, 'r+');
   let missed = 0;
   let line = 1 + bytes.subarray(0, from).filter((byte) => byte === LINE_FEED).length;
@@ -66,11 +74,13 @@ async function sweepFile(
       if (whole === LINE_FEED) line += 1;
       if ((at + 1 - from) % STEP === 0) onProgress(at + 1 - from, to - from);
     }
-    if ((await problemLine()) !== undefined) throw new Error('the sweep did not put back what it changed');
+    if ((await problemLine()) !== undefined)
+      throw new Error('the sweep did not put back what it changed');
   } finally {
     closeSync(file);
   }
   return { bytes: to - from, ofBytes: bytes.length, missed };
 }
 
-const writeByte = (file: number, byte: number, at: number): void => void writeSync(file, Uint8Array.of(byte), 0, 1, at);
+const writeByte = (file: number, byte: number, at: number): void =>
+  void writeSync(file, Uint8Array.of(byte), 0, 1, at);

@@ -35,7 +35,9 @@ const share = shareOf(values.share ?? '1/1');
 function readOptions() {
   try {
     const text = { type: 'string' } as const;
-    return parseArgs({ options: { kills: text, seed: text, flips: text, share: text, help: { type: 'boolean' } } }).values;
+    return parseArgs({
+      options: { kills: text, seed: text, flips: text, share: text, help: { type: 'boolean' } },
+    }).values;
   } catch (error) {
     process.stderr.write(`${describeThrown(error)}\nnpm run crash -- --help shows what there is\n`);
     process.exit(2);
@@ -64,13 +66,25 @@ const allium = await crashRuns({ kills, seed, kind: 'allium', writerFile, onProg
 const buffered = await crashRuns({ kills: Math.min(kills, 5), seed, kind: 'buffered', writerFile });
 const hostFile = join(import.meta.dirname, 'crash-host.js');
 const approvals = await approvalRuns({ kills, seed, kind: 'allium', hostFile });
-const forgetful = await approvalRuns({ kills: Math.min(kills, 8), seed, kind: 'forgetful', hostFile });
-const sweep = flips === 0 ? null : await flipSweep(flips, share, (done, of) => process.stdout.write(`${done} of ${of} bytes\n`));
+const forgetful = await approvalRuns({
+  kills: Math.min(kills, 8),
+  seed,
+  kind: 'forgetful',
+  hostFile,
+});
+const sweep =
+  flips === 0
+    ? null
+    : await flipSweep(flips, share, (done, of) => process.stdout.write(`${done} of ${of} bytes\n`));
 
-process.stdout.write(`${JSON.stringify({ seed, allium, buffered, approvals, forgetful, sweep }, null, 2)}\n`);
+process.stdout.write(
+  `${JSON.stringify({ seed, allium, buffered, approvals, forgetful, sweep }, null, 2)}\n`,
+);
 const isBlind = (kills >= 5 && buffered.lost === 0) || (kills >= 8 && forgetful.twice === 0);
 if (isBlind)
-  process.stdout.write('The runs did not notice a writer that acknowledges too early, or a host that forgets: they prove nothing.\n');
+  process.stdout.write(
+    'The runs did not notice a writer that acknowledges too early, or a host that forgets: they prove nothing.\n',
+  );
 const isLost = allium.lost > 0 || allium.problems.length > 0;
 const isTwice = approvals.twice > 0 || approvals.problems.length > 0;
 if (isLost || isTwice || isBlind || (sweep !== null && sweep.missed > 0)) {

@@ -3,7 +3,15 @@
 import { type ToolCall, withCall } from '../../src/core/call.ts';
 import { composeToolCallers } from '../../src/core/compose.ts';
 import type { Next, ToolCaller } from '../../src/core/layer.ts';
-import { annotate, fail, ok, raise, refuse, type ToolResult, withResult } from '../../src/core/result.ts';
+import {
+  annotate,
+  fail,
+  ok,
+  raise,
+  refuse,
+  type ToolResult,
+  withResult,
+} from '../../src/core/result.ts';
 import { hostileThrowables, malformedResults } from '../hostile-values.ts';
 import { makeCall } from '../test-kit.ts';
 import type { Random } from './random.ts';
@@ -34,7 +42,8 @@ const untyped = (value: unknown): ToolResult => value as ToolResult;
 export const untypedCall = (value: unknown): ToolCall => value as ToolCall;
 
 /** Anything but a result of this call. */
-export const malformedFor = (call: ToolCall, random: Random): ToolResult => untyped(random.pick(malformed)(call));
+export const malformedFor = (call: ToolCall, random: Random): ToolResult =>
+  untyped(random.pick(malformed)(call));
 
 const hostileResult = ({ random, call }: Scene): ToolResult => malformedFor(call, random);
 
@@ -44,7 +53,10 @@ function throwHostile({ random }: Scene): never {
 
 const nameless: ToolCaller = (call, next) => next(call);
 const joined = composeToolCallers([
-  { name: 'joined outer', caller: async (call, next) => annotate(await next(call), { joined: true }, { status: 'seen' }) },
+  {
+    name: 'joined outer',
+    caller: async (call, next) => annotate(await next(call), { joined: true }, { status: 'seen' }),
+  },
   { name: 'joined inner', caller: nameless, scrub: (text) => text.replaceAll('secret', '***') },
 ]);
 
@@ -54,8 +66,10 @@ export const JOINED_NAMES: readonly string[] = joined.layers.map(({ name }) => n
 const honest: readonly Behaviour[] = [
   ({ call, next }) => next(call),
   async ({ call, next }) => await next(call),
-  ({ call, next, random }) => next(withCall(call, { toolArgs: { ...call.toolArgs, changed: random.below(9) } })),
-  async ({ call, next }) => annotate(await next(call), { summary: 'a secret', seen: 1 }, { status: 'seen', count: 2 }),
+  ({ call, next, random }) =>
+    next(withCall(call, { toolArgs: { ...call.toolArgs, changed: random.below(9) } })),
+  async ({ call, next }) =>
+    annotate(await next(call), { summary: 'a secret', seen: 1 }, { status: 'seen', count: 2 }),
   async ({ call, next, random }) => {
     await hops(random.below(4));
     const result = await next(call);
@@ -64,19 +78,27 @@ const honest: readonly Behaviour[] = [
   },
   async ({ call, next }) => withResult(await next(call), { metadata: { touched: true } }),
   ({ call, next }) => joined(call, next),
-  async ({ call, next }) => joined(withCall(call, { toolArgs: { joined: true } }), (passed) => next(passed)),
+  async ({ call, next }) =>
+    joined(withCall(call, { toolArgs: { joined: true } }), (passed) => next(passed)),
 ];
 
 const deciding: readonly Behaviour[] = [
   ({ call }) => ok(call, 'answered here'),
   ({ call }) => refuse(call, 'policy_blocked', 'Not this one.'),
-  async ({ call }) => annotate(refuse(call, 'rate_limited', 'Later.', { retryAfterMs: 5 }), { metadata: { cap: 1 } }, { status: 'full' }),
+  async ({ call }) =>
+    annotate(
+      refuse(call, 'rate_limited', 'Later.', { retryAfterMs: 5 }),
+      { metadata: { cap: 1 } },
+      { status: 'full' },
+    ),
   ({ call }) => raise(refuse(call, 'scope_violation', 'Out of scope.')),
-  async ({ call, next }) => raise(refuse((await next(call)).ok ? call : withCall(call, {}), 'policy_blocked', 'Too late.')),
+  async ({ call, next }) =>
+    raise(refuse((await next(call)).ok ? call : withCall(call, {}), 'policy_blocked', 'Too late.')),
   async ({ call, next }) => ((await next(call)).ok ? ok(call, 'other words') : ok(call, 'made up')),
   async ({ call, next, random }) => {
     let result = await next(call);
-    for (let again = random.below(3); again > 0 && !result.ok; again -= 1) result = await next(call);
+    for (let again = random.below(3); again > 0 && !result.ok; again -= 1)
+      result = await next(call);
     return result;
   },
   async ({ call, next, random }) => {
@@ -136,38 +158,53 @@ const broken: readonly Behaviour[] = [
     await scene.next(scene.call);
     return hostileResult(scene);
   },
-  ({ call, next, random }) => next({ ...call, callId: 'forged', toolArgs: { spread: random.below(9) } }),
+  ({ call, next, random }) =>
+    next({ ...call, callId: 'forged', toolArgs: { spread: random.below(9) } }),
   ({ next, random }) => next(untypedCall(random.pick(throwables))),
   ({ next }) => next(makeCall({ callId: 'another' })),
-  async ({ call, next, random }) => annotate(await next(call), random.pick(throwables) as object, { status: 'odd' }),
+  async ({ call, next, random }) =>
+    annotate(await next(call), random.pick(throwables) as object, { status: 'odd' }),
   ({ call }) => ok({ ...call, callId: 'forged' }, 1),
 ];
 
 /** How often a group is taken. Honest layers are many, so that calls get to the bottom of deep stacks. */
-const GROUPS: readonly (readonly Behaviour[])[] = [honest, honest, honest, honest, honest, deciding, leaving, broken];
+const GROUPS: readonly (readonly Behaviour[])[] = [
+  honest,
+  honest,
+  honest,
+  honest,
+  honest,
+  deciding,
+  leaving,
+  broken,
+];
 
 /** A behaviour at random. */
 export const pickBehaviour = (random: Random): Behaviour => random.pick(random.pick(GROUPS));
 
-const executors: readonly ((call: ToolCall, random: Random) => ToolResult | Promise<ToolResult>)[] = [
-  (call) => ok(call, call.toolArgs),
-  async (call) => ok(call, call.toolArgs, { content: [{ type: 'text', text: 'done' }] }),
-  async (call, random) => {
-    await hops(random.below(12));
-    return call.signal.aborted ? fail(call, 'cancelled', call.signal.reason, 'Stopped.') : ok(call, 'slow');
-  },
-  async (call) => annotate(ok(call, 'said'), { handoff: { from: 'executor' } }, { status: 'not a layer' }),
-  (call) => fail(call, 'executor_error', new Error('reported'), 'The tool says no.'),
-  (call) => raise(refuse(call, 'policy_blocked', 'Raised by the executor.')),
-  (call, random) => untyped(random.pick(malformed)(call)),
-  (_, random) => {
-    throw random.pick(throwables);
-  },
-  async (_, random) => {
-    await hops(random.below(6));
-    throw random.pick(throwables);
-  },
-];
+const executors: readonly ((call: ToolCall, random: Random) => ToolResult | Promise<ToolResult>)[] =
+  [
+    (call) => ok(call, call.toolArgs),
+    async (call) => ok(call, call.toolArgs, { content: [{ type: 'text', text: 'done' }] }),
+    async (call, random) => {
+      await hops(random.below(12));
+      return call.signal.aborted
+        ? fail(call, 'cancelled', call.signal.reason, 'Stopped.')
+        : ok(call, 'slow');
+    },
+    async (call) =>
+      annotate(ok(call, 'said'), { handoff: { from: 'executor' } }, { status: 'not a layer' }),
+    (call) => fail(call, 'executor_error', new Error('reported'), 'The tool says no.'),
+    (call) => raise(refuse(call, 'policy_blocked', 'Raised by the executor.')),
+    (call, random) => untyped(random.pick(malformed)(call)),
+    (_, random) => {
+      throw random.pick(throwables);
+    },
+    async (_, random) => {
+      await hops(random.below(6));
+      throw random.pick(throwables);
+    },
+  ];
 
 /** One executor for a stack; what it does differs from call to call. */
 export const execute = (call: ToolCall, random: Random): ToolResult | Promise<ToolResult> =>

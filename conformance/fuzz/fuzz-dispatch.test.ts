@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type GovernedTools, type GovernOptions, governTools } from '../../src/dispatch/govern-tools.ts';
+import {
+  type GovernedTools,
+  type GovernOptions,
+  governTools,
+} from '../../src/dispatch/govern-tools.ts';
 import { fuzzDispatch } from './fuzz-dispatch.ts';
 import { howMany } from '../how-many.fixture.ts';
 
@@ -12,7 +16,14 @@ describe('fuzzDispatch', () => {
     expect(figures).toMatchObject({ calls, unhandled: 0 });
     expect(figures.toolRuns).toBeGreaterThan(calls / 10);
     expect(Object.keys(figures.statuses)).toEqual(
-      expect.arrayContaining(['ok', 'tool_not_found', 'schema_violation', 'executor_error', 'cancelled', 'limit_exceeded']),
+      expect.arrayContaining([
+        'ok',
+        'tool_not_found',
+        'schema_violation',
+        'executor_error',
+        'cancelled',
+        'limit_exceeded',
+      ]),
     );
   });
 
@@ -33,7 +44,10 @@ describe('fuzzDispatch', () => {
     const { violations } = await fuzzDispatch({ calls: 500, seed: 1, govern: tellsTwice });
 
     expect(Object.keys(violations)).toEqual(
-      expect.arrayContaining(['does not have exactly one ending', 'was told to end otherwise than it was answered']),
+      expect.arrayContaining([
+        'does not have exactly one ending',
+        'was told to end otherwise than it was answered',
+      ]),
     );
   });
 });

@@ -57,7 +57,15 @@ const hostile = hostileThrowables.map(([, make]) => make());
 
 /** Runs the calls and counts. Never rejects for what it finds; look at `violations`. */
 export async function fuzzDispatch(options: DispatchFuzzOptions): Promise<DispatchFigures> {
-  const figures: DispatchFigures = { calls: 0, events: 0, toolRuns: 0, raised: 0, unhandled: 0, statuses: {}, violations: {} };
+  const figures: DispatchFigures = {
+    calls: 0,
+    events: 0,
+    toolRuns: 0,
+    raised: 0,
+    unhandled: 0,
+    statuses: {},
+    violations: {},
+  };
   await watchedRun(figures, async () => {
     while (figures.calls < options.calls) {
       await runDispatcher(options, figures);
@@ -67,12 +75,17 @@ export async function fuzzDispatch(options: DispatchFuzzOptions): Promise<Dispat
   return figures;
 }
 
-async function runDispatcher({ calls, seed, govern = governTools }: DispatchFuzzOptions, figures: DispatchFigures): Promise<void> {
+async function runDispatcher(
+  { calls, seed, govern = governTools }: DispatchFuzzOptions,
+  figures: DispatchFigures,
+): Promise<void> {
   const random = createRandom(Math.imul(seed, 1_000_003) + figures.calls);
   const stories: Stories = new Map();
   const governed = govern({
     tools: [toolOf('echo', random, stories), toolOf('constructor', random, stories)],
-    layers: Array.from({ length: random.below(MOST_LAYERS + 1) }, (_, index) => layerOf(index, random)),
+    layers: Array.from({ length: random.below(MOST_LAYERS + 1) }, (_, index) =>
+      layerOf(index, random),
+    ),
     limits: random.oneIn(4) ? { maxCallsPerSession: 30, maxConcurrent: 2 } : {},
     onUnknownTool: random.pick(['repair', 'throw'] as const),
     onInvalidArgs: random.pick(['repair', 'throw'] as const),
@@ -83,7 +96,11 @@ async function runDispatcher({ calls, seed, govern = governTools }: DispatchFuzz
   for (let done = 0; done < count; ) {
     const group = Math.min(1 + random.below(4), count - done);
     const first = figures.calls + done;
-    await Promise.all(Array.from({ length: group }, (_, offset) => runCall(`c${first + offset}`, random, governed, stories, figures)));
+    await Promise.all(
+      Array.from({ length: group }, (_, offset) =>
+        runCall(`c${first + offset}`, random, governed, stories, figures),
+      ),
+    );
     done += group;
   }
   await settle();
@@ -95,7 +112,11 @@ function toolOf(name: string, random: Random, stories: Stories): Tool {
   return defineTool({
     name,
     description: '',
-    inputSchema: { type: 'object', properties: { n: { type: 'number' } }, additionalProperties: false },
+    inputSchema: {
+      type: 'object',
+      properties: { n: { type: 'number' } },
+      additionalProperties: false,
+    },
     async execute(args, { callId, report }) {
       const story = stories.get(callId);
       if (story !== undefined) story.runs += 1;
@@ -121,32 +142,57 @@ function requestOf(id: string, random: Random): ToolRequest {
     ? random.pick(['nobody', '__proto__', 'toString', '', 'x'.repeat(500)])
     : random.pick(['echo', 'constructor']);
   const args = random.oneIn(4)
-    ? random.pick(['', '{', 'null', '[]', '{"__proto__":1}', '{"n":1e999}', { n: 'x' }, { more: 1 }, ...hostile])
+    ? random.pick([
+        '',
+        '{',
+        'null',
+        '[]',
+        '{"__proto__":1}',
+        '{"n":1e999}',
+        { n: 'x' },
+        { more: 1 },
+        ...hostile,
+      ])
     : random.pick([{ n: random.below(9) }, '{"n": 1}', {}]);
   // A model sends what it likes.
   return { name, arguments: args as object, id };
 }
 
-async function runCall(id: string, random: Random, governed: GovernedTools, stories: Stories, figures: DispatchFigures): Promise<void> {
+async function runCall(
+  id: string,
+  random: Random,
+  governed: GovernedTools,
+  stories: Stories,
+  figures: DispatchFigures,
+): Promise<void> {
   const story: Story = { id, cancelled: random.oneIn(20), told: [], runs: 0 };
   stories.set(id, story);
   let answer: unknown;
   try {
-    answer = await governed.call(requestOf(id, random), story.cancelled ? { signal: AbortSignal.abort() } : {});
+    answer = await governed.call(
+      requestOf(id, random),
+      story.cancelled ? { signal: AbortSignal.abort() } : {},
+    );
   } catch (thrown) {
     figures.raised += 1;
     answer = isAlliumError(thrown) ? thrown.result : null;
   }
-  if (!isResult(answer)) return report(figures, 'was answered with something that is no result', id);
+  if (!isResult(answer))
+    return report(figures, 'was answered with something that is no result', id);
   figures.statuses[answer.status] = (figures.statuses[answer.status] ?? 0) + 1;
   for (const [rule, isBroken] of rulesFor(answer, story)) if (isBroken) report(figures, rule, id);
   // Nobody may be told anything after the answer.
   story.told.push('answered');
 }
 
-function rulesFor(result: ToolResult, { id, cancelled, told, runs }: Story): readonly (readonly [string, boolean])[] {
+function rulesFor(
+  result: ToolResult,
+  { id, cancelled, told, runs }: Story,
+): readonly (readonly [string, boolean])[] {
   const ending =
-    result.status === 'cancelled' ? 'cancelled' : { completed: 'completed', failed: 'failed', interrupted: 'paused' }[outcomeOf(result)];
+    result.status === 'cancelled'
+      ? 'cancelled'
+      : { completed: 'completed', failed: 'failed', interrupted: 'paused' }[outcomeOf(result)];
   return [
     ['answers another id', result.toolCallId !== id],
     ['was not told as pending first', told[0] !== 'pending'],

@@ -47,10 +47,13 @@ const easilyHurt: LinkOver = (input, output) => {
 describe('readEverywhere', () => {
   it('sees another message behind a carriage return where a reader ends lines there', () => {
     const hidden = '{"jsonrpc":"2.0","method":"tools/call"}';
-    const { byReader } = readEverywhere(Buffer.from(`{"jsonrpc":"2.0","method":"ping","params":{"x":\r${hidden}\r}}\n`));
+    const { byReader } = readEverywhere(
+      Buffer.from(`{"jsonrpc":"2.0","method":"ping","params":{"x":\r${hidden}\r}}\n`),
+    );
 
     expect(byReader['line feeds']).toHaveLength(1);
-    for (const reader of ['readLine', 'universal newlines', 'splitlines']) expect(byReader[reader]).toHaveLength(3);
+    for (const reader of ['readLine', 'universal newlines', 'splitlines'])
+      expect(byReader[reader]).toHaveLength(3);
   });
 });
 
@@ -59,13 +62,21 @@ describe('fuzzFrames', () => {
     const frames = howMany(300, 1000);
     const figures = await fuzzFrames({ frames, seed: 20_260_101 });
 
-    expect(figures.differences).toEqual({ 'line feeds': 0, readLine: 0, 'universal newlines': 0, splitlines: 0 });
+    expect(figures.differences).toEqual({
+      'line feeds': 0,
+      readLine: 0,
+      'universal newlines': 0,
+      splitlines: 0,
+    });
     expect(figures.frames).toBe(2 * frames);
     expect(hardlyRead(figures)).toEqual([]);
     // More than its share of requests that were left open: hostile answers and questions went through as well.
-    expect(figures.quarters.map(({ lines, messages }) => ({ lines, isForwarding: messages > 0.7 * lines }))).toEqual(
-      [1, 2, 3, 4].map(() => ({ lines: frames / 2, isForwarding: true })),
-    );
+    expect(
+      figures.quarters.map(({ lines, messages }) => ({
+        lines,
+        isForwarding: messages > 0.7 * lines,
+      })),
+    ).toEqual([1, 2, 3, 4].map(() => ({ lines: frames / 2, isForwarding: true })));
   }, 120_000);
 
   it('says so where most lines were not read', async () => {
@@ -77,6 +88,7 @@ describe('fuzzFrames', () => {
   it('finds that bytes that are forwarded as they came are read in more ways than one', async () => {
     const { differences } = await fuzzFrames({ frames: 400, seed: 1, link: bytesAsTheyCame });
 
-    for (const reader of ['readLine', 'universal newlines', 'splitlines']) expect(differences[reader]).toBeGreaterThan(0);
+    for (const reader of ['readLine', 'universal newlines', 'splitlines'])
+      expect(differences[reader]).toBeGreaterThan(0);
   }, 120_000);
 });

@@ -59,19 +59,38 @@ const LEFT_OPEN = 'prompts/get';
 export function hardlyRead({ quarters }: Pick<FramesFigures, 'quarters'>): readonly string[] {
   return quarters
     .filter(({ read, lines }) => read < 0.9 * lines)
-    .map(({ servers, from, read, lines }) => `only ${read} of ${lines} lines from the ${from} were read (servers: ${servers})`);
+    .map(
+      ({ servers, from, read, lines }) =>
+        `only ${read} of ${lines} lines from the ${from} were read (servers: ${servers})`,
+    );
 }
 
 /** Never throws for what it finds. */
-export async function fuzzFrames({ frames, seed, link = streamLink, onProgress }: FramesOptions): Promise<FramesFigures> {
-  const figures: FramesFigures = { frames: 0, quarters: [], messages: 0, byKind: {}, differences: {}, skipped: [] };
+export async function fuzzFrames({
+  frames,
+  seed,
+  link = streamLink,
+  onProgress,
+}: FramesOptions): Promise<FramesFigures> {
+  const figures: FramesFigures = {
+    frames: 0,
+    quarters: [],
+    messages: 0,
+    byKind: {},
+    differences: {},
+    skipped: [],
+  };
   const sides: Side[] = [];
   for (const [index, servers] of [1, 2].entries()) {
     for (const from of ['client', 'server'] as const) {
       const random = createRandom(seed + index * 2 + (from === 'client' ? 0 : 1));
       const quarter: QuarterFigures = { servers, from, lines: 0, read: 0, messages: 0 };
       figures.quarters.push(quarter);
-      for (let left = index === 0 ? Math.ceil(frames / 2) : Math.floor(frames / 2); left > 0; left -= BATCH) {
+      for (
+        let left = index === 0 ? Math.ceil(frames / 2) : Math.floor(frames / 2);
+        left > 0;
+        left -= BATCH
+      ) {
         const bench = await openBench(servers, link);
         await sendBatch(bench, Math.min(BATCH, left), random, quarter, figures);
         await bench.close();
@@ -136,7 +155,11 @@ function sideOver(over: LinkOver): Side {
 
 const line = (message: object): string => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`;
 const ECHO = { name: 'echo', description: 'Echoes.', inputSchema: { type: 'object' } };
-const GREETING = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'fuzz', version: '1' } };
+const GREETING = {
+  protocolVersion: '2025-11-25',
+  capabilities: { tools: {} },
+  serverInfo: { name: 'fuzz', version: '1' },
+};
 
 async function openBench(count: number, over: LinkOver): Promise<Bench> {
   const client = sideOver(over);
@@ -149,19 +172,28 @@ async function openBench(count: number, over: LinkOver): Promise<Bench> {
     sides.push(side);
     return side.link;
   };
-  const specs = Array.from({ length: count }, (_, at) => ({ name: `s${at}`, open: () => open(at) }));
-  const upstream = (): Link => (count === 1 ? open(0) : aggregateLinks(specs, { report: () => {} }));
+  const specs = Array.from({ length: count }, (_, at) => ({
+    name: `s${at}`,
+    open: () => open(at),
+  }));
+  const upstream = (): Link =>
+    count === 1 ? open(0) : aggregateLinks(specs, { report: () => {} });
   // Calls of hostile clients are answered in their place, so that none is open for long.
   const proxy = createProxy({ stack: [passThrough], upstream, report: () => {} });
   const relay = await proxy.connect(client.link);
-  const isUnread = ({ input }: Side): boolean => !input.destroyed && input.readableLength + input.writableLength > 0;
+  const isUnread = ({ input }: Side): boolean =>
+    !input.destroyed && input.readableLength + input.writableLength > 0;
   const ask = async (id: string, method: string, params: object): Promise<void> => {
     // The answer may come before `write` returns.
     const from = client.sent.length;
     client.input.write(line({ id, method, params }));
-    const isAnswered = (): boolean => client.input.destroyed || client.sent.slice(from).some((message) => message.id === id);
+    const isAnswered = (): boolean =>
+      client.input.destroyed || client.sent.slice(from).some((message) => message.id === id);
     // Calls take some turns of the loop to go through the stack, and a `ping` overtakes them.
-    for (let [quiet, seen] = [0, 0]; quiet < QUIET_TURNS || sides.some(isUnread) || !isAnswered(); ) {
+    for (
+      let [quiet, seen] = [0, 0];
+      quiet < QUIET_TURNS || sides.some(isUnread) || !isAnswered();
+    ) {
       await new Promise(setImmediate);
       servers.forEach(answerAll);
       const now = sides.reduce((sum, { sent }) => sum + sent.length, 0);
@@ -200,16 +232,31 @@ const resultOf = (method: string): object => {
 };
 
 /** With the tokens that a flood of progress names. */
-const paramsOf = (id: number): object => ({ name: `s${id % 2}_x`, _meta: { progressToken: `p${id % 9}` } });
+const paramsOf = (id: number): object => ({
+  name: `s${id % 2}_x`,
+  _meta: { progressToken: `p${id % 9}` },
+});
 
 /** Behind a proxy for several servers the tool has another name: calls of the name it has there would all be refused alike. */
 const named = (bytes: Buffer, servers: number): Buffer =>
-  servers === 1 ? bytes : Buffer.from(bytes.toString('latin1').replaceAll(`"${ECHO.name}"`, `"s0_${ECHO.name}"`), 'latin1');
+  servers === 1
+    ? bytes
+    : Buffer.from(
+        bytes.toString('latin1').replaceAll(`"${ECHO.name}"`, `"s0_${ECHO.name}"`),
+        'latin1',
+      );
 
-async function sendBatch(bench: Bench, count: number, random: Random, quarter: QuarterFigures, figures: FramesFigures): Promise<void> {
+async function sendBatch(
+  bench: Bench,
+  count: number,
+  random: Random,
+  quarter: QuarterFigures,
+  figures: FramesFigures,
+): Promise<void> {
   const { client, servers } = bench;
   if (quarter.from === 'server') {
-    for (let id = 0; id < OPEN_REQUESTS; id += 1) client.input.write(line({ id, method: LEFT_OPEN, params: paramsOf(id) }));
+    for (let id = 0; id < OPEN_REQUESTS; id += 1)
+      client.input.write(line({ id, method: LEFT_OPEN, params: paramsOf(id) }));
     await bench.settle();
   }
   /** Where in its stream each line ends. */
@@ -233,7 +280,9 @@ async function sendBatch(bench: Bench, count: number, random: Random, quarter: Q
 
 /** All sides as one stream: starting a reader takes longer than reading. */
 function compare(sides: readonly Side[], figures: FramesFigures): void {
-  const { byReader, skipped } = readEverywhere(Buffer.concat(sides.flatMap(({ chunks }) => chunks)));
+  const { byReader, skipped } = readEverywhere(
+    Buffer.concat(sides.flatMap(({ chunks }) => chunks)),
+  );
   const wanted = sides.flatMap(({ sent }) => sent.map(digestOf));
   figures.messages += wanted.length;
   figures.skipped.push(...skipped);

@@ -7,7 +7,8 @@ import { howMany } from '../how-many.fixture.ts';
 
 /** What a composer looks like when nobody has thought about what can go wrong. */
 const naiveCompose: Composer = (layers) => {
-  const chain = (executor: Next): Next => layers.reduceRight<Next>((inner, layer) => async (call) => layer.caller(call, inner), executor);
+  const chain = (executor: Next): Next =>
+    layers.reduceRight<Next>((inner, layer) => async (call) => layer.caller(call, inner), executor);
   return (call, next) => chain(next)(call);
 };
 
@@ -23,7 +24,11 @@ describe('fuzzOnion', () => {
   });
 
   it('finds what is wrong with a composer without guards', async () => {
-    const { violations, unhandled } = await fuzzOnion({ calls: 2_000, seed: 7, compose: naiveCompose });
+    const { violations, unhandled } = await fuzzOnion({
+      calls: 2_000,
+      seed: 7,
+      compose: naiveCompose,
+    });
 
     expect(unhandled).toBeGreaterThan(0);
     expect(Object.keys(violations)).toEqual(
@@ -61,7 +66,8 @@ describe('createRandom', () => {
   it('spreads over the whole range', () => {
     const random = createRandom(3);
     const counts = new Array<number>(10).fill(0);
-    for (let draw = 0; draw < 10_000; draw += 1) counts[random.below(10)] = (counts[random.below(10)] ?? 0) + 1;
+    for (let draw = 0; draw < 10_000; draw += 1)
+      counts[random.below(10)] = (counts[random.below(10)] ?? 0) + 1;
 
     expect(Math.min(...counts)).toBeGreaterThan(0);
     expect(() => random.pick([])).toThrow(RangeError);

@@ -13,7 +13,9 @@ import { createRandom, type Random } from './random.ts';
 import { randomStep } from './random-steps.ts';
 import { report, type Watched, watchedRun } from './watch-process.ts';
 
-export type Composer = (layers: readonly ToolLayer[]) => (call: ToolCall, next: Next) => Promise<ToolResult>;
+export type Composer = (
+  layers: readonly ToolLayer[],
+) => (call: ToolCall, next: Next) => Promise<ToolResult>;
 
 export interface FuzzOptions {
   readonly calls: number;
@@ -66,12 +68,17 @@ export async function fuzzOnion(options: FuzzOptions): Promise<FuzzFigures> {
   return figures;
 }
 
-async function runStack({ calls, seed, compose = composeToolCallers }: FuzzOptions, figures: FuzzFigures): Promise<void> {
+async function runStack(
+  { calls, seed, compose = composeToolCallers }: FuzzOptions,
+  figures: FuzzFigures,
+): Promise<void> {
   const stack = figures.stacks;
   figures.stacks += 1;
   const random = createRandom(Math.imul(seed, 1_000_003) + stack);
   const traces = new Map<string, Trace>();
-  const layers = Array.from({ length: random.below(MOST_LAYERS + 1) }, (_, index) => layerAt(index, random, traces));
+  const layers = Array.from({ length: random.below(MOST_LAYERS + 1) }, (_, index) =>
+    layerAt(index, random, traces),
+  );
   const caller = compose(layers);
   const executor: Next = async (call) => runExecutor(call, random, traces);
   const names = new Set([...layers.map(({ name }) => name), ...JOINED_NAMES]);
@@ -87,7 +94,11 @@ async function runStack({ calls, seed, compose = composeToolCallers }: FuzzOptio
 }
 
 /** Some one after another, some at once. */
-async function runCalls(count: number, random: Random, run: (index: number) => Promise<void>): Promise<void> {
+async function runCalls(
+  count: number,
+  random: Random,
+  run: (index: number) => Promise<void>,
+): Promise<void> {
   for (let index = 0; index < count; ) {
     const group = Math.min(1 + random.below(4), count - index);
     await Promise.all(Array.from({ length: group }, (_, offset) => run(index + offset)));
@@ -111,12 +122,15 @@ const openTrace = (id: string, layers: number, cancelled: boolean): Trace => ({
   left: new Array<number>(layers + 1).fill(0),
 });
 
-const bump = (counts: number[], index: number): void => void (counts[index] = (counts[index] ?? 0) + 1);
+const bump = (counts: number[], index: number): void =>
+  void (counts[index] = (counts[index] ?? 0) + 1);
 
 /** One layer in three is written in two steps. */
 function layerAt(index: number, random: Random, traces: ReadonlyMap<string, Trace>): ToolLayer {
   if (random.oneIn(3)) return stepsAt(index, random, traces);
-  const behaviours: readonly Behaviour[] = Array.from({ length: 1 + random.below(3) }, () => pickBehaviour(random));
+  const behaviours: readonly Behaviour[] = Array.from({ length: 1 + random.below(3) }, () =>
+    pickBehaviour(random),
+  );
   return {
     name: `layer ${index}`,
     caller: (call, next) => {
@@ -129,7 +143,8 @@ function layerAt(index: number, random: Random, traces: ReadonlyMap<string, Trac
       };
       const lateNext: Next = async (passed) => {
         const result = await next(passed);
-        if (!['tool_middleware_exception', 'cancelled'].includes(result.status)) trace.oddities.push('a late next was accepted');
+        if (!['tool_middleware_exception', 'cancelled'].includes(result.status))
+          trace.oddities.push('a late next was accepted');
         return result;
       };
       return random.pick(behaviours)({ random, call, next: counted, lateNext });
@@ -150,17 +165,23 @@ function stepsAt(index: number, random: Random, traces: ReadonlyMap<string, Trac
   const left = (call: ToolCall) => {
     const { left: counts, entered: times, oddities } = traceOf(call);
     bump(counts, index);
-    if ((counts[index] ?? 0) > (times[index] ?? 0)) oddities.push('left a layer more often than it was entered');
+    if ((counts[index] ?? 0) > (times[index] ?? 0))
+      oddities.push('left a layer more often than it was entered');
   };
   return { name: `layer ${index}`, caller: inSteps(randomStep(random, entered, left)) };
 }
 
-function runExecutor(call: ToolCall, random: Random, traces: ReadonlyMap<string, Trace>): ToolResult | Promise<ToolResult> {
+function runExecutor(
+  call: ToolCall,
+  random: Random,
+  traces: ReadonlyMap<string, Trace>,
+): ToolResult | Promise<ToolResult> {
   const trace = traces.get(call.callId);
   if (trace === undefined) throw new Error('the executor was entered with an id that nobody gave');
   trace.runs += 1;
   if (trace.ended) trace.oddities.push('the executor was entered after the answer');
-  if (!Object.isFrozen(call) || !Object.isFrozen(call.toolArgs)) trace.oddities.push('the executor got something it could change');
+  if (!Object.isFrozen(call) || !Object.isFrozen(call.toolArgs))
+    trace.oddities.push('the executor got something it could change');
   return execute(call, random);
 }
 
@@ -173,16 +194,23 @@ async function runCall(
   figures: FuzzFigures,
 ): Promise<void> {
   const signal = trace.cancelled ? AbortSignal.abort() : undefined;
-  const call = makeCall({ callId: trace.id, toolArgs: { n: random.below(100) }, ...(signal === undefined ? {} : { signal }) });
+  const call = makeCall({
+    callId: trace.id,
+    toolArgs: { n: random.below(100) },
+    ...(signal === undefined ? {} : { signal }),
+  });
   let answer: unknown;
   try {
     answer = await caller(call, executor);
   } catch (thrown) {
     figures.raised += 1;
-    answer = isAlliumError(thrown, 'ERR_CALL_REFUSED') ? thrown.result : trace.oddities.push('threw something that is no raise');
+    answer = isAlliumError(thrown, 'ERR_CALL_REFUSED')
+      ? thrown.result
+      : trace.oddities.push('threw something that is no raise');
   }
   trace.ended = true;
-  if (!isResult(answer)) return void trace.oddities.push('answered with something that is no result');
+  if (!isResult(answer))
+    return void trace.oddities.push('answered with something that is no result');
   figures.statuses[answer.status] = (figures.statuses[answer.status] ?? 0) + 1;
   trace.oddities.push(...wrongIn(answer, trace, names));
 }
@@ -200,8 +228,14 @@ function wrongIn(result: ToolResult, trace: Trace, names: ReadonlySet<string>): 
     ['ran the tool for a caller that had gone', trace.cancelled && trace.runs > 0],
     ['has a line of an unknown layer', lines.some(({ name }) => !names.has(name))],
     ['lacks the line of the outermost layer', layers > 0 && lines.at(-1)?.name !== 'layer 0'],
-    ['has two lines of the outermost layer', lines.filter(({ name }) => name === 'layer 0').length > 1],
-    ['has a line that times do not fit', lines.some(({ startedAt, endedAt }) => !(startedAt <= endedAt))],
+    [
+      'has two lines of the outermost layer',
+      lines.filter(({ name }) => name === 'layer 0').length > 1,
+    ],
+    [
+      'has a line that times do not fit',
+      lines.some(({ startedAt, endedAt }) => !(startedAt <= endedAt)),
+    ],
     ['shows what a scrub took out', JSON.stringify(lines).includes('secret')],
   ];
   return rules.filter(([, broken]) => broken).map(([rule]) => rule);
@@ -214,7 +248,8 @@ function closeTrace(trace: Trace, figures: FuzzFigures): void {
   entered[bottom] = runs;
   for (let index = 0; index <= bottom; index += 1) {
     const most = index === 0 ? 1 : (accepted[index - 1] ?? 0);
-    if ((entered[index] ?? 0) > most) oddities.push(index === bottom ? 'ran the tool too often' : 'entered a layer too often');
+    if ((entered[index] ?? 0) > most)
+      oddities.push(index === bottom ? 'ran the tool too often' : 'entered a layer too often');
   }
   figures.executorRuns += runs;
   figures.layersEntered += entered.slice(0, bottom).reduce((sum, count) => sum + count, 0);

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { allows, type CapabilityPolicy, intersectPolicies } from '../../src/policy/capability-policy.ts';
+import {
+  allows,
+  type CapabilityPolicy,
+  intersectPolicies,
+} from '../../src/policy/capability-policy.ts';
 import { fuzzPolicies } from './fuzz-policies.ts';
 import { howMany } from '../how-many.fixture.ts';
 
@@ -7,7 +11,10 @@ type Meet = typeof intersectPolicies;
 
 /** Combines one member in its own way, and everything else as it is done. */
 const twin =
-  <K extends keyof CapabilityPolicy>(key: K, both: (a: CapabilityPolicy[K], b: CapabilityPolicy[K]) => CapabilityPolicy[K]): Meet =>
+  <K extends keyof CapabilityPolicy>(
+    key: K,
+    both: (a: CapabilityPolicy[K], b: CapabilityPolicy[K]) => CapabilityPolicy[K],
+  ): Meet =>
   (a, b) => {
     const { [key]: _replaced, ...met } = intersectPolicies(a, b);
     const value = both(a[key], b[key]);
@@ -34,7 +41,10 @@ describe('fuzzPolicies', () => {
     [
       'no folder in common taken for no restriction',
       twin('workspaceRoots', (a, b) => {
-        const met = intersectPolicies(a === undefined ? {} : { workspaceRoots: a }, b === undefined ? {} : { workspaceRoots: b });
+        const met = intersectPolicies(
+          a === undefined ? {} : { workspaceRoots: a },
+          b === undefined ? {} : { workspaceRoots: b },
+        );
         return met.workspaceRoots?.length === 0 ? undefined : met.workspaceRoots;
       }),
       ['got wider for a question', 'got wider for a call'],
@@ -42,13 +52,19 @@ describe('fuzzPolicies', () => {
     [
       'folders that are met by the beginning of their text',
       twin('workspaceRoots', (a, b) =>
-        a === undefined ? b : (b?.flatMap((root) => a.filter((other) => root.startsWith(other) || other.startsWith(root))) ?? a),
+        a === undefined
+          ? b
+          : (b?.flatMap((root) =>
+              a.filter((other) => root.startsWith(other) || other.startsWith(root)),
+            ) ?? a),
       ),
       ['got wider for a question'],
     ],
     [
       'the constraints of the later policy in the place of those of the earlier',
-      twin('argConstraints', (a, b) => (a === undefined ? b : b === undefined ? a : { ...a, ...b })),
+      twin('argConstraints', (a, b) =>
+        a === undefined ? b : b === undefined ? a : { ...a, ...b },
+      ),
       ['got wider for a question', 'is not commutative'],
     ],
     [
@@ -58,7 +74,9 @@ describe('fuzzPolicies', () => {
     ],
     [
       'lists that keep their order',
-      twin('tools', (a, b) => (a === undefined ? b : b === undefined ? a : a.filter((name) => b.includes(name)))),
+      twin('tools', (a, b) =>
+        a === undefined ? b : b === undefined ? a : a.filter((name) => b.includes(name)),
+      ),
       ['is not commutative'],
     ],
   ])('finds what is wrong with %s', (_name, intersect, rules) => {
@@ -71,7 +89,8 @@ describe('fuzzPolicies', () => {
     const { violations } = fuzzPolicies({
       pairs: 3_000,
       seed: 1,
-      answer: ({ tools, ...policy }, question) => allows(tools?.length ? { ...policy, tools } : policy, question),
+      answer: ({ tools, ...policy }, question) =>
+        allows(tools?.length ? { ...policy, tools } : policy, question),
     });
 
     expect(Object.keys(violations)).toEqual(['got wider for a question']);

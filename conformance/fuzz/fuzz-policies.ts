@@ -1,7 +1,12 @@
 /** Random pairs of policies, and what must hold for every question and every call under them: combining only tightens. */
 
 import { excessOf } from '../../src/policy/ambient-policy.ts';
-import { allows, type CapabilityPolicy, intersectPolicies, type PolicyQuestion } from '../../src/policy/capability-policy.ts';
+import {
+  allows,
+  type CapabilityPolicy,
+  intersectPolicies,
+  type PolicyQuestion,
+} from '../../src/policy/capability-policy.ts';
 import { createRandom } from './random.ts';
 import { randomCall, randomPolicy, randomQuestion } from './random-policies.ts';
 import { report, type Watched } from './watch-process.ts';
@@ -40,20 +45,30 @@ export function fuzzPolicies(options: FuzzPoliciesOptions): PolicyFigures {
     const [a, b] = [randomPolicy(random), randomPolicy(random)];
     const met = intersect(a, b);
     const question = randomQuestion(random);
-    checkTighter(figures, where, 'a question', { both: answer(a, question) && answer(b, question), met: answer(met, question) });
-    if (figures.pairs % PAIRS_PER_CALL === 0) calls[random.below(calls.length)] = randomCall(random);
+    checkTighter(figures, where, 'a question', {
+      both: answer(a, question) && answer(b, question),
+      met: answer(met, question),
+    });
+    if (figures.pairs % PAIRS_PER_CALL === 0)
+      calls[random.below(calls.length)] = randomCall(random);
     const call = random.pick(calls);
     const enters = (policy: CapabilityPolicy) => excessOf(call, policy, 'fuzz') === null;
     checkTighter(figures, where, 'a call', { both: enters(a) && enters(b), met: enters(met) });
     if (figures.pairs % PAIRS_PER_LAW === 0)
-      for (const law of brokenLaws(intersect, a, b, randomPolicy(random))) report(figures, law, where);
+      for (const law of brokenLaws(intersect, a, b, randomPolicy(random)))
+        report(figures, law, where);
     figures.pairs += 1;
     if (figures.pairs % 1000 === 0) onProgress?.(figures.pairs);
   }
   return figures;
 }
 
-function checkTighter(figures: PolicyFigures, where: string, what: string, said: { readonly both: boolean; readonly met: boolean }): void {
+function checkTighter(
+  figures: PolicyFigures,
+  where: string,
+  what: string,
+  said: { readonly both: boolean; readonly met: boolean },
+): void {
   if (said.both) figures.allowed += 1;
   else figures.refused += 1;
   if (said.met && !said.both) report(figures, `got wider for ${what}`, where);
@@ -61,7 +76,12 @@ function checkTighter(figures: PolicyFigures, where: string, what: string, said:
 }
 
 /** Compared by their bytes: whoever hashes a policy must not see in which order it was combined. */
-function brokenLaws(intersect: typeof intersectPolicies, a: CapabilityPolicy, b: CapabilityPolicy, c: CapabilityPolicy): readonly string[] {
+function brokenLaws(
+  intersect: typeof intersectPolicies,
+  a: CapabilityPolicy,
+  b: CapabilityPolicy,
+  c: CapabilityPolicy,
+): readonly string[] {
   const text = (x: CapabilityPolicy, y: CapabilityPolicy) => JSON.stringify(intersect(x, y));
   const met = intersect(a, b);
   const laws: Readonly<Record<string, boolean>> = {

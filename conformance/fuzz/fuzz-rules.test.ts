@@ -5,15 +5,20 @@ import { scopeOf } from '../../src/policy/permissions/rules/expression-values.ts
 import { fuzzRules, type RulesSubject } from './fuzz-rules.ts';
 import { howMany } from '../how-many.fixture.ts';
 
-const listOf = (names: string | readonly string[]): readonly string[] => (typeof names === 'string' ? [names] : names);
+const listOf = (names: string | readonly string[]): readonly string[] =>
+  typeof names === 'string' ? [names] : names;
 
 /** What rules look like when the first that applies wins. */
 const firstWins: RulesSubject = ({ rules }) => {
   const compile = createExpressions();
-  const compiled = rules.map((rule) => ({ ...rule, holds: rule.when === undefined ? undefined : compile(rule.when) }));
+  const compiled = rules.map((rule) => ({
+    ...rule,
+    holds: rule.when === undefined ? undefined : compile(rule.when),
+  }));
   return (request) => {
     for (const { tool = '*', kind = '*', holds, decision } of compiled) {
-      if (!matchesTool(listOf(tool), request.toolName) || !matchesTool(listOf(kind), request.kind)) continue;
+      if (!matchesTool(listOf(tool), request.toolName) || !matchesTool(listOf(kind), request.kind))
+        continue;
       try {
         if (holds?.holds(scopeOf(request)) === false) continue;
       } catch {
@@ -37,7 +42,9 @@ describe('fuzzRules', () => {
   });
 
   it('finds that Cedar does not take the first rule that applies', () => {
-    expect(fuzzRules({ decisions: 2_000, seed: 1, subject: firstWins }).differences.length).toBeGreaterThan(0);
+    expect(
+      fuzzRules({ decisions: 2_000, seed: 1, subject: firstWins }).differences.length,
+    ).toBeGreaterThan(0);
   });
 
   it('repeats itself with the same seed', () => {

@@ -1,6 +1,10 @@
 /** The same random rules asked here and in Cedar: both must come to the same decision. */
 
-import { preparsePolicySet, type Response, statefulIsAuthorized } from '@cedar-policy/cedar-wasm/nodejs';
+import {
+  preparsePolicySet,
+  type Response,
+  statefulIsAuthorized,
+} from '@cedar-policy/cedar-wasm/nodejs';
 import {
   type PermissionAnswer,
   type PermissionDecision,
@@ -13,7 +17,9 @@ import { createRandom } from './random.ts';
 import { randomCall, randomRules, type RuleCall, type RulePair } from './rule-cases.ts';
 
 /** What is compared with Cedar. */
-export type RulesSubject = (options: RulesPolicyOptions) => (request: PermissionRequest) => Pick<PermissionAnswer, 'decision' | 'code'>;
+export type RulesSubject = (
+  options: RulesPolicyOptions,
+) => (request: PermissionRequest) => Pick<PermissionAnswer, 'decision' | 'code'>;
 
 export interface RuleFuzzOptions {
   /** Decisions to compare. Those where a rule cannot be decided do not count. */
@@ -47,10 +53,22 @@ const bundled: RulesSubject = (options) => {
 };
 
 /** Compares until enough decisions were made. The same seed gives the same run. */
-export function fuzzRules({ decisions, seed, subject = bundled, onProgress }: RuleFuzzOptions): RuleFuzzFigures {
+export function fuzzRules({
+  decisions,
+  seed,
+  subject = bundled,
+  onProgress,
+}: RuleFuzzOptions): RuleFuzzFigures {
   const random = createRandom(seed);
   const byDecision = { allow: 0, deny: 0, require_approval: 0, no_opinion: 0 };
-  const figures: RuleFuzzFigures = { decisions: 0, sets: 0, leftOut: 0, byDecision, differences: [], oursAlone: 0 };
+  const figures: RuleFuzzFigures = {
+    decisions: 0,
+    sets: 0,
+    leftOut: 0,
+    byDecision,
+    differences: [],
+    oursAlone: 0,
+  };
   while (figures.decisions < decisions && figures.differences.length < MAX_DIFFERENCES) {
     const pairs = randomRules(random);
     const ours = subject({ rules: pairs.map(({ rule }) => rule) });
@@ -89,14 +107,22 @@ function compare(
   figures.decisions += 1;
   figures.byDecision[ours.decision] += 1;
   if (ours.decision !== theirs.decision) {
-    figures.differences.push(`${ours.decision} here, ${theirs.decision} there: ${JSON.stringify({ call, rules: pairs })}`);
+    figures.differences.push(
+      `${ours.decision} here, ${theirs.decision} there: ${JSON.stringify({ call, rules: pairs })}`,
+    );
   }
 }
 
 const requestOf = ({ tool, kind, request, args }: RuleCall): PermissionRequest => {
   const call = makeCall({ toolName: tool, toolArgs: args });
   // The fields fit the kind, but the compiler sees only that they are text and numbers.
-  return { ...request, kind, toolName: tool, callId: call.callId, call } as unknown as PermissionRequest;
+  return {
+    ...request,
+    kind,
+    toolName: tool,
+    callId: call.callId,
+    call,
+  } as unknown as PermissionRequest;
 };
 
 const EFFECT = { allow: 'permit', ask: 'permit', deny: 'forbid' } as const;
@@ -106,10 +132,16 @@ function askCedar(pairs: readonly RulePair[]): (call: RuleCall) => CedarVerdict 
   for (const set of ['allow', 'ask'] as const) {
     const members = pairs.filter(({ rule }) => rule.decision === set || rule.decision === 'deny');
     const staticPolicies = Object.fromEntries(
-      members.map(({ rule, cedar }) => [rule.id, `${EFFECT[rule.decision]}(principal, action, resource) when { ${cedar} };`]),
+      members.map(({ rule, cedar }) => [
+        rule.id,
+        `${EFFECT[rule.decision]}(principal, action, resource) when { ${cedar} };`,
+      ]),
     );
     const parsed = preparsePolicySet(set, { staticPolicies });
-    if (parsed.type === 'failure') throw new Error(`Cedar cannot read ${JSON.stringify(staticPolicies)}: ${JSON.stringify(parsed.errors)}`);
+    if (parsed.type === 'failure')
+      throw new Error(
+        `Cedar cannot read ${JSON.stringify(staticPolicies)}: ${JSON.stringify(parsed.errors)}`,
+      );
   }
   return (call) => verdictOf(authorize('allow', call), authorize('ask', call));
 }
@@ -124,7 +156,8 @@ function authorize(set: 'allow' | 'ask', { tool, kind, request, args }: RuleCall
     preparsedPolicySetId: set,
     entities: [],
   });
-  if (answer.type === 'failure') throw new Error(`Cedar cannot answer: ${JSON.stringify(answer.errors)}`);
+  if (answer.type === 'failure')
+    throw new Error(`Cedar cannot answer: ${JSON.stringify(answer.errors)}`);
   return answer.response;
 }
 

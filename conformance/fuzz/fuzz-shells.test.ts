@@ -7,7 +7,10 @@ import { howMany } from '../how-many.fixture.ts';
 const runner = openShells();
 const absent = runner.missing.filter((name) => EXPECTED_SHELLS.includes(name));
 runner.close();
-if (absent.length > 0) process.stderr.write(`lines are not run in ${absent.join(', ')}: apt-get install dash busybox mksh yash\n`);
+if (absent.length > 0)
+  process.stderr.write(
+    `lines are not run in ${absent.join(', ')}: apt-get install dash busybox mksh yash\n`,
+  );
 
 /** Reads a line as the policy does, after what one shell makes of one sign was taken for what all of them do. */
 const believing =
@@ -18,7 +21,9 @@ const believing =
 /** What a first attempt would do: separators, then blanks. */
 const splitting: LineJudge = (line) => {
   const commands = line.split(/&&|\|\||[;|\n]/).map((part) => part.trim().split(/\s+/));
-  return commands.every(([program = '']) => /^p[abcf]$/.test(program)) ? commands.map((words) => words.map(literalWord)) : null;
+  return commands.every(([program = '']) => /^p[abcf]$/.test(program))
+    ? commands.map((words) => words.map(literalWord))
+    : null;
 };
 
 describe('fuzzShells', () => {
@@ -33,7 +38,8 @@ describe('fuzzShells', () => {
     expect(figures.differences).toEqual([]);
     expect(figures.allowed).toBeGreaterThanOrEqual(50);
     expect(figures.judged).toBeGreaterThan(figures.allowed);
-    for (const { started } of Object.values(figures.shells)) expect(started).toBeGreaterThan(figures.allowed / 2);
+    for (const { started } of Object.values(figures.shells))
+      expect(started).toBeGreaterThan(figures.allowed / 2);
   });
 
   it.each<[string, LineJudge, string]>([

@@ -3,7 +3,10 @@
 import { commandPolicy } from '../../src/policy/permissions/command/command-policy.ts';
 import type { CommandWord } from '../../src/policy/permissions/command/command-word.ts';
 import { readCommand } from '../../src/policy/permissions/command/read-command.ts';
-import type { PermissionAnswer, PermissionRequest } from '../../src/policy/permissions/permission.ts';
+import type {
+  PermissionAnswer,
+  PermissionRequest,
+} from '../../src/policy/permissions/permission.ts';
 import { createRandom } from './random.ts';
 import { randomLine } from './random-lines.ts';
 import { FAILS, type LineRun, openShells, type ShellRunner } from './run-in-shells.ts';
@@ -45,20 +48,35 @@ const POLICY = commandPolicy({ allow: ['pa', 'pb', 'pc', FAILS], deny: ['px'] })
 /** What `commandPolicy` judged where it allows the recorders and no other program. */
 export const judgedLine: LineJudge = (line) => {
   // The policy looks at nothing else of a request.
-  const answer = POLICY.evaluate({ kind: 'process.command', command: line } as PermissionRequest) as PermissionAnswer;
-  return answer.decision === 'allow' ? readCommand({ command: line }).invocations.map(({ words }) => words) : null;
+  const answer = POLICY.evaluate({
+    kind: 'process.command',
+    command: line,
+  } as PermissionRequest) as PermissionAnswer;
+  return answer.decision === 'allow'
+    ? readCommand({ command: line }).invocations.map(({ words }) => words)
+    : null;
 };
 
 /** Runs allowed lines in every shell and compares. Never throws for what it finds; look at `differences`. */
 export function fuzzShells(options: FuzzShellsOptions): ShellFigures {
-  const { seed, lines = Number.POSITIVE_INFINITY, seconds = Number.POSITIVE_INFINITY, judge = judgedLine, onProgress } = options;
+  const {
+    seed,
+    lines = Number.POSITIVE_INFINITY,
+    seconds = Number.POSITIVE_INFINITY,
+    judge = judgedLine,
+    onProgress,
+  } = options;
   const random = createRandom(seed);
   const seen = new Set<string>();
   const endsAt = performance.now() + seconds * 1000;
   return withShells((runner, figures) => {
     while (figures.allowed < lines && performance.now() < endsAt) {
       const batch: string[] = [];
-      for (let tries = 0; batch.length < Math.min(BATCH, lines - figures.allowed) && tries < MAX_REFUSED; tries += 1) {
+      for (
+        let tries = 0;
+        batch.length < Math.min(BATCH, lines - figures.allowed) && tries < MAX_REFUSED;
+        tries += 1
+      ) {
         const line = randomLine(random);
         if (seen.has(line)) continue;
         figures.judged += 1;
@@ -74,7 +92,10 @@ export function fuzzShells(options: FuzzShellsOptions): ShellFigures {
 }
 
 /** The same for lines of one's own. */
-export function compareLines(lines: readonly string[], judge: LineJudge = judgedLine): ShellFigures {
+export function compareLines(
+  lines: readonly string[],
+  judge: LineJudge = judgedLine,
+): ShellFigures {
   return withShells((runner, figures) => {
     figures.judged = lines.length;
     compareBatch(
@@ -88,8 +109,16 @@ export function compareLines(lines: readonly string[], judge: LineJudge = judged
 
 function withShells(work: (runner: ShellRunner, figures: ShellFigures) => void): ShellFigures {
   const runner = openShells();
-  const shells = Object.fromEntries(runner.shells.map(({ name }) => [name, { started: 0, differences: 0 }]));
-  const figures: ShellFigures = { judged: 0, allowed: 0, shells, missing: runner.missing, differences: [] };
+  const shells = Object.fromEntries(
+    runner.shells.map(({ name }) => [name, { started: 0, differences: 0 }]),
+  );
+  const figures: ShellFigures = {
+    judged: 0,
+    allowed: 0,
+    shells,
+    missing: runner.missing,
+    differences: [],
+  };
   try {
     work(runner, figures);
     return figures;
@@ -99,7 +128,12 @@ function withShells(work: (runner: ShellRunner, figures: ShellFigures) => void):
 }
 
 /** Holds lines that were allowed against what the shells do with them. */
-function compareBatch(batch: readonly string[], judge: LineJudge, runner: ShellRunner, figures: ShellFigures): void {
+function compareBatch(
+  batch: readonly string[],
+  judge: LineJudge,
+  runner: ShellRunner,
+  figures: ShellFigures,
+): void {
   figures.allowed += batch.length;
   for (const run of runner.run(batch)) {
     const commands = judge(run.line) ?? [];
@@ -109,10 +143,13 @@ function compareBatch(batch: readonly string[], judge: LineJudge, runner: ShellR
       const shell = figures.shells[name];
       if (shell === undefined) continue;
       shell.started += started.length;
-      const problem = problemOf(run, commands, started) ?? (isOwnWay ? null : shortfallOf(run.line, commands, started, reference));
+      const problem =
+        problemOf(run, commands, started) ??
+        (isOwnWay ? null : shortfallOf(run.line, commands, started, reference));
       if (problem === null) continue;
       shell.differences += 1;
-      if (figures.differences.length < MAX_SHOWN) figures.differences.push(`${name} ${problem}: ${JSON.stringify(run.line)}`);
+      if (figures.differences.length < MAX_SHOWN)
+        figures.differences.push(`${name} ${problem}: ${JSON.stringify(run.line)}`);
     }
   }
 }
@@ -122,7 +159,11 @@ type Started = readonly (readonly string[])[];
 type Commands = readonly (readonly CommandWord[])[];
 
 /** What a shell did that was not judged. */
-function problemOf({ hasTouchedFiles, hasHung }: LineRun, commands: Commands, started: Started): string | null {
+function problemOf(
+  { hasTouchedFiles, hasHung }: LineRun,
+  commands: Commands,
+  started: Started,
+): string | null {
   if (hasHung) return 'does not end';
   if (hasTouchedFiles) return 'writes a file';
   const other = started.find((words) => !commands.some((command) => fits(command, words)));
@@ -130,14 +171,22 @@ function problemOf({ hasTouchedFiles, hasHung }: LineRun, commands: Commands, st
 }
 
 /** What was judged and a shell did not do, or did in another way than the first shell. */
-function shortfallOf(line: string, commands: Commands, started: Started, reference: Started): string | null {
+function shortfallOf(
+  line: string,
+  commands: Commands,
+  started: Started,
+  reference: Started,
+): string | null {
   if (!isSame(started, reference)) return 'runs other words';
   const expected = commands.filter(([program]) => /^p.$/.test(program?.literal ?? '')).length;
-  return isStraight(line) && started.length !== expected ? `runs ${started.length} programs and not ${expected}` : null;
+  return isStraight(line) && started.length !== expected
+    ? `runs ${started.length} programs and not ${expected}`
+    : null;
 }
 
 /** Nothing decides which of its commands run, so that all of them do, once. */
-const isStraight = (line: string): boolean => !/\|\||\bif\b|\bfor\b|exec|</.test(line) && !line.includes(FAILS);
+const isStraight = (line: string): boolean =>
+  !/\|\||\bif\b|\bfor\b|exec|</.test(line) && !line.includes(FAILS);
 
 /** Whether a program and its arguments are what was judged; a word that was not known may have become any number of words. */
 function fits(command: readonly CommandWord[], words: readonly string[]): boolean {
@@ -149,4 +198,5 @@ function fits(command: readonly CommandWord[], words: readonly string[]): boolea
 
 /** In any order: the programs of a pipe start at once. */
 const isSame = (some: Started, others: Started): boolean => textOf(some) === textOf(others);
-const textOf = (started: Started): string => JSON.stringify(started.map((words) => JSON.stringify(words)).sort());
+const textOf = (started: Started): string =>
+  JSON.stringify(started.map((words) => JSON.stringify(words)).sort());

@@ -6,7 +6,9 @@ import { type FileOpener, raceJail } from './jail-race.ts';
 import { howMany } from '../how-many.fixture.ts';
 
 /** Opens whatever the path leads to. */
-const openBlindly = (root: string): FileOpener => ({ open: (path, flags) => open(join(root, path), flags) });
+const openBlindly = (root: string): FileOpener => ({
+  open: (path, flags) => open(join(root, path), flags),
+});
 
 /** Refuses a link in the last part only, as one flag of the kernel's does. */
 const refuseLastLink = (root: string): FileOpener => ({

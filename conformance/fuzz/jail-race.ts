@@ -1,7 +1,16 @@
 /** Uses files while another process swaps directories for links, and counts what came from outside of the root. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -77,13 +86,19 @@ function layOut(root: string, outside: string): void {
 }
 
 const textOf = (folder: string): string =>
-  JSON.stringify(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+  JSON.stringify(
+    readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]),
+  );
 
 async function startFlipper(root: string): Promise<ChildProcess> {
-  const flipper = spawn(process.execPath, ['-e', FLIPPER, root], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const flipper = spawn(process.execPath, ['-e', FLIPPER, root], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   await new Promise<void>((resolve, reject) => {
     flipper.stdout.once('data', () => resolve());
-    flipper.once('error', reject).once('exit', () => reject(new Error('the process that swaps links did not start')));
+    flipper
+      .once('error', reject)
+      .once('exit', () => reject(new Error('the process that swaps links did not start')));
   });
   return flipper;
 }
@@ -100,7 +115,10 @@ async function useFiles(files: FileOpener, { opens, onProgress }: JailRaceOption
   const counts = { inside: 0, refused: 0, escapes: 0 };
   for (let done = 1; done <= opens; done += 1) {
     const path = done % 3 === 0 ? 'file.txt' : 'dir/file.txt';
-    const outcome = done % 10 === 0 ? await write(files, done % 20 === 0 ? path : 'dir/made.txt') : await read(files, path);
+    const outcome =
+      done % 10 === 0
+        ? await write(files, done % 20 === 0 ? path : 'dir/made.txt')
+        : await read(files, path);
     counts[outcome] += 1;
     onProgress?.(done);
   }

@@ -24,10 +24,62 @@ const WORDS = [
   'eval',
   'command',
 ];
-const RESERVED = 'if then elif else fi for in do done while until case esac function time select coproc { } ! [[ ]] [ ]'.split(' ');
+const RESERVED =
+  'if then elif else fi for in do done while until case esac function time select coproc { } ! [[ ]] [ ]'.split(
+    ' ',
+  );
 const SIGNS = [
-  ...[' ', ' ', ' ', '\n', '\t', "'", "'", '"', '"', '`', '\\', '$', '(', ')', '{', '}', '<', '>', '&', '|', ';', '#', '!', '~', '*', '?'],
-  ...['=', '+', '-', '^', '%', '@', ',', ':', '[', ']', '0', '1', '2', '9', '10', '\r', '\v', '\f', '\u00a0', '\u3000', '\0'],
+  ...[
+    ' ',
+    ' ',
+    ' ',
+    '\n',
+    '\t',
+    "'",
+    "'",
+    '"',
+    '"',
+    '`',
+    '\\',
+    '$',
+    '(',
+    ')',
+    '{',
+    '}',
+    '<',
+    '>',
+    '&',
+    '|',
+    ';',
+    '#',
+    '!',
+    '~',
+    '*',
+    '?',
+  ],
+  ...[
+    '=',
+    '+',
+    '-',
+    '^',
+    '%',
+    '@',
+    ',',
+    ':',
+    '[',
+    ']',
+    '0',
+    '1',
+    '2',
+    '9',
+    '10',
+    '\r',
+    '\v',
+    '\f',
+    '\u00a0',
+    '\u3000',
+    '\0',
+  ],
 ];
 const TOKENS = [
   ...[
@@ -168,18 +220,24 @@ const PLAIN = [
 const ALL = [WORDS, RESERVED, SIGNS, SIGNS, TOKENS, TOKENS];
 
 /** The tokens of every kind, for lines that repeat one of them. */
-export const SHELL_TOKENS: readonly string[] = Object.freeze([...new Set([...WORDS, ...RESERVED, ...SIGNS, ...TOKENS])]);
+export const SHELL_TOKENS: readonly string[] = Object.freeze([
+  ...new Set([...WORDS, ...RESERVED, ...SIGNS, ...TOKENS]),
+]);
 
 /** The next line. Most of them are no lines any shell accepts, or none that is allowed. */
 export function randomLine(random: Random): string {
   const token = (): string => random.pick(random.pick(ALL));
-  if (random.oneIn(4)) return `pa ${Array.from({ length: 1 + random.below(6) }, token).join(random.oneIn(2) ? '' : ' ')}`;
+  if (random.oneIn(4))
+    return `pa ${Array.from({ length: 1 + random.below(6) }, token).join(random.oneIn(2) ? '' : ' ')}`;
   let line = random.pick(PLAIN);
   if (random.oneIn(2)) line += random.pick([' ', '; ', ' && ', ' | ', '\n']) + random.pick(PLAIN);
   for (let changes = random.below(4); changes > 0; changes -= 1) {
     const at = random.below(line.length + 1);
     const isCut = random.oneIn(3);
-    line = line.slice(0, at) + (isCut && random.oneIn(2) ? '' : token()) + line.slice(isCut ? at + 1 + random.below(2) : at);
+    line =
+      line.slice(0, at) +
+      (isCut && random.oneIn(2) ? '' : token()) +
+      line.slice(isCut ? at + 1 + random.below(2) : at);
   }
   return line;
 }

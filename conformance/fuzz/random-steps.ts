@@ -9,9 +9,16 @@ import type { Random } from './random.ts';
 type Leave = Onward['leave'];
 
 /** What a way in does besides saying where to go on: now or later, and with which call. */
-const entries: readonly ((call: ToolCall, random: Random, leave: Leave) => Stepped | Promise<Stepped>)[] = [
+const entries: readonly ((
+  call: ToolCall,
+  random: Random,
+  leave: Leave,
+) => Stepped | Promise<Stepped>)[] = [
   (call, _random, leave) => ({ call, leave }),
-  (call, random, leave) => ({ call: withCall(call, { toolArgs: { ...call.toolArgs, changed: random.below(9) } }), leave }),
+  (call, random, leave) => ({
+    call: withCall(call, { toolArgs: { ...call.toolArgs, changed: random.below(9) } }),
+    leave,
+  }),
   async (call, random, leave) => {
     await hops(random.below(4));
     return { call, leave };
@@ -30,30 +37,39 @@ const entries: readonly ((call: ToolCall, random: Random, leave: Leave) => Stepp
   async (call, random) => malformedFor(call, random),
 ];
 
-const exits: readonly ((result: ToolResult, random: Random) => ToolResult | Promise<ToolResult>)[] = [
-  (result) => result,
-  (result) => annotate(result, { summary: 'a secret', seen: 1 }, { status: 'seen', count: 2 }),
-  async (result, random) => {
-    await hops(random.below(4));
-    return withResult(result, { metadata: { touched: true } });
-  },
-  (_result, random) => {
-    throw random.pick(throwables);
-  },
-  async (_result, random) => {
-    throw random.pick(throwables);
-  },
-  (result) => ({ ...result }),
-];
+const exits: readonly ((result: ToolResult, random: Random) => ToolResult | Promise<ToolResult>)[] =
+  [
+    (result) => result,
+    (result) => annotate(result, { summary: 'a secret', seen: 1 }, { status: 'seen', count: 2 }),
+    async (result, random) => {
+      await hops(random.below(4));
+      return withResult(result, { metadata: { touched: true } });
+    },
+    (_result, random) => {
+      throw random.pick(throwables);
+    },
+    async (_result, random) => {
+      throw random.pick(throwables);
+    },
+    (result) => ({ ...result }),
+  ];
 
 /** `counted` is told when the step goes on, `left` when the second step runs. */
-export function randomStep(random: Random, counted: (call: ToolCall) => void, left: (call: ToolCall) => void): Step {
+export function randomStep(
+  random: Random,
+  counted: (call: ToolCall) => void,
+  left: (call: ToolCall) => void,
+): Step {
   return (call) => {
     const leave: Leave = (result) => {
       left(call);
-      return (random.oneIn(2) ? (exits[random.below(3)] ?? random.pick(exits)) : random.pick(exits))(result, random);
+      return (
+        random.oneIn(2) ? (exits[random.below(3)] ?? random.pick(exits)) : random.pick(exits)
+      )(result, random);
     };
-    const enter = random.oneIn(2) ? (entries[random.below(3)] ?? random.pick(entries)) : random.pick(entries);
+    const enter = random.oneIn(2)
+      ? (entries[random.below(3)] ?? random.pick(entries))
+      : random.pick(entries);
     counted(call);
     return enter(call, random, leave);
   };

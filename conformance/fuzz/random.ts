@@ -33,6 +33,7 @@ export function createRandom(seed: number): Random {
 /** A seed of a name: what is chosen by it stays as it is when other names come and go. */
 export function seedOf(name: string): number {
   let value = 7;
-  for (const character of name) value = (Math.imul(value, 31) + (character.codePointAt(0) ?? 0)) >>> 0;
+  for (const character of name)
+    value = (Math.imul(value, 31) + (character.codePointAt(0) ?? 0)) >>> 0;
   return value;
 }

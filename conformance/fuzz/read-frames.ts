@@ -17,7 +17,8 @@ export interface LineReading {
   readonly skipped: readonly string[];
 }
 
-const digest = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex').slice(0, 16);
+const digest = (text: string): string =>
+  createHash('sha256').update(text, 'utf8').digest('hex').slice(0, 16);
 
 /** A message by its value, however it is written: members in the order of their names, numbers by their bits. */
 export function digestOf(message: unknown): string {
@@ -43,16 +44,22 @@ function bits(value: number): string {
 }
 
 const ascii = (value: unknown): string =>
-  JSON.stringify(value).replace(/[\x7f-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  JSON.stringify(value).replace(
+    /[\x7f-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 /** What decides about a message, as a reader sees it that takes names without regard to case, and the first of two. */
 function forgiving(message: unknown): string {
   const method = member(message, 'method');
   const params = member(message, 'params');
-  return [method, member(message, 'id'), member(params, 'name')].map((part) => (typeof part === 'string' ? ascii(part) : '-')).join(' ');
+  return [method, member(message, 'id'), member(params, 'name')]
+    .map((part) => (typeof part === 'string' ? ascii(part) : '-'))
+    .join(' ');
 }
 
-const member = (holder: unknown, name: string): unknown => (isObject(holder) && Object.hasOwn(holder, name) ? holder[name] : undefined);
+const member = (holder: unknown, name: string): unknown =>
+  isObject(holder) && Object.hasOwn(holder, name) ? holder[name] : undefined;
 
 const PYTHON = `
 import hashlib, io, json, struct, sys
@@ -128,7 +135,10 @@ export function readEverywhere(bytes: Buffer): LineReading {
         'universal newlines': required('python3', ['-c', PYTHON, 'universal', file]),
         splitlines: required('python3', ['-c', PYTHON, 'split', file]),
       },
-      skipped: java === null ? ['There is no Java here that runs a source file: its readLine is imitated.'] : [],
+      skipped:
+        java === null
+          ? ['There is no Java here that runs a source file: its readLine is imitated.']
+          : [],
     };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -152,11 +162,16 @@ function seen(line: string): string {
 /** Java has no reader of JSON of its own: where its lines are those between line feeds, so are its messages. */
 const sameLines = (found: Seen, lines: readonly string[]): Seen => {
   const own = lines.map(digest);
-  return found.map((each, at) => (each === own[at] ? seen(lines[at] ?? '') : `another line ${each}`));
+  return found.map((each, at) =>
+    each === own[at] ? seen(lines[at] ?? '') : `another line ${each}`,
+  );
 };
 
 function run(command: string, args: readonly string[]): Seen | null {
-  const { status, stdout, error } = spawnSync(command, [...args], { encoding: 'utf8', maxBuffer: 2 ** 30 });
+  const { status, stdout, error } = spawnSync(command, [...args], {
+    encoding: 'utf8',
+    maxBuffer: 2 ** 30,
+  });
   if (error !== undefined || status !== 0) return null;
   return stdout.split('\n').filter((line) => line !== '');
 }

@@ -18,7 +18,12 @@ export interface RuleCall {
   readonly args: Readonly<Record<string, CallValue>>;
 }
 
-type CallValue = string | number | boolean | readonly (string | number)[] | { readonly [key: string]: string | number };
+type CallValue =
+  | string
+  | number
+  | boolean
+  | readonly (string | number)[]
+  | { readonly [key: string]: string | number };
 
 /** A condition in both languages. */
 interface Condition {
@@ -27,9 +32,34 @@ interface Condition {
 }
 
 const TOOLS = ['fs_read', 'fs_write', 'fs', 'net_get', 'constructor', 'a*b', 'fs_'];
-const TOOL_PATTERNS = ['*', 'fs_*', '*_read', 'fs', 'net_get', 'c*r', '*s*', 'constructor', 'nobody', '**', 'f*s*_*'];
-const KINDS: readonly RuleCall['kind'][] = ['tool.call', 'filesystem.read', 'filesystem.write', 'network.connect'];
-const KIND_PATTERNS = ['*', 'filesystem.*', 'tool.call', 'network.connect', '*.write', 'filesystem.read', 'payment'];
+const TOOL_PATTERNS = [
+  '*',
+  'fs_*',
+  '*_read',
+  'fs',
+  'net_get',
+  'c*r',
+  '*s*',
+  'constructor',
+  'nobody',
+  '**',
+  'f*s*_*',
+];
+const KINDS: readonly RuleCall['kind'][] = [
+  'tool.call',
+  'filesystem.read',
+  'filesystem.write',
+  'network.connect',
+];
+const KIND_PATTERNS = [
+  '*',
+  'filesystem.*',
+  'tool.call',
+  'network.connect',
+  '*.write',
+  'filesystem.read',
+  'payment',
+];
 const TEXTS = [
   '',
   'a',
@@ -57,7 +87,9 @@ const KEYS = [...TEXT_KEYS, ...NUMBER_KEYS, 'force', 'tags', 'options'];
 
 /** A set of one to eight rules. Their names are their places. */
 export const randomRules = (random: Random): readonly RulePair[] =>
-  Array.from({ length: 1 + random.below(8) }, (_, index) => randomRule(random, `rule_${index + 1}`));
+  Array.from({ length: 1 + random.below(8) }, (_, index) =>
+    randomRule(random, `rule_${index + 1}`),
+  );
 
 function randomRule(random: Random, id: string): RulePair {
   const decision = random.pick<RuleDecision>(['allow', 'allow', 'deny', 'ask']);
@@ -78,9 +110,14 @@ function randomRule(random: Random, id: string): RulePair {
 }
 
 const somePatterns = (random: Random, patterns: readonly string[]): string | readonly string[] =>
-  random.oneIn(2) ? random.pick(patterns) : Array.from({ length: 1 + random.below(3) }, () => random.pick(patterns));
+  random.oneIn(2)
+    ? random.pick(patterns)
+    : Array.from({ length: 1 + random.below(3) }, () => random.pick(patterns));
 
-function likeAny(subject: string, patterns: string | readonly string[] | undefined): string | undefined {
+function likeAny(
+  subject: string,
+  patterns: string | readonly string[] | undefined,
+): string | undefined {
   if (patterns === undefined) return undefined;
   const list = typeof patterns === 'string' ? [patterns] : patterns;
   return `(${list.map((pattern) => `${subject} like ${JSON.stringify(pattern)}`).join(' || ')})`;
@@ -96,7 +133,10 @@ function randomCondition(random: Random, depth: number): Condition {
       return { cel: `((${a.cel}) || (${b.cel}))`, cedar: `((${a.cedar}) || (${b.cedar}))` };
     case 2: {
       const test = randomCondition(random, depth - 1);
-      return { cel: `((${test.cel}) ? (${a.cel}) : (${b.cel}))`, cedar: `(if (${test.cedar}) then (${a.cedar}) else (${b.cedar}))` };
+      return {
+        cel: `((${test.cel}) ? (${a.cel}) : (${b.cel}))`,
+        cedar: `(if (${test.cedar}) then (${a.cedar}) else (${b.cedar}))`,
+      };
     }
     default:
       return { cel: `((${a.cel}) && (${b.cel}))`, cedar: `((${a.cedar}) && (${b.cedar}))` };
@@ -104,25 +144,40 @@ function randomCondition(random: Random, depth: number): Condition {
 }
 
 const quote = (text: string): string => JSON.stringify(text);
-const member = (key: string): Condition => ({ cel: `args[${quote(key)}]`, cedar: `context.args[${quote(key)}]` });
+const member = (key: string): Condition => ({
+  cel: `args[${quote(key)}]`,
+  cedar: `context.args[${quote(key)}]`,
+});
 /** A text inside a Cedar pattern, where a star stands for itself only behind a backslash. */
 const literal = (text: string): string => quote(text).slice(1, -1).replaceAll('*', '\\*');
-const both = (a: Condition, text: string): Condition => ({ cel: `${a.cel} ${text}`, cedar: `${a.cedar} ${text}` });
+const both = (a: Condition, text: string): Condition => ({
+  cel: `${a.cel} ${text}`,
+  cedar: `${a.cedar} ${text}`,
+});
 
 function textTest(random: Random, subject: Condition): Condition {
   const text = random.pick(TEXTS);
   const method = random.pick(['startsWith', 'endsWith', 'contains']);
   const [before, after] = [method === 'startsWith' ? '' : '*', method === 'endsWith' ? '' : '*'];
-  return { cel: `${subject.cel}.${method}(${quote(text)})`, cedar: `${subject.cedar} like "${before}${literal(text)}${after}"` };
+  return {
+    cel: `${subject.cel}.${method}(${quote(text)})`,
+    cedar: `${subject.cedar} like "${before}${literal(text)}${after}"`,
+  };
 }
 
-const present = (key: string): Condition => ({ cel: `${quote(key)} in args`, cedar: `context.args has ${quote(key)}` });
+const present = (key: string): Condition => ({
+  cel: `${quote(key)} in args`,
+  cedar: `context.args has ${quote(key)}`,
+});
 
 /** Looks first whether the member is there, so that most conditions can be decided. */
 function guarded(random: Random, key: string, condition: Condition): Condition {
   if (random.oneIn(8)) return condition;
   const there = present(key);
-  return { cel: `(${there.cel} && ${condition.cel})`, cedar: `(${there.cedar} && ${condition.cedar})` };
+  return {
+    cel: `(${there.cel} && ${condition.cel})`,
+    cedar: `(${there.cedar} && ${condition.cedar})`,
+  };
 }
 
 const ATOMS: readonly ((random: Random) => Condition)[] = [
@@ -132,20 +187,37 @@ const ATOMS: readonly ((random: Random) => Condition)[] = [
   },
   (random) => {
     const key = random.pick(NUMBER_KEYS);
-    return guarded(random, key, both(member(key), `${random.pick(['<', '<=', '>', '>=', '==', '!='])} ${random.pick(NUMBERS)}`));
+    return guarded(
+      random,
+      key,
+      both(
+        member(key),
+        `${random.pick(['<', '<=', '>', '>=', '==', '!='])} ${random.pick(NUMBERS)}`,
+      ),
+    );
   },
   (random) => {
     const key = random.pick(KEYS);
-    return guarded(random, key, both(member(key), `${random.pick(['==', '!='])} ${quote(random.pick(TEXTS))}`));
+    return guarded(
+      random,
+      key,
+      both(member(key), `${random.pick(['==', '!='])} ${quote(random.pick(TEXTS))}`),
+    );
   },
   (random) => {
-    const [key, list] = [random.pick(KEYS), `[${Array.from({ length: 1 + random.below(3) }, () => quote(random.pick(TEXTS))).join(', ')}]`];
+    const [key, list] = [
+      random.pick(KEYS),
+      `[${Array.from({ length: 1 + random.below(3) }, () => quote(random.pick(TEXTS))).join(', ')}]`,
+    ];
     const { cel, cedar } = member(key);
     return guarded(random, key, { cel: `${cel} in ${list}`, cedar: `${list}.contains(${cedar})` });
   },
   (random) => {
     const [tags, text] = [member('tags'), quote(random.pick(TEXTS))];
-    return guarded(random, 'tags', { cel: `${text} in ${tags.cel}`, cedar: `${tags.cedar}.contains(${text})` });
+    return guarded(random, 'tags', {
+      cel: `${text} in ${tags.cel}`,
+      cedar: `${tags.cedar}.contains(${text})`,
+    });
   },
   (random) => {
     const [key, text] = [random.pick(TEXT_KEYS), quote(random.pick(TEXTS))];
@@ -161,30 +233,41 @@ const ATOMS: readonly ((random: Random) => Condition)[] = [
   },
   (random) => {
     const [a, b] = [random.pick(KEYS), random.pick(KEYS)];
-    const same = { cel: `${member(a).cel} == ${member(b).cel}`, cedar: `${member(a).cedar} == ${member(b).cedar}` };
+    const same = {
+      cel: `${member(a).cel} == ${member(b).cel}`,
+      cedar: `${member(a).cedar} == ${member(b).cedar}`,
+    };
     return guarded(random, a, guarded(random, b, same));
   },
   (random) => textTest(random, { cel: 'tool', cedar: 'context.tool' }),
   (random) => {
-    const path = { cel: `(has(request.path) && request.path`, cedar: `(context.request has path && context.request.path` };
+    const path = {
+      cel: `(has(request.path) && request.path`,
+      cedar: `(context.request has path && context.request.path`,
+    };
     const { cel, cedar } = textTest(random, path);
     return { cel: `${cel})`, cedar: `${cedar})` };
   },
   (random) =>
-    random.oneIn(2) ? { cel: 'true', cedar: 'true' } : both({ cel: 'kind', cedar: 'context.kind' }, `== ${quote(random.pick(KINDS))}`),
+    random.oneIn(2)
+      ? { cel: 'true', cedar: 'true' }
+      : both({ cel: 'kind', cedar: 'context.kind' }, `== ${quote(random.pick(KINDS))}`),
 ];
 
 /** A call whose members mostly, but not always, have the type that conditions expect. */
 export function randomCall(random: Random): RuleCall {
   const kind = random.pick(KINDS);
   const args: Record<string, CallValue> = {};
-  for (const key of KEYS) if (!random.oneIn(5)) args[key] = random.oneIn(12) ? anyValue(random) : usualValue(random, key);
+  for (const key of KEYS)
+    if (!random.oneIn(5)) args[key] = random.oneIn(12) ? anyValue(random) : usualValue(random, key);
   return { tool: random.pick(TOOLS), kind, request: requestFields(random, kind), args };
 }
 
 function requestFields(random: Random, kind: RuleCall['kind']): RuleCall['request'] {
   if (kind === 'tool.call') return {};
-  return kind === 'network.connect' ? { host: random.pick(TEXTS), port: 443 } : { path: random.pick(TEXTS) };
+  return kind === 'network.connect'
+    ? { host: random.pick(TEXTS), port: 443 }
+    : { path: random.pick(TEXTS) };
 }
 
 function usualValue(random: Random, key: string): CallValue {
@@ -195,7 +278,8 @@ function usualValue(random: Random, key: string): CallValue {
   return Object.fromEntries(TEXT_KEYS.map((name) => [name, random.pick(TEXTS)]));
 }
 
-const someTexts = (random: Random): readonly string[] => Array.from({ length: random.below(4) }, () => random.pick(TEXTS));
+const someTexts = (random: Random): readonly string[] =>
+  Array.from({ length: random.below(4) }, () => random.pick(TEXTS));
 
 const anyValue = (random: Random): CallValue =>
   random.pick<() => CallValue>([

@@ -51,17 +51,27 @@ if (values.help === true) {
 const seed = wholeNumber('seed', values.seed ?? '1');
 if (values.secrets === true) {
   const root = resolve(import.meta.dirname, '../../../..');
-  process.exit((await runRedaction({ seed, root, print: (line) => process.stdout.write(`${line}\n`) })) ? 0 : 1);
+  process.exit(
+    (await runRedaction({ seed, root, print: (line) => process.stdout.write(`${line}\n`) }))
+      ? 0
+      : 1,
+  );
 }
 if (values.shells === true) process.exit(compareShells());
 const programs = wholeNumber('starlark', values.starlark ?? '20000');
 const frames = wholeNumber('frames', values.frames ?? '20000');
-if (values.frames !== undefined && Object.keys(values).every((name) => name === 'frames' || name === 'seed')) {
+if (
+  values.frames !== undefined &&
+  Object.keys(values).every((name) => name === 'frames' || name === 'seed')
+) {
   const lines = await readFrames();
   process.stdout.write(`${JSON.stringify({ seed, frames: lines }, null, 2)}\n`);
   process.exit(hasDifference(lines) ? 1 : 0);
 }
-if (values.starlark !== undefined && [values.calls, values.opens, values.decisions, values.pairs].every((value) => value === undefined)) {
+if (
+  values.starlark !== undefined &&
+  [values.calls, values.opens, values.decisions, values.pairs].every((value) => value === undefined)
+) {
   const starlark = await comparePrograms();
   process.stdout.write(`${JSON.stringify({ seed, starlark }, null, 2)}\n`);
   process.exit(starlark === null || starlark.differences.length > 0 ? 1 : 0);
@@ -110,7 +120,9 @@ function progressOf(what: string, total: number): (done: number) => void {
   return (done) => {
     if (done - shown < step) return;
     shown = done;
-    process.stdout.write(`${what}: ${done}, ${Math.round((performance.now() - startedAt) / 1000)} s\n`);
+    process.stdout.write(
+      `${what}: ${done}, ${Math.round((performance.now() - startedAt) / 1000)} s\n`,
+    );
   };
 }
 
@@ -131,10 +143,17 @@ function compareShells(): number {
     values.lines === undefined
       ? { seconds: wholeNumber('seconds', values.seconds ?? '600') }
       : { lines: wholeNumber('lines', values.lines) };
-  const figures = fuzzShells({ seed, ...limit, onProgress: progressOf('lines in shells', limit.lines ?? 20_000) });
+  const figures = fuzzShells({
+    seed,
+    ...limit,
+    onProgress: progressOf('lines in shells', limit.lines ?? 20_000),
+  });
   process.stdout.write(`${JSON.stringify({ seed, ...figures }, null, 2)}\n`);
   const missing = figures.missing.filter((name) => EXPECTED_SHELLS.includes(name));
-  if (missing.length > 0) process.stdout.write(`Not on this machine: ${missing.join(', ')} (apt-get install dash busybox mksh yash)\n`);
+  if (missing.length > 0)
+    process.stdout.write(
+      `Not on this machine: ${missing.join(', ')} (apt-get install dash busybox mksh yash)\n`,
+    );
   return figures.differences.length > 0 || missing.length > 0 ? 1 : 0;
 }
 
@@ -146,30 +165,62 @@ async function comparePrograms(): Promise<StarlarkFuzzFigures | null> {
     return null;
   }
   const oracle = await startOracle(resolve(import.meta.dirname, '../../../..'));
-  const figures = await fuzzStarlark({ programs, seed, oracle, onProgress: progressOf('Starlark programs', programs) });
+  const figures = await fuzzStarlark({
+    programs,
+    seed,
+    oracle,
+    onProgress: progressOf('Starlark programs', programs),
+  });
   await oracle.close();
   for (const difference of figures.differences) process.stdout.write(`${difference}\n\n`);
   return figures;
 }
 
-const onion = await fuzzOnion({ calls, seed, onProgress: progressOf('calls through the onion', calls) });
-const dispatch = await fuzzDispatch({ calls, seed, onProgress: progressOf('calls through dispatchers', calls) });
+const onion = await fuzzOnion({
+  calls,
+  seed,
+  onProgress: progressOf('calls through the onion', calls),
+});
+const dispatch = await fuzzDispatch({
+  calls,
+  seed,
+  onProgress: progressOf('calls through dispatchers', calls),
+});
 
 const jailed = await raceJail({ opens, onProgress: progressOf('opens in the jail', opens) });
-const naive = await raceJail({ opens, opener: checkThenOpen, onProgress: progressOf('opens after a check', opens) });
-const rules = fuzzRules({ decisions, seed, onProgress: progressOf('decisions of rules', decisions) });
+const naive = await raceJail({
+  opens,
+  opener: checkThenOpen,
+  onProgress: progressOf('opens after a check', opens),
+});
+const rules = fuzzRules({
+  decisions,
+  seed,
+  onProgress: progressOf('decisions of rules', decisions),
+});
 const policies = fuzzPolicies({ pairs, seed, onProgress: progressOf('pairs of policies', pairs) });
 const lines = await readFrames();
 const starlark = await comparePrograms();
 
-process.stdout.write(`${JSON.stringify({ seed, onion, dispatch, jailed, naive, rules, policies, frames: lines, starlark }, null, 2)}\n`);
+process.stdout.write(
+  `${JSON.stringify({ seed, onion, dispatch, jailed, naive, rules, policies, frames: lines, starlark }, null, 2)}\n`,
+);
 const hasLeft = jailed.escapes > 0 || jailed.outsideChanged;
 // A race nobody loses proves nothing; a short one may go well by chance.
 const isBlind = opens >= 100_000 && naive.escapes === 0;
-if (isBlind) process.stdout.write('Even an opener that checks first and opens then stayed inside: the race proves nothing.\n');
+if (isBlind)
+  process.stdout.write(
+    'Even an opener that checks first and opens then stayed inside: the race proves nothing.\n',
+  );
 const violations = { ...onion.violations, ...dispatch.violations, ...policies.violations };
 const differences = [...rules.differences, ...(starlark?.differences ?? [])];
-if (Object.keys(violations).length > 0 || hasLeft || isBlind || differences.length > 0 || hasDifference(lines)) {
+if (
+  Object.keys(violations).length > 0 ||
+  hasLeft ||
+  isBlind ||
+  differences.length > 0 ||
+  hasDifference(lines)
+) {
   process.stdout.write(
     `Repeat it with --seed ${seed} --calls ${calls} --opens ${opens} --decisions ${decisions} --pairs ${pairs} --starlark ${programs} --frames ${frames}\n`,
   );

@@ -1,7 +1,15 @@
 /** Runs lines in every shell of this machine, where nothing but programs that write down how they were called can be found. */
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -40,10 +48,18 @@ const KNOWN: readonly (Shell & { readonly words: readonly string[] })[] = [
 ];
 
 /** Without these, lines are not compared with enough. */
-export const EXPECTED_SHELLS: readonly string[] = ['bash', 'bash --posix', 'dash', 'busybox sh', 'mksh', 'yash'];
+export const EXPECTED_SHELLS: readonly string[] = [
+  'bash',
+  'bash --posix',
+  'dash',
+  'busybox sh',
+  'mksh',
+  'yash',
+];
 
 const FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin'];
-const locate = (program: string): string | undefined => FOLDERS.map((folder) => join(folder, program)).find((path) => existsSync(path));
+const locate = (program: string): string | undefined =>
+  FOLDERS.map((folder) => join(folder, program)).find((path) => existsSync(path));
 
 /** The recorder that fails; the others end well. */
 export const FAILS = 'pf';
@@ -62,7 +78,9 @@ export function openShells(): ShellRunner {
   const driver = locate('dash') ?? '/bin/sh';
   const found = KNOWN.flatMap((shell) => {
     const path = locate(shell.words[0] ?? '');
-    return path === undefined ? [] : [{ ...shell, command: [path, ...shell.words.slice(1)].join(' ') }];
+    return path === undefined
+      ? []
+      : [{ ...shell, command: [path, ...shell.words.slice(1)].join(' ') }];
   });
   mkdirSync(join(home, 'bin'));
   for (const name of RECORDERS) {
@@ -71,7 +89,9 @@ export function openShells(): ShellRunner {
   }
   return {
     shells: found,
-    missing: KNOWN.map(({ name }) => name).filter((name) => !found.some((shell) => shell.name === name)),
+    missing: KNOWN.map(({ name }) => name).filter(
+      (name) => !found.some((shell) => shell.name === name),
+    ),
     run: (lines) => runLines(home, driver, found, lines),
     close: () => rmSync(home, { recursive: true, force: true }),
   };
@@ -80,19 +100,33 @@ export function openShells(): ShellRunner {
 type Found = Shell & { readonly command: string };
 
 /** A batch that hangs or touches a file is run again in halves, until the line is found. */
-function runLines(home: string, driver: string, shells: readonly Found[], lines: readonly string[]): readonly LineRun[] {
+function runLines(
+  home: string,
+  driver: string,
+  shells: readonly Found[],
+  lines: readonly string[],
+): readonly LineRun[] {
   const work = join(home, 'work');
   rmSync(work, { recursive: true, force: true });
   rmSync(join(home, 'log'), { force: true });
   mkdirSync(work);
   for (const name of ['f1', 'f2']) writeFileSync(join(work, name), name);
   const jobs = lines.flatMap((line, index) =>
-    shells.map(({ command }, shell) => `ID=${index}.${shell} ${command} -c ${quoted(line)} </dev/null >/dev/null 2>&1`),
+    shells.map(
+      ({ command }, shell) =>
+        `ID=${index}.${shell} ${command} -c ${quoted(line)} </dev/null >/dev/null 2>&1`,
+    ),
   );
   writeFileSync(join(home, 'driver'), `ulimit -c 0 -f 2048 -t 60\n${jobs.join('\n')}\n`);
   const { error } = spawnSync(driver, [join(home, 'driver')], {
     cwd: work,
-    env: { PATH: join(home, 'bin'), LOG: join(home, 'log'), HOME: '/nowhere', LC_ALL: 'C.UTF-8', x: 'v w' },
+    env: {
+      PATH: join(home, 'bin'),
+      LOG: join(home, 'log'),
+      HOME: '/nowhere',
+      LC_ALL: 'C.UTF-8',
+      x: 'v w',
+    },
     // Whatever is started holds the pipe: this is over when all programs are, also those that their shell did not wait for.
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
     timeout: MS_PER_RUN * Math.max(10, jobs.length / 10),
@@ -100,12 +134,17 @@ function runLines(home: string, driver: string, shells: readonly Found[], lines:
   });
   const hasHung = error !== undefined;
   const names = readdirSync(work).sort();
-  const hasTouchedFiles = names.join() !== 'f1,f2' || names.some((name) => readFileSync(join(work, name), 'utf8') !== name);
+  const hasTouchedFiles =
+    names.join() !== 'f1,f2' ||
+    names.some((name) => readFileSync(join(work, name), 'utf8') !== name);
   const half = Math.ceil(lines.length / 2);
   if ((hasHung || hasTouchedFiles) && lines.length > 1)
-    return [lines.slice(0, half), lines.slice(half)].flatMap((part) => runLines(home, driver, shells, part));
+    return [lines.slice(0, half), lines.slice(half)].flatMap((part) =>
+      runLines(home, driver, shells, part),
+    );
   const started = readLog(join(home, 'log'));
-  const ofLine = (index: number) => new Map(shells.map(({ name }, shell) => [name, started.get(`${index}.${shell}`) ?? []]));
+  const ofLine = (index: number) =>
+    new Map(shells.map(({ name }, shell) => [name, started.get(`${index}.${shell}`) ?? []]));
   return lines.map((line, index) => ({ line, started: ofLine(index), hasTouchedFiles, hasHung }));
 }
 

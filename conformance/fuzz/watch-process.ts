@@ -35,13 +35,21 @@ const SHARED: readonly (readonly [string, object])[] = [
 /** Remembers the shared prototypes; the returned function names every member that has changed since. */
 export function watchPrototypes(): () => readonly string[] {
   const before = SHARED.map(([, prototype]) => membersOf(prototype));
-  return () => SHARED.flatMap(([name, prototype], index) => changes(before[index], membersOf(prototype)).map((key) => `${name}.${key}`));
+  return () =>
+    SHARED.flatMap(([name, prototype], index) =>
+      changes(before[index], membersOf(prototype)).map((key) => `${name}.${key}`),
+    );
 }
 
 type Members = ReadonlyMap<PropertyKey, PropertyDescriptor | undefined>;
 
 const membersOf = (prototype: object): Members =>
-  new Map(Reflect.ownKeys(prototype).map((key) => [key, Reflect.getOwnPropertyDescriptor(prototype, key)]));
+  new Map(
+    Reflect.ownKeys(prototype).map((key) => [
+      key,
+      Reflect.getOwnPropertyDescriptor(prototype, key),
+    ]),
+  );
 
 function changes(before: Members = new Map(), after: Members): readonly string[] {
   const keys = new Set([...before.keys(), ...after.keys()]);
@@ -50,7 +58,10 @@ function changes(before: Members = new Map(), after: Members): readonly string[]
 
 const FIELDS = ['value', 'get', 'set', 'writable', 'enumerable', 'configurable'] as const;
 
-function sameDescriptor(a: PropertyDescriptor | undefined, b: PropertyDescriptor | undefined): boolean {
+function sameDescriptor(
+  a: PropertyDescriptor | undefined,
+  b: PropertyDescriptor | undefined,
+): boolean {
   if (a === undefined || b === undefined) return a === b;
   return FIELDS.every((field) => Object.is(Reflect.get(a, field), Reflect.get(b, field)));
 }

@@ -34,7 +34,9 @@ function readOptions() {
   try {
     return parseArgs({ options: { only: { type: 'string' }, help: { type: 'boolean' } } }).values;
   } catch (error) {
-    process.stderr.write(`${describeThrown(error)}\nnpm run installed -- --help shows what there is\n`);
+    process.stderr.write(
+      `${describeThrown(error)}\nnpm run installed -- --help shows what there is\n`,
+    );
     process.exit(2);
   }
 }
@@ -58,7 +60,8 @@ try {
     beside: () => installBeside(tarball),
     runtimes: () => runOnEach(tarball),
   };
-  for (const [name, part] of Object.entries(parts)) if (only === undefined || only === name) await part();
+  for (const [name, part] of Object.entries(parts))
+    if (only === undefined || only === name) await part();
   say(problems.length === 0 ? 'nothing is wrong' : `${problems.length} problems`);
   process.exitCode = problems.length === 0 ? 0 : 1;
 } finally {
@@ -68,7 +71,8 @@ try {
 async function weigh(tarball: string): Promise<void> {
   const { packages, megabytes } = await weightOf(tarball, folder);
   const line = `installed: ${packages} packages, ${megabytes.toFixed(1)} MB on disk`;
-  if (packages > MAX_PACKAGES || megabytes > MAX_MEGABYTES) find(`${line}; at most ${MAX_PACKAGES} and ${MAX_MEGABYTES}`);
+  if (packages > MAX_PACKAGES || megabytes > MAX_MEGABYTES)
+    find(`${line}; at most ${MAX_PACKAGES} and ${MAX_MEGABYTES}`);
   else say(line);
 }
 

@@ -4,6 +4,11 @@ import { relay } from '../../src/proxy/relay.ts';
 import { childLink, streamLink } from '../../src/proxy/stdio-links.ts';
 
 const [command = '', ...args] = process.argv.slice(2);
-const running = await relay(streamLink(process.stdin, process.stdout), childLink({ command, args }, process.stderr), {}, () => {});
+const running = await relay(
+  streamLink(process.stdin, process.stdout),
+  childLink({ command, args }, process.stderr),
+  {},
+  () => {},
+);
 await running.ended;
 process.exit(0);

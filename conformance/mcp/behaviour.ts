@@ -46,22 +46,36 @@ export const EDITED = 'edited-7f3a91';
 export const ASK = ['- consent: { default: ask }'];
 
 export const ok = ({ tool }: PlannedCall): Expected => ({ tool, status: 'ok', executed: ['yes'] });
-export const refused = ({ tool }: PlannedCall, status: string): Expected => ({ tool, status, executed: ['no'] });
+export const refused = ({ tool }: PlannedCall, status: string): Expected => ({
+  tool,
+  status,
+  executed: ['no'],
+});
 
 /** Whether it is a result at all, and tells where it is another one than it should be. */
-export function isResult(outcome: Outcome, isError: boolean, find: Find): outcome is Outcome & { readonly kind: 'result' } {
+export function isResult(
+  outcome: Outcome,
+  isError: boolean,
+  find: Find,
+): outcome is Outcome & { readonly kind: 'result' } {
   if (outcome.kind === 'error') {
     // What a client throws away never reaches the model.
     find('result', `the client threw: ${outcome.message.slice(0, 120)}`);
     return false;
   }
-  if (outcome.isError !== isError) find('result', isError ? 'is no error' : `is an error: ${outcome.text.slice(0, 120)}`);
+  if (outcome.isError !== isError)
+    find('result', isError ? 'is no error' : `is an error: ${outcome.text.slice(0, 120)}`);
   if (outcome.text.trim() === '') find('result', 'has no text');
   return true;
 }
 
 /** Compares what was left at the server. */
-export function expectEffects(peer: Peer, plan: ServerPlan, texts: readonly string[], find: Find): void {
+export function expectEffects(
+  peer: Peer,
+  plan: ServerPlan,
+  texts: readonly string[],
+  find: Find,
+): void {
   const seen = plan.effects(peer);
   if (seen !== null && JSON.stringify(seen) !== JSON.stringify(texts))
     find('effect', `${seen.length} instead of ${texts.length}, or another`);

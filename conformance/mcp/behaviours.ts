@@ -1,7 +1,16 @@
 /** Every behaviour of the matrix. */
 
 import type { JsonObject } from '../../src/core/json.ts';
-import { ASK, type Behaviour, EDITED, expectEffects, isResult, ok, ORIGINAL, refused } from './behaviour.ts';
+import {
+  ASK,
+  type Behaviour,
+  EDITED,
+  expectEffects,
+  isResult,
+  ok,
+  ORIGINAL,
+  refused,
+} from './behaviour.ts';
 import type { Answer, Question } from './driver.ts';
 import { SYNTHETIC_SECRET } from './dual-tools.ts';
 import { cancelAsked, cancelRunning, timeout } from './leaving.ts';
@@ -13,8 +22,15 @@ export const decide = ({ toolArgs }) => ({ decision: 'approved', decidedBy: 'ben
 
 /** The answer, after a look at the form. */
 const answered = (answer: Answer, problems: string[]) => (question: Question) => {
-  const { properties, required } = question.requestedSchema as { readonly properties?: object; readonly required?: unknown };
-  if (JSON.stringify([Object.keys(properties ?? {}), required]) !== '[["decision","reason"],["decision"]]') problems.push('another form');
+  const { properties, required } = question.requestedSchema as {
+    readonly properties?: object;
+    readonly required?: unknown;
+  };
+  if (
+    JSON.stringify([Object.keys(properties ?? {}), required]) !==
+    '[["decision","reason"],["decision"]]'
+  )
+    problems.push('another form');
   problems.push('asked');
   return answer;
 };
@@ -32,7 +48,8 @@ const asking = (name: string, answer: Answer, isAllowed: boolean): Behaviour => 
       async run(connection, find) {
         isResult(await connection.call(call.tool, call.args), !isAllowed, find);
         expectEffects(peer, plan, isAllowed ? [ORIGINAL] : [], find);
-        if (heard.join() !== 'asked') find('question', heard.length === 0 ? 'was not put' : heard.join());
+        if (heard.join() !== 'asked')
+          find('question', heard.length === 0 ? 'was not put' : heard.join());
       },
     };
   },
@@ -47,7 +64,8 @@ const edit: Behaviour = {
       receipts: [ok(call)],
       async run(connection, find) {
         const outcome = await connection.call(call.tool, call.args);
-        if (isResult(outcome, false, find) && outcome.whole.includes(ORIGINAL)) find('result', 'speaks of the arguments before the edit');
+        if (isResult(outcome, false, find) && outcome.whole.includes(ORIGINAL))
+          find('result', 'speaks of the arguments before the edit');
         expectEffects(peer, plan, [EDITED], find);
       },
     };
@@ -66,7 +84,8 @@ const dryRun: Behaviour = {
         // A strict client throws a preview away that is no error and does not fit what the tool has promised.
         const promises = tools.find(({ name }) => name === call.tool)?.hasOutputSchema === true;
         const outcome = await connection.call(call.tool, call.args);
-        if (isResult(outcome, promises, find) && !outcome.text.includes('dry run')) find('result', 'does not say that it is a preview');
+        if (isResult(outcome, promises, find) && !outcome.text.includes('dry run'))
+          find('result', 'does not say that it is a preview');
         expectEffects(peer, plan, [], find);
       },
     };
@@ -83,7 +102,8 @@ const redaction: Behaviour = {
       async run(connection, find) {
         await connection.listTools();
         const outcome = await connection.call(call.tool, call.args);
-        if (isResult(outcome, false, find) && outcome.whole.includes(SYNTHETIC_SECRET)) find('result', 'holds the secret');
+        if (isResult(outcome, false, find) && outcome.whole.includes(SYNTHETIC_SECRET))
+          find('result', 'holds the secret');
       },
     };
   },
@@ -98,17 +118,23 @@ const missingReason: Behaviour = {
       receipts: [refused(call, 'schema_violation'), ok(call)],
       async run(connection, find) {
         const tool = (await connection.listTools()).find(({ name }) => name === call.tool);
-        if (!requiredOf(tool?.inputSchema ?? {}).includes('reason')) find('result', 'the list does not ask for a reason');
+        if (!requiredOf(tool?.inputSchema ?? {}).includes('reason'))
+          find('result', 'the list does not ask for a reason');
         isResult(await connection.call(call.tool, call.args), true, find);
         expectEffects(peer, plan, [], find);
-        isResult(await connection.call(call.tool, { ...call.args, reason: 'to see it work' }), false, find);
+        isResult(
+          await connection.call(call.tool, { ...call.args, reason: 'to see it work' }),
+          false,
+          find,
+        );
         expectEffects(peer, plan, [ORIGINAL], find);
       },
     };
   },
 };
 
-const requiredOf = ({ required }: JsonObject): readonly unknown[] => (Array.isArray(required) ? required : []);
+const requiredOf = ({ required }: JsonObject): readonly unknown[] =>
+  Array.isArray(required) ? required : [];
 
 /** A tool that has a reason of its own keeps it. */
 const ownReason: Behaviour = {
@@ -119,9 +145,11 @@ const ownReason: Behaviour = {
     receipts: [ok({ tool: 'own_reason', args: {} })],
     async run(connection, find) {
       const tool = (await connection.listTools()).find(({ name }) => name === 'own_reason');
-      if (requiredOf(tool?.inputSchema ?? {}).join() !== 'reason') find('result', 'the list asks for the reason twice, or not at all');
+      if (requiredOf(tool?.inputSchema ?? {}).join() !== 'reason')
+        find('result', 'the list asks for the reason twice, or not at all');
       const outcome = await connection.call('own_reason', { reason: 'rain' });
-      if (isResult(outcome, false, find) && outcome.text !== 'because rain') find('result', 'the server did not get its reason');
+      if (isResult(outcome, false, find) && outcome.text !== 'because rain')
+        find('result', 'the server did not get its reason');
     },
   }),
 };
@@ -138,11 +166,15 @@ const serverAsks: Behaviour = {
       onElicit({ requestedSchema }) {
         const [field = ''] = Object.keys((requestedSchema.properties ?? {}) as object);
         asked.push(field);
-        return { action: 'accept', content: field === 'decision' ? { decision: 'allow_once' } : { colour: 'red' } };
+        return {
+          action: 'accept',
+          content: field === 'decision' ? { decision: 'allow_once' } : { colour: 'red' },
+        };
       },
       async run(connection, find) {
         const outcome = await connection.call('ask', {});
-        if (isResult(outcome, false, find) && outcome.text !== 'you like red') find('result', 'the server did not get its answer');
+        if (isResult(outcome, false, find) && outcome.text !== 'you like red')
+          find('result', 'the server did not get its answer');
         if (asked.join() !== 'decision,colour') find('question', asked.join());
       },
     };

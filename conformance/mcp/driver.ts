@@ -77,7 +77,12 @@ export function outcomeOf(result: object): Outcome {
     const { text } = block as { readonly text?: unknown }; // A block is an object in every SDK.
     return typeof text === 'string' ? [text] : [];
   });
-  return { kind: 'result', isError: isError === true, text: texts.join('\n'), whole: JSON.stringify(result) };
+  return {
+    kind: 'result',
+    isError: isError === true,
+    text: texts.join('\n'),
+    whole: JSON.stringify(result),
+  };
 }
 
 /** A tool as any client has it. */
@@ -96,13 +101,19 @@ export const listedTool = (tool: {
 /** A question as any client has it. In this bench nobody is asked to open an address. */
 export function questionOf(params: object): Question {
   // The SDK has checked it.
-  const { message, requestedSchema } = params as { readonly message: string; readonly requestedSchema?: JsonObject };
+  const { message, requestedSchema } = params as {
+    readonly message: string;
+    readonly requestedSchema?: JsonObject;
+  };
   return { message, requestedSchema: requestedSchema ?? {} };
 }
 
 /** What the client threw instead. */
 export function errorOutcome(thrown: unknown): Outcome {
-  return { kind: 'error', message: thrown instanceof Error ? thrown.message : 'something that is no error' };
+  return {
+    kind: 'error',
+    message: thrown instanceof Error ? thrown.message : 'something that is no error',
+  };
 }
 
 /** What a client says it can do. */
@@ -115,5 +126,7 @@ export const capabilitiesOf = ({ onElicit, capabilities }: ConnectOptions): Json
 export const requestOptions = ({ signal, timeoutMs, onProgress }: CallOptions) => ({
   ...(signal === undefined ? {} : { signal }),
   ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
-  ...(onProgress === undefined ? {} : { onprogress: ({ progress }: { readonly progress: number }) => onProgress(progress) }),
+  ...(onProgress === undefined
+    ? {}
+    : { onprogress: ({ progress }: { readonly progress: number }) => onProgress(progress) }),
 });

@@ -12,7 +12,11 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createDualServer, type DualState } from './dual-tools.ts';
 
 const { DUAL_NOTES = '', DUAL_PIDS, PORT = '0' } = process.env;
-const state: DualState = { notes: DUAL_NOTES, addDescription: 'Adds two numbers.', tellChanged: () => {} };
+const state: DualState = {
+  notes: DUAL_NOTES,
+  addDescription: 'Adds two numbers.',
+  tellChanged: () => {},
+};
 if (DUAL_PIDS !== undefined) appendFileSync(DUAL_PIDS, `${process.pid}\n`);
 
 if (process.argv[2] === 'http') listen(Number(PORT));
@@ -27,12 +31,18 @@ function listen(port: number): void {
 }
 
 /** A client that closes its stream takes its request back, so the request's signal has to follow the stream. */
-async function answer(handler: McpHttpHandler, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+async function answer(
+  handler: McpHttpHandler,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
   const gone = new AbortController();
   outgoing.once('close', () => gone.abort());
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk as Buffer); // Nobody has set an encoding.
-  const headers = Object.entries(incoming.headersDistinct).map(([name, values]): [string, string] => [name, (values ?? []).join(', ')]);
+  const headers = Object.entries(incoming.headersDistinct).map(
+    ([name, values]): [string, string] => [name, (values ?? []).join(', ')],
+  );
   const request = new Request(`http://127.0.0.1${incoming.url ?? '/'}`, {
     method: incoming.method ?? 'GET',
     headers,

@@ -8,7 +8,8 @@ import { programProxy } from './proxy-command.ts';
 
 let built = '';
 let dualFile = '';
-const program = (name: string) => programProxy(builtIn(built, `conformance/mcp/${name}.fixture.ts`));
+const program = (name: string) =>
+  programProxy(builtIn(built, `conformance/mcp/${name}.fixture.ts`));
 beforeAll(() => {
   built = mkdtempSync(join(tmpdir(), 'allium-kills-'));
   dualFile = builtIn(built, 'conformance/mcp/dual-server.ts');
@@ -17,9 +18,21 @@ afterAll(() => rmSync(built, { recursive: true, force: true }));
 
 describe('a server that is killed behind the relay', () => {
   it('leaves every call answered once, and no effect twice', async () => {
-    const figures = await runKills({ kills: 5, seed: 20_260_101, startProxy: program('bare-relay'), dualFile });
+    const figures = await runKills({
+      kills: 5,
+      seed: 20_260_101,
+      startProxy: program('bare-relay'),
+      dualFile,
+    });
 
-    expect(figures).toMatchObject({ kills: 5, unanswered: 0, answeredTwice: 0, twice: 0, lost: 0, problems: [] });
+    expect(figures).toMatchObject({
+      kills: 5,
+      unanswered: 0,
+      answeredTwice: 0,
+      twice: 0,
+      lost: 0,
+      problems: [],
+    });
     expect(figures.done).toBeGreaterThan(0);
     expect(figures.failed).toBeGreaterThan(0);
   });
@@ -28,13 +41,24 @@ describe('a server that is killed behind the relay', () => {
     let twice = 0;
     // A kill between an effect and its answer is a matter of luck.
     for (let seed = 1; seed <= 20 && twice === 0; seed += 1)
-      ({ twice } = await runKills({ kills: 1, seed, startProxy: program('retrying-pipe'), dualFile }));
+      ({ twice } = await runKills({
+        kills: 1,
+        seed,
+        startProxy: program('retrying-pipe'),
+        dualFile,
+      }));
 
     expect(twice).toBeGreaterThan(0);
   });
 
   it('leaves calls without an answer where a proxy says nothing, and the runs find it', async () => {
-    const figures = await runKills({ kills: 1, seed: 1, startProxy: program('naive-pipe'), dualFile, withinMs: 1000 });
+    const figures = await runKills({
+      kills: 1,
+      seed: 1,
+      startProxy: program('naive-pipe'),
+      dualFile,
+      withinMs: 1000,
+    });
 
     expect(figures.unanswered).toBeGreaterThan(0);
   });

@@ -7,7 +7,13 @@ import type { JsonObject } from '../../src/core/json.ts';
 import { verifyReceipts } from '../../src/receipts/index.ts';
 import { createRandom } from '../fuzz/random.ts';
 import { type Peer, preparePeer } from './peers.ts';
-import { createPlace, killProcess, type Place, type ProgramCommand, waitUntil } from './processes.ts';
+import {
+  createPlace,
+  killProcess,
+  type Place,
+  type ProgramCommand,
+  waitUntil,
+} from './processes.ts';
 import type { StartProxy } from './proxy-command.ts';
 import { type RawClient, startRawClient } from './raw-client.ts';
 import { linesOf } from './server-plans.ts';
@@ -43,7 +49,8 @@ export interface KillFigures {
 
 const LANES = 16;
 const MAX_DELAY_MS = 120;
-const pause = (ms: number): Promise<void> => new Promise((resolve) => void systemClock.after(ms, resolve));
+const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => void systemClock.after(ms, resolve));
 
 /** Each kill has a proxy, a server and a folder of its own. Never rejects for what it finds. */
 export async function runKills(options: KillOptions): Promise<KillFigures> {
@@ -80,7 +87,8 @@ async function killOnce(options: KillOptions, delayMs: number, sum: KillFigures)
     const left = await place.endProcesses();
     if (left > 0) tell(`${left} processes left behind`);
     const receipts = join(place.folder, 'state', 'receipts');
-    if (existsSync(receipts)) for (const { kind } of (await verifyReceipts(receipts)).problems) tell(`receipts: ${kind}`);
+    if (existsSync(receipts))
+      for (const { kind } of (await verifyReceipts(receipts)).problems) tell(`receipts: ${kind}`);
   } catch (thrown) {
     tell(thrown instanceof Error ? thrown.message : 'something was thrown');
   } finally {
@@ -88,7 +96,11 @@ async function killOnce(options: KillOptions, delayMs: number, sum: KillFigures)
   }
 }
 
-function commandFor({ startProxy }: KillOptions, { folder, env }: Place, { command }: Peer): ProgramCommand {
+function commandFor(
+  { startProxy }: KillOptions,
+  { folder, env }: Place,
+  { command }: Peer,
+): ProgramCommand {
   const configFile = join(folder, 'allium.yaml');
   writeFileSync(configFile, 'version: 1\nstate: { dir: state }\nlayers:\n  - auditLog: local\n');
   const target = startProxy({ configFile, upstream: command, listen: null, env });
@@ -100,7 +112,12 @@ function commandFor({ startProxy }: KillOptions, { folder, env }: Place, { comma
 type Answers = ReadonlyMap<string, JsonObject | null>;
 
 /** Lanes that call one after the other, until the server is killed; what is under way then is waited for. */
-async function callUntilKilled(client: RawClient, peer: Peer, delayMs: number, withinMs: number): Promise<Answers> {
+async function callUntilKilled(
+  client: RawClient,
+  peer: Peer,
+  delayMs: number,
+  withinMs: number,
+): Promise<Answers> {
   const answers = new Map<string, JsonObject | null>();
   let isOver = false;
   const lane = async (name: number): Promise<void> => {

@@ -63,10 +63,16 @@ export const cancelRunning: Behaviour = {
       async run(connection, find) {
         const leave = new AbortController();
         let progress = 0;
-        const calling = connection.call(call.tool, call.args, { signal: leave.signal, onProgress: () => void (progress += 1) });
-        await waitUntil('the server to begin', () => call.hasBegun(progress)).catch(() => find('effect', 'the server was not called'));
+        const calling = connection.call(call.tool, call.args, {
+          signal: leave.signal,
+          onProgress: () => void (progress += 1),
+        });
+        await waitUntil('the server to begin', () => call.hasBegun(progress)).catch(() =>
+          find('effect', 'the server was not called'),
+        );
         leave.abort();
-        if ((await calling).kind !== 'error') find('result', 'the client was answered after it had gone');
+        if ((await calling).kind !== 'error')
+          find('result', 'the client was answered after it had gone');
         await hearsOfIt(call, find);
         // Once this is answered, whoever stands between has read that the client left; the server may end now.
         await connection.listTools();

@@ -44,7 +44,12 @@ export function eraOf({ isModern }: Driver, server: ServerName): Connection['era
   return isModern && isModernServer(server) ? 'modern' : 'legacy';
 }
 
-function isPossible(driver: Driver, server: ServerName, { name, only }: Behaviour, route: Route): boolean {
+function isPossible(
+  driver: Driver,
+  server: ServerName,
+  { name, only }: Behaviour,
+  route: Route,
+): boolean {
   if (only !== undefined && !only.includes(server)) return false;
   if (route === 'http' && !servesHttp(server)) return false;
   // A server by HTTP that keeps no sessions has nobody to ask in the older revisions.
@@ -62,7 +67,13 @@ export interface MatrixOptions {
 }
 
 /** Runs the cases. Never rejects for what it finds: look at the `findings` of the rows, which are in the order of the cases. */
-export async function runMatrix({ cases, startProxy, dualFile, concurrency = 2, onRow }: MatrixOptions): Promise<readonly Row[]> {
+export async function runMatrix({
+  cases,
+  startProxy,
+  dualFile,
+  concurrency = 2,
+  onRow,
+}: MatrixOptions): Promise<readonly Row[]> {
   const rows: Row[] = [];
   const waiting = cases.entries();
   let done = 0;

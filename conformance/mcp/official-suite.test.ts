@@ -17,7 +17,12 @@ describe('the official suite', () => {
   beforeAll(async () => {
     upstream = await serveMcp(suiteServer);
     const proxy = createProxy({
-      stack: [auditLog(receipts), consent({ default: 'allow' }), rateLimit({ maxCalls: 10_000 }), timeout({ maxMs: 60_000 })],
+      stack: [
+        auditLog(receipts),
+        consent({ default: 'allow' }),
+        rateLimit({ maxCalls: 10_000 }),
+        timeout({ maxMs: 60_000 }),
+      ],
       upstream: () => httpServerLink(upstream.url),
     });
     governed = await listenHttp({
@@ -51,6 +56,8 @@ describe('the official suite', () => {
     expect(Object.keys(direct).length).toBe(32);
     expect(differing).toEqual([]);
     expect(receipts.records.length).toBeGreaterThan(10);
-    expect(Object.values(direct).flatMap((checks) => Object.values(checks))).not.toContain('FAILURE');
+    expect(Object.values(direct).flatMap((checks) => Object.values(checks))).not.toContain(
+      'FAILURE',
+    );
   }, 240_000);
 });

@@ -18,11 +18,15 @@ const WORST_FIRST: readonly CheckStatus[] = ['FAILURE', 'WARNING', 'SUCCESS', 'S
 const SUITE_MS = 180_000;
 
 /** Every server scenario, or those that are named. */
-export async function runOfficialSuite(url: string, scenarios?: readonly string[]): Promise<SuiteReport> {
+export async function runOfficialSuite(
+  url: string,
+  scenarios?: readonly string[],
+): Promise<SuiteReport> {
   const out = await mkdtemp(join(tmpdir(), 'mcp-suite-'));
   try {
     if (scenarios === undefined) await runSuite(['--suite', 'all', '--url', url, '-o', out]);
-    for (const scenario of scenarios ?? []) await runSuite(['--scenario', scenario, '--url', url, '-o', out]);
+    for (const scenario of scenarios ?? [])
+      await runSuite(['--scenario', scenario, '--url', url, '-o', out]);
     return await readReport(out);
   } finally {
     await rm(out, { recursive: true, force: true });
@@ -32,8 +36,18 @@ export async function runOfficialSuite(url: string, scenarios?: readonly string[
 /** The suite fails as a process where a check failed. That is a finding, and is in the files that it wrote. */
 const runSuite = (args: readonly string[]): Promise<void> =>
   new Promise((resolve) => {
-    const main = join(dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')), 'dist/index.js');
-    execFile(process.execPath, [main, 'server', ...args], { timeout: SUITE_MS, maxBuffer: 64 * 1024 * 1024 }, () => resolve());
+    const main = join(
+      dirname(
+        createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json'),
+      ),
+      'dist/index.js',
+    );
+    execFile(
+      process.execPath,
+      [main, 'server', ...args],
+      { timeout: SUITE_MS, maxBuffer: 64 * 1024 * 1024 },
+      () => resolve(),
+    );
   });
 
 async function readReport(out: string): Promise<SuiteReport> {
@@ -42,11 +56,14 @@ async function readReport(out: string): Promise<SuiteReport> {
     const [, scenario] = /^server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(folder) ?? [];
     if (scenario === undefined) continue;
     // The suite's own file: its shape is fixed by its version.
-    const checks = JSON.parse(await readFile(join(out, folder, 'checks.json'), 'utf8')) as readonly { name: string; status: CheckStatus }[];
+    const checks = JSON.parse(
+      await readFile(join(out, folder, 'checks.json'), 'utf8'),
+    ) as readonly { name: string; status: CheckStatus }[];
     const found: Record<string, CheckStatus> = {};
     for (const { name, status } of checks) {
       const before = found[name];
-      if (before === undefined || WORST_FIRST.indexOf(status) < WORST_FIRST.indexOf(before)) found[name] = status;
+      if (before === undefined || WORST_FIRST.indexOf(status) < WORST_FIRST.indexOf(before))
+        found[name] = status;
     }
     report[scenario] = found;
   }
@@ -59,7 +76,9 @@ export function compareReports(reports: Readonly<Record<string, SuiteReport>>): 
   readonly differing: readonly string[];
 } {
   const names = Object.keys(reports);
-  const scenarios = [...new Set(Object.values(reports).flatMap((report) => Object.keys(report)))].sort();
+  const scenarios = [
+    ...new Set(Object.values(reports).flatMap((report) => Object.keys(report))),
+  ].sort();
   const shown = (report: SuiteReport | undefined, scenario: string): string =>
     Object.entries(report?.[scenario] ?? {})
       .sort()
@@ -74,5 +93,8 @@ export function compareReports(reports: Readonly<Record<string, SuiteReport>>): 
       ? `= ${scenario}  ${found[0] ?? ''}`
       : `≠ ${scenario}\n${found.map((each, index) => `    ${names[index] ?? ''}  ${each}`).join('\n')}`,
   );
-  return { table: lines.join('\n'), differing: rows.filter(({ isSame }) => !isSame).map(({ scenario }) => scenario) };
+  return {
+    table: lines.join('\n'),
+    differing: rows.filter(({ isSame }) => !isSame).map(({ scenario }) => scenario),
+  };
 }

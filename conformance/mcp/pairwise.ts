@@ -1,7 +1,10 @@
 /** Few of many cases, so that every pair of values that occurs in any of them occurs in one of the few. */
 
 /** Deterministic: in each step the case with the most pairs that are still missing, the first of those. */
-export function pairwise<T extends object>(cases: readonly T[], factors: readonly (keyof T)[]): readonly T[] {
+export function pairwise<T extends object>(
+  cases: readonly T[],
+  factors: readonly (keyof T)[],
+): readonly T[] {
   const missing = new Set(cases.flatMap((each) => pairsOf(each, factors)));
   const chosen: T[] = [];
   while (missing.size > 0) {
@@ -18,6 +21,11 @@ export function pairwise<T extends object>(cases: readonly T[], factors: readonl
 }
 
 /** Every two factors with their values. */
-export function pairsOf<T extends object>(each: T, factors: readonly (keyof T)[]): readonly string[] {
-  return factors.flatMap((one, index) => factors.slice(index + 1).map((other) => JSON.stringify([one, each[one], other, each[other]])));
+export function pairsOf<T extends object>(
+  each: T,
+  factors: readonly (keyof T)[],
+): readonly string[] {
+  return factors.flatMap((one, index) =>
+    factors.slice(index + 1).map((other) => JSON.stringify([one, each[one], other, each[other]])),
+  );
 }

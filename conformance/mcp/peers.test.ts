@@ -23,7 +23,9 @@ let place: Place;
 beforeEach(() => void (place = createPlace()));
 afterEach(() => place.close());
 
-const PROBES: Readonly<Record<ServerName, readonly [tool: string, args: JsonObject, shown: string]>> = {
+const PROBES: Readonly<
+  Record<ServerName, readonly [tool: string, args: JsonObject, shown: string]>
+> = {
   everything: ['get-sum', { a: 2, b: 3 }, 'is 5'],
   filesystem: ['list_allowed_directories', {}, 'root'],
   memory: ['read_graph', {}, 'entities'],
@@ -38,18 +40,23 @@ async function probe(connection: Connection, server: ServerName): Promise<void> 
   expect(JSON.stringify(outcome)).toContain(shown);
 }
 
-const pairs = DRIVERS.flatMap((driver) => SERVERS.map((server) => [driver.name, server, driver] as const));
+const pairs = DRIVERS.flatMap((driver) =>
+  SERVERS.map((server) => [driver.name, server, driver] as const),
+);
 
 describe('real clients and real servers', () => {
-  it.each(pairs)('understand each other on stdio and leave no process behind: %s, %s', async (_name, server, driver) => {
-    const peer = preparePeer(server, place, dualFile);
-    const connection = await driver.connect(peer.command, { isModern: peer.isModern });
+  it.each(pairs)(
+    'understand each other on stdio and leave no process behind: %s, %s',
+    async (_name, server, driver) => {
+      const peer = preparePeer(server, place, dualFile);
+      const connection = await driver.connect(peer.command, { isModern: peer.isModern });
 
-    expect(connection.era).toBe(eraOf(driver, server));
-    await probe(connection, server);
-    await connection.close();
-    expect(await place.endProcesses()).toBe(0);
-  });
+      expect(connection.era).toBe(eraOf(driver, server));
+      await probe(connection, server);
+      await connection.close();
+      expect(await place.endProcesses()).toBe(0);
+    },
+  );
 
   const byHttp = pairs.filter(([, server]) => servesHttp(server));
   it.each(byHttp)('understand each other by HTTP: %s, %s', async (_name, server, driver) => {
@@ -65,57 +72,80 @@ describe('real clients and real servers', () => {
   });
 });
 
-describe.each(DRIVERS.map((driver) => [driver.name, driver] as const))('the dual server, to %s,', (_name, driver) => {
-  const connect = async (options: ConnectOptions = {}) => {
-    const peer = preparePeer('dual', place, dualFile);
-    return { connection: await driver.connect(peer.command, { isModern: true, ...options }), peer };
-  };
+describe.each(DRIVERS.map((driver) => [driver.name, driver] as const))(
+  'the dual server, to %s,',
+  (_name, driver) => {
+    const connect = async (options: ConnectOptions = {}) => {
+      const peer = preparePeer('dual', place, dualFile);
+      return {
+        connection: await driver.connect(peer.command, { isModern: true, ...options }),
+        peer,
+      };
+    };
 
-  it('has effects that can be counted, secrets in text and data, questions, a reason of its own', async () => {
-    const { connection, peer } = await connect({ onElicit: () => ({ action: 'accept', content: { colour: 'red' } }) });
-    await connection.call('write_note', { text: 'one' });
-    const leaked = await connection.call('leak', {});
+    it('has effects that can be counted, secrets in text and data, questions, a reason of its own', async () => {
+      const { connection, peer } = await connect({
+        onElicit: () => ({ action: 'accept', content: { colour: 'red' } }),
+      });
+      await connection.call('write_note', { text: 'one' });
+      const leaked = await connection.call('leak', {});
 
-    expect(readFileSync(peer.notes, 'utf8')).toBe('one\n');
-    expect(leaked.kind === 'result' && leaked.whole.split(SYNTHETIC_SECRET).length - 1).toBe(2);
-    expect(await connection.call('ask', {})).toMatchObject({ text: 'you like red' });
-    expect(await connection.call('own_reason', { reason: 'rain' })).toMatchObject({ text: 'because rain' });
-    await connection.close();
-  });
+      expect(readFileSync(peer.notes, 'utf8')).toBe('one\n');
+      expect(leaked.kind === 'result' && leaked.whole.split(SYNTHETIC_SECRET).length - 1).toBe(2);
+      expect(await connection.call('ask', {})).toMatchObject({ text: 'you like red' });
+      expect(await connection.call('own_reason', { reason: 'rain' })).toMatchObject({
+        text: 'because rain',
+      });
+      await connection.close();
+    });
 
-  it('changes a description and says so', async () => {
-    const { connection } = await connect();
-    let changes = 0;
-    if (connection.era === 'legacy') connection.onToolsChanged(() => void (changes += 1));
-    await connection.call('change', { description: 'Adds, otherwise.' });
+    it('changes a description and says so', async () => {
+      const { connection } = await connect();
+      let changes = 0;
+      if (connection.era === 'legacy') connection.onToolsChanged(() => void (changes += 1));
+      await connection.call('change', { description: 'Adds, otherwise.' });
 
-    expect((await connection.listTools()).find(({ name }) => name === 'add')?.description).toBe('Adds, otherwise.');
-    if (connection.era === 'legacy') await vi.waitFor(() => expect(changes).toBeGreaterThan(0));
-    await connection.close();
-  });
+      expect((await connection.listTools()).find(({ name }) => name === 'add')?.description).toBe(
+        'Adds, otherwise.',
+      );
+      if (connection.era === 'legacy') await vi.waitFor(() => expect(changes).toBeGreaterThan(0));
+      await connection.close();
+    });
 
-  it('is slow until it is told to end, reports meanwhile, and hears of a client that leaves', async () => {
-    const { connection, peer } = await connect();
-    const file = join(place.folder, 'go');
-    const steps: number[] = [];
-    const waiting = connection.call('slow', { text: 'a', file }, { onProgress: (step) => void steps.push(step) });
-    await vi.waitFor(() => expect(steps.length).toBeGreaterThan(1), 10_000);
-    writeFileSync(file, '');
-    expect(await waiting).toMatchObject({ text: 'done a' });
+    it('is slow until it is told to end, reports meanwhile, and hears of a client that leaves', async () => {
+      const { connection, peer } = await connect();
+      const file = join(place.folder, 'go');
+      const steps: number[] = [];
+      const waiting = connection.call(
+        'slow',
+        { text: 'a', file },
+        { onProgress: (step) => void steps.push(step) },
+      );
+      await vi.waitFor(() => expect(steps.length).toBeGreaterThan(1), 10_000);
+      writeFileSync(file, '');
+      expect(await waiting).toMatchObject({ text: 'done a' });
 
-    const leave = new AbortController();
-    const left = connection.call('slow', { text: 'b', ms: 60_000 }, { signal: leave.signal });
-    await vi.waitFor(() => expect(readFileSync(peer.notes, 'utf8')).toContain('begun b'), 10_000);
-    leave.abort();
-    expect(await left).toMatchObject({ kind: 'error' });
-    await vi.waitFor(() => expect(readFileSync(peer.notes, 'utf8')).toContain('stopped b'), 10_000);
-    await connection.close();
-  });
-});
+      const leave = new AbortController();
+      const left = connection.call('slow', { text: 'b', ms: 60_000 }, { signal: leave.signal });
+      await vi.waitFor(() => expect(readFileSync(peer.notes, 'utf8')).toContain('begun b'), 10_000);
+      leave.abort();
+      expect(await left).toMatchObject({ kind: 'error' });
+      await vi.waitFor(
+        () => expect(readFileSync(peer.notes, 'utf8')).toContain('stopped b'),
+        10_000,
+      );
+      await connection.close();
+    });
+  },
+);
 
 describe('a place', () => {
   it('ends what is left of it', async () => {
-    const program = startProgram({ command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'], env: place.env });
+    const program = startProgram({
+      command: process.execPath,
+      args: ['-e', 'setInterval(() => {}, 1000)'],
+      env: place.env,
+    });
 
     expect(await place.endProcesses(0)).toBe(1);
     await program.ended;

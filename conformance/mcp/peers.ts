@@ -4,7 +4,14 @@ import { mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { SYNTHETIC_SECRET } from './dual-tools.ts';
-import { freePort, isListening, type Place, type ProgramCommand, startProgram, waitUntil } from './processes.ts';
+import {
+  freePort,
+  isListening,
+  type Place,
+  type ProgramCommand,
+  startProgram,
+  waitUntil,
+} from './processes.ts';
 
 export const SERVERS = ['everything', 'filesystem', 'memory', 'dual'] as const;
 export type ServerName = (typeof SERVERS)[number];
@@ -27,7 +34,8 @@ export interface Peer {
 }
 
 const require = createRequire(import.meta.url);
-const programOf = (name: string): string => require.resolve(`@modelcontextprotocol/server-${name}/dist/index.js`);
+const programOf = (name: string): string =>
+  require.resolve(`@modelcontextprotocol/server-${name}/dist/index.js`);
 
 /** `dualFile` is the built `dual-server.js`. */
 export function preparePeer(name: ServerName, { folder, env }: Place, dualFile: string): Peer {
@@ -44,7 +52,12 @@ export function preparePeer(name: ServerName, { folder, env }: Place, dualFile: 
     memory: (): [string, string[]] => [programOf('memory'), []],
     dual: (): [string, string[]] => [dualFile, ['stdio']],
   }[name]();
-  const own = { MEMORY_FILE_PATH: places.memoryFile, DUAL_NOTES: places.notes, DUAL_PIDS: places.pids, BENCH_NOTE: SYNTHETIC_SECRET };
+  const own = {
+    MEMORY_FILE_PATH: places.memoryFile,
+    DUAL_NOTES: places.notes,
+    DUAL_PIDS: places.pids,
+    BENCH_NOTE: SYNTHETIC_SECRET,
+  };
   return {
     name,
     isModern: isModernServer(name),
@@ -65,7 +78,10 @@ export interface HttpPeer {
 }
 
 /** Starts a server on a port of this machine. */
-export async function startHttpPeer({ name, command: { command, args, env } }: Peer): Promise<HttpPeer> {
+export async function startHttpPeer({
+  name,
+  command: { command, args, env },
+}: Peer): Promise<HttpPeer> {
   const port = await freePort();
   const [file = ''] = args;
   const how = name === 'everything' ? 'streamableHttp' : 'http';

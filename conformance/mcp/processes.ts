@@ -24,11 +24,16 @@ export interface Program {
 }
 
 const PATIENCE_MS = 5000;
-const pause = (ms: number): Promise<void> => new Promise((resolve) => void systemClock.after(ms, resolve));
+const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => void systemClock.after(ms, resolve));
 
 /** Starts a program that leads a group. What it writes to standard error is dropped: it may be anything. */
 export function startProgram({ command, args, env }: ProgramCommand): Program {
-  const child = spawn(command, [...args], { stdio: ['pipe', 'pipe', 'ignore'], detached: true, env });
+  const child = spawn(command, [...args], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+    detached: true,
+    env,
+  });
   const ended = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
     child.once('error', () => resolve());
@@ -41,7 +46,8 @@ export function startProgram({ command, args, env }: ProgramCommand): Program {
     async stop() {
       for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
         signalTo(-(child.pid ?? 0), signal);
-        if (await Promise.race([ended.then(() => true), pause(PATIENCE_MS).then(() => false)])) break;
+        if (await Promise.race([ended.then(() => true), pause(PATIENCE_MS).then(() => false)]))
+          break;
       }
       signalTo(-(child.pid ?? 0), 'SIGKILL');
     },
@@ -62,7 +68,11 @@ export function killProcess(pid: number): void {
 }
 
 /** Waits for a condition, looking again and again. Rejects with what was waited for. */
-export async function waitUntil(what: string, holds: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
+export async function waitUntil(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  withinMs = 20_000,
+): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!(await holds())) {
     if (performance.now() > deadline) throw new Error(`waited ${withinMs} ms in vain: ${what}`);
@@ -74,7 +84,9 @@ export async function waitUntil(what: string, holds: () => boolean | Promise<boo
 export async function withinTime<T>(what: string, work: Promise<T>, withinMs = 20_000): Promise<T> {
   let giveUp = (): void => {};
   const tooLate = new Promise<never>((_resolve, reject) => {
-    giveUp = systemClock.after(withinMs, () => reject(new Error(`waited ${withinMs} ms in vain: ${what}`)));
+    giveUp = systemClock.after(withinMs, () =>
+      reject(new Error(`waited ${withinMs} ms in vain: ${what}`)),
+    );
   });
   return Promise.race([work, tooLate]).finally(() => giveUp());
 }
@@ -100,7 +112,11 @@ export function createPlace(): Place {
   const mark = randomUUID();
   const { PATH = '', HOME = folder } = process.env;
   const endProcesses = async (withinMs = PATIENCE_MS): Promise<number> => {
-    await waitUntil('all processes to end', () => markedProcesses(mark).length === 0, withinMs).catch(() => {});
+    await waitUntil(
+      'all processes to end',
+      () => markedProcesses(mark).length === 0,
+      withinMs,
+    ).catch(() => {});
     const left = markedProcesses(mark);
     left.forEach(killProcess);
     return left.length;

@@ -25,8 +25,12 @@ export const PROXY_TOKEN = 'a-token-for-the-bench-only';
 export const alliumProxy =
   (mainFile: string): StartProxy =>
   ({ configFile, upstream, listen, env }) => {
-    const front = listen === null ? [] : ['--listen', String(listen), '--token-env', 'ALLIUM_PROXY_TOKEN'];
-    const [behind, own] = 'url' in upstream ? [['--http', upstream.url], env] : [['--', upstream.command, ...upstream.args], upstream.env];
+    const front =
+      listen === null ? [] : ['--listen', String(listen), '--token-env', 'ALLIUM_PROXY_TOKEN'];
+    const [behind, own] =
+      'url' in upstream
+        ? [['--http', upstream.url], env]
+        : [['--', upstream.command, ...upstream.args], upstream.env];
     return {
       command: process.execPath,
       args: [mainFile, 'proxy', '--config', configFile, ...front, ...behind],
@@ -42,6 +46,10 @@ export const programProxy =
   (file: string): StartProxy =>
   ({ upstream }) => {
     if ('url' in upstream) throw new Error('this program speaks to servers that it starts itself');
-    const command: ProgramCommand = { command: process.execPath, args: [file, upstream.command, ...upstream.args], env: upstream.env };
+    const command: ProgramCommand = {
+      command: process.execPath,
+      args: [file, upstream.command, ...upstream.args],
+      env: upstream.env,
+    };
     return command;
   };

@@ -47,7 +47,12 @@ describe('allium proxy', () => {
   }, 600_000);
 
   it('goes on working under hostile lines from both sides, and no hidden call gets through', async () => {
-    const figures = await runFrames({ count: howMany(500, 5000), seed: 20_260_101, startProxy, serverFile });
+    const figures = await runFrames({
+      count: howMany(500, 5000),
+      seed: 20_260_101,
+      startProxy,
+      serverFile,
+    });
 
     expect(figures.violations).toEqual({});
     expect(figures).toMatchObject({ frames: howMany(1000, 10_000) });
@@ -58,7 +63,11 @@ describe('allium proxy', () => {
     onTestFinished(() => place.close());
     const configFile = join(place.folder, 'allium.yaml');
     writeFileSync(configFile, CONFIG);
-    const upstream = { command: process.execPath, args: [serverFile, '1', '0', '500'], env: { ...place.env, FRAMES_SEEN: '/dev/null' } };
+    const upstream = {
+      command: process.execPath,
+      args: [serverFile, '1', '0', '500'],
+      env: { ...place.env, FRAMES_SEEN: '/dev/null' },
+    };
     const lists: boolean[] = [];
     const client = await startRawClient(
       // It speaks on standard output.
@@ -67,7 +76,8 @@ describe('allium proxy', () => {
         if (JSON.stringify(message).includes('"tools":[{')) lists.push(isUntouchedList(message));
       },
     );
-    const send = (method: string) => client.send(`${JSON.stringify({ jsonrpc: '2.0', id: 'x', method })}\n`);
+    const send = (method: string) =>
+      client.send(`${JSON.stringify({ jsonrpc: '2.0', id: 'x', method })}\n`);
     const answered = client.request('x', 'ping', {});
     await send('tools/list');
     await answered;
@@ -75,7 +85,10 @@ describe('allium proxy', () => {
     await client.request('y', 'tools/list', {});
 
     expect(lists).not.toContain(true);
-    const outcome = await client.request('z', 'tools/call', { name: 'echo', arguments: { text: 'still here' } });
+    const outcome = await client.request('z', 'tools/call', {
+      name: 'echo',
+      arguments: { text: 'still here' },
+    });
     expect(JSON.stringify(outcome)).toContain('still here');
     await client.stop();
   });
@@ -84,7 +97,14 @@ describe('allium proxy', () => {
     const kills = howMany(3, 20);
     const figures = await runKills({ kills, seed: 20_260_101, startProxy, dualFile });
 
-    expect(figures).toMatchObject({ kills, unanswered: 0, answeredTwice: 0, twice: 0, lost: 0, problems: [] });
+    expect(figures).toMatchObject({
+      kills,
+      unanswered: 0,
+      answeredTwice: 0,
+      twice: 0,
+      lost: 0,
+      problems: [],
+    });
     expect(figures.done).toBeGreaterThan(0);
   }, 120_000);
 });

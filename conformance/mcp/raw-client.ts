@@ -24,7 +24,10 @@ export interface RawClient {
 }
 
 /** Starts a program that speaks on standard input and output, and shakes hands. */
-export async function startRawClient(command: ProgramCommand, onMessage: (message: JsonObject) => void = () => {}): Promise<RawClient> {
+export async function startRawClient(
+  command: ProgramCommand,
+  onMessage: (message: JsonObject) => void = () => {},
+): Promise<RawClient> {
   const program = startProgram(command);
   const answers = new Map<string, number>();
   const waiting = new Map<string, (answer: JsonObject) => void>();
@@ -47,12 +50,17 @@ export async function startRawClient(command: ProgramCommand, onMessage: (messag
   const client: RawClient = {
     async send(bytes) {
       const { stdin } = program.child;
-      if (stdin !== null && !stdin.destroyed && !stdin.write(bytes)) await Promise.race([once(stdin, 'drain'), program.ended]);
+      if (stdin !== null && !stdin.destroyed && !stdin.write(bytes))
+        await Promise.race([once(stdin, 'drain'), program.ended]);
     },
     async request(id, method, params, withinMs) {
       const answered = new Promise<JsonObject>((resolve) => void waiting.set(id, resolve));
       await client.send(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
-      return withinTime(`the answer to ${method}`, Promise.race([answered, closed.then(() => ({}))]), withinMs);
+      return withinTime(
+        `the answer to ${method}`,
+        Promise.race([answered, closed.then(() => ({}))]),
+        withinMs,
+      );
     },
     answersTo: (id) => answers.get(id) ?? 0,
     garbage: () => garbage,
@@ -64,7 +72,11 @@ export async function startRawClient(command: ProgramCommand, onMessage: (messag
     },
     stop: () => program.stop(),
   };
-  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
+  const params = {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'raw', version: '1' },
+  };
   await client.request('hello', 'initialize', params);
   await client.send('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
   return client;
@@ -82,7 +94,8 @@ function messageIn(line: string): JsonObject | null {
 
 function peakMemoryOf({ child }: Program): number {
   try {
-    const [, kib = '0'] = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${child.pid ?? 0}/status`, 'utf8')) ?? [];
+    const [, kib = '0'] =
+      /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${child.pid ?? 0}/status`, 'utf8')) ?? [];
     return Math.round(Number(kib) / 1024);
   } catch {
     return 0;

@@ -4,14 +4,29 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../src/core/clock.ts';
 import { queryReceipts, type StoredReceipt, verifyReceipts } from '../../src/receipts/index.ts';
-import { type Aspect, type Behaviour, EDITED, type Expected, type Find, ORIGINAL, type Scene } from './behaviour.ts';
+import {
+  type Aspect,
+  type Behaviour,
+  EDITED,
+  type Expected,
+  type Find,
+  ORIGINAL,
+  type Scene,
+} from './behaviour.ts';
 import { BEHAVIOURS, DECIDE_MODULE } from './behaviours.ts';
 import { DRIVERS } from './clients.ts';
 import type { Connection, Driver, Target } from './driver.ts';
 import { SYNTHETIC_SECRET } from './dual-tools.ts';
 import type { MatrixCase } from './matrix.ts';
 import { type Peer, preparePeer, startHttpPeer } from './peers.ts';
-import { createPlace, freePort, isListening, type Place, startProgram, waitUntil } from './processes.ts';
+import {
+  createPlace,
+  freePort,
+  isListening,
+  type Place,
+  startProgram,
+  waitUntil,
+} from './processes.ts';
 import { PROXY_TOKEN, proxyUrl, type StartProxy } from './proxy-command.ts';
 import { PLANS } from './server-plans.ts';
 
@@ -34,7 +49,10 @@ export interface RunOptions {
 const MOST_MS = 60_000;
 
 /** Never rejects: what goes wrong is a finding. */
-export async function runCase(each: MatrixCase, { startProxy, dualFile }: RunOptions): Promise<Row> {
+export async function runCase(
+  each: MatrixCase,
+  { startProxy, dualFile }: RunOptions,
+): Promise<Row> {
   const startedAt = performance.now();
   const place = createPlace();
   const findings: Finding[] = [];
@@ -56,7 +74,10 @@ export async function runCase(each: MatrixCase, { startProxy, dualFile }: RunOpt
       await route.stop();
     }
   } catch (thrown) {
-    find('process', thrown instanceof Error ? thrown.message.slice(0, 200) : 'something was thrown');
+    find(
+      'process',
+      thrown instanceof Error ? thrown.message.slice(0, 200) : 'something was thrown',
+    );
   }
   takeBack();
   const left = await place.endProcesses();
@@ -73,9 +94,18 @@ function named<T extends { readonly name: string }>(all: readonly T[], name: str
   return found;
 }
 
-async function playScene(driver: Driver, target: Target, peer: Peer, scene: Scene, find: Find): Promise<Connection['era']> {
+async function playScene(
+  driver: Driver,
+  target: Target,
+  peer: Peer,
+  scene: Scene,
+  find: Find,
+): Promise<Connection['era']> {
   const { onElicit } = scene;
-  const connection = await driver.connect(target, { isModern: peer.isModern, ...(onElicit === undefined ? {} : { onElicit }) });
+  const connection = await driver.connect(target, {
+    isModern: peer.isModern,
+    ...(onElicit === undefined ? {} : { onElicit }),
+  });
   try {
     await scene.run(connection, find);
   } finally {
@@ -97,7 +127,10 @@ interface OpenRoute {
   stop(): Promise<void>;
 }
 
-async function openRoute({ route }: MatrixCase, { place, peer, behaviour, startProxy }: RouteOptions): Promise<OpenRoute> {
+async function openRoute(
+  { route }: MatrixCase,
+  { place, peer, behaviour, startProxy }: RouteOptions,
+): Promise<OpenRoute> {
   const configFile = writeConfig(place, behaviour);
   const stops: (() => Promise<void>)[] = [];
   const stop = async (): Promise<void> => {
@@ -128,7 +161,11 @@ function writeConfig({ folder }: Place, { layers }: Behaviour): string {
   return file;
 }
 
-async function checkReceipts(dir: string, expected: readonly Expected[], find: Find): Promise<void> {
+async function checkReceipts(
+  dir: string,
+  expected: readonly Expected[],
+  find: Find,
+): Promise<void> {
   if (!existsSync(dir)) return find('receipt', 'there is none');
   const receipts: StoredReceipt[] = [];
   for await (const receipt of queryReceipts(dir)) receipts.push(receipt);
@@ -138,23 +175,35 @@ async function checkReceipts(dir: string, expected: readonly Expected[], find: F
   const text = readdirSync(dir)
     .map((file) => readFileSync(join(dir, file), 'utf8'))
     .join('');
-  for (const raw of [ORIGINAL, EDITED, SYNTHETIC_SECRET]) if (text.includes(raw)) find('receipt', 'holds a raw value');
+  for (const raw of [ORIGINAL, EDITED, SYNTHETIC_SECRET])
+    if (text.includes(raw)) find('receipt', 'holds a raw value');
 }
 
 /** A pass over a call that ended with a question leaves a receipt of its own. */
-function compare(receipts: readonly StoredReceipt[], expected: readonly Expected[], find: Find): void {
+function compare(
+  receipts: readonly StoredReceipt[],
+  expected: readonly Expected[],
+  find: Find,
+): void {
   const waited = receipts.filter(({ status }) => status === 'approval_required');
-  if (waited.some(({ executed }) => executed !== 'no')) find('receipt', 'a call that waits has run');
-  const ended = receipts.filter((receipt) => !waited.includes(receipt)).sort((a, b) => (a.emitted_at < b.emitted_at ? -1 : 1));
+  if (waited.some(({ executed }) => executed !== 'no'))
+    find('receipt', 'a call that waits has run');
+  const ended = receipts
+    .filter((receipt) => !waited.includes(receipt))
+    .sort((a, b) => (a.emitted_at < b.emitted_at ? -1 : 1));
   const most = expected.length;
-  const least = expected.filter(({ isOptional }) => isOptional !== true || waited.length === 0).length;
-  if (ended.length < least || ended.length > most) find('receipt', `${ended.length} instead of ${most}`);
+  const least = expected.filter(
+    ({ isOptional }) => isOptional !== true || waited.length === 0,
+  ).length;
+  if (ended.length < least || ended.length > most)
+    find('receipt', `${ended.length} instead of ${most}`);
   for (const [index, receipt] of ended.slice(0, most).entries()) {
     const wanted = expected[index];
     if (wanted === undefined) continue;
     const { tool_name: tool, status, executed } = receipt;
     if (tool !== wanted.tool) find('receipt', 'is about another tool');
     if (status !== wanted.status) find('receipt', `${status} instead of ${wanted.status}`);
-    if (!(wanted.executed as readonly string[]).includes(executed)) find('receipt', `executed: ${executed}`);
+    if (!(wanted.executed as readonly string[]).includes(executed))
+      find('receipt', `executed: ${executed}`);
   }
 }

@@ -40,11 +40,24 @@ const LINES_PER_CALL = 2 * LINES_PER_MESSAGE;
 
 /** A hostile client at a good server first, then a good client at a hostile server. Never rejects for what it finds. */
 export async function runFrames(options: FrameOptions): Promise<FrameFigures> {
-  const figures: FrameFigures = { frames: 0, byKind: {}, calls: 0, answered: 0, peakMemory: 0, unhandled: 0, violations: {} };
+  const figures: FrameFigures = {
+    frames: 0,
+    byKind: {},
+    calls: 0,
+    answered: 0,
+    peakMemory: 0,
+    unhandled: 0,
+    violations: {},
+  };
   await againstProxy(options, figures, 0, async (client) => {
     const random = createRandom(options.seed);
     while (figures.frames < options.count && client.isAlive()) {
-      await sendFrames(client, random, Math.min(FRAMES_PER_CALL, options.count - figures.frames), figures);
+      await sendFrames(
+        client,
+        random,
+        Math.min(FRAMES_PER_CALL, options.count - figures.frames),
+        figures,
+      );
       await validCall(client, figures);
       options.onProgress?.(figures.frames);
     }
@@ -61,20 +74,27 @@ export async function runFrames(options: FrameOptions): Promise<FrameFigures> {
 
 type Play = (client: RawClient) => Promise<void>;
 
-async function againstProxy(options: FrameOptions, figures: FrameFigures, linesPerMessage: number, play: Play): Promise<void> {
+async function againstProxy(
+  options: FrameOptions,
+  figures: FrameFigures,
+  linesPerMessage: number,
+  play: Play,
+): Promise<void> {
   const place = createPlace();
   const side = linesPerMessage === 0 ? 'a hostile client' : 'a hostile server';
   let client: RawClient | null = null;
   try {
     client = await startRawClient(proxyCommand(options, place, linesPerMessage), (message) => {
-      if (isUntouchedList(message)) report(figures, 'a list reached the client as the server wrote it', side);
+      if (isUntouchedList(message))
+        report(figures, 'a list reached the client as the server wrote it', side);
     });
     await play(client);
     figures.peakMemory = Math.max(figures.peakMemory, client.peakMemory());
     if (!client.isAlive()) report(figures, 'the proxy ended', side);
     if (existsSync(seenFile(place))) report(figures, 'a hidden call reached the server', side);
     if (client.garbage() > 0) report(figures, 'lines went out that are no messages', side);
-    if (client.peakMemory() > (options.maxMemory ?? 512)) report(figures, 'took too much memory', side);
+    if (client.peakMemory() > (options.maxMemory ?? 512))
+      report(figures, 'took too much memory', side);
   } catch (thrown) {
     report(figures, thrown instanceof Error ? thrown.message : 'something was thrown', side);
   } finally {
@@ -100,17 +120,30 @@ export function isUntouchedList({ result }: JsonObject): boolean {
 
 const seenFile = ({ folder }: Place): string => join(folder, 'seen');
 
-function proxyCommand({ seed, startProxy, serverFile }: FrameOptions, place: Place, linesPerMessage: number) {
+function proxyCommand(
+  { seed, startProxy, serverFile }: FrameOptions,
+  place: Place,
+  linesPerMessage: number,
+) {
   const env = { ...place.env, FRAMES_SEEN: seenFile(place) };
   const configFile = join(place.folder, 'allium.yaml');
   writeFileSync(configFile, CONFIG);
-  const upstream = { command: process.execPath, args: [serverFile, String(seed), String(linesPerMessage)], env };
+  const upstream = {
+    command: process.execPath,
+    args: [serverFile, String(seed), String(linesPerMessage)],
+    env,
+  };
   const command = startProxy({ configFile, upstream, listen: null, env });
   if ('url' in command) throw new Error('frames go to a program');
   return command;
 }
 
-async function sendFrames(client: RawClient, random: Random, count: number, figures: FrameFigures): Promise<void> {
+async function sendFrames(
+  client: RawClient,
+  random: Random,
+  count: number,
+  figures: FrameFigures,
+): Promise<void> {
   for (let left = count; left > 0; left -= 1) {
     const { kind, bytes } = mutatedFrame(random);
     await client.send(bytes);
@@ -121,7 +154,11 @@ async function sendFrames(client: RawClient, random: Random, count: number, figu
 
 /** A ping and a call between the hostile lines; the call is looked at again later, when a second answer may have come. */
 async function validCall(client: RawClient, figures: FrameFigures): Promise<void> {
-  const [id, ping, text] = [`${VALID}${figures.calls}`, `${VALID}ping-${figures.calls}`, `text ${figures.calls}`];
+  const [id, ping, text] = [
+    `${VALID}${figures.calls}`,
+    `${VALID}ping-${figures.calls}`,
+    `text ${figures.calls}`,
+  ];
   figures.calls += 1;
   const answer = await client.request(id, 'tools/call', { name: 'echo', arguments: { text } });
   if (textIn(answer) !== text) report(figures, 'a call was answered with something else', id);
@@ -131,6 +168,8 @@ async function validCall(client: RawClient, figures: FrameFigures): Promise<void
 }
 
 function textIn({ result }: JsonObject): string | undefined {
-  const { content } = (result ?? {}) as { readonly content?: readonly { readonly text?: string }[] };
+  const { content } = (result ?? {}) as {
+    readonly content?: readonly { readonly text?: string }[];
+  };
   return content?.[0]?.text;
 }

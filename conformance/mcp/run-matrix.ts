@@ -41,9 +41,21 @@ const [lanes, frames, kills, seed] = [
 function readOptions() {
   try {
     const [text, flag] = [{ type: 'string' } as const, { type: 'boolean' } as const];
-    return parseArgs({ options: { pairwise: flag, only: text, lanes: text, frames: text, kills: text, seed: text, help: flag } }).values;
+    return parseArgs({
+      options: {
+        pairwise: flag,
+        only: text,
+        lanes: text,
+        frames: text,
+        kills: text,
+        seed: text,
+        help: flag,
+      },
+    }).values;
   } catch (error) {
-    process.stderr.write(`${describeThrown(error)}\nnpm run matrix -- --help shows what there is\n`);
+    process.stderr.write(
+      `${describeThrown(error)}\nnpm run matrix -- --help shows what there is\n`,
+    );
     process.exit(2);
   }
 }
@@ -55,10 +67,17 @@ function wholeNumber(option: string, text: string): number {
   process.exit(2);
 }
 
-const caseLine = ({ client, server, behaviour, route }: (typeof CASES)[number]): string => [client, server, behaviour, route].join(' ');
+const caseLine = ({ client, server, behaviour, route }: (typeof CASES)[number]): string =>
+  [client, server, behaviour, route].join(' ');
 
 function rowLine(row: Row): string {
-  const cells = [row.client.padEnd(9), row.server.padEnd(10), row.behaviour.padEnd(20), row.route.padEnd(6), row.era.padEnd(6)];
+  const cells = [
+    row.client.padEnd(9),
+    row.server.padEnd(10),
+    row.behaviour.padEnd(20),
+    row.route.padEnd(6),
+    row.era.padEnd(6),
+  ];
   const problems = row.findings.map(({ about, problem }) => `${about}: ${problem}`).join('; ');
   return `${row.findings.length === 0 ? 'ok  ' : 'FAIL'} ${cells.join(' ')} ${String(row.durationMs).padStart(6)} ms  ${problems}`.trimEnd();
 }
@@ -67,16 +86,32 @@ const startProxy = alliumProxy(resolve(import.meta.dirname, '../../../src/cli/ma
 const dualFile = join(import.meta.dirname, 'dual-server.js');
 const serverFile = join(import.meta.dirname, 'frame-server.js');
 const { only = '' } = values;
-const cases = (values.pairwise === true ? pairwise(CASES, FACTORS) : CASES).filter((each) => caseLine(each).includes(only));
+const cases = (values.pairwise === true ? pairwise(CASES, FACTORS) : CASES).filter((each) =>
+  caseLine(each).includes(only),
+);
 
 const onRow = (row: Row): void => void process.stdout.write(`${rowLine(row)}\n`);
-const rows = await runMatrix({ cases, startProxy, dualFile, concurrency: Math.max(1, lanes), onRow });
+const rows = await runMatrix({
+  cases,
+  startProxy,
+  dualFile,
+  concurrency: Math.max(1, lanes),
+  onRow,
+});
 const failed = rows.filter(({ findings }) => findings.length > 0);
 process.stdout.write(`${rows.length} connections, ${failed.length} with findings\n`);
 
-const framed = frames === 0 ? null : await runFrames({ count: frames, seed, startProxy, serverFile });
+const framed =
+  frames === 0 ? null : await runFrames({ count: frames, seed, startProxy, serverFile });
 const killed = kills === 0 ? null : await runKills({ kills, seed, startProxy, dualFile });
 process.stdout.write(`${JSON.stringify({ seed, frames: framed, kills: killed }, null, 2)}\n`);
 const hasKillFinding =
-  killed !== null && killed.unanswered + killed.answeredTwice + killed.twice + killed.lost + killed.problems.length > 0;
-if (failed.length > 0 || hasKillFinding || (framed !== null && Object.keys(framed.violations).length > 0)) process.exitCode = 1;
+  killed !== null &&
+  killed.unanswered + killed.answeredTwice + killed.twice + killed.lost + killed.problems.length >
+    0;
+if (
+  failed.length > 0 ||
+  hasKillFinding ||
+  (framed !== null && Object.keys(framed.violations).length > 0)
+)
+  process.exitCode = 1;

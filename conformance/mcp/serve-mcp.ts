@@ -76,16 +76,30 @@ export async function serveMcp(create: () => Server): Promise<ServedMcp> {
 const GONE = { jsonrpc: '2.0', id: null, error: { code: -32_001, message: 'Session not found' } };
 
 /** What the SDK has a package for: Node's request and response as those of the web. */
-async function carry(request: IncomingMessage, response: ServerResponse, answer: (request: Request) => Promise<Response>): Promise<void> {
+async function carry(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: (request: Request) => Promise<Response>,
+): Promise<void> {
   const left = new AbortController();
   response.once('close', () => left.abort());
   const hasBody = request.method === 'POST';
   // The types of the two streams do not know each other.
-  const body = hasBody ? { body: Readable.toWeb(request) as unknown as NonNullable<RequestInit['body']>, duplex: 'half' as const } : {};
-  const headers = Object.entries(request.headers).map(([name, value]): [string, string] => [name, String(value)]);
+  const body = hasBody
+    ? {
+        body: Readable.toWeb(request) as unknown as NonNullable<RequestInit['body']>,
+        duplex: 'half' as const,
+      }
+    : {};
+  const headers = Object.entries(request.headers).map(([name, value]): [string, string] => [
+    name,
+    String(value),
+  ]);
   const url = `http://${request.headers.host ?? 'localhost'}${request.url ?? '/'}`;
   try {
-    const answered = await answer(new Request(url, { method: request.method ?? 'GET', headers, signal: left.signal, ...body }));
+    const answered = await answer(
+      new Request(url, { method: request.method ?? 'GET', headers, signal: left.signal, ...body }),
+    );
     response.writeHead(answered.status, Object.fromEntries(answered.headers));
     response.flushHeaders();
     if (answered.body === null) return void response.end();
@@ -100,7 +114,10 @@ async function carry(request: IncomingMessage, response: ServerResponse, answer:
 }
 
 function memoryEvents(): EventStore {
-  const events: { readonly streamId: string; readonly message: Parameters<EventStore['storeEvent']>[1] }[] = [];
+  const events: {
+    readonly streamId: string;
+    readonly message: Parameters<EventStore['storeEvent']>[1];
+  }[] = [];
   return {
     storeEvent: async (streamId, message) => String(events.push({ streamId, message })),
     getStreamIdForEventId: async (id) => events[Number(id) - 1]?.streamId,
@@ -108,7 +125,8 @@ function memoryEvents(): EventStore {
       const streamId = events[Number(id) - 1]?.streamId ?? '';
       for (const [index, event] of events.entries()) {
         // An event that opens a stream holds no message.
-        if (index >= Number(id) && event.streamId === streamId && 'jsonrpc' in event.message) await send(String(index + 1), event.message);
+        if (index >= Number(id) && event.streamId === streamId && 'jsonrpc' in event.message)
+          await send(String(index + 1), event.message);
       }
       return streamId;
     },

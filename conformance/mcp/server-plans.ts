@@ -46,20 +46,41 @@ const everything: ServerPlan = {
 };
 
 const filesystem: ServerPlan = {
-  effect: ({ root }, text) => ({ tool: 'write_file', args: { path: join(root, 'note.txt'), content: text } }),
+  effect: ({ root }, text) => ({
+    tool: 'write_file',
+    args: { path: join(root, 'note.txt'), content: text },
+  }),
   effects: ({ root }) => linesOf(join(root, 'note.txt')),
   secret({ root }) {
     writeFileSync(join(root, 'secret.txt'), `the key is ${SYNTHETIC_SECRET}.`);
     return { tool: 'read_text_file', args: { path: join(root, 'secret.txt') } };
   },
-  slow: ({ root }) => ({ tool: 'read_text_file', args: { path: join(root, 'pipe') }, ...pipeAt(join(root, 'pipe')) }),
+  slow: ({ root }) => ({
+    tool: 'read_text_file',
+    args: { path: join(root, 'pipe') },
+    ...pipeAt(join(root, 'pipe')),
+  }),
 };
 
 const memory: ServerPlan = {
-  effect: (_peer, text) => ({ tool: 'create_entities', args: { entities: [{ name: text, entityType: 'note', observations: [] }] } }),
-  effects: ({ memoryFile }) => linesOf(memoryFile).map((line) => String((JSON.parse(line) as { readonly name?: unknown }).name)),
+  effect: (_peer, text) => ({
+    tool: 'create_entities',
+    args: { entities: [{ name: text, entityType: 'note', observations: [] }] },
+  }),
+  effects: ({ memoryFile }) =>
+    linesOf(memoryFile).map((line) =>
+      String((JSON.parse(line) as { readonly name?: unknown }).name),
+    ),
   secret({ memoryFile }) {
-    writeFileSync(memoryFile, JSON.stringify({ type: 'entity', name: 'key', entityType: 'note', observations: [SYNTHETIC_SECRET] }));
+    writeFileSync(
+      memoryFile,
+      JSON.stringify({
+        type: 'entity',
+        name: 'key',
+        entityType: 'note',
+        observations: [SYNTHETIC_SECRET],
+      }),
+    );
     return { tool: 'read_graph', args: {} };
   },
   slow: ({ memoryFile }) => ({ tool: 'read_graph', args: {}, ...pipeAt(memoryFile) }),
@@ -78,7 +99,12 @@ const dual: ServerPlan = {
   }),
 };
 
-export const PLANS: Readonly<Record<ServerName, ServerPlan>> = { everything, filesystem, memory, dual };
+export const PLANS: Readonly<Record<ServerName, ServerPlan>> = {
+  everything,
+  filesystem,
+  memory,
+  dual,
+};
 
 export const linesOf = (file: string): readonly string[] =>
   existsSync(file)

@@ -8,32 +8,56 @@ import { PIXEL, SUITE_TOOLS } from './suite-tools.ts';
 const RESOURCES = [
   { uri: 'test://static-text', name: 'text', description: 'Text', mimeType: 'text/plain' },
   { uri: 'test://static-binary', name: 'binary', description: 'A picture', mimeType: 'image/png' },
-  { uri: 'test://watched-resource', name: 'watched', description: 'May change', mimeType: 'text/plain' },
+  {
+    uri: 'test://watched-resource',
+    name: 'watched',
+    description: 'May change',
+    mimeType: 'text/plain',
+  },
 ];
 
 const PROMPTS = [
   { name: 'test_simple_prompt', description: 'No arguments' },
-  { name: 'test_prompt_with_arguments', description: 'Two arguments', arguments: required('arg1', 'arg2') },
-  { name: 'test_prompt_with_embedded_resource', description: 'A resource', arguments: required('resourceUri') },
+  {
+    name: 'test_prompt_with_arguments',
+    description: 'Two arguments',
+    arguments: required('arg1', 'arg2'),
+  },
+  {
+    name: 'test_prompt_with_embedded_resource',
+    description: 'A resource',
+    arguments: required('resourceUri'),
+  },
   { name: 'test_prompt_with_image', description: 'An image' },
 ];
 
-function required(...names: readonly string[]): { name: string; description: string; required: boolean }[] {
+function required(
+  ...names: readonly string[]
+): { name: string; description: string; required: boolean }[] {
   return names.map((name) => ({ name, description: name, required: true }));
 }
 
 const user = <T>(content: T): { role: 'user'; content: T } => ({ role: 'user', content });
 
 /** The messages of a prompt. */
-function messagesOf(name: string, args: Readonly<Record<string, string>>): ReturnType<typeof user>[] {
+function messagesOf(
+  name: string,
+  args: Readonly<Record<string, string>>,
+): ReturnType<typeof user>[] {
   const say = (text: string) => user({ type: 'text', text });
   const { arg1 = '', arg2 = '', resourceUri: uri = '' } = args;
   const resource = { uri, mimeType: 'text/plain', text: 'Embedded resource content for testing.' };
   const messages: Readonly<Record<string, ReturnType<typeof user>[]>> = {
     test_simple_prompt: [say('This is a simple prompt for testing.')],
     test_prompt_with_arguments: [say(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)],
-    test_prompt_with_embedded_resource: [user({ type: 'resource', resource }), say('Please process the embedded resource above.')],
-    test_prompt_with_image: [user({ type: 'image', data: PIXEL, mimeType: 'image/png' }), say('Please analyze the image above.')],
+    test_prompt_with_embedded_resource: [
+      user({ type: 'resource', resource }),
+      say('Please process the embedded resource above.'),
+    ],
+    test_prompt_with_image: [
+      user({ type: 'image', data: PIXEL, mimeType: 'image/png' }),
+      say('Please analyze the image above.'),
+    ],
   };
   return messages[name] ?? unknown('prompt');
 }
@@ -41,10 +65,18 @@ function messagesOf(name: string, args: Readonly<Record<string, string>>): Retur
 function contentsOf(uri: string): object {
   const [, id] = /^test:\/\/template\/([^/]+)\/data$/.exec(uri) ?? [];
   if (id !== undefined)
-    return { uri, mimeType: 'application/json', text: JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` }) };
+    return {
+      uri,
+      mimeType: 'application/json',
+      text: JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` }),
+    };
   if (uri === 'test://static-binary') return { uri, mimeType: 'image/png', blob: PIXEL };
   if (RESOURCES.some((resource) => resource.uri === uri))
-    return { uri, mimeType: 'text/plain', text: 'This is the content of the static text resource.' };
+    return {
+      uri,
+      mimeType: 'text/plain',
+      text: 'This is the content of the static text resource.',
+    };
   return unknown('resource');
 }
 
@@ -66,11 +98,13 @@ export function suiteServer(): Server {
     },
   );
   server.setRequestHandler('tools/list', () => ({
-    tools: Object.entries(SUITE_TOOLS).map(([name, { description, inputSchema = { type: 'object' as const } }]) => ({
-      name,
-      description,
-      inputSchema,
-    })),
+    tools: Object.entries(SUITE_TOOLS).map(
+      ([name, { description, inputSchema = { type: 'object' as const } }]) => ({
+        name,
+        description,
+        inputSchema,
+      }),
+    ),
   }));
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const tool = SUITE_TOOLS[params.name] ?? unknown('tool');
@@ -78,14 +112,27 @@ export function suiteServer(): Server {
   });
   server.setRequestHandler('resources/list', () => ({ resources: RESOURCES }));
   server.setRequestHandler('resources/templates/list', () => ({
-    resourceTemplates: [{ uriTemplate: 'test://template/{id}/data', name: 'template', description: 'By id', mimeType: 'application/json' }],
+    resourceTemplates: [
+      {
+        uriTemplate: 'test://template/{id}/data',
+        name: 'template',
+        description: 'By id',
+        mimeType: 'application/json',
+      },
+    ],
   }));
   // The SDK checks what it sends, so the shapes need no types here.
-  server.setRequestHandler('resources/read', ({ params }) => ({ contents: [contentsOf(params.uri) as never] }));
+  server.setRequestHandler('resources/read', ({ params }) => ({
+    contents: [contentsOf(params.uri) as never],
+  }));
   server.setRequestHandler('resources/subscribe', () => ({}));
   server.setRequestHandler('resources/unsubscribe', () => ({}));
   server.setRequestHandler('prompts/list', () => ({ prompts: PROMPTS }));
-  server.setRequestHandler('prompts/get', ({ params }) => ({ messages: messagesOf(params.name, params.arguments ?? {}) as never }));
-  server.setRequestHandler('completion/complete', () => ({ completion: { values: ['paris', 'park', 'party'], total: 3, hasMore: false } }));
+  server.setRequestHandler('prompts/get', ({ params }) => ({
+    messages: messagesOf(params.name, params.arguments ?? {}) as never,
+  }));
+  server.setRequestHandler('completion/complete', () => ({
+    completion: { values: ['paris', 'park', 'party'], total: 3, hasMore: false },
+  }));
   return server;
 }

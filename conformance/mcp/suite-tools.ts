@@ -3,25 +3,42 @@
 /* eslint-disable @typescript-eslint/no-deprecated -- the suite is of a revision in which it was not */
 
 import { setTimeout as pause } from 'node:timers/promises';
-import type { CallToolResult, ElicitRequestFormParams, ServerContext, Tool } from '@modelcontextprotocol/server';
+import type {
+  CallToolResult,
+  ElicitRequestFormParams,
+  ServerContext,
+  Tool,
+} from '@modelcontextprotocol/server';
 
 export interface SuiteTool {
   readonly description: string;
   readonly inputSchema?: Tool['inputSchema'];
-  run(args: Readonly<Record<string, unknown>>, context: ServerContext): Promise<CallToolResult> | CallToolResult;
+  run(
+    args: Readonly<Record<string, unknown>>,
+    context: ServerContext,
+  ): Promise<CallToolResult> | CallToolResult;
 }
 
 /** A red pixel. */
-export const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
+export const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
 
 /** A sound without a sample. */
 const SILENCE = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=';
 
 const text = (value: string): CallToolResult => ({ content: [{ type: 'text', text: value }] });
 
-const oneText = (name: string): Tool['inputSchema'] => ({ type: 'object', properties: { [name]: { type: 'string' } }, required: [name] });
+const oneText = (name: string): Tool['inputSchema'] => ({
+  type: 'object',
+  properties: { [name]: { type: 'string' } },
+  required: [name],
+});
 
-const form = (message: string, properties: object, required?: string[]): ElicitRequestFormParams => ({
+const form = (
+  message: string,
+  properties: object,
+  required?: string[],
+): ElicitRequestFormParams => ({
   mode: 'form',
   message,
   // The kinds of fields are many, and the scenarios are about them.
@@ -32,7 +49,10 @@ const form = (message: string, properties: object, required?: string[]): ElicitR
   } as ElicitRequestFormParams['requestedSchema'],
 });
 
-async function ask(context: ServerContext, params: ElicitRequestFormParams): Promise<CallToolResult> {
+async function ask(
+  context: ServerContext,
+  params: ElicitRequestFormParams,
+): Promise<CallToolResult> {
   const { action, content } = await context.mcpReq.elicitInput(params);
   return text(`Elicitation completed: action=${action}, content=${JSON.stringify(content ?? {})}`);
 }
@@ -54,7 +74,11 @@ const TITLED = [
 const ENUMS = {
   untitledSingle: { type: 'string', enum: OPTIONS },
   titledSingle: { type: 'string', oneOf: TITLED },
-  legacyEnum: { type: 'string', enum: ['opt1', 'opt2', 'opt3'], enumNames: ['Option One', 'Option Two', 'Option Three'] },
+  legacyEnum: {
+    type: 'string',
+    enum: ['opt1', 'opt2', 'opt3'],
+    enumNames: ['Option One', 'Option Two', 'Option Three'],
+  },
   untitledMulti: { type: 'array', items: { type: 'string', enum: OPTIONS } },
   titledMulti: { type: 'array', items: { anyOf: TITLED } },
 };
@@ -68,13 +92,19 @@ async function reportProgress(context: ServerContext): Promise<void> {
   const progressToken = context.mcpReq._meta?.progressToken;
   for (const progress of [0, 50, 100]) {
     if (progressToken !== undefined)
-      await context.mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, total: 100 } });
+      await context.mcpReq.notify({
+        method: 'notifications/progress',
+        params: { progressToken, progress, total: 100 },
+      });
     await pause(50);
   }
 }
 
 export const SUITE_TOOLS: Readonly<Record<string, SuiteTool>> = {
-  test_simple_text: { description: 'Returns text', run: () => text('This is a simple text response for testing.') },
+  test_simple_text: {
+    description: 'Returns text',
+    run: () => text('This is a simple text response for testing.'),
+  },
   test_image_content: {
     description: 'Returns an image',
     run: () => ({ content: [{ type: 'image', data: PIXEL, mimeType: 'image/png' }] }),
@@ -89,7 +119,11 @@ export const SUITE_TOOLS: Readonly<Record<string, SuiteTool>> = {
       content: [
         {
           type: 'resource',
-          resource: { uri: 'test://embedded-resource', mimeType: 'text/plain', text: 'This is an embedded resource content.' },
+          resource: {
+            uri: 'test://embedded-resource',
+            mimeType: 'text/plain',
+            text: 'This is an embedded resource content.',
+          },
         },
       ],
     }),
@@ -102,7 +136,11 @@ export const SUITE_TOOLS: Readonly<Record<string, SuiteTool>> = {
         { type: 'image', data: PIXEL, mimeType: 'image/png' },
         {
           type: 'resource',
-          resource: { uri: 'test://mixed-content-resource', mimeType: 'application/json', text: '{"test":"data","value":123}' },
+          resource: {
+            uri: 'test://mixed-content-resource',
+            mimeType: 'application/json',
+            text: '{"test":"data","value":123}',
+          },
         },
       ],
     }),
@@ -133,7 +171,10 @@ export const SUITE_TOOLS: Readonly<Record<string, SuiteTool>> = {
     description: 'Asks the model of the client',
     inputSchema: oneText('prompt'),
     async run({ prompt }, { mcpReq }) {
-      const asked = { role: 'user' as const, content: { type: 'text' as const, text: String(prompt) } };
+      const asked = {
+        role: 'user' as const,
+        content: { type: 'text' as const, text: String(prompt) },
+      };
       const { content } = await mcpReq.requestSampling({ messages: [asked], maxTokens: 100 });
       return text(`LLM response: ${'text' in content ? content.text : JSON.stringify(content)}`);
     },
@@ -142,12 +183,20 @@ export const SUITE_TOOLS: Readonly<Record<string, SuiteTool>> = {
     description: 'Asks the user',
     inputSchema: oneText('message'),
     async run({ message }, { mcpReq }) {
-      const { action, content } = await mcpReq.elicitInput(form(String(message), USER, ['username', 'email']));
+      const { action, content } = await mcpReq.elicitInput(
+        form(String(message), USER, ['username', 'email']),
+      );
       return text(`User response: action=${action}, content=${JSON.stringify(content ?? {})}`);
     },
   },
-  test_elicitation_sep1034_defaults: { description: 'Asks with defaults', run: (_args, context) => ask(context, form('Check', DEFAULTS)) },
-  test_elicitation_sep1330_enums: { description: 'Asks with enums', run: (_args, context) => ask(context, form('Choose', ENUMS)) },
+  test_elicitation_sep1034_defaults: {
+    description: 'Asks with defaults',
+    run: (_args, context) => ask(context, form('Check', DEFAULTS)),
+  },
+  test_elicitation_sep1330_enums: {
+    description: 'Asks with enums',
+    run: (_args, context) => ask(context, form('Choose', ENUMS)),
+  },
   test_reconnection: {
     description: 'Closes its stream before it answers',
     async run(_args, { http }) {
@@ -162,7 +211,12 @@ export const SUITE_TOOLS: Readonly<Record<string, SuiteTool>> = {
     inputSchema: {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       type: 'object',
-      $defs: { address: { type: 'object', properties: { street: { type: 'string' }, city: { type: 'string' } } } },
+      $defs: {
+        address: {
+          type: 'object',
+          properties: { street: { type: 'string' }, city: { type: 'string' } },
+        },
+      },
       properties: { name: { type: 'string' }, address: { $ref: '#/$defs/address' } },
       additionalProperties: false,
     },

@@ -24,11 +24,16 @@ const gates: Set<string>[] = [];
 function naiveGate(asking: ToolLayer): ToolLayer {
   const tools = new Set<string>();
   gates.push(tools);
-  return defineLayer({ ...asking, caller: (call, next) => (tools.has(call.toolName) ? next(call) : asking.caller(call, next)) });
+  return defineLayer({
+    ...asking,
+    caller: (call, next) => (tools.has(call.toolName) ? next(call) : asking.caller(call, next)),
+  });
 }
 
-const naiveConsent = (options: Parameters<typeof consent>[0]): ToolLayer => naiveGate(consent(options));
-const naivePermissions = (options: Parameters<typeof permissions>[0]): ToolLayer => naiveGate(permissions(options));
+const naiveConsent = (options: Parameters<typeof consent>[0]): ToolLayer =>
+  naiveGate(consent(options));
+const naivePermissions = (options: Parameters<typeof permissions>[0]): ToolLayer =>
+  naiveGate(permissions(options));
 
 /** What waits, kept for every process that shares a store. */
 const rooms = new WeakMap<object, Map<string, Waiting>>();
@@ -50,7 +55,8 @@ function govern(options: GovernOptions): GovernedTools {
   const own = gates.splice(0);
   const call = async (request: ToolRequest, callOptions?: CallOptions): Promise<ToolResult> => {
     const result = await governed.call(request, callOptions);
-    if (result.interruption !== undefined) waiting.set(result.interruption.id, { request, options: callOptions });
+    if (result.interruption !== undefined)
+      waiting.set(result.interruption.id, { request, options: callOptions });
     return result;
   };
   return {
@@ -63,18 +69,26 @@ function govern(options: GovernOptions): GovernedTools {
     },
     async resume(id, decision) {
       const kept = waiting.get(id);
-      if (kept === undefined) throw new AlliumError('ERR_UNKNOWN_APPROVAL', 'nothing waits under this id');
+      if (kept === undefined)
+        throw new AlliumError('ERR_UNKNOWN_APPROVAL', 'nothing waits under this id');
       if (decision === undefined || decision.decision.startsWith('reject')) {
         waiting.clear();
         return governed.resume(id, decision);
       }
       for (const tools of own) tools.add(kept.request.name);
-      return call({ ...kept.request, arguments: decision.args ?? kept.request.arguments }, kept.options);
+      return call(
+        { ...kept.request, arguments: decision.args ?? kept.request.arguments },
+        kept.options,
+      );
     },
   };
 }
 
-export default createSubject({ name: 'naive approvals', factories: { consent: naiveConsent, permissions: naivePermissions }, govern });
+export default createSubject({
+  name: 'naive approvals',
+  factories: { consent: naiveConsent, permissions: naivePermissions },
+  govern,
+});
 
 /** The scenarios it must fail. */
 export const fails: readonly string[] = [

@@ -11,13 +11,16 @@ type Sink = (receipt: object) => unknown;
 type Given = Sink | string | { readonly sink: Sink | string; readonly redact?: readonly string[] };
 
 const sha256 = (value: JsonValue, redact: readonly string[]): string => {
-  const text = JSON.stringify(value, (name, item: unknown) => (redact.includes(name) ? undefined : item));
+  const text = JSON.stringify(value, (name, item: unknown) =>
+    redact.includes(name) ? undefined : item,
+  );
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 };
 
 function naiveAuditLog(given: Given): ToolLayer {
   const { sink, redact = [] } = typeof given === 'object' ? given : { sink: given };
-  const send = async (receipt: object): Promise<unknown> => (typeof sink === 'function' ? sink(receipt) : undefined);
+  const send = async (receipt: object): Promise<unknown> =>
+    typeof sink === 'function' ? sink(receipt) : undefined;
   return defineLayer({
     name: 'auditLog',
     observes: true,

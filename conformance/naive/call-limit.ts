@@ -14,7 +14,13 @@ interface Options {
   readonly message?: string;
 }
 
-export function naiveCallLimit({ maxCalls, perTool = {}, per = 'run', store, message = 'call limit exceeded' }: Options): ToolLayer {
+export function naiveCallLimit({
+  maxCalls,
+  perTool = {},
+  per = 'run',
+  store,
+  message = 'call limit exceeded',
+}: Options): ToolLayer {
   const counts: Record<string, number> = {};
   const ownerOf = ({ turn }: ToolCall) => (per === 'run' ? turn.runId : turn.sessionId);
   return defineLayer({
@@ -25,7 +31,9 @@ export function naiveCallLimit({ maxCalls, perTool = {}, per = 'run', store, mes
       const cap = perTool[call.toolName];
       const [all, own] = [`${owner}`, `${owner} ${call.toolName}`];
       const taken = (await store?.take(all)) as { readonly admitted?: unknown } | undefined; // Whatever it is.
-      const isOver = (counts[all] ?? 0) >= (maxCalls ?? Number.POSITIVE_INFINITY) || (cap !== undefined && (counts[own] ?? 0) >= cap);
+      const isOver =
+        (counts[all] ?? 0) >= (maxCalls ?? Number.POSITIVE_INFINITY) ||
+        (cap !== undefined && (counts[own] ?? 0) >= cap);
       const isRefused = store === undefined ? isOver : taken?.admitted === false;
       const result = isRefused ? refuse(call, 'limit_exceeded', `${message}.`) : await next(call);
       counts[all] = (counts[all] ?? 0) + 1;

@@ -10,7 +10,8 @@ function govern(options: GovernOptions): GovernedTools {
   const governed = governTools(options);
   return {
     ...governed,
-    call: (request, { signal, ...callOptions } = {}) => Promise.race([governed.call(request, callOptions), gone(signal)]),
+    call: (request, { signal, ...callOptions } = {}) =>
+      Promise.race([governed.call(request, callOptions), gone(signal)]),
     // What nobody waits for any more would keep this from ending.
     async close() {},
   };

@@ -15,11 +15,14 @@ import {
 } from '../../src/index.ts';
 import { createSubject } from '../scenarios/create-subject.ts';
 
-const callerOf = (layer: ToolLayer | ToolCaller): ToolCaller => (typeof layer === 'function' ? layer : layer.caller);
+const callerOf = (layer: ToolLayer | ToolCaller): ToolCaller =>
+  typeof layer === 'function' ? layer : layer.caller;
 
 function govern(options: GovernOptions): GovernedTools {
   const { layers } = options;
-  const transforms = layers.flatMap((layer) => (typeof layer === 'function' ? [] : (layer.schemaTransform ?? [])));
+  const transforms = layers.flatMap((layer) =>
+    typeof layer === 'function' ? [] : (layer.schemaTransform ?? []),
+  );
   const stack = defineLayer({
     name: 'stack',
     caller: (call, bottom) =>
@@ -27,7 +30,8 @@ function govern(options: GovernOptions): GovernedTools {
         (next, layer) => async (passed) => callerOf(layer)(passed, next),
         (passed) => bottom(passed),
       )(call),
-    schemaTransform: (tool) => transforms.reduce<ToolSpec | null>((shown, transform) => shown && transform(shown), tool),
+    schemaTransform: (tool) =>
+      transforms.reduce<ToolSpec | null>((shown, transform) => shown && transform(shown), tool),
   });
   return governTools({ ...options, layers: [stack] });
 }

@@ -17,12 +17,19 @@ export function naiveDefinitionPin({ store, source = 'tools' }: Options = {}): T
     caller(call, next) {
       const pin = store?.read(source)?.pins.find(({ toolName }) => toolName === call.toolName);
       if (pin === undefined || pin.definition.description === call.description) return next(call);
-      return refuse(call, 'definition_changed', `the description of ${call.toolName} is now: ${call.description}`);
+      return refuse(
+        call,
+        'definition_changed',
+        `the description of ${call.toolName} is now: ${call.description}`,
+      );
     },
   });
 }
 
-export default createSubject({ name: 'naive definitionPin', factories: { definitionPin: naiveDefinitionPin } });
+export default createSubject({
+  name: 'naive definitionPin',
+  factories: { definitionPin: naiveDefinitionPin },
+});
 
 export const fails: readonly string[] = [
   'definition-pin.a-broken-store-lets-nothing-run',

@@ -13,13 +13,18 @@ interface Options {
 }
 
 function naiveDryRun({ only = [], except = [], message = '(dry run)' }: Options = {}): ToolLayer {
-  const isMeant = (name: string): boolean => (only.length === 0 || only.includes(name)) && !except.includes(name);
+  const isMeant = (name: string): boolean =>
+    (only.length === 0 || only.includes(name)) && !except.includes(name);
   return defineLayer({
     name: 'dryRun',
     async caller(call, next) {
       if (!isMeant(call.toolName)) return next(call);
       const text = `${message} — ${call.toolName}(${JSON.stringify(call.toolArgs)})`;
-      const preview = ok(call, { dryRun: true, args: call.toolArgs }, { status: 'dry_run', content: [{ type: 'text', text }] });
+      const preview = ok(
+        call,
+        { dryRun: true, args: call.toolArgs },
+        { status: 'dry_run', content: [{ type: 'text', text }] },
+      );
       return annotate(preview, {}, { status: 'preview' });
     },
   });

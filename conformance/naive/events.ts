@@ -3,7 +3,12 @@
  * that every call is in progress from the start, there is no progress, no pause and no record, and arguments and results go along.
  */
 
-import { type GovernedTools, type GovernOptions, governTools, type ToolEvent } from '../../src/index.ts';
+import {
+  type GovernedTools,
+  type GovernOptions,
+  governTools,
+  type ToolEvent,
+} from '../../src/index.ts';
 import { createSubject } from '../scenarios/create-subject.ts';
 
 function govern(options: GovernOptions): GovernedTools {
@@ -25,8 +30,18 @@ function govern(options: GovernOptions): GovernedTools {
       tell({ type: 'tool_call', ...names, status: 'pending', arguments: args });
       tell({ type: 'tool_call_update', ...names, status: 'in_progress' });
       const answer = await governed.call(request, callOptions);
-      const { ok, result, error, errorCategory: error_category, executed, executor, executionDurationMs: duration_ms } = answer;
-      const told = ok ? { status: 'completed', result } : { status: 'failed', error, error_category };
+      const {
+        ok,
+        result,
+        error,
+        errorCategory: error_category,
+        executed,
+        executor,
+        executionDurationMs: duration_ms,
+      } = answer;
+      const told = ok
+        ? { status: 'completed', result }
+        : { status: 'failed', error, error_category };
       tell({ type: 'tool_call_update', ...names, ...told, executed, executor, duration_ms });
       return answer;
     },

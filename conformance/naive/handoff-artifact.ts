@@ -3,7 +3,14 @@
  * looked at, results that failed hand over too, and a sink that throws fails the call.
  */
 
-import { annotate, createIdOf, defineLayer, type JsonObject, type JsonValue, type ToolLayer } from '../../src/index.ts';
+import {
+  annotate,
+  createIdOf,
+  defineLayer,
+  type JsonObject,
+  type JsonValue,
+  type ToolLayer,
+} from '../../src/index.ts';
 import { createSubject } from '../scenarios/create-subject.ts';
 
 interface Options {
@@ -19,9 +26,15 @@ export function naiveHandoffArtifact({ sink, keys = [], source }: Options = {}):
       const result = await next(call);
       const value = result.result;
       if (!isObject(value)) return result;
-      const found = ['__handoff', 'handoff', ...keys].map((key) => value[key]).find((payload) => payload !== undefined && payload !== null);
+      const found = ['__handoff', 'handoff', ...keys]
+        .map((key) => value[key])
+        .find((payload) => payload !== undefined && payload !== null);
       if (found === undefined || !isObject(found)) return result;
-      const handoff = { id: `handoff_${createIdOf(call)()}`, source_persona: source ?? null, ...found };
+      const handoff = {
+        id: `handoff_${createIdOf(call)()}`,
+        source_persona: source ?? null,
+        ...found,
+      };
       Promise.resolve(sink?.(handoff)).catch(() => {});
       return annotate(result, { handoff, kind: 'handoff' }, { status: 'emitted' });
     },
@@ -31,7 +44,10 @@ export function naiveHandoffArtifact({ sink, keys = [], source }: Options = {}):
 const isObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export default createSubject({ name: 'naive handoffArtifact', factories: { handoffArtifact: naiveHandoffArtifact } });
+export default createSubject({
+  name: 'naive handoffArtifact',
+  factories: { handoffArtifact: naiveHandoffArtifact },
+});
 
 export const fails: readonly string[] = [
   'handoff-artifact.a-sink-may-fail',

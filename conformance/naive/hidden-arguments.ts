@@ -17,12 +17,19 @@ import { createSubject } from '../scenarios/create-subject.ts';
 function govern(options: GovernOptions): GovernedTools {
   const tools = [...options.tools];
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  const governed = governTools({ ...options, tools: tools.map((tool) => ({ ...tool, injected: [] })) });
+  const governed = governTools({
+    ...options,
+    tools: tools.map((tool) => ({ ...tool, injected: [] })),
+  });
   const filled = (request: ToolRequest, turn: Partial<Turn> = {}): ToolRequest => {
     const { injected = [] } = byName.get(request.name) ?? {};
     if (injected.length === 0) return request;
-    const hidden = Object.fromEntries(injected.map(({ name, from }) => [name, valueOf(from, options, turn)]));
-    const sent = (typeof request.arguments === 'string' ? JSON.parse(request.arguments) : request.arguments) as JsonObject; // So we hope.
+    const hidden = Object.fromEntries(
+      injected.map(({ name, from }) => [name, valueOf(from, options, turn)]),
+    );
+    const sent = (
+      typeof request.arguments === 'string' ? JSON.parse(request.arguments) : request.arguments
+    ) as JsonObject; // So we hope.
     return { ...request, arguments: { ...hidden, ...sent } };
   };
   return {
@@ -36,9 +43,19 @@ function govern(options: GovernOptions): GovernedTools {
   };
 }
 
-function valueOf(from: Tool['injected'][number]['from'], { state, stores, secrets }: GovernOptions, turn: Partial<Turn>): unknown {
+function valueOf(
+  from: Tool['injected'][number]['from'],
+  { state, stores, secrets }: GovernOptions,
+  turn: Partial<Turn>,
+): unknown {
   const [place, key = ''] = String(from).split(':');
-  const places: Readonly<Record<string, unknown>> = { ...turn, turn, state, store: stores?.[key], secret: secrets?.[key] };
+  const places: Readonly<Record<string, unknown>> = {
+    ...turn,
+    turn,
+    state,
+    store: stores?.[key],
+    secret: secrets?.[key],
+  };
   return places[place ?? ''] ?? null;
 }
 

@@ -3,7 +3,14 @@
  * say becomes `null`, a tool is looked up among everything an object inherits, and nobody measures what comes in.
  */
 
-import { type GovernedTools, type GovernOptions, governTools, type JsonObject, type Tool, type ToolRequest } from '../../src/index.ts';
+import {
+  type GovernedTools,
+  type GovernOptions,
+  governTools,
+  type JsonObject,
+  type Tool,
+  type ToolRequest,
+} from '../../src/index.ts';
 import { createSubject } from '../scenarios/create-subject.ts';
 
 function govern(options: GovernOptions): GovernedTools {

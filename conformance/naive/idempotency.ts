@@ -4,7 +4,14 @@
  * is simply run again.
  */
 
-import { clockOf, defineLayer, type JsonValue, ok, type ToolCall, type ToolLayer } from '../../src/index.ts';
+import {
+  clockOf,
+  defineLayer,
+  type JsonValue,
+  ok,
+  type ToolCall,
+  type ToolLayer,
+} from '../../src/index.ts';
 import { createSubject } from '../scenarios/create-subject.ts';
 
 interface Options {
@@ -28,7 +35,10 @@ export function naiveIdempotency({ key, ttlMs = 600_000 }: Options = {}): ToolLa
   });
 }
 
-export default createSubject({ name: 'naive idempotency', factories: { idempotency: naiveIdempotency } });
+export default createSubject({
+  name: 'naive idempotency',
+  factories: { idempotency: naiveIdempotency },
+});
 
 export const fails: readonly string[] = [
   'idempotency.a-cancelled-effect-is-unknown',

@@ -19,14 +19,18 @@ import { createSubject } from '../scenarios/create-subject.ts';
 
 function govern(options: GovernOptions): GovernedTools {
   const { limits = {}, onUnknownTool, ...rest } = options;
-  const governed = governTools({ ...rest, layers: [counted(limits), shortened(limits), ...options.layers] });
+  const governed = governTools({
+    ...rest,
+    layers: [counted(limits), shortened(limits), ...options.layers],
+  });
   const names = new Set(governed.tools.map(({ name }) => name));
   let isClosed = false;
   return {
     ...governed,
     async call(request, callOptions) {
       if (isClosed) throw new AlliumError('ERR_CLOSED', 'closed');
-      if (onUnknownTool === 'throw' && !names.has(request.name)) throw new AlliumError('ERR_UNKNOWN_TOOL', `no tool ${request.name}`);
+      if (onUnknownTool === 'throw' && !names.has(request.name))
+        throw new AlliumError('ERR_UNKNOWN_TOOL', `no tool ${request.name}`);
       return governed.call(request, callOptions);
     },
     async close() {
@@ -36,7 +40,10 @@ function govern(options: GovernOptions): GovernedTools {
   };
 }
 
-function counted({ maxCallsPerRun = Infinity, maxCallsPerSession = Infinity }: DispatchLimits): ToolLayer {
+function counted({
+  maxCallsPerRun = Infinity,
+  maxCallsPerSession = Infinity,
+}: DispatchLimits): ToolLayer {
   const counts = new Map<string, number>();
   return defineLayer({
     name: 'limits',
@@ -46,8 +53,13 @@ function counted({ maxCallsPerRun = Infinity, maxCallsPerSession = Infinity }: D
       const run = counts.get(`run ${runId}`) ?? 0;
       const session = counts.get(`session ${sessionId}`) ?? 0;
       if (run >= maxCallsPerRun)
-        return refuse(call, 'limit_exceeded', `No more calls: this run has used its ${maxCallsPerRun} tool calls.`);
-      if (session >= maxCallsPerSession) return refuse(call, 'limit_exceeded', 'No more calls in this session.');
+        return refuse(
+          call,
+          'limit_exceeded',
+          `No more calls: this run has used its ${maxCallsPerRun} tool calls.`,
+        );
+      if (session >= maxCallsPerSession)
+        return refuse(call, 'limit_exceeded', 'No more calls in this session.');
       const result = await next(call);
       counts.set(`run ${runId}`, run + 1);
       counts.set(`session ${sessionId}`, session + 1);
@@ -63,7 +75,9 @@ function shortened({ maxPreviewBytes = Infinity }: DispatchLimits): ToolLayer {
     async caller(call, next) {
       const result = await next(call);
       const { renderedResult: text } = result;
-      return text.length <= maxPreviewBytes ? result : withResult(result, { renderedResult: `${text.slice(0, maxPreviewBytes)}\n[cut]` });
+      return text.length <= maxPreviewBytes
+        ? result
+        : withResult(result, { renderedResult: `${text.slice(0, maxPreviewBytes)}\n[cut]` });
     },
   });
 }

@@ -3,7 +3,13 @@
  * value still holds everything, and a store that fails fails the call.
  */
 
-import { annotate, defineLayer, type OutputFiles, type ToolLayer, withResult } from '../../src/index.ts';
+import {
+  annotate,
+  defineLayer,
+  type OutputFiles,
+  type ToolLayer,
+  withResult,
+} from '../../src/index.ts';
 import { createSubject } from '../scenarios/create-subject.ts';
 
 interface Options {
@@ -14,24 +20,42 @@ interface Options {
 
 const NOTE = 400;
 
-export function naiveOutputLimit({ maxBytes = 8192, store, readTool = 'read_output' }: Options): ToolLayer {
+export function naiveOutputLimit({
+  maxBytes = 8192,
+  store,
+  readTool = 'read_output',
+}: Options): ToolLayer {
   return defineLayer({
     name: 'outputLimit',
     async caller(call, next) {
       const result = await next(call);
       const whole = result.renderedResult;
       if (whole.length <= maxBytes) return result;
-      const file = await store.write({ sessionId: call.turn.sessionId, text: whole, mediaType: 'text/plain' });
+      const file = await store.write({
+        sessionId: call.turn.sessionId,
+        text: whole,
+        mediaType: 'text/plain',
+      });
       const offset = maxBytes - NOTE;
       const id = JSON.stringify({ id: file.sha256, offset });
       const note = `[cut: the first ${offset} of ${whole.length} bytes are shown; to read on, call ${readTool} with ${id}]`;
-      const cut = withResult(result, { renderedResult: `${whole.slice(0, offset)}\n${note}`, outputFiles: [file] });
-      return annotate(cut, {}, { status: 'cut', bytes: whole.length, shownBytes: offset, kept: true });
+      const cut = withResult(result, {
+        renderedResult: `${whole.slice(0, offset)}\n${note}`,
+        outputFiles: [file],
+      });
+      return annotate(
+        cut,
+        {},
+        { status: 'cut', bytes: whole.length, shownBytes: offset, kept: true },
+      );
     },
   });
 }
 
-export default createSubject({ name: 'naive outputLimit', factories: { outputLimit: naiveOutputLimit } });
+export default createSubject({
+  name: 'naive outputLimit',
+  factories: { outputLimit: naiveOutputLimit },
+});
 
 export const fails: readonly string[] = [
   'output-limit.a-large-text-is-kept-aside',

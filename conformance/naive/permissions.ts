@@ -3,7 +3,13 @@
  * later no is not heard, what throws is taken for no opinion, and what the tool is about to do is nobody's business.
  */
 
-import { defineLayer, type PermissionChecker, refuse, type ToolCall, type ToolLayer } from '../../src/index.ts';
+import {
+  defineLayer,
+  type PermissionChecker,
+  refuse,
+  type ToolCall,
+  type ToolLayer,
+} from '../../src/index.ts';
 import type { PermissionRequest } from '../../src/policy/index.ts';
 import { createSubject } from '../scenarios/create-subject.ts';
 
@@ -18,8 +24,10 @@ export function naivePermissions({ checkers }: Options): ToolLayer {
       for (const checker of checkers) {
         const decision = await decisionOf(checker, call);
         if (decision === 'allow') return next(call);
-        if (decision === 'deny') return refuse(call, 'permission_denied', `${call.toolName} is not allowed.`);
-        if (decision === 'require_approval') return refuse(call, 'approval_required', `${call.toolName} needs an approval.`);
+        if (decision === 'deny')
+          return refuse(call, 'permission_denied', `${call.toolName} is not allowed.`);
+        if (decision === 'require_approval')
+          return refuse(call, 'approval_required', `${call.toolName} needs an approval.`);
       }
       return next(call);
     },
@@ -30,14 +38,19 @@ async function decisionOf(checker: PermissionChecker, call: ToolCall): Promise<s
   const { toolName, callId } = call;
   const request: PermissionRequest = { kind: 'tool.call', toolName, callId, call };
   try {
-    const said = await (typeof checker === 'function' ? checker(request) : checker.evaluate(request));
+    const said = await (typeof checker === 'function'
+      ? checker(request)
+      : checker.evaluate(request));
     return typeof said === 'string' ? said : said.decision;
   } catch {
     return 'no_opinion';
   }
 }
 
-export default createSubject({ name: 'naive permissions', factories: { permissions: naivePermissions } });
+export default createSubject({
+  name: 'naive permissions',
+  factories: { permissions: naivePermissions },
+});
 
 export const fails: readonly string[] = [
   'permissions.a-checker-that-fails-denies',

@@ -32,7 +32,9 @@ export function naiveRateLimit({
       const name = `${await nameOf(call)} ${window}`;
       const count = counts[name] ?? 0;
       const isOver = count >= maxCalls;
-      const result = isOver ? refuse(call, 'rate_limited', `${message} (cap: ${maxCalls}, count: ${count}).`) : await next(call);
+      const result = isOver
+        ? refuse(call, 'rate_limited', `${message} (cap: ${maxCalls}, count: ${count}).`)
+        : await next(call);
       counts[name] = count + 1;
       return result;
     },

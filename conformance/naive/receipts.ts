@@ -8,11 +8,14 @@ import { clockOf, defineLayer, type JsonValue, type ToolLayer, toWire } from '..
 import type { Receipt } from '../../src/receipts/index.ts';
 import { createSubject } from '../scenarios/create-subject.ts';
 
-const sha256 = (value: JsonValue): string => `sha256:${createHash('sha256').update(JSON.stringify(value)).digest('hex')}`;
+const sha256 = (value: JsonValue): string =>
+  `sha256:${createHash('sha256').update(JSON.stringify(value)).digest('hex')}`;
 
 const textOr = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-function naiveAuditLog(given: ((receipt: Receipt) => unknown) | { readonly sink: (receipt: Receipt) => unknown }): ToolLayer {
+function naiveAuditLog(
+  given: ((receipt: Receipt) => unknown) | { readonly sink: (receipt: Receipt) => unknown },
+): ToolLayer {
   const sink = typeof given === 'function' ? given : given.sink;
   return defineLayer({
     name: 'auditLog',

@@ -16,7 +16,10 @@ export function naiveRecord({ file }: { readonly file: string }): ToolLayer {
       const startMs = clockOf(call).now();
       const result = await next(call);
       const { audit: _, ...answer } = result;
-      const times = { startedAt: new Date(startMs).toISOString(), durationMs: clockOf(call).now() - startMs };
+      const times = {
+        startedAt: new Date(startMs).toISOString(),
+        durationMs: clockOf(call).now() - startMs,
+      };
       const line = {
         schemaVersion: 1,
         record: 'call',

@@ -12,7 +12,11 @@ interface Options {
   readonly except?: readonly string[];
 }
 
-export function naiveRepeatGuard({ nudgeAfter = 3, stopAfter = 5, except = [] }: Options = {}): ToolLayer {
+export function naiveRepeatGuard({
+  nudgeAfter = 3,
+  stopAfter = 5,
+  except = [],
+}: Options = {}): ToolLayer {
   let last = '';
   let count = 0;
   return defineLayer({
@@ -22,14 +26,20 @@ export function naiveRepeatGuard({ nudgeAfter = 3, stopAfter = 5, except = [] }:
       const own = `${call.toolName} ${JSON.stringify(call.toolArgs)}`;
       count = own === last ? count + 1 : 1;
       last = own;
-      if (count > stopAfter) return refuse(call, 'limit_exceeded', `${own} was called too often, change the arguments`);
+      if (count > stopAfter)
+        return refuse(call, 'limit_exceeded', `${own} was called too often, change the arguments`);
       const result = await next(call);
-      return count < nudgeAfter ? result : withResult(result, { result: { note: `call ${count} of ${own}`, value: result.result } });
+      return count < nudgeAfter
+        ? result
+        : withResult(result, { result: { note: `call ${count} of ${own}`, value: result.result } });
     },
   });
 }
 
-export default createSubject({ name: 'naive repeatGuard', factories: { repeatGuard: naiveRepeatGuard } });
+export default createSubject({
+  name: 'naive repeatGuard',
+  factories: { repeatGuard: naiveRepeatGuard },
+});
 
 export const fails: readonly string[] = [
   'repeat-guard.a-changing-reason-hides-nothing',

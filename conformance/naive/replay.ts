@@ -4,7 +4,16 @@
  */
 
 import { readFileSync } from 'node:fs';
-import { annotate, canonicalJson, defineLayer, fail, type JsonObject, type JsonValue, ok, type ToolLayer } from '../../src/index.ts';
+import {
+  annotate,
+  canonicalJson,
+  defineLayer,
+  fail,
+  type JsonObject,
+  type JsonValue,
+  ok,
+  type ToolLayer,
+} from '../../src/index.ts';
 import { createSubject } from '../scenarios/create-subject.ts';
 
 interface Options {
@@ -23,14 +32,18 @@ export function naiveReplay({ file, onMissing }: Options): ToolLayer {
   // Whoever wrote the file is believed.
   const lines = text === '' ? [] : text.split('\n').map((line) => JSON.parse(line) as Line);
   const keyOf = (name: string, args: JsonObject): string => `${name} ${canonicalJson(args)}`;
-  const answers = new Map(lines.map((line) => [keyOf(line.tool_name, line.arguments), line.answer.result]));
+  const answers = new Map(
+    lines.map((line) => [keyOf(line.tool_name, line.arguments), line.answer.result]),
+  );
   return defineLayer({
     name: 'replay',
     async caller(call, next) {
       const found = answers.get(keyOf(call.toolName, call.toolArgs));
       if (found !== undefined) return annotate(ok(call, found), {}, { status: 'replayed' });
       if (onMissing === 'pass') return annotate(await next(call), {}, { status: 'passed' });
-      return fail(call, 'executor_error', null, 'This call was not recorded.', { category: 'replay_missing' });
+      return fail(call, 'executor_error', null, 'This call was not recorded.', {
+        category: 'replay_missing',
+      });
     },
   });
 }

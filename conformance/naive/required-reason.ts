@@ -3,7 +3,14 @@
  * field is taken off every tool, also off those that own it, and there is one place in the record for it.
  */
 
-import { annotate, defineLayer, injectParameter, refuse, type ToolLayer, withCall } from '../../src/index.ts';
+import {
+  annotate,
+  defineLayer,
+  injectParameter,
+  refuse,
+  type ToolLayer,
+  withCall,
+} from '../../src/index.ts';
 import { createSubject } from '../scenarios/create-subject.ts';
 
 interface Options {
@@ -19,24 +26,45 @@ interface Options {
 const DESCRIPTION = 'Brief one-line reason for invoking this tool';
 
 function naiveRequiredReason(options: Options = {}): ToolLayer {
-  const { field = 'reason', description = DESCRIPTION, strip = true, auditKey = 'summary', minLength = 1 } = options;
+  const {
+    field = 'reason',
+    description = DESCRIPTION,
+    strip = true,
+    auditKey = 'summary',
+    minLength = 1,
+  } = options;
   const { onMissing = 'reject', schemaRequired: required = true } = options;
   return defineLayer({
     name: 'requiredReason',
     rewrites: true,
-    schemaTransform: (tool) => injectParameter(tool, field, { type: 'string', description }, { required }),
+    schemaTransform: (tool) =>
+      injectParameter(tool, field, { type: 'string', description }, { required }),
     async caller(call, next) {
       const { [field]: reason, ...toolArgs } = call.toolArgs;
       if (typeof reason === 'string' && reason.length >= minLength) {
-        return annotate(await next(strip ? withCall(call, { toolArgs }) : call), { [auditKey]: reason });
+        return annotate(await next(strip ? withCall(call, { toolArgs }) : call), {
+          [auditKey]: reason,
+        });
       }
-      if (onMissing === 'reject') return annotate(refuse(call, 'schema_violation', `${field} is missing`), {}, { status: 'rejected' });
-      return annotate(await next(withCall(call, { toolArgs })), { [auditKey]: '(no reason given)' }, { status: 'fill_blank' });
+      if (onMissing === 'reject')
+        return annotate(
+          refuse(call, 'schema_violation', `${field} is missing`),
+          {},
+          { status: 'rejected' },
+        );
+      return annotate(
+        await next(withCall(call, { toolArgs })),
+        { [auditKey]: '(no reason given)' },
+        { status: 'fill_blank' },
+      );
     },
   });
 }
 
-export default createSubject({ name: 'naive required-reason', factories: { requiredReason: naiveRequiredReason } });
+export default createSubject({
+  name: 'naive required-reason',
+  factories: { requiredReason: naiveRequiredReason },
+});
 
 /** The scenarios it must fail. */
 export const fails: readonly string[] = [

@@ -12,7 +12,8 @@ export function naiveRetry({ maxAttempts = 3 }: { readonly maxAttempts?: number 
     async caller(call, next) {
       for (let attempts = 1; ; attempts += 1) {
         const result = await next(call);
-        if (result.ok || attempts >= maxAttempts) return attempts === 1 ? result : annotate(result, {}, { attempts, waitedMs: 0 });
+        if (result.ok || attempts >= maxAttempts)
+          return attempts === 1 ? result : annotate(result, {}, { attempts, waitedMs: 0 });
       }
     },
   });

@@ -21,10 +21,13 @@ import { createSubject } from '../scenarios/create-subject.ts';
 function requiredReason(): ToolLayer {
   return defineLayer({
     name: 'requiredReason',
-    schemaTransform: (tool) => injectParameter(tool, 'reason', { type: 'string', description: 'Why?' }),
+    schemaTransform: (tool) =>
+      injectParameter(tool, 'reason', { type: 'string', description: 'Why?' }),
     async caller(call, next) {
       const { reason, ...toolArgs } = call.toolArgs;
-      return annotate(await next(withCall(call, { toolArgs })), { reason: typeof reason === 'string' ? reason : '' });
+      return annotate(await next(withCall(call, { toolArgs })), {
+        reason: typeof reason === 'string' ? reason : '',
+      });
     },
   });
 }
@@ -33,7 +36,8 @@ function govern(options: GovernOptions): GovernedTools {
   const governed = governTools(options);
   return {
     ...governed,
-    call: (request, callOptions) => governed.call({ ...request, arguments: readable(request.arguments) }, callOptions),
+    call: (request, callOptions) =>
+      governed.call({ ...request, arguments: readable(request.arguments) }, callOptions),
   };
 }
 
@@ -41,10 +45,13 @@ function readable(given: ToolRequest['arguments']): JsonObject {
   const parsed: unknown = typeof given === 'string' ? parse(given) : given;
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return {};
   // JSON all the way down.
-  return Object.fromEntries(Object.entries(parsed as JsonObject).map(([name, value]) => [name, numbered(value)]));
+  return Object.fromEntries(
+    Object.entries(parsed as JsonObject).map(([name, value]) => [name, numbered(value)]),
+  );
 }
 
-const numbered = (value: JsonValue): JsonValue => (typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value);
+const numbered = (value: JsonValue): JsonValue =>
+  typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
 
 function parse(text: string): unknown {
   try {

@@ -12,7 +12,11 @@ interface Options {
   readonly onViolation?: 'reject' | 'raise';
 }
 
-function naiveScopedExecutor({ stage = 'scoped', allowedTools = [], onViolation = 'reject' }: Options): ToolLayer {
+function naiveScopedExecutor({
+  stage = 'scoped',
+  allowedTools = [],
+  onViolation = 'reject',
+}: Options): ToolLayer {
   const scope = allowedTools.length > 0 ? { stage, allowedTools } : { stage };
   return defineLayer({
     name: 'scopedExecutor',
@@ -20,14 +24,21 @@ function naiveScopedExecutor({ stage = 'scoped', allowedTools = [], onViolation 
       if (allowedTools.length > 0 && !allowedTools.includes(call.toolName)) {
         const text = `${call.toolName} is not allowed in ${stage}`;
         if (onViolation === 'raise') throw new Error(text);
-        return annotate(refuse(call, 'scope_violation', text), { scope }, { status: 'rejected', stage });
+        return annotate(
+          refuse(call, 'scope_violation', text),
+          { scope },
+          { status: 'rejected', stage },
+        );
       }
       return annotate(await next(call), { scope }, { stage });
     },
   });
 }
 
-export default createSubject({ name: 'naive scoped-executor', factories: { scopedExecutor: naiveScopedExecutor } });
+export default createSubject({
+  name: 'naive scoped-executor',
+  factories: { scopedExecutor: naiveScopedExecutor },
+});
 
 /** The scenarios it must fail. */
 export const fails: readonly string[] = [

@@ -1,9 +1,17 @@
 /** Write what the formatter says. What is naive: nobody looks at it, and a formatter that throws fails the call. */
 
-import { annotate, defineLayer, type ToolCall, type ToolLayer, type ToolResult } from '../../src/index.ts';
+import {
+  annotate,
+  defineLayer,
+  type ToolCall,
+  type ToolLayer,
+  type ToolResult,
+} from '../../src/index.ts';
 import { createSubject } from '../scenarios/create-subject.ts';
 
-export const naiveSummary = (format: (call: ToolCall, result: ToolResult) => string | null): ToolLayer =>
+export const naiveSummary = (
+  format: (call: ToolCall, result: ToolResult) => string | null,
+): ToolLayer =>
   defineLayer({
     name: 'summary',
     observes: true,

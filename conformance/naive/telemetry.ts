@@ -4,7 +4,15 @@
  * of the layer.
  */
 
-import { clockOf, defineLayer, hashCanonical, type JsonObject, type ToolCall, type ToolLayer, type ToolResult } from '../../src/index.ts';
+import {
+  clockOf,
+  defineLayer,
+  hashCanonical,
+  type JsonObject,
+  type ToolCall,
+  type ToolLayer,
+  type ToolResult,
+} from '../../src/index.ts';
 import { createSubject } from '../scenarios/create-subject.ts';
 
 type Sink = ((record: JsonObject) => unknown) | string;
@@ -19,7 +27,8 @@ interface Options {
 }
 
 export function naiveTelemetry(given: Options | Sink = {}): ToolLayer {
-  const options: Options = typeof given === 'function' || typeof given === 'string' ? { sink: given } : given;
+  const options: Options =
+    typeof given === 'function' || typeof given === 'string' ? { sink: given } : given;
   const sinks = [...(options.sink === undefined ? [] : [options.sink]), ...(options.sinks ?? [])];
   return defineLayer({
     name: 'telemetry',
@@ -34,27 +43,67 @@ export function naiveTelemetry(given: Options | Sink = {}): ToolLayer {
   });
 }
 
-function recordOf(call: ToolCall, result: ToolResult, startMs: number, options: Options): JsonObject {
+function recordOf(
+  call: ToolCall,
+  result: ToolResult,
+  startMs: number,
+  options: Options,
+): JsonObject {
   const endMs = clockOf(call).now();
   const { toolName, callId, turn, toolArgs, declaredExecutor, description } = call;
-  const times = { start_time_ms: startMs, end_time_ms: endMs, start_time_iso: isoOf(startMs), end_time_iso: isoOf(endMs) };
+  const times = {
+    start_time_ms: startMs,
+    end_time_ms: endMs,
+    start_time_iso: isoOf(startMs),
+    end_time_iso: isoOf(endMs),
+  };
   const events = [
     { name: 'dispatched', time_ms: startMs },
     { name: 'result_returned', time_ms: endMs },
   ];
   return {
-    ...{ name: `tool_call.${toolName}`, kind: 'tool_call', span_id: callId, trace_id: options.traceId ?? turn.sessionId },
-    ...{ parent_span_id: options.parentSpanId ?? null, ...times, duration_ms: endMs - startMs, status: result.status, events },
+    ...{
+      name: `tool_call.${toolName}`,
+      kind: 'tool_call',
+      span_id: callId,
+      trace_id: options.traceId ?? turn.sessionId,
+    },
+    ...{
+      parent_span_id: options.parentSpanId ?? null,
+      ...times,
+      duration_ms: endMs - startMs,
+      status: result.status,
+      events,
+    },
     attributes: {
-      ...{ 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': toolName, 'gen_ai.tool.call.id': callId },
-      ...{ 'gen_ai.conversation.id': turn.sessionId, 'gen_ai.tool.description': description, 'gen_ai.tool.type': 'function' },
-      ...{ 'allium.iteration': turn.iteration, 'allium.executor': declaredExecutor, 'allium.status': result.status },
-      ...{ 'allium.ok': result.ok, 'allium.executed': result.executed, 'allium.args_hash': hashCanonical(toolArgs) },
+      ...{
+        'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.tool.name': toolName,
+        'gen_ai.tool.call.id': callId,
+      },
+      ...{
+        'gen_ai.conversation.id': turn.sessionId,
+        'gen_ai.tool.description': description,
+        'gen_ai.tool.type': 'function',
+      },
+      ...{
+        'allium.iteration': turn.iteration,
+        'allium.executor': declaredExecutor,
+        'allium.status': result.status,
+      },
+      ...{
+        'allium.ok': result.ok,
+        'allium.executed': result.executed,
+        'allium.args_hash': hashCanonical(toolArgs),
+      },
       ...(result.error === null ? {} : { error: result.error, 'error.type': result.errorCategory }),
       ...(options.persona === undefined ? {} : { 'allium.persona': options.persona }),
       ...options.attributes,
     },
-    child_spans: (result.audit?.layers ?? []).map(({ name, status }) => ({ name: `tool_call.${name}`, status })),
+    child_spans: (result.audit?.layers ?? []).map(({ name, status }) => ({
+      name: `tool_call.${name}`,
+      status,
+    })),
     arguments: toolArgs,
   };
 }

@@ -3,7 +3,14 @@
  * which a tool could say what it did, and a caller that leaves is told that time ran out.
  */
 
-import { clockOf, defineLayer, refuse, type ToolLayer, type ToolResult, withCall } from '../../src/index.ts';
+import {
+  clockOf,
+  defineLayer,
+  refuse,
+  type ToolLayer,
+  type ToolResult,
+  withCall,
+} from '../../src/index.ts';
 import { createSubject } from '../scenarios/create-subject.ts';
 
 interface Options {
@@ -16,12 +23,20 @@ export function naiveTimeout({ maxMs, perTool = {}, message }: Options): ToolLay
   return defineLayer({
     name: 'timeout',
     caller(call, next) {
-      const limitMs = Object.hasOwn(perTool, call.toolName) ? (perTool[call.toolName] ?? maxMs) : maxMs;
+      const limitMs = Object.hasOwn(perTool, call.toolName)
+        ? (perTool[call.toolName] ?? maxMs)
+        : maxMs;
       const stop = new AbortController();
       const late = new Promise<ToolResult>((resolve) => {
         const give = () => {
           stop.abort();
-          resolve(refuse(call, 'timeout', `${message ?? `${call.toolName} did not answer in time`} (limit: ${limitMs} ms).`));
+          resolve(
+            refuse(
+              call,
+              'timeout',
+              `${message ?? `${call.toolName} did not answer in time`} (limit: ${limitMs} ms).`,
+            ),
+          );
         };
         clockOf(call).after(limitMs, give);
         call.signal.addEventListener('abort', give, { once: true });

@@ -15,7 +15,9 @@ function govern(options: GovernOptions): GovernedTools {
     ...governed,
     advertise({ select }) {
       if (select === undefined) return governed.tools;
-      return governed.tools.filter((tool) => (typeof select === 'function' ? select(tool) : select.includes(tool.name)));
+      return governed.tools.filter((tool) =>
+        typeof select === 'function' ? select(tool) : select.includes(tool.name),
+      );
     },
   };
 }

@@ -35,11 +35,13 @@ const ANYWHERE: Carriers = {
   'JSON in JSON': '{"body":"{\\"value\\":\\"%v\\",\\"ttl\\":3600}"}',
   'XML element': '<value>%v</value>',
   'command line': '$ ./deploy.sh --env staging --with %v --wait',
-  'log line': '2031-02-11T09:14:03.112Z WARN  worker[4121]: request refused, sent=%v status=401 attempt=2',
+  'log line':
+    '2031-02-11T09:14:03.112Z WARN  worker[4121]: request refused, sent=%v status=401 attempt=2',
   'CSV row': '4121,staging,%v,active',
   'added line of a diff': '@@ -11,3 +11,4 @@\n   region: eu-west-1\n+  value: %v\n   retries: 3',
   'query of a URL': 'GET https://api.example.org/v2/items?page=2&k=%v&sort=name HTTP/1.1',
-  'Bearer header': 'GET /v2/items HTTP/1.1\r\nHost: api.example.org\r\nAuthorization: Bearer %v\r\nAccept: */*',
+  'Bearer header':
+    'GET /v2/items HTTP/1.1\r\nHost: api.example.org\r\nAuthorization: Bearer %v\r\nAccept: */*',
   'coloured line': `${ESCAPE}[2m09:14:03${ESCAPE}[0m ${ESCAPE}[33mwarn${ESCAPE}[39m refused ${ESCAPE}[36m%v${ESCAPE}[0m after 3 tries`,
   'hyperlink of a terminal': `${ESCAPE}]8;;https://example.org/docs${ESCAPE}\\%v${ESCAPE}]8;;${ESCAPE}\\`,
 };
@@ -56,7 +58,8 @@ const NAMED: Carriers = {
   'YAML member': 'services:\n  api:\n    environment:\n      %n: %v\n      LOG_LEVEL: info\n',
   'YAML member, quoted': 'env:\n  %n: "%v"\n  LOG_LEVEL: info\n',
   'Compose list': '    environment:\n      - %n=%v\n      - LOG_LEVEL=info\n',
-  'list of name and value': '        env:\n        - name: %n\n          value: %v\n        - name: LOG_LEVEL\n          value: info\n',
+  'list of name and value':
+    '        env:\n        - name: %n\n          value: %v\n        - name: LOG_LEVEL\n          value: info\n',
   TOML: '[deploy]\nregion = "eu-west-1"\n%n = "%v"\n',
   INI: '[deploy]\nregion = eu-west-1\n%n = %v\n',
   'Java properties': 'server.port=8080\n%n=%v\n',
@@ -75,8 +78,10 @@ const NAMED: Carriers = {
 
 /** Texts that come between the characters of a token and that a reader does not see. */
 const PARTED: Readonly<Record<string, (head: string, tail: string) => string>> = {
-  'coloured match of a search': (head, tail) => `src/config.ts:12:  ${ESCAPE}[01;31m${ESCAPE}[K${head}${ESCAPE}[m${ESCAPE}[K${tail}`,
-  'copied from a page with zero-width spaces': (head, tail) => `The key is ${head}\u200b${tail}, it is shown once.`,
+  'coloured match of a search': (head, tail) =>
+    `src/config.ts:12:  ${ESCAPE}[01;31m${ESCAPE}[K${head}${ESCAPE}[m${ESCAPE}[K${tail}`,
+  'copied from a page with zero-width spaces': (head, tail) =>
+    `The key is ${head}\u200b${tail}, it is shown once.`,
 };
 
 /** A token that is known by its shape, wherever it stands. */
@@ -86,8 +91,12 @@ export function shape(id: string, source: string, ...patterns: readonly string[]
     source,
     make(random) {
       const { text, secret } = render(random.pick(patterns), random);
-      const [carrier, around] = random.pick([...Object.entries(ANYWHERE), ...Object.entries(PARTED)]);
-      if (typeof around === 'string') return { text: around.replace('%v', () => text), secret, carrier };
+      const [carrier, around] = random.pick([
+        ...Object.entries(ANYWHERE),
+        ...Object.entries(PARTED),
+      ]);
+      if (typeof around === 'string')
+        return { text: around.replace('%v', () => text), secret, carrier };
       const at = Math.ceil(text.length / 3);
       return { text: around(text.slice(0, at), text.slice(at)), secret, carrier };
     },
@@ -95,7 +104,12 @@ export function shape(id: string, source: string, ...patterns: readonly string[]
 }
 
 /** A value that is known by the name beside it. Names are separated by spaces. */
-export function named(id: string, source: string, names: string, ...patterns: readonly string[]): SecretKind {
+export function named(
+  id: string,
+  source: string,
+  names: string,
+  ...patterns: readonly string[]
+): SecretKind {
   return {
     id,
     source,
@@ -118,4 +132,5 @@ export function whole(id: string, source: string, ...texts: readonly string[]): 
 }
 
 /** A block between the two lines that PEM and OpenPGP put around it. The label is put in here, so that no file shows a key block. */
-export const block = (label: string, body: string, end = '\n') => `-----BEGIN ${label}-----${end}${body}${end}-----END ${label}-----${end}`;
+export const block = (label: string, body: string, end = '\n') =>
+  `-----BEGIN ${label}-----${end}${body}${end}-----END ${label}-----${end}`;

@@ -10,7 +10,8 @@ export function generateDiff(name: string, before: string, after: string): strin
   let head = 0;
   while (head < shorter && old[head] === now[head]) head += 1;
   let tail = 0;
-  while (tail < shorter - head && old[old.length - 1 - tail] === now[now.length - 1 - tail]) tail += 1;
+  while (tail < shorter - head && old[old.length - 1 - tail] === now[now.length - 1 - tail])
+    tail += 1;
   const start = Math.max(0, head - CONTEXT);
   const kept = Math.max(0, tail - CONTEXT);
   const hunk = [
@@ -20,5 +21,12 @@ export function generateDiff(name: string, before: string, after: string): strin
     ...now.slice(now.length - tail, now.length - kept).map((line) => ` ${line}`),
   ];
   const place = `@@ -${start + 1},${old.length - kept - start} +${start + 1},${now.length - kept - start} @@`;
-  return [`diff --git a/${name} b/${name}`, `--- a/${name}`, `+++ b/${name}`, place, ...hunk, ''].join('\n');
+  return [
+    `diff --git a/${name} b/${name}`,
+    `--- a/${name}`,
+    `+++ b/${name}`,
+    place,
+    ...hunk,
+    '',
+  ].join('\n');
 }

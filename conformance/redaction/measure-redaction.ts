@@ -33,7 +33,8 @@ export interface KindFinding {
 const PART = 0.6;
 
 /** Escape sequences of terminals and characters that show nothing: a person reads past them, and so must the measure. */
-const UNSEEN = /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\p{Default_Ignorable_Code_Point}/gu;
+const UNSEEN =
+  /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\p{Default_Ignorable_Code_Point}/gu;
 
 /** Makes samples of every kind and says which kinds were found in all of them. */
 export async function measureKinds(
@@ -75,7 +76,10 @@ export interface Alteration {
 }
 
 /** Says which documents come out other than they went in. */
-export async function measureDocuments(clean: Clean, documents: readonly OrdinaryDocument[]): Promise<Alteration[]> {
+export async function measureDocuments(
+  clean: Clean,
+  documents: readonly OrdinaryDocument[],
+): Promise<Alteration[]> {
   const altered: Alteration[] = [];
   for (const { name, text } of documents) {
     const cleaned = await clean(text);

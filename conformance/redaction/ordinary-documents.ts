@@ -65,9 +65,14 @@ export function collectDocuments(root: string, count = 3_000): Collection {
   const packages = listFiles(join(root, 'node_modules'), 'node_modules');
   const debian = listFiles('/usr/share/doc', 'doc');
   const kinds: Readonly<Record<string, readonly Candidate[]>> = {
-    source: packages.filter(({ name }) => /\.(?:[cm]?js|jsx|tsx|py|sh|css)$/.test(name) || /(?<!\.d)\.[cm]?ts$/.test(name)),
+    source: packages.filter(
+      ({ name }) =>
+        /\.(?:[cm]?js|jsx|tsx|py|sh|css)$/.test(name) || /(?<!\.d)\.[cm]?ts$/.test(name),
+    ),
     declarations: packages.filter(({ name }) => /\.d\.[cm]?ts$/.test(name)),
-    markdown: packages.filter(({ name }) => /\.(?:md|markdown|txt)$/i.test(name) && !isChangelog(name)),
+    markdown: packages.filter(
+      ({ name }) => /\.(?:md|markdown|txt)$/i.test(name) && !isChangelog(name),
+    ),
     changelogs: [...packages, ...debian].filter(({ name }) => isChangelog(name)),
     JSON: packages.filter(({ name }) => /\.(?:json|map)$/.test(name)),
     YAML: [...packages.filter(({ name }) => /\.ya?ml$/.test(name)), ...asYaml(packages)],
@@ -77,7 +82,11 @@ export function collectDocuments(root: string, count = 3_000): Collection {
     diffs: pairDiffs(packages),
     logs: [...systemLogs(), ...Array.from({ length: count }, (_, number) => generatedLog(number))],
   };
-  const queues = Object.entries(kinds).map(([kind, candidates]) => ({ kind, candidates: takeTurns(candidates), taken: 0 }));
+  const queues = Object.entries(kinds).map(([kind, candidates]) => ({
+    kind,
+    candidates: takeTurns(candidates),
+    taken: 0,
+  }));
   const documents: OrdinaryDocument[] = [];
   while (documents.length < count && queues.some(({ candidates }) => candidates.length > 0)) {
     for (const queue of queues) {
@@ -90,7 +99,8 @@ export function collectDocuments(root: string, count = 3_000): Collection {
   return { documents, kinds: Object.fromEntries(queues.map(({ kind, taken }) => [kind, taken])) };
 }
 
-const isChangelog = (name: string) => /^(?:changelog|changes|history|news|releases?)/i.test(basename(name));
+const isChangelog = (name: string) =>
+  /^(?:changelog|changes|history|news|releases?)/i.test(basename(name));
 
 /** Orders candidates, last first, so that every group comes once before any comes twice. Names decide the rest: a file more moves no other. */
 function takeTurns(candidates: readonly Candidate[]): Candidate[] {
@@ -151,7 +161,9 @@ function listFiles(folder: string, label: string): Candidate[] {
 
 function readFolder(folder: string): Dirent[] {
   try {
-    return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    );
   } catch {
     return []; // Not installed.
   }
@@ -173,7 +185,11 @@ function listManuals(section: string): Candidate[] {
 function asYaml(packages: readonly Candidate[]): Candidate[] {
   return packages
     .filter(({ name }) => name.endsWith('/package.json'))
-    .map(({ name, group, read }) => ({ name: `${name} as YAML`, group, read: () => stringify(JSON.parse(read())) }));
+    .map(({ name, group, read }) => ({
+      name: `${name} as YAML`,
+      group,
+      read: () => stringify(JSON.parse(read())),
+    }));
 }
 
 /** A diff between two files of the same name, as between two versions of a file. */
@@ -197,13 +213,34 @@ function pairDiffs(packages: readonly Candidate[]): Candidate[] {
 /** The oldest changes of this project, where its history is there. The newest are left away: a commit must not change what is measured. */
 function listCommits(root: string): Candidate[] {
   const git = (...rest: readonly string[]) =>
-    execFileSync('git', rest, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 30, stdio: ['ignore', 'pipe', 'ignore'] });
+    execFileSync('git', rest, {
+      cwd: root,
+      encoding: 'utf8',
+      maxBuffer: 2 ** 30,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
   try {
-    const oldest = git('rev-list', '--no-merges', '--reverse', 'HEAD').split('\n', OLDEST_COMMITS).filter(Boolean);
+    const oldest = git('rev-list', '--no-merges', '--reverse', 'HEAD')
+      .split('\n', OLDEST_COMMITS)
+      .filter(Boolean);
     const excluded = SHOWS_SECRETS.map((path) => `:(exclude)${path}`);
-    const log = git('log', '-p', '--no-color', '--no-walk', '--format=%x00%h %s%n%n%b', ...oldest, '--', '.', ...excluded);
+    const log = git(
+      'log',
+      '-p',
+      '--no-color',
+      '--no-walk',
+      '--format=%x00%h %s%n%n%b',
+      ...oldest,
+      '--',
+      '.',
+      ...excluded,
+    );
     const texts = log.split('\0').slice(1);
-    return texts.map((text) => ({ name: `commit ${text.split('\n', 1)[0] ?? ''}`, group: text.slice(0, 12), read: () => text }));
+    return texts.map((text) => ({
+      name: `commit ${text.split('\n', 1)[0] ?? ''}`,
+      group: text.slice(0, 12),
+      read: () => text,
+    }));
   } catch {
     return []; // No git, or no history.
   }
@@ -211,7 +248,11 @@ function listCommits(root: string): Candidate[] {
 
 function systemLogs(): Candidate[] {
   const names = ['dpkg.log', 'alternatives.log', 'apt/history.log', 'apt/term.log'];
-  return names.map((name) => ({ name: `log/${name}`, group: name, read: () => readFile(join('/var/log', name)) }));
+  return names.map((name) => ({
+    name: `log/${name}`,
+    group: name,
+    read: () => readFile(join('/var/log', name)),
+  }));
 }
 
 const generatedLog = (number: number): Candidate => ({

@@ -45,10 +45,12 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   UUID: (random) => dashed(random, 'HEX', [8, 4, 4, 4, 12]),
   password,
   word: (random) => random.pick(WORDS.split(' ')),
-  words: (random, count) => Array.from({ length: Number(count) }, () => random.pick(WORDS.split(' '))).join(' '),
+  words: (random, count) =>
+    Array.from({ length: Number(count) }, () => random.pick(WORDS.split(' '))).join(' '),
   github: (random) => withChecksum(some(random, 'base62', 30)),
   basic: (random) => toBase64(`${random.pick(WORDS.split(' '))}:${password(random)}`),
-  base64of: (random, pattern) => toBase64(render(pattern.replace('<', '{').replace('>', '}'), random).text),
+  base64of: (random, pattern) =>
+    toBase64(render(pattern.replace('<', '{').replace('>', '}'), random).text),
   jwt: (random, claims) => jsonWebToken(random, claims),
   pem: (random, length) => lines(some(random, 'base64', Number(length)), 64, '\n'),
   pemline: (random, length) => lines(some(random, 'base64', Number(length)), 64, '\\n'),
@@ -89,7 +91,9 @@ function jsonWebToken(random: Random, algorithm: string): string {
     name: capital(random.pick(WORDS.split(' '))),
     iat: 1_700_000_000 + random.below(90_000_000),
   };
-  const encoded = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
+  const encoded = [header, claims].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString('base64url'),
+  );
   return [...encoded, some(random, 'base64url', algorithm.startsWith('RS') ? 342 : 43)].join('.');
 }
 
@@ -97,7 +101,8 @@ const dashed = (random: Random, alphabet: string, lengths: readonly number[]) =>
   lengths.map((length) => some(random, alphabet, length)).join('-');
 const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
 const toBase64 = (text: string) => Buffer.from(text).toString('base64');
-const lines = (text: string, width: number, end: string) => (text.match(new RegExp(`.{1,${width}}`, 'g')) ?? []).join(end);
+const lines = (text: string, width: number, end: string) =>
+  (text.match(new RegExp(`.{1,${width}}`, 'g')) ?? []).join(end);
 
 const PLACE = /\{(~?)([A-Za-z0-9]+)(?::([^{}]*))?\}/g;
 

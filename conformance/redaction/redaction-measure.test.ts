@@ -18,12 +18,16 @@ describe('redaction, measured', () => {
       .map(({ id, survivors }) => `${id}: ${survivors.map(({ carrier }) => carrier).join(', ')}`);
 
     expect(findings.length).toBeGreaterThanOrEqual(300);
-    expect(missed.length * 100, missed.join('\n')).toBeLessThanOrEqual(findings.length * (100 - FEWEST_FOUND));
+    expect(missed.length * 100, missed.join('\n')).toBeLessThanOrEqual(
+      findings.length * (100 - FEWEST_FOUND),
+    );
   });
 
   it('alters at most 5 of a thousand ordinary documents', async () => {
     const altered = await measureDocuments(throughRedaction(), documents);
-    const shown = altered.map(({ name, before, after }) => `${name}\n- ${before}\n+ ${after}`).join('\n');
+    const shown = altered
+      .map(({ name, before, after }) => `${name}\n- ${before}\n+ ${after}`)
+      .join('\n');
 
     expect(documents).toHaveLength(300);
     expect(altered.length * 100, shown).toBeLessThanOrEqual(documents.length * MOST_ALTERED);
@@ -33,12 +37,18 @@ describe('redaction, measured', () => {
 describe('the measure of redaction', () => {
   it('names every kind once, says where it is from, and shows its secret in every sample', () => {
     const random = createRandom(7);
-    const samples = SECRET_KINDS.flatMap((kind) => Array.from({ length: 20 }, () => ({ id: kind.id, ...kind.make(random) })));
+    const samples = SECRET_KINDS.flatMap((kind) =>
+      Array.from({ length: 20 }, () => ({ id: kind.id, ...kind.make(random) })),
+    );
 
     expect(new Set(SECRET_KINDS.map(({ id }) => id)).size).toBe(SECRET_KINDS.length);
     expect(SECRET_KINDS.filter(({ source }) => !/^[a-z-]+: \S/.test(source))).toEqual([]);
-    expect(samples.filter(({ secret, text }) => secret.length < 7 || !survives(secret, text))).toEqual([]);
-    expect(samples.filter(({ text }) => /\{~|\{(?:password|uuid|hex|base\d|lower)\b/.test(text))).toEqual([]);
+    expect(
+      samples.filter(({ secret, text }) => secret.length < 7 || !survives(secret, text)),
+    ).toEqual([]);
+    expect(
+      samples.filter(({ text }) => /\{~|\{(?:password|uuid|hex|base\d|lower)\b/.test(text)),
+    ).toEqual([]);
   });
 
   it('makes the same samples of the same seed, and others of another', () => {
@@ -73,7 +83,9 @@ describe('the measure of redaction', () => {
   });
 
   it('catches a cleaner that masks half of a token, and one that only colours it', async () => {
-    const half = await measureKinds((text) => text.replace(/[\w-]{16,}/g, (token) => token.slice(0, Math.ceil(token.length * 0.8))));
+    const half = await measureKinds((text) =>
+      text.replace(/[\w-]{16,}/g, (token) => token.slice(0, Math.ceil(token.length * 0.8))),
+    );
     const coloured = await measureKinds((text) => text.split('').join('\u001b[0m'));
 
     expect(half.filter(({ found }) => !found).length * 2).toBeGreaterThan(half.length);
@@ -89,7 +101,10 @@ describe('the measure of redaction', () => {
   });
 
   it('catches a cleaner that masks whatever looks random', async () => {
-    const altered = await measureDocuments((text) => text.replace(/\b(?=\w*\d)(?=\w*[a-z])\w{24,}\b/gi, '***'), documents);
+    const altered = await measureDocuments(
+      (text) => text.replace(/\b(?=\w*\d)(?=\w*[a-z])\w{24,}\b/gi, '***'),
+      documents,
+    );
 
     expect(altered.length * 100).toBeGreaterThan(documents.length * MOST_ALTERED);
   });

@@ -4,15 +4,24 @@ import { redaction } from '../../middleware/redaction/redaction.ts';
 import { composeToolCallers } from '../../src/core/compose.ts';
 import { ok } from '../../src/core/result.ts';
 import { makeCall } from '../test-kit.ts';
-import { type Alteration, type Clean, type KindFinding, measureDocuments, measureKinds } from './measure-redaction.ts';
+import {
+  type Alteration,
+  type Clean,
+  type KindFinding,
+  measureDocuments,
+  measureKinds,
+} from './measure-redaction.ts';
 import { collectDocuments } from './ordinary-documents.ts';
 
 /** What the layer makes of the text that a tool answers with. */
 export function throughRedaction(layer = redaction()): Clean {
   const stack = composeToolCallers([layer]);
   return async (text) => {
-    const { result, status } = await stack(makeCall({ toolName: 'read' }), async (entered) => ok(entered, text));
-    if (typeof result !== 'string') throw new TypeError(`the layer answered ${status} without a text`);
+    const { result, status } = await stack(makeCall({ toolName: 'read' }), async (entered) =>
+      ok(entered, text),
+    );
+    if (typeof result !== 'string')
+      throw new TypeError(`the layer answered ${status} without a text`);
     return result;
   };
 }
@@ -40,11 +49,16 @@ export async function runRedaction({ seed, root, print }: RedactionRun): Promise
   printAltered(altered, print);
   print(`documents by kind: ${JSON.stringify(collection.kinds)}`);
   const found = kinds.length - missed.length;
-  print(`kinds found: ${found} of ${kinds.length} (${percent(found, kinds.length)} %, at least ${FEWEST_FOUND} %)`);
+  print(
+    `kinds found: ${found} of ${kinds.length} (${percent(found, kinds.length)} %, at least ${FEWEST_FOUND} %)`,
+  );
   print(
     `documents altered: ${altered.length} of ${collection.documents.length} (${percent(altered.length, collection.documents.length)} %, at most ${MOST_ALTERED} %)`,
   );
-  return found * 100 >= kinds.length * FEWEST_FOUND && altered.length * 100 <= collection.documents.length * MOST_ALTERED;
+  return (
+    found * 100 >= kinds.length * FEWEST_FOUND &&
+    altered.length * 100 <= collection.documents.length * MOST_ALTERED
+  );
 }
 
 const percent = (part: number, all: number) => ((part * 100) / all).toFixed(2);
@@ -53,13 +67,17 @@ function printMissed(missed: readonly KindFinding[], print: (line: string) => vo
   const carriers = new Map<string, number>();
   for (const { id, source, survivors } of missed) {
     print(`missed: ${id} (${source})`);
-    for (const { carrier, cleaned } of survivors.slice(0, 2)) print(`    ${carrier}: ${JSON.stringify(cleaned).slice(0, 200)}`);
+    for (const { carrier, cleaned } of survivors.slice(0, 2))
+      print(`    ${carrier}: ${JSON.stringify(cleaned).slice(0, 200)}`);
     for (const { carrier } of survivors) carriers.set(carrier, (carriers.get(carrier) ?? 0) + 1);
   }
   const sorted = [...carriers].sort((a, b) => b[1] - a[1]);
-  print(`samples that kept their secret, by carrier: ${sorted.map(([carrier, count]) => `${carrier} ${count}`).join(', ')}`);
+  print(
+    `samples that kept their secret, by carrier: ${sorted.map(([carrier, count]) => `${carrier} ${count}`).join(', ')}`,
+  );
 }
 
 function printAltered(altered: readonly Alteration[], print: (line: string) => void): void {
-  for (const { name, before, after } of altered) print(`altered: ${name}\n    - ${before}\n    + ${after}`);
+  for (const { name, before, after } of altered)
+    print(`altered: ${name}\n    - ${before}\n    + ${after}`);
 }

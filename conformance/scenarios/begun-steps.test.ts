@@ -6,7 +6,10 @@ import { runScenario } from './run-scenarios.ts';
 const HEAD = 'id: a.b\ntitle: a title\nrequirement: AA-1\nsource: here\n';
 
 async function mismatchesOf(body: string) {
-  const result = await runScenario({ file: 'a.yaml', scenario: parseScenario(HEAD + body, 'a.yaml') }, builtinSubject);
+  const result = await runScenario(
+    { file: 'a.yaml', scenario: parseScenario(HEAD + body, 'a.yaml') },
+    builtinSubject,
+  );
   return result.mismatches;
 }
 
@@ -47,10 +50,15 @@ expect: ${final}
 `;
 
   it('are large results that were kept aside', async () => {
-    expect(await mismatchesOf(body('{ outputs: [{ session_id: session-1, text: { $regex: end$ } }] }'))).toEqual([]);
+    expect(
+      await mismatchesOf(body('{ outputs: [{ session_id: session-1, text: { $regex: end$ } }] }')),
+    ).toEqual([]);
   });
 
   it('are looked through for what must be nowhere', async () => {
-    expect(await mismatchesOf(body('{ nowhere: [9end] }'))).toMatchObject([{ path: 'results' }, { path: 'outputs' }]);
+    expect(await mismatchesOf(body('{ nowhere: [9end] }'))).toMatchObject([
+      { path: 'results' },
+      { path: 'outputs' },
+    ]);
   });
 });

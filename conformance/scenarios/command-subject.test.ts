@@ -26,12 +26,17 @@ for await (const line of createInterface({ input: process.stdin })) { const requ
 }
 
 const HEAD = 'id: area.one\ntitle: it is so\nrequirement: AB-1\nsource: here\n';
-const SCENARIO = { file: 'a.yaml', scenario: parseScenario(`${HEAD}steps: [{ call: echo, expect: { status: ok } }]\n`, 'a.yaml') };
+const SCENARIO = {
+  file: 'a.yaml',
+  scenario: parseScenario(`${HEAD}steps: [{ call: echo, expect: { status: ok } }]\n`, 'a.yaml'),
+};
 
 async function differences(command: string, timeoutMs = 20_000): Promise<readonly string[]> {
   const subject = commandSubject(command, { timeoutMs, stderr: 'ignore' });
   try {
-    return (await runScenario(SCENARIO, subject)).mismatches.map(({ path, got }) => `${path}: ${got}`);
+    return (await runScenario(SCENARIO, subject)).mismatches.map(
+      ({ path, got }) => `${path}: ${got}`,
+    );
   } finally {
     await subject.close?.();
   }
@@ -41,7 +46,10 @@ async function differences(command: string, timeoutMs = 20_000): Promise<readonl
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return !existsSync(`/proc/${pid}/stat`) || !readFileSync(`/proc/${pid}/stat`, 'latin1').includes(') Z ');
+    return (
+      !existsSync(`/proc/${pid}/stat`) ||
+      !readFileSync(`/proc/${pid}/stat`, 'latin1').includes(') Z ')
+    );
   } catch {
     return false;
   }
@@ -52,14 +60,24 @@ const ANSWERS = `say({ id: request.id, result: request.method === 'do' ? { value
 describe('commandSubject', () => {
   it('judges a process by what it answers', async () => {
     expect(await differences(program(ANSWERS))).toEqual([]);
-    expect(await differences(program(ANSWERS.replace("'ok'", "'timeout'")))).toEqual(['steps[0].status: "timeout"']);
+    expect(await differences(program(ANSWERS.replace("'ok'", "'timeout'")))).toEqual([
+      'steps[0].status: "timeout"',
+    ]);
   });
 
   it.each([
     ['does not start', () => 'allium-no-such-command', /ended with code 127/],
     ['ends at once', () => `"${process.execPath}" -e "process.exit(3)"`, /ended with code 3/],
-    ['answers what was not asked', () => program('say({ id: 99, result: {} });'), /answered what was not asked/],
-    ['answers with something else than JSON', () => program("process.stdout.write('hello\\n');"), /answered what was not asked: hello/],
+    [
+      'answers what was not asked',
+      () => program('say({ id: 99, result: {} });'),
+      /answered what was not asked/,
+    ],
+    [
+      'answers with something else than JSON',
+      () => program("process.stdout.write('hello\\n');"),
+      /answered what was not asked: hello/,
+    ],
     [
       'refuses',
       () => program("say({ id: request.id, error: { code: 'ERR_NO', message: 'not today' } });"),
@@ -77,7 +95,9 @@ describe('commandSubject', () => {
       `(await import('node:fs')).writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); setInterval(() => {}, 1000);`,
     );
 
-    expect(await differences(stubborn, 2_000)).toEqual([expect.stringMatching(/did not answer "open" in 2000 ms/)]);
+    expect(await differences(stubborn, 2_000)).toEqual([
+      expect.stringMatching(/did not answer "open" in 2000 ms/),
+    ]);
     await vi.waitFor(() => expect(isRunning(Number(readFileSync(pidFile, 'utf8')))).toBe(false));
   });
 });

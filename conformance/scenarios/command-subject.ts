@@ -69,9 +69,17 @@ interface Waiting {
   readonly timer: NodeJS.Timeout;
 }
 
-function connect(command: string, { cwd = process.cwd(), timeoutMs = 30_000, stderr = 'inherit' }: CommandSubjectOptions): Connection {
+function connect(
+  command: string,
+  { cwd = process.cwd(), timeoutMs = 30_000, stderr = 'inherit' }: CommandSubjectOptions,
+): Connection {
   // A group of its own, so that what the shell has started ends with it.
-  const child = spawn(command, { cwd, shell: true, stdio: ['pipe', 'pipe', stderr], detached: process.platform !== 'win32' });
+  const child = spawn(command, {
+    cwd,
+    shell: true,
+    stdio: ['pipe', 'pipe', stderr],
+    detached: process.platform !== 'win32',
+  });
   const waiting = new Map<number, Waiting>();
   let asked = 0;
   let ended: Error | null = null;
@@ -84,7 +92,9 @@ function connect(command: string, { cwd = process.cwd(), timeoutMs = 30_000, std
     }
   };
   child.on('error', (error) => end(`cannot be started: ${error.message}`));
-  child.on('exit', (code, signal) => end(`ended with ${signal ?? `code ${String(code)}`} before it answered`));
+  child.on('exit', (code, signal) =>
+    end(`ended with ${signal ?? `code ${String(code)}`} before it answered`),
+  );
   // A process that has gone takes no input. That it has gone is what counts, and is told next.
   child.stdin.on('error', () => {});
   createInterface({ input: child.stdout }).on('line', (line) => {
@@ -102,7 +112,10 @@ function connect(command: string, { cwd = process.cwd(), timeoutMs = 30_000, std
       if (ended !== null) return Promise.reject(ended);
       const id = (asked += 1);
       return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => end(`did not answer "${method}" in ${timeoutMs} ms`), timeoutMs);
+        const timer = setTimeout(
+          () => end(`did not answer "${method}" in ${timeoutMs} ms`),
+          timeoutMs,
+        );
         waiting.set(id, { resolve, reject, timer });
         child.stdin.write(`${JSON.stringify({ id, method, ...(params && { params }) })}\n`);
       });
@@ -111,7 +124,8 @@ function connect(command: string, { cwd = process.cwd(), timeoutMs = 30_000, std
   };
 }
 
-const broken = (reason: string): AlliumError => new AlliumError('ERR_SUBJECT', `the subject ${reason}`);
+const broken = (reason: string): AlliumError =>
+  new AlliumError('ERR_SUBJECT', `the subject ${reason}`);
 
 const GRACE_MS = 1_000;
 
@@ -139,5 +153,16 @@ function kill(child: ChildProcess): void {
 /** Whatever is missing counts as nothing: then nothing that was expected is there. */
 function tracesFrom(value: unknown): Traces {
   const given = typeof value === 'object' && value !== null ? (value as Partial<Traces>) : {}; // Judged afterwards.
-  return { received: [], events: [], sinks: {}, logs: [], files: null, outputs: [], timers: 0, unused: [], unexpected: [], ...given };
+  return {
+    received: [],
+    events: [],
+    sinks: {},
+    logs: [],
+    files: null,
+    outputs: [],
+    timers: 0,
+    unused: [],
+    unexpected: [],
+    ...given,
+  };
 }

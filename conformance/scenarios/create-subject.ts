@@ -34,15 +34,25 @@ export interface SubjectOptions {
 }
 
 /** A subject from layers and a dispatcher. Scenarios that name a layer it does not replace get the bundled one. */
-export function createSubject({ name, factories = {}, govern = governTools }: SubjectOptions): Subject {
-  const bundled: Readonly<Record<string, LayerFactory>> = { permissions, ...Object.fromEntries(LAYER_FACTORIES), definitionPin: quietPin };
+export function createSubject({
+  name,
+  factories = {},
+  govern = governTools,
+}: SubjectOptions): Subject {
+  const bundled: Readonly<Record<string, LayerFactory>> = {
+    permissions,
+    ...Object.fromEntries(LAYER_FACTORIES),
+    definitionPin: quietPin,
+  };
   const known = new Map(Object.entries({ ...bundled, ...factories }));
   return { name, open: async (setup) => openSession(setup, known, govern) };
 }
 
 /** Tools that change are what scenarios are about: where no scenario listens, whoever runs the suite is not to be warned of them. */
 const quietPin = (options?: DefinitionPinOptions) =>
-  definitionPin(options === undefined || isObject(options) ? { onQuarantine: () => {}, ...options } : options);
+  definitionPin(
+    options === undefined || isObject(options) ? { onQuarantine: () => {}, ...options } : options,
+  );
 
 /** The built-in layers and `governTools`. */
 export const builtinSubject: Subject = createSubject({ name: 'allium' });
@@ -94,10 +104,13 @@ function stacksOf(setup: Setup, { clock, log, forms, factories, govern }: Workbe
   let ids = 0;
   const createId = (): string => `id-${(ids += 1)}`;
   const build = (changes: Setup): GovernedTools => {
-    if (changes.tools !== undefined) scripted.push(scenarioTools(changes.tools, clock, log, received));
+    if (changes.tools !== undefined)
+      scripted.push(scenarioTools(changes.tools, clock, log, received));
     const { layers = [], host = {} } = { ...setup, ...changes };
     const built = buildLayers(layers, { factories, forms: forms.forms });
-    const prompts = (host.prompts ?? []).map((prompt, index) => promptFrom(prompt, `prompt ${index + 1}`, forms));
+    const prompts = (host.prompts ?? []).map((prompt, index) =>
+      promptFrom(prompt, `prompt ${index + 1}`, forms),
+    );
     const { grants: hasGrants = false, ...rest } = host;
     // The schema of scenarios has looked at the shape of `host`.
     const options = {
@@ -128,7 +141,10 @@ interface Seen {
   readonly outputs: readonly JsonObject[];
 }
 
-async function finish({ clock, begun }: Session, { stacks, scripted, forms, log, ...seen }: Seen): Promise<Traces> {
+async function finish(
+  { clock, begun }: Session,
+  { stacks, scripted, forms, log, ...seen }: Seen,
+): Promise<Traces> {
   // What hangs is let go, and what waits for time gets none: closing waits for calls that are under way.
   for (const { abort } of begun.values()) abort.abort();
   const closed = Promise.all(stacks.map((stack) => stack.close()));
@@ -141,6 +157,10 @@ async function finish({ clock, begun }: Session, { stacks, scripted, forms, log,
 
 function recordingLogger(): { logger: Logger; logs: readonly JsonValue[] } {
   const logs: JsonValue[] = [];
-  const at = (level: string) => (fields: object, message: string) => void logs.push({ level, message, fields: toWire(fields) });
-  return { logger: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }, logs };
+  const at = (level: string) => (fields: object, message: string) =>
+    void logs.push({ level, message, fields: toWire(fields) });
+  return {
+    logger: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
+    logs,
+  };
 }

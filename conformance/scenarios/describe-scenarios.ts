@@ -12,7 +12,11 @@ export interface TestFunctions {
 }
 
 /** A case for each scenario, in a group for each area. A case that fails shows what differed. */
-export function describeScenarios(fileOrFolder: string, subject: Subject, { describe, it }: TestFunctions): void {
+export function describeScenarios(
+  fileOrFolder: string,
+  subject: Subject,
+  { describe, it }: TestFunctions,
+): void {
   const areas = new Map<string, LoadedScenario[]>();
   for (const loaded of loadScenarios(fileOrFolder)) {
     const [area = ''] = loaded.scenario.id.split('.');
@@ -20,7 +24,8 @@ export function describeScenarios(fileOrFolder: string, subject: Subject, { desc
   }
   for (const [area, scenarios] of areas) {
     describe(area, () => {
-      for (const loaded of scenarios) it(loaded.scenario.title, async () => demand(await runScenario(loaded, subject)));
+      for (const loaded of scenarios)
+        it(loaded.scenario.title, async () => demand(await runScenario(loaded, subject)));
     });
   }
 }

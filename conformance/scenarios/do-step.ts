@@ -29,22 +29,33 @@ export async function doStep(step: Step, session: Session): Promise<Reply> {
   if ('call' in step) return callStep(step, session);
   if ('advance' in step) return done(clock.advance(step.advance));
   if ('abort' in step) return done(settled(() => begun.get(step.abort)?.abort.abort()));
-  if ('result' in step) return (await endingWithin(begun.get(step.result)?.ending)) ?? { pending: true };
+  if ('result' in step)
+    return (await endingWithin(begun.get(step.result)?.ending)) ?? { pending: true };
   if ('parallel' in step) return parallelStep(step, session);
   if ('batch' in step) return batchStep(step, session);
   if ('resume' in step) return resumeStep(step, session);
   if ('answer' in step) return answerStep(step, session);
-  if ('restart' in step) return replyTo(async () => done(settled(() => void (session.governed = session.restart(step.restart)))));
+  if ('restart' in step)
+    return replyTo(async () =>
+      done(settled(() => void (session.governed = session.restart(step.restart)))),
+    );
   if ('advertise' in step) {
     const { advertise: turn, select } = step;
     return replyTo(async () => {
-      const shown = governed.advertise({ turn: { ...TURN, ...turn }, ...(select === undefined ? {} : { select }) });
+      const shown = governed.advertise({
+        turn: { ...TURN, ...turn },
+        ...(select === undefined ? {} : { select }),
+      });
       return { value: shown.map((tool) => toWire(tool)) };
     });
   }
   if ('observe' in step) {
     const { observe: name, args = {}, output, id = nextId(session) } = step;
-    return replyTo(governed.observe({ name, arguments: args, id }, output, { turn: TURN }).then(valueFor(session)));
+    return replyTo(
+      governed
+        .observe({ name, arguments: args, id }, output, { turn: TURN })
+        .then(valueFor(session)),
+    );
   }
   return endOf(done(governed.close()), step, session);
 }
@@ -54,33 +65,55 @@ const TURN = Object.freeze({ iteration: 1, sessionId: 'session-1' });
 async function callStep(step: CallStep, session: Session): Promise<Reply> {
   const abort = new AbortController();
   const request = requestFrom(step, session);
-  const ending = session.governed.call(request, { turn: { ...TURN, ...step.turn }, signal: abort.signal });
+  const ending = session.governed.call(request, {
+    turn: { ...TURN, ...step.turn },
+    signal: abort.signal,
+  });
   return endOf(replyTo(ending.then(valueFor(session))), step, session, abort);
 }
 
-async function batchStep(step: Extract<Step, { batch: unknown }>, session: Session): Promise<Reply> {
+async function batchStep(
+  step: Extract<Step, { batch: unknown }>,
+  session: Session,
+): Promise<Reply> {
   const abort = new AbortController();
   const { turn = {}, maxConcurrent } = step;
   const requests = step.batch.map((one) => requestFrom(one, session));
-  const options = { turn: { ...TURN, ...turn }, signal: abort.signal, ...(maxConcurrent === undefined ? {} : { maxConcurrent }) };
-  const ending = session.governed.batch(requests, options).then((results) => ({ values: results.map(valueFor(session)) }));
+  const options = {
+    turn: { ...TURN, ...turn },
+    signal: abort.signal,
+    ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
+  };
+  const ending = session.governed
+    .batch(requests, options)
+    .then((results) => ({ values: results.map(valueFor(session)) }));
   return endOf(replyTo(ending), step, session, abort);
 }
 
 /** Answers what was asked last about a call. A call that nobody was asked about names an approval that is not there. */
-async function resumeStep(step: Extract<Step, { resume: string }>, session: Session): Promise<Reply> {
+async function resumeStep(
+  step: Extract<Step, { resume: string }>,
+  session: Session,
+): Promise<Reply> {
   const abort = new AbortController();
   const { resume: callId, decision } = step;
   // What is no decision is for `resume` to refuse.
   const given = decision as Parameters<GovernedTools['resume']>[1];
-  const ending = session.governed.resume(session.questions.get(callId) ?? callId, given, { signal: abort.signal });
+  const ending = session.governed.resume(session.questions.get(callId) ?? callId, given, {
+    signal: abort.signal,
+  });
   return endOf(replyTo(ending.then(valueFor(session))), step, session, abort);
 }
 
-const answerStep = ({ answer: callId, decision }: DecisionStep & { readonly answer: string }, session: Session): Promise<Reply> =>
+const answerStep = (
+  { answer: callId, decision }: DecisionStep & { readonly answer: string },
+  session: Session,
+): Promise<Reply> =>
   replyTo(async () => {
     const { approvals, questions, clock } = session;
-    return done(answerApproval(approvals, questions.get(callId) ?? callId, decision ?? {}, { clock }));
+    return done(
+      answerApproval(approvals, questions.get(callId) ?? callId, decision ?? {}, { clock }),
+    );
   });
 
 /** Waits for the end, unless the step was only begun. */
@@ -96,9 +129,16 @@ async function endOf(
 }
 
 /** Begun together, in their order, before any of them can end. */
-async function parallelStep(step: Extract<Step, { parallel: unknown }>, session: Session): Promise<Reply> {
+async function parallelStep(
+  step: Extract<Step, { parallel: unknown }>,
+  session: Session,
+): Promise<Reply> {
   const calls = Array.from({ length: step.times ?? 1 }, () => step.parallel).flat();
-  return { values: await Promise.all(calls.map((one) => ('resume' in one ? resumeStep(one, session) : callStep(one, session)))) };
+  return {
+    values: await Promise.all(
+      calls.map((one) => ('resume' in one ? resumeStep(one, session) : callStep(one, session))),
+    ),
+  };
 }
 
 function requestFrom({ call: name, args = {}, raw, id }: CallStep, session: Session): ToolRequest {

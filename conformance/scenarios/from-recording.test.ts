@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { record } from '../../middleware/record/record.ts';
 import { readRecording, type Recording } from '../../middleware/replay/replay.ts';
-import { defineTool, governTools, isAlliumError, type Tool, toolFailure, toolOutput } from '../../src/index.ts';
+import {
+  defineTool,
+  governTools,
+  isAlliumError,
+  type Tool,
+  toolFailure,
+  toolOutput,
+} from '../../src/index.ts';
 import { builtinSubject } from './create-subject.ts';
 import { scenarioFrom } from './from-recording.ts';
 import { parseScenario } from './load-scenarios.ts';
@@ -22,14 +29,25 @@ const TOOLS: readonly Tool[] = [
   defineTool({
     name: 'odd',
     ...shared,
-    execute: () => ['yes', 'no', '~', '- a: b', '# c', 'Grüße 🌍\r\n\u2028', { $any: 'x' }, 1e21, null],
+    execute: () => [
+      'yes',
+      'no',
+      '~',
+      '- a: b',
+      '# c',
+      'Grüße 🌍\r\n\u2028',
+      { $any: 'x' },
+      1e21,
+      null,
+    ],
   }),
   defineTool({ name: 'nothing', ...shared, execute: () => null }),
   defineTool({ name: 'large', ...shared, execute: () => 'line\n'.repeat(5_000) }),
   defineTool({
     name: 'show',
     ...shared,
-    execute: () => toolOutput({ content: [{ type: 'text', text: 'see' }, image], structuredContent: { a: 1 } }),
+    execute: () =>
+      toolOutput({ content: [{ type: 'text', text: 'see' }, image], structuredContent: { a: 1 } }),
   }),
   defineTool({
     name: 'report',
@@ -48,10 +66,16 @@ const TOOLS: readonly Tool[] = [
       throw toolFailure('busy', { category: 'http_503', errorClass: 'retryable', executed: 'no' });
     },
   }),
-  defineTool({ name: 'twice', ...shared, execute: async (_args, { call }) => (await call({ name: 'count', arguments: {} })).result }),
+  defineTool({
+    name: 'twice',
+    ...shared,
+    execute: async (_args, { call }) => (await call({ name: 'count', arguments: {} })).result,
+  }),
 ];
 
-async function recordingOf(...requests: readonly (readonly [name: string, args?: object])[]): Promise<Recording> {
+async function recordingOf(
+  ...requests: readonly (readonly [name: string, args?: object])[]
+): Promise<Recording> {
   const file = join(folder, `${(count += 1)}.jsonl`);
   writeFileSync(file, '');
   const governed = governTools({ tools: TOOLS, layers: [record({ file })] });
@@ -61,7 +85,8 @@ async function recordingOf(...requests: readonly (readonly [name: string, args?:
 }
 
 const NAMES = { id: 'recorded.run', title: 'the run comes out as it was recorded' };
-const run = (text: string) => runScenario({ file: 'f', scenario: parseScenario(text, 'f') }, builtinSubject);
+const run = (text: string) =>
+  runScenario({ file: 'f', scenario: parseScenario(text, 'f') }, builtinSubject);
 
 describe('scenarioFrom', () => {
   it('makes a scenario that passes, of everything a tool can answer', async () => {
@@ -106,13 +131,24 @@ describe('scenarioFrom', () => {
       { ...call?.answer, status: 'dry_run' },
       { ...call?.answer, ok: false, status: 'timeout', error: 'late' },
       { ...call?.answer, content: [{ type: 'text', text: 'a' }], renderedResult: 'hidden' },
-      { ...call?.answer, ok: false, status: 'executor_error', error: 'two\nlines', errorCategory: 'c', errorClass: 'fatal' },
+      {
+        ...call?.answer,
+        ok: false,
+        status: 'executor_error',
+        error: 'two\nlines',
+        errorCategory: 'c',
+        errorClass: 'fatal',
+      },
     ];
 
     for (const answer of answers) {
       const other = { ...recording, calls: [{ ...call, answer }] } as unknown as Recording;
       expect(() => scenarioFrom(other, NAMES)).toThrow(
-        expect.toSatisfy((error) => isAlliumError(error, 'ERR_INVALID_RECORDING') && error.message.startsWith(`${recording.file}:1: `)),
+        expect.toSatisfy(
+          (error) =>
+            isAlliumError(error, 'ERR_INVALID_RECORDING') &&
+            error.message.startsWith(`${recording.file}:1: `),
+        ),
       );
     }
     expect(() => scenarioFrom({ ...recording, calls: [] }, NAMES)).toThrow('has no calls');

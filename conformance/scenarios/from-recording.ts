@@ -46,20 +46,33 @@ export function scenarioFrom(recording: Recording, options: ScenarioFromOptions)
       expect: expectationOf(answer),
     })),
     expect: {
-      received: calls.map(({ toolName, arguments: args, toolCallId }) => ({ tool: toolName, args: { $exact: args }, call_id: toolCallId })),
+      received: calls.map(({ toolName, arguments: args, toolCallId }) => ({
+        tool: toolName,
+        args: { $exact: args },
+        call_id: toolCallId,
+      })),
     },
   };
   // Text is quoted, because tools answer with everything that YAML would take for something else.
-  return stringify(scenario, { lineWidth: 0, aliasDuplicateObjects: false, defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN' });
+  return stringify(scenario, {
+    lineWidth: 0,
+    aliasDuplicateObjects: false,
+    defaultStringType: 'QUOTE_DOUBLE',
+    defaultKeyType: 'PLAIN',
+  });
 }
 
 /** What the scripted tool does to come to this answer. */
-function actOf(call: RecordedCall, file: string): { readonly act: object; readonly answer: RecordedAnswer } {
+function actOf(
+  call: RecordedCall,
+  file: string,
+): { readonly act: object; readonly answer: RecordedAnswer } {
   const { answer, line } = call;
   const where = `${file}:${line}`;
   if (answer === null) throw invalid(where, 'the answer was too large to be recorded');
   const act = answer.ok ? goodAct(answer) : badAct(answer);
-  if (act === null) throw invalid(where, `no tool can answer like this by itself (status ${answer.status})`);
+  if (act === null)
+    throw invalid(where, `no tool can answer like this by itself (status ${answer.status})`);
   return { act, answer };
 }
 
@@ -70,9 +83,16 @@ function goodAct(answer: RecordedAnswer): object | null {
 
 function badAct(answer: RecordedAnswer): object | null {
   const { status, error, errorCategory, errorClass, executed, content, result } = answer;
-  if (status !== 'executor_error' || error === null || errorCategory === null || errorClass === null) return null;
+  if (
+    status !== 'executor_error' ||
+    error === null ||
+    errorCategory === null ||
+    errorClass === null
+  )
+    return null;
   if (content !== undefined) {
-    const isReported = errorCategory === 'tool_error' && executed === 'yes' && error === answer.renderedResult;
+    const isReported =
+      errorCategory === 'tool_error' && executed === 'yes' && error === answer.renderedResult;
     return isReported ? outputAct(answer, { isError: true }) : null;
   }
   // What a tool throws reaches the model as one line.
@@ -81,17 +101,40 @@ function badAct(answer: RecordedAnswer): object | null {
 }
 
 /** Blocks with a text of their own were changed by a layer. */
-function outputAct({ content = [], result, renderedResult }: RecordedAnswer, more: object = {}): object | null {
-  if (renderContent(content, result) !== renderedResult || (result !== null && !isRecord(result))) return null;
-  return { output: { content, ...(result === null ? {} : { structuredContent: result }), ...more } };
+function outputAct(
+  { content = [], result, renderedResult }: RecordedAnswer,
+  more: object = {},
+): object | null {
+  if (renderContent(content, result) !== renderedResult || (result !== null && !isRecord(result)))
+    return null;
+  return {
+    output: { content, ...(result === null ? {} : { structuredContent: result }), ...more },
+  };
 }
 
 /** Whether something ran is expected only where it did: a layer may have answered in the tool's place. */
 function expectationOf(answer: RecordedAnswer): object {
-  const { ok, status, executed, result, content, renderedResult, error, errorCategory, errorClass } = answer;
+  const {
+    ok,
+    status,
+    executed,
+    result,
+    content,
+    renderedResult,
+    error,
+    errorCategory,
+    errorClass,
+  } = answer;
   return {
-    ...{ ok, status, ...(ok && executed !== 'yes' ? {} : { executed }), result: { $exact: result } },
-    ...(content === undefined ? {} : { content: { $exact: content }, rendered_result: renderedResult }),
+    ...{
+      ok,
+      status,
+      ...(ok && executed !== 'yes' ? {} : { executed }),
+      result: { $exact: result },
+    },
+    ...(content === undefined
+      ? {}
+      : { content: { $exact: content }, rendered_result: renderedResult }),
     ...{ error, error_category: errorCategory, error_class: errorClass },
   };
 }
@@ -99,7 +142,9 @@ function expectationOf(answer: RecordedAnswer): object {
 /** The dispatcher would put a large result aside; recorded is the whole one. */
 function hostFor(calls: readonly RecordedCall[]): object {
   const { maxPreviewBytes, maxResultBytes } = DEFAULT_LIMITS;
-  const isLarge = calls.some(({ answer }) => Buffer.byteLength(JSON.stringify(answer)) > maxPreviewBytes);
+  const isLarge = calls.some(
+    ({ answer }) => Buffer.byteLength(JSON.stringify(answer)) > maxPreviewBytes,
+  );
   return isLarge ? { host: { limits: { maxPreviewBytes: maxResultBytes } } } : {};
 }
 

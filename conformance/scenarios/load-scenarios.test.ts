@@ -19,7 +19,10 @@ const SOUND = `${HEAD}steps:\n  - call: echo\n    expect: { status: ok }\n`;
 
 describe('parseScenario', () => {
   it('reads a scenario', () => {
-    expect(parseScenario(SOUND, 'a.yaml')).toMatchObject({ id: 'area.one', steps: [{ call: 'echo' }] });
+    expect(parseScenario(SOUND, 'a.yaml')).toMatchObject({
+      id: 'area.one',
+      steps: [{ call: 'echo' }],
+    });
   });
 
   it('takes a scenario of your own without a requirement and a source, and a requirement of one letter', () => {
@@ -30,10 +33,22 @@ describe('parseScenario', () => {
   });
 
   it.each([
-    ['a misspelt member', `${SOUND}expects: {}\n`, /^a\.yaml:8:1: the scenario has no member "expects"; did you mean "expect"\?$/],
+    [
+      'a misspelt member',
+      `${SOUND}expects: {}\n`,
+      /^a\.yaml:8:1: the scenario has no member "expects"; did you mean "expect"\?$/,
+    ],
     ['a member that is missing', 'id: area.one\n', /lacks "title"/],
-    ['an id without an area', SOUND.replace('area.one', 'one'), /^a\.yaml:1:5: "id" must match pattern/],
-    ['a misspelt step', `${HEAD}steps:\n  - cal: echo\n`, /^a\.yaml:6:5: "cal" is no step; did you mean "call"\?$/],
+    [
+      'an id without an area',
+      SOUND.replace('area.one', 'one'),
+      /^a\.yaml:1:5: "id" must match pattern/,
+    ],
+    [
+      'a misspelt step',
+      `${HEAD}steps:\n  - cal: echo\n`,
+      /^a\.yaml:6:5: "cal" is no step; did you mean "call"\?$/,
+    ],
     [
       'a misspelt answer',
       `${SOUND}tools:\n  - name: echo\n    answers: { respnd: 1 }\n`,
@@ -44,22 +59,46 @@ describe('parseScenario', () => {
       `${HEAD}steps:\n  - call: echo\n    arg: {}\n    expect: {}\n`,
       /^a\.yaml:7:5: "steps\.0" has no member "arg"; did you mean "args"\?$/,
     ],
-    ['a form of expectation that is not there', SOUND.replace('{ status: ok }', '{ status: { $matches: ok } }'), /"\$matches" is no form/],
-    ['a key that stands there twice', `${SOUND}title: again\n`, /^a\.yaml:8:1: Map keys must be unique/],
+    [
+      'a form of expectation that is not there',
+      SOUND.replace('{ status: ok }', '{ status: { $matches: ok } }'),
+      /"\$matches" is no form/,
+    ],
+    [
+      'a key that stands there twice',
+      `${SOUND}title: again\n`,
+      /^a\.yaml:8:1: Map keys must be unique/,
+    ],
     ['broken YAML', 'id: [', /^a\.yaml:1:6: /],
     ['a tag', 'id: !!js/function "x"', /^a\.yaml:1:5: Unresolved tag/],
     ['nothing', '', /the scenario must be object/],
-    ['no call', `${HEAD}steps: []\nexpect: { received: [] }\n`, /nothing is called: it cannot fail/],
-    ['only a move of the clock', `${HEAD}steps: [{ advance: 1 }]\nexpect: { received: [] }\n`, /nothing is called: it cannot fail/],
+    [
+      'no call',
+      `${HEAD}steps: []\nexpect: { received: [] }\n`,
+      /nothing is called: it cannot fail/,
+    ],
+    [
+      'only a move of the clock',
+      `${HEAD}steps: [{ advance: 1 }]\nexpect: { received: [] }\n`,
+      /nothing is called: it cannot fail/,
+    ],
     ['no expectation', `${HEAD}steps: [{ call: echo }]\n`, /nothing is expected: it cannot fail/],
-    ['an empty expectation', `${HEAD}steps: [{ call: echo }]\nexpect: {}\n`, /nothing is expected: it cannot fail/],
+    [
+      'an empty expectation',
+      `${HEAD}steps: [{ call: echo }]\nexpect: {}\n`,
+      /nothing is expected: it cannot fail/,
+    ],
   ])('refuses %s, and says where', (_name, text, message) => {
     expect(() => parseScenario(text, 'a.yaml')).toThrow(message);
-    expect(() => parseScenario(text, 'a.yaml')).toThrow(expect.objectContaining({ code: 'ERR_INVALID_SCENARIO' }));
+    expect(() => parseScenario(text, 'a.yaml')).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_SCENARIO' }),
+    );
   });
 
   it('takes one whose stack cannot be put together, without a call', () => {
-    expect(parseScenario(`${HEAD}expect: { throws: { code: ERR_LAYER_ORDER } }\n`, 'a.yaml').id).toBe('area.one');
+    expect(
+      parseScenario(`${HEAD}expect: { throws: { code: ERR_LAYER_ORDER } }\n`, 'a.yaml').id,
+    ).toBe('area.one');
   });
 
   it('does not unfold aliases without end', () => {
@@ -78,7 +117,10 @@ describe('loadScenarios', () => {
       'notes.md': '',
     });
 
-    expect(loadScenarios(folder).map(({ scenario }) => scenario.id)).toEqual(['area.one', 'area.two']);
+    expect(loadScenarios(folder).map(({ scenario }) => scenario.id)).toEqual([
+      'area.one',
+      'area.two',
+    ]);
   });
 
   it('says what is wrong with all of them at once', () => {
@@ -94,7 +136,11 @@ describe('loadScenarios', () => {
   });
 
   it.each([
-    ['a folder that is not there', () => join(tmpdir(), 'allium-no-such-folder'), /no such file or folder/],
+    [
+      'a folder that is not there',
+      () => join(tmpdir(), 'allium-no-such-folder'),
+      /no such file or folder/,
+    ],
     ['a folder without scenarios', () => folderWith({}), /there are no scenarios/],
   ])('refuses %s', (_name, path, message) => {
     expect(() => loadScenarios(path())).toThrow(message);

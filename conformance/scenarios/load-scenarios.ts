@@ -28,7 +28,8 @@ export function loadScenarios(fileOrFolder: string): readonly LoadedScenario[] {
     if (other !== undefined) problems.push(`${file}: the id "${scenario.id}" is taken by ${other}`);
     seen.set(scenario.id, file);
   }
-  if (loaded.length === 0 && problems.length === 0) problems.push(`${fileOrFolder}: there are no scenarios (files that end in .yaml)`);
+  if (loaded.length === 0 && problems.length === 0)
+    problems.push(`${fileOrFolder}: there are no scenarios (files that end in .yaml)`);
   if (problems.length > 0) throw invalidScenario(problems);
   return loaded;
 }
@@ -41,11 +42,13 @@ export function parseScenario(text: string, file: string): Scenario {
   return scenario;
 }
 
-const invalidScenario = (problems: readonly string[]): AlliumError => new AlliumError('ERR_INVALID_SCENARIO', problems.join('\n'));
+const invalidScenario = (problems: readonly string[]): AlliumError =>
+  new AlliumError('ERR_INVALID_SCENARIO', problems.join('\n'));
 
 function filesOf(fileOrFolder: string): readonly string[] {
   const kind = statSync(fileOrFolder, { throwIfNoEntry: false });
-  if (kind === undefined) throw invalidScenario([`${fileOrFolder}: there is no such file or folder`]);
+  if (kind === undefined)
+    throw invalidScenario([`${fileOrFolder}: there is no such file or folder`]);
   if (kind.isFile()) return [fileOrFolder];
   return readdirSync(fileOrFolder, { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.ya?ml$/.test(name))
@@ -58,18 +61,26 @@ const MAX_ALIASES = 100;
 
 function readScenario(text: string, file: string, problems: string[]): Scenario | null {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, customTags: [], merge: false });
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    uniqueKeys: true,
+    customTags: [],
+    merge: false,
+  });
   const at = (offset: number | undefined): string => {
     const { line, col } = lines.linePos(offset ?? 0);
     return `${file}:${line}:${col}`;
   };
   if (document.errors.length > 0 || document.warnings.length > 0) {
-    for (const { pos, message } of [...document.errors, ...document.warnings]) problems.push(`${at(pos[0])}: ${firstLine(message)}`);
+    for (const { pos, message } of [...document.errors, ...document.warnings])
+      problems.push(`${at(pos[0])}: ${firstLine(message)}`);
     return null;
   }
   const before = problems.length;
   const value = valueOf(document, file, problems);
-  return problems.length > before ? null : judged(value, (path, key) => at(offsetOf(document, path, key)), problems);
+  return problems.length > before
+    ? null
+    : judged(value, (path, key) => at(offsetOf(document, path, key)), problems);
 }
 
 const firstLine = (message: string): string => message.split('\n')[0] ?? '';
@@ -88,14 +99,20 @@ function offsetOf(document: Document, path: readonly string[], key?: string): nu
   for (let length = path.length; length >= 0; length -= 1) {
     const node = document.getIn(path.slice(0, length), true);
     const found =
-      isMap(node) && key !== undefined ? node.items.map((pair) => pair.key).find((one) => isScalar(one) && one.value === key) : node;
+      isMap(node) && key !== undefined
+        ? node.items.map((pair) => pair.key).find((one) => isScalar(one) && one.value === key)
+        : node;
     if (isNode(found) && found.range) return found.range[0];
   }
   return undefined;
 }
 
 /** The scenario, or why it is none. */
-function judged(value: unknown, where: (path: readonly string[], key?: string) => string, problems: string[]): Scenario | null {
+function judged(
+  value: unknown,
+  where: (path: readonly string[], key?: string) => string,
+  problems: string[],
+): Scenario | null {
   const found = scenarioProblems(value);
   if (found.length > 0) {
     problems.push(...found.map(({ path, key, message }) => `${where(path, key)}: ${message}`));
@@ -104,7 +121,9 @@ function judged(value: unknown, where: (path: readonly string[], key?: string) =
   // The schema has just been checked.
   const scenario = value as Scenario;
   const stray = unknownForm({ ...scenario.expect }) ?? firstStray(scenario.steps ?? []);
-  const reason = cannotFail(scenario) ?? (stray === null ? null : `"${stray}" is no form of an expectation, or has something beside it`);
+  const reason =
+    cannotFail(scenario) ??
+    (stray === null ? null : `"${stray}" is no form of an expectation, or has something beside it`);
   if (reason === null) return scenario;
   problems.push(`${where([])}: ${reason}`);
   return null;
@@ -113,11 +132,17 @@ function judged(value: unknown, where: (path: readonly string[], key?: string) =
 /** A scenario in which nothing is called or nothing is expected would pass whatever the subject does. */
 function cannotFail({ steps = [], expect }: Scenario): string | null {
   if (expect?.throws !== undefined) return null;
-  if (!steps.some((step) => ['call', 'parallel', 'batch', 'advertise', 'observe'].some((kind) => kind in step)))
+  if (
+    !steps.some((step) =>
+      ['call', 'parallel', 'batch', 'advertise', 'observe'].some((kind) => kind in step),
+    )
+  )
     return 'nothing is called: it cannot fail';
   const isExpecting = (step: Step): boolean =>
-    ('expect' in step && step.expect !== undefined) || ('parallel' in step && step.parallel.some((one) => one.expect !== undefined));
-  if (Object.keys(expect ?? {}).length === 0 && !steps.some(isExpecting)) return 'nothing is expected: it cannot fail';
+    ('expect' in step && step.expect !== undefined) ||
+    ('parallel' in step && step.parallel.some((one) => one.expect !== undefined));
+  if (Object.keys(expect ?? {}).length === 0 && !steps.some(isExpecting))
+    return 'nothing is expected: it cannot fail';
   return null;
 }
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../src/index.ts';
 import { mismatches, unknownForm } from './match.ts';
 
-const differs = (expected: JsonValue, got: JsonValue | undefined) => mismatches(expected, got, 'x', new Map()).length > 0;
+const differs = (expected: JsonValue, got: JsonValue | undefined) =>
+  mismatches(expected, got, 'x', new Map()).length > 0;
 
 const PAIRS: readonly [
   name: string,
@@ -10,9 +11,19 @@ const PAIRS: readonly [
   fits: readonly (JsonValue | undefined)[],
   not: readonly (JsonValue | undefined)[],
 ][] = [
-  ['an object by subset', { a: 1 }, [{ a: 1 }, { a: 1, b: 2 }], [{ a: 2 }, { b: 1 }, null, undefined, [], 'a']],
+  [
+    'an object by subset',
+    { a: 1 },
+    [{ a: 1 }, { a: 1, b: 2 }],
+    [{ a: 2 }, { b: 1 }, null, undefined, [], 'a'],
+  ],
   ['an empty object', {}, [{}, { a: 1 }], [null, undefined, [], 1]],
-  ['a list item by item', [1, { a: 1 }], [[1, { a: 1, b: 2 }]], [[1], [1, { a: 1 }, 3], [{ a: 1 }, 1], {}, undefined]],
+  [
+    'a list item by item',
+    [1, { a: 1 }],
+    [[1, { a: 1, b: 2 }]],
+    [[1], [1, { a: 1 }, 3], [{ a: 1 }, 1], {}, undefined],
+  ],
   ['a scalar', 0, [0], [false, '', null, undefined, '0']],
   ['null', null, [null], [undefined, 0, {}]],
   ['$exact', { $exact: { a: [1] } }, [{ a: [1] }], [{ a: [1], b: 1 }, { a: [1, 2] }, undefined]],
@@ -59,8 +70,10 @@ const PAIRS: readonly [
 
 describe('mismatches', () => {
   it.each(PAIRS)('takes what fits %s, and nothing else', (_name, expected, fits, not) => {
-    for (const got of fits) expect({ got, differs: differs(expected, got) }).toEqual({ got, differs: false });
-    for (const got of not) expect({ got, differs: differs(expected, got) }).toEqual({ got, differs: true });
+    for (const got of fits)
+      expect({ got, differs: differs(expected, got) }).toEqual({ got, differs: false });
+    for (const got of not)
+      expect({ got, differs: differs(expected, got) }).toEqual({ got, differs: true });
   });
 
   it('$same: takes the first value and demands it everywhere else', () => {
@@ -103,7 +116,9 @@ describe('mismatches', () => {
   });
 
   it('says all of it at once', () => {
-    expect(mismatches({ a: 1, b: 2, c: 3 }, { b: 2 }, 'x', new Map()).map(({ path }) => path)).toEqual(['x.a', 'x.c']);
+    expect(
+      mismatches({ a: 1, b: 2, c: 3 }, { b: 2 }, 'x', new Map()).map(({ path }) => path),
+    ).toEqual(['x.a', 'x.c']);
   });
 
   it('cuts what is long', () => {

@@ -15,12 +15,23 @@ export interface Mismatch {
 export type Bindings = Map<string, JsonValue>;
 
 type Seen = JsonValue | undefined;
-type Form = (argument: JsonValue, got: Seen, path: string, bindings: Bindings) => readonly Mismatch[];
+type Form = (
+  argument: JsonValue,
+  got: Seen,
+  path: string,
+  bindings: Bindings,
+) => readonly Mismatch[];
 
 /** All the places that differ. An empty list means that what was expected was seen. */
-export function mismatches(expected: JsonValue, got: Seen, path: string, bindings: Bindings): readonly Mismatch[] {
+export function mismatches(
+  expected: JsonValue,
+  got: Seen,
+  path: string,
+  bindings: Bindings,
+): readonly Mismatch[] {
   if (isList(expected)) return matchList(expected, got, path, bindings);
-  if (!isRecord(expected)) return Object.is(expected, got) ? [] : [{ path, expected: show(expected), got: show(got) }];
+  if (!isRecord(expected))
+    return Object.is(expected, got) ? [] : [{ path, expected: show(expected), got: show(got) }];
   const form = formOf(expected);
   if (form !== null) return form.match(form.argument, got, path, bindings);
   if (!isRecord(got)) return [{ path, expected: 'an object', got: show(got) }];
@@ -29,10 +40,19 @@ export function mismatches(expected: JsonValue, got: Seen, path: string, binding
   );
 }
 
-function matchList(expected: readonly JsonValue[], got: Seen, path: string, bindings: Bindings): readonly Mismatch[] {
+function matchList(
+  expected: readonly JsonValue[],
+  got: Seen,
+  path: string,
+  bindings: Bindings,
+): readonly Mismatch[] {
   if (!isList(got)) return [{ path, expected: `a list of ${expected.length}`, got: show(got) }];
-  const items = expected.slice(0, got.length).flatMap((item, index) => mismatches(item, got[index], `${path}[${index}]`, bindings));
-  return got.length === expected.length ? items : [...items, { path, expected: `${expected.length} items`, got: sized(got) }];
+  const items = expected
+    .slice(0, got.length)
+    .flatMap((item, index) => mismatches(item, got[index], `${path}[${index}]`, bindings));
+  return got.length === expected.length
+    ? items
+    : [...items, { path, expected: `${expected.length} items`, got: sized(got) }];
 }
 
 const sized = (got: readonly JsonValue[]): string => `${got.length} items: ${show(got)}`;
@@ -48,9 +68,13 @@ function formOf(expected: JsonObject): { match: Form; argument: JsonValue } | nu
 export function unknownForm(expected: JsonValue): string | null {
   if (isList(expected)) return firstOf(expected);
   if (!isRecord(expected)) return null;
-  const stray = Object.keys(expected).find((name) => name.startsWith('$') && (!FORMS.has(name) || Object.keys(expected).length > 1));
+  const stray = Object.keys(expected).find(
+    (name) => name.startsWith('$') && (!FORMS.has(name) || Object.keys(expected).length > 1),
+  );
   if (stray !== undefined) return stray;
-  return formOf(expected) !== null && Object.hasOwn(expected, '$exact') ? null : firstOf(Object.values(expected));
+  return formOf(expected) !== null && Object.hasOwn(expected, '$exact')
+    ? null
+    : firstOf(Object.values(expected));
 }
 
 function firstOf(items: readonly JsonValue[]): string | null {
@@ -64,20 +88,40 @@ function firstOf(items: readonly JsonValue[]): string | null {
 const typeOf = (got: Seen): string => (got === null ? 'null' : isList(got) ? 'list' : typeof got);
 
 const FORMS: ReadonlyMap<string, Form> = new Map<string, Form>([
-  ['$exact', (wanted, got, path) => (isDeepStrictEqual(plain(wanted), plain(got)) ? [] : differ(path, `exactly ${show(wanted)}`, got))],
+  [
+    '$exact',
+    (wanted, got, path) =>
+      isDeepStrictEqual(plain(wanted), plain(got))
+        ? []
+        : differ(path, `exactly ${show(wanted)}`, got),
+  ],
   // `$absent: false` is the way to say that something is there, whatever it is.
-  ['$absent', (absent, got, path) => ((got === undefined) === absent ? [] : differ(path, absent === true ? 'nothing' : 'something', got))],
+  [
+    '$absent',
+    (absent, got, path) =>
+      (got === undefined) === absent
+        ? []
+        : differ(path, absent === true ? 'nothing' : 'something', got),
+  ],
   [
     '$any',
-    (type, got, path) => (got !== undefined && (type === true || typeOf(got) === type) ? [] : differ(path, `any ${show(type)}`, got)),
+    (type, got, path) =>
+      got !== undefined && (type === true || typeOf(got) === type)
+        ? []
+        : differ(path, `any ${show(type)}`, got),
   ],
   [
     '$regex',
     (source, got, path) =>
-      typeof got === 'string' && new RegExp(textOf(source), 'us').test(got) ? [] : differ(path, `/${textOf(source)}/`, got),
+      typeof got === 'string' && new RegExp(textOf(source), 'us').test(got)
+        ? []
+        : differ(path, `/${textOf(source)}/`, got),
   ],
   ['$ordered', (wanted, got, path, bindings) => matchOrdered(listOf(wanted), got, path, bindings)],
-  ['$contains', (wanted, got, path, bindings) => matchContains(listOf(wanted), got, path, bindings)],
+  [
+    '$contains',
+    (wanted, got, path, bindings) => matchContains(listOf(wanted), got, path, bindings),
+  ],
   [
     '$unordered',
     (wanted, got, path, bindings) => {
@@ -90,36 +134,64 @@ const FORMS: ReadonlyMap<string, Form> = new Map<string, Form>([
   [
     '$length',
     (length, got, path) =>
-      (isList(got) || typeof got === 'string') && got.length === length ? [] : differ(path, `length ${show(length)}`, got),
+      (isList(got) || typeof got === 'string') && got.length === length
+        ? []
+        : differ(path, `length ${show(length)}`, got),
   ],
   [
     '$count',
     (wanted, got, path) => {
       const { of = null, is = null } = isRecord(wanted) ? wanted : {};
-      const count = isList(got) ? got.filter((item) => mismatches(of, item, path, new Map()).length === 0).length : -1;
+      const count = isList(got)
+        ? got.filter((item) => mismatches(of, item, path, new Map()).length === 0).length
+        : -1;
       return count === is
         ? []
-        : [{ path, expected: `${show(is)} × ${show(of)}`, got: isList(got) ? `${count} of ${got.length}` : show(got) }];
+        : [
+            {
+              path,
+              expected: `${show(is)} × ${show(of)}`,
+              got: isList(got) ? `${count} of ${got.length}` : show(got),
+            },
+          ];
     },
   ],
   [
     '$not',
     (unwanted, got, path) =>
-      mismatches(unwanted, got, path, new Map()).length > 0 ? [] : differ(path, `anything but ${show(unwanted)}`, got),
+      mismatches(unwanted, got, path, new Map()).length > 0
+        ? []
+        : differ(path, `anything but ${show(unwanted)}`, got),
   ],
   [
     '$oneOf',
     (wanted, got, path, bindings) =>
-      listOf(wanted).some((item) => fits(item, got, bindings)) ? [] : differ(path, `one of ${show(wanted)}`, got),
+      listOf(wanted).some((item) => fits(item, got, bindings))
+        ? []
+        : differ(path, `one of ${show(wanted)}`, got),
   ],
-  ['$atLeast', (least, got, path) => (typeof got === 'number' && got >= Number(least) ? [] : differ(path, `at least ${show(least)}`, got))],
-  ['$atMost', (most, got, path) => (typeof got === 'number' && got <= Number(most) ? [] : differ(path, `at most ${show(most)}`, got))],
+  [
+    '$atLeast',
+    (least, got, path) =>
+      typeof got === 'number' && got >= Number(least)
+        ? []
+        : differ(path, `at least ${show(least)}`, got),
+  ],
+  [
+    '$atMost',
+    (most, got, path) =>
+      typeof got === 'number' && got <= Number(most)
+        ? []
+        : differ(path, `at most ${show(most)}`, got),
+  ],
   ['$same', (name, got, path, bindings) => matchSame(textOf(name), got, path, bindings)],
   [
     '$differs',
     (name, got, path, bindings) => {
       const other = bindings.get(textOf(name));
-      return got !== undefined && other !== undefined && !isDeepStrictEqual(plain(other), plain(got))
+      return got !== undefined &&
+        other !== undefined &&
+        !isDeepStrictEqual(plain(other), plain(got))
         ? []
         : differ(path, `anything but the value of "${textOf(name)}"`, got);
     },
@@ -145,7 +217,12 @@ function fits(expected: JsonValue, got: Seen, bindings: Bindings): boolean {
 }
 
 /** Each is there, one after the other, with anything between them. */
-function matchOrdered(wanted: readonly JsonValue[], got: Seen, path: string, bindings: Bindings): readonly Mismatch[] {
+function matchOrdered(
+  wanted: readonly JsonValue[],
+  got: Seen,
+  path: string,
+  bindings: Bindings,
+): readonly Mismatch[] {
   if (!isList(got)) return differ(path, 'a list', got);
   let at = 0;
   for (const item of wanted) {
@@ -157,7 +234,12 @@ function matchOrdered(wanted: readonly JsonValue[], got: Seen, path: string, bin
 }
 
 /** Each is there, and each is another item. */
-function matchContains(wanted: readonly JsonValue[], got: Seen, path: string, bindings: Bindings): readonly Mismatch[] {
+function matchContains(
+  wanted: readonly JsonValue[],
+  got: Seen,
+  path: string,
+  bindings: Bindings,
+): readonly Mismatch[] {
   if (!isList(got)) return differ(path, 'a list', got);
   const left = [...got];
   return wanted.flatMap((item) => {
@@ -168,16 +250,21 @@ function matchContains(wanted: readonly JsonValue[], got: Seen, path: string, bi
   });
 }
 
-const differ = (path: string, expected: string, got: Seen): readonly Mismatch[] => [{ path, expected, got: show(got) }];
+const differ = (path: string, expected: string, got: Seen): readonly Mismatch[] => [
+  { path, expected, got: show(got) },
+];
 const listOf = (value: JsonValue): readonly JsonValue[] => (isList(value) ? value : [value]);
 
 /** YAML and JSON give objects of different prototypes for the same text. */
-const plain = (value: Seen): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
+const plain = (value: Seen): unknown =>
+  value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 
 const MAX_SHOWN = 400;
 
 /** A value as it is shown in a report. */
 function show(value: Seen): string {
   const text = value === undefined ? 'nothing' : JSON.stringify(value);
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)` : text;
+  return text.length > MAX_SHOWN
+    ? `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)`
+    : text;
 }

@@ -9,7 +9,14 @@ const REPORT: SuiteReport = {
   passed: 1,
   failed: 1,
   results: [
-    { id: 'area.one', title: 'one is so', file: 'suite/one.yaml', ok: true, mismatches: [], durationMs: 1.4 },
+    {
+      id: 'area.one',
+      title: 'one is so',
+      file: 'suite/one.yaml',
+      ok: true,
+      mismatches: [],
+      durationMs: 1.4,
+    },
     {
       id: 'area.two',
       title: `two is ${hostile}`,
@@ -38,7 +45,9 @@ describe('renderReport', () => {
   });
 
   it('text: paints where it is told to', () => {
-    expect(renderReport(REPORT, 'text', (colour, text) => `<${colour}>${text}</>`)).toContain('<red>1 failed</>');
+    expect(renderReport(REPORT, 'text', (colour, text) => `<${colour}>${text}</>`)).toContain(
+      '<red>1 failed</>',
+    );
   });
 
   it('json: has the counts and each scenario', () => {
@@ -60,8 +69,12 @@ describe('renderReport', () => {
   it('junit: escapes what is markup', () => {
     const xml = renderReport(REPORT, 'junit');
 
-    expect(xml).toContain('<testsuite name="mine" tests="2" failures="1" errors="0" skipped="0" time="0.004">');
-    expect(xml).toContain('<testcase classname="area" name="area.one" file="suite/one.yaml" time="0.001"/>');
+    expect(xml).toContain(
+      '<testsuite name="mine" tests="2" failures="1" errors="0" skipped="0" time="0.004">',
+    );
+    expect(xml).toContain(
+      '<testcase classname="area" name="area.one" file="suite/one.yaml" time="0.001"/>',
+    );
     expect(xml).toContain('<failure message="two is x\\u001b[31m&lt;&amp;&quot;\\u000a#">');
     expect(xml).not.toContain('\u001b');
   });

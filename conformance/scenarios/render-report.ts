@@ -13,7 +13,11 @@ export type Paint = (colour: 'red' | 'green' | 'dim' | 'bold', text: string) => 
 const plain: Paint = (_, text) => text;
 
 /** The report as text that ends with a line feed. */
-export const renderReport = (report: SuiteReport, format: ReportFormat, paint: Paint = plain): string =>
+export const renderReport = (
+  report: SuiteReport,
+  format: ReportFormat,
+  paint: Paint = plain,
+): string =>
   match(format)
     .with('text', () => renderText(report, paint))
     .with('json', () => `${JSON.stringify(jsonOf(report), null, 2)}\n`)
@@ -21,26 +25,43 @@ export const renderReport = (report: SuiteReport, format: ReportFormat, paint: P
     .with('tap', () => renderTap(report))
     .exhaustive();
 
-function renderText({ subject, total, passed, failed, results }: SuiteReport, paint: Paint): string {
+function renderText(
+  { subject, total, passed, failed, results }: SuiteReport,
+  paint: Paint,
+): string {
   const failures = results.filter(({ ok }) => !ok).map((result) => renderFailure(result, paint));
-  const verdict = failed === 0 ? paint('green', `${passed} passed`) : `${passed} passed, ${paint('red', `${failed} failed`)}`;
+  const verdict =
+    failed === 0
+      ? paint('green', `${passed} passed`)
+      : `${passed} passed, ${paint('red', `${failed} failed`)}`;
   return [...failures, `${subject}: ${total} scenarios, ${verdict}\n`].join('\n');
 }
 
 /** What differed in one scenario. */
-export function renderFailure({ id, title, file, mismatches }: ScenarioResult, paint: Paint = plain): string {
+export function renderFailure(
+  { id, title, file, mismatches }: ScenarioResult,
+  paint: Paint = plain,
+): string {
   const lines = mismatches.flatMap(({ path, expected, got }) => [
     `  ${visible(path)}`,
     paint('green', `    - expected ${visible(expected)}`),
     paint('red', `    + got      ${visible(got)}`),
   ]);
-  return [`${paint('red', '✗')} ${paint('bold', id)}: ${visible(title)}`, paint('dim', `  ${file}`), ...lines, ''].join('\n');
+  return [
+    `${paint('red', '✗')} ${paint('bold', id)}: ${visible(title)}`,
+    paint('dim', `  ${file}`),
+    ...lines,
+    '',
+  ].join('\n');
 }
 
 /** A subject says what it likes, also to a terminal. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const visible = (text: string): string =>
-  text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  text.replace(
+    /[\u0000-\u001f\u007f-\u009f]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 const jsonOf = ({ subject, total, passed, failed, results }: SuiteReport): object => ({
   subject,
@@ -75,17 +96,28 @@ function renderJunit({ subject, total, failed, results }: SuiteReport): string {
   ].join('\n');
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
-const xml = (text: string): string => visible(text).replace(/[&<>"']/g, (unit) => ENTITIES[unit] ?? unit);
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
+const xml = (text: string): string =>
+  visible(text).replace(/[&<>"']/g, (unit) => ENTITIES[unit] ?? unit);
 
 const listed = (mismatches: readonly Mismatch[]): string =>
-  mismatches.map(({ path, expected, got }) => `${path}: expected ${expected}, got ${got}`).join(' · ');
+  mismatches
+    .map(({ path, expected, got }) => `${path}: expected ${expected}, got ${got}`)
+    .join(' · ');
 
 function renderTap({ total, results }: SuiteReport): string {
   const lines = results.flatMap(({ id, title, ok, mismatches }, index) => {
     // A hash sign would begin a directive.
     const line = `${ok ? 'ok' : 'not ok'} ${index + 1} - ${visible(`${id}: ${title}`).replace(/#/g, '\\#')}`;
-    return ok ? [line] : [line, '  ---', `  message: ${JSON.stringify(listed(mismatches))}`, '  ...'];
+    return ok
+      ? [line]
+      : [line, '  ---', `  message: ${JSON.stringify(listed(mismatches))}`, '  ...'];
   });
   return ['TAP version 14', `1..${total}`, ...lines, ''].join('\n');
 }

@@ -6,10 +6,12 @@ import { parseScenario } from './load-scenarios.ts';
 import { runScenario } from './run-scenarios.ts';
 import { serveSubject } from './serve-subject.ts';
 
-const HEAD = 'id: a.b\ntitle: a title\nrequirement: AA-1\nsource: here\nlayers: [{ consent: { default: ask } }]\n';
+const HEAD =
+  'id: a.b\ntitle: a title\nrequirement: AA-1\nsource: here\nlayers: [{ consent: { default: ask } }]\n';
 const scenario = (body: string) => parseScenario(HEAD + body, 'a.yaml');
 
-const mismatchesOf = async (body: string) => (await runScenario({ file: 'a.yaml', scenario: scenario(body) }, builtinSubject)).mismatches;
+const mismatchesOf = async (body: string) =>
+  (await runScenario({ file: 'a.yaml', scenario: scenario(body) }, builtinSubject)).mismatches;
 
 describe('steps that resume', () => {
   it('answer the last question about a call, and are refused the second time', async () => {
@@ -83,7 +85,10 @@ steps:
   - { resume: call-1, decision: { decision: reject_once }, expect: { status: ok } }
   - { resume: call-1, decision: { decision: allow_once } }
 `;
-    expect(await mismatchesOf(body)).toMatchObject([{ path: 'steps[1].status' }, { path: 'steps[2]', expected: 'a result of resume' }]);
+    expect(await mismatchesOf(body)).toMatchObject([
+      { path: 'steps[1].status' },
+      { path: 'steps[2]', expected: 'a result of resume' },
+    ]);
   });
 
   it.each([
@@ -113,8 +118,16 @@ steps:
       .split('\n')
       .map((line) => JSON.parse(line) as object);
 
-    expect(replies[3]).toMatchObject({ id: 4, result: { value: { status: 'ok', tool_call_id: 'call-1' } } });
-    expect(replies[4]).toMatchObject({ id: 5, result: { throws: { code: 'ERR_APPROVAL_RESOLVED' } } });
-    expect(replies[5]).toMatchObject({ result: { received: [{ tool: 'echo', call_id: 'call-1' }] } });
+    expect(replies[3]).toMatchObject({
+      id: 4,
+      result: { value: { status: 'ok', tool_call_id: 'call-1' } },
+    });
+    expect(replies[4]).toMatchObject({
+      id: 5,
+      result: { throws: { code: 'ERR_APPROVAL_RESOLVED' } },
+    });
+    expect(replies[5]).toMatchObject({
+      result: { received: [{ tool: 'echo', call_id: 'call-1' }] },
+    });
   });
 });

@@ -9,49 +9,86 @@ import { suiteFolder } from './suite-folder.ts';
 const HEAD = 'id: area.one\ntitle: it is so\nrequirement: AB-1\nsource: here\n';
 
 /** What differed, as `path: got`. */
-async function differences(text: string, subject: Subject = builtinSubject): Promise<readonly string[]> {
-  const { mismatches } = await runScenario({ file: 'a.yaml', scenario: parseScenario(HEAD + text, 'a.yaml') }, subject);
+async function differences(
+  text: string,
+  subject: Subject = builtinSubject,
+): Promise<readonly string[]> {
+  const { mismatches } = await runScenario(
+    { file: 'a.yaml', scenario: parseScenario(HEAD + text, 'a.yaml') },
+    subject,
+  );
   return mismatches.map(({ path, got }) => `${path}: ${got}`);
 }
 
 describe('runScenario', () => {
   it('passes where everything is as expected', async () => {
-    expect(await differences('steps: [{ call: echo, args: { a: 1 }, expect: { result: { a: 1 } } }]\n')).toEqual([]);
+    expect(
+      await differences('steps: [{ call: echo, args: { a: 1 }, expect: { result: { a: 1 } } }]\n'),
+    ).toEqual([]);
   });
 
   it('says what a call came to instead', async () => {
-    expect(await differences('steps: [{ call: echo, expect: { status: timeout } }]\n')).toEqual(['steps[0].status: "ok"']);
+    expect(await differences('steps: [{ call: echo, expect: { status: timeout } }]\n')).toEqual([
+      'steps[0].status: "ok"',
+    ]);
   });
 
   it.each([
-    ['an answer that nobody asked for', 'script: [echo, echo]', ['script: tool t: 1 scripted answers were not asked for']],
-    ['a call beyond the last answer', 'script: []', ['script: tool t: asked 1 times, 0 answers are scripted']],
+    [
+      'an answer that nobody asked for',
+      'script: [echo, echo]',
+      ['script: tool t: 1 scripted answers were not asked for'],
+    ],
+    [
+      'a call beyond the last answer',
+      'script: []',
+      ['script: tool t: asked 1 times, 0 answers are scripted'],
+    ],
   ])('fails for %s', async (_name, script, differed) => {
-    expect(await differences(`tools: [{ name: t, ${script} }]\nsteps: [{ call: t, expect: {} }]\n`)).toEqual(differed);
+    expect(
+      await differences(`tools: [{ name: t, ${script} }]\nsteps: [{ call: t, expect: {} }]\n`),
+    ).toEqual(differed);
   });
 
   it('fails for a callback that is not asked, and for one that is asked too often', async () => {
-    const scenario = (answers: string) => `layers: [{ consent: { $script: ${answers} } }]\nsteps: [{ call: echo, expect: {} }]\n`;
+    const scenario = (answers: string) =>
+      `layers: [{ consent: { $script: ${answers} } }]\nsteps: [{ call: echo, expect: {} }]\n`;
 
     expect(await differences(scenario('[true]'))).toEqual([]);
-    expect(await differences(scenario('[true, true]'))).toEqual([expect.stringContaining('1 scripted answers were not asked for')]);
-    expect(await differences(scenario('[]'))).toEqual([expect.stringContaining('asked 1 times, 0 answers are scripted')]);
+    expect(await differences(scenario('[true, true]'))).toEqual([
+      expect.stringContaining('1 scripted answers were not asked for'),
+    ]);
+    expect(await differences(scenario('[]'))).toEqual([
+      expect.stringContaining('asked 1 times, 0 answers are scripted'),
+    ]);
   });
 
   it.each([
-    ['reached a tool', 'received: []', ['received: 1 items: [{"tool":"echo","args":{},"call_id":"call-1"}]']],
+    [
+      'reached a tool',
+      'received: []',
+      ['received: 1 items: [{"tool":"echo","args":{},"call_id":"call-1"}]'],
+    ],
     ['was told to a sink', 'receipts: []', [expect.stringMatching(/^receipts: 1 items/)]],
     ['was emitted', 'events: []', [expect.stringMatching(/^events: \d items/)]],
-    ['must be nowhere', 'nowhere: [call-1]', ['results: it is there', 'events: it is there', 'receipts: it is there']],
+    [
+      'must be nowhere',
+      'nowhere: [call-1]',
+      ['results: it is there', 'events: it is there', 'receipts: it is there'],
+    ],
   ])('sees at the end what %s', async (_name, expected, differed) => {
-    expect(await differences(`layers: [{ auditLog: { $sink: receipts } }]\nsteps: [{ call: echo }]\nexpect: { ${expected} }\n`)).toEqual(
-      differed,
-    );
+    expect(
+      await differences(
+        `layers: [{ auditLog: { $sink: receipts } }]\nsteps: [{ call: echo }]\nexpect: { ${expected} }\n`,
+      ),
+    ).toEqual(differed);
   });
 
   it('does not count what a tool received as a leak', async () => {
     expect(
-      await differences('layers: [{ dryRun: {} }]\nsteps: [{ call: echo, args: { a: canary } }]\nexpect: { nowhere: [canary] }\n'),
+      await differences(
+        'layers: [{ dryRun: {} }]\nsteps: [{ call: echo, args: { a: canary } }]\nexpect: { nowhere: [canary] }\n',
+      ),
     ).not.toEqual([]);
     expect(
       await differences(
@@ -63,9 +100,15 @@ describe('runScenario', () => {
   it('demands that a stack fails where it is expected to, and as expected', async () => {
     const wrong = 'layers: [{ timeout: { maxMs: 1 } }, { consent: { $always: true } }]\n';
 
-    expect(await differences(`${wrong}expect: { throws: { code: ERR_LAYER_ORDER } }\n`)).toEqual([]);
-    expect(await differences(`${wrong}expect: { throws: { code: ERR_OTHER } }\n`)).toEqual(['throws.code: "ERR_LAYER_ORDER"']);
-    expect(await differences('expect: { throws: { code: ERR_LAYER_ORDER } }\n')).toEqual(['the stack: it was put together']);
+    expect(await differences(`${wrong}expect: { throws: { code: ERR_LAYER_ORDER } }\n`)).toEqual(
+      [],
+    );
+    expect(await differences(`${wrong}expect: { throws: { code: ERR_OTHER } }\n`)).toEqual([
+      'throws.code: "ERR_LAYER_ORDER"',
+    ]);
+    expect(await differences('expect: { throws: { code: ERR_LAYER_ORDER } }\n')).toEqual([
+      'the stack: it was put together',
+    ]);
     expect(await differences(`${wrong}steps: [{ call: echo, expect: {} }]\n`)).toEqual([
       expect.stringMatching(/^the stack: .*ERR_LAYER_ORDER/),
     ]);
@@ -96,10 +139,16 @@ describe('runScenario', () => {
   it('fails, and does not reject, when the subject breaks', async () => {
     const broken: Subject = {
       name: 'broken',
-      open: () => Promise.resolve({ do: () => Promise.reject(new Error('boom')), finish: () => Promise.reject(new Error('no')) }),
+      open: () =>
+        Promise.resolve({
+          do: () => Promise.reject(new Error('boom')),
+          finish: () => Promise.reject(new Error('no')),
+        }),
     };
 
-    expect(await differences('steps: [{ call: echo, expect: {} }]\n', broken)).toEqual(['the subject: boom']);
+    expect(await differences('steps: [{ call: echo, expect: {} }]\n', broken)).toEqual([
+      'the subject: boom',
+    ]);
   });
 
   it('does not tell the subject what is expected of it', async () => {
@@ -109,7 +158,10 @@ describe('runScenario', () => {
       async open(setup) {
         const session = await builtinSubject.open(setup);
         told.push(setup);
-        return { do: (step) => (told.push(step), session.do(step)), finish: () => session.finish() };
+        return {
+          do: (step) => (told.push(step), session.do(step)),
+          finish: () => session.finish(),
+        };
       },
     };
     await differences(
@@ -127,7 +179,10 @@ describe('runScenario', () => {
     });
 
     expect(
-      await differences('layers: [{ rateLimit: { maxCalls: 0 } }]\nsteps: [{ call: echo, expect: { status: rate_limited } }]\n', open),
+      await differences(
+        'layers: [{ rateLimit: { maxCalls: 0 } }]\nsteps: [{ call: echo, expect: { status: rate_limited } }]\n',
+        open,
+      ),
     ).toEqual(['steps[0].status: "ok"']);
   });
 });

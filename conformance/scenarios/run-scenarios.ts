@@ -39,9 +39,15 @@ export interface RunOptions {
 }
 
 /** Runs all scenarios of a file or folder. Throws `ERR_INVALID_SCENARIO` before anything runs, for files that are wrong. */
-export async function runScenarios(fileOrFolder: string, subject: Subject, options: RunOptions = {}): Promise<SuiteReport> {
+export async function runScenarios(
+  fileOrFolder: string,
+  subject: Subject,
+  options: RunOptions = {},
+): Promise<SuiteReport> {
   const { filter = '', onResult, signal } = options;
-  const chosen = loadScenarios(fileOrFolder).filter(({ scenario: { id, title } }) => id.includes(filter) || title.includes(filter));
+  const chosen = loadScenarios(fileOrFolder).filter(
+    ({ scenario: { id, title } }) => id.includes(filter) || title.includes(filter),
+  );
   const results: ScenarioResult[] = [];
   for (const loaded of chosen) {
     if (signal?.aborted === true) break;
@@ -50,11 +56,20 @@ export async function runScenarios(fileOrFolder: string, subject: Subject, optio
     onResult?.(result, results.length, chosen.length);
   }
   const passed = results.filter(({ ok }) => ok).length;
-  return Object.freeze({ subject: subject.name, total: results.length, passed, failed: results.length - passed, results });
+  return Object.freeze({
+    subject: subject.name,
+    total: results.length,
+    passed,
+    failed: results.length - passed,
+    results,
+  });
 }
 
 /** Runs one scenario. Never rejects: a subject that breaks fails the scenario. */
-export async function runScenario({ file, scenario }: LoadedScenario, subject: Subject): Promise<ScenarioResult> {
+export async function runScenario(
+  { file, scenario }: LoadedScenario,
+  subject: Subject,
+): Promise<ScenarioResult> {
   const startedAt = performance.now();
   let found: readonly Mismatch[];
   try {
@@ -63,7 +78,14 @@ export async function runScenario({ file, scenario }: LoadedScenario, subject: S
     found = [{ path: 'the subject', expected: 'an answer', got: textOf(thrownAs(error).message) }];
   }
   const { id, title } = scenario;
-  return Object.freeze({ id, title, file, ok: found.length === 0, mismatches: found, durationMs: performance.now() - startedAt });
+  return Object.freeze({
+    id,
+    title,
+    file,
+    ok: found.length === 0,
+    mismatches: found,
+    durationMs: performance.now() - startedAt,
+  });
 }
 
 async function judge(scenario: Scenario, subject: Subject): Promise<readonly Mismatch[]> {
@@ -72,8 +94,11 @@ async function judge(scenario: Scenario, subject: Subject): Promise<readonly Mis
   const setup = { ...(tools && { tools }), ...(layers && { layers }), ...(host && { host }) };
   const opened = await open(subject, setup);
   if ('throws' in opened) {
-    if (expect.throws !== undefined) return mismatches(expect.throws, opened.throws, 'throws', bindings);
-    return [{ path: 'the stack', expected: 'to be put together', got: JSON.stringify(opened.throws) }];
+    if (expect.throws !== undefined)
+      return mismatches(expect.throws, opened.throws, 'throws', bindings);
+    return [
+      { path: 'the stack', expected: 'to be put together', got: JSON.stringify(opened.throws) },
+    ];
   }
   const { session } = opened;
   const found: Mismatch[] = [];
@@ -85,7 +110,11 @@ async function judge(scenario: Scenario, subject: Subject): Promise<readonly Mis
   }
   const traces = await session.finish();
   if (expect.throws !== undefined)
-    found.push({ path: 'the stack', expected: `to fail: ${JSON.stringify(expect.throws)}`, got: 'it was put together' });
+    found.push({
+      path: 'the stack',
+      expected: `to fail: ${JSON.stringify(expect.throws)}`,
+      got: 'it was put together',
+    });
   return [...found, ...judgeTraces(expect, traces, seen, bindings)];
 }
 
@@ -106,39 +135,74 @@ async function open(
 function withoutExpectations(step: Step): Step {
   const copy = { ...step };
   if ('expect' in copy) delete copy.expect;
-  return 'parallel' in copy ? { ...copy, parallel: copy.parallel.map(({ expect: _, ...one }) => one) } : copy;
+  return 'parallel' in copy
+    ? { ...copy, parallel: copy.parallel.map(({ expect: _, ...one }) => one) }
+    : copy;
 }
 
-function judgeStep(step: Step, reply: Reply, path: string, bindings: Bindings): readonly Mismatch[] {
+function judgeStep(
+  step: Step,
+  reply: Reply,
+  path: string,
+  bindings: Bindings,
+): readonly Mismatch[] {
   const whole =
-    'expect' in step && step.expect !== undefined ? judgeReply(step.expect, reply, path, bindings) : refusedReply(step, reply, path);
+    'expect' in step && step.expect !== undefined
+      ? judgeReply(step.expect, reply, path, bindings)
+      : refusedReply(step, reply, path);
   if (!('parallel' in step)) return whole;
-  if (!('values' in reply)) return [{ path, expected: 'an answer to each call', got: JSON.stringify(reply) }];
+  if (!('values' in reply))
+    return [{ path, expected: 'an answer to each call', got: JSON.stringify(reply) }];
   const { parallel } = step;
   const each = reply.values.flatMap((one, index) => {
     const { expect } = parallel[index % parallel.length] ?? {};
-    return expect === undefined ? [] : judgeReply(expect, one, `${path}.parallel[${index}]`, bindings);
+    return expect === undefined
+      ? []
+      : judgeReply(expect, one, `${path}.parallel[${index}]`, bindings);
   });
   return [...whole, ...each];
 }
 
 /** Without an expectation anything is fine but what no scenario means: a call that never ends, or one that is thrown. */
 function refusedReply(step: Step, reply: Reply, path: string): readonly Mismatch[] {
-  if ('pending' in reply) return [{ path, expected: 'an end', got: 'a call that only time would end' }];
-  if ('throws' in reply) return [{ path, expected: `a result of ${Object.keys(step)[0] ?? 'a step'}`, got: JSON.stringify(reply.throws) }];
+  if ('pending' in reply)
+    return [{ path, expected: 'an end', got: 'a call that only time would end' }];
+  if ('throws' in reply)
+    return [
+      {
+        path,
+        expected: `a result of ${Object.keys(step)[0] ?? 'a step'}`,
+        got: JSON.stringify(reply.throws),
+      },
+    ];
   return [];
 }
 
-function judgeReply(expected: JsonValue, reply: Reply, path: string, bindings: Bindings): readonly Mismatch[] {
+function judgeReply(
+  expected: JsonValue,
+  reply: Reply,
+  path: string,
+  bindings: Bindings,
+): readonly Mismatch[] {
   if (isThrow(expected))
-    return mismatches(expected.throws ?? null, 'throws' in reply ? reply.throws : undefined, `${path}.throws`, bindings);
-  if (expected === 'pending') return 'pending' in reply ? [] : [{ path, expected: 'no end yet', got: JSON.stringify(shownReply(reply)) }];
-  if ('pending' in reply) return [{ path, expected: 'an end', got: 'a call that only time would end' }];
+    return mismatches(
+      expected.throws ?? null,
+      'throws' in reply ? reply.throws : undefined,
+      `${path}.throws`,
+      bindings,
+    );
+  if (expected === 'pending')
+    return 'pending' in reply
+      ? []
+      : [{ path, expected: 'no end yet', got: JSON.stringify(shownReply(reply)) }];
+  if ('pending' in reply)
+    return [{ path, expected: 'an end', got: 'a call that only time would end' }];
   if ('throws' in reply) return [{ path, expected: 'a result', got: JSON.stringify(reply.throws) }];
   return mismatches(expected, shownReply(reply), path, bindings);
 }
 
-const isThrow = (expected: JsonValue): expected is JsonObject => isRecord(expected) && Object.keys(expected).join() === 'throws';
+const isThrow = (expected: JsonValue): expected is JsonObject =>
+  isRecord(expected) && Object.keys(expected).join() === 'throws';
 
 function shownReply(reply: Reply): JsonValue {
   if ('values' in reply) return reply.values.map(shownReply);
@@ -148,7 +212,12 @@ function shownReply(reply: Reply): JsonValue {
 
 const TRACES = ['received', 'events', 'files', 'outputs', 'logs', 'timers'] as const;
 
-function judgeTraces(expect: FinalExpectation, traces: Traces, replies: readonly JsonValue[], bindings: Bindings): readonly Mismatch[] {
+function judgeTraces(
+  expect: FinalExpectation,
+  traces: Traces,
+  replies: readonly JsonValue[],
+  bindings: Bindings,
+): readonly Mismatch[] {
   const { receipts = [], spans = [] } = traces.sinks;
   const named = TRACES.flatMap((name): readonly Mismatch[] => {
     const wanted = expect[name];
@@ -156,11 +225,23 @@ function judgeTraces(expect: FinalExpectation, traces: Traces, replies: readonly
   });
   return [
     ...named,
-    ...(expect.receipts === undefined ? [] : mismatches(expect.receipts, receipts, 'receipts', bindings)),
+    ...(expect.receipts === undefined
+      ? []
+      : mismatches(expect.receipts, receipts, 'receipts', bindings)),
     ...(expect.spans === undefined ? [] : mismatches(expect.spans, spans, 'spans', bindings)),
-    ...(expect.sinks === undefined ? [] : mismatches(expect.sinks, traces.sinks, 'sinks', bindings)),
-    ...traces.unused.map((got) => ({ path: 'script', expected: 'every answer to be asked for', got })),
-    ...traces.unexpected.map((got) => ({ path: 'script', expected: 'no more questions than answers', got })),
+    ...(expect.sinks === undefined
+      ? []
+      : mismatches(expect.sinks, traces.sinks, 'sinks', bindings)),
+    ...traces.unused.map((got) => ({
+      path: 'script',
+      expected: 'every answer to be asked for',
+      got,
+    })),
+    ...traces.unexpected.map((got) => ({
+      path: 'script',
+      expected: 'no more questions than answers',
+      got,
+    })),
     ...leaks(expect.nowhere ?? [], traces, replies),
   ];
 }
@@ -170,11 +251,24 @@ function leaks(
   { events, sinks, logs, files, outputs }: Traces,
   replies: readonly JsonValue[],
 ): readonly Mismatch[] {
-  const places: Readonly<Record<string, unknown>> = { results: replies, events, ...sinks, logs, files, outputs };
+  const places: Readonly<Record<string, unknown>> = {
+    results: replies,
+    events,
+    ...sinks,
+    logs,
+    files,
+    outputs,
+  };
   return texts.flatMap((text) =>
     Object.entries(places)
       // As JSON writes it: a quote or a line break inside the text must not hide it.
-      .filter(([, seen]) => (JSON.stringify(seen) ?? '').includes(JSON.stringify(text).slice(1, -1)))
-      .map(([place]) => ({ path: place, expected: `no ${JSON.stringify(text)} anywhere`, got: 'it is there' })),
+      .filter(([, seen]) =>
+        (JSON.stringify(seen) ?? '').includes(JSON.stringify(text).slice(1, -1)),
+      )
+      .map(([place]) => ({
+        path: place,
+        expected: `no ${JSON.stringify(text)} anywhere`,
+        got: 'it is there',
+      })),
   );
 }

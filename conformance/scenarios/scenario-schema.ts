@@ -4,7 +4,11 @@ import type { JsonObject } from '../../src/index.ts';
 
 const text = (description: string): JsonObject => ({ type: 'string', minLength: 1, description });
 const object = (description: string): JsonObject => ({ type: 'object', description });
-const closed = (description: string, properties: JsonObject, required: readonly string[] = []): JsonObject => ({
+const closed = (
+  description: string,
+  properties: JsonObject,
+  required: readonly string[] = [],
+): JsonObject => ({
   type: 'object',
   description,
   properties,
@@ -12,7 +16,9 @@ const closed = (description: string, properties: JsonObject, required: readonly 
   additionalProperties: false,
 });
 
-const expectation: JsonObject = { description: 'What is to be seen: by subset, or by one of the forms that begin with "$".' };
+const expectation: JsonObject = {
+  description: 'What is to be seen: by subset, or by one of the forms that begin with "$".',
+};
 
 const callMembers: JsonObject = {
   call: text('The tool.'),
@@ -48,13 +54,27 @@ const answerMembers: JsonObject = {
       ),
     ],
   },
-  hang: { enum: [true, 'forever'], description: 'Answers never: until it is aborted, or not even then.' },
-  call: closed('Calls another tool through the same stack, and answers with its status, error and result.', {
-    tool: text('The other tool.'),
-    args: object('Its arguments.'),
-  }),
-  afterMs: { type: 'number', minimum: 0, description: 'How long it takes, by the clock of the scenario.' },
-  progress: { type: 'array', items: { type: 'object' }, description: 'Reports of progress before that.' },
+  hang: {
+    enum: [true, 'forever'],
+    description: 'Answers never: until it is aborted, or not even then.',
+  },
+  call: closed(
+    'Calls another tool through the same stack, and answers with its status, error and result.',
+    {
+      tool: text('The other tool.'),
+      args: object('Its arguments.'),
+    },
+  ),
+  afterMs: {
+    type: 'number',
+    minimum: 0,
+    description: 'How long it takes, by the clock of the scenario.',
+  },
+  progress: {
+    type: 'array',
+    items: { type: 'object' },
+    description: 'Reports of progress before that.',
+  },
 };
 
 const answer: JsonObject = {
@@ -77,14 +97,25 @@ const tool = closed(
     metadata: object('Free.'),
     injected: {
       type: 'array',
-      items: closed('A hidden argument.', { name: text('Its name.'), from: text('Where it comes from.') }, ['name', 'from']),
+      items: closed(
+        'A hidden argument.',
+        { name: text('Its name.'), from: text('Where it comes from.') },
+        ['name', 'from'],
+      ),
     },
     proposes: {
       description:
         'What it says it is about to do: a list of requests, in which { $arg: name } stands for an argument; { throw: text } throws; anything else is answered as it is.',
     },
-    answers: { ...answer, description: 'What it does every time. Left out: it answers with its arguments.' },
-    script: { type: 'array', items: answer, description: 'What it does, call by call. Every answer must be asked for, and no more.' },
+    answers: {
+      ...answer,
+      description: 'What it does every time. Left out: it answers with its arguments.',
+    },
+    script: {
+      type: 'array',
+      items: answer,
+      description: 'What it does, call by call. Every answer must be asked for, and no more.',
+    },
   },
   ['name'],
 );
@@ -104,7 +135,9 @@ const host = closed('What the host hands over beside tools and layers.', {
   },
 });
 
-const decision = object('The decision: decision, decidedBy, reason, args, result. What is none is refused.');
+const decision = object(
+  'The decision: decision, decidedBy, reason, args, result. What is none is refused.',
+);
 
 const resumeMembers: JsonObject = {
   resume: text('The id of the call that waits.'),
@@ -124,7 +157,11 @@ const step: JsonObject = {
     closed(
       'Calls that are begun together.',
       {
-        parallel: { type: 'array', items: { anyOf: [call, closed('A call that is taken up.', resumeMembers, ['resume'])] }, minItems: 1 },
+        parallel: {
+          type: 'array',
+          items: { anyOf: [call, closed('A call that is taken up.', resumeMembers, ['resume'])] },
+          minItems: 1,
+        },
         times: { type: 'integer', minimum: 1 },
         expect: expectation,
       },
@@ -142,20 +179,46 @@ const step: JsonObject = {
       ['batch'],
     ),
     closed('Moves the clock on.', { advance: { type: 'number', minimum: 0 } }, ['advance']),
-    closed('The caller of a call that was begun goes away.', { abort: text('The name it was begun under.') }, ['abort']),
-    closed('The result of a call that was begun.', { result: text('The name it was begun under.'), expect: expectation }, ['result']),
+    closed(
+      'The caller of a call that was begun goes away.',
+      { abort: text('The name it was begun under.') },
+      ['abort'],
+    ),
+    closed(
+      'The result of a call that was begun.',
+      { result: text('The name it was begun under.'), expect: expectation },
+      ['result'],
+    ),
     closed(
       'What the model is shown.',
-      { advertise: object('Members of the turn.'), select: { type: 'array', items: { type: 'string' } }, expect: expectation },
+      {
+        advertise: object('Members of the turn.'),
+        select: { type: 'array', items: { type: 'string' } },
+        expect: expectation,
+      },
       ['advertise'],
     ),
     closed(
       'Records a call that ran elsewhere.',
-      { observe: text('The tool.'), args: object('Its arguments.'), output: {}, id: { type: 'string' }, expect: expectation },
+      {
+        observe: text('The tool.'),
+        args: object('Its arguments.'),
+        output: {},
+        id: { type: 'string' },
+        expect: expectation,
+      },
       ['observe', 'output'],
     ),
-    closed('Closes the stack.', { close: { const: true }, begin: text('Begins to close under this name and goes on.') }, ['close']),
-    closed('Takes up a call that waits. Without a decision: with the one that was written down.', resumeMembers, ['resume']),
+    closed(
+      'Closes the stack.',
+      { close: { const: true }, begin: text('Begins to close under this name and goes on.') },
+      ['close'],
+    ),
+    closed(
+      'Takes up a call that waits. Without a decision: with the one that was written down.',
+      resumeMembers,
+      ['resume'],
+    ),
     closed(
       'Writes down what somebody decided about a call that waits. Nothing runs.',
       { answer: text('The id of the call.'), decision, expect: expectation },
@@ -183,11 +246,28 @@ export const SCENARIO_SCHEMA: JsonObject = Object.freeze({
   ...closed(
     'One behaviour of a stack, written as data.',
     {
-      id: { type: 'string', pattern: '^[a-z0-9-]+(\\.[a-z0-9-]+)+$', description: 'Unique in a suite: <area>.<what it shows>.' },
+      id: {
+        type: 'string',
+        pattern: '^[a-z0-9-]+(\\.[a-z0-9-]+)+$',
+        description: 'Unique in a suite: <area>.<what it shows>.',
+      },
       title: text('A statement that is true when the scenario passes.'),
-      requirement: { type: 'string', pattern: '^[A-Z]+-[0-9]+$', description: 'The id of the requirement it proves.' },
-      source: { anyOf: [text('Where the requirement comes from.'), { type: 'array', items: text('One source.'), minItems: 1 }] },
-      tools: { type: 'array', items: tool, description: 'Left out: one tool "echo" that answers with its arguments.' },
+      requirement: {
+        type: 'string',
+        pattern: '^[A-Z]+-[0-9]+$',
+        description: 'The id of the requirement it proves.',
+      },
+      source: {
+        anyOf: [
+          text('Where the requirement comes from.'),
+          { type: 'array', items: text('One source.'), minItems: 1 },
+        ],
+      },
+      tools: {
+        type: 'array',
+        items: tool,
+        description: 'Left out: one tool "echo" that answers with its arguments.',
+      },
       layers: {
         type: 'array',
         description:
@@ -206,7 +286,11 @@ export const SCENARIO_SCHEMA: JsonObject = Object.freeze({
         outputs: expectation,
         logs: expectation,
         timers: expectation,
-        nowhere: { type: 'array', items: text('A text that must not be seen anywhere but by the tools.'), minItems: 1 },
+        nowhere: {
+          type: 'array',
+          items: text('A text that must not be seen anywhere but by the tools.'),
+          minItems: 1,
+        },
       }),
     },
     ['id', 'title'],

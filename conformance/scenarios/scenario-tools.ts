@@ -1,6 +1,13 @@
 /** The tools of a scenario: real ones, whose answers are scripted. */
 
-import { type Clock, defineTool, type JsonObject, type JsonValue, type Tool, type ToolContext } from '../../src/index.ts';
+import {
+  type Clock,
+  defineTool,
+  type JsonObject,
+  type JsonValue,
+  type Tool,
+  type ToolContext,
+} from '../../src/index.ts';
 import { isList, isRecord, textOf } from './json-parts.ts';
 import type { ScenarioTool } from './scenario.ts';
 import { actOut, createScript, type Script, type ScriptLog } from './scripts.ts';
@@ -32,19 +39,32 @@ export function scenarioTools(
     } = tool;
     const scripted = Array.isArray(script) ? createScript(`tool ${tool.name}`, script, log) : null;
     if (scripted !== null) scripts.push({ name: tool.name, script: scripted });
-    const execute = async (args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<unknown> => {
+    const execute = async (
+      args: Readonly<Record<string, unknown>>,
+      context: ToolContext,
+    ): Promise<unknown> => {
       received.push({ tool: tool.name, args: shown(args), call_id: context.callId });
       return actOut(scripted === null ? answers : scripted.next(), args, context, clock);
     };
     // `defineTool` looks at everything itself, and says what is wrong with it.
-    const proposing = proposes === undefined ? {} : { proposedRequests: (args: object) => proposalsFrom(proposes, args as JsonObject) };
-    return defineTool({ ...rest, ...proposing, description, inputSchema, execute } as unknown as Parameters<typeof defineTool>[0]);
+    const proposing =
+      proposes === undefined
+        ? {}
+        : { proposedRequests: (args: object) => proposalsFrom(proposes, args as JsonObject) };
+    return defineTool({
+      ...rest,
+      ...proposing,
+      description,
+      inputSchema,
+      execute,
+    } as unknown as Parameters<typeof defineTool>[0]);
   });
   return {
     tools,
     reportUnused() {
       for (const { name, script } of scripts)
-        if (script.left > 0) log.unused.push(`tool ${name}: ${script.left} scripted answers were not asked for`);
+        if (script.left > 0)
+          log.unused.push(`tool ${name}: ${script.left} scripted answers were not asked for`);
     },
   };
 }
@@ -55,7 +75,9 @@ function proposalsFrom(proposes: JsonValue, args: JsonObject): JsonValue {
   if (isRecord(proposes) && typeof proposes.$arg === 'string') return args[proposes.$arg] ?? null;
   if (isList(proposes)) return proposes.map((item) => proposalsFrom(item, args));
   if (!isRecord(proposes)) return proposes;
-  return Object.fromEntries(Object.entries(proposes).map(([name, value]) => [name, proposalsFrom(value, args)]));
+  return Object.fromEntries(
+    Object.entries(proposes).map(([name, value]) => [name, proposalsFrom(value, args)]),
+  );
 }
 
 /** Hidden arguments may be anything; what is no JSON is shown by its kind. */

@@ -77,9 +77,17 @@ export interface ResumeStep extends DecisionStep {
 export type Step =
   | CallStep
   | ResumeStep
-  | (DecisionStep & { /** The id of the call; the answer is written down, and nothing runs. */ readonly answer: string })
-  | { /** A new stack over the same stores; what is named here replaces what the scenario says. */ readonly restart: Setup }
-  | { readonly parallel: readonly (CallStep | ResumeStep)[]; readonly times?: number; readonly expect?: JsonValue }
+  | (DecisionStep & {
+      /** The id of the call; the answer is written down, and nothing runs. */ readonly answer: string;
+    })
+  | {
+      /** A new stack over the same stores; what is named here replaces what the scenario says. */ readonly restart: Setup;
+    }
+  | {
+      readonly parallel: readonly (CallStep | ResumeStep)[];
+      readonly times?: number;
+      readonly expect?: JsonValue;
+    }
   | {
       readonly batch: readonly CallStep[];
       readonly maxConcurrent?: number;
@@ -90,8 +98,18 @@ export type Step =
   | { readonly advance: number }
   | { readonly abort: string }
   | { readonly result: string; readonly expect?: JsonValue }
-  | { readonly advertise: JsonObject; readonly select?: readonly string[]; readonly expect?: JsonValue }
-  | { readonly observe: string; readonly args?: JsonObject; readonly output: JsonValue; readonly id?: string; readonly expect?: JsonValue }
+  | {
+      readonly advertise: JsonObject;
+      readonly select?: readonly string[];
+      readonly expect?: JsonValue;
+    }
+  | {
+      readonly observe: string;
+      readonly args?: JsonObject;
+      readonly output: JsonValue;
+      readonly id?: string;
+      readonly expect?: JsonValue;
+    }
   | { readonly close: true; readonly begin?: string };
 
 /** What is to be seen at the end. Left out means: not looked at. */

@@ -1,6 +1,13 @@
 /** What scripted tools and callbacks answer. */
 
-import { type Clock, type JsonObject, type JsonValue, type ToolContext, toolFailure, toolOutput } from '../../src/index.ts';
+import {
+  type Clock,
+  type JsonObject,
+  type JsonValue,
+  type ToolContext,
+  toolFailure,
+  toolOutput,
+} from '../../src/index.ts';
 import { isList, isRecord, textOf } from './json-parts.ts';
 
 /** Counts what was asked, so that no scripted answer is forgotten and no question goes unnoticed. */
@@ -37,7 +44,8 @@ const CALLBACK_FORMS = new Set(['return', 'throw', 'hang', 'afterMs']);
 export function answerOf(step: JsonValue, clock: Clock): unknown {
   if (!isForm(step)) return step;
   if (step.hang === true) return new Promise(() => {});
-  if (typeof step.afterMs === 'number') return elapsed(clock, step.afterMs).then(() => ending(step));
+  if (typeof step.afterMs === 'number')
+    return elapsed(clock, step.afterMs).then(() => ending(step));
   return ending(step);
 }
 
@@ -84,7 +92,10 @@ const hangOn = (signal: AbortSignal, forever: boolean): Promise<never> =>
   });
 
 async function nested(call: JsonObject, context: ToolContext): Promise<JsonObject> {
-  const { status, error, result } = await context.call({ name: textOf(call.tool), arguments: isRecord(call.args) ? call.args : {} });
+  const { status, error, result } = await context.call({
+    name: textOf(call.tool),
+    arguments: isRecord(call.args) ? call.args : {},
+  });
   return { status, error, result };
 }
 

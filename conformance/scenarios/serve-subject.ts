@@ -9,7 +9,11 @@ import type { Subject, SubjectSession } from './subject.ts';
 import { thrownAs } from './thrown-as.ts';
 
 /** Serves a subject until the input ends. A line that is no request is answered with an error. */
-export async function serveSubject(subject: Subject, input: Readable = process.stdin, output: Writable = process.stdout): Promise<void> {
+export async function serveSubject(
+  subject: Subject,
+  input: Readable = process.stdin,
+  output: Writable = process.stdout,
+): Promise<void> {
   let session: SubjectSession | null = null;
   const answer = async ({ method, params }: JsonObject): Promise<unknown> => {
     if (method === 'open') {

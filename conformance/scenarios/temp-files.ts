@@ -26,7 +26,8 @@ export function tempFiles(): TempFiles {
       folder ??= mkdtempSync(join(tmpdir(), 'allium-scenario-'));
       const path = join(folder, name);
       paths.set(name, path);
-      if (lines !== undefined) writeFileSync(path, lines.map((line) => `${textOf(line)}\n`).join('') + rest);
+      if (lines !== undefined)
+        writeFileSync(path, lines.map((line) => `${textOf(line)}\n`).join('') + rest);
       return path;
     },
     take() {
@@ -50,17 +51,25 @@ interface Parts {
 function partsOf(argument: unknown): Parts {
   const parts: unknown = typeof argument === 'string' ? { name: argument } : argument;
   if (isParts(parts)) return parts;
-  throw new AlliumError('ERR_INVALID_SCENARIO', '"$tempFile" must be a name of small letters, digits and "-", or { name, lines, rest }');
+  throw new AlliumError(
+    'ERR_INVALID_SCENARIO',
+    '"$tempFile" must be a name of small letters, digits and "-", or { name, lines, rest }',
+  );
 }
 
 function isParts(value: unknown): value is Parts {
   if (typeof value !== 'object' || value === null) return false;
   const { name, lines, rest } = value as Readonly<Partial<Record<keyof Parts, unknown>>>; // Any object can be read like this.
   const isNamed = typeof name === 'string' && NAME.test(name);
-  return isNamed && (lines === undefined || Array.isArray(lines)) && ['string', 'undefined'].includes(typeof rest);
+  return (
+    isNamed &&
+    (lines === undefined || Array.isArray(lines)) &&
+    ['string', 'undefined'].includes(typeof rest)
+  );
 }
 
-const textOf = (line: JsonValue): string => (typeof line === 'string' ? line : JSON.stringify(line));
+const textOf = (line: JsonValue): string =>
+  typeof line === 'string' ? line : JSON.stringify(line);
 
 function linesOf(path: string): readonly JsonValue[] {
   let text: string;

@@ -28,25 +28,38 @@ describe('$outputs', () => {
 
 describe('$pins', () => {
   const pinsOf = (argument: unknown) =>
-    scenarioForms(testClock(), { unused: [], unexpected: [] }).forms.get('$pins')?.(argument, 'layers[0]') as PinStore; // It is what the form makes.
+    scenarioForms(testClock(), { unused: [], unexpected: [] }).forms.get('$pins')?.(
+      argument,
+      'layers[0]',
+    ) as PinStore; // It is what the form makes.
 
   it('has tools pinned as the scenario would make them', () => {
     expect(pinsOf([{ name: 'a' }]).read('tools')?.pins).toMatchObject([
-      { toolName: 'a', definition: { description: 'Answers as it is told to.' }, pinnedAt: '2026-01-01T00:00:00.000Z' },
+      {
+        toolName: 'a',
+        definition: { description: 'Answers as it is told to.' },
+        pinnedAt: '2026-01-01T00:00:00.000Z',
+      },
     ]);
-    expect(pinsOf({ source: 'github', tools: [{ name: 'a' }] }).read('github')?.pins).toHaveLength(1);
+    expect(pinsOf({ source: 'github', tools: [{ name: 'a' }] }).read('github')?.pins).toHaveLength(
+      1,
+    );
     expect(pinsOf([]).read('tools')).toBeNull();
   });
 
-  it.each([undefined, 'a', { tools: 'a' }, { source: 1, tools: [] }, [{ name: '' }]])('refuses %j', (argument) => {
-    expect(() => pinsOf(argument)).toThrow(AlliumError);
-  });
+  it.each([undefined, 'a', { tools: 'a' }, { source: 1, tools: [] }, [{ name: '' }]])(
+    'refuses %j',
+    (argument) => {
+      expect(() => pinsOf(argument)).toThrow(AlliumError);
+    },
+  );
 });
 
 describe('$tempFile', () => {
   const opened = () => {
     const made = scenarioForms(testClock(), { unused: [], unexpected: [] });
-    const path = (argument: unknown) => String(made.forms.get('$tempFile')?.(argument, 'layers[0]'));
+    const path = (argument: unknown) =>
+      String(made.forms.get('$tempFile')?.(argument, 'layers[0]'));
     return { path, sinks: made.sinks, readFiles: () => made.readFiles() };
   };
 
@@ -71,13 +84,22 @@ describe('$tempFile', () => {
     expect(sinks).toEqual({ tape: [{ a: 1 }, '{"cut'] });
   });
 
-  it.each([['../tape'], [''], [7], [null], [{ name: 'tape', lines: 'text' }], [{ name: 'tape', rest: 1 }]])('refuses %j', (argument) => {
+  it.each([
+    ['../tape'],
+    [''],
+    [7],
+    [null],
+    [{ name: 'tape', lines: 'text' }],
+    [{ name: 'tape', rest: 1 }],
+  ])('refuses %j', (argument) => {
     expect(() => opened().path(argument)).toThrow('"$tempFile" must be a name');
   });
 
   it('leaves nothing behind where the stack cannot be put together', async () => {
     const thrown: unknown = await builtinSubject
-      .open({ layers: [{ replay: { file: { $tempFile: { name: 'tape', lines: ['no recording'] } } } }] })
+      .open({
+        layers: [{ replay: { file: { $tempFile: { name: 'tape', lines: ['no recording'] } } } }],
+      })
       .catch((error: unknown) => error);
     const [file = ''] = /\S*allium-scenario-\w+/.exec(String(thrown)) ?? [];
 

@@ -5,7 +5,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, type JsonObject, type JsonValue, toWire } from '../../src/index.ts';
-import { type LocalReceiptSink, localReceiptSink, queryReceipts, verifyReceipts } from '../../src/receipts/index.ts';
+import {
+  type LocalReceiptSink,
+  localReceiptSink,
+  queryReceipts,
+  verifyReceipts,
+} from '../../src/receipts/index.ts';
 import type { ValueForm, ValueForms } from '../../src/config/value-forms.ts';
 import { memoryOutputs } from './memory-outputs.ts';
 import { pinnedTools } from './pinned-tools.ts';
@@ -57,7 +62,8 @@ export function scenarioForms(clock: Clock, log: ScriptLog): ScenarioForms {
     sinks,
     reportUnused() {
       for (const { name, script } of scripts)
-        if (script.left > 0) log.unused.push(`${name}: ${script.left} scripted answers were not asked for`);
+        if (script.left > 0)
+          log.unused.push(`${name}: ${script.left} scripted answers were not asked for`);
     },
     async readFiles() {
       Object.assign(sinks, temporary.take());
@@ -67,13 +73,21 @@ export function scenarioForms(clock: Clock, log: ScriptLog): ScenarioForms {
 }
 
 /** Real receipt files in a folder of their own. */
-function receiptFiles(clock: Clock): { sink: () => LocalReceiptSink; read: () => Promise<JsonObject | null> } {
+function receiptFiles(clock: Clock): {
+  sink: () => LocalReceiptSink;
+  read: () => Promise<JsonObject | null>;
+} {
   let made: { readonly folder: string; readonly sink: LocalReceiptSink } | null = null;
   return {
     sink() {
       const folder = mkdtempSync(join(tmpdir(), 'allium-scenario-'));
       const { privateKey } = generateKeyPairSync('ed25519');
-      const sink = localReceiptSink({ dir: folder, key: { id: 'scenario', secret: 'scenario' }, signingKey: privateKey, clock });
+      const sink = localReceiptSink({
+        dir: folder,
+        key: { id: 'scenario', secret: 'scenario' },
+        signingKey: privateKey,
+        clock,
+      });
       made = { folder, sink };
       return sink;
     },
@@ -82,10 +96,15 @@ function receiptFiles(clock: Clock): { sink: () => LocalReceiptSink; read: () =>
       const { folder, sink } = made;
       try {
         await sink.close();
-        const { ok, count, key, problems } = await verifyReceipts(folder, { publicKey: sink.publicKey });
+        const { ok, count, key, problems } = await verifyReceipts(folder, {
+          publicKey: sink.publicKey,
+        });
         const receipts: JsonValue[] = [];
         for await (const receipt of queryReceipts(folder)) receipts.push(toWire(receipt));
-        return { receipts, verified: { ok, count, key, problems: problems.map(({ kind }) => kind) } };
+        return {
+          receipts,
+          verified: { ok, count, key, problems: problems.map(({ kind }) => kind) },
+        };
       } finally {
         rmSync(folder, { recursive: true, force: true });
       }

@@ -51,7 +51,12 @@ export function assertModule(complain: (text: string) => void): ReadonlyMap<stri
   const helpers = new Map<string, Value>([
     ['complain', builtin('complain', (_thread, [text]) => tell(complain, text))],
     ['is_match', builtin('is_match', (_thread, [pattern, text]) => matches(pattern, text))],
-    ['error_of', builtin('error_of', (thread, [function_ = null]) => errorOf(() => callValue(thread, function_, [], null)))],
+    [
+      'error_of',
+      builtin('error_of', (thread, [function_ = null]) =>
+        errorOf(() => callValue(thread, function_, [], null)),
+      ),
+    ],
   ]);
   const program = compileStarlark(SOURCE, { file: 'assert', predeclared: [...helpers.keys()] });
   const globals = runProgram(program, { predeclared: helpers, thread: newThread() });
@@ -69,7 +74,9 @@ function tell(complain: (text: string) => void, text: Value | undefined): null {
 }
 
 const matches = (pattern: Value | undefined, text: Value | undefined): boolean =>
-  typeof pattern === 'string' && typeof text === 'string' && RE2JS.compile(decode(pattern)).matcher(decode(text)).find();
+  typeof pattern === 'string' &&
+  typeof text === 'string' &&
+  RE2JS.compile(decode(pattern)).matcher(decode(text)).find();
 
 function errorOf(run: () => Value): Value {
   try {

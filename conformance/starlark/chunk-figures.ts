@@ -25,19 +25,40 @@ export interface ChunkFigure {
 export async function judgeChunk(chunk: Chunk, oracle: Oracle): Promise<ChunkFigure> {
   const native = (candidate: Chunk): Promise<Outcome> => runNative(candidate, oracle);
   const objections = complaintsAbout(chunk, await native(chunk));
-  if (objections.length === 0) return { name: chunk.name, native: 'whole', leftOut: '', reasons: [], complaints: complaintsHere(chunk) };
+  if (objections.length === 0)
+    return {
+      name: chunk.name,
+      native: 'whole',
+      leftOut: '',
+      reasons: [],
+      complaints: complaintsHere(chunk),
+    };
   const trimmed = chunk.use === 'run' ? await trimChunk(chunk, native) : null;
   const reasons = (trimmed?.removed ?? []).map(({ reason }) => reason);
   if (trimmed === null)
-    return { name: chunk.name, native: 'not', leftOut: 'all', reasons: objections.map(({ text }) => text), complaints: [] };
-  return { name: chunk.name, native: 'in part', leftOut: rangesOf(trimmed.removed), reasons, complaints: complaintsHere(trimmed.chunk) };
+    return {
+      name: chunk.name,
+      native: 'not',
+      leftOut: 'all',
+      reasons: objections.map(({ text }) => text),
+      complaints: [],
+    };
+  return {
+    name: chunk.name,
+    native: 'in part',
+    leftOut: rangesOf(trimmed.removed),
+    reasons,
+    complaints: complaintsHere(trimmed.chunk),
+  };
 }
 
 const MAX_STEPS = 100_000_000;
 
 async function runNative({ name, file, source, use }: Chunk, oracle: Oracle): Promise<Outcome> {
   const predeclared = use === 'run' ? (['assert', 'json'] as const) : (['M', 'U'] as const);
-  const [answer] = await oracle.ask([{ id: name, file, source, predeclared, compile: use !== 'run', maxSteps: MAX_STEPS }]);
+  const [answer] = await oracle.ask([
+    { id: name, file, source, predeclared, compile: use !== 'run', maxSteps: MAX_STEPS },
+  ]);
   if (answer === undefined) throw new Error(`no answer about ${name}`);
   return fromAnswer(answer);
 }

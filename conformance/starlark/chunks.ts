@@ -32,7 +32,9 @@ export function readAllChunks(sources: string): readonly Chunk[] {
     readdirSync(join(sources, folder))
       .filter((file) => file.endsWith('.star'))
       .sort()
-      .flatMap((file) => splitChunks(join(folder, file), readFileSync(join(sources, folder, file), 'utf8'), use)),
+      .flatMap((file) =>
+        splitChunks(join(folder, file), readFileSync(join(sources, folder, file), 'utf8'), use),
+      ),
   );
 }
 
@@ -50,14 +52,20 @@ export function splitChunks(path: string, text: string, use: ChunkUse): readonly
 }
 
 /** `### "pattern"` at the end of a line. The pattern is a Go literal: quoted with escapes, or raw between backticks. */
-function expectationOf(line: string, number: number): readonly (readonly [line: number, pattern: string])[] {
+function expectationOf(
+  line: string,
+  number: number,
+): readonly (readonly [line: number, pattern: string])[] {
   const [, literal] = /###\s*(["`].*["`])\s*$/.exec(line) ?? [];
   if (literal === undefined) return [];
   // The escapes of Go's quoted literals that occur in patterns are those of JSON.
-  return [[number, literal.startsWith('`') ? literal.slice(1, -1) : (JSON.parse(literal) as string)]]; // A literal is text.
+  return [
+    [number, literal.startsWith('`') ? literal.slice(1, -1) : (JSON.parse(literal) as string)],
+  ]; // A literal is text.
 }
 
-const TEST_LOAD = /^load\(["'](?:assert|json)\.star["'](?:, *["'](?:assert|freeze|json)["'])+\)\s*$/;
+const TEST_LOAD =
+  /^load\(["'](?:assert|json)\.star["'](?:, *["'](?:assert|freeze|json)["'])+\)\s*$/;
 
 /** The dialect has no `load`: what the data loads to test with is predeclared, and the line is left empty. */
 const withoutTestLoads = (line: string): string => (TEST_LOAD.test(line) ? '' : line);
@@ -76,9 +84,16 @@ export function complaintsAbout(chunk: Chunk, outcome: Outcome): readonly Compla
     const pattern = chunk.expected.get(line);
     missing.delete(line);
     if (pattern === undefined) complaints.push({ line: blame, text });
-    else if (!RE2JS.compile(pattern).matcher(text).find()) complaints.push({ line: blame, text: `"${text}" does not match "${pattern}"` });
+    else if (!RE2JS.compile(pattern).matcher(text).find())
+      complaints.push({ line: blame, text: `"${text}" does not match "${pattern}"` });
   }
-  return [...complaints, ...[...missing].map(([line, pattern]) => ({ line, text: `no error that matches "${pattern}"` }))];
+  return [
+    ...complaints,
+    ...[...missing].map(([line, pattern]) => ({
+      line,
+      text: `no error that matches "${pattern}"`,
+    })),
+  ];
 }
 
 interface FoundError {
@@ -90,7 +105,11 @@ interface FoundError {
 
 function errorsOf(chunk: Chunk, { error }: Outcome): readonly FoundError[] {
   if (error === undefined) return [];
-  const isOf = { run: true, resolve: error.kind === 'resolve' || error.kind === 'syntax', parse: error.kind === 'syntax' };
+  const isOf = {
+    run: true,
+    resolve: error.kind === 'resolve' || error.kind === 'syntax',
+    parse: error.kind === 'syntax',
+  };
   if (!isOf[chunk.use]) return [];
   const errors = error.all ?? [error];
   return errors.map(({ line, text }) => ({ line, text, blame: error.stack?.at(-1)?.line ?? line }));

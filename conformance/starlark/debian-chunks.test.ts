@@ -10,7 +10,8 @@ import type { Outcome } from './outcome.ts';
 const root = resolve(import.meta.dirname, '../..');
 const problem = oracleProblem();
 const isSkipped = problem !== null && process.env.CI !== 'true';
-if (isSkipped) process.stderr.write(`the native interpreter's chunks are not compared: ${problem}\n`);
+if (isSkipped)
+  process.stderr.write(`the native interpreter's chunks are not compared: ${problem}\n`);
 
 const WANTED_SHARE = 0.98;
 
@@ -46,27 +47,49 @@ describe.skipIf(isSkipped)('the test data of the native interpreter', () => {
   });
 
   it('passes here wherever the docs name no exception', () => {
-    const failing = figures.filter(({ complaints }) => complaints.length > 0).map(({ name }) => name);
+    const failing = figures
+      .filter(({ complaints }) => complaints.length > 0)
+      .map(({ name }) => name);
 
-    expect(failing).toEqual(tableRows(readFileSync(join(root, 'docs/starlark.md'), 'utf8'), 'Chunks that differ').map(([name]) => name));
+    expect(failing).toEqual(
+      tableRows(readFileSync(join(root, 'docs/starlark.md'), 'utf8'), 'Chunks that differ').map(
+        ([name]) => name,
+      ),
+    );
   });
 
   it('is left out only where the docs say so', () => {
-    const found = figures.filter(({ native }) => native !== 'whole').map(({ name, leftOut }) => [name, leftOut]);
-    const documented = tableRows(readFileSync(join(root, 'docs/starlark.md'), 'utf8'), 'Chunks left out').map((row) => row.slice(0, 2));
+    const found = figures
+      .filter(({ native }) => native !== 'whole')
+      .map(({ name, leftOut }) => [name, leftOut]);
+    const documented = tableRows(
+      readFileSync(join(root, 'docs/starlark.md'), 'utf8'),
+      'Chunks left out',
+    ).map((row) => row.slice(0, 2));
 
     expect(documented).toEqual(found);
   });
 });
 
-const outcome = (changes: Partial<Outcome>): Outcome => ({ ok: true, globals: {}, prints: [], reports: [], ...changes });
-const FILE = 'load("assert.star", "assert")\nx = 1 // 0 ### "division"\n---\n\ny = z ### `undefined: \\w`\n';
+const outcome = (changes: Partial<Outcome>): Outcome => ({
+  ok: true,
+  globals: {},
+  prints: [],
+  reports: [],
+  ...changes,
+});
+const FILE =
+  'load("assert.star", "assert")\nx = 1 // 0 ### "division"\n---\n\ny = z ### `undefined: \\w`\n';
 
 describe('splitChunks', () => {
   it('keeps the lines of the file and reads what must fail', () => {
     const [first, second] = splitChunks('a/b.star', FILE, 'run');
 
-    expect(first).toMatchObject({ name: 'b.star:1', source: '\nx = 1 // 0 ### "division"', expected: new Map([[2, 'division']]) });
+    expect(first).toMatchObject({
+      name: 'b.star:1',
+      source: '\nx = 1 // 0 ### "division"',
+      expected: new Map([[2, 'division']]),
+    });
     expect(second).toMatchObject({ name: 'b.star:4', expected: new Map([[5, 'undefined: \\w']]) });
     expect(second?.source.split('\n')[4]).toBe('y = z ### `undefined: \\w`');
   });
@@ -75,7 +98,8 @@ describe('splitChunks', () => {
 describe('complaintsAbout', () => {
   const [chunk] = splitChunks('a/b.star', FILE, 'run');
   if (chunk === undefined) throw new Error('there is a first chunk');
-  const failing = (line: number, text: string): Outcome => outcome({ ok: false, error: { kind: 'eval', text, line, column: 1 } });
+  const failing = (line: number, text: string): Outcome =>
+    outcome({ ok: false, error: { kind: 'eval', text, line, column: 1 } });
 
   it('has none where the right line fails with the right text', () => {
     expect(complaintsAbout(chunk, failing(2, 'floored division by zero'))).toEqual([]);
@@ -85,7 +109,10 @@ describe('complaintsAbout', () => {
     ['no error at all', outcome({})],
     ['another text', failing(2, 'out of range')],
     ['another line', failing(1, 'floored division by zero')],
-    ['an assertion that does not hold', { ...failing(2, 'division'), reports: [{ line: 2, column: 1, text: '1 != 2' }] }],
+    [
+      'an assertion that does not hold',
+      { ...failing(2, 'division'), reports: [{ line: 2, column: 1, text: '1 != 2' }] },
+    ],
   ])('finds %s', (_what, found) => {
     expect(complaintsAbout(chunk, found).length).toBeGreaterThan(0);
   });

@@ -14,31 +14,44 @@ import { howMany } from '../how-many.fixture.ts';
 
 const problem = oracleProblem();
 const isSkipped = problem !== null && process.env.CI !== 'true';
-if (isSkipped) process.stderr.write(`random programs are not compared with the native interpreter: ${problem}\n`);
+if (isSkipped)
+  process.stderr.write(
+    `random programs are not compared with the native interpreter: ${problem}\n`,
+  );
 
 /**
  * An interpreter with one fault: what ours says of the program with some of its operations exchanged for faulty ones. Where that
  * makes a program fail, the places of errors would differ too and prove nothing, so that only values may tell.
  */
 const faulty =
-  (change: (source: string) => string, faults: Readonly<Record<string, BuiltinCall>>): StarlarkSubject =>
+  (
+    change: (source: string) => string,
+    faults: Readonly<Record<string, BuiltinCall>>,
+  ): StarlarkSubject =>
   (source) => {
-    const predeclared = new Map<string, Value>(Object.entries(faults).map(([name, call]) => [name, builtin(name, call)]));
+    const predeclared = new Map<string, Value>(
+      Object.entries(faults).map(([name, call]) => [name, builtin(name, call)]),
+    );
     const right = runHere(source, { then: ENTRY });
     const wrong = runHere(change(source), { predeclared, then: ENTRY });
     return right.ok && wrong.ok ? wrong : right;
   };
 
 /** The sign of a remainder is that of the dividend in JavaScript, and that of the divisor in Starlark. */
-const remainderOfJavaScript = faulty((source) => source.replaceAll(/\((\w+) % (-?\d+)\)/g, 'remainder($1, $2)'), {
-  remainder: (_thread, [x, y]) => (typeof x === 'number' && typeof y === 'number' ? x % y : null),
-});
+const remainderOfJavaScript = faulty(
+  (source) => source.replaceAll(/\((\w+) % (-?\d+)\)/g, 'remainder($1, $2)'),
+  {
+    remainder: (_thread, [x, y]) => (typeof x === 'number' && typeof y === 'number' ? x % y : null),
+  },
+);
 const lengthOfJavaScript = faulty((source) => source, {
-  len: (_thread, [value = null]) => (typeof value === 'string' ? decode(value).length : lengthOf(value)),
+  len: (_thread, [value = null]) =>
+    typeof value === 'string' ? decode(value).length : lengthOf(value),
 });
 const lengthOf = (value: Value): Value => iterableLength(value) ?? null;
 const orderOfJavaScript = faulty((source) => source.replaceAll(/\bsorted\(\[/g, 'arranged(['), {
-  arranged: (_thread, [list = null]) => (list instanceof List ? new List([...list.items].sort()) : list),
+  arranged: (_thread, [list = null]) =>
+    list instanceof List ? new List([...list.items].sort()) : list,
 });
 /** Without a freeze the call after the module ends where the frozen one failed. */
 const withoutFreezing: StarlarkSubject = (source) => {
@@ -49,7 +62,9 @@ const withoutFreezing: StarlarkSubject = (source) => {
 };
 const otherPlace: StarlarkSubject = (source) => {
   const outcome = runHere(source, { then: ENTRY });
-  return outcome.error === undefined ? outcome : { ...outcome, error: { ...outcome.error, column: outcome.error.column + 1 } };
+  return outcome.error === undefined
+    ? outcome
+    : { ...outcome, error: { ...outcome.error, column: outcome.error.column + 1 } };
 };
 
 describe.skipIf(isSkipped)('fuzzStarlark', () => {
@@ -82,7 +97,12 @@ describe.skipIf(isSkipped)('fuzzStarlark', () => {
   ])(
     'finds %s',
     async (_what, subject) => {
-      const { differences } = await fuzzStarlark({ programs: howMany(600, 2_000), seed: 1, oracle, subject });
+      const { differences } = await fuzzStarlark({
+        programs: howMany(600, 2_000),
+        seed: 1,
+        oracle,
+        subject,
+      });
 
       expect(differences.length).toBeGreaterThan(0);
       expect(differences[0]).toMatch(/program \d+ of seed 1:\n[^]*native: [^]*here: /);
@@ -111,18 +131,25 @@ describe.skipIf(isSkipped)('fuzzStarlark', () => {
     if (answer === undefined) throw new Error('every program is answered');
 
     expect(answer.error).toMatchObject({ kind: 'eval', line: 5 });
-    expect(compareOutcomes(fromAnswer(answer), runHere(source, { file: 'places.star', then: ENTRY }))).toEqual([]);
+    expect(
+      compareOutcomes(fromAnswer(answer), runHere(source, { file: 'places.star', then: ENTRY })),
+    ).toEqual([]);
   });
 
   it('leaves out a program that the native interpreter would be at for minutes', async () => {
     const source = 'def main():\n  t = ()\n  for i in range(400000):\n    t += (i,)\n';
     const [answer] = await oracle.ask([{ id: '0', file: 'slow.star', source, then: ENTRY }]);
 
-    expect(answer?.error).toMatchObject({ kind: 'steps', text: expect.stringContaining('too much time') as unknown });
+    expect(answer?.error).toMatchObject({
+      kind: 'steps',
+      text: expect.stringContaining('too much time') as unknown,
+    });
   });
 
   it('repeats itself with the same seed', async () => {
-    expect(await fuzzStarlark({ programs: 100, seed: 5, oracle })).toEqual(await fuzzStarlark({ programs: 100, seed: 5, oracle }));
+    expect(await fuzzStarlark({ programs: 100, seed: 5, oracle })).toEqual(
+      await fuzzStarlark({ programs: 100, seed: 5, oracle }),
+    );
   });
 });
 
@@ -135,9 +162,25 @@ describe('generateProgram', () => {
   });
 });
 
-const outcome = (changes: Partial<Outcome>): Outcome => ({ ok: true, globals: { a: '1' }, prints: ['x'], reports: [], ...changes });
+const outcome = (changes: Partial<Outcome>): Outcome => ({
+  ok: true,
+  globals: { a: '1' },
+  prints: ['x'],
+  reports: [],
+  ...changes,
+});
 const failed = (changes: object): Outcome =>
-  outcome({ ok: false, error: { kind: 'eval', text: 'no', line: 1, column: 2, stack: [{ name: 'f', line: 1, column: 2 }], ...changes } });
+  outcome({
+    ok: false,
+    error: {
+      kind: 'eval',
+      text: 'no',
+      line: 1,
+      column: 2,
+      stack: [{ name: 'f', line: 1, column: 2 }],
+      ...changes,
+    },
+  });
 
 describe('compareOutcomes', () => {
   it('finds nothing between equal outcomes', () => {
@@ -169,7 +212,13 @@ describe('compareOutcomes', () => {
       { text: 'no', line: 1, column: 2 },
       { text: 'neither', line: 3, column: 4 },
     ];
-    const here = failed({ kind: 'resolve', text: 'neither', line: 3, column: 4, all: [...all].reverse() });
+    const here = failed({
+      kind: 'resolve',
+      text: 'neither',
+      line: 3,
+      column: 4,
+      all: [...all].reverse(),
+    });
 
     expect(compareOutcomes(failed({ kind: 'resolve', all }), here)).toEqual([]);
   });
@@ -179,6 +228,8 @@ describe('shrinkProgram', () => {
   it('keeps what shows the difference and drops the rest', async () => {
     const source = 'a = 1\nb = [2, len("é"), 3]\nc = 3\n';
 
-    expect(await shrinkProgram(source, async (candidate) => candidate.includes('len("é")'))).toBe('len("é")');
+    expect(await shrinkProgram(source, async (candidate) => candidate.includes('len("é")'))).toBe(
+      'len("é")',
+    );
   });
 });

@@ -43,16 +43,30 @@ export async function fuzzStarlark({
   subject = bundled,
   onProgress,
 }: StarlarkFuzzOptions): Promise<StarlarkFuzzFigures> {
-  const figures: StarlarkFuzzFigures = { programs: 0, leftOut: 0, byEnding: { ok: 0, syntax: 0, resolve: 0, eval: 0 }, differences: [] };
+  const figures: StarlarkFuzzFigures = {
+    programs: 0,
+    leftOut: 0,
+    byEnding: { ok: 0, syntax: 0, resolve: 0, eval: 0 },
+    differences: [],
+  };
   while (figures.programs < programs && figures.differences.length < MAX_DIFFERENCES) {
-    const numbers = Array.from({ length: Math.min(BATCH, programs - figures.programs) }, (_, index) => figures.programs + index);
+    const numbers = Array.from(
+      { length: Math.min(BATCH, programs - figures.programs) },
+      (_, index) => figures.programs + index,
+    );
     const sources = numbers.map((number) => generateProgram(seedOf(seed, number)));
     const outcomes = await askNative(oracle, sources);
     for (const [index, source] of sources.entries()) {
       const native = outcomes[index];
       if (native === undefined || !isCounted(figures, native)) continue;
-      if (compareOutcomes(native, subject(source)).length === 0 || figures.differences.length >= MAX_DIFFERENCES) continue;
-      figures.differences.push(await reportOn(source, `program ${numbers[index] ?? 0} of seed ${seed}`, oracle, subject));
+      if (
+        compareOutcomes(native, subject(source)).length === 0 ||
+        figures.differences.length >= MAX_DIFFERENCES
+      )
+        continue;
+      figures.differences.push(
+        await reportOn(source, `program ${numbers[index] ?? 0} of seed ${seed}`, oracle, subject),
+      );
     }
     figures.programs += sources.length;
     onProgress?.(figures.programs);
@@ -61,10 +75,13 @@ export async function fuzzStarlark({
 }
 
 /** Programs of neighbouring seeds are not to be the same ones. */
-const seedOf = (seed: number, number: number): number => (Math.imul(seed, 1_000_003) + number) >>> 0;
+const seedOf = (seed: number, number: number): number =>
+  (Math.imul(seed, 1_000_003) + number) >>> 0;
 
 async function askNative(oracle: Oracle, sources: readonly string[]): Promise<readonly Outcome[]> {
-  const answers = await oracle.ask(sources.map((source, index) => ({ id: String(index), file: FILE, source, then: ENTRY })));
+  const answers = await oracle.ask(
+    sources.map((source, index) => ({ id: String(index), file: FILE, source, then: ENTRY })),
+  );
   return answers.map(fromAnswer);
 }
 
@@ -78,16 +95,29 @@ function isCounted(figures: StarlarkFuzzFigures, native: Outcome): boolean {
   return true;
 }
 
-async function reportOn(source: string, title: string, oracle: Oracle, subject: StarlarkSubject): Promise<string> {
+async function reportOn(
+  source: string,
+  title: string,
+  oracle: Oracle,
+  subject: StarlarkSubject,
+): Promise<string> {
   const differencesOf = async (candidate: string): Promise<readonly Difference[]> => {
     const [native] = await askNative(oracle, [candidate]);
-    return native === undefined || saysNothing(native) ? [] : compareOutcomes(native, subject(candidate));
+    return native === undefined || saysNothing(native)
+      ? []
+      : compareOutcomes(native, subject(candidate));
   };
   const [first] = await differencesOf(source);
   const about = first?.about.replace(/^global .*/, 'global');
   const small = await shrinkProgram(source, async (candidate) =>
-    (await differencesOf(candidate)).some((one) => one.about.replace(/^global .*/, 'global') === about),
+    (await differencesOf(candidate)).some(
+      (one) => one.about.replace(/^global .*/, 'global') === about,
+    ),
   );
   const found = await differencesOf(small);
-  return [`${title}:`, small, ...found.map((one) => `${one.about}\n  native: ${one.native}\n  here:   ${one.here}`)].join('\n');
+  return [
+    `${title}:`,
+    small,
+    ...found.map((one) => `${one.about}\n  native: ${one.native}\n  here:   ${one.here}`),
+  ].join('\n');
 }

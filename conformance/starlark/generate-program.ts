@@ -2,7 +2,13 @@
 
 import { createRandom, type Random } from '../fuzz/random.ts';
 import { callOf, expression } from './generate/expressions.ts';
-import { type Callable, type Context, type Kind, type Variable, within } from './generate/context.ts';
+import {
+  type Callable,
+  type Context,
+  type Kind,
+  type Variable,
+  within,
+} from './generate/context.ts';
 import { block, definition } from './generate/statements.ts';
 
 /** The function that is called once the module is made and its globals are frozen. */
@@ -23,7 +29,14 @@ function wellFormed(random: Random): string {
     made += 1;
     return `${stem}${made}`;
   };
-  let context: Context = { random, variables: [], functions: [], loops: 0, mistakes: random.pick([30, 200, 100_000]), fresh };
+  let context: Context = {
+    random,
+    variables: [],
+    functions: [],
+    loops: 0,
+    mistakes: random.pick([30, 200, 100_000]),
+    fresh,
+  };
   const lines: string[] = [];
   for (const kind of GLOBAL_KINDS.filter(() => !random.oneIn(3))) {
     const variable: Variable = { name: fresh('G'), kind };
@@ -54,7 +67,8 @@ function topLevel(context: Context): string {
   const made = expression(context, kind, 4);
   if (random.oneIn(3)) return `print(${made})`;
   // A name of the universe may be taken, and a global may not be taken twice.
-  if (random.oneIn(40)) return `${random.pick(['len', 'str', 'list', 'G1', 'f2', 'True'])} = ${made}`;
+  if (random.oneIn(40))
+    return `${random.pick(['len', 'str', 'list', 'G1', 'f2', 'True'])} = ${made}`;
   return `${context.fresh('R')} = ${made}`;
 }
 
@@ -119,7 +133,11 @@ const STATIC_MISTAKES = [
 /** Runs after the globals are frozen: what it changes of them must fail. */
 function entry(context: Context): readonly string[] {
   const { lines } = block(context, 1 + context.random.below(3), 1);
-  return [`def ${ENTRY}():`, ...lines.map((line) => `  ${line}`), `  return ${expression(context, 'tuple', 2)}`];
+  return [
+    `def ${ENTRY}():`,
+    ...lines.map((line) => `  ${line}`),
+    `  return ${expression(context, 'tuple', 2)}`,
+  ];
 }
 
 const TOKEN = /\s+|\w+|"[^"\n]*"|'[^'\n]*'|[^\s\w]/g;

@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 /** Debian's sources of the native interpreter, with its test data below. Another place can be named. */
-export const NATIVE_SOURCES = process.env.ALLIUM_STARLARK_SOURCES ?? '/usr/share/gocode/src/go.starlark.net';
+export const NATIVE_SOURCES =
+  process.env.ALLIUM_STARLARK_SOURCES ?? '/usr/share/gocode/src/go.starlark.net';
 
 /** What to run. The text of each request is plain JSON, as `oracle/main.go` reads it. */
 export interface OracleRequest {
@@ -62,7 +63,8 @@ export interface Oracle {
 /** Why there can be no oracle on this machine, in a sentence for people; nothing when there can be one. */
 export function oracleProblem(): string | null {
   const advice = 'apt-get install golang-go golang-starlark-dev (as root, on Debian)';
-  if (!existsSync(join(NATIVE_SOURCES, 'starlark'))) return `there is no ${NATIVE_SOURCES}: ${advice}`;
+  if (!existsSync(join(NATIVE_SOURCES, 'starlark')))
+    return `there is no ${NATIVE_SOURCES}: ${advice}`;
   try {
     execFileSync('go', ['version'], { stdio: 'ignore' });
     return null;
@@ -75,9 +77,18 @@ export function oracleProblem(): string | null {
 export async function startOracle(root: string): Promise<Oracle> {
   const folder = mkdtempSync(join(tmpdir(), 'allium-starlark-'));
   const program = join(folder, 'oracle');
-  const env = { ...process.env, GO111MODULE: 'off', GOPATH: join(NATIVE_SOURCES, '..', '..'), GOFLAGS: '' };
+  const env = {
+    ...process.env,
+    GO111MODULE: 'off',
+    GOPATH: join(NATIVE_SOURCES, '..', '..'),
+    GOFLAGS: '',
+  };
   try {
-    execFileSync('go', ['build', '-o', program, '.'], { cwd: join(root, 'conformance/starlark/oracle'), env, stdio: 'pipe' });
+    execFileSync('go', ['build', '-o', program, '.'], {
+      cwd: join(root, 'conformance/starlark/oracle'),
+      env,
+      stdio: 'pipe',
+    });
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
@@ -102,6 +113,7 @@ export async function startOracle(root: string): Promise<Oracle> {
 
 async function nextAnswer(lines: AsyncIterator<string, unknown>): Promise<OracleAnswer> {
   const { value, done } = await lines.next();
-  if (done === true || typeof value !== 'string') throw new Error('the oracle has ended before it answered');
+  if (done === true || typeof value !== 'string')
+    throw new Error('the oracle has ended before it answered');
   return JSON.parse(value) as OracleAnswer; // Written by our own program.
 }

@@ -26,10 +26,18 @@ export interface Outcome {
 export const decode = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8');
 
 /** The native interpreter's answer in the common shape. */
-export function fromAnswer({ ok, globals = {}, prints = [], error, reports = [] }: OracleAnswer): Outcome {
+export function fromAnswer({
+  ok,
+  globals = {},
+  prints = [],
+  error,
+  reports = [],
+}: OracleAnswer): Outcome {
   return {
     ok,
-    globals: Object.fromEntries(Object.entries(globals).map(([name, text]) => [decode(name), decode(text)])),
+    globals: Object.fromEntries(
+      Object.entries(globals).map(([name, text]) => [decode(name), decode(text)]),
+    ),
     prints: prints.map(decode),
     reports: reports.map((text) => ({ ...topLevelPlace(text), text: decode(text) })),
     ...(error === undefined ? {} : { error: decodeFailure(error) }),
@@ -43,7 +51,9 @@ function decodeFailure({ kind, text, line, column, all, stack }: OracleFailure):
     line,
     column,
     ...(all === undefined ? {} : { all: all.map((one) => ({ ...one, text: decode(one.text) })) }),
-    ...(stack === undefined ? {} : { stack: stack.map((one) => ({ ...one, name: decode(one.name) })) }),
+    ...(stack === undefined
+      ? {}
+      : { stack: stack.map((one) => ({ ...one, name: decode(one.name) })) }),
   };
 }
 

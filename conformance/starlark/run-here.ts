@@ -34,7 +34,11 @@ const MAX_BYTES = 1 << 30;
 export function runHere(source: string, options: HereOptions = {}): Outcome {
   const { file = 'program.star', predeclared = new Map<string, Value>(), reports = [] } = options;
   const prints: string[] = [];
-  const thread = newThread({ maxSteps: MAX_STEPS, maxBytes: MAX_BYTES, print: (text) => void prints.push(text) });
+  const thread = newThread({
+    maxSteps: MAX_STEPS,
+    maxBytes: MAX_BYTES,
+    print: (text) => void prints.push(text),
+  });
   try {
     const program = compileStarlark(source, { file, predeclared: [...predeclared.keys()] });
     const globals = options.compile === true ? {} : run(program, thread, predeclared, options.then);
@@ -45,19 +49,36 @@ export function runHere(source: string, options: HereOptions = {}): Outcome {
   }
 }
 
-function run(program: Program, thread: Thread, predeclared: ReadonlyMap<string, Value>, then?: string): Readonly<Record<string, string>> {
+function run(
+  program: Program,
+  thread: Thread,
+  predeclared: ReadonlyMap<string, Value>,
+  then?: string,
+): Readonly<Record<string, string>> {
   const globals = new Map(runProgram(program, { predeclared, thread }));
   const entry = then === undefined ? undefined : globals.get(then);
   if (entry !== undefined) globals.set('$result', callValue(thread, entry, [], null));
-  return Object.fromEntries([...globals].map(([name, value]) => [name, decode(repr(thread, value))]));
+  return Object.fromEntries(
+    [...globals].map(([name, value]) => [name, decode(repr(thread, value))]),
+  );
 }
 
 function describe(error: StarlarkError, file: string): Failure {
   const { kind, message, line, column, traceback } = error;
   const found = { kind: kind === 'fail' ? ('eval' as const) : kind, text: message, line, column };
   if (kind === 'resolve')
-    return { ...found, all: [error, ...error.also].map((one) => ({ text: one.message, line: one.line, column: one.column })) };
+    return {
+      ...found,
+      all: [error, ...error.also].map((one) => ({
+        text: one.message,
+        line: one.line,
+        column: one.column,
+      })),
+    };
   if (kind === 'syntax') return found;
   const stack = traceback.filter((entry) => entry.file === file).reverse();
-  return { ...found, stack: stack.map((entry) => ({ name: entry.name, line: entry.line, column: entry.column })) };
+  return {
+    ...found,
+    stack: stack.map((entry) => ({ name: entry.name, line: entry.line, column: entry.column })),
+  };
 }

@@ -4,7 +4,10 @@ const TOKEN = /\n[ ]*|[ \t]+|\s|\w+|"[^"\n]*"|'[^'\n]*'|[^\s\w]/g;
 const MAX_TRIES = 600;
 
 /** Drops lines, then tokens, in ever smaller pieces. `shows` must be true of the source itself. */
-export async function shrinkProgram(source: string, shows: (source: string) => Promise<boolean>): Promise<string> {
+export async function shrinkProgram(
+  source: string,
+  shows: (source: string) => Promise<boolean>,
+): Promise<string> {
   const budget = { tries: MAX_TRIES };
   const lines = await dropPieces(source.split('\n'), '\n', shows, budget);
   const tokens = await dropPieces(lines.match(TOKEN) ?? [], '', shows, budget);

@@ -19,12 +19,16 @@ export interface Removed {
 const MAX_ROUNDS = 200;
 
 /** Leaves statements out until the native interpreter passes the rest. `null` when nothing that says anything is left. */
-export async function trimChunk(chunk: Chunk, runNative: (chunk: Chunk) => Promise<Outcome>): Promise<TrimmedChunk | null> {
+export async function trimChunk(
+  chunk: Chunk,
+  runNative: (chunk: Chunk) => Promise<Outcome>,
+): Promise<TrimmedChunk | null> {
   let current = chunk;
   const removed: Removed[] = [];
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const complaints = complaintsAbout(current, await runNative(current));
-    if (complaints.length === 0) return hasStatements(current.source) ? { chunk: current, removed } : null;
+    if (complaints.length === 0)
+      return hasStatements(current.source) ? { chunk: current, removed } : null;
     const before = current;
     for (const complaint of complaints) current = withoutStatementAt(current, complaint, removed);
     if (current === before) return null;
@@ -32,7 +36,8 @@ export async function trimChunk(chunk: Chunk, runNative: (chunk: Chunk) => Promi
   return null;
 }
 
-const hasStatements = (source: string): boolean => source.split('\n').some((line) => !/^\s*(#|$)/.test(line));
+const hasStatements = (source: string): boolean =>
+  source.split('\n').some((line) => !/^\s*(#|$)/.test(line));
 
 function withoutStatementAt(chunk: Chunk, { line, text }: Complaint, removed: Removed[]): Chunk {
   const lines = chunk.source.split('\n');
@@ -47,7 +52,10 @@ function withoutStatementAt(chunk: Chunk, { line, text }: Complaint, removed: Re
 }
 
 /** A statement of the top level begins at the margin; what is indented, closes a bracket or is empty belongs to the one before. */
-function statementAt(lines: readonly string[], line: number): { readonly from: number; readonly to: number } {
+function statementAt(
+  lines: readonly string[],
+  line: number,
+): { readonly from: number; readonly to: number } {
   let from = line;
   while (from > 1 && !beginsStatement(lines[from - 1])) from -= 1;
   let to = line;

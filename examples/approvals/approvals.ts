@@ -13,7 +13,11 @@ const paid: unknown[] = [];
 const pay = defineTool({
   name: 'pay',
   description: 'Pays somebody.',
-  inputSchema: { type: 'object', properties: { to: { type: 'string' }, amount: { type: 'integer' } }, required: ['to', 'amount'] },
+  inputSchema: {
+    type: 'object',
+    properties: { to: { type: 'string' }, amount: { type: 'integer' } },
+    required: ['to', 'amount'],
+  },
   execute: (args) => {
     paid.push(args);
     return { paid: true };
@@ -39,18 +43,37 @@ await answerApproval(approvals, id, { decision: 'allow_once', decidedBy: 'ada', 
 
 // A host takes the call up. It may be another one, after a restart.
 const done = await host().resume(id);
-assert.deepEqual([done.status, done.toolCallId, done.approval?.decidedBy], ['ok', waiting.toolCallId, 'ada']);
+assert.deepEqual(
+  [done.status, done.toolCallId, done.approval?.decidedBy],
+  ['ok', waiting.toolCallId, 'ada'],
+);
 assert.equal(await codeOf(host().resume(id)), 'ERR_APPROVAL_RESOLVED');
 assert.equal(paid.length, 1);
 // #endregion use
 
 // #region decide
-const governed = governTools({ tools: [pay], layers: [consent({ default: 'ask' })], approvals: memoryApprovals() });
+const governed = governTools({
+  tools: [pay],
+  layers: [consent({ default: 'ask' })],
+  approvals: memoryApprovals(),
+});
 const ask = async () => (await governed.call(request)).interruption?.id ?? '';
 
-const edited = await governed.resume(await ask(), { decision: 'allow_once', decidedBy: 'ada', args: { to: 'bob', amount: 50 } });
-const byHand = await governed.resume(await ask(), { decision: 'allow_once', decidedBy: 'ada', result: { paid: 'in cash' } });
-const denied = await governed.resume(await ask(), { decision: 'reject_once', decidedBy: 'ada', reason: 'too much' });
+const edited = await governed.resume(await ask(), {
+  decision: 'allow_once',
+  decidedBy: 'ada',
+  args: { to: 'bob', amount: 50 },
+});
+const byHand = await governed.resume(await ask(), {
+  decision: 'allow_once',
+  decidedBy: 'ada',
+  result: { paid: 'in cash' },
+});
+const denied = await governed.resume(await ask(), {
+  decision: 'reject_once',
+  decidedBy: 'ada',
+  reason: 'too much',
+});
 
 assert.deepEqual(edited.arguments, { to: 'bob', amount: 50 });
 assert.deepEqual([byHand.executed, byHand.result], ['no', { paid: 'in cash' }]);
@@ -64,14 +87,21 @@ const changed = governTools({
   layers: [consent({ default: 'ask' })],
   approvals,
 });
-const stale = await changed.resume(open.interruption?.id ?? '', { decision: 'allow_once', decidedBy: 'ada' });
+const stale = await changed.resume(open.interruption?.id ?? '', {
+  decision: 'allow_once',
+  decidedBy: 'ada',
+});
 
 assert.deepEqual([stale.status, stale.executed], ['definition_changed', 'no']);
 // #endregion changed
 
 const kept = await approvals.list({ ended: true });
 assert.deepEqual(
-  kept.map((approval) => [approvalState(approval, Date.now()), approval.arguments, approval.ended?.status]),
+  kept.map((approval) => [
+    approvalState(approval, Date.now()),
+    approval.arguments,
+    approval.ended?.status,
+  ]),
   [
     ['ended', null, 'ok'],
     ['ended', null, 'definition_changed'],

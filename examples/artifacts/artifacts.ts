@@ -5,7 +5,13 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { governTools, isAlliumError } from 'allium';
-import { createScriptPool, HOOK_EVENTS, LINT_RULES, loadArtifacts, validateArtifacts } from 'allium/artifacts';
+import {
+  createScriptPool,
+  HOOK_EVENTS,
+  LINT_RULES,
+  loadArtifacts,
+  validateArtifacts,
+} from 'allium/artifacts';
 
 const COUNT_WORDS = `---
 parameters:
@@ -44,9 +50,15 @@ await writeFile(join(folder, 'notes/play.txt'), 'to be or not to be');
 
 // #region load
 const pool = createScriptPool({ size: 1 });
-const project = await loadArtifacts(folder, { pool, handlers: { send_greeting: ({ name }) => ['Hello', name] } });
+const project = await loadArtifacts(folder, {
+  pool,
+  handlers: { send_greeting: ({ name }) => ['Hello', name] },
+});
 const governed = governTools({ tools: project.tools, layers: [] });
-const counted = await governed.call({ name: 'count_words', arguments: { path: 'play.txt', top: 2 } });
+const counted = await governed.call({
+  name: 'count_words',
+  arguments: { path: 'play.txt', top: 2 },
+});
 const greeted = await governed.call({ name: 'send_greeting', arguments: { name: 'Ada' } });
 
 assert.deepEqual(counted.result, [
@@ -58,7 +70,10 @@ assert.equal(project.context.startsWith('## count_words'), true);
 // #endregion load
 console.log(counted.renderedResult);
 
-const refused = await governed.call({ name: 'count_words', arguments: { path: '../../etc/passwd' } });
+const refused = await governed.call({
+  name: 'count_words',
+  arguments: { path: '../../etc/passwd' },
+});
 assert.equal(refused.status, 'executor_error');
 await project.close();
 await pool.close();

@@ -4,25 +4,42 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ComposedCaller, composeToolCallers, defineTool, governTools, type JsonObject } from 'allium';
+import {
+  type ComposedCaller,
+  composeToolCallers,
+  defineTool,
+  governTools,
+  type JsonObject,
+} from 'allium';
 import { echoExecutor, makeCall, testClock } from 'allium/conformance';
 import { auditLog, dryRun, requiredReason } from 'allium/middleware';
 import type { Receipt } from 'allium/receipts';
 
 const clock = testClock();
-const transfer = makeCall({ toolName: 'transfer', toolArgs: { amount: 40, pin: '1234', reason: 'rent for May' } });
+const transfer = makeCall({
+  toolName: 'transfer',
+  toolArgs: { amount: 40, pin: '1234', reason: 'rent for May' },
+});
 
 // #region function
 const receipts: Receipt[] = [];
-const recorded = composeToolCallers([auditLog({ sink: (receipt) => receipts.push(receipt), redact: ['pin'] }), requiredReason()], {
-  clock,
-});
+const recorded = composeToolCallers(
+  [auditLog({ sink: (receipt) => receipts.push(receipt), redact: ['pin'] }), requiredReason()],
+  {
+    clock,
+  },
+);
 
 await recorded(transfer, echoExecutor());
 await recorded(makeCall({ toolName: 'transfer', toolArgs: { amount: 40 } }), echoExecutor());
 
 assert.deepEqual(
-  receipts.map(({ status, executed, blocked_by, reason }) => [status, executed, blocked_by, reason]),
+  receipts.map(({ status, executed, blocked_by, reason }) => [
+    status,
+    executed,
+    blocked_by,
+    reason,
+  ]),
   [
     ['ok', 'yes', null, 'rent for May'],
     ['schema_violation', 'no', 'requiredReason', null],
@@ -76,10 +93,15 @@ async function onDisk(): Promise<void> {
   const onEvents: JsonObject[] = [];
   governed.on('tool_call_audit', ({ receipt }) => onEvents.push(receipt ?? {}));
 
-  const result = await governed.call({ name: 'write_note', arguments: { text: 'buy milk', reason: 'asked to' } });
+  const result = await governed.call({
+    name: 'write_note',
+    arguments: { text: 'buy milk', reason: 'asked to' },
+  });
   await governed.close();
 
-  const [file = ''] = (await readdir(join(folder, 'receipts'))).filter((name) => name.endsWith('.jsonl'));
+  const [file = ''] = (await readdir(join(folder, 'receipts'))).filter((name) =>
+    name.endsWith('.jsonl'),
+  );
   const lines = (await readFile(join(folder, 'receipts', file), 'utf8')).trimEnd().split('\n');
   const records = lines.map((line) => (JSON.parse(line) as { record: string }).record);
 

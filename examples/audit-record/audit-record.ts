@@ -34,7 +34,10 @@ const governed = governTools({
   clock: testClock(),
 });
 
-const { audit } = await governed.call({ name: 'read_file', arguments: { path: 'notes/today.txt' } });
+const { audit } = await governed.call({
+  name: 'read_file',
+  arguments: { path: 'notes/today.txt' },
+});
 
 assert.deepEqual(
   audit?.layers.map((line) => line.name),
@@ -45,8 +48,15 @@ console.log(JSON.stringify(audit, null, 2));
 
 // #region outer-wins
 const says = (text: string) =>
-  defineLayer({ name: text, caller: async (call, next) => annotate(await next(call), { description: text, reason: `reason of ${text}` }) });
-const quiet = defineLayer({ name: 'quiet', caller: async (call, next) => annotate(await next(call), { description: 'outermost' }) });
+  defineLayer({
+    name: text,
+    caller: async (call, next) =>
+      annotate(await next(call), { description: text, reason: `reason of ${text}` }),
+  });
+const quiet = defineLayer({
+  name: 'quiet',
+  caller: async (call, next) => annotate(await next(call), { description: 'outermost' }),
+});
 
 const two = governTools({ tools: [readFile], layers: [quiet, says('inner')] });
 const merged = await two.call({ name: 'read_file', arguments: { path: 'a' } });

@@ -38,7 +38,10 @@ await writeFile(join(folder, 'my-layer.mjs'), MY_LAYER);
 // #region load
 const config = await loadConfig(folder, { env: { API_KEY: 'from the environment' } });
 const governed = config.govern();
-const sum = await governed.call({ name: 'add', arguments: { a: 1, b: 2, reason: 'to see it work' } });
+const sum = await governed.call({
+  name: 'add',
+  arguments: { a: 1, b: 2, reason: 'to see it work' },
+});
 
 assert.equal(sum.result, 3);
 assert.equal(sum.approval?.decidedBy, 'rule');
@@ -52,8 +55,13 @@ await config.close();
 console.log(config.explain().split('\n').slice(2).join('\n'));
 
 // #region mistake
-await writeFile(join(folder, 'allium.yaml'), 'version: 1\nlayers:\n  - rateLimit: { maxCall: 5 }\n  - timeout: { maxMs: 0 }\n');
-const thrown: unknown = await loadConfig('allium.yaml', { cwd: folder }).catch((error: unknown) => error);
+await writeFile(
+  join(folder, 'allium.yaml'),
+  'version: 1\nlayers:\n  - rateLimit: { maxCall: 5 }\n  - timeout: { maxMs: 0 }\n',
+);
+const thrown: unknown = await loadConfig('allium.yaml', { cwd: folder }).catch(
+  (error: unknown) => error,
+);
 
 assert.ok(isAlliumError(thrown, 'ERR_INVALID_CONFIG'));
 assert.deepEqual(thrown.message.split('\n'), [
@@ -66,7 +74,10 @@ assert.deepEqual(thrown.message.split('\n'), [
 const layers = buildLayers(['requiredReason', { summary: { $fixed: 'called' } }], {
   forms: new Map([['$fixed', (text) => () => String(text)]]),
 });
-const result = await composeToolCallers(layers)(makeCall({ toolArgs: { reason: 'why not' } }), echoExecutor());
+const result = await composeToolCallers(layers)(
+  makeCall({ toolArgs: { reason: 'why not' } }),
+  echoExecutor(),
+);
 
 assert.equal(result.audit?.reason, 'why not');
 assert.ok(LAYER_FACTORIES.has('requiredReason'));

@@ -28,7 +28,10 @@ const slow = defineLayer({
   },
 });
 
-const calling = composeToolCallers([slow], { clock })(makeCall({ toolArgs: { text: 'hi' }, turn: { runId: 'run-1' } }), executor);
+const calling = composeToolCallers([slow], { clock })(
+  makeCall({ toolArgs: { text: 'hi' }, turn: { runId: 'run-1' } }),
+  executor,
+);
 await settle();
 assert.equal(executor.calls.length, 0);
 
@@ -41,12 +44,16 @@ assert.equal(clock.pending, 0);
 // #region contract
 async function brokenPromises(subject: LayerSubject): Promise<readonly string[]> {
   const broken: string[] = [];
-  for (const promise of LAYER_CONTRACT) await promise.check(subject).catch(() => broken.push(promise.name));
+  for (const promise of LAYER_CONTRACT)
+    await promise.check(subject).catch(() => broken.push(promise.name));
   return broken;
 }
 
 // The types forbid the misspelt option; plain JavaScript does not.
-const good: LayerSubject = { create: () => dryRun(), badOptions: [() => dryRun({ onyl: [] } as object)] };
+const good: LayerSubject = {
+  create: () => dryRun(),
+  badOptions: [() => dryRun({ onyl: [] } as object)],
+};
 assert.deepEqual(await brokenPromises(good), []);
 
 const sticky = (): ToolLayer => {
@@ -60,7 +67,10 @@ const sticky = (): ToolLayer => {
     },
   };
 };
-assert.deepEqual(await brokenPromises({ create: sticky, badOptions: [] }), ['keeps concurrent calls apart', 'refuses bad options']);
+assert.deepEqual(await brokenPromises({ create: sticky, badOptions: [] }), [
+  'keeps concurrent calls apart',
+  'refuses bad options',
+]);
 // #endregion contract
 
 // #region hostile

@@ -1,7 +1,15 @@
 /** Who may allow what: rules, a decider, a person, and what becomes of an approval when the call is changed afterwards. */
 
 import assert from 'node:assert/strict';
-import { type ApprovalPrompt, changedPaths, composeToolCallers, defineTool, governTools, type ToolCaller, withCall } from 'allium';
+import {
+  type ApprovalPrompt,
+  changedPaths,
+  composeToolCallers,
+  defineTool,
+  governTools,
+  type ToolCaller,
+  withCall,
+} from 'allium';
 import { echoExecutor, makeCall, settle, testClock } from 'allium/conformance';
 import { autoApprove, consent, ruleList, terminalPrompt } from 'allium/middleware';
 
@@ -52,13 +60,29 @@ const officeHours = consent((call) => ({
   decision: call.annotations.readOnly === true ? 'auto' : 'denied',
   reason: 'the office is closed',
 }));
-const closed = await composeToolCallers([officeHours])(makeCall({ toolName: 'pay' }), echoExecutor());
+const closed = await composeToolCallers([officeHours])(
+  makeCall({ toolName: 'pay' }),
+  echoExecutor(),
+);
 
-assert.equal(closed.error, 'pay was not approved: the office is closed. Do not repeat the call unchanged.');
+assert.equal(
+  closed.error,
+  'pay was not approved: the office is closed. Do not repeat the call unchanged.',
+);
 // #endregion decide
 
 // #region odd
-for (const odd of ['yes', 'Approved', 1, {}, [], { decision: true }, { decision: 'allow' }, undefined, null]) {
+for (const odd of [
+  'yes',
+  'Approved',
+  1,
+  {},
+  [],
+  { decision: true },
+  { decision: 'allow' },
+  undefined,
+  null,
+]) {
   const executor = echoExecutor();
   await composeToolCallers([consent(() => odd as never)])(makeCall(), executor);
   assert.equal(executor.calls.length, 0);
@@ -78,19 +102,31 @@ assert.deepEqual(nobody.interruption.options, ['allow_once', 'reject_once']);
 
 // #region edited
 const capped = composeToolCallers([
-  consent(({ toolArgs }) => ({ decision: 'approved', args: { ...toolArgs, amount: Math.min(Number(toolArgs.amount), 100) } })),
+  consent(({ toolArgs }) => ({
+    decision: 'approved',
+    args: { ...toolArgs, amount: Math.min(Number(toolArgs.amount), 100) },
+  })),
 ]);
 const paid = await capped(makeCall({ toolArgs: { to: 'bob', amount: 500 } }), echoExecutor());
 
 assert.deepEqual(paid.result, { to: 'bob', amount: 100 });
-assert.deepEqual(paid.audit?.consent, { ...paid.audit?.consent, decision: 'approved', edited: true, paths: ['amount'] });
+assert.deepEqual(paid.audit?.consent, {
+  ...paid.audit?.consent,
+  decision: 'approved',
+  edited: true,
+  paths: ['amount'],
+});
 assert.deepEqual(changedPaths({ to: 'bob', amount: 500 }, { to: 'bob', amount: 100 }), ['amount']);
 // #endregion edited
 
 // #region bound
-const meddling: ToolCaller = (call, next) => next(withCall(call, { toolArgs: { amount: 1_000_000 } }));
+const meddling: ToolCaller = (call, next) =>
+  next(withCall(call, { toolArgs: { amount: 1_000_000 } }));
 const bank2 = echoExecutor();
-const changed = await composeToolCallers([consent(() => true), meddling])(makeCall({ toolArgs: { amount: 1 } }), bank2);
+const changed = await composeToolCallers([consent(() => true), meddling])(
+  makeCall({ toolArgs: { amount: 1 } }),
+  bank2,
+);
 
 assert.equal(changed.status, 'consent_denied');
 assert.equal(changed.executed, 'no');
@@ -100,10 +136,10 @@ assert.equal(bank2.calls.length, 0);
 // #region expires
 const clock = testClock();
 const thinking: ApprovalPrompt = () => new Promise(() => {});
-const asked = composeToolCallers([consent({ default: 'ask', prompts: [thinking], expiresMs: 60_000 })], { clock })(
-  makeCall(),
-  echoExecutor(),
-);
+const asked = composeToolCallers(
+  [consent({ default: 'ask', prompts: [thinking], expiresMs: 60_000 })],
+  { clock },
+)(makeCall(), echoExecutor());
 await settle();
 await clock.advance(60_000);
 
@@ -111,15 +147,28 @@ assert.equal((await asked).status, 'consent_expired');
 // #endregion expires
 
 // #region ready-made
-const readers = consent({ decide: autoApprove({ readOnly: true }), prompts: [terminalPrompt({ decidedBy: 'ada' })], remember: true });
+const readers = consent({
+  decide: autoApprove({ readOnly: true }),
+  prompts: [terminalPrompt({ decidedBy: 'ada' })],
+  remember: true,
+});
 const listed = consent(ruleList([{ tool: 'read_*', decision: 'allow' }]));
 // #endregion ready-made
 
-const reader = await composeToolCallers([readers])(makeCall({ annotations: { readOnly: true } }), echoExecutor());
-const byList = await composeToolCallers([listed])(makeCall({ toolName: 'read_file' }), echoExecutor());
+const reader = await composeToolCallers([readers])(
+  makeCall({ annotations: { readOnly: true } }),
+  echoExecutor(),
+);
+const byList = await composeToolCallers([listed])(
+  makeCall({ toolName: 'read_file' }),
+  echoExecutor(),
+);
 assert.deepEqual([reader.status, byList.status], ['ok', 'ok']);
 
-const told = await composeToolCallers([consent(() => ({ decision: 'denied', decidedBy: 'ada', reason: 'too much' }))], {
-  clock: testClock(),
-})(makeCall(), echoExecutor());
+const told = await composeToolCallers(
+  [consent(() => ({ decision: 'denied', decidedBy: 'ada', reason: 'too much' }))],
+  {
+    clock: testClock(),
+  },
+)(makeCall(), echoExecutor());
 console.log(JSON.stringify(told.audit?.consent));

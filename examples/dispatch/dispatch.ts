@@ -6,13 +6,27 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { causeOf, defineLayer, defineTool, fileOutputs, governTools, isAlliumError, outcomeOf, type OutputFiles } from 'allium';
+import {
+  causeOf,
+  defineLayer,
+  defineTool,
+  fileOutputs,
+  governTools,
+  isAlliumError,
+  outcomeOf,
+  type OutputFiles,
+} from 'allium';
 import { settle } from 'allium/conformance';
 
 const lookUp = defineTool({
   name: 'look_up',
   description: 'Looks a word up.',
-  inputSchema: { type: 'object', properties: { word: { type: 'string' } }, required: ['word'], additionalProperties: false },
+  inputSchema: {
+    type: 'object',
+    properties: { word: { type: 'string' } },
+    required: ['word'],
+    additionalProperties: false,
+  },
   annotations: { kind: 'search', readOnly: true },
   execute: ({ word }) => `${word}: found`,
 });
@@ -22,7 +36,9 @@ const listen = defineTool({
   description: 'Listens until it is stopped.',
   inputSchema: { type: 'object' },
   execute(_args, { signal }) {
-    return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')), { once: true }));
+    return new Promise((_resolve, reject) =>
+      signal.addEventListener('abort', () => reject(new Error('stopped')), { once: true }),
+    );
   },
 });
 
@@ -48,7 +64,9 @@ assert.deepEqual(
 );
 assert.deepEqual(results.map(outcomeOf), ['completed', 'failed', 'completed']);
 // #endregion batch
-console.log(`batch      ${results.map(({ toolCallId, status }) => `${toolCallId} ${status}`).join(', ')}`);
+console.log(
+  `batch      ${results.map(({ toolCallId, status }) => `${toolCallId} ${status}`).join(', ')}`,
+);
 
 // #region cancel
 const controller = new AbortController();
@@ -87,7 +105,11 @@ await assert.rejects(strict.call({ name: 'look_up', arguments: {} }), (error) =>
 // #endregion repair
 
 // #region limits
-const limited = governTools({ tools: [lookUp], layers: [], limits: { maxCallsPerRun: 2, maxConcurrent: 1 } });
+const limited = governTools({
+  tools: [lookUp],
+  layers: [],
+  limits: { maxCallsPerRun: 2, maxConcurrent: 1 },
+});
 const run = Array.from({ length: 3 }, () => ({ name: 'look_up', arguments: { word: 'peel' } }));
 const counted = await limited.batch(run, { maxConcurrent: 3, turn: { runId: 'run-1' } });
 
@@ -95,7 +117,10 @@ assert.deepEqual(
   counted.map(({ status }) => status),
   ['ok', 'ok', 'limit_exceeded'],
 );
-assert.equal(counted[2]?.error, 'No more calls: this run has used its 2 tool calls. Finish with what you have.');
+assert.equal(
+  counted[2]?.error,
+  'No more calls: this run has used its 2 tool calls. Finish with what you have.',
+);
 // #endregion limits
 console.log(`limits     ${counted.map(({ status }) => status).join(', ')}`);
 
@@ -126,9 +151,15 @@ assert.deepEqual(heard, [
 const defineAll = defineTool({
   name: 'define_all',
   description: 'Looks several words up.',
-  inputSchema: { type: 'object', properties: { words: { type: 'array', items: { type: 'string' } } }, required: ['words'] },
+  inputSchema: {
+    type: 'object',
+    properties: { words: { type: 'array', items: { type: 'string' } } },
+    required: ['words'],
+  },
   async execute({ words }, { call }) {
-    const found = await Promise.all(words.map((word) => call({ name: 'look_up', arguments: { word } })));
+    const found = await Promise.all(
+      words.map((word) => call({ name: 'look_up', arguments: { word } })),
+    );
     return found.map((result) => result.result);
   },
 });
@@ -158,7 +189,12 @@ const dump = defineTool({
 });
 
 // #region output-files
-const large = governTools({ tools: [dump], layers: [], limits: { maxPreviewBytes: 64 }, outputFiles: fileOutputs(folder) });
+const large = governTools({
+  tools: [dump],
+  layers: [],
+  limits: { maxPreviewBytes: 64 },
+  outputFiles: fileOutputs(folder),
+});
 const previewed = await large.call({ name: 'dump', arguments: {} });
 const [file] = previewed.outputFiles;
 
@@ -179,14 +215,22 @@ const inMemory: OutputFiles = {
   },
 };
 // #endregion output-store
-await governTools({ tools: [dump], layers: [], outputFiles: inMemory, limits: { maxPreviewBytes: 64 } }).call({
+await governTools({
+  tools: [dump],
+  layers: [],
+  outputFiles: inMemory,
+  limits: { maxPreviewBytes: 64 },
+}).call({
   name: 'dump',
   arguments: {},
 });
 assert.equal(kept.size, 1);
 
 // #region observe
-const searched = await nesting.observe({ name: 'web_search', arguments: { q: 'onions' }, id: 's1' }, { hits: 3 });
+const searched = await nesting.observe(
+  { name: 'web_search', arguments: { q: 'onions' }, id: 's1' },
+  { hits: 3 },
+);
 
 assert.equal(searched.executed, 'yes');
 assert.deepEqual(names.at(-1), 'web_search');
@@ -198,9 +242,17 @@ const failing = defineTool({
   description: 'Fails.',
   inputSchema: { type: 'object' },
   execute: () =>
-    Promise.reject(Object.assign(new Error('connection refused'), { code: 'ECONNREFUSED', headers: { authorization: 'secret' } })),
+    Promise.reject(
+      Object.assign(new Error('connection refused'), {
+        code: 'ECONNREFUSED',
+        headers: { authorization: 'secret' },
+      }),
+    ),
 });
-const failure = await governTools({ tools: [failing], layers: [] }).call({ name: 'fail', arguments: {} });
+const failure = await governTools({ tools: [failing], layers: [] }).call({
+  name: 'fail',
+  arguments: {},
+});
 
 assert.equal(failure.error, 'connection refused');
 assert.equal(failure.errorClass, 'retryable');
@@ -210,6 +262,8 @@ assert.doesNotMatch(JSON.stringify(failure), /secret/);
 
 // #region close
 await governed.close();
-await assert.rejects(governed.call({ name: 'look_up', arguments: { word: 'peel' } }), (error) => isAlliumError(error, 'ERR_CLOSED'));
+await assert.rejects(governed.call({ name: 'look_up', arguments: { word: 'peel' } }), (error) =>
+  isAlliumError(error, 'ERR_CLOSED'),
+);
 // #endregion close
 console.log('close      takes no more calls');

@@ -10,7 +10,12 @@ const orders = new Map([['A-1', { id: 'A-1', total: 40, state: 'shipped' }]]);
 const findOrder = defineTool({
   name: 'find_order',
   description: 'Finds an order by its number.',
-  inputSchema: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'], additionalProperties: false },
+  inputSchema: {
+    type: 'object',
+    properties: { id: { type: 'string' } },
+    required: ['id'],
+    additionalProperties: false,
+  },
   annotations: { kind: 'read', readOnly: true },
   execute({ id }) {
     const order = orders.get(id);
@@ -41,7 +46,11 @@ const refundOrder = defineTool({
 
 const governed = governTools({
   tools: [findOrder, refundOrder],
-  layers: [summary((call, result) => `${call.toolName} ended ${result.status}`), dryRun({ only: ['refund_*'] }), timeout({ maxMs: 5_000 })],
+  layers: [
+    summary((call, result) => `${call.toolName} ended ${result.status}`),
+    dryRun({ only: ['refund_*'] }),
+    timeout({ maxMs: 5_000 }),
+  ],
 });
 // #endregion stack
 
@@ -61,11 +70,19 @@ assert.deepEqual(found.result, { id: 'A-1', total: 40, state: 'shipped' });
 assert.equal(found.audit?.summary, 'find_order ended ok');
 // #endregion call
 
-assert.deepEqual(heard, ['tool_call', 'tool_call_update in_progress', 'tool_call_audit', 'tool_call_update completed']);
+assert.deepEqual(heard, [
+  'tool_call',
+  'tool_call_update in_progress',
+  'tool_call_audit',
+  'tool_call_update completed',
+]);
 stopListening();
 
 // #region preview
-const previewed = await governed.call({ name: 'refund_order', arguments: '{"id": "A-1", "amount": 40}' });
+const previewed = await governed.call({
+  name: 'refund_order',
+  arguments: '{"id": "A-1", "amount": 40}',
+});
 
 assert.equal(previewed.status, 'dry_run');
 assert.equal(previewed.executed, 'no');

@@ -79,7 +79,13 @@ const tools = [
     execute(args) {
       executed.push('escalate');
       const task = `Fix the build of ticket ${String((args as { ticket?: string }).ticket)}`;
-      return { handoff: { targetPersonaOrHuman: { id: 'engineering' }, task, reason: 'needs a code change' } };
+      return {
+        handoff: {
+          targetPersonaOrHuman: { id: 'engineering' },
+          task,
+          reason: 'needs a code change',
+        },
+      };
     },
   }),
 ];
@@ -103,7 +109,10 @@ const governed = governTools({
       ],
     }),
     requiredReason(),
-    when((tool) => tool.toolName === 'refund', idempotency({ mode: 'effect', key: (call) => JSON.stringify(call.toolArgs.order) })),
+    when(
+      (tool) => tool.toolName === 'refund',
+      idempotency({ mode: 'effect', key: (call) => JSON.stringify(call.toolArgs.order) }),
+    ),
     redaction(),
     handoffArtifact({ source: 'support' }),
     when((tool) => tool.annotations.readOnly === true, idempotency()),
@@ -130,28 +139,54 @@ const ask = async (title: string, name: string, args: object): Promise<ToolResul
       .map((line) => `${line.name} (${line.status})`)
       .join(' → ')}`,
   );
-  if (decision !== undefined) console.log(`   consent   ${decision.decision} by ${decision.decidedBy}`);
+  if (decision !== undefined)
+    console.log(`   consent   ${decision.decision} by ${decision.decidedBy}`);
   if (handoff !== undefined)
-    console.log(`   handoff   to ${JSON.stringify(handoff.targetPersonaOrHuman)}: ${JSON.stringify(handoff.task)}`);
+    console.log(
+      `   handoff   to ${JSON.stringify(handoff.targetPersonaOrHuman)}: ${JSON.stringify(handoff.task)}`,
+    );
   console.log();
   return result;
 };
 
 const results = [
-  await ask('a read: the token in the ticket never comes out', 'read_ticket', { ticket: '7', reason: 'the customer asked' }),
-  await ask('the same read again: answered from the cache', 'read_ticket', { ticket: '7', reason: 'the customer asked' }),
-  await ask('a refund: somebody is asked', 'refund', { order: 'o-1', amount: '20', reason: 'broken on arrival' }),
-  await ask('the same refund again: answered, not paid twice', 'refund', { order: 'o-1', amount: '20', reason: 'broken on arrival' }),
+  await ask('a read: the token in the ticket never comes out', 'read_ticket', {
+    ticket: '7',
+    reason: 'the customer asked',
+  }),
+  await ask('the same read again: answered from the cache', 'read_ticket', {
+    ticket: '7',
+    reason: 'the customer asked',
+  }),
+  await ask('a refund: somebody is asked', 'refund', {
+    order: 'o-1',
+    amount: '20',
+    reason: 'broken on arrival',
+  }),
+  await ask('the same refund again: answered, not paid twice', 'refund', {
+    order: 'o-1',
+    amount: '20',
+    reason: 'broken on arrival',
+  }),
   await ask('a call without a reason', 'send_mail', { to: 'ada@example.org', text: 'Hello' }),
-  await ask('a call that a rule denies', 'delete_customer', { customer: 'c-1', reason: 'wants to leave' }),
-  await ask('a call that is only previewed', 'send_mail', { to: 'ada@example.org', text: 'Hello', reason: 'to confirm' }),
+  await ask('a call that a rule denies', 'delete_customer', {
+    customer: 'c-1',
+    reason: 'wants to leave',
+  }),
+  await ask('a call that is only previewed', 'send_mail', {
+    to: 'ada@example.org',
+    text: 'Hello',
+    reason: 'to confirm',
+  }),
   await ask('a handoff', 'escalate', { ticket: '7', reason: 'I cannot fix it' }),
 ];
 await governed.close();
 
 console.log('── spans');
 for (const { name, status, duration_ms: ms, child_spans: children } of spans) {
-  console.log(`   ${name.padEnd(26)} ${status.padEnd(18)} ${children.length} layers, ${ms < 1_000 ? 'under a second' : 'slow'}`);
+  console.log(
+    `   ${name.padEnd(26)} ${status.padEnd(18)} ${children.length} layers, ${ms < 1_000 ? 'under a second' : 'slow'}`,
+  );
 }
 
 // #region verify
@@ -167,15 +202,24 @@ assert.equal(report.count, results.length);
 console.log('\n── receipts');
 for await (const receipt of queryReceipts(folder, {})) {
   const { tool_name: tool, status, blocked_by: blocker } = receipt;
-  console.log(`   ${tool.padEnd(16)} ${String(status).padEnd(18)} ${blocker === null ? '' : `blocked by ${blocker}`}`.trimEnd());
+  console.log(
+    `   ${tool.padEnd(16)} ${String(status).padEnd(18)} ${blocker === null ? '' : `blocked by ${blocker}`}`.trimEnd(),
+  );
 }
-console.log(`\n   ${report.count} receipts, chained and signed: ${report.ok ? 'unchanged' : 'CHANGED'}`);
+console.log(
+  `\n   ${report.count} receipts, chained and signed: ${report.ok ? 'unchanged' : 'CHANGED'}`,
+);
 
 // Whoever edits a receipt afterwards is found out.
 const file = (await readdir(folder)).find((name) => name.endsWith('.jsonl')) ?? '';
-await writeFile(join(folder, file), (await readFile(join(folder, file), 'utf8')).replace('consent_denied', 'ok'));
+await writeFile(
+  join(folder, file),
+  (await readFile(join(folder, file), 'utf8')).replace('consent_denied', 'ok'),
+);
 const edited = await verifyReceipts(folder, { publicKey });
-console.log(`   after one receipt was edited: ${edited.ok ? 'unchanged' : `found in line ${edited.problems[0]?.line ?? '?'}`}`);
+console.log(
+  `   after one receipt was edited: ${edited.ok ? 'unchanged' : `found in line ${edited.problems[0]?.line ?? '?'}`}`,
+);
 
 assert.equal(edited.ok, false);
 assert.deepEqual(

@@ -69,8 +69,13 @@ const turn = { sessionId: 'agent-7' };
 let count = 0;
 for (const [name, args, expected] of script) {
   count += 1;
-  const { status, executed, renderedResult } = await governed.call({ name, arguments: { ...args, reason: 'to do the task' } }, { turn });
-  console.log(`${String(count).padStart(2)} ${name.padEnd(12)} ${status.padEnd(17)} ${renderedResult.split('\n')[0]?.slice(0, 90) ?? ''}`);
+  const { status, executed, renderedResult } = await governed.call(
+    { name, arguments: { ...args, reason: 'to do the task' } },
+    { turn },
+  );
+  console.log(
+    `${String(count).padStart(2)} ${name.padEnd(12)} ${status.padEnd(17)} ${renderedResult.split('\n')[0]?.slice(0, 90) ?? ''}`,
+  );
   assert.equal(status, expected, `${name} ${JSON.stringify(args)}: ${renderedResult}`);
   if (expected === 'policy_blocked') assert.equal(executed, 'no');
 }
@@ -80,7 +85,9 @@ await pool.close();
 
 const publicKey = await readFile(join(state, 'keys', 'receipts-ed25519.pub.pem'), 'utf8');
 const report = await verifyReceipts(join(state, 'receipts'), { publicKey });
-console.log(`\n${report.count} receipts, chained and signed: ${report.ok ? 'unchanged' : 'CHANGED'}`);
+console.log(
+  `\n${report.count} receipts, chained and signed: ${report.ok ? 'unchanged' : 'CHANGED'}`,
+);
 
 assert.deepEqual(report.problems, []);
 assert.equal(report.count, script.length);

@@ -1,7 +1,16 @@
 /** A tool hands its work over: found in its result, checked, and cut down to what the call was allowed. */
 
 import assert from 'node:assert/strict';
-import { composeToolCallers, defineLayer, defineTool, governTools, isAlliumError, narrowPolicy, ok, toWire } from 'allium';
+import {
+  composeToolCallers,
+  defineLayer,
+  defineTool,
+  governTools,
+  isAlliumError,
+  narrowPolicy,
+  ok,
+  toWire,
+} from 'allium';
 import { makeCall, testClock } from 'allium/conformance';
 import { HANDOFF_SCHEMA, handoffArtifact, type HandoffRecord } from 'allium/middleware';
 
@@ -44,21 +53,35 @@ assert.equal(received[0].confidence, 1);
 // #region override
 const readOnly = defineLayer({
   name: 'readOnly',
-  caller: (call, next) => next(narrowPolicy(call, { tools: ['echo', 'read_file'], sideEffectLevel: 'read_only' }, 'readOnly')),
+  caller: (call, next) =>
+    next(
+      narrowPolicy(
+        call,
+        { tools: ['echo', 'read_file'], sideEffectLevel: 'read_only' },
+        'readOnly',
+      ),
+    ),
 });
 const greedy = {
   ...received[0],
   policyOverride: { tools: ['read_file', 'delete_file'], sideEffectLevel: 'network' },
 };
 const scoped = composeToolCallers([readOnly, handoffArtifact()], { clock, createId });
-const asked = await scoped(makeCall({ annotations: { readOnly: true } }), async (call) => ok(call, { handoff: greedy }));
+const asked = await scoped(makeCall({ annotations: { readOnly: true } }), async (call) =>
+  ok(call, { handoff: greedy }),
+);
 
-assert.deepEqual(asked.audit?.handoff?.policyOverride, { tools: ['read_file'], sideEffectLevel: 'read_only' });
+assert.deepEqual(asked.audit?.handoff?.policyOverride, {
+  tools: ['read_file'],
+  sideEffectLevel: 'read_only',
+});
 // #endregion override
 
 // #region strict
 const strict = composeToolCallers([handoffArtifact({ strict: true })], { clock, createId });
-const incomplete = await strict(makeCall(), async (call) => ok(call, { handoff: { task: 'Go on' } })).catch((error: unknown) => error);
+const incomplete = await strict(makeCall(), async (call) =>
+  ok(call, { handoff: { task: 'Go on' } }),
+).catch((error: unknown) => error);
 
 assert.ok(isAlliumError(incomplete, 'ERR_CALL_REFUSED'));
 assert.equal(incomplete.result?.status, 'output_schema_violation');
@@ -66,9 +89,14 @@ assert.equal(incomplete.result.executed, 'yes');
 // #endregion strict
 
 // #region found
-const withDetect = handoffArtifact({ keys: ['transfer'], detect: (_call, { result: value }) => (value === 'escalate' ? greedy : null) });
+const withDetect = handoffArtifact({
+  keys: ['transfer'],
+  detect: (_call, { result: value }) => (value === 'escalate' ? greedy : null),
+});
 const found = composeToolCallers([withDetect], { clock, createId });
-const byKey = await found(makeCall(), async (call) => ok(call, JSON.stringify({ transfer: greedy })));
+const byKey = await found(makeCall(), async (call) =>
+  ok(call, JSON.stringify({ transfer: greedy })),
+);
 const byDetect = await found(makeCall(), async (call) => ok(call, 'escalate'));
 
 assert.deepEqual(byKey.audit?.handoff, byDetect.audit?.handoff);

@@ -8,14 +8,20 @@ import { hostBridge } from 'allium/host-bridge';
 import { auditLog, consent, timeout } from 'allium/middleware';
 
 // #region connect
-const child = spawn('python3', ['examples/host-bridge/host.py'], { stdio: ['pipe', 'pipe', 'pipe'] });
+const child = spawn('python3', ['examples/host-bridge/host.py'], {
+  stdio: ['pipe', 'pipe', 'pipe'],
+});
 child.on('error', ({ message }) => console.error(message));
 
 const bridge = await hostBridge({ readable: child.stdout, writable: child.stdin });
 const governed = governTools({
   tools: bridge.tools,
   executor: bridge,
-  layers: [auditLog('cloud'), consent({ rules: [{ tool: 'delete_*', decision: 'deny' }], default: 'allow' }), timeout({ maxMs: 10_000 })],
+  layers: [
+    auditLog('cloud'),
+    consent({ rules: [{ tool: 'delete_*', decision: 'deny' }], default: 'allow' }),
+    timeout({ maxMs: 10_000 }),
+  ],
 });
 governed.on('tool_call_audit', bridge.audit);
 // #endregion connect
@@ -27,10 +33,19 @@ const read = await governed.call({ name: 'read_note', arguments: { title: 'shopp
 const missing = await governed.call({ name: 'read_note', arguments: { title: 'diary' } });
 const refused = await governed.call({ name: 'delete_note', arguments: { title: 'shopping' } });
 
-assert.deepEqual([read.status, read.result, read.executor], ['ok', 'milk and two onions', 'host_bridge']);
-assert.deepEqual([missing.status, missing.error, missing.executed], ['executor_error', "There is no 'diary'.", 'yes']);
+assert.deepEqual(
+  [read.status, read.result, read.executor],
+  ['ok', 'milk and two onions', 'host_bridge'],
+);
+assert.deepEqual(
+  [missing.status, missing.error, missing.executed],
+  ['executor_error', "There is no 'diary'.", 'yes'],
+);
 assert.deepEqual([refused.status, refused.executed], ['consent_denied', 'no']);
-assert.equal((await governed.call({ name: 'read_note', arguments: { title: 'shopping' } })).status, 'ok');
+assert.equal(
+  (await governed.call({ name: 'read_note', arguments: { title: 'shopping' } })).status,
+  'ok',
+);
 // #endregion call
 
 // #region close

@@ -16,7 +16,12 @@ const path = join(folder, 'tools.sock');
 const openTab = defineTool({
   name: 'open_tab',
   description: 'Opens a page in the editor.',
-  inputSchema: { type: 'object', properties: { page: { type: 'string' } }, required: ['page'], additionalProperties: false },
+  inputSchema: {
+    type: 'object',
+    properties: { page: { type: 'string' } },
+    required: ['page'],
+    additionalProperties: false,
+  },
   execute({ page }, { report }) {
     report({ progress: 1, total: 2, message: 'loading' });
     return { opened: page };
@@ -27,7 +32,9 @@ const records: unknown[] = [];
 // #region serve
 const editor = governTools({ tools: [openTab], layers: [] });
 const server = createServer((socket) => {
-  serveHostTools({ readable: socket, writable: socket }, editor, { onAudit: ({ receipt }) => records.push(receipt) });
+  serveHostTools({ readable: socket, writable: socket }, editor, {
+    onAudit: ({ receipt }) => records.push(receipt),
+  });
 });
 // #endregion serve
 server.listen(path);
@@ -39,7 +46,11 @@ const bridge = await hostBridge(
   { readable: socket, writable: socket },
   { connectTimeoutMs: 5_000, onProblem: ({ kind, message }) => console.error(kind, message) },
 );
-const governed = governTools({ tools: bridge.tools.prefix('editor'), executor: bridge, layers: [auditLog('cloud')] });
+const governed = governTools({
+  tools: bridge.tools.prefix('editor'),
+  executor: bridge,
+  layers: [auditLog('cloud')],
+});
 governed.on('tool_call_audit', bridge.audit);
 
 const heard: unknown[] = [];

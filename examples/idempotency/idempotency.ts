@@ -14,7 +14,10 @@ const clock = testClock();
 const cached = composeToolCallers([idempotency({ ttlMs: 60_000 })], { clock });
 const files = echoExecutor();
 const read = await cached(makeCall({ toolName: 'read_file', toolArgs: { path: 'a.txt' } }), files);
-const readAgain = await cached(makeCall({ toolName: 'read_file', toolArgs: { path: 'a.txt' }, callId: 'call-2' }), files);
+const readAgain = await cached(
+  makeCall({ toolName: 'read_file', toolArgs: { path: 'a.txt' }, callId: 'call-2' }),
+  files,
+);
 
 assert.deepEqual(readAgain.result, read.result);
 assert.equal(readAgain.toolCallId, 'call-2');
@@ -23,11 +26,19 @@ assert.equal(files.calls.length, 1);
 // #endregion cache
 
 // #region effect
-const pay = (order: string, amount: number) => makeCall({ toolName: 'pay', toolArgs: { order, amount } });
-const once = composeToolCallers([idempotency({ mode: 'effect', key: (call) => JSON.stringify(call.toolArgs.order) })], { clock });
+const pay = (order: string, amount: number) =>
+  makeCall({ toolName: 'pay', toolArgs: { order, amount } });
+const once = composeToolCallers(
+  [idempotency({ mode: 'effect', key: (call) => JSON.stringify(call.toolArgs.order) })],
+  { clock },
+);
 const bank = echoExecutor();
 
-const together = await Promise.all([once(pay('o-1', 5), bank), once(pay('o-1', 5), bank), once(pay('o-1', 5), bank)]);
+const together = await Promise.all([
+  once(pay('o-1', 5), bank),
+  once(pay('o-1', 5), bank),
+  once(pay('o-1', 5), bank),
+]);
 const changed = await once(pay('o-1', 6), bank);
 
 assert.deepEqual(
@@ -39,7 +50,10 @@ assert.equal(bank.calls.length, 1);
 // #endregion effect
 
 // #region unknown
-const late = composeToolCallers([idempotency({ mode: 'effect' }), timeout({ maxMs: 100, graceMs: 0 })], { clock });
+const late = composeToolCallers(
+  [idempotency({ mode: 'effect' }), timeout({ maxMs: 100, graceMs: 0 })],
+  { clock },
+);
 const silent: Next = () => new Promise(() => {});
 
 const first = late(pay('o-2', 5), silent);
@@ -77,8 +91,14 @@ const owner = { fingerprint: 'pay o-4', leaseMs: 30_000, token: 'process-1' };
 
 assert.deepEqual(await claims.claim('o-4', owner), { won: true });
 assert.equal((await claims.claim('o-4', { ...owner, token: 'process-2' })).won, false);
-assert.equal(await claims.complete('o-4', 'process-2', { state: 'done', answer: { paid: true } }), false);
-assert.equal(await claims.complete('o-4', 'process-1', { state: 'done', answer: { paid: true } }), true);
+assert.equal(
+  await claims.complete('o-4', 'process-2', { state: 'done', answer: { paid: true } }),
+  false,
+);
+assert.equal(
+  await claims.complete('o-4', 'process-1', { state: 'done', answer: { paid: true } }),
+  true,
+);
 assert.equal((await claims.get('o-4'))?.state, 'done');
 // #endregion claim-store
 

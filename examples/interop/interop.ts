@@ -18,7 +18,11 @@ import { evaluateCheckers, pathPolicy } from 'allium/policy';
 const pay = defineTool({
   name: 'pay',
   description: 'Pays somebody.',
-  inputSchema: { type: 'object', properties: { to: { type: 'string' }, amount: { type: 'integer' } }, required: ['to', 'amount'] },
+  inputSchema: {
+    type: 'object',
+    properties: { to: { type: 'string' }, amount: { type: 'integer' } },
+    required: ['to', 'amount'],
+  },
   annotations: { title: 'Pay', kind: 'execute' },
   execute: ({ to }) => `paid ${to}`,
 });
@@ -28,7 +32,10 @@ const requests: AcpPermissionRequest[] = [];
 const editor = async (request: AcpPermissionRequest): Promise<unknown> => {
   requests.push(request);
   const { to } = request.toolCall.rawInput as { readonly to: string };
-  return { outcome: to === 'bob' ? { outcome: 'selected', optionId: 'allow_once' } : { outcome: 'cancelled' } };
+  return {
+    outcome:
+      to === 'bob' ? { outcome: 'selected', optionId: 'allow_once' } : { outcome: 'cancelled' },
+  };
 };
 
 // #region ask
@@ -39,8 +46,14 @@ const governed = governTools({
 });
 
 const turn = { sessionId: 'session-1' };
-const paid = await governed.call({ name: 'pay', arguments: { to: 'bob', amount: 5 }, id: 'call_1' }, { turn });
-const asked = await governed.call({ name: 'pay', arguments: { to: 'eve', amount: 5 }, id: 'call_2' }, { turn });
+const paid = await governed.call(
+  { name: 'pay', arguments: { to: 'bob', amount: 5 }, id: 'call_1' },
+  { turn },
+);
+const asked = await governed.call(
+  { name: 'pay', arguments: { to: 'eve', amount: 5 }, id: 'call_2' },
+  { turn },
+);
 
 assert.deepEqual([paid.status, paid.approval?.decidedBy], ['ok', 'ada']);
 assert.deepEqual([asked.status, asked.executed], ['approval_required', 'no']); // The editor answered `cancelled`.
@@ -59,7 +72,8 @@ async function onRequestPermission(params: unknown) {
   if (asked === null) return toAcpResponse(null, null);
   for (const request of permissionRequestsOf(asked)) {
     const { decision, reason = '' } = await evaluateCheckers([policy], request);
-    if (decision === 'deny') return toAcpResponse(asked, { decision: 'reject_once', decidedBy: 'pathPolicy', reason });
+    if (decision === 'deny')
+      return toAcpResponse(asked, { decision: 'reject_once', decidedBy: 'pathPolicy', reason });
   }
   return toAcpResponse(asked, await askPerson(asked.interruption.shown));
 }
@@ -68,7 +82,13 @@ async function onRequestPermission(params: unknown) {
 const askPerson = async (_shown: object) => ({ decision: 'allow_always' }) as const;
 const paramsFor = (path: string) => ({
   sessionId: 'session-1',
-  toolCall: { toolCallId: 'call_3', title: `Edit ${path}`, kind: 'edit', rawInput: { path }, locations: [{ path }] },
+  toolCall: {
+    toolCallId: 'call_3',
+    title: `Edit ${path}`,
+    kind: 'edit',
+    rawInput: { path },
+    locations: [{ path }],
+  },
   options: [
     { optionId: 'yes', name: 'Yes', kind: 'allow_once' },
     { optionId: 'no', name: 'No', kind: 'reject_once' },
@@ -76,9 +96,13 @@ const paramsFor = (path: string) => ({
 });
 
 // #region outcome
-assert.deepEqual(await onRequestPermission(paramsFor('/etc/passwd')), { outcome: { outcome: 'selected', optionId: 'no' } });
+assert.deepEqual(await onRequestPermission(paramsFor('/etc/passwd')), {
+  outcome: { outcome: 'selected', optionId: 'no' },
+});
 // The person said "always", the agent only offers "once".
-assert.deepEqual(await onRequestPermission(paramsFor('/work/a.ts')), { outcome: { outcome: 'selected', optionId: 'yes' } });
+assert.deepEqual(await onRequestPermission(paramsFor('/work/a.ts')), {
+  outcome: { outcome: 'selected', optionId: 'yes' },
+});
 assert.deepEqual(await onRequestPermission({ options: [] }), { outcome: { outcome: 'cancelled' } });
 // #endregion outcome
 
@@ -86,13 +110,27 @@ const { audit } = paid;
 assert(audit !== undefined);
 
 // #region audit
-const update = { sessionUpdate: 'tool_call_update', toolCallId: 'call_1', status: 'completed', _meta: toAcpMeta(audit) };
-const message = { messageId: 'm-1', role: 'ROLE_AGENT', parts: [], extensions: [A2A_AUDIT_URI], metadata: toA2aMetadata(audit) };
+const update = {
+  sessionUpdate: 'tool_call_update',
+  toolCallId: 'call_1',
+  status: 'completed',
+  _meta: toAcpMeta(audit),
+};
+const message = {
+  messageId: 'm-1',
+  role: 'ROLE_AGENT',
+  parts: [],
+  extensions: [A2A_AUDIT_URI],
+  metadata: toA2aMetadata(audit),
+};
 
 assert.deepEqual(fromAcpMeta(update._meta), { audit, problem: null });
 assert.deepEqual(fromA2aMetadata(message.metadata).audit?.consent, audit.consent);
 assert.deepEqual(fromA2aMetadata({}), { audit: null, problem: null });
-assert.equal(fromAcpMeta({ 'allium/audit': { layers: 'none' } }).problem, '"allium/audit": /layers must be array, got string');
+assert.equal(
+  fromAcpMeta({ 'allium/audit': { layers: 'none' } }).problem,
+  '"allium/audit": /layers must be array, got string',
+);
 // #endregion audit
 
 await governed.close();

@@ -28,11 +28,15 @@ const never = () => new Promise<never>(() => {});
 
 /** A tool called `work` whose answer the exit decides. */
 const work = (execute: (args: { readonly n: number }) => unknown, more: Partial<Tool> = {}): Tool =>
-  Object.freeze({ ...defineTool({ name: 'work', description: 'Works.', inputSchema: number, execute }), ...more });
+  Object.freeze({
+    ...defineTool({ name: 'work', description: 'Works.', inputSchema: number, execute }),
+    ...more,
+  });
 
 const answers = work(({ n }) => n);
 const sent: ToolRequest = { name: 'work', arguments: { n: 1 } };
-const layer = (caller: Parameters<typeof defineLayer>[0]['caller']) => defineLayer({ name: 'yours', caller });
+const layer = (caller: Parameters<typeof defineLayer>[0]['caller']) =>
+  defineLayer({ name: 'yours', caller });
 
 interface Exit {
   readonly exit: string;
@@ -43,19 +47,41 @@ interface Exit {
   readonly run?: (governed: GovernedTools, request: ToolRequest) => Promise<ToolResult>;
 }
 
-const approval = { kind: 'approval_required', id: 'a1', fingerprint: 'f', shown: {}, options: ['allow_once', 'reject_once'] } as const;
+const approval = {
+  kind: 'approval_required',
+  id: 'a1',
+  fingerprint: 'f',
+  shown: {},
+  options: ['allow_once', 'reject_once'],
+} as const;
 
 const exits: readonly Exit[] = [
   { exit: 'the tool answers', ends: ['ok', 'yes'] },
-  { exit: 'unknown tool', ends: ['tool_not_found', 'no'], request: { name: 'wrok', arguments: {} } },
-  { exit: 'malformed JSON text', ends: ['schema_violation', 'no'], request: { name: 'work', arguments: '{"n": ' } },
-  { exit: 'does not fit the shown schema', ends: ['schema_violation', 'no'], request: { name: 'work', arguments: { n: 'one' } } },
+  {
+    exit: 'unknown tool',
+    ends: ['tool_not_found', 'no'],
+    request: { name: 'wrok', arguments: {} },
+  },
+  {
+    exit: 'malformed JSON text',
+    ends: ['schema_violation', 'no'],
+    request: { name: 'work', arguments: '{"n": ' },
+  },
+  {
+    exit: 'does not fit the shown schema',
+    ends: ['schema_violation', 'no'],
+    request: { name: 'work', arguments: { n: 'one' } },
+  },
   {
     exit: 'cancelled before it began',
     ends: ['cancelled', 'no'],
     run: (governed, request) => governed.call(request, { signal: AbortSignal.abort() }),
   },
-  { exit: 'a call limit is reached', ends: ['limit_exceeded', 'no'], options: { limits: { maxCallsPerSession: 0 } } },
+  {
+    exit: 'a call limit is reached',
+    ends: ['limit_exceeded', 'no'],
+    options: { limits: { maxCallsPerSession: 0 } },
+  },
   {
     exit: 'cancelled while it waits for a place',
     ends: ['cancelled', 'no'],
@@ -67,7 +93,11 @@ const exits: readonly Exit[] = [
     ends: ['policy_blocked', 'no'],
     options: { layers: [layer((call) => refuse(call, 'policy_blocked', 'Not here.'))] },
   },
-  { exit: 'a layer answers in its place', ends: ['dry_run', 'no'], options: { layers: [dryRun()] } },
+  {
+    exit: 'a layer answers in its place',
+    ends: ['dry_run', 'no'],
+    options: { layers: [dryRun()] },
+  },
   {
     exit: 'a layer throws',
     ends: ['tool_middleware_exception', 'no'],
@@ -88,7 +118,15 @@ const exits: readonly Exit[] = [
   {
     exit: 'a layer pauses the call',
     ends: ['approval_required', 'no'],
-    options: { layers: [layer((call) => refuse(call, 'approval_required', 'Somebody has to allow this.', { interruption: approval }))] },
+    options: {
+      layers: [
+        layer((call) =>
+          refuse(call, 'approval_required', 'Somebody has to allow this.', {
+            interruption: approval,
+          }),
+        ),
+      ],
+    },
   },
   {
     exit: "a layer's change does not fit the own schema",
@@ -109,13 +147,27 @@ const exits: readonly Exit[] = [
       ],
     },
   },
-  { exit: 'the tool throws', ends: ['executor_error', 'unknown'], options: { tools: [work(() => Promise.reject(new Error('no disk')))] } },
+  {
+    exit: 'the tool throws',
+    ends: ['executor_error', 'unknown'],
+    options: { tools: [work(() => Promise.reject(new Error('no disk')))] },
+  },
   {
     exit: 'the tool reports an error',
     ends: ['executor_error', 'yes'],
-    options: { tools: [work(() => toolOutput({ content: [{ type: 'text', text: 'no such file' }], isError: true }))] },
+    options: {
+      tools: [
+        work(() =>
+          toolOutput({ content: [{ type: 'text', text: 'no such file' }], isError: true }),
+        ),
+      ],
+    },
   },
-  { exit: 'the answer is not JSON', ends: ['executor_error', 'yes'], options: { tools: [work(() => 1n)] } },
+  {
+    exit: 'the answer is not JSON',
+    ends: ['executor_error', 'yes'],
+    options: { tools: [work(() => 1n)] },
+  },
   {
     exit: 'the answer is over maxResultBytes or maxResultValues',
     ends: ['executor_error', 'yes'],
@@ -126,13 +178,28 @@ const exits: readonly Exit[] = [
     ends: ['output_schema_violation', 'yes'],
     options: { tools: [work(() => 'text', { outputSchema: { type: 'number' } })] },
   },
-  { exit: 'the tool runs out of time', ends: ['timeout', 'unknown'], options: { tools: [work(never, { timeoutMs: 50 })] }, run: timedOut },
-  { exit: 'cancelled while it runs', ends: ['cancelled', 'unknown'], options: { tools: [work(never)] }, run: cancelledWhileRunning },
+  {
+    exit: 'the tool runs out of time',
+    ends: ['timeout', 'unknown'],
+    options: { tools: [work(never, { timeoutMs: 50 })] },
+    run: timedOut,
+  },
+  {
+    exit: 'cancelled while it runs',
+    ends: ['cancelled', 'unknown'],
+    options: { tools: [work(never)] },
+    run: cancelledWhileRunning,
+  },
 ];
 
 const rows: string[] = [];
 for (const { exit, ends, options, request = sent, run = plainly } of exits) {
-  const governed = governTools({ tools: [answers], clock, ...options, layers: [passThrough, ...(options?.layers ?? [])] });
+  const governed = governTools({
+    tools: [answers],
+    clock,
+    ...options,
+    layers: [passThrough, ...(options?.layers ?? [])],
+  });
   const events: ToolEvent[] = [];
   governed.on('*', (event) => {
     if (event.tool_call_id !== 'first') events.push(event);
@@ -140,8 +207,15 @@ for (const { exit, ends, options, request = sent, run = plainly } of exits) {
   const result = await run(governed, request);
 
   assert.deepEqual([result.status, result.executed], ends, exit);
-  assert.equal(events.filter((event) => ['completed', 'failed', 'cancelled', 'paused'].includes(stepOf(event))).length, 1, exit);
-  rows.push(`| ${exit} | \`${result.status}\` | ${result.executed} | ${events.map(stepOf).join(', ')} |`);
+  assert.equal(
+    events.filter((event) => ['completed', 'failed', 'cancelled', 'paused'].includes(stepOf(event)))
+      .length,
+    1,
+    exit,
+  );
+  rows.push(
+    `| ${exit} | \`${result.status}\` | ${result.executed} | ${events.map(stepOf).join(', ')} |`,
+  );
 }
 
 console.log(['| exit | status | executed | events |', '|---|---|---|---|', ...rows].join('\n'));
@@ -170,7 +244,10 @@ async function timedOut(governed: GovernedTools, request: ToolRequest): Promise<
   return calling;
 }
 
-async function cancelledWhileRunning(governed: GovernedTools, request: ToolRequest): Promise<ToolResult> {
+async function cancelledWhileRunning(
+  governed: GovernedTools,
+  request: ToolRequest,
+): Promise<ToolResult> {
   const controller = new AbortController();
   const calling = governed.call(request, { signal: controller.signal });
   await settle();
@@ -179,7 +256,10 @@ async function cancelledWhileRunning(governed: GovernedTools, request: ToolReque
   return calling;
 }
 
-async function cancelledInQueue(governed: GovernedTools, request: ToolRequest): Promise<ToolResult> {
+async function cancelledInQueue(
+  governed: GovernedTools,
+  request: ToolRequest,
+): Promise<ToolResult> {
   void governed.call({ ...request, id: 'first' });
   await settle();
   const controller = new AbortController();

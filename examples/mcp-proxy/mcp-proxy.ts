@@ -13,7 +13,9 @@ import { auditLog, consent } from 'allium/middleware';
 import { queryReceipts, verifyReceipts } from 'allium/receipts';
 
 const server = join(
-  dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/server-filesystem/package.json')),
+  dirname(
+    createRequire(import.meta.url).resolve('@modelcontextprotocol/server-filesystem/package.json'),
+  ),
   'dist/index.js',
 );
 const state = await mkdtemp(join(tmpdir(), 'allium-example-state-'));
@@ -24,7 +26,11 @@ await writeFile(join(folder, 'note.txt'), 'buy onions');
 const token = 'a-token-for-this-example';
 const connected = async (url: string): Promise<Client> => {
   const client = new Client({ name: 'example', version: '1.0.0' });
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { authorization: `Bearer ${token}` } } }));
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(url), {
+      requestInit: { headers: { authorization: `Bearer ${token}` } },
+    }),
+  );
   return client;
 };
 
@@ -55,8 +61,14 @@ try {
 
   // #region calls
   const client = await connected(listener.url);
-  const read = await client.callTool({ name: 'read_text_file', arguments: { path: join(folder, 'note.txt') } });
-  const written = await client.callTool({ name: 'write_file', arguments: { path: join(folder, 'new.txt'), content: 'x' } });
+  const read = await client.callTool({
+    name: 'read_text_file',
+    arguments: { path: join(folder, 'note.txt') },
+  });
+  const written = await client.callTool({
+    name: 'write_file',
+    arguments: { path: join(folder, 'new.txt'), content: 'x' },
+  });
 
   assert.deepEqual(read.content, [{ type: 'text', text: 'buy onions' }]);
   assert.equal(written.isError, true);
@@ -73,16 +85,24 @@ try {
   const publicKey = await readFile(join(state, 'keys', 'receipts-ed25519.pub.pem'), 'utf8');
   const report = await verifyReceipts(join(state, 'receipts'), { publicKey });
   const refused = [];
-  for await (const receipt of queryReceipts(join(state, 'receipts'), { tool: 'write_file' })) refused.push(receipt);
+  for await (const receipt of queryReceipts(join(state, 'receipts'), { tool: 'write_file' }))
+    refused.push(receipt);
 
   assert.equal(report.ok, true);
   assert.equal(report.count, 2);
   assert.deepEqual(
-    refused.map(({ session_id, status, executed, blocked_by }) => [session_id, status, executed, blocked_by]),
+    refused.map(({ session_id, status, executed, blocked_by }) => [
+      session_id,
+      status,
+      executed,
+      blocked_by,
+    ]),
     [['notes', 'consent_denied', 'no', 'consent']],
   );
   // #endregion receipts
-  process.stdout.write(`read: buy onions\nwrite_file: ${refused.map(({ status }) => status).join()}, 2 receipts verified\n`);
+  process.stdout.write(
+    `read: buy onions\nwrite_file: ${refused.map(({ status }) => status).join()}, 2 receipts verified\n`,
+  );
 
   // What the page says of `consent: {}` with trustAnnotations: a tool that the server calls destructive is asked about, one that only adds is not.
   const believing = createProxy({
@@ -104,7 +124,10 @@ try {
   });
   await trusting.callTool({ name: 'create_directory', arguments: { path: join(folder, 'made') } });
   assert.equal(asked._meta?.['allium/status'], 'approval_required');
-  assert.deepEqual([existsSync(join(folder, 'note.txt')), existsSync(join(folder, 'made'))], [true, true]);
+  assert.deepEqual(
+    [existsSync(join(folder, 'note.txt')), existsSync(join(folder, 'made'))],
+    [true, true],
+  );
   await trusting.close();
   await second.close();
   await believing.close();
@@ -113,12 +136,20 @@ try {
   const add = defineTool({
     name: 'add',
     description: 'Adds two numbers.',
-    inputSchema: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
+    inputSchema: {
+      type: 'object',
+      properties: { a: { type: 'number' }, b: { type: 'number' } },
+      required: ['a', 'b'],
+    },
     execute: ({ a, b }) => ({ sum: a + b }),
   });
   const layers = [consent({ default: 'allow' })];
   const tools = serveTools({
-    stack: { layers, govern: (overrides) => governTools({ tools: [add], layers, ...overrides }), close: async () => {} },
+    stack: {
+      layers,
+      govern: (overrides) => governTools({ tools: [add], layers, ...overrides }),
+      close: async () => {},
+    },
     info: { name: 'sums', version: '1.0.0' },
   });
   const [ours, theirs] = linkPair();
@@ -126,9 +157,20 @@ try {
   // #endregion serve
 
   const answered = new Promise<unknown>((resolve) => {
-    void theirs.start({ onFrame: ({ message }) => resolve(message.result), onGarbage() {}, onClose() {} });
+    void theirs.start({
+      onFrame: ({ message }) => resolve(message.result),
+      onGarbage() {},
+      onClose() {},
+    });
   });
-  theirs.send({ message: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'add', arguments: { a: 1, b: 2 } } } });
+  theirs.send({
+    message: {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'add', arguments: { a: 1, b: 2 } },
+    },
+  });
   assert.match(JSON.stringify(await answered), /"sum":3/);
   await tools.close();
 } finally {

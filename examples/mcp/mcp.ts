@@ -9,12 +9,16 @@ import { governTools } from 'allium';
 import { mcpExecutor } from 'allium/mcp';
 import { requiredReason, timeout } from 'allium/middleware';
 
-const programOf = (name: string): string => join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), 'dist/index.js');
+const programOf = (name: string): string =>
+  join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), 'dist/index.js');
 
 const folder = await mkdtemp(join(tmpdir(), 'allium-mcp-'));
 const path = join(folder, 'note.txt');
 await writeFile(path, 'hello');
-const [filesystem, memory] = ['@modelcontextprotocol/server-filesystem', '@modelcontextprotocol/server-memory'].map(programOf);
+const [filesystem, memory] = [
+  '@modelcontextprotocol/server-filesystem',
+  '@modelcontextprotocol/server-memory',
+].map(programOf);
 assert.ok(filesystem !== undefined && memory !== undefined);
 
 // #region two
@@ -31,7 +35,10 @@ const governed = governTools({
   executor: [files, notes],
   layers: [requiredReason(), timeout({ maxMs: 30_000 })],
 });
-const read = await governed.call({ name: 'files_read_text_file', arguments: { path, reason: 'to greet' } });
+const read = await governed.call({
+  name: 'files_read_text_file',
+  arguments: { path, reason: 'to greet' },
+});
 
 assert.equal(read.renderedResult, 'hello');
 assert.equal(read.executor, 'mcp_server');

@@ -16,7 +16,16 @@ import {
   withCall,
 } from 'allium';
 import { echoExecutor, makeCall, testClock } from 'allium/conformance';
-import { auditLog, consent, dryRun, rateLimit, requiredReason, scopedExecutor, summary, timeout } from 'allium/middleware';
+import {
+  auditLog,
+  consent,
+  dryRun,
+  rateLimit,
+  requiredReason,
+  scopedExecutor,
+  summary,
+  timeout,
+} from 'allium/middleware';
 
 // #region first-is-outermost
 const trace: string[] = [];
@@ -89,25 +98,42 @@ const ask = (answer: boolean, questions: string[]): ToolLayer =>
 async function thrice(...layers: readonly ToolLayer[]): Promise<readonly string[]> {
   const stack = composeToolCallers(layers);
   const statuses: string[] = [];
-  for (let count = 0; count < 3; count += 1) statuses.push((await stack(makeCall(), echoExecutor())).status);
+  for (let count = 0; count < 3; count += 1)
+    statuses.push((await stack(makeCall(), echoExecutor())).status);
   return statuses;
 }
 
 // #region quota-ask
 const afterQuota: string[] = [];
-assert.deepEqual(await thrice(quota(1), ask(true, afterQuota)), ['ok', 'limit_exceeded', 'limit_exceeded']);
+assert.deepEqual(await thrice(quota(1), ask(true, afterQuota)), [
+  'ok',
+  'limit_exceeded',
+  'limit_exceeded',
+]);
 assert.equal(afterQuota.length, 1);
 
 const beforeQuota: string[] = [];
-assert.deepEqual(await thrice(ask(true, beforeQuota), quota(1)), ['ok', 'limit_exceeded', 'limit_exceeded']);
+assert.deepEqual(await thrice(ask(true, beforeQuota), quota(1)), [
+  'ok',
+  'limit_exceeded',
+  'limit_exceeded',
+]);
 assert.equal(beforeQuota.length, 3);
 // #endregion quota-ask
 print('[quota, ask]', `a person is asked ${afterQuota.length} of 3 times`);
 print('[ask, quota]', `a person is asked ${beforeQuota.length} of 3 times`);
 
 // #region quota-ask-no
-assert.deepEqual(await thrice(quota(2), ask(false, [])), ['consent_denied', 'consent_denied', 'limit_exceeded']);
-assert.deepEqual(await thrice(ask(false, []), quota(2)), ['consent_denied', 'consent_denied', 'consent_denied']);
+assert.deepEqual(await thrice(quota(2), ask(false, [])), [
+  'consent_denied',
+  'consent_denied',
+  'limit_exceeded',
+]);
+assert.deepEqual(await thrice(ask(false, []), quota(2)), [
+  'consent_denied',
+  'consent_denied',
+  'consent_denied',
+]);
 // #endregion quota-ask-no
 print('[quota, ask]', 'a "no" takes from the quota');
 print('[ask, quota]', 'a "no" is free');
@@ -118,7 +144,8 @@ const again = (attempts: number): ToolLayer =>
     name: 'again',
     async caller(call, next) {
       let result = await next(call);
-      for (let attempt = 1; attempt < attempts && result.errorClass === 'retryable'; attempt += 1) result = await next(call);
+      for (let attempt = 1; attempt < attempts && result.errorClass === 'retryable'; attempt += 1)
+        result = await next(call);
       return result;
     },
   });
@@ -130,7 +157,8 @@ function flaky(clock: ReturnType<typeof testClock>): Next {
   return (call) =>
     new Promise((resolve) => {
       attempt += 1;
-      const result = attempt === 1 ? refuse(call, 'rate_limited', 'Too fast.') : ok(call, 'second attempt');
+      const result =
+        attempt === 1 ? refuse(call, 'rate_limited', 'Too fast.') : ok(call, 'second attempt');
       clock.after(60, () => resolve(result));
     });
 }
@@ -158,7 +186,11 @@ const trim = defineLayer({
   rewrites: true,
   caller(call, next) {
     const { text } = call.toolArgs;
-    return next(typeof text === 'string' ? withCall(call, { toolArgs: { ...call.toolArgs, text: text.trim() } }) : call);
+    return next(
+      typeof text === 'string'
+        ? withCall(call, { toolArgs: { ...call.toolArgs, text: text.trim() } })
+        : call,
+    );
   },
 });
 const watch = (seen: unknown[]) =>
@@ -172,11 +204,17 @@ const watch = (seen: unknown[]) =>
   });
 
 const asSent: unknown[] = [];
-await composeToolCallers([watch(asSent), trim])(makeCall({ toolArgs: { text: ' hi ' } }), echoExecutor());
+await composeToolCallers([watch(asSent), trim])(
+  makeCall({ toolArgs: { text: ' hi ' } }),
+  echoExecutor(),
+);
 assert.deepEqual(asSent, [' hi ']);
 
 const asRun: unknown[] = [];
-await composeToolCallers([trim, watch(asRun)])(makeCall({ toolArgs: { text: ' hi ' } }), echoExecutor());
+await composeToolCallers([trim, watch(asRun)])(
+  makeCall({ toolArgs: { text: ' hi ' } }),
+  echoExecutor(),
+);
 assert.deepEqual(asRun, ['hi']);
 // #endregion rewrites
 print('[watch, trim]', 'watch sees what the model sent');
@@ -194,7 +232,10 @@ const gate = defineLayer({ name: 'gate', caller: (call, next) => next(call) });
 
 for (const leading of [true, false]) {
   const seen: unknown[] = [];
-  const governed = governTools({ tools: [echo], layers: leading ? [watch(seen), gate] : [gate, watch(seen)] });
+  const governed = governTools({
+    tools: [echo],
+    layers: leading ? [watch(seen), gate] : [gate, watch(seen)],
+  });
   await governed.call({ name: 'no_such_tool', arguments: {} });
   await governed.call({ name: 'echo', arguments: '{"text": ' });
   assert.equal(seen.length, leading ? 2 : 0);
@@ -223,17 +264,32 @@ console.log(`\n${explainStack([timeout({ maxMs: 100 }), asking])}`);
 
 // #region transforms
 const says = (word: string): ToolLayer =>
-  defineLayer({ name: word, caller: (call, next) => next(call), schemaTransform: (tool) => ({ ...tool, description: word }) });
+  defineLayer({
+    name: word,
+    caller: (call, next) => next(call),
+    schemaTransform: (tool) => ({ ...tool, description: word }),
+  });
 
 const shown = governTools({ tools: [echo], layers: [says('outer'), says('inner')] });
 assert.equal(shown.tools[0]?.description, 'outer');
 // #endregion transforms
 
 // #region variants
-const limitsFirst = [auditLog('cloud'), rateLimit({ maxCalls: 50 }), consent({ default: 'ask' }), timeout({ maxMs: 30_000 })];
-const scopeFirst = [scopedExecutor({ allowedTools: ['echo'] }), auditLog('cloud'), consent({ default: 'ask' }), timeout({ maxMs: 30_000 })];
+const limitsFirst = [
+  auditLog('cloud'),
+  rateLimit({ maxCalls: 50 }),
+  consent({ default: 'ask' }),
+  timeout({ maxMs: 30_000 }),
+];
+const scopeFirst = [
+  scopedExecutor({ allowedTools: ['echo'] }),
+  auditLog('cloud'),
+  consent({ default: 'ask' }),
+  timeout({ maxMs: 30_000 }),
+];
 // #endregion variants
-for (const layers of [limitsFirst, scopeFirst]) assert.match(explainStack(layers), /The order breaks no rule\./);
+for (const layers of [limitsFirst, scopeFirst])
+  assert.match(explainStack(layers), /The order breaks no rule\./);
 
 function print(order: string, what: string): void {
   console.log(`${order.padEnd(19)} ${what}`);

@@ -9,8 +9,15 @@ import { outputLimit, readOutputTool } from 'allium/middleware';
 
 const folder = mkdtempSync(join(tmpdir(), 'allium-output-limit-'));
 try {
-  const listing = Array.from({ length: 5_000 }, (_, index) => `row ${index}: nothing to see`).join('\n');
-  const list = defineTool({ name: 'list_rows', description: 'Lists rows.', inputSchema: { type: 'object' }, execute: () => listing });
+  const listing = Array.from({ length: 5_000 }, (_, index) => `row ${index}: nothing to see`).join(
+    '\n',
+  );
+  const list = defineTool({
+    name: 'list_rows',
+    description: 'Lists rows.',
+    inputSchema: { type: 'object' },
+    execute: () => listing,
+  });
 
   // #region use
   const store = fileOutputs(folder);
@@ -31,14 +38,20 @@ try {
 
   // #region read-on
   const id = first.outputFiles[0].sha256;
-  const part = await governed.call({ name: 'read_output', arguments: { id, offset: 1_648, length: 100 } }, { turn });
+  const part = await governed.call(
+    { name: 'read_output', arguments: { id, offset: 1_648, length: 100 } },
+    { turn },
+  );
 
   assert.equal(part.renderedResult.split('\n')[1], 'row 73: nothing to see');
   assert.match(part.renderedResult, /\[bytes 1648 to 1748 of \d+: go on with offset 1748\]$/);
   // #endregion read-on
 
   // #region other-session
-  const stranger = await governed.call({ name: 'read_output', arguments: { id } }, { turn: { sessionId: 'mallory' } });
+  const stranger = await governed.call(
+    { name: 'read_output', arguments: { id } },
+    { turn: { sessionId: 'mallory' } },
+  );
 
   assert.equal(stranger.ok, false);
   assert.equal(stranger.errorCategory, 'not_found');
@@ -51,7 +64,15 @@ try {
   await governed.close();
   console.log(note);
   console.log(
-    JSON.stringify(first.audit?.layers.map(({ name, status, bytes, shownBytes, kept }) => ({ name, status, bytes, shownBytes, kept }))),
+    JSON.stringify(
+      first.audit?.layers.map(({ name, status, bytes, shownBytes, kept }) => ({
+        name,
+        status,
+        bytes,
+        shownBytes,
+        kept,
+      })),
+    ),
   );
 } finally {
   rmSync(folder, { recursive: true });

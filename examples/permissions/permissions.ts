@@ -36,7 +36,11 @@ const guarded = permissions({
   checkers: [
     pathPolicy({ roots: [process.cwd()], protect: ['**/.env'] }),
     commandPolicy({ allow: ['git status'], deny: ['rm'] }),
-    rulesPolicy({ rules: [{ id: 'no_drops', decision: 'deny', tool: 'drop_*', reason: 'tables are dropped by hand' }] }),
+    rulesPolicy({
+      rules: [
+        { id: 'no_drops', decision: 'deny', tool: 'drop_*', reason: 'tables are dropped by hand' },
+      ],
+    }),
   ],
   fallback: 'ask',
 });
@@ -56,11 +60,17 @@ const outside = await call('write_file', { path: '/etc/passwd' });
 assert.equal(outside.status, 'permission_denied');
 
 const dropped = await call('drop_table', { table: 'users' });
-assert.equal(dropped.error, 'drop_table is not allowed: tables are dropped by hand. Change the call or leave it.');
+assert.equal(
+  dropped.error,
+  'drop_table is not allowed: tables are dropped by hand. Change the call or leave it.',
+);
 
 const waiting = await call('run', { line: 'npm publish' });
 assert.equal(waiting.status, 'approval_required');
-const resumed = await governed.resume(waiting.interruption?.id ?? '', { decision: 'allow_once', decidedBy: 'ada' });
+const resumed = await governed.resume(waiting.interruption?.id ?? '', {
+  decision: 'allow_once',
+  decidedBy: 'ada',
+});
 assert.equal(resumed.approval?.decidedBy, 'ada');
 // #endregion use
 assert.deepEqual(done.splice(0), [`wrote ${process.cwd()}/notes.md`, 'ran npm publish']);
@@ -79,29 +89,43 @@ assert.equal(refused.status, 'permission_denied');
 const wouldRefuse: string[] = [];
 const trial = permissions({
   checkers: [commandPolicy({ allow: ['git status'] })],
-  shadow: ({ shadow = [] }) => wouldRefuse.push(...shadow.map(({ decision, by }) => `${by}: ${decision}`)),
+  shadow: ({ shadow = [] }) =>
+    wouldRefuse.push(...shadow.map(({ decision, by }) => `${by}: ${decision}`)),
 });
-const tried = await governTools({ tools: [run], layers: [trial] }).call({ name: 'run', arguments: { line: 'npm test' } });
+const tried = await governTools({ tools: [run], layers: [trial] }).call({
+  name: 'run',
+  arguments: { line: 'npm test' },
+});
 assert.equal(tried.status, 'ok');
 assert.deepEqual(wouldRefuse, ['commandPolicy: require_approval']);
 // #endregion shadow
 
 // #region hide
-const hiding = permissions({ checkers: [rulesPolicy({ rules: [{ decision: 'deny', tool: 'drop_*' }] })], hide: true });
-const shown = governTools({ tools: [writeFile, run, dropTable], layers: [hiding] }).tools.map(({ name }) => name);
+const hiding = permissions({
+  checkers: [rulesPolicy({ rules: [{ decision: 'deny', tool: 'drop_*' }] })],
+  hide: true,
+});
+const shown = governTools({ tools: [writeFile, run, dropTable], layers: [hiding] }).tools.map(
+  ({ name }) => name,
+);
 assert.deepEqual(shown, ['write_file', 'run']);
 // #endregion hide
 
 // #region ordering
 const seen: unknown[] = [];
-const looking = permissions({ checkers: [({ call: { toolArgs } }) => (seen.push(toolArgs), 'allow')] });
+const looking = permissions({
+  checkers: [({ call: { toolArgs } }) => (seen.push(toolArgs), 'allow')],
+});
 const asked: unknown[] = [];
 const asking = consent(({ toolArgs }) => (asked.push(toolArgs), true));
 for (const layers of [
   [asking, looking, requiredReason()],
   [asking, requiredReason(), looking],
 ])
-  await governTools({ tools: [dropTable], layers }).call({ name: 'drop_table', arguments: { table: 'a', reason: 'asked to' } });
+  await governTools({ tools: [dropTable], layers }).call({
+    name: 'drop_table',
+    arguments: { table: 'a', reason: 'asked to' },
+  });
 
 // Consent sees the call where it stands; permissions see it as the tool gets it, wherever they stand.
 assert.deepEqual(asked, Array(2).fill({ table: 'a', reason: 'asked to' }));

@@ -13,9 +13,24 @@ const message: unknown = {
   type: 'message',
   content: [
     { type: 'server_tool_use', id: 'srv_1', name: 'web_search', input: { query: 'onions' } },
-    { type: 'web_search_tool_result', tool_use_id: 'srv_1', content: [{ type: 'web_search_result', url: 'https://example.org' }] },
-    { type: 'mcp_tool_use', id: 'mcp_1', server_name: 'gh', name: 'delete_repo', input: { repo: 'onions' } },
-    { type: 'mcp_tool_result', tool_use_id: 'mcp_1', is_error: true, content: [{ type: 'text', text: 'no rights' }] },
+    {
+      type: 'web_search_tool_result',
+      tool_use_id: 'srv_1',
+      content: [{ type: 'web_search_result', url: 'https://example.org' }],
+    },
+    {
+      type: 'mcp_tool_use',
+      id: 'mcp_1',
+      server_name: 'gh',
+      name: 'delete_repo',
+      input: { repo: 'onions' },
+    },
+    {
+      type: 'mcp_tool_result',
+      tool_use_id: 'mcp_1',
+      is_error: true,
+      content: [{ type: 'text', text: 'no rights' }],
+    },
     { type: 'server_tool_use', id: 'srv_2', name: 'code_execution', input: { code: '1 + 1' } },
   ],
 };
@@ -46,7 +61,9 @@ assert.deepEqual(governed.tools, []); // The provider shows it to the model.
 for (const { request, output } of nativeCallsOf(message)) {
   const { status, executed, audit } = await governed.observe(request, output, { turn });
   const late = audit?.layers.filter((line) => line.status === 'too_late') ?? [];
-  const words = late.map(({ name, wouldHaveBeen }) => (typeof wouldHaveBeen === 'string' ? `${name} (${wouldHaveBeen})` : name));
+  const words = late.map(({ name, wouldHaveBeen }) =>
+    typeof wouldHaveBeen === 'string' ? `${name} (${wouldHaveBeen})` : name,
+  );
   console.log(`${request.name}: ${status}, executed: ${executed}; too late: ${words.join(', ')}`);
 }
 // #endregion observe
@@ -61,7 +78,10 @@ assert.deepEqual(
 );
 
 // #region refused
-const called = await governed.call({ name: 'web_search', arguments: { query: 'onions' } }, { turn: { sessionId: 'another' } });
+const called = await governed.call(
+  { name: 'web_search', arguments: { query: 'onions' } },
+  { turn: { sessionId: 'another' } },
+);
 
 assert.equal(called.status, 'executor_error');
 assert.equal(called.executed, 'no');

@@ -9,7 +9,9 @@ const clock = testClock();
 const search = makeCall({ toolName: 'search', toolArgs: { query: 'onions' } });
 
 // #region window
-const limited = composeToolCallers([rateLimit({ maxCalls: 2, windowMs: 1_000, per: 'tool' })], { clock });
+const limited = composeToolCallers([rateLimit({ maxCalls: 2, windowMs: 1_000, per: 'tool' })], {
+  clock,
+});
 const engine = echoExecutor();
 await limited(search, engine);
 await limited(search, engine);
@@ -18,7 +20,10 @@ const refused = await limited(search, engine);
 assert.equal(refused.status, 'rate_limited');
 assert.equal(refused.executed, 'no');
 assert.deepEqual(refused.metadata, { retryAfterMs: 500 });
-assert.equal(refused.error, 'rate limit exceeded (cap: 2, count: 2). Wait 500 ms before calling search again.');
+assert.equal(
+  refused.error,
+  'rate limit exceeded (cap: 2, count: 2). Wait 500 ms before calling search again.',
+);
 
 await clock.advance(500);
 assert.equal((await limited(search, engine)).status, 'ok');
@@ -34,11 +39,19 @@ assert.equal(tool.calls.length, 100);
 // #endregion total
 
 // #region per
-const byUser = rateLimit({ maxCalls: 1, windowMs: 60_000, per: (call) => JSON.stringify(call.toolArgs.user), store: memoryCounters() });
+const byUser = rateLimit({
+  maxCalls: 1,
+  windowMs: 60_000,
+  per: (call) => JSON.stringify(call.toolArgs.user),
+  store: memoryCounters(),
+});
 const perUser = composeToolCallers([byUser], { clock });
 const ask = (user: string) => perUser(makeCall({ toolArgs: { user } }), echoExecutor());
 
-assert.deepEqual([(await ask('ada')).ok, (await ask('ada')).ok, (await ask('eve')).ok], [true, false, true]);
+assert.deepEqual(
+  [(await ask('ada')).ok, (await ask('ada')).ok, (await ask('eve')).ok],
+  [true, false, true],
+);
 // #endregion per
 
 // #region cached
@@ -64,9 +77,12 @@ function fiveAMinute(): FlexibleLimiter {
 
 // #region flexible
 const store = flexibleCounter(fiveAMinute());
-const counted = composeToolCallers([rateLimit({ maxCalls: 5, windowMs: 60_000, store })], { clock });
+const counted = composeToolCallers([rateLimit({ maxCalls: 5, windowMs: 60_000, store })], {
+  clock,
+});
 const statuses: string[] = [];
-for (let call = 0; call < 6; call += 1) statuses.push((await counted(search, echoExecutor())).status);
+for (let call = 0; call < 6; call += 1)
+  statuses.push((await counted(search, echoExecutor())).status);
 
 assert.deepEqual(statuses, ['ok', 'ok', 'ok', 'ok', 'ok', 'rate_limited']);
 // #endregion flexible

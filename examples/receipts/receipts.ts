@@ -7,7 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hashCanonical } from 'allium';
 import { testClock } from 'allium/conformance';
-import { localReceiptSink, queryReceipts, type Receipt, tailReceipts, verifyReceipts } from 'allium/receipts';
+import {
+  localReceiptSink,
+  queryReceipts,
+  type Receipt,
+  tailReceipts,
+  verifyReceipts,
+} from 'allium/receipts';
 
 const folder = await mkdtemp(join(tmpdir(), 'allium-example-'));
 process.env.ALLIUM_STATE_DIR = folder;
@@ -70,12 +76,21 @@ try {
   // #endregion verify
 
   // #region ask
-  const file = join(folder, 'receipts', readdirSync(join(folder, 'receipts')).find((name) => name.endsWith('.jsonl')) ?? '');
+  const file = join(
+    folder,
+    'receipts',
+    readdirSync(join(folder, 'receipts')).find((name) => name.endsWith('.jsonl')) ?? '',
+  );
   const seen: string[] = [];
-  for await (const { tool_call_id, seq } of queryReceipts(file, { tool: 'read_file', since: '2026-01-01T00:00:00Z', limit: 2 })) {
+  for await (const { tool_call_id, seq } of queryReceipts(file, {
+    tool: 'read_file',
+    since: '2026-01-01T00:00:00Z',
+    limit: 2,
+  })) {
     seen.push(`${seq} ${tool_call_id}`);
   }
-  for await (const { tool_call_id, seq } of tailReceipts(file, { lines: 1 })) seen.push(`${seq} ${tool_call_id}`);
+  for await (const { tool_call_id, seq } of tailReceipts(file, { lines: 1 }))
+    seen.push(`${seq} ${tool_call_id}`);
 
   assert.deepEqual(seen, ['1 call_1', '2 call_2', '3 call_3']);
   // #endregion ask
@@ -85,7 +100,14 @@ try {
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line) as { record: string; seq: number; count?: number });
-  console.log(kinds.map(({ record, seq, count }) => `${record} seq=${seq}${count === undefined ? '' : ` count=${count}`}`).join('\n'));
+  console.log(
+    kinds
+      .map(
+        ({ record, seq, count }) =>
+          `${record} seq=${seq}${count === undefined ? '' : ` count=${count}`}`,
+      )
+      .join('\n'),
+  );
 
   // #region tamper
   writeFileSync(file, text.replace('"status":"ok"', '"status":"no"'));

@@ -14,10 +14,20 @@ const weather: Next = async (call) => ok(call, { city: call.toolArgs.city ?? nul
 
 // #region use
 const recorder = record({ file });
-const stack = composeToolCallers([redaction({ paths: ['**.password'] }), recorder], { clock: testClock(), createId: () => 'run-1' });
+const stack = composeToolCallers([redaction({ paths: ['**.password'] }), recorder], {
+  clock: testClock(),
+  createId: () => 'run-1',
+});
 
 await stack(makeCall({ toolName: 'get_weather', toolArgs: { city: 'Oslo' } }), weather);
-await stack(makeCall({ toolName: 'get_weather', toolArgs: { city: 'Bergen', password: 'hunter2' }, callId: 'call-2' }), weather);
+await stack(
+  makeCall({
+    toolName: 'get_weather',
+    toolArgs: { city: 'Bergen', password: 'hunter2' },
+    callId: 'call-2',
+  }),
+  weather,
+);
 await recorder.close?.();
 
 const text = readFileSync(file, 'utf8');

@@ -8,10 +8,17 @@ import { redaction } from 'allium/middleware';
 const clock = testClock();
 
 // #region use
-const layer = redaction({ detectors: ['secrets', 'email'], paths: ['patient.name'], strategies: { email: 'tokenise' } });
+const layer = redaction({
+  detectors: ['secrets', 'email'],
+  paths: ['patient.name'],
+  strategies: { email: 'tokenise' },
+});
 const stack = composeToolCallers([layer], { clock });
 
-const login = makeCall({ toolName: 'login', toolArgs: { url: 'https://ada:hunter2@db.example/app', patient: { name: 'Ada' } } });
+const login = makeCall({
+  toolName: 'login',
+  toolArgs: { url: 'https://ada:hunter2@db.example/app', patient: { name: 'Ada' } },
+});
 const executor = echoExecutor();
 await stack(login, executor);
 
@@ -23,7 +30,11 @@ assert.deepEqual(executor.calls[0]?.toolArgs, {
 
 // #region out
 const lookUp: Next = async (call) =>
-  ok(call, { password: 'hunter2', mail: 'ada@example.org', again: 'ask ada@example.org, she knows hunter2' });
+  ok(call, {
+    password: 'hunter2',
+    mail: 'ada@example.org',
+    again: 'ask ada@example.org, she knows hunter2',
+  });
 const found = await stack(makeCall({ toolName: 'look_up' }), lookUp);
 
 assert.deepEqual(found.result, {
@@ -32,7 +43,10 @@ assert.deepEqual(found.result, {
   again: 'ask [token:email:1], she knows [redacted:password]',
 });
 assert.ok(!found.observation.includes('hunter2'));
-assert.deepEqual(found.audit?.metadata, { redactedIn: [], redactedOut: ['password', 'mail', 'again'] });
+assert.deepEqual(found.audit?.metadata, {
+  redactedIn: [],
+  redactedOut: ['password', 'mail', 'again'],
+});
 // #endregion out
 
 console.log(JSON.stringify(found.audit?.layers));
@@ -58,9 +72,15 @@ assert.equal(withheld.result, null);
 // #region block
 const strict = composeToolCallers([redaction({ strategies: { secrets: 'block' } })]);
 const untouched = echoExecutor();
-const blocked = await strict(makeCall({ toolName: 'send', toolArgs: { body: 'password=hunter2' } }), untouched);
+const blocked = await strict(
+  makeCall({ toolName: 'send', toolArgs: { body: 'password=hunter2' } }),
+  untouched,
+);
 
 assert.equal(blocked.status, 'redacted');
-assert.equal(blocked.error, 'The call did not run: body holds what must not be passed on. Leave it out.');
+assert.equal(
+  blocked.error,
+  'The call did not run: body holds what must not be passed on. Leave it out.',
+);
 assert.equal(untouched.calls.length, 0);
 // #endregion block

@@ -2,12 +2,21 @@
 
 import assert from 'node:assert/strict';
 import { composeToolCallers } from 'allium';
-import { builtinSubject, echoExecutor, makeCall, parseScenario, runScenario, scenarioFrom, testClock } from 'allium/conformance';
+import {
+  builtinSubject,
+  echoExecutor,
+  makeCall,
+  parseScenario,
+  runScenario,
+  scenarioFrom,
+  testClock,
+} from 'allium/conformance';
 import { readRecording, replay } from 'allium/middleware';
 
 const file = 'examples/replay/weather.jsonl';
 const clock = testClock();
-const asked = (city: string, callId: string) => makeCall({ toolName: 'get_weather', toolArgs: { city }, callId });
+const asked = (city: string, callId: string) =>
+  makeCall({ toolName: 'get_weather', toolArgs: { city }, callId });
 const tool = echoExecutor();
 
 // #region use
@@ -56,8 +65,14 @@ assert.deepEqual(
 // #endregion read
 
 // #region scenario
-const text = scenarioFrom(readRecording(file), { id: 'weather.two-cities', title: 'both cities are answered as recorded' });
-const { mismatches } = await runScenario({ file, scenario: parseScenario(text, file) }, builtinSubject);
+const text = scenarioFrom(readRecording(file), {
+  id: 'weather.two-cities',
+  title: 'both cities are answered as recorded',
+});
+const { mismatches } = await runScenario(
+  { file, scenario: parseScenario(text, file) },
+  builtinSubject,
+);
 
 assert.deepEqual(mismatches, []);
 // #endregion scenario

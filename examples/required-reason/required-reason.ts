@@ -1,7 +1,13 @@
 /** A model that has to say why: what it is shown, what it is told, and what the record keeps. */
 
 import assert from 'node:assert/strict';
-import { composeToolCallers, declaresParameter, defineTool, exportTools, governTools } from 'allium';
+import {
+  composeToolCallers,
+  declaresParameter,
+  defineTool,
+  exportTools,
+  governTools,
+} from 'allium';
 import { echoExecutor, makeCall } from 'allium/conformance';
 import { requiredReason } from 'allium/middleware';
 
@@ -10,13 +16,24 @@ const entered: object[] = [];
 const deleteFile = defineTool({
   name: 'delete_file',
   description: 'Deletes a file.',
-  inputSchema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'], additionalProperties: false },
+  inputSchema: {
+    type: 'object',
+    properties: { path: { type: 'string' } },
+    required: ['path'],
+    additionalProperties: false,
+  },
   execute: (args) => entered.push(args),
 });
 const governed = governTools({ tools: [deleteFile], layers: [requiredReason({ minLength: 8 })] });
 
-const done = await governed.call({ name: 'delete_file', arguments: { path: 'a.txt', reason: 'a duplicate of b.txt' } });
-const told = await governed.call({ name: 'delete_file', arguments: { path: 'a.txt', reason: 'why not' } });
+const done = await governed.call({
+  name: 'delete_file',
+  arguments: { path: 'a.txt', reason: 'a duplicate of b.txt' },
+});
+const told = await governed.call({
+  name: 'delete_file',
+  arguments: { path: 'a.txt', reason: 'why not' },
+});
 
 assert.equal(done.audit?.reason, 'a duplicate of b.txt');
 assert.deepEqual(entered, [{ path: 'a.txt' }]);
@@ -42,11 +59,20 @@ assert.equal(unsaid.audit.reasonMissing, true);
 
 // #region owned
 const schema = { type: 'object', properties: { reason: { type: 'string' } } };
-const refund = await composeToolCallers([requiredReason()])(makeCall({ schema, toolArgs: { reason: 'damaged' } }), echoExecutor());
+const refund = await composeToolCallers([requiredReason()])(
+  makeCall({ schema, toolArgs: { reason: 'damaged' } }),
+  echoExecutor(),
+);
 
 assert.deepEqual(refund.result, { reason: 'damaged' });
 assert.equal(refund.audit?.reason, 'damaged');
 // #endregion owned
 
 console.log(told.error);
-console.log(JSON.stringify({ summary: unsaid.audit.summary, reason: unsaid.audit.reason, reasonMissing: unsaid.audit.reasonMissing }));
+console.log(
+  JSON.stringify({
+    summary: unsaid.audit.summary,
+    reason: unsaid.audit.reason,
+    reasonMissing: unsaid.audit.reasonMissing,
+  }),
+);

@@ -8,17 +8,25 @@ import { retry, timeout } from 'allium/middleware';
 const clock = testClock();
 
 // #region use
-const steady = composeToolCallers([retry({ maxAttempts: 3, backoffMs: 200, jitter: false })], { clock });
+const steady = composeToolCallers([retry({ maxAttempts: 3, backoffMs: 200, jitter: false })], {
+  clock,
+});
 
 let failures = 2;
 const unsteady: Next = async (call) => {
   failures -= 1;
   if (failures >= 0)
-    return fail(call, 'executor_error', null, 'The connection was lost.', { errorClass: 'retryable', executed: 'unknown' });
+    return fail(call, 'executor_error', null, 'The connection was lost.', {
+      errorClass: 'retryable',
+      executed: 'unknown',
+    });
   return ok(call, { temperature: 21 });
 };
 
-const reading = steady(makeCall({ toolName: 'read_sensor', annotations: { readOnly: true } }), unsteady);
+const reading = steady(
+  makeCall({ toolName: 'read_sensor', annotations: { readOnly: true } }),
+  unsteady,
+);
 await clock.advance(600);
 const read = await reading;
 
@@ -31,7 +39,10 @@ assert.equal(clock.pending, 0);
 const sent: string[] = [];
 const loses: Next = async (call) => {
   sent.push(call.toolName);
-  return fail(call, 'executor_error', null, 'Timed out, please try again.', { errorClass: 'retryable', executed: 'unknown' });
+  return fail(call, 'executor_error', null, 'Timed out, please try again.', {
+    errorClass: 'retryable',
+    executed: 'unknown',
+  });
 };
 const write = await steady(makeCall({ toolName: 'send_mail' }), loses);
 
@@ -47,7 +58,9 @@ assert.equal(
 let times = 0;
 const busy: Next = async (call) => {
   times += 1;
-  return times === 1 ? refuse(call, 'rate_limited', 'Come back later.', { retryAfterMs: 1_500 }) : ok(call, 'done');
+  return times === 1
+    ? refuse(call, 'rate_limited', 'Come back later.', { retryAfterMs: 1_500 })
+    : ok(call, 'done');
 };
 const asking = steady(makeCall({ annotations: { idempotent: true } }), busy);
 await clock.advance(1_500);
@@ -56,7 +69,10 @@ assert.equal((await asking).status, 'ok');
 // #endregion asked
 
 // #region each
-const each = composeToolCallers([retry({ maxAttempts: 2, backoffMs: 0 }), timeout({ maxMs: 100, graceMs: 0 })], { clock });
+const each = composeToolCallers(
+  [retry({ maxAttempts: 2, backoffMs: 0 }), timeout({ maxMs: 100, graceMs: 0 })],
+  { clock },
+);
 const deaf: Next = () => new Promise(() => {});
 const stuck = each(makeCall({ annotations: { readOnly: true } }), deaf);
 await clock.advance(200);

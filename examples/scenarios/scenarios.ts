@@ -2,7 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { annotate, defineLayer, refuse, type ToolLayer } from 'allium';
-import { builtinSubject, createSubject, parseScenario, renderReport, runScenario, runScenarios, suiteFolder } from 'allium/conformance';
+import {
+  builtinSubject,
+  createSubject,
+  parseScenario,
+  renderReport,
+  runScenario,
+  runScenarios,
+  suiteFolder,
+} from 'allium/conformance';
 
 // #region subject
 /** Counts before it asks, and forgets what everybody else counts. */
@@ -11,7 +19,12 @@ const myRateLimit = ({ maxCalls }: { maxCalls: number }): ToolLayer => {
   return defineLayer({
     name: 'rateLimit',
     async caller(call, next) {
-      if (count >= maxCalls) return annotate(refuse(call, 'rate_limited', 'enough'), {}, { status: 'blocked', count, cap: maxCalls });
+      if (count >= maxCalls)
+        return annotate(
+          refuse(call, 'rate_limited', 'enough'),
+          {},
+          { status: 'blocked', count, cap: maxCalls },
+        );
       const result = await next(call);
       count += 1;
       return result;

@@ -35,7 +35,9 @@ const writeFile = defineTool({
 // #region use
 const review = governTools({
   tools: [readFile, writeFile],
-  layers: [scopedExecutor({ stage: 'review', allowedTools: ['read_file'], sideEffectLevel: 'read_only' })],
+  layers: [
+    scopedExecutor({ stage: 'review', allowedTools: ['read_file'], sideEffectLevel: 'read_only' }),
+  ],
 });
 
 const read = await review.call({ name: 'read_file', arguments: { path: 'a.txt' } });
@@ -44,7 +46,10 @@ const write = await review.call({ name: 'write_file', arguments: { path: 'a.txt'
 assert.equal(read.status, 'ok');
 assert.equal(write.status, 'scope_violation');
 assert.equal(write.executed, 'no');
-assert.equal(write.error, 'write_file is not among the tools of the stage "review". Use another tool or leave it.');
+assert.equal(
+  write.error,
+  'write_file is not among the tools of the stage "review". Use another tool or leave it.',
+);
 // #endregion use
 
 // #region below
@@ -63,9 +68,13 @@ const tidy = defineTool({
   name: 'tidy',
   description: 'Tidies up, with the help of other tools.',
   inputSchema: { type: 'object' },
-  execute: async (_args, context) => (await context.call({ name: 'write_file', arguments: { path: 'b.txt' } })).status,
+  execute: async (_args, context) =>
+    (await context.call({ name: 'write_file', arguments: { path: 'b.txt' } })).status,
 });
-const stage = governTools({ tools: [tidy, readFile, writeFile], layers: [scopedExecutor({ allowedTools: ['tidy', 'read_file'] })] });
+const stage = governTools({
+  tools: [tidy, readFile, writeFile],
+  layers: [scopedExecutor({ allowedTools: ['tidy', 'read_file'] })],
+});
 const tidied = await stage.call({ name: 'tidy', arguments: {} });
 
 assert.equal(tidied.result, 'scope_violation');
@@ -79,20 +88,28 @@ const tell = defineTool({
   inputSchema: { type: 'object' },
   execute: (_args, { permissions }) => permissions,
 });
-const told = await governTools({ tools: [tell], layers: [scopedExecutor({ allowedTools: ['tell'] })] }).call({
+const told = await governTools({
+  tools: [tell],
+  layers: [scopedExecutor({ allowedTools: ['tell'] })],
+}).call({
   name: 'tell',
   arguments: {},
 });
 assert.deepEqual(told.result, { tools: ['tell'] });
 
 // #region raise
-const strict = composeToolCallers([scopedExecutor({ stage: 'review', allowedTools: [], onViolation: 'raise' })]);
+const strict = composeToolCallers([
+  scopedExecutor({ stage: 'review', allowedTools: [], onViolation: 'raise' }),
+]);
 
 await assert.rejects(strict(makeCall(), echoExecutor()), { code: 'ERR_CALL_REFUSED' });
 // #endregion raise
 
 // #region policy
-const met = intersectPolicies({ tools: ['read_file', 'list'] }, { tools: ['read_file', 'write_file'], sideEffectLevel: 'read_only' });
+const met = intersectPolicies(
+  { tools: ['read_file', 'list'] },
+  { tools: ['read_file', 'write_file'], sideEffectLevel: 'read_only' },
+);
 
 assert.deepEqual(met, { tools: ['read_file'], sideEffectLevel: 'read_only' });
 assert.equal(allows(met, { toolName: 'read_file', sideEffectLevel: 'none' }), true);
@@ -101,8 +118,18 @@ assert.equal(allows({ tools: [] }, { toolName: 'read_file' }), false);
 
 const narrowed = narrowPolicy(makeCall(), met, 'my layer');
 assert.deepEqual(policyOf(narrowed), met);
-assert.deepEqual(SIDE_EFFECT_LEVELS, ['none', 'read_only', 'workspace_write', 'process_exec', 'network']);
+assert.deepEqual(SIDE_EFFECT_LEVELS, [
+  'none',
+  'read_only',
+  'workspace_write',
+  'process_exec',
+  'network',
+]);
 // #endregion policy
 
 console.log(JSON.stringify(read.audit?.scope));
-console.log(JSON.stringify(write.audit?.layers.map(({ name, status, stage: at }) => ({ name, status, stage: at ?? null }))));
+console.log(
+  JSON.stringify(
+    write.audit?.layers.map(({ name, status, stage: at }) => ({ name, status, stage: at ?? null })),
+  ),
+);

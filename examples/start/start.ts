@@ -12,7 +12,12 @@ process.env.ALLIUM_STATE_DIR = state;
 import { defineTool, governTools } from 'allium';
 import { auditLog, consent } from 'allium/middleware';
 
-const refund = defineTool({ name: 'refund', description: 'Pays an order back.', inputSchema: { type: 'object' }, execute: () => 'paid' });
+const refund = defineTool({
+  name: 'refund',
+  description: 'Pays an order back.',
+  inputSchema: { type: 'object' },
+  execute: () => 'paid',
+});
 const denyRefunds = consent({ rules: [{ tool: 'refund', decision: 'deny' }], default: 'allow' });
 const governed = governTools({ tools: [refund], layers: [auditLog('local'), denyRefunds] });
 

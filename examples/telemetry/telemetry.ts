@@ -12,7 +12,9 @@ const sent = makeCall({ toolName: 'send_mail', toolArgs: { to: 'ada@example.org'
 
 // #region sink
 const records: SpanRecord[] = [];
-const watched = composeToolCallers([telemetry((record) => records.push(record)), dryRun()], { clock });
+const watched = composeToolCallers([telemetry((record) => records.push(record)), dryRun()], {
+  clock,
+});
 await watched(sent, echoExecutor());
 
 const [record] = records;
@@ -29,7 +31,11 @@ assert.ok(!JSON.stringify(record).includes('ada@example.org'));
 // #region sinks
 const problems: TelemetryProblem[] = [];
 const hanging = () => new Promise(() => {});
-const many = telemetry({ sinks: [hanging, (record) => records.push(record)], maxPending: 2, onError: (problem) => problems.push(problem) });
+const many = telemetry({
+  sinks: [hanging, (record) => records.push(record)],
+  maxPending: 2,
+  onError: (problem) => problems.push(problem),
+});
 const stack = composeToolCallers([many], { clock });
 for (let i = 0; i < 5; i += 1) assert.equal((await stack(sent, echoExecutor())).status, 'ok');
 await clock.advance(5_000);
@@ -40,7 +46,11 @@ assert.deepEqual(problems.at(-1)?.counts, { generated: 5, delivered: 0, dropped:
 // #endregion sinks
 
 // #region capture
-const masks = defineLayer({ name: 'redaction', caller: (call, next) => next(call), scrub: (text) => text.replaceAll('ada', '***') });
+const masks = defineLayer({
+  name: 'redaction',
+  caller: (call, next) => next(call),
+  scrub: (text) => text.replaceAll('ada', '***'),
+});
 const captured: SpanRecord[] = [];
 const capturing = telemetry({ sink: (record) => captured.push(record), captureContent: true });
 await composeToolCallers([masks, capturing])(sent, echoExecutor());
@@ -84,7 +94,8 @@ const governed = composeToolCallers([
   telemetry(),
   defineLayer({
     name: 'gate',
-    caller: (call, next) => (call.toolName === 'send_mail' ? next(call) : refuse(call, 'scope_violation', 'Not here.')),
+    caller: (call, next) =>
+      call.toolName === 'send_mail' ? next(call) : refuse(call, 'scope_violation', 'Not here.'),
   }),
 ]);
 await governed(sent, async (call) => ok(call, 'sent'));
@@ -96,22 +107,38 @@ interface Sent {
   readonly name: string;
   readonly spanId: string;
   readonly parentSpanId?: string;
-  readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];
+  readonly attributes: readonly {
+    readonly key: string;
+    readonly value: { readonly stringValue?: string };
+  }[];
 }
 const exported = received
   .filter(({ path }) => path === '/v1/traces')
-  .flatMap(({ body }) => (JSON.parse(body) as { resourceSpans: { scopeSpans: { spans: Sent[] }[] }[] }).resourceSpans)
+  .flatMap(
+    ({ body }) =>
+      (JSON.parse(body) as { resourceSpans: { scopeSpans: { spans: Sent[] }[] }[] }).resourceSpans,
+  )
   .flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
 assert.deepEqual(
   exported.map(({ name }) => name),
   ['layer gate', 'execute_tool send_mail', 'layer gate', 'execute_tool delete_all'],
 );
 assert.equal(exported[0]?.parentSpanId, exported[1]?.spanId);
-assert.ok(received.some(({ path, body }) => path === '/v1/metrics' && body.includes('gen_ai.client.operation.duration')));
+assert.ok(
+  received.some(
+    ({ path, body }) => path === '/v1/metrics' && body.includes('gen_ai.client.operation.duration'),
+  ),
+);
 assert.ok(received.every(({ body }) => !body.includes('ada@example.org')));
 collector.close();
 
-console.log(JSON.stringify({ ...record, attributes: { ...record.attributes, 'allium.args_hash': 'sha256:…' } }, null, 2));
+console.log(
+  JSON.stringify(
+    { ...record, attributes: { ...record.attributes, 'allium.args_hash': 'sha256:…' } },
+    null,
+    2,
+  ),
+);
 for (const { name, attributes } of exported) {
   const [type] = attributes.filter(({ key }) => key === 'error.type');
   console.log(type === undefined ? name : `${name}: ${type.value.stringValue ?? ''}`);

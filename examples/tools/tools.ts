@@ -31,7 +31,11 @@ const bookRoom = defineTool({
     required: ['room'],
     additionalProperties: false,
   },
-  outputSchema: { type: 'object', properties: { booked: { type: 'string' } }, required: ['booked'] },
+  outputSchema: {
+    type: 'object',
+    properties: { booked: { type: 'string' } },
+    required: ['booked'],
+  },
   annotations: { kind: 'edit', idempotent: true, openWorld: false },
   timeoutMs: 2_000,
   // room: string, seats?: number, kind?: 'meeting' | 'call'
@@ -49,7 +53,8 @@ const addDays = defineTool({
     date: z.iso.date().transform((text) => new Date(`${text}T00:00:00Z`)),
     days: z.number().int().default(1),
   }),
-  execute: ({ date, days }) => new Date(date.getTime() + days * 86_400_000).toISOString().slice(0, 10),
+  execute: ({ date, days }) =>
+    new Date(date.getTime() + days * 86_400_000).toISOString().slice(0, 10),
 });
 // #endregion zod
 
@@ -67,10 +72,15 @@ const postMessage = defineTool({
     { name: 'token', from: 'secret:chat' },
     { name: 'user', from: ({ turn }) => `user of ${turn.sessionId}` },
   ],
-  execute: ({ text, token, user }) => `${user} posted ${text.length} characters with a token of ${token.length}`,
+  execute: ({ text, token, user }) =>
+    `${user} posted ${text.length} characters with a token of ${token.length}`,
 });
 
-const governed = governTools({ tools: [bookRoom, addDays, postMessage], layers: [], secrets: { chat: () => 'T0KEN' } });
+const governed = governTools({
+  tools: [bookRoom, addDays, postMessage],
+  layers: [],
+  secrets: { chat: () => 'T0KEN' },
+});
 const posted = await governed.call(
   { name: 'post_message', arguments: { text: 'hello', token: 'made up by the model' } },
   { turn: { sessionId: 's1' } },
@@ -82,9 +92,17 @@ assert.deepEqual(posted.audit?.metadata, { hiddenArgumentsStripped: 1 });
 assert.doesNotMatch(JSON.stringify(governed.tools), /token|user/);
 // #endregion hidden
 
-assert.deepEqual((await governed.call({ name: 'book_room', arguments: { room: 'Oak' } })).result, { booked: 'Oak for 1 (meeting)' });
-assert.equal((await governed.call({ name: 'add_days', arguments: { date: '2026-01-31' } })).result, '2026-02-01');
-assert.equal((await governed.call({ name: 'add_days', arguments: { date: 'soon' } })).status, 'schema_violation');
+assert.deepEqual((await governed.call({ name: 'book_room', arguments: { room: 'Oak' } })).result, {
+  booked: 'Oak for 1 (meeting)',
+});
+assert.equal(
+  (await governed.call({ name: 'add_days', arguments: { date: '2026-01-31' } })).result,
+  '2026-02-01',
+);
+assert.equal(
+  (await governed.call({ name: 'add_days', arguments: { date: 'soon' } })).status,
+  'schema_violation',
+);
 
 // #region answers
 const openFile = defineTool({
@@ -93,15 +111,27 @@ const openFile = defineTool({
   inputSchema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
   execute({ path }) {
     if (path === 'locked')
-      throw toolFailure('The file is locked. Try again.', { category: 'locked', errorClass: 'retryable', executed: 'no' });
-    if (path === 'missing') return toolOutput({ content: [{ type: 'text', text: 'There is no such file.' }], isError: true });
-    return toolOutput({ content: [{ type: 'text', text: 'one line' }], structuredContent: { lines: 1 } });
+      throw toolFailure('The file is locked. Try again.', {
+        category: 'locked',
+        errorClass: 'retryable',
+        executed: 'no',
+      });
+    if (path === 'missing')
+      return toolOutput({
+        content: [{ type: 'text', text: 'There is no such file.' }],
+        isError: true,
+      });
+    return toolOutput({
+      content: [{ type: 'text', text: 'one line' }],
+      structuredContent: { lines: 1 },
+    });
   },
 });
 // #endregion answers
 const files = governTools({ tools: [openFile], layers: [] });
 const endings = [];
-for (const path of ['notes', 'missing', 'locked']) endings.push(await files.call({ name: 'open_file', arguments: { path } }));
+for (const path of ['notes', 'missing', 'locked'])
+  endings.push(await files.call({ name: 'open_file', arguments: { path } }));
 assert.deepEqual(
   endings.map(({ status, errorCategory, executed }) => [status, errorCategory, executed]),
   [
@@ -119,7 +149,9 @@ const all = rooms
   .merge(chat)
   .rename('add_days', 'shift_date')
   .filter((tool) => tool.annotations.kind !== 'delete')
-  .transform((tool) => (tool.name === 'book_room' ? { ...tool, description: 'Books a room in this building.' } : tool));
+  .transform((tool) =>
+    tool.name === 'book_room' ? { ...tool, description: 'Books a room in this building.' } : tool,
+  );
 
 assert.deepEqual(all.names, ['book_room', 'shift_date', 'chat_post_message']);
 assert.deepEqual(rooms.names, ['book_room', 'add_days']);
@@ -134,7 +166,10 @@ assert.throws(
 const office = governTools({ tools: all, layers: [], secrets: { chat: 'T0KEN' } });
 const capabilities = all.asCapabilities((request) => office.call(request));
 
-assert.equal((await capabilities.invoke('shift_date', { date: '2026-01-01', days: 7 })).result, '2026-01-08');
+assert.equal(
+  (await capabilities.invoke('shift_date', { date: '2026-01-01', days: 7 })).result,
+  '2026-01-08',
+);
 // #endregion capabilities
 
 // #region inject
@@ -157,7 +192,14 @@ assert.deepEqual(
 
 // #region alias
 const remote = createRegistry(
-  [defineTool({ name: 'files.read', description: 'Reads.', inputSchema: { type: 'object' }, execute: () => 'text' })],
+  [
+    defineTool({
+      name: 'files.read',
+      description: 'Reads.',
+      inputSchema: { type: 'object' },
+      execute: () => 'text',
+    }),
+  ],
   {
     names: 'mcp',
   },
@@ -183,7 +225,8 @@ const messages = {
 // #region executor
 const bridge: ToolExecutor = {
   kind: 'host_bridge',
-  execute: ({ tool, args, context }) => `host ran ${tool.name} for ${context.callId} with ${JSON.stringify(args)}`,
+  execute: ({ tool, args, context }) =>
+    `host ran ${tool.name} for ${context.callId} with ${JSON.stringify(args)}`,
 };
 const openTab: Tool = defineTool({
   name: 'open_tab',
@@ -193,9 +236,13 @@ const openTab: Tool = defineTool({
 });
 const host = governTools({ tools: [openTab, bookRoom], layers: [], executor: bridge });
 
-assert.equal((await host.call({ name: 'open_tab', arguments: {}, id: 'c1' })).result, 'host ran open_tab for c1 with {}');
+assert.equal(
+  (await host.call({ name: 'open_tab', arguments: {}, id: 'c1' })).result,
+  'host ran open_tab for c1 with {}',
+);
 // #endregion executor
 assert.equal(localExecutor().kind, 'local');
 
 console.log(JSON.stringify(forOpenAi[0], null, 2));
-for (const [provider, message] of Object.entries(messages)) console.log(`${provider.padEnd(9)} ${JSON.stringify(message)}`);
+for (const [provider, message] of Object.entries(messages))
+  console.log(`${provider.padEnd(9)} ${JSON.stringify(message)}`);

@@ -42,29 +42,48 @@ assert.equal(deleted.approval?.decidedBy, 'ada');
 // #endregion consent
 
 // #region path
-const paths = governTools({ tools, layers: [permissions({ checkers: [pathPolicy({ roots: ['/srv'], protect: ['**/.env'] })] })] });
+const paths = governTools({
+  tools,
+  layers: [permissions({ checkers: [pathPolicy({ roots: ['/srv'], protect: ['**/.env'] })] })],
+});
 const secret = await paths.call({ name: 'delete_file', arguments: { path: '/srv/.env' } });
 assert.equal(secret.status, 'permission_denied');
 // #endregion path
 
 // #region command
-const commands = governTools({ tools, layers: [permissions({ checkers: [commandPolicy({ allow: ['git status'], unknown: 'deny' })] })] });
+const commands = governTools({
+  tools,
+  layers: [permissions({ checkers: [commandPolicy({ allow: ['git status'], unknown: 'deny' })] })],
+});
 const status = await commands.call({ name: 'run', arguments: { line: 'git status' } });
 const both = await commands.call({ name: 'run', arguments: { line: 'git status; rm -rf build' } });
 assert.deepEqual([status.status, both.status], ['ok', 'permission_denied']);
 // #endregion command
 
 // #region network
-const hosts = governTools({ tools, layers: [permissions({ checkers: [networkPolicy({ allow: ['example.org'] })] })] });
+const hosts = governTools({
+  tools,
+  layers: [permissions({ checkers: [networkPolicy({ allow: ['example.org'] })] })],
+});
 const page = await hosts.call({ name: 'fetch_page', arguments: { url: 'https://example.org/a' } });
-const inside = await hosts.call({ name: 'fetch_page', arguments: { url: 'http://127.0.0.1/admin' } });
+const inside = await hosts.call({
+  name: 'fetch_page',
+  arguments: { url: 'http://127.0.0.1/admin' },
+});
 assert.deepEqual([page.status, inside.status], ['ok', 'permission_denied']);
 // #endregion network
 
 // #region scope
-const review = governTools({ tools, layers: [scopedExecutor({ stage: 'review', allowedTools: ['fetch_page'] })] });
+const review = governTools({
+  tools,
+  layers: [scopedExecutor({ stage: 'review', allowedTools: ['fetch_page'] })],
+});
 const outside = await review.call({ name: 'run', arguments: { line: 'ls' } });
 assert.equal(outside.status, 'scope_violation');
 // #endregion scope
 
-console.log([deleted, secret, both, inside, outside].map((result) => `${result.toolName}: ${result.status}`).join('\n'));
+console.log(
+  [deleted, secret, both, inside, outside]
+    .map((result) => `${result.toolName}: ${result.status}`)
+    .join('\n'),
+);

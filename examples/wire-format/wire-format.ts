@@ -1,7 +1,16 @@
 /** What leaves the process: the four events in their wire form, canonical JSON, and hashes. Time and ids come from outside. */
 
 import assert from 'node:assert/strict';
-import { canonicalJson, defineTool, fromWire, governTools, hashCanonical, isAlliumError, passThrough, toWire } from 'allium';
+import {
+  canonicalJson,
+  defineTool,
+  fromWire,
+  governTools,
+  hashCanonical,
+  isAlliumError,
+  passThrough,
+  toWire,
+} from 'allium';
 import { testClock } from 'allium/conformance';
 
 const count = defineTool({
@@ -21,7 +30,10 @@ await governed.call(
   { name: 'count_words', arguments: { text: 'peel from the outside in' }, id: 'call_1' },
   { turn: { sessionId: 'session-1' } },
 );
-await governed.call({ name: 'count_words', arguments: {}, id: 'call_2' }, { turn: { sessionId: 'session-1' } });
+await governed.call(
+  { name: 'count_words', arguments: {}, id: 'call_2' },
+  { turn: { sessionId: 'session-1' } },
+);
 
 // #region wire
 const record = {
@@ -53,6 +65,9 @@ const args = { to: 'ada', amount: 40 };
 
 assert.equal(hashCanonical(args), hashCanonical({ amount: 40, to: 'ada' }));
 assert.match(hashCanonical(args), /^sha256:[0-9a-f]{64}$/);
-assert.match(hashCanonical(args, { key: { id: 'k1', secret: 'from your key store' } }), /^hmac-sha256:k1:[0-9a-f]{64}$/);
+assert.match(
+  hashCanonical(args, { key: { id: 'k1', secret: 'from your key store' } }),
+  /^hmac-sha256:k1:[0-9a-f]{64}$/,
+);
 // #endregion hash
 console.log(`${canonicalJson(args)} ${hashCanonical(args)}`);

@@ -21,7 +21,13 @@ import {
   withCall,
   withResult,
 } from 'allium';
-import { echoExecutor, LAYER_CONTRACT, type LayerSubject, makeCall, testClock } from 'allium/conformance';
+import {
+  echoExecutor,
+  LAYER_CONTRACT,
+  type LayerSubject,
+  makeCall,
+  testClock,
+} from 'allium/conformance';
 
 // #region options
 export interface QuietHoursOptions {
@@ -48,10 +54,14 @@ function readOptions(options: QuietHoursOptions): Required<QuietHoursOptions> {
     isHoliday: expected.function,
   });
   if (options.fromHour >= options.untilHour) {
-    throw new AlliumError('ERR_INVALID_OPTION', 'quietHours: "fromHour" must be before "untilHour"', {
-      layer: 'quietHours',
-      option: 'fromHour',
-    });
+    throw new AlliumError(
+      'ERR_INVALID_OPTION',
+      'quietHours: "fromHour" must be before "untilHour"',
+      {
+        layer: 'quietHours',
+        option: 'fromHour',
+      },
+    );
   }
   return { ...options, only: options.only ?? ['*'], isHoliday: options.isHoliday ?? (() => false) };
 }
@@ -65,9 +75,17 @@ export function quietHours(options: QuietHoursOptions): ToolLayer {
 
   return defineLayer({
     name: 'quietHours',
-    order: [{ outsideOf: 'consent', level: 'should', because: 'inside it, a person is asked about a call that is then refused' }],
+    order: [
+      {
+        outsideOf: 'consent',
+        level: 'should',
+        because: 'inside it, a person is asked about a call that is then refused',
+      },
+    ],
     schemaTransform: (tool) =>
-      !matchesTool(only, tool.name) || tool.description.includes(note) ? tool : { ...tool, description: `${tool.description} ${note}` },
+      !matchesTool(only, tool.name) || tool.description.includes(note)
+        ? tool
+        : { ...tool, description: `${tool.description} ${note}` },
     async caller(call, next) {
       if (!matchesTool(only, call.toolName)) return next(call);
       const now = new Date(clockOf(call).now());
@@ -81,7 +99,11 @@ export function quietHours(options: QuietHoursOptions): ToolLayer {
 }
 
 const closed = (call: ToolCall, note: string) =>
-  refuse(call, 'policy_blocked', `${call.toolName} is closed now. ${note} Leave it for the morning.`);
+  refuse(
+    call,
+    'policy_blocked',
+    `${call.toolName} is closed now. ${note} Leave it for the morning.`,
+  );
 // #endregion layer
 
 // #region use
@@ -92,13 +114,23 @@ const sendMail = defineTool({
   execute: ({ to }) => ({ sentTo: to }),
 });
 const clock = testClock(Date.parse('2026-01-05T07:59:00Z'));
-const governed = governTools({ tools: [sendMail], layers: [quietHours({ fromHour: 8, untilHour: 18 })], clock });
+const governed = governTools({
+  tools: [sendMail],
+  layers: [quietHours({ fromHour: 8, untilHour: 18 })],
+  clock,
+});
 
 const early = await governed.call({ name: 'send_mail', arguments: { to: 'ada@example.org' } });
 assert.equal(early.status, 'policy_blocked');
 assert.equal(early.executed, 'no');
 assert.deepEqual(early.audit?.layers, [
-  { name: 'quietHours', status: 'closed', hour: 7, startedAt: '2026-01-05T07:59:00.000Z', endedAt: '2026-01-05T07:59:00.000Z' },
+  {
+    name: 'quietHours',
+    status: 'closed',
+    hour: 7,
+    startedAt: '2026-01-05T07:59:00.000Z',
+    endedAt: '2026-01-05T07:59:00.000Z',
+  },
 ]);
 
 await clock.advance(60_000);
@@ -108,7 +140,11 @@ assert.equal(governed.tools[0]?.description, 'Sends a mail. Works from 8:00 to 1
 // #endregion use
 
 // #region fail-closed
-const broken = quietHours({ fromHour: 0, untilHour: 24, isHoliday: () => Promise.reject(new Error('calendar is down')) });
+const broken = quietHours({
+  fromHour: 0,
+  untilHour: 24,
+  isHoliday: () => Promise.reject(new Error('calendar is down')),
+});
 const executor = echoExecutor();
 const stopped = await composeToolCallers([broken])(makeCall(), executor);
 
@@ -130,7 +166,11 @@ const maskKeys = defineLayer({
   async caller(call, next) {
     const report = (progress: ToolProgress) => call.report(masked(progress));
     const result = await next(withCall(call, { toolArgs: masked(call.toolArgs), report }));
-    return withResult(result, { result: masked(result.result), content: masked(result.content), error: masked(result.error) });
+    return withResult(result, {
+      result: masked(result.result),
+      content: masked(result.content),
+      error: masked(result.error),
+    });
   },
 });
 // #endregion rewriting
@@ -145,7 +185,9 @@ assert.equal(answered.renderedResult, '{"text":"open with [key]"}');
 assert.equal(answered.audit?.description, 'used [key]');
 assert.doesNotMatch(JSON.stringify(answered), /key-7/);
 
-const failed = await composeToolCallers([maskKeys])(makeCall(), () => Promise.reject(new Error('key-7 was refused')));
+const failed = await composeToolCallers([maskKeys])(makeCall(), () =>
+  Promise.reject(new Error('key-7 was refused')),
+);
 assert.equal(failed.error, '[key] was refused');
 assert.doesNotMatch(JSON.stringify(failed), /key-7/);
 
@@ -166,7 +208,10 @@ const measuring = (lengths: Map<string, number>): ToolLayer =>
 // #endregion steps
 
 const lengths = new Map<string, number>();
-const measured = await composeToolCallers([measuring(lengths)])(makeCall({ toolArgs: { text: 'four' } }), echoExecutor());
+const measured = await composeToolCallers([measuring(lengths)])(
+  makeCall({ toolArgs: { text: 'four' } }),
+  echoExecutor(),
+);
 assert.equal(measured.audit?.layers[0]?.characters, 15);
 assert.deepEqual([...lengths], [['echo', 15]]);
 

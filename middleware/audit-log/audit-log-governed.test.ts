@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { recordingSink } from '../../conformance/index.ts';
-import { approveCall, defineLayer, defineTool, governTools, hashCanonical, type ToolEvent, type ToolLayer } from '../../src/index.ts';
+import {
+  approveCall,
+  defineLayer,
+  defineTool,
+  governTools,
+  hashCanonical,
+  type ToolEvent,
+  type ToolLayer,
+} from '../../src/index.ts';
 import { localReceiptSink, type Receipt } from '../../src/receipts/index.ts';
 import { requiredReason } from '../required-reason/required-reason.ts';
 import { auditLog } from './audit-log.ts';
@@ -27,7 +35,11 @@ function govern(...layers: readonly ToolLayer[]) {
   const write = defineTool({
     name: 'write_note',
     description: 'Writes.',
-    inputSchema: { type: 'object', properties: { text: { type: 'string' }, token: { type: 'string' } }, additionalProperties: false },
+    inputSchema: {
+      type: 'object',
+      properties: { text: { type: 'string' }, token: { type: 'string' } },
+      additionalProperties: false,
+    },
     injected: [{ name: 'token', from: () => 'hidden-value' }],
     annotations: { kind: 'edit' },
     execute: ({ text }) => ({ wrote: text }),
@@ -78,9 +90,11 @@ describe('auditLog around governed tools', () => {
     const lines = readFileSync(fileURLToPath(file), 'utf8').split('\n');
     await governed.close();
 
-    expect(lines.filter((line) => line.includes('"record":"receipt"')).map((line) => (JSON.parse(line) as { seq: number }).seq)).toEqual([
-      Number(seq),
-    ]);
+    expect(
+      lines
+        .filter((line) => line.includes('"record":"receipt"'))
+        .map((line) => (JSON.parse(line) as { seq: number }).seq),
+    ).toEqual([Number(seq)]);
   });
 
   it("'cloud' lets the receipt ride on the event and touches no file", async () => {
@@ -88,7 +102,14 @@ describe('auditLog around governed tools', () => {
     await governed.call(request, { turn });
 
     expect(events).toMatchObject([
-      { receipt: { record: 'receipt', status: 'ok', reason: 'because', result_hash: hashCanonical({ wrote: 'a secret text' }) } },
+      {
+        receipt: {
+          record: 'receipt',
+          status: 'ok',
+          reason: 'because',
+          result_hash: hashCanonical({ wrote: 'a secret text' }),
+        },
+      },
     ]);
     expect(readdirSync(state.folder)).toEqual([]);
   });
@@ -104,9 +125,15 @@ describe('auditLog around governed tools', () => {
     const { governed, events } = govern(auditLog('both'), requiredReason());
     await governed.call(request, { turn });
     await governed.close();
-    const [{ seq: _seq, prev_hash: _prev, hash: _hash, ...line } = {}] = linesOnDisk() as unknown as Record<string, unknown>[];
+    const [{ seq: _seq, prev_hash: _prev, hash: _hash, ...line } = {}] =
+      linesOnDisk() as unknown as Record<string, unknown>[];
 
-    expect(events).toMatchObject([{ receipt: line, audit: { receipt_uri: (line.audit as { receipt_uri: string }).receipt_uri } }]);
+    expect(events).toMatchObject([
+      {
+        receipt: line,
+        audit: { receipt_uri: (line.audit as { receipt_uri: string }).receipt_uri },
+      },
+    ]);
   });
 
   it("'both' tells listeners of a call that the files could not take", async () => {
@@ -115,7 +142,9 @@ describe('auditLog around governed tools', () => {
     await layer.close?.();
     await governed.call(request, { turn });
 
-    expect(events).toMatchObject([{ receipt: { status: 'audit_unavailable', executed: 'no', blocked_by: 'auditLog' } }]);
+    expect(events).toMatchObject([
+      { receipt: { status: 'audit_unavailable', executed: 'no', blocked_by: 'auditLog' } },
+    ]);
   });
 
   it('tells of unknown tools, malformed calls and calls without a reason', async () => {
@@ -125,7 +154,9 @@ describe('auditLog around governed tools', () => {
     await governed.call({ name: 'write_note', arguments: '{"text":' });
     await governed.call({ name: 'write_note', arguments: { text: 'a', reason: ' ' } });
 
-    expect(sink.records.map(({ status, blocked_by, executed }) => [status, blocked_by, executed])).toEqual([
+    expect(
+      sink.records.map(({ status, blocked_by, executed }) => [status, blocked_by, executed]),
+    ).toEqual([
       ['tool_not_found', 'admission', 'no'],
       ['schema_violation', 'admission', 'no'],
       ['schema_violation', 'requiredReason', 'no'],
@@ -156,13 +187,22 @@ describe('auditLog around governed tools', () => {
     const { governed } = govern(layer, requiredReason());
     await layer.close?.();
 
-    expect(await governed.call(request, { turn })).toMatchObject({ status: 'audit_unavailable', executed: 'no' });
+    expect(await governed.call(request, { turn })).toMatchObject({
+      status: 'audit_unavailable',
+      executed: 'no',
+    });
   });
 
   it('writes one receipt for each of many calls at once, in files of their sessions', async () => {
-    const { governed } = govern(auditLog({ sink: 'local', intent: true, durability: 'fsync' }), requiredReason());
+    const { governed } = govern(
+      auditLog({ sink: 'local', intent: true, durability: 'fsync' }),
+      requiredReason(),
+    );
     const calls = Array.from({ length: 40 }, (_, index) =>
-      governed.call({ ...request, id: `call-${index}` }, { turn: { sessionId: `session-${index % 4}` } }),
+      governed.call(
+        { ...request, id: `call-${index}` },
+        { turn: { sessionId: `session-${index % 4}` } },
+      ),
     );
     const results = await Promise.all(calls);
     const uris = new Set(results.map(({ audit }) => audit?.receiptUri));
@@ -170,6 +210,8 @@ describe('auditLog around governed tools', () => {
 
     expect(uris.size).toBe(40);
     expect(linesOnDisk().filter(({ record }) => record === 'intent')).toHaveLength(40);
-    expect(new Set(linesOnDisk().map(({ tool_call_id, record }) => `${tool_call_id} ${record}`)).size).toBe(80);
+    expect(
+      new Set(linesOnDisk().map(({ tool_call_id, record }) => `${tool_call_id} ${record}`)).size,
+    ).toBe(80);
   });
 });

@@ -1,7 +1,14 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall, settle, testClock } from '../../conformance/index.ts';
-import { annotate, causeOf, composeToolCallers, defineLayer, ok, type ToolLayer } from '../../src/index.ts';
+import {
+  annotate,
+  causeOf,
+  composeToolCallers,
+  defineLayer,
+  ok,
+  type ToolLayer,
+} from '../../src/index.ts';
 import type { Receipt, ReceiptSink } from '../../src/receipts/index.ts';
 import { auditLog } from './audit-log.ts';
 import { heldSink, memoryFiles, runThrough, troubledSink } from './testing.fixture.ts';
@@ -10,7 +17,11 @@ import { heldSink, memoryFiles, runThrough, troubledSink } from './testing.fixtu
 function lineOf(layer: ToolLayer) {
   const executor = echoExecutor();
   const caller = composeToolCallers([layer], { clock: testClock() });
-  return { call: (callId: string, signal?: AbortSignal) => caller(makeCall({ callId, ...(signal && { signal }) }), executor), executor };
+  return {
+    call: (callId: string, signal?: AbortSignal) =>
+      caller(makeCall({ callId, ...(signal && { signal }) }), executor),
+    executor,
+  };
 }
 
 const idsOf = (receipts: readonly Receipt[]) => receipts.map((receipt) => receipt.tool_call_id);
@@ -21,12 +32,18 @@ describe('auditLog with a sink in trouble', () => {
     const result = await call('a');
 
     expect(result).toMatchObject({ status: 'ok', executed: 'yes' });
-    expect(result.audit).toMatchObject({ metadata: { sinkFailed: true }, layers: [{ name: 'auditLog', status: 'sink_failed' }] });
+    expect(result.audit).toMatchObject({
+      metadata: { sinkFailed: true },
+      layers: [{ name: 'auditLog', status: 'sink_failed' }],
+    });
     expect(JSON.stringify(result)).not.toMatch(/sk-123|disk/);
   });
 
   it('adds to what layers inside noted, and takes nothing away', async () => {
-    const notes = defineLayer({ name: 'notes', caller: async (call, next) => annotate(await next(call), { metadata: { noted: 1 } }) });
+    const notes = defineLayer({
+      name: 'notes',
+      caller: async (call, next) => annotate(await next(call), { metadata: { noted: 1 } }),
+    });
     const { result } = await runThrough([auditLog(troubledSink(true)), notes]);
 
     expect(result.audit?.metadata).toEqual({ noted: 1, sinkFailed: true });
@@ -91,7 +108,10 @@ describe('auditLog with a sink in trouble', () => {
     sink.failing = false;
     const third = await call('c');
 
-    expect(second).toMatchObject({ status: 'ok', audit: { metadata: { sinkFailed: true }, layers: [{ status: 'sink_failed', lost: 2 }] } });
+    expect(second).toMatchObject({
+      status: 'ok',
+      audit: { metadata: { sinkFailed: true }, layers: [{ status: 'sink_failed', lost: 2 }] },
+    });
     expect(third.audit).toMatchObject({ layers: [{ status: 'ok', lost: 2 }] });
     expect(third.audit).not.toHaveProperty('metadata');
     expect([idsOf(sink.receipts), sink.tries]).toEqual([['c'], 3]);
@@ -115,7 +135,9 @@ describe('auditLog with a sink in trouble', () => {
     expect(executor.calls).toHaveLength(0);
     sink.failing = false;
     await call('b');
-    expect(sink.receipts.map((line) => [line.tool_call_id, line.record, line.status, line.executed])).toEqual([
+    expect(
+      sink.receipts.map((line) => [line.tool_call_id, line.record, line.status, line.executed]),
+    ).toEqual([
       ['a', 'intent', null, 'no'],
       ['a', 'receipt', 'audit_unavailable', 'no'],
       ['b', 'intent', null, 'no'],
@@ -124,9 +146,14 @@ describe('auditLog with a sink in trouble', () => {
   });
 
   it("intent that cannot be kept holds nothing back with onSinkError: 'warn'", async () => {
-    const { call, executor } = lineOf(auditLog({ sink: troubledSink(true), intent: true, onSinkError: 'warn' }));
+    const { call, executor } = lineOf(
+      auditLog({ sink: troubledSink(true), intent: true, onSinkError: 'warn' }),
+    );
 
-    expect(await call('a')).toMatchObject({ status: 'ok', audit: { layers: [{ status: 'sink_failed', lost: 2 }] } });
+    expect(await call('a')).toMatchObject({
+      status: 'ok',
+      audit: { layers: [{ status: 'sink_failed', lost: 2 }] },
+    });
     expect(executor.calls).toHaveLength(1);
   });
 
@@ -155,36 +182,47 @@ describe('auditLog with a sink in trouble', () => {
 });
 
 describe('auditLog with receipt files in trouble', () => {
-  it.each(['append', 'write'] as const)('holds calls back while they cannot %s, and delivers once afterwards', async (trouble) => {
-    const files = memoryFiles();
-    const { call, executor } = lineOf(auditLog(files));
-    await call('a');
-    files.trouble = trouble;
-    expect(await call('b')).toMatchObject({ status: 'audit_unavailable', executed: 'no' });
-    files.trouble = 'none';
-    await call('c');
-
-    expect(idsOf(files.lines.map((line) => line.receipt))).toEqual(['a', 'c']);
-    expect(executor.calls).toHaveLength(2);
-  });
-
-  it.each(['append', 'write'] as const)('keeps the receipt of a call that ran while they could not %s', async (trouble) => {
-    const files = memoryFiles();
-    const breaks = echoExecutor();
-    const caller = composeToolCallers([auditLog(files)], { clock: testClock() });
-    const result = await caller(makeCall({ callId: 'a' }), (call) => {
+  it.each(['append', 'write'] as const)(
+    'holds calls back while they cannot %s, and delivers once afterwards',
+    async (trouble) => {
+      const files = memoryFiles();
+      const { call, executor } = lineOf(auditLog(files));
+      await call('a');
       files.trouble = trouble;
-      return breaks(call);
-    });
-    files.trouble = 'none';
-    await caller(makeCall({ callId: 'b' }), breaks);
+      expect(await call('b')).toMatchObject({ status: 'audit_unavailable', executed: 'no' });
+      files.trouble = 'none';
+      await call('c');
 
-    expect(result).toMatchObject({ status: 'ok', audit: { layers: [{ status: 'sink_failed' }] } });
-    expect(files.lines.map(({ receipt }) => [receipt.tool_call_id, receipt.audit?.receipt_uri])).toEqual([
-      ['a', 'file:///receipts/session-1.jsonl#seq=1'],
-      ['b', 'file:///receipts/session-1.jsonl#seq=2'],
-    ]);
-  });
+      expect(idsOf(files.lines.map((line) => line.receipt))).toEqual(['a', 'c']);
+      expect(executor.calls).toHaveLength(2);
+    },
+  );
+
+  it.each(['append', 'write'] as const)(
+    'keeps the receipt of a call that ran while they could not %s',
+    async (trouble) => {
+      const files = memoryFiles();
+      const breaks = echoExecutor();
+      const caller = composeToolCallers([auditLog(files)], { clock: testClock() });
+      const result = await caller(makeCall({ callId: 'a' }), (call) => {
+        files.trouble = trouble;
+        return breaks(call);
+      });
+      files.trouble = 'none';
+      await caller(makeCall({ callId: 'b' }), breaks);
+
+      expect(result).toMatchObject({
+        status: 'ok',
+        audit: { layers: [{ status: 'sink_failed' }] },
+      });
+      expect(
+        files.lines.map(({ receipt }) => [receipt.tool_call_id, receipt.audit?.receipt_uri]),
+      ).toEqual([
+        ['a', 'file:///receipts/session-1.jsonl#seq=1'],
+        ['b', 'file:///receipts/session-1.jsonl#seq=2'],
+      ]);
+    },
+  );
 
   it('asks for the file of the next call too, once the receipt of another session is delivered', async () => {
     const away = async (sessionId: string) => {
@@ -198,7 +236,9 @@ describe('auditLog with receipt files in trouble', () => {
     });
     files.trouble = 'none';
 
-    expect((await caller(makeCall({ turn: { sessionId: 'b' } }), echoExecutor())).status).toBe('audit_unavailable');
+    expect((await caller(makeCall({ turn: { sessionId: 'b' } }), echoExecutor())).status).toBe(
+      'audit_unavailable',
+    );
     expect(files.lines.map(({ receipt }) => receipt.session_id)).toEqual(['a']);
   });
 
@@ -224,7 +264,11 @@ describe('auditLog and a caller that leaves', () => {
     const closing = layer.close?.().then(() => (closed = true));
     await settle();
 
-    expect(result).toMatchObject({ status: 'ok', executed: 'yes', audit: { layers: [{ status: 'sink_pending' }] } });
+    expect(result).toMatchObject({
+      status: 'ok',
+      executed: 'yes',
+      audit: { layers: [{ status: 'sink_pending' }] },
+    });
     expect([idsOf(sink.receipts), closed]).toEqual([['a'], false]);
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
     sink.release();
@@ -305,7 +349,9 @@ describe('auditLog and strange sinks', () => {
     ['a thenable', () => thenable],
     ['a promise of a promise', () => Promise.resolve(Promise.resolve(1))],
   ])('takes a receipt for kept when the sink answers with %s', async (_name, sink) => {
-    expect((await runThrough([auditLog(sink)])).result.audit?.layers).toMatchObject([{ status: 'ok' }]);
+    expect((await runThrough([auditLog(sink)])).result.audit?.layers).toMatchObject([
+      { status: 'ok' },
+    ]);
   });
 
   it.each<[string, ReceiptSink]>([

@@ -16,7 +16,12 @@ import {
   type ToolLayer,
   type ToolResult,
 } from '../../src/index.ts';
-import { type Durability, type LocalReceiptSink, localReceiptSink, type ReceiptSink } from '../../src/receipts/index.ts';
+import {
+  type Durability,
+  type LocalReceiptSink,
+  localReceiptSink,
+  type ReceiptSink,
+} from '../../src/receipts/index.ts';
 import { type Delivery, deliverReceipts } from './deliver-receipts.ts';
 import { hashValues } from './hash-values.ts';
 import { ORDER } from './order-rules.ts';
@@ -48,11 +53,25 @@ export interface AuditLogOptions {
  */
 export function auditLog(given: AuditLogSink | AuditLogOptions): ToolLayer {
   const options = checked(given);
-  const { sink, redact = [], durability = 'write', intent = false, onSinkError = 'block' } = options;
+  const {
+    sink,
+    redact = [],
+    durability = 'write',
+    intent = false,
+    onSinkError = 'block',
+  } = options;
   const local = localSinkOf(sink);
   const delivery = deliveryOf(sink, local, onSinkError === 'block');
-  const hash = hashValues(redact, options.key === false ? null : (options.key ?? local?.key ?? null));
-  const settings: Settings = { delivery, durability, attach: sink === 'cloud' || sink === 'both', blocks: onSinkError === 'block' };
+  const hash = hashValues(
+    redact,
+    options.key === false ? null : (options.key ?? local?.key ?? null),
+  );
+  const settings: Settings = {
+    delivery,
+    durability,
+    attach: sink === 'cloud' || sink === 'both',
+    blocks: onSinkError === 'block',
+  };
   return defineLayer({
     name: 'auditLog',
     observes: true,
@@ -61,7 +80,9 @@ export function auditLog(given: AuditLogSink | AuditLogOptions): ToolLayer {
       const call = hashWith(received, hash);
       const asked = settings.blocks ? notReady(call, delivery) : null;
       const announces = intent && call.annotations.readOnly !== true;
-      return asked === null && !announces ? recordedCall(call, settings) : announced(call, asked, announces, settings);
+      return asked === null && !announces
+        ? recordedCall(call, settings)
+        : announced(call, asked, announces, settings);
     }),
     ...(delivery === null ? {} : { close: () => delivery.close() }),
   });
@@ -70,7 +91,10 @@ export function auditLog(given: AuditLogSink | AuditLogOptions): ToolLayer {
 /** Goes on, and leaves a receipt. */
 function recordedCall(call: ToolCall, settings: Settings): Onward {
   const startedAt = clockOf(call).monotonic();
-  return { call, leave: (result) => record(call, result, clockOf(call).monotonic() - startedAt, settings) };
+  return {
+    call,
+    leave: (result) => record(call, result, clockOf(call).monotonic() - startedAt, settings),
+  };
 }
 
 /** First waits for the sink, which may have to be asked whether it is ready, or told what is about to happen. */
@@ -85,7 +109,8 @@ async function announced(
   if (isObserved(call)) return recordedCall(call, settings);
   // While nothing can be delivered, receipts of calls that do not run would pile up.
   const isDown = settings.delivery?.isDown === true;
-  if (unready !== null && (unready.status !== 'cancelled' || isDown)) return unrecorded(call, unready, settings);
+  if (unready !== null && (unready.status !== 'cancelled' || isDown))
+    return unrecorded(call, unready, settings);
   const stopped = unready ?? (announces ? await intentNotKept(call, settings) : null);
   return stopped === null ? recordedCall(call, settings) : record(call, stopped, 0, settings);
 }
@@ -93,7 +118,10 @@ async function announced(
 function checked(given: AuditLogSink | AuditLogOptions): AuditLogOptions {
   const options = typeof given === 'object' ? given : { sink: given };
   checkOptions('auditLog', options, {
-    sink: expected.required({ text: 'a function, a receipt sink, "local", "cloud" or "both"', test: isSink }),
+    sink: expected.required({
+      text: 'a function, a receipt sink, "local", "cloud" or "both"',
+      test: isSink,
+    }),
     redact: expected.listOf(expected.string),
     durability: expected.oneOf('fsync', 'write', 'background'),
     // An event is told after the call: nothing would be kept before the tool runs.
@@ -101,7 +129,10 @@ function checked(given: AuditLogSink | AuditLogOptions): AuditLogOptions {
       text: 'true or false, and false with "cloud"',
       test: (value) => value === false || (value === true && options.sink !== 'cloud'),
     },
-    key: { text: 'false, or a key { id, secret }', test: (value) => value === false || isKey(value) },
+    key: {
+      text: 'false, or a key { id, secret }',
+      test: (value) => value === false || isKey(value),
+    },
     onSinkError: expected.oneOf('block', 'warn'),
   });
   return options;
@@ -109,8 +140,14 @@ function checked(given: AuditLogSink | AuditLogOptions): AuditLogOptions {
 
 /** A function that looks like a receipt sink must be one: half of it would fail with the first receipt. */
 function isSink(value: unknown): boolean {
-  if (typeof value !== 'function') return value === 'local' || value === 'cloud' || value === 'both';
-  return !('append' in value) || ['append', 'ready', 'flush', 'close'].every((name) => typeof Reflect.get(value, name) === 'function');
+  if (typeof value !== 'function')
+    return value === 'local' || value === 'cloud' || value === 'both';
+  return (
+    !('append' in value) ||
+    ['append', 'ready', 'flush', 'close'].every(
+      (name) => typeof Reflect.get(value, name) === 'function',
+    )
+  );
 }
 
 function isKey(value: unknown): boolean {
@@ -127,7 +164,11 @@ function localSinkOf(sink: AuditLogSink): LocalReceiptSink | null {
   return typeof sink === 'function' && 'append' in sink ? sink : null;
 }
 
-function deliveryOf(sink: AuditLogSink, local: LocalReceiptSink | null, keep: boolean): Delivery | null {
+function deliveryOf(
+  sink: AuditLogSink,
+  local: LocalReceiptSink | null,
+  keep: boolean,
+): Delivery | null {
   if (local !== null) return deliverReceipts(localWriter(local, sink !== local), keep);
   return typeof sink === 'function' ? deliverReceipts(functionWriter(sink), keep) : null;
 }

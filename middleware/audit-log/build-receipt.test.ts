@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { recordingSink } from '../../conformance/index.ts';
-import { annotate, canonicalJson, defineLayer, type EntryPatch, fail, hashCanonical, type JsonValue, ok, refuse } from '../../src/index.ts';
+import {
+  annotate,
+  canonicalJson,
+  defineLayer,
+  type EntryPatch,
+  fail,
+  hashCanonical,
+  type JsonValue,
+  ok,
+  refuse,
+} from '../../src/index.ts';
 import type { Receipt } from '../../src/receipts/index.ts';
 import { auditLog } from './audit-log.ts';
 import { hashValues } from './hash-values.ts';
@@ -8,7 +18,9 @@ import { runThrough } from './testing.fixture.ts';
 
 const half = '\ud800';
 
-async function receiptOf(...[inner, partial, next]: Partial<Parameters<typeof runThrough>>): Promise<Receipt> {
+async function receiptOf(
+  ...[inner, partial, next]: Partial<Parameters<typeof runThrough>>
+): Promise<Receipt> {
   const sink = recordingSink<Receipt>();
   await runThrough([auditLog(sink), ...(inner ?? [])], partial, next);
   const [receipt] = sink.records;
@@ -16,28 +28,47 @@ async function receiptOf(...[inner, partial, next]: Partial<Parameters<typeof ru
   return receipt;
 }
 
-const says = (patch: object) => defineLayer({ name: 'says', caller: async (call, next) => annotate(await next(call), patch) });
+const says = (patch: object) =>
+  defineLayer({ name: 'says', caller: async (call, next) => annotate(await next(call), patch) });
 
 const nested = (depth: number): JsonValue => (depth === 0 ? 'end' : { in: nested(depth - 1) });
 
 describe('a receipt can be written, whatever', () => {
   it('the names of the call are', async () => {
-    const names = { toolName: `tool${half}`, callId: `id${half}`, turn: { sessionId: `s${half}`, model: half, runId: half } };
+    const names = {
+      toolName: `tool${half}`,
+      callId: `id${half}`,
+      turn: { sessionId: `s${half}`, model: half, runId: half },
+    };
     const receipt = await receiptOf([], names);
 
     expect(canonicalJson(receipt)).toContain('tool\ufffd');
-    expect(receipt).toMatchObject({ tool_call_id: 'id\ufffd', session_id: 's\ufffd', model: '\ufffd', run_id: '\ufffd' });
+    expect(receipt).toMatchObject({
+      tool_call_id: 'id\ufffd',
+      session_id: 's\ufffd',
+      model: '\ufffd',
+      run_id: '\ufffd',
+    });
   });
 
-  it.each(['__proto__', 'constructor', 'toString'])('a tool or a member is called: %s', async (name) => {
-    const toolArgs = JSON.parse(`{"${name}":{"${name}":1}}`) as object;
-    const receipt = await receiptOf([], { toolName: name, toolArgs });
+  it.each(['__proto__', 'constructor', 'toString'])(
+    'a tool or a member is called: %s',
+    async (name) => {
+      const toolArgs = JSON.parse(`{"${name}":{"${name}":1}}`) as object;
+      const receipt = await receiptOf([], { toolName: name, toolArgs });
 
-    expect(receipt).toMatchObject({ tool_name: name, status: 'ok', args_hash: hashCanonical(toolArgs) });
-  });
+      expect(receipt).toMatchObject({
+        tool_name: name,
+        status: 'ok',
+        args_hash: hashCanonical(toolArgs),
+      });
+    },
+  );
 
   it('layers wrote into the record', async () => {
-    const receipt = await receiptOf([says({ reason: `why${half}`, [half]: [half], metadata: { deep: nested(300) } })]);
+    const receipt = await receiptOf([
+      says({ reason: `why${half}`, [half]: [half], metadata: { deep: nested(300) } }),
+    ]);
 
     expect(canonicalJson(receipt)).toContain('why\ufffd');
     expect(receipt.audit).toHaveProperty('\ufffd', ['\ufffd']);
@@ -53,13 +84,22 @@ describe('a receipt can be written, whatever', () => {
   });
 
   it('a layer wrote instead of a text', async () => {
-    expect(await receiptOf([says({ reason: 5, summary: ['x'], kind: {} })])).toMatchObject({ reason: null, kind: null });
+    expect(await receiptOf([says({ reason: 5, summary: ['x'], kind: {} })])).toMatchObject({
+      reason: null,
+      kind: null,
+    });
   });
 
   it('a turn says', async () => {
     const turn = { iteration: -1, emitOrder: 1.5, model: 5 as never, runId: null as never };
 
-    expect(await receiptOf([], { turn })).toMatchObject({ iteration: 0, turn_index: null, emit_order: 0, model: null, run_id: null });
+    expect(await receiptOf([], { turn })).toMatchObject({
+      iteration: 0,
+      turn_index: null,
+      emit_order: 0,
+      model: null,
+      run_id: null,
+    });
   });
 
   it('the size of arguments and results', async () => {
@@ -85,11 +125,17 @@ describe('a receipt', () => {
       fail(call, 'executor_error', null, 'The server is away.', { executed: 'no' }),
     );
 
-    expect(unreached).toMatchObject({ executed: 'no', executed_hash: null, status: 'executor_error' });
+    expect(unreached).toMatchObject({
+      executed: 'no',
+      executed_hash: null,
+      status: 'executor_error',
+    });
   });
 
   it.each([[0], [''], [false], [[]]])('has a hash for a result that is %j', async (value) => {
-    expect((await receiptOf([], {}, async (call) => ok(call, value))).result_hash).toBe(hashCanonical(value));
+    expect((await receiptOf([], {}, async (call) => ok(call, value))).result_hash).toBe(
+      hashCanonical(value),
+    );
   });
 });
 
@@ -97,9 +143,9 @@ describe('hashValues', () => {
   it('drops what is named at every depth and nothing else', () => {
     const hash = hashValues(['a', '__proto__'], null);
 
-    expect(hash(JSON.parse('{"a":1,"b":{"a":2,"__proto__":3,"c":[{"a":4,"d":5}]}}') as JsonValue)).toBe(
-      hashCanonical({ b: { c: [{ d: 5 }] } }),
-    );
+    expect(
+      hash(JSON.parse('{"a":1,"b":{"a":2,"__proto__":3,"c":[{"a":4,"d":5}]}}') as JsonValue),
+    ).toBe(hashCanonical({ b: { c: [{ d: 5 }] } }));
     expect(hash(['a', { b: 'a' }])).toBe(hashCanonical(['a', { b: 'a' }]));
   });
 
@@ -122,13 +168,21 @@ describe('a receipt names the rule', () => {
     });
 
   it('of the outermost layer that has one, for a call that passed', async () => {
-    expect((await receiptOf([ruled('outer', 'outer 1'), ruled('inner', 'inner 1')])).rule).toBe('outer 1');
-    expect((await receiptOf([ruled('outer', undefined), ruled('inner', 'inner 1')])).rule).toBe('inner 1');
+    expect((await receiptOf([ruled('outer', 'outer 1'), ruled('inner', 'inner 1')])).rule).toBe(
+      'outer 1',
+    );
+    expect((await receiptOf([ruled('outer', undefined), ruled('inner', 'inner 1')])).rule).toBe(
+      'inner 1',
+    );
   });
 
   it('of the layer that turned the call away, and of no other', async () => {
-    expect((await receiptOf([ruled('outer', 'outer 1'), ruled('inner', 'inner 1', true)])).rule).toBe('inner 1');
-    expect(await receiptOf([ruled('outer', 'outer 1'), ruled('inner', undefined, true)])).not.toHaveProperty('rule');
+    expect(
+      (await receiptOf([ruled('outer', 'outer 1'), ruled('inner', 'inner 1', true)])).rule,
+    ).toBe('inner 1');
+    expect(
+      await receiptOf([ruled('outer', 'outer 1'), ruled('inner', undefined, true)]),
+    ).not.toHaveProperty('rule');
   });
 
   it.each([5, { rule: 1 }, ['x'], null])('only where it is a text: %j', async (rule) => {

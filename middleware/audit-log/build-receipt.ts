@@ -31,10 +31,16 @@ type Ending = Pick<
 >;
 
 /** The receipt of a call that has ended. `call` must be the one whose hash was chosen. */
-export function buildReceipt(call: ToolCall, result: ToolResult, durationMs: number, uri: string | null): Receipt {
+export function buildReceipt(
+  call: ToolCall,
+  result: ToolResult,
+  durationMs: number,
+  uri: string | null,
+): Receipt {
   const { approvedArgs, executedArgs, blockedBy } = accountOf(result);
   const { audit, executed } = result;
-  const hashed = (value: JsonValue | null): string | null => (value === null ? null : hashOf(call, value));
+  const hashed = (value: JsonValue | null): string | null =>
+    value === null ? null : hashOf(call, value);
   // The account learns who turned a call away when that layer is left, and this one still is at work.
   const blocker = blockedBy ?? (result.status === 'audit_unavailable' ? 'auditLog' : null);
   const rule = ruleOf(audit, blocker);
@@ -80,7 +86,12 @@ export const buildIntent = (call: ToolCall): Receipt => {
 export const placed = (receipt: Receipt, uri: string): Receipt =>
   Object.freeze({ ...receipt, audit: Object.freeze({ ...receipt.audit, receipt_uri: uri }) });
 
-function receiptOf(call: ToolCall, ending: Ending, audit: object | null, uri: string | null): Receipt {
+function receiptOf(
+  call: ToolCall,
+  ending: Ending,
+  audit: object | null,
+  uri: string | null,
+): Receipt {
   const { sessionId, runId, model, provider, emitOrder } = call.turn;
   const iteration = countOr(call.turn.iteration);
   const requested = hashOf(call, call.toolArgs);
@@ -118,7 +129,9 @@ function receiptOf(call: ToolCall, ending: Ending, audit: object | null, uri: st
 
 /** The rule on the line of the layer that turned the call away; of a call that passed, the rule of the outermost layer that names one. */
 function ruleOf(audit: AuditRecord | undefined, blocker: string | null): string | null {
-  const line = audit?.layers.findLast(({ name, rule }) => typeof rule === 'string' && (blocker === null || name === blocker));
+  const line = audit?.layers.findLast(
+    ({ name, rule }) => typeof rule === 'string' && (blocker === null || name === blocker),
+  );
   return textOr(line?.rule);
 }
 
@@ -131,4 +144,5 @@ function serverOf(call: ToolCall): string | null {
 const textOr = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 /** A turn comes from the host, and the receipt must be written whatever is in it. */
-const countOr = (value: unknown): number => (Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : 0);
+const countOr = (value: unknown): number =>
+  Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : 0;

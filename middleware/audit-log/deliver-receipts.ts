@@ -61,7 +61,10 @@ export function deliverReceipts(writer: Writer, keep: boolean): Delivery {
       underWay.add(settled);
       return { receipt, uri, kept: settled };
     },
-    ready: (sessionId) => (failed.length === 0 ? writer.ready(sessionId) : retry().then(() => writer.ready(sessionId) ?? undefined)),
+    ready: (sessionId) =>
+      failed.length === 0
+        ? writer.ready(sessionId)
+        : retry().then(() => writer.ready(sessionId) ?? undefined),
     get isDown() {
       return failed.length > 0;
     },

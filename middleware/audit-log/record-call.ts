@@ -1,6 +1,13 @@
 /** The three moments of a recorded call: whether it may start, what it is about to do, and how it ended. */
 
-import { annotate, attachReceipt, fail, refuse, type ToolCall, type ToolResult } from '../../src/index.ts';
+import {
+  annotate,
+  attachReceipt,
+  fail,
+  refuse,
+  type ToolCall,
+  type ToolResult,
+} from '../../src/index.ts';
 import type { Durability } from '../../src/receipts/index.ts';
 import { buildIntent, buildReceipt } from './build-receipt.ts';
 import type { Delivery } from './deliver-receipts.ts';
@@ -19,12 +26,21 @@ export interface Settings {
 }
 
 const unavailable = (call: ToolCall, cause: unknown): ToolResult =>
-  fail(call, 'audit_unavailable', cause, `${call.toolName} was not called: calls cannot be recorded at the moment. Try again later.`);
+  fail(
+    call,
+    'audit_unavailable',
+    cause,
+    `${call.toolName} was not called: calls cannot be recorded at the moment. Try again later.`,
+  );
 
-const gone = (call: ToolCall): ToolResult => refuse(call, 'cancelled', 'The call was cancelled before it ran.');
+const gone = (call: ToolCall): ToolResult =>
+  refuse(call, 'cancelled', 'The call was cancelled before it ran.');
 
 /** The refusal of a call that could not be recorded, or of one whose caller left while that was found out. */
-export function notReady(call: ToolCall, delivery: Delivery | null): Promise<ToolResult | null> | null {
+export function notReady(
+  call: ToolCall,
+  delivery: Delivery | null,
+): Promise<ToolResult | null> | null {
   const asked = delivery?.ready(call.turn.sessionId) ?? null;
   if (asked === null) return null;
   const answer = asked.then(
@@ -35,11 +51,20 @@ export function notReady(call: ToolCall, delivery: Delivery | null): Promise<Too
 }
 
 /** The tool must not run before its intent is kept, however receipts are kept otherwise. */
-export async function intentNotKept(call: ToolCall, { delivery, durability, blocks }: Settings): Promise<ToolResult | null> {
+export async function intentNotKept(
+  call: ToolCall,
+  { delivery, durability, blocks }: Settings,
+): Promise<ToolResult | null> {
   const kept =
-    delivery?.send(call.turn.sessionId, () => buildIntent(call), durability === 'background' ? 'write' : durability).kept ?? null;
+    delivery?.send(
+      call.turn.sessionId,
+      () => buildIntent(call),
+      durability === 'background' ? 'write' : durability,
+    ).kept ?? null;
   if (kept === null) return null;
-  const answer = kept.then((isKept) => (isKept || !blocks ? null : unavailable(call, new Error('the intent could not be kept'))));
+  const answer = kept.then((isKept) =>
+    isKept || !blocks ? null : unavailable(call, new Error('the intent could not be kept')),
+  );
   return settledOrAborted(answer, call.signal, () => gone(call));
 }
 
@@ -48,7 +73,12 @@ export const unrecorded = (call: ToolCall, result: ToolResult, { attach }: Setti
   attach ? attachReceipt(result, buildReceipt(call, result, 0, null)) : result;
 
 /** Sends the receipt, waits for it as long as the settings say, and notes on the result what became of it. */
-export function record(call: ToolCall, result: ToolResult, durationMs: number, settings: Settings): ToolResult | Promise<ToolResult> {
+export function record(
+  call: ToolCall,
+  result: ToolResult,
+  durationMs: number,
+  settings: Settings,
+): ToolResult | Promise<ToolResult> {
   const { delivery, attach } = settings;
   const build = (uri: string | null) => buildReceipt(call, result, durationMs, uri);
   if (delivery === null) return attachReceipt(result, build(null));
@@ -58,14 +88,25 @@ export function record(call: ToolCall, result: ToolResult, durationMs: number, s
   if (attach) attachReceipt(named, receipt);
   const waits = kept !== null && (durability !== 'background' || delivery.underWay > MAX_UNDER_WAY);
   if (!waits) return noted(named, true, delivery, settings);
-  return settledOrAborted(kept, call.signal, () => null).then((isKept) => noted(named, isKept, delivery, settings));
+  return settledOrAborted(kept, call.signal, () => null).then((isKept) =>
+    noted(named, isKept, delivery, settings),
+  );
 }
 
 /** The result with a word on its receipt: `null` where it is not known yet whether it was kept. */
-function noted(named: ToolResult, isKept: boolean | null, delivery: Delivery, { blocks }: Settings): ToolResult {
+function noted(
+  named: ToolResult,
+  isKept: boolean | null,
+  delivery: Delivery,
+  { blocks }: Settings,
+): ToolResult {
   const lost = blocks || delivery.failures === 0 ? {} : { lost: delivery.failures };
   if (isKept === true) return delivery.failures === 0 || blocks ? named : annotate(named, {}, lost);
   // The tool has run, or was turned away for a reason of its own: that stays the answer.
   if (isKept === null) return annotate(named, {}, { status: 'sink_pending', ...lost });
-  return annotate(named, { metadata: { ...named.audit?.metadata, sinkFailed: true } }, { status: 'sink_failed', ...lost });
+  return annotate(
+    named,
+    { metadata: { ...named.audit?.metadata, sinkFailed: true } },
+    { status: 'sink_failed', ...lost },
+  );
 }

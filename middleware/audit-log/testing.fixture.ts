@@ -5,7 +5,11 @@ import { composeToolCallers, type HashKey, type Next, type ToolLayer } from '../
 import type { Durability, LocalReceiptSink, Receipt } from '../../src/receipts/index.ts';
 
 /** Runs one call through a stack on a standing clock, and tells what the executor was entered with. */
-export async function runThrough(layers: readonly ToolLayer[], partial: PartialCall = {}, next?: Next) {
+export async function runThrough(
+  layers: readonly ToolLayer[],
+  partial: PartialCall = {},
+  next?: Next,
+) {
   const clock = testClock();
   const echo = echoExecutor();
   const result = await composeToolCallers(layers, { clock })(makeCall(partial), next ?? echo);
@@ -86,11 +90,14 @@ export function memoryFiles(key: HashKey | null = null): MemoryFiles {
     pending.push({ receipt: build(uri), durability });
     return { uri, kept: writeAll() };
   };
-  const files: MemoryFiles = Object.assign((receipt: Receipt) => append(receipt.session_id, () => receipt, 'write').kept, {
-    ...{ key, publicKey: '', append, lines, events, trouble: 'none' as const },
-    ready: writeAll,
-    flush: async () => void events.push('flush'),
-    close: async () => void events.push('close'),
-  });
+  const files: MemoryFiles = Object.assign(
+    (receipt: Receipt) => append(receipt.session_id, () => receipt, 'write').kept,
+    {
+      ...{ key, publicKey: '', append, lines, events, trouble: 'none' as const },
+      ready: writeAll,
+      flush: async () => void events.push('flush'),
+      close: async () => void events.push('close'),
+    },
+  );
   return files;
 }

@@ -1,6 +1,11 @@
 /** The two kinds of sinks behind one door: a function that takes receipts, and the receipts on this machine. */
 
-import type { Durability, LocalReceiptSink, Receipt, ReceiptSink } from '../../src/receipts/index.ts';
+import type {
+  Durability,
+  LocalReceiptSink,
+  Receipt,
+  ReceiptSink,
+} from '../../src/receipts/index.ts';
 import { placed } from './build-receipt.ts';
 
 /** A receipt on its way. */
@@ -43,7 +48,11 @@ export function localWriter(sink: LocalReceiptSink, owned: boolean): Writer {
     write(sessionId, build, durability) {
       try {
         let receipt: Receipt | null = null;
-        const { uri, kept } = sink.append(sessionId, (place) => (receipt = build(place)), durability);
+        const { uri, kept } = sink.append(
+          sessionId,
+          (place) => (receipt = build(place)),
+          durability,
+        );
         // A receipt that has its place stays with the sink, which tries again itself when it is asked whether it is ready.
         return {
           receipt: receipt ?? build(uri),
@@ -55,7 +64,8 @@ export function localWriter(sink: LocalReceiptSink, owned: boolean): Writer {
         };
       } catch (thrown) {
         const receipt = build(null);
-        const again = async () => sink.append(sessionId, (place) => placed(receipt, place), durability).kept;
+        const again = async () =>
+          sink.append(sessionId, (place) => placed(receipt, place), durability).kept;
         return { receipt, uri: null, kept: started(() => Promise.reject(asError(thrown))), again };
       }
     },
@@ -76,6 +86,10 @@ function started(task: () => unknown): Promise<void> | null {
 }
 
 const isThenable = (value: unknown): boolean =>
-  (typeof value === 'object' || typeof value === 'function') && value !== null && 'then' in value && typeof value.then === 'function';
+  (typeof value === 'object' || typeof value === 'function') &&
+  value !== null &&
+  'then' in value &&
+  typeof value.then === 'function';
 
-const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error('the sink failed', { cause: thrown }));
+const asError = (thrown: unknown): Error =>
+  thrown instanceof Error ? thrown : new Error('the sink failed', { cause: thrown });

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { echoExecutor, makeCall, type PartialCall, settle, testClock } from '../../conformance/index.ts';
+import {
+  echoExecutor,
+  makeCall,
+  type PartialCall,
+  settle,
+  testClock,
+} from '../../conformance/index.ts';
 import {
   type ApprovalPrompt,
   type CounterStore,
@@ -23,11 +29,13 @@ function start(options: CallLimitOptions, inner: readonly ToolLayer[] = []) {
   const executor = echoExecutor();
   const stack = composeToolCallers([callLimit(options), ...inner], { clock: testClock() });
   let calls = 0;
-  const call = (partial: PartialCall = {}) => stack(makeCall({ callId: `call-${(calls += 1)}`, ...partial }), executor);
+  const call = (partial: PartialCall = {}) =>
+    stack(makeCall({ callId: `call-${(calls += 1)}`, ...partial }), executor);
   return { call, runs: () => executor.calls.length };
 }
 
-const lineOf = (result: ToolResult) => result.audit?.layers.find(({ name }) => name === 'callLimit');
+const lineOf = (result: ToolResult) =>
+  result.audit?.layers.find(({ name }) => name === 'callLimit');
 const gate = (name: string, caller: ToolLayer['caller']) => defineLayer({ name, caller });
 
 /** Puts a question for every call, and a person says yes. */
@@ -48,7 +56,9 @@ function person(times = 1) {
 async function admittedOf(layer: ToolLayer): Promise<number> {
   const stack = composeToolCallers([layer]);
   let runs = 0;
-  await Promise.all(Array.from({ length: 2_000 }, () => stack(makeCall(), async (call) => ok(call, (runs += 1)))));
+  await Promise.all(
+    Array.from({ length: 2_000 }, () => stack(makeCall(), async (call) => ok(call, (runs += 1)))),
+  );
   return runs;
 }
 
@@ -81,8 +91,15 @@ describe('callLimit', () => {
     await call();
     const refused = await call();
 
-    expect(refused).toMatchObject({ ok: false, status: 'limit_exceeded', errorCategory: 'limit_exceeded', executed: 'no' });
-    expect(refused.error).toBe('call limit exceeded (cap: 1, count: 1). No more calls in this run. Finish with what you have.');
+    expect(refused).toMatchObject({
+      ok: false,
+      status: 'limit_exceeded',
+      errorCategory: 'limit_exceeded',
+      executed: 'no',
+    });
+    expect(refused.error).toBe(
+      'call limit exceeded (cap: 1, count: 1). No more calls in this run. Finish with what you have.',
+    );
     expect(lineOf(refused)).toMatchObject({ status: 'blocked', count: 1, cap: 1 });
     expect(runs()).toBe(1);
   });
@@ -97,11 +114,31 @@ describe('callLimit', () => {
   it('perTool counts every tool by itself; the first pattern that matches counts', async () => {
     const { call } = start({ perTool: { send_mail: 2, 'send_*': 1, constructor: 0 } });
     const statuses: string[] = [];
-    for (const toolName of ['send_mail', 'send_mail', 'send_mail', 'send_fax', 'send_fax', 'send_sms', 'read', 'read', 'constructor']) {
+    for (const toolName of [
+      'send_mail',
+      'send_mail',
+      'send_mail',
+      'send_fax',
+      'send_fax',
+      'send_sms',
+      'read',
+      'read',
+      'constructor',
+    ]) {
       statuses.push((await call({ toolName })).status);
     }
 
-    expect(statuses.map((status) => status === 'ok')).toEqual([true, true, false, true, false, true, true, true, false]);
+    expect(statuses.map((status) => status === 'ok')).toEqual([
+      true,
+      true,
+      false,
+      true,
+      false,
+      true,
+      true,
+      true,
+      false,
+    ]);
     expect((await call({ toolName: 'send_fax' })).error).toBe(
       'call limit exceeded (cap: 1, count: 1). Do not call send_fax again in this run; other tools may still be used.',
     );
@@ -116,7 +153,12 @@ describe('callLimit', () => {
 
   it.each<[string, CallLimitOptions['per'], PartialCall['turn'], boolean]>([
     ["'run' counts each run", 'run', { runId: 'b' }, true],
-    ["'run' counts one run over all its sessions", 'run', { runId: 'a', sessionId: 'other' }, false],
+    [
+      "'run' counts one run over all its sessions",
+      'run',
+      { runId: 'a', sessionId: 'other' },
+      false,
+    ],
     ["'session' counts each session", 'session', { runId: 'a', sessionId: 'other' }, true],
     ["'session' counts all its runs together", 'session', { runId: 'b' }, false],
     ['a run is what is counted by itself', undefined, { runId: 'b' }, true],
@@ -130,7 +172,11 @@ describe('callLimit', () => {
   it('counts calls that name no run by session: leaving the name out lifts no limit', async () => {
     const { call } = start({ maxCalls: 1 });
 
-    expect([(await call()).ok, (await call()).ok, (await call({ turn: { sessionId: 'other' } })).ok]).toEqual([true, false, true]);
+    expect([
+      (await call()).ok,
+      (await call()).ok,
+      (await call({ turn: { sessionId: 'other' } })).ok,
+    ]).toEqual([true, false, true]);
   });
 
   it('maxPrompts lets so many questions be put, and refuses the call that would need another', async () => {
@@ -142,13 +188,19 @@ describe('callLimit', () => {
     expect(results[2]?.error).toBe(
       'echo needs an approval, and in this run people are asked no more than 2 times. Go on without it, or finish with what you have.',
     );
-    expect(results.map(lineOf)).toMatchObject([{ prompts: 1, maxPrompts: 2 }, { prompts: 2 }, { prompts: 2 }]);
+    expect(results.map(lineOf)).toMatchObject([
+      { prompts: 1, maxPrompts: 2 },
+      { prompts: 2 },
+      { prompts: 2 },
+    ]);
     expect([questions.length, runs()]).toEqual([2, 2]);
   });
 
   it('maxPrompts counts questions, not calls: two about one call are two, and calls that need none are free', async () => {
     const { layer, questions } = person(2);
-    const sometimes = gate('sometimes', (call, next) => (call.toolName === 'free' ? next(call) : layer.caller(call, next)));
+    const sometimes = gate('sometimes', (call, next) =>
+      call.toolName === 'free' ? next(call) : layer.caller(call, next),
+    );
     const { call } = start({ maxPrompts: 3 }, [sometimes]);
     for (let free = 0; free < 10; free += 1) await call({ toolName: 'free' });
 
@@ -159,22 +211,38 @@ describe('callLimit', () => {
   it('maxPrompts holds for each run, also for questions that are put at once', async () => {
     const { layer, questions } = person();
     const { call } = start({ maxPrompts: 5 }, [layer]);
-    await Promise.all(Array.from({ length: 1_000 }, (_, index) => call({ turn: { runId: index % 2 === 0 ? 'a' : 'b' } })));
+    await Promise.all(
+      Array.from({ length: 1_000 }, (_, index) =>
+        call({ turn: { runId: index % 2 === 0 ? 'a' : 'b' } }),
+      ),
+    );
 
     expect(questions).toHaveLength(10);
   });
 
   it('maxPrompts counts a question about a call that a tool makes once', async () => {
     const { layer, questions } = person();
-    const inner = defineTool({ name: 'inner', description: 'i', inputSchema: { type: 'object' }, execute: () => 'done' });
+    const inner = defineTool({
+      name: 'inner',
+      description: 'i',
+      inputSchema: { type: 'object' },
+      execute: () => 'done',
+    });
     const outer = defineTool({
       name: 'outer',
       description: 'o',
       inputSchema: { type: 'object' },
-      execute: async (_args, context) => (await context.call({ name: 'inner', arguments: {} })).status,
+      execute: async (_args, context) =>
+        (await context.call({ name: 'inner', arguments: {} })).status,
     });
-    const governed = governTools({ tools: [inner, outer], layers: [callLimit({ maxPrompts: 3 }), layer] });
-    const answers = [await governed.call({ name: 'outer', arguments: {} }), await governed.call({ name: 'outer', arguments: {} })];
+    const governed = governTools({
+      tools: [inner, outer],
+      layers: [callLimit({ maxPrompts: 3 }), layer],
+    });
+    const answers = [
+      await governed.call({ name: 'outer', arguments: {} }),
+      await governed.call({ name: 'outer', arguments: {} }),
+    ];
 
     expect(answers.map(({ result }) => result)).toEqual(['ok', 'limit_exceeded']);
     expect(questions).toHaveLength(3);
@@ -185,7 +253,11 @@ describe('callLimit', () => {
     const [first, same, other] = [1, 1, 2].map((maxCalls) => start({ maxCalls, store }));
     await first?.call();
 
-    expect([(await same?.call())?.ok, (await other?.call())?.ok, (await other?.call())?.ok]).toEqual([false, true, true]);
+    expect([
+      (await same?.call())?.ok,
+      (await other?.call())?.ok,
+      (await other?.call())?.ok,
+    ]).toEqual([false, true, true]);
   });
 
   it.each<[string, CounterStore['take']]>([
@@ -198,23 +270,34 @@ describe('callLimit', () => {
     const { call, runs } = start({ maxCalls: 5, store: { take } });
     const result = await call();
 
-    expect(result).toMatchObject({ ok: false, status: 'tool_middleware_exception', executed: 'no' });
+    expect(result).toMatchObject({
+      ok: false,
+      status: 'tool_middleware_exception',
+      executed: 'no',
+    });
     expect(JSON.stringify([result.error, result.audit])).not.toContain('7391');
     expect(runs()).toBe(0);
   });
 
   it('message begins the error', async () => {
-    expect((await start({ maxCalls: 0, message: 'Enough' }).call()).error).toContain('Enough (cap: 0, count: 0).');
+    expect((await start({ maxCalls: 0, message: 'Enough' }).call()).error).toContain(
+      'Enough (cap: 0, count: 0).',
+    );
   });
 
   it('takes nothing when a call that was counted is taken up again, and counts one that never came so far', async () => {
     let isApproved = false;
-    const ask = gate('ask', (call, next) => (isApproved ? next(call) : refuse(call, 'approval_required', 'ask')));
+    const ask = gate('ask', (call, next) =>
+      isApproved ? next(call) : refuse(call, 'approval_required', 'ask'),
+    );
     const { call, runs } = start({ maxCalls: 2, perTool: { '*': 2 } }, [ask]);
     await call({ callId: 'a' });
     isApproved = true;
 
-    expect(lineOf(await call({ callId: 'a', turn: { resumes: 1 } }))).toMatchObject({ status: 'ok', resumed: true });
+    expect(lineOf(await call({ callId: 'a', turn: { resumes: 1 } }))).toMatchObject({
+      status: 'ok',
+      resumed: true,
+    });
     expect(await call({ callId: 'b', turn: { resumes: 1 } })).toMatchObject({ status: 'ok' });
     expect(await call({ callId: 'c' })).toMatchObject({ status: 'limit_exceeded' });
     expect(runs()).toBe(2);
@@ -227,7 +310,10 @@ describe('callLimit', () => {
   });
 
   it('admits what a plain count would, for any mix of tools and runs', async () => {
-    const calls = fc.array(fc.record({ toolName: fc.constantFrom('a', 'b', 'c'), runId: fc.constantFrom('x', 'y') }), { maxLength: 40 });
+    const calls = fc.array(
+      fc.record({ toolName: fc.constantFrom('a', 'b', 'c'), runId: fc.constantFrom('x', 'y') }),
+      { maxLength: 40 },
+    );
     await fc.assert(
       fc.asyncProperty(calls, fc.nat(8), fc.nat(4), async (made, maxCalls, cap) => {
         const { call } = start({ maxCalls, perTool: { a: cap, b: cap } });
@@ -250,7 +336,14 @@ describe('callLimit', () => {
 
   it('keeps sessions with hostile names apart', async () => {
     const { call } = start({ maxCalls: 1 });
-    const names = ['__proto__', 'constructor', '', '["session"]', 'x'.repeat(10_000), `${'x'.repeat(9_999)}y`];
+    const names = [
+      '__proto__',
+      'constructor',
+      '',
+      '["session"]',
+      'x'.repeat(10_000),
+      `${'x'.repeat(9_999)}y`,
+    ];
     const results = await Promise.all(names.map((sessionId) => call({ turn: { sessionId } })));
 
     expect(results.every((result) => result.ok)).toBe(true);
@@ -279,7 +372,9 @@ describe('callLimit', () => {
     [{ maxCalls: 1, message: '' }],
     [{ maxCalls: 1, windowMs: 5 }],
   ])('refuses %j', (options) => {
-    expect(() => callLimit(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
+    expect(() => callLimit(options as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error,
+    );
   });
 });
 
@@ -287,17 +382,30 @@ describe('callLimit with maxPrompts', () => {
   it.each([
     ['consent', consent({ default: 'ask' })],
     ['permissions', permissions({ checkers: [() => 'require_approval'] })],
-  ])('counts the questions that %s puts, and refuses the call that would need one more', async (_name, asking) => {
-    let asked = 0;
-    const yes: ApprovalPrompt = () => {
-      asked += 1;
-      return { decision: 'allow_once' };
-    };
-    const tool = defineTool({ name: 'pay', description: '', inputSchema: { type: 'object' }, execute: () => 'paid' });
-    const governed = governTools({ tools: [tool], layers: [callLimit({ maxPrompts: 1 }), asking], prompts: [yes] });
-    const call = () => governed.call({ name: 'pay', arguments: {} }, { turn: { sessionId: 's' } });
+  ])(
+    'counts the questions that %s puts, and refuses the call that would need one more',
+    async (_name, asking) => {
+      let asked = 0;
+      const yes: ApprovalPrompt = () => {
+        asked += 1;
+        return { decision: 'allow_once' };
+      };
+      const tool = defineTool({
+        name: 'pay',
+        description: '',
+        inputSchema: { type: 'object' },
+        execute: () => 'paid',
+      });
+      const governed = governTools({
+        tools: [tool],
+        layers: [callLimit({ maxPrompts: 1 }), asking],
+        prompts: [yes],
+      });
+      const call = () =>
+        governed.call({ name: 'pay', arguments: {} }, { turn: { sessionId: 's' } });
 
-    expect([(await call()).status, (await call()).status]).toEqual(['ok', 'limit_exceeded']);
-    expect(asked).toBe(1);
-  });
+      expect([(await call()).status, (await call()).status]).toEqual(['ok', 'limit_exceeded']);
+      expect(asked).toBe(1);
+    },
+  );
 });

@@ -42,14 +42,24 @@ export interface CallLimitOptions {
  */
 export function callLimit(options: CallLimitOptions): ToolLayer {
   checkOptions('callLimit', options, EXPECTED);
-  const { maxCalls, perTool = {}, per = 'run', maxPrompts, store = memoryCounters(), message = 'call limit exceeded' } = options;
+  const {
+    maxCalls,
+    perTool = {},
+    per = 'run',
+    maxPrompts,
+    store = memoryCounters(),
+    message = 'call limit exceeded',
+  } = options;
   if (maxCalls === undefined && maxPrompts === undefined && options.perTool === undefined)
     checkOptions('callLimit', options, { ...EXPECTED, maxCalls: ONE_OF_THREE });
   const caps = Object.entries(perTool);
   const admitted = admittedCalls();
   const take = (call: ToolCall) => {
     const cap = caps.find(([pattern]) => matchesTool([pattern], call.toolName))?.[1];
-    return takeAll(store, limitsOf(call, per, maxCalls, cap), { now: clockOf(call).monotonic(), owner: call.turn.sessionId });
+    return takeAll(store, limitsOf(call, per, maxCalls, cap), {
+      now: clockOf(call).monotonic(),
+      owner: call.turn.sessionId,
+    });
   };
   const limitPrompts = maxPrompts === undefined ? null : limitQuestions(maxPrompts, per);
 
@@ -74,7 +84,9 @@ export function callLimit(options: CallLimitOptions): ToolLayer {
     // It happened, so it counts; a limit that is used up takes no more.
     async tooLate(call) {
       const { line, over } = await take(call);
-      return over === null ? { wouldHaveBeen: 'ok', ...line } : { wouldHaveBeen: 'limit_exceeded', ...figuresOf(over) };
+      return over === null
+        ? { wouldHaveBeen: 'ok', ...line }
+        : { wouldHaveBeen: 'limit_exceeded', ...figuresOf(over) };
     },
   });
 }
@@ -88,20 +100,32 @@ const EXPECTED = {
   maxPrompts: whole,
   store: {
     text: 'a store with take',
-    test: (value: unknown) => expected.object.test(value) && typeof (value as Partial<CounterStore>).take === 'function',
+    test: (value: unknown) =>
+      expected.object.test(value) && typeof (value as Partial<CounterStore>).take === 'function',
   },
   message: expected.string,
 };
 
-const ONE_OF_THREE = expected.required({ text: 'given, or perTool or maxPrompts in its place', test: () => true });
+const ONE_OF_THREE = expected.required({
+  text: 'given, or perTool or maxPrompts in its place',
+  test: () => true,
+});
 
 const ORDER: readonly OrderRule[] = [
-  { insideOf: 'auditLog', level: 'must', because: 'outside it, calls over the limit would leave no receipt' },
+  {
+    insideOf: 'auditLog',
+    level: 'must',
+    because: 'outside it, calls over the limit would leave no receipt',
+  },
   { outsideOf: 'retry', level: 'should', because: 'inside it, every attempt takes from the limit' },
 ];
 
 const PROMPT_ORDER: readonly OrderRule[] = [
-  { outsideOf: 'consent', level: 'must', because: 'inside it, people are asked before anybody counts the questions' },
+  {
+    outsideOf: 'consent',
+    level: 'must',
+    because: 'inside it, people are asked before anybody counts the questions',
+  },
 ];
 
 interface Limit {
@@ -111,10 +135,21 @@ interface Limit {
 }
 
 /** The tool's own first: a count of all that is used up ends the run, so that what its tool took then is missed by nobody. */
-function limitsOf(call: ToolCall, per: LimitScope, maxCalls: number | undefined, cap: number | undefined): readonly Limit[] {
+function limitsOf(
+  call: ToolCall,
+  per: LimitScope,
+  maxCalls: number | undefined,
+  cap: number | undefined,
+): readonly Limit[] {
   const limits: Limit[] = [];
-  if (cap !== undefined) limits.push({ key: counterKey(call, per, [maxCalls ?? null, cap, call.toolName]), max: cap, of: 'tool' });
-  if (maxCalls !== undefined) limits.push({ key: counterKey(call, per, [maxCalls]), max: maxCalls, of: 'all' });
+  if (cap !== undefined)
+    limits.push({
+      key: counterKey(call, per, [maxCalls ?? null, cap, call.toolName]),
+      max: cap,
+      of: 'tool',
+    });
+  if (maxCalls !== undefined)
+    limits.push({ key: counterKey(call, per, [maxCalls]), max: maxCalls, of: 'all' });
   return limits;
 }
 
@@ -125,26 +160,43 @@ interface Over {
 
 type Asking = Pick<TakeRequest, 'now' | 'owner'>;
 
-async function takeAll(store: CounterStore, limits: readonly Limit[], by: Asking): Promise<{ line: EntryPatch; over: Over | null }> {
+async function takeAll(
+  store: CounterStore,
+  limits: readonly Limit[],
+  by: Asking,
+): Promise<{ line: EntryPatch; over: Over | null }> {
   let line: EntryPatch = {};
   for (const limit of limits) {
     const { max } = limit;
     const { admitted, count } = await store.take(limit.key, { max, windowMs: null, ...by });
     // A store is the host's own, but what it says about admission is not taken for more than it is.
-    if (typeof admitted !== 'boolean' || !Number.isFinite(count)) throw new TypeError('the store did not say whether the call is admitted');
+    if (typeof admitted !== 'boolean' || !Number.isFinite(count))
+      throw new TypeError('the store did not say whether the call is admitted');
     if (!admitted) return { line, over: { limit, count } };
-    line = { ...line, ...(limit.of === 'all' ? { count, cap: max } : { toolCount: count, toolCap: max }) };
+    line = {
+      ...line,
+      ...(limit.of === 'all' ? { count, cap: max } : { toolCount: count, toolCap: max }),
+    };
   }
   return { line, over: null };
 }
 
-function refused(call: ToolCall, { limit, count }: Over, message: string, per: LimitScope): ToolResult {
+function refused(
+  call: ToolCall,
+  { limit, count }: Over,
+  message: string,
+  per: LimitScope,
+): ToolResult {
   const advice =
     limit.of === 'all'
       ? `No more calls in this ${per}. Finish with what you have.`
       : `Do not call ${call.toolName} again in this ${per}; other tools may still be used.`;
   const text = `${message} (cap: ${limit.max}, count: ${count}). ${advice}`;
-  return annotate(refuse(call, 'limit_exceeded', text), {}, { status: 'blocked', ...figuresOf({ limit, count }) });
+  return annotate(
+    refuse(call, 'limit_exceeded', text),
+    {},
+    { status: 'blocked', ...figuresOf({ limit, count }) },
+  );
 }
 
 const figuresOf = ({ limit, count }: Over): EntryPatch =>
@@ -152,7 +204,12 @@ const figuresOf = ({ limit, count }: Over): EntryPatch =>
 
 const failed = (call: ToolCall, cause: unknown): ToolResult =>
   annotate(
-    fail(call, 'tool_middleware_exception', cause, 'Whether this call is within its limit could not be told, so it did not run.'),
+    fail(
+      call,
+      'tool_middleware_exception',
+      cause,
+      'Whether this call is within its limit could not be told, so it did not run.',
+    ),
     {},
     { status: 'failed' },
   );

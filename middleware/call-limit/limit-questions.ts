@@ -1,6 +1,12 @@
 /** A budget of questions: people who are asked too often say yes to everything. */
 
-import { type EntryPatch, limitAsking, memoryCounters, type Refusal, type ToolCall } from '../../src/index.ts';
+import {
+  type EntryPatch,
+  limitAsking,
+  memoryCounters,
+  type Refusal,
+  type ToolCall,
+} from '../../src/index.ts';
 import { counterKey, type LimitScope } from './run-counters.ts';
 
 /** The call under the budget, and what to say about it afterwards. */
@@ -13,7 +19,10 @@ export interface LimitedQuestions {
  * Counts one for each question that is about to be put, whatever becomes of it. Counted in memory and at once: whoever asks
  * does not wait for a store, and two questions at a time cannot both be the last one.
  */
-export function limitQuestions(max: number, scope: LimitScope): (call: ToolCall) => LimitedQuestions {
+export function limitQuestions(
+  max: number,
+  scope: LimitScope,
+): (call: ToolCall) => LimitedQuestions {
   const counters = memoryCounters();
   return (call) => {
     let asked: EntryPatch = {};
@@ -21,7 +30,12 @@ export function limitQuestions(max: number, scope: LimitScope): (call: ToolCall)
       // A call that the tool makes itself comes through the stack with a guard of its own, and brings this one along.
       if (about.callId !== call.callId) return null;
       const key = counterKey(call, scope, ['prompts', max]);
-      const { admitted, count } = counters.take(key, { max, windowMs: null, now: 0, owner: call.turn.sessionId });
+      const { admitted, count } = counters.take(key, {
+        max,
+        windowMs: null,
+        now: 0,
+        owner: call.turn.sessionId,
+      });
       asked = { prompts: count, maxPrompts: max };
       return admitted ? null : enough(call, max, scope);
     };

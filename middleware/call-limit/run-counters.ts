@@ -7,8 +7,13 @@ import { memoryCounters, type ToolCall } from '../../src/index.ts';
 export type LimitScope = 'run' | 'session';
 
 /** A key for a counter. Limits of another size have other counters, so that layers can share a store. */
-export function counterKey({ turn }: ToolCall, scope: LimitScope, parts: readonly unknown[]): string {
-  const owner = scope === 'run' && turn.runId !== undefined ? ['run', turn.runId] : ['session', turn.sessionId];
+export function counterKey(
+  { turn }: ToolCall,
+  scope: LimitScope,
+  parts: readonly unknown[],
+): string {
+  const owner =
+    scope === 'run' && turn.runId !== undefined ? ['run', turn.runId] : ['session', turn.sessionId];
   return textOf(['callLimit', ...parts, ...owner]);
 }
 
@@ -31,7 +36,12 @@ const MAX_REMEMBERED = 10_000;
 export function admittedCalls(): AdmittedCalls {
   const seen = memoryCounters({ maxKeys: MAX_REMEMBERED });
   const take = ({ turn, callId }: ToolCall, max: number) =>
-    seen.take(textOf([turn.sessionId, callId]), { max, windowMs: null, now: 0, owner: turn.sessionId });
+    seen.take(textOf([turn.sessionId, callId]), {
+      max,
+      windowMs: null,
+      now: 0,
+      owner: turn.sessionId,
+    });
   return {
     add: (call) => void take(call, 1),
     // A counter that may admit nothing tells its count.

@@ -16,12 +16,20 @@ export function channel() {
 }
 
 /** A stack that asks about every call, on a standing clock with counted ids. */
-export function start(options: ConsentOptions, call: PartialCall = {}, host: readonly ApprovalPrompt[] = []) {
+export function start(
+  options: ConsentOptions,
+  call: PartialCall = {},
+  host: readonly ApprovalPrompt[] = [],
+) {
   const executor = echoExecutor();
   const clock = testClock();
   let ids = 0;
-  const stack = composeToolCallers([consent({ default: 'ask', ...options })], { clock, createId: () => `id-${(ids += 1)}` });
-  const ask = (changes: PartialCall = {}) => stack(makeCall({ ...call, ...changes }, { prompts: host }), executor);
+  const stack = composeToolCallers([consent({ default: 'ask', ...options })], {
+    clock,
+    createId: () => `id-${(ids += 1)}`,
+  });
+  const ask = (changes: PartialCall = {}) =>
+    stack(makeCall({ ...call, ...changes }, { prompts: host }), executor);
   return { ask, executor, clock };
 }
 

@@ -13,7 +13,14 @@ export interface AutoApproveOptions {
  * that are not trusted use rules.
  */
 export function autoApprove(options: AutoApproveOptions): ConsentDecide {
-  checkOptions('autoApprove', options, { readOnly: expected.required({ text: 'true', test: (value) => value === true }) });
+  checkOptions('autoApprove', options, {
+    readOnly: expected.required({ text: 'true', test: (value) => value === true }),
+  });
   return ({ annotations: { readOnly, destructive, needsApproval, safety } }) =>
-    readOnly === true && destructive === false && needsApproval !== true && safety?.requiresConfirmation !== true ? 'auto' : 'ask';
+    readOnly === true &&
+    destructive === false &&
+    needsApproval !== true &&
+    safety?.requiresConfirmation !== true
+      ? 'auto'
+      : 'ask';
 }

@@ -44,7 +44,13 @@ export { autoApprove } from './auto-approve.ts';
 export { ruleList } from './rule-list.ts';
 export { terminalPrompt } from './terminal-prompt.ts';
 export type { TerminalPromptOptions } from './terminal-prompt.ts';
-export type { ConsentAnswer, ConsentDecide, ConsentDecision, ConsentRule, RuleDecision } from './verdict.ts';
+export type {
+  ConsentAnswer,
+  ConsentDecide,
+  ConsentDecision,
+  ConsentRule,
+  RuleDecision,
+} from './verdict.ts';
 
 export interface ConsentOptions {
   /** Decides about the calls that no rule is about. */
@@ -70,7 +76,8 @@ const EXPECTED: Readonly<Record<keyof ConsentOptions, Expectation>> = {
   default: RULE_DECISION,
   expiresMs: {
     text: `a whole number from 1 to ${MAX_TIMER_MS}, or 'never'`,
-    test: (value) => value === 'never' || (expected.integer(1).test(value) && Number(value) <= MAX_TIMER_MS),
+    test: (value) =>
+      value === 'never' || (expected.integer(1).test(value) && Number(value) <= MAX_TIMER_MS),
     numeric: true,
   },
   remember: expected.boolean,
@@ -89,7 +96,13 @@ export function consent(given: ConsentDecide | ConsentOptions): ToolLayer {
   const standing = remember ? createStandingAnswers() : null;
   const expiresMs = options.expiresMs === 'never' ? undefined : options.expiresMs;
   const waitsForEver = options.expiresMs === 'never';
-  const parts = { ...judgesFrom(options), prompts: Object.freeze([...prompts]), standing, expiresMs, waitsForEver };
+  const parts = {
+    ...judgesFrom(options),
+    prompts: Object.freeze([...prompts]),
+    standing,
+    expiresMs,
+    waitsForEver,
+  };
   return defineLayer({
     name: 'consent',
     caller: inSteps((call) => {
@@ -100,7 +113,8 @@ export function consent(given: ConsentDecide | ConsentOptions): ToolLayer {
         fingerprintOf(call);
         const verdict = parts.judgeNow(call);
         // Most calls end here, and to wait for what is known costs as much as all the rest.
-        if (verdict !== null && isFinal(verdict)) return isAborted(call) ? gone(call) : follow(call, settle(id, call, verdict));
+        if (verdict !== null && isFinal(verdict))
+          return isAborted(call) ? gone(call) : follow(call, settle(id, call, verdict));
         return decideLater(call, id, verdict);
       } catch (cause) {
         return isAborted(call) ? gone(call) : failed(call, id, cause);
@@ -109,12 +123,22 @@ export function consent(given: ConsentDecide | ConsentOptions): ToolLayer {
     close: async () => standing?.forget(),
   });
 
-  async function decideLater(call: ToolCall, id: string, verdict: Verdict | Promise<Verdict> | null): Promise<Stepped> {
+  async function decideLater(
+    call: ToolCall,
+    id: string,
+    verdict: Verdict | Promise<Verdict> | null,
+  ): Promise<Stepped> {
     const startedAt = clockOf(call).now();
     // A caller that leaves meanwhile does not wait for it any more.
     if (verdict instanceof Promise) verdict.catch(() => {});
-    const decide = (signal: AbortSignal) => passGate(call, { id, startedAt, signal }, parts, verdict ?? parts.judge(call, signal));
-    const decided = await decideWithin(call, expiresMs, decide, (value) => 'decision' in value && isPassed(value));
+    const decide = (signal: AbortSignal) =>
+      passGate(call, { id, startedAt, signal }, parts, verdict ?? parts.judge(call, signal));
+    const decided = await decideWithin(
+      call,
+      expiresMs,
+      decide,
+      (value) => 'decision' in value && isPassed(value),
+    );
     if (decided.by === 'cancelled') return gone(call);
     const rule = verdict instanceof Promise ? undefined : verdict?.rule;
     if (decided.by === 'expired') return expired(call, id, expiresMs ?? 0, rule);
@@ -126,10 +150,13 @@ export function consent(given: ConsentDecide | ConsentOptions): ToolLayer {
 }
 
 /** The question stays open. The record says which rule wanted it to be asked. */
-const waiting = (call: ToolCall, { interruption, rule }: Extract<Open, { interruption: Interruption }>): ToolResult =>
-  annotate(interrupt(call, interruption), {}, { rule });
+const waiting = (
+  call: ToolCall,
+  { interruption, rule }: Extract<Open, { interruption: Interruption }>,
+): ToolResult => annotate(interrupt(call, interruption), {}, { rule });
 
-const gone = (call: ToolCall) => refuse(call, 'cancelled', 'The call was cancelled before it was decided about.');
+const gone = (call: ToolCall) =>
+  refuse(call, 'cancelled', 'The call was cancelled before it was decided about.');
 
 /** What a decision means for the call it was made about. */
 function follow(call: ToolCall, settled: Settled): Stepped {
@@ -159,7 +186,8 @@ function judgesFrom({ decide, rules, default: fallback, expiresMs }: ConsentOpti
   const judge = (call: ToolCall, signal: AbortSignal | null): Verdict | Promise<Verdict> | null => {
     const ruled = ruleVerdict(checked, call);
     if (ruled !== null) return ruled;
-    if (decide === undefined) return otherwise === null ? annotationVerdict(call.annotations) : defaultVerdict(otherwise);
+    if (decide === undefined)
+      return otherwise === null ? annotationVerdict(call.annotations) : defaultVerdict(otherwise);
     if (signal === null) return typeof expiresMs === 'number' ? null : verdictFrom(decide(call));
     return verdictFrom(decide(signal === call.signal ? call : withCall(call, { signal })));
   };
@@ -171,4 +199,6 @@ function judgesFrom({ decide, rules, default: fallback, expiresMs }: ConsentOpti
 
 /** A plain word is read at once; anything else may have to be waited for. */
 const verdictFrom = (reply: ReturnType<ConsentDecide>): Verdict | Promise<Verdict> =>
-  typeof reply === 'string' || typeof reply === 'boolean' ? readVerdict(reply) : Promise.resolve(reply).then(readVerdict);
+  typeof reply === 'string' || typeof reply === 'boolean'
+    ? readVerdict(reply)
+    : Promise.resolve(reply).then(readVerdict);

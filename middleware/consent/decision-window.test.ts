@@ -8,7 +8,11 @@ import { consent } from './consent.ts';
 describe('consent, while somebody thinks,', () => {
   it('expiresMs: ends as consent_expired, and a late answer is ignored', async () => {
     const person = channel();
-    const { ask, clock, executor } = start({ prompts: [person.prompt], expiresMs: 1_000, remember: true });
+    const { ask, clock, executor } = start({
+      prompts: [person.prompt],
+      expiresMs: 1_000,
+      remember: true,
+    });
     const calling = ask();
     await clock.advance(1_000);
     const result = await calling;
@@ -17,8 +21,16 @@ describe('consent, while somebody thinks,', () => {
     const again = ask();
     await settle();
 
-    expect(result).toMatchObject({ status: 'consent_expired', executed: 'no', approval: { decision: 'expired' } });
-    expect(result.audit?.consent).toMatchObject({ decision: 'expired', decidedBy: 'consent', decidedAt: '2026-01-01T00:00:01.000Z' });
+    expect(result).toMatchObject({
+      status: 'consent_expired',
+      executed: 'no',
+      approval: { decision: 'expired' },
+    });
+    expect(result.audit?.consent).toMatchObject({
+      decision: 'expired',
+      decidedBy: 'consent',
+      decidedAt: '2026-01-01T00:00:01.000Z',
+    });
     expect(person.asked.map(({ signal }) => signal.aborted)).toEqual([true, false]);
     person.answer({ decision: 'reject_once' }, 1);
     await again;
@@ -54,10 +66,10 @@ describe('consent, while somebody thinks,', () => {
     const sleeping = { ...clock, monotonic: () => clock.monotonic() + slept };
     const person = channel();
     const executor = echoExecutor();
-    const calling = composeToolCallers([consent({ default: 'ask', prompts: [person.prompt], expiresMs: 1_000 })], { clock: sleeping })(
-      makeCall(),
-      executor,
-    );
+    const calling = composeToolCallers(
+      [consent({ default: 'ask', prompts: [person.prompt], expiresMs: 1_000 })],
+      { clock: sleeping },
+    )(makeCall(), executor);
     await settle();
     slept = 3_600_000;
     person.answer({ decision: 'allow_once' });
@@ -69,8 +81,14 @@ describe('consent, while somebody thinks,', () => {
   it('expiresMs: does not call it expired when the caller had left, however long the machine slept', async () => {
     const clock = testClock();
     const controller = new AbortController();
-    const sleeping = { ...clock, monotonic: () => clock.monotonic() + (controller.signal.aborted ? 3_600_000 : 0) };
-    const stack = composeToolCallers([consent({ default: 'ask', prompts: [channel().prompt], expiresMs: 1_000 })], { clock: sleeping });
+    const sleeping = {
+      ...clock,
+      monotonic: () => clock.monotonic() + (controller.signal.aborted ? 3_600_000 : 0),
+    };
+    const stack = composeToolCallers(
+      [consent({ default: 'ask', prompts: [channel().prompt], expiresMs: 1_000 })],
+      { clock: sleeping },
+    );
     const calling = stack(makeCall({ signal: controller.signal }), echoExecutor());
     await settle();
     controller.abort();
@@ -81,7 +99,10 @@ describe('consent, while somebody thinks,', () => {
   it('ends as cancelled when the caller leaves, whatever is clicked later', async () => {
     const controller = new AbortController();
     const person = channel();
-    const { ask, clock, executor } = start({ prompts: [person.prompt], expiresMs: 1_000 }, { signal: controller.signal });
+    const { ask, clock, executor } = start(
+      { prompts: [person.prompt], expiresMs: 1_000 },
+      { signal: controller.signal },
+    );
     const calling = ask();
     await settle();
     controller.abort();
@@ -113,14 +134,21 @@ describe('consent, while somebody thinks,', () => {
     let asked = 0;
     const decide = () => ((asked += 1), true);
 
-    expect((await start({ decide }, { signal: AbortSignal.abort() }).ask()).status).toBe('cancelled');
+    expect((await start({ decide }, { signal: AbortSignal.abort() }).ask()).status).toBe(
+      'cancelled',
+    );
     expect(asked).toBe(0);
   });
 
   it('leaves no timer and no listener behind, whatever happened', async () => {
     const { signal } = new AbortController();
     const never: ApprovalPrompt = () => new Promise(() => {});
-    for (const prompt of [allow, never, () => null, () => Promise.reject(new Error('no'))] satisfies ApprovalPrompt[]) {
+    for (const prompt of [
+      allow,
+      never,
+      () => null,
+      () => Promise.reject(new Error('no')),
+    ] satisfies ApprovalPrompt[]) {
       const { ask, clock } = start({ prompts: [prompt], expiresMs: 10 }, { signal });
       const calling = ask();
       await clock.advance(10);

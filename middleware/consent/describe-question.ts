@@ -18,23 +18,34 @@ const GUTTER = '│  ';
  * text that could choose where it is wrapped could look like a line of ours. Long texts are cut one by one, so that one of
  * them cannot push the others out of sight.
  */
-export function describeQuestion(question: Described, { maxTextLength, maxLines, columns }: DescribeOptions): string {
+export function describeQuestion(
+  question: Described,
+  { maxTextLength, maxLines, columns }: DescribeOptions,
+): string {
   const { toolName, shown, fingerprint, expiresAt } = question;
   const width = Math.max(20, columns - GUTTER.length - 1);
   const wrapped = (text: string) => wrap(text, width);
   const listed = (value: unknown, what: string): readonly string[] => {
-    const all = JSON.stringify(value, (_name, each: unknown) => (typeof each === 'string' ? cut(each, maxTextLength) : each), 2)
+    const all = JSON.stringify(
+      value,
+      (_name, each: unknown) => (typeof each === 'string' ? cut(each, maxTextLength) : each),
+      2,
+    )
       .split('\n')
       .flatMap((line) => wrapped(visible(line)));
     const more = all.length - maxLines;
     return [
       ...all.slice(0, maxLines),
-      ...(more > 0 ? wrapped(`NOT ALL IS SHOWN: ${more.toLocaleString('en')} more lines of ${what}`) : []),
+      ...(more > 0
+        ? wrapped(`NOT ALL IS SHOWN: ${more.toLocaleString('en')} more lines of ${what}`)
+        : []),
     ];
   };
   const lines = [
     ...wrapped(`Tool: ${plainLine(toolName, 128)}`),
-    ...(typeof shown.reason === 'string' ? wrapped(`Asked because: ${plainLine(shown.reason)}`) : []),
+    ...(typeof shown.reason === 'string'
+      ? wrapped(`Asked because: ${plainLine(shown.reason)}`)
+      : []),
     'Arguments:',
     ...listed(shown.args ?? shown, 'arguments'),
     ...(Array.isArray(shown.requests) ? ['About to:', ...listed(shown.requests, 'requests')] : []),

@@ -11,7 +11,12 @@ const SCHEMA = {
 
 function bank(layer: ToolLayer, prompts: readonly ApprovalPrompt[] = []) {
   const paid: unknown[] = [];
-  const pay = defineTool({ name: 'pay', description: 'Pays.', inputSchema: SCHEMA, execute: (args) => void paid.push(args) });
+  const pay = defineTool({
+    name: 'pay',
+    description: 'Pays.',
+    inputSchema: SCHEMA,
+    execute: (args) => void paid.push(args),
+  });
   return { tools: governTools({ tools: [pay], layers: [layer], prompts }), paid };
 }
 
@@ -22,7 +27,10 @@ describe('consent in a dispatcher', () => {
     ]);
     const result = await tools.call({ name: 'pay', arguments: { amount: 5 } });
 
-    expect(result.audit?.consent).toMatchObject({ decision: 'approved', decidedBy: '{"amount":5}' });
+    expect(result.audit?.consent).toMatchObject({
+      decision: 'approved',
+      decidedBy: '{"amount":5}',
+    });
     expect(paid).toEqual([{ amount: 5 }]);
   });
 
@@ -40,17 +48,25 @@ describe('consent in a dispatcher', () => {
   it.each([{ amount: 5000 }, { amount: '5' }, {}, { amount: 5, to: 'mallory' }])(
     'holds edited arguments %j to the schema',
     async (args) => {
-      const { tools, paid } = bank(consent({ rules: [] }), [() => ({ decision: 'allow_once', args })]);
+      const { tools, paid } = bank(consent({ rules: [] }), [
+        () => ({ decision: 'allow_once', args }),
+      ]);
       const result = await tools.call({ name: 'pay', arguments: { amount: 50 } });
 
-      expect(result).toMatchObject({ status: 'schema_violation', executed: 'no', audit: { consent: { edited: true } } });
+      expect(result).toMatchObject({
+        status: 'schema_violation',
+        executed: 'no',
+        audit: { consent: { edited: true } },
+      });
       expect(paid).toEqual([]);
     },
   );
 
   it('decides about each call of a batch on its own', async () => {
     const { tools, paid } = bank(consent({ rules: [] }), [
-      ({ shown }) => ({ decision: JSON.stringify(shown).includes('2') ? 'reject_once' : 'allow_once' }),
+      ({ shown }) => ({
+        decision: JSON.stringify(shown).includes('2') ? 'reject_once' : 'allow_once',
+      }),
     ]);
     const requests = [1, 2, 3].map((amount) => ({ name: 'pay', arguments: { amount } }));
     const results = await tools.batch(requests, { maxConcurrent: 3 });
@@ -61,15 +77,25 @@ describe('consent in a dispatcher', () => {
 
   it('does not cover the calls that an approved tool makes', async () => {
     const asked: string[] = [];
-    const inner = defineTool({ name: 'inner', description: 'd', inputSchema: { type: 'object' }, execute: () => 'ran' });
+    const inner = defineTool({
+      name: 'inner',
+      description: 'd',
+      inputSchema: { type: 'object' },
+      execute: () => 'ran',
+    });
     const outer = defineTool({
       ...{ name: 'outer', description: 'd', inputSchema: { type: 'object' } },
-      execute: async (_args, context) => (await context.call({ name: 'inner', arguments: {} })).status,
+      execute: async (_args, context) =>
+        (await context.call({ name: 'inner', arguments: {} })).status,
     });
     const prompt: ApprovalPrompt = ({ toolName }) => (
       asked.push(toolName), { decision: toolName === 'outer' ? 'allow_once' : 'reject_once' }
     );
-    const tools = governTools({ tools: [inner, outer], layers: [consent({ rules: [] })], prompts: [prompt] });
+    const tools = governTools({
+      tools: [inner, outer],
+      layers: [consent({ rules: [] })],
+      prompts: [prompt],
+    });
 
     expect((await tools.call({ name: 'outer', arguments: {} })).result).toBe('consent_denied');
     expect(asked).toEqual(['outer', 'inner']);

@@ -3,15 +3,25 @@ import { echoExecutor, makeCall, type PartialCall, testClock } from '../../confo
 import { accountOf, composeToolCallers, type ToolCaller, type ToolLayer } from '../../src/index.ts';
 import { consent, type ConsentDecide, type ConsentOptions } from './consent.ts';
 
-async function run(given: ConsentDecide | ConsentOptions, call: PartialCall = {}, inside: readonly (ToolLayer | ToolCaller)[] = []) {
+async function run(
+  given: ConsentDecide | ConsentOptions,
+  call: PartialCall = {},
+  inside: readonly (ToolLayer | ToolCaller)[] = [],
+) {
   const executor = echoExecutor();
   const clock = testClock();
-  const result = await composeToolCallers([consent(given), ...inside], { clock })(makeCall(call), executor);
+  const result = await composeToolCallers([consent(given), ...inside], { clock })(
+    makeCall(call),
+    executor,
+  );
   return { result, ran: executor.calls.length, executor };
 }
 
 describe('consent with edited arguments', () => {
-  const halved: ConsentDecide = ({ toolArgs: { amount } }) => ({ decision: 'approved', args: { amount: Math.min(Number(amount), 10) } });
+  const halved: ConsentDecide = ({ toolArgs: { amount } }) => ({
+    decision: 'approved',
+    args: { amount: Math.min(Number(amount), 10) },
+  });
 
   it('runs with them, decides about them again, and records which were changed', async () => {
     const seen: unknown[] = [];
@@ -25,8 +35,15 @@ describe('consent with edited arguments', () => {
 
     expect(seen).toEqual([{ amount: 500 }, { amount: 10 }]);
     expect(executor.calls[0]?.toolArgs).toEqual({ amount: 10 });
-    expect(result.audit?.consent).toMatchObject({ decision: 'approved', edited: true, paths: ['amount'] });
-    expect(accountOf(result)).toMatchObject({ approvedArgs: { amount: 10 }, executedArgs: { amount: 10 } });
+    expect(result.audit?.consent).toMatchObject({
+      decision: 'approved',
+      edited: true,
+      paths: ['amount'],
+    });
+    expect(accountOf(result)).toMatchObject({
+      approvedArgs: { amount: 10 },
+      executedArgs: { amount: 10 },
+    });
   });
 
   it('has another fingerprint than the call that came in', async () => {
@@ -41,10 +58,17 @@ describe('consent with edited arguments', () => {
   it.each<[string, ConsentOptions, string]>([
     [
       'a rule denies them',
-      { decide: halved, rules: [{ tool: '*', when: ({ amount }) => amount === 10, decision: 'deny' }] },
+      {
+        decide: halved,
+        rules: [{ tool: '*', when: ({ amount }) => amount === 10, decision: 'deny' }],
+      },
       'consent_denied',
     ],
-    ['the decider denies them', { decide: (call) => (call.toolArgs.amount === 10 ? false : halved(call)) }, 'consent_denied'],
+    [
+      'the decider denies them',
+      { decide: (call) => (call.toolArgs.amount === 10 ? false : halved(call)) },
+      'consent_denied',
+    ],
     [
       'the decider fails on them',
       { decide: (call) => (call.toolArgs.amount === 10 ? (undefined as never) : halved(call)) },
@@ -52,12 +76,20 @@ describe('consent with edited arguments', () => {
     ],
     [
       'they would be edited again',
-      { decide: ({ toolArgs: { amount } }) => ({ decision: 'approved', args: { amount: Number(amount) - 1 } }) },
+      {
+        decide: ({ toolArgs: { amount } }) => ({
+          decision: 'approved',
+          args: { amount: Number(amount) - 1 },
+        }),
+      },
       'consent_denied',
     ],
     [
       'somebody has to be asked about them',
-      { decide: halved, rules: [{ tool: '*', when: ({ amount }) => amount === 10, decision: 'ask' }] },
+      {
+        decide: halved,
+        rules: [{ tool: '*', when: ({ amount }) => amount === 10, decision: 'ask' }],
+      },
       'approval_required',
     ],
   ])('does not run where %s', async (_name, options, status) => {
@@ -68,18 +100,31 @@ describe('consent with edited arguments', () => {
   });
 
   it('does not look at the arguments of a denial', async () => {
-    const first = await run(() => ({ decision: 'denied', reason: 'why', args: { amount: 1 } }), { toolArgs: { amount: 500 } });
-    const second = await run((call) => (call.toolArgs.amount === 10 ? { decision: 'denied', reason: 'why', args: {} } : halved(call)), {
+    const first = await run(() => ({ decision: 'denied', reason: 'why', args: { amount: 1 } }), {
       toolArgs: { amount: 500 },
     });
+    const second = await run(
+      (call) =>
+        call.toolArgs.amount === 10
+          ? { decision: 'denied', reason: 'why', args: {} }
+          : halved(call),
+      {
+        toolArgs: { amount: 500 },
+      },
+    );
 
-    expect([first, second].map(({ result }) => result.audit?.consent?.reason)).toEqual(['why', 'why']);
+    expect([first, second].map(({ result }) => result.audit?.consent?.reason)).toEqual([
+      'why',
+      'why',
+    ]);
     expect(first.result.audit?.consent).not.toHaveProperty('edited');
     expect(first.ran + second.ran).toBe(0);
   });
 
   it('does not call it an edit where nothing was changed', async () => {
-    const { result } = await run((call) => ({ decision: 'approved', args: { ...call.toolArgs } }), { toolArgs: { b: 1, a: [2] } });
+    const { result } = await run((call) => ({ decision: 'approved', args: { ...call.toolArgs } }), {
+      toolArgs: { b: 1, a: [2] },
+    });
 
     expect(result.audit?.consent).not.toHaveProperty('edited');
   });
@@ -90,7 +135,11 @@ describe('consent with edited arguments', () => {
       args.amount = 1_000_000;
       return next(call);
     };
-    const { executor } = await run(() => ({ decision: 'approved', args }), { toolArgs: { amount: 5 } }, [meddling]);
+    const { executor } = await run(
+      () => ({ decision: 'approved', args }),
+      { toolArgs: { amount: 5 } },
+      [meddling],
+    );
 
     expect(executor.calls[0]?.toolArgs).toEqual({ amount: 1 });
   });

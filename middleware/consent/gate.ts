@@ -39,7 +39,9 @@ export interface Settled {
 }
 
 /** Not decided: a question that nobody could be asked, or a call that ends here for another reason. */
-export type Open = { readonly interruption: Interruption; readonly rule?: string } | { readonly ended: ToolResult };
+export type Open =
+  | { readonly interruption: Interruption; readonly rule?: string }
+  | { readonly ended: ToolResult };
 
 export interface GateParts {
   readonly judge: (call: ToolCall, signal: AbortSignal) => Promise<Verdict>;
@@ -74,14 +76,22 @@ export async function passGate(
   if ('result' in edited) return { ended: edited.result };
   const again = edited.call === call ? verdict : await judgeEdited(edited.call, signal, parts);
   if (again.decision === 'denied') return settle(id, edited.call, again);
-  if (verdict.decision !== 'ask' && again.decision !== 'ask') return settle(id, edited.call, verdict);
+  if (verdict.decision !== 'ask' && again.decision !== 'ask')
+    return settle(id, edited.call, verdict);
   // Either may have asked: of a call that was allowed as it came, the edited one is asked about.
   const asking = again.decision === 'ask' ? again : verdict;
   const outcome = await askAbout(edited.call, decider, parts, again.reason ?? verdict.reason);
-  return asking.rule === undefined || 'ended' in outcome || outcome.rule !== undefined ? outcome : { ...outcome, rule: asking.rule };
+  return asking.rule === undefined || 'ended' in outcome || outcome.rule !== undefined
+    ? outcome
+    : { ...outcome, rule: asking.rule };
 }
 
-async function askAbout(call: ToolCall, decider: Decider, parts: GateParts, why: string | undefined): Promise<Settled | Open> {
+async function askAbout(
+  call: ToolCall,
+  decider: Decider,
+  parts: GateParts,
+  why: string | undefined,
+): Promise<Settled | Open> {
   const { id, startedAt, signal } = decider;
   const { prompts, standing, expiresMs, waitsForEver } = parts;
   const remembered = standing?.get(call);
@@ -91,7 +101,9 @@ async function askAbout(call: ToolCall, decider: Decider, parts: GateParts, why:
     ...{ gate: 'consent', id, prompts, signal },
     shown: { toolName, args, ...(why === undefined ? {} : { reason: plainLine(why) }) },
     ...(standing === null ? {} : { keepsAnswers: true }),
-    ...(expiresMs === undefined ? {} : { expiresAt: new Date(startedAt + expiresMs).toISOString() }),
+    ...(expiresMs === undefined
+      ? {}
+      : { expiresAt: new Date(startedAt + expiresMs).toISOString() }),
     ...(waitsForEver ? { expiresAt: null } : {}),
   });
   if ('interruption' in outcome) return outcome;
@@ -99,18 +111,28 @@ async function askAbout(call: ToolCall, decider: Decider, parts: GateParts, why:
   return answered(call, outcome.said, signal, parts);
 }
 
-const refusedBy = (call: ToolCall, { status, message }: Refusal): ToolResult => refuse(call, status, message);
+const refusedBy = (call: ToolCall, { status, message }: Refusal): ToolResult =>
+  refuse(call, status, message);
 
 /** What a person said, with what they edited decided about once more. */
-async function answered(call: ToolCall, said: ApprovalSaid, signal: AbortSignal, parts: GateParts): Promise<Settled | Open> {
+async function answered(
+  call: ToolCall,
+  said: ApprovalSaid,
+  signal: AbortSignal,
+  parts: GateParts,
+): Promise<Settled | Open> {
   const { id, decision, by, reason, always } = said;
   const edited = decision === 'approved' ? editCall(call, said.args) : { call };
   if ('result' in edited) return { ended: edited.result };
   const again = edited.call === call ? null : await judgeEdited(edited.call, signal, parts);
   if (again?.decision === 'denied') return settle(id, edited.call, again);
-  const settled = { ...settle(id, edited.call, { decision, by, ...(reason === undefined ? {} : { reason }) }), ...givenBy(said) };
+  const settled = {
+    ...settle(id, edited.call, { decision, by, ...(reason === undefined ? {} : { reason }) }),
+    ...givenBy(said),
+  };
   // What was edited was never asked for like that, so there is nothing to ask less often.
-  if (always && edited.call === call && said.supplied === undefined) parts.standing?.keep(settled, said.anyArguments === true);
+  if (always && edited.call === call && said.supplied === undefined)
+    parts.standing?.keep(settled, said.anyArguments === true);
   return settled;
 }
 
@@ -123,26 +145,49 @@ const givenBy = ({ at, standing, supplied, earlier }: ApprovalSaid): Partial<Set
 });
 
 /** Edits are decided about like any call. A person's edit needs no second question; an edit of an edit is refused. */
-async function judgeEdited(call: ToolCall, signal: AbortSignal, { judge }: GateParts): Promise<Verdict> {
+async function judgeEdited(
+  call: ToolCall,
+  signal: AbortSignal,
+  { judge }: GateParts,
+): Promise<Verdict> {
   const verdict = await judge(call, signal);
   signal.throwIfAborted();
   if (verdict.decision === 'denied') return verdict;
   const edited = editCall(call, verdict.args);
   if ('call' in edited && edited.call === call) return verdict;
-  return { decision: 'denied', by: verdict.by, reason: 'the edited arguments would have been edited again' };
+  return {
+    decision: 'denied',
+    by: verdict.by,
+    reason: 'the edited arguments would have been edited again',
+  };
 }
 
 /** Writes down a decision. */
 export function settle(
   id: string,
   call: ToolCall,
-  { decision, by, reason, rule }: Pick<Verdict, 'by' | 'reason' | 'rule'> & { decision: SettledWord },
+  {
+    decision,
+    by,
+    reason,
+    rule,
+  }: Pick<Verdict, 'by' | 'reason' | 'rule'> & { decision: SettledWord },
 ): Settled {
   // No ask gets here; one that did would be a question nobody has answered.
   const said = decision === 'ask' ? 'denied' : decision;
-  const settled = { id, decision: said, decidedBy: plainLine(by, 200), decidedAt: isoTime(clockOf(call).now()), call } as const;
+  const settled = {
+    id,
+    decision: said,
+    decidedBy: plainLine(by, 200),
+    decidedAt: isoTime(clockOf(call).now()),
+    call,
+  } as const;
   if (reason === undefined && rule === undefined) return settled;
-  return { ...settled, ...(reason === undefined ? {} : { reason: plainLine(reason) }), ...(rule === undefined ? {} : { rule }) };
+  return {
+    ...settled,
+    ...(reason === undefined ? {} : { reason: plainLine(reason) }),
+    ...(rule === undefined ? {} : { rule }),
+  };
 }
 
 type SettledWord = Verdict['decision'] | 'expired';

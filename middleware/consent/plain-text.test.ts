@@ -8,7 +8,10 @@ import { cut, plainLine, visible } from './plain-text.ts';
 const DANGEROUS = [
   ...Array.from({ length: 0x20 }, (_, code) => code),
   ...Array.from({ length: 0x21 }, (_, index) => 0x7f + index),
-  ...[0xa0, 0xad, 0x34f, 0x61c, 0x115f, 0x1160, 0x17b4, 0x180e, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0x3164, 0xfe0f, 0xfeff, 0xffa0],
+  ...[
+    0xa0, 0xad, 0x34f, 0x61c, 0x115f, 0x1160, 0x17b4, 0x180e, 0x2028, 0x2029, 0x202f, 0x205f,
+    0x3000, 0x3164, 0xfe0f, 0xfeff, 0xffa0,
+  ],
   ...Array.from({ length: 0x10 }, (_, index) => 0x2000 + index),
   ...Array.from({ length: 5 }, (_, index) => 0x202a + index),
   ...Array.from({ length: 16 }, (_, index) => 0x2060 + index),
@@ -30,9 +33,12 @@ describe('visible', () => {
     expect(visible(all)).not.toMatch(/[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u);
   });
 
-  it.each(['plain text, with 1 space', 'Größe ñ', '漢字', 'हिन्दी', 'ภาษาไทย', '👍', '"{}\\'])('leaves %s alone', (text) => {
-    expect(visible(text)).toBe(text);
-  });
+  it.each(['plain text, with 1 space', 'Größe ñ', '漢字', 'हिन्दी', 'ภาษาไทย', '👍', '"{}\\'])(
+    'leaves %s alone',
+    (text) => {
+      expect(visible(text)).toBe(text);
+    },
+  );
 
   it('is needed: escaping as JSON lets C1, bidi and zero-width characters through', () => {
     expect(JSON.stringify('\u009b31m\u202e\u200b')).toMatch(/[\u009b\u202e\u200b]/);
@@ -44,7 +50,9 @@ describe('cut', () => {
     expect(cut('abc', 3)).toBe('abc');
     expect(cut('abcd', 3)).toBe('abc… [1 more characters]');
     expect(cut(`ab👍${'x'.repeat(2000)}`, 3)).toBe('ab… [2,002 more characters]');
-    expect(plainLine('x'.repeat(1_000_000))).toHaveLength(500 + '… [999,500 more characters]'.length);
+    expect(plainLine('x'.repeat(1_000_000))).toHaveLength(
+      500 + '… [999,500 more characters]'.length,
+    );
   });
 });
 
@@ -53,8 +61,20 @@ describe('describeQuestion', () => {
   const lines = (args: JsonObject, changes: Partial<ApprovalQuestion> = {}, limits = {}) =>
     describeQuestion(
       {
-        ...{ id: 'a', toolName: 'send', callId: 'call-1', turn, annotations, fingerprint: 'sha256:abc' },
-        ...{ shown: { args }, options: ['allow_once'], signal: new AbortController().signal, ...changes },
+        ...{
+          id: 'a',
+          toolName: 'send',
+          callId: 'call-1',
+          turn,
+          annotations,
+          fingerprint: 'sha256:abc',
+        },
+        ...{
+          shown: { args },
+          options: ['allow_once'],
+          signal: new AbortController().signal,
+          ...changes,
+        },
       },
       { maxTextLength: 40, maxLines: 10, columns: 60, ...limits },
     ).split('\n');
@@ -68,7 +88,11 @@ describe('describeQuestion', () => {
   });
 
   it('maxLines counts the lines that are not shown', () => {
-    const shown = lines({ list: Array.from({ length: 1000 }, (_, index) => index) }, {}, { maxLines: 5 });
+    const shown = lines(
+      { list: Array.from({ length: 1000 }, (_, index) => index) },
+      {},
+      { maxLines: 5 },
+    );
 
     expect(shown).toHaveLength(10);
     expect(shown).toContain('│  NOT ALL IS SHOWN: 999 more lines of arguments');
@@ -77,14 +101,20 @@ describe('describeQuestion', () => {
 
   it('wraps by itself, so that no text can choose where a line of the terminal begins', () => {
     const forged = `${' '.repeat(55)}│  Tool: harmless ${'漢'.repeat(60)}`;
-    const shown = lines({ text: forged }, { toolName: forged }, { maxTextLength: 1000 }).slice(0, -1);
+    const shown = lines({ text: forged }, { toolName: forged }, { maxTextLength: 1000 }).slice(
+      0,
+      -1,
+    );
 
     expect(shown.every((line) => line.startsWith('│  ') && line.length <= 59)).toBe(true);
     expect(shown.filter((line) => line.startsWith('│  Tool:'))).toHaveLength(1);
   });
 
   it('tells why it is asked and how long the question is open', () => {
-    const shown = lines({}, { shown: { args: {}, reason: 'over the limit' }, expiresAt: '2026-01-01T00:00:00.000Z' });
+    const shown = lines(
+      {},
+      { shown: { args: {}, reason: 'over the limit' }, expiresAt: '2026-01-01T00:00:00.000Z' },
+    );
 
     expect(shown).toContain('│  Asked because: over the limit');
     expect(shown).toContain('│  Open until: 2026-01-01T00:00:00.000Z');

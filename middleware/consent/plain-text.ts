@@ -4,7 +4,8 @@
  * Control, format and unassigned characters, separators, whatever is drawn with no width, spaces that only look like one,
  * and marks that can be put over any letter. Marks that belong to a script stay: Hindi and Thai cannot be read without.
  */
-const HIDDEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}|(?=\p{Script=Inherited})\p{M}/gu;
+const HIDDEN =
+  /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}|(?=\p{Script=Inherited})\p{M}/gu;
 
 /** Most texts have nothing else, and the other expression is slow even on a short one. */
 const PRINTABLE = /^[ -~]*$/;

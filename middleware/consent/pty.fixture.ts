@@ -20,9 +20,17 @@ while True:
         os.write(master, keys)
 `;
 
-export const hasPty = process.platform !== 'win32' && spawnSync('python3', ['-c', 'import pty']).status === 0;
+export const hasPty =
+  process.platform !== 'win32' && spawnSync('python3', ['-c', 'import pty']).status === 0;
 
-export const KEYS = { up: '\u001b[A', down: '\u001b[B', enter: '\r', ctrlC: '\u0003', ctrlD: '\u0004', escape: '\u001b' } as const;
+export const KEYS = {
+  up: '\u001b[A',
+  down: '\u001b[B',
+  enter: '\r',
+  ctrlC: '\u0003',
+  ctrlD: '\u0004',
+  escape: '\u001b',
+} as const;
 
 export interface Pty {
   readonly input: ReadStream;

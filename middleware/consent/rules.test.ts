@@ -1,12 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall, type PartialCall, testClock } from '../../conformance/index.ts';
 import { composeToolCallers, type ToolCaller, type ToolLayer } from '../../src/index.ts';
-import { autoApprove, consent, type ConsentDecide, type ConsentOptions, ruleList } from './consent.ts';
+import {
+  autoApprove,
+  consent,
+  type ConsentDecide,
+  type ConsentOptions,
+  ruleList,
+} from './consent.ts';
 
-async function run(given: ConsentDecide | ConsentOptions, call: PartialCall = {}, inside: readonly (ToolLayer | ToolCaller)[] = []) {
+async function run(
+  given: ConsentDecide | ConsentOptions,
+  call: PartialCall = {},
+  inside: readonly (ToolLayer | ToolCaller)[] = [],
+) {
   const executor = echoExecutor();
   const clock = testClock();
-  const result = await composeToolCallers([consent(given), ...inside], { clock })(makeCall(call), executor);
+  const result = await composeToolCallers([consent(given), ...inside], { clock })(
+    makeCall(call),
+    executor,
+  );
   return { result, ran: executor.calls.length, executor };
 }
 
@@ -46,14 +59,24 @@ describe('consent by', () => {
       'approval_required',
     ],
     ['rules allows what matches', { rules: [{ tool: 'e*o', decision: 'allow' }] }, {}, 'ok'],
-    ['rules asks about what matches none', { rules: [{ tool: 'other', decision: 'allow' }] }, {}, 'approval_required'],
+    [
+      'rules asks about what matches none',
+      { rules: [{ tool: 'other', decision: 'allow' }] },
+      {},
+      'approval_required',
+    ],
     [
       'rules asks about a name every object has',
       { rules: [{ tool: 'echo', decision: 'allow' }] },
       { toolName: 'constructor' },
       'approval_required',
     ],
-    ['rules looks at the arguments', { rules: [{ tool: '*', when: ({ n }) => n === 1, decision: 'allow' }] }, { toolArgs: { n: 1 } }, 'ok'],
+    [
+      'rules looks at the arguments',
+      { rules: [{ tool: '*', when: ({ n }) => n === 1, decision: 'allow' }] },
+      { toolArgs: { n: 1 } },
+      'ok',
+    ],
     [
       'rules looks at the arguments',
       { rules: [{ tool: '*', when: ({ n }) => n === 1, decision: 'allow' }] },
@@ -74,19 +97,53 @@ describe('consent by', () => {
     ],
     [
       'rules denies for a when that fails',
-      { rules: [{ tool: '*', when: ({ a }) => (a as never as string[])[0] === 'b', decision: 'allow' }] },
+      {
+        rules: [
+          { tool: '*', when: ({ a }) => (a as never as string[])[0] === 'b', decision: 'allow' },
+        ],
+      },
       {},
       'consent_denied',
     ],
-    ['rules decides before decide', { rules: [{ tool: '*', decision: 'deny' }], decide: () => true }, {}, 'consent_denied'],
-    ['decide decides where no rule matches', { rules: [{ tool: 'other', decision: 'deny' }], decide: () => true }, {}, 'ok'],
+    [
+      'rules decides before decide',
+      { rules: [{ tool: '*', decision: 'deny' }], decide: () => true },
+      {},
+      'consent_denied',
+    ],
+    [
+      'decide decides where no rule matches',
+      { rules: [{ tool: 'other', decision: 'deny' }], decide: () => true },
+      {},
+      'ok',
+    ],
     ['default allows', { default: 'allow' }, {}, 'ok'],
     ['default denies', { default: 'deny', rules: [] }, {}, 'consent_denied'],
-    ['default asks', { default: 'require_approval' }, { annotations: { readOnly: true } }, 'approval_required'],
-    ['an empty list of rules asks', { rules: [] }, { annotations: { readOnly: true } }, 'approval_required'],
+    [
+      'default asks',
+      { default: 'require_approval' },
+      { annotations: { readOnly: true } },
+      'approval_required',
+    ],
+    [
+      'an empty list of rules asks',
+      { rules: [] },
+      { annotations: { readOnly: true } },
+      'approval_required',
+    ],
     ['annotations asks about a tool that says nothing', {}, {}, 'approval_required'],
-    ['annotations asks about a destructive tool', {}, { annotations: { readOnly: true, destructive: true } }, 'approval_required'],
-    ['annotations asks where the tool needs it', {}, { annotations: { readOnly: true, needsApproval: true } }, 'approval_required'],
+    [
+      'annotations asks about a destructive tool',
+      {},
+      { annotations: { readOnly: true, destructive: true } },
+      'approval_required',
+    ],
+    [
+      'annotations asks where the tool needs it',
+      {},
+      { annotations: { readOnly: true, needsApproval: true } },
+      'approval_required',
+    ],
     [
       'annotations asks where the tool wants it',
       {},
@@ -94,7 +151,12 @@ describe('consent by', () => {
       'approval_required',
     ],
     ['annotations lets a reading tool run', {}, { annotations: { readOnly: true } }, 'ok'],
-    ['autoApprove lets a reading tool run', { decide: autoApprove({ readOnly: true }) }, { annotations: { readOnly: true } }, 'ok'],
+    [
+      'autoApprove lets a reading tool run',
+      { decide: autoApprove({ readOnly: true }) },
+      { annotations: { readOnly: true } },
+      'ok',
+    ],
     [
       'autoApprove asks about all others',
       { decide: autoApprove({ readOnly: true }) },
@@ -146,7 +208,9 @@ describe('consent by', () => {
     ['annotations', {}],
     ['rule', ruleList([{ tool: '*', decision: 'allow' }])],
   ])('names %s where nobody else is named', async (decidedBy, given) => {
-    expect((await run(given, { annotations: { readOnly: true } })).result.audit?.consent).toMatchObject({ decidedBy });
+    expect(
+      (await run(given, { annotations: { readOnly: true } })).result.audit?.consent,
+    ).toMatchObject({ decidedBy });
   });
 
   it('does not follow a list of rules that is changed later', async () => {
@@ -155,12 +219,17 @@ describe('consent by', () => {
     Object.assign(rules[0] ?? {}, { decision: 'allow' });
     rules.push({ tool: '*', decision: 'allow' });
 
-    expect((await composeToolCallers([layer])(makeCall(), echoExecutor())).status).toBe('consent_denied');
+    expect((await composeToolCallers([layer])(makeCall(), echoExecutor())).status).toBe(
+      'consent_denied',
+    );
   });
 });
 
 describe('the line of consent names the rule', () => {
-  const lineOf = async (given: ConsentDecide | ConsentOptions, prompts: ConsentOptions['prompts'] = []) => {
+  const lineOf = async (
+    given: ConsentDecide | ConsentOptions,
+    prompts: ConsentOptions['prompts'] = [],
+  ) => {
     const { result } = await run(typeof given === 'function' ? given : { prompts, ...given });
     return result.audit?.layers.find(({ name }) => name === 'consent')?.rule;
   };
@@ -168,9 +237,15 @@ describe('the line of consent names the rule', () => {
 
   it('that wanted a person to be asked, whatever the person said', async () => {
     expect(await lineOf(asks)).toBe('consent rule 1 (ask e*)');
-    expect(await lineOf(asks, [() => ({ decision: 'allow_once', decidedBy: 'ada' })])).toBe('consent rule 1 (ask e*)');
-    expect(await lineOf(asks, [() => ({ decision: 'reject_once', decidedBy: 'ada' })])).toBe('consent rule 1 (ask e*)');
-    expect(await lineOf(asks, [() => Promise.reject(new Error('gone'))])).toBe('consent rule 1 (ask e*)');
+    expect(await lineOf(asks, [() => ({ decision: 'allow_once', decidedBy: 'ada' })])).toBe(
+      'consent rule 1 (ask e*)',
+    );
+    expect(await lineOf(asks, [() => ({ decision: 'reject_once', decidedBy: 'ada' })])).toBe(
+      'consent rule 1 (ask e*)',
+    );
+    expect(await lineOf(asks, [() => Promise.reject(new Error('gone'))])).toBe(
+      'consent rule 1 (ask e*)',
+    );
   });
 
   it('of the default and of annotations, and nothing where a decider decided', async () => {
@@ -185,11 +260,17 @@ describe('the line of consent names the rule', () => {
       { tool: 'echo', when: ({ n }: { n?: unknown }) => n === 2, decision: 'deny' as const },
     ];
 
-    expect(await lineOf({ rules }, [() => ({ decision: 'allow_once', args: { n: 2 } })])).toBe('consent rule 2 (deny echo)');
+    expect(await lineOf({ rules }, [() => ({ decision: 'allow_once', args: { n: 2 } })])).toBe(
+      'consent rule 2 (deny echo)',
+    );
   });
 
   it('on one plain line, whatever its pattern is', async () => {
-    expect(await lineOf({ rules: [{ tool: 'e*\n\u001b[2J', decision: 'deny' }], default: 'allow' })).toBe('consent default (allow)');
-    expect(await lineOf({ rules: [{ tool: `*${'*'.repeat(500)}`, decision: 'deny' }] })).toMatch(/^.{1,200}$/u);
+    expect(
+      await lineOf({ rules: [{ tool: 'e*\n\u001b[2J', decision: 'deny' }], default: 'allow' }),
+    ).toBe('consent default (allow)');
+    expect(await lineOf({ rules: [{ tool: `*${'*'.repeat(500)}`, decision: 'deny' }] })).toMatch(
+      /^.{1,200}$/u,
+    );
   });
 });

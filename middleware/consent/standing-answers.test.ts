@@ -20,17 +20,23 @@ describe('consent with remember', () => {
     ['allow_always', false, 2, 'ok'],
     ['reject_always', true, 1, 'consent_denied'],
     ['reject_once', true, 2, 'consent_denied'],
-  ] as const)('after %s with remember %s asks %i times about two equal calls', async (decision, remember, times, status) => {
-    const { prompt, asked } = always(decision);
-    const { ask } = start({ prompts: [prompt], remember }, { toolArgs: { a: 1, b: 2 } });
-    const results = [await ask({ callId: 'one' }), await ask({ callId: 'two', toolArgs: { b: 2, a: 1 } })];
+  ] as const)(
+    'after %s with remember %s asks %i times about two equal calls',
+    async (decision, remember, times, status) => {
+      const { prompt, asked } = always(decision);
+      const { ask } = start({ prompts: [prompt], remember }, { toolArgs: { a: 1, b: 2 } });
+      const results = [
+        await ask({ callId: 'one' }),
+        await ask({ callId: 'two', toolArgs: { b: 2, a: 1 } }),
+      ];
 
-    expect(asked).toHaveLength(times);
-    expect(results.map((result) => result.status)).toEqual([status, status]);
-    expect(results[1]?.audit?.consent).toMatchObject({ decidedBy: 'ada', reason: 'standing' });
-    expect(results[1]?.approval?.fingerprint).not.toBe(results[0]?.approval?.fingerprint);
-    expect(results[1]?.audit?.layers[0]?.remembered).toBe(times === 1 ? true : undefined);
-  });
+      expect(asked).toHaveLength(times);
+      expect(results.map((result) => result.status)).toEqual([status, status]);
+      expect(results[1]?.audit?.consent).toMatchObject({ decidedBy: 'ada', reason: 'standing' });
+      expect(results[1]?.approval?.fingerprint).not.toBe(results[0]?.approval?.fingerprint);
+      expect(results[1]?.audit?.layers[0]?.remembered).toBe(times === 1 ? true : undefined);
+    },
+  );
 
   it.each<[string, PartialCall]>([
     ['another argument', { toolArgs: { a: 2 } }],
@@ -76,7 +82,9 @@ describe('consent with remember', () => {
 
   it('does not keep an answer with edits, neither for the one call nor for the other', async () => {
     let asked = 0;
-    const prompt: ApprovalPrompt = () => ((asked += 1), { decision: 'allow_always', args: { amount: 5 } });
+    const prompt: ApprovalPrompt = () => (
+      (asked += 1), { decision: 'allow_always', args: { amount: 5 } }
+    );
     const { ask } = start({ prompts: [prompt], remember: true });
     await ask({ toolArgs: { amount: 500 } });
     await ask({ toolArgs: { amount: 500 } });
@@ -88,9 +96,13 @@ describe('consent with remember', () => {
   it('asks about each of many equal calls at once', async () => {
     const person = channel();
     const { ask, executor } = start({ prompts: [person.prompt], remember: true });
-    const calling = Promise.all(Array.from({ length: 100 }, (_, index) => ask({ callId: `call-${index}` })));
+    const calling = Promise.all(
+      Array.from({ length: 100 }, (_, index) => ask({ callId: `call-${index}` })),
+    );
     await settle();
-    person.asked.forEach((_question, index) => person.answer({ decision: index % 2 === 0 ? 'allow_once' : 'reject_once' }, index));
+    person.asked.forEach((_question, index) =>
+      person.answer({ decision: index % 2 === 0 ? 'allow_once' : 'reject_once' }, index),
+    );
     await calling;
 
     expect(person.asked).toHaveLength(100);
@@ -100,7 +112,11 @@ describe('consent with remember', () => {
   it('does not let a standing approval pass a rule that denies', async () => {
     const { prompt } = always('allow_always');
     let denies = false;
-    const { ask, executor } = start({ prompts: [prompt], remember: true, rules: [{ tool: '*', when: () => denies, decision: 'deny' }] });
+    const { ask, executor } = start({
+      prompts: [prompt],
+      remember: true,
+      rules: [{ tool: '*', when: () => denies, decision: 'deny' }],
+    });
     await ask();
     denies = true;
 
@@ -111,7 +127,8 @@ describe('consent with remember', () => {
   it('keeps a bounded number of answers, and none once it is closed', async () => {
     const { prompt, asked } = always('allow_always');
     const layer = consent({ default: 'ask', prompts: [prompt], remember: true });
-    const ask = (n: number) => composeToolCallers([layer])(makeCall({ toolArgs: { n } }), echoExecutor());
+    const ask = (n: number) =>
+      composeToolCallers([layer])(makeCall({ toolArgs: { n } }), echoExecutor());
     for (let n = 0; n <= 1_000; n += 1) await ask(n);
     await ask(0);
     expect(asked).toHaveLength(1_002);

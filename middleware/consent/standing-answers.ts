@@ -39,7 +39,10 @@ export function createStandingAnswers(): StandingAnswers {
     get: (call) => use(standingKeyOf(call), call) ?? use(standingToolKeyOf(call), call),
     keep({ call, ...answer }, anyArguments) {
       const toolKey = standingToolKeyOf(call);
-      answers.set(anyArguments ? toolKey : standingKeyOf(call), call.turn.sessionId, { answer, toolKey });
+      answers.set(anyArguments ? toolKey : standingKeyOf(call), call.turn.sessionId, {
+        answer,
+        toolKey,
+      });
       if (answers.size > MAX_ANSWERS) forgetOne();
     },
     forget: () => void (answers = fairTable<Kept>()),

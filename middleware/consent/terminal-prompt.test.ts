@@ -9,14 +9,22 @@ import { terminalPrompt } from './terminal-prompt.ts';
 const { turn, annotations } = makeCall();
 
 const question = (changes: Partial<ApprovalQuestion> = {}): ApprovalQuestion => ({
-  ...{ id: 'approval_1', toolName: 'send_mail', callId: 'call-1', turn, annotations, fingerprint: 'sha256:abc' },
+  ...{
+    id: 'approval_1',
+    toolName: 'send_mail',
+    callId: 'call-1',
+    turn,
+    annotations,
+    fingerprint: 'sha256:abc',
+  },
   shown: { toolName: 'send_mail', args: { to: 'ada' } },
   options: ['allow_once', 'allow_always', 'reject_once', 'reject_always'],
   signal: new AbortController().signal,
   ...changes,
 });
 
-const asked = async (prompt: ApprovalPrompt, changes?: Partial<ApprovalQuestion>) => prompt(question(changes));
+const asked = async (prompt: ApprovalPrompt, changes?: Partial<ApprovalQuestion>) =>
+  prompt(question(changes));
 
 describe.skipIf(!hasPty)('terminalPrompt', () => {
   let pty: Pty;
@@ -44,7 +52,10 @@ describe.skipIf(!hasPty)('terminalPrompt', () => {
     [{ decision: 'allow_always', anyArguments: true }, [KEYS.up]],
     [{ decision: 'reject_always', anyArguments: true }, [KEYS.down, KEYS.down]],
   ])('answers %j where the question says what always covers', async (expected, keys) => {
-    const always = { exact: 'mail with exactly these arguments, here', anyArguments: 'mail with any arguments, here' };
+    const always = {
+      exact: 'mail with exactly these arguments, here',
+      anyArguments: 'mail with any arguments, here',
+    };
     const answer = ask({ shown: { args: { to: 'ada' }, always } });
     await pty.shows('Reject always: mail with any arguments, here');
     pty.press(...keys, KEYS.enter);
@@ -77,7 +88,10 @@ describe.skipIf(!hasPty)('terminalPrompt', () => {
     await pty.shows('Reject always');
     pty.press(KEYS[key]);
 
-    expect(await answer).toMatchObject({ decision: 'reject_once', reason: 'the question was left unanswered' });
+    expect(await answer).toMatchObject({
+      decision: 'reject_once',
+      reason: 'the question was left unanswered',
+    });
   });
 
   it('takes a terminal that goes away for a rejection', async () => {
@@ -100,8 +114,14 @@ describe.skipIf(!hasPty)('terminalPrompt', () => {
   });
 
   it('asks one question after another, also where two prompts share a terminal', async () => {
-    const [one, two] = [terminalPrompt({ input: pty.input, output: pty.output }), terminalPrompt({ input: pty.input, output: pty.output })];
-    const both = Promise.all([asked(one, { toolName: 'first' }), asked(two, { toolName: 'second' })]);
+    const [one, two] = [
+      terminalPrompt({ input: pty.input, output: pty.output }),
+      terminalPrompt({ input: pty.input, output: pty.output }),
+    ];
+    const both = Promise.all([
+      asked(one, { toolName: 'first' }),
+      asked(two, { toolName: 'second' }),
+    ]);
     await pty.shows('Reject always');
     await settle();
     expect(pty.screen()).not.toContain('Tool: second');
@@ -116,7 +136,10 @@ describe.skipIf(!hasPty)('terminalPrompt', () => {
   it('never asks a question that was answered while it waited for its turn', async () => {
     const prompt = terminalPrompt({ input: pty.input, output: pty.output });
     const controller = new AbortController();
-    const both = Promise.all([asked(prompt), asked(prompt, { toolName: 'second', signal: controller.signal })]);
+    const both = Promise.all([
+      asked(prompt),
+      asked(prompt, { toolName: 'second', signal: controller.signal }),
+    ]);
     await pty.shows('Reject always');
     controller.abort();
     pty.press(KEYS.enter);
@@ -132,8 +155,13 @@ describe.skipIf(!hasPty)('terminalPrompt', () => {
   });
 
   it('lets no character of a hostile call act on the terminal', async () => {
-    const hostile = '\u001b[2J\u001b]0;title\u0007\u009b31m\u202eevil\u200b\r\n│  Tool: harmless\u{e0041}\ud800';
-    const answer = ask({ toolName: hostile, shown: { toolName: hostile, args: { [hostile]: hostile } }, fingerprint: hostile });
+    const hostile =
+      '\u001b[2J\u001b]0;title\u0007\u009b31m\u202eevil\u200b\r\n│  Tool: harmless\u{e0041}\ud800';
+    const answer = ask({
+      toolName: hostile,
+      shown: { toolName: hostile, args: { [hostile]: hostile } },
+      fingerprint: hostile,
+    });
     await pty.shows('Reject always');
     pty.press(KEYS.enter);
     await answer;
@@ -161,7 +189,11 @@ describe.skipIf(!hasPty)('terminalPrompt', () => {
     const after = ['end', 'close', 'keypress'].map((name) => pty.input.listenerCount(name));
 
     expect(getEventListeners(signal, 'abort')).toEqual([]);
-    expect(after).toEqual(['end', 'close', 'keypress'].map((name) => before.find(([known]) => known === name)?.[1] ?? 0));
+    expect(after).toEqual(
+      ['end', 'close', 'keypress'].map(
+        (name) => before.find(([known]) => known === name)?.[1] ?? 0,
+      ),
+    );
     expect(pty.output.listenerCount('resize')).toBe(0);
   });
 });
@@ -180,10 +212,16 @@ describe('terminalPrompt without a terminal', () => {
     expect(output.read()).toBeNull();
   });
 
-  it.each([[null], [{ input: 'stdin' }], [{ decidedBy: '' }], [{ maxLines: 0 }], [{ maxTextLength: 0 }], [{ outptu: {} }]])(
-    'refuses to be built with %j',
-    (options) => {
-      expect(() => terminalPrompt(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
-    },
-  );
+  it.each([
+    [null],
+    [{ input: 'stdin' }],
+    [{ decidedBy: '' }],
+    [{ maxLines: 0 }],
+    [{ maxTextLength: 0 }],
+    [{ outptu: {} }],
+  ])('refuses to be built with %j', (options) => {
+    expect(() => terminalPrompt(options as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error,
+    );
+  });
 });

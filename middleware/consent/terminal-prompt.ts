@@ -44,12 +44,20 @@ export function terminalPrompt(options: TerminalPromptOptions = {}): ApprovalPro
     maxTextLength: expected.integer(1),
     maxLines: expected.integer(1),
   });
-  const { input = process.stdin, output = process.stderr, decidedBy = 'terminalPrompt', maxTextLength = 400, maxLines = 60 } = options;
+  const {
+    input = process.stdin,
+    output = process.stderr,
+    decidedBy = 'terminalPrompt',
+    maxTextLength = 400,
+    maxLines = 60,
+  } = options;
   return async function terminalPrompt(question) {
     if (!isTerminal(input) || !isTerminal(output)) return null;
     return inTurn(input, async () => {
       if (question.signal.aborted) return null;
-      output.write(describeQuestion(question, { maxTextLength, maxLines, columns: columnsOf(output) }));
+      output.write(
+        describeQuestion(question, { maxTextLength, maxLines, columns: columnsOf(output) }),
+      );
       const decision = await choose(question, input, output);
       return decision === null ? null : answerOf(decision, decidedBy);
     });
@@ -71,36 +79,57 @@ function inTurn<T>(terminal: object, work: () => Promise<T>): Promise<T> {
 const isTerminal = (stream: object): boolean => 'isTTY' in stream && stream.isTTY === true;
 
 const columnsOf = (stream: object): number =>
-  'columns' in stream && typeof stream.columns === 'number' && stream.columns > 0 ? stream.columns : 80;
+  'columns' in stream && typeof stream.columns === 'number' && stream.columns > 0
+    ? stream.columns
+    : 80;
 
 function answerOf(choice: Choice | 'left', decidedBy: string): ApprovalAnswer {
-  if (choice === 'left') return { decision: 'reject_once', decidedBy, reason: 'the question was left unanswered' };
+  if (choice === 'left')
+    return { decision: 'reject_once', decidedBy, reason: 'the question was left unanswered' };
   if (choice === 'allow_any') return { decision: 'allow_always', decidedBy, anyArguments: true };
-  return choice === 'reject_any' ? { decision: 'reject_always', decidedBy, anyArguments: true } : { decision: choice, decidedBy };
+  return choice === 'reject_any'
+    ? { decision: 'reject_always', decidedBy, anyArguments: true }
+    : { decision: choice, decidedBy };
 }
 
 /** Rejecting is always possible: what is preselected must be in the list, or the first entry is. */
-function offered({ options, shown }: ApprovalQuestion): readonly { readonly value: Choice; readonly label: string }[] {
-  const label = (value: ApprovalDecision) => ({ value, label: plainLine(answerLabel(value, shown)) });
-  const open = anyArgumentsIn(shown);
-  return [...new Set<ApprovalDecision>([...options, 'reject_once'])].flatMap((option): { value: Choice; label: string }[] => {
-    if (open === null || (option !== 'allow_always' && option !== 'reject_always')) return [label(option)];
-    const wider =
-      option === 'allow_always'
-        ? { value: 'allow_any' as const, label: plainLine(`Allow always: ${open}`) }
-        : { value: 'reject_any' as const, label: plainLine(`Reject always: ${open}`) };
-    return [label(option), wider];
+function offered({
+  options,
+  shown,
+}: ApprovalQuestion): readonly { readonly value: Choice; readonly label: string }[] {
+  const label = (value: ApprovalDecision) => ({
+    value,
+    label: plainLine(answerLabel(value, shown)),
   });
+  const open = anyArgumentsIn(shown);
+  return [...new Set<ApprovalDecision>([...options, 'reject_once'])].flatMap(
+    (option): { value: Choice; label: string }[] => {
+      if (open === null || (option !== 'allow_always' && option !== 'reject_always'))
+        return [label(option)];
+      const wider =
+        option === 'allow_always'
+          ? { value: 'allow_any' as const, label: plainLine(`Allow always: ${open}`) }
+          : { value: 'reject_any' as const, label: plainLine(`Reject always: ${open}`) };
+      return [label(option), wider];
+    },
+  );
 }
 
 /** What an answer with the arguments left open covers, where the question says so. */
 const anyArgumentsIn = ({ always }: JsonObject): string | null =>
-  typeof always === 'object' && always !== null && 'anyArguments' in always && typeof always.anyArguments === 'string'
+  typeof always === 'object' &&
+  always !== null &&
+  'anyArguments' in always &&
+  typeof always.anyArguments === 'string'
     ? always.anyArguments
     : null;
 
 /** What was chosen, `left` for a person who left the question, `null` for a question that is no longer open. */
-async function choose(question: ApprovalQuestion, input: Readable, output: Writable): Promise<Choice | 'left' | null> {
+async function choose(
+  question: ApprovalQuestion,
+  input: Readable,
+  output: Writable,
+): Promise<Choice | 'left' | null> {
   const { select, isCancel } = await import('@clack/prompts');
   // A signal of its own: aborted after the answer, the prompt would take the terminal away from whoever uses it next.
   const link = linkAbort(question.signal);

@@ -90,8 +90,26 @@ const shapesOf = (value: unknown): readonly [string, () => unknown][] => [
 ];
 
 const odd: readonly (readonly [string, () => unknown])[] = [
-  ...STRINGS.flatMap((text) => shapesOf(text).map(([how, make]) => [`text ${JSON.stringify(text).slice(0, 30)} ${how}`, make] as const)),
-  ...[undefined, null, false, 0, 1, -1, Number.NaN, Number.POSITIVE_INFINITY, 1n, {}, [], [true], () => true].flatMap((value) =>
+  ...STRINGS.flatMap((text) =>
+    shapesOf(text).map(
+      ([how, make]) => [`text ${JSON.stringify(text).slice(0, 30)} ${how}`, make] as const,
+    ),
+  ),
+  ...[
+    undefined,
+    null,
+    false,
+    0,
+    1,
+    -1,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    1n,
+    {},
+    [],
+    [true],
+    () => true,
+  ].flatMap((value) =>
     shapesOf(value).map(([how, make]) => [`a ${typeof value} ${how}`, make] as const),
   ),
   ['true as a decision', () => ({ decision: true })],
@@ -102,7 +120,10 @@ const odd: readonly (readonly [string, () => unknown])[] = [
   ['a promise as a decision', () => ({ decision: Promise.resolve('approved') })],
   ['a promise of a list', () => Promise.resolve(['approved'])],
   ['an inherited decision', () => Object.create({ decision: 'approved' }) as unknown],
-  ['a decision that cannot be listed', () => Object.defineProperty({}, 'decision', { value: 'approved', enumerable: false })],
+  [
+    'a decision that cannot be listed',
+    () => Object.defineProperty({}, 'decision', { value: 'approved', enumerable: false }),
+  ],
   ['a decision under a symbol', () => ({ [Symbol('decision')]: 'approved' })],
   ['a misspelt decision', () => ({ decison: 'approved' })],
   ['approved: true', () => ({ approved: true })],
@@ -118,7 +139,10 @@ const odd: readonly (readonly [string, () => unknown])[] = [
   ['a reason that is no text', () => ({ decision: 'approved', reason: {} })],
   ['a list with a decision', () => Object.assign([], { decision: 'approved' })],
   ['a map', () => new Map([['decision', 'approved']])],
-  ['a getter that throws', () => Object.defineProperty({}, 'decision', { enumerable: true, get: () => raise() })],
+  [
+    'a getter that throws',
+    () => Object.defineProperty({}, 'decision', { enumerable: true, get: () => raise() }),
+  ],
   ['a proxy that throws', () => new Proxy({}, { get: () => raise(), ownKeys: () => raise() })],
   ['a thenable that throws', () => ({ then: () => raise() })],
   ['a rejection', () => Promise.reject(new Error('no'))],
@@ -139,7 +163,10 @@ function cyclic(): object {
 
 async function run(decide: () => unknown) {
   const executor = echoExecutor();
-  const result = await composeToolCallers([consent(decide as never)])(makeCall({ toolArgs: { amount: 1 } }), executor);
+  const result = await composeToolCallers([consent(decide as never)])(
+    makeCall({ toolArgs: { amount: 1 } }),
+    executor,
+  );
   return { result, ran: executor.calls.length };
 }
 
@@ -163,21 +190,39 @@ describe('consent, given an odd answer,', () => {
     ['a promise of true', () => Promise.resolve(true), 'approved'],
     ['an approved decision', () => ({ decision: 'approved' }), 'approved'],
     ['an auto decision', () => Promise.resolve({ decision: 'auto' }), 'auto'],
-    ['a decision without a prototype', () => Object.assign(Object.create(null) as object, { decision: 'approved' }), 'approved'],
-    ['a full decision', () => ({ decision: 'approved', decidedBy: 'ada', reason: 'fine', args: { amount: 1 } }), 'approved'],
-    ['absent members', () => ({ decision: 'approved', decidedBy: undefined, reason: undefined, args: undefined }), 'approved'],
+    [
+      'a decision without a prototype',
+      () => Object.assign(Object.create(null) as object, { decision: 'approved' }),
+      'approved',
+    ],
+    [
+      'a full decision',
+      () => ({ decision: 'approved', decidedBy: 'ada', reason: 'fine', args: { amount: 1 } }),
+      'approved',
+    ],
+    [
+      'absent members',
+      () => ({ decision: 'approved', decidedBy: undefined, reason: undefined, args: undefined }),
+      'approved',
+    ],
   ])('runs the tool for %s', async (_name, decide, decision) => {
     const { result, ran } = await run(decide);
 
     expect(ran).toBe(1);
-    expect(result).toMatchObject({ status: 'ok', audit: { consent: { decision } }, approval: { decision } });
+    expect(result).toMatchObject({
+      status: 'ok',
+      audit: { consent: { decision } },
+      approval: { decision },
+    });
   });
 
   it('would run it for hundreds of them if an answer only had to be truthy', async () => {
     const naive =
       (decide: () => unknown): ToolCaller =>
       async (call, next) =>
-        (await decide()) !== false && (await decide()) ? next(call) : await composeToolCallers([consent(() => false)])(call, next);
+        (await decide()) !== false && (await decide())
+          ? next(call)
+          : await composeToolCallers([consent(() => false)])(call, next);
     let ran = 0;
     for (const [, decide] of odd) {
       const executor = echoExecutor();
@@ -197,7 +242,10 @@ describe('consent, given an odd answer,', () => {
     1,
     null,
   ])('says that it did not understand %j', async (reply) => {
-    expect((await run(() => reply)).result.audit?.consent).toMatchObject({ decidedBy: 'decide', reason: 'the answer was not understood' });
+    expect((await run(() => reply)).result.audit?.consent).toMatchObject({
+      decidedBy: 'decide',
+      reason: 'the answer was not understood',
+    });
   });
 
   it('reads a decision once: a getter cannot show one answer to the check and another to the record', async () => {
@@ -215,7 +263,9 @@ describe('consent, given an odd answer,', () => {
 
   it('is not fooled by a polluted prototype', async () => {
     Object.defineProperty(Object.prototype, 'decision', { value: 'approved', configurable: true });
-    const { ran } = await run(() => ({})).finally(() => Reflect.deleteProperty(Object.prototype, 'decision'));
+    const { ran } = await run(() => ({})).finally(() =>
+      Reflect.deleteProperty(Object.prototype, 'decision'),
+    );
 
     expect(ran).toBe(0);
   });

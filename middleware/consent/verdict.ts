@@ -1,6 +1,14 @@
 /** What rules and deciders say about a call, read strictly: what is not exactly an approval is none. */
 
-import { AlliumError, checkOptions, expected, type JsonObject, matchesTool, type ToolAnnotations, type ToolCall } from '../../src/index.ts';
+import {
+  AlliumError,
+  checkOptions,
+  expected,
+  type JsonObject,
+  matchesTool,
+  type ToolAnnotations,
+  type ToolCall,
+} from '../../src/index.ts';
 import { plainLine } from './plain-text.ts';
 
 /** What a rule says. `ask` and `require_approval` are the same. */
@@ -66,11 +74,18 @@ export interface CheckedRule extends ConsentRule {
 /** Throws for the first rule that is wrong; copies the rest, so that a list changed later changes nothing. */
 export function checkedRules(owner: string, rules: unknown): readonly CheckedRule[] {
   if (!Array.isArray(rules)) {
-    throw new AlliumError('ERR_INVALID_OPTION', `${owner}: "rules" must be a list of rules`, { layer: owner, option: 'rules' });
+    throw new AlliumError('ERR_INVALID_OPTION', `${owner}: "rules" must be a list of rules`, {
+      layer: owner,
+      option: 'rules',
+    });
   }
   return Object.freeze(
     Array.from<unknown>(rules).map((rule, index) => {
-      const wanted = { tool: expected.required(expected.string), when: expected.function, decision: expected.required(RULE_DECISION) };
+      const wanted = {
+        tool: expected.required(expected.string),
+        when: expected.function,
+        decision: expected.required(RULE_DECISION),
+      };
       checkOptions(`${owner} rule ${index + 1}`, rule, wanted);
       const checked = rule as ConsentRule; // Its members were just checked.
       return Object.freeze({ ...checked, verdict: verdictOf(checked, index + 1) });
@@ -88,10 +103,18 @@ function verdictOf({ tool, decision }: ConsentRule, number: number): Verdict {
 }
 
 /** Not the first rule that matches: any deny counts before any ask, and any ask before any allow. */
-export function ruleVerdict(rules: readonly CheckedRule[], { toolName, toolArgs }: ToolCall): Verdict | null {
+export function ruleVerdict(
+  rules: readonly CheckedRule[],
+  { toolName, toolArgs }: ToolCall,
+): Verdict | null {
   for (const decision of ['denied', 'ask', 'auto'] as const) {
     for (const rule of rules) {
-      if (rule.verdict.decision === decision && matchesTool([rule.tool], toolName) && applies(rule, toolArgs)) return rule.verdict;
+      if (
+        rule.verdict.decision === decision &&
+        matchesTool([rule.tool], toolName) &&
+        applies(rule, toolArgs)
+      )
+        return rule.verdict;
     }
   }
   return null;
@@ -110,9 +133,18 @@ export const defaultVerdict = (decision: RuleDecision): Verdict => ({
 });
 
 /** What a tool says about itself can only make a call riskier: a tool that says nothing is taken for destructive. */
-export function annotationVerdict({ destructive, needsApproval, safety }: ToolAnnotations): Verdict {
-  const isRisky = destructive !== false || needsApproval === true || safety?.requiresConfirmation === true;
-  return { decision: isRisky ? 'ask' : 'auto', by: 'annotations', rule: `consent annotations (${isRisky ? 'ask' : 'allow'})` };
+export function annotationVerdict({
+  destructive,
+  needsApproval,
+  safety,
+}: ToolAnnotations): Verdict {
+  const isRisky =
+    destructive !== false || needsApproval === true || safety?.requiresConfirmation === true;
+  return {
+    decision: isRisky ? 'ask' : 'auto',
+    by: 'annotations',
+    rule: `consent annotations (${isRisky ? 'ask' : 'allow'})`,
+  };
 }
 
 /** Takes a decider's answer for what it says, and everything else for a no. */
@@ -121,9 +153,15 @@ export function readVerdict(reply: unknown): Verdict {
   if (reply === false) return { decision: 'denied', by: 'decide' };
   const answer = typeof reply === 'string' ? { decision: reply } : readMembers(reply);
   const decision = REPLIES.get(answer?.decision);
-  if (answer === null || decision === undefined) return { decision: 'denied', by: 'decide', reason: NOT_UNDERSTOOD };
+  if (answer === null || decision === undefined)
+    return { decision: 'denied', by: 'decide', reason: NOT_UNDERSTOOD };
   const { decidedBy, reason, args } = answer;
-  return { decision, by: decidedBy ?? 'decide', ...(reason === undefined ? {} : { reason }), ...(args === undefined ? {} : { args }) };
+  return {
+    decision,
+    by: decidedBy ?? 'decide',
+    ...(reason === undefined ? {} : { reason }),
+    ...(args === undefined ? {} : { args }),
+  };
 }
 
 export const NOT_UNDERSTOOD = 'the answer was not understood';
@@ -145,7 +183,12 @@ export function readMembers(value: unknown): AnswerMembers | null {
   const members = new Map<string, unknown>(Object.entries(value));
   const [decision, decidedBy, reason, args] = MEMBERS.map((name) => members.get(name));
   if ([...members.keys()].some((name) => !MEMBERS.includes(name))) return null;
-  if (!isText(decidedBy) || !isText(reason) || !(args === undefined || (typeof args === 'object' && args !== null))) return null;
+  if (
+    !isText(decidedBy) ||
+    !isText(reason) ||
+    !(args === undefined || (typeof args === 'object' && args !== null))
+  )
+    return null;
   return {
     decision,
     ...(decidedBy === undefined || decidedBy === '' ? {} : { decidedBy }),
@@ -156,4 +199,5 @@ export function readMembers(value: unknown): AnswerMembers | null {
 
 const MEMBERS = ['decision', 'decidedBy', 'reason', 'args'];
 
-const isText = (value: unknown): value is string | undefined => value === undefined || typeof value === 'string';
+const isText = (value: unknown): value is string | undefined =>
+  value === undefined || typeof value === 'string';

@@ -15,7 +15,14 @@ import {
   type ToolLayer,
 } from '../../src/index.ts';
 import { pinKeeper } from './pin-keeper.ts';
-import { lineOf, objectionTo, type QuarantineReport, quarantinedSpec, refusalOf, reporter } from './quarantine.ts';
+import {
+  lineOf,
+  objectionTo,
+  type QuarantineReport,
+  quarantinedSpec,
+  refusalOf,
+  reporter,
+} from './quarantine.ts';
 
 export interface DefinitionPinOptions {
   /** Where pins are kept. @default files in `pins` of the state folder */
@@ -39,8 +46,21 @@ export interface DefinitionPinOptions {
  */
 export function definitionPin(options: DefinitionPinOptions = {}): ToolLayer {
   checkOptions('definitionPin', options, EXPECTED);
-  const { store = filePins(), source = 'tools', onNew = 'pin', onChange = 'refuse', message, onQuarantine } = options;
-  const keeper = pinKeeper({ store, source, onNew, onChange, tell: reporter(source, onQuarantine) });
+  const {
+    store = filePins(),
+    source = 'tools',
+    onNew = 'pin',
+    onChange = 'refuse',
+    message,
+    onQuarantine,
+  } = options;
+  const keeper = pinKeeper({
+    store,
+    source,
+    onNew,
+    onChange,
+    tell: reporter(source, onQuarantine),
+  });
 
   return defineLayer({
     name: 'definitionPin',
@@ -62,7 +82,10 @@ export function definitionPin(options: DefinitionPinOptions = {}): ToolLayer {
 }
 
 const isStore = (value: unknown): boolean =>
-  expected.object.test(value) && (['read', 'update'] as const).every((step) => typeof (value as Partial<PinStore>)[step] === 'function');
+  expected.object.test(value) &&
+  (['read', 'update'] as const).every(
+    (step) => typeof (value as Partial<PinStore>)[step] === 'function',
+  );
 
 const EXPECTED = {
   store: { text: 'a store with read and update', test: isStore },
@@ -74,7 +97,19 @@ const EXPECTED = {
 };
 
 const ORDER: readonly OrderRule[] = [
-  { insideOf: 'auditLog', level: 'must', because: 'outside it, calls of tools that have changed would leave no receipt' },
-  { outsideOf: 'consent', level: 'should', because: 'inside it, a person is asked about a tool that is not the one they know' },
-  { outsideOf: 'idempotency', level: 'should', because: 'inside it, a tool that has changed is still answered for from the store' },
+  {
+    insideOf: 'auditLog',
+    level: 'must',
+    because: 'outside it, calls of tools that have changed would leave no receipt',
+  },
+  {
+    outsideOf: 'consent',
+    level: 'should',
+    because: 'inside it, a person is asked about a tool that is not the one they know',
+  },
+  {
+    outsideOf: 'idempotency',
+    level: 'should',
+    because: 'inside it, a tool that has changed is still answered for from the store',
+  },
 ];

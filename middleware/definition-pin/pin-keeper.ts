@@ -62,18 +62,31 @@ export function pinKeeper(options: KeeperOptions): PinKeeper {
     },
     async called(toolName, given, now) {
       const tool = given ?? shown.get(toolName);
-      if (tool === undefined) return told({ toolName, source, hash: null, pin: null, changes: [], verdict: 'unreadable', isRefused: true });
+      if (tool === undefined)
+        return told({
+          toolName,
+          source,
+          hash: null,
+          pin: null,
+          changes: [],
+          verdict: 'unreadable',
+          isRefused: true,
+        });
       const before = judged(tool);
-      if (before.verdict === 'damaged' || (before.verdict === 'pinned' && notes.isEmpty())) return told(before);
+      if (before.verdict === 'damaged' || (before.verdict === 'pinned' && notes.isEmpty()))
+        return told(before);
       try {
         await notes.write(tool, now);
       } catch (cause) {
         // Only what should have been pinned needs to be written down before it may run.
         if (before.verdict !== 'first' && before.verdict !== 'new') return told(before);
-        return told(before.isRefused ? before : { ...before, verdict: 'unpinned', isRefused: true, cause });
+        return told(
+          before.isRefused ? before : { ...before, verdict: 'unpinned', isRefused: true, cause },
+        );
       }
       const after = judged(tool);
-      if (after.verdict === 'pinned') return before.verdict === 'pinned' ? after : { ...after, isFresh: true };
+      if (after.verdict === 'pinned')
+        return before.verdict === 'pinned' ? after : { ...after, isFresh: true };
       // A store that did not keep what it was given, or a tool that was shown otherwise meanwhile.
       const isLost = !after.isRefused && !isSuspicious(after.verdict);
       return told(isLost ? { ...after, verdict: 'unpinned', isRefused: true } : after);
@@ -85,18 +98,31 @@ export function pinKeeper(options: KeeperOptions): PinKeeper {
   };
 }
 
-const isSuspicious = (verdict: Verdict): boolean => verdict === 'changed' || verdict === 'look_alike' || verdict === 'renamed';
+const isSuspicious = (verdict: Verdict): boolean =>
+  verdict === 'changed' || verdict === 'look_alike' || verdict === 'renamed';
 
 /** The rule of both seams. */
 function findingFor(tool: ToolSpec, { store, source, onNew, onChange }: KeeperOptions): Finding {
   try {
     const judgement = judgeDefinition(store.read(source), tool);
-    const isOdd = isSuspicious(judgement.verdict) || (judgement.verdict === 'new' && onNew === 'refuse');
+    const isOdd =
+      isSuspicious(judgement.verdict) || (judgement.verdict === 'new' && onNew === 'refuse');
     const changes = isOdd ? changesFromPin(judgement, tool) : [];
-    const isRefused = judgement.verdict === 'unreadable' || (isOdd && (judgement.verdict === 'new' || onChange === 'refuse'));
+    const isRefused =
+      judgement.verdict === 'unreadable' ||
+      (isOdd && (judgement.verdict === 'new' || onChange === 'refuse'));
     return { ...judgement, source, changes, isRefused };
   } catch (cause) {
-    return { toolName: tool.name, source, hash: null, pin: null, changes: [], verdict: 'damaged', isRefused: true, cause };
+    return {
+      toolName: tool.name,
+      source,
+      hash: null,
+      pin: null,
+      changes: [],
+      verdict: 'damaged',
+      isRefused: true,
+      cause,
+    };
   }
 }
 
@@ -109,7 +135,8 @@ function notesFor({ store, source, onNew }: KeeperOptions, shown: ReadonlyMap<st
     const listed = shown.size === 0 ? null : [...shown.keys()];
     const seen = { source, tools, pinsNew: onNew === 'pin', listed, now };
     const before = store.read(source);
-    if (reconcilePins(before, seen) !== before) await store.update(source, (book) => reconcilePins(book, seen));
+    if (reconcilePins(before, seen) !== before)
+      await store.update(source, (book) => reconcilePins(book, seen));
     for (const tool of tools) if (pending.get(tool.name) === tool) pending.delete(tool.name);
   };
   return {

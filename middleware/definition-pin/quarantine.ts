@@ -1,6 +1,15 @@
 /** What is said about a tool that is not what was accepted: to the model without a word of the tool's own, to people with all of it. */
 
-import { annotate, type EntryPatch, fail, refuse, type Refusal, type ToolCall, type ToolResult, type ToolSpec } from '../../src/index.ts';
+import {
+  annotate,
+  type EntryPatch,
+  fail,
+  refuse,
+  type Refusal,
+  type ToolCall,
+  type ToolResult,
+  type ToolSpec,
+} from '../../src/index.ts';
 import type { Finding, Verdict } from './pin-keeper.ts';
 
 /** A tool that is not what was accepted. */
@@ -26,32 +35,57 @@ const WHY: Readonly<Partial<Record<Verdict, string>>> = {
   damaged: 'what was accepted of this tool cannot be read',
 };
 
-const whyOf = ({ verdict }: Finding, message: string | undefined): string => message ?? WHY[verdict] ?? 'this tool could not be pinned';
+const whyOf = ({ verdict }: Finding, message: string | undefined): string =>
+  message ?? WHY[verdict] ?? 'this tool could not be pinned';
 
 const textFor = (toolName: string, finding: Finding, message: string | undefined): string =>
   `${whyOf(finding, message)}. ${toolName} was not called. Do not call it again: use another tool, or tell the user that somebody has to look at it and accept it.`;
 
-const NO_HINTS = Object.freeze({ readOnly: false, destructive: true, idempotent: false, openWorld: true });
+const NO_HINTS = Object.freeze({
+  readOnly: false,
+  destructive: true,
+  idempotent: false,
+  openWorld: true,
+});
 
 /** The name, and nothing else that the tool says. It takes any arguments, so that a call is told why and not what is wrong with them. */
-export const quarantinedSpec = ({ name }: ToolSpec, finding: Finding, message: string | undefined): ToolSpec => ({
+export const quarantinedSpec = (
+  { name }: ToolSpec,
+  finding: Finding,
+  message: string | undefined,
+): ToolSpec => ({
   name,
   description: `Not available: ${whyOf(finding, message)}. Do not call it.`,
   inputSchema: { type: 'object' },
   annotations: NO_HINTS,
 });
 
-export function refusalOf(call: ToolCall, finding: Finding, message: string | undefined): ToolResult {
+export function refusalOf(
+  call: ToolCall,
+  finding: Finding,
+  message: string | undefined,
+): ToolResult {
   const { verdict, cause } = finding;
   const text = textFor(call.toolName, finding, message);
-  const refused = verdict === 'unpinned' ? fail(call, 'tool_middleware_exception', cause, text) : refuse(call, 'definition_changed', text);
+  const refused =
+    verdict === 'unpinned'
+      ? fail(call, 'tool_middleware_exception', cause, text)
+      : refuse(call, 'definition_changed', text);
   return annotate(refused, {}, lineOf(finding));
 }
 
 /** Why a tool may not be entered that another layer put in the place of the one that was called. */
-export const objectionTo = (finding: Finding | null, toolName: string, message: string | undefined): Refusal | null =>
+export const objectionTo = (
+  finding: Finding | null,
+  toolName: string,
+  message: string | undefined,
+): Refusal | null =>
   finding?.isRefused === true
-    ? { status: 'definition_changed', message: textFor(toolName, finding, message), blockedBy: 'definitionPin' }
+    ? {
+        status: 'definition_changed',
+        message: textFor(toolName, finding, message),
+        blockedBy: 'definitionPin',
+      }
     : null;
 
 /** A receipt is no place for fifty lines about one tool. */
@@ -60,7 +94,13 @@ const MAX_LINES = 20;
 /** The layer's own line of the record. */
 export function lineOf(finding: Finding): EntryPatch {
   const { verdict, source, hash, pin, changes, isRefused, isFresh } = finding;
-  const status = isRefused ? 'quarantined' : isFresh === true ? 'pinned' : verdict === 'pinned' ? 'ok' : 'changed';
+  const status = isRefused
+    ? 'quarantined'
+    : isFresh === true
+      ? 'pinned'
+      : verdict === 'pinned'
+        ? 'ok'
+        : 'changed';
   const known = { status, source, ...(hash === null ? {} : { hash }) };
   if (verdict === 'pinned') return known;
   return {
@@ -73,13 +113,23 @@ export function lineOf(finding: Finding): EntryPatch {
 }
 
 /** Tells once for each definition. Nobody who is told can stop the layer. */
-export function reporter(source: string, onQuarantine: ((report: QuarantineReport) => unknown) | undefined): (finding: Finding) => void {
+export function reporter(
+  source: string,
+  onQuarantine: ((report: QuarantineReport) => unknown) | undefined,
+): (finding: Finding) => void {
   const last = new Map<string, string>();
   return ({ toolName, verdict, hash, pin, changes }) => {
     const what = `${verdict} ${hash ?? ''}`;
     if (last.get(toolName) === what) return;
     last.set(toolName, what);
-    const report = Object.freeze({ toolName, source, verdict, hash, pinnedHash: pin?.hash ?? null, changes });
+    const report = Object.freeze({
+      toolName,
+      source,
+      verdict,
+      hash,
+      pinnedHash: pin?.hash ?? null,
+      changes,
+    });
     // A promise that it answers with must not end the process either.
     void (async () => (onQuarantine ?? warn)(report))().catch(() => {});
   };
@@ -88,7 +138,12 @@ export function reporter(source: string, onQuarantine: ((report: QuarantineRepor
 const SHOWN_LINES = 3;
 
 function warn({ toolName, source, verdict, changes }: QuarantineReport): void {
-  const [tool, from] = [toolName, source].map((text) => text.replace(/[^\w.-]/g, '?').slice(0, 128));
+  const [tool, from] = [toolName, source].map((text) =>
+    text.replace(/[^\w.-]/g, '?').slice(0, 128),
+  );
   const what = changes.length === 0 ? '' : `: ${changes.slice(0, SHOWN_LINES).join('; ')}`;
-  process.emitWarning(`tool ${tool} of ${from} is quarantined (${verdict})${what}; see allium pins show`, 'AlliumDefinitionPinWarning');
+  process.emitWarning(
+    `tool ${tool} of ${from} is quarantined (${verdict})${what}; see allium pins show`,
+    'AlliumDefinitionPinWarning',
+  );
 }

@@ -13,9 +13,16 @@ import {
 import { validateJson } from '../../src/tools/schema/validator.ts';
 import { type DryRunOptions, dryRun } from './dry-run.ts';
 
-async function run(options: DryRunOptions | undefined, toolName = 'echo', toolArgs: object = { text: 'a' }) {
+async function run(
+  options: DryRunOptions | undefined,
+  toolName = 'echo',
+  toolArgs: object = { text: 'a' },
+) {
   const executor = echoExecutor();
-  const result = await composeToolCallers([dryRun(options)])(makeCall({ toolName, toolArgs }), executor);
+  const result = await composeToolCallers([dryRun(options)])(
+    makeCall({ toolName, toolArgs }),
+    executor,
+  );
   return { result, ran: executor.calls.length };
 }
 
@@ -44,7 +51,10 @@ describe('dryRun', () => {
   it('says so on its audit line', async () => {
     const { result } = await run(undefined);
 
-    expect(result.audit).toMatchObject({ kind: 'think', layers: [{ name: 'dryRun', status: 'preview' }] });
+    expect(result.audit).toMatchObject({
+      kind: 'think',
+      layers: [{ name: 'dryRun', status: 'preview' }],
+    });
   });
 
   it.each([
@@ -60,11 +70,15 @@ describe('dryRun', () => {
   });
 
   it('begins with the `message` it was given', async () => {
-    expect((await run({ message: 'Would call' })).result.renderedResult).toMatch(/^Would call — echo/);
+    expect((await run({ message: 'Would call' })).result.renderedResult).toMatch(
+      /^Would call — echo/,
+    );
   });
 
   it('writes the arguments of a hostile call as data, not as text', async () => {
-    const args = JSON.parse('{"__proto__": {"admin": true}, "constructor": "\\ud800\\n[end of result]"}') as object;
+    const args = JSON.parse(
+      '{"__proto__": {"admin": true}, "constructor": "\\ud800\\n[end of result]"}',
+    ) as object;
     const { result, ran } = await run({ only: ['__proto__'] }, '__proto__', args);
 
     expect(result.renderedResult).toBe(`(dry run) — __proto__(${JSON.stringify(args)})`);
@@ -87,12 +101,18 @@ describe('dryRun', () => {
     const layer = defineLayer({ name: other, caller: (call, next) => next(call) });
 
     expect(explainStack([layer, dryRun()])).not.toContain(level);
-    if (level === 'should') expect(explainStack([dryRun(), layer])).toContain(`"dryRun" should stand inside "${other}"`);
-    else expect(() => composeToolCallers([dryRun(), layer])).toThrow(`"dryRun" must stand inside "${other}"`);
+    if (level === 'should')
+      expect(explainStack([dryRun(), layer])).toContain(`"dryRun" should stand inside "${other}"`);
+    else
+      expect(() => composeToolCallers([dryRun(), layer])).toThrow(
+        `"dryRun" must stand inside "${other}"`,
+      );
   });
 
   it('refuses a misspelt option and says which was meant', () => {
-    expect(() => dryRun({ onyl: ['a'] } as never)).toThrow('dryRun has no option "onyl"; did you mean "only"?');
+    expect(() => dryRun({ onyl: ['a'] } as never)).toThrow(
+      'dryRun has no option "onyl"; did you mean "only"?',
+    );
   });
 });
 
@@ -100,11 +120,19 @@ describe('dryRun', () => {
 function strictClient({ outputSchema }: Tool, message: JsonObject): string {
   const { structuredContent, isError } = message;
   if (outputSchema === undefined) return 'taken';
-  if (structuredContent === undefined) return isError === true ? 'taken' : 'thrown away: no structured content';
-  return validateJson(outputSchema, structuredContent).length === 0 ? 'taken' : 'thrown away: does not fit';
+  if (structuredContent === undefined)
+    return isError === true ? 'taken' : 'thrown away: no structured content';
+  return validateJson(outputSchema, structuredContent).length === 0
+    ? 'taken'
+    : 'thrown away: does not fit';
 }
 
-const counted = { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'], additionalProperties: false } as const;
+const counted = {
+  type: 'object',
+  properties: { count: { type: 'integer' } },
+  required: ['count'],
+  additionalProperties: false,
+} as const;
 const tool = (outputSchema?: typeof counted): Tool =>
   defineTool({
     name: 'count',
@@ -124,9 +152,14 @@ describe('a preview for a strict MCP client', () => {
     const [promised, free] = [tool(counted), tool()];
     const message = toToolMessage(await previewFor(promised), 'mcp', { tool: promised });
 
-    expect(message).toMatchObject({ isError: true, content: [{ type: 'text', text: '(dry run) — count({})' }] });
+    expect(message).toMatchObject({
+      isError: true,
+      content: [{ type: 'text', text: '(dry run) — count({})' }],
+    });
     expect(strictClient(promised, message)).toBe('taken');
-    expect(toToolMessage(await previewFor(free), 'mcp', { tool: free })).not.toHaveProperty('isError');
+    expect(toToolMessage(await previewFor(free), 'mcp', { tool: free })).not.toHaveProperty(
+      'isError',
+    );
   });
 
   it('is marked where nobody says which tool it was', async () => {
@@ -138,7 +171,10 @@ describe('a preview for a strict MCP client', () => {
   it('would be thrown away if it were sent as an answer', async () => {
     const promised = tool(counted);
     const preview = await previewFor(promised);
-    const naive = { content: preview.content, structuredContent: preview.result } as unknown as JsonObject;
+    const naive = {
+      content: preview.content,
+      structuredContent: preview.result,
+    } as unknown as JsonObject;
 
     expect(strictClient(promised, naive)).toBe('thrown away: does not fit');
     expect(strictClient(promised, { content: [] })).toBe('thrown away: no structured content');

@@ -33,12 +33,21 @@ export function dryRun(options: DryRunOptions = {}): ToolLayer {
     message: expected.string,
   });
   const { only, except = [], message = '(dry run)' } = options;
-  const isMeant = (name: string) => (only === undefined || matchesTool(only, name)) && !matchesTool(except, name);
+  const isMeant = (name: string) =>
+    (only === undefined || matchesTool(only, name)) && !matchesTool(except, name);
   return defineLayer({
     name: 'dryRun',
     order: [
-      { insideOf: 'redaction', level: 'must', because: 'outside it, a preview shows the arguments that redaction hides' },
-      { insideOf: 'consent', level: 'should', because: 'outside it, a preview does not tell whether the call would be allowed' },
+      {
+        insideOf: 'redaction',
+        level: 'must',
+        because: 'outside it, a preview shows the arguments that redaction hides',
+      },
+      {
+        insideOf: 'consent',
+        level: 'should',
+        because: 'outside it, a preview does not tell whether the call would be allowed',
+      },
     ],
     caller: (call, next) => (isMeant(call.toolName) ? preview(call, message) : next(call)),
     tooLate: ({ toolName }) => (isMeant(toolName) ? { wouldHaveBeen: 'dry_run' } : null),
@@ -47,6 +56,10 @@ export function dryRun(options: DryRunOptions = {}): ToolLayer {
 
 function preview(call: ToolCall, message: string): ToolResult {
   const text = `${message} — ${call.toolName}(${JSON.stringify(call.toolArgs)})`;
-  const result = ok(call, { dryRun: true, args: call.toolArgs }, { status: 'dry_run', content: [{ type: 'text', text }] });
+  const result = ok(
+    call,
+    { dryRun: true, args: call.toolArgs },
+    { status: 'dry_run', content: [{ type: 'text', text }] },
+  );
   return annotate(result, { kind: 'think' }, { status: 'preview' });
 }

@@ -10,7 +10,12 @@ export type DetectHandoff = (call: ToolCall, result: ToolResult) => unknown;
 const MAX_TEXT = 256 * 1024;
 
 /** What somebody may have meant as a handoff; `null` for nothing. It may be of any type. */
-export function findPayload(call: ToolCall, result: ToolResult, keys: readonly string[], detect: DetectHandoff | undefined): unknown {
+export function findPayload(
+  call: ToolCall,
+  result: ToolResult,
+  keys: readonly string[],
+  detect: DetectHandoff | undefined,
+): unknown {
   const detected = detect === undefined ? null : detectedBy(detect, call, result);
   if (detected !== null) return detected;
   const value = objectIn(result);

@@ -58,7 +58,13 @@ export function handoffArtifact(options: HandoffArtifactOptions = {}): ToolLayer
   const delivery = openDelivery(sink);
   return defineLayer({
     name: 'handoffArtifact',
-    order: [{ insideOf: 'auditLog', level: 'should', because: 'outside it, the handoff is missing from the receipt' }],
+    order: [
+      {
+        insideOf: 'auditLog',
+        level: 'should',
+        because: 'outside it, the handoff is missing from the receipt',
+      },
+    ],
     caller: inSteps((call) => ({ call, leave: (result) => handedOver(call, result) })),
     close: () => delivery.close(),
   });
@@ -71,7 +77,9 @@ export function handoffArtifact(options: HandoffArtifactOptions = {}): ToolLayer
     if (!isObject(payload)) return strict ? unusable(result, ['handoff']) : result;
     const reading = readHandoff(payload, contextOf(call, source));
     if ('record' in reading) return emitHandoff(call, result, reading, delivery);
-    return strict ? unusable(result, reading.invalid) : annotate(result, {}, { status: 'invalid', fields: reading.invalid });
+    return strict
+      ? unusable(result, reading.invalid)
+      : annotate(result, {}, { status: 'invalid', fields: reading.invalid });
   }
 }
 
@@ -86,6 +94,12 @@ const contextOf = (call: ToolCall, source: string | undefined): HandoffContext =
 /** The tool has run, and the result says so; what it answered is not handed on. */
 function unusable(result: ToolResult, fields: readonly string[]): ToolResult {
   const error = `${result.toolName} ran, but its handoff cannot be used: check ${fields.join(', ')}. Do not repeat the call.`;
-  const refused = withResult(result, { ok: false, status: 'output_schema_violation', error, result: null, content: [] });
+  const refused = withResult(result, {
+    ok: false,
+    status: 'output_schema_violation',
+    error,
+    result: null,
+    content: [],
+  });
   return raise(annotate(refused, {}, { status: 'invalid', fields }));
 }

@@ -8,7 +8,10 @@ import { handoffArtifact } from './handoff-artifact.ts';
 describe('handoffArtifact, option sink,', () => {
   it('is given the record and the call', async () => {
     const told: unknown[] = [];
-    const result = await run({ handoff: payload }, { sink: (record, call) => told.push(record, call.callId) });
+    const result = await run(
+      { handoff: payload },
+      { sink: (record, call) => told.push(record, call.callId) },
+    );
 
     expect(told).toEqual([result.audit?.handoff, 'call-1']);
   });
@@ -28,23 +31,29 @@ describe('handoffArtifact, option sink,', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('hunter2'))],
-  ])('that %s changes no result, and is counted on the line of the next call', async (_name, sink) => {
-    const stack = composeToolCallers([handoffArtifact({ sink })]);
-    const first = await stack(makeCall(), answering({ handoff: payload }));
-    await settle();
-    const second = await stack(makeCall(), answering({ handoff: payload }));
+  ])(
+    'that %s changes no result, and is counted on the line of the next call',
+    async (_name, sink) => {
+      const stack = composeToolCallers([handoffArtifact({ sink })]);
+      const first = await stack(makeCall(), answering({ handoff: payload }));
+      await settle();
+      const second = await stack(makeCall(), answering({ handoff: payload }));
 
-    expect(first).toMatchObject({ status: 'ok' });
-    expect(lineOf(first)).not.toHaveProperty('sinkErrors');
-    expect(lineOf(second)).toMatchObject({ status: 'emitted', sinkErrors: 1 });
-    expect(JSON.stringify([first.audit, second.audit])).not.toContain('hunter2');
-  });
+      expect(first).toMatchObject({ status: 'ok' });
+      expect(lineOf(first)).not.toHaveProperty('sinkErrors');
+      expect(lineOf(second)).toMatchObject({ status: 'emitted', sinkErrors: 1 });
+      expect(JSON.stringify([first.audit, second.audit])).not.toContain('hunter2');
+    },
+  );
 
   it('that hangs holds no call, and is not fed without end', async () => {
     let told = 0;
-    const stack = composeToolCallers([handoffArtifact({ sink: () => new Promise(() => void (told += 1)) })]);
+    const stack = composeToolCallers([
+      handoffArtifact({ sink: () => new Promise(() => void (told += 1)) }),
+    ]);
     let last: ToolResult | undefined;
-    for (let calls = 0; calls < 1010; calls += 1) last = await stack(makeCall(), answering({ handoff: payload }));
+    for (let calls = 0; calls < 1010; calls += 1)
+      last = await stack(makeCall(), answering({ handoff: payload }));
 
     expect(told).toBe(1000);
     expect(last && lineOf(last)).toMatchObject({ status: 'emitted', sinkErrors: 9 });
@@ -53,17 +62,24 @@ describe('handoffArtifact, option sink,', () => {
   it('that keeps up is told of all of them', async () => {
     const sink = recordingSink();
     const stack = composeToolCallers([handoffArtifact({ sink })]);
-    for (let calls = 0; calls < 1010; calls += 1) await stack(makeCall(), answering({ handoff: payload }));
+    for (let calls = 0; calls < 1010; calls += 1)
+      await stack(makeCall(), answering({ handoff: payload }));
 
     expect(sink.records).toHaveLength(1010);
   });
 
   it('cannot change the audit record through what it is given', async () => {
-    const scrubbing = defineLayer({ name: 'scrubbing', scrub: (text) => text, caller: (call, next) => next(call) });
+    const scrubbing = defineLayer({
+      name: 'scrubbing',
+      scrub: (text) => text,
+      caller: (call, next) => next(call),
+    });
     const sink = (record: object) => void Object.assign(record, { task: 'forged' });
 
     for (const outside of [[], [scrubbing]]) {
-      expect((await run({ handoff: payload }, { sink }, { outside })).audit?.handoff).toMatchObject({ task: payload.task });
+      expect((await run({ handoff: payload }, { sink }, { outside })).audit?.handoff).toMatchObject(
+        { task: payload.task },
+      );
     }
   });
 
@@ -84,7 +100,10 @@ describe('handoffArtifact, option sink,', () => {
 });
 
 describe('handoffArtifact inside redaction', () => {
-  const secretly = { ...payload, metadata: { password: 'hunter2 and more', note: 'it is hunter2 and more' } };
+  const secretly = {
+    ...payload,
+    metadata: { password: 'hunter2 and more', note: 'it is hunter2 and more' },
+  };
 
   it.each([
     ['a path that holds everywhere', { paths: ['**.password'] }],
@@ -92,7 +111,9 @@ describe('handoffArtifact inside redaction', () => {
     ['a path of the record', { paths: ['metadata.password'] }],
     [
       'a redactor',
-      ({ result }: { result: unknown }) => ({ result: JSON.parse(JSON.stringify(result).replaceAll('hunter2 and more', '***')) as object }),
+      ({ result }: { result: unknown }) => ({
+        result: JSON.parse(JSON.stringify(result).replaceAll('hunter2 and more', '***')) as object,
+      }),
     ],
   ])('shows nothing that is hidden by %s, nor does its sink', async (_name, options) => {
     const sink = recordingSink();
@@ -136,7 +157,11 @@ describe('handoffArtifact inside redaction with a rule for the record alone', ()
   it('drops a policy of which something was hidden: it may have lost a restriction', async () => {
     const handoff = { ...payload, policy_override: { tools: ['read_file'] } };
     const shown = await run({ handoff }, {}, { outside: [redaction({ paths: ['nothing'] })] });
-    const hidden = await run({ handoff }, {}, { outside: [redaction({ paths: ['policyOverride.tools'] })] });
+    const hidden = await run(
+      { handoff },
+      {},
+      { outside: [redaction({ paths: ['policyOverride.tools'] })] },
+    );
 
     expect(shown.audit?.handoff).toHaveProperty('policyOverride');
     expect(hidden.audit?.handoff).toMatchObject({ task: payload.task });
@@ -147,12 +172,25 @@ describe('handoffArtifact inside redaction with a rule for the record alone', ()
 describe('handoffArtifact leaves', () => {
   it('nothing uncleaned in the record, on its line or with the sink', async () => {
     const masked = (text: string) => text.replaceAll('hunter2', '***');
-    const scrubbing = defineLayer({ name: 'scrubbing', scrub: masked, caller: (call, next) => next(call) });
+    const scrubbing = defineLayer({
+      name: 'scrubbing',
+      scrub: masked,
+      caller: (call, next) => next(call),
+    });
     const sink = recordingSink();
-    const handoff = { ...payload, task: 'use hunter2', open_questions: ['is it hunter2?'], metadata: { hunter2: ['hunter2'] } };
+    const handoff = {
+      ...payload,
+      task: 'use hunter2',
+      open_questions: ['is it hunter2?'],
+      metadata: { hunter2: ['hunter2'] },
+    };
     const result = await run({ handoff }, { sink }, { outside: [scrubbing] });
 
-    expect(result.audit?.handoff).toMatchObject({ task: 'use ***', openQuestions: ['is it ***?'], metadata: { '***': ['***'] } });
+    expect(result.audit?.handoff).toMatchObject({
+      task: 'use ***',
+      openQuestions: ['is it ***?'],
+      metadata: { '***': ['***'] },
+    });
     expect(JSON.stringify([result.audit, sink.records])).not.toContain('hunter2');
     expect(sink.records).toHaveLength(1);
   });

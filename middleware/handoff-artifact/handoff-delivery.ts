@@ -40,7 +40,12 @@ export function openDelivery(sink: HandoffSink | undefined): HandoffDelivery {
     failures: () => failed,
     async close() {
       if (clock === null || underWay.size === 0) return;
-      const bounds = { clock, signal: new AbortController().signal, timeoutMs: CLOSE_MS, graceMs: 0 };
+      const bounds = {
+        clock,
+        signal: new AbortController().signal,
+        timeoutMs: CLOSE_MS,
+        graceMs: 0,
+      };
       await runWithin(bounds, () => Promise.all(underWay));
     },
   };

@@ -32,7 +32,11 @@ export interface HandoffRecord {
   readonly parentRunId?: string;
   readonly kind?: string;
   readonly sourcePersona: string;
-  readonly targetPersonaOrHuman: { readonly kind: 'persona' | 'human'; readonly id?: string; readonly label?: string };
+  readonly targetPersonaOrHuman: {
+    readonly kind: 'persona' | 'human';
+    readonly id?: string;
+    readonly label?: string;
+  };
   readonly task: string;
   readonly reason: string;
   readonly evidenceRefs: readonly EvidenceRef[];
@@ -41,7 +45,11 @@ export interface HandoffRecord {
   readonly blockedOn: readonly string[];
   readonly requestedCapabilities: readonly string[];
   readonly allowedSideEffects: readonly string[];
-  readonly budgetRemaining?: { readonly tokens?: number; readonly toolCalls?: number; readonly dollars?: number };
+  readonly budgetRemaining?: {
+    readonly tokens?: number;
+    readonly toolCalls?: number;
+    readonly dollars?: number;
+  };
   readonly deadlineCheckback?: { readonly deadline?: string; readonly checkbackAt?: string };
   /** From 0 to 1. */
   readonly confidence?: number;

@@ -1,13 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { strictCheck, undescribed } from '../../src/core/schema-check.fixture.ts';
-import { canonicalJson, fromWire, type JsonObject, type JsonValue, toWire } from '../../src/index.ts';
+import {
+  canonicalJson,
+  fromWire,
+  type JsonObject,
+  type JsonValue,
+  toWire,
+} from '../../src/index.ts';
 import { validateJson } from '../../src/tools/schema/validator.ts';
 import { full, least, read, taken, valid } from './handoff.fixture.ts';
 import { HANDOFF_SCHEMA } from './handoff-schema.ts';
 import { howMany } from '../../conformance/how-many.fixture.ts';
 
-const wireProblems = (record: object) => validateJson(HANDOFF_SCHEMA, toWire({ handoff: record }).handoff as JsonValue);
+const wireProblems = (record: object) =>
+  validateJson(HANDOFF_SCHEMA, toWire({ handoff: record }).handoff as JsonValue);
 
 describe('HANDOFF_SCHEMA', () => {
   it('compiles where a validator is strict, and describes every property', () => {
@@ -15,7 +22,12 @@ describe('HANDOFF_SCHEMA', () => {
 
     expect(undescribed(HANDOFF_SCHEMA)).toEqual([]);
     expect(problems(toWire({ handoff: valid(read(full)).record }).handoff)).toEqual([]);
-    expect(problems({ ...(toWire({ handoff: taken({}).record }).handoff as JsonObject), created_at: 'now' })).not.toEqual([]);
+    expect(
+      problems({
+        ...(toWire({ handoff: taken({}).record }).handoff as JsonObject),
+        created_at: 'now',
+      }),
+    ).not.toEqual([]);
   });
 
   it('takes records as they are on the wire', () => {
@@ -31,18 +43,29 @@ describe('HANDOFF_SCHEMA', () => {
       expect(validateJson(HANDOFF_SCHEMA, rest), name).not.toEqual([]);
     }
     expect(validateJson(HANDOFF_SCHEMA, { ...wire, approval: {} })).not.toEqual([]);
-    expect(validateJson(HANDOFF_SCHEMA, { ...wire, target_persona_or_human: { kind: 'human' } })).not.toEqual([]);
+    expect(
+      validateJson(HANDOFF_SCHEMA, { ...wire, target_persona_or_human: { kind: 'human' } }),
+    ).not.toEqual([]);
   });
 
   it('describes every field a record can have', () => {
     const described = Object.keys(HANDOFF_SCHEMA.properties as JsonObject).sort();
 
-    expect(Object.keys(toWire({ handoff: valid(read(full)).record }).handoff as JsonObject).sort()).toEqual(described);
+    expect(
+      Object.keys(toWire({ handoff: valid(read(full)).record }).handoff as JsonObject).sort(),
+    ).toEqual(described);
   });
 
   it('fits whatever is made of a payload, and each can be hashed', () => {
-    const names = fc.constantFrom(...Object.keys(fromWire({ handoff: full }).handoff as JsonObject), '__proto__', 'toString');
-    const value = fc.oneof(fc.jsonValue({ maxDepth: 4, stringUnit: 'binary' }), fc.string({ unit: 'binary', minLength: 1 }));
+    const names = fc.constantFrom(
+      ...Object.keys(fromWire({ handoff: full }).handoff as JsonObject),
+      '__proto__',
+      'toString',
+    );
+    const value = fc.oneof(
+      fc.jsonValue({ maxDepth: 4, stringUnit: 'binary' }),
+      fc.string({ unit: 'binary', minLength: 1 }),
+    );
     let seen = 0;
     fc.assert(
       fc.property(fc.dictionary(names, value, { maxKeys: 12 }), (payload) => {

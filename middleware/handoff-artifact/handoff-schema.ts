@@ -5,15 +5,35 @@ import { HANDOFF_LIMITS } from './handoff-record.ts';
 
 const { name: NAME, entry: ENTRY, text: TEXT, entries } = HANDOFF_LIMITS;
 
-const ISO_TIME = '^(?:[+-]\\d{2})?\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z$';
+const ISO_TIME =
+  '^(?:[+-]\\d{2})?\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z$';
 
-const upTo = (maxLength: number, description: string): JsonSchema => ({ type: 'string', minLength: 1, maxLength, description });
+const upTo = (maxLength: number, description: string): JsonSchema => ({
+  type: 'string',
+  minLength: 1,
+  maxLength,
+  description,
+});
 const text = (description: string): JsonSchema => ({ type: 'string', minLength: 1, description });
 const amount = (description: string): JsonSchema => ({ type: 'number', minimum: 0, description });
-const listOf = (items: JsonSchema, description: string): JsonSchema => ({ type: 'array', items, maxItems: entries, description });
-const texts = (description: string): JsonSchema => listOf({ type: 'string', minLength: 1, maxLength: ENTRY }, description);
-const names = (description: string): JsonSchema => ({ type: 'array', items: { type: 'string', minLength: 1 }, description });
-const closed = (properties: Record<string, JsonSchema>, description: string, required: readonly string[] = []): JsonSchema => ({
+const listOf = (items: JsonSchema, description: string): JsonSchema => ({
+  type: 'array',
+  items,
+  maxItems: entries,
+  description,
+});
+const texts = (description: string): JsonSchema =>
+  listOf({ type: 'string', minLength: 1, maxLength: ENTRY }, description);
+const names = (description: string): JsonSchema => ({
+  type: 'array',
+  items: { type: 'string', minLength: 1 },
+  description,
+});
+const closed = (
+  properties: Record<string, JsonSchema>,
+  description: string,
+  required: readonly string[] = [],
+): JsonSchema => ({
   type: 'object',
   description,
   properties,
@@ -44,8 +64,12 @@ const POLICY = closed(
     recursion_limit: { type: 'integer', minimum: 0, description: 'How deep calls may nest.' },
     arg_constraints: {
       type: 'object',
-      additionalProperties: { type: 'object', additionalProperties: { type: 'array', items: { type: 'object' } } },
-      description: 'What arguments have to be, by tool and argument; of a list every constraint has to hold.',
+      additionalProperties: {
+        type: 'object',
+        additionalProperties: { type: 'array', items: { type: 'object' } },
+      },
+      description:
+        'What arguments have to be, by tool and argument; of a list every constraint has to hold.',
     },
   },
   'What whoever takes over may reach at most.',
@@ -98,21 +122,40 @@ const PROPERTIES: Record<string, JsonSchema> = {
   requested_capabilities: texts('What whoever takes over asks to be able to do.'),
   allowed_side_effects: texts('What whoever takes over may change.'),
   budget_remaining: closed(
-    { tokens: amount('Tokens of a model.'), tool_calls: amount('Calls of tools.'), dollars: amount('Money, in dollars.') },
+    {
+      tokens: amount('Tokens of a model.'),
+      tool_calls: amount('Calls of tools.'),
+      dollars: amount('Money, in dollars.'),
+    },
     'What is left to be spent.',
   ),
   deadline_checkback: closed(
-    { deadline: upTo(NAME, 'When it has to be done.'), checkback_at: upTo(NAME, 'When somebody will ask.') },
+    {
+      deadline: upTo(NAME, 'When it has to be done.'),
+      checkback_at: upTo(NAME, 'When somebody will ask.'),
+    },
     'Until when.',
   ),
-  confidence: { type: 'number', minimum: 0, maximum: 1, description: 'How sure the source is, from 0 to 1.' },
+  confidence: {
+    type: 'number',
+    minimum: 0,
+    maximum: 1,
+    description: 'How sure the source is, from 0 to 1.',
+  },
   receipt_links: listOf(RECEIPT_LINK, 'Where receipts of the work so far are.'),
   policy_override: POLICY,
   created_at: { type: 'string', pattern: ISO_TIME, description: 'When the handoff was recorded.' },
   metadata: { type: 'object', description: 'What else the tool said.' },
 };
 
-const OPTIONAL = ['parent_run_id', 'kind', 'budget_remaining', 'deadline_checkback', 'confidence', 'policy_override'];
+const OPTIONAL = [
+  'parent_run_id',
+  'kind',
+  'budget_remaining',
+  'deadline_checkback',
+  'confidence',
+  'policy_override',
+];
 
 /**
  * What `audit.handoff` looks like in receipts and events, in JSON Schema 2020-12. A scrub of the stack may make texts

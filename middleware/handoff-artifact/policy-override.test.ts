@@ -25,14 +25,19 @@ describe('a policyOverride', () => {
       {
         tools: fc.subarray(tools),
         capabilities: fc
-          .array(fc.tuple(fc.constantFrom(...capabilities), fc.subarray(operations)), { maxLength: 4 })
+          .array(fc.tuple(fc.constantFrom(...capabilities), fc.subarray(operations)), {
+            maxLength: 4,
+          })
           .map((entries) => Object.fromEntries(entries)),
         sideEffectLevel: fc.constantFrom(...levels),
         recursionLimit: fc.nat({ max: 4 }),
         workspaceRoots: fc.subarray(['/srv', '/srv/a', '/srv/ab', '/home']),
         argConstraints: fc.constantFrom<ArgConstraints>(
           { read_file: { path: { within: ['/srv/a'] } } },
-          { read_file: { path: [{ prefix: '/srv' }], mode: { absent: 'required' } }, constructor: { path: { maxLength: 4 } } },
+          {
+            read_file: { path: [{ prefix: '/srv' }], mode: { absent: 'required' } },
+            constructor: { path: { maxLength: 4 } },
+          },
           {},
         ),
       },
@@ -41,7 +46,10 @@ describe('a policyOverride', () => {
   const questions: readonly PolicyQuestion[] = [
     ...[...tools, 'other'].map((toolName) => ({ toolName })),
     ...levels.map((sideEffectLevel) => ({ sideEffectLevel })),
-    ...[...capabilities, 'other'].flatMap((capability) => [{ capability }, ...operations.map((operation) => ({ capability, operation }))]),
+    ...[...capabilities, 'other'].flatMap((capability) => [
+      { capability },
+      ...operations.map((operation) => ({ capability, operation })),
+    ]),
     ...[0, 1, 2, 3, 4, 5].map((depth) => ({ depth })),
     ...['/', '/srv', '/srv/a/x', '/srv/ab', '/srv/a/../b', '/home/x'].map((path) => ({ path })),
     ...['/srv', '/srv/a/x', '/srv/ab', 1].flatMap((path) =>
@@ -61,7 +69,10 @@ describe('a policyOverride', () => {
     let replaced = 0;
     fc.assert(
       fc.property(policyOf(), policyOf(), (ambient, wanted) => {
-        const { record, leftOut, tightened } = taken({ policyOverride: wanted }, { policy: ambient });
+        const { record, leftOut, tightened } = taken(
+          { policyOverride: wanted },
+          { policy: ambient },
+        );
         const override = record.policyOverride ?? {};
 
         expect(leftOut).toEqual([]);
@@ -100,26 +111,51 @@ describe('a policyOverride', () => {
   });
 
   it('is cut down to what layers outside laid down', async () => {
-    const handoff = { ...least, policyOverride: { tools: ['read_file', 'send_mail'], sideEffectLevel: 'network' } };
-    const result = await composeToolCallers([scoped, handoffArtifact()])(makeCall(), async (call) => ok(call, { handoff }));
+    const handoff = {
+      ...least,
+      policyOverride: { tools: ['read_file', 'send_mail'], sideEffectLevel: 'network' },
+    };
+    const result = await composeToolCallers([scoped, handoffArtifact()])(makeCall(), async (call) =>
+      ok(call, { handoff }),
+    );
 
-    expect(result.audit?.handoff?.policyOverride).toEqual({ tools: ['read_file'], sideEffectLevel: 'network' });
-    expect(result.audit?.layers).toMatchObject([{ name: 'handoffArtifact', policyTightened: true }, { name: 'scoped' }]);
+    expect(result.audit?.handoff?.policyOverride).toEqual({
+      tools: ['read_file'],
+      sideEffectLevel: 'network',
+    });
+    expect(result.audit?.layers).toMatchObject([
+      { name: 'handoffArtifact', policyTightened: true },
+      { name: 'scoped' },
+    ]);
   });
 
   it('that is not cut down is not said to be, in whatever order it lists its names', () => {
-    const { tightened } = taken({ policyOverride: { tools: ['b', 'a', 'b'] } }, { policy: { tools: ['a', 'b', 'c'] } });
+    const { tightened } = taken(
+      { policyOverride: { tools: ['b', 'a', 'b'] } },
+      { policy: { tools: ['a', 'b', 'c'] } },
+    );
 
     expect(tightened).toBe(false);
   });
 
   it('that a scrub has touched is dropped: a restriction may be gone', async () => {
-    const masking = defineLayer({ name: 'masking', scrub: (text) => text.replaceAll('tools', '***'), caller: (call, next) => next(call) });
+    const masking = defineLayer({
+      name: 'masking',
+      scrub: (text) => text.replaceAll('tools', '***'),
+      caller: (call, next) => next(call),
+    });
     const handoff = { ...least, policyOverride: { tools: ['read_file', 'send_mail'] } };
-    const result = await composeToolCallers([masking, scoped, handoffArtifact()])(makeCall(), async (call) => ok(call, { handoff }));
+    const result = await composeToolCallers([masking, scoped, handoffArtifact()])(
+      makeCall(),
+      async (call) => ok(call, { handoff }),
+    );
 
     expect(result.audit?.handoff).toMatchObject({ task: 'c' });
     expect(result.audit?.handoff).not.toHaveProperty('policyOverride');
-    expect(result.audit?.layers).toMatchObject([{ leftOut: ['policyOverride'], policyTightened: false }, {}, {}]);
+    expect(result.audit?.layers).toMatchObject([
+      { leftOut: ['policyOverride'], policyTightened: false },
+      {},
+      {},
+    ]);
   });
 });

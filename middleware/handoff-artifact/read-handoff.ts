@@ -1,7 +1,19 @@
 /** Makes a handoff record of a payload that a tool sent, or says which fields keep it from being one. */
 
-import { type CapabilityPolicy, canonicalJson, checkPolicy, fromWire, intersectPolicies, type JsonObject } from '../../src/index.ts';
-import { type EvidenceRef, HANDOFF_LIMITS, type HandoffRecord, type ReceiptLink } from './handoff-record.ts';
+import {
+  type CapabilityPolicy,
+  canonicalJson,
+  checkPolicy,
+  fromWire,
+  intersectPolicies,
+  type JsonObject,
+} from '../../src/index.ts';
+import {
+  type EvidenceRef,
+  HANDOFF_LIMITS,
+  type HandoffRecord,
+  type ReceiptLink,
+} from './handoff-record.ts';
 import {
   amount,
   field,
@@ -31,7 +43,11 @@ export interface HandoffContext {
 
 /** Field names in camelCase. None of them comes from the payload. */
 export type HandoffReading =
-  | { readonly record: HandoffRecord; readonly leftOut: readonly string[]; readonly tightened: boolean }
+  | {
+      readonly record: HandoffRecord;
+      readonly leftOut: readonly string[];
+      readonly tightened: boolean;
+    }
   | { readonly invalid: readonly string[] };
 
 const name = lineUpTo(HANDOFF_LIMITS.name);
@@ -45,18 +61,33 @@ export function readHandoff(payload: unknown, context: HandoffContext): HandoffR
   const source: Source = { members, path: '', leftOut: new Set() };
   const required = {
     sourcePersona: personaIn(source, context.source),
-    targetPersonaOrHuman: valueOf(source, 'targetPersonaOrHuman', objectOf(source, 'targetPersonaOrHuman', targetIn)),
+    targetPersonaOrHuman: valueOf(
+      source,
+      'targetPersonaOrHuman',
+      objectOf(source, 'targetPersonaOrHuman', targetIn),
+    ),
     task: valueOf(source, 'task', text),
     reason: valueOf(source, 'reason', text),
   };
   const { sourcePersona, targetPersonaOrHuman, task, reason } = required;
-  if (sourcePersona === undefined || targetPersonaOrHuman === undefined || task === undefined || reason === undefined)
-    return { invalid: Object.entries(required).flatMap(([field, value]) => (value === undefined ? [field] : [])) };
+  if (
+    sourcePersona === undefined ||
+    targetPersonaOrHuman === undefined ||
+    task === undefined ||
+    reason === undefined
+  )
+    return {
+      invalid: Object.entries(required).flatMap(([field, value]) =>
+        value === undefined ? [field] : [],
+      ),
+    };
   const override = overrideIn(source, context.policy);
   const record: HandoffRecord = {
     _type: 'handoff_artifact',
     id: context.id,
-    ...(context.runId === undefined ? field(source, 'parentRunId', name) : { parentRunId: context.runId }),
+    ...(context.runId === undefined
+      ? field(source, 'parentRunId', name)
+      : { parentRunId: context.runId }),
     ...field(source, 'kind', name),
     sourcePersona,
     targetPersonaOrHuman,
@@ -95,7 +126,14 @@ function targetIn(source: Source): HandoffRecord['targetPersonaOrHuman'] | null 
 
 type Details = Omit<
   HandoffRecord,
-  '_type' | 'id' | 'sourcePersona' | 'targetPersonaOrHuman' | 'task' | 'reason' | 'createdAt' | 'metadata'
+  | '_type'
+  | 'id'
+  | 'sourcePersona'
+  | 'targetPersonaOrHuman'
+  | 'task'
+  | 'reason'
+  | 'createdAt'
+  | 'metadata'
 >;
 
 const detailsIn = (source: Source): Details => ({
@@ -132,17 +170,27 @@ function receiptIn(source: Source): ReceiptLink | null {
 }
 
 const budgetIn = (source: Source): NonNullable<HandoffRecord['budgetRemaining']> | null =>
-  unlessEmpty({ ...field(source, 'tokens', amount), ...field(source, 'toolCalls', amount), ...field(source, 'dollars', amount) });
+  unlessEmpty({
+    ...field(source, 'tokens', amount),
+    ...field(source, 'toolCalls', amount),
+    ...field(source, 'dollars', amount),
+  });
 
 const deadlineIn = (source: Source): NonNullable<HandoffRecord['deadlineCheckback']> | null =>
   unlessEmpty({ ...field(source, 'deadline', name), ...field(source, 'checkbackAt', name) });
 
 /** A policy that came with a result is a wish of whoever wrote the result: it can take away, never add. */
-function overrideIn(source: Source, ambient: CapabilityPolicy): { readonly policy: CapabilityPolicy; readonly tightened: boolean } | null {
+function overrideIn(
+  source: Source,
+  ambient: CapabilityPolicy,
+): { readonly policy: CapabilityPolicy; readonly tightened: boolean } | null {
   const wanted = valueOf(source, 'policyOverride', policy);
   if (wanted === undefined) return null;
   const narrowed = intersectPolicies(ambient, wanted);
-  return { policy: narrowed, tightened: canonicalJson(narrowed) !== canonicalJson(intersectPolicies(wanted, wanted)) };
+  return {
+    policy: narrowed,
+    tightened: canonicalJson(narrowed) !== canonicalJson(intersectPolicies(wanted, wanted)),
+  };
 }
 
 const policy: Read<CapabilityPolicy> = (value) => {

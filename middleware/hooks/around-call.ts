@@ -13,7 +13,14 @@ import {
 } from '../../src/index.ts';
 import type { Hook } from './hook.ts';
 import type { HookSource } from './hook-source.ts';
-import { blockedCall, blockedText, cancelledCall, lineOf, withheldResult, withoutHandoff } from './outcomes.ts';
+import {
+  blockedCall,
+  blockedText,
+  cancelledCall,
+  lineOf,
+  withheldResult,
+  withoutHandoff,
+} from './outcomes.ts';
 import type { PassedCalls } from './passed-calls.ts';
 import { mergePost, mergePre, postPayload, prePayload, replacedResult } from './payloads.ts';
 import { type HookChain, type HookRun, runHooks } from './run-hooks.ts';
@@ -25,11 +32,17 @@ export interface LetThrough {
 }
 
 /** Asks the hooks of `tool.pre`, or says what the call came to. */
-export async function askBefore(call: ToolCall, source: HookSource): Promise<LetThrough | { readonly ended: ToolResult }> {
+export async function askBefore(
+  call: ToolCall,
+  source: HookSource,
+): Promise<LetThrough | { readonly ended: ToolResult }> {
   const { blocked, runs, payload } = await chainBefore(call, source);
   if (blocked !== null) return { ended: blockedCall(call, blocked, runs) };
   const args = payload.args as JsonObject; // Merging lets nothing else into a payload.
-  return { sent: args === call.toolArgs ? call : withCall(call, { toolArgs: args }), runs: [...runs] };
+  return {
+    sent: args === call.toolArgs ? call : withCall(call, { toolArgs: args }),
+    runs: [...runs],
+  };
 }
 
 /** Asks the hooks of `tool.pre` about a call. Hooks that cannot be loaded have blocked. */
@@ -37,15 +50,31 @@ export async function chainBefore(call: ToolCall, source: HookSource): Promise<H
   return chain(call, source, 'tool.pre', prePayload(call), mergePre);
 }
 
-async function chain(call: ToolCall, source: HookSource, event: string, payload: JsonObject, merge: typeof mergePre): Promise<HookChain> {
+async function chain(
+  call: ToolCall,
+  source: HookSource,
+  event: string,
+  payload: JsonObject,
+  merge: typeof mergePre,
+): Promise<HookChain> {
   let asked: readonly Hook[];
   try {
     asked = await source.hooksFor(event);
   } catch (cause) {
-    return { runs: [], payload, blocked: { hook: '*', reason: 'the hooks could not be loaded', cause } };
+    return {
+      runs: [],
+      payload,
+      blocked: { hook: '*', reason: 'the hooks could not be loaded', cause },
+    };
   }
   const clock = clockOf(call);
-  return runHooks(asked, event, payload, { use: source.use, merge, call, signal: call.signal, now: () => clock.monotonic() });
+  return runHooks(asked, event, payload, {
+    use: source.use,
+    merge,
+    call,
+    signal: call.signal,
+    now: () => clock.monotonic(),
+  });
 }
 
 /**
@@ -59,15 +88,24 @@ export function recheck(source: HookSource, passed: PassedCalls): Gate {
     passed.runsOf(call).push(...runs);
     if (call.signal.aborted) return cancelledCall(call, runs);
     if (blocked !== null) return fail(call, 'policy_blocked', blocked.cause, blockedText(blocked));
-    return payload.args === call.toolArgs ? null : fail(call, 'policy_blocked', null, CHANGED_TOO_LATE);
+    return payload.args === call.toolArgs
+      ? null
+      : fail(call, 'policy_blocked', null, CHANGED_TOO_LATE);
   };
 }
 
-const CHANGED_TOO_LATE = 'blocked by hooks: the arguments were changed after the hooks had seen them, and a hook would change them again.';
+const CHANGED_TOO_LATE =
+  'blocked by hooks: the arguments were changed after the hooks had seen them, and a hook would change them again.';
 
 /** Asks the hooks of `tool.post`, and writes down what all of them said. */
-export async function askAfter(call: ToolCall, result: ToolResult, source: HookSource, { sent, runs }: LetThrough): Promise<ToolResult> {
-  if (!isAnswer(result)) return runs.length === 0 ? result : annotate(result, {}, lineOf(result.status, runs));
+export async function askAfter(
+  call: ToolCall,
+  result: ToolResult,
+  source: HookSource,
+  { sent, runs }: LetThrough,
+): Promise<ToolResult> {
+  if (!isAnswer(result))
+    return runs.length === 0 ? result : annotate(result, {}, lineOf(result.status, runs));
   const shown = postPayload(result);
   const after = await chain(call, source, 'tool.post', shown, mergePost);
   const all = [...runs, ...after.runs];

@@ -25,12 +25,30 @@ export interface HookOutcome {
  * Asks the hooks of one event, under the rules of the layer: lower priority first, the first block ends it, a failure blocks, and what a
  * hook hands over stands over the payload. Without a pool it makes one for this event alone, which costs as much as a cold start.
  */
-export async function fireHooks(event: string, payload: JsonObject, { signal, ...options }: FireOptions): Promise<HookOutcome> {
+export async function fireHooks(
+  event: string,
+  payload: JsonObject,
+  { signal, ...options }: FireOptions,
+): Promise<HookOutcome> {
   const source = sourceOf('fireHooks', options);
-  const parts = { use: source.use, merge: mergeAny, signal: signal ?? new AbortController().signal, now: () => systemClock.monotonic() };
+  const parts = {
+    use: source.use,
+    merge: mergeAny,
+    signal: signal ?? new AbortController().signal,
+    now: () => systemClock.monotonic(),
+  };
   try {
-    const { blocked, runs, payload: left } = await runHooks(await source.hooksFor(event), event, payload, parts);
-    return { action: blocked === null ? 'allow' : 'block', reason: blocked === null ? null : blockedText(blocked), payload: left, runs };
+    const {
+      blocked,
+      runs,
+      payload: left,
+    } = await runHooks(await source.hooksFor(event), event, payload, parts);
+    return {
+      action: blocked === null ? 'allow' : 'block',
+      reason: blocked === null ? null : blockedText(blocked),
+      payload: left,
+      runs,
+    };
   } finally {
     await source.use.close();
   }

@@ -5,7 +5,10 @@ import { type BuiltinsFor, type ScriptUse, scriptUse } from './script-use.ts';
 import type { BuiltinGrants, HookEffect, ScriptPool } from '../../src/artifacts/index.ts';
 
 /** The engine has the same list, which is not to be loaded for it. */
-export const EFFECTS = Object.freeze(['exec.run', 'fs.write'] as const satisfies readonly HookEffect[]);
+export const EFFECTS = Object.freeze([
+  'exec.run',
+  'fs.write',
+] as const satisfies readonly HookEffect[]);
 
 export interface SourceOptions {
   readonly hooks: readonly HookDefinition[];
@@ -25,9 +28,15 @@ export interface HookSource {
 export function hookSource(options: SourceOptions): HookSource {
   const { dir, pool } = options;
   const own = lazily(async () => (await loadEngine()).createScriptPool());
-  const all = lazily(async () => orderedHooks(dir === null ? options.hooks : [...(await hooksIn(dir)), ...options.hooks]));
+  const all = lazily(async () =>
+    orderedHooks(dir === null ? options.hooks : [...(await hooksIn(dir)), ...options.hooks]),
+  );
   const builtins = lazily(async () => builtinsFrom(options));
-  const use = scriptUse({ pool: async () => pool ?? own.get(), builtins: builtins.get, deadlineMs: options.deadlineMs });
+  const use = scriptUse({
+    pool: async () => pool ?? own.get(),
+    builtins: builtins.get,
+    deadlineMs: options.deadlineMs,
+  });
   return {
     hooksFor: async (event) => (await all.get()).filter((hook) => hook.event === event),
     use: { ...use, close: async () => own.started?.then((made) => made.close()) },
@@ -35,7 +44,10 @@ export function hookSource(options: SourceOptions): HookSource {
 }
 
 /** A pool that was not needed is not made. One that could not be made is tried again. */
-function lazily<T>(make: () => Promise<T>): { get: () => Promise<T>; readonly started: Promise<T> | null } {
+function lazily<T>(make: () => Promise<T>): {
+  get: () => Promise<T>;
+  readonly started: Promise<T> | null;
+} {
   let started: Promise<T> | null = null;
   return {
     get: () => {
@@ -64,5 +76,6 @@ async function hooksIn(dir: string): Promise<readonly HookDefinition[]> {
 async function builtinsFrom({ dir, grants, effects }: SourceOptions): Promise<BuiltinsFor> {
   const { hookBuiltins } = await loadEngine();
   const bind = hookBuiltins({ root: dir, grants, effects });
-  return (hook, { signal, record, call }) => bind(hook, { signal, call, record: (use) => record({ ...use }) });
+  return (hook, { signal, record, call }) =>
+    bind(hook, { signal, call, record: (use) => record({ ...use }) });
 }

@@ -33,18 +33,23 @@ export interface Hook {
 }
 
 const isScript = (value: unknown): boolean =>
-  typeof value === 'string' || (expected.object.test(value) && typeof (value as Partial<ScriptText>).source === 'string');
+  typeof value === 'string' ||
+  (expected.object.test(value) && typeof (value as Partial<ScriptText>).source === 'string');
 
 const script: Expectation = { text: 'a script', test: isScript };
 
-const EVENT = /^(?:(?:session|turn|tool|completion|delegate|delegation|agent)\.[a-z_]+|error|(?:custom|meta)\.\S+)$/;
+const EVENT =
+  /^(?:(?:session|turn|tool|completion|delegate|delegation|agent)\.[a-z_]+|error|(?:custom|meta)\.\S+)$/;
 
 const HOOK_EXPECTED: Readonly<Record<keyof HookDefinition, Expectation>> = {
   kind: expected.oneOf('hook'),
   name: expected.required(expected.string),
   event: expected.required({
     text: 'an event such as "tool.pre"',
-    test: (value) => typeof value === 'string' && EVENT.test(value) && (!value.startsWith('tool.') || isToolEvent(value)),
+    test: (value) =>
+      typeof value === 'string' &&
+      EVENT.test(value) &&
+      (!value.startsWith('tool.') || isToolEvent(value)),
   }),
   priority: { text: 'a number', test: Number.isFinite, numeric: true },
   when: script,
@@ -73,8 +78,19 @@ export function orderedHooks(hooks: readonly HookDefinition[]): readonly Hook[] 
   return hooks.map(readHook).sort((one, other) => one.priority - other.priority);
 }
 
-function readHook({ name, event, priority = 0, when, script: text, file = `${name}.md`, grants = {} }: HookDefinition): Hook {
-  const scripts = { when: when === undefined ? null : textOf(when, file), script: textOf(text, file) };
+function readHook({
+  name,
+  event,
+  priority = 0,
+  when,
+  script: text,
+  file = `${name}.md`,
+  grants = {},
+}: HookDefinition): Hook {
+  const scripts = {
+    when: when === undefined ? null : textOf(when, file),
+    script: textOf(text, file),
+  };
   return Object.freeze({ name, event, priority, ...scripts, grants });
 }
 

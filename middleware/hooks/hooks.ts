@@ -60,14 +60,35 @@ export function hooks(options: HooksOptions): ToolLayer {
 }
 
 const ORDER: readonly OrderRule[] = [
-  { insideOf: 'auditLog', level: 'must', because: 'outside it, calls that a hook blocked would leave no receipt' },
+  {
+    insideOf: 'auditLog',
+    level: 'must',
+    because: 'outside it, calls that a hook blocked would leave no receipt',
+  },
   {
     outsideOf: 'consent',
     level: 'should',
-    because: 'inside it, people are asked about calls that a hook blocks, and approve arguments that a hook changes',
+    because:
+      'inside it, people are asked about calls that a hook blocks, and approve arguments that a hook changes',
   },
-  { outsideOf: 'idempotency', level: 'should', because: 'inside it, a call that is answered from the store is shown to no hook' },
-  { outsideOf: 'retry', level: 'should', because: 'inside it, the hooks are asked again for every attempt' },
-  { outsideOf: 'dryRun', level: 'should', because: 'inside it, calls are previewed that a hook would block' },
-  { outsideOf: 'timeout', level: 'must', because: 'inside it, the time of the scripts counts as the tool being slow' },
+  {
+    outsideOf: 'idempotency',
+    level: 'should',
+    because: 'inside it, a call that is answered from the store is shown to no hook',
+  },
+  {
+    outsideOf: 'retry',
+    level: 'should',
+    because: 'inside it, the hooks are asked again for every attempt',
+  },
+  {
+    outsideOf: 'dryRun',
+    level: 'should',
+    because: 'inside it, calls are previewed that a hook would block',
+  },
+  {
+    outsideOf: 'timeout',
+    level: 'must',
+    because: 'inside it, the time of the scripts counts as the tool being slow',
+  },
 ];

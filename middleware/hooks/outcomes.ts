@@ -1,10 +1,19 @@
 /** What the layer answers, and what it writes down: which hooks were asked, how they decided, and how long they took. */
 
-import { annotate, type EntryPatch, fail, type JsonValue, refuse, type ToolCall, type ToolResult } from '../../src/index.ts';
+import {
+  annotate,
+  type EntryPatch,
+  fail,
+  type JsonValue,
+  refuse,
+  type ToolCall,
+  type ToolResult,
+} from '../../src/index.ts';
 import type { Blocked, HookRun } from './run-hooks.ts';
 
 /** The words that a block is told with, whichever event it was for. */
-export const blockedText = ({ hook, reason }: Blocked): string => `blocked by hook "${hook}": ${reason}`;
+export const blockedText = ({ hook, reason }: Blocked): string =>
+  `blocked by hook "${hook}": ${reason}`;
 
 /** Details for the layer's line. */
 export const lineOf = (status: string, runs: readonly HookRun[]): EntryPatch => ({
@@ -13,25 +22,41 @@ export const lineOf = (status: string, runs: readonly HookRun[]): EntryPatch => 
   hooks: runs as unknown as readonly JsonValue[], // Runs are plain JSON, which an interface cannot say.
 });
 
-export function blockedCall(call: ToolCall, blocked: Blocked, runs: readonly HookRun[]): ToolResult {
+export function blockedCall(
+  call: ToolCall,
+  blocked: Blocked,
+  runs: readonly HookRun[],
+): ToolResult {
   if (call.signal.aborted) return cancelledCall(call, runs);
   const line = { ...lineOf('blocked', runs), rule: `hooks ${blocked.hook}` };
   return annotate(fail(call, 'policy_blocked', blocked.cause, blockedText(blocked)), {}, line);
 }
 
 export const cancelledCall = (call: ToolCall, runs: readonly HookRun[]): ToolResult =>
-  annotate(refuse(call, 'cancelled', 'The call was cancelled before every hook was asked.'), {}, lineOf('cancelled', runs));
+  annotate(
+    refuse(call, 'cancelled', 'The call was cancelled before every hook was asked.'),
+    {},
+    lineOf('cancelled', runs),
+  );
 
 /** The tool has run: nothing of what it answered is handed on, and neither is the copy that a handoff is. */
-export function withheldResult(call: ToolCall, blocked: Blocked, runs: readonly HookRun[]): ToolResult {
+export function withheldResult(
+  call: ToolCall,
+  blocked: Blocked,
+  runs: readonly HookRun[],
+): ToolResult {
   if (call.signal.aborted) return withoutHandoff(cancelledCall(call, runs));
   const text = `The result of ${call.toolName} is withheld, ${blockedText(blocked)}. Do not repeat the call.`;
-  return withoutHandoff(annotate(fail(call, 'redacted', blocked.cause, text), {}, lineOf('withheld', runs)));
+  return withoutHandoff(
+    annotate(fail(call, 'redacted', blocked.cause, text), {}, lineOf('withheld', runs)),
+  );
 }
 
 /** A handoff was made from the result, before anybody withheld or replaced it. */
 export function withoutHandoff(result: ToolResult): ToolResult {
   const handoff = result.audit?.handoff;
   if (handoff === undefined) return result;
-  return annotate(result, { handoff: { ...(handoff.id === undefined ? {} : { id: handoff.id }), withheld: true } });
+  return annotate(result, {
+    handoff: { ...(handoff.id === undefined ? {} : { id: handoff.id }), withheld: true },
+  });
 }

@@ -1,6 +1,11 @@
 /** Which calls the hooks have let through, so that nothing else gets to the tool. */
 
-import { changedPaths, declaresParameter, type JsonObject, type ToolCall } from '../../src/index.ts';
+import {
+  changedPaths,
+  declaresParameter,
+  type JsonObject,
+  type ToolCall,
+} from '../../src/index.ts';
 import type { HookRun } from './run-hooks.ts';
 
 interface Passed extends Pick<ToolCall, 'callId' | 'toolName' | 'toolArgs'> {
@@ -19,7 +24,8 @@ export interface PassedCalls {
 
 export function passedCalls(): PassedCalls {
   const passed = new Set<Passed>();
-  const named = ({ callId, toolName }: ToolCall) => [...passed].filter((one) => one.callId === callId && one.toolName === toolName);
+  const named = ({ callId, toolName }: ToolCall) =>
+    [...passed].filter((one) => one.callId === callId && one.toolName === toolName);
   return {
     add({ callId, toolName, toolArgs }, runs) {
       const one = { callId, toolName, toolArgs, runs };
@@ -34,6 +40,12 @@ export function passedCalls(): PassedCalls {
 /** What a layer further in takes off again, such as a reason, is none of the tool's arguments. */
 function isCovered(seen: JsonObject, { schema, toolArgs }: ToolCall): boolean {
   if (seen === toolArgs) return true;
-  const isKept = (name: string) => Object.hasOwn(toolArgs, name) || schema === null || declaresParameter(schema, name);
-  return changedPaths(Object.fromEntries(Object.entries(seen).filter(([name]) => isKept(name))), toolArgs).length === 0;
+  const isKept = (name: string) =>
+    Object.hasOwn(toolArgs, name) || schema === null || declaresParameter(schema, name);
+  return (
+    changedPaths(
+      Object.fromEntries(Object.entries(seen).filter(([name]) => isKept(name))),
+      toolArgs,
+    ).length === 0
+  );
 }

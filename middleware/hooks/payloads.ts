@@ -1,6 +1,13 @@
 /** What hooks are shown of a call and its result, and what becomes of those when a hook writes them anew. */
 
-import { canonicalJson, type JsonObject, type JsonValue, type ToolCall, type ToolResult, withResult } from '../../src/index.ts';
+import {
+  canonicalJson,
+  type JsonObject,
+  type JsonValue,
+  type ToolCall,
+  type ToolResult,
+  withResult,
+} from '../../src/index.ts';
 import { isMap } from './verdict.ts';
 
 /** The payload after a change, or what is wrong with the change. */
@@ -41,7 +48,13 @@ function argsFrom(value: JsonValue | undefined): JsonObject | null {
   }
 }
 
-export const postPayload = ({ toolCallId, toolName, renderedResult, ok: isOk, result }: ToolResult): JsonObject => ({
+export const postPayload = ({
+  toolCallId,
+  toolName,
+  renderedResult,
+  ok: isOk,
+  result,
+}: ToolResult): JsonObject => ({
   ...{ call_id: toolCallId, name: toolName },
   ...{ content: renderedResult, is_error: !isOk, result },
 });
@@ -53,9 +66,12 @@ export const mergePost: Merge = (payload, change) => {
   if (!['content', 'result', 'is_error'].some((name) => Object.hasOwn(change, name)))
     return { problem: 'gave a payload without "content" or "result"' };
   const payloadAfter = { ...payload, ...change };
-  if (typeof payloadAfter.content !== 'string') return { problem: 'gave a content that is no text' };
-  if (typeof payloadAfter.is_error !== 'boolean') return { problem: 'gave an is_error that is neither true nor false' };
-  if (payload.is_error === true && !payloadAfter.is_error) return { problem: 'made a success of an error' };
+  if (typeof payloadAfter.content !== 'string')
+    return { problem: 'gave a content that is no text' };
+  if (typeof payloadAfter.is_error !== 'boolean')
+    return { problem: 'gave an is_error that is neither true nor false' };
+  if (payload.is_error === true && !payloadAfter.is_error)
+    return { problem: 'made a success of an error' };
   return { payload: payloadAfter };
 };
 
@@ -85,10 +101,15 @@ export function replacedResult(before: ToolResult, from: JsonObject, to: JsonObj
   const value = isNewValue ? (to.result ?? null) : isNewText ? text : before.result;
   const rest = { content: [], outputFiles: [] } as const;
   if (to.is_error === true) {
-    const error = isNewText || !isNewValue ? text : typeof value === 'string' ? value : JSON.stringify(value);
-    const ending = isNewError ? ({ ok: false, status: 'executor_error', errorCategory: 'tool_error' } as const) : {};
+    const error =
+      isNewText || !isNewValue ? text : typeof value === 'string' ? value : JSON.stringify(value);
+    const ending = isNewError
+      ? ({ ok: false, status: 'executor_error', errorCategory: 'tool_error' } as const)
+      : {};
     return withResult(before, { ...rest, ...ending, result: isNewValue ? value : null, error });
   }
   const replaced = withResult(before, { ...rest, result: value });
-  return isNewText && isNewValue ? withResult(replaced, { content: [{ type: 'text', text }], renderedResult: text }) : replaced;
+  return isNewText && isNewValue
+    ? withResult(replaced, { content: [{ type: 'text', text }], renderedResult: text })
+    : replaced;
 }

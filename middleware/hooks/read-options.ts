@@ -11,7 +11,8 @@ const EXPECTED: Readonly<Record<keyof HooksOptions, Expectation>> = {
   dir: expected.string,
   pool: {
     text: 'a pool with run and close',
-    test: (value) => expected.object.test(value) && typeof (value as Partial<ScriptPool>).run === 'function',
+    test: (value) =>
+      expected.object.test(value) && typeof (value as Partial<ScriptPool>).run === 'function',
   },
   grants: expected.object,
   effects: expected.listOf(expected.oneOf(...EFFECTS)),
@@ -25,7 +26,21 @@ export function sourceOf(owner: string, options: HooksOptions): HookSource {
   checkOptions(owner, options, EXPECTED);
   // A layer that was made to guard and was given nothing to guard with is a mistake.
   if (options.dir === undefined) checkOptions(owner, options, { ...EXPECTED, hooks: ONE_OF_TWO });
-  const { hooks = [], dir = null, pool = null, grants = {}, effects = [], deadlineMs = 5_000 } = options;
+  const {
+    hooks = [],
+    dir = null,
+    pool = null,
+    grants = {},
+    effects = [],
+    deadlineMs = 5_000,
+  } = options;
   checkHooks(hooks);
-  return hookSource({ hooks: Object.freeze([...hooks]), dir, pool, grants, effects: Object.freeze([...effects]), deadlineMs });
+  return hookSource({
+    hooks: Object.freeze([...hooks]),
+    dir,
+    pool,
+    grants,
+    effects: Object.freeze([...effects]),
+    deadlineMs,
+  });
 }

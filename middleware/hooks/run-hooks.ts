@@ -44,7 +44,12 @@ export interface ChainParts {
 }
 
 /** Never rejects: a hook that cannot be heard has blocked. */
-export async function runHooks(hooks: readonly Hook[], event: string, payload: JsonObject, parts: ChainParts): Promise<HookChain> {
+export async function runHooks(
+  hooks: readonly Hook[],
+  event: string,
+  payload: JsonObject,
+  parts: ChainParts,
+): Promise<HookChain> {
   const runs: HookRun[] = [];
   let current = payload;
   for (const hook of hooks) {
@@ -53,7 +58,11 @@ export async function runHooks(hooks: readonly Hook[], event: string, payload: J
     const said = await ask(hook, event, current, { ...parts, uses });
     const durationMs = Math.round(parts.now() - startedAt);
     const line = { hook: hook.name, event, decision: said.decision, durationMs };
-    runs.push({ ...line, ...('failed' in said ? said.failed : {}), ...(uses.length === 0 ? {} : { uses }) });
+    runs.push({
+      ...line,
+      ...('failed' in said ? said.failed : {}),
+      ...(uses.length === 0 ? {} : { uses }),
+    });
     if ('blocked' in said) return { runs, blocked: said.blocked, payload: current };
     current = said.payload ?? current;
   }
@@ -63,27 +72,46 @@ export async function runHooks(hooks: readonly Hook[], event: string, payload: J
 type Said =
   | { readonly decision: 'allow' | 'modify' | 'skipped'; readonly payload?: JsonObject }
   | { readonly decision: 'block'; readonly blocked: Blocked }
-  | { readonly decision: 'failed'; readonly blocked: Blocked; readonly failed: Pick<HookRun, 'because' | 'line'> };
+  | {
+      readonly decision: 'failed';
+      readonly blocked: Blocked;
+      readonly failed: Pick<HookRun, 'because' | 'line'>;
+    };
 
 type AskParts = ChainParts & { readonly uses: JsonObject[] };
 
 async function ask(hook: Hook, event: string, payload: JsonObject, parts: AskParts): Promise<Said> {
   const { use, signal, uses, merge, call } = parts;
   try {
-    if (hook.when !== null && !isTrue(await use.evaluate(hook.when, { event, payload }, signal))) return { decision: 'skipped' };
-    const said = await use.handle(hook, [event, payload], { signal, call, record: (used) => uses.push(used) });
+    if (hook.when !== null && !isTrue(await use.evaluate(hook.when, { event, payload }, signal)))
+      return { decision: 'skipped' };
+    const said = await use.handle(hook, [event, payload], {
+      signal,
+      call,
+      record: (used) => uses.push(used),
+    });
     return follow(hook, readVerdict(said), said, payload, merge);
   } catch (thrown) {
     return failedBy(hook, thrown);
   }
 }
 
-function follow(hook: Hook, verdict: Verdict | null, said: JsonValue, payload: JsonObject, merge: Merge): Said {
-  if (verdict === null) return failed(hook, 'no_verdict', `it answered with ${kindOf(said)}, which is no verdict`);
+function follow(
+  hook: Hook,
+  verdict: Verdict | null,
+  said: JsonValue,
+  payload: JsonObject,
+  merge: Merge,
+): Said {
+  if (verdict === null)
+    return failed(hook, 'no_verdict', `it answered with ${kindOf(said)}, which is no verdict`);
   if (verdict.action === 'allow') return { decision: 'allow' };
-  if (verdict.action === 'block') return { decision: 'block', blocked: { hook: hook.name, reason: verdict.reason, cause: null } };
+  if (verdict.action === 'block')
+    return { decision: 'block', blocked: { hook: hook.name, reason: verdict.reason, cause: null } };
   const merged = merge(payload, verdict.payload);
-  return 'payload' in merged ? { decision: 'modify', payload: merged.payload } : failed(hook, 'bad_payload', `it ${merged.problem}`);
+  return 'payload' in merged
+    ? { decision: 'modify', payload: merged.payload }
+    : failed(hook, 'bad_payload', `it ${merged.problem}`);
 }
 
 const failed = ({ name }: Hook, because: string, why: string, cause: unknown = null): Said => ({
@@ -94,13 +122,22 @@ const failed = ({ name }: Hook, because: string, why: string, cause: unknown = n
 /** The words of an error may repeat what a script saw; the kind and the place say enough. */
 function failedBy(hook: Hook, thrown: unknown): Said {
   const { kind, line } = placeOf(thrown);
-  const said = failed(hook, kind, `it failed (${kind}${line === null ? '' : ` in line ${line}`})`, thrown);
+  const said = failed(
+    hook,
+    kind,
+    `it failed (${kind}${line === null ? '' : ` in line ${line}`})`,
+    thrown,
+  );
   return line === null || !('failed' in said) ? said : { ...said, failed: { because: kind, line } };
 }
 
 function placeOf(thrown: unknown): { readonly kind: string; readonly line: number | null } {
   if (!isAlliumError(thrown)) return { kind: 'error', line: null };
-  const { reason, line, kind } = thrown.details as { readonly reason?: string; readonly kind?: string; readonly line?: number };
+  const { reason, line, kind } = thrown.details as {
+    readonly reason?: string;
+    readonly kind?: string;
+    readonly line?: number;
+  };
   return { kind: kind ?? reason ?? thrown.code, line: typeof line === 'number' ? line : null };
 }
 

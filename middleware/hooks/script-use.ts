@@ -6,7 +6,11 @@ import type { HostTree, ScriptPool, ScriptRequest, ScriptText } from '../../src/
 
 export interface ScriptUse {
   /** The value of an expression over these names. It reaches nothing of the host. */
-  evaluate(expression: ScriptText, names: Readonly<Record<string, JsonValue>>, signal: AbortSignal): Promise<JsonValue>;
+  evaluate(
+    expression: ScriptText,
+    names: Readonly<Record<string, JsonValue>>,
+    signal: AbortSignal,
+  ): Promise<JsonValue>;
   /** What `handle` answers. */
   handle(hook: Hook, args: readonly JsonValue[], asked: Asked): Promise<JsonValue>;
   close(): Promise<void>;
@@ -32,11 +36,20 @@ export interface ScriptUseOptions {
 
 const LIBRARIES = ['json', 're', 'string', 'hash'] as const;
 
-export function scriptUse({ pool, builtins, deadlineMs }: ScriptUseOptions): Omit<ScriptUse, 'close'> {
-  const run = async ({ source, ...place }: ScriptText, rest: Pick<ScriptRequest, 'entry' | 'predeclared' | 'signal' | 'owner'>) =>
-    (await (await pool()).run({ source, ...place, libraries: LIBRARIES, deadlineMs, ...rest })).value;
+export function scriptUse({
+  pool,
+  builtins,
+  deadlineMs,
+}: ScriptUseOptions): Omit<ScriptUse, 'close'> {
+  const run = async (
+    { source, ...place }: ScriptText,
+    rest: Pick<ScriptRequest, 'entry' | 'predeclared' | 'signal' | 'owner'>,
+  ) =>
+    (await (await pool()).run({ source, ...place, libraries: LIBRARIES, deadlineMs, ...rest }))
+      .value;
   return {
-    evaluate: (expression, names, signal) => run(expression, { entry: { expression: expression.source, names }, signal }),
+    evaluate: (expression, names, signal) =>
+      run(expression, { entry: { expression: expression.source, names }, signal }),
     handle: async (hook, args, asked) =>
       run(hook.script, {
         entry: { call: 'handle', args },

@@ -27,39 +27,68 @@ export interface KeyRules {
 export function claimKeyOf(call: ToolCall, rules: KeyRules): ClaimKey | Promise<ClaimKey> {
   const { key, scope } = rules;
   if (typeof scope === 'function' || key !== undefined) return namedKeyOf(call, rules);
-  return claimKey(call, rules, scope === 'session' ? [scope, call.turn.sessionId] : [scope], argsOf(call));
+  return claimKey(
+    call,
+    rules,
+    scope === 'session' ? [scope, call.turn.sessionId] : [scope],
+    argsOf(call),
+  );
 }
 
-const argsOf = (call: ToolCall): readonly string[] => ['args', call.toolName, canonicalJson(call.toolArgs)];
+const argsOf = (call: ToolCall): readonly string[] => [
+  'args',
+  call.toolName,
+  canonicalJson(call.toolArgs),
+];
 
 async function namedKeyOf(call: ToolCall, rules: KeyRules): Promise<ClaimKey> {
   const { key, scope } = rules;
   const whose =
-    typeof scope === 'function' ? ['own', named(await scope(call))] : scope === 'session' ? ['session', call.turn.sessionId] : [scope];
+    typeof scope === 'function'
+      ? ['own', named(await scope(call))]
+      : scope === 'session'
+        ? ['session', call.turn.sessionId]
+        : [scope];
   const what = key === undefined ? argsOf(call) : ['key', named(await key(call))];
   return claimKey(call, rules, whose, what);
 }
 
-function claimKey(call: ToolCall, { mode, source }: KeyRules, whose: readonly string[], what: readonly string[]): ClaimKey {
+function claimKey(
+  call: ToolCall,
+  { mode, source }: KeyRules,
+  whose: readonly string[],
+  what: readonly string[],
+): ClaimKey {
   const { toolName } = call;
   const from = source === undefined ? whose : [...whose, 'source', source];
-  const parts = mode === 'effect' ? [mode, from, what] : [mode, from, what, toolName, definitionOf(call)];
-  return { key: digest(parts), fingerprint: mode === 'effect' ? digest([toolName, canonicalJson(call.toolArgs)]) : '' };
+  const parts =
+    mode === 'effect' ? [mode, from, what] : [mode, from, what, toolName, definitionOf(call)];
+  return {
+    key: digest(parts),
+    fingerprint: mode === 'effect' ? digest([toolName, canonicalJson(call.toolArgs)]) : '',
+  };
 }
 
 function named(name: unknown): string {
   if (typeof name === 'string' && name !== '') return name;
-  throw new TypeError(`a key must be a non-empty string, got ${name === '' ? 'an empty one' : typeof name}`);
+  throw new TypeError(
+    `a key must be a non-empty string, got ${name === '' ? 'an empty one' : typeof name}`,
+  );
 }
 
-const digest = (parts: readonly unknown[]): string => `sha256:${hash('sha256', JSON.stringify(parts))}`;
+const digest = (parts: readonly unknown[]): string =>
+  `sha256:${hash('sha256', JSON.stringify(parts))}`;
 
-const definitions = new WeakMap<object, { readonly schema: unknown; readonly description: string; readonly text: string }>();
+const definitions = new WeakMap<
+  object,
+  { readonly schema: unknown; readonly description: string; readonly text: string }
+>();
 
 /** Worked out once for the annotations of a tool, which every call of it shares. */
 function definitionOf({ schema, description, annotations }: ToolCall): string {
   const before = definitions.get(annotations);
-  if (before !== undefined && before.schema === schema && before.description === description) return before.text;
+  if (before !== undefined && before.schema === schema && before.description === description)
+    return before.text;
   const text = digest([schema, description, annotations]);
   definitions.set(annotations, { schema, description, text });
   return text;

@@ -46,11 +46,21 @@ const OPEN: Verdict = Object.freeze({ kind: 'open' });
 export type Begun = { readonly token: string } | { readonly verdict: Verdict };
 
 /** Claims the key. At once where the store answers at once: every wait costs more than the answer of a store in memory. Never throws. */
-export function beginWork(call: ToolCall, claim: ClaimKey, terms: ClaimTerms): Begun | Promise<Begun> {
+export function beginWork(
+  call: ToolCall,
+  claim: ClaimKey,
+  terms: ClaimTerms,
+): Begun | Promise<Begun> {
   const { store, mode, leaseMs } = terms;
   // Not from the call's own ids: a fence that a second process can repeat is none.
   const token = randomUUID();
-  const request = { fingerprint: claim.fingerprint, leaseMs, token, repeatable: mode === 'cache', owner: call.turn.sessionId };
+  const request = {
+    fingerprint: claim.fingerprint,
+    leaseMs,
+    token,
+    repeatable: mode === 'cache',
+    owner: call.turn.sessionId,
+  };
   const ask = () => store.claim(claim.key, request);
   try {
     const answer = ask();
@@ -62,7 +72,12 @@ export function beginWork(call: ToolCall, claim: ClaimKey, terms: ClaimTerms): B
 }
 
 /** `null` while somebody is at it. */
-function begunBy(claimed: Claimed, token: string, claim: ClaimKey, mode: ClaimTerms['mode']): Begun | null {
+function begunBy(
+  claimed: Claimed,
+  token: string,
+  claim: ClaimKey,
+  mode: ClaimTerms['mode'],
+): Begun | null {
   if (claimed.won) return { token };
   const verdict = verdictOn(claimed.record, claim, mode);
   return verdict === null ? null : { verdict };
@@ -85,8 +100,13 @@ async function askAgain(
   }
 }
 
-function verdictOn({ state, fingerprint, answer }: ClaimRecord, claim: ClaimKey, mode: ClaimTerms['mode']): Verdict | null {
-  if (mode === 'effect' && fingerprint !== null && fingerprint !== claim.fingerprint) return { kind: 'conflict' };
+function verdictOn(
+  { state, fingerprint, answer }: ClaimRecord,
+  claim: ClaimKey,
+  mode: ClaimTerms['mode'],
+): Verdict | null {
+  if (mode === 'effect' && fingerprint !== null && fingerprint !== claim.fingerprint)
+    return { kind: 'conflict' };
   if (state === 'in_progress') return null;
   return state === 'done' && answer !== null ? { kind: 'answered', answer } : { kind: 'unknown' };
 }
@@ -95,17 +115,27 @@ function verdictOn({ state, fingerprint, answer }: ClaimRecord, claim: ClaimKey,
  * Settles the claim by what is known to have happened. A run that may have done something is never open again: only what certainly did
  * not run is given back. Never throws.
  */
-export function settleWork(result: ToolResult, key: string, token: string, { store, mode, ttlMs }: ClaimTerms): Worked | Promise<Worked> {
+export function settleWork(
+  result: ToolResult,
+  key: string,
+  token: string,
+  { store, mode, ttlMs }: ClaimTerms,
+): Worked | Promise<Worked> {
   const answer = isKeepable(result) ? answerOf(result) : null;
   const isOpen = answer === null && (mode === 'cache' || result.executed === 'no');
   const state = result.ok && result.status === 'ok' ? 'done' : 'unknown';
-  const verdict: Verdict = answer !== null ? { kind: 'answered', answer } : isOpen ? OPEN : { kind: 'unknown' };
+  const verdict: Verdict =
+    answer !== null ? { kind: 'answered', answer } : isOpen ? OPEN : { kind: 'unknown' };
   const worked = (isSettled: boolean): Worked => ({ verdict, kept: isSettled && answer !== null });
   // The tool has answered. A claim that could not be settled runs out, and then says that nobody knows.
   const unsettled = (): Worked => worked(false);
   try {
-    const settled = isOpen ? store.release(key, token) : store.complete(key, token, { state, answer, ttlMs });
-    return typeof settled === 'boolean' ? worked(settled) : Promise.resolve(settled).then(worked, unsettled);
+    const settled = isOpen
+      ? store.release(key, token)
+      : store.complete(key, token, { state, answer, ttlMs });
+    return typeof settled === 'boolean'
+      ? worked(settled)
+      : Promise.resolve(settled).then(worked, unsettled);
   } catch {
     return unsettled();
   }
@@ -131,7 +161,12 @@ function pause(clock: Clock, signal: AbortSignal): Promise<boolean> {
  * Renews the lease while the call is wanted. After that the tool may run on unheard, and others are not kept waiting for
  * longer than the lease. The returned function ends it, and waits for a renewal under way.
  */
-export function keepLease(call: ToolCall, key: string, token: string, { store, leaseMs }: ClaimTerms): () => Promise<void> {
+export function keepLease(
+  call: ToolCall,
+  key: string,
+  token: string,
+  { store, leaseMs }: ClaimTerms,
+): () => Promise<void> {
   const clock = clockOf(call);
   let renewing: Promise<unknown> = Promise.resolve();
   let cancel = () => {};

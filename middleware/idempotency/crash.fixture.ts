@@ -33,6 +33,15 @@ const effect: Next = async (call) => {
 
 const stack = composeToolCallers([idempotency({ mode: 'effect', leaseMs: 2000, store })]);
 for (let order = 0; order < (point === 'many' ? 10_000 : 1); order += 1) {
-  const result = await stack(makeCall({ callId: `call-${process.pid}`, toolArgs: { order } }), effect);
-  console.log(JSON.stringify({ status: result.status, result: result.result, own: result.toolCallId === `call-${process.pid}` }));
+  const result = await stack(
+    makeCall({ callId: `call-${process.pid}`, toolArgs: { order } }),
+    effect,
+  );
+  console.log(
+    JSON.stringify({
+      status: result.status,
+      result: result.result,
+      own: result.toolCallId === `call-${process.pid}`,
+    }),
+  );
 }

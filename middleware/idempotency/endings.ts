@@ -1,6 +1,14 @@
 /** What a call comes to that is not answered by the tool. */
 
-import { annotate, fail, isAlliumError, type Onward, refuse, type ToolCall, type ToolResult } from '../../src/index.ts';
+import {
+  annotate,
+  fail,
+  isAlliumError,
+  type Onward,
+  refuse,
+  type ToolCall,
+  type ToolResult,
+} from '../../src/index.ts';
 
 /** Runs without anybody's answer, and without leaving one. */
 export const runAlone = (call: ToolCall, status: 'miss' | 'bypassed'): Onward => ({
@@ -47,7 +55,9 @@ export const withoutKey = (call: ToolCall, cause: unknown): ToolResult =>
   );
 
 export const withoutStore = (call: ToolCall, cause: unknown): ToolResult =>
-  isAlliumError(cause, 'ERR_STORE_FULL') ? withoutRoom(call, cause.details.retryAfterMs) : lookUpFailed(call, cause);
+  isAlliumError(cause, 'ERR_STORE_FULL')
+    ? withoutRoom(call, cause.details.retryAfterMs)
+    : lookUpFailed(call, cause);
 
 /** The store may not forget an earlier effect to make room for this one. */
 const withoutRoom = (call: ToolCall, retryAfterMs: number | undefined): ToolResult =>

@@ -23,7 +23,12 @@ interface Waiters<T> {
 /** Nobody may wait between looking for a flight and opening one: two would lead. */
 export type Flights<T> = Map<string, Flight<T>>;
 
-export function openFlight<T>(flights: Flights<T>, key: string, fingerprint: string, leader: ToolCall): Flight<T> {
+export function openFlight<T>(
+  flights: Flights<T>,
+  key: string,
+  fingerprint: string,
+  leader: ToolCall,
+): Flight<T> {
   const flight: Flight<T> = { fingerprint, leader, waiters: null };
   flights.set(key, flight);
   return flight;

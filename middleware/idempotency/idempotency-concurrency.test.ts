@@ -26,11 +26,14 @@ async function runsFor(layer: ToolLayer, calls: number, keys: number): Promise<n
   };
   const stack = composeToolCallers([layer]);
   const results = await Promise.all(
-    Array.from({ length: calls }, (_, index) => stack(makeCall({ callId: `call-${index}`, toolArgs: { key: index % keys } }), slow)),
+    Array.from({ length: calls }, (_, index) =>
+      stack(makeCall({ callId: `call-${index}`, toolArgs: { key: index % keys } }), slow),
+    ),
   );
   results.forEach((result, index) => {
     if (result.toolCallId !== `call-${index}`) throw new Error('a result for another call');
-    if (result.status !== 'ok' || JSON.stringify(result.result) !== `{"key":${index % keys}}`) throw new Error('another answer');
+    if (result.status !== 'ok' || JSON.stringify(result.result) !== `{"key":${index % keys}}`)
+      throw new Error('another answer');
   });
   return runs;
 }
@@ -51,16 +54,28 @@ function naiveCache(): ToolLayer {
 }
 
 describe('idempotency under concurrency', () => {
-  it.each(['cache', 'effect'] as const)('mode %s runs the tool exactly once for 10 000 calls with one key', async (mode) => {
-    expect(await runsFor(idempotency({ mode }), 10_000, 1)).toBe(1);
-  });
+  it.each(['cache', 'effect'] as const)(
+    'mode %s runs the tool exactly once for 10 000 calls with one key',
+    async (mode) => {
+      expect(await runsFor(idempotency({ mode }), 10_000, 1)).toBe(1);
+    },
+  );
 
-  it.each(['cache', 'effect'] as const)('mode %s runs the tool once a key for 10 000 calls with 100 keys', async (mode) => {
-    expect(await runsFor(idempotency({ mode }), 10_000, 100)).toBe(100);
-  });
+  it.each(['cache', 'effect'] as const)(
+    'mode %s runs the tool once a key for 10 000 calls with 100 keys',
+    async (mode) => {
+      expect(await runsFor(idempotency({ mode }), 10_000, 100)).toBe(100);
+    },
+  );
 
   it('mode effect runs the tool once where the key takes its time', async () => {
-    expect(await runsFor(idempotency({ mode: 'effect', key: async (call) => JSON.stringify(call.toolArgs.key) }), 10_000, 1)).toBe(1);
+    expect(
+      await runsFor(
+        idempotency({ mode: 'effect', key: async (call) => JSON.stringify(call.toolArgs.key) }),
+        10_000,
+        1,
+      ),
+    ).toBe(1);
   });
 
   it('is not what a cache that looks, runs and keeps does', async () => {
@@ -73,9 +88,15 @@ describe('idempotency under concurrency', () => {
       await settle();
       return ok(call);
     };
-    const results = await Promise.all(['a', 'b', 'c'].map((callId) => stack(makeCall({ callId }), slow)));
+    const results = await Promise.all(
+      ['a', 'b', 'c'].map((callId) => stack(makeCall({ callId }), slow)),
+    );
 
-    expect(results.map(({ audit }) => audit?.layers[0]?.status)).toEqual(['miss', 'waited', 'waited']);
+    expect(results.map(({ audit }) => audit?.layers[0]?.status)).toEqual([
+      'miss',
+      'waited',
+      'waited',
+    ]);
     expect(results.map(({ executed }) => executed)).toEqual(['yes', 'no', 'no']);
   });
 
@@ -87,7 +108,11 @@ describe('idempotency under concurrency', () => {
     };
     const results = await Promise.all([1, 2, 3].map(() => stack(makeCall(), dies)));
 
-    expect(results.map(({ status }) => status)).toEqual(['executor_error', 'outcome_unknown', 'outcome_unknown']);
+    expect(results.map(({ status }) => status)).toEqual([
+      'executor_error',
+      'outcome_unknown',
+      'outcome_unknown',
+    ]);
   });
 
   it('mode effect refuses another use of a key that is being worked on', async () => {
@@ -96,7 +121,9 @@ describe('idempotency under concurrency', () => {
       await settle();
       return ok(call);
     };
-    const [first, second] = await Promise.all([1, 2].map((a) => stack(makeCall({ toolArgs: { a } }), slow)));
+    const [first, second] = await Promise.all(
+      [1, 2].map((a) => stack(makeCall({ toolArgs: { a } }), slow)),
+    );
 
     expect([first?.status, second?.status]).toEqual(['ok', 'idempotency_conflict']);
   });
@@ -114,7 +141,9 @@ describe('idempotency under concurrency', () => {
       },
     });
     const stack = composeToolCallers([idempotency({ mode: 'effect' }), gate]);
-    const results = await Promise.all(Array.from({ length: 5000 }, () => stack(makeCall(), async (call) => ok(call, (runs += 1)))));
+    const results = await Promise.all(
+      Array.from({ length: 5000 }, () => stack(makeCall(), async (call) => ok(call, (runs += 1)))),
+    );
 
     expect(results.filter(({ status }) => status === 'policy_blocked')).toHaveLength(2499);
     expect([asked, runs]).toEqual([2500, 1]);
@@ -129,7 +158,11 @@ describe('idempotency under concurrency', () => {
       return refuse(call, 'policy_blocked', 'Not yet.');
     };
     const stack = composeToolCallers([idempotency({ mode: 'effect' }), (call) => inside(call)]);
-    await Promise.all(controllers.map(({ signal }, index) => stack(makeCall({ callId: `call-${index}`, signal }), inside)));
+    await Promise.all(
+      controllers.map(({ signal }, index) =>
+        stack(makeCall({ callId: `call-${index}`, signal }), inside),
+      ),
+    );
 
     // While the second is at work, one listens to it for the third, the third listens for itself, and nobody to the first.
     expect(listening.slice(3, 6)).toEqual([0, 1, 1]);
@@ -151,27 +184,37 @@ describe('idempotency under concurrency', () => {
     expect(runs).toBe(3);
   });
 
-  it.each(['cache', 'effect'] as const)('mode %s lets a waiter leave without taking the first along', async (mode) => {
-    const leaving = new AbortController();
-    const stack = composeToolCallers([idempotency({ mode })]);
-    let finish = () => {};
-    const slow: Next = (call) => new Promise((resolve) => (finish = () => resolve(ok(call, 'done'))));
-    const [first, second] = [stack(makeCall(), slow), stack(makeCall({ signal: leaving.signal }), slow)];
-    await settle();
-    leaving.abort();
+  it.each(['cache', 'effect'] as const)(
+    'mode %s lets a waiter leave without taking the first along',
+    async (mode) => {
+      const leaving = new AbortController();
+      const stack = composeToolCallers([idempotency({ mode })]);
+      let finish = () => {};
+      const slow: Next = (call) =>
+        new Promise((resolve) => (finish = () => resolve(ok(call, 'done'))));
+      const [first, second] = [
+        stack(makeCall(), slow),
+        stack(makeCall({ signal: leaving.signal }), slow),
+      ];
+      await settle();
+      leaving.abort();
 
-    expect(await second).toMatchObject({ status: 'cancelled', executed: 'no' });
-    finish();
-    expect(await first).toMatchObject({ status: 'ok', executed: 'yes' });
-    expect(getEventListeners(leaving.signal, 'abort')).toEqual([]);
-  });
+      expect(await second).toMatchObject({ status: 'cancelled', executed: 'no' });
+      finish();
+      expect(await first).toMatchObject({ status: 'ok', executed: 'yes' });
+      expect(getEventListeners(leaving.signal, 'abort')).toEqual([]);
+    },
+  );
 
   it('lets a caller that has gone already not wait at all', async () => {
     const stack = composeToolCallers([idempotency({ mode: 'effect' })]);
     const never: Next = () => new Promise(() => {});
     void stack(makeCall(), never);
 
-    expect(await stack(makeCall({ signal: AbortSignal.abort() }), never)).toMatchObject({ status: 'cancelled', executed: 'no' });
+    expect(await stack(makeCall({ signal: AbortSignal.abort() }), never)).toMatchObject({
+      status: 'cancelled',
+      executed: 'no',
+    });
   });
 
   it('mode cache does not wait for a first call that was called off', async () => {
@@ -183,22 +226,35 @@ describe('idempotency under concurrency', () => {
     gone.abort();
 
     expect(await waiting).toMatchObject({ status: 'ok', executed: 'yes', result: 'own' });
-    expect(await stack(makeCall(), async (call) => ok(call, 'later'))).toMatchObject({ result: 'later' });
+    expect(await stack(makeCall(), async (call) => ok(call, 'later'))).toMatchObject({
+      result: 'later',
+    });
   });
 
   it('mode effect keeps its claim alive as long as the tool runs', async () => {
     const clock = testClock();
     const store = memoryClaims({ clock });
-    const [here, there] = [1, 2].map(() => composeToolCallers([idempotency({ mode: 'effect', leaseMs: 300, store })], { clock }));
+    const [here, there] = [1, 2].map(() =>
+      composeToolCallers([idempotency({ mode: 'effect', leaseMs: 300, store })], { clock }),
+    );
     let finish = () => {};
-    const first = here?.(makeCall(), (call) => new Promise((resolve) => (finish = () => resolve(ok(call, 'late')))));
-    const second = there?.(makeCall({ callId: 'other-process' }), async (call) => ok(call, 'twice'));
+    const first = here?.(
+      makeCall(),
+      (call) => new Promise((resolve) => (finish = () => resolve(ok(call, 'late')))),
+    );
+    const second = there?.(makeCall({ callId: 'other-process' }), async (call) =>
+      ok(call, 'twice'),
+    );
     await clock.advance(10_000);
     finish();
     await clock.advance(100);
 
     expect(await first).toMatchObject({ result: 'late', executed: 'yes' });
-    expect(await second).toMatchObject({ result: 'late', executed: 'no', toolCallId: 'other-process' });
+    expect(await second).toMatchObject({
+      result: 'late',
+      executed: 'no',
+      toolCallId: 'other-process',
+    });
     expect(clock.pending).toBe(0);
   });
 
@@ -212,11 +268,19 @@ describe('idempotency under concurrency', () => {
         return asked === 1 ? refuse(call, 'policy_blocked', 'not yet') : next(call);
       },
     });
-    const stack = composeToolCallers([idempotency({ mode: 'effect', leaseMs: 300 }), gate], { clock });
+    const stack = composeToolCallers([idempotency({ mode: 'effect', leaseMs: 300 }), gate], {
+      clock,
+    });
     const second = new AbortController();
     const ended: string[] = [];
-    for (const signal of [new AbortController().signal, second.signal, new AbortController().signal]) {
-      void stack(makeCall({ signal }), () => new Promise(() => {})).then(({ status }) => ended.push(status));
+    for (const signal of [
+      new AbortController().signal,
+      second.signal,
+      new AbortController().signal,
+    ]) {
+      void stack(makeCall({ signal }), () => new Promise(() => {})).then(({ status }) =>
+        ended.push(status),
+      );
     }
     await clock.advance(100);
     second.abort();
@@ -229,7 +293,9 @@ describe('idempotency under concurrency', () => {
     const clock = testClock();
     const store = memoryClaims({ clock });
     const leaving = new AbortController();
-    const [here, there] = [1, 2].map(() => composeToolCallers([idempotency({ mode: 'effect', store })], { clock }));
+    const [here, there] = [1, 2].map(() =>
+      composeToolCallers([idempotency({ mode: 'effect', store })], { clock }),
+    );
     void here?.(makeCall(), () => new Promise(() => {}));
     const waiting = there?.(makeCall({ signal: leaving.signal }), async (call) => ok(call));
     await clock.advance(550);
@@ -248,9 +314,12 @@ describe('idempotency under concurrency', () => {
       renewals += 1;
       return false;
     };
-    const stack = composeToolCallers([idempotency({ mode: 'effect', leaseMs: 30, store: { ...memoryClaims({ clock }), renew } })], {
-      clock,
-    });
+    const stack = composeToolCallers(
+      [idempotency({ mode: 'effect', leaseMs: 30, store: { ...memoryClaims({ clock }), renew } })],
+      {
+        clock,
+      },
+    );
     void stack(makeCall(), () => new Promise(() => {}));
     await clock.advance(1000);
 
@@ -260,11 +329,15 @@ describe('idempotency under concurrency', () => {
 
 /** A store behind a network: every step takes a turn that the scheduler chooses. */
 const remote = (store: ClaimStore, s: fc.Scheduler): ClaimStore => ({
-  claim: (key, request) => s.schedule(Promise.resolve('claim')).then(() => store.claim(key, request)),
-  complete: (key, token, ending) => s.schedule(Promise.resolve('complete')).then(() => store.complete(key, token, ending)),
-  release: (key, token) => s.schedule(Promise.resolve('release')).then(() => store.release(key, token)),
+  claim: (key, request) =>
+    s.schedule(Promise.resolve('claim')).then(() => store.claim(key, request)),
+  complete: (key, token, ending) =>
+    s.schedule(Promise.resolve('complete')).then(() => store.complete(key, token, ending)),
+  release: (key, token) =>
+    s.schedule(Promise.resolve('release')).then(() => store.release(key, token)),
   get: (key) => s.schedule(Promise.resolve('get')).then(() => store.get(key)),
-  renew: (key, token, leaseMs) => s.schedule(Promise.resolve('renew')).then(() => store.renew(key, token, leaseMs)),
+  renew: (key, token, leaseMs) =>
+    s.schedule(Promise.resolve('renew')).then(() => store.renew(key, token, leaseMs)),
 });
 
 /** Looks and then takes, with a turn in between, as a key-value store without set-if-absent makes one do. */
@@ -285,14 +358,21 @@ interface Chance {
 }
 
 /** Four calls in two processes that share a store: how often the tool ran, and how the calls ended. */
-async function played(s: fc.Scheduler, { pauses, outcomes, leaves }: Chance, tamper: (store: ClaimStore) => ClaimStore = (store) => store) {
+async function played(
+  s: fc.Scheduler,
+  { pauses, outcomes, leaves }: Chance,
+  tamper: (store: ClaimStore) => ClaimStore = (store) => store,
+) {
   const clock = testClock();
   const store = tamper(remote(memoryClaims({ clock }), s));
   let runs = 0;
   let refusals = 0;
   const inner = defineLayer({
     name: 'inner',
-    caller: (call, next) => (outcomes[(refusals += 1) - 1] === 'refused' ? refuse(call, 'policy_blocked', 'no') : next(call)),
+    caller: (call, next) =>
+      outcomes[(refusals += 1) - 1] === 'refused'
+        ? refuse(call, 'policy_blocked', 'no')
+        : next(call),
   });
   const executor: Next = async (call) => {
     runs += 1;
@@ -300,9 +380,13 @@ async function played(s: fc.Scheduler, { pauses, outcomes, leaves }: Chance, tam
     if (outcomes[refusals - 1] === 'throws') throw new Error('lost');
     return ok(call, 'done');
   };
-  const stacks = [1, 2].map(() => composeToolCallers([idempotency({ mode: 'effect', leaseMs: 250, store }), inner], { clock }));
+  const stacks = [1, 2].map(() =>
+    composeToolCallers([idempotency({ mode: 'effect', leaseMs: 250, store }), inner], { clock }),
+  );
   const callers = [0, 1, 0, 1].map((at) => ({ stack: stacks[at], leaving: new AbortController() }));
-  const calling = Promise.all(callers.map(async ({ stack, leaving: { signal } }) => stack?.(makeCall({ signal }), executor)));
+  const calling = Promise.all(
+    callers.map(async ({ stack, leaving: { signal } }) => stack?.(makeCall({ signal }), executor)),
+  );
   let statuses: readonly string[] = [];
   void calling.then((results) => (statuses = results.map((result) => result?.status ?? 'none')));
   for (let turn = 0; turn < 500 && statuses.length === 0; turn += 1) {
@@ -330,7 +414,12 @@ describe('two processes with one store', () => {
         expect(runs).toBeLessThanOrEqual(1);
         expect(statuses).toHaveLength(4);
         expect(
-          statuses.filter((status) => !['ok', 'policy_blocked', 'outcome_unknown', 'executor_error', 'cancelled'].includes(status)),
+          statuses.filter(
+            (status) =>
+              !['ok', 'policy_blocked', 'outcome_unknown', 'executor_error', 'cancelled'].includes(
+                status,
+              ),
+          ),
         ).toEqual([]);
       }),
       { numRuns: howMany(100, 200) },
@@ -339,7 +428,13 @@ describe('two processes with one store', () => {
 
   it('run it twice where claiming is two steps', async () => {
     await expect(
-      fc.assert(fc.asyncProperty(fc.scheduler(), chances, async (s, chance) => (await played(s, chance, racy)).runs <= 1)),
+      fc.assert(
+        fc.asyncProperty(
+          fc.scheduler(),
+          chances,
+          async (s, chance) => (await played(s, chance, racy)).runs <= 1,
+        ),
+      ),
     ).rejects.toThrow();
   });
 });

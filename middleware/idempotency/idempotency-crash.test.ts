@@ -1,5 +1,13 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import ts from 'typescript';
@@ -12,16 +20,23 @@ const root = resolve(import.meta.dirname, '../..');
 const work = mkdtempSync(join(tmpdir(), 'allium-crash-'));
 const program = join(work, 'built/middleware/idempotency/crash.fixture.js');
 
-const OPTIONS = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext, rewriteRelativeImportExtensions: true };
+const OPTIONS = {
+  target: ts.ScriptTarget.ES2023,
+  module: ts.ModuleKind.ESNext,
+  rewriteRelativeImportExtensions: true,
+};
 
 /** A module and all it reaches. This version of Node runs no TypeScript by itself, and a test must not depend on a build. */
 function transpile(path: string): void {
   const target = join(work, 'built', path.replace(/\.ts$/, '.js'));
   if (existsSync(target)) return;
-  const { outputText } = ts.transpileModule(readFileSync(join(root, path), 'utf8'), { compilerOptions: OPTIONS });
+  const { outputText } = ts.transpileModule(readFileSync(join(root, path), 'utf8'), {
+    compilerOptions: OPTIONS,
+  });
   mkdirSync(dirname(target), { recursive: true });
   writeFileSync(target, outputText);
-  for (const [, to = ''] of outputText.matchAll(/from ["'](\.[^"']+)\.js["']/g)) transpile(join(dirname(path), `${to}.ts`));
+  for (const [, to = ''] of outputText.matchAll(/from ["'](\.[^"']+)\.js["']/g))
+    transpile(join(dirname(path), `${to}.ts`));
 }
 
 interface Ended {
@@ -29,27 +44,37 @@ interface Ended {
   readonly output: string;
 }
 
-function run(dir: string, log: string, point = 'never', killAfter = Number.POSITIVE_INFINITY): Promise<Ended> {
-  const child = spawn(process.execPath, [program, dir, log, point], { stdio: ['ignore', 'pipe', 'inherit'] });
+function run(
+  dir: string,
+  log: string,
+  point = 'never',
+  killAfter = Number.POSITIVE_INFINITY,
+): Promise<Ended> {
+  const child = spawn(process.execPath, [program, dir, log, point], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => {
     output += chunk.toString();
     if (output.length >= killAfter) child.kill('SIGKILL');
   });
-  return new Promise((resolve_) => child.on('close', (_code, signal) => resolve_({ signal, output })));
+  return new Promise((resolve_) =>
+    child.on('close', (_code, signal) => resolve_({ signal, output })),
+  );
 }
 
-const ordersIn = (log: string) => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []);
+const ordersIn = (log: string) =>
+  existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [];
 const linesOf = (log: string) => ordersIn(log).length;
 
 /** The same call in this process, so much later that every lease has run out. */
 async function later(dir: string, order = 0) {
   const executor = echoExecutor();
   const clock = testClock(Date.now() + 60_000);
-  const result = await composeToolCallers([idempotency({ mode: 'effect', store: fileClaims({ dir, clock }) })], { clock })(
-    makeCall({ toolArgs: { order } }),
-    executor,
-  );
+  const result = await composeToolCallers(
+    [idempotency({ mode: 'effect', store: fileClaims({ dir, clock }) })],
+    { clock },
+  )(makeCall({ toolArgs: { order } }), executor);
   return { result, runs: executor.calls.length };
 }
 
@@ -84,15 +109,18 @@ describe('an effect in a process that is killed', () => {
     expect(runs).toBe(after);
   });
 
-  it.each([100, 1000, 3000])('anywhere after %i characters of output is never repeated', async (killAfter) => {
-    const { dir, log } = place();
-    await run(dir, log, 'many', killAfter);
-    const orders = ordersIn(log);
+  it.each([100, 1000, 3000])(
+    'anywhere after %i characters of output is never repeated',
+    async (killAfter) => {
+      const { dir, log } = place();
+      await run(dir, log, 'many', killAfter);
+      const orders = ordersIn(log);
 
-    expect(orders.length).toBeGreaterThan(0);
-    expect(new Set(orders).size).toBe(orders.length);
-    for (const order of orders) expect((await later(dir, Number(order))).runs).toBe(0);
-  });
+      expect(orders.length).toBeGreaterThan(0);
+      expect(new Set(orders).size).toBe(orders.length);
+      for (const order of orders) expect((await later(dir, Number(order))).runs).toBe(0);
+    },
+  );
 
   it('is not repeated by another process, which waits for the lease to run out', async () => {
     const { dir, log } = place();

@@ -1,6 +1,12 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { echoExecutor, makeCall, type PartialCall, settle, testClock } from '../../conformance/index.ts';
+import {
+  echoExecutor,
+  makeCall,
+  type PartialCall,
+  settle,
+  testClock,
+} from '../../conformance/index.ts';
 import {
   causeOf,
   type ClaimStore,
@@ -23,7 +29,12 @@ import { dryRun } from '../dry-run/dry-run.ts';
 import { type IdempotencyOptions, idempotency } from './idempotency.ts';
 
 /** A stack with this layer outside the given ones. */
-function start(options: IdempotencyOptions = {}, executor: Next = echoExecutor(), inner: readonly ToolLayer[] = [], clock = testClock()) {
+function start(
+  options: IdempotencyOptions = {},
+  executor: Next = echoExecutor(),
+  inner: readonly ToolLayer[] = [],
+  clock = testClock(),
+) {
   let runs = 0;
   let calls = 0;
   const counting: Next = (call) => {
@@ -31,36 +42,52 @@ function start(options: IdempotencyOptions = {}, executor: Next = echoExecutor()
     return executor(call);
   };
   const stack = composeToolCallers([idempotency(options), ...inner], { clock });
-  const call = (partial: PartialCall = {}) => stack(makeCall({ callId: `call-${(calls += 1)}`, ...partial }), counting);
+  const call = (partial: PartialCall = {}) =>
+    stack(makeCall({ callId: `call-${(calls += 1)}`, ...partial }), counting);
   return { clock, call, runs: () => runs };
 }
 
-const lineOf = (result: ToolResult) => result.audit?.layers.find(({ name }) => name === 'idempotency');
+const lineOf = (result: ToolResult) =>
+  result.audit?.layers.find(({ name }) => name === 'idempotency');
 const effect = (more: IdempotencyOptions = {}): IdempotencyOptions => ({ mode: 'effect', ...more });
 const gate = (name: string, caller: ToolLayer['caller']) => defineLayer({ name, caller });
 
 describe('idempotency', () => {
-  it.each(['cache', 'effect'] as const)('mode %s lets a first call through and answers the second without the tool', async (mode) => {
-    const { call, runs } = start({ mode });
-    const first = await call({ toolArgs: { a: 1, b: 2 } });
-    const second = await call({ toolArgs: { b: 2, a: 1 } });
+  it.each(['cache', 'effect'] as const)(
+    'mode %s lets a first call through and answers the second without the tool',
+    async (mode) => {
+      const { call, runs } = start({ mode });
+      const first = await call({ toolArgs: { a: 1, b: 2 } });
+      const second = await call({ toolArgs: { b: 2, a: 1 } });
 
-    expect(first).toMatchObject({ status: 'ok', executed: 'yes', toolCallId: 'call-1' });
-    expect(second).toMatchObject({ status: 'ok', executed: 'no', toolCallId: 'call-2', result: { a: 1, b: 2 } });
-    expect(second.renderedResult).toBe(first.renderedResult);
-    expect([lineOf(first), lineOf(second)]).toMatchObject([{ status: 'miss', kept: true }, { status: 'hit' }]);
-    expect(runs()).toBe(1);
-  });
+      expect(first).toMatchObject({ status: 'ok', executed: 'yes', toolCallId: 'call-1' });
+      expect(second).toMatchObject({
+        status: 'ok',
+        executed: 'no',
+        toolCallId: 'call-2',
+        result: { a: 1, b: 2 },
+      });
+      expect(second.renderedResult).toBe(first.renderedResult);
+      expect([lineOf(first), lineOf(second)]).toMatchObject([
+        { status: 'miss', kept: true },
+        { status: 'hit' },
+      ]);
+      expect(runs()).toBe(1);
+    },
+  );
 
-  it.each(['cache', 'effect'] as const)('mode %s runs other arguments and other tools', async (mode) => {
-    const { call, runs } = start({ mode });
-    await call({ toolArgs: { a: 1 } });
-    await call({ toolArgs: { a: 2 } });
-    await call({ toolArgs: { a: '1' } });
-    await call({ toolName: 'other', toolArgs: { a: 1 } });
+  it.each(['cache', 'effect'] as const)(
+    'mode %s runs other arguments and other tools',
+    async (mode) => {
+      const { call, runs } = start({ mode });
+      await call({ toolArgs: { a: 1 } });
+      await call({ toolArgs: { a: 2 } });
+      await call({ toolArgs: { a: '1' } });
+      await call({ toolName: 'other', toolArgs: { a: 1 } });
 
-    expect(runs()).toBe(4);
-  });
+      expect(runs()).toBe(4);
+    },
+  );
 
   it('gives the whole answer again: value, blocks and text', async () => {
     const content = [
@@ -70,13 +97,20 @@ describe('idempotency', () => {
     const { call } = start({}, async (given) => ok(given, { n: 1 }, { content }));
     const [first, second] = [await call(), await call()];
 
-    expect(second).toMatchObject({ result: { n: 1 }, content, renderedResult: first.renderedResult });
+    expect(second).toMatchObject({
+      result: { n: 1 },
+      content,
+      renderedResult: first.renderedResult,
+    });
     expect(Object.isFrozen(second.content)).toBe(true);
   });
 
   it('does not show again what a layer inside put a text in place of', async () => {
-    const hides = gate('hides', async (call, next) => withResult(await next(call), { renderedResult: '(hidden)' }));
-    const plain: Next = async (given) => ok(given, { n: 1 }, { content: [{ type: 'text', text: 'plain' }] });
+    const hides = gate('hides', async (call, next) =>
+      withResult(await next(call), { renderedResult: '(hidden)' }),
+    );
+    const plain: Next = async (given) =>
+      ok(given, { n: 1 }, { content: [{ type: 'text', text: 'plain' }] });
     const { call } = start({}, plain, [hides]);
     const [first, second] = [await call(), await call()];
 
@@ -87,14 +121,29 @@ describe('idempotency', () => {
 
   it.each<[string, Next, ToolLayer[]]>([
     ['a preview', echoExecutor(), [dryRun()]],
-    ['a refusal from inside', echoExecutor(), [gate('no', (call) => refuse(call, 'policy_blocked', 'no'))]],
-    ['an interruption', echoExecutor(), [gate('ask', (call) => refuse(call, 'approval_required', 'ask'))]],
+    [
+      'a refusal from inside',
+      echoExecutor(),
+      [gate('no', (call) => refuse(call, 'policy_blocked', 'no'))],
+    ],
+    [
+      'an interruption',
+      echoExecutor(),
+      [gate('ask', (call) => refuse(call, 'approval_required', 'ask'))],
+    ],
     ['an answer of a layer', echoExecutor(), [gate('own', (call) => ok(call, 'made up'))]],
     ['an error', () => Promise.reject(new Error('no')), []],
-    ['an error the tool reported', async (call) => fail(call, 'executor_error', null, 'no', { executed: 'yes' }), []],
+    [
+      'an error the tool reported',
+      async (call) => fail(call, 'executor_error', null, 'no', { executed: 'yes' }),
+      [],
+    ],
     [
       'an answer that was cut',
-      async (call) => withResult(ok(call, 'x'), { outputFiles: [{ uri: 'file:///x', bytes: 1, sha256: 'x', mediaType: 'text/plain' }] }),
+      async (call) =>
+        withResult(ok(call, 'x'), {
+          outputFiles: [{ uri: 'file:///x', bytes: 1, sha256: 'x', mediaType: 'text/plain' }],
+        }),
       [],
     ],
     ['a status of its own', async (call) => ok(call, 'x', { status: 'half_done' }), []],
@@ -110,30 +159,49 @@ describe('idempotency', () => {
     ['an interruption', gate('ask', (call) => refuse(call, 'approval_required', 'ask'))],
     ['a preview', dryRun()],
     ['a layer that failed before the tool', gate('breaks', () => Promise.reject(new Error('x')))],
-  ])('mode effect gives the key back after %s inside, because nothing ran', async (_name, inner) => {
-    let isOpen = false;
-    const sometimes = gate('sometimes', (call, next) => (isOpen ? next(call) : inner.caller(call, next)));
-    const { call, runs } = start(effect({ key: () => 'k' }), undefined, [sometimes]);
-    await call({ toolArgs: { a: 1 } });
-    isOpen = true;
+  ])(
+    'mode effect gives the key back after %s inside, because nothing ran',
+    async (_name, inner) => {
+      let isOpen = false;
+      const sometimes = gate('sometimes', (call, next) =>
+        isOpen ? next(call) : inner.caller(call, next),
+      );
+      const { call, runs } = start(effect({ key: () => 'k' }), undefined, [sometimes]);
+      await call({ toolArgs: { a: 1 } });
+      isOpen = true;
 
-    // With other arguments, as after an approval that edited them.
-    expect(await call({ toolArgs: { a: 2 }, turn: { resumes: 1 } })).toMatchObject({ status: 'ok', executed: 'yes' });
-    expect(runs()).toBe(1);
-  });
+      // With other arguments, as after an approval that edited them.
+      expect(await call({ toolArgs: { a: 2 }, turn: { resumes: 1 } })).toMatchObject({
+        status: 'ok',
+        executed: 'yes',
+      });
+      expect(runs()).toBe(1);
+    },
+  );
 
   it.each<[string, Next]>([
     ['threw', () => Promise.reject(new Error('socket hang up'))],
-    ['reported an error', async (call) => fail(call, 'executor_error', null, 'declined', { executed: 'yes' })],
+    [
+      'reported an error',
+      async (call) => fail(call, 'executor_error', null, 'declined', { executed: 'yes' }),
+    ],
     ['timed out', async (call) => fail(call, 'timeout', null, 'late', { executed: 'unknown' })],
-    ['was cancelled midway', async (call) => fail(call, 'cancelled', null, 'gone', { executed: 'unknown' })],
+    [
+      'was cancelled midway',
+      async (call) => fail(call, 'cancelled', null, 'gone', { executed: 'unknown' }),
+    ],
   ])('mode effect never runs again what %s', async (_name, executor) => {
     const { call, clock, runs } = start(effect(), executor);
     await call();
     const again = await call();
     await clock.advance(1e9);
 
-    expect(again).toMatchObject({ ok: false, status: 'outcome_unknown', errorCategory: 'outcome_unknown', executed: 'no' });
+    expect(again).toMatchObject({
+      ok: false,
+      status: 'outcome_unknown',
+      errorCategory: 'outcome_unknown',
+      executed: 'no',
+    });
     expect(await call()).toMatchObject({ status: 'outcome_unknown' });
     expect(lineOf(again)).toMatchObject({ status: 'unknown' });
     expect(runs()).toBe(1);
@@ -141,7 +209,9 @@ describe('idempotency', () => {
 
   it('mode effect never runs again what ended well but left nothing to keep', async () => {
     const file = { uri: 'file:///x', bytes: 1, sha256: 'x', mediaType: 'text/plain' };
-    const { call, runs } = start(effect(), async (given) => withResult(ok(given, 'x'), { outputFiles: [file] }));
+    const { call, runs } = start(effect(), async (given) =>
+      withResult(ok(given, 'x'), { outputFiles: [file] }),
+    );
     await call();
 
     expect(await call()).toMatchObject({ status: 'outcome_unknown' });
@@ -151,10 +221,18 @@ describe('idempotency', () => {
   it('mode effect refuses a key that was used for something else', async () => {
     const { call, runs } = start(effect({ key: () => 'order-1' }));
     await call({ toolArgs: { amount: 5 } });
-    const others = [await call({ toolArgs: { amount: 6 } }), await call({ toolName: 'refund', toolArgs: { amount: 5 } })];
+    const others = [
+      await call({ toolArgs: { amount: 6 } }),
+      await call({ toolName: 'refund', toolArgs: { amount: 5 } }),
+    ];
 
     for (const other of others) {
-      expect(other).toMatchObject({ status: 'idempotency_conflict', errorCategory: 'idempotency_conflict', executed: 'no', result: null });
+      expect(other).toMatchObject({
+        status: 'idempotency_conflict',
+        errorCategory: 'idempotency_conflict',
+        executed: 'no',
+        result: null,
+      });
       expect(lineOf(other)).toMatchObject({ status: 'conflict' });
     }
     expect(runs()).toBe(1);
@@ -164,7 +242,9 @@ describe('idempotency', () => {
     const { call, runs } = start(effect());
     await call();
 
-    expect(await call({ description: 'Now says something else.', schema: { type: 'object' } })).toMatchObject({
+    expect(
+      await call({ description: 'Now says something else.', schema: { type: 'object' } }),
+    ).toMatchObject({
       status: 'ok',
       executed: 'no',
     });
@@ -188,7 +268,8 @@ describe('idempotency', () => {
     const stack = composeToolCallers([idempotency()]);
     const made = makeCall();
     const schemas = [{ type: 'object' }, { type: 'object', properties: {} }, { type: 'object' }];
-    for (const schema of schemas) await stack(createCall({ ...made, schema }, createState()), executor);
+    for (const schema of schemas)
+      await stack(createCall({ ...made, schema }, createState()), executor);
 
     expect(executor.calls).toHaveLength(2);
   });
@@ -198,7 +279,9 @@ describe('idempotency', () => {
     await call({ toolArgs: { path: 'a', at: 1 } });
 
     expect(lineOf(await call({ toolArgs: { path: 'a', at: 2 } }))).toMatchObject({ status: 'hit' });
-    expect(lineOf(await call({ toolArgs: { path: 'b', at: 1 } }))).toMatchObject({ status: 'miss' });
+    expect(lineOf(await call({ toolArgs: { path: 'b', at: 1 } }))).toMatchObject({
+      status: 'miss',
+    });
     expect(runs()).toBe(2);
   });
 
@@ -224,7 +307,12 @@ describe('idempotency', () => {
     const { call, runs } = start(effect({ key: key as never }));
     const result = await call();
 
-    expect(result).toMatchObject({ ok: false, status: 'tool_middleware_exception', executed: 'no', errorClass: 'fatal' });
+    expect(result).toMatchObject({
+      ok: false,
+      status: 'tool_middleware_exception',
+      executed: 'no',
+      errorClass: 'fatal',
+    });
     expect(causeOf(result)).toBeInstanceOf(Error);
     expect(runs()).toBe(0);
   });
@@ -243,7 +331,10 @@ describe('idempotency', () => {
 
   it('ttlMs holds for a store that was given too', async () => {
     const clock = testClock();
-    const stack = composeToolCallers([idempotency({ ttlMs: 50, store: memoryClaims({ clock, ttlMs: 1e9 }) })], { clock });
+    const stack = composeToolCallers(
+      [idempotency({ ttlMs: 50, store: memoryClaims({ clock, ttlMs: 1e9 }) })],
+      { clock },
+    );
     const executor = echoExecutor();
     await stack(makeCall(), executor);
     await clock.advance(50);
@@ -276,7 +367,11 @@ describe('idempotency', () => {
     const store = broken({ claim: down });
     const [careful, careless] = [start(effect({ store })), start({ store })];
 
-    expect(await careful.call()).toMatchObject({ status: 'tool_middleware_exception', executed: 'no', errorClass: 'retryable' });
+    expect(await careful.call()).toMatchObject({
+      status: 'tool_middleware_exception',
+      executed: 'no',
+      errorClass: 'retryable',
+    });
     expect(await careless.call()).toMatchObject({ status: 'ok', executed: 'yes' });
     expect([careful.runs(), careless.runs()]).toEqual([0, 1]);
   });
@@ -304,9 +399,14 @@ describe('idempotency', () => {
 
   it.each([
     ['an answer in another form', { state: 'done', answer: { text: 5 } }],
-    ['an answer to what has no known end', { state: 'unknown', answer: { result: 1, content: [], text: '1' } }],
+    [
+      'an answer to what has no known end',
+      { state: 'unknown', answer: { result: 1, content: [], text: '1' } },
+    ],
   ] as const)('store that gives back %s is not believed', async (_name, odd) => {
-    const store = broken({ claim: () => ({ won: false, record: { ...odd, fingerprint: null, token: 't' } }) });
+    const store = broken({
+      claim: () => ({ won: false, record: { ...odd, fingerprint: null, token: 't' } }),
+    });
     const [careful, careless] = [start(effect({ store })), start({ store })];
 
     expect(await careful.call()).toMatchObject({ status: 'outcome_unknown' });
@@ -315,10 +415,17 @@ describe('idempotency', () => {
 
   it('maxEntries bounds what is kept, and an effect without its answer is still not repeated', async () => {
     const [cache, once] = [start({ maxEntries: 1 }), start(effect({ maxEntries: 1 }))];
-    for (const stack of [cache, once]) for (const a of [1, 2]) await stack.call({ toolArgs: { a } });
+    for (const stack of [cache, once])
+      for (const a of [1, 2]) await stack.call({ toolArgs: { a } });
 
-    expect(await cache.call({ toolArgs: { a: 1 } })).toMatchObject({ status: 'ok', executed: 'yes' });
-    expect(await once.call({ toolArgs: { a: 1 } })).toMatchObject({ status: 'outcome_unknown', executed: 'no' });
+    expect(await cache.call({ toolArgs: { a: 1 } })).toMatchObject({
+      status: 'ok',
+      executed: 'yes',
+    });
+    expect(await once.call({ toolArgs: { a: 1 } })).toMatchObject({
+      status: 'outcome_unknown',
+      executed: 'no',
+    });
     expect(await once.call({ toolArgs: { a: 2 } })).toMatchObject({ status: 'ok', executed: 'no' });
   });
 
@@ -327,7 +434,11 @@ describe('idempotency', () => {
     ["'session' keeps sessions apart", 'session', false],
     ["'global' joins them", 'global', true],
     ['a function joins whom it names alike', () => 'ada', true],
-    ['a function keeps apart whom it names differently', (call) => Promise.resolve(call.turn.sessionId), false],
+    [
+      'a function keeps apart whom it names differently',
+      (call) => Promise.resolve(call.turn.sessionId),
+      false,
+    ],
   ])('scope %s', async (_name, scope, joined) => {
     const { call } = start(scope === undefined ? {} : { scope });
     await call();
@@ -342,35 +453,51 @@ describe('idempotency', () => {
     expect(runs()).toBe(0);
   });
 
-  it.each(['cache', 'effect'] as const)('source keeps apart what dispatchers share a store for in mode %s', async (mode) => {
-    const store = memoryClaims();
-    const ran: string[] = [];
-    const payBy = (name: string, source?: string) => {
-      const tool = defineTool({ name: 'pay', description: 'Pays.', inputSchema: { type: 'object' }, execute: () => void ran.push(name) });
-      const layer = idempotency({ mode, store, ...(source === undefined ? {} : { source }) });
-      return governTools({ tools: [tool], layers: [layer] }).call(
-        { name: 'pay', arguments: { order: 1 } },
-        { turn: { sessionId: 'one session' } },
-      );
-    };
-    for (const source of ['test', 'live', 'live']) await payBy(source, source);
-    for (const name of ['unnamed', 'unnamed too']) await payBy(name);
+  it.each(['cache', 'effect'] as const)(
+    'source keeps apart what dispatchers share a store for in mode %s',
+    async (mode) => {
+      const store = memoryClaims();
+      const ran: string[] = [];
+      const payBy = (name: string, source?: string) => {
+        const tool = defineTool({
+          name: 'pay',
+          description: 'Pays.',
+          inputSchema: { type: 'object' },
+          execute: () => void ran.push(name),
+        });
+        const layer = idempotency({ mode, store, ...(source === undefined ? {} : { source }) });
+        return governTools({ tools: [tool], layers: [layer] }).call(
+          { name: 'pay', arguments: { order: 1 } },
+          { turn: { sessionId: 'one session' } },
+        );
+      };
+      for (const source of ['test', 'live', 'live']) await payBy(source, source);
+      for (const name of ['unnamed', 'unnamed too']) await payBy(name);
 
-    expect(ran).toEqual(['test', 'live', 'unnamed']);
-  });
+      expect(ran).toEqual(['test', 'live', 'unnamed']);
+    },
+  );
 
   it('source is no part of a key where there is none, so that effects on disk are found again', async () => {
     const keys: string[] = [];
     const files = memoryClaims();
-    const store: ClaimStore = { ...files, claim: (key, request) => (keys.push(key), files.claim(key, request)) };
+    const store: ClaimStore = {
+      ...files,
+      claim: (key, request) => (keys.push(key), files.claim(key, request)),
+    };
     await start(effect({ store })).call({ toolArgs: { a: 1 } });
 
-    expect(keys).toEqual(['sha256:437494341e6205b13652f23d185d5b131c9f4c4468972e6df447dbb76a8c6a05']);
+    expect(keys).toEqual([
+      'sha256:437494341e6205b13652f23d185d5b131c9f4c4468972e6df447dbb76a8c6a05',
+    ]);
   });
 
   it('mode effect says "unknown" once leaseMs have gone by without a word from the owner', async () => {
     const clock = testClock();
-    const stack = composeToolCallers([idempotency(effect({ leaseMs: 90, store: memoryClaims({ clock }) }))], { clock });
+    const stack = composeToolCallers(
+      [idempotency(effect({ leaseMs: 90, store: memoryClaims({ clock }) }))],
+      { clock },
+    );
     const controller = new AbortController();
     void stack(makeCall({ signal: controller.signal }), () => new Promise(() => {}));
     const waiting = stack(makeCall({ callId: 'second' }), echoExecutor());
@@ -383,7 +510,11 @@ describe('idempotency', () => {
   });
 
   it.each([
-    ['__proto__', JSON.parse('{"__proto__": 1}') as object, JSON.parse('{"__proto__": 2}') as object],
+    [
+      '__proto__',
+      JSON.parse('{"__proto__": 1}') as object,
+      JSON.parse('{"__proto__": 2}') as object,
+    ],
     ['constructor', { constructor: 1 }, { constructor: 2 }],
     ['a nested __proto__', JSON.parse('{"a": {"__proto__": {"b": 1}}}') as object, { a: {} }],
     ['a number and its text', { a: 1 }, { a: '1' }],
@@ -432,7 +563,8 @@ describe('idempotency', () => {
     ];
     const failing = await start(effect({ key: () => Promise.reject(new Error(secret)) })).call();
 
-    for (const { audit, error } of [...results, failing]) expect(JSON.stringify([audit, error])).not.toContain(secret);
+    for (const { audit, error } of [...results, failing])
+      expect(JSON.stringify([audit, error])).not.toContain(secret);
   });
 
   it('leaves no timer and no listener behind', async () => {
@@ -446,9 +578,13 @@ describe('idempotency', () => {
   });
 
   it('must stand outside redaction where it guards effects, and should stand inside consent and requiredReason', () => {
-    const [redaction, consent] = ['redaction', 'consent'].map((name) => gate(name, (call, next) => next(call))) as [ToolLayer, ToolLayer];
+    const [redaction, consent] = ['redaction', 'consent'].map((name) =>
+      gate(name, (call, next) => next(call)),
+    ) as [ToolLayer, ToolLayer];
 
-    expect(() => composeToolCallers([redaction, idempotency(effect())])).toThrow('would join two effects');
+    expect(() => composeToolCallers([redaction, idempotency(effect())])).toThrow(
+      'would join two effects',
+    );
     expect(() => composeToolCallers([consent, idempotency(effect()), redaction])).not.toThrow();
     expect(() => composeToolCallers([redaction, idempotency(), consent])).not.toThrow();
     expect(idempotency().order).toMatchObject([
@@ -467,6 +603,8 @@ describe('idempotency', () => {
     [{ ttlMs: -1 }],
     [{ lease: 1 }],
   ])('refuses %j', (options) => {
-    expect(() => idempotency(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
+    expect(() => idempotency(options as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error,
+    );
   });
 });

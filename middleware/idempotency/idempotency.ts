@@ -43,9 +43,19 @@ export interface IdempotencyOptions {
  */
 export function idempotency(options: IdempotencyOptions = {}): ToolLayer {
   checkOptions('idempotency', options, EXPECTED);
-  const { key, mode = 'cache', scope = 'session', source, store, leaseMs = 30_000, ttlMs = 600_000, maxEntries = 256 } = options;
+  const {
+    key,
+    mode = 'cache',
+    scope = 'session',
+    source,
+    store,
+    leaseMs = 30_000,
+    ttlMs = 600_000,
+    maxEntries = 256,
+  } = options;
   const order = mode === 'effect' ? EFFECT_ORDER : ORDER;
-  if (store === null) return defineLayer({ name: 'idempotency', order, caller: (call, next) => next(call) });
+  if (store === null)
+    return defineLayer({ name: 'idempotency', order, caller: (call, next) => next(call) });
   let claims = store;
   const share = createSharing(mode, (call) => {
     // Its time is that of the first call: the stack's clock is not known before.
@@ -53,7 +63,8 @@ export function idempotency(options: IdempotencyOptions = {}): ToolLayer {
     return { store: claims, mode, leaseMs, ttlMs };
   });
   const rules = { mode, key, scope, source };
-  const keyless = (call: ToolCall, cause: unknown): Stepped => (mode === 'cache' ? runAlone(call, 'bypassed') : withoutKey(call, cause));
+  const keyless = (call: ToolCall, cause: unknown): Stepped =>
+    mode === 'cache' ? runAlone(call, 'bypassed') : withoutKey(call, cause);
   return defineLayer({
     name: 'idempotency',
     order,
@@ -83,20 +94,36 @@ const EXPECTED = {
     text: `null or a store with ${METHODS.join(', ')}`,
     test: (value: unknown) =>
       value === null ||
-      (expected.object.test(value) && METHODS.every((name) => typeof (value as Partial<ClaimStore>)[name] === 'function')),
+      (expected.object.test(value) &&
+        METHODS.every((name) => typeof (value as Partial<ClaimStore>)[name] === 'function')),
   },
   maxEntries: expected.integer(1),
   mode: expected.oneOf('cache', 'effect'),
-  scope: { text: `${SCOPES.text} or a function`, test: (value: unknown) => SCOPES.test(value) || expected.function.test(value) },
+  scope: {
+    text: `${SCOPES.text} or a function`,
+    test: (value: unknown) => SCOPES.test(value) || expected.function.test(value),
+  },
   source: expected.string,
   leaseMs: expected.integer(1),
 };
 
 const ORDER: readonly OrderRule[] = [
-  { insideOf: 'consent', level: 'should', because: 'outside it, an answer is given again without anybody being asked' },
-  { insideOf: 'requiredReason', level: 'should', because: 'outside it, the reason is one of the arguments, and no two calls are the same' },
+  {
+    insideOf: 'consent',
+    level: 'should',
+    because: 'outside it, an answer is given again without anybody being asked',
+  },
+  {
+    insideOf: 'requiredReason',
+    level: 'should',
+    because: 'outside it, the reason is one of the arguments, and no two calls are the same',
+  },
 ];
 const EFFECT_ORDER: readonly OrderRule[] = [
   ...ORDER,
-  { outsideOf: 'redaction', level: 'must', because: 'inside it, an effect key made from masked values would join two effects' },
+  {
+    outsideOf: 'redaction',
+    level: 'must',
+    because: 'inside it, an effect key made from masked values would join two effects',
+  },
 ];

@@ -1,6 +1,13 @@
 /** What is kept of a result, and the result that is made of it for another call. */
 
-import { type ContentBlock, type JsonObject, ok, type ToolCall, type ToolResult, withResult } from '../../src/index.ts';
+import {
+  type ContentBlock,
+  type JsonObject,
+  ok,
+  type ToolCall,
+  type ToolResult,
+  withResult,
+} from '../../src/index.ts';
 
 /** Only what the tool itself answered, whole: no preview, no refusal, nothing that was cut or waits for somebody. */
 export const isKeepable = (result: ToolResult): boolean =>
@@ -23,7 +30,8 @@ export function resultFrom(call: ToolCall, answer: JsonObject): ToolResult | nul
   const plain = ok(call, result);
   const [only] = plain.content;
   // Blocks that only repeated the text are made of it again.
-  if (plain.renderedResult === text && JSON.stringify([only]) === JSON.stringify(content)) return plain;
+  if (plain.renderedResult === text && JSON.stringify([only]) === JSON.stringify(content))
+    return plain;
   // Checked no further than this: what a store gives back is the host's own.
   const full = ok(call, result, { content: content as unknown as ContentBlock[] });
   // A text that somebody put in the place of the blocks hides them here too.

@@ -3,13 +3,16 @@
 import type { JsonObject, JsonValue } from '../../src/index.ts';
 
 /** Whether a value takes more than `maxBytes` as JSON, roughly: quotes, commas and escapes are not counted. Stops counting there. */
-export const isHeavierThan = (value: JsonValue, maxBytes: number): boolean => weigh(value, maxBytes) < 0;
+export const isHeavierThan = (value: JsonValue, maxBytes: number): boolean =>
+  weigh(value, maxBytes) < 0;
 
 /** What is left of a budget; below zero as soon as it is spent. */
 function weigh(value: JsonValue, budget: number): number {
   if (typeof value === 'string') return budget - Buffer.byteLength(value);
   if (typeof value !== 'object' || value === null) return budget - 1;
-  return Array.isArray(value) ? weighList(value, budget - 1) : weighMembers(value as JsonObject, budget - 1);
+  return Array.isArray(value)
+    ? weighList(value, budget - 1)
+    : weighMembers(value as JsonObject, budget - 1);
 }
 
 function weighList(list: readonly JsonValue[], budget: number): number {

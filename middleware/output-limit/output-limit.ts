@@ -33,7 +33,10 @@ export interface OutputLimitOptions {
 const EXPECTED: Readonly<Record<keyof OutputLimitOptions, Expectation>> = {
   maxBytes: expected.integer(512),
   store: { text: 'an object with a write function', test: isStore },
-  readTool: { text: 'a tool name', test: (value) => typeof value === 'string' && /^[\w.-]{1,128}$/.test(value) },
+  readTool: {
+    text: 'a tool name',
+    test: (value) => typeof value === 'string' && /^[\w.-]{1,128}$/.test(value),
+  },
 };
 
 /**
@@ -47,8 +50,16 @@ export function outputLimit(options: OutputLimitOptions = {}): ToolLayer {
   return defineLayer({
     name: 'outputLimit',
     order: [
-      { outsideOf: 'redaction', level: 'must', because: 'inside it, what is kept aside has not been redacted' },
-      { outsideOf: 'handoffArtifact', level: 'should', because: 'inside it, a handoff in a large result is cut away before it is found' },
+      {
+        outsideOf: 'redaction',
+        level: 'must',
+        because: 'inside it, what is kept aside has not been redacted',
+      },
+      {
+        outsideOf: 'handoffArtifact',
+        level: 'should',
+        because: 'inside it, a handoff in a large result is cut away before it is found',
+      },
     ],
     async caller(call, next) {
       const result = await next(call);
@@ -61,15 +72,26 @@ export function outputLimit(options: OutputLimitOptions = {}): ToolLayer {
 }
 
 /** The text to keep, or `null` for a result that is small enough: what the model reads, and a structured value that hides behind it. */
-function largeTextOf({ renderedResult: text, result }: ToolResult, maxBytes: number): string | null {
+function largeTextOf(
+  { renderedResult: text, result }: ToolResult,
+  maxBytes: number,
+): string | null {
   if (text.length > maxBytes || Buffer.byteLength(text) > maxBytes) return text;
   return isHeavierThan(result, maxBytes) ? `${text}\n\n${JSON.stringify(result)}` : null;
 }
 
 /** The file, or `null` where it could not be kept: why is nothing the model can mend, and may hold a path. */
-async function keep(store: OutputFiles, call: ToolCall, text: string): Promise<OutputFileRef | null> {
+async function keep(
+  store: OutputFiles,
+  call: ToolCall,
+  text: string,
+): Promise<OutputFileRef | null> {
   try {
-    const file = await store.write({ sessionId: call.turn.sessionId, text, mediaType: 'text/plain; charset=utf-8' });
+    const file = await store.write({
+      sessionId: call.turn.sessionId,
+      text,
+      mediaType: 'text/plain; charset=utf-8',
+    });
     return isRef(file) ? file : null;
   } catch {
     return null;
@@ -96,7 +118,10 @@ function cutResult(
 }
 
 /** As much of a text as fits once lines of it that look like our note are quoted, and how many bytes of the text that is. */
-function beginningOf(whole: string, maxBytes: number): { readonly quoted: string; readonly shownBytes: number } {
+function beginningOf(
+  whole: string,
+  maxBytes: number,
+): { readonly quoted: string; readonly shownBytes: number } {
   for (let room = maxBytes; ; ) {
     const shown = cutUtf8(whole, Math.max(0, room));
     const quoted = quoteVoice(shown);
@@ -109,14 +134,26 @@ function beginningOf(whole: string, maxBytes: number): { readonly quoted: string
 /** Room for the longest note: two names of 128 characters and three numbers. */
 const NOTE_BYTES = 400;
 
-function noteOn(bytes: number, offset: number, file: OutputFileRef | null, readTool: string): string {
+function noteOn(
+  bytes: number,
+  offset: number,
+  file: OutputFileRef | null,
+  readTool: string,
+): string {
   const rest =
-    file === null ? 'the rest could not be kept' : `to read on, call ${readTool} with ${JSON.stringify({ id: file.sha256, offset })}`;
+    file === null
+      ? 'the rest could not be kept'
+      : `to read on, call ${readTool} with ${JSON.stringify({ id: file.sha256, offset })}`;
   return `[cut: the first ${offset} of ${bytes} bytes are shown; ${rest}]`;
 }
 
 function isStore(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'write' in value && typeof value.write === 'function';
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'write' in value &&
+    typeof value.write === 'function'
+  );
 }
 
 const ID = /^[\w.-]{1,128}$/;

@@ -2,7 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { defineTool, fileOutputs, type GovernedTools, governTools, type ReadableOutputs } from '../../src/index.ts';
+import {
+  defineTool,
+  fileOutputs,
+  type GovernedTools,
+  governTools,
+  type ReadableOutputs,
+} from '../../src/index.ts';
 import { outputLimit } from './output-limit.ts';
 import { readOutputTool } from './read-output-tool.ts';
 
@@ -16,8 +22,16 @@ const text = Array.from({ length: 3000 }, (_, index) => `line ${index} é 😀 �
 
 /** A stack that cuts at 1 KB, over a tool with a long answer. */
 function setup(store: ReadableOutputs = fileOutputs(folder)): GovernedTools {
-  const dump = defineTool({ name: 'dump', description: '', inputSchema: { type: 'object' }, execute: () => text });
-  return governTools({ tools: [dump, readOutputTool({ store, maxBytes: 1024 })], layers: [outputLimit({ store, maxBytes: 1024 })] });
+  const dump = defineTool({
+    name: 'dump',
+    description: '',
+    inputSchema: { type: 'object' },
+    execute: () => text,
+  });
+  return governTools({
+    tools: [dump, readOutputTool({ store, maxBytes: 1024 })],
+    layers: [outputLimit({ store, maxBytes: 1024 })],
+  });
 }
 
 const inSession = (sessionId: string) => ({ turn: { sessionId } });
@@ -25,10 +39,19 @@ const read = (governed: GovernedTools, args: object, sessionId = 'one') =>
   governed.call({ name: 'read_output', arguments: args }, inSession(sessionId));
 
 /** The id and the offset that the note of a cut result names. */
-async function cut(governed: GovernedTools, sessionId = 'one'): Promise<{ id: string; offset: number; shown: string }> {
-  const { renderedResult } = await governed.call({ name: 'dump', arguments: {} }, inSession(sessionId));
+async function cut(
+  governed: GovernedTools,
+  sessionId = 'one',
+): Promise<{ id: string; offset: number; shown: string }> {
+  const { renderedResult } = await governed.call(
+    { name: 'dump', arguments: {} },
+    inSession(sessionId),
+  );
   const at = renderedResult.lastIndexOf('\n[cut: ');
-  const { id, offset } = JSON.parse(renderedResult.slice(renderedResult.lastIndexOf('{'), -1)) as { id: string; offset: number };
+  const { id, offset } = JSON.parse(renderedResult.slice(renderedResult.lastIndexOf('{'), -1)) as {
+    id: string;
+    offset: number;
+  };
   return { id, offset, shown: renderedResult.slice(0, at) };
 }
 
@@ -55,7 +78,9 @@ describe('readOutputTool', () => {
     expect((await read(governed, { id, offset: 5, length: 6 })).renderedResult).toBe(
       `0 é \n[bytes 5 to 10 of ${Buffer.byteLength(text)}: go on with offset 10]`,
     );
-    expect((await read(governed, { id, length: 4 })).renderedResult).toMatch(/^line\n\[bytes 0 to 4 of /);
+    expect((await read(governed, { id, length: 4 })).renderedResult).toMatch(
+      /^line\n\[bytes 0 to 4 of /,
+    );
   });
 
   it('says where the end is, also to whoever asks for more', async () => {
@@ -66,7 +91,9 @@ describe('readOutputTool', () => {
     expect((await read(governed, { id, offset: bytes - 4 })).renderedResult).toBe(
       ` 語\n[bytes ${bytes - 4} to ${bytes} of ${bytes}: the end]`,
     );
-    expect((await read(governed, { id, offset: 10 ** 15 })).renderedResult).toBe(`\n[bytes ${bytes} to ${bytes} of ${bytes}: the end]`);
+    expect((await read(governed, { id, offset: 10 ** 15 })).renderedResult).toBe(
+      `\n[bytes ${bytes} to ${bytes} of ${bytes}: the end]`,
+    );
   });
 
   it('does not read what another session kept, and tells it from nothing', async () => {
@@ -75,20 +102,30 @@ describe('readOutputTool', () => {
     const theirs = await read(governed, { id }, 'two');
     const nobodys = await read(governed, { id: '0'.repeat(64) }, 'two');
 
-    expect(theirs).toMatchObject({ ok: false, status: 'executor_error', errorCategory: 'not_found', errorClass: 'repairable' });
+    expect(theirs).toMatchObject({
+      ok: false,
+      status: 'executor_error',
+      errorCategory: 'not_found',
+      errorClass: 'repairable',
+    });
     expect(theirs.error).toBe(nobodys.error);
     expect((await read(governed, { id }, 'one')).ok).toBe(true);
   });
 
-  it.each(['../../etc/passwd', '/etc/passwd', 'file:///etc/passwd', '..', '\0', '__proto__', 'a'.repeat(300)])(
-    'finds nothing under %j, and does not repeat it',
-    async (id) => {
-      const result = await read(setup(), { id });
+  it.each([
+    '../../etc/passwd',
+    '/etc/passwd',
+    'file:///etc/passwd',
+    '..',
+    '\0',
+    '__proto__',
+    'a'.repeat(300),
+  ])('finds nothing under %j, and does not repeat it', async (id) => {
+    const result = await read(setup(), { id });
 
-      expect(result).toMatchObject({ ok: false, errorCategory: 'not_found' });
-      expect(result.error).not.toContain(id.slice(0, 5));
-    },
-  );
+    expect(result).toMatchObject({ ok: false, errorCategory: 'not_found' });
+    expect(result.error).not.toContain(id.slice(0, 5));
+  });
 
   it.each([
     [{}],
@@ -103,7 +140,10 @@ describe('readOutputTool', () => {
   });
 
   it('keeps the words of a store that fails to itself', async () => {
-    const store: ReadableOutputs = { ...fileOutputs(folder), read: () => Promise.reject(new Error('EACCES /home/someone/x')) };
+    const store: ReadableOutputs = {
+      ...fileOutputs(folder),
+      read: () => Promise.reject(new Error('EACCES /home/someone/x')),
+    };
     const result = await read(setup(store), { id: 'a' });
 
     expect(result).toMatchObject({ errorCategory: 'store_failed', errorClass: 'retryable' });
@@ -113,15 +153,27 @@ describe('readOutputTool', () => {
   it('tells what it is: a reading tool of this process', () => {
     expect(readOutputTool({ store: fileOutputs(folder) })).toMatchObject({
       name: 'read_output',
-      annotations: { kind: 'read', readOnly: true, destructive: false, idempotent: true, openWorld: false, sideEffectLevel: 'read_only' },
+      annotations: {
+        kind: 'read',
+        readOnly: true,
+        destructive: false,
+        idempotent: true,
+        openWorld: false,
+        sideEffectLevel: 'read_only',
+      },
     });
     expect(readOutputTool({ store: fileOutputs(folder), name: 'more' }).name).toBe('more');
   });
 
-  it.each([[undefined], [{}], [{ store: {} }], [{ store: { write: () => {} } }], [{ store: { read: () => {} }, maxBytes: 511 }]])(
-    'refuses %j',
-    (options) => {
-      expect(() => readOutputTool(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
-    },
-  );
+  it.each([
+    [undefined],
+    [{}],
+    [{ store: {} }],
+    [{ store: { write: () => {} } }],
+    [{ store: { read: () => {} }, maxBytes: 511 }],
+  ])('refuses %j', (options) => {
+    expect(() => readOutputTool(options as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error,
+    );
+  });
 });

@@ -39,20 +39,41 @@ export function readOutputTool(options: ReadOutputToolOptions): Tool {
   const most = maxBytes - NOTE_BYTES;
   return defineTool({
     name,
-    description: 'Reads on in a tool result that was too long to be shown whole. The note at its end says with which id and offset.',
+    description:
+      'Reads on in a tool result that was too long to be shown whole. The note at its end says with which id and offset.',
     inputSchema: {
       type: 'object',
       properties: {
         id: { type: 'string', minLength: 1, maxLength: 4096, description: 'The id from the note.' },
-        offset: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Where to begin, in bytes. 0 if left out.' },
-        length: { type: 'integer', minimum: 4, maximum: most, description: `How many bytes. ${most} if left out.` },
+        offset: {
+          type: 'integer',
+          minimum: 0,
+          maximum: Number.MAX_SAFE_INTEGER,
+          description: 'Where to begin, in bytes. 0 if left out.',
+        },
+        length: {
+          type: 'integer',
+          minimum: 4,
+          maximum: most,
+          description: `How many bytes. ${most} if left out.`,
+        },
       },
       required: ['id'],
       additionalProperties: false,
     },
-    annotations: { kind: 'read', readOnly: true, idempotent: true, openWorld: false, sideEffectLevel: 'read_only' },
+    annotations: {
+      kind: 'read',
+      readOnly: true,
+      idempotent: true,
+      openWorld: false,
+      sideEffectLevel: 'read_only',
+    },
     async execute({ id, offset = 0, length = most }, { turn }) {
-      const { slice, text } = await readQuoted(store, { sessionId: turn.sessionId, id, offset, length: Math.min(length, most) }, most);
+      const { slice, text } = await readQuoted(
+        store,
+        { sessionId: turn.sessionId, id, offset, length: Math.min(length, most) },
+        most,
+      );
       return toolOutput({ content: [{ type: 'text', text: `${text}\n${noteOn(slice)}` }] });
     },
   });
@@ -62,7 +83,11 @@ export function readOutputTool(options: ReadOutputToolOptions): Tool {
 const SHORTEST = 4;
 
 /** A part that fits also once lines of it that look like our note are quoted. */
-async function readQuoted(store: ReadableOutputs, request: OutputRequest, most: number): Promise<{ slice: OutputSlice; text: string }> {
+async function readQuoted(
+  store: ReadableOutputs,
+  request: OutputRequest,
+  most: number,
+): Promise<{ slice: OutputSlice; text: string }> {
   for (let { length } = request; ; ) {
     const slice = await readFrom(store, { ...request, length });
     const text = quoteVoice(slice.text);
@@ -75,11 +100,14 @@ async function readQuoted(store: ReadableOutputs, request: OutputRequest, most: 
 async function readFrom(store: ReadableOutputs, request: OutputRequest): Promise<OutputSlice> {
   const slice = await orFailure(() => store.read(request));
   if (slice !== null) return slice;
-  throw toolFailure('There is no output with this id in this session. Use the id from the note of a result that was cut.', {
-    category: 'not_found',
-    errorClass: 'repairable',
-    executed: 'yes',
-  });
+  throw toolFailure(
+    'There is no output with this id in this session. Use the id from the note of a result that was cut.',
+    {
+      category: 'not_found',
+      errorClass: 'repairable',
+      executed: 'yes',
+    },
+  );
 }
 
 /** A store's own words may name files of the host. */
@@ -87,7 +115,11 @@ async function orFailure<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch {
-    throw toolFailure('The output could not be read.', { category: 'store_failed', errorClass: 'retryable', executed: 'yes' });
+    throw toolFailure('The output could not be read.', {
+      category: 'store_failed',
+      errorClass: 'retryable',
+      executed: 'yes',
+    });
   }
 }
 
@@ -98,5 +130,10 @@ function noteOn({ offset, end, bytes }: OutputSlice): string {
 }
 
 function isReadable(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'read' in value && typeof value.read === 'function';
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'read' in value &&
+    typeof value.read === 'function'
+  );
 }

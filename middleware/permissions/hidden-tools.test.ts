@@ -1,15 +1,26 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { defineTool, governTools, type PermissionChecker, type Tool } from '../../src/index.ts';
-import { composePolicies, pathPolicy, type PermissionRule, rulesPolicy } from '../../src/policy/index.ts';
+import {
+  composePolicies,
+  pathPolicy,
+  type PermissionRule,
+  rulesPolicy,
+} from '../../src/policy/index.ts';
 import { permissions, type PermissionsOptions } from './permissions.ts';
 
 const NAMES = ['read_file', 'write_file', 'drop_table', 'constructor'] as const;
 const ran: string[] = [];
 const tools: readonly Tool[] = NAMES.map((name) =>
-  defineTool({ name, description: '', inputSchema: { type: 'object' }, execute: () => void ran.push(name) }),
+  defineTool({
+    name,
+    description: '',
+    inputSchema: { type: 'object' },
+    execute: () => void ran.push(name),
+  }),
 );
-const govern = (options: PermissionsOptions) => governTools({ tools, layers: [permissions(options)] });
+const govern = (options: PermissionsOptions) =>
+  governTools({ tools, layers: [permissions(options)] });
 const shownBy = (options: PermissionsOptions) => govern(options).tools.map(({ name }) => name);
 const rules = (...given: readonly PermissionRule[]) => rulesPolicy({ rules: given });
 const dropping = rules({ decision: 'deny', tool: 'drop_*' });
@@ -22,9 +33,17 @@ describe('permissions hide', () => {
 
   it.each<[string, PermissionChecker, readonly string[]]>([
     ['a rule denies the tool', dropping, rest],
-    ['a rule denies the call of it', rules({ decision: 'deny', tool: 'drop_*', kind: 'tool.*' }), rest],
+    [
+      'a rule denies the call of it',
+      rules({ decision: 'deny', tool: 'drop_*', kind: 'tool.*' }),
+      rest,
+    ],
     ['a rule denies every tool', rules({ decision: 'deny' }), []],
-    ['one of several policies denies it', composePolicies(pathPolicy({ roots: [] }), () => 'allow', dropping), rest],
+    [
+      'one of several policies denies it',
+      composePolicies(pathPolicy({ roots: [] }), () => 'allow', dropping),
+      rest,
+    ],
     [
       'no rule allows it and the rest is denied',
       rulesPolicy({ rules: [{ decision: 'allow', tool: 'read_*' }], fallback: 'deny' }),
@@ -35,13 +54,28 @@ describe('permissions hide', () => {
   });
 
   it.each<[string, PermissionChecker]>([
-    ['a rule looks at the arguments', rules({ decision: 'deny', tool: 'drop_*', when: 'args.all == true' })],
-    ['a rule is about what it proposes', rules({ decision: 'deny', tool: 'drop_*', kind: 'filesystem.*' })],
+    [
+      'a rule looks at the arguments',
+      rules({ decision: 'deny', tool: 'drop_*', when: 'args.all == true' }),
+    ],
+    [
+      'a rule is about what it proposes',
+      rules({ decision: 'deny', tool: 'drop_*', kind: 'filesystem.*' }),
+    ],
     ['a person may allow it', rules({ decision: 'ask', tool: 'drop_*' })],
-    ['a rule might allow it', rulesPolicy({ rules: [{ decision: 'allow', when: 'args.a == 1' }], fallback: 'deny' })],
-    ['the rest is asked', rulesPolicy({ rules: [{ decision: 'allow', tool: 'read_*' }], fallback: 'ask' })],
+    [
+      'a rule might allow it',
+      rulesPolicy({ rules: [{ decision: 'allow', when: 'args.a == 1' }], fallback: 'deny' }),
+    ],
+    [
+      'the rest is asked',
+      rulesPolicy({ rules: [{ decision: 'allow', tool: 'read_*' }], fallback: 'ask' }),
+    ],
     ['a function would deny it', () => 'deny'],
-    ['a policy says no more than something true', { name: 'odd', evaluate: () => 'deny', alwaysDenies: () => 1 as unknown as boolean }],
+    [
+      'a policy says no more than something true',
+      { name: 'odd', evaluate: () => 'deny', alwaysDenies: () => 1 as unknown as boolean },
+    ],
   ])('shows a tool where %s', (_title, checker) => {
     expect(shownBy({ checkers: [checker], hide: true })).toEqual(NAMES);
   });
@@ -51,7 +85,10 @@ describe('permissions hide', () => {
   });
 
   it('answers a call of what it left out as if it were not there', async () => {
-    const result = await govern({ checkers: [dropping], hide: true }).call({ name: 'drop_table', arguments: {} });
+    const result = await govern({ checkers: [dropping], hide: true }).call({
+      name: 'drop_table',
+      arguments: {},
+    });
 
     expect(result).toMatchObject({ status: 'tool_not_found', executed: 'no' });
   });
@@ -68,7 +105,13 @@ const rule = fc.record(
 );
 const policies = fc.array(
   fc
-    .record({ rules: fc.array(rule, { maxLength: 4 }), fallback: fc.constantFrom('allow', 'deny', 'ask') }, { requiredKeys: ['rules'] })
+    .record(
+      {
+        rules: fc.array(rule, { maxLength: 4 }),
+        fallback: fc.constantFrom('allow', 'deny', 'ask'),
+      },
+      { requiredKeys: ['rules'] },
+    )
     .map((options) => rulesPolicy(options)),
   { minLength: 1, maxLength: 3 },
 );
@@ -90,7 +133,8 @@ describe('a tool that is hidden', () => {
           const open = govern({ checkers, fallback: 'allow' });
           for (const name of NAMES.filter((each) => !shown.includes(each))) {
             hidden += 1;
-            for (const args of [...many, { a: 1 }]) expect(REFUSED).toContain((await open.call({ name, arguments: args })).status);
+            for (const args of [...many, { a: 1 }])
+              expect(REFUSED).toContain((await open.call({ name, arguments: args })).status);
           }
         },
       ),
@@ -104,7 +148,11 @@ describe('a tool that is hidden', () => {
   it('would be allowed where a condition were overlooked, and the property sees it', () => {
     const naive = (given: readonly PermissionRule[], name: string) =>
       given.some(({ decision, tool }) => decision === 'deny' && tool === name);
-    const conditional: PermissionRule = { decision: 'deny', tool: 'drop_table', when: 'args.all == true' };
+    const conditional: PermissionRule = {
+      decision: 'deny',
+      tool: 'drop_table',
+      when: 'args.all == true',
+    };
 
     expect(naive([conditional], 'drop_table')).toBe(true);
     expect(rules(conditional).alwaysDenies?.('drop_table')).toBe(false);

@@ -39,11 +39,15 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 const EXPECTED = {
   checkers: expected.required(expected.listOf(expectedChecker)),
   fallback: expected.oneOf('allow', 'deny', 'ask', 'require_approval'),
-  shadow: { text: 'true, false or a function', test: (value: unknown) => typeof value === 'boolean' || typeof value === 'function' },
+  shadow: {
+    text: 'true, false or a function',
+    test: (value: unknown) => typeof value === 'boolean' || typeof value === 'function',
+  },
   hide: expected.boolean,
   expiresMs: {
     text: `a whole number from 1 to ${MAX_TIMER_MS}, or 'never'`,
-    test: (value: unknown) => value === 'never' || (expected.integer(1).test(value) && Number(value) <= MAX_TIMER_MS),
+    test: (value: unknown) =>
+      value === 'never' || (expected.integer(1).test(value) && Number(value) <= MAX_TIMER_MS),
     numeric: true,
   },
 } as const;
@@ -67,9 +71,18 @@ export function permissions(options: PermissionsOptions): ToolLayer {
   const unheeded = permissionGate({ ...set, shadow: true });
   return defineLayer({
     name: 'permissions',
-    order: [{ insideOf: 'auditLog', level: 'should', because: 'outside it, receipts do not say who allowed a call, and over what' }],
+    order: [
+      {
+        insideOf: 'auditLog',
+        level: 'should',
+        because: 'outside it, receipts do not say who allowed a call, and over what',
+      },
+    ],
     ...(hide && shadow === false
-      ? { schemaTransform: (tool) => (checkers.some((checker) => denyAlways(checker, tool.name)) ? null : tool) }
+      ? {
+          schemaTransform: (tool) =>
+            checkers.some((checker) => denyAlways(checker, tool.name)) ? null : tool,
+        }
       : {}),
     async caller(call, next) {
       const result = await next(gateCall(call, gate));
@@ -111,8 +124,18 @@ function recorded(result: ToolResult, report: PermissionReport): ToolResult {
     ...ruleOf(report),
     ...(shadow === undefined ? {} : { shadow: shadow.map(({ decision }) => decision) }),
   };
-  const patch = { permissions: { ...rest, ...(shadow === undefined ? {} : { shadow }), ...(approval === undefined ? {} : { approval }) } };
-  return annotate(approval === undefined ? result : withResult(result, { approval: approvalOf(approval) }), patch, line);
+  const patch = {
+    permissions: {
+      ...rest,
+      ...(shadow === undefined ? {} : { shadow }),
+      ...(approval === undefined ? {} : { approval }),
+    },
+  };
+  return annotate(
+    approval === undefined ? result : withResult(result, { approval: approvalOf(approval) }),
+    patch,
+    line,
+  );
 }
 
 /** The checker that decided and its code, which `rulesPolicy` fills with the name of a rule. Where no checker had an opinion there is no rule. */
@@ -121,6 +144,9 @@ function ruleOf({ by, code }: PermissionReport): EntryPatch {
   return parts.length === 0 ? {} : { rule: ['permissions', ...parts].join(' ') };
 }
 
-function approvalOf({ receiptUri: _receiptUri, ...approval }: NonNullable<PermissionReport['approval']>): ApprovalRecord {
+function approvalOf({
+  receiptUri: _receiptUri,
+  ...approval
+}: NonNullable<PermissionReport['approval']>): ApprovalRecord {
   return approval;
 }

@@ -42,15 +42,29 @@ export interface RateLimitOptions {
  */
 export function rateLimit(options: RateLimitOptions): ToolLayer {
   checkOptions('rateLimit', options, EXPECTED);
-  const { maxCalls: max, windowMs = null, per, store = memoryCounters(), message = 'rate limit exceeded' } = options;
-  if (!Number.isSafeInteger(max * (windowMs ?? 1))) checkOptions('rateLimit', { windowMs }, { windowMs: SHORTER });
+  const {
+    maxCalls: max,
+    windowMs = null,
+    per,
+    store = memoryCounters(),
+    message = 'rate limit exceeded',
+  } = options;
+  if (!Number.isSafeInteger(max * (windowMs ?? 1)))
+    checkOptions('rateLimit', { windowMs }, { windowMs: SHORTER });
   const admitted = admittedCalls();
   // Tools are known, but of sessions and of what a function names there can be any number.
   const isMadeUp = per !== undefined && per !== 'tool';
   const take = (call: ToolCall): Awaitable<Taken> => {
     const key = limitKeyOf(call, per, [max, windowMs]);
-    const request = { max, windowMs, now: clockOf(call).monotonic(), ...(isMadeUp ? { owner: call.turn.sessionId } : {}) };
-    return typeof key === 'string' ? store.take(key, request) : key.then((awaited) => store.take(awaited, request));
+    const request = {
+      max,
+      windowMs,
+      now: clockOf(call).monotonic(),
+      ...(isMadeUp ? { owner: call.turn.sessionId } : {}),
+    };
+    return typeof key === 'string'
+      ? store.take(key, request)
+      : key.then((awaited) => store.take(awaited, request));
   };
 
   const decided = (call: ToolCall, answer: Taken): Stepped => {
@@ -67,15 +81,26 @@ export function rateLimit(options: RateLimitOptions): ToolLayer {
 
   return defineLayer({
     name: 'rateLimit',
-    order: [{ insideOf: 'idempotency', level: 'should', because: 'outside it, an answer that is given again would use up the limit' }],
+    order: [
+      {
+        insideOf: 'idempotency',
+        level: 'should',
+        because: 'outside it, an answer that is given again would use up the limit',
+      },
+    ],
     caller: inSteps((call) => {
       if ((call.turn.resumes ?? 0) > 0 && admitted.has(call)) {
-        return { call, leave: (result) => annotate(result, {}, { status: 'ok', resumed: true, cap: max }) };
+        return {
+          call,
+          leave: (result) => annotate(result, {}, { status: 'ok', resumed: true, cap: max }),
+        };
       }
       try {
         const taken = take(call);
         return taken instanceof Promise
-          ? taken.then((later) => decided(call, later)).catch((cause: unknown) => failed(call, cause))
+          ? taken
+              .then((later) => decided(call, later))
+              .catch((cause: unknown) => failed(call, cause))
           : decided(call, taken);
       } catch (cause) {
         return failed(call, cause);
@@ -94,10 +119,14 @@ const NAMES = expected.oneOf('tool', 'session');
 const EXPECTED = {
   maxCalls: expected.required(expected.integer(0)),
   windowMs: expected.integer(1),
-  per: { text: `${NAMES.text} or a function`, test: (value: unknown) => NAMES.test(value) || expected.function.test(value) },
+  per: {
+    text: `${NAMES.text} or a function`,
+    test: (value: unknown) => NAMES.test(value) || expected.function.test(value),
+  },
   store: {
     text: 'a store with take',
-    test: (value: unknown) => expected.object.test(value) && typeof (value as Partial<CounterStore>).take === 'function',
+    test: (value: unknown) =>
+      expected.object.test(value) && typeof (value as Partial<CounterStore>).take === 'function',
   },
   message: expected.string,
 };
@@ -108,25 +137,49 @@ const SHORTER = { text: 'a shorter window for so many calls', test: () => false,
 /** A store is the host's own, but what it says about admission is not taken for more than it is. */
 function checked(taken: Taken): Taken {
   const { admitted, count, retryAfterMs } = taken;
-  if (typeof admitted === 'boolean' && Number.isFinite(count) && (retryAfterMs === null || Number.isFinite(retryAfterMs))) return taken;
+  if (
+    typeof admitted === 'boolean' &&
+    Number.isFinite(count) &&
+    (retryAfterMs === null || Number.isFinite(retryAfterMs))
+  )
+    return taken;
   throw new TypeError('the store did not say whether the call is admitted');
 }
 
-function limited(call: ToolCall, { count, retryAfterMs }: Taken, cap: number, message: string): ToolResult {
+function limited(
+  call: ToolCall,
+  { count, retryAfterMs }: Taken,
+  cap: number,
+  message: string,
+): ToolResult {
   const advice =
     retryAfterMs === null
       ? `Do not call ${call.toolName} again.`
       : `Wait ${Math.ceil(retryAfterMs)} ms before calling ${call.toolName} again.`;
   const text = `${message} (cap: ${cap}, count: ${count}). ${advice}`;
   const line = { status: 'blocked', count, cap };
-  if (retryAfterMs !== null) return annotate(refuse(call, 'rate_limited', text, { retryAfterMs: Math.ceil(retryAfterMs) }), {}, line);
+  if (retryAfterMs !== null)
+    return annotate(
+      refuse(call, 'rate_limited', text, { retryAfterMs: Math.ceil(retryAfterMs) }),
+      {},
+      line,
+    );
   // What never refills must not look worth another try.
-  return annotate(withResult(refuse(call, 'rate_limited', text), { errorClass: 'fatal' }), {}, line);
+  return annotate(
+    withResult(refuse(call, 'rate_limited', text), { errorClass: 'fatal' }),
+    {},
+    line,
+  );
 }
 
 const failed = (call: ToolCall, cause: unknown): ToolResult =>
   annotate(
-    fail(call, 'tool_middleware_exception', cause, 'Whether this call is within its limit could not be told, so it did not run.'),
+    fail(
+      call,
+      'tool_middleware_exception',
+      cause,
+      'Whether this call is within its limit could not be told, so it did not run.',
+    ),
     {},
     { status: 'failed' },
   );

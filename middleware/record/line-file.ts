@@ -72,7 +72,8 @@ export function lineFile(path: string, keep: boolean): LineFile {
   };
 
   return {
-    ready: () => (file !== null && failure === null && waiting.length === 0 ? null : demandWritten()),
+    ready: () =>
+      file !== null && failure === null && waiting.length === 0 ? null : demandWritten(),
     append(line) {
       if (!keep && bytes > MAX_WAITING_BYTES) return void (lost += 1);
       const buffer = Buffer.from(line);
@@ -93,7 +94,12 @@ export function lineFile(path: string, keep: boolean): LineFile {
       const missing = lost + waiting.length;
       if (missing === 0) return;
       const message = `record: ${missing} ${missing === 1 ? 'call' : 'calls'} could not be written to ${path}`;
-      throw new AlliumError('ERR_RECORDING_UNAVAILABLE', message, { layer: 'record' }, failure === null ? {} : { cause: failure.thrown });
+      throw new AlliumError(
+        'ERR_RECORDING_UNAVAILABLE',
+        message,
+        { layer: 'record' },
+        failure === null ? {} : { cause: failure.thrown },
+      );
     },
   };
 }

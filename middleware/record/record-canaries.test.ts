@@ -3,7 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { formsIn, plainCanary, secretCanary } from '../../conformance/canaries.fixture.ts';
-import { defineLayer, defineTool, fail, governTools, refuse, STATUSES, type ToolLayer, toolOutput } from '../../src/index.ts';
+import {
+  defineLayer,
+  defineTool,
+  fail,
+  governTools,
+  refuse,
+  STATUSES,
+  type ToolLayer,
+  toolOutput,
+} from '../../src/index.ts';
 import { consent, redaction, requiredReason, timeout } from '../index.ts';
 import { readRecording } from '../replay/replay.ts';
 import { record } from './record.ts';
@@ -41,7 +50,8 @@ const tools = [
   }),
   defineTool({
     ...{ name: 'report', ...shared },
-    execute: (given) => toolOutput({ content: [{ type: 'text', text: said(given) }], isError: true }),
+    execute: (given) =>
+      toolOutput({ content: [{ type: 'text', text: said(given) }], isError: true }),
   }),
   defineTool({
     ...{ name: 'show', ...shared },
@@ -57,7 +67,8 @@ const tools = [
   defineTool({ name: 'hang', ...shared, execute: () => new Promise(() => {}) }),
 ];
 
-const masked = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null).replaceAll(BY_FUNCTION, '(note)'));
+const masked = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value ?? null).replaceAll(BY_FUNCTION, '(note)'));
 
 /** Cleans by detector, by path and by function: a scrub knows only the first. */
 const cleaning = () =>
@@ -71,18 +82,34 @@ const cleaning = () =>
     }),
   });
 
-async function recordingOf(name: string, inner: readonly ToolLayer[] = [], cleaner: ToolLayer = cleaning()): Promise<string> {
+async function recordingOf(
+  name: string,
+  inner: readonly ToolLayer[] = [],
+  cleaner: ToolLayer = cleaning(),
+): Promise<string> {
   const file = join(folder, `${Math.random()}.jsonl`);
-  const layers = [consent(() => true), requiredReason(), cleaner, record({ file }), ...inner, timeout({ maxMs: 30, graceMs: 0 })];
+  const layers = [
+    consent(() => true),
+    requiredReason(),
+    cleaner,
+    record({ file }),
+    ...inner,
+    timeout({ maxMs: 30, graceMs: 0 }),
+  ];
   const governed = governTools({ tools, layers, secrets: { api: HIDDEN } });
-  await governed.call({ name, arguments: args, id: `call ${SECRET}` }, { turn: { sessionId: `session ${SECRET}` } });
+  await governed.call(
+    { name, arguments: args, id: `call ${SECRET}` },
+    { turn: { sessionId: `session ${SECRET}` } },
+  );
   await governed.close();
   return file;
 }
 
 const found = (file: string) => {
   const text = readFileSync(file, 'utf8');
-  return Object.entries(CANARIES).flatMap(([name, canary]) => (formsIn(text, canary).length > 0 ? [name] : []));
+  return Object.entries(CANARIES).flatMap(([name, canary]) =>
+    formsIn(text, canary).length > 0 ? [name] : [],
+  );
 };
 
 describe('canaries', () => {
@@ -102,9 +129,16 @@ describe('canaries', () => {
   it.each(Object.entries(STATUSES).flatMap(([status, row]) => (row.ok ? [] : [status])))(
     'never show in the recording of a call that ends as %s further in',
     async (status) => {
-      const tells = (call: { readonly toolArgs: object }) => `No: ${JSON.stringify(call.toolArgs)} ${SECRET}`;
-      const refuses = defineLayer({ name: 'no', caller: (call) => refuse(call, status, tells(call)) });
-      const fails = defineLayer({ name: 'no', caller: (call) => fail(call, status, new Error(SECRET), tells(call)) });
+      const tells = (call: { readonly toolArgs: object }) =>
+        `No: ${JSON.stringify(call.toolArgs)} ${SECRET}`;
+      const refuses = defineLayer({
+        name: 'no',
+        caller: (call) => refuse(call, status, tells(call)),
+      });
+      const fails = defineLayer({
+        name: 'no',
+        caller: (call) => fail(call, status, new Error(SECRET), tells(call)),
+      });
 
       for (const layer of [refuses, fails]) {
         const file = await recordingOf('tell', [layer]);
@@ -117,6 +151,10 @@ describe('canaries', () => {
   it('are found where nothing cleans, all but the hidden argument: a search that finds nothing proves nothing', async () => {
     const nothing = defineLayer({ name: 'nothing', caller: (call, next) => next(call) });
 
-    expect(found(await recordingOf('tell', [], nothing))).toEqual(['SECRET', 'BY_PATH', 'BY_FUNCTION']);
+    expect(found(await recordingOf('tell', [], nothing))).toEqual([
+      'SECRET',
+      'BY_PATH',
+      'BY_FUNCTION',
+    ]);
   });
 });

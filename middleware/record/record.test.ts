@@ -1,10 +1,29 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall, testClock } from '../../conformance/index.ts';
-import { composeToolCallers, defineLayer, isAlliumError, type Next, ok, refuse, type ToolLayer, withResult } from '../../src/index.ts';
+import {
+  composeToolCallers,
+  defineLayer,
+  isAlliumError,
+  type Next,
+  ok,
+  refuse,
+  type ToolLayer,
+  withResult,
+} from '../../src/index.ts';
 import { timeout } from '../index.ts';
 import { readRecording } from '../replay/replay.ts';
 import { record } from './record.ts';
@@ -39,19 +58,43 @@ describe('record', () => {
       await clock.advance(25);
       return ok(call, { some_value: 'é', camelCase: 1 });
     };
-    const call = makeCall({ toolName: 'say', toolArgs: { someText: 'hi' }, turn: { iteration: 3, emitOrder: 2, model: 'm' } });
-    const result = await composeToolCallers([layer], { clock, createId: () => 'writer-1' })(call, tool);
+    const call = makeCall({
+      toolName: 'say',
+      toolArgs: { someText: 'hi' },
+      turn: { iteration: 3, emitOrder: 2, model: 'm' },
+    });
+    const result = await composeToolCallers([layer], { clock, createId: () => 'writer-1' })(
+      call,
+      tool,
+    );
     await layer.close?.();
 
     expect(result.result).toEqual({ some_value: 'é', camelCase: 1 });
     expect(readFileSync(file, 'utf8').endsWith('}\n')).toBe(true);
     expect(linesOf(file)).toEqual([
       {
-        ...{ schema_version: 1, record: 'call', writer: 'writer-1', seq: 0, tool_call_id: 'call-1', tool_name: 'say' },
-        ...{ arguments: { someText: 'hi' }, turn: { iteration: 3, session_id: 'session-1', emit_order: 2, model: 'm' } },
+        ...{
+          schema_version: 1,
+          record: 'call',
+          writer: 'writer-1',
+          seq: 0,
+          tool_call_id: 'call-1',
+          tool_name: 'say',
+        },
+        ...{
+          arguments: { someText: 'hi' },
+          turn: { iteration: 3, session_id: 'session-1', emit_order: 2, model: 'm' },
+        },
         ...{ started_at: '2026-01-01T00:00:00.000Z', duration_ms: 25 },
         answer: {
-          ...{ ok: true, status: 'ok', result: { some_value: 'é', camelCase: 1 }, error: null, error_category: null, error_class: null },
+          ...{
+            ok: true,
+            status: 'ok',
+            result: { some_value: 'é', camelCase: 1 },
+            error: null,
+            error_category: null,
+            error_class: null,
+          },
           ...{ executor: 'local', executed: 'yes', execution_duration_ms: 25, output_files: [] },
         },
       },
@@ -69,7 +112,9 @@ describe('record', () => {
     ];
     await layer.close?.();
 
-    expect(JSON.parse(JSON.stringify({ ...watched, audit: null }))).toEqual(JSON.parse(JSON.stringify({ ...plain, audit: null })));
+    expect(JSON.parse(JSON.stringify({ ...watched, audit: null }))).toEqual(
+      JSON.parse(JSON.stringify({ ...plain, audit: null })),
+    );
   });
 
   it('adds to what is there, and closes the file to others', async () => {
@@ -101,13 +146,19 @@ describe('record', () => {
     const { file } = place();
     const masks: ToolLayer = defineLayer({
       name: 'masks',
-      caller: async (call, next) => withResult(await next({ ...call, toolArgs: { pin: '****' } }), { result: { pin: '****' } }),
+      caller: async (call, next) =>
+        withResult(await next({ ...call, toolArgs: { pin: '****' } }), { result: { pin: '****' } }),
     });
     const layer = record({ file });
-    await composeToolCallers([masks, layer])(makeCall({ toolArgs: { pin: '1234' } }), async (call) => ok(call, { pin: '5678' }));
+    await composeToolCallers([masks, layer])(
+      makeCall({ toolArgs: { pin: '1234' } }),
+      async (call) => ok(call, { pin: '5678' }),
+    );
     await layer.close?.();
 
-    expect(linesOf(file)).toMatchObject([{ arguments: { pin: '****' }, answer: { result: { pin: '****' } } }]);
+    expect(linesOf(file)).toMatchObject([
+      { arguments: { pin: '****' }, answer: { result: { pin: '****' } } },
+    ]);
     expect(readFileSync(file, 'utf8')).not.toMatch(/1234|5678/);
   });
 
@@ -120,15 +171,27 @@ describe('record', () => {
     });
     const layer = record({ file });
     const call = makeCall({
-      ...{ toolName: 'canary', callId: 'canary', toolArgs: { canary: ['canary'] }, turn: { sessionId: 'canary' } },
+      ...{
+        toolName: 'canary',
+        callId: 'canary',
+        toolArgs: { canary: ['canary'] },
+        turn: { sessionId: 'canary' },
+      },
     });
     const stack = composeToolCallers([scrubs, layer]);
-    await stack(call, async (own) => ok(own, { canary: 1 }, { content: [{ type: 'text', text: 'canary' }] }));
-    await stack(call, async (own) => withResult(refuse(own, 'rate_limited', 'canary'), { metadata: { hint: 'canary' } }));
+    await stack(call, async (own) =>
+      ok(own, { canary: 1 }, { content: [{ type: 'text', text: 'canary' }] }),
+    );
+    await stack(call, async (own) =>
+      withResult(refuse(own, 'rate_limited', 'canary'), { metadata: { hint: 'canary' } }),
+    );
     await layer.close?.();
 
     expect(readFileSync(file, 'utf8')).not.toContain('canary');
-    expect(readRecording(file).calls.map(({ answer }) => answer?.status)).toEqual(['ok', 'rate_limited']);
+    expect(readRecording(file).calls.map(({ answer }) => answer?.status)).toEqual([
+      'ok',
+      'rate_limited',
+    ]);
   });
 
   it('writes how a call ended whose tool never did', async () => {
@@ -147,13 +210,17 @@ describe('record', () => {
     await calling;
     await layer.close?.();
 
-    expect(linesOf(file)).toMatchObject([{ duration_ms: 50, answer: { status: 'timeout', executed: 'unknown' } }]);
+    expect(linesOf(file)).toMatchObject([
+      { duration_ms: 50, answer: { status: 'timeout', executed: 'unknown' } },
+    ]);
   });
 
   it('keeps the line where two members of the metadata would become one', async () => {
     const { file } = place();
     const layer = record({ file });
-    await composeToolCallers([layer])(makeCall(), async (call) => withResult(ok(call, 1), { metadata: { a_b: 1, aB: 2 } }));
+    await composeToolCallers([layer])(makeCall(), async (call) =>
+      withResult(ok(call, 1), { metadata: { a_b: 1, aB: 2 } }),
+    );
     await layer.close?.();
 
     expect(linesOf(file)).toMatchObject([{ answer: { result: 1 } }]);
@@ -172,8 +239,14 @@ describe('record, while nothing can be written,', () => {
     const taken = await stack(makeCall({ toolArgs: { n: 2 } }), tool);
     await layer.close?.();
 
-    expect(refused).toMatchObject({ status: 'audit_unavailable', executed: 'no', errorClass: 'retryable' });
-    expect(refused.error).toBe('echo was not called: calls cannot be recorded at the moment. Try again later.');
+    expect(refused).toMatchObject({
+      status: 'audit_unavailable',
+      executed: 'no',
+      errorClass: 'retryable',
+    });
+    expect(refused.error).toBe(
+      'echo was not called: calls cannot be recorded at the moment. Try again later.',
+    );
     expect(taken.status).toBe('ok');
     expect(tool.calls.map(({ toolArgs }) => toolArgs)).toEqual([{ n: 2 }]);
     expect(linesOf(file).map(({ arguments: args }) => args)).toEqual([{ n: 2 }]);
@@ -192,14 +265,19 @@ describe('record, while nothing can be written,', () => {
 
     expect([first.status, second.status]).toEqual(['ok', 'ok']);
     expect(second.audit?.layers).toMatchObject([{ name: 'record', lost: 1 }]);
-    expect(isAlliumError(error, 'ERR_RECORDING_UNAVAILABLE') && error.message).toBe(`record: 2 calls could not be written to ${file}`);
+    expect(isAlliumError(error, 'ERR_RECORDING_UNAVAILABLE') && error.message).toBe(
+      `record: 2 calls could not be written to ${file}`,
+    );
   });
 
   it('lets a caller go who does not want to wait', async () => {
     const { file } = place();
     const layer = record({ file });
     const tool = echoExecutor();
-    const result = await composeToolCallers([layer])(makeCall({ signal: AbortSignal.abort() }), tool);
+    const result = await composeToolCallers([layer])(
+      makeCall({ signal: AbortSignal.abort() }),
+      tool,
+    );
     await layer.close?.();
 
     expect(result.status).toBe('cancelled');
@@ -221,7 +299,13 @@ describe('record, when it is made,', () => {
     const { file } = place();
     writeFileSync(file, '');
 
-    for (const path of [join(file, 'tape'), join(file, 'deeper', 'tape'), join(folder, 'nowhere', 'tape')])
-      expect(() => record({ file: path })).toThrow('record: "file" must be a path in a folder that is there');
+    for (const path of [
+      join(file, 'tape'),
+      join(file, 'deeper', 'tape'),
+      join(folder, 'nowhere', 'tape'),
+    ])
+      expect(() => record({ file: path })).toThrow(
+        'record: "file" must be a path in a folder that is there',
+      );
   });
 });

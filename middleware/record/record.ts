@@ -54,7 +54,13 @@ export function record(options: RecordOptions): ToolLayer {
       writer ??= createIdOf(call)();
       const within = recording.getStore() ?? [];
       const nested = within.includes(lines);
-      const begun = { writer, seq: count, nested, startedAt: clock.now(), startTick: clock.monotonic() };
+      const begun = {
+        writer,
+        seq: count,
+        nested,
+        startedAt: clock.now(),
+        startTick: clock.monotonic(),
+      };
       count += 1;
       const unready = onError === 'block' ? await notReady(call, lines) : null;
       if (unready !== null) return unready;
@@ -74,11 +80,31 @@ export function record(options: RecordOptions): ToolLayer {
 const recording = new AsyncLocalStorage<readonly object[]>();
 
 const ORDER: readonly OrderRule[] = [
-  { insideOf: 'redaction', level: 'must', because: 'outside it, arguments would be written as the model sent them' },
-  { outsideOf: 'retry', level: 'must', because: 'inside it, every attempt would be written with the answer of the last one' },
-  { insideOf: 'consent', level: 'should', because: 'outside it, refusals are recorded, and given again without anybody being asked' },
-  { insideOf: 'requiredReason', level: 'should', because: 'outside it, the reason is one of the arguments, and no later call is the same' },
-  { insideOf: 'replay', level: 'should', because: 'outside it, answers that come from a recording are recorded once more' },
+  {
+    insideOf: 'redaction',
+    level: 'must',
+    because: 'outside it, arguments would be written as the model sent them',
+  },
+  {
+    outsideOf: 'retry',
+    level: 'must',
+    because: 'inside it, every attempt would be written with the answer of the last one',
+  },
+  {
+    insideOf: 'consent',
+    level: 'should',
+    because: 'outside it, refusals are recorded, and given again without anybody being asked',
+  },
+  {
+    insideOf: 'requiredReason',
+    level: 'should',
+    because: 'outside it, the reason is one of the arguments, and no later call is the same',
+  },
+  {
+    insideOf: 'replay',
+    level: 'should',
+    because: 'outside it, answers that come from a recording are recorded once more',
+  },
 ];
 
 /** The refusal of a call that could not be recorded, or whose caller left while that was found out. */
@@ -110,7 +136,10 @@ function isPlace(value: unknown): boolean {
   if (typeof value !== 'string' || value === '' || value.includes('\0')) return false;
   try {
     const folder = statSync(dirname(resolve(value)), { throwIfNoEntry: false });
-    return folder?.isDirectory() === true && statSync(value, { throwIfNoEntry: false })?.isDirectory() !== true;
+    return (
+      folder?.isDirectory() === true &&
+      statSync(value, { throwIfNoEntry: false })?.isDirectory() !== true
+    );
   } catch {
     return false; // A file stands where a folder should, or it may not be looked at.
   }

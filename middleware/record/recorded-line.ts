@@ -1,6 +1,14 @@
 /** What a recording says about one call. */
 
-import { clockOf, isRendered, type JsonObject, scrubFor, type ToolCall, type ToolResult, toWire } from '../../src/index.ts';
+import {
+  clockOf,
+  isRendered,
+  type JsonObject,
+  scrubFor,
+  type ToolCall,
+  type ToolResult,
+  toWire,
+} from '../../src/index.ts';
 
 /** What is known when a call comes in. */
 export interface Begun {
@@ -22,11 +30,16 @@ export function lineOf(call: ToolCall, begun: Begun, answer: ToolResult): string
   const whole = textOf(call, begun, answerOf(call, answer));
   if (Buffer.byteLength(whole) <= MAX_LINE_BYTES) return whole;
   const without = textOf(call, begun, null);
-  if (Buffer.byteLength(without) > MAX_LINE_BYTES) throw new RangeError('the call is too large for a line');
+  if (Buffer.byteLength(without) > MAX_LINE_BYTES)
+    throw new RangeError('the call is too large for a line');
   return without;
 }
 
-function textOf(call: ToolCall, { writer, seq, nested, startedAt, startTick }: Begun, answer: object | null): string {
+function textOf(
+  call: ToolCall,
+  { writer, seq, nested, startedAt, startTick }: Begun,
+  answer: object | null,
+): string {
   const clock = clockOf(call);
   const line = {
     schemaVersion: 1,
@@ -47,7 +60,17 @@ function textOf(call: ToolCall, { writer, seq, nested, startedAt, startTick }: B
 
 /** Text that only writes out the value is made of it again. Who approved the call is no part of what the tool said. */
 function answerOf(call: ToolCall, answer: ToolResult): object {
-  const { ok, status, errorCategory, errorClass, executor, executed, executionDurationMs, interruption, metadata } = answer;
+  const {
+    ok,
+    status,
+    errorCategory,
+    errorClass,
+    executor,
+    executed,
+    executionDurationMs,
+    interruption,
+    metadata,
+  } = answer;
   const texts = isRendered(answer)
     ? {}
     : {
@@ -55,8 +78,20 @@ function answerOf(call: ToolCall, answer: ToolResult): object {
         renderedResult: scrubFor(call, answer.renderedResult),
       };
   return {
-    ...{ ok, status, result: scrubFor(call, answer.result), ...texts, error: scrubFor(call, answer.error) },
-    ...{ errorCategory: scrubFor(call, errorCategory), errorClass, executor, executed, executionDurationMs },
+    ...{
+      ok,
+      status,
+      result: scrubFor(call, answer.result),
+      ...texts,
+      error: scrubFor(call, answer.error),
+    },
+    ...{
+      errorCategory: scrubFor(call, errorCategory),
+      errorClass,
+      executor,
+      executed,
+      executionDurationMs,
+    },
     outputFiles: answer.outputFiles.map((file) => cleanMembers(call, file)),
     interruption: interruption === undefined ? undefined : cleanMembers(call, interruption, 'kind'),
     metadata: metadata === undefined ? undefined : wireable(scrubFor(call, metadata)),
@@ -66,7 +101,10 @@ function answerOf(call: ToolCall, answer: ToolResult): object {
 /** The names are ours and stay; a cleaner that knows one of them as a secret would make the line unreadable. */
 const cleanMembers = (call: ToolCall, members: object, kept?: string): object =>
   Object.fromEntries(
-    Object.entries(members).map(([name, value]: [string, unknown]) => [name, name === kept ? value : scrubFor(call, value)]),
+    Object.entries(members).map(([name, value]: [string, unknown]) => [
+      name,
+      name === kept ? value : scrubFor(call, value),
+    ]),
   );
 
 /** Two names that become one on the wire are no reason to lose the line. */

@@ -23,7 +23,12 @@ afterAll(() => {
 });
 
 /** Runs a process that appends, and kills it once it is under way if it is told to. */
-function appends(file: string, name: string, count: number, killed = false): Promise<NodeJS.Signals | number | null> {
+function appends(
+  file: string,
+  name: string,
+  count: number,
+  killed = false,
+): Promise<NodeJS.Signals | number | null> {
   const running = spawn(process.execPath, [child.program, file, name, String(count)], {
     stdio: ['ignore', 'pipe', 'inherit'],
     timeout: 50_000,
@@ -44,11 +49,17 @@ describe('a recording', () => {
     const file = join(folder, 'two.jsonl');
     const ends = await Promise.all([appends(file, 'a', 300), appends(file, 'b', 300)]);
     const { calls, torn } = readRecording(file);
-    const indexesOf = (name: string) => calls.filter(({ toolName }) => toolName === name).map(({ arguments: args }) => args.index);
+    const indexesOf = (name: string) =>
+      calls.filter(({ toolName }) => toolName === name).map(({ arguments: args }) => args.index);
 
     expect([ends, torn]).toEqual([[0, 0], 0]);
-    for (const name of ['a', 'b']) expect(indexesOf(name)).toEqual(Array.from({ length: 300 }, (_, index) => index));
-    expect(calls.every(({ toolName, answer }) => new RegExp(`^"${toolName}+"$`).test(JSON.stringify(answer?.result)))).toBe(true);
+    for (const name of ['a', 'b'])
+      expect(indexesOf(name)).toEqual(Array.from({ length: 300 }, (_, index) => index));
+    expect(
+      calls.every(({ toolName, answer }) =>
+        new RegExp(`^"${toolName}+"$`).test(JSON.stringify(answer?.result)),
+      ),
+    ).toBe(true);
   });
 
   it('can be read and gone on with after its writer was killed', async () => {
@@ -60,7 +71,10 @@ describe('a recording', () => {
 
     expect(end).toBe('SIGKILL');
     expect(before).toBeGreaterThan(10);
-    expect(after.map(({ toolName }) => toolName)).toEqual([...Array.from({ length: before }, () => 'a'), 'next']);
+    expect(after.map(({ toolName }) => toolName)).toEqual([
+      ...Array.from({ length: before }, () => 'a'),
+      'next',
+    ]);
   });
 
   it('is gone on with behind a line that was cut off, without taking anything away', async () => {
@@ -80,7 +94,8 @@ describe('a recording', () => {
     const layer = record({ file });
     const stack = composeToolCallers([layer]);
     await stack(makeCall({ toolName: 'first' }), echoExecutor());
-    while (!readFileSync(file, 'utf8').includes('first')) await new Promise((resolve) => setImmediate(resolve));
+    while (!readFileSync(file, 'utf8').includes('first'))
+      await new Promise((resolve) => setImmediate(resolve));
     appendFileSync(file, '{"half');
     await stack(makeCall({ toolName: 'second' }), echoExecutor());
     await layer.close?.();
@@ -93,7 +108,10 @@ describe('a recording', () => {
     const file = join(folder, 'full.jsonl');
     const limited =
       'import os, resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (95_000, -1)); os.execv(sys.argv[1], sys.argv[1:])';
-    const { stdout } = spawnSync('python3', ['-c', limited, process.execPath, full.program, file], { encoding: 'utf8', timeout: 50_000 });
+    const { stdout } = spawnSync('python3', ['-c', limited, process.execPath, full.program, file], {
+      encoding: 'utf8',
+      timeout: 50_000,
+    });
     const said = JSON.parse(stdout) as { ran: number[]; refusals: number; last: string };
     const { calls, torn } = readRecording(file);
 

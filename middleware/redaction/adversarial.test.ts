@@ -21,10 +21,15 @@ async function timeOf(text: string, work: (text: string) => unknown = clean): Pr
 }
 
 /** How many times as long as prose of the same length; the fastest of several, as soon as one is within the bound. */
-async function ratioOf(text: string, ordinary: number, work?: (text: string) => unknown): Promise<number> {
+async function ratioOf(
+  text: string,
+  ordinary: number,
+  work?: (text: string) => unknown,
+): Promise<number> {
   let fastest = Infinity;
   const runs = work === undefined ? 4 : 1;
-  for (let run = 0; run < runs && fastest > MOST * ordinary; run += 1) fastest = Math.min(fastest, await timeOf(text, work));
+  for (let run = 0; run < runs && fastest > MOST * ordinary; run += 1)
+    fastest = Math.min(fastest, await timeOf(text, work));
   return fastest / ordinary;
 }
 
@@ -70,10 +75,14 @@ describe('a text that is made to be slow', () => {
     expect(await ratioOf(text, await ordinaryTime())).toBeLessThan(MOST);
   });
 
-  it('would not if a value that was found were compared at every place', { timeout: 180_000 }, async () => {
+  it('would not if a value that was found were compared at every place', {
+    timeout: 180_000,
+  }, async () => {
     const naive = (text: string) => {
       const value = text.slice(0, SIZE / 2);
-      return Array.from({ length: SIZE / 2 }, (_, start) => start).filter((start) => text.startsWith(value, start)).length;
+      return Array.from({ length: SIZE / 2 }, (_, start) => start).filter((start) =>
+        text.startsWith(value, start),
+      ).length;
     };
 
     expect(await ratioOf(fill('sk-'), await ordinaryTime(), naive)).toBeGreaterThan(MOST);
@@ -81,7 +90,13 @@ describe('a text that is made to be slow', () => {
 
   it('shows no key that begins where a text is passed over', async () => {
     const body = Buffer.from(fill('k3Y')).toString('base64').slice(0, 1_600).match(/.{64}/g) ?? [];
-    const key = ['-----BEGIN', ' PRIVATE KEY-----\n', body.join('\n'), '\n-----END', ' PRIVATE KEY-----'].join('');
+    const key = [
+      '-----BEGIN',
+      ' PRIVATE KEY-----\n',
+      body.join('\n'),
+      '\n-----END',
+      ' PRIVATE KEY-----',
+    ].join('');
     const cleaned = JSON.stringify(await clean(`${fill('sk-x ')}${key} ${fill('sk-x ')}`));
 
     expect(body.filter((line) => cleaned.includes(line))).toEqual([]);
@@ -90,21 +105,35 @@ describe('a text that is made to be slow', () => {
   it('shows no part of a value in quotes that a text ends with which is passed over', async () => {
     const phrase = ['correct', 'horse', 'battery', 'staple'].join(' ').repeat(3);
 
-    expect(JSON.stringify(await clean(`${fill('password="x" ')}password="${phrase}"\n`)).includes('staple')).toBe(false);
+    expect(
+      JSON.stringify(await clean(`${fill('password="x" ')}password="${phrase}"\n`)).includes(
+        'staple',
+      ),
+    ).toBe(false);
   });
 
   it('shows no disguised token that begins where a text is passed over and ends behind', async () => {
-    const escaped = Array.from('a1B2c3D4e5F6'.repeat(3), (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
+    const escaped = Array.from(
+      'a1B2c3D4e5F6'.repeat(3),
+      (char) => `\\u00${char.charCodeAt(0).toString(16)}`,
+    );
     const crowd = fill('sk-x ');
     const shown = await Promise.all(
-      Array.from({ length: 16 }, async (_, gap) => JSON.stringify(await clean(`${crowd}${' '.repeat(gap * 5)}ghp_${escaped.join('')} `))),
+      Array.from({ length: 16 }, async (_, gap) =>
+        JSON.stringify(await clean(`${crowd}${' '.repeat(gap * 5)}ghp_${escaped.join('')} `)),
+      ),
     );
 
-    expect(shown.filter((text) => text.includes(JSON.stringify(escaped.slice(-12).join('')).slice(1, -1)))).toEqual([]);
+    expect(
+      shown.filter((text) =>
+        text.includes(JSON.stringify(escaped.slice(-12).join('')).slice(1, -1)),
+      ),
+    ).toEqual([]);
   });
 
   it('shows ordinary text that stands behind one that is passed over', async () => {
-    const prose = 'The committee met on Tuesday and will meet again in May, when the weather allows it. ';
+    const prose =
+      'The committee met on Tuesday and will meet again in May, when the weather allows it. ';
     const cleaned = JSON.stringify(await clean(`${fill('sk-x ')}\n${prose.repeat(3)}`));
 
     expect(cleaned.includes(prose)).toBe(true);

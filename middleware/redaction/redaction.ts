@@ -33,7 +33,15 @@ import {
   textCleaner,
   type Work,
 } from '../../src/redaction/index.ts';
-import { blockedCall, blockedResult, cancelled, recorded, shownCall, uncheckedCall, uncheckedResult } from './refusals.ts';
+import {
+  blockedCall,
+  blockedResult,
+  cancelled,
+  recorded,
+  shownCall,
+  uncheckedCall,
+  uncheckedResult,
+} from './refusals.ts';
 
 export type {
   RedactionAnswer,
@@ -48,7 +56,9 @@ export interface RedactionOptions {
   /** What to look for. @default ['secrets'], or none beside a redactor given alone */
   readonly detectors?: readonly RedactionDetector[];
   /** What becomes of findings, by detector, or of those of `paths` and `patterns`. @default 'mask' for all */
-  readonly strategies?: Readonly<Partial<Record<RedactionDetector | 'paths' | 'patterns', RedactionStrategy>>>;
+  readonly strategies?: Readonly<
+    Partial<Record<RedactionDetector | 'paths' | 'patterns', RedactionStrategy>>
+  >;
   /** Members of arguments and results that are always hidden: `headers.authorization`, `items[*].secret`, `**.token`. @default none */
   readonly paths?: readonly string[];
   /** Expressions in RE2 syntax; what they match is hidden. @default none */
@@ -68,7 +78,9 @@ const EXPECTED: Readonly<Record<keyof RedactionOptions, Expectation>> = {
   detectors: expected.listOf(expected.oneOf(...DETECTORS)),
   strategies: {
     text: `an object of ${STRATEGY_NAMES.join(', ')}, each value ${strategy.text}`,
-    test: (value) => expected.mapOf(strategy).test(value) && Object.keys(value as object).every((name) => STRATEGY_NAMES.includes(name)),
+    test: (value) =>
+      expected.mapOf(strategy).test(value) &&
+      Object.keys(value as object).every((name) => STRATEGY_NAMES.includes(name)),
   },
   paths: expected.listOf({
     text: 'a path such as "headers.token"',
@@ -77,7 +89,10 @@ const EXPECTED: Readonly<Record<keyof RedactionOptions, Expectation>> = {
   patterns: expected.listOf({ text: 'an expression, or { name, pattern }', test: isPattern }),
   redactor: expected.function,
   in: expected.oneOf('mask', 'report'),
-  key: { text: 'a string of at least 16 characters', test: (value) => typeof value === 'string' && value.length >= 16 },
+  key: {
+    text: 'a string of at least 16 characters',
+    test: (value) => typeof value === 'string' && value.length >= 16,
+  },
 };
 
 /** Where arguments reach the layers inside as the model sent them, a layer that keeps or sends them on must not stand there. */
@@ -96,30 +111,52 @@ const KEEPERS: readonly OrderRule[] = ['record', 'telemetry'].map((insideOf) => 
 export function redaction(options: RedactionOptions | Redactor = {}): ToolLayer {
   const given = typeof options === 'function' ? { detectors: [], redactor: options } : options;
   checkOptions('redaction', given, EXPECTED);
-  const { detectors = ['secrets'], strategies = {}, paths = [], patterns = [], redactor, in: incoming = 'mask', key } = given;
-  const rules = compileRules({ detectors, strategies, paths, patterns, ...(key === undefined ? {} : { key }) });
+  const {
+    detectors = ['secrets'],
+    strategies = {},
+    paths = [],
+    patterns = [],
+    redactor,
+    in: incoming = 'mask',
+    key,
+  } = given;
+  const rules = compileRules({
+    detectors,
+    strategies,
+    paths,
+    patterns,
+    ...(key === undefined ? {} : { key }),
+  });
   return defineLayer({
     name: 'redaction',
     rewrites: true,
     scrub: textCleaner(rules),
     ...(incoming === 'report' ? { order: KEEPERS } : {}),
-    caller: inSteps((call) => then(orNull(cleanCall(call, rules, redactor, incoming)), (sent) => goOn(call, sent))),
+    caller: inSteps((call) =>
+      then(orNull(cleanCall(call, rules, redactor, incoming)), (sent) => goOn(call, sent)),
+    ),
   });
 
   function goOn(call: ToolCall, sent: CleanedCall | typeof ABORTED | null): Stepped {
     if (sent === ABORTED) return cancelled(withCall(call, { toolArgs: {} }));
     if (sent === null) return uncheckedCall(call);
-    return sent.blocked ? blockedCall(sent) : { call: sent.call, leave: (answered) => comeBack(sent, answered) };
+    return sent.blocked
+      ? blockedCall(sent)
+      : { call: sent.call, leave: (answered) => comeBack(sent, answered) };
   }
 
   function comeBack(sent: CleanedCall, answered: ToolResult): ToolResult | Promise<ToolResult> {
-    return then(orNull(cleanResult(answered, sent, rules, redactor)), (cleaned) => handOut(sent, cleaned));
+    return then(orNull(cleanResult(answered, sent, rules, redactor)), (cleaned) =>
+      handOut(sent, cleaned),
+    );
   }
 
   function handOut(sent: CleanedCall, cleaned: CleanedResult | typeof ABORTED | null): ToolResult {
     if (cleaned === ABORTED) return cancelled(shownCall(sent));
     if (cleaned === null) return uncheckedResult(sent);
-    return cleaned.blocked ? blockedResult(sent, cleaned) : recorded(cleaned.result, redactor !== undefined, sent, cleaned);
+    return cleaned.blocked
+      ? blockedResult(sent, cleaned)
+      : recorded(cleaned.result, redactor !== undefined, sent, cleaned);
   }
 }
 

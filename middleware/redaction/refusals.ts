@@ -1,6 +1,13 @@
 /** What the layer answers, and what it writes down: names, paths and counts, never values. */
 
-import { annotate, type EntryPatch, refuse, type ToolCall, type ToolResult, withCall } from '../../src/index.ts';
+import {
+  annotate,
+  type EntryPatch,
+  refuse,
+  type ToolCall,
+  type ToolResult,
+  withCall,
+} from '../../src/index.ts';
 import { type CleanedCall, type CleanedResult, withoutHandoff } from '../../src/redaction/index.ts';
 
 type Found = Pick<CleanedResult, 'fields' | 'counts'>;
@@ -10,45 +17,76 @@ const MAX_FIELDS = 50;
 const MAX_NAME = 200;
 
 /** The call as it may be shown: where findings are only reported, `sent.call` still holds them. */
-export const shownCall = ({ call, args }: CleanedCall): ToolCall => (call.toolArgs === args ? call : withCall(call, { toolArgs: args }));
+export const shownCall = ({ call, args }: CleanedCall): ToolCall =>
+  call.toolArgs === args ? call : withCall(call, { toolArgs: args });
 
-export const cancelled = (call: ToolCall): ToolResult => refuse(call, 'cancelled', 'The call was cancelled before it was checked.');
+export const cancelled = (call: ToolCall): ToolResult =>
+  refuse(call, 'cancelled', 'The call was cancelled before it was checked.');
 
 /** The arguments were not looked at to the end, so they do not stand on the result either. */
 export function uncheckedCall(call: ToolCall): ToolResult {
-  const text = 'The call did not run: its arguments could not be checked for what must be hidden. Do not repeat it unchanged.';
-  return annotate(refuse(withCall(call, { toolArgs: {} }), 'redacted', text), {}, { status: 'redacted', because: 'failed' });
+  const text =
+    'The call did not run: its arguments could not be checked for what must be hidden. Do not repeat it unchanged.';
+  return annotate(
+    refuse(withCall(call, { toolArgs: {} }), 'redacted', text),
+    {},
+    { status: 'redacted', because: 'failed' },
+  );
 }
 
 export function uncheckedResult(sent: CleanedCall): ToolResult {
   const text = `The result of ${sent.call.toolName} is withheld: it could not be checked for what must be hidden. Do not repeat the call.`;
-  return withoutHandoff(noted(refuse(shownCall(sent), 'redacted', text), sent, null, { status: 'redacted', because: 'failed' }));
+  return withoutHandoff(
+    noted(refuse(shownCall(sent), 'redacted', text), sent, null, {
+      status: 'redacted',
+      because: 'failed',
+    }),
+  );
 }
 
 export function blockedCall(sent: CleanedCall): ToolResult {
   const where = shortened(sent.fields).join(', ');
   const text = `The call did not run: ${where === '' ? 'its arguments hold' : `${where} holds`} what must not be passed on. Leave it out.`;
-  return noted(refuse(shownCall(sent), 'redacted', text), sent, null, { status: 'redacted', because: 'blocked', found: sent.counts });
+  return noted(refuse(shownCall(sent), 'redacted', text), sent, null, {
+    status: 'redacted',
+    because: 'blocked',
+    found: sent.counts,
+  });
 }
 
 export function blockedResult(sent: CleanedCall, found: Found): ToolResult {
   const text = `The result of ${sent.call.toolName} is withheld: it holds what must not be shown. Do not repeat the call.`;
   const counts = { ...sent.counts, ...found.counts };
   return withoutHandoff(
-    noted(refuse(shownCall(sent), 'redacted', text), sent, found, { status: 'redacted', because: 'blocked', found: counts }),
+    noted(refuse(shownCall(sent), 'redacted', text), sent, found, {
+      status: 'redacted',
+      because: 'blocked',
+      found: counts,
+    }),
   );
 }
 
 /** The cleaned result. Nothing is written where there was nothing to hide and nobody to ask. */
-export function recorded(result: ToolResult, always: boolean, sent: CleanedCall, found: Found): ToolResult {
+export function recorded(
+  result: ToolResult,
+  always: boolean,
+  sent: CleanedCall,
+  found: Found,
+): ToolResult {
   const counts = { ...sent.counts, ...found.counts };
-  const isQuiet = sent.fields.length === 0 && found.fields.length === 0 && Object.keys(counts).length === 0;
+  const isQuiet =
+    sent.fields.length === 0 && found.fields.length === 0 && Object.keys(counts).length === 0;
   if (isQuiet && !always) return result;
   return noted(result, sent, found, isQuiet ? {} : { found: counts });
 }
 
 /** Both lists, joined to what a redaction further in and other layers have written there. */
-function noted(result: ToolResult, sent: Pick<Found, 'fields'>, found: Found | null, entry: EntryPatch): ToolResult {
+function noted(
+  result: ToolResult,
+  sent: Pick<Found, 'fields'>,
+  found: Found | null,
+  entry: EntryPatch,
+): ToolResult {
   const before = result.audit?.metadata ?? {};
   const metadata = {
     ...before,
@@ -62,6 +100,10 @@ const namesIn = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((name): name is string => typeof name === 'string') : [];
 
 function shortened(fields: readonly string[]): readonly string[] {
-  const names = [...new Set(fields.map((name) => (name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name)))];
+  const names = [
+    ...new Set(
+      fields.map((name) => (name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name)),
+    ),
+  ];
   return names.length > MAX_FIELDS ? [...names.slice(0, MAX_FIELDS), '…'] : names;
 }

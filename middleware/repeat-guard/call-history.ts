@@ -1,7 +1,13 @@
 /** The last calls of each run, by fingerprint. */
 
 import { hash } from 'node:crypto';
-import { clockOf, declaresParameter, fairTable, hashCanonical, type ToolCall } from '../../src/index.ts';
+import {
+  clockOf,
+  declaresParameter,
+  fairTable,
+  hashCanonical,
+  type ToolCall,
+} from '../../src/index.ts';
 
 export interface HistoryOptions {
   readonly per: 'run' | 'session';
@@ -36,28 +42,43 @@ export function callHistory({ per, windowCalls, windowMs, ignore }: HistoryOptio
       const { turn, callId } = call;
       const now = clockOf(call).monotonic();
       const fingerprint = fingerprintOf(call, ignore);
-      const run = JSON.stringify(per === 'run' && turn.runId !== undefined ? ['run', turn.runId] : ['session', turn.sessionId]);
+      const run = JSON.stringify(
+        per === 'run' && turn.runId !== undefined
+          ? ['run', turn.runId]
+          : ['session', turn.sessionId],
+      );
       const seen = runs.get(run) ?? [];
       // Taken up again after an interruption: it was counted when it first came.
-      const isResumed = (turn.resumes ?? 0) > 0 && seen.some((one) => one.callId === callId && one.fingerprint === fingerprint);
+      const isResumed =
+        (turn.resumes ?? 0) > 0 &&
+        seen.some((one) => one.callId === callId && one.fingerprint === fingerprint);
       if (isResumed) return null;
       seen.push({ callId, fingerprint, at: now });
       if (seen.length > windowCalls) seen.shift();
       runs.set(run, turn.sessionId, seen);
       const loser = runs.size > MAX_RUNS ? runs.loser() : null;
       if (loser !== null) runs.delete(loser.key);
-      return seen.filter((one) => one.fingerprint === fingerprint && (windowMs === null || now - one.at <= windowMs)).length;
+      return seen.filter(
+        (one) => one.fingerprint === fingerprint && (windowMs === null || now - one.at <= windowMs),
+      ).length;
     },
   };
 }
 
 /** What two calls have in common that are the same. */
-function fingerprintOf({ toolName, toolArgs, schema }: ToolCall, ignore: readonly string[] | null): string {
+function fingerprintOf(
+  { toolName, toolArgs, schema }: ToolCall,
+  ignore: readonly string[] | null,
+): string {
   const isLeftOut = (name: string): boolean =>
     // A tool's own reason says what to do; one that a layer asked for only says why.
-    ignore === null ? name === 'reason' && !(schema !== null && declaresParameter(schema, name)) : ignore.includes(name);
+    ignore === null
+      ? name === 'reason' && !(schema !== null && declaresParameter(schema, name))
+      : ignore.includes(name);
   const names = Object.keys(toolArgs);
-  const args = names.some(isLeftOut) ? Object.fromEntries(Object.entries(toolArgs).filter(([name]) => !isLeftOut(name))) : toolArgs;
+  const args = names.some(isLeftOut)
+    ? Object.fromEntries(Object.entries(toolArgs).filter(([name]) => !isLeftOut(name)))
+    : toolArgs;
   return digestOf([toolName, args]);
 }
 

@@ -54,7 +54,11 @@ export function repeatGuard(options: RepeatGuardOptions = {}): ToolLayer {
   } = options;
   const { message = 'the same call again' } = options;
   // What can never be reached would be a guard in name only.
-  checkOptions('repeatGuard', { nudgeAfter, windowCalls }, { nudgeAfter: atMost(stopAfter), windowCalls: moreThan(stopAfter) });
+  checkOptions(
+    'repeatGuard',
+    { nudgeAfter, windowCalls },
+    { nudgeAfter: atMost(stopAfter), windowCalls: moreThan(stopAfter) },
+  );
   const history = callHistory({ per, windowCalls, windowMs, ignore });
 
   return defineLayer({
@@ -67,7 +71,11 @@ export function repeatGuard(options: RepeatGuardOptions = {}): ToolLayer {
       if (count > stopAfter) return stopped(call, count, stopAfter, message);
       const result = await next(call);
       if (count < nudgeAfter) return annotate(result, {}, { status: 'ok', count });
-      return annotate(nudged(result, nudgeFor(call, count)), {}, { status: 'nudged', count, cap: stopAfter });
+      return annotate(
+        nudged(result, nudgeFor(call, count)),
+        {},
+        { status: 'nudged', count, cap: stopAfter },
+      );
     },
   });
 }
@@ -85,15 +93,43 @@ const EXPECTED = {
   message: expected.string,
 };
 
-const atMost = (max: number) => ({ text: `at most stopAfter (${max})`, test: (value: unknown) => Number(value) <= max, numeric: true });
-const moreThan = (min: number) => ({ text: `more than stopAfter (${min})`, test: (value: unknown) => Number(value) > min, numeric: true });
+const atMost = (max: number) => ({
+  text: `at most stopAfter (${max})`,
+  test: (value: unknown) => Number(value) <= max,
+  numeric: true,
+});
+const moreThan = (min: number) => ({
+  text: `more than stopAfter (${min})`,
+  test: (value: unknown) => Number(value) > min,
+  numeric: true,
+});
 
 const ORDER: readonly OrderRule[] = [
-  { insideOf: 'auditLog', level: 'must', because: 'outside it, calls that were stopped would leave no receipt' },
-  { outsideOf: 'consent', level: 'should', because: 'inside it, a person is asked about the same call again and again' },
-  { outsideOf: 'idempotency', level: 'should', because: 'inside it, repetitions that are answered from the store are not seen' },
-  { outsideOf: 'retry', level: 'should', because: 'inside it, every attempt counts as a repetition' },
-  { outsideOf: 'outputLimit', level: 'should', because: 'inside it, the nudge is cut off a long result' },
+  {
+    insideOf: 'auditLog',
+    level: 'must',
+    because: 'outside it, calls that were stopped would leave no receipt',
+  },
+  {
+    outsideOf: 'consent',
+    level: 'should',
+    because: 'inside it, a person is asked about the same call again and again',
+  },
+  {
+    outsideOf: 'idempotency',
+    level: 'should',
+    because: 'inside it, repetitions that are answered from the store are not seen',
+  },
+  {
+    outsideOf: 'retry',
+    level: 'should',
+    because: 'inside it, every attempt counts as a repetition',
+  },
+  {
+    outsideOf: 'outputLimit',
+    level: 'should',
+    because: 'inside it, the nudge is cut off a long result',
+  },
 ];
 
 const nudgeFor = ({ toolName }: ToolCall, count: number): string =>
@@ -106,11 +142,22 @@ const nudgeFor = ({ toolName }: ToolCall, count: number): string =>
 function nudged(result: ToolResult, nudge: string): ToolResult {
   // One that waits for a person is not over yet.
   if (outcomeOf(result) === 'interrupted') return result;
-  const quoted = result.content.map((block) => (block.type === 'text' ? { ...block, text: quoteVoice(block.text) } : block));
-  const blocks = isRendered(result) ? {} : { content: [...quoted, { type: 'text' as const, text: nudge }] };
-  if (!result.ok) return withResult(result, { ...blocks, error: `${quoteVoice(result.error ?? '')}\n${nudge}`.trimStart() });
+  const quoted = result.content.map((block) =>
+    block.type === 'text' ? { ...block, text: quoteVoice(block.text) } : block,
+  );
+  const blocks = isRendered(result)
+    ? {}
+    : { content: [...quoted, { type: 'text' as const, text: nudge }] };
+  if (!result.ok)
+    return withResult(result, {
+      ...blocks,
+      error: `${quoteVoice(result.error ?? '')}\n${nudge}`.trimStart(),
+    });
   // Written out, not drawn anew: a layer inside may have hidden what the blocks still hold.
-  return withResult(result, { ...blocks, renderedResult: `${quoteVoice(result.renderedResult)}\n${nudge}` });
+  return withResult(result, {
+    ...blocks,
+    renderedResult: `${quoteVoice(result.renderedResult)}\n${nudge}`,
+  });
 }
 
 function stopped(call: ToolCall, count: number, cap: number, message: string): ToolResult {

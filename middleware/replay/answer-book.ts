@@ -6,7 +6,11 @@ import type { RecordedCall } from './read-recording.ts';
 /** The call that answers, or a sentence about why there is none, and a word for the record. */
 export type Found =
   | { readonly recorded: RecordedCall }
-  | { readonly recorded: null; readonly status: 'mismatch' | 'missing' | 'exhausted'; readonly problem: string };
+  | {
+      readonly recorded: null;
+      readonly status: 'mismatch' | 'missing' | 'exhausted';
+      readonly problem: string;
+    };
 
 export interface AnswerBook {
   take(call: ToolCall): Found;
@@ -20,11 +24,16 @@ export function strictBook(calls: readonly RecordedCall[]): AnswerBook {
   return {
     take(call) {
       const expected = calls[taken];
-      if (expected === undefined) return none('exhausted', `it ended after ${calls.length} calls, and ${call.toolName} came`);
-      if (expected.toolName !== call.toolName) return none('mismatch', `it expects ${nameOf(expected)}, and ${call.toolName} came`);
+      if (expected === undefined)
+        return none('exhausted', `it ended after ${calls.length} calls, and ${call.toolName} came`);
+      if (expected.toolName !== call.toolName)
+        return none('mismatch', `it expects ${nameOf(expected)}, and ${call.toolName} came`);
       const key = keyOf(call.toolName, call.toolArgs);
       if (key === null || key !== keyOf(expected.toolName, expected.arguments)) {
-        return none('mismatch', `it expects ${nameOf(expected)} with other arguments; different: ${differences(expected, call)}`);
+        return none(
+          'mismatch',
+          `it expects ${nameOf(expected)} with other arguments; different: ${differences(expected, call)}`,
+        );
       }
       taken += 1;
       return { recorded: expected };
@@ -49,9 +58,11 @@ export function orderedBook(calls: readonly RecordedCall[]): AnswerBook {
     take({ toolName, toolArgs }) {
       const key = keyOf(toolName, toolArgs);
       const queue = key === null ? undefined : queues.get(key);
-      if (queue === undefined) return none('missing', `it has no call of ${toolName} with these arguments`);
+      if (queue === undefined)
+        return none('missing', `it has no call of ${toolName} with these arguments`);
       const recorded = queue.pop();
-      if (recorded === undefined) return none('exhausted', `every answer of ${toolName} to these arguments was given`);
+      if (recorded === undefined)
+        return none('exhausted', `every answer of ${toolName} to these arguments was given`);
       left.delete(recorded);
       return { recorded };
     },
@@ -59,7 +70,11 @@ export function orderedBook(calls: readonly RecordedCall[]): AnswerBook {
   };
 }
 
-const none = (status: 'mismatch' | 'missing' | 'exhausted', problem: string): Found => ({ recorded: null, status, problem });
+const none = (status: 'mismatch' | 'missing' | 'exhausted', problem: string): Found => ({
+  recorded: null,
+  status,
+  problem,
+});
 
 const nameOf = ({ toolName, line }: RecordedCall): string => `${toolName} (line ${line})`;
 

@@ -3,13 +3,29 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { AlliumError, fromWire, isAlliumError, type JsonObject, type ToolResult, type Turn } from '../../src/index.ts';
+import {
+  AlliumError,
+  fromWire,
+  isAlliumError,
+  type JsonObject,
+  type ToolResult,
+  type Turn,
+} from '../../src/index.ts';
 import { CALL_SCHEMA, TORN_SCHEMA } from './recording-schema.ts';
 
 /** What a recorded call came to. Without `content` the text only writes out the value, or the error. */
 export type RecordedAnswer = Pick<
   ToolResult,
-  'ok' | 'status' | 'result' | 'error' | 'errorCategory' | 'errorClass' | 'executor' | 'executed' | 'outputFiles' | 'executionDurationMs'
+  | 'ok'
+  | 'status'
+  | 'result'
+  | 'error'
+  | 'errorCategory'
+  | 'errorClass'
+  | 'executor'
+  | 'executed'
+  | 'outputFiles'
+  | 'executionDurationMs'
 > &
   Partial<Pick<ToolResult, 'content' | 'renderedResult' | 'interruption' | 'metadata'>>;
 
@@ -45,7 +61,8 @@ export function readRecording(file: string): Recording {
   const bytes = bytesOf(file);
   const groups = new Map<string, Map<number, RecordedCall>[]>();
   let torn = 0;
-  let broken: { readonly line: number; readonly problem: string; readonly bytes: number } | null = null;
+  let broken: { readonly line: number; readonly problem: string; readonly bytes: number } | null =
+    null;
   let line = 0;
   for (let start = 0; start < bytes.length; ) {
     line += 1;
@@ -60,15 +77,24 @@ export function readRecording(file: string): Recording {
     else if (parsed === 'torn') torn += broken === null || broken.bytes === 0 ? 0 : 1;
     // The last line may be a piece of one; any other must be followed by a word that it is.
     else if (found === -1) torn += 1;
-    broken = typeof parsed === 'string' && parsed !== 'torn' && found !== -1 ? { line, problem: parsed, bytes: length } : null;
+    broken =
+      typeof parsed === 'string' && parsed !== 'torn' && found !== -1
+        ? { line, problem: parsed, bytes: length }
+        : null;
   }
   if (broken !== null) throw invalid(file, broken.line, broken.problem);
-  const calls = [...groups.values()].flat().flatMap((group) => [...group].sort(([a], [b]) => a - b).map(([, call]) => call));
+  const calls = [...groups.values()]
+    .flat()
+    .flatMap((group) => [...group].sort(([a], [b]) => a - b).map(([, call]) => call));
   return Object.freeze({ file, calls: Object.freeze(calls), torn });
 }
 
 /** A writer that starts anew under its old name, as fixed ids make it do, is another one. */
-function keep(groups: Map<string, Map<number, RecordedCall>[]>, wire: JsonObject, line: number): void {
+function keep(
+  groups: Map<string, Map<number, RecordedCall>[]>,
+  wire: JsonObject,
+  line: number,
+): void {
   const { schemaVersion: _version, record: _record, writer, seq, nested, ...rest } = fromWire(wire);
   // The schema has said that this is what they are.
   const call = Object.freeze({ line, nested: nested === true, ...rest }) as unknown as RecordedCall;
@@ -97,12 +123,14 @@ function parsedLine(bytes: Buffer): JsonObject | string {
 }
 
 function problemOf(value: unknown, { errors }: ValidateFunction): string {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'is not an object';
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return 'is not an object';
   const { schema_version: version } = value as Record<string, unknown>;
   if (version !== 1) return 'is not of schema_version 1';
   const { instancePath = '', keyword = '', params = {} } = errors?.[0] ?? {};
   const where = instancePath === '' ? 'the line' : instancePath.slice(1).replaceAll('/', '.');
-  if (keyword === 'required') return `has no ${(params as { missingProperty: string }).missingProperty} in ${where}`;
+  if (keyword === 'required')
+    return `has no ${(params as { missingProperty: string }).missingProperty} in ${where}`;
   if (keyword === 'additionalProperties') return `has an unknown member in ${where}`;
   return `has a wrong value at ${where}`;
 }
@@ -111,7 +139,12 @@ let compiled: readonly [ValidateFunction, ValidateFunction] | null = null;
 
 function validators(): readonly [ValidateFunction, ValidateFunction] {
   if (compiled !== null) return compiled;
-  const ajv = new Ajv2020({ discriminator: true, strictTypes: false, strictRequired: false, ownProperties: true });
+  const ajv = new Ajv2020({
+    discriminator: true,
+    strictTypes: false,
+    strictRequired: false,
+    ownProperties: true,
+  });
   return (compiled = [ajv.compile(CALL_SCHEMA), ajv.compile(TORN_SCHEMA)]);
 }
 
@@ -126,7 +159,8 @@ function bytesOf(file: string): Buffer {
   try {
     const found = fstatSync(descriptor);
     if (!found.isFile()) throw invalid(file, null, 'is not a file');
-    if (found.size > MAX_FILE_BYTES) throw invalid(file, null, `is larger than ${MAX_FILE_BYTES} bytes`);
+    if (found.size > MAX_FILE_BYTES)
+      throw invalid(file, null, `is larger than ${MAX_FILE_BYTES} bytes`);
     return readFileSync(descriptor);
   } finally {
     closeSync(descriptor);
@@ -135,5 +169,9 @@ function bytesOf(file: string): Buffer {
 
 function invalid(file: string, line: number | null, problem: string): AlliumError {
   const where = line === null ? file : `${file}:${line}`;
-  return new AlliumError('ERR_INVALID_RECORDING', `${where}: ${line === null ? '' : 'the line '}${problem}`, { path: where });
+  return new AlliumError(
+    'ERR_INVALID_RECORDING',
+    `${where}: ${line === null ? '' : 'the line '}${problem}`,
+    { path: where },
+  );
 }

@@ -33,24 +33,43 @@ const BLOCK = {
 };
 
 /** A status of the table stands on results of one kind only; those that layers invent may stand on both. */
-const wrongStatuses = (ok: boolean) => Object.entries(STATUSES).flatMap(([status, row]) => (row.ok === ok ? [] : [status]));
+const wrongStatuses = (ok: boolean) =>
+  Object.entries(STATUSES).flatMap(([status, row]) => (row.ok === ok ? [] : [status]));
 const agrees = (ok: boolean) => ({ properties: { status: { not: { enum: wrongStatuses(ok) } } } });
 
 const ANSWER = {
   ...closed(
     {
-      ...{ ok: { type: 'boolean' }, status: name, result: {}, error: textOrNull, error_category: textOrNull },
+      ...{
+        ok: { type: 'boolean' },
+        status: name,
+        result: {},
+        error: textOrNull,
+        error_category: textOrNull,
+      },
       error_class: { enum: ['retryable', 'repairable', 'fatal', null] },
       executor: { enum: ['local', 'host_bridge', 'mcp_server', 'provider_native', null] },
       executed: { enum: ['no', 'yes', 'unknown'] },
       execution_duration_ms: amount,
-      output_files: { type: 'array', items: closed({ uri: text, bytes: count, sha256: text, media_type: text }) },
+      output_files: {
+        type: 'array',
+        items: closed({ uri: text, bytes: count, sha256: text, media_type: text }),
+      },
     },
     {
-      ...{ content: { type: 'array', minItems: 1, items: BLOCK }, rendered_result: text, metadata: object },
+      ...{
+        content: { type: 'array', minItems: 1, items: BLOCK },
+        rendered_result: text,
+        metadata: object,
+      },
       interruption: closed(
         {
-          ...{ kind: { enum: ['approval_required', 'auth_required'] }, id: text, fingerprint: text, shown: object },
+          ...{
+            kind: { enum: ['approval_required', 'auth_required'] },
+            id: text,
+            fingerprint: text,
+            shown: object,
+          },
           options: { type: 'array', items: text },
         },
         { expires_at: text },
@@ -67,7 +86,11 @@ const TURN = closed(
   { iteration: { type: 'number' }, session_id: text },
   {
     ...{ turn_id: text, run_id: text, model: text, provider: text },
-    ...{ emit_order: { type: 'number' }, resumes: { type: 'number' }, prefetch_next_turn: { type: 'boolean' } },
+    ...{
+      emit_order: { type: 'number' },
+      resumes: { type: 'number' },
+      prefetch_next_turn: { type: 'boolean' },
+    },
   },
 );
 
@@ -76,7 +99,14 @@ const version = { schema_version: { const: 1 } };
 /** A call with its answer. `answer` is `null` where it was too large to be written. */
 export const CALL_SCHEMA = closed(
   {
-    ...{ ...version, record: { const: 'call' }, writer: text, seq: count, tool_call_id: text, tool_name: name },
+    ...{
+      ...version,
+      record: { const: 'call' },
+      writer: text,
+      seq: count,
+      tool_call_id: text,
+      tool_name: name,
+    },
     ...{ arguments: object, turn: TURN, started_at: text, duration_ms: amount },
     answer: { ...ANSWER, type: ['object', 'null'] },
   },

@@ -3,7 +3,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { composeToolCallers, type Next, type ToolCall, type ToolLayer, type ToolResult } from '../../src/index.ts';
+import {
+  composeToolCallers,
+  type Next,
+  type ToolCall,
+  type ToolLayer,
+  type ToolResult,
+} from '../../src/index.ts';
 import { record } from '../record/record.ts';
 
 /** A folder of its own for a test file, and what takes it away again. */
@@ -49,10 +55,29 @@ interface LineParts {
 }
 
 /** A line as the layer writes it, without its end; `rest` adds to it, `answer` to the answer. */
-export function lineWith({ seq = 0, writer = 'w', tool = 'echo', args = {}, answer = {}, rest = {} }: LineParts = {}): string {
+export function lineWith({
+  seq = 0,
+  writer = 'w',
+  tool = 'echo',
+  args = {},
+  answer = {},
+  rest = {},
+}: LineParts = {}): string {
   return JSON.stringify({
-    ...{ schema_version: 1, record: 'call', writer, seq, tool_call_id: `old-${seq}`, tool_name: tool, arguments: args },
-    ...{ turn: { iteration: 1, session_id: 's' }, started_at: '2026-01-01T00:00:00.000Z', duration_ms: 1 },
+    ...{
+      schema_version: 1,
+      record: 'call',
+      writer,
+      seq,
+      tool_call_id: `old-${seq}`,
+      tool_name: tool,
+      arguments: args,
+    },
+    ...{
+      turn: { iteration: 1, session_id: 's' },
+      started_at: '2026-01-01T00:00:00.000Z',
+      duration_ms: 1,
+    },
     answer: answer === null ? null : { ...OK, ...answer },
     ...rest,
   });

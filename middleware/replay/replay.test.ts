@@ -23,7 +23,10 @@ function replaying(options: Partial<ReplayOptions> = {}) {
     layer,
     tool,
     ask: (toolName: string, toolArgs: object, signal?: AbortSignal) =>
-      stack(makeCall(signal === undefined ? { toolName, toolArgs } : { toolName, toolArgs, signal }), tool),
+      stack(
+        makeCall(signal === undefined ? { toolName, toolArgs } : { toolName, toolArgs, signal }),
+        tool,
+      ),
   };
 }
 
@@ -35,7 +38,9 @@ describe('replay, strict,', () => {
     const answers = [await ask('read', a), await ask('list', {}), await ask('read', a)];
 
     expect(answers.map(({ result }) => result)).toEqual(['first', ['a'], 'second']);
-    expect(answers.every(({ executed, toolCallId }) => executed === 'no' && toolCallId === 'call-1')).toBe(true);
+    expect(
+      answers.every(({ executed, toolCallId }) => executed === 'no' && toolCallId === 'call-1'),
+    ).toBe(true);
     expect(tool.calls.length).toBe(0);
   });
 
@@ -62,7 +67,9 @@ describe('replay, strict,', () => {
     const { error, errorCategory } = await ask('read', { path: 'canary-1', more: 'canary-2' });
 
     expect(errorCategory).toBe('replay_mismatch');
-    expect(error).toContain('it expects read (line 1) with other arguments; different: path, more.');
+    expect(error).toContain(
+      'it expects read (line 1) with other arguments; different: path, more.',
+    );
     expect(error).not.toMatch(/canary|first/);
   });
 
@@ -155,19 +162,25 @@ describe('replay, ordered,', () => {
 });
 
 describe('replay, closed,', () => {
-  it.each(['strict', 'ordered'] as const)('tells which answers nobody asked for (%s)', async (mode) => {
-    const told: unknown[] = [];
-    const { ask, layer } = replaying({ mode, onUnused: (unused) => told.push(unused.map(({ line, toolName }) => [line, toolName])) });
-    await ask('read', a);
-    await layer.close?.();
+  it.each(['strict', 'ordered'] as const)(
+    'tells which answers nobody asked for (%s)',
+    async (mode) => {
+      const told: unknown[] = [];
+      const { ask, layer } = replaying({
+        mode,
+        onUnused: (unused) => told.push(unused.map(({ line, toolName }) => [line, toolName])),
+      });
+      await ask('read', a);
+      await layer.close?.();
 
-    expect(told).toEqual([
-      [
-        [2, 'list'],
-        [3, 'read'],
-      ],
-    ]);
-  });
+      expect(told).toEqual([
+        [
+          [2, 'list'],
+          [3, 'read'],
+        ],
+      ]);
+    },
+  );
 
   it('rejects with the first of them if it is told to', async () => {
     const { layer, ask } = replaying({ onUnused: 'throw' });

@@ -49,17 +49,22 @@ export function replay(options: ReplayOptions): ToolLayer {
     name: 'replay',
     order: ORDER,
     async caller(call, next) {
-      if (call.signal.aborted) return refuse(call, 'cancelled', 'The call was cancelled before it was answered.');
+      if (call.signal.aborted)
+        return refuse(call, 'cancelled', 'The call was cancelled before it was answered.');
       const found = book.take(call);
       if (found.recorded !== null) return answered(call, found.recorded);
-      return onMissing === 'pass' ? annotate(await next(call), {}, { status: 'passed' }) : unanswered(call, found);
+      return onMissing === 'pass'
+        ? annotate(await next(call), {}, { status: 'passed' })
+        : unanswered(call, found);
     },
     close: async () => report(book, onUnused, file),
   });
 }
 
 /** The mode is asked for late: by then it is known that there are options. */
-const expectations = (mode: () => ReplayOptions['mode']): Readonly<Record<keyof ReplayOptions, Expectation>> => ({
+const expectations = (
+  mode: () => ReplayOptions['mode'],
+): Readonly<Record<keyof ReplayOptions, Expectation>> => ({
   file: expected.required(expected.string),
   mode: expected.oneOf('strict', 'ordered'),
   // A tool that runs in between is not what was recorded.
@@ -74,9 +79,21 @@ const expectations = (mode: () => ReplayOptions['mode']): Readonly<Record<keyof 
 });
 
 const ORDER: readonly OrderRule[] = [
-  { insideOf: 'redaction', level: 'must', because: 'outside it, arguments are compared unmasked, and answers are given out as recorded' },
-  { outsideOf: 'retry', level: 'must', because: 'inside it, every attempt would take an answer of its own' },
-  { insideOf: 'consent', level: 'should', because: 'outside it, calls are answered without anybody being asked' },
+  {
+    insideOf: 'redaction',
+    level: 'must',
+    because: 'outside it, arguments are compared unmasked, and answers are given out as recorded',
+  },
+  {
+    outsideOf: 'retry',
+    level: 'must',
+    because: 'inside it, every attempt would take an answer of its own',
+  },
+  {
+    insideOf: 'consent',
+    level: 'should',
+    because: 'outside it, calls are answered without anybody being asked',
+  },
   {
     insideOf: 'requiredReason',
     level: 'should',
@@ -85,22 +102,48 @@ const ORDER: readonly OrderRule[] = [
 ];
 
 function answered(call: ToolCall, { answer, line }: RecordedCall): ToolResult {
-  if (answer === null) return unanswered(call, { recorded: null, status: 'missing', problem: `the answer in line ${line} was too large` });
+  if (answer === null)
+    return unanswered(call, {
+      recorded: null,
+      status: 'missing',
+      problem: `the answer in line ${line} was too large`,
+    });
   const { executed, executionDurationMs } = answer;
-  return annotate(replayedResult(call, answer), {}, { status: 'replayed', line, recorded: { executed, executionDurationMs } });
+  return annotate(
+    replayedResult(call, answer),
+    {},
+    { status: 'replayed', line, recorded: { executed, executionDurationMs } },
+  );
 }
 
 /** The recording stands in for the tool, and failed to answer: that is no rule that blocked the call. */
-function unanswered(call: ToolCall, { status, problem }: Extract<Found, { recorded: null }>): ToolResult {
+function unanswered(
+  call: ToolCall,
+  { status, problem }: Extract<Found, { recorded: null }>,
+): ToolResult {
   const message = `${call.toolName} was not called. Answers come from a recording: ${problem}. Do not repeat the call unchanged.`;
-  return annotate(fail(call, 'executor_error', null, message, { category: `replay_${status}`, errorClass: 'fatal' }), {}, { status });
+  return annotate(
+    fail(call, 'executor_error', null, message, {
+      category: `replay_${status}`,
+      errorClass: 'fatal',
+    }),
+    {},
+    { status },
+  );
 }
 
-function report(book: AnswerBook, onUnused: NonNullable<ReplayOptions['onUnused']>, file: string): void {
+function report(
+  book: AnswerBook,
+  onUnused: NonNullable<ReplayOptions['onUnused']>,
+  file: string,
+): void {
   const unused = book.unused();
   const [first] = unused;
   if (first === undefined || onUnused === 'ignore') return;
   if (onUnused !== 'throw') return onUnused(unused);
   const message = `replay: ${unused.length} recorded ${unused.length === 1 ? 'answer was' : 'answers were'} not asked for; the first is ${first.toolName} at ${file}:${first.line}`;
-  throw new AlliumError('ERR_UNUSED_ANSWERS', message, { layer: 'replay', path: `${file}:${first.line}` });
+  throw new AlliumError('ERR_UNUSED_ANSWERS', message, {
+    layer: 'replay',
+    path: `${file}:${first.line}`,
+  });
 }

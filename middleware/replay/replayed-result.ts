@@ -16,7 +16,15 @@ export function replayedResult(call: ToolCall, answer: RecordedAnswer): ToolResu
   });
 }
 
-function refused(call: ToolCall, { status, result, error, errorCategory, errorClass }: RecordedAnswer): ToolResult {
+function refused(
+  call: ToolCall,
+  { status, result, error, errorCategory, errorClass }: RecordedAnswer,
+): ToolResult {
   const plain = refuse(call, status, error ?? '');
-  return withResult(plain, { error, errorCategory, errorClass, ...(result === null ? {} : { result }) });
+  return withResult(plain, {
+    error,
+    errorCategory,
+    errorClass,
+    ...(result === null ? {} : { result }),
+  });
 }

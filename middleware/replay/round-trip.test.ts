@@ -22,8 +22,13 @@ const files = tempFolder();
 afterAll(files.remove);
 
 /** Everything that must be the same; what ran, whose call it was and what the layers said are not. */
-const told = ({ executed: _ran, toolCallId: _id, audit: _audit, executionDurationMs: _time, ...rest }: ToolResult) =>
-  JSON.parse(JSON.stringify(rest)) as object;
+const told = ({
+  executed: _ran,
+  toolCallId: _id,
+  audit: _audit,
+  executionDurationMs: _time,
+  ...rest
+}: ToolResult) => JSON.parse(JSON.stringify(rest)) as object;
 
 /** The observation says whether a tool ran, and a replayed one did not. */
 const withoutObservation = (result: ToolResult) => ({ ...told(result), observation: null });
@@ -32,27 +37,37 @@ async function there(executor: Next, call: ToolCall = makeCall({ toolArgs: { a: 
   const file = files.path();
   const [first] = await recorded(file, [call], executor);
   const unused = echoExecutor();
-  const again = await composeToolCallers([replay({ file })])(makeCall({ ...call, callId: 'new' }), unused);
+  const again = await composeToolCallers([replay({ file })])(
+    makeCall({ ...call, callId: 'new' }),
+    unused,
+  );
   return { first: first as ToolResult, again, runs: unused.calls.length };
 }
 
 describe('a recorded answer', () => {
   it.each(Object.entries(STATUSES))('comes back as it was with status %s', async (status, row) => {
     const { first, again, runs } = await there(async (call) =>
-      row.ok ? ok(call, { value: status }, { status }) : fail(call, status, new Error('inside'), `It was ${status}.`),
+      row.ok
+        ? ok(call, { value: status }, { status })
+        : fail(call, status, new Error('inside'), `It was ${status}.`),
     );
 
     expect(first.status).toBe(status);
     expect(withoutObservation(again)).toEqual(withoutObservation(first));
     expect([again.toolCallId, again.executed, runs]).toEqual(['new', 'no', 0]);
-    expect(again.audit?.layers).toMatchObject([{ name: 'replay', status: 'replayed', line: 1, recorded: { executed: first.executed } }]);
+    expect(again.audit?.layers).toMatchObject([
+      { name: 'replay', status: 'replayed', line: 1, recorded: { executed: first.executed } },
+    ]);
   });
 
   it.each<[string, Next]>([
     ['nothing', async (call) => ok(call)],
     ['an empty text', async (call) => ok(call, '')],
     ['unicode', async (call) => ok(call, 'Grüße 🌍 \u2028\u2029\u0000\u202e \ud83d שלום')],
-    ['a member called __proto__', async (call) => ok(call, JSON.parse('{"__proto__":{"admin":true},"constructor":1}'))],
+    [
+      'a member called __proto__',
+      async (call) => ok(call, JSON.parse('{"__proto__":{"admin":true},"constructor":1}')),
+    ],
     ['three megabytes', async (call) => ok(call, { text: 'é"\n'.repeat(600_000) })],
     ['deep nesting', async (call) => ok(call, JSON.parse('['.repeat(400) + ']'.repeat(400)))],
     [
@@ -64,28 +79,66 @@ describe('a recorded answer', () => {
           {
             content: [
               { type: 'text', text: 'see', annotations: { audience: ['user'] } },
-              { type: 'image', data: Buffer.alloc(3_000, 7).toString('base64'), mimeType: 'image/png' },
+              {
+                type: 'image',
+                data: Buffer.alloc(3_000, 7).toString('base64'),
+                mimeType: 'image/png',
+              },
               { type: 'audio', data: 'AAAA', mimeType: 'audio/wav' },
-              { type: 'resource', resource: { uri: 'file:///a', mimeType: 'text/plain', text: 'a' } },
-              { type: 'resource_link', uri: 'file:///b', name: 'b', description: 'c', mimeType: 'text/plain' },
+              {
+                type: 'resource',
+                resource: { uri: 'file:///a', mimeType: 'text/plain', text: 'a' },
+              },
+              {
+                type: 'resource_link',
+                uri: 'file:///b',
+                name: 'b',
+                description: 'c',
+                mimeType: 'text/plain',
+              },
             ],
           },
         ),
     ],
-    ['a text of its own', async (call) => withResult(ok(call, { secret: 1 }), { renderedResult: 'hidden' })],
+    [
+      'a text of its own',
+      async (call) => withResult(ok(call, { secret: 1 }), { renderedResult: 'hidden' }),
+    ],
     ['a status of its own', async (call) => refuse(call, 'closed_for_lunch', 'Come back at two.')],
-    ['a finer category', async (call) => fail(call, 'executor_error', null, 'No.', { category: 'http_503', errorClass: 'retryable' })],
-    ['a failure with a value', async (call) => withResult(refuse(call, 'timeout', 'Late.'), { result: { partial: [1] } })],
-    ['a time to wait', async (call) => refuse(call, 'rate_limited', 'Later.', { retryAfterMs: 1_500 })],
+    [
+      'a finer category',
+      async (call) =>
+        fail(call, 'executor_error', null, 'No.', {
+          category: 'http_503',
+          errorClass: 'retryable',
+        }),
+    ],
+    [
+      'a failure with a value',
+      async (call) => withResult(refuse(call, 'timeout', 'Late.'), { result: { partial: [1] } }),
+    ],
+    [
+      'a time to wait',
+      async (call) => refuse(call, 'rate_limited', 'Later.', { retryAfterMs: 1_500 }),
+    ],
     [
       'an output file',
-      async (call) => withResult(ok(call, 'cut'), { outputFiles: [{ uri: 'file:///o', bytes: 9, sha256: 'ab', mediaType: 'text/plain' }] }),
+      async (call) =>
+        withResult(ok(call, 'cut'), {
+          outputFiles: [{ uri: 'file:///o', bytes: 9, sha256: 'ab', mediaType: 'text/plain' }],
+        }),
     ],
     [
       'an interruption',
       async (call) =>
         refuse(call, 'approval_required', 'Ask.', {
-          interruption: { kind: 'approval_required', id: 'i', fingerprint: 'f', shown: { some_name: 1 }, options: ['allow_once'] },
+          interruption: {
+            kind: 'approval_required',
+            id: 'i',
+            fingerprint: 'f',
+            shown: { some_name: 1 },
+            options: ['allow_once'],
+          },
         }),
     ],
   ])('comes back as it was with %s', async (_what, executor) => {
@@ -104,7 +157,11 @@ describe('a recorded answer', () => {
 
   it('is matched by canonical arguments, whatever their order and spelling', async () => {
     const file = files.path();
-    await recorded(file, [makeCall({ toolArgs: { b: 1e3, a: { d: 'é', c: [1, 2] } } })], echoExecutor());
+    await recorded(
+      file,
+      [makeCall({ toolArgs: { b: 1e3, a: { d: 'é', c: [1, 2] } } })],
+      echoExecutor(),
+    );
     const result = await composeToolCallers([replay({ file })])(
       makeCall({ toolArgs: { a: { c: [1, 2], d: '\u00e9' }, b: 1_000 } }),
       echoExecutor(),
@@ -134,7 +191,8 @@ describe('a recorded run', () => {
     const layer = record({ file });
     const stack = composeToolCallers([layer]);
     const release: (() => void)[] = [];
-    const waiting: Next = (call) => new Promise((resolve) => release.push(() => resolve(ok(call, call.toolArgs))));
+    const waiting: Next = (call) =>
+      new Promise((resolve) => release.push(() => resolve(ok(call, call.toolArgs))));
     const running = [0, 1, 2, 3].map((n) => stack(makeCall({ toolArgs: { n } }), waiting));
     while (release.length < 4) await new Promise((resolve) => setImmediate(resolve));
     for (const end of release.reverse()) {
@@ -145,20 +203,25 @@ describe('a recorded run', () => {
     await layer.close?.();
     const strict = composeToolCallers([replay({ file })]);
     const answers: unknown[] = [];
-    for (const n of [0, 1, 2, 3]) answers.push((await strict(makeCall({ toolArgs: { n } }), echoExecutor())).result);
+    for (const n of [0, 1, 2, 3])
+      answers.push((await strict(makeCall({ toolArgs: { n } }), echoExecutor())).result);
 
     expect(answers).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }, { n: 3 }]);
   });
 
   it('gives parallel calls exactly one answer each', async () => {
     const file = files.path();
-    const calls = Array.from({ length: 200 }, (_, index) => makeCall({ toolArgs: { same: index % 2 } }));
+    const calls = Array.from({ length: 200 }, (_, index) =>
+      makeCall({ toolArgs: { same: index % 2 } }),
+    );
     await recorded(file, calls, counting());
     const stack = composeToolCallers([replay({ file, mode: 'ordered' })]);
     const tool = echoExecutor();
     const results = await Promise.all(calls.map((call) => stack(call, tool)));
 
-    expect(results.map(({ result }) => (result as { count: number }).count)).toEqual(calls.map((_, index) => index + 1));
+    expect(results.map(({ result }) => (result as { count: number }).count)).toEqual(
+      calls.map((_, index) => index + 1),
+    );
     expect((await stack(calls[0] as ToolCall, tool)).errorCategory).toBe('replay_exhausted');
     expect(tool.calls.length).toBe(0);
   });
@@ -183,7 +246,8 @@ describe('a recorded run', () => {
       defineTool({ name: 'inner', description: 'd', inputSchema, execute: () => 'in' }),
       defineTool({
         ...{ name: 'outer', description: 'd', inputSchema },
-        execute: async (_args, { call }) => `out of ${(await call({ name: 'inner', arguments: {} })).renderedResult}`,
+        execute: async (_args, { call }) =>
+          `out of ${(await call({ name: 'inner', arguments: {} })).renderedResult}`,
       }),
     ];
     const recording = governTools({ tools, layers: [record({ file })] });
@@ -191,7 +255,8 @@ describe('a recorded run', () => {
     await recording.close();
     const replaying = governTools({ tools, layers: [replay({ file, onUnused: 'throw' })] });
     const answers: string[] = [];
-    for (const name of ['outer', 'inner', 'outer']) answers.push((await replaying.call({ name, arguments: {} })).renderedResult);
+    for (const name of ['outer', 'inner', 'outer'])
+      answers.push((await replaying.call({ name, arguments: {} })).renderedResult);
 
     expect(answers).toEqual(['out of in', 'in', 'out of in']);
     await replaying.close();
@@ -211,17 +276,20 @@ describe('a recorded run', () => {
     expect(again.executed).toBe('no');
   });
 
-  it.each(['record', 'replay'])('cannot be made or given with %s outside redaction or inside retry', (name) => {
-    const file = files.written('');
-    const layer = name === 'record' ? record({ file }) : replay({ file });
-    const isOrder = (error: unknown) => isAlliumError(error, 'ERR_LAYER_ORDER');
+  it.each(['record', 'replay'])(
+    'cannot be made or given with %s outside redaction or inside retry',
+    (name) => {
+      const file = files.written('');
+      const layer = name === 'record' ? record({ file }) : replay({ file });
+      const isOrder = (error: unknown) => isAlliumError(error, 'ERR_LAYER_ORDER');
 
-    for (const wrong of [
-      [layer, redaction()],
-      [retry(), layer],
-    ]) {
-      expect(() => composeToolCallers(wrong)).toThrow(expect.toSatisfy(isOrder));
-    }
-    expect(composeToolCallers([redaction(), layer, retry()]).layers.length).toBe(3);
-  });
+      for (const wrong of [
+        [layer, redaction()],
+        [retry(), layer],
+      ]) {
+        expect(() => composeToolCallers(wrong)).toThrow(expect.toSatisfy(isOrder));
+      }
+      expect(composeToolCallers([redaction(), layer, retry()]).layers.length).toBe(3);
+    },
+  );
 });

@@ -20,7 +20,9 @@ export function readReason(args: JsonObject, field: string, minLength: number): 
 export function takesText(schema: JsonSchema | null, field: string): boolean {
   const member = memberOf(memberOf(schema, 'properties'), field);
   const type = memberOf(member, 'type');
-  return type === undefined || type === 'string' || (Array.isArray(type) && type.includes('string'));
+  return (
+    type === undefined || type === 'string' || (Array.isArray(type) && type.includes('string'))
+  );
 }
 
 const memberOf = (value: JsonValue | undefined, name: string): JsonValue | undefined =>

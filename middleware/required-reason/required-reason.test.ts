@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { echoExecutor, makeCall, type PartialCall } from '../../conformance/index.ts';
-import { approveCall, composeToolCallers, defineLayer, defineTool, exportTools, governTools } from '../../src/index.ts';
+import {
+  approveCall,
+  composeToolCallers,
+  defineLayer,
+  defineTool,
+  exportTools,
+  governTools,
+} from '../../src/index.ts';
 import { accountOf, fromProviderArgs, type Tool, type ToolLayer } from '../../src/index.ts';
 import { type RequiredReasonOptions, requiredReason } from './required-reason.ts';
 
@@ -12,16 +19,28 @@ async function run(
   outside: readonly ToolLayer[] = [],
 ) {
   const executor = echoExecutor();
-  const result = await composeToolCallers([...outside, requiredReason(options)])(makeCall({ ...rest, toolArgs }), executor);
+  const result = await composeToolCallers([...outside, requiredReason(options)])(
+    makeCall({ ...rest, toolArgs }),
+    executor,
+  );
   return { result, entered: executor.calls.map((call) => call.toolArgs) };
 }
 
-const closed = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'], additionalProperties: false } as const;
+const closed = {
+  type: 'object',
+  properties: { text: { type: 'string' } },
+  required: ['text'],
+  additionalProperties: false,
+} as const;
 const owning = { type: 'object', properties: { reason: { type: 'string' } } } as const;
 const counting = { type: 'object', properties: { reason: { type: 'integer' } } } as const;
 
 /** A governed tool that answers with what it was entered with. */
-function govern(options: RequiredReasonOptions, tool: Partial<Tool> = {}, layers: readonly ToolLayer[] = []) {
+function govern(
+  options: RequiredReasonOptions,
+  tool: Partial<Tool> = {},
+  layers: readonly ToolLayer[] = [],
+) {
   const entered: object[] = [];
   const echo = defineTool({
     name: 'echo',
@@ -30,7 +49,10 @@ function govern(options: RequiredReasonOptions, tool: Partial<Tool> = {}, layers
     ...(tool as object),
     execute: (args: object) => entered.push(args),
   });
-  return { governed: governTools({ tools: [echo], layers: [...layers, requiredReason(options)] }), entered };
+  return {
+    governed: governTools({ tools: [echo], layers: [...layers, requiredReason(options)] }),
+    entered,
+  };
 }
 
 describe('requiredReason', () => {
@@ -38,7 +60,11 @@ describe('requiredReason', () => {
     const { result, entered } = await run(undefined, { text: 'a', reason: '  to see it \n' });
 
     expect(result).toMatchObject({ status: 'ok', executed: 'yes' });
-    expect(result.audit).toMatchObject({ reason: 'to see it', summary: 'to see it', layers: [{ name: 'requiredReason', status: 'ok' }] });
+    expect(result.audit).toMatchObject({
+      reason: 'to see it',
+      summary: 'to see it',
+      layers: [{ name: 'requiredReason', status: 'ok' }],
+    });
     expect(result.audit).not.toHaveProperty('reasonMissing');
     expect(entered).toEqual([{ text: 'a' }]);
   });
@@ -59,20 +85,33 @@ describe('requiredReason', () => {
       errorClass: 'repairable',
       executed: 'no',
     });
-    expect(result.error).toBe('echo was not called: it takes a "reason" that says in one line why you call it. Add it and call again.');
-    expect(result.audit).toMatchObject({ reasonMissing: true, layers: [{ name: 'requiredReason', status: 'rejected' }] });
+    expect(result.error).toBe(
+      'echo was not called: it takes a "reason" that says in one line why you call it. Add it and call again.',
+    );
+    expect(result.audit).toMatchObject({
+      reasonMissing: true,
+      layers: [{ name: 'requiredReason', status: 'rejected' }],
+    });
     expect(entered).toEqual([]);
   });
 
   it('records the reason of a call that came to nothing', async () => {
     const broken = composeToolCallers([requiredReason()]);
-    const result = await broken(makeCall({ toolArgs: { reason: 'because' } }), () => Promise.reject(new Error('no')));
+    const result = await broken(makeCall({ toolArgs: { reason: 'because' } }), () =>
+      Promise.reject(new Error('no')),
+    );
 
-    expect(result).toMatchObject({ status: 'executor_error', audit: { reason: 'because', summary: 'because' } });
+    expect(result).toMatchObject({
+      status: 'executor_error',
+      audit: { reason: 'because', summary: 'because' },
+    });
   });
 
   it('field names the parameter', async () => {
-    const { result, entered } = await run({ field: 'why' }, { why: 'so', reason: 'a member of the tool' });
+    const { result, entered } = await run(
+      { field: 'why' },
+      { why: 'so', reason: 'a member of the tool' },
+    );
 
     expect(result.audit).toMatchObject({ reason: 'so', summary: 'so' });
     expect(entered).toEqual([{ reason: 'a member of the tool' }]);
@@ -83,8 +122,13 @@ describe('requiredReason', () => {
   it('description is what the model is told', () => {
     const { governed } = govern({ description: 'Say why.' });
 
-    expect(governed.tools[0]?.inputSchema.properties).toHaveProperty('reason', { type: 'string', description: 'Say why.' });
-    expect(JSON.stringify(govern({}).governed.tools[0])).toContain('Brief one-line reason for invoking this tool');
+    expect(governed.tools[0]?.inputSchema.properties).toHaveProperty('reason', {
+      type: 'string',
+      description: 'Say why.',
+    });
+    expect(JSON.stringify(govern({}).governed.tools[0])).toContain(
+      'Brief one-line reason for invoking this tool',
+    );
   });
 
   it('strip: false leaves the field where it is', async () => {
@@ -103,8 +147,13 @@ describe('requiredReason', () => {
 
   it('minLength counts without the space around it', async () => {
     expect((await run({ minLength: 5 }, { reason: '12345' })).result.status).toBe('ok');
-    expect((await run({ minLength: 5 }, { reason: ' 1234 ' })).result).toMatchObject({ status: 'schema_violation', executed: 'no' });
-    expect((await run({ minLength: 5 }, { reason: '1234' })).result.error).toContain('at least 5 characters long');
+    expect((await run({ minLength: 5 }, { reason: ' 1234 ' })).result).toMatchObject({
+      status: 'schema_violation',
+      executed: 'no',
+    });
+    expect((await run({ minLength: 5 }, { reason: '1234' })).result.error).toContain(
+      'at least 5 characters long',
+    );
   });
 
   it.each([[{}], [{ reason: ' ' }], [{ reason: 7 }]])(
@@ -112,8 +161,14 @@ describe('requiredReason', () => {
     async (args) => {
       const { result, entered } = await run({ onMissing: 'fill_blank' }, { text: 'a', ...args });
 
-      expect(result.audit).toMatchObject({ summary: '(no reason given)', reason: '(no reason given)', reasonMissing: true });
-      expect(result.audit?.layers).toMatchObject([{ name: 'requiredReason', status: 'fill_blank' }]);
+      expect(result.audit).toMatchObject({
+        summary: '(no reason given)',
+        reason: '(no reason given)',
+        reasonMissing: true,
+      });
+      expect(result.audit?.layers).toMatchObject([
+        { name: 'requiredReason', status: 'fill_blank' },
+      ]);
       expect(entered).toEqual([{ text: 'a' }]);
     },
   );
@@ -139,19 +194,29 @@ describe('requiredReason', () => {
 describe('requiredReason around governed tools', () => {
   it('enters a tool that forbids further members without the field', async () => {
     const { governed, entered } = govern({});
-    const result = await governed.call({ name: 'echo', arguments: { text: 'a', reason: 'because' } });
+    const result = await governed.call({
+      name: 'echo',
+      arguments: { text: 'a', reason: 'because' },
+    });
 
     expect(result).toMatchObject({ status: 'ok', audit: { reason: 'because' } });
     expect(entered).toEqual([{ text: 'a' }]);
   });
 
-  it.each([[{}], [{ schemaRequired: false }]])('turns away a call without the field with %j', async (options) => {
-    const { governed, entered } = govern(options);
+  it.each([[{}], [{ schemaRequired: false }]])(
+    'turns away a call without the field with %j',
+    async (options) => {
+      const { governed, entered } = govern(options);
 
-    expect((await governed.call({ name: 'echo', arguments: { text: 'a' } })).status).toBe('schema_violation');
-    expect((await governed.call({ name: 'echo', arguments: { text: 'a', reason: ' ' } })).status).toBe('schema_violation');
-    expect(entered).toEqual([]);
-  });
+      expect((await governed.call({ name: 'echo', arguments: { text: 'a' } })).status).toBe(
+        'schema_violation',
+      );
+      expect(
+        (await governed.call({ name: 'echo', arguments: { text: 'a', reason: ' ' } })).status,
+      ).toBe('schema_violation');
+      expect(entered).toEqual([]);
+    },
+  );
 
   it('fills the blank of a call that leaves the field out', async () => {
     const { governed, entered } = govern({ onMissing: 'fill_blank' });
@@ -162,8 +227,14 @@ describe('requiredReason around governed tools', () => {
   });
 
   it('takes a tool with a zod schema for what it is', async () => {
-    const { governed, entered } = govern({}, { inputSchema: z.strictObject({ text: z.string() }) as never });
-    const result = await governed.call({ name: 'echo', arguments: '{"text":"a","reason":"because"}' });
+    const { governed, entered } = govern(
+      {},
+      { inputSchema: z.strictObject({ text: z.string() }) as never },
+    );
+    const result = await governed.call({
+      name: 'echo',
+      arguments: '{"text":"a","reason":"because"}',
+    });
 
     expect(result).toMatchObject({ status: 'ok', audit: { reason: 'because' } });
     expect(entered).toEqual([{ text: 'a' }]);
@@ -178,8 +249,14 @@ describe('requiredReason around governed tools', () => {
       return shown !== undefined && 'parameters' in shown ? shown.parameters : shown?.input_schema;
     };
 
-    expect(parameters({}, 'openai')).toMatchObject({ required: ['text', 'reason'], additionalProperties: false });
-    expect(parameters({}, 'anthropic')).toMatchObject({ required: ['text', 'reason'], additionalProperties: false });
+    expect(parameters({}, 'openai')).toMatchObject({
+      required: ['text', 'reason'],
+      additionalProperties: false,
+    });
+    expect(parameters({}, 'anthropic')).toMatchObject({
+      required: ['text', 'reason'],
+      additionalProperties: false,
+    });
     expect(parameters({ schemaRequired: false }, 'openai')).toMatchObject({
       required: ['text', 'reason'],
       properties: { reason: { type: ['string', 'null'] } },
@@ -195,16 +272,25 @@ describe('requiredReason around governed tools', () => {
     const [spec] = governed.tools;
     const args = spec === undefined ? {} : fromProviderArgs(spec, { text: 'a', reason: null });
 
-    expect(await governed.call({ name: 'echo', arguments: args })).toMatchObject({ status: 'ok', audit: { reasonMissing: true } });
+    expect(await governed.call({ name: 'echo', arguments: args })).toMatchObject({
+      status: 'ok',
+      audit: { reasonMissing: true },
+    });
   });
 
   it('leaves hidden arguments hidden', async () => {
     const tool = {
-      inputSchema: { type: 'object', properties: { text: { type: 'string' }, token: { type: 'string' } } },
+      inputSchema: {
+        type: 'object',
+        properties: { text: { type: 'string' }, token: { type: 'string' } },
+      },
       injected: [{ name: 'token', from: () => 'hidden-value' }],
     };
     const { governed, entered } = govern({}, tool);
-    const result = await governed.call({ name: 'echo', arguments: { text: 'a', reason: 'because', token: 'guess' } });
+    const result = await governed.call({
+      name: 'echo',
+      arguments: { text: 'a', reason: 'because', token: 'guess' },
+    });
 
     expect(entered).toEqual([{ text: 'a', token: 'hidden-value' }]);
     expect(JSON.stringify([result, governed.tools])).not.toMatch(/hidden-value|"token"|guess/);
@@ -233,11 +319,16 @@ describe('requiredReason and a tool that owns the field', () => {
   });
 
   it.each([
-    ['in a branch', { anyOf: [{ properties: { reason: { type: 'string' } } }, { required: ['other'] }] }],
+    [
+      'in a branch',
+      { anyOf: [{ properties: { reason: { type: 'string' } } }, { required: ['other'] }] },
+    ],
     ['behind a reference', { $ref: '#/$defs/a', $defs: { a: owning } }],
     ['only as required', { required: ['reason'] }],
   ])('finds it declared %s', async (_name, schema) => {
-    expect((await run(undefined, { reason: 'because' }, { schema })).entered).toEqual([{ reason: 'because' }]);
+    expect((await run(undefined, { reason: 'because' }, { schema })).entered).toEqual([
+      { reason: 'because' },
+    ]);
   });
 
   it('asks for it where the schema lets it be left out', async () => {
@@ -245,23 +336,33 @@ describe('requiredReason and a tool that owns the field', () => {
 
     expect(governed.tools[0]?.inputSchema).toEqual(owning);
     expect((await governed.call({ name: 'echo', arguments: {} })).status).toBe('schema_violation');
-    expect((await governed.call({ name: 'echo', arguments: { reason: 'because' } })).audit?.reason).toBe('because');
+    expect(
+      (await governed.call({ name: 'echo', arguments: { reason: 'because' } })).audit?.reason,
+    ).toBe('because');
     expect(entered).toEqual([{ reason: 'because' }]);
   });
 
-  it.each([[{}], [{ reason: 5 }]])('does not make a field that takes no text an obstacle: %j', async (args) => {
-    const { result, entered } = await run(undefined, args, { schema: counting });
+  it.each([[{}], [{ reason: 5 }]])(
+    'does not make a field that takes no text an obstacle: %j',
+    async (args) => {
+      const { result, entered } = await run(undefined, args, { schema: counting });
 
-    expect(result).toMatchObject({ status: 'ok', audit: { reasonMissing: true, reason: '(no reason given)' } });
-    expect(entered).toEqual([args]);
-  });
+      expect(result).toMatchObject({
+        status: 'ok',
+        audit: { reasonMissing: true, reason: '(no reason given)' },
+      });
+      expect(entered).toEqual([args]);
+    },
+  );
 });
 
 describe('requiredReason among other layers', () => {
   const consent = defineLayer({ name: 'consent', caller: (call, next) => next(approveCall(call)) });
 
   it('may take off the field after an approval, and that is recorded', async () => {
-    const { result, entered } = await run(undefined, { text: 'a', reason: 'because' }, {}, [consent]);
+    const { result, entered } = await run(undefined, { text: 'a', reason: 'because' }, {}, [
+      consent,
+    ]);
 
     expect(result.audit?.rewrites).toEqual([{ layer: 'requiredReason', paths: ['reason'] }]);
     expect(accountOf(result)).toMatchObject({
@@ -273,8 +374,14 @@ describe('requiredReason among other layers', () => {
   });
 
   it('lets every cleaner of the stack see the reason', async () => {
-    const cleaner = defineLayer({ name: 'cleaner', scrub: (text) => text.replaceAll('sk-123', '***'), caller: (call, next) => next(call) });
-    const { result } = await run({ auditKey: 'why' }, { reason: 'the key is sk-123' }, {}, [cleaner]);
+    const cleaner = defineLayer({
+      name: 'cleaner',
+      scrub: (text) => text.replaceAll('sk-123', '***'),
+      caller: (call, next) => next(call),
+    });
+    const { result } = await run({ auditKey: 'why' }, { reason: 'the key is sk-123' }, {}, [
+      cleaner,
+    ]);
 
     expect(result.audit).toMatchObject({ why: 'the key is ***', reason: 'the key is ***' });
     expect(JSON.stringify(result.audit)).not.toContain('sk-123');
@@ -282,14 +389,17 @@ describe('requiredReason among other layers', () => {
 });
 
 describe('requiredReason and hostile input', () => {
-  it.each(['__proto__', 'constructor', 'toString'])('handles a tool and a member called %s', async (name) => {
-    const toolArgs = JSON.parse(`{"${name}":1,"reason":"because"}`) as object;
-    const { result, entered } = await run(undefined, toolArgs, { toolName: name });
+  it.each(['__proto__', 'constructor', 'toString'])(
+    'handles a tool and a member called %s',
+    async (name) => {
+      const toolArgs = JSON.parse(`{"${name}":1,"reason":"because"}`) as object;
+      const { result, entered } = await run(undefined, toolArgs, { toolName: name });
 
-    expect(result.status).toBe('ok');
-    expect(JSON.stringify(entered)).toBe(`[{"${name}":1}]`);
-    expect(Object.getPrototypeOf(entered[0])).toBe(Object.prototype);
-  });
+      expect(result.status).toBe('ok');
+      expect(JSON.stringify(entered)).toBe(`[{"${name}":1}]`);
+      expect(Object.getPrototypeOf(entered[0])).toBe(Object.prototype);
+    },
+  );
 
   it('does not take what every object has for a reason', async () => {
     expect((await run({ field: 'toString' }, { text: 'a' })).result.executed).toBe('no');
@@ -306,7 +416,9 @@ describe('requiredReason and hostile input', () => {
   it('says nothing of what was sent when it turns a call away', async () => {
     const { result } = await run({ minLength: 50 }, { reason: 'sk-123', text: 'sk-456' });
 
-    expect(`${result.error ?? ''}${result.observation}${JSON.stringify(result.audit)}`).not.toMatch(/sk-\d/);
+    expect(`${result.error ?? ''}${result.observation}${JSON.stringify(result.audit)}`).not.toMatch(
+      /sk-\d/,
+    );
   });
 });
 
@@ -326,6 +438,8 @@ describe('requiredReason refuses to be built', () => {
     [{ schemaRequired: 'no' }],
     [{ fields: 'reason' }],
   ])('with %j', (options) => {
-    expect(() => requiredReason(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
+    expect(() => requiredReason(options as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error,
+    );
   });
 });

@@ -40,7 +40,19 @@ const BLANK = '(no reason given)';
 
 /** A text over these would forge what other layers say about the call. */
 const TAKEN_KEYS: ReadonlySet<unknown> = new Set([
-  ...['__proto__', 'layers', 'kind', 'hints', 'consent', 'scope', 'handoff', 'rewrites', 'receiptUri', 'metadata', 'reasonMissing'],
+  ...[
+    '__proto__',
+    'layers',
+    'kind',
+    'hints',
+    'consent',
+    'scope',
+    'handoff',
+    'rewrites',
+    'receiptUri',
+    'metadata',
+    'reasonMissing',
+  ],
 ]);
 const INHERITED: ReadonlySet<unknown> = new Set(['__proto__', 'constructor', 'prototype']);
 
@@ -63,14 +75,24 @@ export function requiredReason(options: RequiredReasonOptions = {}): ToolLayer {
     onMissing: expected.oneOf('reject', 'fill_blank'),
     schemaRequired: expected.boolean,
   });
-  const { field = 'reason', strip = true, auditKey = 'summary', minLength = 1, onMissing = 'reject' } = options;
-  const { description = 'Brief one-line reason for invoking this tool', schemaRequired = onMissing === 'reject' } = options;
+  const {
+    field = 'reason',
+    strip = true,
+    auditKey = 'summary',
+    minLength = 1,
+    onMissing = 'reject',
+  } = options;
+  const {
+    description = 'Brief one-line reason for invoking this tool',
+    schemaRequired = onMissing === 'reject',
+  } = options;
   const parameter = Object.freeze({ type: 'string', description });
   const isOwned = ownership(field);
   return defineLayer({
     name: 'requiredReason',
     rewrites: true,
-    schemaTransform: (tool) => injectParameter(tool, field, parameter, { required: schemaRequired }),
+    schemaTransform: (tool) =>
+      injectParameter(tool, field, parameter, { required: schemaRequired }),
     caller: inSteps((call) => {
       const owned = isOwned(call);
       const reason = readReason(call.toolArgs, field, minLength);
@@ -106,7 +128,11 @@ const FILLED: EntryPatch = { status: 'fill_blank' };
 function rejected(call: ToolCall, field: string, minLength: number): ToolResult {
   const length = minLength === 1 ? '' : `, at least ${minLength} characters long`;
   const text = `${call.toolName} was not called: it takes a "${field}" that says in one line why you call it${length}. Add it and call again.`;
-  return annotate(refuse(call, 'schema_violation', text), { reasonMissing: true }, { status: 'rejected' });
+  return annotate(
+    refuse(call, 'schema_violation', text),
+    { reasonMissing: true },
+    { status: 'rejected' },
+  );
 }
 
 function without(call: ToolCall, field: string): ToolCall {

@@ -3,10 +3,17 @@
 import { STATUSES, type ToolCall, type ToolResult, withResult } from '../../src/index.ts';
 
 /** Statuses of the table that a moment's patience can change. Every other one is somebody's decision, or final. */
-const PASSING: ReadonlySet<string> = new Set(['executor_error', 'timeout', 'rate_limited', 'circuit_open', 'audit_unavailable']);
+const PASSING: ReadonlySet<string> = new Set([
+  'executor_error',
+  'timeout',
+  'rate_limited',
+  'circuit_open',
+  'audit_unavailable',
+]);
 
 /** Whether another attempt is out of the question, whatever the options say. Statuses that layers invented are not. */
-export const isFinal = (status: string): boolean => Object.hasOwn(STATUSES, status) && !PASSING.has(status);
+export const isFinal = (status: string): boolean =>
+  Object.hasOwn(STATUSES, status) && !PASSING.has(status);
 
 /** Whether a second run can do no harm: the tool says so, or there was no first one. */
 export const mayRepeat = ({ annotations }: ToolCall, { executed }: ToolResult): boolean =>

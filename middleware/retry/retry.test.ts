@@ -23,7 +23,10 @@ import { type RetryOptions, retry } from './retry.ts';
 type Step = (call: ToolCall) => ToolResult;
 
 const broken =
-  (options: FailOptions = { errorClass: 'retryable', executed: 'unknown' }, text = 'Connection lost, please try again.'): Step =>
+  (
+    options: FailOptions = { errorClass: 'retryable', executed: 'unknown' },
+    text = 'Connection lost, please try again.',
+  ): Step =>
   (call) =>
     fail(call, 'executor_error', null, text, options);
 const fine: Step = (call) => ok(call, 'done');
@@ -38,13 +41,23 @@ function stepping(...steps: readonly Step[]): Next & { readonly calls: number } 
     calls += 1;
     return step(call);
   };
-  return Object.defineProperty(executor, 'calls', { get: () => calls }) as Next & { readonly calls: number };
+  return Object.defineProperty(executor, 'calls', { get: () => calls }) as Next & {
+    readonly calls: number;
+  };
 }
 
-async function run(options: RetryOptions, call: PartialCall, steps: readonly Step[], inner: readonly ToolLayer[] = []) {
+async function run(
+  options: RetryOptions,
+  call: PartialCall,
+  steps: readonly Step[],
+  inner: readonly ToolLayer[] = [],
+) {
   const clock = testClock();
   const executor = stepping(...steps);
-  const calling = composeToolCallers([retry(options), ...inner], { clock })(makeCall(call), executor);
+  const calling = composeToolCallers([retry(options), ...inner], { clock })(
+    makeCall(call),
+    executor,
+  );
   await clock.advance(1_000_000);
   const result = await calling;
   return { result, ran: executor.calls, clock, line: result.audit?.layers.at(-1) };
@@ -75,7 +88,10 @@ describe('retry', () => {
   });
 
   it('repeats any tool that has not run', async () => {
-    const { result, ran } = await run({}, write, [broken({ errorClass: 'retryable', executed: 'no' }), fine]);
+    const { result, ran } = await run({}, write, [
+      broken({ errorClass: 'retryable', executed: 'no' }),
+      fine,
+    ]);
 
     expect([result.status, ran]).toEqual(['ok', 2]);
   });
@@ -125,18 +141,30 @@ describe('retry of a write', () => {
     expect([ours.made.length, theirs.made.length]).toEqual([1, 2]);
   });
 
-  it.each(['yes', 'unknown'] as const)('is not repeated after executed %s, and the model is not told to', async (executed) => {
-    const { result, ran, line } = await run({}, write, [broken({ errorClass: 'retryable', executed }), fine]);
+  it.each(['yes', 'unknown'] as const)(
+    'is not repeated after executed %s, and the model is not told to',
+    async (executed) => {
+      const { result, ran, line } = await run({}, write, [
+        broken({ errorClass: 'retryable', executed }),
+        fine,
+      ]);
 
-    expect(ran).toBe(1);
-    expect(result).toMatchObject({ status: 'executor_error', executed, errorClass: 'fatal' });
-    expect(result.error).toContain('check what it did before you call it again');
-    expect(JSON.stringify([result.renderedResult, result.observation, result.content])).not.toContain('try again');
-    expect(line).toMatchObject({ status: 'not_repeated', attempts: 1, waitedMs: 0 });
-  });
+      expect(ran).toBe(1);
+      expect(result).toMatchObject({ status: 'executor_error', executed, errorClass: 'fatal' });
+      expect(result.error).toContain('check what it did before you call it again');
+      expect(
+        JSON.stringify([result.renderedResult, result.observation, result.content]),
+      ).not.toContain('try again');
+      expect(line).toMatchObject({ status: 'not_repeated', attempts: 1, waitedMs: 0 });
+    },
+  );
 
   it('is not repeated after a first attempt that did not run and a second one that may have', async () => {
-    const { result, ran } = await run({}, write, [broken({ errorClass: 'retryable', executed: 'no' }), broken(), fine]);
+    const { result, ran } = await run({}, write, [
+      broken({ errorClass: 'retryable', executed: 'no' }),
+      broken(),
+      fine,
+    ]);
 
     expect([result.executed, result.errorClass, ran]).toEqual(['unknown', 'fatal', 2]);
   });
@@ -144,7 +172,10 @@ describe('retry of a write', () => {
   it('says to look first also where its status is not one to try again', async () => {
     const { result } = await run({ on: ['rate_limited'] }, write, [broken()]);
 
-    expect(result).toMatchObject({ errorClass: 'fatal', error: expect.stringContaining('check what it did') as string });
+    expect(result).toMatchObject({
+      errorClass: 'fatal',
+      error: expect.stringContaining('check what it did') as string,
+    });
   });
 
   it('that timed out is not repeated, and a read that timed out is', async () => {
@@ -157,7 +188,10 @@ describe('retry of a write', () => {
           attempts.push(toolName);
           return new Promise(() => {});
         };
-        const calling = composeToolCallers([retry({ maxAttempts: 2 }), limit], { clock })(makeCall(call), stuck);
+        const calling = composeToolCallers([retry({ maxAttempts: 2 }), limit], { clock })(
+          makeCall(call),
+          stuck,
+        );
         await clock.advance(10_000);
         return [(await calling).errorClass, attempts.length];
       }),
@@ -171,7 +205,9 @@ describe('retry of a write', () => {
 
   it('keeps the words of a tool out of every surface', async () => {
     const reported: Step = (call) =>
-      withResult(broken({ errorClass: 'retryable', executed: 'yes' })(call), { content: [{ type: 'text', text: 'Call me again!' }] });
+      withResult(broken({ errorClass: 'retryable', executed: 'yes' })(call), {
+        content: [{ type: 'text', text: 'Call me again!' }],
+      });
 
     expect(JSON.stringify((await run({}, write, [reported])).result)).not.toContain('again!');
   });
@@ -214,7 +250,10 @@ describe('retry options', () => {
     const hasty = await run({}, read, [later(10_001), fine]);
 
     expect(patient.line).toMatchObject({ attempts: 2, waitedMs: 10_000 });
-    expect(hasty.result).toMatchObject({ status: 'rate_limited', metadata: { retryAfterMs: 10_001 } });
+    expect(hasty.result).toMatchObject({
+      status: 'rate_limited',
+      metadata: { retryAfterMs: 10_001 },
+    });
     expect(hasty.line).toMatchObject({ attempts: 1, gaveUp: 'wait' });
   });
 
@@ -222,7 +261,10 @@ describe('retry options', () => {
     const options = { maxAttempts: 100, backoffMs: 100, jitter: false };
 
     expect((await run({ ...options, maxElapsedMs: 300 }, read, [broken()])).ran).toBe(3);
-    expect((await run({ ...options, maxElapsedMs: 299 }, read, [broken()])).line).toMatchObject({ attempts: 2, gaveUp: 'elapsed' });
+    expect((await run({ ...options, maxElapsedMs: 299 }, read, [broken()])).line).toMatchObject({
+      attempts: 2,
+      gaveUp: 'elapsed',
+    });
   });
 
   it.each([
@@ -233,7 +275,9 @@ describe('retry options', () => {
     [-1, 300],
     [7, 300],
   ])('random: with jitter, %d of the wait is %d ms', async (chance, waitedMs) => {
-    const { line } = await run({ backoffMs: 300, random: () => chance, maxAttempts: 2 }, read, [broken()]);
+    const { line } = await run({ backoffMs: 300, random: () => chance, maxAttempts: 2 }, read, [
+      broken(),
+    ]);
 
     expect(line).toMatchObject({ waitedMs });
   });
@@ -241,13 +285,18 @@ describe('retry options', () => {
   it('jitter is on and never cuts short what a result asks for', async () => {
     const asks: Step = (call) => withResult(broken()(call), { metadata: { retryAfterMs: 250.2 } });
 
-    expect((await run({ random: () => 0, maxAttempts: 2 }, read, [asks])).line).toMatchObject({ waitedMs: 251 });
+    expect((await run({ random: () => 0, maxAttempts: 2 }, read, [asks])).line).toMatchObject({
+      waitedMs: 251,
+    });
   });
 
   it.each([[-5], ['soon'], [null], [{}]])('takes %j for no wish', async (retryAfterMs) => {
     const asks: Step = (call) => withResult(broken()(call), { metadata: { retryAfterMs } });
 
-    expect((await run({ backoffMs: 0 }, read, [asks, fine])).line).toMatchObject({ attempts: 2, waitedMs: 0 });
+    expect((await run({ backoffMs: 0 }, read, [asks, fine])).line).toMatchObject({
+      attempts: 2,
+      waitedMs: 0,
+    });
   });
 
   it.each([
@@ -273,7 +322,11 @@ describe('retry options', () => {
 
 const refusals = Object.entries(STATUSES)
   .filter(
-    ([status, row]) => !row.ok && !['executor_error', 'timeout', 'rate_limited', 'circuit_open', 'audit_unavailable'].includes(status),
+    ([status, row]) =>
+      !row.ok &&
+      !['executor_error', 'timeout', 'rate_limited', 'circuit_open', 'audit_unavailable'].includes(
+        status,
+      ),
   )
   .map(([status]) => status);
 
@@ -281,9 +334,15 @@ describe('retry takes for final', () => {
   it.each(refusals)('%s, even if it calls itself retryable', async (status) => {
     const no = defineLayer({
       name: 'no',
-      caller: async (call, next) => withResult(annotate(await next(call), {}), { ok: false, status, errorClass: 'retryable' }),
+      caller: async (call, next) =>
+        withResult(annotate(await next(call), {}), { ok: false, status, errorClass: 'retryable' }),
     });
-    const { result, ran, line } = await run({ on: ['retryable', 'fatal', 'repairable'] }, read, [fine], [no]);
+    const { result, ran, line } = await run(
+      { on: ['retryable', 'fatal', 'repairable'] },
+      read,
+      [fine],
+      [no],
+    );
 
     expect([result.status, ran]).toEqual([status, 1]);
     expect(line).not.toHaveProperty('attempts');
@@ -292,14 +351,21 @@ describe('retry takes for final', () => {
   it('an interruption, whatever its status', async () => {
     const waits: Step = (call) =>
       refuse(call, 'rate_limited', 'Somebody is asked.', {
-        interruption: { kind: 'approval_required', id: 'a', fingerprint: 'f', shown: {}, options: [] },
+        interruption: {
+          kind: 'approval_required',
+          id: 'a',
+          fingerprint: 'f',
+          shown: {},
+          options: [],
+        },
       });
 
     expect((await run({}, read, [waits, fine])).ran).toBe(1);
   });
 
   it('not a status that a layer invented, if it is retryable', async () => {
-    const busy: Step = (call) => withResult(refuse(call, 'lock_busy', 'Busy.'), { errorClass: 'retryable' });
+    const busy: Step = (call) =>
+      withResult(refuse(call, 'lock_busy', 'Busy.'), { errorClass: 'retryable' });
 
     expect((await run({}, read, [busy, fine])).ran).toBe(2);
   });
@@ -310,20 +376,29 @@ describe('retry and a caller that leaves', () => {
     const clock = testClock();
     const controller = new AbortController();
     const executor = stepping(broken(), fine);
-    const calling = composeToolCallers([retry({ jitter: false })], { clock })(makeCall({ ...read, signal: controller.signal }), executor);
+    const calling = composeToolCallers([retry({ jitter: false })], { clock })(
+      makeCall({ ...read, signal: controller.signal }),
+      executor,
+    );
     await clock.advance(199);
     controller.abort();
     const result = await calling;
 
     expect(result).toMatchObject({ status: 'cancelled', executed: 'unknown' });
     expect(result.audit?.layers).toMatchObject([{ name: 'retry', attempts: 1, waitedMs: 0 }]);
-    expect([executor.calls, clock.pending, getEventListeners(controller.signal, 'abort').length]).toEqual([1, 0, 0]);
+    expect([
+      executor.calls,
+      clock.pending,
+      getEventListeners(controller.signal, 'abort').length,
+    ]).toEqual([1, 0, 0]);
   });
 
   it('leaves no timer and no listener behind, whatever happened', async () => {
     const { signal } = new AbortController();
     const ends = [[fine], [broken(), fine], [broken()], [broken({ errorClass: 'fatal' })]];
-    const pending = await Promise.all(ends.map(async (steps) => (await run({}, { ...read, signal }, steps)).clock.pending));
+    const pending = await Promise.all(
+      ends.map(async (steps) => (await run({}, { ...read, signal }, steps)).clock.pending),
+    );
 
     expect(pending).toEqual([0, 0, 0, 0]);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
@@ -331,16 +406,27 @@ describe('retry and a caller that leaves', () => {
 });
 
 describe('retry', () => {
-  it.each([['__proto__'], ['constructor'], ['\ud800'], ['x'.repeat(1000)]])('takes any tool name: %j', async (toolName) => {
-    const { ran, result } = await run({ only: ['*'] }, { ...read, toolName }, [broken(), fine]);
+  it.each([['__proto__'], ['constructor'], ['\ud800'], ['x'.repeat(1000)]])(
+    'takes any tool name: %j',
+    async (toolName) => {
+      const { ran, result } = await run({ only: ['*'] }, { ...read, toolName }, [broken(), fine]);
 
-    expect([ran, result.toolName]).toEqual([2, toolName]);
-  });
+      expect([ran, result.toolName]).toEqual([2, toolName]);
+    },
+  );
 
   it('hands the same arguments on at every attempt', async () => {
     const executor = echoExecutor();
-    const seen: Next = async (call) => withResult(await executor(call), { ok: false, status: 'executor_error', errorClass: 'retryable' });
-    await composeToolCallers([retry({ backoffMs: 0 })])(makeCall({ ...read, toolArgs: { secret: 's' } }), seen);
+    const seen: Next = async (call) =>
+      withResult(await executor(call), {
+        ok: false,
+        status: 'executor_error',
+        errorClass: 'retryable',
+      });
+    await composeToolCallers([retry({ backoffMs: 0 })])(
+      makeCall({ ...read, toolArgs: { secret: 's' } }),
+      seen,
+    );
 
     expect(new Set(executor.calls.map(({ toolArgs }) => toolArgs)).size).toBe(1);
     expect(executor.calls).toHaveLength(3);
@@ -353,7 +439,12 @@ describe('retry', () => {
     expect(explainStack([layer, retry()])).not.toContain('should stand');
   });
 
-  it.each([{ on: ['consent_denied'] }, { on: ['cancelled'] }, { on: ['ok'] }, { maxAttempts: 0 }])('refuses %j', (options) => {
-    expect(() => retry(options)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
-  });
+  it.each([{ on: ['consent_denied'] }, { on: ['cancelled'] }, { on: ['ok'] }, { maxAttempts: 0 }])(
+    'refuses %j',
+    (options) => {
+      expect(() => retry(options)).toThrow(
+        expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error,
+      );
+    },
+  );
 });

@@ -61,25 +61,41 @@ const EXPECTED: Readonly<Record<keyof RetryOptions, Expectation>> = {
  */
 export function retry(options: RetryOptions = {}): ToolLayer {
   checkOptions('retry', options, EXPECTED);
-  const { only, except = [], on = ['retryable'], maxAttempts = 3, maxElapsedMs = Number.POSITIVE_INFINITY } = options;
+  const {
+    only,
+    except = [],
+    on = ['retryable'],
+    maxAttempts = 3,
+    maxElapsedMs = Number.POSITIVE_INFINITY,
+  } = options;
   const { backoffMs = 200, maxBackoffMs = 10_000, jitter = true, random = Math.random } = options;
-  const isMeant = (name: string) => (only === undefined || matchesTool(only, name)) && !matchesTool(except, name);
+  const isMeant = (name: string) =>
+    (only === undefined || matchesTool(only, name)) && !matchesTool(except, name);
   const limits = { maxAttempts, maxBackoffMs, maxElapsedMs };
   return defineLayer({
     name: 'retry',
-    order: [{ insideOf: 'consent', level: 'should', because: 'outside it, a person is asked again for every attempt' }],
+    order: [
+      {
+        insideOf: 'consent',
+        level: 'should',
+        because: 'outside it, a person is asked again for every attempt',
+      },
+    ],
     async caller(call, next) {
       if (!isMeant(call.toolName)) return next(call);
       const startedAt = clockOf(call).monotonic();
       for (let attempts = 1, waitedMs = 0; ; attempts += 1) {
         const result = await next(call);
         const verdict = verdictOn(call, result, on);
-        if (verdict === 'unsafe') return annotate(notRepeated(result), {}, { status: 'not_repeated', attempts, waitedMs });
-        if (verdict === 'final') return attempts === 1 ? result : annotate(result, {}, { attempts, waitedMs });
+        if (verdict === 'unsafe')
+          return annotate(notRepeated(result), {}, { status: 'not_repeated', attempts, waitedMs });
+        if (verdict === 'final')
+          return attempts === 1 ? result : annotate(result, {}, { attempts, waitedMs });
         const waitMs = waitAfter(result, attempts, { backoffMs, maxBackoffMs, jitter, random });
         const gaveUp = whyStop(limits, attempts, waitMs, clockOf(call).monotonic() - startedAt);
         if (gaveUp !== null) return annotate(result, {}, { attempts, waitedMs, gaveUp });
-        if (!(await pause(call, waitMs))) return annotate(refuse(call, 'cancelled', CANCELLED), {}, { attempts, waitedMs });
+        if (!(await pause(call, waitMs)))
+          return annotate(refuse(call, 'cancelled', CANCELLED), {}, { attempts, waitedMs });
         waitedMs += waitMs;
       }
     },
@@ -88,7 +104,11 @@ export function retry(options: RetryOptions = {}): ToolLayer {
 
 const CANCELLED = 'The call was cancelled before it was tried again.';
 
-function verdictOn(call: ToolCall, result: ToolResult, on: readonly string[]): 'final' | 'unsafe' | 'again' {
+function verdictOn(
+  call: ToolCall,
+  result: ToolResult,
+  on: readonly string[],
+): 'final' | 'unsafe' | 'again' {
   const { ok, status, errorClass, interruption } = result;
   if (ok || isFinal(status) || interruption !== undefined) return 'final';
   const isWanted = on.includes(status) || (errorClass !== null && on.includes(errorClass));
@@ -97,7 +117,12 @@ function verdictOn(call: ToolCall, result: ToolResult, on: readonly string[]): '
   return isWanted ? 'again' : 'final';
 }
 
-function whyStop(limits: Limits, attempts: number, waitMs: number, elapsedMs: number): string | null {
+function whyStop(
+  limits: Limits,
+  attempts: number,
+  waitMs: number,
+  elapsedMs: number,
+): string | null {
   if (attempts >= limits.maxAttempts) return 'attempts';
   if (waitMs > limits.maxBackoffMs) return 'wait';
   return elapsedMs + waitMs > limits.maxElapsedMs ? 'elapsed' : null;

@@ -1,12 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import { settle } from '../../conformance/index.ts';
-import { defineTool, type GovernedTools, governTools, type ToolContext, type ToolLayer, type ToolRequest } from '../../src/index.ts';
+import {
+  defineTool,
+  type GovernedTools,
+  governTools,
+  type ToolContext,
+  type ToolLayer,
+  type ToolRequest,
+} from '../../src/index.ts';
 import { scopedExecutor } from './scoped-executor.ts';
 
 /** Two tools: one that makes the call it is given, in the way it is told, and one it should not reach. */
-function dispatchers(layers: readonly ToolLayer[], call: (request: ToolRequest, context: GovernedTools['call']) => unknown) {
+function dispatchers(
+  layers: readonly ToolLayer[],
+  call: (request: ToolRequest, context: GovernedTools['call']) => unknown,
+) {
   const ran: string[] = [];
-  const rm = defineTool({ name: 'rm', description: 'd', inputSchema: { type: 'object' }, execute: () => void ran.push('rm') });
+  const rm = defineTool({
+    name: 'rm',
+    description: 'd',
+    inputSchema: { type: 'object' },
+    execute: () => void ran.push('rm'),
+  });
   const helper = defineTool({
     ...{ name: 'helper', description: 'd', inputSchema: { type: 'object' } },
     async execute(_args, context) {
@@ -47,10 +62,21 @@ describe('calls that a tool makes', () => {
 
   it('may reach another tool that keeps to the scope by what it says about itself', async () => {
     const read = (name: string, execute: (args: unknown, context: ToolContext) => unknown) =>
-      defineTool({ name, description: 'd', inputSchema: { type: 'object' }, annotations: { readOnly: true }, execute });
+      defineTool({
+        name,
+        description: 'd',
+        inputSchema: { type: 'object' },
+        annotations: { readOnly: true },
+        execute,
+      });
     const inner = read('inner', () => 'ran');
-    const outer = read('outer', (_args, context) => statusOf(context.call({ name: 'inner', arguments: {} })));
-    const tools = governTools({ tools: [inner, outer], layers: [scopedExecutor({ sideEffectLevel: 'read_only' })] });
+    const outer = read('outer', (_args, context) =>
+      statusOf(context.call({ name: 'inner', arguments: {} })),
+    );
+    const tools = governTools({
+      tools: [inner, outer],
+      layers: [scopedExecutor({ sideEffectLevel: 'read_only' })],
+    });
 
     expect((await tools.call({ name: 'outer', arguments: {} })).result).toBe('ok');
   });
@@ -61,14 +87,24 @@ describe('calls that a tool makes', () => {
       await settle();
       return statusOf(free.tools.call(request));
     });
-    const open = dispatchers([scopedExecutor({ allowedTools: ['helper', 'rm'] })], async (request) => {
-      await settle();
-      return statusOf(free.tools.call(request));
-    });
-    const callers = Array.from({ length: 50 }, (_, index) => (index % 2 === 0 ? scoped : open).tools);
-    const results = await Promise.all(callers.map((tools) => tools.call({ name: 'helper', arguments: {} })));
+    const open = dispatchers(
+      [scopedExecutor({ allowedTools: ['helper', 'rm'] })],
+      async (request) => {
+        await settle();
+        return statusOf(free.tools.call(request));
+      },
+    );
+    const callers = Array.from(
+      { length: 50 },
+      (_, index) => (index % 2 === 0 ? scoped : open).tools,
+    );
+    const results = await Promise.all(
+      callers.map((tools) => tools.call({ name: 'helper', arguments: {} })),
+    );
 
-    expect(results.map(({ result }) => result)).toEqual(callers.map((_, index) => (index % 2 === 0 ? 'permission_denied' : 'ok')));
+    expect(results.map(({ result }) => result)).toEqual(
+      callers.map((_, index) => (index % 2 === 0 ? 'permission_denied' : 'ok')),
+    );
     expect(free.ran).toHaveLength(25);
   });
 });

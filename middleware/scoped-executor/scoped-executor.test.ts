@@ -16,9 +16,16 @@ import {
 } from '../../src/index.ts';
 import { scopedExecutor, type ScopedExecutorOptions } from './scoped-executor.ts';
 
-async function run(options: ScopedExecutorOptions, call: PartialCall = {}, inside: readonly (ToolLayer | ToolCaller)[] = []) {
+async function run(
+  options: ScopedExecutorOptions,
+  call: PartialCall = {},
+  inside: readonly (ToolLayer | ToolCaller)[] = [],
+) {
   const executor = echoExecutor();
-  const result = await composeToolCallers([scopedExecutor(options), ...inside])(makeCall(call), executor);
+  const result = await composeToolCallers([scopedExecutor(options), ...inside])(
+    makeCall(call),
+    executor,
+  );
   return { result, ran: executor.calls.length };
 }
 
@@ -29,20 +36,39 @@ const renamed =
 
 describe('scopedExecutor', () => {
   it('lets a tool of the scope run, and says which scope it ran in', async () => {
-    const { result, ran } = await run({ stage: 'review', allowedTools: ['echo'], sideEffectLevel: 'network' });
+    const { result, ran } = await run({
+      stage: 'review',
+      allowedTools: ['echo'],
+      sideEffectLevel: 'network',
+    });
 
     expect(ran).toBe(1);
     expect(result.status).toBe('ok');
-    expect(result.audit?.scope).toEqual({ stage: 'review', allowedTools: ['echo'], sideEffectLevel: 'network' });
-    expect(result.audit?.layers).toMatchObject([{ name: 'scopedExecutor', status: 'ok', stage: 'review' }]);
+    expect(result.audit?.scope).toEqual({
+      stage: 'review',
+      allowedTools: ['echo'],
+      sideEffectLevel: 'network',
+    });
+    expect(result.audit?.layers).toMatchObject([
+      { name: 'scopedExecutor', status: 'ok', stage: 'review' },
+    ]);
   });
 
   it('refuses a tool outside the scope as scope_violation', async () => {
-    const { result, ran } = await run({ stage: 'review', allowedTools: ['read'] }, { toolArgs: { password: 'hunter2' } });
+    const { result, ran } = await run(
+      { stage: 'review', allowedTools: ['read'] },
+      { toolArgs: { password: 'hunter2' } },
+    );
 
     expect(ran).toBe(0);
-    expect(result).toMatchObject({ status: 'scope_violation', errorCategory: 'scope_violation', executed: 'no' });
-    expect(result.error).toBe('echo is not among the tools of the stage "review". Use another tool or leave it.');
+    expect(result).toMatchObject({
+      status: 'scope_violation',
+      errorCategory: 'scope_violation',
+      executed: 'no',
+    });
+    expect(result.error).toBe(
+      'echo is not among the tools of the stage "review". Use another tool or leave it.',
+    );
     expect(result.audit).toMatchObject({
       scope: { stage: 'review' },
       layers: [{ name: 'scopedExecutor', status: 'rejected', stage: 'review' }],
@@ -54,12 +80,20 @@ describe('scopedExecutor', () => {
     const { result, ran } = await run({ allowedTools: ['echo'] }, {}, [renamed('rm')]);
 
     expect(ran).toBe(0);
-    expect(result).toMatchObject({ status: 'permission_denied', errorCategory: 'permission_denied', executed: 'no' });
+    expect(result).toMatchObject({
+      status: 'permission_denied',
+      errorCategory: 'permission_denied',
+      executed: 'no',
+    });
     expect(accountOf(result).blockedBy).toBe('scopedExecutor');
   });
 
   it('holds a tool that a layer below chose to the effects allowed, whatever the first tool said about itself', async () => {
-    const { result, ran } = await run({ sideEffectLevel: 'read_only' }, { annotations: { readOnly: true } }, [renamed('rm')]);
+    const { result, ran } = await run(
+      { sideEffectLevel: 'read_only' },
+      { annotations: { readOnly: true } },
+      [renamed('rm')],
+    );
 
     expect(result.status).toBe('permission_denied');
     expect(ran).toBe(0);
@@ -79,9 +113,24 @@ describe('scopedExecutor with', () => {
     ['allowedTools absent allows every tool', {}, { toolName: 'anything' }, 'ok'],
     ['allowedTools undefined allows every tool', { allowedTools: undefined as never }, {}, 'ok'],
     ['allowedTools empty allows none', { allowedTools: [] }, {}, 'scope_violation'],
-    ['allowedTools matches names exactly', { allowedTools: ['Echo', 'ech', 'echo '] }, {}, 'scope_violation'],
-    ['allowedTools knows no name that every object has', { allowedTools: ['echo'] }, { toolName: 'constructor' }, 'scope_violation'],
-    ['allowedTools may name what every object has', { allowedTools: ['__proto__'] }, { toolName: '__proto__' }, 'ok'],
+    [
+      'allowedTools matches names exactly',
+      { allowedTools: ['Echo', 'ech', 'echo '] },
+      {},
+      'scope_violation',
+    ],
+    [
+      'allowedTools knows no name that every object has',
+      { allowedTools: ['echo'] },
+      { toolName: 'constructor' },
+      'scope_violation',
+    ],
+    [
+      'allowedTools may name what every object has',
+      { allowedTools: ['__proto__'] },
+      { toolName: '__proto__' },
+      'ok',
+    ],
     [
       'sideEffectLevel allows up to its level',
       { sideEffectLevel: 'workspace_write' },
@@ -94,8 +143,18 @@ describe('scopedExecutor with', () => {
       { annotations: { sideEffectLevel: 'network' } },
       'permission_denied',
     ],
-    ['sideEffectLevel takes a tool that says nothing for the worst', { sideEffectLevel: 'process_exec' }, {}, 'permission_denied'],
-    ['capabilities allows what it lists', { capabilities: { fs: ['read'] } }, { annotations: { capabilities: { fs: ['read'] } } }, 'ok'],
+    [
+      'sideEffectLevel takes a tool that says nothing for the worst',
+      { sideEffectLevel: 'process_exec' },
+      {},
+      'permission_denied',
+    ],
+    [
+      'capabilities allows what it lists',
+      { capabilities: { fs: ['read'] } },
+      { annotations: { capabilities: { fs: ['read'] } } },
+      'ok',
+    ],
     [
       'capabilities allows no other operation',
       { capabilities: { fs: ['read'] } },
@@ -108,15 +167,30 @@ describe('scopedExecutor with', () => {
       { annotations: { capabilities: { net: ['read'] } } },
       'permission_denied',
     ],
-    ['capabilities empty allows none', { capabilities: {} }, { annotations: { capabilities: { fs: ['read'] } } }, 'permission_denied'],
-    ['workspaceRoots takes a tool that says nothing for the worst', { workspaceRoots: ['/srv'] }, {}, 'permission_denied'],
+    [
+      'capabilities empty allows none',
+      { capabilities: {} },
+      { annotations: { capabilities: { fs: ['read'] } } },
+      'permission_denied',
+    ],
+    [
+      'workspaceRoots takes a tool that says nothing for the worst',
+      { workspaceRoots: ['/srv'] },
+      {},
+      'permission_denied',
+    ],
     [
       'workspaceRoots allows a tool that keeps to them',
       { workspaceRoots: ['/srv'] },
       { annotations: { safety: { allowedRoots: ['/srv/a'] } } },
       'ok',
     ],
-    ['argConstraints allows what passes', { argConstraints: { echo: { n: { maximum: 2 } } } }, { toolArgs: { n: 2 } }, 'ok'],
+    [
+      'argConstraints allows what passes',
+      { argConstraints: { echo: { n: { maximum: 2 } } } },
+      { toolArgs: { n: 2 } },
+      'ok',
+    ],
     [
       'argConstraints allows nothing else',
       { argConstraints: { echo: { n: { maximum: 2 } } } },
@@ -124,7 +198,12 @@ describe('scopedExecutor with', () => {
       'permission_denied',
     ],
     ['recursionLimit allows the call of the model', { recursionLimit: 0 }, {}, 'ok'],
-    ['capabilities takes a tool that names none for the worst', { capabilities: { fs: ['read'] } }, {}, 'permission_denied'],
+    [
+      'capabilities takes a tool that names none for the worst',
+      { capabilities: { fs: ['read'] } },
+      {},
+      'permission_denied',
+    ],
   ])('%s', async (_name, options, call, status) => {
     const { result, ran } = await run(options, call);
 
@@ -134,10 +213,29 @@ describe('scopedExecutor with', () => {
 
   it('hide shows only what could be called, and absent shows everything', () => {
     const tool = (name: string, annotations: ToolAnnotations = {}) =>
-      defineTool({ name, description: 'd', inputSchema: { type: 'object' }, annotations, execute: () => name });
-    const tools = [tool('read', { readOnly: true }), tool('wipe'), tool('other', { readOnly: true })];
+      defineTool({
+        name,
+        description: 'd',
+        inputSchema: { type: 'object' },
+        annotations,
+        execute: () => name,
+      });
+    const tools = [
+      tool('read', { readOnly: true }),
+      tool('wipe'),
+      tool('other', { readOnly: true }),
+    ];
     const shown = (options: ScopedExecutorOptions) =>
-      governTools({ tools, layers: [scopedExecutor({ allowedTools: ['read', 'wipe'], sideEffectLevel: 'read_only', ...options })] }).tools;
+      governTools({
+        tools,
+        layers: [
+          scopedExecutor({
+            allowedTools: ['read', 'wipe'],
+            sideEffectLevel: 'read_only',
+            ...options,
+          }),
+        ],
+      }).tools;
 
     expect(shown({ hide: true }).map(({ name }) => name)).toEqual(['read']);
     expect(shown({}).map(({ name }) => name)).toEqual(['read', 'wipe', 'other']);
@@ -155,10 +253,14 @@ describe('scopedExecutor with', () => {
       return ok(call, 'all is well');
     };
     const executor = echoExecutor();
-    const calling = composeToolCallers([watch, scopedExecutor({ allowedTools: [], onViolation: 'raise' })])(makeCall(), executor);
+    const calling = composeToolCallers([
+      watch,
+      scopedExecutor({ allowedTools: [], onViolation: 'raise' }),
+    ])(makeCall(), executor);
 
     await expect(calling).rejects.toSatisfy(
-      (error) => isAlliumError(error, 'ERR_CALL_REFUSED') && error.details.status === 'scope_violation',
+      (error) =>
+        isAlliumError(error, 'ERR_CALL_REFUSED') && error.details.status === 'scope_violation',
     );
     expect(seen).toEqual(['scope_violation']);
     expect(executor.calls).toHaveLength(0);
@@ -182,7 +284,10 @@ describe('scopes inside scopes', () => {
   });
 
   it('do not widen each other when a layer between them changes the tool', async () => {
-    const { result, ran } = await run({ allowedTools: ['echo'] }, {}, [renamed('rm'), scopedExecutor({ allowedTools: ['rm'] })]);
+    const { result, ran } = await run({ allowedTools: ['echo'] }, {}, [
+      renamed('rm'),
+      scopedExecutor({ allowedTools: ['rm'] }),
+    ]);
 
     expect(result.status).toBe('permission_denied');
     expect(ran).toBe(0);
@@ -211,7 +316,12 @@ describe('scopes inside scopes', () => {
     };
     const names = Array.from({ length: 100 }, (_, index) => `tool_${index}`);
     const results = await Promise.all(
-      names.map((name) => composeToolCallers([scopedExecutor({ stage: name, allowedTools: [name] })])(makeCall({ toolName: name }), look)),
+      names.map((name) =>
+        composeToolCallers([scopedExecutor({ stage: name, allowedTools: [name] })])(
+          makeCall({ toolName: name }),
+          look,
+        ),
+      ),
     );
 
     expect(names.map((name) => seen.get(name))).toEqual(names.map((name) => [name]));
@@ -253,6 +363,8 @@ describe('scopedExecutor is not built with', () => {
     [{ recursionLimit: -1 }],
     [{ hide: 'yes' }],
   ])('%j', (options) => {
-    expect(() => scopedExecutor(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
+    expect(() => scopedExecutor(options as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error,
+    );
   });
 });

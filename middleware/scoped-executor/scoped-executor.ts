@@ -84,7 +84,8 @@ export function scopedExecutor(options: ScopedExecutorOptions): ToolLayer {
       const result = await next(narrowPolicy(call, policy, 'scopedExecutor'));
       return annotate(result, { scope }, { stage });
     },
-    tooLate: ({ toolName }) => (allows(policy, { toolName }) ? { stage } : { stage, wouldHaveBeen: 'scope_violation' }),
+    tooLate: ({ toolName }) =>
+      allows(policy, { toolName }) ? { stage } : { stage, wouldHaveBeen: 'scope_violation' },
   });
 }
 
@@ -109,4 +110,8 @@ const scopeFrom = ({ stage = 'scoped', allowedTools, sideEffectLevel }: ScopedEx
   });
 
 const outside = (call: ToolCall, stage: string): ToolResult =>
-  refuse(call, 'scope_violation', `${call.toolName} is not among the tools of the stage "${stage}". Use another tool or leave it.`);
+  refuse(
+    call,
+    'scope_violation',
+    `${call.toolName} is not among the tools of the stage "${stage}". Use another tool or leave it.`,
+  );

@@ -26,10 +26,14 @@ describe('summary', () => {
   it('leaves the reason of the model alone', async () => {
     const reason = defineLayer({
       name: 'reason',
-      caller: async (call, next) => annotate(await next(call), { reason: 'because', summary: 'because' }),
+      caller: async (call, next) =>
+        annotate(await next(call), { reason: 'because', summary: 'because' }),
     });
 
-    expect((await run(() => 'for people', [reason])).audit).toMatchObject({ reason: 'because', summary: 'for people' });
+    expect((await run(() => 'for people', [reason])).audit).toMatchObject({
+      reason: 'because',
+      summary: 'for people',
+    });
   });
 
   it.each([
@@ -55,10 +59,14 @@ describe('summary', () => {
   });
 
   it('is advised to stand outside requiredReason', () => {
-    expect(summary(() => '').order).toMatchObject([{ outsideOf: 'requiredReason', level: 'should' }]);
+    expect(summary(() => '').order).toMatchObject([
+      { outsideOf: 'requiredReason', level: 'should' },
+    ]);
   });
 
   it('refuses to be made without a formatter', () => {
-    expect(() => summary(undefined as never)).toThrow('summary: "format" must be a function, got undefined');
+    expect(() => summary(undefined as never)).toThrow(
+      'summary: "format" must be a function, got undefined',
+    );
   });
 });

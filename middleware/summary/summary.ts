@@ -1,6 +1,14 @@
 /** One line for people about every call. */
 
-import { AlliumError, annotate, defineLayer, inSteps, type ToolCall, type ToolLayer, type ToolResult } from '../../src/index.ts';
+import {
+  AlliumError,
+  annotate,
+  defineLayer,
+  inSteps,
+  type ToolCall,
+  type ToolLayer,
+  type ToolResult,
+} from '../../src/index.ts';
 
 /** Says in one line what happened. Nothing, or a blank, leaves the record as it is. */
 export type SummaryFormat = (call: ToolCall, result: ToolResult) => string | null | undefined;
@@ -12,17 +20,27 @@ export type SummaryFormat = (call: ToolCall, result: ToolResult) => string | nul
 export function summary(format: SummaryFormat): ToolLayer {
   if (typeof format !== 'function') {
     const got = format === null ? 'null' : typeof format;
-    throw new AlliumError('ERR_INVALID_OPTION', `summary: "format" must be a function, got ${got}`, {
-      layer: 'summary',
-      option: 'format',
-      expected: 'a function',
-      got,
-    });
+    throw new AlliumError(
+      'ERR_INVALID_OPTION',
+      `summary: "format" must be a function, got ${got}`,
+      {
+        layer: 'summary',
+        option: 'format',
+        expected: 'a function',
+        got,
+      },
+    );
   }
   return defineLayer({
     name: 'summary',
     observes: true,
-    order: [{ outsideOf: 'requiredReason', level: 'should', because: 'inside it, the reason replaces the line written for people' }],
+    order: [
+      {
+        outsideOf: 'requiredReason',
+        level: 'should',
+        because: 'inside it, the reason replaces the line written for people',
+      },
+    ],
     caller: inSteps((call) => ({
       call,
       leave(result) {

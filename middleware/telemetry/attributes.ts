@@ -17,7 +17,10 @@ export const STATUS = 'allium.status';
 export const EXECUTE_TOOL = 'execute_tool';
 
 /** What is known before the call goes on: samplers decide by these. Ours win over what a host attached. */
-export function openingAttributes(call: ToolCall, attached: Readonly<SpanAttributes> | null): SpanAttributes {
+export function openingAttributes(
+  call: ToolCall,
+  attached: Readonly<SpanAttributes> | null,
+): SpanAttributes {
   const { declaredExecutor: executor, description, turn } = call;
   const own: SpanAttributes = {
     [OPERATION]: EXECUTE_TOOL,
@@ -49,8 +52,11 @@ export function closingAttributes({ call, result }: EndedCall): SpanAttributes {
   if (blockedBy !== null) own['allium.blocked_by'] = clip(blockedBy, MAX_NAME);
   const { audit } = result;
   if (audit === undefined) return own;
-  if (typeof audit.consent?.decision === 'string') own['allium.consent.decision'] = clip(audit.consent.decision, MAX_NAME);
-  if (typeof audit.receiptUri === 'string') own['allium.receipt.uri'] = clip(audit.receiptUri, MAX_TEXT);
-  if (audit.layers.length > MAX_CHILDREN) own['allium.layers.omitted'] = audit.layers.length - MAX_CHILDREN;
+  if (typeof audit.consent?.decision === 'string')
+    own['allium.consent.decision'] = clip(audit.consent.decision, MAX_NAME);
+  if (typeof audit.receiptUri === 'string')
+    own['allium.receipt.uri'] = clip(audit.receiptUri, MAX_TEXT);
+  if (audit.layers.length > MAX_CHILDREN)
+    own['allium.layers.omitted'] = audit.layers.length - MAX_CHILDREN;
   return own;
 }

@@ -17,7 +17,11 @@ export interface CapturedContent {
  */
 export function contentOf({ call, answer }: EndedCall): CapturedContent {
   const args = cleaned(call, call.toolArgs);
-  if (!answer.ok) return { arguments: args, ...(answer.error === null ? {} : { error: clip(scrubFor(call, answer.error), MAX_CONTENT) }) };
+  if (!answer.ok)
+    return {
+      arguments: args,
+      ...(answer.error === null ? {} : { error: clip(scrubFor(call, answer.error), MAX_CONTENT) }),
+    };
   return { arguments: args, result: cleaned(call, answer.result ?? answer.renderedResult) };
 }
 
@@ -30,11 +34,15 @@ function cleaned(call: ToolCall, value: JsonValue): JsonValue {
 }
 
 /** The same under the names of the conventions, as text, for exporters that take no objects. */
-export function contentAttributes({ arguments: args, result }: CapturedContent): Record<string, string> {
+export function contentAttributes({
+  arguments: args,
+  result,
+}: CapturedContent): Record<string, string> {
   return {
     'gen_ai.tool.call.arguments': textOf(args),
     ...(result === undefined ? {} : { 'gen_ai.tool.call.result': textOf(result) }),
   };
 }
 
-const textOf = (value: JsonValue): string => clip(typeof value === 'string' ? value : JSON.stringify(value), MAX_CONTENT);
+const textOf = (value: JsonValue): string =>
+  clip(typeof value === 'string' ? value : JSON.stringify(value), MAX_CONTENT);

@@ -1,6 +1,12 @@
 /** A call that has ended, as every form of a span is made from it. */
 
-import { type Clock, type LayerEntry, outcomeOf, type ToolCall, type ToolResult } from '../../src/index.ts';
+import {
+  type Clock,
+  type LayerEntry,
+  outcomeOf,
+  type ToolCall,
+  type ToolResult,
+} from '../../src/index.ts';
 import type { HumanWait } from './human-wait.ts';
 import { clip, MAX_CHILDREN, MAX_NAME } from './text.ts';
 
@@ -38,7 +44,12 @@ export interface Started {
 }
 
 /** Stops the watch that `startMs` and `startTick` were read from. */
-export function endCall(call: ToolCall, result: ToolResult, clock: Clock, { startMs, startTick, wait }: Started): EndedCall {
+export function endCall(
+  call: ToolCall,
+  result: ToolResult,
+  clock: Clock,
+  { startMs, startTick, wait }: Started,
+): EndedCall {
   const durationMs = Math.max(0, clock.monotonic() - startTick);
   const byDuration = startMs + durationMs;
   const now = clock.now();
@@ -54,7 +65,10 @@ const CODE = /^[A-Za-z0-9_.:-]{1,64}$/;
 /** What failed, as a code and never as a sentence; `null` for a call that came to a good end or waits for somebody. */
 export function errorTypeOf(result: ToolResult): string | null {
   if (outcomeOf(result) !== 'failed') return null;
-  return [result.errorCategory, result.status].find((code) => code !== null && CODE.test(code)) ?? '_OTHER';
+  return (
+    [result.errorCategory, result.status].find((code) => code !== null && CODE.test(code)) ??
+    '_OTHER'
+  );
 }
 
 /** Whether a scope or a rule kept the tool from running. */
@@ -98,7 +112,8 @@ function countsIn(line: LayerEntry): LayerWork['counts'] {
   for (const key of keys) {
     const name = COUNTS.get(key);
     const value = name === undefined ? undefined : line[key];
-    if (name !== undefined && typeof value === 'number' && Number.isFinite(value)) (counts ??= {})[name] = value;
+    if (name !== undefined && typeof value === 'number' && Number.isFinite(value))
+      (counts ??= {})[name] = value;
   }
   return counts ?? NO_COUNTS;
 }

@@ -20,17 +20,33 @@ afterEach(async () => {
   open = undefined;
 });
 
-async function receive(status?: number | null, headers?: Record<string, string>): Promise<Receiver> {
+async function receive(
+  status?: number | null,
+  headers?: Record<string, string>,
+): Promise<Receiver> {
   open = await startReceiver(status, headers);
   Object.assign(process.env, KEYS, { LANGFUSE_BASE_URL: `${open.url}/` });
   return open;
 }
 
-function watching(options: TelemetryOptions = {}, inner: readonly ToolLayer[] = [], clock = systemClock) {
+function watching(
+  options: TelemetryOptions = {},
+  inner: readonly ToolLayer[] = [],
+  clock = systemClock,
+) {
   const problems: TelemetryProblem[] = [];
-  const layer = telemetry({ sink: 'langfuse', onError: (problem) => void problems.push(problem), ...options });
+  const layer = telemetry({
+    sink: 'langfuse',
+    onError: (problem) => void problems.push(problem),
+    ...options,
+  });
   const caller = composeToolCallers([layer, ...inner], { clock });
-  return { problems, layer, call: (callId = 'call-1') => caller(makeCall({ callId, toolArgs: { a: 'argument-canary' } }), echoExecutor()) };
+  return {
+    problems,
+    layer,
+    call: (callId = 'call-1') =>
+      caller(makeCall({ callId, toolArgs: { a: 'argument-canary' } }), echoExecutor()),
+  };
 }
 
 describe('the langfuse sink', () => {
@@ -41,22 +57,34 @@ describe('the langfuse sink', () => {
     const request = await server.got(1);
     await layer.close?.();
 
-    expect(request).toMatchObject({ method: 'POST', path: '/api/public/otel/v1/traces', headers: { 'content-type': 'application/json' } });
-    expect(request.headers.authorization).toBe(`Basic ${Buffer.from('pk-lf-1:sk-lf-canary').toString('base64')}`);
+    expect(request).toMatchObject({
+      method: 'POST',
+      path: '/api/public/otel/v1/traces',
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(request.headers.authorization).toBe(
+      `Basic ${Buffer.from('pk-lf-1:sk-lf-canary').toString('base64')}`,
+    );
     expect(request.body).not.toContain('canary');
     expect(problems).toEqual([]);
   });
 
   it('makes the call a tool observation of its session, with its layers below it', async () => {
     const server = await receive();
-    const { call, layer } = watching({ environment: 'test', release: 'r1', project: 'shop' }, [refusing('consent_denied')]);
+    const { call, layer } = watching({ environment: 'test', release: 'r1', project: 'shop' }, [
+      refusing('consent_denied'),
+    ]);
     await call();
     const { body } = await server.got(1);
     const [span, child] = readOtlp(body);
     await layer.close?.();
 
     expect(span?.name).toBe('execute_tool echo');
-    expect(child).toMatchObject({ name: 'layer no', traceId: span?.traceId, parentSpanId: span?.spanId });
+    expect(child).toMatchObject({
+      name: 'layer no',
+      traceId: span?.traceId,
+      parentSpanId: span?.spanId,
+    });
     expect(child?.spanId).not.toBe(span?.spanId);
     expect(span?.attributes).toMatchObject({
       'langfuse.observation.type': 'tool',
@@ -130,7 +158,11 @@ describe('the langfuse sink', () => {
     await layer.close?.();
 
     expect(result.status).toBe('ok');
-    expect(problems[0]).toMatchObject({ sink: 'langfuse', kind: 'failed', message: `Langfuse answered with status ${status}` });
+    expect(problems[0]).toMatchObject({
+      sink: 'langfuse',
+      kind: 'failed',
+      message: `Langfuse answered with status ${status}`,
+    });
     expect(JSON.stringify(problems)).not.toMatch(/canary|127\.0\.0\.1/);
     expect(problems.map(({ cause }) => cause)).toEqual([undefined, undefined]);
   });
@@ -172,7 +204,10 @@ describe('the langfuse sink', () => {
     await clock.advance(100);
     await closing;
 
-    expect(problems.at(-1)).toMatchObject({ kind: 'closed', counts: { generated: 70, delivered: 0, dropped: 70, pending: 0 } });
+    expect(problems.at(-1)).toMatchObject({
+      kind: 'closed',
+      counts: { generated: 70, delivered: 0, dropped: 70, pending: 0 },
+    });
     expect(clock.pending).toBe(0);
   });
 });

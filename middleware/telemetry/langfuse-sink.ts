@@ -29,7 +29,9 @@ export function langfuseSender(settings: LangfuseSettings, env: LangfuseEnvironm
     maxBatch: 64,
     send(batch, signal) {
       if (!isReady) throw UNCONFIGURED;
-      const body = JSON.stringify(otlpTraces(batch, settings.project ?? 'allium', (record) => extrasOf(record, settings)));
+      const body = JSON.stringify(
+        otlpTraces(batch, settings.project ?? 'allium', (record) => extrasOf(record, settings)),
+      );
       return post(url, authorization, body, signal);
     },
   };
@@ -43,29 +45,47 @@ const UNCONFIGURED = sendFailure(
 function endpointOf(base: string): URL | null {
   try {
     const url = new URL(PATH, base.endsWith('/') ? base : `${base}/`);
-    return /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' ? url : null;
+    return /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+      ? url
+      : null;
   } catch {
     return null;
   }
 }
 
-async function post(url: URL, authorization: string, body: string, signal: AbortSignal | null): Promise<void> {
+async function post(
+  url: URL,
+  authorization: string,
+  body: string,
+  signal: AbortSignal | null,
+): Promise<void> {
   const headers = { authorization, 'content-type': 'application/json' };
   // A redirect would take the credentials somewhere else.
-  const response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'error' }).catch(() => null);
+  const response = await fetch(url, {
+    method: 'POST',
+    headers,
+    body,
+    signal,
+    redirect: 'error',
+  }).catch(() => null);
   if (response === null) throw sendFailure('failed', 'Langfuse could not be reached');
   await response.body?.cancel().catch(() => {});
   if (!response.ok) throw sendFailure('failed', `Langfuse answered with status ${response.status}`);
 }
 
 /** What makes the span a tool call of a session in Langfuse's own terms. */
-function extrasOf({ attributes }: SpanRecord, { environment, release }: LangfuseSettings): SpanAttributes {
+function extrasOf(
+  { attributes }: SpanRecord,
+  { environment, release }: LangfuseSettings,
+): SpanAttributes {
   const failure = attributes['error.type'];
   return {
     'langfuse.observation.type': 'tool',
     'langfuse.observation.level': failure === undefined ? 'DEFAULT' : 'ERROR',
     ...(failure === undefined ? {} : { 'langfuse.observation.status_message': failure }),
-    ...(attributes['gen_ai.conversation.id'] === undefined ? {} : { 'session.id': attributes['gen_ai.conversation.id'] }),
+    ...(attributes['gen_ai.conversation.id'] === undefined
+      ? {}
+      : { 'session.id': attributes['gen_ai.conversation.id'] }),
     ...(environment === undefined ? {} : { 'langfuse.environment': environment }),
     ...(release === undefined ? {} : { 'langfuse.release': release }),
   };

@@ -7,8 +7,12 @@ import { telemetry } from './telemetry.ts';
 
 afterEach(stopSdk);
 
-const run = (layers: readonly ToolLayer[], executor: Next = echoExecutor(), toolName = 'echo', clock = testClock()) =>
-  composeToolCallers(layers, { clock })(makeCall({ toolName }), executor);
+const run = (
+  layers: readonly ToolLayer[],
+  executor: Next = echoExecutor(),
+  toolName = 'echo',
+  clock = testClock(),
+) => composeToolCallers(layers, { clock })(makeCall({ toolName }), executor);
 
 describe('the metrics of calls', () => {
   it('are a histogram of seconds with the buckets of the conventions, and a counter', async () => {
@@ -25,9 +29,18 @@ describe('the metrics of calls', () => {
         metric: 'gen_ai.client.operation.duration',
         unit: 's',
         attributes: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'echo' },
-        value: { count: 1, sum: 1.5, buckets: { boundaries: Array.from({ length: 14 }, (_, n) => 2 ** n / 100) } },
+        value: {
+          count: 1,
+          sum: 1.5,
+          buckets: { boundaries: Array.from({ length: 14 }, (_, n) => 2 ** n / 100) },
+        },
       },
-      { metric: 'allium.tool.calls', unit: '{call}', attributes: { 'gen_ai.tool.name': 'echo', 'allium.status': 'ok' }, value: 1 },
+      {
+        metric: 'allium.tool.calls',
+        unit: '{call}',
+        attributes: { 'gen_ai.tool.name': 'echo', 'allium.status': 'ok' },
+        value: 1,
+      },
     ]);
   });
 
@@ -65,6 +78,8 @@ describe('the metrics of calls', () => {
     const layer = telemetry({ sink: never, maxPending: 1, onError: () => {} });
     for (let i = 0; i < 4; i += 1) await run([layer]);
 
-    expect(await read()).toMatchObject([{ metric: 'allium.telemetry.dropped', attributes: { 'allium.sink': 'sink 1' }, value: 3 }]);
+    expect(await read()).toMatchObject([
+      { metric: 'allium.telemetry.dropped', attributes: { 'allium.sink': 'sink 1' }, value: 3 },
+    ]);
   });
 });

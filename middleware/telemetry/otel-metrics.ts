@@ -1,6 +1,12 @@
 /** The metrics of tool calls, for whichever meter provider is registered at the time. */
 
-import { type Counter, createNoopMeter, type Histogram, type MeterProvider, metrics } from '@opentelemetry/api';
+import {
+  type Counter,
+  createNoopMeter,
+  type Histogram,
+  type MeterProvider,
+  metrics,
+} from '@opentelemetry/api';
 import { ERROR_TYPE, EXECUTE_TOOL, OPERATION, STATUS, TOOL_NAME } from './attributes.ts';
 import { type EndedCall, errorTypeOf } from './ended-call.ts';
 import { clip, MAX_NAME } from './text.ts';
@@ -12,7 +18,9 @@ export interface Instruments {
 }
 
 /** Seconds, as the GenAI conventions advise for this histogram. */
-const BUCKETS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+const BUCKETS = [
+  0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
+];
 
 /**
  * Gives the instruments of the registered provider, or `null` where there is none. Asked for every call: an instrument
@@ -39,13 +47,22 @@ function instrumentsFrom(provider: MeterProvider): Instruments | null {
       description: 'How long a tool call took.',
       advice: { explicitBucketBoundaries: BUCKETS },
     }),
-    calls: meter.createCounter('allium.tool.calls', { unit: '{call}', description: 'Tool calls by tool and status.' }),
-    dropped: meter.createCounter('allium.telemetry.dropped', { unit: '{record}', description: 'Span records that no sink got.' }),
+    calls: meter.createCounter('allium.tool.calls', {
+      unit: '{call}',
+      description: 'Tool calls by tool and status.',
+    }),
+    dropped: meter.createCounter('allium.telemetry.dropped', {
+      unit: '{record}',
+      description: 'Span records that no sink got.',
+    }),
   };
 }
 
 /** Counts a call. A tool that was not found has a name that a model made up, and there are endlessly many of those. */
-export function countCall({ duration, calls }: Instruments, { call, result, durationMs }: EndedCall): void {
+export function countCall(
+  { duration, calls }: Instruments,
+  { call, result, durationMs }: EndedCall,
+): void {
   const tool = result.status === 'tool_not_found' ? '_OTHER' : clip(call.toolName, MAX_NAME);
   const errorType = errorTypeOf(result);
   const error = errorType === null ? {} : { [ERROR_TYPE]: errorType };

@@ -1,7 +1,12 @@
 /** A real SDK that keeps what it gets, and takes itself out of the process again. */
 
 import { context, metrics, propagation, trace } from '@opentelemetry/api';
-import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
 import {
   InMemorySpanExporter,
   NodeTracerProvider,
@@ -19,7 +24,9 @@ export interface TestSdk {
 export function startTracing(sampler?: Sampler): TestSdk {
   const exporter = new InMemorySpanExporter();
   const spanProcessors = [new SimpleSpanProcessor(exporter)];
-  new NodeTracerProvider(sampler === undefined ? { spanProcessors } : { spanProcessors, sampler }).register();
+  new NodeTracerProvider(
+    sampler === undefined ? { spanProcessors } : { spanProcessors, sampler },
+  ).register();
   return {
     get spans() {
       return exporter.getFinishedSpans();
@@ -43,7 +50,12 @@ export function startMetering(): () => Promise<readonly Point[]> {
     const { resourceMetrics } = await reader.collect();
     return resourceMetrics.scopeMetrics.flatMap((scope) =>
       scope.metrics.flatMap(({ descriptor, dataPoints }) =>
-        dataPoints.map(({ value, attributes }) => ({ metric: descriptor.name, unit: descriptor.unit, value, attributes })),
+        dataPoints.map(({ value, attributes }) => ({
+          metric: descriptor.name,
+          unit: descriptor.unit,
+          value,
+          attributes,
+        })),
       ),
     );
   };

@@ -2,15 +2,31 @@ import { trace } from '@opentelemetry/api';
 import { SamplingDecision } from '@opentelemetry/sdk-trace-node';
 import { afterEach, describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall, type PartialCall, testClock } from '../../conformance/index.ts';
-import { annotate, composeToolCallers, defineLayer, hashCanonical, type Next, ok, type ToolLayer } from '../../src/index.ts';
+import {
+  annotate,
+  composeToolCallers,
+  defineLayer,
+  hashCanonical,
+  type Next,
+  ok,
+  type ToolLayer,
+} from '../../src/index.ts';
 import { startTracing, stopSdk } from './otel-sdk.fixture.ts';
 import { refusing } from './run.fixture.ts';
 import { telemetry, type TelemetryOptions } from './telemetry.ts';
 
 afterEach(stopSdk);
 
-const run = (options: TelemetryOptions, inner: readonly ToolLayer[] = [], call: PartialCall = {}, executor: Next = echoExecutor()) =>
-  composeToolCallers([telemetry(options), ...inner], { clock: testClock() })(makeCall(call), executor);
+const run = (
+  options: TelemetryOptions,
+  inner: readonly ToolLayer[] = [],
+  call: PartialCall = {},
+  executor: Next = echoExecutor(),
+) =>
+  composeToolCallers([telemetry(options), ...inner], { clock: testClock() })(
+    makeCall(call),
+    executor,
+  );
 
 describe('an OpenTelemetry span', () => {
   it('has the name, kind and attributes of the conventions', async () => {
@@ -41,13 +57,17 @@ describe('an OpenTelemetry span', () => {
   it('shows samplers the operation and the tool before it starts', async () => {
     const seen: unknown[] = [];
     const sampler = {
-      shouldSample: (...args: readonly unknown[]) => (seen.push(args[4]), { decision: SamplingDecision.RECORD_AND_SAMPLED }),
+      shouldSample: (...args: readonly unknown[]) => (
+        seen.push(args[4]), { decision: SamplingDecision.RECORD_AND_SAMPLED }
+      ),
       toString: () => 'watches',
     };
     startTracing(sampler);
     await run({});
 
-    expect(seen).toMatchObject([{ 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'echo' }]);
+    expect(seen).toMatchObject([
+      { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'echo' },
+    ]);
   });
 
   it('has a child for every layer inside, with its own times, and events', async () => {
@@ -69,9 +89,16 @@ describe('an OpenTelemetry span', () => {
       parentSpanContext: { spanId: parent?.spanContext().spanId },
       startTime: [Date.UTC(2026, 0, 1) / 1000, 0],
       endTime: [Date.UTC(2026, 0, 1) / 1000, 40_000_000],
-      attributes: { 'allium.layer.name': 'inner', 'allium.layer.status': 'hit', 'allium.layer.limit_ms': 7 },
+      attributes: {
+        'allium.layer.name': 'inner',
+        'allium.layer.status': 'hit',
+        'allium.layer.limit_ms': 7,
+      },
     });
-    expect(parent).toMatchObject({ endTime: [Date.UTC(2026, 0, 1) / 1000, 40_000_000], duration: [0, 40_000_000] });
+    expect(parent).toMatchObject({
+      endTime: [Date.UTC(2026, 0, 1) / 1000, 40_000_000],
+      duration: [0, 40_000_000],
+    });
     expect(parent?.events.map(({ name, time }) => [name, time[1]])).toEqual([
       ['dispatched', 0],
       ['result_returned', 40_000_000],
@@ -84,8 +111,14 @@ describe('an OpenTelemetry span', () => {
     const span = sdk.spans.at(-1);
 
     expect(span?.status).toEqual({ code: 2, message: 'scope_violation' });
-    expect(span?.attributes).toMatchObject({ 'error.type': 'scope_violation', 'allium.blocked_by': 'no' });
-    expect(span?.events.at(-1)).toMatchObject({ name: 'scope_violation', attributes: { 'error.type': 'scope_violation' } });
+    expect(span?.attributes).toMatchObject({
+      'error.type': 'scope_violation',
+      'allium.blocked_by': 'no',
+    });
+    expect(span?.events.at(-1)).toMatchObject({
+      name: 'scope_violation',
+      attributes: { 'error.type': 'scope_violation' },
+    });
   });
 
   it('carries arguments, results and error texts only on request', async () => {
@@ -94,7 +127,10 @@ describe('an OpenTelemetry span', () => {
     await run({ captureContent: true }, [], {}, () => Promise.reject(new Error('boom')));
     const [good, bad] = sdk.spans;
 
-    expect(good?.attributes).toMatchObject({ 'gen_ai.tool.call.arguments': '{"a":1}', 'gen_ai.tool.call.result': '{"a":1}' });
+    expect(good?.attributes).toMatchObject({
+      'gen_ai.tool.call.arguments': '{"a":1}',
+      'gen_ai.tool.call.result': '{"a":1}',
+    });
     expect(bad?.attributes).not.toHaveProperty('gen_ai.tool.call.result');
     expect(bad?.status).toEqual({ code: 2, message: 'boom' });
   });
@@ -109,7 +145,10 @@ describe('an OpenTelemetry span', () => {
     await run({}, [], {}, tool);
     const [query, call] = sdk.spans;
 
-    expect(query).toMatchObject({ name: 'query', parentSpanContext: { spanId: call?.spanContext().spanId } });
+    expect(query).toMatchObject({
+      name: 'query',
+      parentSpanContext: { spanId: call?.spanContext().spanId },
+    });
     expect(trace.getActiveSpan()).toBeUndefined();
   });
 });

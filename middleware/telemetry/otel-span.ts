@@ -12,9 +12,22 @@ import {
   type TracerProvider,
 } from '@opentelemetry/api';
 import { type ToolCall, traceWith } from '../../src/index.ts';
-import { closingAttributes, ERROR_TYPE, EXECUTE_TOOL, openingAttributes, type SpanAttributes, TOOL_NAME } from './attributes.ts';
+import {
+  closingAttributes,
+  ERROR_TYPE,
+  EXECUTE_TOOL,
+  openingAttributes,
+  type SpanAttributes,
+  TOOL_NAME,
+} from './attributes.ts';
 import { contentAttributes, contentOf } from './content.ts';
-import { type EndedCall, errorTypeOf, isScopeViolation, layersOf, type LayerWork } from './ended-call.ts';
+import {
+  type EndedCall,
+  errorTypeOf,
+  isScopeViolation,
+  layersOf,
+  type LayerWork,
+} from './ended-call.ts';
 import { type HumanWait, WAIT_SPAN, waitAttributes } from './human-wait.ts';
 import { parentContextOf, traceparentOf } from './parent-context.ts';
 
@@ -51,15 +64,27 @@ export function tracerFinder(): () => Tracer | null {
 }
 
 /** Before a provider is registered, the API gives a stand-in that has nothing to delegate to. */
-const isRegistered = (provider: TracerProvider & { getDelegateTracer?(name: string): unknown }): boolean =>
+const isRegistered = (
+  provider: TracerProvider & { getDelegateTracer?(name: string): unknown },
+): boolean =>
   provider.getDelegateTracer === undefined || provider.getDelegateTracer('allium') !== undefined;
 
 /** Starts the span of a call. Times are given in parts: a bare number may be taken for a time since the process began. */
-export function openSpan(tracer: Tracer, call: ToolCall, startMs: number, { parent, attached }: SpanSettings): OpenSpan {
+export function openSpan(
+  tracer: Tracer,
+  call: ToolCall,
+  startMs: number,
+  { parent, attached }: SpanSettings,
+): OpenSpan {
   const attributes = openingAttributes(call, attached);
   const { context: parentContext, links } = parentContextOf(call, parent);
   const name = `${EXECUTE_TOOL} ${String(attributes[TOOL_NAME])}`;
-  const options = { kind: SpanKind.INTERNAL, attributes, startTime: hrTime(startMs), ...(links.length === 0 ? {} : { links: [...links] }) };
+  const options = {
+    kind: SpanKind.INTERNAL,
+    attributes,
+    startTime: hrTime(startMs),
+    ...(links.length === 0 ? {} : { links: [...links] }),
+  };
   const span = tracer.startSpan(name, options, parentContext);
   const traceparent = traceparentOf(span.spanContext());
   if (traceparent !== null) traceWith(call, traceparent);
@@ -67,7 +92,11 @@ export function openSpan(tracer: Tracer, call: ToolCall, startMs: number, { pare
 }
 
 /** Ends the span. A span that does not record costs no more than this question. */
-export function endSpan({ span, context: own, tracer, parent }: OpenSpan, ended: EndedCall, captureContent: boolean): void {
+export function endSpan(
+  { span, context: own, tracer, parent }: OpenSpan,
+  ended: EndedCall,
+  captureContent: boolean,
+): void {
   if (!span.isRecording()) return span.end();
   span.setAttributes(closingAttributes(ended));
   const errorType = errorTypeOf(ended.result);
@@ -76,28 +105,45 @@ export function endSpan({ span, context: own, tracer, parent }: OpenSpan, ended:
   const endTime = hrTime(ended.endMs);
   span.addEvent('dispatched', hrTime(ended.startMs));
   span.addEvent('result_returned', endTime);
-  if (isScopeViolation(ended.result)) span.addEvent('scope_violation', { [ERROR_TYPE]: errorType ?? ended.result.status }, endTime);
+  if (isScopeViolation(ended.result))
+    span.addEvent('scope_violation', { [ERROR_TYPE]: errorType ?? ended.result.status }, endTime);
   for (const work of layersOf(ended)) childSpan(tracer, own, work);
   // Beside the pass that follows it: both are what became of the one that ended with the question.
-  if (ended.wait !== null) waitSpan(tracer, trace.getSpanContext(parent) === undefined ? own : parent, ended.wait);
+  if (ended.wait !== null)
+    waitSpan(tracer, trace.getSpanContext(parent) === undefined ? own : parent, ended.wait);
   span.end(endTime);
 }
 
 function waitSpan(tracer: Tracer, parent: Context, wait: HumanWait): void {
-  const options = { kind: SpanKind.INTERNAL, attributes: waitAttributes(wait), startTime: hrTime(wait.startMs) };
+  const options = {
+    kind: SpanKind.INTERNAL,
+    attributes: waitAttributes(wait),
+    startTime: hrTime(wait.startMs),
+  };
   tracer.startSpan(WAIT_SPAN, options, parent).end(hrTime(wait.endMs));
 }
 
 function describeContent(span: Span, ended: EndedCall, errorType: string | null): void {
   const content = contentOf(ended);
   span.setAttributes(contentAttributes(content));
-  if (errorType !== null) span.setStatus({ code: SpanStatusCode.ERROR, message: content.error ?? errorType });
+  if (errorType !== null)
+    span.setStatus({ code: SpanStatusCode.ERROR, message: content.error ?? errorType });
 }
 
-function childSpan(tracer: Tracer, parent: Context, { name, status, startMs, endMs, counts }: LayerWork): void {
+function childSpan(
+  tracer: Tracer,
+  parent: Context,
+  { name, status, startMs, endMs, counts }: LayerWork,
+): void {
   const attributes: SpanAttributes = { 'allium.layer.name': name, 'allium.layer.status': status };
   for (const key of Object.keys(counts)) attributes[`allium.layer.${key}`] = counts[key] ?? 0;
-  tracer.startSpan(`layer ${name}`, { kind: SpanKind.INTERNAL, attributes, startTime: hrTime(startMs) }, parent).end(hrTime(endMs));
+  tracer
+    .startSpan(
+      `layer ${name}`,
+      { kind: SpanKind.INTERNAL, attributes, startTime: hrTime(startMs) },
+      parent,
+    )
+    .end(hrTime(endMs));
 }
 
 function hrTime(ms: number): HrTime {

@@ -29,7 +29,17 @@ export function createOtel(settings: SpanSettings, tell: TellProblem): Otel {
   const findInstruments = instrumentsFinder();
   const counts = { generated: 0, delivered: 0, dropped: 0, pending: 0 };
   const attempt = attempts((thrown) => {
-    tell(problemOf({ sink: 'otel', kind: 'failed', message: 'a provider failed', counts: Object.freeze({ ...counts }) }, thrown));
+    tell(
+      problemOf(
+        {
+          sink: 'otel',
+          kind: 'failed',
+          message: 'a provider failed',
+          counts: Object.freeze({ ...counts }),
+        },
+        thrown,
+      ),
+    );
   });
   return {
     listeners: () => listenersOf(attempt(findTracer), attempt(findInstruments)),
@@ -54,11 +64,15 @@ export function createOtel(settings: SpanSettings, tell: TellProblem): Otel {
       }
       if (instruments !== null) attempt(() => countCall(instruments, ended));
     },
-    countDropped: (sink, count) => void attempt(() => findInstruments()?.dropped.add(count, { 'allium.sink': sink })),
+    countDropped: (sink, count) =>
+      void attempt(() => findInstruments()?.dropped.add(count, { 'allium.sink': sink })),
   };
 }
 
-const listenersOf = (tracer: Tracer | null, instruments: Instruments | null): OtelListeners | null =>
+const listenersOf = (
+  tracer: Tracer | null,
+  instruments: Instruments | null,
+): OtelListeners | null =>
   tracer === null && instruments === null ? null : { tracer, instruments };
 
 /** Does something, or tells why not and answers `null`. */

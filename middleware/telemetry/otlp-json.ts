@@ -12,7 +12,11 @@ interface KeyValue {
 }
 
 /** The body of an export request. `extra` adds what a receiver wants besides. */
-export function otlpTraces(batch: readonly SpanRecord[], serviceName: string, extra: (record: SpanRecord) => SpanAttributes): object {
+export function otlpTraces(
+  batch: readonly SpanRecord[],
+  serviceName: string,
+  extra: (record: SpanRecord) => SpanAttributes,
+): object {
   const spans = batch.flatMap((record) => spansOf(record, extra(record)));
   const resource = { attributes: keyValues({ 'service.name': serviceName }) };
   return { resourceSpans: [{ resource, scopeSpans: [{ scope: { name: 'allium' }, spans }] }] };
@@ -23,12 +27,17 @@ function spansOf(record: SpanRecord, extra: SpanAttributes): readonly object[] {
   const own = [record.trace_id, record.span_id, record.start_time_ms];
   const spanId = hexId(own, 16);
   const { arguments: args, result } = record;
-  const content = args === undefined ? {} : contentAttributes(result === undefined ? { arguments: args } : { arguments: args, result });
+  const content =
+    args === undefined
+      ? {}
+      : contentAttributes(result === undefined ? { arguments: args } : { arguments: args, result });
   const failure = record.attributes['error.type'];
   const span = {
     traceId,
     spanId,
-    ...(record.parent_span_id !== null && isHexId(record.parent_span_id, 16) ? { parentSpanId: record.parent_span_id } : {}),
+    ...(record.parent_span_id !== null && isHexId(record.parent_span_id, 16)
+      ? { parentSpanId: record.parent_span_id }
+      : {}),
     name: `${EXECUTE_TOOL} ${String(record.attributes[TOOL_NAME])}`,
     kind: INTERNAL,
     startTimeUnixNano: nanos(record.start_time_ms),
@@ -41,19 +50,32 @@ function spansOf(record: SpanRecord, extra: SpanAttributes): readonly object[] {
     })),
     status: failure === undefined ? {} : { code: ERROR, message: String(failure) },
   };
-  const wait = record.approval_wait === undefined ? [] : [waitOf(record.approval_wait, traceId, spanId, hexId([...own, 'wait'], 16))];
-  return [span, ...wait, ...record.child_spans.map((child, index) => childOf(child, traceId, spanId, hexId([...own, index], 16)))];
+  const wait =
+    record.approval_wait === undefined
+      ? []
+      : [waitOf(record.approval_wait, traceId, spanId, hexId([...own, 'wait'], 16))];
+  return [
+    span,
+    ...wait,
+    ...record.child_spans.map((child, index) =>
+      childOf(child, traceId, spanId, hexId([...own, index], 16)),
+    ),
+  ];
 }
 
 const INTERNAL = 1;
 const ERROR = 2;
 
-function childOf(child: ChildSpanRecord, traceId: string, parentSpanId: string, spanId: string): object {
+function childOf(
+  child: ChildSpanRecord,
+  traceId: string,
+  parentSpanId: string,
+  spanId: string,
+): object {
   const name = child.name.slice('tool_call.'.length);
-  const counts = Object.entries(child.attributes ?? {}).map(([key, value]): [string, string | number | boolean] => [
-    `allium.layer.${key}`,
-    value,
-  ]);
+  const counts = Object.entries(child.attributes ?? {}).map(
+    ([key, value]): [string, string | number | boolean] => [`allium.layer.${key}`, value],
+  );
   return {
     traceId,
     spanId,
@@ -62,11 +84,20 @@ function childOf(child: ChildSpanRecord, traceId: string, parentSpanId: string, 
     kind: INTERNAL,
     startTimeUnixNano: nanos(Date.parse(child.started_at)),
     endTimeUnixNano: nanos(Date.parse(child.ended_at)),
-    attributes: keyValues({ 'allium.layer.name': name, 'allium.layer.status': child.status, ...Object.fromEntries(counts) }),
+    attributes: keyValues({
+      'allium.layer.name': name,
+      'allium.layer.status': child.status,
+      ...Object.fromEntries(counts),
+    }),
   };
 }
 
-const waitOf = (wait: ApprovalWaitRecord, traceId: string, parentSpanId: string, spanId: string): object => ({
+const waitOf = (
+  wait: ApprovalWaitRecord,
+  traceId: string,
+  parentSpanId: string,
+  spanId: string,
+): object => ({
   ...{ traceId, spanId, parentSpanId, name: WAIT_SPAN, kind: INTERNAL },
   startTimeUnixNano: nanos(Date.parse(wait.started_at)),
   endTimeUnixNano: nanos(Date.parse(wait.ended_at)),
@@ -92,7 +123,8 @@ function nanos(ms: number): string {
 /** A trace id as it is, where it is one; otherwise one made from it, the same for every record of a session. */
 const traceIdOf = (id: string): string => (isHexId(id, 32) ? id : hexId([id], 32));
 
-const isHexId = (id: string, length: number): boolean => id.length === length && /^[0-9a-f]+$/.test(id) && !/^0+$/.test(id);
+const isHexId = (id: string, length: number): boolean =>
+  id.length === length && /^[0-9a-f]+$/.test(id) && !/^0+$/.test(id);
 
 const hexId = (parts: readonly (string | number)[], length: number): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, length);

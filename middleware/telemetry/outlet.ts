@@ -54,7 +54,8 @@ export function accept(outlet: Outlet, record: SpanRecord, clock: Clock): void {
   const { counts, settings, queue } = outlet;
   counts.generated += 1;
   if (outlet.closing !== null) return drop(outlet, 1, sendFailure('full', 'the layer is closed'));
-  if (counts.pending >= settings.maxPending) return drop(outlet, 1, sendFailure('full', `${settings.maxPending} records are outstanding`));
+  if (counts.pending >= settings.maxPending)
+    return drop(outlet, 1, sendFailure('full', `${settings.maxPending} records are outstanding`));
   counts.pending += 1;
   outlet.clock = clock;
   queue.push(record);
@@ -82,7 +83,10 @@ async function drain(outlet: Outlet): Promise<void> {
 }
 
 function giveUp(outlet: Outlet): void {
-  const why = sendFailure('timeout', `closed after ${outlet.settings.timeoutMs} ms with records outstanding`);
+  const why = sendFailure(
+    'timeout',
+    `closed after ${outlet.settings.timeoutMs} ms with records outstanding`,
+  );
   const waiting = outlet.queue.splice(0);
   if (waiting.length > 0) settle(outlet, waiting.length, why);
   for (const stop of [...outlet.inFlight]) stop(why);
@@ -92,7 +96,8 @@ const isOneByOne = ({ sender }: Outlet): boolean => sender.maxBatch > 1;
 
 function pump(outlet: Outlet, clock: Clock): void {
   const { queue, inFlight, sender } = outlet;
-  while (queue.length > 0 && !(isOneByOne(outlet) && inFlight.size > 0)) send(outlet, queue.splice(0, sender.maxBatch), clock);
+  while (queue.length > 0 && !(isOneByOne(outlet) && inFlight.size > 0))
+    send(outlet, queue.splice(0, sender.maxBatch), clock);
 }
 
 function send(outlet: Outlet, batch: readonly SpanRecord[], clock: Clock): void {
@@ -106,9 +111,17 @@ function send(outlet: Outlet, batch: readonly SpanRecord[], clock: Clock): void 
   }
 }
 
-function watch(outlet: Outlet, count: number, answer: unknown, clock: Clock, controller: AbortController | null): void {
+function watch(
+  outlet: Outlet,
+  count: number,
+  answer: unknown,
+  clock: Clock,
+  controller: AbortController | null,
+): void {
   const { inFlight, settings } = outlet;
-  const takeBack = clock.after(settings.timeoutMs, () => end(sendFailure('timeout', `no answer within ${settings.timeoutMs} ms`)));
+  const takeBack = clock.after(settings.timeoutMs, () =>
+    end(sendFailure('timeout', `no answer within ${settings.timeoutMs} ms`)),
+  );
   const end = (...failure: readonly unknown[]): void => {
     // Whatever comes second comes too late.
     if (!inFlight.delete(end)) return;
@@ -135,7 +148,12 @@ function settle(outlet: Outlet, count: number, ...failure: readonly unknown[]): 
   if (counts.pending === 0) outlet.onIdle();
 }
 
-function drop(outlet: Outlet, count: number, { kind, message }: SendFailure, ...cause: readonly unknown[]): void {
+function drop(
+  outlet: Outlet,
+  count: number,
+  { kind, message }: SendFailure,
+  ...cause: readonly unknown[]
+): void {
   const { counts, settings, told, sender } = outlet;
   counts.dropped += count;
   settings.onDropped(sender.name, count);
@@ -144,9 +162,19 @@ function drop(outlet: Outlet, count: number, { kind, message }: SendFailure, ...
   tell(outlet, kind, message, ...cause);
 }
 
-function tell({ sender, counts, settings }: Outlet, kind: TelemetryProblem['kind'], message: string, ...cause: readonly unknown[]): void {
-  settings.tell(problemOf({ sink: sender.name, kind, message, counts: Object.freeze({ ...counts }) }, ...cause));
+function tell(
+  { sender, counts, settings }: Outlet,
+  kind: TelemetryProblem['kind'],
+  message: string,
+  ...cause: readonly unknown[]
+): void {
+  settings.tell(
+    problemOf({ sink: sender.name, kind, message, counts: Object.freeze({ ...counts }) }, ...cause),
+  );
 }
 
 const isThenable = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+  typeof value === 'object' &&
+  value !== null &&
+  'then' in value &&
+  typeof value.then === 'function';

@@ -10,13 +10,16 @@ afterEach(stopSdk);
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';
 
-const run = (options: TelemetryOptions, call: PartialCall = {}) => composeToolCallers([telemetry(options)])(makeCall(call), echoExecutor());
+const run = (options: TelemetryOptions, call: PartialCall = {}) =>
+  composeToolCallers([telemetry(options)])(makeCall(call), echoExecutor());
 
 describe('the parent of a span', () => {
   it('is the active one', async () => {
     const sdk = startTracing();
     const agent = trace.getTracer('agent').startSpan('turn');
-    await context.with(trace.setSpan(context.active(), agent), () => run({}, { metadata: { traceparent: `00-${TRACE}-${SPAN}-01` } }));
+    await context.with(trace.setSpan(context.active(), agent), () =>
+      run({}, { metadata: { traceparent: `00-${TRACE}-${SPAN}-01` } }),
+    );
 
     expect(sdk.spans[0]?.parentSpanContext).toMatchObject(agent.spanContext());
   });
@@ -24,7 +27,9 @@ describe('the parent of a span', () => {
   it('is the one the host fixed with traceId and parentSpanId, whatever is active', async () => {
     const sdk = startTracing();
     const agent = trace.getTracer('agent').startSpan('turn');
-    await context.with(trace.setSpan(context.active(), agent), () => run({ traceId: TRACE, parentSpanId: SPAN }));
+    await context.with(trace.setSpan(context.active(), agent), () =>
+      run({ traceId: TRACE, parentSpanId: SPAN }),
+    );
 
     expect(sdk.spans[0]?.parentSpanContext).toMatchObject({ traceId: TRACE, spanId: SPAN });
   });
@@ -33,7 +38,11 @@ describe('the parent of a span', () => {
     const sdk = startTracing();
     await run({}, { metadata: { traceparent: `00-${TRACE}-${SPAN}-01`, tracestate: 'vendor=1' } });
 
-    expect(sdk.spans[0]?.parentSpanContext).toMatchObject({ traceId: TRACE, spanId: SPAN, isRemote: true });
+    expect(sdk.spans[0]?.parentSpanContext).toMatchObject({
+      traceId: TRACE,
+      spanId: SPAN,
+      isRemote: true,
+    });
     expect(sdk.spans[0]?.spanContext().traceState?.get('vendor')).toBe('1');
   });
 
@@ -62,13 +71,15 @@ describe('the parent of a span', () => {
     expect(sdk.spans[0]?.parentSpanContext).toBeUndefined();
   });
 
-  it.each([{ traceId: TRACE }, { parentSpanId: SPAN }, { traceId: 'mine', parentSpanId: SPAN }, { traceId: TRACE, parentSpanId: 'mine' }])(
-    'is nobody for %j',
-    async (options) => {
-      const sdk = startTracing();
-      await run(options);
+  it.each([
+    { traceId: TRACE },
+    { parentSpanId: SPAN },
+    { traceId: 'mine', parentSpanId: SPAN },
+    { traceId: TRACE, parentSpanId: 'mine' },
+  ])('is nobody for %j', async (options) => {
+    const sdk = startTracing();
+    await run(options);
 
-      expect(sdk.spans[0]?.parentSpanContext).toBeUndefined();
-    },
-  );
+    expect(sdk.spans[0]?.parentSpanContext).toBeUndefined();
+  });
 });

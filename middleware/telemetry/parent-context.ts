@@ -15,8 +15,17 @@ import {
 import type { ToolCall } from '../../src/index.ts';
 
 /** The parent a host fixed; both ids are needed, and both in the form of W3C trace context. */
-export function fixedParent(traceId: string | undefined, spanId: string | undefined): SpanContext | null {
-  if (traceId === undefined || spanId === undefined || !isValidTraceId(traceId) || !isValidSpanId(spanId)) return null;
+export function fixedParent(
+  traceId: string | undefined,
+  spanId: string | undefined,
+): SpanContext | null {
+  if (
+    traceId === undefined ||
+    spanId === undefined ||
+    !isValidTraceId(traceId) ||
+    !isValidSpanId(spanId)
+  )
+    return null;
   return { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
 }
 
@@ -52,7 +61,9 @@ function spanOf(active: Context): SpanContext | null {
 
 /** A span as it is named in other processes; `null` for one that is none. */
 export const traceparentOf = (span: SpanContext): string | null =>
-  isSpanContextValid(span) ? `00-${span.traceId}-${span.spanId}-${span.traceFlags & TraceFlags.SAMPLED ? '01' : '00'}` : null;
+  isSpanContextValid(span)
+    ? `00-${span.traceId}-${span.spanId}-${span.traceFlags & TraceFlags.SAMPLED ? '01' : '00'}`
+    : null;
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const MAX_HEADER = 512;
@@ -60,11 +71,17 @@ const MAX_HEADER = 512;
 /** Version `ff` is forbidden, and version `00` has exactly four parts. Anything unclear is no parent. */
 function remoteParent(traceparent: unknown, tracestate: unknown): SpanContext | null {
   if (typeof traceparent !== 'string' || traceparent.length > MAX_HEADER) return null;
-  const [, version, traceId = '', spanId = '', flags = '', rest] = TRACEPARENT.exec(traceparent) ?? [];
+  const [, version, traceId = '', spanId = '', flags = '', rest] =
+    TRACEPARENT.exec(traceparent) ?? [];
   if (version === 'ff' || (version === '00' && rest !== undefined)) return null;
   if (!isValidTraceId(traceId) || !isValidSpanId(spanId)) return null;
   const isSampled = (Number.parseInt(flags, 16) & TraceFlags.SAMPLED) !== 0;
-  const parent = { traceId, spanId, traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE, isRemote: true };
+  const parent = {
+    traceId,
+    spanId,
+    traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
+    isRemote: true,
+  };
   const hasState = typeof tracestate === 'string' && tracestate.length <= MAX_HEADER;
   return hasState ? { ...parent, traceState: createTraceState(tracestate) } : parent;
 }

@@ -28,7 +28,10 @@ export interface TelemetryProblem {
 export type TellProblem = (problem: TelemetryProblem) => void;
 
 /** Builds a problem; a cause is kept out of sight. */
-export function problemOf(problem: Omit<TelemetryProblem, 'cause'>, ...cause: readonly unknown[]): TelemetryProblem {
+export function problemOf(
+  problem: Omit<TelemetryProblem, 'cause'>,
+  ...cause: readonly unknown[]
+): TelemetryProblem {
   const told = { ...problem };
   if (cause.length > 0) Object.defineProperty(told, 'cause', { value: cause[0] });
   return Object.freeze(told);
@@ -43,7 +46,10 @@ export function problemTeller(onError: TellProblem | undefined): TellProblem {
       const key = `${problem.sink} ${problem.kind}`;
       if (warned.has(key)) return;
       warned.add(key);
-      process.emitWarning(`telemetry, ${problem.sink}: ${problem.message}`, 'AlliumTelemetryWarning');
+      process.emitWarning(
+        `telemetry, ${problem.sink}: ${problem.message}`,
+        'AlliumTelemetryWarning',
+      );
     } catch {
       // Nobody is left to be told.
     }

@@ -20,7 +20,10 @@ export interface Receiver {
 }
 
 /** Answers every request with `status`, or never where it is `null`. */
-export async function startReceiver(status: number | null = 200, headers: Record<string, string> = {}): Promise<Receiver> {
+export async function startReceiver(
+  status: number | null = 200,
+  headers: Record<string, string> = {},
+): Promise<Receiver> {
   const requests: ReceivedRequest[] = [];
   const waiting = new Map<number, (request: ReceivedRequest) => void>();
   let tellHungUp = (): void => {};
@@ -30,7 +33,12 @@ export async function startReceiver(status: number | null = 200, headers: Record
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => void chunks.push(chunk));
     request.on('end', () => {
-      const received = { method: request.method, path: request.url, headers: request.headers, body: Buffer.concat(chunks).toString() };
+      const received = {
+        method: request.method,
+        path: request.url,
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString(),
+      };
       requests.push(received);
       waiting.get(requests.length)?.(received);
       if (status !== null) response.writeHead(status, headers).end('{"canary":"body"}');
@@ -45,7 +53,9 @@ export async function startReceiver(status: number | null = 200, headers: Record
     hungUp,
     got: (count) =>
       new Promise((resolve) =>
-        requests[count - 1] === undefined ? waiting.set(count, resolve) : resolve(requests[count - 1] as ReceivedRequest),
+        requests[count - 1] === undefined
+          ? waiting.set(count, resolve)
+          : resolve(requests[count - 1] as ReceivedRequest),
       ), // Just looked at.
     close: () => {
       server.closeAllConnections();

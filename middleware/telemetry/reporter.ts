@@ -1,6 +1,13 @@
 /** Watches calls, and hands what it saw to OpenTelemetry and to the other sinks. Nothing that fails here reaches a call. */
 
-import { type Clock, clockOf, type Next, type ToolCall, type ToolResult, whenEnded } from '../../src/index.ts';
+import {
+  type Clock,
+  clockOf,
+  type Next,
+  type ToolCall,
+  type ToolResult,
+  whenEnded,
+} from '../../src/index.ts';
 import { type EndedCall, endCall } from './ended-call.ts';
 import { humanWaitOf } from './human-wait.ts';
 import { createOtel, type OtelListeners } from './otel.ts';
@@ -19,16 +26,29 @@ export interface Reporter {
 
 /** Options must have been checked. */
 export function createReporter(options: TelemetryOptions): Reporter {
-  const { traceId, parentSpanId, captureContent = false, timeoutMs = 5000, maxPending = 1024 } = options;
+  const {
+    traceId,
+    parentSpanId,
+    captureContent = false,
+    timeoutMs = 5000,
+    maxPending = 1024,
+  } = options;
   const attached = attachedAttributes(options);
   const tell = problemTeller(options.onError);
-  const otel = createOtel({ parent: fixedParent(traceId, parentSpanId), attached, captureContent }, tell);
+  const otel = createOtel(
+    { parent: fixedParent(traceId, parentSpanId), attached, captureContent },
+    tell,
+  );
   const settings: RecordSettings = { traceId, parentSpanId, attached, captureContent };
   const outletSettings = { maxPending, timeoutMs, tell, onDropped: otel.countDropped };
   const outlets = sendersOf(options).map((sender) => createOutlet(sender, outletSettings));
   const usesOtel = sinksOf(options).includes('otel');
 
-  function watched(call: ToolCall, next: Next, listeners: OtelListeners | null): Promise<ToolResult> {
+  function watched(
+    call: ToolCall,
+    next: Next,
+    listeners: OtelListeners | null,
+  ): Promise<ToolResult> {
     const clock = clockOf(call);
     const started = { startMs: clock.now(), startTick: clock.monotonic(), wait: humanWaitOf(call) };
     const open = listeners === null ? null : otel.open(listeners, call, started.startMs);
@@ -50,7 +70,9 @@ export function createReporter(options: TelemetryOptions): Reporter {
   return {
     watch(call, next) {
       const listeners = usesOtel ? otel.listeners() : null;
-      return listeners === null && outlets.length === 0 ? next(call) : watched(call, next, listeners);
+      return listeners === null && outlets.length === 0
+        ? next(call)
+        : watched(call, next, listeners);
     },
     async close() {
       await Promise.all(outlets.map(closeOutlet));
@@ -59,7 +81,12 @@ export function createReporter(options: TelemetryOptions): Reporter {
 }
 
 /** One record for all of them: it is frozen. */
-function sendRecord(outlets: readonly Outlet[], ended: EndedCall, settings: RecordSettings, clock: Clock): void {
+function sendRecord(
+  outlets: readonly Outlet[],
+  ended: EndedCall,
+  settings: RecordSettings,
+  clock: Clock,
+): void {
   let record: ReturnType<typeof spanRecordOf>;
   try {
     record = spanRecordOf(ended, settings);

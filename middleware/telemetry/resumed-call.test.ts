@@ -19,7 +19,11 @@ afterEach(stopSdk);
 
 const HOUR = 3_600_000;
 const WAIT = 'allium.approval_wait';
-const allow: ApprovalAnswer = { decision: 'allow_once', decidedBy: 'ada-canary', reason: 'reason-canary' };
+const allow: ApprovalAnswer = {
+  decision: 'allow_once',
+  decidedBy: 'ada-canary',
+  reason: 'reason-canary',
+};
 
 interface Setup {
   readonly layers?: readonly ToolLayer[];
@@ -31,13 +35,32 @@ interface Setup {
 }
 
 /** One process asks, and an hour later another one takes the call up. */
-async function acrossAnHour({ layers = [consent({ default: 'ask' })], first = {}, second = {}, decision = allow, active }: Setup = {}) {
+async function acrossAnHour({
+  layers = [consent({ default: 'ask' })],
+  first = {},
+  second = {},
+  decision = allow,
+  active,
+}: Setup = {}) {
   const clock = testClock();
   const approvals = memoryApprovals();
-  const pay = defineTool({ name: 'pay', description: '', inputSchema: { type: 'object' }, execute: () => 'paid' });
+  const pay = defineTool({
+    name: 'pay',
+    description: '',
+    inputSchema: { type: 'object' },
+    execute: () => 'paid',
+  });
   const host = (options: TelemetryOptions | null) =>
-    governTools({ tools: [pay], layers: [...(options === null ? [] : [telemetry(options)]), ...layers], approvals, clock });
-  const asked = await host(first).call({ name: 'pay', arguments: {}, id: 'call-1' }, { turn: { sessionId: 's' } });
+    governTools({
+      tools: [pay],
+      layers: [...(options === null ? [] : [telemetry(options)]), ...layers],
+      approvals,
+      clock,
+    });
+  const asked = await host(first).call(
+    { name: 'pay', arguments: {}, id: 'call-1' },
+    { turn: { sessionId: 's' } },
+  );
   await clock.advance(HOUR);
   const take = () => host(second).resume(asked.interruption?.id ?? '', decision);
   return {
@@ -47,10 +70,12 @@ async function acrossAnHour({ layers = [consent({ default: 'ask' })], first = {}
   };
 }
 
-const named = (spans: readonly ReadableSpan[], name: string) => spans.filter((span) => span.name === name);
+const named = (spans: readonly ReadableSpan[], name: string) =>
+  spans.filter((span) => span.name === name);
 const idOf = (span: ReadableSpan | undefined) => span?.spanContext().spanId;
 const traceOf = (span: ReadableSpan | undefined) => span?.spanContext().traceId;
-const millis = ([seconds, nanos]: readonly [number, number] | [number, number]) => seconds * 1000 + nanos / 1e6;
+const millis = ([seconds, nanos]: readonly [number, number] | [number, number]) =>
+  seconds * 1000 + nanos / 1e6;
 
 describe('the trace of a call that waits for somebody', () => {
   it('goes on in another process: both passes have one trace, and the second is under the first', async () => {
@@ -122,18 +147,28 @@ describe('the trace of a call that waits for somebody', () => {
     const sink = recordingSink<SpanRecord>();
     await acrossAnHour({ decision: answer, second: { sinks: ['otel', sink] } });
 
-    expect(named(sdk.spans, WAIT)[0]?.attributes).toMatchObject({ 'allium.approval.decision': decision });
-    expect(JSON.stringify([sdk.spans.map(({ attributes, events, status }) => [attributes, events, status]), sink.records])).not.toContain(
-      'canary',
-    );
+    expect(named(sdk.spans, WAIT)[0]?.attributes).toMatchObject({
+      'allium.approval.decision': decision,
+    });
+    expect(
+      JSON.stringify([
+        sdk.spans.map(({ attributes, events, status }) => [attributes, events, status]),
+        sink.records,
+      ]),
+    ).not.toContain('canary');
   });
 
   it('has one for permissions too, and for an answer that came too late', async () => {
     const sdk = startTracing();
-    await acrossAnHour({ layers: [permissions({ checkers: [() => 'require_approval'], expiresMs: 1000 })] });
+    await acrossAnHour({
+      layers: [permissions({ checkers: [() => 'require_approval'], expiresMs: 1000 })],
+    });
     const [wait] = named(sdk.spans, WAIT);
 
-    expect(wait?.attributes).toMatchObject({ 'allium.approval.gate': 'permissions', 'allium.approval.decision': 'expired' });
+    expect(wait?.attributes).toMatchObject({
+      'allium.approval.gate': 'permissions',
+      'allium.approval.decision': 'expired',
+    });
   });
 
   it('belongs to the second pass where nobody traced the first', async () => {
@@ -181,10 +216,16 @@ describe('the records of a call that waits for somebody', () => {
       started_at: '2026-01-01T00:00:00.000Z',
       ended_at: '2026-01-01T01:00:00.000Z',
       duration_ms: HOUR,
-      attributes: { 'allium.approval.id': id, 'allium.approval.gate': 'consent', 'allium.approval.decision': 'allow_once' },
+      attributes: {
+        'allium.approval.id': id,
+        'allium.approval.gate': 'consent',
+        'allium.approval.decision': 'allow_once',
+      },
     });
     expect(strictCheck(SPAN_SCHEMA)(second)).toEqual([]);
-    expect(strictCheck(SPAN_SCHEMA)({ ...second, approval_wait: { ...second?.approval_wait, more: 1 } })).not.toEqual([]);
+    expect(
+      strictCheck(SPAN_SCHEMA)({ ...second, approval_wait: { ...second?.approval_wait, more: 1 } }),
+    ).not.toEqual([]);
   });
 
   it('are one trace in OTLP, with the wait below the pass that follows it', async () => {

@@ -1,7 +1,19 @@
 /** One call under watch, and what a sink got of it. */
 
-import { echoExecutor, makeCall, type PartialCall, recordingSink, testClock } from '../../conformance/index.ts';
-import { composeToolCallers, defineLayer, type Next, refuse, type ToolLayer } from '../../src/index.ts';
+import {
+  echoExecutor,
+  makeCall,
+  type PartialCall,
+  recordingSink,
+  testClock,
+} from '../../conformance/index.ts';
+import {
+  composeToolCallers,
+  defineLayer,
+  type Next,
+  refuse,
+  type ToolLayer,
+} from '../../src/index.ts';
 import type { TelemetryProblem } from './problem.ts';
 import type { SpanRecord } from './span-record.ts';
 import { telemetry, type TelemetryOptions } from './telemetry.ts';
@@ -15,12 +27,25 @@ interface Setup {
 }
 
 /** The recording sink is the first, whatever others the options name. */
-export async function run({ options = {}, outer = [], inner = [], call = {}, executor = echoExecutor() }: Setup) {
+export async function run({
+  options = {},
+  outer = [],
+  inner = [],
+  call = {},
+  executor = echoExecutor(),
+}: Setup) {
   const clock = testClock();
   const sink = recordingSink<SpanRecord>();
   const problems: TelemetryProblem[] = [];
-  const layer = telemetry({ onError: (problem) => void problems.push(problem), ...options, sinks: [sink, ...(options.sinks ?? [])] });
-  const result = await composeToolCallers([...outer, layer, ...inner], { clock })(makeCall(call), executor);
+  const layer = telemetry({
+    onError: (problem) => void problems.push(problem),
+    ...options,
+    sinks: [sink, ...(options.sinks ?? [])],
+  });
+  const result = await composeToolCallers([...outer, layer, ...inner], { clock })(
+    makeCall(call),
+    executor,
+  );
   return { result, records: sink.records, problems, layer, clock };
 }
 
@@ -32,7 +57,8 @@ export async function recordOf(setup: Setup): Promise<SpanRecord> {
 }
 
 /** A layer that turns every call away. */
-export const refusing = (status: string): ToolLayer => defineLayer({ name: 'no', caller: (call) => refuse(call, status, 'No.') });
+export const refusing = (status: string): ToolLayer =>
+  defineLayer({ name: 'no', caller: (call) => refuse(call, status, 'No.') });
 
 /** A sink that never answers. */
 export const never = () => new Promise(() => {});

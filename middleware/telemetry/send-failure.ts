@@ -18,4 +18,5 @@ export function sendFailure(kind: SendFailure['kind'], message: string): SendFai
 }
 
 /** Whether it was made here. */
-export const isSendFailure = (thrown: unknown): thrown is SendFailure => typeof thrown === 'object' && thrown !== null && own.has(thrown);
+export const isSendFailure = (thrown: unknown): thrown is SendFailure =>
+  typeof thrown === 'object' && thrown !== null && own.has(thrown);

@@ -3,7 +3,13 @@
 import type { JsonValue } from '../../src/index.ts';
 import { closingAttributes, openingAttributes, type SpanAttributes } from './attributes.ts';
 import { contentOf } from './content.ts';
-import { type EndedCall, errorTypeOf, isScopeViolation, layersOf, type LayerWork } from './ended-call.ts';
+import {
+  type EndedCall,
+  errorTypeOf,
+  isScopeViolation,
+  layersOf,
+  type LayerWork,
+} from './ended-call.ts';
 import { type HumanWait, waitAttributes } from './human-wait.ts';
 import { clip, MAX_NAME } from './text.ts';
 
@@ -84,7 +90,9 @@ export function spanRecordOf(ended: EndedCall, settings: RecordSettings): SpanRe
     end_time_iso: isoOf(endMs),
     duration_ms: durationMs,
     status: clip(result.status, MAX_NAME),
-    attributes: Object.freeze(Object.assign(openingAttributes(call, settings.attached), closingAttributes(ended))),
+    attributes: Object.freeze(
+      Object.assign(openingAttributes(call, settings.attached), closingAttributes(ended)),
+    ),
     events: Object.freeze(eventsOf(ended)),
     child_spans: Object.freeze(layersOf(ended).map(childOf)),
     ...(ended.wait === null ? {} : { approval_wait: waitOf(ended.wait) }),
@@ -92,7 +100,8 @@ export function spanRecordOf(ended: EndedCall, settings: RecordSettings): SpanRe
   } as const);
 }
 
-const traceIdOf = (sessionId: string, callId: string): string => clip(sessionId === '' ? `tool_call:${callId}` : sessionId, MAX_NAME);
+const traceIdOf = (sessionId: string, callId: string): string =>
+  clip(sessionId === '' ? `tool_call:${callId}` : sessionId, MAX_NAME);
 
 const isoOf = (ms: number): string => new Date(ms).toISOString();
 

@@ -25,22 +25,42 @@ describe('SPAN_SCHEMA', () => {
     expect(undescribed(SPAN_SCHEMA)).toEqual([]);
   });
 
-  it.each([false, true])('takes the record of every ending, with captured content: %s', async (captureContent) => {
-    const sink = recordingSink<SpanRecord>();
-    const layer = telemetry({ sink, captureContent, attributes: { team: 'x', tier: 1, trial: true } });
-    await runEveryEnding([auditLog('cloud'), layer], captureContent ? 'redaction' : '');
-    const statuses = new Set(sink.records.map(({ status }) => status));
+  it.each([false, true])(
+    'takes the record of every ending, with captured content: %s',
+    async (captureContent) => {
+      const sink = recordingSink<SpanRecord>();
+      const layer = telemetry({
+        sink,
+        captureContent,
+        attributes: { team: 'x', tier: 1, trial: true },
+      });
+      await runEveryEnding([auditLog('cloud'), layer], captureContent ? 'redaction' : '');
+      const statuses = new Set(sink.records.map(({ status }) => status));
 
-    expect(sink.records.flatMap((record) => problems(record))).toEqual([]);
-    expect(Object.keys(STATUSES).filter((status) => !statuses.has(status))).toEqual([]);
-  });
+      expect(sink.records.flatMap((record) => problems(record))).toEqual([]);
+      expect(Object.keys(STATUSES).filter((status) => !statuses.has(status))).toEqual([]);
+    },
+  );
 
   it('takes what is fixed by options', async () => {
-    const options = { traceId: 'a'.repeat(32), parentSpanId: 'b'.repeat(16), project: 'p', release: '1' };
+    const options = {
+      traceId: 'a'.repeat(32),
+      parentSpanId: 'b'.repeat(16),
+      project: 'p',
+      release: '1',
+    };
 
     expect(problems(await recordOf({ options }))).toEqual([]);
-    expect(problems(await recordOf({ call: { turn: { sessionId: '', resumes: 1 }, declaredExecutor: null } }))).toEqual([]);
-    expect(problems(await recordOf({ call: { declaredExecutor: 'mcp_server', toolName: 'x'.repeat(10_000) } }))).toEqual([]);
+    expect(
+      problems(
+        await recordOf({ call: { turn: { sessionId: '', resumes: 1 }, declaredExecutor: null } }),
+      ),
+    ).toEqual([]);
+    expect(
+      problems(
+        await recordOf({ call: { declaredExecutor: 'mcp_server', toolName: 'x'.repeat(10_000) } }),
+      ),
+    ).toEqual([]);
   });
 
   it('refuses a record with one broken field', async () => {
@@ -57,9 +77,15 @@ describe('SPAN_SCHEMA', () => {
     const [, , violation] = record.events;
     const child = record.child_spans.find(({ attributes }) => attributes !== undefined);
     const copies = [
-      ...brokenCopies({ ...child }, ['attributes']).map(([what, copy]) => [what, { ...record, child_spans: [copy] }] as const),
-      ...brokenCopies({ ...violation }, ['attributes']).map(([what, copy]) => [what, { ...record, events: [copy, copy] }] as const),
-      ...Object.keys(record.attributes).map((name) => [name, { ...record, attributes: { ...record.attributes, [name]: [] } }] as const),
+      ...brokenCopies({ ...child }, ['attributes']).map(
+        ([what, copy]) => [what, { ...record, child_spans: [copy] }] as const,
+      ),
+      ...brokenCopies({ ...violation }, ['attributes']).map(
+        ([what, copy]) => [what, { ...record, events: [copy, copy] }] as const,
+      ),
+      ...Object.keys(record.attributes).map(
+        (name) => [name, { ...record, attributes: { ...record.attributes, [name]: [] } }] as const,
+      ),
     ];
 
     expect(violation?.attributes).toBeDefined();

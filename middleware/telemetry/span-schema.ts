@@ -5,11 +5,16 @@ import { MAX_CHILDREN, MAX_CONTENT, MAX_NAME } from './text.ts';
 
 type Properties = Readonly<Record<string, JsonSchema>>;
 
-const ISO_TIME = '^(?:[+-]\\d{2})?\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z$';
+const ISO_TIME =
+  '^(?:[+-]\\d{2})?\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z$';
 const PREFIX = 'tool_call.';
 
 const text = (description: string): JsonSchema => ({ type: 'string', description });
-const name = (description: string): JsonSchema => ({ type: 'string', maxLength: MAX_NAME, description });
+const name = (description: string): JsonSchema => ({
+  type: 'string',
+  maxLength: MAX_NAME,
+  description,
+});
 const prefixed = (description: string): JsonSchema => ({
   type: 'string',
   pattern: '^tool_call\\.',
@@ -17,10 +22,25 @@ const prefixed = (description: string): JsonSchema => ({
   description,
 });
 const number = (description: string): JsonSchema => ({ type: 'number', description });
-const milliseconds = (description: string): JsonSchema => ({ type: 'number', minimum: 0, description });
-const time = (description: string): JsonSchema => ({ type: 'string', pattern: ISO_TIME, description });
-const oneOf = (values: readonly string[], description: string): JsonSchema => ({ enum: values, description });
-const closed = (properties: Properties, optional: readonly string[], description: string): JsonSchema => ({
+const milliseconds = (description: string): JsonSchema => ({
+  type: 'number',
+  minimum: 0,
+  description,
+});
+const time = (description: string): JsonSchema => ({
+  type: 'string',
+  pattern: ISO_TIME,
+  description,
+});
+const oneOf = (values: readonly string[], description: string): JsonSchema => ({
+  enum: values,
+  description,
+});
+const closed = (
+  properties: Properties,
+  optional: readonly string[],
+  description: string,
+): JsonSchema => ({
   type: 'object',
   description,
   properties,
@@ -29,9 +49,15 @@ const closed = (properties: Properties, optional: readonly string[], description
 });
 
 /** Exporters take no other values. */
-const ATTRIBUTE: JsonSchema = { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] };
+const ATTRIBUTE: JsonSchema = {
+  anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }],
+};
 
-const attributes = (properties: Properties, description: string, required: readonly string[] = []): JsonSchema => ({
+const attributes = (
+  properties: Properties,
+  description: string,
+  required: readonly string[] = [],
+): JsonSchema => ({
   type: 'object',
   description,
   properties,
@@ -53,8 +79,14 @@ const ALWAYS: Properties = {
 
 const SOMETIMES: Properties = {
   'gen_ai.tool.description': text('What the tool does.'),
-  'gen_ai.tool.type': oneOf(['function', 'extension'], '`function` for local tools, `extension` for all others.'),
-  'allium.executor': oneOf(['local', 'host_bridge', 'mcp_server', 'provider_native'], 'What runs the tool.'),
+  'gen_ai.tool.type': oneOf(
+    ['function', 'extension'],
+    '`function` for local tools, `extension` for all others.',
+  ),
+  'allium.executor': oneOf(
+    ['local', 'host_bridge', 'mcp_server', 'provider_native'],
+    'What runs the tool.',
+  ),
   'mcp.method.name': { const: 'tools/call', description: 'Where an MCP server runs the tool.' },
   'allium.resumes': number('How often the call was interrupted and taken up again.'),
   'error.type': text('What failed: a category, or else the status.'),
@@ -131,11 +163,27 @@ const RECORD: Properties = {
     'What is known about the call, under the names that exporters use, and what the host attached.',
     Object.keys(ALWAYS),
   ),
-  events: { type: 'array', items: EVENT, minItems: 2, maxItems: 3, description: 'Moments within the call.' },
-  child_spans: { type: 'array', items: CHILD, maxItems: MAX_CHILDREN, description: 'The layers inside telemetry, innermost first.' },
+  events: {
+    type: 'array',
+    items: EVENT,
+    minItems: 2,
+    maxItems: 3,
+    description: 'Moments within the call.',
+  },
+  child_spans: {
+    type: 'array',
+    items: CHILD,
+    maxItems: MAX_CHILDREN,
+    description: 'The layers inside telemetry, innermost first.',
+  },
   approval_wait: WAIT,
-  arguments: { description: 'With `captureContent` only: the arguments, or their JSON text cut off.' },
-  result: { description: 'With `captureContent` only: the result of a call that ended well, or its JSON text cut off.' },
+  arguments: {
+    description: 'With `captureContent` only: the arguments, or their JSON text cut off.',
+  },
+  result: {
+    description:
+      'With `captureContent` only: the result of a call that ended well, or its JSON text cut off.',
+  },
   error: {
     type: 'string',
     maxLength: MAX_CONTENT,
@@ -148,5 +196,9 @@ export const SPAN_SCHEMA: JsonSchema = Object.freeze({
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'urn:allium:schema:span',
   title: 'allium span record',
-  ...closed(RECORD, ['approval_wait', 'arguments', 'result', 'error'], 'One call, with a child for every layer.'),
+  ...closed(
+    RECORD,
+    ['approval_wait', 'arguments', 'result', 'error'],
+    'One call, with a child for every layer.',
+  ),
 });

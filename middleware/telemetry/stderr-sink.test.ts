@@ -25,7 +25,8 @@ describe('the stderr sink', () => {
     const descriptor = openSync(file, 'w');
     const outlet = createOutlet(stderrSender(descriptor), SETTINGS);
     const names = ['a', 'b\n{"forged":1}', 'c'];
-    for (const toolName of names) accept(outlet, await recordOf({ call: { toolName } }), testClock());
+    for (const toolName of names)
+      accept(outlet, await recordOf({ call: { toolName } }), testClock());
     await closeOutlet(outlet);
     const lines = readFileSync(file, 'utf8').trim().split('\n');
     closeSync(descriptor);
@@ -45,7 +46,10 @@ describe('the stderr sink', () => {
     const descriptor = openSync(join(folder, 'gone'), 'w');
     closeSync(descriptor);
     const problems: TelemetryProblem[] = [];
-    const outlet = createOutlet(stderrSender(descriptor), { ...SETTINGS, tell: (problem) => void problems.push(problem) });
+    const outlet = createOutlet(stderrSender(descriptor), {
+      ...SETTINGS,
+      tell: (problem) => void problems.push(problem),
+    });
     accept(outlet, await recordOf({}), systemClock);
     await closeOutlet(outlet);
 
@@ -54,7 +58,9 @@ describe('the stderr sink', () => {
   });
 
   it('counts what a pipe has taken: a pipe cannot be synced', async () => {
-    const child = spawn(process.execPath, ['-e', 'process.stdin.pipe(process.stdout)'], { stdio: ['pipe', 'pipe', 'ignore'] });
+    const child = spawn(process.execPath, ['-e', 'process.stdin.pipe(process.stdout)'], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
     const { stdin, stdout } = child;
     const outlet = createOutlet(stderrSender(descriptorOf(stdin)), SETTINGS);
     accept(outlet, await recordOf({ call: { toolName: 'piped' } }), systemClock);

@@ -17,7 +17,9 @@ export function stderrSender(descriptor = 2): Sender {
   };
 }
 
-async function openWriter(descriptor: number): Promise<(batch: readonly SpanRecord[]) => Promise<void>> {
+async function openWriter(
+  descriptor: number,
+): Promise<(batch: readonly SpanRecord[]) => Promise<void>> {
   const { pino } = await import('pino');
   const target = pino.destination({ dest: descriptor, sync: false });
   // A closed pipe is reported as an event, and one that nobody hears would end the process.

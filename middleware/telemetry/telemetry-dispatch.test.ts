@@ -13,13 +13,22 @@ const hidden = `hidden-${randomBytes(16).toString('hex')}`;
 const fetchTool = defineTool({
   name: 'fetch_page',
   description: 'Fetches a page.',
-  inputSchema: { type: 'object', properties: { url: { type: 'string' } }, required: ['url'], additionalProperties: false },
+  inputSchema: {
+    type: 'object',
+    properties: { url: { type: 'string' } },
+    required: ['url'],
+    additionalProperties: false,
+  },
   injected: [{ name: 'api_key', from: 'secret:key' }],
   execute: (args) => ({ length: JSON.stringify(args).length }),
 });
 
 function govern(sink: TelemetrySink, captureContent = false) {
-  return governTools({ tools: [fetchTool], layers: [telemetry({ sinks: ['otel', sink], captureContent })], secrets: { key: hidden } });
+  return governTools({
+    tools: [fetchTool],
+    layers: [telemetry({ sinks: ['otel', sink], captureContent })],
+    secrets: { key: hidden },
+  });
 }
 
 describe('telemetry around governed tools', () => {
@@ -38,19 +47,28 @@ describe('telemetry around governed tools', () => {
     ]);
   });
 
-  it.each([false, true])('never sees a hidden argument (captureContent: %j)', async (captureContent) => {
-    const sdk = startTracing();
-    const sink = recordingSink<SpanRecord>();
-    const tools = govern(sink, captureContent);
-    const result = await tools.call({ name: 'fetch_page', arguments: { url: 'https://example.org', api_key: `${hidden}-from-the-model` } });
-    await tools.close();
-    const text = JSON.stringify([sink.records, sdk.spans.map(({ attributes, events, status }) => [attributes, events, status])]);
+  it.each([false, true])(
+    'never sees a hidden argument (captureContent: %j)',
+    async (captureContent) => {
+      const sdk = startTracing();
+      const sink = recordingSink<SpanRecord>();
+      const tools = govern(sink, captureContent);
+      const result = await tools.call({
+        name: 'fetch_page',
+        arguments: { url: 'https://example.org', api_key: `${hidden}-from-the-model` },
+      });
+      await tools.close();
+      const text = JSON.stringify([
+        sink.records,
+        sdk.spans.map(({ attributes, events, status }) => [attributes, events, status]),
+      ]);
 
-    expect(result.status).toBe('ok');
-    expect(sink.records).toHaveLength(1);
-    expect(text).not.toContain(hidden);
-    expect(text).not.toContain('api_key');
-  });
+      expect(result.status).toBe('ok');
+      expect(sink.records).toHaveLength(1);
+      expect(text).not.toContain(hidden);
+      expect(text).not.toContain('api_key');
+    },
+  );
 
   it('closes its sinks with the dispatcher', async () => {
     let isDelivered = false;

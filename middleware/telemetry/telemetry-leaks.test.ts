@@ -1,7 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall, recordingSink, testClock } from '../../conformance/index.ts';
-import { annotate, composeToolCallers, defineLayer, fail, type Next, ok, refuse, STATUSES, type ToolLayer } from '../../src/index.ts';
+import {
+  annotate,
+  composeToolCallers,
+  defineLayer,
+  fail,
+  type Next,
+  ok,
+  refuse,
+  STATUSES,
+  type ToolLayer,
+} from '../../src/index.ts';
 import { redaction } from '../redaction/redaction.ts';
 import { otlpTraces } from './otlp-json.ts';
 import { startMetering, startTracing, stopSdk } from './otel-sdk.fixture.ts';
@@ -33,8 +43,12 @@ const talkative = (status: string): ToolLayer =>
   defineLayer({
     name: 'talkative',
     async caller(call, next) {
-      const row = Object.hasOwn(STATUSES, status) ? STATUSES[status as keyof typeof STATUSES] : { ok: false };
-      const result = row.ok ? ok(call, { [canary]: canary }, { status }) : refuse(call, status, `No: ${canary}`);
+      const row = Object.hasOwn(STATUSES, status)
+        ? STATUSES[status as keyof typeof STATUSES]
+        : { ok: false };
+      const result = row.ok
+        ? ok(call, { [canary]: canary }, { status })
+        : refuse(call, status, `No: ${canary}`);
       if (row.ok && status === 'ok') return chatter(await next(call));
       return chatter(result);
     },
@@ -43,18 +57,45 @@ const talkative = (status: string): ToolLayer =>
 const chatter = (result: Parameters<typeof annotate>[0]) =>
   annotate(
     result,
-    { reason: canary, summary: canary, description: canary, metadata: { [canary]: canary }, handoff: { note: canary } },
+    {
+      reason: canary,
+      summary: canary,
+      description: canary,
+      metadata: { [canary]: canary },
+      handoff: { note: canary },
+    },
     { error: canary, key: canary, count: 1, [canary]: canary },
   );
 
-async function surfacesOf(layer: (sink: (record: SpanRecord) => void) => ToolLayer, status: string, executor: Next): Promise<string> {
+async function surfacesOf(
+  layer: (sink: (record: SpanRecord) => void) => ToolLayer,
+  status: string,
+  executor: Next,
+): Promise<string> {
   const sdk = startTracing();
   const read = startMetering();
   const sink = recordingSink<SpanRecord>();
-  const call = makeCall({ toolArgs: { [canary]: canary }, metadata: { note: canary, traceparent: canary } });
-  await composeToolCallers([layer(sink), talkative(status)], { clock: testClock() })(call, executor);
-  const spans = sdk.spans.map(({ name, attributes, events, status: ending, links }) => ({ name, attributes, events, ending, links }));
-  const text = JSON.stringify([sink.records, otlpTraces(sink.records, 'allium', () => ({})), spans, await read()]);
+  const call = makeCall({
+    toolArgs: { [canary]: canary },
+    metadata: { note: canary, traceparent: canary },
+  });
+  await composeToolCallers([layer(sink), talkative(status)], { clock: testClock() })(
+    call,
+    executor,
+  );
+  const spans = sdk.spans.map(({ name, attributes, events, status: ending, links }) => ({
+    name,
+    attributes,
+    events,
+    ending,
+    links,
+  }));
+  const text = JSON.stringify([
+    sink.records,
+    otlpTraces(sink.records, 'allium', () => ({})),
+    spans,
+    await read(),
+  ]);
   stopSdk();
   return text;
 }
@@ -71,7 +112,11 @@ describe('telemetry tells nothing of what was said', () => {
 
   it.each<[string, Next]>([
     ['throws', () => Promise.reject(new Error(canary))],
-    ['fails', async (call) => fail(call, 'executor_error', new Error(canary), canary, { category: `for ${canary}` })],
+    [
+      'fails',
+      async (call) =>
+        fail(call, 'executor_error', new Error(canary), canary, { category: `for ${canary}` }),
+    ],
     ['reports', async (call) => (call.report({ message: canary }), ok(call, canary))],
   ])('by a tool that %s', async (_what, executor) => {
     expect(leaks(await surfacesOf(quiet, 'ok', executor))).toBe(0);
@@ -80,7 +125,10 @@ describe('telemetry tells nothing of what was said', () => {
   it('which a layer that sends what it sees would not pass', async () => {
     const plain = await recordOf({});
     const naive = (sink: (record: SpanRecord) => void) =>
-      defineLayer({ name: 'naive', caller: (call, next) => (sink({ ...plain, arguments: call.toolArgs }), next(call)) });
+      defineLayer({
+        name: 'naive',
+        caller: (call, next) => (sink({ ...plain, arguments: call.toolArgs }), next(call)),
+      });
 
     expect(leaks(await surfacesOf(naive, 'ok', echoExecutor()))).toBeGreaterThan(0);
   });
@@ -127,9 +175,16 @@ describe('telemetry that captures content', () => {
   });
 
   it('withholds what cannot be cleaned', async () => {
-    const fails = defineLayer({ name: 'redaction', scrub: () => JSON.parse('{') as string, caller: (call, next) => next(call) });
+    const fails = defineLayer({
+      name: 'redaction',
+      scrub: () => JSON.parse('{') as string,
+      caller: (call, next) => next(call),
+    });
     const sink = recordingSink<SpanRecord>();
-    await composeToolCallers([fails, telemetry({ sink, captureContent: true })])(makeCall({ toolArgs: { text: canary } }), echoExecutor());
+    await composeToolCallers([fails, telemetry({ sink, captureContent: true })])(
+      makeCall({ toolArgs: { text: canary } }),
+      echoExecutor(),
+    );
 
     expect(JSON.stringify(sink.records)).toContain('[withheld: a scrub failed]');
     expect(leaks(JSON.stringify(sink.records))).toBe(0);

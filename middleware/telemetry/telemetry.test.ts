@@ -1,6 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { echoExecutor, makeCall, recordingSink, settle, testClock } from '../../conformance/index.ts';
-import { annotate, composeToolCallers, defineLayer, fail, hashCanonical, type Next, ok } from '../../src/index.ts';
+import {
+  echoExecutor,
+  makeCall,
+  recordingSink,
+  settle,
+  testClock,
+} from '../../conformance/index.ts';
+import {
+  annotate,
+  composeToolCallers,
+  defineLayer,
+  fail,
+  hashCanonical,
+  type Next,
+  ok,
+} from '../../src/index.ts';
 import type { TelemetryProblem } from './problem.ts';
 import { never, recordOf, refusing, run } from './run.fixture.ts';
 import type { SpanRecord } from './span-record.ts';
@@ -27,7 +41,10 @@ describe('telemetry', () => {
       name: 'inner',
       caller: async (call, next) => annotate(await next(call), {}, { count: 2, cap: 5, key: 'k' }),
     });
-    await composeToolCallers([telemetry(sink), inner], { clock })(makeCall({ toolArgs: { a: 1 } }), slow);
+    await composeToolCallers([telemetry(sink), inner], { clock })(
+      makeCall({ toolArgs: { a: 1 } }),
+      slow,
+    );
 
     expect(sink.records).toEqual([
       {
@@ -77,17 +94,35 @@ describe('telemetry', () => {
   it('gives every sink the same record, which none of them can change', async () => {
     const record = await recordOf({ inner: [refusing('scope_violation')] });
 
-    const parts = [record, record.attributes, record.events, ...record.events, record.child_spans, ...record.child_spans];
+    const parts = [
+      record,
+      record.attributes,
+      record.events,
+      ...record.events,
+      record.child_spans,
+      ...record.child_spans,
+    ];
     expect(parts.filter((part) => !Object.isFrozen(part))).toEqual([]);
   });
 
-  it.each(['scope_violation', 'policy_blocked'])('marks %s with an event, its type and who did it', async (status) => {
-    const record = await recordOf({ inner: [refusing(status)] });
+  it.each(['scope_violation', 'policy_blocked'])(
+    'marks %s with an event, its type and who did it',
+    async (status) => {
+      const record = await recordOf({ inner: [refusing(status)] });
 
-    expect(record.status).toBe(status);
-    expect(record.events.at(-1)).toEqual({ name: 'scope_violation', time_ms: record.end_time_ms, attributes: { 'error.type': status } });
-    expect(record.attributes).toMatchObject({ 'error.type': status, 'allium.executed': 'no', 'allium.blocked_by': 'no' });
-  });
+      expect(record.status).toBe(status);
+      expect(record.events.at(-1)).toEqual({
+        name: 'scope_violation',
+        time_ms: record.end_time_ms,
+        attributes: { 'error.type': status },
+      });
+      expect(record.attributes).toMatchObject({
+        'error.type': status,
+        'allium.executed': 'no',
+        'allium.blocked_by': 'no',
+      });
+    },
+  );
 
   it('does not call a call that waits for somebody an error', async () => {
     const record = await recordOf({ inner: [refusing('approval_required')] });
@@ -98,8 +133,10 @@ describe('telemetry', () => {
   });
 
   it('gives an error a type that is a code, never a sentence', async () => {
-    const typeOf = async (setup: Parameters<typeof recordOf>[0]) => (await recordOf(setup)).attributes['error.type'];
-    const broken: Next = async (call) => fail(call, 'executor_error', null, 'No.', { category: 'card 4111 1111 was refused' });
+    const typeOf = async (setup: Parameters<typeof recordOf>[0]) =>
+      (await recordOf(setup)).attributes['error.type'];
+    const broken: Next = async (call) =>
+      fail(call, 'executor_error', null, 'No.', { category: 'card 4111 1111 was refused' });
 
     expect(await typeOf({ executor: () => Promise.reject(new Error('boom')) })).toBe('exception');
     expect(await typeOf({ executor: broken })).toBe('executor_error');
@@ -107,10 +144,15 @@ describe('telemetry', () => {
   });
 
   it('tells of consent, the receipt and resumption where they are known', async () => {
-    const decided = { decision: 'approved', decidedBy: 'ada', decidedAt: '2026-01-01T00:00:00Z' } as const;
+    const decided = {
+      decision: 'approved',
+      decidedBy: 'ada',
+      decidedAt: '2026-01-01T00:00:00Z',
+    } as const;
     const inner = defineLayer({
       name: 'inner',
-      caller: async (call, next) => annotate(await next(call), { consent: decided, receiptUri: 'file:///r.jsonl#seq=1' }),
+      caller: async (call, next) =>
+        annotate(await next(call), { consent: decided, receiptUri: 'file:///r.jsonl#seq=1' }),
     });
     const record = await recordOf({ inner: [inner], call: { turn: { resumes: 1 } } });
 
@@ -138,27 +180,41 @@ describe('telemetry', () => {
   it('ends no earlier than the layers inside it, though the wall clock counts whole milliseconds', async () => {
     const times = [1000, 1000, 1001, 1001];
     const ticks = [0.9, 1.1];
-    const clock = { ...testClock(), now: () => times.shift() ?? 1001, monotonic: () => ticks.shift() ?? 1.1 };
+    const clock = {
+      ...testClock(),
+      now: () => times.shift() ?? 1001,
+      monotonic: () => ticks.shift() ?? 1.1,
+    };
     const sink = recordingSink<SpanRecord>();
     const inner = defineLayer({ name: 'inner', caller: (call) => ok(call) });
     await composeToolCallers([telemetry(sink), inner], { clock })(makeCall(), echoExecutor());
 
-    expect(sink.records).toMatchObject([{ end_time_ms: 1001, child_spans: [{ ended_at: '1970-01-01T00:00:01.001Z' }] }]);
+    expect(sink.records).toMatchObject([
+      { end_time_ms: 1001, child_spans: [{ ended_at: '1970-01-01T00:00:01.001Z' }] },
+    ]);
   });
 
   it('makes a trace of its own for a call without a session', async () => {
-    expect((await recordOf({ call: { turn: { sessionId: '' } } })).trace_id).toBe('tool_call:call-1');
+    expect((await recordOf({ call: { turn: { sessionId: '' } } })).trace_id).toBe(
+      'tool_call:call-1',
+    );
   });
 
   it('goes by the duration when the wall clock jumps', async () => {
     const times = [1000, 1000, 5_000_000, 5_000_000];
     const ticks = [10, 12.5];
     const sink = recordingSink<SpanRecord>();
-    const clock = { ...testClock(), now: () => times.shift() ?? 5_000_000, monotonic: () => ticks.shift() ?? 12.5 };
+    const clock = {
+      ...testClock(),
+      now: () => times.shift() ?? 5_000_000,
+      monotonic: () => ticks.shift() ?? 12.5,
+    };
     const noExecutor = defineLayer({ name: 'no', caller: (call) => ok(call) });
     await composeToolCallers([telemetry(sink), noExecutor], { clock })(makeCall(), echoExecutor());
 
-    expect(sink.records).toMatchObject([{ start_time_ms: 1000, end_time_ms: 1002.5, duration_ms: 2.5 }]);
+    expect(sink.records).toMatchObject([
+      { start_time_ms: 1000, end_time_ms: 1002.5, duration_ms: 2.5 },
+    ]);
   });
 });
 
@@ -226,6 +282,8 @@ describe('telemetry refuses', () => {
     [{ maxPending: 0 }],
     [{ onError: 'log' }],
   ])('%j', (options) => {
-    expect(() => telemetry(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
+    expect(() => telemetry(options as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error,
+    );
   });
 });

@@ -1,6 +1,13 @@
 /** Tells observability systems about every call: spans, metrics and plain records. */
 
-import { checkOptions, defineLayer, type Expectation, expected, type OrderRule, type ToolLayer } from '../../src/index.ts';
+import {
+  checkOptions,
+  defineLayer,
+  type Expectation,
+  expected,
+  type OrderRule,
+  type ToolLayer,
+} from '../../src/index.ts';
 import type { TelemetryProblem } from './problem.ts';
 import { createReporter } from './reporter.ts';
 import type { SpanRecord } from './span-record.ts';
@@ -48,8 +55,11 @@ export interface TelemetryOptions {
  * for, and one that fails is reported to `onError`. Arguments, results and error texts stay out of it unless
  * `captureContent` is set. It does not start OpenTelemetry: without an SDK the `otel` sink does nothing.
  */
-export function telemetry(config: TelemetrySink | TelemetrySinkName | TelemetryOptions = {}): ToolLayer {
-  const options = typeof config === 'function' || typeof config === 'string' ? { sink: config } : config;
+export function telemetry(
+  config: TelemetrySink | TelemetrySinkName | TelemetryOptions = {},
+): ToolLayer {
+  const options =
+    typeof config === 'function' || typeof config === 'string' ? { sink: config } : config;
   checkOptions('telemetry', options, EXPECTED);
   const reporter = createReporter(options);
   return defineLayer({
@@ -62,7 +72,11 @@ export function telemetry(config: TelemetrySink | TelemetrySinkName | TelemetryO
 }
 
 const CAPTURING: readonly OrderRule[] = [
-  { insideOf: 'redaction', level: 'must', because: 'outside it, captured arguments would leave as the model sent them' },
+  {
+    insideOf: 'redaction',
+    level: 'must',
+    because: 'outside it, captured arguments would leave as the model sent them',
+  },
 ];
 
 const SINKS: readonly unknown[] = ['otel', 'langfuse', 'stderr', 'noop'];
@@ -73,7 +87,8 @@ const sink: Expectation = {
 };
 
 const isAttribute = ([name, value]: [string, unknown]): boolean =>
-  name.length <= MAX_NAME && (typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value));
+  name.length <= MAX_NAME &&
+  (typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value));
 
 const attributes: Expectation = {
   text: `an object of at most ${MAX_ATTRIBUTES} texts, numbers, true and false`,

@@ -1,13 +1,22 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { echoExecutor, makeCall, type PartialCall, settle, testClock } from '../../conformance/index.ts';
+import {
+  echoExecutor,
+  makeCall,
+  type PartialCall,
+  settle,
+  testClock,
+} from '../../conformance/index.ts';
 import { composeToolCallers, defineLayer, type Next, ok } from '../../src/index.ts';
 import { type TimeoutOptions, timeout } from './timeout.ts';
 
 const never: Next = () => new Promise(() => {});
 
 /** Answers when its signal aborts. */
-const heeding: Next = (call) => new Promise((resolve) => call.signal.addEventListener('abort', () => resolve(ok(call, 'in the end'))));
+const heeding: Next = (call) =>
+  new Promise((resolve) =>
+    call.signal.addEventListener('abort', () => resolve(ok(call, 'in the end'))),
+  );
 
 function start(options: TimeoutOptions, executor: Next, call: PartialCall = {}) {
   const clock = testClock();
@@ -41,7 +50,12 @@ describe('timeout', () => {
     await clock.advance(1);
     expect(clock.pending).toBe(0);
 
-    expect(await calling).toMatchObject({ ok: false, status: 'timeout', errorCategory: 'timeout', executed: 'unknown' });
+    expect(await calling).toMatchObject({
+      ok: false,
+      status: 'timeout',
+      errorCategory: 'timeout',
+      executed: 'unknown',
+    });
   });
 
   it('says that the tool ran if it still answered within `graceMs`', async () => {
@@ -56,9 +70,13 @@ describe('timeout', () => {
     const clock = testClock();
     const slowNo = defineLayer({
       name: 'slowNo',
-      caller: (call) => new Promise((resolve) => call.signal.addEventListener('abort', () => resolve(ok(call)))),
+      caller: (call) =>
+        new Promise((resolve) => call.signal.addEventListener('abort', () => resolve(ok(call)))),
     });
-    const calling = composeToolCallers([timeout({ maxMs: 10 }), slowNo], { clock })(makeCall(), never);
+    const calling = composeToolCallers([timeout({ maxMs: 10 }), slowNo], { clock })(
+      makeCall(),
+      never,
+    );
     await clock.advance(10);
 
     expect(await calling).toMatchObject({ status: 'timeout', executed: 'no' });
@@ -82,7 +100,9 @@ describe('timeout', () => {
     ['not for a name every object has', { constructor: 500 }, 100],
     ['not for a glob that is none', { '*w*w*': 500 }, 100],
   ])('perTool counts %s', async (_name, perTool, limit) => {
-    const { calling, clock } = start({ maxMs: 100, perTool, graceMs: 0 }, never, { toolName: 'slow' });
+    const { calling, clock } = start({ maxMs: 100, perTool, graceMs: 0 }, never, {
+      toolName: 'slow',
+    });
     let ended = false;
     void calling.then(() => (ended = true));
 
@@ -98,27 +118,34 @@ describe('timeout', () => {
     const result = await calling;
 
     expect(result.error).toMatch(/^Too slow \(limit: 5 ms\)/);
-    expect(result.audit?.layers).toMatchObject([{ name: 'timeout', status: 'timeout', limitMs: 5 }]);
+    expect(result.audit?.layers).toMatchObject([
+      { name: 'timeout', status: 'timeout', limitMs: 5 },
+    ]);
   });
 
   it('lets the smaller of two limits win', async () => {
     const clock = testClock();
-    const calling = composeToolCallers([timeout({ maxMs: 500 }), timeout({ maxMs: 50 })], { clock })(makeCall(), heeding);
+    const calling = composeToolCallers([timeout({ maxMs: 500 }), timeout({ maxMs: 50 })], {
+      clock,
+    })(makeCall(), heeding);
     await clock.advance(50);
 
     expect((await calling).error).toContain('limit: 50 ms');
   });
 
-  it.each(['__proto__', 'constructor', 'toString', '\ud800'])('perTool counts for a tool called %j, if it is listed', async (toolName) => {
-    const perTool = Object.fromEntries([[toolName, 30]]);
-    const { calling, clock } = start({ maxMs: 10_000, perTool, graceMs: 0 }, never, {
-      toolName,
-      toolArgs: { text: 'x'.repeat(1_000_000) },
-    });
-    await clock.advance(30);
+  it.each(['__proto__', 'constructor', 'toString', '\ud800'])(
+    'perTool counts for a tool called %j, if it is listed',
+    async (toolName) => {
+      const perTool = Object.fromEntries([[toolName, 30]]);
+      const { calling, clock } = start({ maxMs: 10_000, perTool, graceMs: 0 }, never, {
+        toolName,
+        toolArgs: { text: 'x'.repeat(1_000_000) },
+      });
+      await clock.advance(30);
 
-    expect((await calling).error).toContain('limit: 30 ms');
-  });
+      expect((await calling).error).toContain('limit: 30 ms');
+    },
+  );
 
   it('is not changed by what becomes of its options', async () => {
     const perTool: Record<string, number> = { echo: 30 };
@@ -142,7 +169,9 @@ describe('timeout', () => {
 
   it('graceMs is waited out once, also for a caller that leaves in it', async () => {
     const controller = new AbortController();
-    const { calling, clock } = start({ maxMs: 10, graceMs: 50 }, never, { signal: controller.signal });
+    const { calling, clock } = start({ maxMs: 10, graceMs: 50 }, never, {
+      signal: controller.signal,
+    });
     await clock.advance(59);
     controller.abort();
     expect(clock.pending).toBe(1);
@@ -199,6 +228,8 @@ describe('timeout', () => {
     [{ maxMs: 5, graceMs: -1 }],
     [{ maxMs: 5, perTool: { a: 0 } }],
   ])('refuses %j', (options) => {
-    expect(() => timeout(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
+    expect(() => timeout(options as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error,
+    );
   });
 });

@@ -39,23 +39,34 @@ export function timeout(options: TimeoutOptions): ToolLayer {
   });
   const { maxMs, perTool = {}, graceMs = 100, message } = options;
   const limits = Object.entries(perTool);
-  const limitOf = (name: string) => limits.find(([pattern]) => matchesTool([pattern], name))?.[1] ?? maxMs;
+  const limitOf = (name: string) =>
+    limits.find(([pattern]) => matchesTool([pattern], name))?.[1] ?? maxMs;
   return defineLayer({
     name: 'timeout',
     order: [
-      { insideOf: 'consent', level: 'must', because: 'outside it, the time a person takes to decide would count as the tool being slow' },
+      {
+        insideOf: 'consent',
+        level: 'must',
+        because: 'outside it, the time a person takes to decide would count as the tool being slow',
+      },
     ],
     caller(call, next) {
       const timeoutMs = limitOf(call.toolName);
       return nextWithin(call, next, { timeoutMs, graceMs }, ({ by, ran }) => {
         if (by === 'timeout') return timedOut(call, timeoutMs, message);
-        return ran !== null && 'value' in ran ? ran.value : refuse(call, 'cancelled', 'The call was cancelled while it ran.');
+        return ran !== null && 'value' in ran
+          ? ran.value
+          : refuse(call, 'cancelled', 'The call was cancelled while it ran.');
       });
     },
   });
 }
 
-function timedOut(call: ToolCall, limitMs: number, message = `${call.toolName} did not answer in time`): ToolResult {
+function timedOut(
+  call: ToolCall,
+  limitMs: number,
+  message = `${call.toolName} did not answer in time`,
+): ToolResult {
   const text = `${message} (limit: ${limitMs} ms). It may have done its work; check before you try again.`;
   return annotate(refuse(call, 'timeout', text), {}, { status: 'timeout', limitMs });
 }

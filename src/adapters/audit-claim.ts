@@ -18,7 +18,9 @@ export interface AuditReading {
 const RECORD: JsonSchema = Object.freeze({ ...AUDIT_SCHEMA, required: ['layers'] });
 
 /** The record under its key, in its wire form. */
-export const auditUnder = (key: string, audit: AuditRecord): { [key: string]: unknown } => ({ [key]: toWire(audit) });
+export const auditUnder = (key: string, audit: AuditRecord): { [key: string]: unknown } => ({
+  [key]: toWire(audit),
+});
 
 /** Never throws. */
 export function readAuditUnder(key: string, holder: unknown): AuditReading {
@@ -30,7 +32,10 @@ export function readAuditUnder(key: string, holder: unknown): AuditReading {
     // The schema has held it to the kinds of the conventional keys; all others are free.
     return { audit: fromWire(value as JsonObject) as unknown as AuditRecord, problem: null };
   } catch (error) {
-    return { audit: null, problem: `"${key}": ${isAlliumError(error) ? error.message : 'cannot be read'}` };
+    return {
+      audit: null,
+      problem: `"${key}": ${isAlliumError(error) ? error.message : 'cannot be read'}`,
+    };
   }
 }
 

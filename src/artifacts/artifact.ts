@@ -83,4 +83,5 @@ export interface ArtifactProblem extends Position {
 }
 
 /** `file:line:col: message`. */
-export const problemLine = ({ file, line, column, message }: ArtifactProblem): string => `${file}:${line}:${column}: ${message}`;
+export const problemLine = ({ file, line, column, message }: ArtifactProblem): string =>
+  `${file}:${line}:${column}: ${message}`;

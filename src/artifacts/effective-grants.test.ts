@@ -12,7 +12,8 @@ const ALL: FileGrants = {
   meta: true,
   maxOutputBytes: 1000,
 };
-const given = (host?: BuiltinGrants, file: FileGrants = ALL) => effectiveGrants('/project', file, host);
+const given = (host?: BuiltinGrants, file: FileGrants = ALL) =>
+  effectiveGrants('/project', file, host);
 
 describe('effectiveGrants', () => {
   it('leaves to a file what its host says nothing about, except registering', () => {
@@ -20,7 +21,14 @@ describe('effectiveGrants', () => {
   });
 
   it('gives a file that asks for nothing its project, and nothing else', () => {
-    expect(given({}, {})).toEqual({ workspace: '/project', folder: '.', allowedDomains: [], env: [], shell: false, meta: false });
+    expect(given({}, {})).toEqual({
+      workspace: '/project',
+      folder: '.',
+      allowedDomains: [],
+      env: [],
+      shell: false,
+      meta: false,
+    });
   });
 
   it.each<[string, BuiltinGrants, BuiltinGrants]>([
@@ -33,13 +41,21 @@ describe('effectiveGrants', () => {
     ['less output', { maxOutputBytes: 10 }, { maxOutputBytes: 10 }],
     ['more output', { maxOutputBytes: 10_000 }, { maxOutputBytes: 1000 }],
     ['no hosts', { allowedDomains: [] }, { allowedDomains: [] }],
-    ['every host', { allowedDomains: ['*'] }, { allowedDomains: ['example.org', 'api.example.com'] }],
+    [
+      'every host',
+      { allowedDomains: ['*'] },
+      { allowedDomains: ['example.org', 'api.example.com'] },
+    ],
     [
       'a wider and a narrower host',
       { allowedDomains: ['www.Example.org', 'example.com'] },
       { allowedDomains: ['api.example.com', 'www.Example.org'] },
     ],
-    ['a host that only ends alike', { allowedDomains: ['badexample.org', 'ample.org'] }, { allowedDomains: [] }],
+    [
+      'a host that only ends alike',
+      { allowedDomains: ['badexample.org', 'ample.org'] },
+      { allowedDomains: [] },
+    ],
   ])('gives no more than its host does: %s', (_what, host, expected) => {
     expect(given(host)).toMatchObject(expected);
   });
@@ -50,6 +66,11 @@ describe('effectiveGrants', () => {
     ['variables', { env: ['TOKEN'] }],
     ['hosts', { allowedDomains: ['*'] }],
   ])('gives no file %s that it does not ask for', (_what, host) => {
-    expect(given(host, {})).toMatchObject({ shell: false, meta: false, env: [], allowedDomains: [] });
+    expect(given(host, {})).toMatchObject({
+      shell: false,
+      meta: false,
+      env: [],
+      allowedDomains: [],
+    });
   });
 });

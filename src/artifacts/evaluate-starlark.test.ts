@@ -18,23 +18,37 @@ describe('evaluateStarlark', () => {
     const source = 'def add(a, b = 1):\n    return a + b + extra["n"]\n';
     const predeclared = { extra: { n: 100 } };
 
-    expect(await evaluateStarlark(source, { call: 'add', args: [1, 2], predeclared })).toMatchObject({ value: 103, globals: {} });
-    expect((await evaluateStarlark(source, { call: 'add', args: { a: 5 }, predeclared })).value).toBe(106);
+    expect(
+      await evaluateStarlark(source, { call: 'add', args: [1, 2], predeclared }),
+    ).toMatchObject({ value: 103, globals: {} });
+    expect(
+      (await evaluateStarlark(source, { call: 'add', args: { a: 5 }, predeclared })).value,
+    ).toBe(106);
   });
 
   it('calls functions of the host', async () => {
     const predeclared = { host: { twice: async ([n = 0]: readonly unknown[]) => Number(n) * 2 } };
 
-    expect((await evaluateStarlark('x = host.twice(4)', { predeclared })).globals).toEqual({ x: 8 });
+    expect((await evaluateStarlark('x = host.twice(4)', { predeclared })).globals).toEqual({
+      x: 8,
+    });
   });
 
   it('rejects with the place and the open calls', async () => {
     const place = { line: 2, column: 14 };
     const failed = evaluateStarlark('def f():\n    return 1 // 0\nx = f()\n');
 
-    await expect(failed).rejects.toMatchObject({ code: 'ERR_STARLARK', ...place, details: { kind: 'eval', ...place } });
+    await expect(failed).rejects.toMatchObject({
+      code: 'ERR_STARLARK',
+      ...place,
+      details: { kind: 'eval', ...place },
+    });
     await expect(failed).rejects.toHaveProperty('traceback.length', 2);
-    await expect(evaluateStarlark('x = (')).rejects.toMatchObject({ code: 'ERR_STARLARK', kind: 'syntax', line: 1 });
+    await expect(evaluateStarlark('x = (')).rejects.toMatchObject({
+      code: 'ERR_STARLARK',
+      kind: 'syntax',
+      line: 1,
+    });
   });
 
   it.each([
@@ -43,12 +57,20 @@ describe('evaluateStarlark', () => {
     [{ maxSteps: 1e15, maxBytes: 1e15, deadlineMs: 50 }, 'deadline'],
   ])('stops at %j', async (limits, kind) => {
     await expect(
-      evaluateStarlark('def f():\n    for i in range(1000000000):\n        x = str(i) + "x"\nf()', limits),
+      evaluateStarlark(
+        'def f():\n    for i in range(1000000000):\n        x = str(i) + "x"\nf()',
+        limits,
+      ),
     ).rejects.toMatchObject({ kind });
     expect((await evaluateStarlark('x = 1')).globals).toEqual({ x: 1 });
   });
 
-  it.each([{ maxStep: 1 }, { args: 'x' }, { call: 7 }, { libraries: ['os'] }])('refuses the options %j', async (wrong) => {
-    await expect(evaluateStarlark('x = 1', wrong as never)).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION' });
-  });
+  it.each([{ maxStep: 1 }, { args: 'x' }, { call: 7 }, { libraries: ['os'] }])(
+    'refuses the options %j',
+    async (wrong) => {
+      await expect(evaluateStarlark('x = 1', wrong as never)).rejects.toMatchObject({
+        code: 'ERR_INVALID_OPTION',
+      });
+    },
+  );
 });

@@ -4,7 +4,11 @@ import { checkOptions, type Expectation, expected } from '../core/options.ts';
 import type { JsonObject, JsonValue } from '../core/json.ts';
 import type { HostTree } from './sandbox/host-function.ts';
 import { createScriptPool, type ScriptPool } from './sandbox/script-pool.ts';
-import { SCRIPT_LIBRARIES, type ScriptEntry, type ScriptLibrary } from './sandbox/script-request.ts';
+import {
+  SCRIPT_LIBRARIES,
+  type ScriptEntry,
+  type ScriptLibrary,
+} from './sandbox/script-request.ts';
 
 export interface EvaluateOptions {
   /** Values, functions of the host, and namespaces of them that the source finds beside the language. */
@@ -47,7 +51,10 @@ export interface EvaluateOutcome {
 const EXPECTED: Readonly<Record<keyof EvaluateOptions, Expectation>> = Object.freeze({
   predeclared: expected.object,
   call: expected.string,
-  args: { text: 'a list or an object', test: (value) => typeof value === 'object' && value !== null },
+  args: {
+    text: 'a list or an object',
+    test: (value) => typeof value === 'object' && value !== null,
+  },
   maxSteps: expected.integer(1),
   maxBytes: expected.integer(1),
   deadlineMs: expected.integer(1),
@@ -64,9 +71,19 @@ const IDLE_MS = 2000;
  * Runs a source in a worker and answers with its variables, and with what one of its functions returned. Rejects with `ERR_STARLARK`
  * { line, column, traceback }. It reaches nothing but what `predeclared` holds.
  */
-export async function evaluateStarlark(source: string, options: EvaluateOptions = {}): Promise<EvaluateOutcome> {
+export async function evaluateStarlark(
+  source: string,
+  options: EvaluateOptions = {},
+): Promise<EvaluateOutcome> {
   checkOptions('evaluateStarlark', options, EXPECTED);
-  const { call, args, deadlineMs = 10_000, libraries = ['json', 're', 'string'], file = 'script.star', ...limits } = options;
+  const {
+    call,
+    args,
+    deadlineMs = 10_000,
+    libraries = ['json', 're', 'string'],
+    file = 'script.star',
+    ...limits
+  } = options;
   shared ??= createScriptPool({ idleMs: IDLE_MS });
   const {
     value,
@@ -80,9 +97,15 @@ export async function evaluateStarlark(source: string, options: EvaluateOptions 
   return call === undefined ? { globals, steps, prints } : { globals, value, steps, prints };
 }
 
-function entryOf(call: string | undefined, args: readonly JsonValue[] | JsonObject = []): ScriptEntry {
+function entryOf(
+  call: string | undefined,
+  args: readonly JsonValue[] | JsonObject = [],
+): ScriptEntry {
   if (call === undefined) return { globals: true };
-  return isList(args) ? { call, args, globals: true } : { call, args: [], kwargs: args, globals: true };
+  return isList(args)
+    ? { call, args, globals: true }
+    : { call, args: [], kwargs: args, globals: true };
 }
 
-const isList = (args: readonly JsonValue[] | JsonObject): args is readonly JsonValue[] => Array.isArray(args);
+const isList = (args: readonly JsonValue[] | JsonObject): args is readonly JsonValue[] =>
+  Array.isArray(args);

@@ -44,7 +44,10 @@ export function hookBuiltins({ root, grants, effects }: HookBuiltinsOptions): Ho
     const allowed = isPlaced && workspace !== undefined ? { ...rest, workspace } : rest;
     const cache = caches.for(hook.name);
     const ask = (request: ProposedRequest) => permitted(call, request);
-    const tree = builtinsFor({ ...allowed, meta: false }, { signal, record, cache, ask, log: () => {} });
+    const tree = builtinsFor(
+      { ...allowed, meta: false },
+      { signal, record, cache, ask, log: () => {} },
+    );
     return withoutEffects(tree, effects);
   };
 }
@@ -54,11 +57,15 @@ async function permitted(call: ToolCall | undefined, request: ProposedRequest): 
   if (refusal !== null) throw new HostError(refusal);
 }
 
-function withoutEffects(tree: Readonly<Record<string, HostTree>>, effects: readonly HookEffect[]): Readonly<Record<string, HostTree>> {
+function withoutEffects(
+  tree: Readonly<Record<string, HostTree>>,
+  effects: readonly HookEffect[],
+): Readonly<Record<string, HostTree>> {
   const left: Record<string, HostTree> = { ...tree };
   for (const effect of HOOK_EFFECTS) {
     const [group, name] = effect.split('.') as [string, string]; // Each of them has two parts.
-    if (!effects.includes(effect)) left[group] = { ...(left[group] as Record<string, HostTree>), [name]: refused(effect) };
+    if (!effects.includes(effect))
+      left[group] = { ...(left[group] as Record<string, HostTree>), [name]: refused(effect) };
   }
   return left;
 }
@@ -66,4 +73,6 @@ function withoutEffects(tree: Readonly<Record<string, HostTree>>, effects: reado
 const refused =
   (effect: string): HostTree =>
   () =>
-    Promise.reject(new HostError(`${effect}: a hook may not do this unless its host names it in "effects"`));
+    Promise.reject(
+      new HostError(`${effect}: a hook may not do this unless its host names it in "effects"`),
+    );

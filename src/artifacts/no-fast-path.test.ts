@@ -3,7 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type HookDefinition, hooks } from '../../middleware/index.ts';
-import { defineTool, governTools, type JsonObject, type Tool, type ToolExecutor, type ToolLayer, type ToolResult } from '../index.ts';
+import {
+  defineTool,
+  governTools,
+  type JsonObject,
+  type Tool,
+  type ToolExecutor,
+  type ToolLayer,
+  type ToolResult,
+} from '../index.ts';
 import { asyncTool, createScriptPool, createTaskBoard, loadArtifacts } from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'allium-pipeline-'));
@@ -17,31 +25,44 @@ afterAll(async () => {
 
 /** Where a call has been, in order. */
 const steps: string[] = [];
-const INPUT = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'], additionalProperties: false } as const;
+const INPUT = {
+  type: 'object',
+  properties: { text: { type: 'string' } },
+  required: ['text'],
+  additionalProperties: false,
+} as const;
 const entered = (name: string) => {
   steps.push(`execute ${name}`);
   return { done: name };
 };
 
-const file = (script: string) => `---\nparameters:\n  text:\n    type: string\n    required: true\n${script}---\nDoes something.\n`;
+const file = (script: string) =>
+  `---\nparameters:\n  text:\n    type: string\n    required: true\n${script}---\nDoes something.\n`;
 mkdirSync(join(folder, '.allium', 'tools'), { recursive: true });
 writeFileSync(
   join(folder, '.allium/tools/run_script.md'),
-  file('script: |\n  def run(args):\n    delegate("note", {"text": "run_script"})\n    return {"done": "run_script"}\n'),
+  file(
+    'script: |\n  def run(args):\n    delegate("note", {"text": "run_script"})\n    return {"done": "run_script"}\n',
+  ),
 );
 writeFileSync(join(folder, '.allium/tools/run_handler.md'), file(''));
 writeFileSync(join(folder, '.allium/tools/run_later.md'), file('async: true\n'));
 
-const plain = (name: string): Tool => defineTool({ name, description: 'd', inputSchema: INPUT, execute: () => entered(name) });
+const plain = (name: string): Tool =>
+  defineTool({ name, description: 'd', inputSchema: INPUT, execute: () => entered(name) });
 const remote = (name: string, executor: 'mcp_server' | 'host_bridge'): Tool =>
   defineTool({ name, description: 'd', inputSchema: INPUT, executor });
-const executorOf = (kind: ToolExecutor['kind']): ToolExecutor => ({ kind, execute: ({ tool }) => entered(tool.name) });
+const executorOf = (kind: ToolExecutor['kind']): ToolExecutor => ({
+  kind,
+  execute: ({ tool }) => entered(tool.name),
+});
 
 const outer = defineTool({
   name: 'run_nested',
   description: 'd',
   inputSchema: INPUT,
-  execute: async (_args, context) => (await context.call({ name: 'run_plain', arguments: { text: 'inner' } })).result,
+  execute: async (_args, context) =>
+    (await context.call({ name: 'run_plain', arguments: { text: 'inner' } })).result,
 });
 
 /** Real hooks whose decision is counted by the layer itself: what they saw is read from its record. */
@@ -57,7 +78,9 @@ const watching: ToolLayer = {
     const result = await next(call);
     const line = result.audit?.layers.find(({ name }) => name === 'hooks');
     const runs = (line?.hooks ?? []) as unknown as readonly JsonObject[];
-    steps.push(`return ${call.toolName} ${runs.map(({ event }) => event as string).join(' ')}`.trim());
+    steps.push(
+      `return ${call.toolName} ${runs.map(({ event }) => event as string).join(' ')}`.trim(),
+    );
     return result;
   },
 };
@@ -74,7 +97,10 @@ const tools = [
   ...[remote('run_mcp', 'mcp_server'), remote('run_bridge', 'host_bridge')],
 ];
 
-function govern(list: readonly HookDefinition[], naive: (stack: readonly ToolLayer[]) => readonly ToolLayer[] = (stack) => stack) {
+function govern(
+  list: readonly HookDefinition[],
+  naive: (stack: readonly ToolLayer[]) => readonly ToolLayer[] = (stack) => stack,
+) {
   steps.length = 0;
   return governTools({
     tools,
@@ -84,11 +110,23 @@ function govern(list: readonly HookDefinition[], naive: (stack: readonly ToolLay
 }
 
 const turn = { sessionId: 's' };
-const KINDS = ['run_script', 'run_handler', 'run_plain', 'run_nested', 'run_mcp', 'run_bridge', 'run_later', 'run_behind'];
+const KINDS = [
+  'run_script',
+  'run_handler',
+  'run_plain',
+  'run_nested',
+  'run_mcp',
+  'run_bridge',
+  'run_later',
+  'run_behind',
+];
 const BEHIND = ['run_later', 'run_behind'];
 
 /** Makes the call and waits for what runs behind it. */
-async function run(governed: ReturnType<typeof govern>, name: string): Promise<ToolResult | JsonObject> {
+async function run(
+  governed: ReturnType<typeof govern>,
+  name: string,
+): Promise<ToolResult | JsonObject> {
   const result = await governed.call({ name, arguments: { text: 'x' } }, { turn });
   const { task_id: id } = (result.result ?? {}) as { readonly task_id?: string };
   if (id === undefined) return result;
@@ -115,7 +153,11 @@ describe('the six steps have no fast path for', () => {
     expect(own.at(-1)).toBe(`return ${name} tool.pre tool.post`);
     if (name === 'run_script') expect(steps).toContain('return note tool.pre tool.post');
     if (name === 'run_nested')
-      expect(steps).toEqual(['execute run_plain', 'return run_plain tool.pre tool.post', 'return run_nested tool.pre tool.post']);
+      expect(steps).toEqual([
+        'execute run_plain',
+        'return run_plain tool.pre tool.post',
+        'return run_nested tool.pre tool.post',
+      ]);
   });
 
   it.each(KINDS)('%s: a hook that blocks keeps the tool from running', async (name) => {
@@ -127,13 +169,16 @@ describe('the six steps have no fast path for', () => {
     expect(steps.filter((step) => step.startsWith('execute'))).toEqual([]);
   });
 
-  it.each([...KINDS, 'task_poll', 'task_await', 'task_cancel'])('%s: what does not fit reaches no hook', async (name) => {
-    const governed = govern(asked);
-    const result = await governed.call({ name, arguments: { text: 7, task_id: 7 } }, { turn });
+  it.each([...KINDS, 'task_poll', 'task_await', 'task_cancel'])(
+    '%s: what does not fit reaches no hook',
+    async (name) => {
+      const governed = govern(asked);
+      const result = await governed.call({ name, arguments: { text: 7, task_id: 7 } }, { turn });
 
-    expect(result).toMatchObject({ status: 'schema_violation', executed: 'no' });
-    expect(steps).toEqual([`return ${name}`]);
-  });
+      expect(result).toMatchObject({ status: 'schema_violation', executed: 'no' });
+      expect(steps).toEqual([`return ${name}`]);
+    },
+  );
 
   it('a tool that is not there, which reaches no hook either', async () => {
     const result = await govern(asked).call({ name: 'run_nothing', arguments: {} }, { turn });
@@ -144,7 +189,10 @@ describe('the six steps have no fast path for', () => {
 
   it.each(['task_poll', 'task_await', 'task_cancel'])('%s', async (name) => {
     const governed = govern(asked);
-    const { result } = await governed.call({ name: 'run_behind', arguments: { text: 'x' } }, { turn });
+    const { result } = await governed.call(
+      { name: 'run_behind', arguments: { text: 'x' } },
+      { turn },
+    );
     const { task_id: id } = result as { readonly task_id: string };
     await board.await(id, 's');
     steps.length = 0;
@@ -156,7 +204,11 @@ describe('the six steps have no fast path for', () => {
   });
 
   it('what a provider ran, of which the record says that the hooks came too late', async () => {
-    const result = await govern(BLOCKING).observe({ name: 'web_search', arguments: { text: 'x' } }, 'found', { turn });
+    const result = await govern(BLOCKING).observe(
+      { name: 'web_search', arguments: { text: 'x' } },
+      'found',
+      { turn },
+    );
 
     expect(result.audit?.layers.find(({ name }) => name === 'hooks')).toMatchObject({
       status: 'too_late',
@@ -166,17 +218,30 @@ describe('the six steps have no fast path for', () => {
 });
 
 describe('the proof', () => {
-  it.each(KINDS.filter((name) => name !== 'run_nested'))('catches a stack with a fast path for %s', async (name) => {
-    // A layer that goes around the hooks for one kind of tool, as an optimisation might.
-    const around = (stack: readonly ToolLayer[]): readonly ToolLayer[] =>
-      stack.map((layer) =>
-        layer.name === 'hooks'
-          ? { ...layer, caller: (call, next) => (call.toolName === name ? next(call) : layer.caller(call, next)) }
-          : layer,
-      );
-    const result = await run(govern(BLOCKING, around), name);
+  it.each(KINDS.filter((name) => name !== 'run_nested'))(
+    'catches a stack with a fast path for %s',
+    async (name) => {
+      // A layer that goes around the hooks for one kind of tool, as an optimisation might.
+      const around = (stack: readonly ToolLayer[]): readonly ToolLayer[] =>
+        stack.map((layer) =>
+          layer.name === 'hooks'
+            ? {
+                ...layer,
+                caller: (call, next) =>
+                  call.toolName === name ? next(call) : layer.caller(call, next),
+              }
+            : layer,
+        );
+      const result = await run(govern(BLOCKING, around), name);
 
-    expect(result).not.toMatchObject({ status: 'policy_blocked' });
-    expect(steps).toContain(BEHIND.includes(name) ? `execute ${name}` : name === 'run_script' ? `return ${name}` : `execute ${name}`);
-  });
+      expect(result).not.toMatchObject({ status: 'policy_blocked' });
+      expect(steps).toContain(
+        BEHIND.includes(name)
+          ? `execute ${name}`
+          : name === 'run_script'
+            ? `return ${name}`
+            : `execute ${name}`,
+      );
+    },
+  );
 });

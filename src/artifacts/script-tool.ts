@@ -31,16 +31,32 @@ export interface ScriptToolParts {
 const LIBRARIES = ['json', 're', 'string', 'hash'] as const;
 
 /** The tool of a file: its script, or else a handler of the host's. One with neither answers that nothing carries it out. */
-export function toolFrom(artifact: ToolArtifact, parts: ScriptToolParts, handler?: ArtifactHandler): Tool {
+export function toolFrom(
+  artifact: ToolArtifact,
+  parts: ScriptToolParts,
+  handler?: ArtifactHandler,
+): Tool {
   const { name, description, inputSchema, annotations, timeoutMs, script } = artifact;
   const run: ArtifactHandler =
-    script === undefined ? (handler ?? unbound(name)) : (args, context) => runScript(name, script, args, context, parts);
+    script === undefined
+      ? (handler ?? unbound(name))
+      : (args, context) => runScript(name, script, args, context, parts);
   return defineTool({
-    ...{ name, description, inputSchema, annotations, ...(timeoutMs === undefined ? {} : { timeoutMs }) },
+    ...{
+      name,
+      description,
+      inputSchema,
+      annotations,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    },
     // The file is the tool: an approval does not cover a script, or rights of it, that were written after it was given.
     ...(script === undefined
       ? {}
-      : { metadata: { script: hashCanonical(snapshotObject({ source: script.source, grants: parts.grants })) } }),
+      : {
+          metadata: {
+            script: hashCanonical(snapshotObject({ source: script.source, grants: parts.grants })),
+          },
+        }),
     // Arguments were held to the schema, which admits JSON only.
     execute: (args, context) => run(args as JsonObject, context),
   });
@@ -49,7 +65,11 @@ export function toolFrom(artifact: ToolArtifact, parts: ScriptToolParts, handler
 const unbound =
   (name: string): ArtifactHandler =>
   () => {
-    throw toolFailure(`tool "${name}" has no script handler`, { category: 'unbound', errorClass: 'fatal', executed: 'no' });
+    throw toolFailure(`tool "${name}" has no script handler`, {
+      category: 'unbound',
+      errorClass: 'fatal',
+      executed: 'no',
+    });
   };
 
 async function runScript(
@@ -79,26 +99,47 @@ async function runScript(
 
 /** A dict whose `error` is a text is the script's own word that it failed. Everything else is the result. */
 function answerFrom(value: JsonValue): unknown {
-  return isObject(value) && typeof value.error === 'string' ? errorOutput(value.error, value) : value;
+  return isObject(value) && typeof value.error === 'string'
+    ? errorOutput(value.error, value)
+    : value;
 }
 
 const errorOutput = (text: string, value?: JsonObject): unknown =>
-  toolOutput({ content: [{ type: 'text', text }], isError: true, ...(value === undefined ? {} : { structuredContent: value }) });
+  toolOutput({
+    content: [{ type: 'text', text }],
+    isError: true,
+    ...(value === undefined ? {} : { structuredContent: value }),
+  });
 
-const BUSY = 'Too many scripts wait to be run, so this one did not run. Try again when others have ended.';
+const BUSY =
+  'Too many scripts wait to be run, so this one did not run. Try again when others have ended.';
 
 /** The model reads one line; where it happened is for whoever wrote the script. */
-function failed(name: string, error: AlliumError, { logger, callId, signal }: ToolContext): unknown {
+function failed(
+  name: string,
+  error: AlliumError,
+  { logger, callId, signal }: ToolContext,
+): unknown {
   const { kind = 'eval', line, column, traceback = [] } = error.details;
   if (signal.aborted) throw error;
-  logger.warn({ tool: name, callId, kind, line, column, traceback }, `script of ${name}: ${oneLine(error.message)}`);
+  logger.warn(
+    { tool: name, callId, kind, line, column, traceback },
+    `script of ${name}: ${oneLine(error.message)}`,
+  );
   if (kind === 'fail') return errorOutput(error.message.replace(/^fail: /, ''));
-  if (kind === 'busy') throw toolFailure(BUSY, { category: 'script_busy', errorClass: 'retryable', executed: 'no' });
+  if (kind === 'busy')
+    throw toolFailure(BUSY, { category: 'script_busy', errorClass: 'retryable', executed: 'no' });
   const where = line === undefined ? '' : ` (line ${line})`;
-  throw toolFailure(`The script of ${name} failed${where}: ${oneLine(error.message)}`, { category: `script_${kind}` });
+  throw toolFailure(`The script of ${name} failed${where}: ${oneLine(error.message)}`, {
+    category: `script_${kind}`,
+  });
 }
 
-function useFor(name: string, context: ToolContext, { cache, use, tasks }: ScriptToolParts): BuiltinUse {
+function useFor(
+  name: string,
+  context: ToolContext,
+  { cache, use, tasks }: ScriptToolParts,
+): BuiltinUse {
   const { callId, logger, signal, call, turn } = context;
   return {
     ...{
@@ -112,7 +153,8 @@ function useFor(name: string, context: ToolContext, { cache, use, tasks }: Scrip
       const refusal = await refusalWhileRunning(context, request);
       if (refusal !== null) throw new HostError(refusal);
     },
-    record: ({ builtin, outcome, durationMs }) => noteUse(context, { builtin, outcome, durationMs }),
+    record: ({ builtin, outcome, durationMs }) =>
+      noteUse(context, { builtin, outcome, durationMs }),
     log: (level, text) => logger[level]({ tool: name, callId }, text),
   };
 }

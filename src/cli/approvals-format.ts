@@ -20,7 +20,15 @@ export const COLUMNS: readonly Column[] = [
 export function rowOf(approval: Approval, state: ApprovalState, now: number): readonly string[] {
   const { id, requestedAt, expiresAt, toolName, gate, turn } = approval;
   const expires = expiresAt === null ? 'never' : timeUntil(Date.parse(expiresAt) - now);
-  return [id, stateText(approval, state), spanText(now - Date.parse(requestedAt)), expires, toolName, gate, turn.sessionId];
+  return [
+    id,
+    stateText(approval, state),
+    spanText(now - Date.parse(requestedAt)),
+    expires,
+    toolName,
+    gate,
+    turn.sessionId,
+  ];
 }
 
 const timeUntil = (ms: number): string => (ms > 0 ? `in ${spanText(ms)}` : `${spanText(-ms)} ago`);
@@ -38,18 +46,34 @@ function spanText(ms: number): string {
 }
 
 const stateText = ({ ended, reply }: Approval, state: ApprovalState): string =>
-  state === 'ended' ? (ended?.status ?? state) : state === 'answered' && reply !== null ? reply.decision : state;
+  state === 'ended'
+    ? (ended?.status ?? state)
+    : state === 'answered' && reply !== null
+      ? reply.decision
+      : state;
 
 /** Nothing is cut: who decides must be able to see all of it. */
 const ALL = { maxTextLength: Number.MAX_SAFE_INTEGER, maxLines: Number.MAX_SAFE_INTEGER };
 
 /** Every line of it is safe for a terminal. */
-export function detailsOf(approval: Approval, state: ApprovalState, columns: number, next: readonly string[]): string {
+export function detailsOf(
+  approval: Approval,
+  state: ApprovalState,
+  columns: number,
+  next: readonly string[],
+): string {
   const { id, toolName, shown, fingerprint, expiresAt } = approval;
-  const question = { toolName, shown: shown ?? {}, fingerprint, ...(expiresAt === null ? {} : { expiresAt }) };
+  const question = {
+    toolName,
+    shown: shown ?? {},
+    fingerprint,
+    ...(expiresAt === null ? {} : { expiresAt }),
+  };
   return [
     `${safeText(id)}  ${MEANING[state]}`,
-    shown === null ? 'The arguments are no longer kept.' : describeQuestion(question, { ...ALL, columns }).trimEnd(),
+    shown === null
+      ? 'The arguments are no longer kept.'
+      : describeQuestion(question, { ...ALL, columns }).trimEnd(),
     ...fieldsOf(approval).map(([name, value]) => `  ${name.padEnd(10)}  ${safeText(value)}`),
     ...(next.length === 0 ? [] : ['Next:', ...next.map((line) => `  ${line}`)]),
   ].join('\n');
@@ -76,7 +100,20 @@ function alwaysIn({ shown }: Approval): readonly (readonly [string, string])[] {
 }
 
 function fieldsOf(approval: Approval): readonly (readonly [string, string])[] {
-  const { kind, gate, policy, definition, callId, turn, requestedAt, options, receiptUri, earlier, reply, ended } = approval;
+  const {
+    kind,
+    gate,
+    policy,
+    definition,
+    callId,
+    turn,
+    requestedAt,
+    options,
+    receiptUri,
+    earlier,
+    reply,
+    ended,
+  } = approval;
   const fields: readonly (readonly [string, string | null])[] = [
     ['kind', kind],
     ['asked by', gate],
@@ -88,12 +125,24 @@ function fieldsOf(approval: Approval): readonly (readonly [string, string])[] {
     ['definition', definition],
     ['rules', policy === '' ? null : policy],
     ['receipt', receiptUri],
-    ...earlier.map((each) => ['before', `${each.decision} by ${each.decidedBy} at ${each.decidedAt} (${each.gate})`] as const),
-    ['answered', reply === null ? null : `${reply.decision} by ${reply.decidedBy} at ${reply.decidedAt}`],
+    ...earlier.map(
+      (each) =>
+        [
+          'before',
+          `${each.decision} by ${each.decidedBy} at ${each.decidedAt} (${each.gate})`,
+        ] as const,
+    ),
+    [
+      'answered',
+      reply === null ? null : `${reply.decision} by ${reply.decidedBy} at ${reply.decidedAt}`,
+    ],
     ['because', reply?.reason ?? null],
     ['edited', reply?.args === undefined ? null : JSON.stringify(reply.args)],
     ['result', reply?.supplied === undefined ? null : JSON.stringify(reply.supplied.value)],
-    ['ended', ended === null ? null : `${ended.status} at ${ended.at}, executed: ${ended.executed}`],
+    [
+      'ended',
+      ended === null ? null : `${ended.status} at ${ended.at}, executed: ${ended.executed}`,
+    ],
   ];
   return fields.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
 }
@@ -106,5 +155,7 @@ export function nextStep({ id, route, gate }: Approval, cwd: string): string {
   // The stack of a call is not kept with its approval. Without a file here the command would only say that there is none.
   const place = isProject(cwd) ? '' : ' --config <the file that the call was made with>';
   const resume = `allium call --resume ${shellWord(id)}${place}`;
-  return route === 'command' ? resume : `the program that made the call takes it up; for a tool of allium.yaml: ${resume}`;
+  return route === 'command'
+    ? resume
+    : `the program that made the call takes it up; for a tool of allium.yaml: ${resume}`;
 }

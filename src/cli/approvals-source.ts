@@ -13,7 +13,10 @@ export async function approvalIn(store: ApprovalStore, given: string): Promise<A
   if (exact !== null || given === '') return exact;
   const all = await asked(() => store.list({ ended: true }));
   const found = all.filter(({ id }) => id.startsWith(given) || id.startsWith(`approval_${given}`));
-  if (found.length > 1) throw new UsageError(`${found.length} approvals begin with "${safeText(given)}"; write more of the id`);
+  if (found.length > 1)
+    throw new UsageError(
+      `${found.length} approvals begin with "${safeText(given)}"; write more of the id`,
+    );
   return found[0] ?? null;
 }
 
@@ -23,7 +26,12 @@ export function noApproval(given: string, io: CliIo): number {
 }
 
 const FINDINGS = [
-  ...(['ERR_UNKNOWN_APPROVAL', 'ERR_APPROVAL_PENDING', 'ERR_APPROVAL_RESOLVED', 'ERR_APPROVAL_EXPIRED'] as const),
+  ...([
+    'ERR_UNKNOWN_APPROVAL',
+    'ERR_APPROVAL_PENDING',
+    'ERR_APPROVAL_RESOLVED',
+    'ERR_APPROVAL_EXPIRED',
+  ] as const),
   ...(['ERR_APPROVALS_UNAVAILABLE', 'ERR_APPROVAL_CODE', 'ERR_UNKNOWN_TOOL'] as const),
 ] as const;
 
@@ -40,4 +48,5 @@ export async function orFinding(work: () => Promise<number>, io: CliIo): Promise
 }
 
 /** A word as a shell takes it for one. */
-export const shellWord = (text: string): string => (/^[\w./:@-]+$/.test(text) ? text : `'${safeText(text).replaceAll("'", "'\\''")}'`);
+export const shellWord = (text: string): string =>
+  /^[\w./:@-]+$/.test(text) ? text : `'${safeText(text).replaceAll("'", "'\\''")}'`;

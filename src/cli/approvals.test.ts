@@ -25,7 +25,15 @@ function project() {
   };
   const allium = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
     const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
-    const io = { stdin, stdout, stderr, env, cwd, signal: new AbortController().signal, openTerminal: personAtTerminal().openTerminal };
+    const io = {
+      stdin,
+      stdout,
+      stderr,
+      env,
+      cwd,
+      signal: new AbortController().signal,
+      openTerminal: personAtTerminal().openTerminal,
+    };
     const code = await runCli(['approvals', ...args], io);
     return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') };
   };
@@ -38,7 +46,10 @@ describe('allium approvals list', () => {
   it('lists what waits: state, age, end, tool, gate and session', async () => {
     const { wait, allium } = project();
     await wait('approval_a', { expiresAt: isoTime(Date.now() + 3.5 * HOUR_MS) });
-    await wait('approval_b', { expiresAt: isoTime(Date.now() - 1.5 * HOUR_MS), requestedAt: isoTime(Date.now() - 1.5 * HOUR_MS) });
+    await wait('approval_b', {
+      expiresAt: isoTime(Date.now() - 1.5 * HOUR_MS),
+      requestedAt: isoTime(Date.now() - 1.5 * HOUR_MS),
+    });
     const { code, out } = await allium(['list']);
 
     expect(code).toBe(0);
@@ -90,23 +101,43 @@ describe('allium approvals list', () => {
     expect((await allium(['list'], { ALLIUM_STATE_DIR: join(cwd, 'else') })).out).toBe('');
     expect(await allium(['list', '--dir', 'nowhere'])).toMatchObject({ code: 2, out: '' });
     chmodSync(dir, 0o755);
-    expect(await allium(['list'])).toMatchObject({ code: 2, out: '', err: expect.stringContaining('0700') as string });
+    expect(await allium(['list'])).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringContaining('0700') as string,
+    });
   });
 });
 
 describe('allium approvals show', () => {
   it('shows all of the arguments and requests, why, and what to type next', async () => {
     const { wait, allium } = project();
-    const shown = { args: { to: 'b'.repeat(900) }, requests: [{ kind: 'payment', amount: 5 }], reason: 'more than 3' };
+    const shown = {
+      args: { to: 'b'.repeat(900) },
+      requests: [{ kind: 'payment', amount: 5 }],
+      reason: 'more than 3',
+    };
     await wait('approval_abc', { shown, gate: 'permissions', policy: 'sha256:rules' });
     const { code, out } = await allium(['show', 'ab']);
 
     expect(code).toBe(0);
     expect(out.match(/b/g)?.length).toBeGreaterThan(900);
-    for (const text of ['Asked because: more than 3', 'About to:', '"payment"', 'sha256:rules', 'waits for a decision', 'session-1'])
+    for (const text of [
+      'Asked because: more than 3',
+      'About to:',
+      '"payment"',
+      'sha256:rules',
+      'waits for a decision',
+      'session-1',
+    ])
       expect(out).toContain(text);
-    expect(out).toContain('Next:\n  allium approvals approve approval_abc\n  allium approvals deny approval_abc\n');
-    expect(JSON.parse((await allium(['show', 'ab', '--json'])).out)).toMatchObject({ id: 'approval_abc', state: 'pending' });
+    expect(out).toContain(
+      'Next:\n  allium approvals approve approval_abc\n  allium approvals deny approval_abc\n',
+    );
+    expect(JSON.parse((await allium(['show', 'ab', '--json'])).out)).toMatchObject({
+      id: 'approval_abc',
+      state: 'pending',
+    });
   });
 
   it('shows who answered, and no arguments once the call was taken up', async () => {
@@ -114,7 +145,10 @@ describe('allium approvals show', () => {
     const approval = await wait('approval_a');
     await allium(['approve', 'approval_a', '--by', 'ada', '--reason', 'rent']);
     const answered = (await allium(['show', 'approval_a'])).out;
-    await store.replace({ ...takenUp(approval, { ...REPLY, decidedBy: 'ada' }, Date.now()), revision: 2 });
+    await store.replace({
+      ...takenUp(approval, { ...REPLY, decidedBy: 'ada' }, Date.now()),
+      revision: 2,
+    });
     const taken = (await allium(['show', 'approval_a'])).out;
 
     expect(answered).toMatch(/allow_once by ada@terminal at .*\n {2}because {5}rent\n/);
@@ -127,9 +161,21 @@ describe('allium approvals show', () => {
     const { wait, allium } = project();
     const id = 'approval_\u001b[2J\u202e';
     const args = { 'k\u001b[2J': 'v\u009b\u202e\n\u200b' };
-    await wait(id, { toolName: 'rm\u001b[2J', shown: { args, reason: 'x\u001b' }, arguments: args, gate: 'g\u001b', callId: 'c\u202e' });
+    await wait(id, {
+      toolName: 'rm\u001b[2J',
+      shown: { args, reason: 'x\u001b' },
+      arguments: args,
+      gate: 'g\u001b',
+      callId: 'c\u202e',
+    });
 
-    for (const line of [['list'], ['list', '--json'], ['show', id], ['show', id, '--json'], ['approve', id]]) {
+    for (const line of [
+      ['list'],
+      ['list', '--json'],
+      ['show', id],
+      ['show', id, '--json'],
+      ['approve', id],
+    ]) {
       expect((await allium(line)).out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
     }
     expect((await allium(['show', 'un\u001bheard'])).err).not.toContain('\u001b');
@@ -149,7 +195,10 @@ describe('allium approvals approve and deny', () => {
     });
     await allium(['deny', 'approval_b', '--by', 'ada', '--reason', 'too much']);
     const decidedBy = `${userInfo().username}@terminal`;
-    expect(await store.get('approval_a')).toMatchObject({ reply: { decision: 'allow_once', decidedBy }, taken: null });
+    expect(await store.get('approval_a')).toMatchObject({
+      reply: { decision: 'allow_once', decidedBy },
+      taken: null,
+    });
     expect(await store.get('approval_b')).toMatchObject({
       reply: { decision: 'reject_once', decidedBy: 'ada@command', reason: 'too much' },
     });
@@ -159,13 +208,18 @@ describe('allium approvals approve and deny', () => {
     ['client', 'consent', 'make the same call again in the client'],
     ['client', 'queue', 'nothing: the call goes on by itself'],
     ['command', 'consent', 'allium call --resume approval_a'],
-  ] as const)('name the next step of a call from a %s that %s asks about', async (route, gate, next) => {
-    const { wait, allium } = project();
-    await wait('approval_a', { route, gate });
+  ] as const)(
+    'name the next step of a call from a %s that %s asks about',
+    async (route, gate, next) => {
+      const { wait, allium } = project();
+      await wait('approval_a', { route, gate });
 
-    expect((await allium(['approve', 'approval_a'])).out).toBe(`approved approval_a; next: ${next}\n`);
-    expect((await allium(['show', 'approval_a'])).out).toContain(`Next:\n  ${next}\n`);
-  });
+      expect((await allium(['approve', 'approval_a'])).out).toBe(
+        `approved approval_a; next: ${next}\n`,
+      );
+      expect((await allium(['show', 'approval_a'])).out).toContain(`Next:\n  ${next}\n`);
+    },
+  );
 
   it('say that the file has to be named where there is none in this folder', async () => {
     const { cwd, wait, allium } = project();
@@ -186,7 +240,8 @@ describe('allium approvals approve and deny', () => {
       ['approve', 'approval_a', '--json'],
     ];
 
-    for (const args of [listed, shown, approved, ['show', 'approval_a']]) expect((await allium(args ?? [])).out).not.toContain('c4n4ry');
+    for (const args of [listed, shown, approved, ['show', 'approval_a']])
+      expect((await allium(args ?? [])).out).not.toContain('c4n4ry');
   });
 
   it('take other arguments, or a result in the place of the call', async () => {
@@ -224,7 +279,9 @@ describe('allium approvals approve and deny', () => {
 
   it('answer for always where that is offered', async () => {
     const { wait, store, allium } = project();
-    await wait('approval_a', { options: ['allow_once', 'allow_always', 'reject_once', 'reject_always'] });
+    await wait('approval_a', {
+      options: ['allow_once', 'allow_always', 'reject_once', 'reject_always'],
+    });
     await allium(['approve', 'approval_a', '--always']);
 
     expect((await store.get('approval_a'))?.reply?.decision).toBe('allow_always');
@@ -245,7 +302,10 @@ describe('allium approvals approve and deny', () => {
       code: 1,
       err: expect.stringContaining('ERR_APPROVAL_EXPIRED') as string,
     });
-    expect(await allium(['deny', 'unheard'])).toMatchObject({ code: 1, err: expect.stringContaining('ERR_UNKNOWN_APPROVAL') as string });
+    expect(await allium(['deny', 'unheard'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('ERR_UNKNOWN_APPROVAL') as string,
+    });
     expect(await allium(['deny', ''])).toMatchObject({ code: 1 });
   });
 
@@ -260,8 +320,14 @@ describe('allium approvals approve and deny', () => {
 });
 
 describe('allium approvals with --any-arguments', () => {
-  const always = { exact: 'pay with exactly these arguments, here', anyArguments: 'pay with any arguments, here' };
-  const offered = { options: ['allow_once', 'allow_always', 'reject_once', 'reject_always'], shown: { args: {}, always } };
+  const always = {
+    exact: 'pay with exactly these arguments, here',
+    anyArguments: 'pay with any arguments, here',
+  };
+  const offered = {
+    options: ['allow_once', 'allow_always', 'reject_once', 'reject_always'],
+    shown: { args: {}, always },
+  };
 
   it('shows what an answer for always covers', async () => {
     const { wait, allium } = project();
@@ -277,7 +343,11 @@ describe('allium approvals with --any-arguments', () => {
     await wait('approval_a', offered);
     await allium(['deny', 'approval_a', '--always', '--any-arguments', '--reason', 'never']);
 
-    expect((await store.get('approval_a'))?.reply).toMatchObject({ decision: 'reject_always', anyArguments: true, reason: 'never' });
+    expect((await store.get('approval_a'))?.reply).toMatchObject({
+      decision: 'reject_always',
+      anyArguments: true,
+      reason: 'never',
+    });
   });
 
   it('is refused for a single answer, which stays open', async () => {

@@ -3,7 +3,13 @@
 import type { Command } from 'commander';
 import { demandOpen } from '../policy/approvals/answer-approval.ts';
 import { demandCode } from '../policy/approvals/approval-code.ts';
-import { type Approval, answerApproval, approvalState, type FileApprovals, fileApprovals } from '../policy/index.ts';
+import {
+  type Approval,
+  answerApproval,
+  approvalState,
+  type FileApprovals,
+  fileApprovals,
+} from '../policy/index.ts';
 import { codeKey } from '../receipts/key-files.ts';
 import { COLUMNS, detailsOf, nextStep, rowOf } from './approvals-format.ts';
 import { approvalIn, noApproval, orFinding, shellWord } from './approvals-source.ts';
@@ -91,8 +97,8 @@ export const addApprovals: AddCommand = (program, io, run) => {
     .option('--result <json>', 'what the call comes to, in the tool’s place: it does not run')
     .option('--code <code>', 'the code that "notify" told, where there is no terminal')
     .action((id: string, options: AnswerOptions) => run(() => answer(id, 'allow', options, io)));
-  answering(sub(group, 'deny <id>', 'keep a call from running')).action((id: string, options: AnswerOptions) =>
-    run(() => answer(id, 'reject', options, io)),
+  answering(sub(group, 'deny <id>', 'keep a call from running')).action(
+    (id: string, options: AnswerOptions) => run(() => answer(id, 'reject', options, io)),
   );
 };
 
@@ -101,27 +107,39 @@ function sub(group: Command, usage: string, description: string): Command {
   return group
     .command(usage)
     .description(description)
-    .option('--dir <folder>', 'the folder of the approvals (default: "approvals" in $ALLIUM_STATE_DIR, or in .allium)')
+    .option(
+      '--dir <folder>',
+      'the folder of the approvals (default: "approvals" in $ALLIUM_STATE_DIR, or in .allium)',
+    )
     .addHelpText('after', HELP[name as keyof typeof HELP]); // Only the names above are given.
 }
 
 const answering = (command: Command): Command =>
   command
-    .option('--by <name>', 'who decides, for the record, before "@terminal", "@code" or "@command" (default: the name of the user)')
+    .option(
+      '--by <name>',
+      'who decides, for the record, before "@terminal", "@code" or "@command" (default: the name of the user)',
+    )
     .option('--reason <text>', 'why')
     .option('--always', 'for this call and the same one later, where the approval offers it')
-    .option('--any-arguments', 'with --always: for the tool, whatever its arguments; "approvals show" says what that covers')
+    .option(
+      '--any-arguments',
+      'with --always: for the tool, whatever its arguments; "approvals show" says what that covers',
+    )
     .option('--json', 'print the approval as one JSON object');
 
-const storeOf = (options: KeptOptions, io: CliIo): FileApprovals => fileApprovals({ dir: keptIn('approvals', options, io) });
+const storeOf = (options: KeptOptions, io: CliIo): FileApprovals =>
+  fileApprovals({ dir: keptIn('approvals', options, io) });
 
 async function listApprovals(options: PrintOptions, io: CliIo): Promise<number> {
   const store = storeOf(options, io);
   const approvals = await asked(() => store.list({ ended: options.all === true }));
   const problems = await asked(() => store.problems());
-  if (options.json === true) for (const approval of approvals) await writeLine(io.stdout, jsonOf(withState(approval)));
+  if (options.json === true)
+    for (const approval of approvals) await writeLine(io.stdout, jsonOf(withState(approval)));
   else if (approvals.length > 0) await writeLine(io.stdout, tableOf(approvals, io));
-  for (const { file, message } of problems) io.stderr.write(`allium: ${safeText(file)}: ${safeText(message)}\n`);
+  for (const { file, message } of problems)
+    io.stderr.write(`allium: ${safeText(file)}: ${safeText(message)}\n`);
   return problems.length === 0 ? 0 : 1;
 }
 
@@ -129,12 +147,19 @@ function tableOf(approvals: readonly Approval[], io: CliIo): string {
   const { columns: width } = io.stdout;
   const now = Date.now();
   const rows = approvals.map((approval) => rowOf(approval, approvalState(approval, now), now));
-  return renderTable(COLUMNS, rows, { colour: colourFor(io.stdout, io.env), ...(width === undefined ? {} : { width }) });
+  return renderTable(COLUMNS, rows, {
+    colour: colourFor(io.stdout, io.env),
+    ...(width === undefined ? {} : { width }),
+  });
 }
 
 /** Of a code only how often it was tried is printed: its hash stays in the approval file. */
 function withState({ code, ...approval }: Approval): object {
-  return { ...approval, ...(code === undefined ? {} : { codeTries: code.tries }), state: approvalState(approval, Date.now()) };
+  return {
+    ...approval,
+    ...(code === undefined ? {} : { codeTries: code.tries }),
+    state: approvalState(approval, Date.now()),
+  };
 }
 
 async function showApproval(given: string, options: PrintOptions, io: CliIo): Promise<number> {
@@ -143,12 +168,20 @@ async function showApproval(given: string, options: PrintOptions, io: CliIo): Pr
   const state = approvalState(approval, Date.now());
   const next = nextFor(approval, state, options, io);
   const columns = io.stdout.columns === undefined || io.stdout.columns < 1 ? 80 : io.stdout.columns;
-  await writeLine(io.stdout, options.json === true ? jsonOf(withState(approval)) : detailsOf(approval, state, columns, next));
+  await writeLine(
+    io.stdout,
+    options.json === true ? jsonOf(withState(approval)) : detailsOf(approval, state, columns, next),
+  );
   return 0;
 }
 
 /** What can be typed next. */
-function nextFor(approval: Approval, state: string, { dir }: KeptOptions, io: CliIo): readonly string[] {
+function nextFor(
+  approval: Approval,
+  state: string,
+  { dir }: KeptOptions,
+  io: CliIo,
+): readonly string[] {
   const place = dir === undefined ? '' : ` --dir ${shellWord(dir)}`;
   const command = (verb: string) => `allium approvals ${verb} ${shellWord(approval.id)}${place}`;
   if (state === 'pending') return [command('approve'), command('deny')];
@@ -158,15 +191,23 @@ function nextFor(approval: Approval, state: string, { dir }: KeptOptions, io: Cl
 /** Through which of the things that only a person has a decision came. */
 type Channel = 'terminal' | 'code' | 'command';
 
-async function answer(given: string, word: 'allow' | 'reject', options: AnswerOptions, io: CliIo): Promise<number> {
+async function answer(
+  given: string,
+  word: 'allow' | 'reject',
+  options: AnswerOptions,
+  io: CliIo,
+): Promise<number> {
   const store = storeOf(options, io);
   const approval = await approvalIn(store, given);
   if (approval === null) return noApproval(given, io);
   const { id } = approval;
   const decision = `${word}_${options.always === true ? 'always' : 'once'}`;
   if (options.always === true && !approval.options.includes(decision))
-    throw new UsageError(`approval "${safeText(id)}" cannot be answered for always: nobody would keep the answer`);
-  if (options.anyArguments === true && options.always !== true) throw new UsageError('--any-arguments needs --always');
+    throw new UsageError(
+      `approval "${safeText(id)}" cannot be answered for always: nobody would keep the answer`,
+    );
+  if (options.anyArguments === true && options.always !== true)
+    throw new UsageError('--any-arguments needs --always');
   const reply = decisionOf(decision, options);
   return orFinding(async () => {
     demandOpen(approval, approvalState(approval, Date.now()), decision);
@@ -182,7 +223,12 @@ async function answer(given: string, word: 'allow' | 'reject', options: AnswerOp
 }
 
 /** Whoever wants a call to run has to have something that an agent has not: the terminal, or a code. `null` for a person who says no. */
-async function personFor(approval: Approval, reply: object, options: AnswerOptions, io: CliIo): Promise<Channel | null> {
+async function personFor(
+  approval: Approval,
+  reply: object,
+  options: AnswerOptions,
+  io: CliIo,
+): Promise<Channel | null> {
   const { code } = options;
   if (code !== undefined) {
     const key = () => codeKey(keysBeside(keptIn('approvals', options, io)));
@@ -190,7 +236,8 @@ async function personFor(approval: Approval, reply: object, options: AnswerOptio
     return 'code';
   }
   const { decision: _decision, ...changes } = reply as Record<string, unknown>; // Made by `decisionOf`, of plain members.
-  const edited = Object.keys(changes).length === 0 ? [] : [`with ${safeText(JSON.stringify(changes))}`];
+  const edited =
+    Object.keys(changes).length === 0 ? [] : [`with ${safeText(JSON.stringify(changes))}`];
   const isConfirmed = await confirmAtTerminal(
     {
       what: 'approving a call without --code',
@@ -203,7 +250,8 @@ async function personFor(approval: Approval, reply: object, options: AnswerOptio
 }
 
 function furtherCalls({ always, anyArguments }: AnswerOptions): string {
-  if (anyArguments === true) return ', now and whenever this tool is called, whatever its arguments';
+  if (anyArguments === true)
+    return ', now and whenever this tool is called, whatever its arguments';
   return always === true ? ', now and whenever it is made again' : '';
 }
 
@@ -212,8 +260,12 @@ function notDecided(id: string, io: CliIo): number {
   return 1;
 }
 
-function decisionOf(decision: string, { reason, args, result, anyArguments }: AnswerOptions): object {
-  if (args !== undefined && result !== undefined) throw new UsageError('give --args or --result, not both');
+function decisionOf(
+  decision: string,
+  { reason, args, result, anyArguments }: AnswerOptions,
+): object {
+  if (args !== undefined && result !== undefined)
+    throw new UsageError('give --args or --result, not both');
   if (anyArguments === true && (args ?? result) !== undefined)
     throw new UsageError('--any-arguments goes with neither --args nor --result');
   return {
@@ -227,13 +279,15 @@ function decisionOf(decision: string, { reason, args, result, anyArguments }: An
 
 /** Never says what was typed: it may be secret. */
 function parsed(option: string, text: string, isObjectWanted: boolean): unknown {
-  const wrong = () => new UsageError(`${option}: must be ${isObjectWanted ? 'a JSON object' : 'JSON'}`);
+  const wrong = () =>
+    new UsageError(`${option}: must be ${isObjectWanted ? 'a JSON object' : 'JSON'}`);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     throw wrong();
   }
-  if (isObjectWanted && (typeof value !== 'object' || value === null || Array.isArray(value))) throw wrong();
+  if (isObjectWanted && (typeof value !== 'object' || value === null || Array.isArray(value)))
+    throw wrong();
   return value;
 }

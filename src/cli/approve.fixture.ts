@@ -47,8 +47,12 @@ export function waitingPayment(files: Readonly<Record<string, string>> = {}) {
   const dir = join(folder, '.allium', 'approvals');
   const store = fileApprovals({ dir });
   const [id = ''] = /approval_[\w-]+/.exec(asked.err) ?? [];
-  const told = () => (existsSync(join(folder, TOLD)) ? (JSON.parse(readFileSync(join(folder, TOLD), 'utf8')) as Told) : null);
-  const paid = () => (existsSync(join(folder, 'paid.txt')) ? readFileSync(join(folder, 'paid.txt'), 'utf8') : '');
+  const told = () =>
+    existsSync(join(folder, TOLD))
+      ? (JSON.parse(readFileSync(join(folder, TOLD), 'utf8')) as Told)
+      : null;
+  const paid = () =>
+    existsSync(join(folder, 'paid.txt')) ? readFileSync(join(folder, 'paid.txt'), 'utf8') : '';
   const reply = async (): Promise<Approval['reply']> => (await store.get(id))?.reply ?? null;
   return { folder, asked, dir, store, id, told, code: told()?.question.code ?? '', paid, reply };
 }
@@ -59,7 +63,15 @@ export async function keptPayment() {
   const [dir, id, code] = [join(folder, '.allium', 'approvals'), 'approval_kept', createCode()];
   const store = fileApprovals({ dir });
   const kept = await codeFor(codeKey(keysBeside(dir)), id, code);
-  await store.add(approvalOf({ id, requestedAt: isoTime(Date.now()), route: 'command', code: kept, options: [...APPROVAL_ANSWERS] }));
+  await store.add(
+    approvalOf({
+      id,
+      requestedAt: isoTime(Date.now()),
+      route: 'command',
+      code: kept,
+      options: [...APPROVAL_ANSWERS],
+    }),
+  );
   return { folder, store, id, code, reply: async () => (await store.get(id))?.reply ?? null };
 }
 
@@ -70,8 +82,12 @@ interface Told {
 
 /** All that is in the files of a folder, but for what the notifier was told. */
 export function contentsOf(folder: string): string {
-  const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile() && entry.name !== TOLD);
-  return names.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1')).join('\n');
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
+    (entry) => entry.isFile() && entry.name !== TOLD,
+  );
+  return names
+    .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1'))
+    .join('\n');
 }
 
 export interface AtTerminal extends Ended {
@@ -82,14 +98,25 @@ export interface AtTerminal extends Ended {
  * The command with a terminal that controls it, and pipes for standard streams. Once the question is on the screen, `keys` says what is
  * typed there; what is given as `input` is on standard input from the beginning.
  */
-export function withTerminal(cwd: string, args: readonly string[], keys: (number: string) => string, input = ''): Promise<AtTerminal> {
+export function withTerminal(
+  cwd: string,
+  args: readonly string[],
+  keys: (number: string) => string,
+  input = '',
+): Promise<AtTerminal> {
   const child = spawn('python3', ['-c', WITH_TERMINAL, process.execPath, MAIN, ...args], {
     cwd,
     env: { PATH: process.env.PATH, HOME: cwd },
     stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
     timeout: 50_000,
   });
-  const [stdin, stdout, stderr, screenOut, keyboard] = child.stdio as unknown as [Writable, Readable, Readable, Readable, Writable]; // All are pipes.
+  const [stdin, stdout, stderr, screenOut, keyboard] = child.stdio as unknown as [
+    Writable,
+    Readable,
+    Readable,
+    Readable,
+    Writable,
+  ]; // All are pipes.
   const seen = { out: '', err: '', screen: '' };
   let hasTyped = false;
   stdout.setEncoding('utf8').on('data', (chunk: string) => void (seen.out += chunk));

@@ -14,13 +14,17 @@ export async function readArguments(
   input: string | undefined,
   flags: { readonly args?: string; readonly argsFile?: string },
 ): Promise<string> {
-  if (input !== undefined && input !== '-') throw new UsageError('arguments are given with --args, --args-file or - (standard input)');
+  if (input !== undefined && input !== '-')
+    throw new UsageError('arguments are given with --args, --args-file or - (standard input)');
   const given = [flags.args, flags.argsFile, input].filter((each) => each !== undefined);
   if (given.length > 1) throw new UsageError('give the arguments once: --args, --args-file or -');
   const file = flags.argsFile ?? input;
-  const where = flags.args !== undefined ? '--args' : file === '-' ? 'standard input' : (file ?? '');
+  const where =
+    flags.args !== undefined ? '--args' : file === '-' ? 'standard input' : (file ?? '');
   const text =
-    file === undefined ? (flags.args ?? '{}') : await readAll(file === '-' ? io.stdin : openFile(resolve(io.cwd, file)), where, io.signal);
+    file === undefined
+      ? (flags.args ?? '{}')
+      : await readAll(file === '-' ? io.stdin : openFile(resolve(io.cwd, file)), where, io.signal);
   if (!isJsonObject(text)) throw new UsageError(`${where}: the arguments must be a JSON object`);
   return text;
 }
@@ -41,7 +45,9 @@ async function readAll(stream: Readable, where: string, signal: AbortSignal): Pr
     }
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`${where}: cannot be read (${error instanceof Error && 'code' in error ? String(error.code) : 'it failed'})`);
+    throw new UsageError(
+      `${where}: cannot be read (${error instanceof Error && 'code' in error ? String(error.code) : 'it failed'})`,
+    );
   } finally {
     signal.removeEventListener('abort', stop);
   }

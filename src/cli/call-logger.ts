@@ -19,18 +19,32 @@ export interface LogFlags {
 export const withLogOptions = (command: Command): Command =>
   command
     .option('-v, --verbose', 'show what scripts print and log, on standard error')
-    .addOption(new Option('--log-format <format>', 'lines for people, or JSON (default: text at a terminal)').choices(['text', 'json']));
+    .addOption(
+      new Option(
+        '--log-format <format>',
+        'lines for people, or JSON (default: text at a terminal)',
+      ).choices(['text', 'json']),
+    );
 
 type Level = keyof Logger;
 
 /** Nothing that is logged acts upon the terminal. JSON lines are those of the default logger. */
-export function loggerFor({ stderr, env }: Pick<CliIo, 'stderr' | 'env'>, { verbose = false, logFormat }: LogFlags): Logger {
+export function loggerFor(
+  { stderr, env }: Pick<CliIo, 'stderr' | 'env'>,
+  { verbose = false, logFormat }: LogFlags,
+): Logger {
   const format = logFormat ?? (stderr.isTTY === true ? 'text' : 'json');
   if (format === 'json') return defaultLogger(verbose ? 'debug' : 'warn');
   const colour = colourFor(stderr, env);
   const log = (level: Level) => (fields: object, message: string) => {
     const [first = '', ...rest] = linesOf(fields, message);
-    stderr.write([`${paint(colour, 'bold', level.padEnd(5))} ${first}`, ...rest.map((line) => `      ${line}`), ''].join('\n'));
+    stderr.write(
+      [
+        `${paint(colour, 'bold', level.padEnd(5))} ${first}`,
+        ...rest.map((line) => `      ${line}`),
+        '',
+      ].join('\n'),
+    );
   };
   const nothing = (): void => {};
   return Object.freeze({
@@ -44,7 +58,9 @@ function linesOf(fields: object, message: string): readonly string[] {
   const { tool, toolName = tool, traceback, stack } = fields as Readonly<Record<string, unknown>>; // Any object has unknown members.
   const first = typeof toolName === 'string' ? `${toolName}: ${message}` : message;
   const places: readonly unknown[] = [traceback, stack].flat();
-  return [first, ...places.map(placeText)].flatMap((text) => (text === '' ? [] : text.trimEnd().split('\n').map(safeText)));
+  return [first, ...places.map(placeText)].flatMap((text) =>
+    text === '' ? [] : text.trimEnd().split('\n').map(safeText),
+  );
 }
 
 /** A line of a stack, or where a call of a script stood. */

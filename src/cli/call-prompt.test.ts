@@ -5,14 +5,22 @@ import { runCli } from './run-cli.ts';
 import { projectWith } from './run-command.fixture.ts';
 
 const FILES = {
-  'allium.yaml': 'version: 1\nlayers: [{ consent: { default: ask } }]\ntools: [{ module: ./tools.mjs }]\n',
+  'allium.yaml':
+    'version: 1\nlayers: [{ consent: { default: ask } }]\ntools: [{ module: ./tools.mjs }]\n',
   'tools.mjs': `export default { name: 'wipe', description: 'Wipes.', inputSchema: { type: 'object' }, execute: () => 'gone \\u001b[2J' };`,
 };
 
 /** The command at a terminal, whose keys and screen the test has. */
 async function callAt(pty: Pty, stdoutIsTerminal = false): Promise<{ code: number; out: string }> {
   const stdout = Object.assign(new PassThrough(), { isTTY: stdoutIsTerminal });
-  const io = { stdin: pty.input, stdout, stderr: pty.output, env: {}, cwd: projectWith(FILES), signal: new AbortController().signal };
+  const io = {
+    stdin: pty.input,
+    stdout,
+    stderr: pty.output,
+    env: {},
+    cwd: projectWith(FILES),
+    signal: new AbortController().signal,
+  };
   const code = await runCli(['call', 'wipe', '--args', '{"path":"/tmp/x"}'], io);
   return { code, out: String(stdout.read() ?? '') };
 }

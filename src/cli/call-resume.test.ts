@@ -7,7 +7,8 @@ import { type Approval, answerApproval, fileApprovals } from '../policy/index.ts
 import { allium, projectWith } from './run-command.fixture.ts';
 
 const FILES = {
-  'allium.yaml': 'version: 1\nlayers: [{ consent: { default: ask } }]\ntools: [{ module: ./tools.mjs }]\n',
+  'allium.yaml':
+    'version: 1\nlayers: [{ consent: { default: ask } }]\ntools: [{ module: ./tools.mjs }]\n',
   'tools.mjs': `import { appendFileSync } from 'node:fs';
 export default {
   name: 'pay',
@@ -22,7 +23,8 @@ function waiting(files: Readonly<Record<string, string>> = FILES, args: readonly
   const folder = projectWith(files);
   const asked = allium(folder, ['call', 'pay', '--args', '{"to":"bob"}', ...args]);
   const [id = ''] = /approval_[\w-]+/.exec(asked.err) ?? [];
-  const paid = () => (existsSync(join(folder, 'paid.txt')) ? readFileSync(join(folder, 'paid.txt'), 'utf8') : '');
+  const paid = () =>
+    existsSync(join(folder, 'paid.txt')) ? readFileSync(join(folder, 'paid.txt'), 'utf8') : '';
   /** As a person does at a terminal, which has tests of its own. */
   const approve = (decision = 'allow_once', dir = join(folder, '.allium', 'approvals')) =>
     answerApproval(fileApprovals({ dir }), id, { decision, decidedBy: 'ada' });
@@ -36,10 +38,19 @@ describe('allium call --resume', () => {
     const resumed = allium(folder, ['call', '--resume', id], { fresh: true });
     const again = allium(folder, ['call', '--resume', id], { fresh: true });
 
-    expect(asked).toMatchObject({ code: 1, out: expect.stringContaining('needs an approval') as string });
-    expect(asked.err).toBe(`allium: ${id} waits for a decision. Next:\n  allium call --resume ${id}\n`);
+    expect(asked).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('needs an approval') as string,
+    });
+    expect(asked.err).toBe(
+      `allium: ${id} waits for a decision. Next:\n  allium call --resume ${id}\n`,
+    );
     expect(resumed).toEqual({ code: 0, out: 'paid bob\n', err: '' });
-    expect(again).toEqual({ code: 1, out: '', err: `allium: ERR_APPROVAL_RESOLVED: approval "${id}" was answered before\n` });
+    expect(again).toEqual({
+      code: 1,
+      out: '',
+      err: `allium: ERR_APPROVAL_RESOLVED: approval "${id}" was answered before\n`,
+    });
     expect(paid()).toBe('bob\n');
   });
 
@@ -55,7 +66,10 @@ describe('allium call --resume', () => {
       err: expect.stringContaining('ERR_UNKNOWN_APPROVAL') as string,
     });
     expect(allium(folder, ['call', 'pay', '--resume', id])).toMatchObject({ code: 2, out: '' });
-    expect(allium(folder, ['call'])).toMatchObject({ code: 2, err: expect.stringContaining('name the tool') as string });
+    expect(allium(folder, ['call'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('name the tool') as string,
+    });
     expect(paid()).toBe('');
   });
 
@@ -82,7 +96,10 @@ describe('allium call --resume', () => {
   });
 
   it('finds approvals in the state folder that the file names', async () => {
-    const { folder, id, paid, approve } = waiting({ ...FILES, 'allium.yaml': `${FILES['allium.yaml']}state: { dir: ./kept }\n` });
+    const { folder, id, paid, approve } = waiting({
+      ...FILES,
+      'allium.yaml': `${FILES['allium.yaml']}state: { dir: ./kept }\n`,
+    });
     const dir = join(folder, 'kept', 'approvals');
     await approve('allow_once', dir);
 
@@ -98,12 +115,23 @@ describe('allium call --resume', () => {
     await store.add({ ...(local as Approval), id: 'approval_client', route: 'client' }); // It was just made.
     await store.add({ ...(local as Approval), id: 'approval_other', toolName: 'transfer' });
     await approve();
-    for (const other of ['approval_client', 'approval_other']) await answerApproval(store, other, { decision: 'allow_once' });
+    for (const other of ['approval_client', 'approval_other'])
+      await answerApproval(store, other, { decision: 'allow_once' });
     const before = await store.list();
-    const [client, other] = ['approval_client', 'approval_other'].map((each) => allium(folder, ['call', '--resume', each]));
+    const [client, other] = ['approval_client', 'approval_other'].map((each) =>
+      allium(folder, ['call', '--resume', each]),
+    );
 
-    expect(client).toMatchObject({ code: 1, out: '', err: expect.stringContaining('make the same call again in the client') as string });
-    expect(other).toMatchObject({ code: 1, out: '', err: expect.stringContaining('has no tool "transfer"') as string });
+    expect(client).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('make the same call again in the client') as string,
+    });
+    expect(other).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('has no tool "transfer"') as string,
+    });
     expect(await store.list()).toEqual(before);
     expect(paid()).toBe('');
     expect(allium(folder, ['call', '--resume', id])).toMatchObject({ code: 0 });

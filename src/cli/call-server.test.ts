@@ -2,7 +2,10 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { allium, projectWith } from './run-command.fixture.ts';
 
-const filesystem = resolve(import.meta.dirname, '../../node_modules/@modelcontextprotocol/server-filesystem/dist/index.js');
+const filesystem = resolve(
+  import.meta.dirname,
+  '../../node_modules/@modelcontextprotocol/server-filesystem/dist/index.js',
+);
 const YAML = `version: 1
 layers: [requiredReason]
 tools:

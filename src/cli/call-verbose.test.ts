@@ -36,7 +36,9 @@ describe('what scripts print and log', () => {
   it('is JSON on a standard error that is no terminal: warnings, and with -v everything', () => {
     const folder = project();
     const quiet = allium(folder, ['call', 'get_talk', '--args', '{}'], { fresh: true });
-    const verbose = allium(folder, ['call', 'get_talk', '--args', '{"n":1}', '-v'], { fresh: true });
+    const verbose = allium(folder, ['call', 'get_talk', '--args', '{"n":1}', '-v'], {
+      fresh: true,
+    });
 
     expect([quiet.code, quiet.out, verbose.out]).toEqual([0, '1\n', '1\n']);
     expect(messagesIn(quiet.err)).toEqual(['a warning']);
@@ -44,20 +46,46 @@ describe('what scripts print and log', () => {
   });
 
   it('is lines for people where text is asked for, and acts upon nothing', () => {
-    const { err } = allium(project(), ['call', 'get_talk', '--args', '{"n":1}', '--verbose', '--log-format', 'text']);
+    const { err } = allium(project(), [
+      'call',
+      'get_talk',
+      '--args',
+      '{"n":1}',
+      '--verbose',
+      '--log-format',
+      'text',
+    ]);
 
-    expect(err).toBe('info  get_talk: printed 1 \\u{1b}[2J\ninfo  get_talk: an info\nwarn  get_talk: a warning\n');
+    expect(err).toBe(
+      'info  get_talk: printed 1 \\u{1b}[2J\ninfo  get_talk: an info\nwarn  get_talk: a warning\n',
+    );
   });
 
   it('shows where a script failed, below the line', () => {
-    const { code, err } = allium(project(), ['call', 'get_talk', '--args', '{"n":0}', '--log-format', 'text']);
+    const { code, err } = allium(project(), [
+      'call',
+      'get_talk',
+      '--args',
+      '{"n":0}',
+      '--log-format',
+      'text',
+    ]);
 
     expect(code).toBe(1);
-    expect(err).toContain('warn  get_talk: script of get_talk: floored division by zero\n      at .allium/tools/get_talk.md:8:16 in run\n');
+    expect(err).toContain(
+      'warn  get_talk: script of get_talk: floored division by zero\n      at .allium/tools/get_talk.md:8:16 in run\n',
+    );
   });
 
   it.runIf(hasPty)('is lines for people at a terminal', async () => {
-    const { stdout } = await atTerminalIn(project(), 'call', 'get_talk', '--args', '{"n":1}', '-v').ended();
+    const { stdout } = await atTerminalIn(
+      project(),
+      'call',
+      'get_talk',
+      '--args',
+      '{"n":1}',
+      '-v',
+    ).ended();
     const text = stripVTControlCharacters(stdout).replaceAll('\r', '');
 
     expect(text).toContain('info  get_talk: an info\nwarn  get_talk: a warning\n');
@@ -65,12 +93,19 @@ describe('what scripts print and log', () => {
   });
 
   it('takes no other format', () => {
-    expect(allium(project(), ['call', 'get_talk', '--log-format', 'xml'])).toMatchObject({ code: 2, out: '' });
+    expect(allium(project(), ['call', 'get_talk', '--log-format', 'xml'])).toMatchObject({
+      code: 2,
+      out: '',
+    });
   });
 
   it('is shown by serve as well', async () => {
     const program = [process.execPath, MAIN, 'serve'];
-    const server = startProxy(['-v', '--log-format', 'text'], { cwd: project(), env: { PATH: process.env.PATH ?? '' }, program });
+    const server = startProxy(['-v', '--log-format', 'text'], {
+      cwd: project(),
+      env: { PATH: process.env.PATH ?? '' },
+      program,
+    });
     await server.greet();
     const answer = await server.call('get_talk', { n: 1 });
     server.leave();

@@ -42,7 +42,10 @@ export const addCall: AddCommand = (program, io, run) => {
     .addHelpText('after', EXAMPLES)
     .action((tool: string | undefined, input: string | undefined, flags: CallFlags) =>
       run(async () => {
-        const send = flags.resume === undefined ? await sending(tool, input, flags, io) : resuming(flags.resume, tool, flags, io);
+        const send =
+          flags.resume === undefined
+            ? await sending(tool, input, flags, io)
+            : resuming(flags.resume, tool, flags, io);
         const { loadConfig } = await import('../config/index.ts');
         const config = await loadConfig(flags.config, { cwd: io.cwd, env: io.env });
         try {
@@ -56,8 +59,14 @@ export const addCall: AddCommand = (program, io, run) => {
 
 type Send = (config: LoadedConfig) => Promise<Called>;
 
-async function sending(tool: string | undefined, input: string | undefined, flags: CallFlags, io: CliIo): Promise<Send> {
-  if (tool === undefined) throw new UsageError('name the tool to call, or a call that waits with --resume');
+async function sending(
+  tool: string | undefined,
+  input: string | undefined,
+  flags: CallFlags,
+  io: CliIo,
+): Promise<Send> {
+  if (tool === undefined)
+    throw new UsageError('name the tool to call, or a call that waits with --resume');
   const text = await readArguments(io, input, flags);
   const turn = flags.session === undefined ? {} : { turn: { sessionId: flags.session } };
   return (config) =>
@@ -65,7 +74,11 @@ async function sending(tool: string | undefined, input: string | undefined, flag
       const call = () => governed.call({ name: tool, arguments: text }, { ...toldTo(io), ...turn });
       // Closing the dispatcher, which an interrupt does, ends the task.
       io.signal.addEventListener('abort', () => void governed.close(), { once: true });
-      return callAndWait(governed, call, (id) => void io.stderr.write(`… ${safeText(id)} runs in the background; waiting for it\n`));
+      return callAndWait(
+        governed,
+        call,
+        (id) => void io.stderr.write(`… ${safeText(id)} runs in the background; waiting for it\n`),
+      );
     });
 }
 
@@ -76,32 +89,58 @@ function resuming(given: string, tool: string | undefined, flags: CallFlags, io:
     throw new UsageError('--resume takes a call up as it is: give no tool, arguments or session');
   return async (config) => {
     const { fileApprovals } = await import('../policy/index.ts');
-    const approval = await approvalIn(fileApprovals({ dir: join(config.stateDir, 'approvals') }), given);
+    const approval = await approvalIn(
+      fileApprovals({ dir: join(config.stateDir, 'approvals') }),
+      given,
+    );
     if (approval !== null) demandHere(approval, config);
-    return governedBy(config, flags, io, (governed) => ofCall(governed.resume(approval?.id ?? given, undefined, toldTo(io))));
+    return governedBy(config, flags, io, (governed) =>
+      ofCall(governed.resume(approval?.id ?? given, undefined, toldTo(io))),
+    );
   };
 }
 
 /** Before anything is taken up: a call of a client, or of a tool that is not here, would be used up and not run. */
 function demandHere({ id, route, toolName }: Approval, { tools, file }: LoadedConfig): void {
-  const refused = (why: string) => new AlliumError('ERR_UNKNOWN_TOOL', `"${oneLine(id)}" was not taken up, and can still be: ${why}`);
+  const refused = (why: string) =>
+    new AlliumError(
+      'ERR_UNKNOWN_TOOL',
+      `"${oneLine(id)}" was not taken up, and can still be: ${why}`,
+    );
   if (route === 'client') throw refused('make the same call again in the client that made it');
-  if (tools.get(toolName) === undefined) throw refused(`${file} has no tool "${oneLine(toolName)}"`);
+  if (tools.get(toolName) === undefined)
+    throw refused(`${file} has no tool "${oneLine(toolName)}"`);
 }
 
-const ofCall = async (result: Promise<ToolResult>): Promise<Called> => ({ result: await result, task: null });
+const ofCall = async (result: Promise<ToolResult>): Promise<Called> => ({
+  result: await result,
+  task: null,
+});
 
-async function printed({ result, task }: Called, config: LoadedConfig, flags: CallFlags, io: CliIo): Promise<number> {
-  const whole = () => JSON.stringify(task === null ? toWire(result) : { ...toWire(result), task }, null, 2);
-  const text = flags.json === true ? whole() : textFor(io.stdout, task?.content ?? result.renderedResult);
+async function printed(
+  { result, task }: Called,
+  config: LoadedConfig,
+  flags: CallFlags,
+  io: CliIo,
+): Promise<number> {
+  const whole = () =>
+    JSON.stringify(task === null ? toWire(result) : { ...toWire(result), task }, null, 2);
+  const text =
+    flags.json === true ? whole() : textFor(io.stdout, task?.content ?? result.renderedResult);
   await writeLine(io.stdout, text);
   if (io.signal.aborted) return 130;
-  if (result.interruption !== undefined) io.stderr.write(nextSteps(result.interruption.id, config, flags, io));
+  if (result.interruption !== undefined)
+    io.stderr.write(nextSteps(result.interruption.id, config, flags, io));
   return result.ok && (task === null || task.status === 'completed') ? 0 : 1;
 }
 
 /** How to go on, as it can be typed in the same folder. How to approve is for a person: it is said to a terminal and to nobody else. */
-function nextSteps(id: string, { stateDir }: LoadedConfig, { config }: CallFlags, io: CliIo): string {
+function nextSteps(
+  id: string,
+  { stateDir }: LoadedConfig,
+  { config }: CallFlags,
+  io: CliIo,
+): string {
   const dir = join(stateDir, 'approvals');
   const place = dir === join(stateOf({}, io), 'approvals') ? '' : ` --dir ${shellWord(dir)}`;
   const file = config === '.' ? '' : ` --config ${shellWord(config)}`;
@@ -146,7 +185,8 @@ async function governedBy(
   try {
     return await send(governed);
   } catch (thrown) {
-    if (isAlliumError(thrown, 'ERR_CALL_REFUSED') && thrown.result !== undefined) return { result: thrown.result, task: null };
+    if (isAlliumError(thrown, 'ERR_CALL_REFUSED') && thrown.result !== undefined)
+      return { result: thrown.result, task: null };
     throw thrown;
   } finally {
     await told.settled();
@@ -164,9 +204,11 @@ async function promptFor({ stdin, stderr }: CliIo): Promise<ApprovalPrompt> {
 }
 
 /** As it is in a pipe. At a terminal a tool's words must not act upon it. */
-const textFor = ({ isTTY }: CliIo['stdout'], text: string): string => (isTTY === true ? text.split('\n').map(safeText).join('\n') : text);
+const textFor = ({ isTTY }: CliIo['stdout'], text: string): string =>
+  isTTY === true ? text.split('\n').map(safeText).join('\n') : text;
 
 function progressLine({ progress, total, message }: ToolProgress): string {
-  const count = progress === undefined ? '' : `${progress}${total === undefined ? '' : `/${total}`}`;
+  const count =
+    progress === undefined ? '' : `${progress}${total === undefined ? '' : `/${total}`}`;
   return `… ${[count, safeText(message ?? '')].filter((part) => part !== '').join(' ')}`;
 }

@@ -13,7 +13,13 @@ import { MAIN, runWarm } from './warm-command.fixture.ts';
 const parts = resolve(import.meta.dirname, '../../dist/programs/src/cli');
 const timeout = 30_000;
 
-const { FORCE_COLOR: _force, NO_COLOR: _none, NODE_OPTIONS: _options, ALLIUM_DEBUG: _debug, ...env } = process.env;
+const {
+  FORCE_COLOR: _force,
+  NO_COLOR: _none,
+  NODE_OPTIONS: _options,
+  ALLIUM_DEBUG: _debug,
+  ...env
+} = process.env;
 
 export interface Ended {
   readonly code: number | null;
@@ -81,13 +87,29 @@ export function misbehaving(command: string, more: NodeJS.ProcessEnv = {}) {
 const PTY = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
 
 /** The same, or the real command, at a terminal of so many columns, which also is the one that Ctrl-C is pressed at. */
-export function atTerminal(columns: number, args: readonly string[], script = MAIN, cwd = process.cwd()) {
-  const shell = ['sh', '-c', `stty cols ${columns} rows 24; exec "$@"`, 'sh', process.execPath, script, ...args];
-  return watched(spawn('python3', ['-c', PTY, ...shell], { cwd, env: { ...env, TERM: 'xterm' }, timeout }));
+export function atTerminal(
+  columns: number,
+  args: readonly string[],
+  script = MAIN,
+  cwd = process.cwd(),
+) {
+  const shell = [
+    'sh',
+    '-c',
+    `stty cols ${columns} rows 24; exec "$@"`,
+    'sh',
+    process.execPath,
+    script,
+    ...args,
+  ];
+  return watched(
+    spawn('python3', ['-c', PTY, ...shell], { cwd, env: { ...env, TERM: 'xterm' }, timeout }),
+  );
 }
 
 /** The real command at a terminal of eighty columns, in a folder. */
-export const atTerminalIn = (cwd: string, ...args: readonly string[]) => atTerminal(80, args, MAIN, cwd);
+export const atTerminalIn = (cwd: string, ...args: readonly string[]) =>
+  atTerminal(80, args, MAIN, cwd);
 
 /** The file of the commands that misbehave, for a terminal. */
 export function misbehavingFile(): string {
@@ -109,8 +131,12 @@ function watched(child: ChildProcess) {
     /** Waits until a text was written. */
     async shows(text: string): Promise<void> {
       while (!`${seen.stdout}${seen.stderr}`.includes(text)) {
-        await Promise.race([closed, ...[child.stdout, child.stderr].map((stream) => once(stream ?? child, 'data'))]);
-        if (child.exitCode !== null && !`${seen.stdout}${seen.stderr}`.includes(text)) throw new Error(`ended without "${text}"`);
+        await Promise.race([
+          closed,
+          ...[child.stdout, child.stderr].map((stream) => once(stream ?? child, 'data')),
+        ]);
+        if (child.exitCode !== null && !`${seen.stdout}${seen.stderr}`.includes(text))
+          throw new Error(`ended without "${text}"`);
       }
     },
     async ended(): Promise<Ended> {

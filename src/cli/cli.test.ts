@@ -4,10 +4,15 @@ import { describe, expect, it } from 'vitest';
 import { hasPty, KEYS } from '../../middleware/consent/pty.fixture.ts';
 import { allium, atTerminal, misbehaving, misbehavingFile } from './cli.fixture.ts';
 
-const version = (JSON.parse(readFileSync(resolve(import.meta.dirname, '../../package.json'), 'utf8')) as { version: string }).version;
+const version = (
+  JSON.parse(readFileSync(resolve(import.meta.dirname, '../../package.json'), 'utf8')) as {
+    version: string;
+  }
+).version;
 const usage = (stderr: unknown) => ({ code: 2, signal: null, stdout: '', stderr });
 /** One line, in which nothing acts upon a terminal. */
-const line = (text: string): unknown => expect.stringMatching(new RegExp(`^allium: [^\\p{Cc}]*${text}[^\\p{Cc}]*\\n$`, 'u'));
+const line = (text: string): unknown =>
+  expect.stringMatching(new RegExp(`^allium: [^\\p{Cc}]*${text}[^\\p{Cc}]*\\n$`, 'u'));
 
 describe('allium', () => {
   it('alone shows help as a mistake', () => {
@@ -15,7 +20,12 @@ describe('allium', () => {
   });
 
   it('--version prints the version of the package', () => {
-    expect(allium('--version')).toEqual({ code: 0, signal: null, stdout: `${version}\n`, stderr: '' });
+    expect(allium('--version')).toEqual({
+      code: 0,
+      signal: null,
+      stdout: `${version}\n`,
+      stderr: '',
+    });
   });
 
   it('--help and help print the same, as a result', () => {
@@ -28,7 +38,9 @@ describe('allium', () => {
 
   it('help of a command is that of the command', () => {
     expect(allium('help', 'schema')).toEqual(allium('schema', '--help'));
-    expect(allium('help', 'schema').stdout).toMatch(/Usage: allium schema [^]*--out <folder>[^]*Examples:/);
+    expect(allium('help', 'schema').stdout).toMatch(
+      /Usage: allium schema [^]*--out <folder>[^]*Examples:/,
+    );
   });
 
   it.each([
@@ -48,17 +60,27 @@ describe('a command', () => {
     const plain = await misbehaving('fail').ended();
     const debug = await misbehaving('fail', { ALLIUM_DEBUG: '1' }).ended();
 
-    expect(plain).toEqual({ code: 1, signal: null, stdout: '', stderr: line('unexpected: broken.*ALLIUM_DEBUG') });
+    expect(plain).toEqual({
+      code: 1,
+      signal: null,
+      stdout: '',
+      stderr: line('unexpected: broken.*ALLIUM_DEBUG'),
+    });
     expect(debug.stderr).toMatch(/^ +at /m);
     expect(debug.stderr).not.toContain('\u001b');
   });
 
   it('that breaks outside of its promise is one line too', async () => {
-    expect(await misbehaving('fail-later').ended()).toMatchObject({ code: 1, stderr: line('unexpected: broken') });
+    expect(await misbehaving('fail-later').ended()).toMatchObject({
+      code: 1,
+      stderr: line('unexpected: broken'),
+    });
   });
 
   it('that finds no file says which', async () => {
-    expect(await misbehaving('read').ended()).toEqual(usage(line('/there/is\\\\u\\{1b\\}nothing: there is no such file')));
+    expect(await misbehaving('read').ended()).toEqual(
+      usage(line('/there/is\\\\u\\{1b\\}nothing: there is no such file')),
+    );
   });
 
   it.each([
@@ -69,7 +91,12 @@ describe('a command', () => {
     await running.shows('ready');
     running.child.kill(signal);
 
-    expect(await running.ended()).toEqual({ code, signal: null, stdout: 'ready\n', stderr: 'asked to end\n' });
+    expect(await running.ended()).toEqual({
+      code,
+      signal: null,
+      stdout: 'ready\n',
+      stderr: 'asked to end\n',
+    });
   });
 
   it('that does not end is ended by the second signal', async () => {
@@ -105,7 +132,9 @@ describe.skipIf(!hasPty)('at a terminal', () => {
   });
 
   it('help is there where the terminal does not know its width', async () => {
-    expect((await atTerminal(0, ['help', 'schema']).ended()).stdout).toContain('instead: the one that is\r\n');
+    expect((await atTerminal(0, ['help', 'schema']).ended()).stdout).toContain(
+      'instead: the one that is\r\n',
+    );
   });
 
   it('a mistake is one line without an escape', async () => {
@@ -120,6 +149,9 @@ describe.skipIf(!hasPty)('at a terminal', () => {
     await running.shows('ready');
     running.child.stdin?.write(KEYS.ctrlC);
 
-    expect(await running.ended()).toMatchObject({ code: 130, stdout: expect.stringContaining('asked to end') as unknown });
+    expect(await running.ended()).toMatchObject({
+      code: 130,
+      stdout: expect.stringContaining('asked to end') as unknown,
+    });
   });
 });

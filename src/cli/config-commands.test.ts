@@ -31,21 +31,33 @@ describe('allium init', () => {
     const folder = projectWith();
     const written = allium(folder, ['init']);
     const explained = allium(folder, ['explain']);
-    const called = allium(folder, ['call', 'add', '--args', '{"a":1,"b":2,"reason":"a first try"}']);
+    const called = allium(folder, [
+      'call',
+      'add',
+      '--args',
+      '{"a":1,"b":2,"reason":"a first try"}',
+    ]);
 
     expect(written).toMatchObject({ code: 0, out: 'wrote allium.yaml\nwrote tools.ts\n' });
     expect(written.err).toContain('allium explain');
     expect(explained.err).toBe('');
     expect(explained.out).toContain('requiredReason adds reason (required)');
     expect(called).toEqual({ code: 0, out: '{"sum":3}\n', err: '' });
-    expect(await verifyReceipts(join(folder, '.allium/receipts'))).toMatchObject({ ok: true, count: 1 });
+    expect(await verifyReceipts(join(folder, '.allium/receipts'))).toMatchObject({
+      ok: true,
+      count: 1,
+    });
   });
 
   it('replaces nothing without --force', () => {
     const folder = projectWith({ 'tools.ts': 'mine' });
     const refused = allium(folder, ['init']);
 
-    expect(refused).toEqual({ code: 2, out: '', err: 'allium: tools.ts in . would be replaced; --force does it\n' });
+    expect(refused).toEqual({
+      code: 2,
+      out: '',
+      err: 'allium: tools.ts in . would be replaced; --force does it\n',
+    });
     expect(existsSync(join(folder, 'allium.yaml'))).toBe(false);
     expect(allium(folder, ['init', '--force']).code).toBe(0);
     expect(readFileSync(join(folder, 'tools.ts'), 'utf8')).toContain('defineTool');
@@ -54,7 +66,9 @@ describe('allium init', () => {
   it('makes the folder it is told', () => {
     const folder = projectWith();
 
-    expect(allium(folder, ['init', '--dir', 'a/b']).out).toBe('wrote a/b/allium.yaml\nwrote a/b/tools.ts\n');
+    expect(allium(folder, ['init', '--dir', 'a/b']).out).toBe(
+      'wrote a/b/allium.yaml\nwrote a/b/tools.ts\n',
+    );
     expect(readdirSync(join(folder, 'a/b')).sort()).toEqual(['allium.yaml', 'tools.ts']);
   });
 });
@@ -63,32 +77,51 @@ describe('allium explain', () => {
   it('says which policies are asked, and what happens where none has an opinion', () => {
     const checkers = '[{ pathPolicy: { roots: [.] } }, { rulesPolicy: { rules: [] } }]';
     const { code, out } = allium(
-      project(`version: 1\nlayers:\n  - permissions: { checkers: ${checkers}, fallback: ask, shadow: true }\n`),
+      project(
+        `version: 1\nlayers:\n  - permissions: { checkers: ${checkers}, fallback: ask, shadow: true }\n`,
+      ),
       ['explain'],
     );
 
     expect(code).toBe(0);
-    expect(out).toContain('permissions  asks pathPolicy, rulesPolicy, otherwise ask; shadow: refuses nothing');
+    expect(out).toContain(
+      'permissions  asks pathPolicy, rulesPolicy, otherwise ask; shadow: refuses nothing',
+    );
   });
 
   it('gives the same as JSON, for one tool', () => {
     const { code, out } = allium(project(), ['explain', '--json', '--tool', 'wipe']);
-    const told = JSON.parse(out) as { layers: { name: string }[]; tools: { name: string; changes: { adds: { name: string }[] }[] }[] };
+    const told = JSON.parse(out) as {
+      layers: { name: string }[];
+      tools: { name: string; changes: { adds: { name: string }[] }[] }[];
+    };
 
     expect(code).toBe(0);
     expect(told.layers.map(({ name }) => name)).toEqual(['consent', 'requiredReason']);
-    expect(told.tools.map(({ name, changes }) => [name, changes[0]?.adds[0]?.name])).toEqual([['wipe', 'reason']]);
+    expect(told.tools.map(({ name, changes }) => [name, changes[0]?.adds[0]?.name])).toEqual([
+      ['wipe', 'reason'],
+    ]);
   });
 
   it('advises about the order, and fails for a harmful one', () => {
-    const advice = allium(project('version: 1\nlayers:\n  - dryRun\n  - consent: {}\n'), ['explain']);
-    const harm = allium(project('version: 1\nlayers:\n  - timeout: { maxMs: 1 }\n  - consent: {}\n'), ['explain']);
+    const advice = allium(project('version: 1\nlayers:\n  - dryRun\n  - consent: {}\n'), [
+      'explain',
+    ]);
+    const harm = allium(
+      project('version: 1\nlayers:\n  - timeout: { maxMs: 1 }\n  - consent: {}\n'),
+      ['explain'],
+    );
 
-    expect(advice).toMatchObject({ code: 0, out: expect.stringContaining('! "dryRun" should stand inside "consent"') as string });
+    expect(advice).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('! "dryRun" should stand inside "consent"') as string,
+    });
     expect(harm).toMatchObject({
       code: 2,
       out: '',
-      err: expect.stringMatching(/^allium: allium\.yaml:3:5: "timeout" must stand inside/) as string,
+      err: expect.stringMatching(
+        /^allium: allium\.yaml:3:5: "timeout" must stand inside/,
+      ) as string,
     });
   });
 
@@ -107,7 +140,9 @@ describe('allium explain', () => {
       out: '',
       err: 'allium: .: there is no allium.yaml here; "allium init" writes one\n',
     });
-    expect(allium(project(), ['explain', '--tool', 'wip']).err).toBe('allium: there is no tool "wip"; did you mean "wipe"?\n');
+    expect(allium(project(), ['explain', '--tool', 'wip']).err).toBe(
+      'allium: there is no tool "wip"; did you mean "wipe"?\n',
+    );
   });
 
   it.each(['init', 'explain', 'call'])('has help with examples: %s', (command) => {
@@ -133,7 +168,9 @@ describe('allium call', () => {
     writeFileSync(join(folder, 'a.json'), '{"text":"from a file"}');
 
     expect(allium(folder, ['call', 'echo', '--args-file', 'a.json']).out).toBe('from a file\n');
-    expect(allium(folder, ['call', 'echo', '-'], { input: '{"text":"piped"}' }).out).toBe('piped\n');
+    expect(allium(folder, ['call', 'echo', '-'], { input: '{"text":"piped"}' }).out).toBe(
+      'piped\n',
+    );
   });
 
   it('ends as approval_required where nobody can be asked', () => {
@@ -150,8 +187,14 @@ describe('allium call', () => {
   it('fails with 1 for an unknown tool and for wrong arguments, also where a host would throw', () => {
     const folder = project(`${CONFIG}onUnknownTool: throw\nonInvalidArgs: throw\n`);
 
-    expect(allium(folder, ['call', 'ecko'])).toMatchObject({ code: 1, out: expect.stringContaining('There is no tool "ecko"') as string });
-    expect(allium(folder, ['call', 'echo', '--args', '{"text":5}'])).toMatchObject({ code: 1, err: '' });
+    expect(allium(folder, ['call', 'ecko'])).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('There is no tool "ecko"') as string,
+    });
+    expect(allium(folder, ['call', 'echo', '--args', '{"text":5}'])).toMatchObject({
+      code: 1,
+      err: '',
+    });
   });
 
   it.each([
@@ -171,7 +214,9 @@ describe('allium call', () => {
   });
 
   it('is cancelled by an interrupt, and its receipt is kept', async () => {
-    const folder = project(CONFIG.replace('layers:\n', 'state: { dir: .allium }\nlayers:\n  - auditLog: local\n'));
+    const folder = project(
+      CONFIG.replace('layers:\n', 'state: { dir: .allium }\nlayers:\n  - auditLog: local\n'),
+    );
     const running = startAllium(folder, ['call', 'wait', '--json']);
     await running.shows('waiting');
     running.interrupt();
@@ -179,6 +224,9 @@ describe('allium call', () => {
 
     expect(code).toBe(130);
     expect(JSON.parse(out)).toMatchObject({ status: 'cancelled' });
-    expect(await verifyReceipts(join(folder, '.allium/receipts'))).toMatchObject({ ok: true, count: 1 });
+    expect(await verifyReceipts(join(folder, '.allium/receipts'))).toMatchObject({
+      ok: true,
+      count: 1,
+    });
   });
 });

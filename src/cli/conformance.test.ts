@@ -20,9 +20,13 @@ steps:
 const OPEN = `export default { name: 'open', factories: { rateLimit: (): object => ({ name: 'rateLimit', caller: (call: unknown, next: Function) => next(call) }) } };`;
 
 /** A folder with one scenario, and files beside it. */
-function folderWith(files: Readonly<Record<string, string>> = {}): { folder: string; file: (name: string) => string } {
+function folderWith(files: Readonly<Record<string, string>> = {}): {
+  folder: string;
+  file: (name: string) => string;
+} {
   const folder = tempFolder();
-  for (const [name, text] of Object.entries({ 'one.yaml': SCENARIO, ...files })) writeFileSync(join(folder, name), text);
+  for (const [name, text] of Object.entries({ 'one.yaml': SCENARIO, ...files }))
+    writeFileSync(join(folder, name), text);
   return { folder, file: (name) => join(folder, name) };
 }
 
@@ -35,7 +39,10 @@ describe('allium conformance', () => {
   });
 
   it('raises no alarm about the tools of its own scenarios', () => {
-    expect(allium('conformance', '--filter', 'definition-pin.')).toMatchObject({ code: 0, stderr: '' });
+    expect(allium('conformance', '--filter', 'definition-pin.')).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
   });
 
   it('shows what differed, and ends with 1', () => {
@@ -44,7 +51,9 @@ describe('allium conformance', () => {
 
     expect(code).toBe(1);
     expect(stdout).toContain('✗ area.one: it is so\n');
-    expect(stdout).toContain('  steps[1].status\n    - expected "rate_limited"\n    + got      "ok"\n');
+    expect(stdout).toContain(
+      '  steps[1].status\n    - expected "rate_limited"\n    + got      "ok"\n',
+    );
     expect(stdout).toContain('open: 1 scenarios, 0 passed, 1 failed\n');
   });
 
@@ -53,7 +62,10 @@ describe('allium conformance', () => {
       'mine.ts': `import { createSubject } from 'allium/conformance';\nimport { rateLimit } from 'allium/middleware';\nexport default createSubject({ name: 'mine' as string, factories: { rateLimit } });`,
     });
 
-    expect(allium('conformance', folder, '--subject', file('mine.ts'))).toMatchObject({ code: 0, stdout: 'mine: 1 scenarios, 1 passed\n' });
+    expect(allium('conformance', folder, '--subject', file('mine.ts'))).toMatchObject({
+      code: 0,
+      stdout: 'mine: 1 scenarios, 1 passed\n',
+    });
   });
 
   it('--json: prints counts and each scenario', () => {
@@ -61,7 +73,12 @@ describe('allium conformance', () => {
     const { code, stdout } = allium('conformance', folder, '--json');
 
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ total: 1, passed: 1, failed: 0, results: [{ id: 'area.one', ok: true }] });
+    expect(JSON.parse(stdout)).toMatchObject({
+      total: 1,
+      passed: 1,
+      failed: 0,
+      results: [{ id: 'area.one', ok: true }],
+    });
   });
 
   it.each([
@@ -75,7 +92,12 @@ describe('allium conformance', () => {
     const { folder, file } = folderWith({
       'refuses.mjs': `process.stdin.once('data', () => { process.stdout.write('{"id":1,"error":{"message":"not today"}}\\n'); });`,
     });
-    const { code, stdout } = allium('conformance', folder, '--command', `"${process.execPath}" "${file('refuses.mjs')}"`);
+    const { code, stdout } = allium(
+      'conformance',
+      folder,
+      '--command',
+      `"${process.execPath}" "${file('refuses.mjs')}"`,
+    );
 
     expect(code).toBe(1);
     expect(stdout).toContain('+ got      {"message":"not today"}');
@@ -83,11 +105,24 @@ describe('allium conformance', () => {
 
   it('--from: turns a recording into a scenario that passes, and fails once an answer has changed', async () => {
     const { folder, file } = folderWith();
-    const tools = [defineTool({ name: 'add', description: 'Adds.', inputSchema: { type: 'object' }, execute: () => ({ sum: 3 }) })];
+    const tools = [
+      defineTool({
+        name: 'add',
+        description: 'Adds.',
+        inputSchema: { type: 'object' },
+        execute: () => ({ sum: 3 }),
+      }),
+    ];
     const governed = governTools({ tools, layers: [record({ file: file('run.jsonl') })] });
     await governed.call({ name: 'add', arguments: { a: 1, b: 2 } });
     await governed.close();
-    const { code, stdout } = allium('conformance', '--from', file('run.jsonl'), '--title', 'adding adds');
+    const { code, stdout } = allium(
+      'conformance',
+      '--from',
+      file('run.jsonl'),
+      '--title',
+      'adding adds',
+    );
     writeFileSync(join(folder, 'two.yaml'), stdout);
 
     expect(code).toBe(0);
@@ -99,13 +134,33 @@ describe('allium conformance', () => {
 
   it.each([
     ['a recording that is not there', () => ['--from', '/there/is/no/run.jsonl'], /run\.jsonl/],
-    ['a name for a scenario that is not made', () => ['--id', 'a.b'], /--id and --title go with --from/],
+    [
+      'a name for a scenario that is not made',
+      () => ['--id', 'a.b'],
+      /--id and --title go with --from/,
+    ],
     ['a folder that is not there', () => ['/there/is/no/such/folder'], /no such file or folder/],
-    ['a scenario that is wrong', () => [folderWith({ 'two.yaml': 'id: area.two\n' }).folder], /two\.yaml:1:1: the scenario lacks "title"/],
-    ['a filter that nothing passes', () => [folderWith().folder, '--filter', 'nothing'], /no scenario has "nothing"/],
+    [
+      'a scenario that is wrong',
+      () => [folderWith({ 'two.yaml': 'id: area.two\n' }).folder],
+      /two\.yaml:1:1: the scenario lacks "title"/,
+    ],
+    [
+      'a filter that nothing passes',
+      () => [folderWith().folder, '--filter', 'nothing'],
+      /no scenario has "nothing"/,
+    ],
     ['two formats', () => ['--json', '--tap'], /--json and --tap cannot both be printed/],
-    ['two subjects', () => ['--subject', 'a.ts', '--command', 'b'], /--subject and --command cannot both be judged/],
-    ['a subject that is not there', () => ['--subject', './no-such.ts'], /\.\/no-such\.ts cannot be loaded: /],
+    [
+      'two subjects',
+      () => ['--subject', 'a.ts', '--command', 'b'],
+      /--subject and --command cannot both be judged/,
+    ],
+    [
+      'a subject that is not there',
+      () => ['--subject', './no-such.ts'],
+      /\.\/no-such\.ts cannot be loaded: /,
+    ],
     [
       'a module that is no subject',
       () => ['--subject', folderWith({ 'no.ts': 'export default 1;' }).file('no.ts')],

@@ -20,11 +20,17 @@ export const addConformance: AddCommand = (program, io, run) => {
     .command('conformance')
     .description('run scenarios on a stack and say what differs')
     .argument('[path]', 'a scenario file or a folder of them (default: the bundled suite)')
-    .option('--subject <module>', 'a module whose default export is a subject, or { name, factories?, govern? }')
+    .option(
+      '--subject <module>',
+      'a module whose default export is a subject, or { name, factories?, govern? }',
+    )
     .option('--command <command>', 'a command that is asked one JSON object a line')
     .option('--filter <text>', 'only scenarios whose id or title has this text')
     .option('--from <recording>', 'print a scenario made from a recording, instead of running any')
-    .option('--id <id>', 'with --from: the id of the scenario (default: recorded.<name of the file>)')
+    .option(
+      '--id <id>',
+      'with --from: the id of the scenario (default: recorded.<name of the file>)',
+    )
     .option('--title <title>', 'with --from: its title')
     .option('--json', 'print the report as JSON')
     .option('--junit', 'print the report as JUnit XML')

@@ -52,14 +52,17 @@ export async function confirmAtTerminal(
   const { input, output, close } = open(what);
   try {
     const number = String(randomInt(1000, 10_000));
-    output.write(`${shown(columnsOf(output))}\nTo ${action}, type ${number}; anything else changes nothing: `);
+    output.write(
+      `${shown(columnsOf(output))}\nTo ${action}, type ${number}; anything else changes nothing: `,
+    );
     return (await lineFrom(input, signal)).trim() === number;
   } finally {
     close();
   }
 }
 
-const columnsOf = ({ columns }: Terminal['output']): number => (columns === undefined || columns < 1 ? 80 : columns);
+const columnsOf = ({ columns }: Terminal['output']): number =>
+  columns === undefined || columns < 1 ? 80 : columns;
 
 /** One line; nothing where the input ends, or nobody waits any more. */
 function lineFrom(input: Readable, signal: AbortSignal): Promise<string> {

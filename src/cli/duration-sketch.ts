@@ -25,7 +25,10 @@ export function createSketch(): Sketch {
     relativeError: RELATIVE_ERROR,
     add(ms) {
       if (!(ms >= 0)) return;
-      const nth = ms < SHORTEST_MS ? 0 : 1 + Math.min(RANGES - 1, Math.ceil(Math.log(ms / SHORTEST_MS) / LOG_WIDER));
+      const nth =
+        ms < SHORTEST_MS
+          ? 0
+          : 1 + Math.min(RANGES - 1, Math.ceil(Math.log(ms / SHORTEST_MS) / LOG_WIDER));
       counts[nth] = (counts[nth] ?? 0) + 1;
       total += 1;
     },

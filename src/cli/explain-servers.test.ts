@@ -6,7 +6,9 @@ import type { StackDescription } from '../config/index.ts';
 import { allium, projectWith, startAllium } from './run-command.fixture.ts';
 
 const FILES = join(
-  dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/server-filesystem/package.json')),
+  dirname(
+    createRequire(import.meta.url).resolve('@modelcontextprotocol/server-filesystem/package.json'),
+  ),
   'dist/index.js',
 );
 const NODE = process.execPath;
@@ -33,12 +35,25 @@ describe('allium explain with a server', () => {
   it('says what becomes of each of its tools, and by which rule', () => {
     const folder = projectWith({ 'allium.yaml': LAYERS });
     const { code, out } = allium(folder, ['explain', '--', NODE, FILES, folder]);
-    const { out: json } = allium(folder, ['explain', '--json', '--name', 'notes', '--', NODE, FILES, folder]);
+    const { out: json } = allium(folder, [
+      'explain',
+      '--json',
+      '--name',
+      'notes',
+      '--',
+      NODE,
+      FILES,
+      folder,
+    ]);
     const { tools } = JSON.parse(json) as StackDescription;
-    const fates = Object.fromEntries(tools.map(({ name, fate }) => [name, [fate.outcome, fate.rule ?? fate.by]]));
+    const fates = Object.fromEntries(
+      tools.map(({ name, fate }) => [name, [fate.outcome, fate.rule ?? fate.by]]),
+    );
 
     expect(code).toBe(0);
-    expect(out).toMatch(/^ {2}edit_file: .*\n {4}of the server filesystem\n {4}refused by consent rule 2 \(deny edit_\*\)$/m);
+    expect(out).toMatch(
+      /^ {2}edit_file: .*\n {4}of the server filesystem\n {4}refused by consent rule 2 \(deny edit_\*\)$/m,
+    );
     expect(fates).toMatchObject({
       read_text_file: ['allowed', 'consent default (allow)'],
       write_file: ['asked', 'consent rule 1 (ask write_*)'],
@@ -46,7 +61,10 @@ describe('allium explain with a server', () => {
       move_file: ['hidden', 'scopedExecutor'],
     });
     expect(tools.every(({ server }) => server === 'notes')).toBe(true);
-    expect(tools.find(({ name }) => name === 'write_file')?.inputSchema.required).toEqual(['path', 'content']);
+    expect(tools.find(({ name }) => name === 'write_file')?.inputSchema.required).toEqual([
+      'path',
+      'content',
+    ]);
     expect(existsSync(join(folder, '.allium', 'receipts'))).toBe(false);
   });
 
@@ -59,15 +77,25 @@ describe('allium explain with a server', () => {
     expect(code).toBe(1);
     expect(err).toContain('server "dead"');
     expect(told.problems.join()).toContain('server "dead"');
-    expect(told.tools.find(({ name }) => name === 'one_write_file')).toMatchObject({ server: 'one', fate: { outcome: 'allowed' } });
-    expect(allium(folder, ['explain', '--no-servers'])).toMatchObject({ code: 0, out: expect.stringContaining('No tools.') as string });
+    expect(told.tools.find(({ name }) => name === 'one_write_file')).toMatchObject({
+      server: 'one',
+      fate: { outcome: 'allowed' },
+    });
+    expect(allium(folder, ['explain', '--no-servers'])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('No tools.') as string,
+    });
   });
 
   it.each([
     ['cannot be started', ['/nowhere/server'], 'it could not be started (ENOENT)'],
     ['ends at once', [NODE, '-e', 'process.exit(3)'], 'it ended with code 3'],
     ['never answers', [NODE, '-e', SILENT], 'did not answer within 1 s'],
-    ['says nonsense', [NODE, '-e', `console.log('{"jsonrpc":"2.0","id":1}\\u001b[2J'); ${SILENT}`], 'did not answer within 1 s'],
+    [
+      'says nonsense',
+      [NODE, '-e', `console.log('{"jsonrpc":"2.0","id":1}\\u001b[2J'); ${SILENT}`],
+      'did not answer within 1 s',
+    ],
   ])('does not hang on one that %s', (_name, words, why) => {
     const folder = projectWith({ 'allium.yaml': LAYERS });
     const { code, out, err } = allium(folder, ['explain', '--timeout', '1', '--', ...words]);
@@ -76,15 +104,23 @@ describe('allium explain with a server', () => {
     expect(err).toContain(why);
     expect(err).not.toContain('\u001b');
     expect(out).toContain('consent');
-    if (existsSync(join(folder, 'pid'))) expect(isAlive(Number(readFileSync(join(folder, 'pid'), 'utf8')))).toBe(false);
+    if (existsSync(join(folder, 'pid')))
+      expect(isAlive(Number(readFileSync(join(folder, 'pid'), 'utf8')))).toBe(false);
   });
 
   it.each([
     ['an address that is none', ['--http', 'nonsense'], '--http takes an http or https address'],
-    ['a header without an address', ['--header-env', 'a=B'], '--header-env is for a server that is reached with --http'],
+    [
+      'a header without an address',
+      ['--header-env', 'a=B'],
+      '--header-env is for a server that is reached with --http',
+    ],
     ['no time', ['--timeout', '0'], '--timeout takes a whole number of seconds'],
   ])('refuses %s', (_name, flags, why) => {
-    const { code, out, err } = allium(projectWith({ 'allium.yaml': LAYERS }), ['explain', ...flags]);
+    const { code, out, err } = allium(projectWith({ 'allium.yaml': LAYERS }), [
+      'explain',
+      ...flags,
+    ]);
 
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(why);
@@ -108,11 +144,14 @@ describe('allium explain with a server', () => {
       const result = method === 'initialize' ? { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } } : { tools: [${tool}] };
       if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result })); } });`;
     const folder = projectWith({ 'allium.yaml': LAYERS, 'server.cjs': server });
-    const [drawn, json] = [[], ['--json']].map((flags) => allium(folder, ['explain', ...flags, '--', NODE, 'server.cjs']).out);
+    const [drawn, json] = [[], ['--json']].map(
+      (flags) => allium(folder, ['explain', ...flags, '--', NODE, 'server.cjs']).out,
+    );
 
     expect(drawn).toContain('  a: ');
 
-    for (const text of [drawn, json]) expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+    for (const text of [drawn, json])
+      expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
     expect(drawn).not.toMatch(/^ *allowed by nobody/m);
   });
 });

@@ -20,19 +20,31 @@ interface ExplainFlags extends UpstreamFlags {
 export const addExplain: AddCommand = (program, io, run) => {
   program
     .command('explain')
-    .description('draw the stack: its layers, advice about their order, and what becomes of each tool')
+    .description(
+      'draw the stack: its layers, advice about their order, and what becomes of each tool',
+    )
     .usage('[options] [-- <command> [arguments...]]')
-    .argument('[command...]', 'starts an MCP server, whose tools are explained as "allium proxy" would serve them')
+    .argument(
+      '[command...]',
+      'starts an MCP server, whose tools are explained as "allium proxy" would serve them',
+    )
     .option('--config <file>', 'the file, or the folder it is in', '.')
     .option('--tool <name>', 'only this tool')
     .option('--http <url>', 'the address of an MCP server that runs already, instead of a command')
-    .option('--header-env <header=VARIABLE>', 'a header for that server, with its value from a variable; can be repeated', collect, [])
+    .option(
+      '--header-env <header=VARIABLE>',
+      'a header for that server, with its value from a variable; can be repeated',
+      collect,
+      [],
+    )
     .option('--name <name>', 'what that server is called (default: made from its words)')
     .option('--no-servers', 'do not start the servers under "proxy: servers:" of the file')
     .option('--timeout <seconds>', 'how long servers may take to list their tools', readSeconds, 30)
     .option('--json', 'the same as JSON, with the schema of each tool as the model is shown it')
     .addHelpText('after', EXAMPLES)
-    .action((words: readonly string[], flags: ExplainFlags) => run(() => explained(words, flags, io)))
+    .action((words: readonly string[], flags: ExplainFlags) =>
+      run(() => explained(words, flags, io)),
+    )
     .passThroughOptions(false)
     .allowExcessArguments(true);
 };
@@ -41,7 +53,8 @@ const collect = (value: string, before: readonly string[]): readonly string[] =>
 
 function readSeconds(text: string): number {
   const seconds = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (seconds < 1) throw new UsageError('--timeout takes a whole number of seconds, from 1 to 9999');
+  if (seconds < 1)
+    throw new UsageError('--timeout takes a whole number of seconds, from 1 to 9999');
   return seconds;
 }
 
@@ -56,7 +69,11 @@ Of each tool it says whether calls are allowed, a person is asked, or they are r
 arguments are known. The servers of the file, or the one named here, are started, asked for their tools and ended again; nothing is called.
 Exit code: 0 fine, 1 a server could not be asked, 2 when the command or the file is wrong, 130 when it was stopped.`;
 
-async function explained(words: readonly string[], flags: ExplainFlags, io: CliIo): Promise<number> {
+async function explained(
+  words: readonly string[],
+  flags: ExplainFlags,
+  io: CliIo,
+): Promise<number> {
   const { loadConfig } = await import('../config/index.ts');
   const config = await loadConfig(flags.config, { cwd: io.cwd, env: io.env });
   try {
@@ -68,8 +85,16 @@ async function explained(words: readonly string[], flags: ExplainFlags, io: CliI
     const upstream = await upstreamTools(words, flags, config, io, report);
     if (io.signal.aborted) return 130;
     const { tool } = flags;
-    const described = () => ({ ...config.describe(tool, upstream ?? []), ...(problems.length === 0 ? {} : { problems }) });
-    await writeLine(io.stdout, flags.json === true ? asciiOf(JSON.stringify(described(), null, 2)) : config.explain(tool, upstream ?? []));
+    const described = () => ({
+      ...config.describe(tool, upstream ?? []),
+      ...(problems.length === 0 ? {} : { problems }),
+    });
+    await writeLine(
+      io.stdout,
+      flags.json === true
+        ? asciiOf(JSON.stringify(described(), null, 2))
+        : config.explain(tool, upstream ?? []),
+    );
     return upstream === null || problems.length > 0 ? 1 : 0;
   } finally {
     await config.close();
@@ -88,13 +113,19 @@ async function upstreamTools(
   const isNamed = words.length > 0 || flags.http !== undefined;
   const isOfFile = flags.servers && Object.keys(servers).length > 0;
   if (!isNamed && !isOfFile) {
-    if (flags.headerEnv.length > 0) throw new UsageError('--header-env is for a server that is reached with --http');
+    if (flags.headerEnv.length > 0)
+      throw new UsageError('--header-env is for a server that is reached with --http');
     return [];
   }
   const { upstreamFrom } = await import('./upstreams.ts');
   const { readUpstream } = await import('./upstream-tools.ts');
   const timeoutMs = flags.timeout * 1000;
-  const open = upstreamFrom(words, flags, servers, { folder: dirname(file), io, report, slowMs: timeoutMs });
+  const open = upstreamFrom(words, flags, servers, {
+    folder: dirname(file),
+    io,
+    report,
+    slowMs: timeoutMs,
+  });
   return readUpstream(open(), {
     ...(onBadSchema === undefined ? {} : { onBadSchema }),
     ...(trustAnnotations === undefined ? {} : { trustAnnotations }),
@@ -107,4 +138,7 @@ const GRACE_MS = 1000;
 
 /** What a server says of itself must not act upon a terminal. */
 const asciiOf = (json: string): string =>
-  json.replace(/[^\n\u0020-\u007e]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  json.replace(
+    /[^\n\u0020-\u007e]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );

@@ -5,7 +5,10 @@ import { type CliIo, UsageError } from './io.ts';
 import { safeText } from './text-table.ts';
 
 /** Says what and where, and answers the exit code. Stack traces are for `ALLIUM_DEBUG`. */
-export function failureCode(error: unknown, { stderr, env }: Pick<CliIo, 'stderr' | 'env'>): number {
+export function failureCode(
+  error: unknown,
+  { stderr, env }: Pick<CliIo, 'stderr' | 'env'>,
+): number {
   const isExpected = error instanceof UsageError || isAlliumError(error);
   const file = isExpected ? null : fileProblem(error);
   const debugs = (env.ALLIUM_DEBUG ?? '') !== '';
@@ -15,8 +18,12 @@ export function failureCode(error: unknown, { stderr, env }: Pick<CliIo, 'stderr
     stderr.write(`${`allium: ${text}`.split('\n').map(lineOf).join('\n')}\n`);
   else if (isExpected) stderr.write(`${lineOf(`allium: ${text}`)}\n`);
   else if (file !== null) stderr.write(`${lineOf(`allium: ${file}`)}\n`);
-  else stderr.write(`${lineOf(`allium: unexpected: ${text.split('\n')[0] ?? ''}`)}${debugs ? '' : ' (ALLIUM_DEBUG=1 shows where)'}\n`);
-  if (debugs && error instanceof Error) stderr.write(`${(error.stack ?? '').split('\n').map(safeText).join('\n')}\n`);
+  else
+    stderr.write(
+      `${lineOf(`allium: unexpected: ${text.split('\n')[0] ?? ''}`)}${debugs ? '' : ' (ALLIUM_DEBUG=1 shows where)'}\n`,
+    );
+  if (debugs && error instanceof Error)
+    stderr.write(`${(error.stack ?? '').split('\n').map(safeText).join('\n')}\n`);
   return isExpected || file !== null ? 2 : 1;
 }
 
@@ -36,7 +43,13 @@ const FILE_PROBLEMS: ReadonlyMap<unknown, string> = new Map([
 
 /** A file that cannot be used is a mistake in the call, whatever the command wanted with it. */
 function fileProblem(error: unknown): string | null {
-  if (!(error instanceof Error) || !('code' in error) || !('path' in error) || typeof error.path !== 'string') return null;
+  if (
+    !(error instanceof Error) ||
+    !('code' in error) ||
+    !('path' in error) ||
+    typeof error.path !== 'string'
+  )
+    return null;
   const what = FILE_PROBLEMS.get(error.code);
   return what === undefined ? null : `${error.path}: ${what}`;
 }

@@ -54,8 +54,8 @@ export const addGrants: AddCommand = (program, io, run) => {
   sub(group, 'show <id>', 'everything about one grant')
     .option('--json', 'one JSON object')
     .action((id: string, options: PrintOptions) => run(() => showGrant(id, options, io)));
-  sub(group, 'revoke <id...>', 'take grants back').action((ids: readonly string[], options: KeptOptions) =>
-    run(() => revokeGrants(ids, options, io)),
+  sub(group, 'revoke <id...>', 'take grants back').action(
+    (ids: readonly string[], options: KeptOptions) => run(() => revokeGrants(ids, options, io)),
   );
 };
 
@@ -64,19 +64,28 @@ function sub(group: Command, usage: string, description: string): Command {
   return group
     .command(usage)
     .description(description)
-    .option('--dir <folder>', 'the folder of the grants (default: "grants" in $ALLIUM_STATE_DIR, or in .allium)')
+    .option(
+      '--dir <folder>',
+      'the folder of the grants (default: "grants" in $ALLIUM_STATE_DIR, or in .allium)',
+    )
     .addHelpText('after', HELP[name as keyof typeof HELP]); // Only the names above are given.
 }
 
-const storeOf = (options: KeptOptions, io: CliIo): FileGrants => fileGrants({ dir: keptIn('grants', options, io) });
+const storeOf = (options: KeptOptions, io: CliIo): FileGrants =>
+  fileGrants({ dir: keptIn('grants', options, io) });
 
 async function listGrants(options: PrintOptions, io: CliIo): Promise<number> {
   const store = storeOf(options, io);
   const grants = await asked(() => store.list({ ended: options.all === true }));
   const problems = await asked(() => store.problems());
-  for (const grant of grants) await writeLine(io.stdout, options.json === true ? jsonOf(grant) : lineOf(grant));
-  for (const { file, message } of problems) io.stderr.write(`allium: ${safeText(file)}: ${safeText(message)}\n`);
-  if (problems.length > 0) io.stderr.write('allium: no grant of the same tool is used while such a file is there; remove it\n');
+  for (const grant of grants)
+    await writeLine(io.stdout, options.json === true ? jsonOf(grant) : lineOf(grant));
+  for (const { file, message } of problems)
+    io.stderr.write(`allium: ${safeText(file)}: ${safeText(message)}\n`);
+  if (problems.length > 0)
+    io.stderr.write(
+      'allium: no grant of the same tool is used while such a file is there; remove it\n',
+    );
   return problems.length === 0 ? 0 : 1;
 }
 
@@ -87,15 +96,22 @@ async function showGrant(id: string, options: PrintOptions, io: CliIo): Promise<
   return 0;
 }
 
-async function revokeGrants(ids: readonly string[], options: KeptOptions, io: CliIo): Promise<number> {
+async function revokeGrants(
+  ids: readonly string[],
+  options: KeptOptions,
+  io: CliIo,
+): Promise<number> {
   const store = storeOf(options, io);
   let code = 0;
-  const found = (await Promise.all(ids.map((id) => asked(() => store.get(id))))).filter((grant) => grant !== null);
+  const found = (await Promise.all(ids.map((id) => asked(() => store.get(id))))).filter(
+    (grant) => grant !== null,
+  );
   const widens = found.some(({ decision }) => decision === 'reject');
   if (widens && !(await confirmed(found, io))) return notRevoked(io);
   const by = `${userName()}@${widens ? 'terminal' : 'command'}`;
   for (const id of ids) {
-    if (await asked(() => store.revoke(id, by))) await writeLine(io.stdout, `revoked ${safeText(id)}`);
+    if (await asked(() => store.revoke(id, by)))
+      await writeLine(io.stdout, `revoked ${safeText(id)}`);
     else code = missing(id, io);
   }
   return code;
@@ -122,12 +138,14 @@ function missing(id: string, io: CliIo): number {
   return 1;
 }
 
-const lineOf = (grant: Grant): string => `${safeText(grant.id)}  ${safeText(describeGrant(grant, Date.now()))}`;
+const lineOf = (grant: Grant): string =>
+  `${safeText(grant.id)}  ${safeText(describeGrant(grant, Date.now()))}`;
 
 function detailsOf(grant: Grant): string {
   const fields = Object.entries(grant).filter(([, value]) => value !== null);
   const shown = fields.map(
-    ([name, value]) => `  ${name.padEnd(10)}  ${safeText(typeof value === 'string' ? value : JSON.stringify(value))}`,
+    ([name, value]) =>
+      `  ${name.padEnd(10)}  ${safeText(typeof value === 'string' ? value : JSON.stringify(value))}`,
   );
   return [safeText(describeGrant(grant, Date.now())), ...shown].join('\n');
 }

@@ -21,11 +21,15 @@ export const addHelp: AddCommand = (program, _io, run) => {
 };
 
 function commandIn(parent: Command, name: string): Command {
-  const found = parent.commands.find((each) => each.name() === name || each.aliases().includes(name));
+  const found = parent.commands.find(
+    (each) => each.name() === name || each.aliases().includes(name),
+  );
   if (found !== undefined) return found;
   const meant = closest(
     name,
     parent.commands.map((each) => each.name()),
   );
-  throw new UsageError(`there is no command "${name}"${meant === undefined ? '' : `; did you mean "${meant}"?`}`);
+  throw new UsageError(
+    `there is no command "${name}"${meant === undefined ? '' : `; did you mean "${meant}"?`}`,
+  );
 }

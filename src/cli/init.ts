@@ -28,11 +28,16 @@ export const addInit: AddCommand = (program, io, run) => {
         const folder = resolve(io.cwd, options.dir);
         const taken = FILES.map(([name]) => name).filter((name) => existsSync(join(folder, name)));
         if (taken.length > 0 && options.force !== true) {
-          throw new UsageError(`${taken.join(' and ')} in ${options.dir} would be replaced; --force does it`);
+          throw new UsageError(
+            `${taken.join(' and ')} in ${options.dir} would be replaced; --force does it`,
+          );
         }
         try {
           await mkdir(folder, { recursive: true });
-          for (const [name, text] of FILES) await writeFile(join(folder, name), text, { flag: options.force === true ? 'w' : 'wx' });
+          for (const [name, text] of FILES)
+            await writeFile(join(folder, name), text, {
+              flag: options.force === true ? 'w' : 'wx',
+            });
         } catch (error) {
           throw new UsageError(`${options.dir} cannot be written to: ${codeOf(error)}`);
         }
@@ -52,4 +57,5 @@ Next:
 
 Receipts and their keys are kept in .allium: leave that folder out of version control.`;
 
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : 'it failed');
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : 'it failed';

@@ -15,7 +15,8 @@ export interface KeptOptions {
 /** The folder of that name, as a stack from a file keeps it. One that was named must be there; without it nobody has decided anything yet. */
 export function keptIn(name: string, { dir }: KeptOptions, io: CliIo): string {
   const folder = dir === undefined ? join(stateOf({}, io), name) : resolve(io.cwd, dir);
-  if (dir !== undefined && !existsSync(folder)) throw new UsageError(`${safeText(folder)}: there is no such folder`);
+  if (dir !== undefined && !existsSync(folder))
+    throw new UsageError(`${safeText(folder)}: there is no such folder`);
   return folder;
 }
 

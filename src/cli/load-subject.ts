@@ -15,7 +15,11 @@ export async function loadSubject(path: string, cwd: string): Promise<Subject> {
   const { default: found } = await loadModule(module, cwd, { 'allium/conformance': conformance });
   if (typeof found === 'object' && found !== null) {
     if ('open' in found && typeof found.open === 'function') return found as Subject; // It has what a subject is used for.
-    if ('name' in found && typeof found.name === 'string') return conformance.createSubject(found as conformance.SubjectOptions); // Looked at when it is used.
+    if ('name' in found && typeof found.name === 'string')
+      return conformance.createSubject(found as conformance.SubjectOptions); // Looked at when it is used.
   }
-  throw new AlliumError('ERR_SUBJECT', `${path}: the default export must be a subject, or { name, factories?, govern? }`);
+  throw new AlliumError(
+    'ERR_SUBJECT',
+    `${path}: the default export must be a subject, or { name, factories?, govern? }`,
+  );
 }

@@ -4,5 +4,6 @@
 import { ownVersion } from '../system/own-package.ts';
 
 const [word = '', ...more] = process.argv.slice(2);
-if (more.length === 0 && (word === '--version' || word === '-V')) process.stdout.on('error', () => {}).write(`${ownVersion()}\n`);
+if (more.length === 0 && (word === '--version' || word === '-V'))
+  process.stdout.on('error', () => {}).write(`${ownVersion()}\n`);
 else await (await import('./run-process.ts')).runProcess();

@@ -40,23 +40,35 @@ export const notifierFrom = (settings: NotifySettings, parts: NotifierParts): No
   settings === 'terminal' ? terminalNotifier : commandNotifier(settings, parts);
 
 /** The question is on standard input and in no argument: every user of the machine can read the arguments of a program. */
-function commandNotifier({ command, timeoutMs = DEFAULT_TIMEOUT_MS }: NotifyCommand, { folder, env }: NotifierParts): Notifier {
+function commandNotifier(
+  { command, timeoutMs = DEFAULT_TIMEOUT_MS }: NotifyCommand,
+  { folder, env }: NotifierParts,
+): Notifier {
   const [program = '', ...args] = command;
-  const known = Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+  const known = Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
   return {
     canTell: () => true,
     async tell(notice) {
       const run: Command = {
         argv: [program, ...args],
-        ...{ env: known, stdin: `${JSON.stringify(noticeOf(notice))}\n`, timeoutMs, clock: systemClock },
+        ...{
+          env: known,
+          stdin: `${JSON.stringify(noticeOf(notice))}\n`,
+          timeoutMs,
+          clock: systemClock,
+        },
         // What the command prints may repeat the code: it is read, so that the command can end, and dropped.
         maxOutputBytes: MAX_OUTPUT_BYTES,
         signal: new AbortController().signal,
       };
       const ended = await endOfCommand(startCommand(run, folder), run).catch(() => null);
       if (ended === null) throw new Error('the command of "notify" could not be started');
-      if (ended.timedOut) throw new Error(`the command of "notify" took longer than ${timeoutMs} ms and was ended`);
-      if (ended.exitCode !== 0) throw new Error(`the command of "notify" ended with ${ended.exitCode}`);
+      if (ended.timedOut)
+        throw new Error(`the command of "notify" took longer than ${timeoutMs} ms and was ended`);
+      if (ended.exitCode !== 0)
+        throw new Error(`the command of "notify" ended with ${ended.exitCode}`);
     },
   };
 }
@@ -65,8 +77,22 @@ function commandNotifier({ command, timeoutMs = DEFAULT_TIMEOUT_MS }: NotifyComm
 function noticeOf({ approval, code, dir }: Notice): JsonObject {
   const { id, kind, toolName, callId, turn, shown, options, requestedAt, expiresAt } = approval;
   return {
-    ...{ id, kind, tool_name: toolName, tool_call_id: callId, session_id: turn.sessionId, shown, options: [...options] },
-    ...{ requested_at: requestedAt, expires_at: expiresAt, code, dir, approve: approveLine({ approval, code, dir }) },
+    ...{
+      id,
+      kind,
+      tool_name: toolName,
+      tool_call_id: callId,
+      session_id: turn.sessionId,
+      shown,
+      options: [...options],
+    },
+    ...{
+      requested_at: requestedAt,
+      expires_at: expiresAt,
+      code,
+      dir,
+      approve: approveLine({ approval, code, dir }),
+    },
   };
 }
 
@@ -86,7 +112,10 @@ const terminalNotifier: Notifier = {
     if (file === null) throw new Error('there is no terminal to tell anybody on');
     try {
       const look = `allium approvals show ${shellWord(id)} --dir ${shellWord(dir)}`;
-      const lines = [`${safeText(toolName)} waits for your decision: ${look}`, ...(code === null ? [] : [`its code is ${code}`])];
+      const lines = [
+        `${safeText(toolName)} waits for your decision: ${look}`,
+        ...(code === null ? [] : [`its code is ${code}`]),
+      ];
       writeSync(file, `\u0007\r\n${lines.map((line) => `allium: ${line}\r\n`).join('')}`);
     } catch {
       throw new Error('the terminal could not be written to');

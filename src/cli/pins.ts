@@ -81,8 +81,8 @@ export const addPins: AddCommand = (program, io, run) => {
   sub(group, 'accept <tool>', 'hold a tool to what it says now')
     .option('--hash <hash>', 'accept nothing else than this')
     .action((tool: string, options: AcceptOptions) => run(() => acceptTool(tool, options, io)));
-  sub(group, 'forget <tool...>', 'take tools for new ones').action((tools: readonly string[], options: PlaceOptions) =>
-    run(() => forgetTools(tools, options, io)),
+  sub(group, 'forget <tool...>', 'take tools for new ones').action(
+    (tools: readonly string[], options: PlaceOptions) => run(() => forgetTools(tools, options, io)),
   );
 };
 
@@ -92,11 +92,15 @@ function sub(group: Command, usage: string, description: string): Command {
     .command(usage)
     .description(description)
     .option('--source <name>', 'only tools of this source')
-    .option('--dir <folder>', 'the folder of the pins (default: "pins" in $ALLIUM_STATE_DIR, or in .allium)')
+    .option(
+      '--dir <folder>',
+      'the folder of the pins (default: "pins" in $ALLIUM_STATE_DIR, or in .allium)',
+    )
     .addHelpText('after', HELP[name as keyof typeof HELP]); // Only the names above are given.
 }
 
-const storeOf = (options: PlaceOptions, io: CliIo): FilePins => filePins({ dir: keptIn('pins', options, io) });
+const storeOf = (options: PlaceOptions, io: CliIo): FilePins =>
+  filePins({ dir: keptIn('pins', options, io) });
 
 /** One tool of one source, as far as it is known. */
 interface Entry {
@@ -121,25 +125,47 @@ function entriesOf(book: PinBook): readonly Entry[] {
     const pin = book.pins.find((each) => each.toolName === toolName) ?? null;
     const held = book.held.find((each) => each.toolName === toolName) ?? null;
     const base = { toolName, source: book.source, pin, held };
-    if (held === null) return { ...base, state: book.missing.includes(toolName) ? 'missing' : 'pinned', like: null, changes: [] };
+    if (held === null)
+      return {
+        ...base,
+        state: book.missing.includes(toolName) ? 'missing' : 'pinned',
+        like: null,
+        changes: [],
+      };
     const judgement = judgeDefinition(book, held.definition);
     const { verdict } = judgement;
-    const state = verdict === 'changed' || verdict === 'look_alike' || verdict === 'renamed' ? verdict : 'waiting';
-    const like = judgement.pin === null || judgement.pin.toolName === toolName ? null : judgement.pin.toolName;
+    const state =
+      verdict === 'changed' || verdict === 'look_alike' || verdict === 'renamed'
+        ? verdict
+        : 'waiting';
+    const like =
+      judgement.pin === null || judgement.pin.toolName === toolName ? null : judgement.pin.toolName;
     return { ...base, state, like, changes: changesFromPin(judgement, held.definition) };
   });
 }
 
-const COLUMNS = [{ title: 'TOOL' }, { title: 'SOURCE' }, { title: 'STATE' }, { title: 'SINCE' }, { title: 'ACCEPTED BY' }];
+const COLUMNS = [
+  { title: 'TOOL' },
+  { title: 'SOURCE' },
+  { title: 'STATE' },
+  { title: 'SINCE' },
+  { title: 'ACCEPTED BY' },
+];
 
 async function listPins(options: PrintOptions, io: CliIo): Promise<number> {
   const store = storeOf(options, io);
   const entries = await entriesIn(store, options);
   const problems = await asked(() => store.problems());
-  if (options.json === true) for (const entry of entries) await writeLine(io.stdout, jsonOf(summaryOf(entry)));
-  else if (entries.length > 0) await writeLine(io.stdout, renderTable(COLUMNS, entries.map(cellsOf)));
-  for (const { file, message } of problems) io.stderr.write(`allium: ${safeText(file)}: ${safeText(message)}\n`);
-  if (problems.length > 0) io.stderr.write('allium: every tool of the same source is quarantined while such a file is there\n');
+  if (options.json === true)
+    for (const entry of entries) await writeLine(io.stdout, jsonOf(summaryOf(entry)));
+  else if (entries.length > 0)
+    await writeLine(io.stdout, renderTable(COLUMNS, entries.map(cellsOf)));
+  for (const { file, message } of problems)
+    io.stderr.write(`allium: ${safeText(file)}: ${safeText(message)}\n`);
+  if (problems.length > 0)
+    io.stderr.write(
+      'allium: every tool of the same source is quarantined while such a file is there\n',
+    );
   return problems.length > 0 || entries.some(({ held }) => held !== null) ? 1 : 0;
 }
 
@@ -152,45 +178,85 @@ const cellsOf = ({ toolName, source, state, pin, held }: Entry): readonly string
 ];
 
 const summaryOf = ({ toolName, source, state, pin, held, like, changes }: Entry) => ({
-  ...{ toolName, source, state, like, hash: held?.hash ?? pin?.hash ?? null, pinnedHash: pin?.hash ?? null },
-  ...{ pinnedAt: pin?.pinnedAt ?? null, acceptedBy: pin?.acceptedBy ?? null, seenAt: held?.seenAt ?? null, changes },
+  ...{
+    toolName,
+    source,
+    state,
+    like,
+    hash: held?.hash ?? pin?.hash ?? null,
+    pinnedHash: pin?.hash ?? null,
+  },
+  ...{
+    pinnedAt: pin?.pinnedAt ?? null,
+    acceptedBy: pin?.acceptedBy ?? null,
+    seenAt: held?.seenAt ?? null,
+    changes,
+  },
 });
 
 async function showPin(tool: string, options: PrintOptions, io: CliIo): Promise<number> {
   const entry = await entryOf(tool, storeOf(options, io), options);
   if (entry === null) return missing(tool, io);
   const { pin, held } = entry;
-  const whole = { ...summaryOf(entry), pinned: pin?.definition ?? null, waiting: held?.definition ?? null };
+  const whole = {
+    ...summaryOf(entry),
+    pinned: pin?.definition ?? null,
+    waiting: held?.definition ?? null,
+  };
   await writeLine(io.stdout, options.json === true ? jsonOf(whole) : detailsOf(entry));
   return 0;
 }
 
 function detailsOf({ toolName, source, state, pin, held, like, changes }: Entry): string {
   const name = safeText(toolName);
-  const lines = [`${name} of ${safeText(source)}: ${state}${like === null ? '' : `, like ${safeText(like)}`}`];
+  const lines = [
+    `${name} of ${safeText(source)}: ${state}${like === null ? '' : `, like ${safeText(like)}`}`,
+  ];
   if (pin !== null)
-    lines.push(`  pinned  ${pin.hash}  ${pin.pinnedAt}  ${pin.acceptedBy === null ? 'on first use' : `by ${safeText(pin.acceptedBy)}`}`);
+    lines.push(
+      `  pinned  ${pin.hash}  ${pin.pinnedAt}  ${pin.acceptedBy === null ? 'on first use' : `by ${safeText(pin.acceptedBy)}`}`,
+    );
   if (held === null) return lines.join('\n');
   lines.push(`  waits   ${held.hash}  ${held.seenAt}`);
   // They are safe already.
-  lines.push(...(changes.length > 0 ? changes : [safeText(JSON.stringify(held.definition))]).map((line) => `  ${line}`));
-  return [...lines, `to accept it: allium pins accept ${word(toolName)} --source ${word(source)} --hash ${held.hash}`].join('\n');
+  lines.push(
+    ...(changes.length > 0 ? changes : [safeText(JSON.stringify(held.definition))]).map(
+      (line) => `  ${line}`,
+    ),
+  );
+  return [
+    ...lines,
+    `to accept it: allium pins accept ${word(toolName)} --source ${word(source)} --hash ${held.hash}`,
+  ].join('\n');
 }
 
 /** As a shell takes it for one word; what is written out as `\\u{…}` has to be typed by hand. */
-const word = (text: string): string => (/^[\w.@:-]+$/.test(text) ? text : `'${safeText(text).replaceAll("'", "'\\''")}'`);
+const word = (text: string): string =>
+  /^[\w.@:-]+$/.test(text) ? text : `'${safeText(text).replaceAll("'", "'\\''")}'`;
 
 async function acceptTool(tool: string, options: AcceptOptions, io: CliIo): Promise<number> {
   const store = storeOf(options, io);
   const entry = await entryOf(tool, store, options);
-  if (entry === null || entry.held === null) return entry === null ? missing(tool, io) : nothing(tool, io);
+  if (entry === null || entry.held === null)
+    return entry === null ? missing(tool, io) : nothing(tool, io);
   // Without a hash it is what was just looked at: what comes meanwhile was seen by nobody.
   const { hash = entry.held.hash } = options;
   if (hash !== entry.held.hash) return nothing(tool, io);
-  if (!(await confirmed('accepting a definition', [entry], `hold ${safeText(tool)} to what it says now`, io))) return notChanged(io);
+  if (
+    !(await confirmed(
+      'accepting a definition',
+      [entry],
+      `hold ${safeText(tool)} to what it says now`,
+      io,
+    ))
+  )
+    return notChanged(io);
   let isDone = false;
   const change = (book: PinBook | null) => {
-    const after = book === null ? null : acceptPin(book, tool, { acceptedBy: `${userName()}@terminal`, hash }, Date.now());
+    const after =
+      book === null
+        ? null
+        : acceptPin(book, tool, { acceptedBy: `${userName()}@terminal`, hash }, Date.now());
     isDone = after !== null;
     return after;
   };
@@ -200,7 +266,11 @@ async function acceptTool(tool: string, options: AcceptOptions, io: CliIo): Prom
   return 0;
 }
 
-async function forgetTools(tools: readonly string[], options: PlaceOptions, io: CliIo): Promise<number> {
+async function forgetTools(
+  tools: readonly string[],
+  options: PlaceOptions,
+  io: CliIo,
+): Promise<number> {
   const store = storeOf(options, io);
   const found: Entry[] = [];
   for (const tool of tools) {
@@ -210,16 +280,31 @@ async function forgetTools(tools: readonly string[], options: PlaceOptions, io: 
   }
   if (found.length === 0) return 1;
   // A tool that was forgotten is trusted at its next use, whatever it says then.
-  if (!(await confirmed('forgetting a tool', found, `trust ${found.length === 1 ? 'it' : 'them'} anew`, io))) return notChanged(io);
+  if (
+    !(await confirmed(
+      'forgetting a tool',
+      found,
+      `trust ${found.length === 1 ? 'it' : 'them'} anew`,
+      io,
+    ))
+  )
+    return notChanged(io);
   for (const { toolName, source } of found) {
-    await asked(() => store.update(source, (book) => (book === null ? null : forgetPin(book, toolName))));
+    await asked(() =>
+      store.update(source, (book) => (book === null ? null : forgetPin(book, toolName))),
+    );
     await writeLine(io.stdout, `forgot ${safeText(toolName)} of ${safeText(source)}`);
   }
   return found.length === tools.length ? 0 : 1;
 }
 
 /** Trusting a definition lets its tool run, so that it takes a person, like approving a call. */
-const confirmed = (what: string, entries: readonly Entry[], action: string, io: CliIo): Promise<boolean> =>
+const confirmed = (
+  what: string,
+  entries: readonly Entry[],
+  action: string,
+  io: CliIo,
+): Promise<boolean> =>
   confirmAtTerminal({ what, action, shown: () => entries.map(detailsOf).join('\n') }, io);
 
 function notChanged(io: CliIo): number {
@@ -227,10 +312,16 @@ function notChanged(io: CliIo): number {
   return 1;
 }
 
-async function entryOf(tool: string, store: FilePins, options: PlaceOptions): Promise<Entry | null> {
+async function entryOf(
+  tool: string,
+  store: FilePins,
+  options: PlaceOptions,
+): Promise<Entry | null> {
   const found = (await entriesIn(store, options)).filter(({ toolName }) => toolName === tool);
   if (found.length < 2) return found[0] ?? null;
-  throw new UsageError(`"${tool}" is a tool of ${found.map(({ source }) => `"${source}"`).join(' and ')}; say which with --source`);
+  throw new UsageError(
+    `"${tool}" is a tool of ${found.map(({ source }) => `"${source}"`).join(' and ')}; say which with --source`,
+  );
 }
 
 function missing(tool: string, io: CliIo): number {
@@ -239,6 +330,8 @@ function missing(tool: string, io: CliIo): number {
 }
 
 function nothing(tool: string, io: CliIo): number {
-  io.stderr.write(`allium: nothing waits to be accepted for "${safeText(tool)}", or something else than that\n`);
+  io.stderr.write(
+    `allium: nothing waits to be accepted for "${safeText(tool)}", or something else than that\n`,
+  );
   return 1;
 }

@@ -2,7 +2,12 @@
 
 import { resolve } from 'node:path';
 import { readPolicyTests } from '../config/policy-tests/read-policy-tests.ts';
-import { type CaseResult, type PolicyTestReport, runPolicyTests, type Untested } from '../config/policy-tests/run-policy-tests.ts';
+import {
+  type CaseResult,
+  type PolicyTestReport,
+  runPolicyTests,
+  type Untested,
+} from '../config/policy-tests/run-policy-tests.ts';
 import { colourFor, paint } from './colour.ts';
 import { lineOf } from './failure.ts';
 import { type CliIo, UsageError, writeLine } from './io.ts';
@@ -18,10 +23,15 @@ interface FileReport extends PolicyTestReport {
 }
 
 /** Reads every file before the first case is asked: a mistake in the last one is not found behind a page of results. */
-export async function policyTest(files: readonly string[], flags: PolicyTestFlags, io: CliIo): Promise<number> {
+export async function policyTest(
+  files: readonly string[],
+  flags: PolicyTestFlags,
+  io: CliIo,
+): Promise<number> {
   const read = files.map((file) => ({ file, tests: readFile(file, io) }));
   const reports: FileReport[] = [];
-  for (const { file, tests } of read) reports.push({ file, ...(await runPolicyTests(tests, io.signal)) });
+  for (const { file, tests } of read)
+    reports.push({ file, ...(await runPolicyTests(tests, io.signal)) });
   const failed = reports.flatMap(({ results }) => results).filter(({ ok }) => !ok).length;
   const untested = reports.flatMap((report) => report.untested);
   const isFine = failed === 0 && (flags.requireCoverage !== true || untested.length === 0);
@@ -33,34 +43,54 @@ function readFile(file: string, { cwd }: CliIo) {
   try {
     return readPolicyTests(resolve(cwd, file), file);
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOTFILE') throw new UsageError(`${file}: is no file`);
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOTFILE')
+      throw new UsageError(`${file}: is no file`);
     throw thrown;
   }
 }
 
-async function writeJson(reports: readonly FileReport[], isFine: boolean, { stdout }: CliIo): Promise<void> {
-  const results = reports.flatMap(({ file, results: each }) => each.map((result) => ({ file, ...result })));
-  const untested = reports.flatMap(({ file, untested: each }) => each.map((part) => ({ file, ...part })));
+async function writeJson(
+  reports: readonly FileReport[],
+  isFine: boolean,
+  { stdout }: CliIo,
+): Promise<void> {
+  const results = reports.flatMap(({ file, results: each }) =>
+    each.map((result) => ({ file, ...result })),
+  );
+  const untested = reports.flatMap(({ file, untested: each }) =>
+    each.map((part) => ({ file, ...part })),
+  );
   const passed = results.filter(({ ok }) => ok).length;
   const counts = { ok: isFine, total: results.length, passed, failed: results.length - passed };
   await writeLine(stdout, JSON.stringify({ ...counts, results, untested }, null, 2));
 }
 
-async function writeText(reports: readonly FileReport[], { requireCoverage }: PolicyTestFlags, io: CliIo): Promise<void> {
+async function writeText(
+  reports: readonly FileReport[],
+  { requireCoverage }: PolicyTestFlags,
+  io: CliIo,
+): Promise<void> {
   const colour = colourFor(io.stdout, io.env);
   const write = (line: string) => writeLine(io.stdout, line);
   const wrong = (text: string) => paint(colour, 'red', text);
   for (const { file, results } of reports) {
-    for (const result of results.filter(({ ok }) => !ok)) for (const line of linesOf(file, result, wrong('✗'))) await write(line);
+    for (const result of results.filter(({ ok }) => !ok))
+      for (const line of linesOf(file, result, wrong('✗'))) await write(line);
   }
   const mark = requireCoverage === true ? wrong('✗') : '·';
   for (const { file, untested } of reports)
-    for (const part of untested) await write(`${mark} ${lineOf(`${file}: untested: ${nameOf(part)}`)}`);
+    for (const part of untested)
+      await write(`${mark} ${lineOf(`${file}: untested: ${nameOf(part)}`)}`);
   await write(totals(reports));
 }
 
-function linesOf(file: string, { name, expected, got }: CaseResult, mark: string): readonly string[] {
-  const said = ({ verdict, code }: CaseResult['expected']): string => (code === undefined ? verdict : `${verdict} (${code})`);
+function linesOf(
+  file: string,
+  { name, expected, got }: CaseResult,
+  mark: string,
+): readonly string[] {
+  const said = ({ verdict, code }: CaseResult['expected']): string =>
+    code === undefined ? verdict : `${verdict} (${code})`;
   return [
     `${mark} ${lineOf(`${file}: ${name}`)}`,
     lineOf(`- expected ${said(expected)}`),
@@ -69,7 +99,8 @@ function linesOf(file: string, { name, expected, got }: CaseResult, mark: string
   ].map((line, index) => (index === 0 ? line : `    ${line}`));
 }
 
-const nameOf = ({ policy, rule }: Untested): string => (rule === undefined ? policy : `${policy} rule "${rule}"`);
+const nameOf = ({ policy, rule }: Untested): string =>
+  rule === undefined ? policy : `${policy} rule "${rule}"`;
 
 function totals(reports: readonly FileReport[]): string {
   const results = reports.flatMap((report) => report.results);

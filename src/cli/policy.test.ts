@@ -23,7 +23,14 @@ const PAYMENT = `  - { name: asks before paying, request: { tool: pay, kind: pay
 /** Runs the command in a folder with these files. */
 async function policyTest(files: Readonly<Record<string, string>>, ...args: readonly string[]) {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  const io = { stdin: new PassThrough(), stdout, stderr, env: {}, cwd: projectWith(files), signal: new AbortController().signal };
+  const io = {
+    stdin: new PassThrough(),
+    stdout,
+    stderr,
+    env: {},
+    cwd: projectWith(files),
+    signal: new AbortController().signal,
+  };
   const code = await runCli(['policy', 'test', ...args], io);
   const textOf = (stream: PassThrough) => String((stream.read() as Buffer | null) ?? '');
   return { code, out: textOf(stdout), err: textOf(stderr) };
@@ -42,7 +49,8 @@ describe('allium policy test', () => {
   });
 
   it('shows what a case expected and got, with the reason, and ends with 1', async () => {
-    const wrong = '{ name: reads secrets, request: { tool: fs_read, args: { path: /work/secret } }, expect: allow }';
+    const wrong =
+      '{ name: reads secrets, request: { tool: fs_read, args: { path: /work/secret } }, expect: allow }';
     const { code, out } = await policyTest({ 'a.yaml': withCase(wrong) }, 'a.yaml');
 
     expect(code).toBe(1);
@@ -66,23 +74,32 @@ cases:
   });
 
   it('holds a case to the rule that decides, where it names one', async () => {
-    const wrong = '{ name: n, request: { tool: fs_read, args: { path: /work/a } }, expect: allow, code: other }';
+    const wrong =
+      '{ name: n, request: { tool: fs_read, args: { path: /work/a } }, expect: allow, code: other }';
     const { code, out } = await policyTest({ 'a.yaml': withCase(wrong) }, 'a.yaml');
 
     expect(code).toBe(1);
-    expect(out).toContain('    - expected allow (other)\n    + got      allow (workspace) from rulesPolicy\n');
+    expect(out).toContain(
+      '    - expected allow (other)\n    + got      allow (workspace) from rulesPolicy\n',
+    );
   });
 
   it('tells which rules no case is about, without making that a finding', async () => {
     const { code, out } = await policyTest({ 'a.yaml': RULES + CASES }, 'a.yaml');
 
     expect(code).toBe(0);
-    expect(out).toBe('· a.yaml: untested: rulesPolicy rule "payments"\n3 cases, 3 passed; 2 of 3 rules and policies tested\n');
+    expect(out).toBe(
+      '· a.yaml: untested: rulesPolicy rule "payments"\n3 cases, 3 passed; 2 of 3 rules and policies tested\n',
+    );
   });
 
   it('--require-coverage: makes an untested rule a finding', async () => {
-    expect(await policyTest({ 'a.yaml': RULES + CASES }, 'a.yaml', '--require-coverage')).toMatchObject({ code: 1 });
-    expect(await policyTest({ 'a.yaml': RULES + CASES + PAYMENT }, 'a.yaml', '--require-coverage')).toMatchObject({ code: 0 });
+    expect(
+      await policyTest({ 'a.yaml': RULES + CASES }, 'a.yaml', '--require-coverage'),
+    ).toMatchObject({ code: 1 });
+    expect(
+      await policyTest({ 'a.yaml': RULES + CASES + PAYMENT }, 'a.yaml', '--require-coverage'),
+    ).toMatchObject({ code: 0 });
   });
 
   it('--json: prints counts, each case and what is untested', async () => {
@@ -101,7 +118,12 @@ cases:
       name: 'reads in the workspace',
       ok: true,
       expected: { verdict: 'allow', code: 'workspace' },
-      got: { verdict: 'allow', code: 'workspace', reason: 'rule "workspace" allows this: it looks at args.path', by: 'rulesPolicy' },
+      got: {
+        verdict: 'allow',
+        code: 'workspace',
+        reason: 'rule "workspace" allows this: it looks at args.path',
+        by: 'rulesPolicy',
+      },
     });
     expect(report.untested).toEqual([
       { file: 'a.yaml', policy: 'rulesPolicy', rule: 'payments' },
@@ -153,11 +175,14 @@ cases:
       cases: [{ name: 'n', request: { tool: 't' }, expect: 'deny' }],
     };
 
-    expect(await policyTest({ 'a.json': JSON.stringify(file) }, 'a.json')).toMatchObject({ code: 0 });
+    expect(await policyTest({ 'a.json': JSON.stringify(file) }, 'a.json')).toMatchObject({
+      code: 0,
+    });
   });
 
   it('lets no name in a file act upon the terminal', async () => {
-    const evil = '{ name: "a\\e[2Jb\\nc", request: { tool: fs_read, args: { path: "" } }, expect: deny }';
+    const evil =
+      '{ name: "a\\e[2Jb\\nc", request: { tool: fs_read, args: { path: "" } }, expect: deny }';
     const { out } = await policyTest({ 'a.yaml': withCase(evil) }, 'a.yaml');
 
     expect(out).not.toContain('\u001b');
@@ -165,7 +190,11 @@ cases:
   });
 
   it.each<[string, string, RegExp]>([
-    ['no cases', `${RULES}cases: []\n`, /a\.yaml:1:1: the file: "cases" must be a list, each an object, not empty/],
+    [
+      'no cases',
+      `${RULES}cases: []\n`,
+      /a\.yaml:1:1: the file: "cases" must be a list, each an object, not empty/,
+    ],
     ['no policy', CASES, /the file: "policy" must be an object, got nothing/],
     ['an empty policy', `policy: {}\n${CASES}`, /a\.yaml:1:9: policy has neither/],
     [
@@ -173,8 +202,16 @@ cases:
       withCase('{ name: n, request: { tool: t }, expect: allowed }'),
       /a\.yaml:9:5: cases\[0\]: "expect" must be one of/,
     ],
-    ['a misspelt member', withCase('{ name: n, request: { tool: t }, expects: deny }'), /did you mean "expect"\?/],
-    ['no tool', withCase('{ name: n, request: {}, expect: deny }'), /a\.yaml:9:25: cases\[0\]\.request: "tool" must be/],
+    [
+      'a misspelt member',
+      withCase('{ name: n, request: { tool: t }, expects: deny }'),
+      /did you mean "expect"\?/,
+    ],
+    [
+      'no tool',
+      withCase('{ name: n, request: {}, expect: deny }'),
+      /a\.yaml:9:25: cases\[0\]\.request: "tool" must be/,
+    ],
     [
       'a misspelt kind',
       withCase('{ name: n, request: { tool: t, kind: filesytem.read }, expect: deny }'),
@@ -182,7 +219,9 @@ cases:
     ],
     [
       'a member that the kind lacks',
-      withCase('{ name: n, request: { tool: t, kind: network.connect, path: a, host: b }, expect: deny }'),
+      withCase(
+        '{ name: n, request: { tool: t, kind: network.connect, path: a, host: b }, expect: deny }',
+      ),
       /no option "path"/,
     ],
     [
@@ -190,13 +229,21 @@ cases:
       withPolicy('  policies: [{ rulePolicy: {} }]'),
       /a\.yaml:2:14: there is no such policy; did you mean "rulesPolicy"\?/,
     ],
-    ['two policies in one', withPolicy('  policies: [{ rulesPolicy: { rules: [] }, commandPolicy: {} }]'), /one policy an entry/],
+    [
+      'two policies in one',
+      withPolicy('  policies: [{ rulesPolicy: { rules: [] }, commandPolicy: {} }]'),
+      /one policy an entry/,
+    ],
     [
       'a name nobody knows',
       withPolicy('  policies: [{ rulesPolicy: { rules: [{ decision: deny, when: "arg.a" }] } }]'),
       /rule "rule_1".*did you mean "args"/,
     ],
-    ['a misspelt ceiling', withPolicy('  capability: { tool: [a] }'), /policy\.capability has no option "tool"; did you mean "tools"\?/],
+    [
+      'a misspelt ceiling',
+      withPolicy('  capability: { tool: [a] }'),
+      /policy\.capability has no option "tool"; did you mean "tools"\?/,
+    ],
     ['something that is no YAML', 'policy: [', /a\.yaml:1:\d+: this is not YAML/],
     ['an object of another language', 'policy: !!js/function "x"\n', /tags are not taken/],
   ])('refuses a file with %s, and ends with 2', async (_what, text, message) => {
@@ -207,7 +254,10 @@ cases:
   });
 
   it('tells every mistake at once', async () => {
-    const { err } = await policyTest({ 'a.yaml': `${RULES}cases:\n  - { name: a }\n  - { name: b }\n` }, 'a.yaml');
+    const { err } = await policyTest(
+      { 'a.yaml': `${RULES}cases:\n  - { name: a }\n  - { name: b }\n` },
+      'a.yaml',
+    );
 
     expect(err.trim().split('\n')).toHaveLength(2);
   });
@@ -218,7 +268,12 @@ cases:
       err: expect.stringMatching(/gone\.yaml: there is no such file/) as string,
     });
     expect(await policyTest({}, '.')).toMatchObject({ code: 2, err: 'allium: .: is no file\n' });
-    expect(await policyTest({})).toMatchObject({ code: 2, err: expect.stringContaining('missing required argument') as string });
-    expect(await policyTest({ 'a.yaml': RULES + CASES }, 'a.yaml', join('no', 'such.yaml'))).toMatchObject({ code: 2, out: '' });
+    expect(await policyTest({})).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('missing required argument') as string,
+    });
+    expect(
+      await policyTest({ 'a.yaml': RULES + CASES }, 'a.yaml', join('no', 'such.yaml')),
+    ).toMatchObject({ code: 2, out: '' });
   });
 });

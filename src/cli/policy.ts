@@ -23,10 +23,15 @@ Exit codes: 0 all cases passed, 1 some failed (or a rule is untested, with --req
 
 /** Adds the command with its subcommand. */
 export const addPolicy: AddCommand = (program, io, run) => {
-  const group = program.command('policy').description('hold policies to what they are meant to say').helpCommand(false);
+  const group = program
+    .command('policy')
+    .description('hold policies to what they are meant to say')
+    .helpCommand(false);
   group
     .command('test')
-    .description('ask a policy about cases, and say which come out otherwise and which rules no case is about')
+    .description(
+      'ask a policy about cases, and say which come out otherwise and which rules no case is about',
+    )
     .argument('<fixtures...>', 'YAML or JSON files with a policy and cases')
     .option('--require-coverage', 'a rule that decides no case is a finding')
     .option('--json', 'print the report as JSON')

@@ -51,8 +51,10 @@ const started = (program: 'proxy' | 'serve', words: readonly string[]) =>
     env: { ...place.env, DUAL_NOTES: join(place.folder, 'notes') },
     program: [process.execPath, MAIN, program],
   });
-const proxied = (...more: readonly string[]) => started('proxy', ['--name', 'files', ...more, '--', process.execPath, DUAL, 'stdio']);
-const notes = () => (existsSync(join(place.folder, 'notes')) ? readFileSync(join(place.folder, 'notes'), 'utf8') : '');
+const proxied = (...more: readonly string[]) =>
+  started('proxy', ['--name', 'files', ...more, '--', process.execPath, DUAL, 'stdio']);
+const notes = () =>
+  existsSync(join(place.folder, 'notes')) ? readFileSync(join(place.folder, 'notes'), 'utf8') : '';
 const store = () => fileApprovals({ dir: join(place.folder, '.allium', 'approvals') });
 const told = () =>
   existsSync(join(place.folder, 'told.jsonl'))
@@ -61,8 +63,10 @@ const told = () =>
         .split('\n')
         .map((line) => JSON.parse(line) as { id: string; code: string })
     : [];
-const textOf = ({ result }: JsonObject) => ((result as JsonObject).content as readonly JsonObject[])[0]?.text;
-const approvalIn = ({ result }: JsonObject) => ((result as JsonObject)._meta as JsonObject)['allium/approval'] as string;
+const textOf = ({ result }: JsonObject) =>
+  ((result as JsonObject).content as readonly JsonObject[])[0]?.text;
+const approvalIn = ({ result }: JsonObject) =>
+  ((result as JsonObject)._meta as JsonObject)['allium/approval'] as string;
 
 /** Leaves, and waits until the process is gone. */
 async function gone(proxy: ReturnType<typeof proxied>): Promise<string> {
@@ -82,13 +86,28 @@ describe.each(['proxy', 'serve'] as const)('allium %s with a call that waits', (
     const [notice, broken] = told();
     const surfaces = JSON.stringify([first, again]);
 
-    expect(textOf(first)).toMatch(/^write_note needs an approval, and a person was asked; it has not run\./);
+    expect(textOf(first)).toMatch(
+      /^write_note needs an approval, and a person was asked; it has not run\./,
+    );
     expect(textOf(again)).toBe(textOf(first));
-    expect(notice).toMatchObject({ id: approvalIn(first), code: expect.stringMatching(/^\w{5}-\w{5}$/) as string });
-    for (const secret of [/allium approvals/, /--dir/, /--code/, place.folder, '.allium', notice?.code ?? '', broken?.code ?? ''])
+    expect(notice).toMatchObject({
+      id: approvalIn(first),
+      code: expect.stringMatching(/^\w{5}-\w{5}$/) as string,
+    });
+    for (const secret of [
+      /allium approvals/,
+      /--dir/,
+      /--code/,
+      place.folder,
+      '.allium',
+      notice?.code ?? '',
+      broken?.code ?? '',
+    ])
       expect(surfaces).not.toMatch(secret);
     for (const { code } of told()) expect(log).not.toContain(code);
-    expect(log).toContain(`nobody was told of ${broken?.id ?? ''}: the command of "notify" ended with 3`);
+    expect(log).toContain(
+      `nobody was told of ${broken?.id ?? ''}: the command of "notify" ended with 3`,
+    );
     expect((await store().list()).map(({ route, code }) => [route, code?.tries])).toEqual([
       ['client', 0],
       ['client', 0],
@@ -99,7 +118,10 @@ describe.each(['proxy', 'serve'] as const)('allium %s with a call that waits', (
 
 describe.runIf(hasPty)('notify: terminal', () => {
   it('rings the bell and writes the code to the terminal, and nowhere else', async () => {
-    writeFileSync(join(place.folder, 'allium.yaml'), CONFIG.replace(/notify: .*/, 'notify: terminal'));
+    writeFileSync(
+      join(place.folder, 'allium.yaml'),
+      CONFIG.replace(/notify: .*/, 'notify: terminal'),
+    );
     const words = ['--name', 'files', '--', process.execPath, DUAL, 'stdio'];
     const proxy = startProxy(words, { cwd: place.folder, env: place.env, atTerminal: true });
     await proxy.greet();
@@ -128,7 +150,8 @@ describe('receipts of allium proxy', () => {
     await proxy.call('add', { a: 1, b: 2 });
     await gone(proxy);
     const facts: unknown[] = [];
-    for await (const { server, rule } of queryReceipts(join(place.folder, '.allium', 'receipts'))) facts.push([server, rule]);
+    for await (const { server, rule } of queryReceipts(join(place.folder, '.allium', 'receipts')))
+      facts.push([server, rule]);
 
     expect(facts).toEqual([
       ['files', 'consent rule 1 (deny write_*)'],
@@ -146,10 +169,13 @@ describe('receipts of allium proxy', () => {
     await proxy.call('add', { a: 1, b: 2 });
     await gone(proxy);
     const lines: string[] = [];
-    for await (const receipt of queryReceipts(join(place.folder, '.allium', 'receipts'))) lines.push(JSON.stringify(receipt));
+    for await (const receipt of queryReceipts(join(place.folder, '.allium', 'receipts')))
+      lines.push(JSON.stringify(receipt));
 
     expect(lines).toHaveLength(1);
-    expect(lines.join('') + readdirSync(join(place.folder, '.allium', 'receipts')).join('')).not.toContain(value);
+    expect(
+      lines.join('') + readdirSync(join(place.folder, '.allium', 'receipts')).join(''),
+    ).not.toContain(value);
   }, 90_000);
 
   it('name each of several servers by its name in the file', async () => {
@@ -163,7 +189,8 @@ describe('receipts of allium proxy', () => {
     for (const name of ['one_add', 'second_add']) await proxy.call(name, { a: 1, b: 2 });
     await gone(proxy);
     const servers: unknown[] = [];
-    for await (const receipt of queryReceipts(join(place.folder, '.allium', 'receipts'))) servers.push(receipt.server);
+    for await (const receipt of queryReceipts(join(place.folder, '.allium', 'receipts')))
+      servers.push(receipt.server);
 
     expect(servers).toEqual(['one', 'two']);
   }, 90_000);
@@ -181,7 +208,8 @@ describe('allium proxy that is started again', () => {
     const after = proxied();
     await after.greet();
     const texts = [];
-    for (const text of ['once', 'always', 'always', 'once']) texts.push(textOf(await after.call('write_note', { text })));
+    for (const text of ['once', 'always', 'always', 'once'])
+      texts.push(textOf(await after.call('write_note', { text })));
     await gone(after);
 
     expect(texts.slice(0, 3)).toEqual(['noted once', 'noted always', 'noted always']);
@@ -192,17 +220,32 @@ describe('allium proxy that is started again', () => {
   it('shares its session with a second one of the same name, and with no other server', async () => {
     const [one, two] = [proxied(), proxied()];
     await Promise.all([one.greet(), two.greet()]);
-    await Promise.all([one.call('write_note', { text: 'a' }), two.call('write_note', { text: 'b' })]);
+    await Promise.all([
+      one.call('write_note', { text: 'a' }),
+      two.call('write_note', { text: 'b' }),
+    ]);
     await Promise.all([gone(one), gone(two)]);
-    const elsewhere = started('proxy', ['--name', 'files', '--', process.execPath, DUAL, 'stdio', 'other']);
+    const elsewhere = started('proxy', [
+      '--name',
+      'files',
+      '--',
+      process.execPath,
+      DUAL,
+      'stdio',
+      'other',
+    ]);
     await elsewhere.greet();
     await elsewhere.call('write_note', { text: 'a' });
     await gone(elsewhere);
     const sessions: string[] = [];
-    for await (const { session_id } of queryReceipts(join(place.folder, '.allium', 'receipts'))) sessions.push(session_id);
+    for await (const { session_id } of queryReceipts(join(place.folder, '.allium', 'receipts')))
+      sessions.push(session_id);
 
     expect(new Set(sessions).size).toBe(2);
     expect(sessions.every((session) => /^files-[0-9a-f]{12}$/.test(session))).toBe(true);
-    expect(await verifyReceipts(join(place.folder, '.allium', 'receipts'))).toMatchObject({ ok: true, count: 3 });
+    expect(await verifyReceipts(join(place.folder, '.allium', 'receipts'))).toMatchObject({
+      ok: true,
+      count: 3,
+    });
   }, 90_000);
 });

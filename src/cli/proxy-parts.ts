@@ -14,7 +14,13 @@ import { userName } from './kept-source.ts';
 import { type LoadedStack, stackFrom } from './proxy-stack.ts';
 import { startedFrom } from './started-from.ts';
 import { safeText } from './text-table.ts';
-import { demandAddress, headerVariables, nameFor, type UpstreamFlags, upstreamFrom } from './upstreams.ts';
+import {
+  demandAddress,
+  headerVariables,
+  nameFor,
+  type UpstreamFlags,
+  upstreamFrom,
+} from './upstreams.ts';
 
 export interface ProxyFlags extends UpstreamFlags {
   readonly config?: string;
@@ -35,7 +41,11 @@ export interface ProxyParts extends Connector {
   close(): Promise<void>;
 }
 
-export async function proxyParts(words: readonly string[], flags: ProxyFlags, io: CliIo): Promise<ProxyParts> {
+export async function proxyParts(
+  words: readonly string[],
+  flags: ProxyFlags,
+  io: CliIo,
+): Promise<ProxyParts> {
   const report = (problem: string): void => void io.stderr.write(`allium: ${safeText(problem)}\n`);
   const loaded = await stackFrom(flags.config, io, report);
   const telemetry = await telemetryFrom(io, report);
@@ -66,31 +76,49 @@ export async function proxyParts(words: readonly string[], flags: ProxyFlags, io
  * The session of a proxy that nobody gave another one: the same at every start, so that an approval and an answer for always outlive the
  * client. Two servers never share one, or what was approved for the first would run on the second.
  */
-function sessionFor(words: readonly string[], { name, session, http }: ProxyFlags, { stack, stateDir, settings }: LoadedStack): string {
+function sessionFor(
+  words: readonly string[],
+  { name, session, http }: ProxyFlags,
+  { stack, stateDir, settings }: LoadedStack,
+): string {
   const { sessionId } = stack.session ?? {};
   if (session !== undefined) return session;
   if (name === undefined && sessionId !== undefined) return sessionId;
   const isFromFile = words.length === 0 && http === undefined;
   const called = name ?? (isFromFile ? 'proxy' : nameFor(words, http));
   // Without variables and headers: a new token is no new server.
-  const ofFile = Object.entries(settings.servers ?? {}).map(([key, { command, args, cwd, url }]) => [key, command, args, cwd, url]);
+  const ofFile = Object.entries(settings.servers ?? {}).map(
+    ([key, { command, args, cwd, url }]) => [key, command, args, cwd, url],
+  );
   const facts = [called, sessionId, stateDir, ...(isFromFile ? ofFile : [http, ...words])];
   return `${called}-${createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 12)}`;
 }
 
 /** The channels besides the client: the terminal, where it is wanted. */
-export async function openPrompts(isWanted = false): Promise<{ readonly prompts: readonly ApprovalPrompt[]; close(): void }> {
+export async function openPrompts(
+  isWanted = false,
+): Promise<{ readonly prompts: readonly ApprovalPrompt[]; close(): void }> {
   if (!isWanted) return { prompts: [], close() {} };
   const { openTerminal } = await import('./controlling-terminal.ts');
   const { terminalPrompt } = await import('../../middleware/index.ts');
   // Standard input belongs to the protocol, so people are never asked there.
   const { input, output, close } = openTerminal('--prompt');
-  return { prompts: [terminalPrompt({ input, output, decidedBy: `${userName()}@terminal` })], close };
+  return {
+    prompts: [terminalPrompt({ input, output, decidedBy: `${userName()}@terminal` })],
+    close,
+  };
 }
 
 /** Where a collector is named, what happens is sent to it. */
-async function telemetryFrom({ env }: CliIo, report: (problem: string) => void): Promise<{ shutdown(): Promise<void> } | null> {
-  if (env.OTEL_EXPORTER_OTLP_ENDPOINT === undefined && env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT === undefined) return null;
+async function telemetryFrom(
+  { env }: CliIo,
+  report: (problem: string) => void,
+): Promise<{ shutdown(): Promise<void> } | null> {
+  if (
+    env.OTEL_EXPORTER_OTLP_ENDPOINT === undefined &&
+    env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT === undefined
+  )
+    return null;
   try {
     const { startTelemetry } = await import('../otel/index.ts');
     return await startTelemetry({ serviceName: env.OTEL_SERVICE_NAME ?? 'allium-proxy' });
@@ -118,19 +146,24 @@ export async function serveHttp(
 ): Promise<number> {
   const given = tokenEnv === undefined ? undefined : io.env[tokenEnv];
   if (tokenEnv !== undefined && (given === undefined || given.length < 16))
-    throw new UsageError(`the variable ${safeText(tokenEnv)} must hold a token of at least 16 characters`);
+    throw new UsageError(
+      `the variable ${safeText(tokenEnv)} must hold a token of at least 16 characters`,
+    );
   const token = given ?? randomBytes(24).toString('base64url');
   const listener = await listenHttp({
     port: listen,
     token,
     onClient: async (link) => {
       const connected = await proxy.connect(link);
-      void connected.ended.then(({ by, why }) => by === 'server' && report(`a server is gone: ${why}`));
+      void connected.ended.then(
+        ({ by, why }) => by === 'server' && report(`a server is gone: ${why}`),
+      );
     },
   });
   io.stderr.write(`allium: listening on ${listener.url}\n`);
   // A token that was made here is of no use unless somebody is told; one that was given is not repeated.
-  if (given === undefined) io.stderr.write(`allium: clients send "Authorization: Bearer ${token}"\n`);
+  if (given === undefined)
+    io.stderr.write(`allium: clients send "Authorization: Bearer ${token}"\n`);
   await new Promise<void>((resolve) => {
     if (io.signal.aborted) resolve();
     else io.signal.addEventListener('abort', () => resolve(), { once: true });
@@ -140,9 +173,15 @@ export async function serveHttp(
 }
 
 /** The snippet goes to standard output, so that it can be piped; where it belongs goes beside it. */
-export async function printedConfig(given: string, words: readonly string[], flags: ProxyFlags, io: CliIo): Promise<number> {
+export async function printedConfig(
+  given: string,
+  words: readonly string[],
+  flags: ProxyFlags,
+  io: CliIo,
+): Promise<number> {
   const client = CLIENTS.find((each) => each === given);
-  if (client === undefined) throw new UsageError(`--print-config takes one of ${CLIENTS.join(', ')}`);
+  if (client === undefined)
+    throw new UsageError(`--print-config takes one of ${CLIENTS.join(', ')}`);
   const [command, ...args] = words;
   const { http, name, config } = flags;
   if ((command === undefined) === (http === undefined))

@@ -9,7 +9,10 @@ import type { JsonObject } from '../core/json.ts';
 import { MAIN } from './run-command.fixture.ts';
 
 /** A real server, built with everything else. It says which process it is where `DUAL_PIDS` names a file. */
-export const DUAL = resolve(import.meta.dirname, '../../dist/programs/conformance/mcp/dual-server.js');
+export const DUAL = resolve(
+  import.meta.dirname,
+  '../../dist/programs/conformance/mcp/dual-server.js',
+);
 
 /**
  * Gives a program a terminal to control it, and leaves its standard streams to the protocol. The screen is written to 3, keys are read
@@ -47,10 +50,27 @@ export interface Start {
 }
 
 /** Starts it with these words. */
-export function startProxy(words: readonly string[], { cwd, env, atTerminal = false, program = [process.execPath, MAIN, 'proxy'] }: Start) {
-  const [command = '', ...args] = [...(atTerminal ? ['python3', '-c', WITH_TERMINAL] : []), ...program, ...words];
-  const child = spawn(command, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe', ...(atTerminal ? (['pipe', 'pipe'] as const) : [])] });
-  const [stdin, stdout, stderr, screenOut, keys] = child.stdio as unknown as [Writable, Readable, Readable, Readable?, Writable?]; // All are pipes.
+export function startProxy(
+  words: readonly string[],
+  { cwd, env, atTerminal = false, program = [process.execPath, MAIN, 'proxy'] }: Start,
+) {
+  const [command = '', ...args] = [
+    ...(atTerminal ? ['python3', '-c', WITH_TERMINAL] : []),
+    ...program,
+    ...words,
+  ];
+  const child = spawn(command, args, {
+    cwd,
+    env,
+    stdio: ['pipe', 'pipe', 'pipe', ...(atTerminal ? (['pipe', 'pipe'] as const) : [])],
+  });
+  const [stdin, stdout, stderr, screenOut, keys] = child.stdio as unknown as [
+    Writable,
+    Readable,
+    Readable,
+    Readable?,
+    Writable?,
+  ]; // All are pipes.
   const seen = { err: '', screen: '', messages: [] as JsonObject[] };
   stderr.setEncoding('utf8').on('data', (chunk: string) => void (seen.err += chunk));
   screenOut?.setEncoding('utf8').on('data', (chunk: string) => void (seen.screen += chunk));
@@ -70,7 +90,9 @@ export function startProxy(words: readonly string[], { cwd, env, atTerminal = fa
       stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
       return vi.waitFor(
         () => {
-          const answer = seen.messages.find((message) => message.id === id && message.method === undefined);
+          const answer = seen.messages.find(
+            (message) => message.id === id && message.method === undefined,
+          );
           if (answer === undefined) throw new Error(`no answer to ${method} yet: ${seen.err}`);
           return answer;
         },
@@ -78,12 +100,17 @@ export function startProxy(words: readonly string[], { cwd, env, atTerminal = fa
       );
     },
     async greet(): Promise<JsonObject> {
-      const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+      const params = {
+        protocolVersion: '2025-11-25',
+        capabilities: {},
+        clientInfo: { name: 'test', version: '1' },
+      };
       const answer = await proxy.request('initialize', params);
       stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
       return answer;
     },
-    call: (name: string, args_: JsonObject) => proxy.request('tools/call', { name, arguments: args_ }),
+    call: (name: string, args_: JsonObject) =>
+      proxy.request('tools/call', { name, arguments: args_ }),
   };
   return proxy;
 }

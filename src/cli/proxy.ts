@@ -12,27 +12,51 @@ export const addProxy: AddCommand = (program, io, run) => {
     .description('put the stack between an MCP client and an MCP server')
     .usage('[options] -- <command> [arguments...]')
     .argument('[command...]', 'starts the server')
-    .option('--config <file>', 'the file of the stack, or the folder it is in (default: the one here; without any, receipts only)')
+    .option(
+      '--config <file>',
+      'the file of the stack, or the folder it is in (default: the one here; without any, receipts only)',
+    )
     .option('--http <url>', 'the address of a server that runs already, instead of a command')
-    .option('--header-env <header=VARIABLE>', 'a header for that server, with its value from a variable; can be repeated', collect, [])
-    .option('--listen <port>', 'serve clients over HTTP on this port of the loopback interface; 0 takes any', readPort)
-    .option('--token-env <VARIABLE>', 'the variable with the bearer token that clients must send (default: one is made and printed)')
+    .option(
+      '--header-env <header=VARIABLE>',
+      'a header for that server, with its value from a variable; can be repeated',
+      collect,
+      [],
+    )
+    .option(
+      '--listen <port>',
+      'serve clients over HTTP on this port of the loopback interface; 0 takes any',
+      readPort,
+    )
+    .option(
+      '--token-env <VARIABLE>',
+      'the variable with the bearer token that clients must send (default: one is made and printed)',
+    )
     .option('--prompt', 'ask on the terminal that this was started from, too')
-    .option('--name <name>', 'what the server is called in receipts and files (default: made from its words)')
+    .option(
+      '--name <name>',
+      'what the server is called in receipts and files (default: made from its words)',
+    )
     .option(
       '--session <id>',
       'the session that calls belong to (default: made from name, state folder and server, the same at every start)',
     )
-    .option('--print-config <client>', 'print what to paste into claude, cursor, vscode or codex, and start nothing')
+    .option(
+      '--print-config <client>',
+      'print what to paste into claude, cursor, vscode or codex, and start nothing',
+    )
     .addHelpText('after', EXAMPLES);
-  command.action((words: readonly string[], flags: ProxyFlags) => run(() => started(words, flags, io)));
+  command.action((words: readonly string[], flags: ProxyFlags) =>
+    run(() => started(words, flags, io)),
+  );
   takeServerWords(command);
 };
 
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
 /** Whatever stands behind `--` is the server's own. */
-const takeServerWords = (command: Command): void => void command.passThroughOptions(false).allowExcessArguments(true);
+const takeServerWords = (command: Command): void =>
+  void command.passThroughOptions(false).allowExcessArguments(true);
 
 async function started(words: readonly string[], flags: ProxyFlags, io: CliIo): Promise<number> {
   const { printedConfig, proxyParts, serveHttp, serveStdio } = await import('./proxy-parts.ts');

@@ -51,22 +51,57 @@ export const lineOf = (receipt: StoredReceipt): string =>
     .join('  ');
 
 /** Milliseconds with as many digits as say something. */
-export const durationText = (ms: number): string => String(ms >= 100 ? Math.round(ms) : Number(ms.toPrecision(3)));
+export const durationText = (ms: number): string =>
+  String(ms >= 100 ? Math.round(ms) : Number(ms.toPrecision(3)));
 
 /** JSON in plain ASCII: nothing in it acts upon a terminal. */
 export const jsonOf = (value: object): string => asciiJson(value);
 
 const CSV_FIELDS = [
-  ...['emitted_at', 'session_id', 'run_id', 'tool_call_id', 'tool_name', 'record', 'status', 'executed', 'blocked_by', 'duration_ms'],
-  ...['reason', 'kind', 'executor', 'error_category', 'iteration', 'turn_index', 'emit_order', 'model', 'provider', 'requested_hash'],
-  ...['approved_hash', 'executed_hash', 'args_hash', 'result_hash', 'seq', 'prev_hash', 'hash', 'audit', 'server', 'rule'],
+  ...[
+    'emitted_at',
+    'session_id',
+    'run_id',
+    'tool_call_id',
+    'tool_name',
+    'record',
+    'status',
+    'executed',
+    'blocked_by',
+    'duration_ms',
+  ],
+  ...[
+    'reason',
+    'kind',
+    'executor',
+    'error_category',
+    'iteration',
+    'turn_index',
+    'emit_order',
+    'model',
+    'provider',
+    'requested_hash',
+  ],
+  ...[
+    'approved_hash',
+    'executed_hash',
+    'args_hash',
+    'result_hash',
+    'seq',
+    'prev_hash',
+    'hash',
+    'audit',
+    'server',
+    'rule',
+  ],
 ];
 
 /** The first line of a CSV file. Its lines end in CR LF. */
 export const csvHeader = (): string => CSV_FIELDS.join(',');
 
 /** A receipt as a line of CSV (RFC 4180), without its end. */
-export const csvOf = (receipt: StoredReceipt): string => CSV_FIELDS.map((name) => csvCell(Reflect.get(receipt, name))).join(',');
+export const csvOf = (receipt: StoredReceipt): string =>
+  CSV_FIELDS.map((name) => csvCell(Reflect.get(receipt, name))).join(',');
 
 function csvCell(value: unknown): string {
   if (value === null || value === undefined) return '';
@@ -82,4 +117,5 @@ function harmless(text: string): string {
 }
 
 /** Control characters but tab and line ends, and what changes the direction of a text. */
-const ACTING = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const ACTING =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;

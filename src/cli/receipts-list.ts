@@ -22,10 +22,16 @@ export interface ListOptions extends FilterOptions {
 const PAGE_ROWS = 500;
 
 /** Prints the receipts that fit. */
-export async function listReceipts(path: string | undefined, options: ListOptions, io: CliIo): Promise<number> {
-  if (options.json === true && options.csv === true) throw new UsageError('--json and --csv cannot both be printed');
+export async function listReceipts(
+  path: string | undefined,
+  options: ListOptions,
+  io: CliIo,
+): Promise<number> {
+  if (options.json === true && options.csv === true)
+    throw new UsageError('--json and --csv cannot both be printed');
   const source = openSource(placeOf(path, options, io), options, io);
-  if (options.json === true) for await (const { receipt } of source.found) await writeLine(io.stdout, jsonOf(receipt));
+  if (options.json === true)
+    for await (const { receipt } of source.found) await writeLine(io.stdout, jsonOf(receipt));
   else if (options.csv === true) await writeCsv(io.stdout, source.found);
   else await writeTable(io, COLUMNS, source.found, ({ receipt }) => rowOf(receipt));
   return source.report();
@@ -74,9 +80,17 @@ export interface TailCommandOptions extends PlaceOptions {
 }
 
 /** Prints the last receipts, and with `follow` those that come, until Ctrl-C. */
-export async function tailCommand(path: string | undefined, options: TailCommandOptions, io: CliIo): Promise<number> {
+export async function tailCommand(
+  path: string | undefined,
+  options: TailCommandOptions,
+  io: CliIo,
+): Promise<number> {
   const { lines, follow = false, json } = options;
-  for await (const receipt of tailReceipts(placeOf(path, options, io), { lines, follow, signal: io.signal })) {
+  for await (const receipt of tailReceipts(placeOf(path, options, io), {
+    lines,
+    follow,
+    signal: io.signal,
+  })) {
     await writeLine(io.stdout, json === true ? jsonOf(receipt) : lineOf(receipt));
   }
   return 0;
@@ -89,9 +103,14 @@ export interface ExportOptions extends FilterOptions {
 }
 
 /** Writes the receipts that fit to a file or to stdout. */
-export async function exportReceipts(path: string | undefined, options: ExportOptions, io: CliIo): Promise<number> {
+export async function exportReceipts(
+  path: string | undefined,
+  options: ExportOptions,
+  io: CliIo,
+): Promise<number> {
   const source = openSource(placeOf(path, options, io), options, io);
-  const write = (out: Writable): Promise<void> => (options.format === 'csv' ? writeCsv(out, source.found) : writeArray(out, source.found));
+  const write = (out: Writable): Promise<void> =>
+    options.format === 'csv' ? writeCsv(out, source.found) : writeArray(out, source.found);
   if (options.out === undefined) await write(io.stdout);
   else await writeWhole(resolve(io.cwd, options.out), write);
   return source.report();
@@ -125,6 +144,8 @@ function openDraft(draft: string, path: string): number {
     return openSync(draft, 'wx', 0o600);
   } catch (error) {
     // Every error of the file system has a code.
-    throw new UsageError(`${safeText(path)}: cannot be written (${(error as NodeJS.ErrnoException).code ?? 'no reason given'})`);
+    throw new UsageError(
+      `${safeText(path)}: cannot be written (${(error as NodeJS.ErrnoException).code ?? 'no reason given'})`,
+    );
   }
 }

@@ -25,8 +25,13 @@ interface Match extends FoundReceipt {
 }
 
 /** Prints the receipts that fit. Answers 0 where there are any, 1 where there are none, and 2 where a key is missing to tell. */
-export async function matchReceipts(path: string | undefined, options: MatchOptions, io: CliIo): Promise<number> {
-  if (options.args === undefined && options.argsFile === undefined) throw new UsageError('give the arguments with --args or --args-file');
+export async function matchReceipts(
+  path: string | undefined,
+  options: MatchOptions,
+  io: CliIo,
+): Promise<number> {
+  if (options.args === undefined && options.argsFile === undefined)
+    throw new UsageError('give the arguments with --args or --args-file');
   const args: unknown = JSON.parse(await readArguments(io, undefined, options));
   const keys = join(stateOf(options, io), 'keys');
   const hashes = hashesOf(args, hashingKeyIn(keys));
@@ -41,12 +46,19 @@ export async function matchReceipts(path: string | undefined, options: MatchOpti
       yield { ...found, as };
     }
   };
-  if (options.json === true) for await (const match of matches()) await writeLine(io.stdout, jsonOf(match));
-  else await writeTable(io, [{ title: 'as' }, ...COLUMNS], matches(), ({ as, receipt }) => [as.join(', '), ...rowOf(receipt)]);
+  if (options.json === true)
+    for await (const match of matches()) await writeLine(io.stdout, jsonOf(match));
+  else
+    await writeTable(io, [{ title: 'as' }, ...COLUMNS], matches(), ({ as, receipt }) => [
+      as.join(', '),
+      ...rowOf(receipt),
+    ]);
   const code = source.report();
   if (untold > 0) io.stderr.write(`allium: ${untoldText(untold, keys)}\n`);
   if (count > 0) return code;
-  io.stderr.write(`allium: no receipt ${untold > 0 ? 'that could be compared ' : ''}is of these arguments\n`);
+  io.stderr.write(
+    `allium: no receipt ${untold > 0 ? 'that could be compared ' : ''}is of these arguments\n`,
+  );
   return untold > 0 ? 2 : 1;
 }
 
@@ -65,13 +77,20 @@ const kindOf = (hash: string): string => hash.slice(0, hash.lastIndexOf(':'));
 const NAMES = ['requested', 'approved', 'executed'] as const;
 
 /** Which hashes are the same: none for other arguments, `null` where they were made with a key that is not here. */
-function matchedBy(receipt: StoredReceipt, hashes: ReadonlyMap<string, string>): readonly string[] | null {
+function matchedBy(
+  receipt: StoredReceipt,
+  hashes: ReadonlyMap<string, string>,
+): readonly string[] | null {
   // The fields of a line are as they stand in the file, which may be forged: they can hold anything.
-  const hashed: readonly { readonly name: string; readonly hash: unknown }[] = NAMES.map((name) => ({
-    name,
-    hash: receipt[`${name}_hash`],
-  }));
+  const hashed: readonly { readonly name: string; readonly hash: unknown }[] = NAMES.map(
+    (name) => ({
+      name,
+      hash: receipt[`${name}_hash`],
+    }),
+  );
   const given = hashed.filter(({ hash }) => hash !== null);
   if (!given.every(({ hash }) => typeof hash === 'string' && hashes.has(kindOf(hash)))) return null;
-  return given.filter(({ hash }) => typeof hash === 'string' && hashes.get(kindOf(hash)) === hash).map(({ name }) => name);
+  return given
+    .filter(({ hash }) => typeof hash === 'string' && hashes.get(kindOf(hash)) === hash)
+    .map(({ name }) => name);
 }

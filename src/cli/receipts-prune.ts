@@ -16,17 +16,28 @@ export interface PruneCommandOptions extends PlaceOptions {
 }
 
 /** Removes sessions, and prints each with what became of it. */
-export async function pruneCommand(path: string | undefined, options: PruneCommandOptions, io: CliIo): Promise<number> {
+export async function pruneCommand(
+  path: string | undefined,
+  options: PruneCommandOptions,
+  io: CliIo,
+): Promise<number> {
   const { before, session, json } = options;
   // Without either, everything would go.
-  if (before === undefined && session === undefined) throw new UsageError('name what goes: --before <time>, --session <id>, or both');
+  if (before === undefined && session === undefined)
+    throw new UsageError('name what goes: --before <time>, --session <id>, or both');
   const place = placeOf(path, options, io);
   const signer = signingKey(join(stateOf(options, io), 'keys'));
-  const chosen = { ...(before === undefined ? {} : { before }), ...(session === undefined ? {} : { session }) };
+  const chosen = {
+    ...(before === undefined ? {} : { before }),
+    ...(session === undefined ? {} : { session }),
+  };
   const pruned = await pruneReceipts(place, { ...chosen, signer });
   for (const one of pruned) {
     const { chain, count, kept } = one;
-    const text = kept === null ? `${safeText(chain)}: removed, ${count} receipts` : `${safeText(chain)}: left as it is: ${kept}`;
+    const text =
+      kept === null
+        ? `${safeText(chain)}: removed, ${count} receipts`
+        : `${safeText(chain)}: left as it is: ${kept}`;
     await writeLine(io.stdout, json === true ? jsonOf(one) : text);
   }
   if (pruned.length === 0 && json !== true) await writeLine(io.stdout, 'no session fits');

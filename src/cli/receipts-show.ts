@@ -15,13 +15,24 @@ export interface ShowOptions extends PlaceOptions {
 }
 
 /** Prints every line about one call; for a URI, the one line that it names. */
-export async function showCall(call: string, path: string | undefined, options: ShowOptions, io: CliIo): Promise<number> {
+export async function showCall(
+  call: string,
+  path: string | undefined,
+  options: ShowOptions,
+  io: CliIo,
+): Promise<number> {
   const uri = readUri(call, path, options, io);
   const place = uri?.place ?? placeOf(path, options, io);
-  const open = (filter: { readonly call?: string }): Source => openSource(place, { ...options, ...filter }, io, true);
+  const open = (filter: { readonly call?: string }): Source =>
+    openSource(place, { ...options, ...filter }, io, true);
   if (uri !== null) {
     const source = open({});
-    return ended(await printed(source, options, io, ({ receipt }) => receipt.seq === uri.seq), source.report(), call, io);
+    return ended(
+      await printed(source, options, io, ({ receipt }) => receipt.seq === uri.seq),
+      source.report(),
+      call,
+      io,
+    );
   }
   const exact = open({ call });
   const count = await printed(exact, options, io);
@@ -29,7 +40,12 @@ export async function showCall(call: string, path: string | undefined, options: 
   const all = open({});
   const [id, ...others] = await idsFrom(all, call);
   if (others.length > 0) throw ambiguous(call, [id ?? '', ...others]);
-  return ended(id === undefined ? 0 : await printed(open({ call: id }), options, io), all.report(), call, io);
+  return ended(
+    id === undefined ? 0 : await printed(open({ call: id }), options, io),
+    all.report(),
+    call,
+    io,
+  );
 }
 
 function ended(count: number, code: number, call: string, io: CliIo): number {
@@ -37,11 +53,19 @@ function ended(count: number, code: number, call: string, io: CliIo): number {
   return count === 0 ? 1 : code;
 }
 
-async function printed({ found }: Source, { json }: ShowOptions, io: CliIo, fits = (_one: FoundReceipt): boolean => true): Promise<number> {
+async function printed(
+  { found }: Source,
+  { json }: ShowOptions,
+  io: CliIo,
+  fits = (_one: FoundReceipt): boolean => true,
+): Promise<number> {
   let count = 0;
   for await (const one of found) {
     if (!fits(one)) continue;
-    await writeLine(io.stdout, json === true ? jsonOf(one) : `${count > 0 ? '\n' : ''}${detailsOf(one)}`);
+    await writeLine(
+      io.stdout,
+      json === true ? jsonOf(one) : `${count > 0 ? '\n' : ''}${detailsOf(one)}`,
+    );
     count += 1;
   }
   return count;
@@ -63,7 +87,9 @@ async function idsFrom({ found }: Source, beginning: string): Promise<readonly s
 function ambiguous(call: string, ids: readonly string[]): UsageError {
   const named = ids.slice(0, MAX_NAMED).map(safeText).join(', ');
   const more = ids.length > MAX_NAMED ? ', and more' : '';
-  return new UsageError(`several calls begin with "${safeText(call)}": ${named}${more}. Write more of the one that is meant`);
+  return new UsageError(
+    `several calls begin with "${safeText(call)}": ${named}${more}. Write more of the one that is meant`,
+  );
 }
 
 /**
@@ -76,17 +102,24 @@ function readUri(
   options: ShowOptions,
   io: CliIo,
 ): { readonly place: string; readonly seq: number } | null {
-  const [, address = '', digits] = /^(file:.+\.jsonl|[^/\\:]+\.jsonl)#seq=(\d{1,15})$/.exec(call) ?? [];
+  const [, address = '', digits] =
+    /^(file:.+\.jsonl|[^/\\:]+\.jsonl)#seq=(\d{1,15})$/.exec(call) ?? [];
   const isUri = call.startsWith('file:');
   if (digits === undefined) {
-    if (isUri) throw new UsageError(`"${safeText(call)}" is no receipt URI: it ends in ".jsonl#seq=" and a number`);
+    if (isUri)
+      throw new UsageError(
+        `"${safeText(call)}" is no receipt URI: it ends in ".jsonl#seq=" and a number`,
+      );
     return null;
   }
   const named = isUri ? pathOf(address) : address;
   const given = path === undefined && isUri ? null : placeOf(path, options, io);
-  const place = given === null ? named : statSync(given).isDirectory() ? join(given, basename(named)) : given;
+  const place =
+    given === null ? named : statSync(given).isDirectory() ? join(given, basename(named)) : given;
   if (!existsSync(place))
-    throw new UsageError(`${safeText(place)}: there is no such file; where receipts were moved, name their folder, too`);
+    throw new UsageError(
+      `${safeText(place)}: there is no such file; where receipts were moved, name their folder, too`,
+    );
   return { place: resolve(place), seq: Number(digits) };
 }
 
@@ -102,12 +135,18 @@ function pathOf(address: string): string {
 const MAX_DEPTH = 16;
 
 function detailsOf({ file, line, receipt }: FoundReceipt): string {
-  const fields = Object.entries(receipt).filter(([name, value]) => value !== null && name !== 'schema_version');
+  const fields = Object.entries(receipt).filter(
+    ([name, value]) => value !== null && name !== 'schema_version',
+  );
   return [`${safeText(file)}:${line}`, ...membersOf(fields, '  ', 1)].join('\n');
 }
 
 /** A line for each member, and below its name the lines of what is in it. Names of one object line up. */
-function membersOf(members: readonly (readonly [string, unknown])[], indent: string, depth: number): readonly string[] {
+function membersOf(
+  members: readonly (readonly [string, unknown])[],
+  indent: string,
+  depth: number,
+): readonly string[] {
   const width = Math.max(0, ...members.map(([name]) => Math.min(name.length, 20)));
   return members.flatMap(([name, value]) => {
     const text = plainText(value, depth);

@@ -29,18 +29,32 @@ export interface FilterOptions extends PlaceOptions {
 }
 
 /** The state folder, as the library finds it. */
-export const stateOf = ({ state }: PlaceOptions, { cwd, env }: CliIo): string => resolve(cwd, state ?? env.ALLIUM_STATE_DIR ?? '.allium');
+export const stateOf = ({ state }: PlaceOptions, { cwd, env }: CliIo): string =>
+  resolve(cwd, state ?? env.ALLIUM_STATE_DIR ?? '.allium');
 
 /** The file or folder to look at. */
 export function placeOf(path: string | undefined, options: PlaceOptions, io: CliIo): string {
   const place = path === undefined ? join(stateOf(options, io), 'receipts') : resolve(io.cwd, path);
-  if (!existsSync(place)) throw new UsageError(`${safeText(place)}: there is no such file or folder`);
+  if (!existsSync(place))
+    throw new UsageError(`${safeText(place)}: there is no such file or folder`);
   return place;
 }
 
 /** What the options ask for, without the limit. */
 export const filterOf = (options: FilterOptions): ReceiptFilter => {
-  const { session, tool, status, call, executed, blockedBy, decidedBy, server, rule, since, until } = options;
+  const {
+    session,
+    tool,
+    status,
+    call,
+    executed,
+    blockedBy,
+    decidedBy,
+    server,
+    rule,
+    since,
+    until,
+  } = options;
   return {
     ...(session === undefined ? {} : { session }),
     ...(tool === undefined ? {} : { tool }),
@@ -63,7 +77,10 @@ export function timeFrom(text: string, now = Date.now()): number {
   const [, count, unit] = /^(\d{1,9})([smhdw])$/.exec(text) ?? [];
   if (count !== undefined) return now - Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS]; // The pattern has only these.
   const time = /^\d{4}-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time)) throw new UsageError(`"${safeText(text)}" is no time: write 2026-01-31, 2026-01-31T12:00:00Z, 30m, 2h or 3d`);
+  if (Number.isNaN(time))
+    throw new UsageError(
+      `"${safeText(text)}" is no time: write 2026-01-31, 2026-01-31T12:00:00Z, 30m, 2h or 3d`,
+    );
   return time;
 }
 
@@ -81,7 +98,12 @@ export interface Source {
 }
 
 /** The receipts of a place that fit, oldest first; with a limit, the newest of them. */
-export function openSource(place: string, options: FilterOptions, io: CliIo, lines = false): Source {
+export function openSource(
+  place: string,
+  options: FilterOptions,
+  io: CliIo,
+  lines = false,
+): Source {
   const damaged = new Map<string, number>();
   const unreadable = new Set<string>();
   const torn = new Set<string>();
@@ -97,9 +119,14 @@ export function openSource(place: string, options: FilterOptions, io: CliIo, lin
   return {
     found: options.limit === undefined ? found : newest(found, options.limit),
     report() {
-      for (const file of torn) io.stderr.write(`allium: ${file}: the last line has no end: torn by a crash, or being written just now\n`);
+      for (const file of torn)
+        io.stderr.write(
+          `allium: ${file}: the last line has no end: torn by a crash, or being written just now\n`,
+        );
       for (const [file, count] of damaged)
-        io.stderr.write(`allium: ${file}: ${count} damaged ${count === 1 ? 'line' : 'lines'} left out\n`);
+        io.stderr.write(
+          `allium: ${file}: ${count} damaged ${count === 1 ? 'line' : 'lines'} left out\n`,
+        );
       for (const file of unreadable) io.stderr.write(`allium: ${file}: the file cannot be read\n`);
       if (damaged.size + unreadable.size === 0) return 0;
       io.stderr.write('allium: "allium receipts verify" says what is wrong with them\n');
@@ -109,7 +136,10 @@ export function openSource(place: string, options: FilterOptions, io: CliIo, lin
 }
 
 /** The last so many. Holds no more than twice as many. */
-async function* newest(found: AsyncIterable<FoundReceipt>, limit: number): AsyncGenerator<FoundReceipt, void, undefined> {
+async function* newest(
+  found: AsyncIterable<FoundReceipt>,
+  limit: number,
+): AsyncGenerator<FoundReceipt, void, undefined> {
   let kept: FoundReceipt[] = [];
   for await (const one of found) {
     kept.push(one);

@@ -47,7 +47,11 @@ interface Stats {
 }
 
 /** Prints the counts. */
-export async function statsCommand(path: string | undefined, options: StatsOptions, io: CliIo): Promise<number> {
+export async function statsCommand(
+  path: string | undefined,
+  options: StatsOptions,
+  io: CliIo,
+): Promise<number> {
   const source = openSource(placeOf(path, options, io), options, io);
   const stats: Stats = {
     ...{ receipts: 0, intents: 0, first: null, last: null, durations: createSketch() },
@@ -67,7 +71,10 @@ export async function statsCommand(path: string | undefined, options: StatsOptio
     add(stats.blockedBy, receipt.blocked_by);
     stats.durations.add(receipt.duration_ms);
   }
-  await writeLine(io.stdout, options.json === true ? jsonOf(plain(stats)) : render(stats, io.stdout.columns));
+  await writeLine(
+    io.stdout,
+    options.json === true ? jsonOf(plain(stats)) : render(stats, io.stdout.columns),
+  );
   return source.report();
 }
 
@@ -78,7 +85,8 @@ function earlier(known: string | null, time: string, sign: 1 | -1): string | nul
   return known === null || sign * (at - Date.parse(known)) < 0 ? new Date(at).toISOString() : known;
 }
 
-const byCount = ({ counts }: Tally): readonly (readonly [string, number])[] => [...counts].sort(([, a], [, b]) => b - a);
+const byCount = ({ counts }: Tally): readonly (readonly [string, number])[] =>
+  [...counts].sort(([, a], [, b]) => b - a);
 
 function plain({ receipts, intents, first, last, durations, ...tallies }: Stats): object {
   const counts = ({ others, ...tally }: Tally): object => ({
@@ -87,7 +95,11 @@ function plain({ receipts, intents, first, last, durations, ...tallies }: Stats)
   });
   return {
     ...{ receipts, intents, first, last },
-    duration_ms: { p50: durations.quantile(0.5), p95: durations.quantile(0.95), relative_error: durations.relativeError },
+    duration_ms: {
+      p50: durations.quantile(0.5),
+      p95: durations.quantile(0.95),
+      relative_error: durations.relativeError,
+    },
     ...{
       tool: counts(tallies.tool),
       status: counts(tallies.status),
@@ -109,16 +121,30 @@ function render(stats: Stats, width: number | undefined): string {
     `last      ${safeText(last ?? 'none')}`,
     `duration  p50 ${quantile(0.5)}, p95 ${quantile(0.95)} (within ${durations.relativeError * 100} %)`,
   ];
-  const tables = Object.entries({ tool: stats.tool, status: stats.status, session: stats.session, 'blocked by': stats.blockedBy });
-  return [...head, ...tables.filter(([, { counts }]) => counts.size > 0).map(([title, tally]) => `\n${tableOf(title, tally, width)}`)].join(
-    '\n',
-  );
+  const tables = Object.entries({
+    tool: stats.tool,
+    status: stats.status,
+    session: stats.session,
+    'blocked by': stats.blockedBy,
+  });
+  return [
+    ...head,
+    ...tables
+      .filter(([, { counts }]) => counts.size > 0)
+      .map(([title, tally]) => `\n${tableOf(title, tally, width)}`),
+  ].join('\n');
 }
 
 function tableOf(title: string, tally: Tally, width: number | undefined): string {
   const all = byCount(tally);
-  const shown = all.slice(0, SHOWN_NAMES).map(([name, count]) => [String(count), name === '' ? '(none)' : name]);
+  const shown = all
+    .slice(0, SHOWN_NAMES)
+    .map(([name, count]) => [String(count), name === '' ? '(none)' : name]);
   const hidden = all.slice(SHOWN_NAMES).reduce((sum, [, count]) => sum + count, tally.others);
   const rows = hidden === 0 ? shown : [...shown, [String(hidden), '(others)']];
-  return renderTable([{ title: 'count', align: 'right' }, { title }], rows, width === undefined ? {} : { width });
+  return renderTable(
+    [{ title: 'count', align: 'right' }, { title }],
+    rows,
+    width === undefined ? {} : { width },
+  );
 }

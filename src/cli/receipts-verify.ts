@@ -3,7 +3,12 @@
 import { closeSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describeThrown } from '../core/errors.ts';
-import { verifyReceipts, type VerifyProgress, type VerifyReport, type Witness } from '../receipts/index.ts';
+import {
+  verifyReceipts,
+  type VerifyProgress,
+  type VerifyReport,
+  type Witness,
+} from '../receipts/index.ts';
 import { openRegular } from '../system/open-regular.ts';
 import { colourFor, paint } from './colour.ts';
 import { type CliIo, UsageError, writeLine } from './io.ts';
@@ -19,17 +24,30 @@ export interface VerifyCommandOptions extends PlaceOptions {
 }
 
 /** Verifies a place, and prints what is wrong. */
-export async function verifyCommand(path: string | undefined, options: VerifyCommandOptions, io: CliIo): Promise<number> {
+export async function verifyCommand(
+  path: string | undefined,
+  options: VerifyCommandOptions,
+  io: CliIo,
+): Promise<number> {
   const place = placeOf(path, options, io);
   const publicKey = keyOf(options, io);
   const progress = progressOn(io);
   try {
     const { atLeast } = options;
-    const given = { ...(publicKey === null ? {} : { publicKey }), ...(atLeast === undefined ? {} : { atLeast }) };
-    const report = await verifyReceipts(place, { ...given, signal: io.signal, onProgress: progress.tell });
+    const given = {
+      ...(publicKey === null ? {} : { publicKey }),
+      ...(atLeast === undefined ? {} : { atLeast }),
+    };
+    const report = await verifyReceipts(place, {
+      ...given,
+      signal: io.signal,
+      onProgress: progress.tell,
+    });
     progress.clear();
     if (options.json === true) await writeLine(io.stdout, jsonOf(report));
-    else for (const line of linesOf(report, colourFor(io.stdout, io.env))) await writeLine(io.stdout, line);
+    else
+      for (const line of linesOf(report, colourFor(io.stdout, io.env)))
+        await writeLine(io.stdout, line);
     return report.ok ? 0 : 1;
   } finally {
     progress.clear();
@@ -38,7 +56,8 @@ export async function verifyCommand(path: string | undefined, options: VerifyCom
 
 /** The key that was named, or the one of the state folder. `null` where there is none. */
 function keyOf(options: VerifyCommandOptions, io: CliIo): string | null {
-  if (options.publicKey === undefined) return ownKey(join(stateOf(options, io), 'keys', 'receipts-ed25519.pub.pem'));
+  if (options.publicKey === undefined)
+    return ownKey(join(stateOf(options, io), 'keys', 'receipts-ed25519.pub.pem'));
   const path = resolve(io.cwd, options.publicKey);
   try {
     return readFileSync(path, 'utf8');
@@ -53,7 +72,9 @@ function ownKey(path: string): string | null {
   try {
     file = openRegular(path, { access: 'read' });
   } catch (error) {
-    throw new UsageError(`the public key cannot be read: ${safeText(describeThrown(error))}. Name one with --public-key`);
+    throw new UsageError(
+      `the public key cannot be read: ${safeText(describeThrown(error))}. Name one with --public-key`,
+    );
   }
   if (file === null) return null;
   try {
@@ -66,7 +87,8 @@ function ownKey(path: string): string | null {
 /** What `--at-least` takes: a number of receipts, or what a report said of a file or of the index. */
 export function witnessFrom(text: string): number | Witness {
   const [, digits, head] = /^(\d{1,15})(?::(sha256:[0-9a-f]{64}))?$/.exec(text) ?? [];
-  if (digits === undefined) throw new UsageError(`"${safeText(text)}" is neither a number nor <count>:<head>`);
+  if (digits === undefined)
+    throw new UsageError(`"${safeText(text)}" is neither a number nor <count>:<head>`);
   return head === undefined ? Number(digits) : { count: Number(digits), head };
 }
 
@@ -77,27 +99,46 @@ const WITHOUT_KEY = [
 
 function linesOf(report: VerifyReport, colour: boolean): readonly string[] {
   const { ok, count, head, key, problems } = report;
-  const verdict = ok ? paint(colour, 'green', 'nothing is wrong') : paint(colour, 'red', `${problems.length} found`);
+  const verdict = ok
+    ? paint(colour, 'green', 'nothing is wrong')
+    : paint(colour, 'red', `${problems.length} found`);
   return [
-    ...problems.map(({ file, line, kind, message }) => `${safeText(file)}:${line}: ${kind}: ${safeText(message)}`),
+    ...problems.map(
+      ({ file, line, kind, message }) => `${safeText(file)}:${line}: ${kind}: ${safeText(message)}`,
+    ),
     `receipts  ${count}`,
     `head      ${head === null ? 'none: there is no line' : safeText(head)}`,
-    ...(key === 'known' ? ['key       known: signatures were checked'] : [`key       ${WITHOUT_KEY.join('\n')}`]),
+    ...(key === 'known'
+      ? ['key       known: signatures were checked']
+      : [`key       ${WITHOUT_KEY.join('\n')}`]),
     ...toldLines(report),
     `problems  ${verdict}`,
   ];
 }
 
 /** What is no problem, and must be known to whoever relies on the files. */
-function toldLines({ index, unindexed = 0, unsigned = 0, found = 0, asideBytes = 0, tornTail }: VerifyReport): readonly string[] {
+function toldLines({
+  index,
+  unindexed = 0,
+  unsigned = 0,
+  found = 0,
+  asideBytes = 0,
+  tornTail,
+}: VerifyReport): readonly string[] {
   const lines: readonly (string | null)[] = [
     index === undefined ? null : `index     ${index.count}:${safeText(index.head)}`,
-    unindexed === 0 ? null : `unindexed ${unindexed} sessions of an earlier version: if one is gone, nothing here tells`,
+    unindexed === 0
+      ? null
+      : `unindexed ${unindexed} sessions of an earlier version: if one is gone, nothing here tells`,
     unsigned === 0
       ? null
       : `unsigned  ${unsigned} receipts behind the newest checkpoint: being written, left by a crash, or added by anybody`,
-    found === 0 ? null : `found     ${found} receipts were unsigned when a later writer found and signed them`,
-    asideBytes === 0 ? null : `aside     ${asideBytes} bytes stood behind an end, and were moved to .behind- files`,
+    found === 0
+      ? null
+      : `found     ${found} receipts were unsigned when a later writer found and signed them`,
+    asideBytes === 0
+      ? null
+      : `aside     ${asideBytes} bytes stood behind an end, and were moved to .behind- files`,
     tornTail === undefined
       ? null
       : `torn      ${safeText(tornTail.file)}:${tornTail.line}: ${tornTail.bytes} bytes without an end, never acknowledged`,
@@ -109,7 +150,10 @@ const BAR_CELLS = 24;
 const TELL_MS = 100;
 
 /** A line that is written over, on a terminal only. */
-function progressOn({ stderr }: CliIo): { tell: (progress: VerifyProgress) => void; clear: () => void } {
+function progressOn({ stderr }: CliIo): {
+  tell: (progress: VerifyProgress) => void;
+  clear: () => void;
+} {
   if (stderr.isTTY !== true) return { tell: () => {}, clear: () => {} };
   let toldAt = Number.NEGATIVE_INFINITY;
   let isShown = false;

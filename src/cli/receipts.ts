@@ -116,37 +116,68 @@ export const addReceipts: AddCommand = (program, io, run) => {
   withFilters(sub(group, 'list', 'receipts that fit, newest last'))
     .option('--json', 'a JSON object a line')
     .option('--csv', 'CSV with every field')
-    .action((path: string | undefined, options: ListOptions) => run(() => listReceipts(path, options, io)));
-  sub(group, 'show <call>', 'everything about one call: its id, the beginning of it, or a receipt URI')
+    .action((path: string | undefined, options: ListOptions) =>
+      run(() => listReceipts(path, options, io)),
+    );
+  sub(
+    group,
+    'show <call>',
+    'everything about one call: its id, the beginning of it, or a receipt URI',
+  )
     .option('--json', 'a JSON object a line, with file and line')
-    .action((call: string, path: string | undefined, options: ShowOptions) => run(() => showCall(call, path, options, io)));
+    .action((call: string, path: string | undefined, options: ShowOptions) =>
+      run(() => showCall(call, path, options, io)),
+    );
   withFilters(sub(group, 'match', 'receipts of exactly these arguments'))
     .option('--args <json>', 'the arguments, as a JSON object')
     .option('--args-file <file>', 'a file with the arguments; - is standard input')
     .option('--json', 'a JSON object a line, with file, line and "as"')
-    .action((path: string | undefined, options: MatchOptions) => run(() => matchReceipts(path, options, io)));
+    .action((path: string | undefined, options: MatchOptions) =>
+      run(() => matchReceipts(path, options, io)),
+    );
   sub(group, 'tail', 'the last receipts, and those that come')
     .option('-n, --lines <count>', 'how many', countFrom, 20)
     .option('-f, --follow', 'go on until Ctrl-C')
     .option('--json', 'a JSON object a line')
-    .action((path: string | undefined, options: TailCommandOptions) => run(() => tailCommand(path, options, io)));
+    .action((path: string | undefined, options: TailCommandOptions) =>
+      run(() => tailCommand(path, options, io)),
+    );
   sub(group, 'verify', 'whether files are as they were written')
-    .option('--public-key <file>', 'the key to check signatures with (default: the one in the state folder)')
-    .option('--at-least <witness>', 'how many receipts there must be, or <count>:<head> of an earlier "index" line or file', witnessFrom)
+    .option(
+      '--public-key <file>',
+      'the key to check signatures with (default: the one in the state folder)',
+    )
+    .option(
+      '--at-least <witness>',
+      'how many receipts there must be, or <count>:<head> of an earlier "index" line or file',
+      witnessFrom,
+    )
     .option('--json', 'the report as one JSON object')
-    .action((path: string | undefined, options: VerifyCommandOptions) => run(() => verifyCommand(path, options, io)));
+    .action((path: string | undefined, options: VerifyCommandOptions) =>
+      run(() => verifyCommand(path, options, io)),
+    );
   sub(group, 'prune', 'remove whole sessions, and sign that it was done')
-    .option('--before <time>', 'sessions last signed before then: a date, or 90d', (text) => timeFrom(text))
+    .option('--before <time>', 'sessions last signed before then: a date, or 90d', (text) =>
+      timeFrom(text),
+    )
     .option('--session <id>', 'only this session')
     .option('--json', 'a JSON object a line')
-    .action((path: string | undefined, options: PruneCommandOptions) => run(() => pruneCommand(path, options, io)));
+    .action((path: string | undefined, options: PruneCommandOptions) =>
+      run(() => pruneCommand(path, options, io)),
+    );
   withFilters(sub(group, 'stats', 'counts and durations'))
     .option('--json', 'one JSON object')
-    .action((path: string | undefined, options: StatsOptions) => run(() => statsCommand(path, options, io)));
+    .action((path: string | undefined, options: StatsOptions) =>
+      run(() => statsCommand(path, options, io)),
+    );
   withFilters(sub(group, 'export', 'receipts that fit, as one file'))
-    .addOption(new Option('--format <format>', 'how').choices(['json', 'csv']).makeOptionMandatory())
+    .addOption(
+      new Option('--format <format>', 'how').choices(['json', 'csv']).makeOptionMandatory(),
+    )
     .option('--out <file>', 'where to (default: stdout)')
-    .action((path: string | undefined, options: ExportOptions) => run(() => exportReceipts(path, options, io)));
+    .action((path: string | undefined, options: ExportOptions) =>
+      run(() => exportReceipts(path, options, io)),
+    );
 };
 
 function sub(group: Command, usage: string, description: string): Command {
@@ -154,7 +185,10 @@ function sub(group: Command, usage: string, description: string): Command {
   return group
     .command(usage)
     .description(description)
-    .argument('[path]', 'a receipt file or a folder of them (default: "receipts" in the state folder)')
+    .argument(
+      '[path]',
+      'a receipt file or a folder of them (default: "receipts" in the state folder)',
+    )
     .option('--state <dir>', 'the state folder (default: $ALLIUM_STATE_DIR, or .allium)')
     .addHelpText('after', HELP[name as keyof typeof HELP]); // Only the names above are given.
 }
@@ -165,11 +199,22 @@ const withFilters = (command: Command): Command =>
     .option('--tool <name>', 'only this tool; * stands for anything')
     .option('--status <status>', 'only this status')
     .option('--call <id>', 'only this call')
-    .addOption(new Option('--executed <ran>', 'only calls whose tool ran, did not run, or may have run').choices(['yes', 'no', 'unknown']))
+    .addOption(
+      new Option(
+        '--executed <ran>',
+        'only calls whose tool ran, did not run, or may have run',
+      ).choices(['yes', 'no', 'unknown']),
+    )
     .option('--blocked-by <layer>', 'only calls that this layer turned away; * stands for anything')
-    .option('--decided-by <who>', 'only calls that this person or rule decided about; * stands for anything')
+    .option(
+      '--decided-by <who>',
+      'only calls that this person or rule decided about; * stands for anything',
+    )
     .option('--server <name>', 'only calls to tools of this MCP server; * stands for anything')
-    .option('--rule <rule>', 'only calls that this rule decided about, as "show" names it; * stands for anything')
+    .option(
+      '--rule <rule>',
+      'only calls that this rule decided about, as "show" names it; * stands for anything',
+    )
     .option('--since <time>', 'from then on: a date, or 2h, 3d', (text) => timeFrom(text))
     .option('--until <time>', 'before then', (text) => timeFrom(text))
     .option('--limit <count>', 'only the newest so many of those that fit', countFrom);

@@ -7,7 +7,11 @@ import { addHelp } from './help.ts';
 import { type Action, type CliIo } from './io.ts';
 
 /** Adds one command. `run` gives its action an exit code and its errors a line. */
-export type AddCommand = (program: Command, io: CliIo, run: (action: Action) => Promise<void>) => void;
+export type AddCommand = (
+  program: Command,
+  io: CliIo,
+  run: (action: Action) => Promise<void>,
+) => void;
 
 const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   init: async () => (await import('./init.ts')).addInit,
@@ -31,13 +35,19 @@ Exit codes: 0 fine, 1 a finding, 2 a mistake in the call or a missing file.
 "allium help <command>" shows how a command is used.`;
 
 /** Runs the command line and answers the exit code. Never throws. */
-export async function runCli(args: readonly string[], io: CliIo, commands?: readonly AddCommand[]): Promise<number> {
+export async function runCli(
+  args: readonly string[],
+  io: CliIo,
+  commands?: readonly AddCommand[],
+): Promise<number> {
   let code = 0;
   const run = async (action: Action): Promise<void> => {
     code = await action();
   };
   try {
-    await buildProgram(io, run, commands ?? (await commandsFor(args))).parseAsync([...args], { from: 'user' });
+    await buildProgram(io, run, commands ?? (await commandsFor(args))).parseAsync([...args], {
+      from: 'user',
+    });
     return stoppedBy(io.signal) ?? code;
   } catch (error) {
     // commander has written its own line already. Help is no mistake.
@@ -56,7 +66,11 @@ export async function commandsFor([name = '']: readonly string[]): Promise<reado
 }
 
 /** A program of these commands. `run` is told what to do when one is chosen. */
-export function buildProgram(io: CliIo, run: (action: Action) => Promise<void>, commands: readonly AddCommand[]): Command {
+export function buildProgram(
+  io: CliIo,
+  run: (action: Action) => Promise<void>,
+  commands: readonly AddCommand[],
+): Command {
   const program = new Command('allium')
     .description('Govern the tool calls of AI agents.')
     .usage('<command> [options]')
@@ -66,7 +80,8 @@ export function buildProgram(io: CliIo, run: (action: Action) => Promise<void>, 
     .addHelpText('after', MORE);
   for (const add of [...commands, addHelp]) add(program, io, run);
   // Subcommands do not inherit how the program ends: without this the first usage mistake would end the process.
-  for (const command of everyCommand(program)) command.exitOverride().configureOutput(outputFor(io, command));
+  for (const command of everyCommand(program))
+    command.exitOverride().configureOutput(outputFor(io, command));
   return program;
 }
 
@@ -76,15 +91,22 @@ const outputFor = ({ stdout, stderr }: CliIo, command: Command) => ({
   getOutHelpWidth: () => widthOf(stdout),
   getErrHelpWidth: () => widthOf(stderr),
   outputError: (text: string, write: (text: string) => void) =>
-    write(`${lineOf(`allium: ${text.replace(/^error: /, '').trim()}`)} (${pathOf(command)} --help shows how)\n`),
+    write(
+      `${lineOf(`allium: ${text.replace(/^error: /, '').trim()}`)} (${pathOf(command)} --help shows how)\n`,
+    ),
 });
 
 /** A terminal that does not know its size says 0. */
-const widthOf = ({ isTTY, columns = 0 }: CliIo['stdout']): number => (isTTY === true && columns > 0 ? columns : 80);
+const widthOf = ({ isTTY, columns = 0 }: CliIo['stdout']): number =>
+  isTTY === true && columns > 0 ? columns : 80;
 
-const pathOf = (command: Command): string => (command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`);
+const pathOf = (command: Command): string =>
+  command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 
-const everyCommand = (command: Command): Command[] => [command, ...command.commands.flatMap((child) => everyCommand(child))];
+const everyCommand = (command: Command): Command[] => [
+  command,
+  ...command.commands.flatMap((child) => everyCommand(child)),
+];
 
 /** As a shell counts it: 128 and the number of the signal. `null` where none came. */
 function stoppedBy({ aborted, reason }: AbortSignal): number | null {

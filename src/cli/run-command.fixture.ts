@@ -26,20 +26,32 @@ export function projectWith(files: Readonly<Record<string, string>> = {}): strin
   return folder;
 }
 
-const envWith = (env: Readonly<Record<string, string>>) => ({ PATH: process.env.PATH, HOME: tmpdir(), ...env });
+const envWith = (env: Readonly<Record<string, string>>) => ({
+  PATH: process.env.PATH,
+  HOME: tmpdir(),
+  ...env,
+});
 
 /** Runs it to its end, in a process that stays or in one of its own. */
 export function allium(
   cwd: string,
   args: readonly string[],
-  { input = '', env = {}, fresh = false }: { input?: string; env?: Record<string, string>; fresh?: boolean } = {},
+  {
+    input = '',
+    env = {},
+    fresh = false,
+  }: { input?: string; env?: Record<string, string>; fresh?: boolean } = {},
 ): Ended {
   return (fresh ? runInProcess : runWarm)({ cwd, args, input, env: envWith(env) }, TIMEOUT_MS);
 }
 
 /** Starts it; `shows` waits for a text on standard error. */
 export function startAllium(cwd: string, args: readonly string[]) {
-  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: envWith({}), timeout: TIMEOUT_MS });
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd,
+    env: envWith({}),
+    timeout: TIMEOUT_MS,
+  });
   let [out, err] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => void (out += chunk));
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => void (err += chunk));

@@ -32,20 +32,30 @@ export interface ConformanceFlags {
 }
 
 /** Runs scenarios, or makes one of a recording. Answers the exit code. */
-export async function runConformance(path: string | undefined, options: ConformanceFlags, io: CliIo): Promise<number> {
+export async function runConformance(
+  path: string | undefined,
+  options: ConformanceFlags,
+  io: CliIo,
+): Promise<number> {
   if (options.from !== undefined) return printScenario(options.from, options, io);
-  if (options.id !== undefined || options.title !== undefined) throw new UsageError('--id and --title go with --from');
+  if (options.id !== undefined || options.title !== undefined)
+    throw new UsageError('--id and --title go with --from');
   const format = formatOf(options);
   const subject = await subjectOf(options, io);
   const progress = progressOn(io);
   try {
-    const report = await runScenarios(path === undefined ? suiteFolder() : resolve(io.cwd, path), subject, {
-      ...(options.filter === undefined ? {} : { filter: options.filter }),
-      onResult: progress.tell,
-      signal: io.signal,
-    });
+    const report = await runScenarios(
+      path === undefined ? suiteFolder() : resolve(io.cwd, path),
+      subject,
+      {
+        ...(options.filter === undefined ? {} : { filter: options.filter }),
+        onResult: progress.tell,
+        signal: io.signal,
+      },
+    );
     progress.clear();
-    if (report.total === 0 && !io.signal.aborted) throw new UsageError(`no scenario has "${options.filter ?? ''}" in its id or title`);
+    if (report.total === 0 && !io.signal.aborted)
+      throw new UsageError(`no scenario has "${options.filter ?? ''}" in its id or title`);
     const colour = colourFor(io.stdout, io.env);
     io.stdout.write(renderReport(report, format, (style, text) => paint(colour, style, text)));
     if (io.signal.aborted) return 130;
@@ -56,7 +66,11 @@ export async function runConformance(path: string | undefined, options: Conforma
   }
 }
 
-function printScenario(file: string, { id, title }: ConformanceFlags, { cwd, stdout }: CliIo): number {
+function printScenario(
+  file: string,
+  { id, title }: ConformanceFlags,
+  { cwd, stdout }: CliIo,
+): number {
   const name = basename(file)
     .replace(/\..*$/, '')
     .toLowerCase()
@@ -72,19 +86,25 @@ function printScenario(file: string, { id, title }: ConformanceFlags, { cwd, std
 }
 
 function formatOf({ json, junit, tap }: ConformanceFlags): ReportFormat {
-  const chosen = Object.entries({ json, junit, tap }).flatMap(([name, isChosen]) => (isChosen === true ? [name as ReportFormat] : [])); // They are its names.
+  const chosen = Object.entries({ json, junit, tap }).flatMap(([name, isChosen]) =>
+    isChosen === true ? [name as ReportFormat] : [],
+  ); // They are its names.
   if (chosen.length > 1) throw new UsageError(`--${chosen.join(' and --')} cannot both be printed`);
   return chosen[0] ?? 'text';
 }
 
 async function subjectOf({ subject, command }: ConformanceFlags, { cwd }: CliIo): Promise<Subject> {
-  if (subject !== undefined && command !== undefined) throw new UsageError('--subject and --command cannot both be judged');
+  if (subject !== undefined && command !== undefined)
+    throw new UsageError('--subject and --command cannot both be judged');
   if (command !== undefined) return commandSubject(command, { cwd });
   return subject === undefined ? builtinSubject : loadSubject(subject, cwd);
 }
 
 /** A line that is written over, on a terminal only. */
-function progressOn({ stderr }: CliIo): { tell: (result: ScenarioResult, nth: number, total: number) => void; clear: () => void } {
+function progressOn({ stderr }: CliIo): {
+  tell: (result: ScenarioResult, nth: number, total: number) => void;
+  clear: () => void;
+} {
   if (stderr.isTTY !== true) return { tell: () => {}, clear: () => {} };
   return {
     tell: (_, nth, total) => void stderr.write(`\r${nth} of ${total}`),

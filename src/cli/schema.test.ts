@@ -30,22 +30,31 @@ const mistake = (part: string) => ({
 
 describe('allium schema', () => {
   it('--list prints the names, one a line', async () => {
-    expect(await schema('--list')).toEqual({ ...fine, stdout: `${[...SCHEMAS.keys()].join('\n')}\n` });
+    expect(await schema('--list')).toEqual({
+      ...fine,
+      stdout: `${[...SCHEMAS.keys()].join('\n')}\n`,
+    });
   });
 
-  it.each([...SCHEMAS])('prints %s, which compiles where a validator is strict', async (name, constant) => {
-    const { code, stdout, stderr } = await schema(name);
-    const printed = JSON.parse(stdout) as typeof constant;
+  it.each([...SCHEMAS])(
+    'prints %s, which compiles where a validator is strict',
+    async (name, constant) => {
+      const { code, stdout, stderr } = await schema(name);
+      const printed = JSON.parse(stdout) as typeof constant;
 
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(printed).toEqual(constant);
-    expect(() => strictCheck(printed)).not.toThrow();
-    expect(printed['$schema']).toBe('https://json-schema.org/draft/2020-12/schema');
-    expect(printed['title']).toContain('allium');
-  });
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(printed).toEqual(constant);
+      expect(() => strictCheck(printed)).not.toThrow();
+      expect(printed['$schema']).toBe('https://json-schema.org/draft/2020-12/schema');
+      expect(printed['title']).toContain('allium');
+    },
+  );
 
   it.each(['receipt', 'event', 'span', 'handoff'])('names and describes all of %s', (name) => {
-    expect(SCHEMAS.get(name)).toMatchObject({ $id: `urn:allium:schema:${name}`, description: expect.any(String) as unknown });
+    expect(SCHEMAS.get(name)).toMatchObject({
+      $id: `urn:allium:schema:${name}`,
+      description: expect.any(String) as unknown,
+    });
     expect(undescribed(SCHEMAS.get(name))).toEqual([]);
   });
 
@@ -59,7 +68,9 @@ describe('allium schema', () => {
     expect(await schema('--out', folder)).toEqual(fine);
     expect(readdirSync(folder).sort()).toEqual(files);
     for (const name of SCHEMAS.keys()) {
-      expect(readFileSync(join(folder, `${name}.schema.json`), 'utf8')).toBe((await schema(name)).stdout);
+      expect(readFileSync(join(folder, `${name}.schema.json`), 'utf8')).toBe(
+        (await schema(name)).stdout,
+      );
     }
   });
 
@@ -68,7 +79,11 @@ describe('allium schema', () => {
   });
 
   it.each([
-    ['a name that is nearly one', ['recipt'], 'there is no schema "recipt"; did you mean "receipt"\\?'],
+    [
+      'a name that is nearly one',
+      ['recipt'],
+      'there is no schema "recipt"; did you mean "receipt"\\?',
+    ],
     ['a name that is none', ['constructor'], 'there are: receipt, event'],
     ['no name', [], 'One of: receipt, event'],
     ['a list of one', ['event', '--list'], '--list stands alone'],

@@ -9,7 +9,15 @@ import type { AddCommand } from './run-cli.ts';
 import type { SchemaName } from './schemas.ts';
 
 /** By name, so that help does not load them all. */
-const NAMES: readonly SchemaName[] = ['receipt', 'event', 'span', 'handoff', 'approval', 'scenario', 'config'];
+const NAMES: readonly SchemaName[] = [
+  'receipt',
+  'event',
+  'span',
+  'handoff',
+  'approval',
+  'scenario',
+  'config',
+];
 
 interface Options {
   readonly list?: true;
@@ -30,16 +38,28 @@ export const addSchema: AddCommand = (program, io, run) => {
     .description('print or write the JSON Schemas of files and messages')
     .argument('[name]', `which one: ${NAMES.join(', ')}`)
     .option('--list', 'print the names, one a line')
-    .option('--out <folder>', 'write to <folder>/<name>.schema.json instead: the one that is named, or all')
+    .option(
+      '--out <folder>',
+      'write to <folder>/<name>.schema.json instead: the one that is named, or all',
+    )
     .addHelpText('after', EXAMPLES)
     .action((name: string | undefined, options: Options) => run(() => schema(name, options, io)));
 };
 
-async function schema(name: string | undefined, { list, out }: Options, io: CliIo): Promise<number> {
-  if (list === true && (name !== undefined || out !== undefined)) throw new UsageError('--list stands alone');
+async function schema(
+  name: string | undefined,
+  { list, out }: Options,
+  io: CliIo,
+): Promise<number> {
+  if (list === true && (name !== undefined || out !== undefined))
+    throw new UsageError('--list stands alone');
   const { SCHEMAS } = await import('./schemas.ts');
   if (list === true) await writeLine(io.stdout, NAMES.join('\n'));
-  else if (out !== undefined) await writeAll(resolve(io.cwd, out), name === undefined ? [...SCHEMAS] : [[name, schemaOf(name, SCHEMAS)]]);
+  else if (out !== undefined)
+    await writeAll(
+      resolve(io.cwd, out),
+      name === undefined ? [...SCHEMAS] : [[name, schemaOf(name, SCHEMAS)]],
+    );
   else if (name === undefined) throw new UsageError(`which schema? One of: ${NAMES.join(', ')}`);
   else await writeLine(io.stdout, textOf(schemaOf(name, SCHEMAS)));
   return 0;
@@ -54,9 +74,13 @@ function schemaOf(name: string, schemas: ReadonlyMap<string, JsonSchema>): JsonS
   );
 }
 
-async function writeAll(folder: string, schemas: readonly (readonly [string, JsonSchema])[]): Promise<void> {
+async function writeAll(
+  folder: string,
+  schemas: readonly (readonly [string, JsonSchema])[],
+): Promise<void> {
   await mkdir(folder, { recursive: true });
-  for (const [name, each] of schemas) await writeFile(join(folder, `${name}.schema.json`), `${textOf(each)}\n`);
+  for (const [name, each] of schemas)
+    await writeFile(join(folder, `${name}.schema.json`), `${textOf(each)}\n`);
 }
 
 const textOf = (json: JsonSchema): string => JSON.stringify(json, null, 2);

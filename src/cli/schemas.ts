@@ -10,7 +10,14 @@ import { APPROVAL_SCHEMA } from '../policy/approvals/approval-schema.ts';
 import { RECEIPT_SCHEMA } from '../receipts/receipt-schema.ts';
 
 /** What can be asked for. */
-export type SchemaName = 'receipt' | 'event' | 'span' | 'handoff' | 'approval' | 'scenario' | 'config';
+export type SchemaName =
+  | 'receipt'
+  | 'event'
+  | 'span'
+  | 'handoff'
+  | 'approval'
+  | 'scenario'
+  | 'config';
 
 export const SCHEMAS: ReadonlyMap<string, JsonSchema> = new Map<SchemaName, JsonSchema>([
   ['receipt', RECEIPT_SCHEMA],

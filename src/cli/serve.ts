@@ -23,8 +23,15 @@ export const addServe: AddCommand = (program, io, run) => {
     .command('serve')
     .description('offer the tools of a file, with its stack around them, as an MCP server')
     .option('--config <file>', 'the file, or the folder it is in', '.')
-    .option('--listen <port>', 'serve clients over HTTP on this port of the loopback interface; 0 takes any', readPort)
-    .option('--token-env <VARIABLE>', 'the variable with the bearer token that clients must send (default: one is made and printed)')
+    .option(
+      '--listen <port>',
+      'serve clients over HTTP on this port of the loopback interface; 0 takes any',
+      readPort,
+    )
+    .option(
+      '--token-env <VARIABLE>',
+      'the variable with the bearer token that clients must send (default: one is made and printed)',
+    )
     .option('--prompt', 'ask on the terminal that this was started from, too')
     .option('--name <name>', 'how the server calls itself', 'allium');
   withLogOptions(command)
@@ -66,7 +73,9 @@ async function served(flags: ServeFlags, io: CliIo): Promise<number> {
     ...{ approvals: approvals.store, session: sessionOf(flags, stack) },
   });
   try {
-    return await (flags.listen === undefined ? serveStdio({ proxy, report }, io) : serveHttp({ proxy, report }, flags, io));
+    return await (flags.listen === undefined
+      ? serveStdio({ proxy, report }, io)
+      : serveHttp({ proxy, report }, flags, io));
   } finally {
     terminal.close();
     await proxy.close();

@@ -14,10 +14,22 @@ async function screenOf(folder: string, ...args: readonly string[]) {
 describe.runIf(hasPty)('a first hour at a terminal', () => {
   it('goes from init to a verified receipt', async () => {
     const folder = tempFolder();
-    expect(await screenOf(folder, 'init')).toMatchObject({ code: 0, text: expect.stringContaining('wrote allium.yaml') as string });
-    expect(await screenOf(folder, 'explain')).toMatchObject({ code: 0, text: expect.stringContaining('auditLog') as string });
+    expect(await screenOf(folder, 'init')).toMatchObject({
+      code: 0,
+      text: expect.stringContaining('wrote allium.yaml') as string,
+    });
+    expect(await screenOf(folder, 'explain')).toMatchObject({
+      code: 0,
+      text: expect.stringContaining('auditLog') as string,
+    });
 
-    const calling = atTerminalIn(folder, 'call', 'write_note', '--args', '{"text":"buy onions","reason":"to try it"}');
+    const calling = atTerminalIn(
+      folder,
+      'call',
+      'write_note',
+      '--args',
+      '{"text":"buy onions","reason":"to try it"}',
+    );
     await calling.shows('Allow this call?');
     calling.child.stdin?.write(KEYS.up + KEYS.enter);
     expect((await calling.ended()).code).toBe(0);
@@ -29,7 +41,10 @@ describe.runIf(hasPty)('a first hour at a terminal', () => {
     expect(listed.text.split('\r\n').every((line) => line.length <= 80)).toBe(true);
 
     const verified = await screenOf(folder, 'receipts', 'verify');
-    expect(verified).toMatchObject({ code: 0, text: expect.stringContaining('1 receipt') as string });
+    expect(verified).toMatchObject({
+      code: 0,
+      text: expect.stringContaining('1 receipt') as string,
+    });
     expect(verified.screen).toContain('\r');
 
     const shown = await screenOf(folder, 'receipts', 'stats');
@@ -40,10 +55,18 @@ describe.runIf(hasPty)('a first hour at a terminal', () => {
     const folder = tempFolder();
     await screenOf(folder, 'init');
     // Kept from a person on purpose: a call without a terminal has to wait.
-    const waiting = alliumIn(folder, 'call', 'write_note', '--args', '{"text":"buy onions","reason":"to try it"}');
+    const waiting = alliumIn(
+      folder,
+      'call',
+      'write_note',
+      '--args',
+      '{"text":"buy onions","reason":"to try it"}',
+    );
     const [id = ''] = /approval_[\w-]+/.exec(waiting.stdout + waiting.stderr) ?? [];
     const [receipt] = alliumIn(folder, 'receipts', 'list', '--json').stdout.split('\n');
-    const { tool_call_id: call = '' } = JSON.parse(receipt ?? '{}') as { readonly tool_call_id?: string };
+    const { tool_call_id: call = '' } = JSON.parse(receipt ?? '{}') as {
+      readonly tool_call_id?: string;
+    };
     const cases = `
 policy:
   policies: [{ rulesPolicy: { rules: [{ id: no, decision: deny, tool: rm }] } }]
@@ -62,7 +85,11 @@ cases: [{ name: never, request: { tool: rm }, expect: deny, code: no }]
     for (const words of screens) {
       const shown = words.at(-1) ?? '';
       const { code, text } = await screenOf(folder, ...words.slice(0, -1));
-      expect({ words, code, hasText: text.includes(shown) }).toEqual({ words, code: 0, hasText: true });
+      expect({ words, code, hasText: text.includes(shown) }).toEqual({
+        words,
+        code: 0,
+        hasText: true,
+      });
     }
 
     const approving = atTerminalIn(folder, 'approvals', 'approve', id, '--by', 'ada');

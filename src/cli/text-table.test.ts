@@ -12,7 +12,11 @@ describe('renderTable', () => {
       ['search_all', '1200', ''],
     ]);
 
-    expect(table.split('\n')).toEqual(['tool          ms  note', 'send           7  fine', 'search_all  1200']);
+    expect(table.split('\n')).toEqual([
+      'tool          ms  note',
+      'send           7  fine',
+      'search_all  1200',
+    ]);
   });
 
   it('counts columns of the terminal and not characters', () => {
@@ -41,7 +45,11 @@ describe('renderTable', () => {
   });
 
   it('min keeps a column from getting narrower', () => {
-    const table = renderTable([{ title: 'id', min: 12 }, { title: 'note' }], [['a'.repeat(12), 'b'.repeat(100)]], { width: 18 });
+    const table = renderTable(
+      [{ title: 'id', min: 12 }, { title: 'note' }],
+      [['a'.repeat(12), 'b'.repeat(100)]],
+      { width: 18 },
+    );
 
     expect(table.split('\n')[1]).toBe(`${'a'.repeat(12)}  bbb…`);
   });
@@ -56,7 +64,9 @@ describe('renderTable', () => {
   });
 
   it('cuts no character in two', () => {
-    expect(renderTable([{ title: 'a' }], [['漢字漢字']], { width: 6 }).split('\n')[1]).toBe('漢字…');
+    expect(renderTable([{ title: 'a' }], [['漢字漢字']], { width: 6 }).split('\n')[1]).toBe(
+      '漢字…',
+    );
     expect(renderTable([{ title: 'a' }], [['漢字漢']], { width: 6 }).split('\n')[1]).toBe('漢字漢');
   });
 

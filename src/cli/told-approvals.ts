@@ -37,7 +37,11 @@ export function toldApprovals({ notify, stateDir, report, ...parts }: ToldParts)
     await files.add(notice.approval);
     const told = notifier
       .tell(notice)
-      .catch((thrown: unknown) => report(`nobody was told of ${given.id}: ${thrown instanceof Error ? thrown.message : 'it failed'}`))
+      .catch((thrown: unknown) =>
+        report(
+          `nobody was told of ${given.id}: ${thrown instanceof Error ? thrown.message : 'it failed'}`,
+        ),
+      )
       .finally(() => telling.delete(told));
     telling.add(told);
   };
@@ -55,7 +59,10 @@ interface CodeParts extends Pick<ToldParts, 'report'> {
 }
 
 /** With a code where somebody can be told it. It goes to the notifier and is forgotten here: only its hash is kept. */
-async function noticeFor(approval: Approval, { notifier, dir, report }: CodeParts): Promise<Notice> {
+async function noticeFor(
+  approval: Approval,
+  { notifier, dir, report }: CodeParts,
+): Promise<Notice> {
   if (!notifier.canTell()) return { approval, code: null, dir };
   try {
     const code = createCode();

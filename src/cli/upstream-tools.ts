@@ -6,7 +6,15 @@ import type { Tool } from '../index.ts';
 import { type CatalogParts, toolFrom } from '../proxy/catalog.ts';
 import type { Link } from '../proxy/link.ts';
 import { createOutgoing, type Outgoing } from '../proxy/outgoing.ts';
-import { CODES, errorMessage, isRequestId, kindOf, notificationMessage, objectAt, type WireMessage } from '../proxy/wire.ts';
+import {
+  CODES,
+  errorMessage,
+  isRequestId,
+  kindOf,
+  notificationMessage,
+  objectAt,
+  type WireMessage,
+} from '../proxy/wire.ts';
 
 export interface ReadingParts extends CatalogParts {
   /** Ends the reading: it then answers what it has, which is nothing. */
@@ -29,7 +37,10 @@ const GREETING = {
 };
 
 /** `null` where the server could not be asked; the reason was reported. In any case the link is closed when this resolves. */
-export async function readUpstream(link: Link, parts: ReadingParts): Promise<readonly Tool[] | null> {
+export async function readUpstream(
+  link: Link,
+  parts: ReadingParts,
+): Promise<readonly Tool[] | null> {
   const abort = createAbort();
   const timer = setTimeout(() => abort.abort('late'), parts.timeoutMs + parts.graceMs);
   const leave = () => abort.abort('left');
@@ -55,10 +66,17 @@ export async function readUpstream(link: Link, parts: ReadingParts): Promise<rea
   }
 }
 
-function reasonFor(thrown: unknown, abort: OwnAbort, { name }: Link, { timeoutMs }: ReadingParts): string {
+function reasonFor(
+  thrown: unknown,
+  abort: OwnAbort,
+  { name }: Link,
+  { timeoutMs }: ReadingParts,
+): string {
   const who = name === undefined ? 'the server' : `the server "${name}"`;
   if (abort.isAborted())
-    return abort.reason() === 'late' ? `${who} did not answer within ${timeoutMs / 1000} s` : `${who} was not asked to the end`;
+    return abort.reason() === 'late'
+      ? `${who} did not answer within ${timeoutMs / 1000} s`
+      : `${who} was not asked to the end`;
   return `${who} cannot be asked for its tools: ${thrown instanceof Error ? thrown.message : 'it failed'}`;
 }
 
@@ -68,13 +86,19 @@ function answerTo(message: WireMessage, link: Link): void {
   link.send({ message: errorMessage(message.id, CODES.noMethod, 'Method not found') });
 }
 
-async function listOf(server: Outgoing, link: Link, abort: OwnAbort): Promise<readonly JsonValue[]> {
+async function listOf(
+  server: Outgoing,
+  link: Link,
+  abort: OwnAbort,
+): Promise<readonly JsonValue[]> {
   demandResult(await server.request('initialize', GREETING, { abort }));
   link.send({ message: notificationMessage('notifications/initialized', {}) });
   const found: JsonValue[] = [];
   let cursor: JsonValue | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const result = demandResult(await server.request('tools/list', cursor === undefined ? {} : { cursor }, { abort }));
+    const result = demandResult(
+      await server.request('tools/list', cursor === undefined ? {} : { cursor }, { abort }),
+    );
     if (Array.isArray(result.tools)) found.push(...(result.tools as readonly JsonValue[]));
     cursor = result.nextCursor;
     if (typeof cursor !== 'string' || cursor === '') break;
@@ -86,7 +110,11 @@ async function listOf(server: Outgoing, link: Link, abort: OwnAbort): Promise<re
 function demandResult(message: WireMessage): JsonObject {
   if (isObject(message.result)) return message.result;
   const { code } = objectAt(message, 'error');
-  throw new Error(typeof code === 'number' ? `it answered with the error ${code}` : 'it answered with something that is no result');
+  throw new Error(
+    typeof code === 'number'
+      ? `it answered with the error ${code}`
+      : 'it answered with something that is no result',
+  );
 }
 
 /** As the proxy takes them: what it would not show is reported and left out, of two with one name the first stays. */
@@ -94,7 +122,10 @@ function toolsFrom(list: readonly JsonValue[], link: Link, parts: ReadingParts):
   const tools = new Map<string, Tool>();
   for (const raw of list) {
     if (!isObject(raw) || typeof raw.name !== 'string') continue;
-    const named = { ...parts, serverOf: (tool: string) => link.serverOf?.(tool) ?? link.name ?? null };
+    const named = {
+      ...parts,
+      serverOf: (tool: string) => link.serverOf?.(tool) ?? link.name ?? null,
+    };
     const tool = tools.has(raw.name) ? null : toolFrom(raw.name, raw, named, parts.report);
     if (tool !== null) tools.set(tool.name, tool);
   }

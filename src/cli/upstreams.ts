@@ -39,13 +39,19 @@ export function upstreamFrom(
   const given = [command !== undefined, http !== undefined].filter(Boolean).length;
   if (given > 1) throw new UsageError('give a command behind --, or --http, not both');
   if (given === 0 && Object.keys(servers).length === 0)
-    throw new UsageError('name the command that starts the server behind --, or its address with --http, or servers in the file');
-  if (headerEnv.length > 0 && http === undefined) throw new UsageError('--header-env is for a server that is reached with --http');
+    throw new UsageError(
+      'name the command that starts the server behind --, or its address with --http, or servers in the file',
+    );
+  if (headerEnv.length > 0 && http === undefined)
+    throw new UsageError('--header-env is for a server that is reached with --http');
   const open = (server: ProxyServer): Link => {
     const { command: program, args: words = [], env, cwd, url, headers = {} } = server;
     if (url !== undefined) return httpServerLink(url, { headers: () => headers });
     const place = cwd === undefined ? {} : { cwd: resolve(folder, cwd) };
-    return childLink({ command: program ?? '', args: words, ...(env === undefined ? {} : { env }), ...place }, io.stderr);
+    return childLink(
+      { command: program ?? '', args: words, ...(env === undefined ? {} : { env }), ...place },
+      io.stderr,
+    );
   };
   if (command !== undefined) {
     const called = name ?? nameFor([command, ...args], undefined);
@@ -59,24 +65,31 @@ export function upstreamFrom(
   }
   const all = Object.entries(servers);
   const [only] = all;
-  if (all.length === 1 && only !== undefined) return () => ({ ...open(only[1]), name: name ?? only[0] });
+  if (all.length === 1 && only !== undefined)
+    return () => ({ ...open(only[1]), name: name ?? only[0] });
   return () =>
     aggregateLinks(
-      all.map(([each, server]) => ({ name: each, prefix: server.prefix ?? each, open: () => open(server) })),
+      all.map(([each, server]) => ({
+        name: each,
+        prefix: server.prefix ?? each,
+        open: () => open(server),
+      })),
       { report, clock: systemClock, ...(slowMs === undefined ? {} : { slowMs }) },
     );
 }
 
 /** What is in the address is not repeated: it may hold a password. */
 export function demandAddress(http: string): void {
-  if (!URL.canParse(http) || !/^https?:$/.test(new URL(http).protocol)) throw new UsageError('--http takes an http or https address');
+  if (!URL.canParse(http) || !/^https?:$/.test(new URL(http).protocol))
+    throw new UsageError('--http takes an http or https address');
 }
 
 /** A command line can be read by every user of the machine: it names variables, and never holds a value. */
 export function headerVariables(pairs: readonly string[]): readonly HeaderVariable[] {
   return pairs.map((pair) => {
     const [, header, variable] = /^([!#$%&'*+.^_`|~\w-]+)=([A-Za-z_]\w*)$/.exec(pair) ?? [];
-    if (header === undefined || variable === undefined) throw new UsageError('--header-env takes Header-Name=VARIABLE');
+    if (header === undefined || variable === undefined)
+      throw new UsageError('--header-env takes Header-Name=VARIABLE');
     return { header, variable };
   });
 }
@@ -85,7 +98,8 @@ function headersFrom(pairs: readonly string[], { env }: CliIo): Readonly<Record<
   return Object.fromEntries(
     headerVariables(pairs).map(({ header, variable }) => {
       const value = env[variable];
-      if (value === undefined || value === '') throw new UsageError(`the variable ${variable} for the header ${header} is not set`);
+      if (value === undefined || value === '')
+        throw new UsageError(`the variable ${variable} for the header ${header} is not set`);
       return [header, value];
     }),
   );
@@ -94,8 +108,15 @@ function headersFrom(pairs: readonly string[], { env }: CliIo): Readonly<Record<
 /** What a person would call it: the last part of a package or program, or of an address. A word with `=` may hold a value that is secret. */
 export function nameFor(words: readonly string[], http: string | undefined): string {
   if (http !== undefined) return new URL(http).hostname;
-  const word = words.find((each, index) => index > 0 && !each.startsWith('-') && !each.includes('=')) ?? words[0] ?? 'server';
-  const parts = word.split(/[\\/]/).filter((part) => !/^(index\.[cm]?[jt]s|dist|build|src|bin|lib|)$/.test(part));
-  const name = (parts.at(-1) ?? 'server').replace(/\.[cm]?[jt]s$/, '').replace(/^(mcp-)?server-/, '');
+  const word =
+    words.find((each, index) => index > 0 && !each.startsWith('-') && !each.includes('=')) ??
+    words[0] ??
+    'server';
+  const parts = word
+    .split(/[\\/]/)
+    .filter((part) => !/^(index\.[cm]?[jt]s|dist|build|src|bin|lib|)$/.test(part));
+  const name = (parts.at(-1) ?? 'server')
+    .replace(/\.[cm]?[jt]s$/, '')
+    .replace(/^(mcp-)?server-/, '');
   return name === '' ? 'server' : name;
 }

@@ -21,7 +21,11 @@ function put(folder: string, name: string, text: string): void {
 
 describe('allium validate', () => {
   it('says that all is well', () => {
-    expect(allium(project(GOOD), ['validate'])).toEqual({ code: 0, out: '1 tool and 0 hooks in 1 file: valid\n', err: '' });
+    expect(allium(project(GOOD), ['validate'])).toEqual({
+      code: 0,
+      out: '1 tool and 0 hooks in 1 file: valid\n',
+      err: '',
+    });
   });
 
   it('has a line for every problem, with its place, and fails', () => {
@@ -46,7 +50,9 @@ describe('allium validate', () => {
   });
 
   it('prints JSON, with places as an editor finds them', () => {
-    const folder = project({ ...Object.fromEntries(Object.entries(BAD).map(([name, text]) => [`agent/${name}`, text])) });
+    const folder = project({
+      ...Object.fromEntries(Object.entries(BAD).map(([name, text]) => [`agent/${name}`, text])),
+    });
     const { code, out } = allium(folder, ['validate', 'agent', '--json']);
 
     expect(code).toBe(1);
@@ -61,17 +67,26 @@ describe('allium validate', () => {
   });
 
   it('prints the schema that calls of a tool are held to', () => {
-    const { out } = allium(project({ '.allium/tools/get_double.md': TOOL }), ['validate', '--json']);
+    const { out } = allium(project({ '.allium/tools/get_double.md': TOOL }), [
+      'validate',
+      '--json',
+    ]);
     const { tools } = JSON.parse(out) as { readonly tools: readonly unknown[] };
 
     expect(tools).toEqual([
-      { name: 'get_double', file: '.allium/tools/get_double.md', input_schema: expect.objectContaining({ type: 'object' }) as object },
+      {
+        name: 'get_double',
+        file: '.allium/tools/get_double.md',
+        input_schema: expect.objectContaining({ type: 'object' }) as object,
+      },
     ]);
     expect(tools[0]).toHaveProperty('input_schema.properties.n.type', 'number');
   });
 
   it('takes old files where told', () => {
-    const folder = project({ '.harness/tools/get_double.md': TOOL.replace('---\n', '---yaml\nverify: x\n') });
+    const folder = project({
+      '.harness/tools/get_double.md': TOOL.replace('---\n', '---yaml\nverify: x\n'),
+    });
 
     expect(allium(folder, ['validate']).code).toBe(1);
     expect(allium(folder, ['validate', '--lenient']).code).toBe(0);
@@ -112,7 +127,11 @@ describe('a project without allium.yaml', () => {
   it('is called and explained, without anybody being asked', () => {
     const folder = project(GOOD);
 
-    expect(allium(folder, ['call', 'get_double', '--args', '{"n":21}'])).toEqual({ code: 0, out: '42\n', err: '' });
+    expect(allium(folder, ['call', 'get_double', '--args', '{"n":21}'])).toEqual({
+      code: 0,
+      out: '42\n',
+      err: '',
+    });
     expect(allium(folder, ['call', 'get_double', '--args', '{"m":21}']).code).toBe(1);
     const drawn = allium(folder, ['explain']).out;
     expect(drawn).toContain('get_double');
@@ -123,6 +142,8 @@ describe('a project without allium.yaml', () => {
     const { code, out, err } = allium(project(BAD), ['call', 'get_double']);
 
     expect([code, out]).toEqual([2, '']);
-    expect(err).toContain('.allium/tools/get_double.md:3:13: tool "get_double" timeout_ms must be >= 0\n');
+    expect(err).toContain(
+      '.allium/tools/get_double.md:3:13: tool "get_double" timeout_ms must be >= 0\n',
+    );
   });
 });

@@ -16,7 +16,10 @@ interface ValidateFlags {
   readonly watch?: boolean;
 }
 
-const collect = (value: string, values: readonly string[] | undefined): readonly string[] => [...(values ?? []), value];
+const collect = (value: string, values: readonly string[] | undefined): readonly string[] => [
+  ...(values ?? []),
+  value,
+];
 
 export const addValidate: AddCommand = (program, io, run) => {
   program
@@ -25,8 +28,15 @@ export const addValidate: AddCommand = (program, io, run) => {
     .argument('[dir]', 'the root of the project', '.')
     .option('--lenient', "take files of the format's ancestor: unknown keys are warnings")
     .option('--strict', 'fail for warnings, too')
-    .option('--handler <name>', 'a tool without a script that a program binds; can be given several times', collect)
-    .option('--json', 'print { ok, dir, files, tools, hooks, errors, warnings, problems }, with the schema of each tool')
+    .option(
+      '--handler <name>',
+      'a tool without a script that a program binds; can be given several times',
+      collect,
+    )
+    .option(
+      '--json',
+      'print { ok, dir, files, tools, hooks, errors, warnings, problems }, with the schema of each tool',
+    )
     .option('--watch', 'check again whenever a file changes, until it is stopped')
     .addHelpText('after', EXAMPLES)
     .action((dir: string, flags: ValidateFlags) =>
@@ -51,11 +61,19 @@ Exit code: 0 when all is well, 1 when something is wrong, 2 when there is no suc
 async function checked(dir: string, flags: ValidateFlags, io: CliIo): Promise<number> {
   const { validateArtifacts } = await import('../artifacts/index.ts');
   const root = resolve(io.cwd, dir);
-  const validation = await validateArtifacts(root, { lenient: flags.lenient === true, handlers: flags.handler ?? [] });
+  const validation = await validateArtifacts(root, {
+    lenient: flags.lenient === true,
+    handlers: flags.handler ?? [],
+  });
   if (validation.files === 0 && validation.problems.length === 0 && flags.watch !== true)
-    throw new UsageError(`${safeText(dir)}: there are no artifacts here; tools stand in .allium/tools, hooks in .allium/hooks`);
+    throw new UsageError(
+      `${safeText(dir)}: there are no artifacts here; tools stand in .allium/tools, hooks in .allium/hooks`,
+    );
   // As an editor opens it from where the command was given.
-  const shown = { ...validation, problems: validation.problems.map((each) => ({ ...each, file: placeOf(root, each.file, io) })) };
+  const shown = {
+    ...validation,
+    problems: validation.problems.map((each) => ({ ...each, file: placeOf(root, each.file, io) })),
+  };
   const { errors, warnings } = countsOf(shown.problems);
   const isWell = errors === 0 && (warnings === 0 || flags.strict !== true);
   await (flags.json === true ? printJson(dir, shown, isWell, flags, io) : printLines(shown, io));
@@ -84,12 +102,16 @@ async function printLines(validation: Validation, io: CliIo): Promise<void> {
 /** `3 tools and 1 hook in 4 files: 2 errors, 1 warning`. */
 function summaryOf({ problems, tools, hooks, files }: Validation): string {
   const { errors, warnings } = countsOf(problems);
-  const found = [...(errors > 0 ? [counted(errors, 'error')] : []), ...(warnings > 0 ? [counted(warnings, 'warning')] : [])];
+  const found = [
+    ...(errors > 0 ? [counted(errors, 'error')] : []),
+    ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
+  ];
   const verdict = found.length === 0 ? 'valid' : found.join(', ');
   return `${counted(tools.length, 'tool')} and ${counted(hooks.length, 'hook')} in ${counted(files, 'file')}: ${verdict}`;
 }
 
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+const counted = (count: number, what: string): string =>
+  `${count} ${what}${count === 1 ? '' : 's'}`;
 
 async function printJson(
   dir: string,
@@ -115,7 +137,9 @@ async function watched(dir: string, flags: ValidateFlags, io: CliIo): Promise<nu
       try {
         code = await checked(dir, flags, io);
       } catch (error) {
-        io.stderr.write(`allium: ${safeText(error instanceof Error ? error.message : 'it failed')}\n`);
+        io.stderr.write(
+          `allium: ${safeText(error instanceof Error ? error.message : 'it failed')}\n`,
+        );
       }
     },
     watching: (folders) => void io.stderr.write(`allium: watching ${counted(folders, 'folder')}\n`),

@@ -7,7 +7,12 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import {
+  MessageChannel,
+  type MessagePort,
+  receiveMessageOnPort,
+  Worker,
+} from 'node:worker_threads';
 
 export interface CommandRun {
   readonly args: readonly string[];
@@ -25,13 +30,23 @@ export interface CommandEnded {
 export const MAIN = resolve(import.meta.dirname, '../../dist/src/cli/main.js');
 
 /** Standard input is a pipe, and there is no terminal, not even that of whoever runs the tests. */
-export function runInProcess({ args, ...options }: CommandRun, timeout: number, nodeFlags: readonly string[] = []): CommandEnded {
+export function runInProcess(
+  { args, ...options }: CommandRun,
+  timeout: number,
+  nodeFlags: readonly string[] = [],
+): CommandEnded {
   const how = { ...options, encoding: 'utf8', timeout, detached: true, maxBuffer: 1e9 } as const;
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...nodeFlags, MAIN, ...args], how);
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [...nodeFlags, MAIN, ...args],
+    how,
+  );
   return { code: status, out: stdout, err: stderr };
 }
 
-const RUN_CLI = pathToFileURL(resolve(import.meta.dirname, '../../dist/programs/src/cli/run-cli.js')).href;
+const RUN_CLI = pathToFileURL(
+  resolve(import.meta.dirname, '../../dist/programs/src/cli/run-cli.js'),
+).href;
 
 /** The process that stays: a line of JSON for every command on standard input, one for its end on the fourth stream. */
 const PROCESS = `
@@ -93,7 +108,8 @@ export function runWarm(run: CommandRun, timeoutMs: number): CommandEnded {
   Atomics.store(flag, 0, 0);
   port.postMessage(run);
   const state = Atomics.wait(flag, 0, 0, timeoutMs);
-  const text = state === 'timed-out' ? undefined : (receiveMessageOnPort(port)?.message as string | undefined);
+  const text =
+    state === 'timed-out' ? undefined : (receiveMessageOnPort(port)?.message as string | undefined);
   if (text === undefined) {
     bridge = undefined;
     throw new Error(`allium ${run.args.join(' ')} does not end`);

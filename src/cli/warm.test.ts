@@ -29,17 +29,21 @@ const LINES: readonly (readonly string[])[] = [
 ];
 
 /** What differs from run to run, and the folder. */
-const plain = (text: string, folder: string) => text.replaceAll(folder, '<folder>').replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>');
+const plain = (text: string, folder: string) =>
+  text.replaceAll(folder, '<folder>').replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>');
 
 describe('the command in a process that stays', () => {
-  it.each(LINES.map((args) => ({ args, name: args.join(' ') })))('says and answers what one of its own does: $name', ({ args }) => {
-    const [warm, fresh] = [false, true].map((isFresh) => {
-      const folder = projectWith(FILES);
-      const { code, out, err } = allium(folder, args, { fresh: isFresh });
-      return { code, out: plain(out, folder), err: plain(err, folder) };
-    });
+  it.each(LINES.map((args) => ({ args, name: args.join(' ') })))(
+    'says and answers what one of its own does: $name',
+    ({ args }) => {
+      const [warm, fresh] = [false, true].map((isFresh) => {
+        const folder = projectWith(FILES);
+        const { code, out, err } = allium(folder, args, { fresh: isFresh });
+        return { code, out: plain(out, folder), err: plain(err, folder) };
+      });
 
-    expect(warm).toEqual(fresh);
-    expect(`${fresh?.out}${fresh?.err}`).not.toBe('');
-  });
+      expect(warm).toEqual(fresh);
+      expect(`${fresh?.out}${fresh?.err}`).not.toBe('');
+    },
+  );
 });

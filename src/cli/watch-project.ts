@@ -17,7 +17,11 @@ export interface WatchHandlers {
 }
 
 /** Runs until the signal, and leaves no watcher and no timer behind. Folders that come later are watched, too. */
-export function watchProject(root: string, signal: AbortSignal, { changed, watching }: WatchHandlers): Promise<void> {
+export function watchProject(
+  root: string,
+  signal: AbortSignal,
+  { changed, watching }: WatchHandlers,
+): Promise<void> {
   const watchers = new Map<string, FSWatcher>();
   let timer: NodeJS.Timeout | undefined;
   let working: Promise<void> = Promise.resolve();
@@ -78,5 +82,9 @@ const foldersOf = (root: string): readonly string[] =>
 function isMeant(root: string, folder: string, name: string | null): boolean {
   if (name === null || name.endsWith('.md')) return true;
   if (folder === root) return [...HOMES, ...BELOW_ROOT].includes(name);
-  return HOMES.some((home) => folder === join(root, home)) && !name.includes('.') && BELOW_HOMES.includes(name);
+  return (
+    HOMES.some((home) => folder === join(root, home)) &&
+    !name.includes('.') &&
+    BELOW_HOMES.includes(name)
+  );
 }

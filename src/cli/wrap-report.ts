@@ -1,6 +1,11 @@
 /** What `allium wrap` says about what it did. */
 
-import { type ConfigFile, type ServerOutcome, showDiff, type TextOutcome } from '../proxy/client-config/index.ts';
+import {
+  type ConfigFile,
+  type ServerOutcome,
+  showDiff,
+  type TextOutcome,
+} from '../proxy/client-config/index.ts';
 import { type CliIo, writeLine } from './io.ts';
 import { jsonOf } from './receipts-format.ts';
 import { safeText } from './text-table.ts';
@@ -30,20 +35,34 @@ interface Done {
 }
 
 /** The result, on standard output: a line for each server, the diff of a dry run, or all of it as JSON. Never the value of a header. */
-export async function reportOutcome(file: ConfigFile, outcome: TextOutcome, { options, saved, config }: Done, io: CliIo): Promise<void> {
+export async function reportOutcome(
+  file: ConfigFile,
+  outcome: TextOutcome,
+  { options, saved, config }: Done,
+  io: CliIo,
+): Promise<void> {
   const { path, text, language } = file;
   const diff = options.dryRun === true ? showDiff(path, text, outcome.text, language) : null;
   if (options.json === true) {
-    const whole = { file: path, ...saved, config, servers: outcome.servers, ...(diff === null ? {} : { diff }) };
+    const whole = {
+      file: path,
+      ...saved,
+      config,
+      servers: outcome.servers,
+      ...(diff === null ? {} : { diff }),
+    };
     return writeLine(io.stdout, jsonOf(whole));
   }
   if (diff !== null && diff !== '') await writeLine(io.stdout, safeLines(diff));
   // With a diff the result is the diff.
-  for (const server of outcome.servers) await writeLine(diff === null ? io.stdout : io.stderr, lineOf(server));
+  for (const server of outcome.servers)
+    await writeLine(diff === null ? io.stdout : io.stderr, lineOf(server));
   if (saved.backup !== null) io.stderr.write(`The file as it was: ${safeText(saved.backup)}\n`);
   if (saved.changed) io.stderr.write('Start the client again for this to take effect.\n');
   if (outcome.servers.some((each) => each.outcome === 'taken_apart')) {
-    io.stderr.write('No copy leads to the file as it was just now: each entry was taken apart for itself, and may be written otherwise.\n');
+    io.stderr.write(
+      'No copy leads to the file as it was just now: each entry was taken apart for itself, and may be written otherwise.\n',
+    );
   }
 }
 
@@ -64,7 +83,11 @@ const lineOf = ({ name, place, outcome, reason }: ServerOutcome): string =>
   `${WORDS[outcome].padEnd(12)} ${safeText(name)}${place.startsWith('projects.') ? ` (${safeText(place)})` : ''}${reason === undefined ? '' : `: ${reason}`}`;
 
 /** Which stack will govern the servers that were wrapped: on standard error, and not for a program that reads JSON. */
-export function tellStack({ servers }: TextOutcome, { options, config }: Omit<Done, 'saved'>, io: CliIo): void {
+export function tellStack(
+  { servers }: TextOutcome,
+  { options, config }: Omit<Done, 'saved'>,
+  io: CliIo,
+): void {
   if (options.json === true || servers.every(({ outcome }) => outcome !== 'wrapped')) return;
   const stack =
     config === null

@@ -1,6 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pathToFileURL } from 'node:url';
@@ -12,7 +21,8 @@ const CLAUDE =
   '{\n  "mcpServers": {\n    "files": {\n      "command": "npx",\n      "args": ["-y", "srv", "/tmp"],\n      "env": { "KEY": "hunter2" }\n    }\n  }\n}\n';
 const VSCODE =
   '{\n\t// mine\n\t"servers": {\n\t\t"web": { "type": "http", "url": "https://a.example/mcp", "headers": { "Authorization": "Bearer hunter2" } },\n\t},\n\t"inputs": [],\n}\n';
-const CODEX = 'model = "o4"\r\n\r\n[mcp_servers.files]\r\ncommand = "npx" # mine\r\nargs = ["-y", "srv"]\r\nenv = { KEY = "hunter2" }\r\n';
+const CODEX =
+  'model = "o4"\r\n\r\n[mcp_servers.files]\r\ncommand = "npx" # mine\r\nargs = ["-y", "srv"]\r\nenv = { KEY = "hunter2" }\r\n';
 const CLAUDE_CODE =
   '{"numStartups":3,"projects":{"/p":{"mcpServers":{"files":{"type":"stdio","command":"uvx","args":[],"env":{}}},"history":[{"display":"x"}]}}}';
 
@@ -31,13 +41,25 @@ function clientWith(text: string, name = 'mcp.json') {
   const path = join(folder, name);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
-  return { folder, path, read: () => readFileSync(path, 'utf8'), list: () => readdirSync(folder).sort() };
+  return {
+    folder,
+    path,
+    read: () => readFileSync(path, 'utf8'),
+    list: () => readdirSync(folder).sort(),
+  };
 }
 
 /** The same without a process: a few hundred milliseconds less. */
 async function here(cwd: string, ...args: readonly string[]) {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
-  const code = await runCli(['wrap', ...args], { stdin, stdout, stderr, env: {}, cwd, signal: new AbortController().signal });
+  const code = await runCli(['wrap', ...args], {
+    stdin,
+    stdout,
+    stderr,
+    env: {},
+    cwd,
+    signal: new AbortController().signal,
+  });
   return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') };
 }
 
@@ -51,22 +73,32 @@ describe('allium wrap', () => {
     });
     expect(read()).toContain('["allium", "proxy", "--name", ');
     expect(readFileSync(`${path}.allium-backup`, 'utf8')).toBe(text);
-    expect(await here(folder, name, '--undo')).toMatchObject({ code: 0, out: expect.stringContaining('restored') as string });
+    expect(await here(folder, name, '--undo')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('restored') as string,
+    });
     expect(read()).toBe(text);
   });
 
   it('has the client start the program that it is itself', () => {
     const { folder, read } = clientWith(CODEX, 'config.toml');
 
-    expect(allium(folder, ['wrap', 'config.toml'])).toMatchObject({ code: 0, out: 'wrapped      files\n' });
+    expect(allium(folder, ['wrap', 'config.toml'])).toMatchObject({
+      code: 0,
+      out: 'wrapped      files\n',
+    });
     const [, node = ''] = /command = "([^"]+)"/.exec(read()) ?? [];
     expect(realpathSync(node)).toBe(realpathSync(process.execPath));
-    expect(read()).toContain(`args = [${JSON.stringify(MAIN)}, "proxy", "--name", "files", "--", "npx", "-y", "srv"]`);
+    expect(read()).toContain(
+      `args = [${JSON.stringify(MAIN)}, "proxy", "--name", "files", "--", "npx", "-y", "srv"]`,
+    );
   });
 
   it('leaves a whole file behind whenever it is killed', async () => {
     const { folder, path, read } = clientWith(CLAUDE);
-    const library = pathToFileURL(resolve(import.meta.dirname, '../../dist/programs/src/proxy/client-config/index.js')).href;
+    const library = pathToFileURL(
+      resolve(import.meta.dirname, '../../dist/programs/src/proxy/client-config/index.js'),
+    ).href;
     const large = `{"a":"${'x'.repeat(300_000)}"}`;
     const loop = `import { readConfigFile, replaceFile } from ${JSON.stringify(library)};
       for (let turn = 0; ; turn += 1) {
@@ -95,11 +127,15 @@ describe('allium wrap', () => {
     writeFileSync(join(folder, 'allium.yaml'), 'version: 1\n');
     writeFileSync(join(folder, 'other.yaml'), 'version: 1\n');
     await here(folder, 'mcp.json');
-    expect(read()).toContain(`"--config", ${JSON.stringify(join(folder, 'allium.yaml'))}, "--", "npx"`);
+    expect(read()).toContain(
+      `"--config", ${JSON.stringify(join(folder, 'allium.yaml'))}, "--", "npx"`,
+    );
 
     await here(folder, 'mcp.json', '--undo');
     await here(folder, 'mcp.json', '--config', 'other.yaml');
-    expect(read()).toContain(`"--config", ${JSON.stringify(join(folder, 'other.yaml'))}, "--", "npx"`);
+    expect(read()).toContain(
+      `"--config", ${JSON.stringify(join(folder, 'other.yaml'))}, "--", "npx"`,
+    );
   });
 
   it('starts what --command says', async () => {
@@ -127,7 +163,9 @@ describe('allium wrap', () => {
     const { code, out, err } = await here(folder, 'mcp.json', '--dry-run');
 
     expect(code).toBe(0);
-    expect(out).toMatch(/^--- .*mcp\.json\n\+\+\+ [^]*\n-\t\t"web": \{ "type": "http"[^]*\n\+\t\t"web": \{ "type": "stdio"/);
+    expect(out).toMatch(
+      /^--- .*mcp\.json\n\+\+\+ [^]*\n-\t\t"web": \{ "type": "http"[^]*\n\+\t\t"web": \{ "type": "stdio"/,
+    );
     expect(err).toContain('wrapped');
     expect(out + err).not.toContain('hunter2');
     expect(read()).toBe(VSCODE);
@@ -146,7 +184,9 @@ describe('allium wrap', () => {
       config: null,
       servers: [{ name: 'web', place: 'servers', outcome: 'wrapped' }],
     });
-    expect(JSON.parse((await here(folder, 'mcp.json', '--undo', '--dry-run', '--json')).out)).toMatchObject({
+    expect(
+      JSON.parse((await here(folder, 'mcp.json', '--undo', '--dry-run', '--json')).out),
+    ).toMatchObject({
       changed: false,
       diff: expect.stringMatching(/^---/) as string,
     });
@@ -154,7 +194,9 @@ describe('allium wrap', () => {
   });
 
   it('ends with 1 when a server stays outside, and when none was chosen', async () => {
-    const { folder, read } = clientWith('{"mcpServers":{"a":{"command":"x"},"b":{"type":"sse","url":"https://a.example"}}}');
+    const { folder, read } = clientWith(
+      '{"mcpServers":{"a":{"command":"x"},"b":{"type":"sse","url":"https://a.example"}}}',
+    );
     const { code, out } = await here(folder, 'mcp.json');
 
     expect(code).toBe(1);
@@ -179,22 +221,35 @@ describe('allium wrap', () => {
   it('--undo of what is not wrapped is a finding', async () => {
     const { folder, list } = clientWith(CLAUDE);
 
-    expect(await here(folder, 'mcp.json', '--undo')).toEqual({ code: 1, out: 'not wrapped  files\n', err: '' });
+    expect(await here(folder, 'mcp.json', '--undo')).toEqual({
+      code: 1,
+      out: 'not wrapped  files\n',
+      err: '',
+    });
     expect(list()).toEqual(['mcp.json']);
   });
 
-  it.skipIf(process.platform === 'win32')('edits what a link leads to, and keeps it as private as it was', async () => {
-    const { folder, path } = clientWith(CLAUDE, 'dotfiles.json');
-    chmodSync(path, 0o600);
-    symlinkSync('dotfiles.json', join(folder, 'mcp.json'));
-    await here(folder, 'mcp.json');
+  it.skipIf(process.platform === 'win32')(
+    'edits what a link leads to, and keeps it as private as it was',
+    async () => {
+      const { folder, path } = clientWith(CLAUDE, 'dotfiles.json');
+      chmodSync(path, 0o600);
+      symlinkSync('dotfiles.json', join(folder, 'mcp.json'));
+      await here(folder, 'mcp.json');
 
-    expect(readFileSync(path, 'utf8')).toContain('"proxy"');
-    expect(['dotfiles.json', 'mcp.json.allium-backup'].map((name) => statSync(join(folder, name)).mode & 0o777)).toEqual([0o600, 0o600]);
-  });
+      expect(readFileSync(path, 'utf8')).toContain('"proxy"');
+      expect(
+        ['dotfiles.json', 'mcp.json.allium-backup'].map(
+          (name) => statSync(join(folder, name)).mode & 0o777,
+        ),
+      ).toEqual([0o600, 0o600]);
+    },
+  );
 
   it('says nothing that would act upon the terminal', async () => {
-    const { folder } = clientWith('{"mcpServers":{"\\u001b[2J":{"command":"x","args":["\u202e"]}}}');
+    const { folder } = clientWith(
+      '{"mcpServers":{"\\u001b[2J":{"command":"x","args":["\u202e"]}}}',
+    );
     const { out, err } = await here(folder, 'mcp.json', '--dry-run');
 
     expect(out + err).not.toMatch(/[\u001b\u202e]/);
@@ -204,9 +259,17 @@ describe('allium wrap', () => {
     ['a missing file', ['none.json'], 'there is no such file'],
     ['a file that is not understood', ['broken.json'], 'broken.json: line 1, column 2'],
     ['a file without servers', ['empty.json'], 'empty.json: there are no MCP servers'],
-    ['a stack that is not there', ['mcp.json', '--config', 'none.yaml'], 'none.yaml: there is no such file'],
+    [
+      'a stack that is not there',
+      ['mcp.json', '--config', 'none.yaml'],
+      'none.yaml: there is no such file',
+    ],
     ['a command that is none', ['mcp.json', '--command', ' '], 'is empty'],
-    ['options that --undo does not take', ['mcp.json', '--undo', '--command', 'x'], '--undo takes neither'],
+    [
+      'options that --undo does not take',
+      ['mcp.json', '--undo', '--command', 'x'],
+      '--undo takes neither',
+    ],
   ])('ends with 2 for %s, and changes nothing', async (_name, args, message) => {
     const { folder, read, list } = clientWith(CLAUDE);
     writeFileSync(join(folder, 'broken.json'), '{mcpServers}');
@@ -222,7 +285,14 @@ describe('allium wrap', () => {
   it('writes nothing after Ctrl-C', async () => {
     const { folder, read, list } = clientWith(CLAUDE);
     const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
-    const code = await runCli(['wrap', 'mcp.json'], { stdin, stdout, stderr, env: {}, cwd: folder, signal: AbortSignal.abort('SIGINT') });
+    const code = await runCli(['wrap', 'mcp.json'], {
+      stdin,
+      stdout,
+      stderr,
+      env: {},
+      cwd: folder,
+      signal: AbortSignal.abort('SIGINT'),
+    });
 
     expect(code).toBe(130);
     expect(read()).toBe(CLAUDE);

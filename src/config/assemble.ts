@@ -1,6 +1,13 @@
 /** Puts the parts of a file together and checks that they fit each other. */
 
-import { governTools, type GovernOptions, isAlliumError, type Logger, type Registry, type Turn } from '../index.ts';
+import {
+  governTools,
+  type GovernOptions,
+  isAlliumError,
+  type Logger,
+  type Registry,
+  type Turn,
+} from '../index.ts';
 import { describeThrown } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { describeFinding, type OrderFinding, orderFindings } from '../core/order.ts';
@@ -14,7 +21,8 @@ import { CONFIG_SCHEMA, LAYER_SCHEMAS } from './schema/config-schema.ts';
 import type { ValueForms } from './value-forms.ts';
 
 /** What a file says, after the schema has seen it. */
-export interface Settings extends Pick<GovernOptions, 'limits' | 'onUnknownTool' | 'onInvalidArgs'> {
+export interface Settings
+  extends Pick<GovernOptions, 'limits' | 'onUnknownTool' | 'onInvalidArgs'> {
   readonly layers: readonly unknown[];
   readonly tools: readonly unknown[];
   readonly session?: { readonly id?: string } & Pick<Turn, 'runId' | 'model' | 'provider'>;
@@ -84,8 +92,15 @@ export function assemble(
   settings: Settings,
   { references, tools, report, isClean }: Findings,
 ): Omit<Parts, 'stateDir' | 'workspace' | 'servers'> {
-  const built = readEntries(settings.layers, { check, use: references, forms: formsFrom(references) }, ['layers'], report).map(closedOnce);
-  for (const finding of orderFindings(built.map(({ layer }) => layer)).filter(({ level }) => level === 'must')) {
+  const built = readEntries(
+    settings.layers,
+    { check, use: references, forms: formsFrom(references) },
+    ['layers'],
+    report,
+  ).map(closedOnce);
+  for (const finding of orderFindings(built.map(({ layer }) => layer)).filter(
+    ({ level }) => level === 'must',
+  )) {
     report(['layers', entryOf(built, finding)], describeFinding(finding));
   }
   const { limits, onUnknownTool, onInvalidArgs, secrets, session = {} } = settings;
@@ -122,8 +137,10 @@ function check(name: string, value: unknown, path: Parameters<Report>[0], report
   const layer = LAYER_SCHEMAS[name];
   const { instead, bare } = layer ?? {};
   if (!isPlain(value)) {
-    if (typeof value === 'string' && instead !== undefined) return checkData(`${name}Instead`, `"${name}"`, value, path, report);
-    if (layer === undefined || (value !== undefined && value !== null) || standsAlone(layer)) return true;
+    if (typeof value === 'string' && instead !== undefined)
+      return checkData(`${name}Instead`, `"${name}"`, value, path, report);
+    if (layer === undefined || (value !== undefined && value !== null) || standsAlone(layer))
+      return true;
     if (bare === undefined) return checkData(`${name}Options`, `"${name}"`, {}, path, report);
     report(path, `"${name}" needs options; write "${name}: {}" to take every default`);
     return false;
@@ -132,7 +149,8 @@ function check(name: string, value: unknown, path: Parameters<Report>[0], report
   return isForm || !hasPart(name) || checkData(`${name}Options`, `"${name}"`, value, path, report);
 }
 
-const hasPart = (name: string): boolean => isObject(CONFIG_SCHEMA.$defs) && Object.hasOwn(CONFIG_SCHEMA.$defs, `${name}Options`);
+const hasPart = (name: string): boolean =>
+  isObject(CONFIG_SCHEMA.$defs) && Object.hasOwn(CONFIG_SCHEMA.$defs, `${name}Options`);
 
 const formsFrom = (references: References): ValueForms =>
   new Map([
@@ -157,7 +175,9 @@ function closedOnce({ layer, entry }: BuiltLayer): BuiltLayer {
 function entryOf(built: readonly BuiltLayer[], { layer, other, expected }: OrderFinding): number {
   const others = built.flatMap((each, index) => (each.layer.name === other ? [index] : []));
   const found = built.find(
-    (each, index) => each.layer.name === layer && others.some((place) => (expected === 'inside' ? index < place : index > place)),
+    (each, index) =>
+      each.layer.name === layer &&
+      others.some((place) => (expected === 'inside' ? index < place : index > place)),
   );
   return found?.entry ?? 0;
 }
@@ -165,11 +185,19 @@ function entryOf(built: readonly BuiltLayer[], { layer, other, expected }: Order
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** A dispatcher that nobody keeps: what it refuses is wrong with the file, and is told now and not at the first call. */
-function tryOut(built: readonly BuiltLayer[], tools: Registry, dispatch: Parts['dispatch'], report: Report): void {
+function tryOut(
+  built: readonly BuiltLayer[],
+  tools: Registry,
+  dispatch: Parts['dispatch'],
+  report: Report,
+): void {
   try {
     governTools({ ...dispatch, tools, layers: built.map(({ layer }) => layer), logger: SILENT });
   } catch (thrown) {
     const option = isAlliumError(thrown) ? thrown.details.option : undefined;
-    report([option === 'secrets' ? 'secrets' : 'tools'], isAlliumError(thrown) ? thrown.message : describeThrown(thrown));
+    report(
+      [option === 'secrets' ? 'secrets' : 'tools'],
+      isAlliumError(thrown) ? thrown.message : describeThrown(thrown),
+    );
   }
 }

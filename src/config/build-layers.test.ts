@@ -12,7 +12,9 @@ function problemsOf(...entries: readonly unknown[]): readonly string[] {
     buildLayers(entries);
     return [];
   } catch (thrown) {
-    return isAlliumError(thrown, 'ERR_INVALID_CONFIG') ? thrown.message.split('\n') : [String(thrown)];
+    return isAlliumError(thrown, 'ERR_INVALID_CONFIG')
+      ? thrown.message.split('\n')
+      : [String(thrown)];
   }
 }
 
@@ -26,7 +28,13 @@ describe('buildLayers', () => {
       rateLimit({ maxCalls: 2 }),
     ]);
 
-    expect(namesIn(layers)).toEqual(['requiredReason', 'rateLimit', 'telemetry', 'dryRun', 'rateLimit']);
+    expect(namesIn(layers)).toEqual([
+      'requiredReason',
+      'rateLimit',
+      'telemetry',
+      'dryRun',
+      'rateLimit',
+    ]);
   });
 
   it('hands the value to the factory as it is', async () => {
@@ -39,15 +47,18 @@ describe('buildLayers', () => {
   });
 
   it('holds an entry to the tools of only and except', async () => {
-    const stack = composeToolCallers(buildLayers([{ dryRun: {}, only: ['shell_*', 'rm'], except: ['shell_ls'] }]));
-    const statusOf = async (toolName: string) => (await stack(makeCall({ toolName }), echoExecutor())).status;
+    const stack = composeToolCallers(
+      buildLayers([{ dryRun: {}, only: ['shell_*', 'rm'], except: ['shell_ls'] }]),
+    );
+    const statusOf = async (toolName: string) =>
+      (await stack(makeCall({ toolName }), echoExecutor())).status;
 
-    expect([await statusOf('shell_rm'), await statusOf('rm'), await statusOf('shell_ls'), await statusOf('read')]).toEqual([
-      'dry_run',
-      'dry_run',
-      'ok',
-      'ok',
-    ]);
+    expect([
+      await statusOf('shell_rm'),
+      await statusOf('rm'),
+      await statusOf('shell_ls'),
+      await statusOf('read'),
+    ]).toEqual(['dry_run', 'dry_run', 'ok', 'ok']);
   });
 
   it('means no tool by an empty list', async () => {
@@ -58,8 +69,11 @@ describe('buildLayers', () => {
 
   it('reads a path of the call where a factory wants a function', async () => {
     const executor = echoExecutor();
-    const stack = composeToolCallers(buildLayers([{ idempotency: { key: { $path: 'toolArgs.order.id' } } }]));
-    const callWith = (id: unknown) => stack(makeCall({ toolArgs: { order: { id: id as string } } }), executor);
+    const stack = composeToolCallers(
+      buildLayers([{ idempotency: { key: { $path: 'toolArgs.order.id' } } }]),
+    );
+    const callWith = (id: unknown) =>
+      stack(makeCall({ toolArgs: { order: { id: id as string } } }), executor);
     await callWith(7);
     await callWith(7);
     await callWith('8');
@@ -69,7 +83,9 @@ describe('buildLayers', () => {
 
   it('reads nothing that a call merely inherits', async () => {
     const executor = echoExecutor();
-    const stack = composeToolCallers(buildLayers([{ rateLimit: { maxCalls: 1, per: { $path: 'toolArgs.constructor.name' } } }]));
+    const stack = composeToolCallers(
+      buildLayers([{ rateLimit: { maxCalls: 1, per: { $path: 'toolArgs.constructor.name' } } }]),
+    );
 
     expect((await stack(makeCall(), executor)).status).toBe('tool_middleware_exception');
     expect(executor.calls).toHaveLength(0);
@@ -95,22 +111,52 @@ describe('buildLayers', () => {
   });
 
   it('uses layers and factories from elsewhere', () => {
-    const modules: Readonly<Record<string, unknown>> = { ready: rateLimit({ maxCalls: 1 }), makes: rateLimit, wrong: 5 };
+    const modules: Readonly<Record<string, unknown>> = {
+      ready: rateLimit({ maxCalls: 1 }),
+      makes: rateLimit,
+      wrong: 5,
+    };
     const use = (reference: string) => modules[reference];
-    const layers = buildLayers([{ use: 'ready' }, { use: 'makes', with: { maxCalls: 3 } }], { use });
+    const layers = buildLayers([{ use: 'ready' }, { use: 'makes', with: { maxCalls: 3 } }], {
+      use,
+    });
 
     expect(namesIn(layers)).toEqual(['rateLimit', 'rateLimit']);
-    expect(() => buildLayers([{ use: 'wrong' }], { use })).toThrow('layers[0].use: this is neither a layer nor a function that makes one');
-    expect(() => buildLayers([{ use: 'ready', with: {} }], { use })).toThrow('layers[0].with: this layer is ready');
-    expect(() => buildLayers([{ use: 'makes', with: { maxCall: 3 } }], { use })).toThrow('layers[0].with.maxCall: rateLimit has no option');
-    expect(() => buildLayers([{ use: 'makes' }])).toThrow('layers[0].use: modules cannot be used here');
+    expect(() => buildLayers([{ use: 'wrong' }], { use })).toThrow(
+      'layers[0].use: this is neither a layer nor a function that makes one',
+    );
+    expect(() => buildLayers([{ use: 'ready', with: {} }], { use })).toThrow(
+      'layers[0].with: this layer is ready',
+    );
+    expect(() => buildLayers([{ use: 'makes', with: { maxCall: 3 } }], { use })).toThrow(
+      'layers[0].with.maxCall: rateLimit has no option',
+    );
+    expect(() => buildLayers([{ use: 'makes' }])).toThrow(
+      'layers[0].use: modules cannot be used here',
+    );
   });
 
   it.each([
-    ['a misspelt layer', { rateLimt: {} }, 'layers[0].rateLimt: there is no layer "rateLimt"; did you mean "rateLimit"?'],
-    ['a name nobody has', 'zzzzzzzz', 'layers[0]: there is no layer "zzzzzzzz"; one of your own is { use: module }'],
-    ['two layers in one entry', { dryRun: {}, retry: {} }, 'layers[0].retry: an entry is one layer, and this one is "dryRun" already'],
-    ['an entry without a layer', { only: ['a'] }, 'layers[0]: an entry needs the name of a layer, or "use"'],
+    [
+      'a misspelt layer',
+      { rateLimt: {} },
+      'layers[0].rateLimt: there is no layer "rateLimt"; did you mean "rateLimit"?',
+    ],
+    [
+      'a name nobody has',
+      'zzzzzzzz',
+      'layers[0]: there is no layer "zzzzzzzz"; one of your own is { use: module }',
+    ],
+    [
+      'two layers in one entry',
+      { dryRun: {}, retry: {} },
+      'layers[0].retry: an entry is one layer, and this one is "dryRun" already',
+    ],
+    [
+      'an entry without a layer',
+      { only: ['a'] },
+      'layers[0]: an entry needs the name of a layer, or "use"',
+    ],
     [
       'with where nothing is used',
       { dryRun: {}, with: {} },
@@ -159,7 +205,11 @@ describe('buildLayers', () => {
       { idempotency: { key: { $path: 'toolArg.a' } } },
       'layers[0].idempotency.key.$path: "$path" must begin with one of toolName, toolArgs, callId, turn, annotations, metadata; did you mean "toolArgs"?',
     ],
-    ['a layer called constructor', 'constructor', 'layers[0]: there is no layer "constructor"; one of your own is { use: module }'],
+    [
+      'a layer called constructor',
+      'constructor',
+      'layers[0]: there is no layer "constructor"; one of your own is { use: module }',
+    ],
     [
       'an option called __proto__',
       { dryRun: JSON.parse('{"__proto__":{"only":[]}}') as unknown },
@@ -170,6 +220,8 @@ describe('buildLayers', () => {
   });
 
   it('tells everything that is wrong at once', () => {
-    expect(problemsOf({ rateLimit: {} }, 'dryRun', { timeot: {} }, { retry: { maxAttempts: 0 } })).toHaveLength(3);
+    expect(
+      problemsOf({ rateLimit: {} }, 'dryRun', { timeot: {} }, { retry: { maxAttempts: 0 } }),
+    ).toHaveLength(3);
   });
 });

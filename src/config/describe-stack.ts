@@ -1,6 +1,12 @@
 /** What a stack is and what it does to each tool, as data. */
 
-import { AlliumError, type JsonSchema, type Tool, type ToolLayer, type ToolSpec } from '../index.ts';
+import {
+  AlliumError,
+  type JsonSchema,
+  type Tool,
+  type ToolLayer,
+  type ToolSpec,
+} from '../index.ts';
 import { closest } from '../core/closest.ts';
 import { isObject, type JsonValue } from '../core/json.ts';
 import { describeFinding, orderFindings } from '../core/order.ts';
@@ -21,7 +27,11 @@ export interface LayerDescription {
 /** What one layer does to what the model is shown of a tool. */
 export interface ToolChange {
   readonly layer: string;
-  readonly adds: readonly { readonly name: string; readonly required: boolean; readonly description: string }[];
+  readonly adds: readonly {
+    readonly name: string;
+    readonly required: boolean;
+    readonly description: string;
+  }[];
   readonly removes: readonly string[];
   /** Something else in its schema, or its description. */
   readonly changes: boolean;
@@ -64,7 +74,12 @@ export interface DescribeOptions {
 }
 
 /** Throws `ERR_UNKNOWN_TOOL` for a tool that is not there. No text holds a value that came from a variable. */
-export function describeStack(parts: Parts, file: string, conceal: (text: string) => string, options: DescribeOptions): StackDescription {
+export function describeStack(
+  parts: Parts,
+  file: string,
+  conceal: (text: string) => string,
+  options: DescribeOptions,
+): StackDescription {
   const { built, entries, stateDir } = parts;
   const { tool, upstream = [], isFolder = false } = options;
   const tools = [...parts.tools, ...upstream];
@@ -81,7 +96,9 @@ export function describeStack(parts: Parts, file: string, conceal: (text: string
       ...gateOf(entries[entry]),
     })),
     advice: orderFindings(layers).map(describeFinding),
-    tools: tools.filter(({ name }) => tool === undefined || name === tool).map((each) => describeTool(each, parts)),
+    tools: tools
+      .filter(({ name }) => tool === undefined || name === tool)
+      .map((each) => describeTool(each, parts)),
   };
   return concealed(described, conceal) as StackDescription; // The same shape: only texts were replaced.
 }
@@ -102,9 +119,13 @@ function describeTool(tool: Tool, { built, entries }: Parts): ToolDescription {
 
 function unknownTool(name: string, known: readonly string[]): AlliumError {
   const guess = closest(name, known);
-  return new AlliumError('ERR_UNKNOWN_TOOL', `there is no tool "${name}"${guess === undefined ? '' : `; did you mean "${guess}"?`}`, {
-    toolName: name,
-  });
+  return new AlliumError(
+    'ERR_UNKNOWN_TOOL',
+    `there is no tool "${name}"${guess === undefined ? '' : `; did you mean "${guess}"?`}`,
+    {
+      toolName: name,
+    },
+  );
 }
 
 function traitsOf({ observes, rewrites, schemaTransform, scrub }: ToolLayer): readonly string[] {
@@ -124,52 +145,85 @@ function checksOf(entry: unknown): readonly string[] {
   const names = options.checkers.map((checker: unknown) => checkerName(checker));
   const rest = typeof options.fallback === 'string' ? options.fallback : 'deny';
   const isShadow = options.shadow !== undefined && options.shadow !== false;
-  return [`asks ${[...names, `otherwise ${rest}`].join(', ')}`, ...(isShadow ? ['shadow: refuses nothing'] : [])];
+  return [
+    `asks ${[...names, `otherwise ${rest}`].join(', ')}`,
+    ...(isShadow ? ['shadow: refuses nothing'] : []),
+  ];
 }
 
 function checkerName(checker: unknown): string {
-  const [name = 'a checker', value] = isObject(checker) && typeof checker.evaluate !== 'function' ? (Object.entries(checker)[0] ?? []) : [];
+  const [name = 'a checker', value] =
+    isObject(checker) && typeof checker.evaluate !== 'function'
+      ? (Object.entries(checker)[0] ?? [])
+      : [];
   return name.startsWith('$') && typeof value === 'string' ? value : name;
 }
 
 /** The entry was built, so its lists are lists of names. */
 const gateOf = (entry: unknown): Pick<LayerDescription, 'only' | 'except'> =>
   isObject(entry) && typeof entry.caller !== 'function'
-    ? Object.fromEntries(['only', 'except'].filter((key) => Object.hasOwn(entry, key)).map((key) => [key, entry[key]]))
+    ? Object.fromEntries(
+        ['only', 'except']
+          .filter((key) => Object.hasOwn(entry, key))
+          .map((key) => [key, entry[key]]),
+      )
     : {};
 
 /** What the layers do to a tool, and what the model is shown in the end. */
-function changesOf(tool: ToolSpec, layers: readonly ToolLayer[]): { readonly changes: readonly ToolChange[]; readonly shown: ToolSpec } {
+function changesOf(
+  tool: ToolSpec,
+  layers: readonly ToolLayer[],
+): { readonly changes: readonly ToolChange[]; readonly shown: ToolSpec } {
   const changes: ToolChange[] = [];
   let before: ToolSpec = tool;
   for (const { name, schemaTransform } of [...layers].reverse()) {
     const after = schemaTransform?.(before);
     if (after === undefined || after === before) continue;
-    if (after === null) return { changes: [...changes, { layer: name, adds: [], removes: [], changes: false, hides: true }], shown: tool };
+    if (after === null)
+      return {
+        changes: [...changes, { layer: name, adds: [], removes: [], changes: false, hides: true }],
+        shown: tool,
+      };
     changes.push({ layer: name, ...difference(before, after), hides: false });
     before = after;
   }
   return { changes, shown: before };
 }
 
-function difference(before: ToolSpec, after: ToolSpec): Pick<ToolChange, 'adds' | 'removes' | 'changes'> {
+function difference(
+  before: ToolSpec,
+  after: ToolSpec,
+): Pick<ToolChange, 'adds' | 'removes' | 'changes'> {
   const [old, now] = [propertiesOf(before), propertiesOf(after)];
-  const required: readonly JsonValue[] = Array.isArray(after.inputSchema.required) ? after.inputSchema.required : [];
+  const required: readonly JsonValue[] = Array.isArray(after.inputSchema.required)
+    ? after.inputSchema.required
+    : [];
   const adds = [...now].filter(([name]) => !old.has(name));
   return {
-    adds: adds.map(([name, schema]) => ({ name, required: required.includes(name), description: descriptionOf(schema) })),
+    adds: adds.map(([name, schema]) => ({
+      name,
+      required: required.includes(name),
+      description: descriptionOf(schema),
+    })),
     removes: [...old.keys()].filter((name) => !now.has(name)),
-    changes: before.description !== after.description || [...now].some(([name, schema]) => old.has(name) && old.get(name) !== schema),
+    changes:
+      before.description !== after.description ||
+      [...now].some(([name, schema]) => old.has(name) && old.get(name) !== schema),
   };
 }
 
 const propertiesOf = ({ inputSchema: { properties } }: ToolSpec): ReadonlyMap<string, unknown> =>
   new Map(isObject(properties) ? Object.entries(properties) : []);
 
-const descriptionOf = (schema: unknown): string => (isObject(schema) && typeof schema.description === 'string' ? schema.description : '');
+const descriptionOf = (schema: unknown): string =>
+  isObject(schema) && typeof schema.description === 'string' ? schema.description : '';
 
 function concealed(value: unknown, conceal: (text: string) => string): unknown {
   if (typeof value === 'string') return conceal(value);
   if (Array.isArray(value)) return value.map((item) => concealed(item, conceal));
-  return isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, member]) => [key, concealed(member, conceal)])) : value;
+  return isObject(value)
+    ? Object.fromEntries(
+        Object.entries(value).map(([key, member]) => [key, concealed(member, conceal)]),
+      )
+    : value;
 }

@@ -2,7 +2,12 @@
 
 import { oneLine } from '../core/errors.ts';
 import type { ToolFate } from './tool-fates.ts';
-import type { LayerDescription, StackDescription, ToolChange, ToolDescription } from './describe-stack.ts';
+import type {
+  LayerDescription,
+  StackDescription,
+  ToolChange,
+  ToolDescription,
+} from './describe-stack.ts';
 
 export function drawStack({ file, isFolder, layers, advice, tools }: StackDescription): string {
   const width = Math.max('executor'.length, ...layers.map(({ name }) => name.length));
@@ -26,12 +31,22 @@ export function drawStack({ file, isFolder, layers, advice, tools }: StackDescri
 const notesOf = ({ traits, only, except }: LayerDescription): string =>
   [
     ...traits,
-    ...(only === undefined ? [] : [only.length === 0 ? 'for no tool' : `only ${only.map(oneLine).join(', ')}`]),
-    ...(except === undefined || except.length === 0 ? [] : [`except ${except.map(oneLine).join(', ')}`]),
+    ...(only === undefined
+      ? []
+      : [only.length === 0 ? 'for no tool' : `only ${only.map(oneLine).join(', ')}`]),
+    ...(except === undefined || except.length === 0
+      ? []
+      : [`except ${except.map(oneLine).join(', ')}`]),
   ].join('; ');
 
 /** Names and descriptions may come from anywhere: none of them may act upon a terminal. */
-const drawTool = ({ name, description, server, fate, changes }: ToolDescription): readonly string[] => [
+const drawTool = ({
+  name,
+  description,
+  server,
+  fate,
+  changes,
+}: ToolDescription): readonly string[] => [
   `  ${oneLine(name)}: ${excerpt(oneLine(description))}`,
   ...(server === undefined ? [] : [`    of the server ${oneLine(server)}`]),
   ...drawFate(fate),
@@ -39,11 +54,15 @@ const drawTool = ({ name, description, server, fate, changes }: ToolDescription)
 ];
 
 /** Servers describe their tools at length; `--json` has all of it. */
-const excerpt = (text: string): string => (text.length > 160 ? `${text.slice(0, 160).toWellFormed()}…` : text);
+const excerpt = (text: string): string =>
+  text.length > 160 ? `${text.slice(0, 160).toWellFormed()}…` : text;
 
 function drawFate({ outcome, by, rule, unless = [] }: ToolFate): readonly string[] {
   const decided = by === undefined ? ': no layer decides about it' : ` by ${oneLine(rule ?? by)}`;
-  return [`    ${WORDS[outcome]}${decided}`, ...unless.map((what) => `      unless ${oneLine(what)} says otherwise`)];
+  return [
+    `    ${WORDS[outcome]}${decided}`,
+    ...unless.map((what) => `      unless ${oneLine(what)} says otherwise`),
+  ];
 }
 
 const WORDS: Readonly<Record<ToolFate['outcome'], string>> = {

@@ -16,19 +16,27 @@ export function folderWith(files: Readonly<Record<string, string>>): string {
 }
 
 /** Loads the file of such a folder, and closes it after the test. */
-export async function load(files: Readonly<Record<string, string>>, options: LoadOptions = {}): Promise<LoadedConfig> {
+export async function load(
+  files: Readonly<Record<string, string>>,
+  options: LoadOptions = {},
+): Promise<LoadedConfig> {
   const config = await loadConfig('.', { env: {}, cwd: folderWith(files), ...options });
   onTestFinished(() => config.close());
   return config;
 }
 
 /** The lines of the error that such a folder gives. */
-export async function problemsIn(files: Readonly<Record<string, string>>, options: LoadOptions = {}): Promise<readonly string[]> {
+export async function problemsIn(
+  files: Readonly<Record<string, string>>,
+  options: LoadOptions = {},
+): Promise<readonly string[]> {
   try {
     await load(files, options);
     return [];
   } catch (thrown) {
-    return isAlliumError(thrown, 'ERR_INVALID_CONFIG') ? thrown.message.split('\n') : [`unexpected: ${String(thrown)}`];
+    return isAlliumError(thrown, 'ERR_INVALID_CONFIG')
+      ? thrown.message.split('\n')
+      : [`unexpected: ${String(thrown)}`];
   }
 }
 

@@ -1,7 +1,13 @@
 /** A dispatcher from the parts of a file. */
 
 import { join } from 'node:path';
-import { type CallOptions, type GovernedTools, type GovernOptions, governTools, type Turn } from '../index.ts';
+import {
+  type CallOptions,
+  type GovernedTools,
+  type GovernOptions,
+  governTools,
+  type Turn,
+} from '../index.ts';
 import { inStateFolder } from '../core/state-folder.ts';
 import { fileApprovals, fileGrants } from '../policy/index.ts';
 import type { Parts } from './assemble.ts';
@@ -13,10 +19,17 @@ import type { Parts } from './assemble.ts';
 export function govern(parts: Parts, overrides: Partial<GovernOptions>): GovernedTools {
   const { built, tools, dispatch, session, stateDir } = parts;
   const layers = built.map(({ layer }) => layer);
-  const options: GovernOptions = { tools, layers, ...dispatch, ...keptBy(parts, overrides), ...overrides };
+  const options: GovernOptions = {
+    tools,
+    layers,
+    ...dispatch,
+    ...keptBy(parts, overrides),
+    ...overrides,
+  };
   const governed = inStateFolder(stateDir, () => governTools(options));
   const turnOf = (turn: Partial<Turn> = {}): Partial<Turn> => ({ ...session, ...turn });
-  const within = <T extends CallOptions>(given?: T): T => ({ ...given, turn: turnOf(given?.turn) }) as T; // `turn` fits every T.
+  const within = <T extends CallOptions>(given?: T): T =>
+    ({ ...given, turn: turnOf(given?.turn) }) as T; // `turn` fits every T.
   const ours: GovernedTools = {
     ...governed,
     // A spread would take the tools that there are now.
@@ -31,7 +44,13 @@ export function govern(parts: Parts, overrides: Partial<GovernOptions>): Governe
   return Object.freeze(ours);
 }
 
-function keptBy({ stateDir, workspace }: Parts, { clock }: Partial<GovernOptions>): Partial<GovernOptions> {
-  const at = (name: string) => ({ dir: join(stateDir, name), ...(clock === undefined ? {} : { clock }) });
+function keptBy(
+  { stateDir, workspace }: Parts,
+  { clock }: Partial<GovernOptions>,
+): Partial<GovernOptions> {
+  const at = (name: string) => ({
+    dir: join(stateDir, name),
+    ...(clock === undefined ? {} : { clock }),
+  });
   return { approvals: fileApprovals(at('approvals')), grants: fileGrants(at('grants')), workspace };
 }

@@ -2,7 +2,12 @@
 
 export type { BuildContext } from './build-layers.ts';
 export { buildLayers } from './build-layers.ts';
-export type { LayerDescription, StackDescription, ToolChange, ToolDescription } from './describe-stack.ts';
+export type {
+  LayerDescription,
+  StackDescription,
+  ToolChange,
+  ToolDescription,
+} from './describe-stack.ts';
 export { hasConfig } from './find-config.ts';
 export type { Environment } from './interpolate.ts';
 export type { LayerFactory } from './layer-factories.ts';

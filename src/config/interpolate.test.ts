@@ -65,10 +65,23 @@ export const named = ({ word }) => ({ name: word, caller: (call, next) => next(c
     ['a path', stack('  - idempotency: { key: { $path: "${C}" } }')],
     ['a pattern', stack('  - redaction: { patterns: ["(${C}"] }')],
     ['a path of redaction', stack('  - redaction: { paths: ["a..${C}"] }')],
-    ['a tool module', { 'allium.yaml': 'version: 1\nlayers: []\ntools: [{ module: "./${C}.ts" }]\n' }],
-    ['a prefix', { 'allium.yaml': 'version: 1\nlayers: []\ntools: [{ module: ./tools.ts, prefix: "${C} {}" }]\n', 'tools.ts': TOOLS }],
+    [
+      'a tool module',
+      { 'allium.yaml': 'version: 1\nlayers: []\ntools: [{ module: "./${C}.ts" }]\n' },
+    ],
+    [
+      'a prefix',
+      {
+        'allium.yaml':
+          'version: 1\nlayers: []\ntools: [{ module: ./tools.ts, prefix: "${C} {}" }]\n',
+        'tools.ts': TOOLS,
+      },
+    ],
     ['a version', { 'allium.yaml': 'version: ${C}\nlayers: []\n' }],
-    ['the state folder', { 'allium.yaml': 'version: 1\nstate: { dir: "${C}", b: 1 }\nlayers: []\n' }],
+    [
+      'the state folder',
+      { 'allium.yaml': 'version: 1\nstate: { dir: "${C}", b: 1 }\nlayers: []\n' },
+    ],
   ])('does not show in the error about %s', async (_what, files) => {
     const problems = await problemsIn({ ...files, 'leaky.mjs': leaky }, { env: { C: CANARY } });
 
@@ -78,7 +91,9 @@ export const named = ({ word }) => ({ name: word, caller: (call, next) => next(c
   });
 
   it('does not show in the error object either', async () => {
-    const thrown: unknown = await load(stack('  - use: "./${C}.ts"'), { env: { C: CANARY } }).catch((error: unknown) => error);
+    const thrown: unknown = await load(stack('  - use: "./${C}.ts"'), { env: { C: CANARY } }).catch(
+      (error: unknown) => error,
+    );
 
     expect(isAlliumError(thrown, 'ERR_INVALID_CONFIG')).toBe(true);
     expect(JSON.stringify(thrown)).not.toContain('canary');

@@ -20,17 +20,26 @@ export function interpolate(data: unknown, env: Environment, report: Report): In
   const taken = new Map<string, string>();
   const filled = mapData(data, [], (value, path) => {
     if (typeof value !== 'string') return GO_ON;
-    return value.includes('${') ? fill(value, env, taken, (message) => report(path, message)) : value;
+    return value.includes('${')
+      ? fill(value, env, taken, (message) => report(path, message))
+      : value;
   });
   return { data: filled, conceal: concealing(taken) };
 }
 
-function fill(text: string, env: Environment, taken: Map<string, string>, report: (message: string) => void): string {
+function fill(
+  text: string,
+  env: Environment,
+  taken: Map<string, string>,
+  report: (message: string) => void,
+): string {
   return text.replace(REFERENCE, (whole, inner: string | undefined, end: string | undefined) => {
     if (whole === '$${') return '${';
     const [, name, otherwise] = VARIABLE.exec(inner ?? '') ?? [];
     if (name === undefined || end === '') {
-      report('"${" begins a variable, such as ${NAME} or ${NAME:-default}; write "$${" for the two characters');
+      report(
+        '"${" begins a variable, such as ${NAME} or ${NAME:-default}; write "$${" for the two characters',
+      );
       return whole;
     }
     const value = Object.hasOwn(env, name) ? env[name] : undefined;
@@ -49,7 +58,9 @@ function concealing(taken: ReadonlyMap<string, string>): (text: string) => strin
   const values = [...taken.keys()].sort((a, b) => b.length - a.length);
   if (values.length === 0) return (text) => text;
   const escaped = (value: string) => value.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const patterns = values.map((value) => (value.length < SHORT ? `(?<!\\w)${escaped(value)}(?!\\w)` : escaped(value)));
+  const patterns = values.map((value) =>
+    value.length < SHORT ? `(?<!\\w)${escaped(value)}(?!\\w)` : escaped(value),
+  );
   const pattern = new RegExp(patterns.join('|'), 'g');
   return (text) => text.replace(pattern, (value) => `\${${taken.get(value) ?? ''}}`);
 }

@@ -34,12 +34,36 @@ export type LayerFactory = (options: never) => ToolLayer;
 /** By the name of the factory, which is the name of the layer. */
 export const LAYER_FACTORIES: ReadonlyMap<string, LayerFactory> = new Map<string, LayerFactory>(
   Object.entries({
-    ...{ auditLog, callLimit, consent, dryRun, handoffArtifact, idempotency, outputLimit, rateLimit, redaction, requiredReason },
-    ...{ definitionPin, hooks, permissions, record, repeatGuard, replay, retry, scopedExecutor, summary, telemetry, timeout },
+    ...{
+      auditLog,
+      callLimit,
+      consent,
+      dryRun,
+      handoffArtifact,
+      idempotency,
+      outputLimit,
+      rateLimit,
+      redaction,
+      requiredReason,
+    },
+    ...{
+      definitionPin,
+      hooks,
+      permissions,
+      record,
+      repeatGuard,
+      replay,
+      retry,
+      scopedExecutor,
+      summary,
+      telemetry,
+      timeout,
+    },
   }),
 );
 
 /** Options that hold more than plain values become what the layer takes, with what is wrong reported for its place. */
-export const OPTION_READERS: ReadonlyMap<string, (options: unknown, path: DataPath, report: Report) => unknown> = new Map([
-  ['permissions', withPolicies],
-]);
+export const OPTION_READERS: ReadonlyMap<
+  string,
+  (options: unknown, path: DataPath, report: Report) => unknown
+> = new Map([['permissions', withPolicies]]);

@@ -44,7 +44,12 @@ export default { name: 'mine', caller: (call, next) => next(call), close: async 
     const governed = config.govern();
     const result = await governed.call({ name: 'echo', arguments: { id: 'a', reason: 'why not' } });
 
-    expect(config.layers.map(({ name }) => name)).toEqual(['auditLog', 'requiredReason', 'rateLimit', 'refuse']);
+    expect(config.layers.map(({ name }) => name)).toEqual([
+      'auditLog',
+      'requiredReason',
+      'rateLimit',
+      'refuse',
+    ]);
     expect(config.tools.names).toEqual(['echo', 'shell_ls', 'shell_rm', 'web_get']);
     expect(result).toMatchObject({ status: 'ok', result: { name: 'echo', id: 'a' } });
     expect(Object.isFrozen(config)).toBe(true);
@@ -52,9 +57,13 @@ export default { name: 'mine', caller: (call, next) => next(call), close: async 
 
   it('lets a layer from a module act upon the tools it is for', async () => {
     const governed = (await load(files)).govern();
-    const statusOf = async (name: string) => (await governed.call({ name, arguments: { reason: 'r' } })).status;
+    const statusOf = async (name: string) =>
+      (await governed.call({ name, arguments: { reason: 'r' } })).status;
 
-    expect([await statusOf('shell_rm'), await statusOf('shell_ls')]).toEqual(['policy_blocked', 'ok']);
+    expect([await statusOf('shell_rm'), await statusOf('shell_ls')]).toEqual([
+      'policy_blocked',
+      'ok',
+    ]);
   });
 
   it('gives calls the session of the file, and lets a host say otherwise', async () => {
@@ -88,7 +97,9 @@ export default { name: 'counting', caller: (call, next) => next(call), close: as
     await config.govern().close();
     await config.govern().close();
     await config.close();
-    const { counts } = (await import(join(folder, 'counting.mjs'))) as { counts: { closed: number } };
+    const { counts } = (await import(join(folder, 'counting.mjs'))) as {
+      counts: { closed: number };
+    };
 
     expect(counts.closed).toBe(1);
   });
@@ -100,28 +111,46 @@ export default { name: 'counting', caller: (call, next) => next(call), close: as
   });
 
   it('reads JSON', async () => {
-    const config = await load({ 'allium.json': JSON.stringify({ version: 1, layers: [{ dryRun: { message: 'x' } }] }, null, '\t') });
+    const config = await load({
+      'allium.json': JSON.stringify(
+        { version: 1, layers: [{ dryRun: { message: 'x' } }] },
+        null,
+        '\t',
+      ),
+    });
 
     expect(config.layers.map(({ name }) => name)).toEqual(['dryRun']);
   });
 
-  it.each(['allium.ts', 'allium.mjs'])('reads %s, where functions and ready layers may stand', async (name) => {
-    const from = name.endsWith('.ts')
-      ? `import { passThrough } from 'allium';`
-      : 'const passThrough = { name: "passThrough", caller: (call, next) => next(call) };';
-    const text = `${from}
+  it.each(['allium.ts', 'allium.mjs'])(
+    'reads %s, where functions and ready layers may stand',
+    async (name) => {
+      const from = name.endsWith('.ts')
+        ? `import { passThrough } from 'allium';`
+        : 'const passThrough = { name: "passThrough", caller: (call, next) => next(call) };';
+      const text = `${from}
 export default { version: 1, layers: [passThrough, { idempotency: { key: (call) => call.toolArgs.id, store: null } }, { consent: () => true },
   { consent: { rules: [{ tool: '*', when: () => true, decision: 'allow' }] } }, { summary: { $path: 'toolName' } }] };`;
-    const config = await load({ [name]: text });
+      const config = await load({ [name]: text });
 
-    expect(config.layers.map((layer) => layer.name)).toEqual(['passThrough', 'idempotency', 'consent', 'consent', 'summary']);
-    expect(() => composeToolCallers(config.layers)).not.toThrow();
-  });
+      expect(config.layers.map((layer) => layer.name)).toEqual([
+        'passThrough',
+        'idempotency',
+        'consent',
+        'consent',
+        'summary',
+      ]);
+      expect(() => composeToolCallers(config.layers)).not.toThrow();
+    },
+  );
 
   it('takes functions from modules and packages', async () => {
     const config = await load({
       ...files,
-      ...stack('  - idempotency: { mode: effect, key: { $module: ./my-layer.ts#orderOf } }', '  - use: ./my-layer.ts'),
+      ...stack(
+        '  - idempotency: { mode: effect, key: { $module: ./my-layer.ts#orderOf } }',
+        '  - use: ./my-layer.ts',
+      ),
       'my-layer.ts': MY_LAYER,
     });
 
@@ -141,11 +170,20 @@ export default { version: 1, layers: [passThrough, { idempotency: { key: (call) 
   it('hands secrets to tools that ask for them', async () => {
     const tools = `import { defineTool } from 'allium';
 export default defineTool({ name: 'peek', description: '', inputSchema: { type: 'object' }, injected: [{ name: 'key', from: 'secret:api' }], execute: ({ key }) => key.length });`;
-    const yaml = 'version: 1\nlayers: []\ntools: [{ module: ./tools.ts }]\nsecrets: { api: "${API_KEY}" }\n';
-    const config = await load({ 'allium.yaml': yaml, 'tools.ts': tools }, { env: { API_KEY: 'k'.repeat(7) } });
+    const yaml =
+      'version: 1\nlayers: []\ntools: [{ module: ./tools.ts }]\nsecrets: { api: "${API_KEY}" }\n';
+    const config = await load(
+      { 'allium.yaml': yaml, 'tools.ts': tools },
+      { env: { API_KEY: 'k'.repeat(7) } },
+    );
 
     expect((await config.govern().call({ name: 'peek', arguments: {} })).result).toBe(7);
-    expect(await problemsIn({ 'allium.yaml': yaml.replace('api:', 'apj:'), 'tools.ts': tools }, { env: { API_KEY: 'k' } })).toEqual([
+    expect(
+      await problemsIn(
+        { 'allium.yaml': yaml.replace('api:', 'apj:'), 'tools.ts': tools },
+        { env: { API_KEY: 'k' } },
+      ),
+    ).toEqual([
       'allium.yaml:4:10: governTools: tool "peek" needs secret "api", which was not given',
     ]);
   });
@@ -159,7 +197,9 @@ export default defineTool({ name: 'peek', description: '', inputSchema: { type: 
   });
 
   it('refuses a folder without a file, and one with two', async () => {
-    expect(await problemsIn({})).toEqual(['.: there is no allium.yaml here; "allium init" writes one']);
+    expect(await problemsIn({})).toEqual([
+      '.: there is no allium.yaml here; "allium init" writes one',
+    ]);
     expect(await problemsIn({ 'allium.yaml': '', 'allium.json': '' })).toEqual([
       '.: there are both allium.yaml and allium.json; say which one is meant',
     ]);
@@ -170,14 +210,24 @@ export default defineTool({ name: 'peek', description: '', inputSchema: { type: 
   it('keeps calls that wait and standing approvals in the state folder, for the folder of the file', async () => {
     const files = {
       'tools.ts': TOOLS,
-      ...stack('  - consent: { default: ask }', 'state: { dir: ./kept }', 'tools: [{ module: ./tools.ts }]'),
+      ...stack(
+        '  - consent: { default: ask }',
+        'state: { dir: ./kept }',
+        'tools: [{ module: ./tools.ts }]',
+      ),
     };
     const config = await load(files);
     const asked = await config.govern().call({ name: 'echo', arguments: {} });
-    const resumed = await config.govern().resume(asked.interruption?.id ?? '', { decision: 'allow_always', decidedBy: 'ada' });
+    const resumed = await config
+      .govern()
+      .resume(asked.interruption?.id ?? '', { decision: 'allow_always', decidedBy: 'ada' });
 
     expect([asked.status, resumed.status]).toEqual(['approval_required', 'ok']);
-    expect(await fileApprovals({ dir: join(config.stateDir, 'approvals') }).list({ ended: true })).toHaveLength(1);
-    expect(await fileGrants({ dir: join(config.stateDir, 'grants') }).list()).toMatchObject([{ workspace: dirname(config.file) }]);
+    expect(
+      await fileApprovals({ dir: join(config.stateDir, 'approvals') }).list({ ended: true }),
+    ).toHaveLength(1);
+    expect(await fileGrants({ dir: join(config.stateDir, 'grants') }).list()).toMatchObject([
+      { workspace: dirname(config.file) },
+    ]);
   });
 });

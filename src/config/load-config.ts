@@ -15,7 +15,13 @@ import {
 import { isObject } from '../core/json.ts';
 import { inStateFolder, stateFolder } from '../core/state-folder.ts';
 import { artifactProject } from './artifact-project.ts';
-import { assemble, type NotifySettings, type Parts, type ProxySettings, type Settings } from './assemble.ts';
+import {
+  assemble,
+  type NotifySettings,
+  type Parts,
+  type ProxySettings,
+  type Settings,
+} from './assemble.ts';
 import { describeStack, type StackDescription } from './describe-stack.ts';
 import { drawStack } from './draw-stack.ts';
 import { findConfig } from './find-config.ts';
@@ -67,8 +73,15 @@ export interface LoadedConfig {
  * Reads a file, or the one in a folder, and builds what it says. Throws one `ERR_INVALID_CONFIG` with a line for everything that is
  * wrong, and no line holds a value that came from a variable. It runs the modules that the file names: a file is as trusted as code.
  */
-export async function loadConfig(fileOrFolder = '.', options: LoadOptions = {}): Promise<LoadedConfig> {
-  checkOptions('loadConfig', options, { env: expected.object, cwd: expected.string, stateDir: expected.string });
+export async function loadConfig(
+  fileOrFolder = '.',
+  options: LoadOptions = {},
+): Promise<LoadedConfig> {
+  checkOptions('loadConfig', options, {
+    env: expected.object,
+    cwd: expected.string,
+    stateDir: expected.string,
+  });
   const { env = process.env, cwd = process.cwd() } = options;
   const project = await artifactProject(resolve(cwd, fileOrFolder));
   const file = project === null ? findConfig(fileOrFolder, cwd) : project.file;
@@ -81,7 +94,12 @@ export async function loadConfig(fileOrFolder = '.', options: LoadOptions = {}):
 
   const { data, conceal } = interpolate(source.data, env, report);
   const settings = settingsOf(data, report);
-  const parts = await build(withState(settings, options.stateDir), dirname(file), report, () => problems.length === 0);
+  const parts = await build(
+    withState(settings, options.stateDir),
+    dirname(file),
+    report,
+    () => problems.length === 0,
+  );
   if (problems.length > 0) {
     await settle([...parts.built.map(({ layer }) => layer), ...parts.servers]);
     throw invalidConfig(linesOf(problems, source, shown, conceal), { path: file });
@@ -91,13 +109,17 @@ export async function loadConfig(fileOrFolder = '.', options: LoadOptions = {}):
 
 async function sourceOf(file: string, shown: string): Promise<Source> {
   const extension = extname(file);
-  if (/^\.[cm]?[jt]s$/.test(extension)) return { data: await dataOf(file, shown), mistakes: [], positionOf: () => null };
+  if (/^\.[cm]?[jt]s$/.test(extension))
+    return { data: await dataOf(file, shown), mistakes: [], positionOf: () => null };
   if (!['.yaml', '.yml', '.json'].includes(extension))
-    throw invalidConfig([`${shown}: a file ends in .yaml, .yml, .json, .ts or .js`], { path: file });
+    throw invalidConfig([`${shown}: a file ends in .yaml, .yml, .json, .ts or .js`], {
+      path: file,
+    });
   const source = readSource(file, extension === '.json');
   if (source.mistakes.length === 0) return source;
   const lines = source.mistakes.map(
-    ({ message, position }) => `${shown}${position === null ? '' : `:${position.line}:${position.column}`}: ${message}`,
+    ({ message, position }) =>
+      `${shown}${position === null ? '' : `:${position.line}:${position.column}`}: ${message}`,
   );
   throw invalidConfig(lines, { path: file });
 }
@@ -117,20 +139,35 @@ function settingsOf(data: unknown, report: Report): Settings {
   checkData('top', 'the file', data, [], report);
   const { layers, tools } = data;
   // Where a part is wrong it was reported, and nothing is made of it in the end.
-  return { ...(data as Partial<Settings>), layers: Array.isArray(layers) ? layers : [], tools: Array.isArray(tools) ? tools : [] };
+  return {
+    ...(data as Partial<Settings>),
+    layers: Array.isArray(layers) ? layers : [],
+    tools: Array.isArray(tools) ? tools : [],
+  };
 }
 
 const withState = (settings: Settings, dir: string | undefined): Settings =>
   dir === undefined || settings.state !== undefined ? settings : { ...settings, state: { dir } };
 
-async function build(settings: Settings, folder: string, report: Report, isClean: () => boolean): Promise<Parts> {
+async function build(
+  settings: Settings,
+  folder: string,
+  report: Report,
+  isClean: () => boolean,
+): Promise<Parts> {
   const references = await loadReferences(settings.layers, folder);
   const { tools, servers, hooked } = await loadTools(settings.tools, folder, ['tools'], report);
   // Hooks that nobody runs look like guards and are none.
   if (!settings.layers.some(runsHooks)) for (const path of hooked) report(path, NO_HOOKS);
-  const dir = isObject(settings.state) && typeof settings.state.dir === 'string' ? resolve(folder, settings.state.dir) : stateFolder();
+  const dir =
+    isObject(settings.state) && typeof settings.state.dir === 'string'
+      ? resolve(folder, settings.state.dir)
+      : stateFolder();
   try {
-    const build = () => ({ ...assemble(settings, { references, tools, report, isClean }), stateDir: stateFolder() });
+    const build = () => ({
+      ...assemble(settings, { references, tools, report, isClean }),
+      stateDir: stateFolder(),
+    });
     return { ...inStateFolder(dir, build), workspace: folder, servers };
   } catch (thrown) {
     await settle(servers);
@@ -138,15 +175,35 @@ async function build(settings: Settings, folder: string, report: Report, isClean
   }
 }
 
-const NO_HOOKS = 'the project has hooks, and no layer runs them; add "- hooks: { dir: … }" to the layers';
-const runsHooks = (entry: unknown): boolean => isObject(entry) && (Object.hasOwn(entry, 'hooks') || entry.name === 'hooks');
+const NO_HOOKS =
+  'the project has hooks, and no layer runs them; add "- hooks: { dir: … }" to the layers';
+const runsHooks = (entry: unknown): boolean =>
+  isObject(entry) && (Object.hasOwn(entry, 'hooks') || entry.name === 'hooks');
 
-function linesOf(problems: readonly Problem[], source: Source, shown: string, conceal: (text: string) => string): readonly string[] {
+function linesOf(
+  problems: readonly Problem[],
+  source: Source,
+  shown: string,
+  conceal: (text: string) => string,
+): readonly string[] {
   return problems
-    .map(({ path, message, at }) => ({ path, message: conceal(message), position: source.positionOf(path, at) }))
-    .sort((a, b) => (a.position?.line ?? 0) - (b.position?.line ?? 0) || (a.position?.column ?? 0) - (b.position?.column ?? 0))
+    .map(({ path, message, at }) => ({
+      path,
+      message: conceal(message),
+      position: source.positionOf(path, at),
+    }))
+    .sort(
+      (a, b) =>
+        (a.position?.line ?? 0) - (b.position?.line ?? 0) ||
+        (a.position?.column ?? 0) - (b.position?.column ?? 0),
+    )
     .map(({ path, message, position }) => {
-      const place = position === null ? (path.length === 0 ? '' : ` ${pathText(path)}:`) : `${position.line}:${position.column}:`;
+      const place =
+        position === null
+          ? path.length === 0
+            ? ''
+            : ` ${pathText(path)}:`
+          : `${position.line}:${position.column}:`;
       return `${shown}:${place} ${message}`;
     });
 }
@@ -164,7 +221,8 @@ function finished(parts: Parts, { file, shown, isFolder, conceal }: Naming): Loa
   const { limits = {} } = dispatch;
   const layers = Object.freeze(built.map(({ layer }) => layer));
   const made: GovernedTools[] = [];
-  const describe: LoadedConfig['describe'] = (tool, upstream = []) => describeStack(parts, shown, conceal, { tool, upstream, isFolder });
+  const describe: LoadedConfig['describe'] = (tool, upstream = []) =>
+    describeStack(parts, shown, conceal, { tool, upstream, isFolder });
   const config: LoadedConfig = {
     ...{ file, layers, tools, session, stateDir, limits, proxy, describe },
     ...(parts.notify === undefined ? {} : { notify: parts.notify }),
@@ -176,7 +234,11 @@ function finished(parts: Parts, { file, shown, isFolder, conceal }: Naming): Loa
     explain: (tool, upstream) => drawStack(describe(tool, upstream)),
     async close() {
       // Calls that are under way still need the layers.
-      const ended = [...(await settle(made)), ...(await settle(layers)), ...(await settle(servers))];
+      const ended = [
+        ...(await settle(made)),
+        ...(await settle(layers)),
+        ...(await settle(servers)),
+      ];
       const failed = ended.find(({ status }) => status === 'rejected');
       if (failed?.status === 'rejected') throw failed.reason;
     },
@@ -184,4 +246,5 @@ function finished(parts: Parts, { file, shown, isFolder, conceal }: Naming): Loa
   return Object.freeze(config);
 }
 
-const settle = (parts: readonly { close?: () => Promise<void> }[]) => Promise.allSettled(parts.map(async (part) => part.close?.()));
+const settle = (parts: readonly { close?: () => Promise<void> }[]) =>
+  Promise.allSettled(parts.map(async (part) => part.close?.()));

@@ -11,9 +11,14 @@ import { describeThrown } from '../core/errors.ts';
 export type ModuleExports = Readonly<Record<string, unknown>>;
 
 /** `./file.ts#name` taken apart. Relative paths are relative to the file that names them. */
-export function splitReference(reference: string): { readonly module: string; readonly name: string | null } {
+export function splitReference(reference: string): {
+  readonly module: string;
+  readonly name: string | null;
+} {
   const at = reference.lastIndexOf('#');
-  return at <= 0 ? { module: reference, name: null } : { module: reference.slice(0, at), name: reference.slice(at + 1) };
+  return at <= 0
+    ? { module: reference, name: null }
+    : { module: reference.slice(0, at), name: reference.slice(at + 1) };
 }
 
 const TYPESCRIPT = /\.[cm]?ts$/;
@@ -22,7 +27,11 @@ const TYPESCRIPT = /\.[cm]?ts$/;
  * Loads a module for a file in `folder`. `own` are further entries of this package that it may import. Throws `ERR_INVALID_CONFIG` for one that
  * is not there or fails.
  */
-export async function loadModule(module: string, folder: string, own: Readonly<Record<string, object>> = {}): Promise<ModuleExports> {
+export async function loadModule(
+  module: string,
+  folder: string,
+  own: Readonly<Record<string, object>> = {},
+): Promise<ModuleExports> {
   const isFile = module.startsWith('.') || isAbsolute(module);
   const target = isFile ? resolve(folder, module) : module;
   try {
@@ -30,11 +39,20 @@ export async function loadModule(module: string, folder: string, own: Readonly<R
     const resolved = isFile ? target : createRequire(resolve(folder, 'x.js')).resolve(target);
     return (await import(pathToFileURL(resolved).href)) as ModuleExports; // What a module has is looked at by whoever asked.
   } catch (thrown) {
-    throw new AlliumError('ERR_INVALID_CONFIG', `${module} cannot be loaded: ${firstLine(thrown)}`, {}, { cause: thrown });
+    throw new AlliumError(
+      'ERR_INVALID_CONFIG',
+      `${module} cannot be loaded: ${firstLine(thrown)}`,
+      {},
+      { cause: thrown },
+    );
   }
 }
 
-async function throughJiti(target: string, folder: string, own: Readonly<Record<string, object>>): Promise<ModuleExports> {
+async function throughJiti(
+  target: string,
+  folder: string,
+  own: Readonly<Record<string, object>>,
+): Promise<ModuleExports> {
   const [{ createJiti }, allium, middleware, receipts] = await Promise.all([
     import('jiti'),
     import('../index.ts'),
@@ -46,7 +64,12 @@ async function throughJiti(target: string, folder: string, own: Readonly<Record<
     fsCache: false,
     interopDefault: false,
     // A second copy of the package would not know the calls and results of the first.
-    virtualModules: { allium, 'allium/middleware': middleware, 'allium/receipts': receipts, ...own },
+    virtualModules: {
+      allium,
+      'allium/middleware': middleware,
+      'allium/receipts': receipts,
+      ...own,
+    },
   });
   return jiti.import<ModuleExports>(target);
 }
@@ -58,12 +81,19 @@ export function exportOf(exports: ModuleExports, reference: string): unknown {
   if (Object.hasOwn(exports, wanted)) return exports[wanted];
   const names = Object.keys(exports).filter((each) => each !== 'default');
   const guess = closest(wanted, names);
-  const hint = guess === undefined ? `it has ${names.length === 0 ? 'none' : names.join(', ')}` : `did you mean "${guess}"?`;
-  throw new AlliumError('ERR_INVALID_CONFIG', `${module} has no ${name === null ? 'default export' : `export "${name}"`}; ${hint}`);
+  const hint =
+    guess === undefined
+      ? `it has ${names.length === 0 ? 'none' : names.join(', ')}`
+      : `did you mean "${guess}"?`;
+  throw new AlliumError(
+    'ERR_INVALID_CONFIG',
+    `${module} has no ${name === null ? 'default export' : `export "${name}"`}; ${hint}`,
+  );
 }
 
 function firstLine(thrown: unknown): string {
   const code = (thrown as { code?: unknown } | null)?.code;
-  if (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') return 'a module is not there';
+  if (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND')
+    return 'a module is not there';
   return describeThrown(thrown);
 }

@@ -7,9 +7,14 @@ import { GO_ON, isPlain, mapData } from './plain-data.ts';
 /** Answers the export that a reference names, or throws why it cannot. */
 export type References = (reference: string) => unknown;
 
-export async function loadReferences(entries: readonly unknown[], folder: string): Promise<References> {
+export async function loadReferences(
+  entries: readonly unknown[],
+  folder: string,
+): Promise<References> {
   const loaded = new Map<string, ModuleExports | { readonly failure: unknown }>();
-  for (const module of new Set(referencesIn(entries).map((reference) => splitReference(reference).module))) {
+  for (const module of new Set(
+    referencesIn(entries).map((reference) => splitReference(reference).module),
+  )) {
     loaded.set(module, await loadModule(module, folder).catch((failure: unknown) => ({ failure })));
   }
   return (reference) => {

@@ -4,7 +4,10 @@ import { describe, expect, it, vi } from 'vitest';
 import { folderWith, load, problemsIn } from './files.fixture.ts';
 import { loadConfig } from './index.ts';
 
-const filesystem = resolve(import.meta.dirname, '../../node_modules/@modelcontextprotocol/server-filesystem/dist/index.js');
+const filesystem = resolve(
+  import.meta.dirname,
+  '../../node_modules/@modelcontextprotocol/server-filesystem/dist/index.js',
+);
 
 /** Notes that it lives, and where. */
 const SERVER = `
@@ -23,10 +26,14 @@ createInterface({ input: process.stdin }).on('line', (line) => {
 });
 `;
 
-const entry = (...lines: readonly string[]) => ['version: 1', 'layers: []', 'tools:', ...lines, ''].join('\n');
-const source = (more = '') => `  - mcp: { command: "${process.execPath}", args: [server.mjs], env: { WORD: "\${WORD}" }${more} }`;
+const entry = (...lines: readonly string[]) =>
+  ['version: 1', 'layers: []', 'tools:', ...lines, ''].join('\n');
+const source = (more = '') =>
+  `  - mcp: { command: "${process.execPath}", args: [server.mjs], env: { WORD: "\${WORD}" }${more} }`;
 const livesIn = (folder: string) =>
-  existsSync(join(folder, 'lives')) ? readFileSync(join(folder, 'lives'), 'utf8').trim().split('\n') : [];
+  existsSync(join(folder, 'lives'))
+    ? readFileSync(join(folder, 'lives'), 'utf8').trim().split('\n')
+    : [];
 const isGone = (line: string) => {
   try {
     process.kill(Number(line.split(' ')[0]), 0);
@@ -38,19 +45,29 @@ const isGone = (line: string) => {
 
 describe('an MCP server in a file', () => {
   it('gives its tools, with a prefix, only those that are wanted, and ends with the file', async () => {
-    const folder = folderWith({ 'server.mjs': SERVER, 'allium.yaml': entry(source(), '    prefix: x', '    except: ["*.write"]') });
+    const folder = folderWith({
+      'server.mjs': SERVER,
+      'allium.yaml': entry(source(), '    prefix: x', '    except: ["*.write"]'),
+    });
     const config = await loadConfig(folder, { env: { WORD: 'given' } });
     const result = await config.govern().call({ name: 'x_a.read', arguments: {} });
     await config.close();
 
     expect(config.tools.names).toEqual(['x_a.read']);
-    expect(result).toMatchObject({ status: 'ok', executor: 'mcp_server', renderedResult: 'a.read' });
+    expect(result).toMatchObject({
+      status: 'ok',
+      executor: 'mcp_server',
+      renderedResult: 'a.read',
+    });
     expect(livesIn(folder)).toEqual([expect.stringMatching(/^\d+ given$/)]);
     expect(livesIn(folder).map(isGone)).toEqual([true]);
   });
 
   it('ends where something else in the file is wrong', async () => {
-    const folder = folderWith({ 'server.mjs': SERVER, 'allium.yaml': entry(source(), '  - module: ./gone.ts') });
+    const folder = folderWith({
+      'server.mjs': SERVER,
+      'allium.yaml': entry(source(), '  - module: ./gone.ts'),
+    });
     await expect(loadConfig(folder, { env: { WORD: 'x' } })).rejects.toThrow('gone.ts');
 
     expect(livesIn(folder)).toHaveLength(1);
@@ -60,18 +77,27 @@ describe('an MCP server in a file', () => {
   it('is refused where its names are taken, without a word of what came from a variable', async () => {
     const files = { 'server.mjs': SERVER, 'allium.yaml': entry(source(), source()) };
 
-    expect(await problemsIn(files, { env: { WORD: 'a-secret-word' } })).toEqual(['allium.yaml:5:5: two tools are called "a.read"']);
-    const [line = ''] = await problemsIn({ 'allium.yaml': entry('  - mcp: { command: "./${WORD}" }') }, { env: { WORD: 'a-secret-word' } });
+    expect(await problemsIn(files, { env: { WORD: 'a-secret-word' } })).toEqual([
+      'allium.yaml:5:5: two tools are called "a.read"',
+    ]);
+    const [line = ''] = await problemsIn(
+      { 'allium.yaml': entry('  - mcp: { command: "./${WORD}" }') },
+      { env: { WORD: 'a-secret-word' } },
+    );
     expect(line).toContain('spawn ./${WORD} ENOENT');
   });
 
   it('runs where the file is', async () => {
-    const yaml = entry(`  - mcp: { name: files, command: "${process.execPath}", args: ["${filesystem}", .] }`);
+    const yaml = entry(
+      `  - mcp: { name: files, command: "${process.execPath}", args: ["${filesystem}", .] }`,
+    );
     const config = await load({ 'allium.yaml': yaml, 'note.txt': 'hello' });
     const path = join(config.file, '../note.txt');
     writeFileSync(path, 'hello');
 
-    expect(await config.govern().call({ name: 'read_text_file', arguments: { path } })).toMatchObject({ result: { content: 'hello' } });
+    expect(
+      await config.govern().call({ name: 'read_text_file', arguments: { path } }),
+    ).toMatchObject({ result: { content: 'hello' } });
     expect(config.explain('read_text_file')).toContain('read_text_file');
   });
 });

@@ -17,7 +17,11 @@ export interface ServerEntry {
 }
 
 /** Connects. What a program writes to standard error goes to ours: it says why it does not start. */
-export async function openServer(entry: ServerEntry, folder: string, prefix?: string): Promise<McpServer> {
+export async function openServer(
+  entry: ServerEntry,
+  folder: string,
+  prefix?: string,
+): Promise<McpServer> {
   const { mcpExecutor } = await import('../executors/mcp/mcp-executor.ts');
   const named = { ...entry, name: entry.name ?? prefix ?? 'mcp' };
   // A program runs where the file is, whoever loads it from where.

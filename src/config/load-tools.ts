@@ -33,7 +33,12 @@ interface Place {
 }
 
 /** Loads what can be loaded and reports the rest. */
-export async function loadTools(entries: readonly unknown[], folder: string, path: DataPath, report: Report): Promise<LoadedTools> {
+export async function loadTools(
+  entries: readonly unknown[],
+  folder: string,
+  path: DataPath,
+  report: Report,
+): Promise<LoadedTools> {
   const servers: Closable[] = [];
   const hooked: DataPath[] = [];
   // What an MCP server calls its tools is not ours to choose; the names of others were held to more before.
@@ -46,7 +51,10 @@ export async function loadTools(entries: readonly unknown[], folder: string, pat
       tools = tools.merge(await toolsOf(entry, { folder, path: place, report, opened, hasHooks }));
     } catch (thrown) {
       const isOwn = isAlliumError(thrown);
-      report(isOwn && thrown.code === 'ERR_INVALID_CONFIG' ? [...place, 'module'] : place, isOwn ? thrown.message : describeThrown(thrown));
+      report(
+        isOwn && thrown.code === 'ERR_INVALID_CONFIG' ? [...place, 'module'] : place,
+        isOwn ? thrown.message : describeThrown(thrown),
+      );
     }
   }
   return { tools, servers, hooked };
@@ -66,7 +74,9 @@ async function toolsOf(entry: unknown, place: Place): Promise<Registry> {
   const { path, report } = place;
   const ready = toolsIn(entry);
   if (ready !== null) return createRegistry(ready);
-  const source = isObject(entry) ? Object.keys(TOOL_SOURCES).find((name) => Object.hasOwn(entry, name)) : undefined;
+  const source = isObject(entry)
+    ? Object.keys(TOOL_SOURCES).find((name) => Object.hasOwn(entry, name))
+    : undefined;
   if (!isObject(entry) || source === undefined) {
     const [first] = isObject(entry) ? Object.keys(entry) : [];
     const guess = first === undefined ? undefined : closest(first, Object.keys(TOOL_SOURCES));
@@ -80,21 +90,35 @@ async function toolsOf(entry: unknown, place: Place): Promise<Registry> {
   const found = await foundBy(entry, place);
   if (found === null) return createRegistry();
   const taken = found.filter(
-    ({ name }) => (only === undefined || matchesTool(only, name)) && (except === undefined || !matchesTool(except, name)),
+    ({ name }) =>
+      (only === undefined || matchesTool(only, name)) &&
+      (except === undefined || !matchesTool(except, name)),
   );
   if (taken.names.length === 0)
-    report([...path, source], `${module ?? (source === 'mcp' ? 'the server' : 'the project')} has no tools that "only" and "except" leave`);
+    report(
+      [...path, source],
+      `${module ?? (source === 'mcp' ? 'the server' : 'the project')} has no tools that "only" and "except" leave`,
+    );
   return prefix === undefined ? taken : taken.prefix(prefix);
 }
 
 /** `null` where it could not be read: that was reported. */
-async function foundBy({ module, mcp, artifacts = '.', lenient, prefix }: SourceEntry, place: Place): Promise<Registry | null> {
+async function foundBy(
+  { module, mcp, artifacts = '.', lenient, prefix }: SourceEntry,
+  place: Place,
+): Promise<Registry | null> {
   if (module !== undefined) return moduleTools(module, place.folder);
-  return mcp === undefined ? artifactTools(artifacts, lenient === true, place) : serverTools(mcp, prefix, place);
+  return mcp === undefined
+    ? artifactTools(artifacts, lenient === true, place)
+    : serverTools(mcp, prefix, place);
 }
 
 /** Every problem of the files is one of the entry. */
-async function artifactTools(dir: string, lenient: boolean, { folder, path, report, opened, hasHooks }: Place): Promise<Registry | null> {
+async function artifactTools(
+  dir: string,
+  lenient: boolean,
+  { folder, path, report, opened, hasHooks }: Place,
+): Promise<Registry | null> {
   const { loadArtifacts } = await import('../artifacts/index.ts');
   try {
     const loaded = await loadArtifacts(resolve(folder, dir), { lenient });
@@ -104,7 +128,8 @@ async function artifactTools(dir: string, lenient: boolean, { folder, path, repo
   } catch (thrown) {
     if (!isAlliumError(thrown, 'ERR_INVALID_ARTIFACT')) throw thrown;
     // The path as the file has it.
-    const text = thrown.details.reason === 'no_folder' ? `${dir}: there is no such folder` : thrown.message;
+    const text =
+      thrown.details.reason === 'no_folder' ? `${dir}: there is no such folder` : thrown.message;
     for (const line of text.split('\n')) report([...path, 'artifacts'], line);
     return null;
   }
@@ -113,7 +138,11 @@ async function artifactTools(dir: string, lenient: boolean, { folder, path, repo
 const moduleTools = async (module: string, folder: string): Promise<Registry> =>
   createRegistry(exportedTools(await loadModule(splitReference(module).module, folder), module));
 
-async function serverTools(mcp: ServerEntry, prefix: string | undefined, { folder, opened }: Place): Promise<Registry> {
+async function serverTools(
+  mcp: ServerEntry,
+  prefix: string | undefined,
+  { folder, opened }: Place,
+): Promise<Registry> {
   const server = await openServer(mcp, folder, prefix);
   opened(server);
   return server.tools;
@@ -133,8 +162,11 @@ function exportedTools(exports: ModuleExports, reference: string): Iterable<Tool
 function toolsIn(value: unknown): Iterable<Tool> | null {
   if (isTool(value)) return [value];
   if (Array.isArray(value)) return value.length > 0 && value.every(isTool) ? value : null;
-  return isObject(value) && Array.isArray(value.names) && Symbol.iterator in value ? (value as unknown as Registry) : null;
+  return isObject(value) && Array.isArray(value.names) && Symbol.iterator in value
+    ? (value as unknown as Registry)
+    : null;
 }
 
 /** What `createRegistry` then checks in full. */
-const isTool = (value: unknown): value is Tool => isObject(value) && typeof value.name === 'string' && 'inputSchema' in value;
+const isTool = (value: unknown): value is Tool =>
+  isObject(value) && typeof value.name === 'string' && 'inputSchema' in value;

@@ -6,7 +6,9 @@ import { pathText } from './problem.ts';
 
 describe('POLICY_FACTORIES', () => {
   it('has every policy that allium/policy makes from plain options', () => {
-    const made = Object.keys(policy).filter((name) => name.endsWith('Policy') && !['narrowPolicy', 'checkPolicy'].includes(name));
+    const made = Object.keys(policy).filter(
+      (name) => name.endsWith('Policy') && !['narrowPolicy', 'checkPolicy'].includes(name),
+    );
 
     expect([...POLICY_FACTORIES.keys()].sort()).toEqual(made.sort());
   });
@@ -15,14 +17,22 @@ describe('POLICY_FACTORIES', () => {
 describe('policies in the place of their names', () => {
   const mistakes = (checkers: readonly unknown[]) => {
     const lines: string[] = [];
-    withPolicies({ checkers }, ['permissions'], (path, message) => void lines.push(`${pathText(path)}: ${message}`));
+    withPolicies(
+      { checkers },
+      ['permissions'],
+      (path, message) => void lines.push(`${pathText(path)}: ${message}`),
+    );
     return lines;
   };
 
   it('are made, and what code made stays as it is', () => {
     const own = () => 'allow';
     const ready = policy.pathPolicy({ roots: [] });
-    const { checkers } = withPolicies({ checkers: [{ commandPolicy: null }, own, ready] }, [], () => {}) as {
+    const { checkers } = withPolicies(
+      { checkers: [{ commandPolicy: null }, own, ready] },
+      [],
+      () => {},
+    ) as {
       checkers: { name: string }[];
     };
 
@@ -31,16 +41,27 @@ describe('policies in the place of their names', () => {
   });
 
   it('are all looked at before anything is said', () => {
-    expect(mistakes([{ pathPolcy: {} }, {}, { pathPolicy: { roots: 7 } }, { commandPolicy: { alow: [] } }])).toEqual([
+    expect(
+      mistakes([
+        { pathPolcy: {} },
+        {},
+        { pathPolicy: { roots: 7 } },
+        { commandPolicy: { alow: [] } },
+      ]),
+    ).toEqual([
       'permissions.checkers[0].pathPolcy: there is no such policy; did you mean "pathPolicy"?',
       'permissions.checkers[1]: a checker is one policy by its name, or { $module: ./file.ts#name }',
-      expect.stringMatching(/^permissions\.checkers\[2\]\.pathPolicy\.roots: pathPolicy: "roots" must be/) as string,
+      expect.stringMatching(
+        /^permissions\.checkers\[2\]\.pathPolicy\.roots: pathPolicy: "roots" must be/,
+      ) as string,
       expect.stringMatching(/^permissions\.checkers\[3\]\.commandPolicy\.alow: /) as string,
     ]);
   });
 
   it('make a layer', () => {
-    const layers = buildLayers([{ permissions: { checkers: [{ rulesPolicy: { rules: [] } }], fallback: 'ask' } }]);
+    const layers = buildLayers([
+      { permissions: { checkers: [{ rulesPolicy: { rules: [] } }], fallback: 'ask' } },
+    ]);
 
     expect(layers.map(({ name }) => name)).toEqual(['permissions']);
   });

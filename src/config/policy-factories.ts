@@ -3,7 +3,14 @@
 import { closest } from '../core/closest.ts';
 import { isObject } from '../core/json.ts';
 import { isAlliumError } from '../index.ts';
-import { commandPolicy, mcpServerPolicy, networkPolicy, pathPolicy, type PermissionPolicy, rulesPolicy } from '../policy/index.ts';
+import {
+  commandPolicy,
+  mcpServerPolicy,
+  networkPolicy,
+  pathPolicy,
+  type PermissionPolicy,
+  rulesPolicy,
+} from '../policy/index.ts';
 import { optionPath } from './option-path.ts';
 import { isPlain } from './plain-data.ts';
 import type { DataPath, Report } from './problem.ts';
@@ -27,7 +34,10 @@ export function unknownPolicy(name: string): string {
 export function withPolicies(options: unknown, path: DataPath, report: Report): unknown {
   if (!isObject(options) || !Array.isArray(options.checkers)) return options;
   const given: readonly unknown[] = options.checkers;
-  return { ...options, checkers: given.map((entry, index) => policyFrom(entry, [...path, 'checkers', index], report)) };
+  return {
+    ...options,
+    checkers: given.map((entry, index) => policyFrom(entry, [...path, 'checkers', index], report)),
+  };
 }
 
 /** As layers are written: the name, and behind it the options. */
@@ -35,13 +45,19 @@ function policyFrom(entry: unknown, path: DataPath, report: Report): unknown {
   if (!isPlain(entry) || typeof entry.evaluate === 'function') return entry;
   const [name, ...more] = Object.keys(entry);
   const factory = name === undefined ? undefined : POLICY_FACTORIES.get(name);
-  if (name === undefined || more.length > 0) report(path, 'a checker is one policy by its name, or { $module: ./file.ts#name }');
+  if (name === undefined || more.length > 0)
+    report(path, 'a checker is one policy by its name, or { $module: ./file.ts#name }');
   else if (factory === undefined) report([...path, name], unknownPolicy(name), 'key');
   else return made(factory, entry[name], [...path, name], report);
   return undefined;
 }
 
-function made(factory: PolicyFactory, options: unknown, path: DataPath, report: Report): PermissionPolicy | undefined {
+function made(
+  factory: PolicyFactory,
+  options: unknown,
+  path: DataPath,
+  report: Report,
+): PermissionPolicy | undefined {
   try {
     return factory((options ?? {}) as never); // The factory checks what it is given.
   } catch (thrown) {

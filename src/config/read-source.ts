@@ -1,7 +1,17 @@
 /** Reads a YAML or JSON file and knows where in it everything stands. */
 
 import { constants, openSync, closeSync, fstatSync, readFileSync } from 'node:fs';
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+} from 'yaml';
 import { describeThrown } from '../core/errors.ts';
 import type { DataPath, Problem } from './problem.ts';
 
@@ -33,23 +43,37 @@ export function readSource(file: string, isJson: boolean): Source {
     return { line, column: col };
   };
   try {
-    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'silent', version: '1.2', schema: 'core' });
+    const document = parseDocument(text, {
+      lineCounter: lines,
+      prettyErrors: false,
+      logLevel: 'silent',
+      version: '1.2',
+      schema: 'core',
+    });
     // A tag that nobody knows is only a warning to the parser.
-    const found = [...document.errors, ...document.warnings].map(({ message, pos }) => ({ message: said(message), position: at(pos[0]) }));
+    const found = [...document.errors, ...document.warnings].map(({ message, pos }) => ({
+      message: said(message),
+      position: at(pos[0]),
+    }));
     // What follows the first place that is no YAML is only the echo of it.
     const mistakes = found.filter((each) => !isSyntax(each) || each === found.find(isSyntax));
     visit(document, {
       Pair(_key, { key }) {
-        if (!isScalar(key)) mistakes.push({ message: 'a key must be plain text', position: at(rangeOf(key)) });
+        if (!isScalar(key))
+          mistakes.push({ message: 'a key must be plain text', position: at(rangeOf(key)) });
       },
     });
-    if (mistakes.length === 0 && isJson && !isJsonText(text)) mistakes.push({ message: 'this is YAML, but not JSON', position: at(0) });
+    if (mistakes.length === 0 && isJson && !isJsonText(text))
+      mistakes.push({ message: 'this is YAML, but not JSON', position: at(0) });
     if (mistakes.length > 0) return { data: undefined, mistakes, positionOf: () => null };
     const data: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
     return { data, mistakes, positionOf: (path, side) => at(offsetOf(document, path, side)) };
   } catch (thrown) {
     // Bombs of aliases, and nesting that is deeper than the stack.
-    return broken(thrown instanceof RangeError ? 'the file is nested too deeply' : said(describeThrown(thrown)), { line: 1, column: 1 });
+    return broken(
+      thrown instanceof RangeError ? 'the file is nested too deeply' : said(describeThrown(thrown)),
+      { line: 1, column: 1 },
+    );
   }
 }
 
@@ -77,13 +101,15 @@ function readBounded(file: string): string | null {
 function said(message: string): string {
   if (message.startsWith('Map keys must be unique')) return 'this key is there twice';
   if (message.startsWith('Unresolved tag')) return 'tags are not taken';
-  if (message.startsWith('Excessive alias count')) return `there are too many aliases; ${MAX_ALIASES} are taken`;
+  if (message.startsWith('Excessive alias count'))
+    return `there are too many aliases; ${MAX_ALIASES} are taken`;
   const [first = ''] = message.split(/[:;\n]/);
   return `${NOT_YAML}: ${first.replaceAll(/(["'`]).*?\1/g, '…')}`;
 }
 
 const NOT_YAML = 'this is not YAML';
-const isSyntax = ({ message }: { readonly message: string }): boolean => message.startsWith(NOT_YAML);
+const isSyntax = ({ message }: { readonly message: string }): boolean =>
+  message.startsWith(NOT_YAML);
 
 function isJsonText(text: string): boolean {
   try {
@@ -105,13 +131,16 @@ function offsetOf(document: Document, path: DataPath, at: Problem['at']): number
     if (isSeq(node)) {
       node = node.items[Number(part)];
     } else if (isMap(node)) {
-      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(part));
+      const pair = node.items.find(
+        ({ key }) => isScalar(key) && String(key.value) === String(part),
+      );
       if (pair === undefined) return offset;
       const isLast = index === path.length - 1;
       if (isLast && at === 'key') return rangeOf(pair.key);
       node = pair.value;
       // A value that is left out has no place of its own.
-      if (!isAlias(node) && (node === null || (isScalar(node) && node.value === null))) return rangeOf(pair.key);
+      if (!isAlias(node) && (node === null || (isScalar(node) && node.value === null)))
+        return rangeOf(pair.key);
     } else return offset;
     if (node === undefined || node === null) return offset;
     offset = rangeOf(node);

@@ -39,13 +39,19 @@ export function fateOf(
     ...changes
       .filter(({ layer }) => layer === 'definitionPin')
       .map(({ layer }): View => ({ outcome: 'refused', by: layer, rule: QUARANTINED })),
-    ...built.flatMap(({ layer: { name }, entry }) => (isMeant(entries[entry], tool.name) ? viewOf(name, entries[entry], tool) : [])),
+    ...built.flatMap(({ layer: { name }, entry }) =>
+      isMeant(entries[entry], tool.name) ? viewOf(name, entries[entry], tool) : [],
+    ),
   ];
-  const found = ORDER.map((outcome) => views.find((view) => view.outcome === outcome)).find((view) => view !== undefined);
+  const found = ORDER.map((outcome) => views.find((view) => view.outcome === outcome)).find(
+    (view) => view !== undefined,
+  );
   const unless = found?.outcome === 'refused' ? [] : views.flatMap((view) => view.unless ?? []);
   return {
     outcome: found?.outcome ?? 'allowed',
-    ...(found === undefined ? {} : { by: found.by, ...(found.rule === undefined ? {} : { rule: found.rule }) }),
+    ...(found === undefined
+      ? {}
+      : { by: found.by, ...(found.rule === undefined ? {} : { rule: found.rule }) }),
     ...(unless.length === 0 ? {} : { unless }),
   };
 }
@@ -56,13 +62,15 @@ const QUARANTINED = 'definitionPin (not what was accepted)';
 /** An entry with `only` and `except` is for some tools. Both were checked when the layer was made. */
 function isMeant(entry: unknown, toolName: string): boolean {
   const { only, except } = isObject(entry) ? entry : {};
-  const isIn = (names: unknown) => Array.isArray(names) && matchesTool(names as readonly string[], toolName);
+  const isIn = (names: unknown) =>
+    Array.isArray(names) && matchesTool(names as readonly string[], toolName);
   return (only === undefined || isIn(only)) && !(except !== undefined && isIn(except));
 }
 
 function viewOf(name: string, entry: unknown, tool: ToolSpec): readonly View[] {
   const options = isObject(entry) ? entry[name] : undefined;
-  if (isObject(entry) && Object.hasOwn(entry, 'use')) return [{ by: name, unless: [`${name} (a layer of your own)`] }];
+  if (isObject(entry) && Object.hasOwn(entry, 'use'))
+    return [{ by: name, unless: [`${name} (a layer of your own)`] }];
   if (name === 'consent') return [consentView(options, tool)];
   if (name === 'scopedExecutor') return scopeView(options, tool);
   if (name === 'permissions') return [permissionsView(options, tool)];
@@ -73,22 +81,43 @@ const OUTCOMES = { denied: 'refused', ask: 'asked', auto: 'allowed', approved: '
 
 function consentView(options: unknown, tool: ToolSpec): View {
   const { verdict, unless } = foreseeConsent(options, tool);
-  return { by: 'consent', unless, ...(verdict === null ? {} : { outcome: OUTCOMES[verdict.decision], rule: verdict.rule }) };
+  return {
+    by: 'consent',
+    unless,
+    ...(verdict === null ? {} : { outcome: OUTCOMES[verdict.decision], rule: verdict.rule }),
+  };
 }
 
 function scopeView(options: unknown, tool: ToolSpec): readonly View[] {
-  const { stage = 'scoped', hide: _hide, onViolation: _onViolation, allowedTools, ...rest } = isObject(options) ? options : {};
+  const {
+    stage = 'scoped',
+    hide: _hide,
+    onViolation: _onViolation,
+    allowedTools,
+    ...rest
+  } = isObject(options) ? options : {};
   // The options were checked when the layer was made.
-  const policy = (allowedTools === undefined ? rest : { ...rest, tools: allowedTools }) as CapabilityPolicy;
+  const policy = (
+    allowedTools === undefined ? rest : { ...rest, tools: allowedTools }
+  ) as CapabilityPolicy;
   if (advertisable(policy, tool)) return [];
-  return [{ outcome: 'refused', by: 'scopedExecutor', rule: `scopedExecutor (stage ${String(stage)})` }];
+  return [
+    { outcome: 'refused', by: 'scopedExecutor', rule: `scopedExecutor (stage ${String(stage)})` },
+  ];
 }
 
 /** Most checkers look at what a call is about to do. Rules may deny a tool whatever it does. */
 function permissionsView(options: unknown, { name }: ToolSpec): View {
   const { checkers, shadow = false } = isObject(options) ? options : {};
-  const rules = Array.isArray(checkers) ? checkers.filter((checker) => isObject(checker) && isObject(checker.rulesPolicy)) : [];
-  const isDenied = rules.some(({ rulesPolicy }) => POLICY_FACTORIES.get('rulesPolicy')?.(rulesPolicy as never).alwaysDenies?.(name));
-  if (isDenied && shadow === false) return { outcome: 'refused', by: 'permissions', rule: 'permissions rulesPolicy' };
-  return shadow === false ? { by: 'permissions', unless: ['permissions (what the call is about to do)'] } : { by: 'permissions' };
+  const rules = Array.isArray(checkers)
+    ? checkers.filter((checker) => isObject(checker) && isObject(checker.rulesPolicy))
+    : [];
+  const isDenied = rules.some(({ rulesPolicy }) =>
+    POLICY_FACTORIES.get('rulesPolicy')?.(rulesPolicy as never).alwaysDenies?.(name),
+  );
+  if (isDenied && shadow === false)
+    return { outcome: 'refused', by: 'permissions', rule: 'permissions rulesPolicy' };
+  return shadow === false
+    ? { by: 'permissions', unless: ['permissions (what the call is about to do)'] }
+    : { by: 'permissions' };
 }

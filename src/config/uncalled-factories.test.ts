@@ -14,6 +14,9 @@ describe('a factory that was not called', () => {
   });
 
   it('is told from a caller that answers every call itself', () => {
-    expect(composeToolCallers([(call: ToolCall) => ok(call, 1), () => Promise.reject(new Error('x'))]).layers).toHaveLength(2);
+    expect(
+      composeToolCallers([(call: ToolCall) => ok(call, 1), () => Promise.reject(new Error('x'))])
+        .layers,
+    ).toHaveLength(2);
   });
 });

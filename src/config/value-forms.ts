@@ -13,15 +13,28 @@ export type ValueForm = (argument: unknown, where: string) => unknown;
 export type ValueForms = ReadonlyMap<`$${string}`, ValueForm>;
 
 /** The value with every form replaced. What was read from a file stays as it is. */
-export function resolveForms(value: unknown, forms: ValueForms, path: DataPath, report: Report): unknown {
+export function resolveForms(
+  value: unknown,
+  forms: ValueForms,
+  path: DataPath,
+  report: Report,
+): unknown {
   return mapData(value, path, (item, at) => {
     const name = isPlain(item) ? Object.keys(item).find((key) => key.startsWith('$')) : undefined;
     // It was just looked for.
-    return name === undefined ? GO_ON : formOf(item as Record<string, unknown>, name as `$${string}`, forms, at, report);
+    return name === undefined
+      ? GO_ON
+      : formOf(item as Record<string, unknown>, name as `$${string}`, forms, at, report);
   });
 }
 
-function formOf(value: Record<string, unknown>, name: `$${string}`, forms: ValueForms, path: DataPath, report: Report): unknown {
+function formOf(
+  value: Record<string, unknown>,
+  name: `$${string}`,
+  forms: ValueForms,
+  path: DataPath,
+  report: Report,
+): unknown {
   const form = forms.get(name);
   const place = [...path, name];
   if (form === undefined) {
@@ -46,7 +59,14 @@ function formOf(value: Record<string, unknown>, name: `$${string}`, forms: Value
 }
 
 /** Members of a call. */
-const ROOTS: readonly string[] = ['toolName', 'toolArgs', 'callId', 'turn', 'annotations', 'metadata'] satisfies (keyof ToolCall)[];
+const ROOTS: readonly string[] = [
+  'toolName',
+  'toolArgs',
+  'callId',
+  'turn',
+  'annotations',
+  'metadata',
+] satisfies (keyof ToolCall)[];
 
 /** `{ $path: toolArgs.orderId }`: a function that reads that member of a call. Numbers become text, because names are text. */
 export const pathForm: ValueForm = (argument) => {
@@ -55,11 +75,18 @@ export const pathForm: ValueForm = (argument) => {
   if (!ROOTS.includes(root)) {
     const guess = closest(root, ROOTS);
     const hint = guess === undefined ? '' : `; did you mean "${guess}"?`;
-    throw new AlliumError('ERR_INVALID_CONFIG', `"$path" must begin with one of ${ROOTS.join(', ')}${hint}`);
+    throw new AlliumError(
+      'ERR_INVALID_CONFIG',
+      `"$path" must begin with one of ${ROOTS.join(', ')}${hint}`,
+    );
   }
-  if (steps.includes('')) throw new AlliumError('ERR_INVALID_CONFIG', '"$path" must be names with a dot between them');
+  if (steps.includes(''))
+    throw new AlliumError('ERR_INVALID_CONFIG', '"$path" must be names with a dot between them');
   return (call: unknown): unknown => {
-    const found = steps.reduce<unknown>((value, step) => (isMember(value, step) ? value[step] : undefined), call);
+    const found = steps.reduce<unknown>(
+      (value, step) => (isMember(value, step) ? value[step] : undefined),
+      call,
+    );
     return typeof found === 'number' ? String(found) : found;
   };
 };

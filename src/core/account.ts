@@ -15,7 +15,11 @@ export interface CallAccount {
 
 export function accountOf(result: ToolResult): CallAccount {
   const { approvedArgs, executedArgs, blockedBy, executed } = result[BRAND].state;
-  return { approvedArgs, executedArgs, blockedBy: result.ok || executed !== 'no' ? null : blockedBy };
+  return {
+    approvedArgs,
+    executedArgs,
+    blockedBy: result.ok || executed !== 'no' ? null : blockedBy,
+  };
 }
 
 /** Gives a receipt to whoever listens to the call: it rides on the `tool_call_audit` event. */

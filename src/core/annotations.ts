@@ -1,10 +1,27 @@
 /** What a tool says about itself. Hints for policy, never proof. */
 
-export const TOOL_KINDS = ['read', 'edit', 'delete', 'move', 'search', 'execute', 'think', 'fetch', 'switch_mode', 'other'] as const;
+export const TOOL_KINDS = [
+  'read',
+  'edit',
+  'delete',
+  'move',
+  'search',
+  'execute',
+  'think',
+  'fetch',
+  'switch_mode',
+  'other',
+] as const;
 export type ToolKind = (typeof TOOL_KINDS)[number];
 
 /** From harmless to far-reaching; a ceiling allows its own level and everything before it. */
-export const SIDE_EFFECT_LEVELS = ['none', 'read_only', 'workspace_write', 'process_exec', 'network'] as const;
+export const SIDE_EFFECT_LEVELS = [
+  'none',
+  'read_only',
+  'workspace_write',
+  'process_exec',
+  'network',
+] as const;
 export type SideEffectLevel = (typeof SIDE_EFFECT_LEVELS)[number];
 
 /** What the tool touches, for the layers that protect it. */

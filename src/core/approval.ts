@@ -5,7 +5,12 @@ import { stateOf, type ToolCall, type Turn } from './call.ts';
 import { oneLine } from './errors.ts';
 import { isObject, type JsonObject, type JsonValue } from './json.ts';
 
-export const APPROVAL_ANSWERS = Object.freeze(['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const);
+export const APPROVAL_ANSWERS = Object.freeze([
+  'allow_once',
+  'allow_always',
+  'reject_once',
+  'reject_always',
+] as const);
 export type ApprovalDecision = (typeof APPROVAL_ANSWERS)[number];
 
 /** One question about one call. What is shown is what is approved: `fingerprint` stands for exactly that call. */
@@ -48,7 +53,10 @@ export interface AlwaysCovers {
 /** `where` says where and for how long an answer is kept. */
 export const alwaysCovers = (toolName: string, where: string): AlwaysCovers => {
   const name = oneLine(toolName);
-  return Object.freeze({ exact: `${name} with exactly these arguments, ${where}`, anyArguments: `${name} with any arguments, ${where}` });
+  return Object.freeze({
+    exact: `${name} with exactly these arguments, ${where}`,
+    anyArguments: `${name} with any arguments, ${where}`,
+  });
 };
 
 /** What an answer says on a button or in a list. `shown` is that of the question; without it nothing is said of what `always` covers. */
@@ -61,7 +69,9 @@ export function answerLabel(decision: ApprovalDecision, shown: JsonObject | null
 }
 
 /** A channel to a person. `null` means that nobody can be asked here. */
-export type ApprovalPrompt = (question: ApprovalQuestion) => ApprovalAnswer | null | Promise<ApprovalAnswer | null>;
+export type ApprovalPrompt = (
+  question: ApprovalQuestion,
+) => ApprovalAnswer | null | Promise<ApprovalAnswer | null>;
 
 /** The channels the host registered, for a layer that has to ask. */
 export const promptsOf = (call: ToolCall): readonly ApprovalPrompt[] => stateOf(call).prompts;

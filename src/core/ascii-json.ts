@@ -10,6 +10,7 @@ export function asciiJson(value: object | string): string {
 }
 
 /** JSON has no control characters but DEL, and only ASCII has as many bytes as characters. */
-const isPrintable = (json: string): boolean => Buffer.byteLength(json) === json.length && !json.includes('\x7f');
+const isPrintable = (json: string): boolean =>
+  Buffer.byteLength(json) === json.length && !json.includes('\x7f');
 
 const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall } from '../../conformance/test-kit.ts';
-import { type AuditPatch, closeAudit, joinScrubs, mergeAudit, mergeRecords, openAudit, pushEntry } from './audit.ts';
+import {
+  type AuditPatch,
+  closeAudit,
+  joinScrubs,
+  mergeAudit,
+  mergeRecords,
+  openAudit,
+  pushEntry,
+} from './audit.ts';
 import { composeToolCallers } from './compose.ts';
 import { annotate } from './result.ts';
 import { type CallState, createState } from './state.ts';
@@ -47,8 +55,12 @@ describe('mergeAudit', () => {
   it.each(['text', 5, {}, [1], [null]])('refuses lines that are none: %j', (layers) => {
     const patch = { layers } as unknown as AuditPatch; // Somebody without types.
 
-    expect(() => mergeAudit(openState(), patch, 0)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
-    expect(() => mergeRecords(undefined, patch)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
+    expect(() => mergeAudit(openState(), patch, 0)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }),
+    );
+    expect(() => mergeRecords(undefined, patch)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }),
+    );
   });
 
   it('keeps a copy that the writer cannot change later', () => {
@@ -66,24 +78,37 @@ describe('mergeAudit', () => {
     mergeAudit(state, { 'about x': 'x' }, 0);
     mergeAudit(state, { metadata: { x: ['x'] } }, 0);
 
-    expect(state.audit).toMatchObject({ summary: 'pw *', 'about *': '*', metadata: { '*': ['*'] } });
+    expect(state.audit).toMatchObject({
+      summary: 'pw *',
+      'about *': '*',
+      metadata: { '*': ['*'] },
+    });
     expect(JSON.stringify(state.audit)).not.toContain('x');
   });
 
   it('asks a patch that is not plain what it is', () => {
     const state = openState();
-    const patch = Object.assign(Object.create({ toJSON: () => ({ summary: 'as JSON' }) }) as object, { summary: 'as it stands' });
+    const patch = Object.assign(
+      Object.create({ toJSON: () => ({ summary: 'as JSON' }) }) as object,
+      { summary: 'as it stands' },
+    );
     mergeAudit(state, patch, 0);
 
     expect(state.audit).toMatchObject({ summary: 'as JSON' });
   });
 
   it('blames a layer that writes what is no JSON', async () => {
-    const caller = composeToolCallers([{ name: 'odd', caller: async (call, next) => annotate(await next(call), { odd: 1n }) }]);
+    const caller = composeToolCallers([
+      { name: 'odd', caller: async (call, next) => annotate(await next(call), { odd: 1n }) },
+    ]);
     const result = await caller(makeCall(), echoExecutor());
 
     expect(result).toMatchObject({ status: 'tool_middleware_exception', executed: 'yes' });
-    expect(result.audit?.layers[0]).toMatchObject({ name: 'odd', status: 'exception', error: 'odd is a bigint' });
+    expect(result.audit?.layers[0]).toMatchObject({
+      name: 'odd',
+      status: 'exception',
+      error: 'odd is a bigint',
+    });
   });
 });
 
@@ -122,7 +147,10 @@ describe('closeAudit', () => {
 
 describe('mergeRecords', () => {
   it('is the same merge on plain values', () => {
-    const record = mergeRecords(mergeRecords(undefined, { summary: 'a', layers: [line('a')] }), { reason: 'b', layers: [line('b')] });
+    const record = mergeRecords(mergeRecords(undefined, { summary: 'a', layers: [line('a')] }), {
+      reason: 'b',
+      layers: [line('b')],
+    });
 
     expect(record).toEqual({ summary: 'a', reason: 'b', layers: [line('a'), line('b')] });
     expect(Object.isFrozen(record.layers)).toBe(true);

@@ -34,7 +34,11 @@ export interface AuditRecord {
   readonly kind?: string;
   readonly hints?: ToolHints;
   readonly consent?: ConsentRecord;
-  readonly scope?: { readonly stage: string; readonly allowedTools?: readonly string[]; readonly sideEffectLevel?: string };
+  readonly scope?: {
+    readonly stage: string;
+    readonly allowedTools?: readonly string[];
+    readonly sideEffectLevel?: string;
+  };
   /** Innermost first. */
   readonly layers: readonly LayerEntry[];
   readonly handoff?: JsonObject;
@@ -47,7 +51,10 @@ export interface AuditRecord {
 
 export type AuditPatch = { readonly [K in keyof AuditRecord]?: AuditRecord[K] };
 /** What a layer may say on its own line: a status of its own, and details. Name and times belong to compose. */
-export type EntryPatch = { readonly status?: string; readonly [detail: string]: JsonValue | undefined };
+export type EntryPatch = {
+  readonly status?: string;
+  readonly [detail: string]: JsonValue | undefined;
+};
 
 /** The record as the framework writes it; a call whose layers have had nothing to say has none yet. */
 function recordOf(state: CallState): Writable {
@@ -94,7 +101,8 @@ const isEmpty = (patch: object): boolean => {
 function soleName(patch: AuditPatch): string | null {
   const names = Object.keys(patch);
   const [name] = names;
-  if (name === undefined || names.length > 1 || name === 'layers' || !FIXED_MEMBERS.has(name)) return null;
+  if (name === undefined || names.length > 1 || name === 'layers' || !FIXED_MEMBERS.has(name))
+    return null;
   return Object.getPrototypeOf(patch) === Object.prototype ? name : null;
 }
 
@@ -103,9 +111,16 @@ function soleName(patch: AuditPatch): string | null {
  * that only says the name of a layer, a status of the table and two times holds nothing to clean. They are not frozen one by
  * one: that alone would cost a fifth of what a layer costs.
  */
-export function pushEntry(state: CallState, entry: LayerEntry, said: Partial<LayerEntry> | null, isPlain: boolean): void {
+export function pushEntry(
+  state: CallState,
+  entry: LayerEntry,
+  said: Partial<LayerEntry> | null,
+  isPlain: boolean,
+): void {
   const { scrubs } = state;
-  recordOf(state).layers.push(said === null && (isPlain || scrubs.length === 0) ? entry : cleanEntry(entry, said, scrubs));
+  recordOf(state).layers.push(
+    said === null && (isPlain || scrubs.length === 0) ? entry : cleanEntry(entry, said, scrubs),
+  );
 }
 
 /** The two times are the framework's own. */
@@ -114,7 +129,8 @@ function cleanEntry(
   said: Partial<LayerEntry> | null,
   scrubs: readonly Scrub[],
 ): LayerEntry {
-  if (said === null) return { name: scrubText(name, scrubs), status: scrubText(status, scrubs), startedAt, endedAt };
+  if (said === null)
+    return { name: scrubText(name, scrubs), status: scrubText(status, scrubs), startedAt, endedAt };
   const line: Record<string, JsonValue | undefined> = {};
   const details = cleanMembers(said, scrubs);
   // One by one: to spread what is frozen, and add to it, costs more than all the rest of a line.
@@ -161,15 +177,29 @@ const cleanPatch = (state: CallState, patch: AuditPatch): JsonObject => {
 /** Members everybody looks for. A cleaner may empty them, but not rename them: the record must stay readable. */
 const FIXED_MEMBERS: ReadonlySet<string> = new Set([
   ...['name', 'status', 'startedAt', 'endedAt', 'error'],
-  ...['summary', 'reason', 'reasonMissing', 'description', 'kind', 'hints', 'consent', 'scope', 'layers', 'handoff', 'rewrites'],
+  ...[
+    'summary',
+    'reason',
+    'reasonMissing',
+    'description',
+    'kind',
+    'hints',
+    'consent',
+    'scope',
+    'layers',
+    'handoff',
+    'rewrites',
+  ],
   ...['receiptUri', 'metadata'],
 ]);
 
-const cleanMembers = <T extends object>(value: T, scrubs: readonly Scrub[]): T => scrubMembers(value, scrubs, FIXED_MEMBERS);
+const cleanMembers = <T extends object>(value: T, scrubs: readonly Scrub[]): T =>
+  scrubMembers(value, scrubs, FIXED_MEMBERS);
 
 function linesIn(value: unknown): readonly LayerEntry[] {
   // A layer writes what it likes about its own steps; objects are all that is asked.
-  if (Array.isArray(value) && value.every(isObject)) return value as unknown as readonly LayerEntry[];
+  if (Array.isArray(value) && value.every(isObject))
+    return value as unknown as readonly LayerEntry[];
   throw new AlliumError('ERR_INVALID_OPTION', 'annotate: "layers" must be a list of lines', {
     option: 'layers',
     expected: 'a list of lines',

@@ -3,7 +3,18 @@
 import { mergeAudit } from './audit.ts';
 import { BRAND, isResultOf, stamp } from './build-result.ts';
 import { isAbandoned, SLOT, type ToolCall } from './call.ts';
-import { adopted, answer, cancelled, CANCELLED, climb, foreignResult, isCancelled, isPlainPromise, layerLink, type Link } from './frame.ts';
+import {
+  adopted,
+  answer,
+  cancelled,
+  CANCELLED,
+  climb,
+  foreignResult,
+  isCancelled,
+  isPlainPromise,
+  layerLink,
+  type Link,
+} from './frame.ts';
 import { breached, passGates } from './gates.ts';
 import type { Next, ToolLayer } from './layer.ts';
 import { runUnder } from './nested-terms.ts';
@@ -25,11 +36,17 @@ function bottomLink(executor: Next): Link {
     if (isGone(call, parent)) return Promise.resolve(answer(parent, unblamed(call)));
     const breach = terms === null ? null : breachOf(call, terms);
     if (breach !== null) return Promise.resolve(answer(parent, breached(call, breach)));
-    return terms === null || terms.gates.length === 0 ? enter(executor, call, parent) : enterPastGates(executor, call, parent);
+    return terms === null || terms.gates.length === 0
+      ? enter(executor, call, parent)
+      : enterPastGates(executor, call, parent);
   };
 }
 
-async function enterPastGates(executor: Next, call: ToolCall, parent: Frame | null): Promise<ToolResult> {
+async function enterPastGates(
+  executor: Next,
+  call: ToolCall,
+  parent: Frame | null,
+): Promise<ToolResult> {
   const passed = await passGates(call);
   if ('result' in passed) return climb(parent, answer(parent, passed.result));
   // Somebody may have been asked, which takes its time.
@@ -37,24 +54,33 @@ async function enterPastGates(executor: Next, call: ToolCall, parent: Frame | nu
   return enter(executor, passed.call, parent);
 }
 
-const isGone = (call: ToolCall, parent: Frame | null): boolean => isCancelled(call) || (call[SLOT].state.abandoned && isAbandoned(parent));
+const isGone = (call: ToolCall, parent: Frame | null): boolean =>
+  isCancelled(call) || (call[SLOT].state.abandoned && isAbandoned(parent));
 
 /** Without `async`, which would cost two promises more. */
 function enter(executor: Next, call: ToolCall, parent: Frame | null): Promise<ToolResult> {
   const { state, terms } = call[SLOT];
-  if (terms !== null && terms.supplied !== null) return Promise.resolve(climb(parent, answer(parent, ok(call, terms.supplied.value))));
-  if (terms !== null && terms.approved !== null && terms.approved.rewrites.length > 0) tellRewrites(parent, terms.approved);
+  if (terms !== null && terms.supplied !== null)
+    return Promise.resolve(climb(parent, answer(parent, ok(call, terms.supplied.value))));
+  if (terms !== null && terms.approved !== null && terms.approved.rewrites.length > 0)
+    tellRewrites(parent, terms.approved);
   state.executedArgs = call.toolArgs;
   const before = state.executed;
   const startedAt = state.clock.monotonic();
   state.executed = strongerExecuted(before, 'unknown');
   state.running = true;
-  const come = (result: ToolResult) => climb(parent, answer(parent, measured(comeOut(result, before, parent), state, startedAt)));
+  const come = (result: ToolResult) =>
+    climb(parent, answer(parent, measured(comeOut(result, before, parent), state, startedAt)));
   const threw = (thrown: unknown) => come(executorThrew(call, thrown));
   const answered = (value: unknown) =>
-    come(isResultOf(value, state) ? value : fail(call, 'tool_middleware_exception', value, foreignResult('executor')));
+    come(
+      isResultOf(value, state)
+        ? value
+        : fail(call, 'tool_middleware_exception', value, foreignResult('executor')),
+    );
   try {
-    const answering: unknown = terms === null || !isHeld(terms) ? executor(call) : runUnder(terms, () => executor(call));
+    const answering: unknown =
+      terms === null || !isHeld(terms) ? executor(call) : runUnder(terms, () => executor(call));
     return (isPlainPromise(answering) ? answering : adopted(answering)).then(answered, threw);
   } catch (thrown) {
     return Promise.resolve(threw(thrown));
@@ -66,13 +92,17 @@ function comeOut(result: ToolResult, before: Executed, parent: Frame | null): To
   const { state } = result[BRAND];
   // A run that was abandoned must not take back what a later one has done.
   const abandoned = state.abandoned && isAbandoned(parent);
-  state.executed = strongerExecuted(abandoned ? state.executed : before, result[BRAND].claim ?? 'yes');
+  state.executed = strongerExecuted(
+    abandoned ? state.executed : before,
+    result[BRAND].claim ?? 'yes',
+  );
   if (!abandoned) state.running = false;
   return result;
 }
 
 /** Whether calls that the tool makes itself are held to anything. */
-const isHeld = ({ guards, gates, askGuards }: CallTerms): boolean => guards.length + gates.length + askGuards.length > 0;
+const isHeld = ({ guards, gates, askGuards }: CallTerms): boolean =>
+  guards.length + gates.length + askGuards.length > 0;
 
 /** Nobody turned away a call whose caller has gone, whatever happened to an earlier try. */
 function unblamed(call: ToolCall): ToolResult {
@@ -81,13 +111,17 @@ function unblamed(call: ToolCall): ToolResult {
 }
 
 function tellRewrites(innermost: Frame | null, { rewrites }: ApprovedCall): void {
-  if (innermost !== null) mergeAudit(innermost.call[SLOT].state, { rewrites }, depthOf(innermost) + 1);
+  if (innermost !== null)
+    mergeAudit(innermost.call[SLOT].state, { rewrites }, depthOf(innermost) + 1);
 }
 
 const executorThrew = (call: ToolCall, thrown: unknown): ToolResult =>
   isCancelled(call)
     ? fail(call, 'cancelled', thrown, CANCELLED, { executed: 'unknown' })
-    : fail(call, 'executor_error', thrown, undefined, { category: 'exception', executed: 'unknown' });
+    : fail(call, 'executor_error', thrown, undefined, {
+        category: 'exception',
+        executed: 'unknown',
+      });
 
 /**
  * What an executor answers is stamped when it is built. It is built again only where that would be wrong: another word

@@ -32,28 +32,69 @@ export interface ResultLink {
   result: ToolResult | null;
 }
 
-export type ResultFields = Omit<ToolResult, typeof BRAND | 'renderedResult' | 'observation' | 'audit'>;
-export type LinkFields = Pick<ResultLink, 'state' | 'call' | 'raise' | 'cause' | 'claim' | 'at' | 'measured' | 'rendered'>;
+export type ResultFields = Omit<
+  ToolResult,
+  typeof BRAND | 'renderedResult' | 'observation' | 'audit'
+>;
+export type LinkFields = Pick<
+  ResultLink,
+  'state' | 'call' | 'raise' | 'cause' | 'claim' | 'at' | 'measured' | 'rendered'
+>;
 /** The part of a result that says how it went; the rest is taken from the call. */
 export type Ending = Pick<
   ToolResult,
-  'ok' | 'status' | 'result' | 'content' | 'error' | 'errorCategory' | 'errorClass' | 'interruption' | 'metadata'
+  | 'ok'
+  | 'status'
+  | 'result'
+  | 'content'
+  | 'error'
+  | 'errorCategory'
+  | 'errorClass'
+  | 'interruption'
+  | 'metadata'
 >;
 
 /** The same answer for another pass over the same call, with a word on what ran for a guard out there. */
 export function moved(result: ToolResult, call: ToolCall, claim: Executed): ToolResult {
   const { raise: code, cause, at } = result[BRAND];
   const { state } = call[SLOT];
-  const link = { state, call, raise: code, cause, claim, at: null, measured: at !== null, rendered: result[BRAND].rendered };
-  return build(fieldsOf(result, result.executed, result.executionDurationMs), link, result.renderedResult, state.audit);
+  const link = {
+    state,
+    call,
+    raise: code,
+    cause,
+    claim,
+    at: null,
+    measured: at !== null,
+    rendered: result[BRAND].rendered,
+  };
+  return build(
+    fieldsOf(result, result.executed, result.executionDurationMs),
+    link,
+    result.renderedResult,
+    state.audit,
+  );
 }
 
 /** What the framework itself writes on a result. */
-export const stamp = (result: ToolResult, executed: Executed, executionDurationMs = result.executionDurationMs): ToolResult =>
-  build(fieldsOf(result, executed, executionDurationMs), result[BRAND], result.renderedResult, result.audit);
+export const stamp = (
+  result: ToolResult,
+  executed: Executed,
+  executionDurationMs = result.executionDurationMs,
+): ToolResult =>
+  build(
+    fieldsOf(result, executed, executionDurationMs),
+    result[BRAND],
+    result.renderedResult,
+    result.audit,
+  );
 
 /** Field by field: every call passes here some times, and to spread what is frozen costs several times as much. */
-function fieldsOf(result: ToolResult, executed: Executed, executionDurationMs: number): ResultFields {
+function fieldsOf(
+  result: ToolResult,
+  executed: Executed,
+  executionDurationMs: number,
+): ResultFields {
   const {
     ok: isOk,
     status,
@@ -101,7 +142,11 @@ export function isResultOf(value: unknown, state: CallState): value is ToolResul
 export function isResult(value: unknown): value is ToolResult {
   // A hostile proxy throws on every touch, and so may what it answers with.
   try {
-    return typeof value === 'object' && value !== null && (value as Partial<ToolResult>)[BRAND]?.result === value;
+    return (
+      typeof value === 'object' &&
+      value !== null &&
+      (value as Partial<ToolResult>)[BRAND]?.result === value
+    );
   } catch {
     return false;
   }
@@ -111,13 +156,20 @@ const NO_FILES: readonly OutputFileRef[] = Object.freeze([]);
 /** No blocks were given: the text stands for them. */
 export const NO_CONTENT: Content = Object.freeze([]);
 
-const textContent = (text: string): Content => Object.freeze([Object.freeze({ type: 'text', text } as const)]);
+const textContent = (text: string): Content =>
+  Object.freeze([Object.freeze({ type: 'text', text } as const)]);
 
 /** The blocks somebody gave, without those that only repeat the text. */
-export const givenContent = (result: ToolResult): Content => (result[BRAND].derived ? NO_CONTENT : result.content);
+export const givenContent = (result: ToolResult): Content =>
+  result[BRAND].derived ? NO_CONTENT : result.content;
 
 /** Field by field: a spread would cost more than everything else a pass-through stack does. */
-export function answer(given: ToolCall, ending: Ending, cause: (() => unknown) | null = null, claim: Executed | null = null): ToolResult {
+export function answer(
+  given: ToolCall,
+  ending: Ending,
+  cause: (() => unknown) | null = null,
+  claim: Executed | null = null,
+): ToolResult {
   const call = ownCall(given);
   const { state } = call[SLOT];
   const fields = {
@@ -139,16 +191,38 @@ export function answer(given: ToolCall, ending: Ending, cause: (() => unknown) |
     interruption: ending.interruption,
     metadata: ending.metadata,
   } as ResultFields;
-  return build(fields, { state, call, raise: null, cause, claim, at: null, measured: false, rendered: true }, undefined, state.audit);
+  return build(
+    fields,
+    { state, call, raise: null, cause, claim, at: null, measured: false, rendered: true },
+    undefined,
+    state.audit,
+  );
 }
 
 /** The one literal every result is made of. */
-export function build(fields: ResultFields, link: LinkFields, text: string | undefined, audit: AuditRecord | undefined): ToolResult {
-  const renderedResult = text ?? (fields.ok ? renderContent(fields.content, fields.result) : (fields.error ?? ''));
+export function build(
+  fields: ResultFields,
+  link: LinkFields,
+  text: string | undefined,
+  audit: AuditRecord | undefined,
+): ToolResult {
+  const renderedResult =
+    text ?? (fields.ok ? renderContent(fields.content, fields.result) : (fields.error ?? ''));
   const derived = fields.content.length === 0;
   const { state, call, raise: code, cause, claim, at, measured } = link;
   const rendered = text === undefined || link.rendered;
-  const brand: ResultLink = { state, call, raise: code, cause, claim, at, measured, derived, rendered, result: null };
+  const brand: ResultLink = {
+    state,
+    call,
+    raise: code,
+    cause,
+    claim,
+    at,
+    measured,
+    derived,
+    rendered,
+    result: null,
+  };
   const result = {
     ok: fields.ok,
     status: fields.status,
@@ -177,9 +251,17 @@ export function build(fields: ResultFields, link: LinkFields, text: string | und
 }
 
 /** The same texts, another wrapping. */
-export function rebuild(result: ToolResult, changes: { link?: LinkFields; audit?: AuditRecord }): ToolResult {
+export function rebuild(
+  result: ToolResult,
+  changes: { link?: LinkFields; audit?: AuditRecord },
+): ToolResult {
   const fields = fieldsOf(result, result.executed, result.executionDurationMs);
-  return build(fields, changes.link ?? result[BRAND], result.renderedResult, changes.audit ?? result.audit);
+  return build(
+    fields,
+    changes.link ?? result[BRAND],
+    result.renderedResult,
+    changes.audit ?? result.audit,
+  );
 }
 
 /** What a tool wrote cannot open or close a frame: lines of it that look like one are quoted. */

@@ -1,13 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall } from '../../conformance/test-kit.ts';
-import { type CallChanges, createCall, ownCall, SLOT, stateOf, type ToolCall, withCall } from './call.ts';
+import {
+  type CallChanges,
+  createCall,
+  ownCall,
+  SLOT,
+  stateOf,
+  type ToolCall,
+  withCall,
+} from './call.ts';
 import { composeToolCallers } from './compose.ts';
 import type { ToolCaller } from './layer.ts';
 import type { ToolResult } from './result.ts';
 import { createState } from './state.ts';
 
 /** What the executor got when a layer passed on something of its own making. */
-async function passing(make: (call: ToolCall) => unknown): Promise<{ result: ToolResult; got: ToolCall | undefined }> {
+async function passing(
+  make: (call: ToolCall) => unknown,
+): Promise<{ result: ToolResult; got: ToolCall | undefined }> {
   const executor = echoExecutor();
   const caller: ToolCaller = (call, next) => next(make(call) as ToolCall); // What layers without types pass on.
   const stack = [
@@ -53,7 +63,9 @@ describe('withCall', () => {
     ['a signal that is none', { signal: {} }],
     ['a report that cannot be called', { report: 'progress' }],
   ])('refuses %s', (_, changes) => {
-    expect(() => withCall(makeCall(), changes as CallChanges)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_CALL' }));
+    expect(() => withCall(makeCall(), changes as CallChanges)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_CALL' }),
+    );
   });
 
   it.each<[string, unknown]>([
@@ -62,7 +74,9 @@ describe('withCall', () => {
     ['a function inside', { run: () => 1 }],
     ['null', null],
   ])('refuses arguments that are %s', (_, toolArgs) => {
-    expect(() => withCall(makeCall(), { toolArgs: toolArgs as object })).toThrow(expect.objectContaining({ code: 'ERR_NOT_JSON' }));
+    expect(() => withCall(makeCall(), { toolArgs: toolArgs as object })).toThrow(
+      expect.objectContaining({ code: 'ERR_NOT_JSON' }),
+    );
   });
 
   it('reads every change once', () => {
@@ -94,7 +108,11 @@ describe('a call that is passed to next', () => {
       ...{ toolName: 'other', toolArgs: { b: [1] }, signal, report },
     }));
 
-    expect(got).toMatchObject({ callId: 'call-1', turn: { iteration: 1, sessionId: 'session-1' }, schema: null });
+    expect(got).toMatchObject({
+      callId: 'call-1',
+      turn: { iteration: 1, sessionId: 'session-1' },
+      schema: null,
+    });
     expect(got).toMatchObject({
       toolName: 'other',
       toolArgs: { b: [1] },
@@ -145,8 +163,15 @@ describe('a call that is passed to next', () => {
     const { result, got } = await passing(make);
 
     expect(got).toBeUndefined();
-    expect(result).toMatchObject({ ok: false, status: 'tool_middleware_exception', executed: 'no', toolCallId: 'call-1' });
-    expect(result.audit?.layers.map(({ name, status }) => `${name}: ${status}`)).toEqual(['passing: exception']);
+    expect(result).toMatchObject({
+      ok: false,
+      status: 'tool_middleware_exception',
+      executed: 'no',
+      toolCallId: 'call-1',
+    });
+    expect(result.audit?.layers.map(({ name, status }) => `${name}: ${status}`)).toEqual([
+      'passing: exception',
+    ]);
     expect(result.audit?.layers[0]?.error).toMatch(/^passed on a call that cannot be used: ./);
   });
 });
@@ -154,7 +179,10 @@ describe('a call that is passed to next', () => {
 describe('a call that is handed to a stack', () => {
   it('may be a copy by spread, which is taken for what withCall would have made', async () => {
     const executor = echoExecutor();
-    await composeToolCallers([])({ ...makeCall(), callId: 'forged', toolArgs: { list: [1] } }, executor);
+    await composeToolCallers([])(
+      { ...makeCall(), callId: 'forged', toolArgs: { list: [1] } },
+      executor,
+    );
 
     expect(executor.calls[0]).toMatchObject({ callId: 'call-1', toolArgs: { list: [1] } });
     expect(Object.isFrozen(executor.calls[0]?.toolArgs['list'])).toBe(true);

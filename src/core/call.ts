@@ -71,9 +71,21 @@ export interface ToolCall {
 export type CallFields = Omit<ToolCall, typeof SLOT>;
 
 /** Makes a call with a slot of its own. `toolArgs` must be a snapshot already. A signal that was not made yet is not made here. */
-export function createCall(fields: CallFields, state: CallState, frame: Frame | null = null, terms: CallTerms | null = null): ToolCall {
+export function createCall(
+  fields: CallFields,
+  state: CallState,
+  frame: Frame | null = null,
+  terms: CallTerms | null = null,
+): ToolCall {
   const lazy = (fields as Partial<ToolCall>)[SLOT]?.lazy ?? null;
-  return build(fields, lazy === null ? fields.signal : null, { state, call: null, frame, terms, lazy, fingerprint: null });
+  return build(fields, lazy === null ? fields.signal : null, {
+    state,
+    call: null,
+    frame,
+    terms,
+    lazy,
+    fingerprint: null,
+  });
 }
 
 /** A new call whose signal is made when it is first read. */
@@ -82,7 +94,8 @@ export const createLazyCall = (
   lazy: AbortSource,
   state: CallState,
   terms: CallTerms | null,
-): ToolCall => build(fields, null, { state, call: null, frame: null, terms, lazy, fingerprint: null });
+): ToolCall =>
+  build(fields, null, { state, call: null, frame: null, terms, lazy, fingerprint: null });
 
 /** The same call with a signal of its own that is made when it is first read. */
 export function withLazySignal(call: ToolCall, lazy: AbortSource): ToolCall {
@@ -91,14 +104,22 @@ export function withLazySignal(call: ToolCall, lazy: AbortSource): ToolCall {
   return build(own, null, { state, call: null, frame, terms, lazy, fingerprint: null });
 }
 
-function build(fields: Omit<CallFields, 'signal'>, signal: AbortSignal | null, slot: CallSlot): ToolCall {
+function build(
+  fields: Omit<CallFields, 'signal'>,
+  signal: AbortSignal | null,
+  slot: CallSlot,
+): ToolCall {
   const call = signal === null ? lazyCall(fields, slot) : eagerCall(fields, signal, slot);
   slot.call = call;
   return Object.freeze(call);
 }
 
 // One shape for every call of a kind: an absent `metadata` is undefined, which the type cannot say.
-const eagerCall = (fields: Omit<CallFields, 'signal'>, signal: AbortSignal, slot: CallSlot): ToolCall =>
+const eagerCall = (
+  fields: Omit<CallFields, 'signal'>,
+  signal: AbortSignal,
+  slot: CallSlot,
+): ToolCall =>
   ({
     toolName: fields.toolName,
     toolArgs: fields.toolArgs,
@@ -158,7 +179,8 @@ export function withCall(call: ToolCall, changes: CallChanges): ToolCall {
   checkChanges(toolName, signal, report);
   const { state, frame, terms, lazy } = base[SLOT];
   const isRenamed = toolName !== undefined && toolName !== base.toolName;
-  const described = (isRenamed ? state.services?.toolOf(base, toolName)?.described : undefined) ?? base;
+  const described =
+    (isRenamed ? state.services?.toolOf(base, toolName)?.described : undefined) ?? base;
   const fields = {
     toolName: toolName ?? base.toolName,
     toolArgs: toolArgs === undefined ? base.toolArgs : snapshotObject(toolArgs),
@@ -171,8 +193,16 @@ export function withCall(call: ToolCall, changes: CallChanges): ToolCall {
     report: report ?? base.report,
     metadata: base.metadata,
   } as Omit<CallFields, 'signal'>; // An absent \`metadata\` is undefined, as in every call.
-  if (signal === undefined && lazy !== null) return build(fields, null, { state, call: null, frame, terms, lazy, fingerprint: null });
-  return build(fields, signal ?? base.signal, { state, call: null, frame, terms, lazy: null, fingerprint: null });
+  if (signal === undefined && lazy !== null)
+    return build(fields, null, { state, call: null, frame, terms, lazy, fingerprint: null });
+  return build(fields, signal ?? base.signal, {
+    state,
+    call: null,
+    frame,
+    terms,
+    lazy: null,
+    fingerprint: null,
+  });
 }
 
 /** The call itself; a copy by spread is taken for what `withCall` would have made of it. */
@@ -183,9 +213,12 @@ export function ownCall(call: ToolCall): ToolCall {
 }
 
 function checkChanges(toolName: unknown, signal: unknown, report: unknown): void {
-  if (toolName !== undefined && (typeof toolName !== 'string' || toolName === '')) throw unusable('toolName must be a name');
-  if (signal !== undefined && !(signal instanceof AbortSignal)) throw unusable('signal must be an AbortSignal');
-  if (report !== undefined && typeof report !== 'function') throw unusable('report must be a function');
+  if (toolName !== undefined && (typeof toolName !== 'string' || toolName === ''))
+    throw unusable('toolName must be a name');
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw unusable('signal must be an AbortSignal');
+  if (report !== undefined && typeof report !== 'function')
+    throw unusable('report must be a function');
 }
 
 const unusable = (message: string): AlliumError => new AlliumError('ERR_INVALID_CALL', message);
@@ -200,14 +233,19 @@ export function stateOf(call: ToolCall): CallState {
 }
 
 /** Whether the signal of a call is aborted. Does not make a signal that nobody has read. */
-export function isSignalAborted(call: { readonly signal: AbortSignal; readonly [SLOT]?: CallSlot }): boolean {
+export function isSignalAborted(call: {
+  readonly signal: AbortSignal;
+  readonly [SLOT]?: CallSlot;
+}): boolean {
   const lazy = call[SLOT]?.lazy ?? null;
   return lazy === null ? call.signal.aborted : lazy.isAborted();
 }
 
 /** Who may take a call back. Does not make a signal that nobody has read. */
-export const abortOf = (call: { readonly signal: AbortSignal; readonly [SLOT]?: CallSlot }): AbortSource =>
-  call[SLOT]?.lazy ?? sourceOf(call.signal);
+export const abortOf = (call: {
+  readonly signal: AbortSignal;
+  readonly [SLOT]?: CallSlot;
+}): AbortSource => call[SLOT]?.lazy ?? sourceOf(call.signal);
 
 /** Whether a layer further out has answered already, so that nobody listens here. */
 export function isAbandoned(frame: Frame | null): boolean {

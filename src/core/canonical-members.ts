@@ -15,14 +15,22 @@ export interface Member extends Label {
  * Members in the order of their names' UTF-16 code units, or `undefined` if a name cannot be written. Sorting and quoting them once
  * for each shape saves a third of the whole work.
  */
-export const membersOf: (names: readonly string[]) => readonly Member[] | undefined = shapeCache((names) => {
-  const members: Member[] = [];
-  // Without a comparator `toSorted` compares UTF-16 code units, which is RFC 8785's order.
-  for (const name of names.toSorted()) {
-    const text = quoted(name);
-    if (text === undefined) return undefined;
-    const label = members.length === 0 ? `${text}:` : `,${text}:`;
-    members.push({ name, label, quoteLabel: `${label}"`, words: wordsOf(label), length: label.length });
-  }
-  return members;
-});
+export const membersOf: (names: readonly string[]) => readonly Member[] | undefined = shapeCache(
+  (names) => {
+    const members: Member[] = [];
+    // Without a comparator `toSorted` compares UTF-16 code units, which is RFC 8785's order.
+    for (const name of names.toSorted()) {
+      const text = quoted(name);
+      if (text === undefined) return undefined;
+      const label = members.length === 0 ? `${text}:` : `,${text}:`;
+      members.push({
+        name,
+        label,
+        quoteLabel: `${label}"`,
+        words: wordsOf(label),
+        length: label.length,
+      });
+    }
+    return members;
+  },
+);

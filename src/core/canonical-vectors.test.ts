@@ -8,7 +8,11 @@ import { howMany } from '../../conformance/how-many.fixture.ts';
 
 /** Name, input text, canonical text: the published examples of RFC 8785. */
 const VECTORS: readonly (readonly [string, string, string])[] = [
-  ['arrays', String.raw`[ 56, { "d": true, "10": null, "1": [ ] } ]`, '[56,{"1":[],"10":null,"d":true}]'],
+  [
+    'arrays',
+    String.raw`[ 56, { "d": true, "10": null, "1": [ ] } ]`,
+    '[56,{"1":[],"10":null,"d":true}]',
+  ],
   [
     'french',
     `{ "peach": "This sorting order", "péché": "is wrong according to French", "pêche": "but canonicalization MUST", "sin": "ignore locale" }`,
@@ -19,7 +23,11 @@ const VECTORS: readonly (readonly [string, string, string])[] = [
     String.raw`{ "1": {"f": {"f": "hi","F": 5} ,"\n": 56.0}, "10": { }, "": "empty", "a": { }, "111": [ {"e": "yes","E": "no" } ], "A": { } }`,
     String.raw`{"":"empty","1":{"\n":56,"f":{"F":5,"f":"hi"}},"10":{},"111":[{"E":"no","e":"yes"}],"A":{},"a":{}}`,
   ],
-  ['unicode', String.raw`{ "Unnormalized Unicode": "A\u030a" }`, '{"Unnormalized Unicode":"A\u030a"}'],
+  [
+    'unicode',
+    String.raw`{ "Unnormalized Unicode": "A\u030a" }`,
+    '{"Unnormalized Unicode":"A\u030a"}',
+  ],
   [
     'values',
     String.raw`{ "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
@@ -69,7 +77,9 @@ const numberOf = (bits: string): number => Buffer.from(bits, 'hex').readDoubleBE
 describe('canonicalJson, against what RFC 8785 publishes,', () => {
   it.each(VECTORS)('writes the vector %s', (_name, input, output) => {
     expect(canonicalJson(JSON.parse(input))).toBe(output);
-    expect(canonicalJson(snapshotObject({ inside: JSON.parse(input) as unknown }))).toBe(`{"inside":${output}}`);
+    expect(canonicalJson(snapshotObject({ inside: JSON.parse(input) as unknown }))).toBe(
+      `{"inside":${output}}`,
+    );
   });
 
   it.each(VECTORS)('leaves the canonical text of %s as it is', (_name, _input, output) => {
@@ -80,9 +90,12 @@ describe('canonicalJson, against what RFC 8785 publishes,', () => {
     expect(canonicalJson([numberOf(bits)])).toBe(`[${text}]`);
   });
 
-  it.each(['7fffffffffffffff', '7ff0000000000000', 'fff0000000000000'])('refuses the number with the bits %s', (bits) => {
-    expect(() => canonicalJson([numberOf(bits)])).toThrow('[0] is not a finite number');
-  });
+  it.each(['7fffffffffffffff', '7ff0000000000000', 'fff0000000000000'])(
+    'refuses the number with the bits %s',
+    (bits) => {
+      expect(() => canonicalJson([numberOf(bits)])).toThrow('[0] is not a finite number');
+    },
+  );
 });
 
 /** A third of the powers of ten, from 10^22 down, as repeated division leaves them. */
@@ -170,14 +183,17 @@ describe('canonicalJson, over the published sequence of numbers,', () => {
   it('gives the published checksums', () => {
     const lines = howMany(100_000, 1_000_000);
 
-    expect(checksums(canonicalJson, lines)).toEqual(new Map([...PUBLISHED].filter(([count]) => count <= lines)));
+    expect(checksums(canonicalJson, lines)).toEqual(
+      new Map([...PUBLISHED].filter(([count]) => count <= lines)),
+    );
   });
 
   it('would be caught writing a zero with its sign, or one digit less', () => {
     const signed = (number: number) => (Object.is(number, -0) ? '-0' : canonicalJson(number));
     const rounded = (number: number) => String(Number(number.toPrecision(16)));
 
-    for (const wrong of [signed, rounded]) expect(checksums(wrong, 1_000).get(1_000)).not.toBe(PUBLISHED.get(1_000));
+    for (const wrong of [signed, rounded])
+      expect(checksums(wrong, 1_000).get(1_000)).not.toBe(PUBLISHED.get(1_000));
   });
 });
 
@@ -193,12 +209,19 @@ function shuffled(value: unknown, pick: (below: number) => number): unknown {
 
 describe('hashCanonical', () => {
   it('gives arguments in any order of their names one hash', () => {
-    const args = fc.dictionary(fc.string({ unit: 'grapheme', maxLength: 4 }), fc.jsonValue({ maxDepth: 4 }), { maxKeys: 8 });
+    const args = fc.dictionary(
+      fc.string({ unit: 'grapheme', maxLength: 4 }),
+      fc.jsonValue({ maxDepth: 4 }),
+      { maxKeys: 8 },
+    );
     let plainDiffers = 0;
     fc.assert(
       fc.property(args, fc.infiniteStream(fc.nat()), (given, numbers) => {
         const value = JSON.parse(JSON.stringify(given)) as object;
-        const other = shuffled(value, (below) => (numbers.next().value as number) % below) as object;
+        const other = shuffled(
+          value,
+          (below) => (numbers.next().value as number) % below,
+        ) as object;
 
         expect(hashCanonical(snapshotObject(other))).toBe(hashCanonical(value));
         if (JSON.stringify(other) !== JSON.stringify(value)) plainDiffers += 1;

@@ -10,7 +10,9 @@ import { howMany } from '../../conformance/how-many.fixture.ts';
 /** What is usually done instead; kept to show what it gets wrong. */
 const naive = (value: unknown): string =>
   JSON.stringify(value, (_, item: unknown) =>
-    typeof item === 'object' && item !== null && !Array.isArray(item) ? Object.fromEntries(Object.entries(item).sort()) : item,
+    typeof item === 'object' && item !== null && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).sort())
+      : item,
   );
 
 function refusalOf(value: unknown): AlliumError {
@@ -33,7 +35,10 @@ function nested(depth: number): unknown {
 function reversed(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(reversed);
-  const entries = Object.entries(value).map(([name, item]): [string, unknown] => [name, reversed(item)]);
+  const entries = Object.entries(value).map(([name, item]): [string, unknown] => [
+    name,
+    reversed(item),
+  ]);
   return Object.fromEntries(entries.reverse());
 }
 
@@ -41,7 +46,18 @@ function reversed(value: unknown): unknown {
 const memberName = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 6 }).filter((name) => name !== '__proto__'),
   fc.nat({ max: 200 }).map(String),
-  fc.constantFrom('toJSON', 'constructor', '\u{1f600}', '\ufb33', '\u20ac', '\r', '', '-1', '01', '4294967295'),
+  fc.constantFrom(
+    'toJSON',
+    'constructor',
+    '\u{1f600}',
+    '\ufb33',
+    '\u20ac',
+    '\r',
+    '',
+    '-1',
+    '01',
+    '4294967295',
+  ),
 );
 
 const { json } = fc.letrec<{ json: unknown }>((tie) => ({
@@ -69,15 +85,28 @@ describe('canonicalJson', () => {
   });
 
   it('sorts names by UTF-16 code units', () => {
-    const value = { '€': 'Euro', '\r': 'Return', '\ufb33': 'Dalet', 1: 'One', '😀': 'Emoji', '\u0080': 'Control', ö: 'Latin' };
-    const text = '{"\\r":"Return","1":"One","\u0080":"Control","ö":"Latin","€":"Euro","😀":"Emoji","\ufb33":"Dalet"}';
+    const value = {
+      '€': 'Euro',
+      '\r': 'Return',
+      '\ufb33': 'Dalet',
+      1: 'One',
+      '😀': 'Emoji',
+      '\u0080': 'Control',
+      ö: 'Latin',
+    };
+    const text =
+      '{"\\r":"Return","1":"One","\u0080":"Control","ö":"Latin","€":"Euro","😀":"Emoji","\ufb33":"Dalet"}';
 
     expect(canonicalJson(value)).toBe(text);
   });
 
   it('sorts names that look like integers as text', () => {
-    expect(canonicalJson({ 9: 'nine', 10: 'ten', a: 'letter' })).toBe('{"10":"ten","9":"nine","a":"letter"}');
-    expect(naive({ 9: 'nine', 10: 'ten', a: 'letter' })).toBe('{"9":"nine","10":"ten","a":"letter"}');
+    expect(canonicalJson({ 9: 'nine', 10: 'ten', a: 'letter' })).toBe(
+      '{"10":"ten","9":"nine","a":"letter"}',
+    );
+    expect(naive({ 9: 'nine', 10: 'ten', a: 'letter' })).toBe(
+      '{"9":"nine","10":"ten","a":"letter"}',
+    );
   });
 
   it.each([
@@ -94,9 +123,12 @@ describe('canonicalJson', () => {
     expect([canonicalJson(number), canonicalJson({ n: number })]).toEqual([text, `{"n":${text}}`]);
   });
 
-  it.each(['{}', '[]', 'null', '""', '{"":{}}', '[[],{},[[]]]'])('writes the empty value %s', (text) => {
-    expect(canonicalJson(JSON.parse(text))).toBe(text);
-  });
+  it.each(['{}', '[]', 'null', '""', '{"":{}}', '[[],{},[[]]]'])(
+    'writes the empty value %s',
+    (text) => {
+      expect(canonicalJson(JSON.parse(text))).toBe(text);
+    },
+  );
 
   it('escapes what JSON must escape and nothing else', () => {
     const characters = '"\\\b\t\n\f\r\u0000\u001f\u007f\u2028/é😀';
@@ -136,9 +168,14 @@ describe('canonicalJson', () => {
   });
 
   it('tells more shapes apart than it remembers', () => {
-    const shapes = Array.from({ length: 700 }, (_, index) => ({ [`z${index % 90}`]: 1, [`y${index}`]: 2, x: { [`w${index}`]: 3, a: 4 } }));
+    const shapes = Array.from({ length: 700 }, (_, index) => ({
+      [`z${index % 90}`]: 1,
+      [`y${index}`]: 2,
+      x: { [`w${index}`]: 3, a: 4 },
+    }));
 
-    for (const shape of [...shapes, ...shapes]) expect(canonicalJson(shape)).toBe(canonicalize(shape));
+    for (const shape of [...shapes, ...shapes])
+      expect(canonicalJson(shape)).toBe(canonicalize(shape));
   });
 
   it('computes the text of a snapshot once', () => {
@@ -166,7 +203,10 @@ describe('canonicalJson', () => {
 
 describe('canonicalJson on hostile values', () => {
   it('writes a member called toJSON as data and calls none', () => {
-    Object.defineProperty(Object.prototype, 'toJSON', { value: () => 'polluted', configurable: true });
+    Object.defineProperty(Object.prototype, 'toJSON', {
+      value: () => 'polluted',
+      configurable: true,
+    });
 
     const texts = [canonicalJson({ toJSON: 'mine', list: [{}] }), naive([{}])];
     Reflect.deleteProperty(Object.prototype, 'toJSON');
@@ -175,7 +215,9 @@ describe('canonicalJson on hostile values', () => {
   });
 
   it('writes a member called __proto__ as data', () => {
-    expect(canonicalJson(JSON.parse('{"z":1,"__proto__":{"admin":true}}'))).toBe('{"__proto__":{"admin":true},"z":1}');
+    expect(canonicalJson(JSON.parse('{"z":1,"__proto__":{"admin":true}}'))).toBe(
+      '{"__proto__":{"admin":true},"z":1}',
+    );
   });
 
   it('reads every member once', () => {
@@ -192,7 +234,9 @@ describe('canonicalJson on hostile values', () => {
   });
 
   it('accepts what another realm made', () => {
-    expect(canonicalJson(runInNewContext('({ b: [1, { c: null }], a: "x" })'))).toBe('{"a":"x","b":[1,{"c":null}]}');
+    expect(canonicalJson(runInNewContext('({ b: [1, { c: null }], a: "x" })'))).toBe(
+      '{"a":"x","b":[1,{"c":null}]}',
+    );
   });
 
   it.each<[string, unknown, string]>([
@@ -203,17 +247,45 @@ describe('canonicalJson on hostile values', () => {
     ['a symbol', [Symbol('s')], '[0] is a symbol'],
     ['a bigint', { n: 10n }, 'n is a bigint'],
     ['NaN', { n: Number.NaN }, 'n is not a finite number'],
-    ['an infinity from a parser', freezeParsed(JSON.parse('{"n":1e400}') as JsonValue), 'n is not a finite number'],
+    [
+      'an infinity from a parser',
+      freezeParsed(JSON.parse('{"n":1e400}') as JsonValue),
+      'n is not a finite number',
+    ],
     ['a lone surrogate', { a: ['x\ud800'] }, 'a[0] has a lone surrogate'],
     ['a lone surrogate in a snapshot', snapshot({ a: '\udc00x' }), 'a has a lone surrogate'],
-    ['a lone surrogate in a name', { a: { '\ud800': 1 } }, 'a has a member name with a lone surrogate'],
+    [
+      'a lone surrogate in a name',
+      { a: { '\ud800': 1 } },
+      'a has a member name with a lone surrogate',
+    ],
     ['a date', { at: new Date(0) }, 'at is neither a plain object nor a list'],
-    ['an inherited toJSON', Object.create({ toJSON: () => 1 }), 'the value is neither a plain object nor a list'],
-    ['a prototype in disguise', Object.create({ isPrototypeOf: 1 }), 'the value is neither a plain object nor a list'],
-    ['a child of a function', Object.create(() => 1), 'the value is neither a plain object nor a list'],
+    [
+      'an inherited toJSON',
+      Object.create({ toJSON: () => 1 }),
+      'the value is neither a plain object nor a list',
+    ],
+    [
+      'a prototype in disguise',
+      Object.create({ isPrototypeOf: 1 }),
+      'the value is neither a plain object nor a list',
+    ],
+    [
+      'a child of a function',
+      Object.create(() => 1),
+      'the value is neither a plain object nor a list',
+    ],
     ['a boxed string', { s: Object('x') as unknown }, 's is neither a plain object nor a list'],
-    ['a list of its own class', [new (class List extends Array {})()], '[0] is neither a plain object nor a list'],
-    ['a date of another realm', runInNewContext('new Date(0)'), 'the value is neither a plain object nor a list'],
+    [
+      'a list of its own class',
+      [new (class List extends Array {})()],
+      '[0] is neither a plain object nor a list',
+    ],
+    [
+      'a date of another realm',
+      runInNewContext('new Date(0)'),
+      'the value is neither a plain object nor a list',
+    ],
     ['nothing at all', undefined, 'the value is undefined'],
   ])('refuses %s', (_, value, message) => {
     const refusal = refusalOf(value);
@@ -223,7 +295,10 @@ describe('canonicalJson on hostile values', () => {
   });
 
   it('refuses a cycle where it closes, however much stands beside it', () => {
-    const root: Record<string, unknown> = { big: Array.from({ length: 10_000 }, () => 'x'), z: { list: [] } };
+    const root: Record<string, unknown> = {
+      big: Array.from({ length: 10_000 }, () => 'x'),
+      z: { list: [] },
+    };
     Object.assign(root, { z: { list: [root] } });
 
     expect(refusalOf(root).message).toBe('z.list[0] contains itself');

@@ -48,7 +48,10 @@ function containerText(root: object): string {
   let text = '';
   let frame: Frame | undefined = openFrame(root, frames);
   while (frame !== undefined) {
-    text = frame.members === null ? addItems(text, frame, frames) : addMembers(text, frame, frame.members, frames);
+    text =
+      frame.members === null
+        ? addItems(text, frame, frames)
+        : addMembers(text, frame, frame.members, frames);
     if (text.length >= CHUNK) {
       chunks.push(flattened(text));
       text = '';
@@ -73,9 +76,18 @@ function openFrame(value: object, frames: Frame[]): Frame {
   if (frames.length >= MAX_JSON_DEPTH) refuse(frames, `nests deeper than ${MAX_JSON_DEPTH}`);
   const isList = Array.isArray(value);
   if (!isPlain(value, isList)) refuse(frames, 'is neither a plain object nor a list');
-  const members = isList ? null : (membersOf(Object.keys(value)) ?? refuse(frames, 'has a member name with a lone surrogate'));
+  const members = isList
+    ? null
+    : (membersOf(Object.keys(value)) ?? refuse(frames, 'has a member name with a lone surrogate'));
   // Every object can be read by name and by index; what comes out is unknown.
-  const frame: Frame = { source: value as Frame['source'], members, length: isList ? value.length : 0, index: 0, child: null, done: false };
+  const frame: Frame = {
+    source: value as Frame['source'],
+    members,
+    length: isList ? value.length : 0,
+    index: 0,
+    child: null,
+    done: false,
+  };
   frames.push(frame);
   return frame;
 }
@@ -112,7 +124,12 @@ function addItems(before: string, frame: Frame, frames: readonly Frame[]): strin
 }
 
 /** Adds the members of an object up to the next one that has members of its own. */
-function addMembers(before: string, frame: Frame, members: readonly Member[], frames: readonly Frame[]): string {
+function addMembers(
+  before: string,
+  frame: Frame,
+  members: readonly Member[],
+  frames: readonly Frame[],
+): string {
   let text = frame.index === 0 ? `${before}{` : before;
   frame.child = null;
   for (let member = members[frame.index]; member !== undefined; member = members[frame.index]) {

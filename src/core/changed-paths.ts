@@ -16,19 +16,36 @@ export function changedPaths(before: JsonValue, after: JsonValue): readonly stri
   return Object.freeze(paths.length > MAX_PATHS ? [...paths.slice(0, MAX_PATHS), '…'] : paths);
 }
 
-function compare(before: JsonValue | undefined, after: JsonValue | undefined, path: string, paths: string[]): void {
+function compare(
+  before: JsonValue | undefined,
+  after: JsonValue | undefined,
+  path: string,
+  paths: string[],
+): void {
   if (before === after || paths.length > MAX_PATHS) return;
   if (Array.isArray(before) && Array.isArray(after)) {
     for (let index = 0; index < Math.max(before.length, after.length); index += 1) {
-      compare(before[index] as JsonValue | undefined, after[index] as JsonValue | undefined, `${path}[${index}]`, paths);
+      compare(
+        before[index] as JsonValue | undefined,
+        after[index] as JsonValue | undefined,
+        `${path}[${index}]`,
+        paths,
+      );
     }
   } else if (isPlain(before) && isPlain(after)) {
     for (const name of Object.keys(before)) compareMember(before, after, name, path, paths);
-    for (const name of Object.keys(after)) if (!Object.hasOwn(before, name)) compareMember(before, after, name, path, paths);
+    for (const name of Object.keys(after))
+      if (!Object.hasOwn(before, name)) compareMember(before, after, name, path, paths);
   } else paths.push(path);
 }
 
-function compareMember(before: Members, after: Members, name: string, path: string, paths: string[]): void {
+function compareMember(
+  before: Members,
+  after: Members,
+  name: string,
+  path: string,
+  paths: string[],
+): void {
   const [was, is] = [memberOf(before, name), memberOf(after, name)];
   // Most members are as they were, and their paths are never written.
   if (was !== is) compare(was, is, path === '' ? shown(name) : `${path}.${shown(name)}`, paths);
@@ -36,8 +53,11 @@ function compareMember(before: Members, after: Members, name: string, path: stri
 
 type Members = Readonly<Record<string, JsonValue>>;
 
-const shown = (name: string): string => oneLine(name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name);
+const shown = (name: string): string =>
+  oneLine(name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name);
 
-const isPlain = (value: JsonValue | undefined): value is Members => isObject(value) && !Array.isArray(value);
+const isPlain = (value: JsonValue | undefined): value is Members =>
+  isObject(value) && !Array.isArray(value);
 
-const memberOf = (value: Members, name: string): JsonValue | undefined => (Object.hasOwn(value, name) ? value[name] : undefined);
+const memberOf = (value: Members, name: string): JsonValue | undefined =>
+  Object.hasOwn(value, name) ? value[name] : undefined;

@@ -12,14 +12,27 @@ const cleaner = defineLayer({
 });
 
 const run = (caller: ToolCaller, layers = [cleaner]) =>
-  composeToolCallers([defineLayer({ name: 'outer', caller }), ...layers])(makeCall({ toolArgs: { [CANARY]: [CANARY] } }), echoExecutor());
+  composeToolCallers([defineLayer({ name: 'outer', caller }), ...layers])(
+    makeCall({ toolArgs: { [CANARY]: [CANARY] } }),
+    echoExecutor(),
+  );
 
 describe('a result that a layer outside the cleaning ones gives', () => {
   it.each<[string, ToolCaller]>([
     ['a refusal', (call) => refuse(call, 'policy_blocked', `No ${CANARY}.`)],
     ['an answer of its own', (call) => ok(call, { [CANARY]: CANARY })],
-    ['a preview with content', (call) => ok(call, null, { status: 'dry_run', content: [{ type: 'text', text: `Would send ${CANARY}` }] })],
-    ['metadata', (call) => withResult(refuse(call, 'rate_limited', 'No.'), { metadata: { note: CANARY } })],
+    [
+      'a preview with content',
+      (call) =>
+        ok(call, null, {
+          status: 'dry_run',
+          content: [{ type: 'text', text: `Would send ${CANARY}` }],
+        }),
+    ],
+    [
+      'metadata',
+      (call) => withResult(refuse(call, 'rate_limited', 'No.'), { metadata: { note: CANARY } }),
+    ],
   ])('is cleaned where it is %s', async (_name, caller) => {
     const result = await run(caller);
 
@@ -29,7 +42,10 @@ describe('a result that a layer outside the cleaning ones gives', () => {
 
   it('keeps the kind of its content blocks, whatever a scrub does to text', async () => {
     const blunt = defineLayer({ ...cleaner, scrub: () => 'x' });
-    const result = await run((call) => ok(call, null, { content: [{ type: 'text', text: CANARY }] }), [blunt]);
+    const result = await run(
+      (call) => ok(call, null, { content: [{ type: 'text', text: CANARY }] }),
+      [blunt],
+    );
 
     expect(result.content).toEqual([{ type: 'text', text: 'x' }]);
     expect(result.arguments).toEqual({ x: ['x'] });
@@ -55,7 +71,13 @@ describe('a result that a layer outside the cleaning ones gives', () => {
   });
 
   it('shows a person what they decide about', async () => {
-    const interruption = { kind: 'approval_required', id: '1', fingerprint: 'f', shown: { to: CANARY }, options: [] } as const;
+    const interruption = {
+      kind: 'approval_required',
+      id: '1',
+      fingerprint: 'f',
+      shown: { to: CANARY },
+      options: [],
+    } as const;
     const result = await run((call) => refuse(call, 'approval_required', 'Ask.', { interruption }));
 
     expect(result.interruption?.shown).toEqual({ to: CANARY });

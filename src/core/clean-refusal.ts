@@ -28,5 +28,8 @@ export function cleanRefusal(result: ToolResult): ToolResult {
 /** A cleaner may empty the members of a block; what kind of block it is stays. */
 const cleanBlock = (block: ContentBlock, scrubs: readonly Scrub[]): ContentBlock =>
   Object.fromEntries(
-    Object.entries(block).map(([name, value]: [string, unknown]) => [name, name === 'type' ? value : scrub(value, scrubs)]),
+    Object.entries(block).map(([name, value]: [string, unknown]) => [
+      name,
+      name === 'type' ? value : scrub(value, scrubs),
+    ]),
   ) as unknown as ContentBlock; // The members keep their names, so the shape is the same.

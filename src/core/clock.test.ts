@@ -52,7 +52,8 @@ describe('systemClock', () => {
   });
 
   it('takes a task back and leaves no timer behind', () => {
-    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const timers = () =>
+      process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const before = timers();
     const cancel = systemClock.after(600_000, () => {});
     const during = timers();

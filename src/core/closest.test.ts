@@ -17,9 +17,12 @@ describe('closest', () => {
     expect(closest(word, OPTIONS)).toBe(name);
   });
 
-  it.each(['timeout', 'x', '', 'messagesAndMore', 'MAXIMUM'])('finds nothing for %j rather than a guess', (word) => {
-    expect(closest(word, OPTIONS)).toBeUndefined();
-  });
+  it.each(['timeout', 'x', '', 'messagesAndMore', 'MAXIMUM'])(
+    'finds nothing for %j rather than a guess',
+    (word) => {
+      expect(closest(word, OPTIONS)).toBeUndefined();
+    },
+  );
 
   it('prefers the nearest, and the first of equals', () => {
     expect(closest('reads', ['roads', 'read', 'beads'])).toBe('roads');

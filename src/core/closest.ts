@@ -23,7 +23,10 @@ function editDistance(a: string, b: string): number {
     const next = [i];
     for (let j = 1; j <= b.length; j += 1) {
       const replace = at(row, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? at(before, j - 2) + 1 : Number.POSITIVE_INFINITY;
+      const swapped =
+        i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+          ? at(before, j - 2) + 1
+          : Number.POSITIVE_INFINITY;
       next.push(Math.min(replace, swapped, at(row, j) + 1, at(next, j - 1) + 1));
     }
     before = row;

@@ -7,7 +7,8 @@ import { ok, type ToolResult } from './result.ts';
 
 const pass: ToolCaller = (call, next) => next(call);
 const layer = (name: string): ToolLayer => ({ name, caller: pass });
-const linesOf = (result: ToolResult): readonly string[] => (result.audit?.layers ?? []).map(({ name, status }) => `${name}: ${status}`);
+const linesOf = (result: ToolResult): readonly string[] =>
+  (result.audit?.layers ?? []).map(({ name, status }) => `${name}: ${status}`);
 
 describe('composeToolCallers', () => {
   it('names functions after themselves, or after their place', () => {
@@ -15,7 +16,9 @@ describe('composeToolCallers', () => {
       return next(call);
     }
 
-    expect(composeToolCallers([named, (call, next) => next(call)]).layers.map(({ name }) => name)).toEqual(['named', 'caller 2']);
+    expect(
+      composeToolCallers([named, (call, next) => next(call)]).layers.map(({ name }) => name),
+    ).toEqual(['named', 'caller 2']);
   });
 
   it('serves several executors, each with its own answers', async () => {
@@ -25,7 +28,9 @@ describe('composeToolCallers', () => {
         async (call) =>
           ok(call, n),
     );
-    const results = await Promise.all([0, 1, 2, 1, 0].map((at) => stack(makeCall(), executors[at] ?? echoExecutor())));
+    const results = await Promise.all(
+      [0, 1, 2, 1, 0].map((at) => stack(makeCall(), executors[at] ?? echoExecutor())),
+    );
 
     expect(results.map(({ result }) => result)).toEqual([1, 2, 3, 2, 1]);
   });
@@ -33,7 +38,9 @@ describe('composeToolCallers', () => {
   it('may be a layer of a stack that is composed later', async () => {
     const inner = composeToolCallers([layer('b')]);
 
-    expect(linesOf(await composeToolCallers([layer('a'), inner])(makeCall(), echoExecutor()))).toEqual(['b: ok', 'a: ok']);
+    expect(
+      linesOf(await composeToolCallers([layer('a'), inner])(makeCall(), echoExecutor())),
+    ).toEqual(['b: ok', 'a: ok']);
     expect(linesOf(await inner(makeCall(), echoExecutor()))).toEqual(['b: ok']);
   });
 });

@@ -37,11 +37,20 @@ const COMPOSED = new WeakMap<object, ComposeOptions>();
  * Builds one caller from layers and plain functions. It never rejects for what happens in a call, except where a layer
  * was told to raise; mistakes in the list throw here and now.
  */
-export function composeToolCallers(members: readonly (ToolLayer | ToolCaller)[], options: ComposeOptions = {}): ComposedCaller {
+export function composeToolCallers(
+  members: readonly (ToolLayer | ToolCaller)[],
+  options: ComposeOptions = {},
+): ComposedCaller {
   const layers = layersIn(members);
-  checkOptions('composeToolCallers', options, { clock: expected.object, createId: expected.function });
+  checkOptions('composeToolCallers', options, {
+    clock: expected.object,
+    createId: expected.function,
+  });
   demandOrder(layers);
-  const settings = members.reduce<ComposeOptions>((all, member) => ({ ...COMPOSED.get(member), ...all }), options);
+  const settings = members.reduce<ComposeOptions>(
+    (all, member) => ({ ...COMPOSED.get(member), ...all }),
+    options,
+  );
   const scrubs = layers.flatMap((layer) => layer.scrub ?? []);
   const recorded = layers.some((layer) => !silentLayers.has(layer.caller));
   const chainFor = rememberLast((next: Next) => chainOf(layers, next));
@@ -72,7 +81,12 @@ function rememberLast(build: (next: Next) => Link): (next: Next) => Link {
 }
 
 /** Every pass through a stack has a state of its own, also when a host hands in the same call twice at once. */
-function enter(call: ToolCall, settings: ComposeOptions, recorded: boolean, scrubs: readonly Scrub[]): ToolCall {
+function enter(
+  call: ToolCall,
+  settings: ComposeOptions,
+  recorded: boolean,
+  scrubs: readonly Scrub[],
+): ToolCall {
   const seed = call[SLOT].state;
   const state = createState(seed);
   if (settings.clock !== undefined) state.clock = settings.clock;
@@ -111,19 +125,29 @@ function told(result: ToolResult): ToolResult {
 
 /** The layers of a list in which composed stacks may stand, checked one by one but not for their order. */
 export function layersIn(members: readonly (ToolLayer | ToolCaller)[]): readonly ToolLayer[] {
-  if (!Array.isArray(members)) throw notALayer(`composeToolCallers takes a list of layers, got ${typeof members}`);
+  if (!Array.isArray(members))
+    throw notALayer(`composeToolCallers takes a list of layers, got ${typeof members}`);
   // A hole in the list is not skipped: a layer was meant to stand there.
-  return Object.freeze(Array.from(members).flatMap((member: unknown, index) => layersOf(member, index)));
+  return Object.freeze(
+    Array.from(members).flatMap((member: unknown, index) => layersOf(member, index)),
+  );
 }
 
 function layersOf(member: unknown, index: number): readonly ToolLayer[] {
   if (typeof member === 'function') {
     if (COMPOSED.has(member)) return (member as ComposedCaller).layers;
     demandCalled(member, index);
-    return [defineLayer({ name: member.name === '' ? `caller ${index + 1}` : member.name, caller: member as ToolCaller })];
+    return [
+      defineLayer({
+        name: member.name === '' ? `caller ${index + 1}` : member.name,
+        caller: member as ToolCaller,
+      }),
+    ];
   }
   if (isObject(member)) return [defineLayer(member as unknown as ToolLayer)];
-  throw notALayer(`member ${index + 1} of the stack is neither a layer nor a function, got ${member === null ? 'null' : typeof member}`);
+  throw notALayer(
+    `member ${index + 1} of the stack is neither a layer nor a function, got ${member === null ? 'null' : typeof member}`,
+  );
 }
 
 const notALayer = (message: string): AlliumError => new AlliumError('ERR_INVALID_LAYER', message);

@@ -21,7 +21,12 @@ export interface AudioBlock {
 }
 export interface ResourceBlock {
   readonly type: 'resource';
-  readonly resource: { readonly uri: string; readonly mimeType?: string; readonly text?: string; readonly blob?: string };
+  readonly resource: {
+    readonly uri: string;
+    readonly mimeType?: string;
+    readonly text?: string;
+    readonly blob?: string;
+  };
   readonly annotations?: JsonObject;
 }
 export interface ResourceLinkBlock {

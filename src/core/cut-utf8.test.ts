@@ -28,8 +28,16 @@ describe('cutUtf8', () => {
   });
 
   it('is the longest beginning that fits, for any text, halves of pairs included', () => {
-    const anyText = fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 12 }).map((units) => String.fromCharCode(...units));
-    fc.assert(fc.property(anyText, fc.nat(40), (text, maxBytes) => cutUtf8(text, maxBytes) === slowCut(text, maxBytes)));
+    const anyText = fc
+      .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 12 })
+      .map((units) => String.fromCharCode(...units));
+    fc.assert(
+      fc.property(
+        anyText,
+        fc.nat(40),
+        (text, maxBytes) => cutUtf8(text, maxBytes) === slowCut(text, maxBytes),
+      ),
+    );
   });
 
   it('does not read a long text to its end', () => {
@@ -45,6 +53,8 @@ describe('borderBefore', () => {
   it('goes back to where a character begins, and not beyond the bytes', () => {
     const bytes = Buffer.from('a😀b');
 
-    expect([-1, 0, 1, 2, 3, 4, 5, 6, 9].map((position) => borderBefore(bytes, position))).toEqual([0, 0, 1, 1, 1, 1, 5, 6, 6]);
+    expect([-1, 0, 1, 2, 3, 4, 5, 6, 9].map((position) => borderBefore(bytes, position))).toEqual([
+      0, 0, 1, 1, 1, 1, 5, 6, 6,
+    ]);
   });
 });

@@ -5,7 +5,11 @@ import { forget, noteBegin, setDeadline, type Waiting } from './deadlines.ts';
 
 function work(name: string, trace: string[]): Waiting {
   const links = { queue: null, before: null, after: null, at: 0 };
-  return { ...links, outlast: () => void trace.push(`${name} lasts`), due: () => void trace.push(`${name} due`) };
+  return {
+    ...links,
+    outlast: () => void trace.push(`${name} lasts`),
+    due: () => void trace.push(`${name} due`),
+  };
 }
 
 /** A clock that counts the timers it was asked for. */
@@ -66,7 +70,8 @@ describe('setDeadline', () => {
   it('sets one timer for all that wait', async () => {
     const { clock, counting, asked } = countingClock();
     const trace: string[] = [];
-    for (let index = 0; index < 1000; index += 1) setDeadline(counting, 0, 50, work(`${index}`, trace));
+    for (let index = 0; index < 1000; index += 1)
+      setDeadline(counting, 0, 50, work(`${index}`, trace));
 
     expect(asked).toEqual([50]);
     await clock.advance(50);
@@ -140,7 +145,11 @@ describe('setDeadline', () => {
 
   it('believes a timer that rings before its time by the other clock', () => {
     const tasks: (() => void)[] = [];
-    const early: Clock = { now: () => 0, monotonic: () => 0, after: (_ms, task) => (tasks.push(task), () => {}) };
+    const early: Clock = {
+      now: () => 0,
+      monotonic: () => 0,
+      after: (_ms, task) => (tasks.push(task), () => {}),
+    };
     const trace: string[] = [];
     setDeadline(early, 0, 50, work('a', trace));
     tasks[0]?.();

@@ -64,7 +64,12 @@ function sweep(): void {
 
 /** Makes work due `ms` after `from`. It must not stand in a queue. */
 export function setDeadline(clock: Clock, from: number, ms: number, work: Waiting): void {
-  const deadlines = byClock.get(clock) ?? { clock, queues: new Map<number, Queue>(), timer: null, timerAt: 0 };
+  const deadlines = byClock.get(clock) ?? {
+    clock,
+    queues: new Map<number, Queue>(),
+    timer: null,
+    timerAt: 0,
+  };
   byClock.set(clock, deadlines);
   const queue = deadlines.queues.get(ms) ?? { first: null, last: null, deadlines, ms };
   deadlines.queues.set(ms, queue);
@@ -122,9 +127,13 @@ function fire(deadlines: Deadlines): void {
   deadlines.timer = null;
   // A timer may ring a little before its time by the other clock; it is taken at its word.
   const now = Math.max(deadlines.clock.monotonic(), deadlines.timerAt);
-  const due = [...deadlines.queues.values()].flatMap((queue) => dueIn(queue, now)).sort((a, b) => a.at - b.at);
+  const due = [...deadlines.queues.values()]
+    .flatMap((queue) => dueIn(queue, now))
+    .sort((a, b) => a.at - b.at);
   for (const work of due) forget(work);
-  const [first, ...others] = [...deadlines.queues.values()].flatMap(({ first: head }) => head?.at ?? []);
+  const [first, ...others] = [...deadlines.queues.values()].flatMap(
+    ({ first: head }) => head?.at ?? [],
+  );
   if (first !== undefined) arm(deadlines, Math.min(first, ...others));
   for (const work of due) work.due();
 }

@@ -13,16 +13,32 @@ const httpError = (): Error =>
 
 describe('AlliumError', () => {
   it('is an error with a code, a message and allowed details', () => {
-    const error = new AlliumError('ERR_INVALID_OPTION', 'wrong', { layer: 'timeout', option: 'maxMs' });
+    const error = new AlliumError('ERR_INVALID_OPTION', 'wrong', {
+      layer: 'timeout',
+      option: 'maxMs',
+    });
 
     expect(error).toBeInstanceOf(Error);
-    expect(error).toMatchObject({ name: 'AlliumError', code: 'ERR_INVALID_OPTION', message: 'wrong' });
+    expect(error).toMatchObject({
+      name: 'AlliumError',
+      code: 'ERR_INVALID_OPTION',
+      message: 'wrong',
+    });
     expect(Object.isFrozen(error.details)).toBe(true);
   });
 
   it('writes neither its cause nor its result into JSON', () => {
-    const result = refuse(makeCall({ toolArgs: { password: 'token-in-args' } }), 'policy_blocked', 'No.');
-    const error = new AlliumError('ERR_CALL_REFUSED', 'refused', { status: 'policy_blocked' }, { cause: httpError(), result });
+    const result = refuse(
+      makeCall({ toolArgs: { password: 'token-in-args' } }),
+      'policy_blocked',
+      'No.',
+    );
+    const error = new AlliumError(
+      'ERR_CALL_REFUSED',
+      'refused',
+      { status: 'policy_blocked' },
+      { cause: httpError(), result },
+    );
 
     expect(JSON.parse(JSON.stringify(error))).toEqual({
       name: 'AlliumError',
@@ -48,7 +64,10 @@ describe('isAlliumError', () => {
     const error = new AlliumError('ERR_CLOSED', 'closed');
 
     expect(isAlliumError(error)).toBe(true);
-    expect([isAlliumError(error, 'ERR_CLOSED'), isAlliumError(error, 'ERR_NOT_JSON')]).toEqual([true, false]);
+    expect([isAlliumError(error, 'ERR_CLOSED'), isAlliumError(error, 'ERR_NOT_JSON')]).toEqual([
+      true,
+      false,
+    ]);
   });
 
   it.each(hostileThrowables)('says no to %s', (_, make) => {
@@ -70,7 +89,11 @@ describe('describeThrown', () => {
   it('reads the message and nothing else', () => {
     expect(describeThrown(httpError())).toBe('request failed');
     expect(describeThrown({ code: 'ECONNRESET' })).toBe('threw an object without a message');
-    expect([describeThrown(null), describeThrown(7), describeThrown('')]).toEqual(['threw null', 'threw number', 'threw an empty string']);
+    expect([describeThrown(null), describeThrown(7), describeThrown('')]).toEqual([
+      'threw null',
+      'threw number',
+      'threw an empty string',
+    ]);
   });
 });
 

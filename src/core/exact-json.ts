@@ -20,12 +20,18 @@ export interface RefusedJson {
 
 /** Reads bytes as UTF-8 without a byte order mark. Bytes that are no UTF-8 are refused: readers put different characters in their place. */
 export function readExactBytes(bytes: Uint8Array): ExactJson {
-  const buffer = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const buffer =
+    bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = buffer.toString('utf8');
   if (isUtf8(buffer)) return readExactText(text);
   const value = parsed(text);
   const { names, doubtful } = value === undefined ? NOTHING : doubtIn(text);
-  return { problem: 'bytes that are not UTF-8', ...(value === undefined ? {} : { value }), names, doubtful };
+  return {
+    problem: 'bytes that are not UTF-8',
+    ...(value === undefined ? {} : { value }),
+    names,
+    doubtful,
+  };
 }
 
 /**
@@ -42,7 +48,11 @@ export function readExactText(text: string): ExactJson {
       doubtful: NOTHING.doubtful,
     };
   const value = parsed(text);
-  if (value === undefined) return { problem: text.startsWith('\ufeff') ? 'a byte order mark' : 'something that is not JSON', ...NOTHING };
+  if (value === undefined)
+    return {
+      problem: text.startsWith('\ufeff') ? 'a byte order mark' : 'something that is not JSON',
+      ...NOTHING,
+    };
   const { problem, names, doubtful } = doubtIn(text);
   return problem === null ? { value } : { problem, value, names, doubtful };
 }
@@ -67,15 +77,25 @@ export function exactLine(value: object): string {
   return text.search(SPLITTING) === -1 ? text : text.replace(SPLITTING, escaped);
 }
 
-const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const escaped = (character: string): string =>
+  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 type Doubt = Pick<RefusedJson, 'names' | 'doubtful'> & { readonly problem: string | null };
 
 const NOTHING = Object.freeze({ names: [], doubtful: new Set<string>() });
 
-const [QUOTE, COMMA, MINUS, ZERO, NINE, OPEN_BRACKET, BACKSLASH, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [
-  34, 44, 45, 48, 57, 91, 92, 93, 123, 125,
-] as const;
+const [
+  QUOTE,
+  COMMA,
+  MINUS,
+  ZERO,
+  NINE,
+  OPEN_BRACKET,
+  BACKSLASH,
+  CLOSE_BRACKET,
+  OPEN_BRACE,
+  CLOSE_BRACE,
+] = [34, 44, 45, 48, 57, 91, 92, 93, 123, 125] as const;
 
 /** One pass over a text that `JSON.parse` has taken, so that only its tokens have to be found. Counts instead of recursing. */
 function doubtIn(text: string): Doubt {
@@ -112,7 +132,8 @@ function doubtIn(text: string): Doubt {
       at = end;
     } else if (code === MINUS || (code >= ZERO && code <= NINE)) {
       const end = endOfNumber(text, at);
-      if (!survives(text.slice(at, end))) complainOfValue('a number that would not be the same after it was read and written');
+      if (!survives(text.slice(at, end)))
+        complainOfValue('a number that would not be the same after it was read and written');
       at = end;
     } else {
       if (code === OPEN_BRACE) open.push(new Set());
@@ -139,7 +160,8 @@ function stringReader(text: string) {
     if (escape !== -1 && escape < from) escape = text.indexOf('\\', from);
     return escape !== -1 && escape < end;
   };
-  const valueAt = (from: number, end: number): string => JSON.parse(text.slice(from, end)) as string; // It is the text of a string.
+  const valueAt = (from: number, end: number): string =>
+    JSON.parse(text.slice(from, end)) as string; // It is the text of a string.
   return {
     /** The place behind the closing quote. */
     endOf(from: number): number {
@@ -150,17 +172,23 @@ function stringReader(text: string) {
       }
       return text.length;
     },
-    nameAt: (from: number, end: number): string => (hasEscape(from, end) ? valueAt(from, end) : text.slice(from + 1, end - 1)),
+    nameAt: (from: number, end: number): string =>
+      hasEscape(from, end) ? valueAt(from, end) : text.slice(from + 1, end - 1),
     // Halves are only written with escapes: raw ones are no UTF-8.
     isWellFormedAt: (from: number, end: number): boolean =>
-      !hasEscape(from, end) || !/\\u[dD][89a-fA-F]/.test(text.slice(from, end)) || valueAt(from, end).isWellFormed(),
+      !hasEscape(from, end) ||
+      !/\\u[dD][89a-fA-F]/.test(text.slice(from, end)) ||
+      valueAt(from, end).isWellFormed(),
   };
 }
 
 /** A number ends where its digits, dot, signs and exponent do. */
 function endOfNumber(text: string, from: number): number {
   let at = from + 1;
-  for (let code = text.charCodeAt(at); (code >= MINUS && code <= NINE) || code === 43 || code === 69 || code === 101; ) {
+  for (
+    let code = text.charCodeAt(at);
+    (code >= MINUS && code <= NINE) || code === 43 || code === 69 || code === 101;
+  ) {
     at += 1;
     code = text.charCodeAt(at);
   }
@@ -190,5 +218,7 @@ function decimalOf(text: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
   const short = digits.replace(/0+$/, '');
-  return short === '' ? '0' : `${sign}${short}e${Number(exponent) - fraction.length + digits.length - short.length}`;
+  return short === ''
+    ? '0'
+    : `${sign}${short}e${Number(exponent) - fraction.length + digits.length - short.length}`;
 }

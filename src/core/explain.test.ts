@@ -26,7 +26,9 @@ describe('explainStack', () => {
   });
 
   it('prints broken rules below the drawing instead of throwing', () => {
-    const drawn = explainStack(captainLayers(['timeout', 'requiredReason', 'summary', 'consent'])).split('\n');
+    const drawn = explainStack(
+      captainLayers(['timeout', 'requiredReason', 'summary', 'consent']),
+    ).split('\n');
 
     expect(drawn.slice(7)).toEqual([
       '✗ "timeout" must stand inside "consent": outside it, the time a person takes to decide would count as the tool being slow',
@@ -36,9 +38,19 @@ describe('explainStack', () => {
 
   it('draws stacks in a stack and functions as compose takes them', () => {
     const named: ToolLayer = { name: 'named', caller: (call, next) => next(call) };
-    const drawn = explainStack([named, composeToolCallers([named, (call, next) => next(call)]), (call, next) => next(call)]);
+    const drawn = explainStack([
+      named,
+      composeToolCallers([named, (call, next) => next(call)]),
+      (call, next) => next(call),
+    ]);
 
-    expect(drawn.split('\n').slice(1, 6)).toEqual(['  1  named', '  2  named', '  3  caller 2', '  4  caller 3', '     executor']);
+    expect(drawn.split('\n').slice(1, 6)).toEqual([
+      '  1  named',
+      '  2  named',
+      '  3  caller 2',
+      '  4  caller 3',
+      '     executor',
+    ]);
   });
 
   it('draws an empty stack', () => {
@@ -49,7 +61,9 @@ describe('explainStack', () => {
     for (const members of [undefined, {}, [null], ['auditLog']]) {
       const odd = members as unknown as ToolLayer[]; // No list of layers: that is the case.
 
-      expect(() => explainStack(odd)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_LAYER' }));
+      expect(() => explainStack(odd)).toThrow(
+        expect.objectContaining({ code: 'ERR_INVALID_LAYER' }),
+      );
     }
   });
 });

@@ -12,15 +12,23 @@ export function explainStack(members: readonly (ToolLayer | ToolCaller)[]): stri
   const layers = layersIn(members);
   const width = Math.max(0, ...layers.map(({ name }) => name.length));
   const digits = String(layers.length).length;
-  const rows = layers.map((layer, index) => [String(index + 1).padStart(digits), layer.name.padEnd(width), traitsOf(layer)]);
-  const lines = [...rows, [' '.repeat(digits), 'executor']].map((row) => `  ${row.join('  ')}`.trimEnd());
+  const rows = layers.map((layer, index) => [
+    String(index + 1).padStart(digits),
+    layer.name.padEnd(width),
+    traitsOf(layer),
+  ]);
+  const lines = [...rows, [' '.repeat(digits), 'executor']].map((row) =>
+    `  ${row.join('  ')}`.trimEnd(),
+  );
   return ['call ↓  result ↑', ...lines, '', ...adviceFor(layers)].join('\n');
 }
 
 function adviceFor(layers: readonly ToolLayer[]): readonly string[] {
   const findings = orderFindings(layers);
   if (findings.length === 0) return ['The order breaks no rule.'];
-  return findings.map((finding) => `${finding.level === 'must' ? '✗' : '!'} ${describeFinding(finding)}`);
+  return findings.map(
+    (finding) => `${finding.level === 'must' ? '✗' : '!'} ${describeFinding(finding)}`,
+  );
 }
 
 function traitsOf({ observes, rewrites, schemaTransform, scrub }: ToolLayer): string {

@@ -9,18 +9,26 @@ import { annotate, causeOf, fail, ok, refuse, type ToolResult } from './result.t
 
 const pass: ToolCaller = (call, next) => next(call);
 const layer = (name: string, caller: ToolCaller = pass): ToolLayer => ({ name, caller });
-const linesOf = (result: ToolResult): readonly string[] => (result.audit?.layers ?? []).map(({ name, status }) => `${name}: ${status}`);
+const linesOf = (result: ToolResult): readonly string[] =>
+  (result.audit?.layers ?? []).map(({ name, status }) => `${name}: ${status}`);
 
 describe('a layer', () => {
   it('may answer at once, without a promise', async () => {
-    const result = await composeToolCallers([layer('outer'), (call) => ok(call, 'at once')])(makeCall(), echoExecutor());
+    const result = await composeToolCallers([layer('outer'), (call) => ok(call, 'at once')])(
+      makeCall(),
+      echoExecutor(),
+    );
 
     expect(result).toMatchObject({ ok: true, result: 'at once', executed: 'no' });
   });
 
   it('may answer with a thenable', async () => {
-    const thenable = (result: ToolResult) => ({ then: (resolve: (value: ToolResult) => void) => resolve(result) }) as Promise<ToolResult>; // Enough of one.
-    const result = await composeToolCallers([(call) => thenable(ok(call, 'from afar'))])(makeCall(), echoExecutor());
+    const thenable = (result: ToolResult) =>
+      ({ then: (resolve: (value: ToolResult) => void) => resolve(result) }) as Promise<ToolResult>; // Enough of one.
+    const result = await composeToolCallers([(call) => thenable(ok(call, 'from afar'))])(
+      makeCall(),
+      echoExecutor(),
+    );
 
     expect(result).toMatchObject({ ok: true, result: 'from afar' });
   });
@@ -32,14 +40,19 @@ describe('a layer', () => {
         return next(call);
       },
     ]);
-    const results = await Promise.all(['a', 'b'].map((callId) => stack(makeCall({ callId }), echoExecutor())));
+    const results = await Promise.all(
+      ['a', 'b'].map((callId) => stack(makeCall({ callId }), echoExecutor())),
+    );
 
     expect(results.map(({ toolCallId }) => toolCallId)).toEqual(['a', 'b']);
   });
 
   it('is told in its result what it did, and the host gets the error itself', async () => {
     const error = new Error('internal detail');
-    const result = await composeToolCallers([layer('bad', () => Promise.reject(error))])(makeCall(), echoExecutor());
+    const result = await composeToolCallers([layer('bad', () => Promise.reject(error))])(
+      makeCall(),
+      echoExecutor(),
+    );
 
     expect(result.error).not.toContain('internal detail');
     expect(result.renderedResult).not.toContain('internal detail');
@@ -53,10 +66,17 @@ describe('a layer', () => {
       await settle();
       own.abort();
       void pending;
-      return annotate(refuse(call, 'timeout', 'Too slow.'), { summary: 'timing' }, { status: 'limit', limitMs: 5 });
+      return annotate(
+        refuse(call, 'timeout', 'Too slow.'),
+        { summary: 'timing' },
+        { status: 'limit', limitMs: 5 },
+      );
     });
     const stuck = layer('stuck', () => new Promise(() => {}));
-    const result = await composeToolCallers([layer('outer'), timing, stuck])(makeCall(), echoExecutor());
+    const result = await composeToolCallers([layer('outer'), timing, stuck])(
+      makeCall(),
+      echoExecutor(),
+    );
 
     expect(result.audit?.layers).toMatchObject([
       { name: 'timing', status: 'limit', limitMs: 5 },
@@ -69,7 +89,10 @@ describe('a layer', () => {
       await next(call);
       return annotate(refuse(call, 'policy_blocked', 'No.'), {}, { status: 'judged' });
     });
-    const result = await composeToolCallers([layer('outer'), judging, layer('inner')])(makeCall(), echoExecutor());
+    const result = await composeToolCallers([layer('outer'), judging, layer('inner')])(
+      makeCall(),
+      echoExecutor(),
+    );
 
     expect(linesOf(result)).toEqual(['inner: ok', 'judging: judged', 'outer: policy_blocked']);
   });
@@ -95,16 +118,30 @@ describe('a result of another call', () => {
     const stack = members.map((caller, index) => layer(`caller ${index + 1}`, caller));
     const result = await composeToolCallers(stack)(makeCall(), echoExecutor());
 
-    expect(result).toMatchObject({ ok: false, status: 'tool_middleware_exception', toolCallId: 'call-1', result: null });
-    expect(result.audit?.layers.find((line) => line.name === name)).toMatchObject({ status: 'exception' });
+    expect(result).toMatchObject({
+      ok: false,
+      status: 'tool_middleware_exception',
+      toolCallId: 'call-1',
+      result: null,
+    });
+    expect(result.audit?.layers.find((line) => line.name === name)).toMatchObject({
+      status: 'exception',
+    });
     expect(JSON.stringify(result)).not.toContain('somebody else');
   });
 
   it('is refused from the executor', async () => {
     const result = await composeToolCallers([pass])(makeCall(), async () => foreign);
 
-    expect(result).toMatchObject({ ok: false, status: 'tool_middleware_exception', toolCallId: 'call-1', executed: 'yes' });
-    expect(result.error).toMatch(/^executor answered with something that is not a result of this call/);
+    expect(result).toMatchObject({
+      ok: false,
+      status: 'tool_middleware_exception',
+      toolCallId: 'call-1',
+      executed: 'yes',
+    });
+    expect(result.error).toMatch(
+      /^executor answered with something that is not a result of this call/,
+    );
   });
 
   it('may be an earlier pass of the same call, and is refused as well', async () => {
@@ -120,13 +157,26 @@ describe('a result of another call', () => {
 describe('executed', () => {
   it.each<[string, Next, string]>([
     ['answered', async (call) => ok(call), 'yes'],
-    ['reported an error', async (call) => fail(call, 'executor_error', null, 'No such file.'), 'yes'],
+    [
+      'reported an error',
+      async (call) => fail(call, 'executor_error', null, 'No such file.'),
+      'yes',
+    ],
     ['refused by itself', async (call) => refuse(call, 'permission_denied', 'Not yours.'), 'yes'],
-    ['knows that nothing was reached', async (call) => fail(call, 'executor_error', null, 'Down.', { executed: 'no' }), 'no'],
-    ['does not know', async (call) => fail(call, 'executor_error', null, 'Gone.', { executed: 'unknown' }), 'unknown'],
+    [
+      'knows that nothing was reached',
+      async (call) => fail(call, 'executor_error', null, 'Down.', { executed: 'no' }),
+      'no',
+    ],
+    [
+      'does not know',
+      async (call) => fail(call, 'executor_error', null, 'Gone.', { executed: 'unknown' }),
+      'unknown',
+    ],
     ['threw', () => Promise.reject(new Error('x')), 'unknown'],
   ])('is stamped by the bottom: the executor %s', async (_, executor, executed) => {
-    for (const members of [[], [pass]]) expect((await composeToolCallers(members)(makeCall(), executor)).executed).toBe(executed);
+    for (const members of [[], [pass]])
+      expect((await composeToolCallers(members)(makeCall(), executor)).executed).toBe(executed);
   });
 
   it('cannot be talked down by a layer', async () => {
@@ -146,27 +196,43 @@ describe('silent layers', () => {
   };
 
   it('write a line only when they answered the call with a refusal', async () => {
-    const passing = await composeToolCallers([layer('outer'), silent((call, next) => next(call))])(makeCall(), echoExecutor());
-    const refusing = await composeToolCallers([layer('outer'), silent((call) => refuse(call, 'tool_not_found', 'No.'))])(
+    const passing = await composeToolCallers([layer('outer'), silent((call, next) => next(call))])(
       makeCall(),
       echoExecutor(),
     );
+    const refusing = await composeToolCallers([
+      layer('outer'),
+      silent((call) => refuse(call, 'tool_not_found', 'No.')),
+    ])(makeCall(), echoExecutor());
 
     expect(linesOf(passing)).toEqual(['outer: ok']);
     expect(linesOf(refusing)).toEqual(['silent: tool_not_found', 'outer: tool_not_found']);
   });
 
   it('leave no record behind when they are alone and had nothing to say', async () => {
-    expect((await composeToolCallers([silent((call, next) => next(call))])(makeCall(), echoExecutor())).audit).toBeUndefined();
-    expect(linesOf(await composeToolCallers([silent((call) => refuse(call, 'x', 'No.'))])(makeCall(), echoExecutor()))).toEqual([
-      'silent: x',
-    ]);
+    expect(
+      (await composeToolCallers([silent((call, next) => next(call))])(makeCall(), echoExecutor()))
+        .audit,
+    ).toBeUndefined();
+    expect(
+      linesOf(
+        await composeToolCallers([silent((call) => refuse(call, 'x', 'No.'))])(
+          makeCall(),
+          echoExecutor(),
+        ),
+      ),
+    ).toEqual(['silent: x']);
   });
 });
 
 describe('cancelled', () => {
   it('is what a caller gets that took its call back', () => {
-    expect(cancelled(makeCall())).toMatchObject({ ok: false, status: 'cancelled', errorClass: 'fatal', executed: 'no' });
+    expect(cancelled(makeCall())).toMatchObject({
+      ok: false,
+      status: 'cancelled',
+      errorClass: 'fatal',
+      executed: 'no',
+    });
   });
 });
 
@@ -174,7 +240,10 @@ describe('what an executor answers', () => {
   it('is handed to the innermost layer as it was built, without a copy', async () => {
     let built: unknown = null;
     let seen: unknown = null;
-    const looking = defineLayer({ name: 'looking', caller: async (call, next) => (seen = await next(call)) });
+    const looking = defineLayer({
+      name: 'looking',
+      caller: async (call, next) => (seen = await next(call)),
+    });
     await composeToolCallers([looking])(makeCall(), async (call) => (built = ok(call, 1)));
 
     expect(built).toMatchObject({ executed: 'yes' });

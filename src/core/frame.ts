@@ -53,7 +53,8 @@ function stepLink(layer: ToolLayer, silent: boolean, step: Step, inner: Link): L
       const stepped = step(call);
       if (isOnward(stepped)) return goOn(frame, inner, stepped);
       if (isResultOf(stepped, call[SLOT].state)) return Promise.resolve(leave(frame, stepped));
-      const answered = (later: unknown) => (isOnward(later) ? goOn(frame, inner, later) : climb(parent, leave(frame, later)));
+      const answered = (later: unknown) =>
+        isOnward(later) ? goOn(frame, inner, later) : climb(parent, leave(frame, later));
       return adopted(stepped).then(answered).catch(threw);
     } catch (thrown) {
       return Promise.resolve(threw(thrown));
@@ -81,7 +82,11 @@ export function climb(from: Frame | null, result: ToolResult): ToolResult | Prom
 }
 
 /** The second step of a layer; where it has to be waited for, the way out from there on. */
-function finish(frame: Frame, step: Onward['leave'], result: ToolResult): ToolResult | Promise<ToolResult> {
+function finish(
+  frame: Frame,
+  step: Onward['leave'],
+  result: ToolResult,
+): ToolResult | Promise<ToolResult> {
   frame.finish = null;
   try {
     const finished: unknown = step(result);
@@ -98,10 +103,13 @@ function finishLater(frame: Frame, finished: unknown): Promise<ToolResult> {
 
 /** A promise with a `then` of its own may answer twice, or not with a promise; `instanceof` alone does not tell. */
 export const isPlainPromise = (value: unknown): value is Promise<unknown> =>
-  value instanceof Promise && value.then === Promise.prototype.then && value.constructor === Promise;
+  value instanceof Promise &&
+  value.then === Promise.prototype.then &&
+  value.constructor === Promise;
 
 /** Whatever was returned, as a promise that settles once. `Promise.resolve` would hand a tampered promise back as it is. */
-export const adopted = (value: unknown): Promise<unknown> => new Promise((resolve) => resolve(value));
+export const adopted = (value: unknown): Promise<unknown> =>
+  new Promise((resolve) => resolve(value));
 
 function openFrame(layer: ToolLayer, silent: boolean, call: ToolCall, parent: Frame | null): Frame {
   const slot = call[SLOT];
@@ -128,7 +136,8 @@ export const CANCELLED = 'The call was cancelled before it finished.';
 /** What a caller gets that took its call back. */
 export const cancelled = (call: ToolCall): ToolResult => refuse(call, 'cancelled', CANCELLED);
 
-export const isCancelled = (call: ToolCall): boolean => isSignalAborted(call) || call[SLOT].state.abort?.isAborted() === true;
+export const isCancelled = (call: ToolCall): boolean =>
+  isSignalAborted(call) || call[SLOT].state.abort?.isAborted() === true;
 
 /** `next`, as one layer sees it. One call after another; never after the layer has answered. */
 function descend(frame: Frame, inner: Link, passed: ToolCall): Promise<ToolResult> {
@@ -137,10 +146,13 @@ function descend(frame: Frame, inner: Link, passed: ToolCall): Promise<ToolResul
   try {
     if (passed !== call) call = accepted(frame, passed);
   } catch (thrown) {
-    return Promise.resolve(blame(frame, `passed on a call that cannot be used: ${describeThrown(thrown)}`));
+    return Promise.resolve(
+      blame(frame, `passed on a call that cannot be used: ${describeThrown(thrown)}`),
+    );
   }
   if (call[SLOT].state.abandoned && isAbandoned(frame)) return Promise.resolve(cancelled(call));
-  if (frame.sent !== null) return Promise.resolve(blame(frame, 'called next again before the first one had settled'));
+  if (frame.sent !== null)
+    return Promise.resolve(blame(frame, 'called next again before the first one had settled'));
   frame.sent = call;
   frame.promise = inner(call, frame);
   return frame.promise;
@@ -151,12 +163,19 @@ function accepted(frame: Frame, passed: ToolCall): ToolCall {
   if (stateOf(passed) !== frame.call[SLOT].state)
     throw new AlliumError('ERR_INVALID_CALL', 'it belongs to another call; use withCall(call, …)');
   const own = ownCall(passed);
-  return own[SLOT].terms === null && frame.call[SLOT].terms === null ? own : followApproval(frame, own);
+  return own[SLOT].terms === null && frame.call[SLOT].terms === null
+    ? own
+    : followApproval(frame, own);
 }
 
 function blame(frame: Frame, what: string): ToolResult {
   frame.line = { ...frame.line, status: 'exception', error: what };
-  return fail(frame.call, 'tool_middleware_exception', new Error(`layer "${frame.layer.name}" ${what}`), stopped(frame));
+  return fail(
+    frame.call,
+    'tool_middleware_exception',
+    new Error(`layer "${frame.layer.name}" ${what}`),
+    stopped(frame),
+  );
 }
 
 export const foreignResult = (who: string): string =>
@@ -172,7 +191,9 @@ const stopped = ({ layer, call }: Frame): string =>
 
 function leave(frame: Frame, answered: unknown): ToolResult {
   const { state } = frame.call[SLOT];
-  const returned = isResultOf(answered, state) ? answered : blame(frame, foreignResult(`layer "${frame.layer.name}"`));
+  const returned = isResultOf(answered, state)
+    ? answered
+    : blame(frame, foreignResult(`layer "${frame.layer.name}"`));
   if (state.abandoned && isAbandoned(frame.parent)) {
     frame.closed = true;
     return returned;
@@ -180,11 +201,13 @@ function leave(frame: Frame, answered: unknown): ToolResult {
   let result = frame.sent === null ? returned : leftEarly(frame, frame.sent, returned);
   frame.closed = true;
   frame.call[SLOT].frame = frame.parent;
-  if (result.ok && frame.answered?.ok === false && isCancelled(frame.call)) result = uncancelled(frame, frame.answered);
+  if (result.ok && frame.answered?.ok === false && isCancelled(frame.call))
+    result = uncancelled(frame, frame.answered);
   if (result.executed !== state.executed) result = stamp(result, state.executed);
   // Whoever answers well without running has turned nobody away; a refusal on top of that is its own.
   if (!result.ok && frame.answered?.ok !== false) state.blockedBy = frame.layer.name;
-  if (!frame.silent || frame.line !== null || (result !== frame.answered && !result.ok)) writeLine(frame, result);
+  if (!frame.silent || frame.line !== null || (result !== frame.answered && !result.ok))
+    writeLine(frame, result);
   // Whoever keeps the result keeps the frames it came through, but not what else went through them.
   frame.promise = null;
   frame.answered = null;
@@ -200,13 +223,22 @@ function leftEarly(frame: Frame, sent: ToolCall, returned: ToolResult): ToolResu
 }
 
 function uncancelled(frame: Frame, answered: ToolResult): ToolResult {
-  frame.line = { ...frame.line, status: 'exception', error: 'turned a cancelled call into a success' };
+  frame.line = {
+    ...frame.line,
+    status: 'exception',
+    error: 'turned a cancelled call into a success',
+  };
   return answered.status === 'cancelled' ? answered : cancelled(frame.call);
 }
 
 function writeLine({ layer, call, startedAt, line }: Frame, result: ToolResult): void {
   const { state } = call[SLOT];
-  const entry = { name: layer.name, status: result.status, startedAt: isoTime(startedAt), endedAt: isoTime(state.clock.now()) };
+  const entry = {
+    name: layer.name,
+    status: result.status,
+    startedAt: isoTime(startedAt),
+    endedAt: isoTime(state.clock.now()),
+  };
   pushEntry(state, entry, line, statusRow(result.status) !== undefined);
 }
 

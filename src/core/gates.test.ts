@@ -4,10 +4,22 @@ import { composeToolCallers } from './compose.ts';
 import { defineLayer, type ToolLayer } from './layer.ts';
 import { ok, refuse } from './result.ts';
 import { type ToolCall, withCall } from './call.ts';
-import { approveCall, type Gate, gateCall, guardCall, limitAsking, objectionToAsking, supplyResult, termsOf } from './terms.ts';
+import {
+  approveCall,
+  type Gate,
+  gateCall,
+  guardCall,
+  limitAsking,
+  objectionToAsking,
+  supplyResult,
+  termsOf,
+} from './terms.ts';
 
 const gated = (...gates: readonly Gate[]): ToolLayer =>
-  defineLayer({ name: 'gated', caller: (call, next) => next(gates.reduce((passed, gate) => gateCall(passed, gate), call)) });
+  defineLayer({
+    name: 'gated',
+    caller: (call, next) => next(gates.reduce((passed, gate) => gateCall(passed, gate), call)),
+  });
 
 async function through(layers: readonly ToolLayer[]) {
   const executor = echoExecutor();
@@ -27,7 +39,11 @@ describe('a gate', () => {
   it('answers in place of the tool', async () => {
     const gate: Gate = async (call) => refuse(call, 'approval_required', 'wait');
 
-    expect(await through([gated(gate)])).toEqual({ status: 'approval_required', executed: 'no', ran: 0 });
+    expect(await through([gated(gate)])).toEqual({
+      status: 'approval_required',
+      executed: 'no',
+      ran: 0,
+    });
   });
 
   it('is asked after every guard, and in the order they were laid down', async () => {
@@ -35,7 +51,10 @@ describe('a gate', () => {
     const say =
       (name: string): Gate =>
       async () => (order.push(name), null);
-    const guarded = defineLayer({ name: 'guarded', caller: (call, next) => next(guardCall(call, () => (order.push('guard'), null))) });
+    const guarded = defineLayer({
+      name: 'guarded',
+      caller: (call, next) => next(guardCall(call, () => (order.push('guard'), null))),
+    });
 
     await through([gated(say('first'), say('second')), guarded]);
 
@@ -63,7 +82,11 @@ describe('a gate', () => {
     ['answers with success', async (call) => ok(call, 'fine')],
     ['answers for another call', async () => refuse(makeCall(), 'permission_denied', 'no')],
   ])('that %s lets nothing in', async (_name, gate) => {
-    expect(await through([gated(gate)])).toEqual({ status: 'permission_denied', executed: 'no', ran: 0 });
+    expect(await through([gated(gate)])).toEqual({
+      status: 'permission_denied',
+      executed: 'no',
+      ran: 0,
+    });
   });
 
   it('lets nobody in who has gone while it was asked', async () => {
@@ -71,22 +94,32 @@ describe('a gate', () => {
     const executor = echoExecutor();
     const gate: Gate = async () => (abort.abort(), null);
 
-    const result = await composeToolCallers([gated(gate)])(makeCall({ signal: abort.signal }), executor);
+    const result = await composeToolCallers([gated(gate)])(
+      makeCall({ signal: abort.signal }),
+      executor,
+    );
 
     expect([result.status, executor.calls.length]).toEqual(['cancelled', 0]);
   });
 
   it('cannot be shaken off by handing on a call that was put aside before', async () => {
     let aside: Parameters<typeof gateCall>[0] | undefined;
-    const keep = defineLayer({ name: 'keep', caller: (call, next) => ((aside = call), next(call)) });
+    const keep = defineLayer({
+      name: 'keep',
+      caller: (call, next) => ((aside = call), next(call)),
+    });
     const swap = defineLayer({ name: 'swap', caller: (call, next) => next(aside ?? call) });
     const gate: Gate = async (call) => refuse(call, 'permission_denied', 'no');
 
-    expect(await through([keep, gated(gate), swap])).toMatchObject({ status: 'permission_denied', ran: 0 });
+    expect(await through([keep, gated(gate), swap])).toMatchObject({
+      status: 'permission_denied',
+      ran: 0,
+    });
   });
 
   it('holds for the calls a tool makes itself', async () => {
-    const gate: Gate = async (call) => (call.toolName === 'inner' ? refuse(call, 'permission_denied', 'no') : null);
+    const gate: Gate = async (call) =>
+      call.toolName === 'inner' ? refuse(call, 'permission_denied', 'no') : null;
     const inner = echoExecutor();
     const nested = composeToolCallers([]);
     const outer = composeToolCallers([gated(gate)]);
@@ -104,7 +137,11 @@ describe('a gate', () => {
 async function entered(layers: readonly ToolLayer[]) {
   const executor = echoExecutor();
   const result = await composeToolCallers(layers)(makeCall({ toolArgs: { n: 1 } }), executor);
-  return { status: result.status, executed: result.executed, args: executor.calls.map(({ toolArgs }) => toolArgs) };
+  return {
+    status: result.status,
+    executed: result.executed,
+    args: executor.calls.map(({ toolArgs }) => toolArgs),
+  };
 }
 
 const first = (call: ToolCall) => call.toolArgs.n === 1;
@@ -117,9 +154,16 @@ describe('a gate that puts another call in the place of one', () => {
       (name: string): Gate =>
       async (call) => (seen.push([name, call.toolArgs.n]), null);
     const guard = (call: ToolCall) => (seen.push(['guard', call.toolArgs.n]), null);
-    const replacing: Gate = async (call) => (first(call) ? withCall(call, { toolArgs: { n: 2 } }) : null);
-    const guarded = defineLayer({ name: 'guarded', caller: (call, next) => next(guardCall(call, guard)) });
-    const result = await entered([guarded, gated(watching('before'), replacing, watching('after'))]);
+    const replacing: Gate = async (call) =>
+      first(call) ? withCall(call, { toolArgs: { n: 2 } }) : null;
+    const guarded = defineLayer({
+      name: 'guarded',
+      caller: (call, next) => next(guardCall(call, guard)),
+    });
+    const result = await entered([
+      guarded,
+      gated(watching('before'), replacing, watching('after')),
+    ]);
 
     expect(result).toEqual({ status: 'ok', executed: 'yes', args: [{ n: 2 }] });
     expect(seen).toEqual([
@@ -133,9 +177,11 @@ describe('a gate that puts another call in the place of one', () => {
 
   it('may do so by a spread copy, which is under the same terms', async () => {
     const replacing: Gate = async (call) => (first(call) ? { ...call, toolArgs: { n: 2 } } : null);
-    const refusing: Gate = async (call) => (first(call) ? null : refuse(call, 'permission_denied', 'no'));
+    const refusing: Gate = async (call) =>
+      first(call) ? null : refuse(call, 'permission_denied', 'no');
 
-    const renaming: Gate = async (call) => (first(call) ? { ...call, callId: 'other', toolArgs: { n: 2 } } : null);
+    const renaming: Gate = async (call) =>
+      first(call) ? { ...call, callId: 'other', toolArgs: { n: 2 } } : null;
     const executor = echoExecutor();
     await composeToolCallers([gated(renaming)])(makeCall({ toolArgs: { n: 1 } }), executor);
 
@@ -147,59 +193,103 @@ describe('a gate that puts another call in the place of one', () => {
 
   let aside: ToolCall | undefined;
   const keep = defineLayer({ name: 'keep', caller: (call, next) => ((aside = call), next(call)) });
-  const guarded = defineLayer({ name: 'guarded', caller: (call, next) => next(guardCall(call, () => null)) });
+  const guarded = defineLayer({
+    name: 'guarded',
+    caller: (call, next) => next(guardCall(call, () => null)),
+  });
   it.each<[string, Gate]>([
     ['twice', async (call) => withCall(call, { toolArgs: { n: Number(call.toolArgs.n) + 1 } })],
     ['with a call of another pass', async () => makeCall({ toolArgs: { n: 2 } })],
-    ['with a call of another pass that has its id', async ({ callId }) => makeCall({ callId, toolArgs: { n: 2 } })],
+    [
+      'with a call of another pass that has its id',
+      async ({ callId }) => makeCall({ callId, toolArgs: { n: 2 } }),
+    ],
     [
       'with a call that lost its guards',
-      async (call) => (first(call) && aside !== undefined ? withCall(aside, { toolArgs: { n: 2 } }) : null),
+      async (call) =>
+        first(call) && aside !== undefined ? withCall(aside, { toolArgs: { n: 2 } }) : null,
     ],
-    ['with a call to another tool', async (call) => (first(call) ? withCall(call, { toolName: 'other', toolArgs: { n: 2 } }) : null)],
-    ['with a hand-made one', async ({ toolName, callId }) => ({ toolName, callId, toolArgs: { n: 2 } }) as unknown as ToolCall],
-    ['with a copy through JSON', async (call) => JSON.parse(JSON.stringify({ ...call, signal: null })) as ToolCall],
-    ['with arguments that are not JSON', async (call) => (first(call) ? ({ ...call, toolArgs: { n: 2n } } as unknown as ToolCall) : null)],
+    [
+      'with a call to another tool',
+      async (call) =>
+        first(call) ? withCall(call, { toolName: 'other', toolArgs: { n: 2 } }) : null,
+    ],
+    [
+      'with a hand-made one',
+      async ({ toolName, callId }) =>
+        ({ toolName, callId, toolArgs: { n: 2 } }) as unknown as ToolCall,
+    ],
+    [
+      'with a copy through JSON',
+      async (call) => JSON.parse(JSON.stringify({ ...call, signal: null })) as ToolCall,
+    ],
+    [
+      'with arguments that are not JSON',
+      async (call) =>
+        first(call) ? ({ ...call, toolArgs: { n: 2n } } as unknown as ToolCall) : null,
+    ],
   ])('%s lets nothing in', async (_title, gate) => {
     expect(await entered([keep, guarded, gated(gate)])).toEqual(NOT_RUN);
   });
 
   it('with a call of another pass lets nothing in, also where that is under the same terms', async () => {
-    const gate: Gate = async (call) => (first(call) ? gateCall(makeCall({ callId: call.callId, toolArgs: { n: 2 } }), gate) : null);
+    const gate: Gate = async (call) =>
+      first(call) ? gateCall(makeCall({ callId: call.callId, toolArgs: { n: 2 } }), gate) : null;
 
     expect(await entered([gated(gate)])).toEqual(NOT_RUN);
   });
 
   it('is held to the approval that was given before', async () => {
-    const approving = defineLayer({ name: 'approving', caller: (call, next) => next(approveCall(call)) });
-    const replacing: Gate = async (call) => (first(call) ? withCall(call, { toolArgs: { n: 2 } }) : null);
+    const approving = defineLayer({
+      name: 'approving',
+      caller: (call, next) => next(approveCall(call)),
+    });
+    const replacing: Gate = async (call) =>
+      first(call) ? withCall(call, { toolArgs: { n: 2 } }) : null;
 
-    expect(await entered([approving, gated(replacing)])).toEqual({ ...NOT_RUN, status: 'consent_denied' });
+    expect(await entered([approving, gated(replacing)])).toEqual({
+      ...NOT_RUN,
+      status: 'consent_denied',
+    });
   });
 
   it('is refused where a guard objects to the other call', async () => {
-    const guard = (call: ToolCall) => (first(call) ? null : { status: 'scope_violation', message: 'no', blockedBy: 'scope' });
-    const guarding = defineLayer({ name: 'guarding', caller: (call, next) => next(guardCall(call, guard)) });
-    const replacing: Gate = async (call) => (first(call) ? withCall(call, { toolArgs: { n: 2 } }) : null);
+    const guard = (call: ToolCall) =>
+      first(call) ? null : { status: 'scope_violation', message: 'no', blockedBy: 'scope' };
+    const guarding = defineLayer({
+      name: 'guarding',
+      caller: (call, next) => next(guardCall(call, guard)),
+    });
+    const replacing: Gate = async (call) =>
+      first(call) ? withCall(call, { toolArgs: { n: 2 } }) : null;
 
-    expect(await entered([guarding, gated(replacing)])).toEqual({ ...NOT_RUN, status: 'scope_violation' });
+    expect(await entered([guarding, gated(replacing)])).toEqual({
+      ...NOT_RUN,
+      status: 'scope_violation',
+    });
   });
 });
 
 describe('a result that a gate supplies', () => {
-  const supplying: Gate = async (call) => (termsOf(call).supplied === null ? supplyResult(call, { value: 'by hand' }) : null);
+  const supplying: Gate = async (call) =>
+    termsOf(call).supplied === null ? supplyResult(call, { value: 'by hand' }) : null;
 
-  it.each([['by hand'], [null], [false], [0]])('answers in place of the tool: %j', async (value) => {
-    const executor = echoExecutor();
-    const gate: Gate = async (call) => (termsOf(call).supplied === null ? supplyResult(call, { value }) : null);
-    const result = await composeToolCallers([gated(gate)])(makeCall(), executor);
+  it.each([['by hand'], [null], [false], [0]])(
+    'answers in place of the tool: %j',
+    async (value) => {
+      const executor = echoExecutor();
+      const gate: Gate = async (call) =>
+        termsOf(call).supplied === null ? supplyResult(call, { value }) : null;
+      const result = await composeToolCallers([gated(gate)])(makeCall(), executor);
 
-    expect(result).toMatchObject({ status: 'ok', executed: 'no', result: value });
-    expect(executor.calls).toEqual([]);
-  });
+      expect(result).toMatchObject({ status: 'ok', executed: 'no', result: value });
+      expect(executor.calls).toEqual([]);
+    },
+  );
 
   it('is held against every other gate', async () => {
-    const refusing: Gate = async (call) => (termsOf(call).supplied === null ? null : refuse(call, 'permission_denied', 'no'));
+    const refusing: Gate = async (call) =>
+      termsOf(call).supplied === null ? null : refuse(call, 'permission_denied', 'no');
 
     expect(await entered([gated(supplying, refusing)])).toEqual(NOT_RUN);
     expect(await entered([gated(refusing, supplying)])).toEqual(NOT_RUN);
@@ -207,16 +297,26 @@ describe('a result that a gate supplies', () => {
 
   it('is held against every guard', async () => {
     const guard = (call: ToolCall) =>
-      termsOf(call).supplied === null ? null : { status: 'permission_denied', message: 'no', blockedBy: 'guard' };
-    const guarding = defineLayer({ name: 'guarding', caller: (call, next) => next(guardCall(call, guard)) });
+      termsOf(call).supplied === null
+        ? null
+        : { status: 'permission_denied', message: 'no', blockedBy: 'guard' };
+    const guarding = defineLayer({
+      name: 'guarding',
+      caller: (call, next) => next(guardCall(call, guard)),
+    });
 
     expect(await entered([guarding, gated(supplying)])).toEqual(NOT_RUN);
   });
 
   it('is for nobody who has gone meanwhile', async () => {
     const abort = new AbortController();
-    const gate: Gate = async (call) => (abort.abort(), termsOf(call).supplied === null ? supplyResult(call, { value: 1 }) : null);
-    const result = await composeToolCallers([gated(gate)])(makeCall({ signal: abort.signal }), echoExecutor());
+    const gate: Gate = async (call) => (
+      abort.abort(), termsOf(call).supplied === null ? supplyResult(call, { value: 1 }) : null
+    );
+    const result = await composeToolCallers([gated(gate)])(
+      makeCall({ signal: abort.signal }),
+      echoExecutor(),
+    );
 
     expect(result).toMatchObject({ status: 'cancelled', executed: 'no' });
   });
@@ -225,9 +325,19 @@ describe('a result that a gate supplies', () => {
 describe('limitAsking', () => {
   it('objects to a question below it and to nothing else', async () => {
     const objections: unknown[] = [];
-    const refusal = { status: 'limit_exceeded', message: 'enough', blockedBy: 'callLimit' } as const;
-    const limits = defineLayer({ name: 'limits', caller: (call, next) => next(limitAsking(call, () => refusal)) });
-    const asks = defineLayer({ name: 'asks', caller: (call, next) => (objections.push(objectionToAsking(call)), next(call)) });
+    const refusal = {
+      status: 'limit_exceeded',
+      message: 'enough',
+      blockedBy: 'callLimit',
+    } as const;
+    const limits = defineLayer({
+      name: 'limits',
+      caller: (call, next) => next(limitAsking(call, () => refusal)),
+    });
+    const asks = defineLayer({
+      name: 'asks',
+      caller: (call, next) => (objections.push(objectionToAsking(call)), next(call)),
+    });
 
     expect(await through([asks, limits, asks])).toMatchObject({ status: 'ok', ran: 1 });
     expect(objections).toEqual([null, refusal]);

@@ -50,7 +50,10 @@ function replacementOf(call: ToolCall, said: unknown): ToolCall | null {
     const isHeld = [...termsOf(call).guards, ...termsOf(call).gates].every((one) =>
       [...terms.guards, ...terms.gates].some((held) => held === one),
     );
-    const isSame = stateOf(other) === stateOf(call) && other.callId === call.callId && other.toolName === call.toolName;
+    const isSame =
+      stateOf(other) === stateOf(call) &&
+      other.callId === call.callId &&
+      other.toolName === call.toolName;
     return isSame && isHeld ? other : null;
   } catch {
     return null;
@@ -63,6 +66,8 @@ export function breached(call: ToolCall, { status, message, blockedBy }: Refusal
   return refuse(call, status, message);
 }
 
-const undecided = (call: ToolCall, said: unknown): ToolResult => fail(call, 'permission_denied', said, UNDECIDED);
+const undecided = (call: ToolCall, said: unknown): ToolResult =>
+  fail(call, 'permission_denied', said, UNDECIDED);
 
-const UNDECIDED = 'Whether the call is allowed could not be decided, so it did not run. Do not repeat it unchanged.';
+const UNDECIDED =
+  'Whether the call is allowed could not be decided, so it did not run. Do not repeat it unchanged.';

@@ -12,7 +12,8 @@ const sha256 = (...parts: readonly (Uint8Array | string)[]): Buffer => {
 
 /** HMAC as RFC 2104 spells it out, for keys up to one block of 64 bytes. */
 function hmac(secret: string, text: string): string {
-  const pad = (byte: number) => Buffer.alloc(64, byte).map((value, index) => value ^ (Buffer.from(secret)[index] ?? 0));
+  const pad = (byte: number) =>
+    Buffer.alloc(64, byte).map((value, index) => value ^ (Buffer.from(secret)[index] ?? 0));
   return sha256(pad(0x5c), sha256(pad(0x36), text)).toString('hex');
 }
 
@@ -33,11 +34,15 @@ describe('hashCanonical', () => {
     [{ b: [2, 1], a: '€ 😀 é' }, '{"a":"€ 😀 é","b":[2,1]}'],
     [{ 9: null, 10: 1e21 }, '{"10":1e+21,"9":null}'],
   ])('is the SHA-256 of the UTF-8 bytes of the canonical text: %j', (value, text) => {
-    expect(hashCanonical(value)).toBe(`sha256:${sha256(Buffer.from(text, 'utf8')).toString('hex')}`);
+    expect(hashCanonical(value)).toBe(
+      `sha256:${sha256(Buffer.from(text, 'utf8')).toString('hex')}`,
+    );
   });
 
   it('has the published hash of the text {}', () => {
-    expect(hashCanonical({})).toBe('sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a');
+    expect(hashCanonical({})).toBe(
+      'sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a',
+    );
   });
 
   it('is the same for snapshots, copies and other orders of members', () => {
@@ -52,19 +57,27 @@ describe('hashCanonical', () => {
     const text = 'what do ya want for nothing?';
 
     expect(hmac('Jefe', text)).toBe(rfc4231);
-    expect(hashCanonical(text, { key: { id: 'k-1', secret: 'Jefe' } })).toBe(`hmac-sha256:k-1:${hmac('Jefe', `"${text}"`)}`);
+    expect(hashCanonical(text, { key: { id: 'k-1', secret: 'Jefe' } })).toBe(
+      `hmac-sha256:k-1:${hmac('Jefe', `"${text}"`)}`,
+    );
   });
 
   it('takes a secret as bytes or as text', () => {
     const bytes = new Uint8Array(Buffer.from('clé'));
 
-    expect(hashCanonical([1], { key: { id: 'k', secret: bytes } })).toBe(hashCanonical([1], { key: { id: 'k', secret: 'clé' } }));
-    expect(hashCanonical([1], { key: { id: 'k', secret: 'cle' } })).not.toBe(hashCanonical([1], { key: { id: 'k', secret: 'clé' } }));
+    expect(hashCanonical([1], { key: { id: 'k', secret: bytes } })).toBe(
+      hashCanonical([1], { key: { id: 'k', secret: 'clé' } }),
+    );
+    expect(hashCanonical([1], { key: { id: 'k', secret: 'cle' } })).not.toBe(
+      hashCanonical([1], { key: { id: 'k', secret: 'clé' } }),
+    );
   });
 
   it('refuses what is not JSON, with a key and without', () => {
     expect(() => hashCanonical({ a: undefined })).toThrow('a is undefined');
-    expect(() => hashCanonical({ a: Number.NaN }, { key: { id: 'k', secret: 's' } })).toThrow('a is not a finite number');
+    expect(() => hashCanonical({ a: Number.NaN }, { key: { id: 'k', secret: 's' } })).toThrow(
+      'a is not a finite number',
+    );
   });
 
   it.each<[string, unknown]>([

@@ -27,7 +27,10 @@ const KEY_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const OPTIONS = Object.freeze({ key: expected.object });
 
 const KEY_FIELDS = Object.freeze({
-  id: expected.required({ text: '1 to 64 of A-Z a-z 0-9 _ -', test: (value) => typeof value === 'string' && KEY_ID.test(value) }),
+  id: expected.required({
+    text: '1 to 64 of A-Z a-z 0-9 _ -',
+    test: (value) => typeof value === 'string' && KEY_ID.test(value),
+  }),
   secret: expected.required({
     text: 'bytes or text, not empty',
     test: (value) => (typeof value === 'string' || value instanceof Uint8Array) && value.length > 0,
@@ -39,13 +42,16 @@ const KEY_FIELDS = Object.freeze({
  * holds the hash can find a short value by trying: a date of birth takes less than a tenth of a second. Throws
  * `ERR_NOT_JSON` like `canonicalJson`.
  */
-export const hashCanonical = (value: unknown, options: HashOptions = {}): string => canonicalHasher(options)(value);
+export const hashCanonical = (value: unknown, options: HashOptions = {}): string =>
+  canonicalHasher(options)(value);
 
 /** `hashCanonical` for many values: options are checked, and the key is read, once. */
 export function canonicalHasher(options: HashOptions = {}): (value: unknown) => string {
   checkOptions('hashCanonical', options, OPTIONS);
   const { key } = options;
-  if (key === undefined) return (value) => `sha256:${digestOf(value, NO_HEAD, 'hex') ?? hash('sha256', canonicalJson(value))}`;
+  if (key === undefined)
+    return (value) =>
+      `sha256:${digestOf(value, NO_HEAD, 'hex') ?? hash('sha256', canonicalJson(value))}`;
   checkOptions('hashCanonical key', key, KEY_FIELDS);
   const name = `hmac-sha256:${key.id}:`;
   const { head, finish, ofText } = hmacSha256(key.secret);
@@ -59,4 +65,6 @@ const NO_HEAD = new Uint8Array();
 
 /** A text that is there already is hashed as it is. */
 const digestOf = (value: unknown, head: Uint8Array, encoding: 'hex' | 'binary'): string | null =>
-  typeof value === 'object' && value !== null && keptText(value) === null ? snapshotDigest(value, head, encoding) : null;
+  typeof value === 'object' && value !== null && keptText(value) === null
+    ? snapshotDigest(value, head, encoding)
+    : null;

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hmacSha256 } from './hmac-sha256.ts';
 
-const naive = (secret: Uint8Array | string, text: string): string => createHmac('sha256', secret).update(text).digest('hex');
+const naive = (secret: Uint8Array | string, text: string): string =>
+  createHmac('sha256', secret).update(text).digest('hex');
 
 describe('hmacSha256', () => {
   it('has the published digest', () => {
@@ -13,7 +14,10 @@ describe('hmacSha256', () => {
   });
 
   it('is what the system makes of any key and text', () => {
-    const keys = fc.oneof(fc.uint8Array({ minLength: 1, maxLength: 200 }), fc.string({ unit: 'binary', minLength: 1, maxLength: 200 }));
+    const keys = fc.oneof(
+      fc.uint8Array({ minLength: 1, maxLength: 200 }),
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 200 }),
+    );
 
     fc.assert(
       fc.property(keys, fc.array(fc.string({ unit: 'binary' })), (secret, texts) => {
@@ -24,13 +28,20 @@ describe('hmacSha256', () => {
     );
   });
 
-  it.each([0, 63, 64, 65, 16_383, 16_384, 16_385, 200_000])('is the same for a text of %i characters', (length) => {
-    const sign = hmacSha256('secret').ofText;
+  it.each([0, 63, 64, 65, 16_383, 16_384, 16_385, 200_000])(
+    'is the same for a text of %i characters',
+    (length) => {
+      const sign = hmacSha256('secret').ofText;
 
-    for (const text of ['x'.repeat(length), '\u20ac'.repeat(length), `${'a'.repeat(length)}\ud800`]) {
-      expect(sign(text)).toBe(naive('secret', text));
-    }
-  });
+      for (const text of [
+        'x'.repeat(length),
+        '\u20ac'.repeat(length),
+        `${'a'.repeat(length)}\ud800`,
+      ]) {
+        expect(sign(text)).toBe(naive('secret', text));
+      }
+    },
+  );
 
   it('keeps the key it was made with, whatever becomes of the bytes', () => {
     const secret = new Uint8Array([1, 2, 3]);
@@ -43,6 +54,10 @@ describe('hmacSha256', () => {
   it('does not mix up keys that are used in turn', () => {
     const [first, second] = [hmacSha256('first').ofText, hmacSha256('second').ofText];
 
-    expect([first('a'), second('a'), first('a')]).toEqual([naive('first', 'a'), naive('second', 'a'), naive('first', 'a')]);
+    expect([first('a'), second('a'), first('a')]).toEqual([
+      naive('first', 'a'),
+      naive('second', 'a'),
+      naive('first', 'a'),
+    ]);
   });
 });

@@ -9,7 +9,8 @@ import { whenAborted } from './signal.ts';
 
 const pass: ToolCaller = (call, next) => next(call);
 const layer = (name: string, caller: ToolCaller = pass): ToolLayer => ({ name, caller });
-const linesOf = (result: ToolResult): readonly string[] => (result.audit?.layers ?? []).map(({ name, status }) => `${name}: ${status}`);
+const linesOf = (result: ToolResult): readonly string[] =>
+  (result.audit?.layers ?? []).map(({ name, status }) => `${name}: ${status}`);
 const blocking = layer('blocking', (call) => refuse(call, 'policy_blocked', 'No.'));
 
 /** Takes its call back when told to, and answers without waiting. */
@@ -23,10 +24,14 @@ const leaving = layer('leaving', async (call, next) => {
 
 describe('a stack that a layer calls inside itself', () => {
   const inner = composeToolCallers([layer('inner')]);
-  const joining = (stack = inner, caller: ToolCaller = (call, next) => stack(call, next)) => layer('joining', caller);
+  const joining = (stack = inner, caller: ToolCaller = (call, next) => stack(call, next)) =>
+    layer('joining', caller);
 
   it('has one record with the stack around it', async () => {
-    const result = await composeToolCallers([layer('outer'), joining(), layer('below')])(makeCall(), echoExecutor());
+    const result = await composeToolCallers([layer('outer'), joining(), layer('below')])(
+      makeCall(),
+      echoExecutor(),
+    );
 
     expect(linesOf(result)).toEqual(['below: ok', 'inner: ok', 'joining: ok', 'outer: ok']);
     expect(result).toMatchObject({ ok: true, executed: 'yes' });
@@ -38,13 +43,20 @@ describe('a stack that a layer calls inside itself', () => {
   ])('tells truthfully what ran when it %s', async (_, member, executed) => {
     const stacks: readonly ToolCaller[] = [
       (call, next) => composeToolCallers([member])(call, next),
-      (call, next) => composeToolCallers([member])(call, (passed) => next(withCall(passed, { toolArgs: { wrapped: true } }))),
+      (call, next) =>
+        composeToolCallers([member])(call, (passed) =>
+          next(withCall(passed, { toolArgs: { wrapped: true } })),
+        ),
       async (call, next) => composeToolCallers([member])(withCall(call, {}), next),
-      (call, next) => composeToolCallers([(given, on) => composeToolCallers([member])(given, on)])(call, next),
+      (call, next) =>
+        composeToolCallers([(given, on) => composeToolCallers([member])(given, on)])(call, next),
     ];
     for (const caller of stacks) {
       const executor = echoExecutor();
-      const result = await composeToolCallers([joining(inner, caller), layer('below')])(makeCall(), executor);
+      const result = await composeToolCallers([joining(inner, caller), layer('below')])(
+        makeCall(),
+        executor,
+      );
 
       expect(result.executed).toBe(executed);
       expect(executor.calls).toHaveLength(executed === 'yes' ? 1 : 0);
@@ -69,7 +81,10 @@ describe('a stack that a layer calls inside itself', () => {
 
   it('tells that an executor of its own ran', async () => {
     const own = echoExecutor();
-    const result = await composeToolCallers([joining(inner, (call) => inner(call, own))])(makeCall(), echoExecutor());
+    const result = await composeToolCallers([joining(inner, (call) => inner(call, own))])(
+      makeCall(),
+      echoExecutor(),
+    );
 
     expect(result).toMatchObject({ ok: true, executed: 'yes' });
     expect(own.calls).toHaveLength(1);
@@ -77,7 +92,10 @@ describe('a stack that a layer calls inside itself', () => {
 
   it('guards an executor of its own as if it were the bottom', async () => {
     const failing: Next = () => Promise.reject(new Error('broke'));
-    const result = await composeToolCallers([joining(inner, (call) => inner(call, failing))])(makeCall(), echoExecutor());
+    const result = await composeToolCallers([joining(inner, (call) => inner(call, failing))])(
+      makeCall(),
+      echoExecutor(),
+    );
 
     expect(result).toMatchObject({ status: 'executor_error', error: 'broke', executed: 'unknown' });
     expect(linesOf(result)).toEqual(['inner: executor_error', 'joining: executor_error']);
@@ -89,16 +107,21 @@ describe('a stack that a layer calls inside itself', () => {
       await clock.advance(1_000);
       return next(call);
     });
-    const result = await composeToolCallers([joining(), asking], { clock })(makeCall(), async (call) => {
-      await clock.advance(20);
-      return ok(call);
-    });
+    const result = await composeToolCallers([joining(), asking], { clock })(
+      makeCall(),
+      async (call) => {
+        await clock.advance(20);
+        return ok(call);
+      },
+    );
 
     expect(result.executionDurationMs).toBe(20);
   });
 
   it('writes into the record what its layers wrote, and nothing else', async () => {
-    const saying = layer('saying', async (call, next) => annotate(await next(call), { kind: 'fetch', reason: 'below' }));
+    const saying = layer('saying', async (call, next) =>
+      annotate(await next(call), { kind: 'fetch', reason: 'below' }),
+    );
     const call = makeCall({ annotations: { kind: 'read' } });
     const result = await composeToolCallers([joining(), saying])(call, echoExecutor());
 
@@ -106,21 +129,29 @@ describe('a stack that a layer calls inside itself', () => {
   });
 
   it('gives way to every layer outside it', async () => {
-    const saying = (name: string): ToolLayer => layer(name, async (call, next) => annotate(await next(call), { summary: name }));
+    const saying = (name: string): ToolLayer =>
+      layer(name, async (call, next) => annotate(await next(call), { summary: name }));
     const stack = composeToolCallers([saying('inside')]);
-    const result = await composeToolCallers([layer('outer'), saying('around'), joining(stack)])(makeCall(), echoExecutor());
+    const result = await composeToolCallers([layer('outer'), saying('around'), joining(stack)])(
+      makeCall(),
+      echoExecutor(),
+    );
 
     expect(result.audit?.summary).toBe('around');
   });
 
   it('lets an outer layer keep the last word over everything inside', async () => {
-    const saying = (name: string): ToolLayer => layer(name, async (call, next) => annotate(await next(call), { summary: name }));
+    const saying = (name: string): ToolLayer =>
+      layer(name, async (call, next) => annotate(await next(call), { summary: name }));
     const twice = layer('twice', async (call, next) => {
       await next(call);
       return next(call);
     });
     const stack = composeToolCallers([twice, saying('inside')]);
-    const result = await composeToolCallers([joining(stack), saying('below')])(makeCall(), echoExecutor());
+    const result = await composeToolCallers([joining(stack), saying('below')])(
+      makeCall(),
+      echoExecutor(),
+    );
 
     expect(result.audit?.summary).toBe('inside');
   });
@@ -129,7 +160,9 @@ describe('a stack that a layer calls inside itself', () => {
     const gate = new AbortController();
     const slow = layer('slow', async (call, next) => {
       await whenAborted(gate.signal).aborted;
-      return annotate(await next(withCall(call, { signal: new AbortController().signal })), { late: true });
+      return annotate(await next(withCall(call, { signal: new AbortController().signal })), {
+        late: true,
+      });
     });
     const outer = layer('outer', async (call, next) => {
       const result = await next(call);
@@ -138,7 +171,10 @@ describe('a stack that a layer calls inside itself', () => {
       return result;
     });
     const executor = echoExecutor();
-    const result = await composeToolCallers([outer, joining(composeToolCallers([leaving])), slow])(makeCall(), executor);
+    const result = await composeToolCallers([outer, joining(composeToolCallers([leaving])), slow])(
+      makeCall(),
+      executor,
+    );
 
     expect(linesOf(result)).toEqual(['leaving: left', 'joining: timeout', 'outer: timeout']);
     expect(result).toMatchObject({ status: 'timeout', executed: 'no' });
@@ -154,11 +190,16 @@ describe('a stack that a layer calls inside itself', () => {
       await settle();
       return result;
     });
-    const stack = composeToolCallers([layer('inner', async (call, next) => annotate(await next(call), { late: true }))]);
-    const result = await composeToolCallers([outer, leaving, joining(stack)])(makeCall(), async (call) => {
-      await whenAborted(gate.signal).aborted;
-      return raise(refuse(call, 'policy_blocked', 'Too late.'));
-    });
+    const stack = composeToolCallers([
+      layer('inner', async (call, next) => annotate(await next(call), { late: true })),
+    ]);
+    const result = await composeToolCallers([outer, leaving, joining(stack)])(
+      makeCall(),
+      async (call) => {
+        await whenAborted(gate.signal).aborted;
+        return raise(refuse(call, 'policy_blocked', 'Too late.'));
+      },
+    );
 
     expect(linesOf(result)).toEqual(['leaving: left', 'outer: timeout']);
     expect(result.audit).not.toHaveProperty('late');
@@ -182,7 +223,10 @@ describe('a stack that a layer calls inside itself', () => {
       await settle();
       return result;
     });
-    const result = await composeToolCallers([outer, joining(stack), below])(makeCall(), echoExecutor());
+    const result = await composeToolCallers([outer, joining(stack), below])(
+      makeCall(),
+      echoExecutor(),
+    );
 
     expect(result).toMatchObject({ status: 'timeout', executed: 'no' });
     expect(entered).toEqual([]);
@@ -231,13 +275,20 @@ describe('a stack that a layer calls inside itself', () => {
       return ok(call, 'covered up');
     });
 
-    await expect(composeToolCallers([watching])(makeCall(), echoExecutor())).rejects.toMatchObject({ code: 'ERR_CALL_REFUSED' });
+    await expect(composeToolCallers([watching])(makeCall(), echoExecutor())).rejects.toMatchObject({
+      code: 'ERR_CALL_REFUSED',
+    });
     expect(seen).toEqual(['scope_violation']);
   });
 
   it('cannot be used to turn a cancelled call into a success', async () => {
-    const cheerful = joining(inner, async (call, next) => ((await inner(call, next)).ok ? ok(call) : ok(call, 'all is well')));
-    const result = await composeToolCallers([cheerful])(makeCall({ signal: AbortSignal.abort() }), echoExecutor());
+    const cheerful = joining(inner, async (call, next) =>
+      (await inner(call, next)).ok ? ok(call) : ok(call, 'all is well'),
+    );
+    const result = await composeToolCallers([cheerful])(
+      makeCall({ signal: AbortSignal.abort() }),
+      echoExecutor(),
+    );
 
     expect(result).toMatchObject({ ok: false, status: 'cancelled', executed: 'no' });
   });
@@ -250,7 +301,9 @@ describe('a stack that a layer calls inside itself', () => {
         return next(call);
       },
     ]);
-    const forging = joining(seeing, (call, next) => seeing({ ...call, callId: 'forged', toolArgs: { a: [1] } }, next));
+    const forging = joining(seeing, (call, next) =>
+      seeing({ ...call, callId: 'forged', toolArgs: { a: [1] } }, next),
+    );
     const executor = echoExecutor();
     await composeToolCallers([forging])(makeCall(), executor);
 
@@ -266,7 +319,8 @@ describe('a stack that is the executor of another', () => {
     (member: ToolLayer, executor: Next): Next =>
     (call) =>
       composeToolCallers([member])(call, executor);
-  const claimsNothing: Next = async (call) => fail(call, 'executor_error', null, 'Nobody there.', { executed: 'no' });
+  const claimsNothing: Next = async (call) =>
+    fail(call, 'executor_error', null, 'Nobody there.', { executed: 'no' });
 
   it.each<[string, ToolLayer, Next, string]>([
     ['refuses', blocking, echoExecutor(), 'no'],
@@ -279,7 +333,10 @@ describe('a stack that is the executor of another', () => {
       const result = await composeToolCallers(outside)(makeCall(), around(member, executor));
 
       expect(result.executed).toBe(executed);
-      expect(linesOf(result).map((line) => line.split(':')[0])).toEqual([member.name, ...outside.map(({ name }) => name)]);
+      expect(linesOf(result).map((line) => line.split(':')[0])).toEqual([
+        member.name,
+        ...outside.map(({ name }) => name),
+      ]);
     }
   });
 });

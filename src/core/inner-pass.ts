@@ -35,18 +35,22 @@ export async function innerPass(
     if (frame?.sent !== sent) strange = true;
     const answered: unknown = await answering;
     // What is no result of the outer call is none of this pass either, and its guard says so.
-    return isResultOf(answered, state) ? moved(answered, passed, ranIn(answered)) : (answered as ToolResult);
+    return isResultOf(answered, state)
+      ? moved(answered, passed, ranIn(answered))
+      : (answered as ToolResult);
   };
   const result = await stack(pass, bottom);
   pass[SLOT].state.active = false;
-  if (state.active && !isAbandoned(frame)) rejoin(outer, frame, pass, strange ? result.executed : 'no');
+  if (state.active && !isAbandoned(frame))
+    rejoin(outer, frame, pass, strange ? result.executed : 'no');
   const answer = moved(result, outer, result.executed);
   if (frame !== null && frame.sent === null) frame.answered = answer;
   return answer;
 }
 
 /** A result that went through a layer was stamped below; one fresh from an executor says that it ran. */
-const ranIn = (result: ToolResult): Executed => (result[BRAND].at === null ? (result[BRAND].claim ?? 'yes') : result.executed);
+const ranIn = (result: ToolResult): Executed =>
+  result[BRAND].at === null ? (result[BRAND].claim ?? 'yes') : result.executed;
 
 /** Terms that layers of the pass laid down hold for what is below it too. */
 const heldTo = (terms: CallTerms | null, call: ToolCall): ToolCall =>
@@ -56,8 +60,11 @@ const heldTo = (terms: CallTerms | null, call: ToolCall): ToolCall =>
 function rejoin(outer: ToolCall, frame: Frame | null, pass: ToolCall, executed: Executed): void {
   const { state } = outer[SLOT];
   const inner = pass[SLOT].state;
-  const written = Object.entries(inner.audit ?? {}).filter(([key]) => key === 'layers' || inner.writers?.has(key) === true);
-  if (written.length > 0) mergeAudit(state, Object.fromEntries(written), (frame === null ? 0 : depthOf(frame)) + 1);
+  const written = Object.entries(inner.audit ?? {}).filter(
+    ([key]) => key === 'layers' || inner.writers?.has(key) === true,
+  );
+  if (written.length > 0)
+    mergeAudit(state, Object.fromEntries(written), (frame === null ? 0 : depthOf(frame)) + 1);
   state.executed = strongerExecuted(state.executed, executed);
   state.approvedArgs = inner.approvedArgs ?? state.approvedArgs;
   state.executedArgs = inner.executedArgs ?? state.executedArgs;

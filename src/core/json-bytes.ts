@@ -52,7 +52,9 @@ export const writesSoFar = (): number => writes;
 
 function writeContainer(value: object, at: number, style: Style, depth: number): number {
   if (depth > style.maxDepth) return NOWHERE;
-  return Array.isArray(value) ? writeItems(value, at, style, depth) : writeMembers(value, at, style, depth);
+  return Array.isArray(value)
+    ? writeItems(value, at, style, depth)
+    : writeMembers(value, at, style, depth);
 }
 
 function writeItems(items: readonly unknown[], start: number, style: Style, depth: number): number {
@@ -80,9 +82,15 @@ function writeMembers(source: object, start: number, style: Style, depth: number
   for (const { name, words, length } of labels) {
     if (words === null) return NOWHERE;
     // Up to three bytes more than the label has: what follows is written over them.
-    for (let index = 0; index < words.length; index += 1) view.setInt32(at + 4 * index, words[index] ?? 0, true);
+    for (let index = 0; index < words.length; index += 1)
+      view.setInt32(at + 4 * index, words[index] ?? 0, true);
     const value = (source as Readonly<Record<string, unknown>>)[name]; // Any object can be read by its own names.
-    at = writeValue(value, at + length, typeof value === 'object' && value !== null ? style.below(name, value) : style, depth);
+    at = writeValue(
+      value,
+      at + length,
+      typeof value === 'object' && value !== null ? style.below(name, value) : style,
+      depth,
+    );
     if (at > LIMIT) at = style.makeRoom(at);
     if (at === NOWHERE) return NOWHERE;
   }
@@ -111,7 +119,9 @@ function writeValue(value: unknown, at: number, style: Style, depth: number): nu
 }
 
 /** 1 for characters that stand for themselves in JSON and are printable ASCII. */
-const PLAIN = Uint8Array.from({ length: 128 }, (_, unit) => (unit < 0x20 || unit === 0x22 || unit === 0x5c || unit === 0x7f ? 0 : 1));
+const PLAIN = Uint8Array.from({ length: 128 }, (_, unit) =>
+  unit < 0x20 || unit === 0x22 || unit === 0x5c || unit === 0x7f ? 0 : 1,
+);
 
 function writeShort(text: string, start: number): number {
   if (text.length > SHORT) return NOWHERE;
@@ -132,7 +142,8 @@ function writeNumber(value: number, start: number): number {
   if ((value | 0) === value && value >= 0) return writeDigits(value, start);
   const hundredths = Math.round(value * 100);
   // Of all decimals with up to fifteen digits no two are the same number, so this one is its shortest text.
-  if (hundredths <= 0 || hundredths > 1e9 || hundredths / 100 !== value) return writeAscii(`${value}`, start);
+  if (hundredths <= 0 || hundredths > 1e9 || hundredths / 100 !== value)
+    return writeAscii(`${value}`, start);
   const whole = Math.floor(hundredths / 100);
   const at = writeDigits(whole, start);
   const tenths = Math.floor((hundredths - 100 * whole) / 10);
@@ -157,7 +168,8 @@ function writeDigits(value: number, start: number): number {
 
 /** A text of ASCII as it is. The caller sees to the room. */
 function writeAscii(text: string, start: number): number {
-  for (let index = 0; index < text.length; index += 1) target[start + index] = text.charCodeAt(index);
+  for (let index = 0; index < text.length; index += 1)
+    target[start + index] = text.charCodeAt(index);
   return start + text.length;
 }
 

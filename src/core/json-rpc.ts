@@ -21,14 +21,20 @@ export function readMessage(given: Uint8Array | string): MessageReading {
   const { value } = read;
   // Lists of messages went out of the protocol: one that is let through could hold a call that nobody sees.
   if (!isObject(value))
-    return { problem: Array.isArray(value) ? 'a batch of messages' : 'something that is not a message', isAnswer: false };
+    return {
+      problem: Array.isArray(value) ? 'a batch of messages' : 'something that is not a message',
+      isAnswer: false,
+    };
   return { message: value };
 }
 
 function refused({ problem, value, names, doubtful }: RefusedJson): RefusedMessage {
   const isAnswer = isObject(value) && !names.some((name) => foldedName(name) === 'method');
   const ids = names.filter((name) => foldedName(name) === 'id');
-  const id = isObject(value) && ids.length === 1 && ids[0] === 'id' && !doubtful.has('id') ? value.id : undefined;
+  const id =
+    isObject(value) && ids.length === 1 && ids[0] === 'id' && !doubtful.has('id')
+      ? value.id
+      : undefined;
   const isTrusted = typeof id === 'number' || (typeof id === 'string' && !id.includes('\ufffd'));
   return { problem, isAnswer, ...(isTrusted ? { id } : {}) };
 }

@@ -29,7 +29,9 @@ function nested(depth: number): JsonValue {
 }
 
 const frozenInDepth = (value: unknown): boolean =>
-  typeof value !== 'object' || value === null || (Object.isFrozen(value) && Object.values(value).every(frozenInDepth));
+  typeof value !== 'object' ||
+  value === null ||
+  (Object.isFrozen(value) && Object.values(value).every(frozenInDepth));
 
 describe('snapshot', () => {
   it('copies JSON and freezes the copy in depth', () => {
@@ -107,7 +109,9 @@ describe('snapshot', () => {
   it('treats an own toJSON as data', () => {
     expect(snapshot({ toJSON: 'data' })).toEqual({ toJSON: 'data' });
     expect(refusalOf({ toJSON: () => 'called' }).message).toBe('toJSON is a function');
-    expect(refusalOf(Object.assign(new Date(0), { toJSON: () => 'called' })).message).toBe('toJSON is a function');
+    expect(refusalOf(Object.assign(new Date(0), { toJSON: () => 'called' })).message).toBe(
+      'toJSON is a function',
+    );
   });
 
   it('asks an inherited toJSON, once', () => {
@@ -120,7 +124,10 @@ describe('snapshot', () => {
       }
     }
 
-    expect(snapshot({ price: new Money(), at: new Date(0) })).toEqual({ price: { cents: 150 }, at: '1970-01-01T00:00:00.000Z' });
+    expect(snapshot({ price: new Money(), at: new Date(0) })).toEqual({
+      price: { cents: 150 },
+      at: '1970-01-01T00:00:00.000Z',
+    });
     expect(asked).toBe(1);
   });
 
@@ -193,7 +200,12 @@ describe('freezeParsed', () => {
 
 describe('isDeeperThan', () => {
   it('counts arrays and objects, not leaves', () => {
-    expect([isDeeperThan(1, 0), isDeeperThan([], 0), isDeeperThan([], 1), isDeeperThan([{}], 1)]).toEqual([false, true, false, true]);
+    expect([
+      isDeeperThan(1, 0),
+      isDeeperThan([], 0),
+      isDeeperThan([], 1),
+      isDeeperThan([{}], 1),
+    ]).toEqual([false, true, false, true]);
     expect([isDeeperThan(nested(64), 64), isDeeperThan(nested(65), 64)]).toEqual([false, true]);
   });
 
@@ -214,7 +226,14 @@ describe('isDeeperThan', () => {
 
 describe('isObject', () => {
   it('is true for objects that are neither null nor lists', () => {
-    expect([{}, Object.create(null), [], null, 'a', undefined].map(isObject)).toEqual([true, true, false, false, false, false]);
+    expect([{}, Object.create(null), [], null, 'a', undefined].map(isObject)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 });
 

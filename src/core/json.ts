@@ -13,7 +13,9 @@ export const MAX_JSON_DEPTH = 512;
 export function notJson(path: string, problem: string): AlliumError {
   // Member names come from outside: as text of an error they must not forge a line in a log.
   const where = oneLine(path);
-  return new AlliumError('ERR_NOT_JSON', `${path === '' ? 'the value' : where} ${problem}`, { path: where });
+  return new AlliumError('ERR_NOT_JSON', `${path === '' ? 'the value' : where} ${problem}`, {
+    path: where,
+  });
 }
 
 /** Gives back what it is given, so that a class on top of it puts its private member on that very object. */
@@ -75,15 +77,22 @@ export function snapshot(value: unknown, maxValues = Number.POSITIVE_INFINITY): 
 }
 
 /** Whether an error is the one for a value that holds too many. */
-export const isTooWide = (error: unknown): boolean => error instanceof AlliumError && error.details.reason === TOO_WIDE;
+export const isTooWide = (error: unknown): boolean =>
+  error instanceof AlliumError && error.details.reason === TOO_WIDE;
 
 const TOO_WIDE = 'too_many_values';
 
-const tooWide = (): AlliumError => new AlliumError('ERR_NOT_JSON', 'the value holds too many values', { reason: TOO_WIDE });
+const tooWide = (): AlliumError =>
+  new AlliumError('ERR_NOT_JSON', 'the value holds too many values', { reason: TOO_WIDE });
 
 /** A copy like a snapshot that nobody will ask for by identity: for what goes into a record and is taken apart there. */
 export function frozenCopy(value: unknown): JsonObject {
-  const copied = copy(value, { steps: [], open: [], isMarked: false, left: Number.POSITIVE_INFINITY });
+  const copied = copy(value, {
+    steps: [],
+    open: [],
+    isMarked: false,
+    left: Number.POSITIVE_INFINITY,
+  });
   if (!isObject(copied)) throw notJson('', 'is not an object');
   return copied;
 }
@@ -110,9 +119,15 @@ const isNode = (value: unknown): value is object => typeof value === 'object' &&
  * Whether a value nests too deep, or holds too many values, itself included. Iterative: `JSON.parse` accepts a depth that no recursion
  * survives. Depth first: level by level, a value that contains itself twice would double with every level. It ends with the bounds.
  */
-export function excessOf(value: unknown, maxDepth: number, maxValues: number): 'deep' | 'wide' | null {
+export function excessOf(
+  value: unknown,
+  maxDepth: number,
+  maxValues: number,
+): 'deep' | 'wide' | null {
   let values = 1;
-  const pending: { readonly node: object; readonly depth: number }[] = isNode(value) ? [{ node: value, depth: 1 }] : [];
+  const pending: { readonly node: object; readonly depth: number }[] = isNode(value)
+    ? [{ node: value, depth: 1 }]
+    : [];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     if (next.depth > maxDepth) return 'deep';
     const items = Object.values<unknown>(next.node as Record<string, unknown>);
@@ -124,7 +139,8 @@ export function excessOf(value: unknown, maxDepth: number, maxValues: number): '
 }
 
 /** Whether a value nests deeper than `limit`. */
-export const isDeeperThan = (value: unknown, limit: number): boolean => excessOf(value, limit, Number.POSITIVE_INFINITY) === 'deep';
+export const isDeeperThan = (value: unknown, limit: number): boolean =>
+  excessOf(value, limit, Number.POSITIVE_INFINITY) === 'deep';
 
 /** Where a copy is. One for the whole of it: a path is worked out only for an error. */
 interface Place {
@@ -168,7 +184,8 @@ function copy(value: unknown, at: Place): JsonValue {
 function copyObject(value: object, at: Place): JsonValue {
   // Only values made here are marked, so this is JSON already.
   if (Mark.isOn(value)) return counted(value, at);
-  if (at.open.length >= MAX_JSON_DEPTH) throw notJson(pathOf(at), `nests deeper than ${MAX_JSON_DEPTH}`);
+  if (at.open.length >= MAX_JSON_DEPTH)
+    throw notJson(pathOf(at), `nests deeper than ${MAX_JSON_DEPTH}`);
   // Few are open at a time: looking through them costs less than a set.
   if (at.open.includes(value)) throw notJson(pathOf(at), 'contains itself');
   const plain = plainForm(value, at);
@@ -209,7 +226,8 @@ function plainForm(value: object, at: Place): unknown {
   }
   if (Object.hasOwn(value, 'toJSON')) return value;
   const { toJSON } = value as { readonly toJSON?: unknown };
-  if (typeof toJSON !== 'function' && !isPlainEnough(value)) throw notJson(pathOf(at), 'is an object whose content JSON cannot hold');
+  if (typeof toJSON !== 'function' && !isPlainEnough(value))
+    throw notJson(pathOf(at), 'is an object whose content JSON cannot hold');
   if (typeof toJSON !== 'function') return value;
   const plain: unknown = Reflect.apply(toJSON, value, []);
   if (plain === value) throw notJson(pathOf(at), 'has a toJSON that answers itself');

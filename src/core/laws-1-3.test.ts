@@ -26,7 +26,8 @@ const tracingExecutor =
     return ok(call, call.toolArgs);
   };
 
-const linesOf = (result: ToolResult): readonly string[] => (result.audit?.layers ?? []).map(({ name, status }) => `${name}: ${status}`);
+const linesOf = (result: ToolResult): readonly string[] =>
+  (result.audit?.layers ?? []).map(({ name, status }) => `${name}: ${status}`);
 
 /** What a caller throws. */
 async function thrownBy(work: Promise<unknown>): Promise<unknown> {
@@ -48,12 +49,16 @@ describe('law 1: first is outermost', () => {
   it('however the list is nested', async () => {
     type Nested = string | Nested[];
     const { tree } = fc.letrec<{ tree: Nested[] }>((tie) => ({
-      tree: fc.array(fc.oneof({ maxDepth: 4 }, fc.constantFrom('a', 'b', 'c'), tie('tree')), { maxLength: 4 }),
+      tree: fc.array(fc.oneof({ maxDepth: 4 }, fc.constantFrom('a', 'b', 'c'), tie('tree')), {
+        maxLength: 4,
+      }),
     }));
     await fc.assert(
       fc.asyncProperty(tree, async (nested) => {
         const [flat, deep]: [string[], string[]] = [[], []];
-        const flatResult = await composeToolCallers(namesIn(nested).map((name) => tracing(name, flat)))(makeCall(), tracingExecutor(flat));
+        const flatResult = await composeToolCallers(
+          namesIn(nested).map((name) => tracing(name, flat)),
+        )(makeCall(), tracingExecutor(flat));
         const deepResult = await nest(nested, deep)(makeCall(), tracingExecutor(deep));
 
         expect(deep).toEqual(flat);
@@ -66,7 +71,11 @@ describe('law 1: first is outermost', () => {
       return members.flatMap((member) => (typeof member === 'string' ? [member] : namesIn(member)));
     }
     function nest(members: readonly Nested[], trace: string[]): ComposedCaller {
-      return composeToolCallers(members.map((member) => (typeof member === 'string' ? tracing(member, trace) : nest(member, trace))));
+      return composeToolCallers(
+        members.map((member) =>
+          typeof member === 'string' ? tracing(member, trace) : nest(member, trace),
+        ),
+      );
     }
   });
 
@@ -105,7 +114,10 @@ describe('law 1: first is outermost', () => {
   it('also where a layer calls a composed stack inside itself', async () => {
     const trace: string[] = [];
     const inner = composeToolCallers([tracing('b', trace), tracing('c', trace)]);
-    const outer = composeToolCallers([{ name: 'a', caller: (call, next) => inner(call, next) }, tracing('d', trace)]);
+    const outer = composeToolCallers([
+      { name: 'a', caller: (call, next) => inner(call, next) },
+      tracing('d', trace),
+    ]);
     const result = await outer(makeCall(), tracingExecutor(trace));
 
     expect(trace).toEqual(['b in', 'c in', 'd in', 'executor', 'd out', 'c out', 'b out']);
@@ -123,8 +135,14 @@ describe('law 2: one list drives both seams', () => {
       caller: (call, next) => next(call),
       schemaTransform: (tool) => ({ ...tool, description: `${name}(${tool.description})` }),
     });
-    const { layers } = composeToolCallers([shown('a'), composeToolCallers([shown('b'), shown('c')])]);
-    const last = layers.reduceRight<ToolSpec>((tool, layer) => layer.schemaTransform?.(tool) ?? tool, spec);
+    const { layers } = composeToolCallers([
+      shown('a'),
+      composeToolCallers([shown('b'), shown('c')]),
+    ]);
+    const last = layers.reduceRight<ToolSpec>(
+      (tool, layer) => layer.schemaTransform?.(tool) ?? tool,
+      spec,
+    );
 
     expect(layers.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
     expect(last.description).toBe('a(b(c(d)))');
@@ -133,7 +151,10 @@ describe('law 2: one list drives both seams', () => {
 
   it.each(['echo', 'other'])('and `when` gates both for %s', async (toolName) => {
     const trace: string[] = [];
-    const layer = when((tool) => tool.toolName === 'echo', { ...tracing('gated', trace), schemaTransform: () => null });
+    const layer = when((tool) => tool.toolName === 'echo', {
+      ...tracing('gated', trace),
+      schemaTransform: () => null,
+    });
     await composeToolCallers([layer])(makeCall({ toolName }), echoExecutor());
 
     const applies = toolName === 'echo';
@@ -155,9 +176,17 @@ describe('law 3: nothing throws through the onion', () => {
     ],
     ['later', () => Promise.reject(oops)],
   ])('when the executor throws %s', async (_, executor) => {
-    const result = await composeToolCallers([{ name: 'outer', caller: pass }])(makeCall(), executor);
+    const result = await composeToolCallers([{ name: 'outer', caller: pass }])(
+      makeCall(),
+      executor,
+    );
 
-    expect(result).toMatchObject({ ok: false, status: 'executor_error', error: 'oops', executed: 'unknown' });
+    expect(result).toMatchObject({
+      ok: false,
+      status: 'executor_error',
+      error: 'oops',
+      executed: 'unknown',
+    });
     expect(linesOf(result)).toEqual(['outer: executor_error']);
     expect(causeOf(result)).toBe(oops);
   });
@@ -208,9 +237,18 @@ describe('law 3: nothing throws through the onion', () => {
     ];
     const result = await composeToolCallers(stack)(makeCall(), executor);
 
-    expect(result).toMatchObject({ ok: false, status: 'tool_middleware_exception', toolCallId: 'call-1' });
-    expect(result.error).toBe('The layer "bad" failed, so this call of echo was stopped. Do not repeat it unchanged.');
-    expect(result.audit?.layers.find(({ name }) => name === 'bad')).toMatchObject({ status: 'exception', error: 'oops' });
+    expect(result).toMatchObject({
+      ok: false,
+      status: 'tool_middleware_exception',
+      toolCallId: 'call-1',
+    });
+    expect(result.error).toBe(
+      'The layer "bad" failed, so this call of echo was stopped. Do not repeat it unchanged.',
+    );
+    expect(result.audit?.layers.find(({ name }) => name === 'bad')).toMatchObject({
+      status: 'exception',
+      error: 'oops',
+    });
     expect(linesOf(result).at(-1)).toBe('outer: tool_middleware_exception');
     expect(seen).toEqual(['tool_middleware_exception']);
     expect(executor.calls).toHaveLength(runs);
@@ -226,12 +264,20 @@ describe('law 3: nothing throws through the onion', () => {
         return result;
       },
     });
-    const scope: ToolLayer = { name: 'scope', caller: (call) => raise(refuse(call, 'scope_violation', 'Not in this stage.')) };
+    const scope: ToolLayer = {
+      name: 'scope',
+      caller: (call) => raise(refuse(call, 'scope_violation', 'Not in this stage.')),
+    };
     const executor = echoExecutor();
-    const thrown = await thrownBy(composeToolCallers([watching('a'), watching('b'), scope])(makeCall(), executor));
+    const thrown = await thrownBy(
+      composeToolCallers([watching('a'), watching('b'), scope])(makeCall(), executor),
+    );
 
     expect(seen).toEqual(['b saw scope_violation', 'a saw scope_violation']);
-    expect(thrown).toMatchObject({ code: 'ERR_CALL_REFUSED', details: { status: 'scope_violation', toolCallId: 'call-1' } });
+    expect(thrown).toMatchObject({
+      code: 'ERR_CALL_REFUSED',
+      details: { status: 'scope_violation', toolCallId: 'call-1' },
+    });
     expect(isAlliumError(thrown) && thrown.result && linesOf(thrown.result)).toEqual([
       'scope: scope_violation',
       'b: scope_violation',
@@ -256,28 +302,38 @@ describe('law 3: nothing throws through the onion', () => {
       },
     ],
   ])('and a raise is thrown although a layer outside %s', async (_, caller) => {
-    const raising: Next = async (call) => raise(refuse(call, 'policy_blocked', 'No.'), 'ERR_INVALID_ARGS');
+    const raising: Next = async (call) =>
+      raise(refuse(call, 'policy_blocked', 'No.'), 'ERR_INVALID_ARGS');
     for (const members of [[caller], [caller, pass], [pass, caller]]) {
       const thrown = await thrownBy(composeToolCallers(members)(makeCall(), raising));
 
       expect(thrown).toMatchObject({ code: 'ERR_INVALID_ARGS', message: 'policy_blocked: No.' });
-      expect(isAlliumError(thrown) && thrown.result).toMatchObject({ ok: false, toolCallId: 'call-1' });
+      expect(isAlliumError(thrown) && thrown.result).toMatchObject({
+        ok: false,
+        toolCallId: 'call-1',
+      });
     }
   });
 
   it('and the error of a raise knows what ran afterwards', async () => {
     let attempt = 0;
-    const scope: ToolCaller = (call, next) => ((attempt += 1) === 1 ? raise(refuse(call, 'scope_violation', 'No.')) : next(call));
+    const scope: ToolCaller = (call, next) =>
+      (attempt += 1) === 1 ? raise(refuse(call, 'scope_violation', 'No.')) : next(call);
     const retry: ToolCaller = async (call, next) => ((await next(call)).ok ? ok(call) : next(call));
     const thrown = await thrownBy(composeToolCallers([retry, scope])(makeCall(), echoExecutor()));
 
-    expect(isAlliumError(thrown) && thrown.result).toMatchObject({ status: 'scope_violation', executed: 'yes' });
+    expect(isAlliumError(thrown) && thrown.result).toMatchObject({
+      status: 'scope_violation',
+      executed: 'yes',
+    });
   });
 
   it('and a raise of the executor is thrown by an empty stack, too', async () => {
     const raising: Next = async (call) => raise(refuse(call, 'policy_blocked', 'No.'));
 
-    expect(await thrownBy(composeToolCallers([])(makeCall(), raising))).toMatchObject({ code: 'ERR_CALL_REFUSED' });
+    expect(await thrownBy(composeToolCallers([])(makeCall(), raising))).toMatchObject({
+      code: 'ERR_CALL_REFUSED',
+    });
   });
 
   it('and next never rejects, so that a layer may start it and throw', async () => {
@@ -286,9 +342,12 @@ describe('law 3: nothing throws through the onion', () => {
       throw oops;
     };
     const executor: Next = () => Promise.reject(oops);
-    const naive = async () => thrownBy(Promise.resolve().then(() => startAndThrow(makeCall(), executor)));
+    const naive = async () =>
+      thrownBy(Promise.resolve().then(() => startAndThrow(makeCall(), executor)));
 
-    expect(await unhandledDuring(() => composeToolCallers([startAndThrow])(makeCall(), executor))).toEqual([]);
+    expect(
+      await unhandledDuring(() => composeToolCallers([startAndThrow])(makeCall(), executor)),
+    ).toEqual([]);
     expect(await unhandledDuring(naive)).toEqual([oops]);
   });
 });

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { CAPTAIN_ORDER, type CaptainName, captainLayers, type CaptainOptions } from '../../conformance/captain.fixture.ts';
+import {
+  CAPTAIN_ORDER,
+  type CaptainName,
+  captainLayers,
+  type CaptainOptions,
+} from '../../conformance/captain.fixture.ts';
 import { echoExecutor, makeCall, testClock } from '../../conformance/test-kit.ts';
 import { stateOf } from './call.ts';
 import { type ComposeOptions, composeToolCallers } from './compose.ts';
@@ -15,16 +20,27 @@ const layer = (name: string, caller: ToolCaller = pass): ToolLayer => ({ name, c
 describe('law 10: options are checked when a layer is made', () => {
   /** A layer as the bundled ones are made. */
   function rateLimit(options: unknown): ToolLayer {
-    checkOptions('rateLimit', options, { maxCalls: expected.required(expected.integer(1)), per: expected.oneOf('tool', 'session') });
+    checkOptions('rateLimit', options, {
+      maxCalls: expected.required(expected.integer(1)),
+      per: expected.oneOf('tool', 'session'),
+    });
     return defineLayer(layer('rateLimit'));
   }
 
   it.each([
     ['a missing one', {}, { option: 'maxCalls', got: 'nothing' }],
     ['a misspelt one', { maxCall: 1 }, { option: 'maxCall', expected: 'maxCalls | per' }],
-    ['a mistyped one', { maxCalls: '3' }, { option: 'maxCalls', expected: 'a whole number of at least 1', got: 'a string' }],
+    [
+      'a mistyped one',
+      { maxCalls: '3' },
+      { option: 'maxCalls', expected: 'a whole number of at least 1', got: 'a string' },
+    ],
     ['one out of range', { maxCalls: 0 }, { option: 'maxCalls', got: '0' }],
-    ['an unknown word', { maxCalls: 1, per: 'hour' }, { option: 'per', expected: 'one of "tool", "session"' }],
+    [
+      'an unknown word',
+      { maxCalls: 1, per: 'hour' },
+      { option: 'per', expected: 'one of "tool", "session"' },
+    ],
     ['no object at all', 3, { option: 'options', expected: 'an object' }],
   ])('and %s throws with layer, option, expected and got', (_, options, details) => {
     expect(() => rateLimit(options)).toThrow(
@@ -47,7 +63,10 @@ describe('law 10: options are checked when a layer is made', () => {
   });
 
   it('and by the first call nothing can be misconfigured', async () => {
-    const result = await composeToolCallers([rateLimit({ maxCalls: 1 })])(makeCall(), echoExecutor());
+    const result = await composeToolCallers([rateLimit({ maxCalls: 1 })])(
+      makeCall(),
+      echoExecutor(),
+    );
 
     expect(result.ok).toBe(true);
   });
@@ -55,14 +74,20 @@ describe('law 10: options are checked when a layer is made', () => {
 
 describe('law 11: order mistakes are caught when composed', () => {
   /** The captain order with one layer taken out and put right before or after another. */
-  function moved(name: CaptainName, side: 'before' | 'after', other: CaptainName): readonly CaptainName[] {
+  function moved(
+    name: CaptainName,
+    side: 'before' | 'after',
+    other: CaptainName,
+  ): readonly CaptainName[] {
     const rest = CAPTAIN_ORDER.filter((each) => each !== name);
     const at = rest.indexOf(other) + (side === 'before' ? 0 : 1);
     return [...rest.slice(0, at), name, ...rest.slice(at)];
   }
 
   it('and the captain order composes without a complaint', () => {
-    expect(composeToolCallers(captainLayers()).layers.map(({ name }) => name)).toEqual(CAPTAIN_ORDER);
+    expect(composeToolCallers(captainLayers()).layers.map(({ name }) => name)).toEqual(
+      CAPTAIN_ORDER,
+    );
     expect(explainStack(captainLayers())).toMatch(/The order breaks no rule\.$/);
   });
 
@@ -73,14 +98,24 @@ describe('law 11: order mistakes are caught when composed', () => {
       {},
       'the time a person takes to decide would count as the tool being slow',
     ],
-    ['audit inside consent', moved('auditLog', 'after', 'consent'), {}, 'calls that a person or a rule refused would leave no receipt'],
+    [
+      'audit inside consent',
+      moved('auditLog', 'after', 'consent'),
+      {},
+      'calls that a person or a rule refused would leave no receipt',
+    ],
     [
       'captured payloads outside redaction',
       CAPTAIN_ORDER,
       { captureContent: true },
       'captured arguments would leave as the model sent them',
     ],
-    ['an effect key of masked values', CAPTAIN_ORDER, { effectKeys: true }, 'an effect key made from masked values would join two effects'],
+    [
+      'an effect key of masked values',
+      CAPTAIN_ORDER,
+      { effectKeys: true },
+      'an effect key made from masked values would join two effects',
+    ],
   ])('and %s throws with the reason', (_, order, options, because) => {
     const compose = () => composeToolCallers(captainLayers(order, options));
 
@@ -89,17 +124,29 @@ describe('law 11: order mistakes are caught when composed', () => {
   });
 
   it.each<[string, readonly CaptainName[], CaptainOptions]>([
-    ['captured payloads inside redaction', moved('telemetry', 'after', 'redaction'), { captureContent: true }],
-    ['an effect key of what the model sent', moved('idempotency', 'before', 'redaction'), { effectKeys: true }],
+    [
+      'captured payloads inside redaction',
+      moved('telemetry', 'after', 'redaction'),
+      { captureContent: true },
+    ],
+    [
+      'an effect key of what the model sent',
+      moved('idempotency', 'before', 'redaction'),
+      { effectKeys: true },
+    ],
     ['a stack without the other layer', ['timeout'], {}],
   ])('and %s is in order', (_, order, options) => {
     expect(() => composeToolCallers(captainLayers(order, options))).not.toThrow();
   });
 
   it('also in a stack that is put together from stacks', () => {
-    const [timeout, consent] = [['timeout'], ['consent']].map((order) => composeToolCallers(captainLayers(order as CaptainName[])));
+    const [timeout, consent] = [['timeout'], ['consent']].map((order) =>
+      composeToolCallers(captainLayers(order as CaptainName[])),
+    );
 
-    expect(() => composeToolCallers([timeout, consent] as ToolCaller[])).toThrow(expect.objectContaining({ code: 'ERR_LAYER_ORDER' }));
+    expect(() => composeToolCallers([timeout, consent] as ToolCaller[])).toThrow(
+      expect.objectContaining({ code: 'ERR_LAYER_ORDER' }),
+    );
     expect(() => composeToolCallers([consent, timeout] as ToolCaller[])).not.toThrow();
   });
 
@@ -141,7 +188,10 @@ describe('law 12: clock and ids come from outside', () => {
 
   it('and the outer stack decides for the stacks in it', async () => {
     const seen: { now: number; id: string }[] = [];
-    const inner = composeToolCallers([seenBy(seen)], { clock: testClock(3_000), createId: () => 'inner' });
+    const inner = composeToolCallers([seenBy(seen)], {
+      clock: testClock(3_000),
+      createId: () => 'inner',
+    });
     await composeToolCallers([inner], { createId: () => 'outer' })(makeCall(), echoExecutor());
 
     expect(seen).toEqual([{ now: 3_000, id: 'outer' }]);
@@ -155,7 +205,9 @@ describe('law 12: clock and ids come from outside', () => {
       return refuse(call, 'policy_blocked', 'On second thoughts, no.');
     });
 
-    expect((await composeToolCallers([late], { clock })(makeCall(), echoExecutor())).executionDurationMs).toBe(0);
+    expect(
+      (await composeToolCallers([late], { clock })(makeCall(), echoExecutor())).executionDurationMs,
+    ).toBe(0);
   });
 
   it('and the time an executor takes is measured on it', async () => {
@@ -171,11 +223,18 @@ describe('law 12: clock and ids come from outside', () => {
 });
 
 describe('law 13: every string of the audit record is scrubbed before anybody reads it', () => {
-  const masking = (name: string, secret: string): ToolLayer => ({ ...layer(name), scrub: (text) => text.replaceAll(secret, '***') });
+  const masking = (name: string, secret: string): ToolLayer => ({
+    ...layer(name),
+    scrub: (text) => text.replaceAll(secret, '***'),
+  });
   const telling = (name: string): ToolLayer =>
     layer(name, async (call, next) => {
       const result = await next(call);
-      const patch = { summary: 'hunter2', metadata: { deep: ['hunter2', { hunter2: 1 }] }, 'key hunter2': 1 };
+      const patch = {
+        summary: 'hunter2',
+        metadata: { deep: ['hunter2', { hunter2: 1 }] },
+        'key hunter2': 1,
+      };
       return annotate(result, patch, { detail: 'hunter2', 'own hunter2': 1 });
     });
   const textOf = (result: ToolResult): string => JSON.stringify(result.audit);
@@ -190,18 +249,31 @@ describe('law 13: every string of the audit record is scrubbed before anybody re
       seen.push(textOf(result));
       return result;
     });
-    const result = await composeToolCallers([reading, ...stackWith(masking('mask', 'hunter2'))])(makeCall(), echoExecutor());
+    const result = await composeToolCallers([reading, ...stackWith(masking('mask', 'hunter2'))])(
+      makeCall(),
+      echoExecutor(),
+    );
 
     expect([...seen, textOf(result)].join()).not.toContain('hunter2');
-    expect(result.audit).toMatchObject({ summary: '***', metadata: { deep: ['***', { '***': 1 }] }, 'key ***': 1 });
-    expect(result.audit?.layers.find(({ name }) => name === 'a')).toMatchObject({ detail: '***', 'own ***': 1 });
+    expect(result.audit).toMatchObject({
+      summary: '***',
+      metadata: { deep: ['***', { '***': 1 }] },
+      'key ***': 1,
+    });
+    expect(result.audit?.layers.find(({ name }) => name === 'a')).toMatchObject({
+      detail: '***',
+      'own ***': 1,
+    });
   });
 
   it('also what a layer threw', async () => {
     const bad = layer('bad', () => {
       throw new Error('login with hunter2 failed');
     });
-    const result = await composeToolCallers([bad, masking('mask', 'hunter2')])(makeCall(), echoExecutor());
+    const result = await composeToolCallers([bad, masking('mask', 'hunter2')])(
+      makeCall(),
+      echoExecutor(),
+    );
 
     expect(result.audit?.layers.map(({ error }) => error)).toEqual(['login with *** failed']);
   });
@@ -216,13 +288,18 @@ describe('law 13: every string of the audit record is scrubbed before anybody re
   it('also by one that a layer brings in by itself, and then what was written before', async () => {
     const inner = composeToolCallers([masking('mask', 'hunter2')]);
     let attempt = 0;
-    const joining = layer('joining', (call, next) => ((attempt += 1) === 1 ? next(call) : inner(call, next)));
+    const joining = layer('joining', (call, next) =>
+      (attempt += 1) === 1 ? next(call) : inner(call, next),
+    );
     const twice = layer('twice', async (call, next) => {
       await next(call);
       await next(call);
       return next(call);
     });
-    const result = await composeToolCallers([telling('outer'), twice, telling('a'), joining])(makeCall(), echoExecutor());
+    const result = await composeToolCallers([telling('outer'), twice, telling('a'), joining])(
+      makeCall(),
+      echoExecutor(),
+    );
 
     expect(textOf(result)).not.toContain('hunter2');
     expect(result.audit?.layers.map(({ name }) => name)).toEqual([
@@ -247,7 +324,12 @@ describe('law 13: every string of the audit record is scrubbed before anybody re
       return result;
     });
     const inner = composeToolCallers([reading, telling('inner'), masking('two', 'er2')]);
-    const stack = [masking('one', 'hunt'), layer('joining', (call, next) => inner(call, next)), reading, telling('below')];
+    const stack = [
+      masking('one', 'hunt'),
+      layer('joining', (call, next) => inner(call, next)),
+      reading,
+      telling('below'),
+    ];
     const result = await composeToolCallers(stack)(makeCall(), echoExecutor());
 
     expect(seen).toHaveLength(2);
@@ -256,7 +338,10 @@ describe('law 13: every string of the audit record is scrubbed before anybody re
 
   it('also a status that a layer made up', async () => {
     const odd = layer('odd', (call) => refuse(call, 'no_hunter2', 'No.'));
-    const result = await composeToolCallers([odd, masking('mask', 'hunter2')])(makeCall(), echoExecutor());
+    const result = await composeToolCallers([odd, masking('mask', 'hunter2')])(
+      makeCall(),
+      echoExecutor(),
+    );
 
     expect(JSON.stringify(result.audit)).not.toContain('hunter2');
   });

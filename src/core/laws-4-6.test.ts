@@ -8,8 +8,10 @@ import { whenAborted } from './signal.ts';
 
 const pass: ToolCaller = (call, next) => next(call);
 const layer = (name: string, caller: ToolCaller = pass): ToolLayer => ({ name, caller });
-const namesOf = (result: ToolResult): readonly string[] => (result.audit?.layers ?? []).map(({ name }) => name);
-const lineOf = (result: ToolResult, name: string) => result.audit?.layers.find((line) => line.name === name);
+const namesOf = (result: ToolResult): readonly string[] =>
+  (result.audit?.layers ?? []).map(({ name }) => name);
+const lineOf = (result: ToolResult, name: string) =>
+  result.audit?.layers.find((line) => line.name === name);
 
 /** Calls `next` so many times, one after another, and answers with the last. */
 const times =
@@ -31,7 +33,8 @@ function inTurn(...executors: readonly Next[]): Next {
 }
 
 const throwing: Next = () => Promise.reject(new Error('broke'));
-const reachedNothing: Next = async (call) => fail(call, 'executor_error', null, 'Nobody there.', { executed: 'no' });
+const reachedNothing: Next = async (call) =>
+  fail(call, 'executor_error', null, 'Nobody there.', { executed: 'no' });
 
 describe('law 4: what has run is never forgotten', () => {
   it('when a layer throws after next', async () => {
@@ -39,7 +42,10 @@ describe('law 4: what has run is never forgotten', () => {
       await next(call);
       throw new Error('late');
     });
-    const result = await composeToolCallers([layer('outer'), bad, layer('inner')])(makeCall(), echoExecutor());
+    const result = await composeToolCallers([layer('outer'), bad, layer('inner')])(
+      makeCall(),
+      echoExecutor(),
+    );
 
     expect(result).toMatchObject({ status: 'tool_middleware_exception', executed: 'yes' });
     expect(namesOf(result)).toEqual(['inner', 'bad', 'outer']);
@@ -60,19 +66,31 @@ describe('law 4: what has run is never forgotten', () => {
   it.each<[string, readonly Next[], string]>([
     ['never entered it', [], 'no'],
     ['answered', [echoExecutor()], 'yes'],
-    ['answered with an error of its own', [async (call) => fail(call, 'executor_error', null, 'No such file.')], 'yes'],
+    [
+      'answered with an error of its own',
+      [async (call) => fail(call, 'executor_error', null, 'No such file.')],
+      'yes',
+    ],
     ['threw', [throwing], 'unknown'],
     ['knows that it reached nothing', [reachedNothing], 'no'],
     ['threw, then reached nothing', [throwing, reachedNothing], 'unknown'],
     ['answered, then threw', [echoExecutor(), throwing], 'yes'],
     ['threw, then answered', [throwing, echoExecutor()], 'yes'],
-  ])('and `executed` is the strongest of what happened: the executor %s', async (_, executors, executed) => {
-    const caller =
-      executors.length === 0 ? (call: Parameters<ToolCaller>[0]) => refuse(call, 'policy_blocked', 'No.') : times(executors.length);
-    const result = await composeToolCallers([layer('retry', caller)])(makeCall(), inTurn(...executors));
+  ])(
+    'and `executed` is the strongest of what happened: the executor %s',
+    async (_, executors, executed) => {
+      const caller =
+        executors.length === 0
+          ? (call: Parameters<ToolCaller>[0]) => refuse(call, 'policy_blocked', 'No.')
+          : times(executors.length);
+      const result = await composeToolCallers([layer('retry', caller)])(
+        makeCall(),
+        inTurn(...executors),
+      );
 
-    expect(result.executed).toBe(executed);
-  });
+      expect(result.executed).toBe(executed);
+    },
+  );
 
   it('when an abandoned run ends after a later one has done its work', async () => {
     const own = new AbortController();
@@ -90,8 +108,12 @@ describe('law 4: what has run is never forgotten', () => {
       own.abort();
       return refuse(call, 'timeout', 'Too slow.');
     });
-    const slow: Next = async (call) => whenAborted(release.signal).aborted.then(() => reachedNothing(call));
-    const result = await composeToolCallers([retry, timed])(makeCall(), inTurn(slow, echoExecutor()));
+    const slow: Next = async (call) =>
+      whenAborted(release.signal).aborted.then(() => reachedNothing(call));
+    const result = await composeToolCallers([retry, timed])(
+      makeCall(),
+      inTurn(slow, echoExecutor()),
+    );
 
     expect(result).toMatchObject({ ok: true, executed: 'yes' });
   });
@@ -100,28 +122,42 @@ describe('law 4: what has run is never forgotten', () => {
 describe('law 5: cancellation is a result', () => {
   it('and nothing runs for a caller that has gone before the call', async () => {
     const executor = echoExecutor();
-    const result = await composeToolCallers([layer('outer')])(makeCall({ signal: AbortSignal.abort() }), executor);
+    const result = await composeToolCallers([layer('outer')])(
+      makeCall({ signal: AbortSignal.abort() }),
+      executor,
+    );
 
-    expect(result).toMatchObject({ ok: false, status: 'cancelled', errorCategory: 'cancelled', executed: 'no' });
+    expect(result).toMatchObject({
+      ok: false,
+      status: 'cancelled',
+      errorCategory: 'cancelled',
+      executed: 'no',
+    });
     expect(executor.calls).toEqual([]);
   });
 
   it.each<[string, (swap: AbortSignal) => ToolCaller]>([
     ['waits', () => pass],
-    ['passes on a signal of its own', (swap) => (call, next) => next(withCall(call, { signal: swap }))],
-  ])('and the signal is looked at again right before the executor, although a layer %s', async (_, make) => {
-    const host = new AbortController();
-    const asking = layer('asking', async (call, next) => {
-      host.abort();
-      return next(call);
-    });
-    const executor = echoExecutor();
-    const stack = [layer('outer', make(new AbortController().signal)), asking];
-    const result = await composeToolCallers(stack)(makeCall({ signal: host.signal }), executor);
+    [
+      'passes on a signal of its own',
+      (swap) => (call, next) => next(withCall(call, { signal: swap })),
+    ],
+  ])(
+    'and the signal is looked at again right before the executor, although a layer %s',
+    async (_, make) => {
+      const host = new AbortController();
+      const asking = layer('asking', async (call, next) => {
+        host.abort();
+        return next(call);
+      });
+      const executor = echoExecutor();
+      const stack = [layer('outer', make(new AbortController().signal)), asking];
+      const result = await composeToolCallers(stack)(makeCall({ signal: host.signal }), executor);
 
-    expect(result).toMatchObject({ status: 'cancelled', executed: 'no' });
-    expect(executor.calls).toEqual([]);
-  });
+      expect(result).toMatchObject({ status: 'cancelled', executed: 'no' });
+      expect(executor.calls).toEqual([]);
+    },
+  );
 
   it('also when the executor heeds the signal by throwing', async () => {
     const host = new AbortController();
@@ -129,7 +165,10 @@ describe('law 5: cancellation is a result', () => {
       host.abort();
       throw host.signal.reason;
     };
-    const result = await composeToolCallers([layer('outer')])(makeCall({ signal: host.signal }), executor);
+    const result = await composeToolCallers([layer('outer')])(
+      makeCall({ signal: host.signal }),
+      executor,
+    );
 
     expect(result).toMatchObject({ status: 'cancelled', executed: 'unknown' });
     expect(causeOf(result)).toBe(host.signal.reason);
@@ -141,7 +180,10 @@ describe('law 5: cancellation is a result', () => {
       host.abort();
       return ok(call, 'done anyway');
     };
-    const result = await composeToolCallers([layer('outer')])(makeCall({ signal: host.signal }), stubborn);
+    const result = await composeToolCallers([layer('outer')])(
+      makeCall({ signal: host.signal }),
+      stubborn,
+    );
 
     expect(result).toMatchObject({ ok: true, executed: 'yes', result: 'done anyway' });
   });
@@ -151,23 +193,38 @@ describe('law 5: cancellation is a result', () => {
       await next(call);
       return ok(call, 'all is well');
     });
-    const result = await composeToolCallers([layer('outer'), cheerful])(makeCall({ signal: AbortSignal.abort() }), echoExecutor());
+    const result = await composeToolCallers([layer('outer'), cheerful])(
+      makeCall({ signal: AbortSignal.abort() }),
+      echoExecutor(),
+    );
 
     expect(result).toMatchObject({ ok: false, status: 'cancelled' });
-    expect(lineOf(result, 'cheerful')).toMatchObject({ status: 'exception', error: 'turned a cancelled call into a success' });
+    expect(lineOf(result, 'cheerful')).toMatchObject({
+      status: 'exception',
+      error: 'turned a cancelled call into a success',
+    });
   });
 
   it('and two layers together cannot turn it into a success', async () => {
-    const renaming = layer('renaming', async (call, next) => ((await next(call)).ok ? ok(call) : refuse(call, 'outage', 'Not now.')));
-    const cheerful = layer('cheerful', async (call, next) => ((await next(call)).ok ? ok(call) : ok(call, 'from the cache')));
-    const result = await composeToolCallers([cheerful, renaming])(makeCall({ signal: AbortSignal.abort() }), echoExecutor());
+    const renaming = layer('renaming', async (call, next) =>
+      (await next(call)).ok ? ok(call) : refuse(call, 'outage', 'Not now.'),
+    );
+    const cheerful = layer('cheerful', async (call, next) =>
+      (await next(call)).ok ? ok(call) : ok(call, 'from the cache'),
+    );
+    const result = await composeToolCallers([cheerful, renaming])(
+      makeCall({ signal: AbortSignal.abort() }),
+      echoExecutor(),
+    );
 
     expect(result).toMatchObject({ ok: false, status: 'cancelled' });
     expect(lineOf(result, 'cheerful')).toMatchObject({ status: 'exception' });
   });
 
   it('while a call nobody took back may be saved by a layer', async () => {
-    const saving = layer('saving', async (call, next) => ((await next(call)).ok ? ok(call) : ok(call, 'from the cache')));
+    const saving = layer('saving', async (call, next) =>
+      (await next(call)).ok ? ok(call) : ok(call, 'from the cache'),
+    );
     const result = await composeToolCallers([saving])(makeCall(), throwing);
 
     expect(result).toMatchObject({ ok: true, result: 'from the cache', executed: 'unknown' });
@@ -197,24 +254,46 @@ describe('law 6: compose writes audit.layers', () => {
         await clock.advance(ms);
         return result;
       };
-    const result = await composeToolCallers([layer('a', slow(1_000)), layer('b', slow(20))], { clock })(makeCall(), echoExecutor());
+    const result = await composeToolCallers([layer('a', slow(1_000)), layer('b', slow(20))], {
+      clock,
+    })(makeCall(), echoExecutor());
 
     expect(result.audit?.layers).toEqual([
-      { name: 'b', status: 'ok', startedAt: '2026-01-01T00:00:01.000Z', endedAt: '2026-01-01T00:00:01.040Z' },
-      { name: 'a', status: 'ok', startedAt: '2026-01-01T00:00:00.000Z', endedAt: '2026-01-01T00:00:02.040Z' },
+      {
+        name: 'b',
+        status: 'ok',
+        startedAt: '2026-01-01T00:00:01.000Z',
+        endedAt: '2026-01-01T00:00:01.040Z',
+      },
+      {
+        name: 'a',
+        status: 'ok',
+        startedAt: '2026-01-01T00:00:00.000Z',
+        endedAt: '2026-01-01T00:00:02.040Z',
+      },
     ]);
   });
 
   it('and a layer says what it likes about its own line, but not whose it is and when', async () => {
     const cache = layer('cache', async (call, next) => {
       const result = await next(call);
-      return annotate(result, { hitRate: 0.5 }, { status: 'hit', count: 3, name: 'forged', startedAt: 'never' });
+      return annotate(
+        result,
+        { hitRate: 0.5 },
+        { status: 'hit', count: 3, name: 'forged', startedAt: 'never' },
+      );
     });
-    const result = await composeToolCallers([layer('outer'), cache, layer('inner')])(makeCall(), echoExecutor());
+    const result = await composeToolCallers([layer('outer'), cache, layer('inner')])(
+      makeCall(),
+      echoExecutor(),
+    );
 
     expect(lineOf(result, 'cache')).toMatchObject({ status: 'hit', count: 3 });
     expect(lineOf(result, 'cache')?.startedAt).toMatch(/^\d{4}-/);
-    expect([lineOf(result, 'inner')?.status, lineOf(result, 'outer')?.status]).toEqual(['ok', 'ok']);
+    expect([lineOf(result, 'inner')?.status, lineOf(result, 'outer')?.status]).toEqual([
+      'ok',
+      'ok',
+    ]);
     expect(result.audit).toMatchObject({ hitRate: 0.5 });
   });
 
@@ -223,7 +302,9 @@ describe('law 6: compose writes audit.layers', () => {
       annotate(await next(call), { summary: 'outer' });
       return next(call);
     });
-    const inner = layer('inner', async (call, next) => annotate(await next(call), { summary: 'inner', reason: 'mine' }));
+    const inner = layer('inner', async (call, next) =>
+      annotate(await next(call), { summary: 'inner', reason: 'mine' }),
+    );
     const result = await composeToolCallers([outer, inner])(makeCall(), echoExecutor());
 
     expect(result.audit).toMatchObject({ summary: 'outer', reason: 'mine' });
@@ -232,18 +313,33 @@ describe('law 6: compose writes audit.layers', () => {
 
   it('and every layer writes on its own line, also about a call that was changed further in', async () => {
     const saying = (name: string, caller: ToolCaller = pass): ToolLayer =>
-      layer(name, async (call, next) => annotate(await caller(call, next), { [name]: true }, { status: `seen by ${name}` }));
-    const changing: ToolCaller = (call, next) => next(withCall(call, { toolArgs: { changed: true } }));
-    const result = await composeToolCallers([saying('a'), saying('b', changing), saying('c', changing)])(makeCall(), echoExecutor());
+      layer(name, async (call, next) =>
+        annotate(await caller(call, next), { [name]: true }, { status: `seen by ${name}` }),
+      );
+    const changing: ToolCaller = (call, next) =>
+      next(withCall(call, { toolArgs: { changed: true } }));
+    const result = await composeToolCallers([
+      saying('a'),
+      saying('b', changing),
+      saying('c', changing),
+    ])(makeCall(), echoExecutor());
 
-    expect(result.audit?.layers.map(({ status }) => status)).toEqual(['seen by c', 'seen by b', 'seen by a']);
+    expect(result.audit?.layers.map(({ status }) => status)).toEqual([
+      'seen by c',
+      'seen by b',
+      'seen by a',
+    ]);
     expect(result.audit).toMatchObject({ a: true, b: true, c: true });
   });
 
   it('and merging is shallow, except that layers concatenates', async () => {
     const line = { name: 'step', status: 'done', startedAt: 'a', endedAt: 'b' };
-    const inner = layer('inner', async (call, next) => annotate(await next(call), { metadata: { a: 1 }, layers: [line] }));
-    const outer = layer('outer', async (call, next) => annotate(await next(call), { metadata: { b: 2 } }));
+    const inner = layer('inner', async (call, next) =>
+      annotate(await next(call), { metadata: { a: 1 }, layers: [line] }),
+    );
+    const outer = layer('outer', async (call, next) =>
+      annotate(await next(call), { metadata: { b: 2 } }),
+    );
     const result = await composeToolCallers([outer, inner])(makeCall(), echoExecutor());
 
     expect(result.audit?.metadata).toEqual({ b: 2 });
@@ -253,16 +349,24 @@ describe('law 6: compose writes audit.layers', () => {
   it('and fills kind and hints from the tool, unless a layer said otherwise', async () => {
     const call = makeCall({ annotations: { kind: 'read', readOnly: true } });
     const plain = await composeToolCallers([pass])(call, echoExecutor());
-    const saying = layer('saying', async (given, next) => annotate(await next(given), { kind: 'fetch' }));
+    const saying = layer('saying', async (given, next) =>
+      annotate(await next(given), { kind: 'fetch' }),
+    );
     const said = await composeToolCallers([saying])(call, echoExecutor());
 
-    expect(plain.audit).toMatchObject({ kind: 'read', hints: { readOnly: true, destructive: false, openWorld: true } });
+    expect(plain.audit).toMatchObject({
+      kind: 'read',
+      hints: { readOnly: true, destructive: false, openWorld: true },
+    });
     expect(said.audit).toMatchObject({ kind: 'fetch', hints: { readOnly: true } });
   });
 
   it('and an executor may write to the record, but not on the line of a layer', async () => {
-    const executor: Next = async (call) => annotate(ok(call), { summary: 'executor', handoff: { to: 'b' } }, { status: 'forged' });
-    const outer = layer('outer', async (call, next) => annotate(await next(call), { summary: 'outer' }));
+    const executor: Next = async (call) =>
+      annotate(ok(call), { summary: 'executor', handoff: { to: 'b' } }, { status: 'forged' });
+    const outer = layer('outer', async (call, next) =>
+      annotate(await next(call), { summary: 'outer' }),
+    );
     const result = await composeToolCallers([outer])(makeCall(), executor);
 
     expect(result.audit).toMatchObject({ summary: 'outer', handoff: { to: 'b' } });

@@ -11,14 +11,19 @@ import { whenAborted } from './signal.ts';
 
 const pass: ToolCaller = (call, next) => next(call);
 const layer = (name: string, caller: ToolCaller = pass): ToolLayer => ({ name, caller });
-const lineOf = (result: ToolResult, name: string) => result.audit?.layers.find((line) => line.name === name);
+const lineOf = (result: ToolResult, name: string) =>
+  result.audit?.layers.find((line) => line.name === name);
 
 /** Takes its call back and answers without waiting. */
 const leaving: ToolCaller = (call, next) => {
   const own = new AbortController();
   void next(withCall(call, { signal: own.signal }));
   own.abort();
-  return annotate(refuse(call, 'timeout', 'Too slow.'), { left: true }, { status: 'left', limitMs: 5 });
+  return annotate(
+    refuse(call, 'timeout', 'Too slow.'),
+    { left: true },
+    { status: 'left', limitMs: 5 },
+  );
 };
 
 const stuck: Next = () => new Promise(() => {});
@@ -48,7 +53,10 @@ describe('law 7: next may be called again', () => {
 
     expect(answers).toEqual(['ok', 'tool_middleware_exception']);
     expect(executor.calls).toHaveLength(1);
-    expect(lineOf(result, 'greedy')).toMatchObject({ status: 'exception', error: 'called next again before the first one had settled' });
+    expect(lineOf(result, 'greedy')).toMatchObject({
+      status: 'exception',
+      error: 'called next again before the first one had settled',
+    });
   });
 
   it.each<[string, readonly ToolCaller[]]>([
@@ -75,15 +83,29 @@ describe('law 7: next may be called again', () => {
       void next(call);
       return ok(call, 'not waited');
     });
-    const result = await composeToolCallers([layer('outer'), hasty, layer('inner')])(makeCall(), stuck);
+    const result = await composeToolCallers([layer('outer'), hasty, layer('inner')])(
+      makeCall(),
+      stuck,
+    );
 
-    expect(result).toMatchObject({ ok: false, status: 'tool_middleware_exception', executed: 'unknown' });
-    expect(lineOf(result, 'hasty')).toMatchObject({ status: 'exception', error: 'returned before next had settled: an await is missing' });
+    expect(result).toMatchObject({
+      ok: false,
+      status: 'tool_middleware_exception',
+      executed: 'unknown',
+    });
+    expect(lineOf(result, 'hasty')).toMatchObject({
+      status: 'exception',
+      error: 'returned before next had settled: an await is missing',
+    });
     expect(result.audit?.layers.map(({ name }) => name)).toEqual(['hasty', 'outer']);
   });
 
   it('unless it aborted the signal it passed down', async () => {
-    const result = await composeToolCallers([layer('outer'), layer('leaving', leaving), layer('inner')])(makeCall(), stuck);
+    const result = await composeToolCallers([
+      layer('outer'),
+      layer('leaving', leaving),
+      layer('inner'),
+    ])(makeCall(), stuck);
 
     expect(result).toMatchObject({ status: 'timeout', executed: 'unknown' });
     expect(lineOf(result, 'leaving')).toMatchObject({ status: 'left', limitMs: 5 });
@@ -107,12 +129,22 @@ describe('law 7: next may be called again', () => {
       await settle();
       return annotate(result, { summary: 'outer' }, { status: 'recorded' });
     });
-    const result = await composeToolCallers([outer, layer('leaving', leaving), inner])(makeCall(), executor);
+    const result = await composeToolCallers([outer, layer('leaving', leaving), inner])(
+      makeCall(),
+      executor,
+    );
 
-    expect(result.audit?.layers.map(({ name, status }) => `${name}: ${status}`)).toEqual(['leaving: left', 'outer: recorded']);
+    expect(result.audit?.layers.map(({ name, status }) => `${name}: ${status}`)).toEqual([
+      'leaving: left',
+      'outer: recorded',
+    ]);
     expect(result.audit).not.toHaveProperty('late');
     // The late answer proves one thing: the tool did run.
-    expect(result).toMatchObject({ status: 'timeout', executed: 'yes', audit: { summary: 'outer', left: true } });
+    expect(result).toMatchObject({
+      status: 'timeout',
+      executed: 'yes',
+      audit: { summary: 'outer', left: true },
+    });
   });
 
   it('and neither a layer nor the executor is entered any more', async () => {
@@ -133,7 +165,10 @@ describe('law 7: next may be called again', () => {
       return next(call);
     });
     const executor = echoExecutor();
-    const result = await composeToolCallers([outer, layer('leaving', leaving), slow, inner])(makeCall(), executor);
+    const result = await composeToolCallers([outer, layer('leaving', leaving), slow, inner])(
+      makeCall(),
+      executor,
+    );
 
     expect(result).toMatchObject({ status: 'timeout', executed: 'no' });
     expect([entered, executor.calls]).toEqual([[], []]);
@@ -152,7 +187,9 @@ describe('law 7: next may be called again', () => {
       return result;
     });
     for (const members of [[leaving], [leaving, pass]]) {
-      expect(await composeToolCallers([outer, ...members])(makeCall(), raising)).toMatchObject({ status: 'timeout' });
+      expect(await composeToolCallers([outer, ...members])(makeCall(), raising)).toMatchObject({
+        status: 'timeout',
+      });
     }
   });
 
@@ -163,7 +200,9 @@ describe('law 7: next may be called again', () => {
         const result = await next(call);
         throw new Error(annotate(result, { late: true }).status);
       });
-      await composeToolCallers([layer('leaving', leaving), slow])(makeCall(), () => Promise.reject(new Error('late')));
+      await composeToolCallers([layer('leaving', leaving), slow])(makeCall(), () =>
+        Promise.reject(new Error('late')),
+      );
       await settle();
     });
 
@@ -180,7 +219,9 @@ describe('law 8: calls and results are frozen', () => {
     };
     const meddling: ToolCaller = async (call, next) => {
       // The types forbid it; this is somebody who does not use them.
-      const open = call as { -readonly [K in keyof ToolCall]: ToolCall[K] } & { toolArgs: { list: number[] } };
+      const open = call as { -readonly [K in keyof ToolCall]: ToolCall[K] } & {
+        toolArgs: { list: number[] };
+      };
       attempt('name', () => (open.toolName = 'other'));
       attempt('argument', () => Object.assign(open.toolArgs, { more: 1 }));
       attempt('inside an argument', () => open.toolArgs.list.push(3));
@@ -192,7 +233,10 @@ describe('law 8: calls and results are frozen', () => {
       attempt('content', () => Object.assign(result.content[0] ?? {}, { text: 'forged' }));
       return result;
     };
-    const result = await composeToolCallers([meddling])(makeCall({ toolArgs: { list: [1, 2] } }), echoExecutor());
+    const result = await composeToolCallers([meddling])(
+      makeCall({ toolArgs: { list: [1, 2] } }),
+      echoExecutor(),
+    );
 
     expect(result).toMatchObject({ ok: true, result: { list: [1, 2] } });
     expect(attempts).toHaveLength(8);
@@ -201,7 +245,10 @@ describe('law 8: calls and results are frozen', () => {
 
   it('and what is put into a result later is frozen, too', () => {
     const metadata = { list: [1] };
-    const result = withResult(ok(makeCall()), { metadata, outputFiles: [{ uri: 'u', bytes: 1, sha256: 's', mediaType: 'm' }] });
+    const result = withResult(ok(makeCall()), {
+      metadata,
+      outputFiles: [{ uri: 'u', bytes: 1, sha256: 's', mediaType: 'm' }],
+    });
     metadata.list.push(2);
 
     expect(result.metadata).toEqual({ list: [1] });
@@ -215,8 +262,13 @@ describe('law 8: calls and results are frozen', () => {
       return annotate(await next(given), { sum: given.toolArgs['n'] });
     });
     const stack = composeToolCallers([layer('outer'), slow]);
-    const results = await Promise.all([1, 2, 3].map((n) => stack(withCall(call, { toolArgs: { n } }), echoExecutor())));
-    const [first, second] = await Promise.all([stack(call, echoExecutor()), stack(call, echoExecutor())]);
+    const results = await Promise.all(
+      [1, 2, 3].map((n) => stack(withCall(call, { toolArgs: { n } }), echoExecutor())),
+    );
+    const [first, second] = await Promise.all([
+      stack(call, echoExecutor()),
+      stack(call, echoExecutor()),
+    ]);
 
     expect(results.map(({ audit }) => audit?.['sum'])).toEqual([1, 2, 3]);
     expect(results.map(({ audit }) => audit?.layers.length)).toEqual([2, 2, 2]);
@@ -224,21 +276,25 @@ describe('law 8: calls and results are frozen', () => {
     expect(first?.audit?.layers).toHaveLength(2);
   });
 
-  it.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])('and a tool may be called %s', async (toolName) => {
-    const result = await composeToolCallers([pass])(makeCall({ toolName }), echoExecutor());
-    const refused = await composeToolCallers([(call) => refuse(call, toolName, 'A status of that name.')])(makeCall(), echoExecutor());
+  it.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
+    'and a tool may be called %s',
+    async (toolName) => {
+      const result = await composeToolCallers([pass])(makeCall({ toolName }), echoExecutor());
+      const refused = await composeToolCallers([
+        (call) => refuse(call, toolName, 'A status of that name.'),
+      ])(makeCall(), echoExecutor());
 
-    expect(result).toMatchObject({ ok: true, toolName });
-    expect(result.observation).toBe(`[result of ${toolName}]\n{}\n[end of ${toolName} result]\n`);
-    expect(refused).toMatchObject({ ok: false, status: toolName, errorClass: null });
-  });
+      expect(result).toMatchObject({ ok: true, toolName });
+      expect(result.observation).toBe(`[result of ${toolName}]\n{}\n[end of ${toolName} result]\n`);
+      expect(refused).toMatchObject({ ok: false, status: toolName, errorClass: null });
+    },
+  );
 
   it('and an audit key called __proto__ changes nobody', async () => {
     const patch = JSON.parse('{"__proto__":{"polluted":true},"constructor":"x"}') as object;
-    const result = await composeToolCallers([async (call, next) => annotate(await next(call), patch, patch as { status: string })])(
-      makeCall(),
-      echoExecutor(),
-    );
+    const result = await composeToolCallers([
+      async (call, next) => annotate(await next(call), patch, patch as { status: string }),
+    ])(makeCall(), echoExecutor());
 
     expect(Reflect.get({}, 'polluted')).toBeUndefined();
     expect(Reflect.get(result.audit ?? {}, 'polluted')).toBeUndefined();
@@ -262,13 +318,20 @@ describe('law 9: absent is undefined', () => {
 
   it('and an empty list of tools means none', () => {
     expect(matchesTool([], 'echo')).toBe(false);
-    expect(() => checkOptions('scope', { allowed: [] }, { allowed: expected.listOf(expected.string) })).not.toThrow();
+    expect(() =>
+      checkOptions('scope', { allowed: [] }, { allowed: expected.listOf(expected.string) }),
+    ).not.toThrow();
   });
 
   it('and zero and false are options somebody gave', () => {
-    const expectations = { graceMs: expected.required(expected.integer(0)), strip: expected.required(expected.boolean) };
+    const expectations = {
+      graceMs: expected.required(expected.integer(0)),
+      strip: expected.required(expected.boolean),
+    };
 
     expect(() => checkOptions('timeout', { graceMs: 0, strip: false }, expectations)).not.toThrow();
-    expect(() => checkOptions('timeout', { graceMs: undefined, strip: false }, expectations)).toThrow(/graceMs/);
+    expect(() =>
+      checkOptions('timeout', { graceMs: undefined, strip: false }, expectations),
+    ).toThrow(/graceMs/);
   });
 });

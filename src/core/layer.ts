@@ -73,11 +73,14 @@ export function defineLayer(layer: ToolLayer): ToolLayer {
   if (!isObject(layer)) throw invalid('?', 'a layer must be an object with a name and a caller');
   const name = typeof layer.name === 'string' && layer.name !== '' ? layer.name : '?';
   for (const [key, value] of Object.entries(layer)) {
-    if (!Object.hasOwn(KEYS, key)) throw invalid(name, `a layer has no "${key}"; it has ${Object.keys(KEYS).join(', ')}`);
+    if (!Object.hasOwn(KEYS, key))
+      throw invalid(name, `a layer has no "${key}"; it has ${Object.keys(KEYS).join(', ')}`);
     const expected = KEYS[key as keyof ToolLayer];
-    if (value !== undefined && typeof value !== expected) throw invalid(name, `"${key}" must be a ${expected}, got ${typeof value}`);
+    if (value !== undefined && typeof value !== expected)
+      throw invalid(name, `"${key}" must be a ${expected}, got ${typeof value}`);
   }
-  if (name === '?' || typeof layer.caller !== 'function') throw invalid(name, 'a layer needs a name and a caller');
+  if (name === '?' || typeof layer.caller !== 'function')
+    throw invalid(name, 'a layer needs a name and a caller');
   if (layer.order === undefined) return Object.freeze({ ...layer });
   if (!Array.isArray(layer.order)) throw invalid(name, '"order" must be a list of rules');
   const order = layer.order.map((rule: OrderRule) => checkedRule(name, rule));
@@ -86,18 +89,31 @@ export function defineLayer(layer: ToolLayer): ToolLayer {
 
 function checkedRule(name: string, rule: OrderRule): OrderRule {
   if (!isObject(rule)) throw invalid(name, 'an order rule must be an object');
-  const sides = [rule.outsideOf, rule.insideOf].filter((side) => typeof side === 'string' && side !== '');
-  if (sides.length === 1 && ['must', 'should'].includes(rule.level) && typeof rule.because === 'string' && rule.because !== '') {
+  const sides = [rule.outsideOf, rule.insideOf].filter(
+    (side) => typeof side === 'string' && side !== '',
+  );
+  if (
+    sides.length === 1 &&
+    ['must', 'should'].includes(rule.level) &&
+    typeof rule.because === 'string' &&
+    rule.because !== ''
+  ) {
     return Object.freeze({ ...rule });
   }
-  throw invalid(name, 'an order rule is { outsideOf | insideOf: name, level: "must" | "should", because: text }');
+  throw invalid(
+    name,
+    'an order rule is { outsideOf | insideOf: name, level: "must" | "should", because: text }',
+  );
 }
 
 const invalid = (layer: string, message: string): AlliumError =>
   new AlliumError('ERR_INVALID_LAYER', `layer "${layer}": ${message}`, { layer });
 
 /** Hands every call on as it is. */
-export const passThrough: ToolLayer = defineLayer({ name: 'passThrough', caller: (call, next) => next(call) });
+export const passThrough: ToolLayer = defineLayer({
+  name: 'passThrough',
+  caller: (call, next) => next(call),
+});
 
 /** What a predicate may look at: the tool, never the arguments, so that both seams decide alike. */
 export interface ToolView {
@@ -112,14 +128,19 @@ export interface ToolView {
  * to the model must also run. Its `scrub` and its order rules hold for the whole stack.
  */
 export function when(predicate: (tool: ToolView) => boolean, layer: ToolLayer): ToolLayer {
-  if (typeof predicate !== 'function') throw invalid('when', `"predicate" must be a function, got ${typeof predicate}`);
+  if (typeof predicate !== 'function')
+    throw invalid('when', `"predicate" must be a function, got ${typeof predicate}`);
   const inner = defineLayer(layer);
   const { schemaTransform, tooLate = () => ({}) } = inner;
   return defineLayer({
     ...inner,
     tooLate: (call) => (predicate(viewOf(call)) ? tooLate(call) : null),
     caller: (call, next) => (predicate(viewOf(call)) ? inner.caller(call, next) : next(call)),
-    ...(schemaTransform === undefined ? {} : { schemaTransform: (tool) => (predicate(viewOfSpec(tool)) ? schemaTransform(tool) : tool) }),
+    ...(schemaTransform === undefined
+      ? {}
+      : {
+          schemaTransform: (tool) => (predicate(viewOfSpec(tool)) ? schemaTransform(tool) : tool),
+        }),
   });
 }
 

@@ -5,7 +5,9 @@ import { howMany } from '../../conformance/how-many.fixture.ts';
 
 /** The textbook way. Right, but it backtracks on names that somebody made up for it. */
 const byPattern = (pattern: string, name: string): boolean =>
-  new RegExp(`^${pattern.replace(/[\\^$.|?+()[\]{}]/g, '\\$&').replace(/\*+/g, '.*')}$`, 's').test(name);
+  new RegExp(`^${pattern.replace(/[\\^$.|?+()[\]{}]/g, '\\$&').replace(/\*+/g, '.*')}$`, 's').test(
+    name,
+  );
 
 describe('matchesTool', () => {
   it.each([

@@ -2,7 +2,12 @@
 
 /** Whether a tool name is meant by one of the patterns. An empty list means none. */
 export function matchesTool(patterns: readonly string[], toolName: string): boolean {
-  return patterns.some((pattern) => pattern === toolName || pattern === '*' || (pattern.includes('*') && matchesGlob(pattern, toolName)));
+  return patterns.some(
+    (pattern) =>
+      pattern === toolName ||
+      pattern === '*' ||
+      (pattern.includes('*') && matchesGlob(pattern, toolName)),
+  );
 }
 
 /**

@@ -11,18 +11,36 @@ import { ok } from './result.ts';
 import { approveCall, type CallTerms, type Guard, guardCall, NO_TERMS, termsOf } from './terms.ts';
 
 const noInner: Guard = ({ toolName }) =>
-  toolName === 'inner' ? { status: 'permission_denied', message: 'Not here.', blockedBy: 'scope' } : null;
+  toolName === 'inner'
+    ? { status: 'permission_denied', message: 'Not here.', blockedBy: 'scope' }
+    : null;
 
 /** Guards only the calls of the tool `outer`, and whatever they lead to. */
-const scope = defineLayer({ name: 'scope', caller: (call, next) => next(call.toolName === 'outer' ? guardCall(call, noInner) : call) });
+const scope = defineLayer({
+  name: 'scope',
+  caller: (call, next) => next(call.toolName === 'outer' ? guardCall(call, noInner) : call),
+});
 
 /** A dispatcher whose tool `outer` does as it is told, and whose tool `inner` notes that it ran. */
-function govern(outer: (context: ToolContext, governed: GovernedTools) => unknown, layers = [scope]) {
+function govern(
+  outer: (context: ToolContext, governed: GovernedTools) => unknown,
+  layers = [scope],
+) {
   const ran: string[] = [];
   const parameters = { type: 'object' } as const;
   const tools = [
-    defineTool({ name: 'outer', description: 'o', inputSchema: parameters, execute: (_args, context) => outer(context, governed) }),
-    defineTool({ name: 'inner', description: 'i', inputSchema: parameters, execute: () => ran.push('inner') }),
+    defineTool({
+      name: 'outer',
+      description: 'o',
+      inputSchema: parameters,
+      execute: (_args, context) => outer(context, governed),
+    }),
+    defineTool({
+      name: 'inner',
+      description: 'i',
+      inputSchema: parameters,
+      execute: () => ran.push('inner'),
+    }),
   ];
   const governed: GovernedTools = governTools({ tools, layers });
   return { governed, ran };
@@ -41,29 +59,46 @@ describe('a call that a tool makes', () => {
       (context) => outside.runInAsyncScope(() => statusOf(context.call(inner))),
     ],
     ['through the dispatcher itself', (_context, governed) => statusOf(governed.call(inner))],
-    ['after having waited', (_context, governed) => settle().then(() => statusOf(governed.call(inner)))],
+    [
+      'after having waited',
+      (_context, governed) => settle().then(() => statusOf(governed.call(inner))),
+    ],
     ['as a batch', async (_context, governed) => (await governed.batch([inner]))[0]?.status ?? ''],
     [
       'through another dispatcher',
       () =>
         statusOf(
           governTools({
-            tools: [defineTool({ name: 'inner', description: 'i', inputSchema: { type: 'object' }, execute: () => 1 })],
+            tools: [
+              defineTool({
+                name: 'inner',
+                description: 'i',
+                inputSchema: { type: 'object' },
+                execute: () => 1,
+              }),
+            ],
             layers: [],
           }).call(inner),
         ),
     ],
-    ['through a stack of its own', () => statusOf(composeToolCallers([])(makeCall({ toolName: 'inner' }), echoExecutor()))],
+    [
+      'through a stack of its own',
+      () => statusOf(composeToolCallers([])(makeCall({ toolName: 'inner' }), echoExecutor())),
+    ],
   ])('%s is held to the guards of the tool', async (_name, outer) => {
     const { governed, ran } = govern(outer);
 
-    expect((await governed.call({ name: 'outer', arguments: {} })).result).toBe('permission_denied');
+    expect((await governed.call({ name: 'outer', arguments: {} })).result).toBe(
+      'permission_denied',
+    );
     expect(ran).toEqual([]);
   });
 
   it('is held to them over two tools', async () => {
     const { governed, ran } = govern((context) =>
-      context.turn.turnId === 'deep' ? statusOf(context.call(inner)) : context.call({ name: 'outer', arguments: {} }),
+      context.turn.turnId === 'deep'
+        ? statusOf(context.call(inner))
+        : context.call({ name: 'outer', arguments: {} }),
     );
     const twice = governTools({
       tools: [
@@ -71,7 +106,8 @@ describe('a call that a tool makes', () => {
           name: 'outer',
           description: 'o',
           inputSchema: { type: 'object' },
-          execute: () => statusOf(governed.call({ name: 'outer', arguments: {} }, { turn: { turnId: 'deep' } })),
+          execute: () =>
+            statusOf(governed.call({ name: 'outer', arguments: {} }, { turn: { turnId: 'deep' } })),
         }),
       ],
       layers: [scope],
@@ -86,7 +122,10 @@ describe('a call that a tool makes', () => {
       await settle();
       return statusOf(dispatcher.call(inner));
     });
-    const [outer, beside] = await Promise.all([governed.call({ name: 'outer', arguments: {} }), governed.call(inner)]);
+    const [outer, beside] = await Promise.all([
+      governed.call({ name: 'outer', arguments: {} }),
+      governed.call(inner),
+    ]);
     const later = await governed.call(inner);
 
     expect([outer.result, beside.status, later.status]).toEqual(['permission_denied', 'ok', 'ok']);
@@ -103,7 +142,10 @@ describe('a call that a tool makes', () => {
       },
     });
     const { governed, ran } = govern(
-      async (context, dispatcher) => [await statusOf(context.call(inner)), await statusOf(dispatcher.call(inner))],
+      async (context, dispatcher) => [
+        await statusOf(context.call(inner)),
+        await statusOf(dispatcher.call(inner)),
+      ],
       [look],
     );
     const result = await governed.call({ name: 'outer', arguments: {} });
@@ -127,7 +169,11 @@ describe('termsFor', () => {
 
   it('adds the guards of the tool that is running, once', () => {
     const own = () => null;
-    const found = runUnder(terms(guard), () => [termsFor(null), termsFor(terms(own)), termsFor(terms(guard))]);
+    const found = runUnder(terms(guard), () => [
+      termsFor(null),
+      termsFor(terms(own)),
+      termsFor(terms(guard)),
+    ]);
 
     expect(found.map((each) => each?.guards)).toEqual([[guard], [guard, own], [guard]]);
   });
@@ -147,19 +193,30 @@ describe('termsFor', () => {
 
 describe('an executor that is a stack', () => {
   it('is entered under the terms of the stack outside', async () => {
-    const inside = composeToolCallers([defineLayer({ name: 'renames', caller: (call, next) => next({ ...call, toolName: 'inner' }) })]);
+    const inside = composeToolCallers([
+      defineLayer({
+        name: 'renames',
+        caller: (call, next) => next({ ...call, toolName: 'inner' }),
+      }),
+    ]);
     const executor = echoExecutor();
-    const result = await composeToolCallers([scope])(makeCall({ toolName: 'outer' }), (call) => inside(call, executor));
+    const result = await composeToolCallers([scope])(makeCall({ toolName: 'outer' }), (call) =>
+      inside(call, executor),
+    );
 
     expect(result.status).toBe('permission_denied');
     expect(executor.calls).toHaveLength(0);
   });
 
   it('runs a call that keeps to them', async () => {
-    const inside = composeToolCallers([defineLayer({ name: 'passes', caller: (call, next) => next(call) })]);
+    const inside = composeToolCallers([
+      defineLayer({ name: 'passes', caller: (call, next) => next(call) }),
+    ]);
 
     expect(
-      await composeToolCallers([scope])(makeCall({ toolName: 'outer' }), (call) => inside(call, async (own) => ok(own, 'ran'))),
+      await composeToolCallers([scope])(makeCall({ toolName: 'outer' }), (call) =>
+        inside(call, async (own) => ok(own, 'ran')),
+      ),
     ).toMatchObject({ status: 'ok', executed: 'yes' });
   });
 });

@@ -21,7 +21,11 @@ export function termsFor(given: CallTerms | null): CallTerms | null {
   const { guards, gates, askGuards } = outer;
   return Object.freeze({
     ...given,
-    ...{ guards: joined(guards, given.guards), gates: joined(gates, given.gates), askGuards: joined(askGuards, given.askGuards) },
+    ...{
+      guards: joined(guards, given.guards),
+      gates: joined(gates, given.gates),
+      askGuards: joined(askGuards, given.askGuards),
+    },
   });
 }
 

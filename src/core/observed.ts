@@ -21,7 +21,12 @@ export const isObserved = (call: ToolCall): boolean => stateOf(call).isOver;
  * that it came too late. Whatever a layer does, the layers inside it hear of the call exactly once.
  */
 export function observedLayer(layer: ToolLayer): ToolLayer {
-  const caller = layer.scrub !== undefined ? cleaning(layer) : layer.observes === true ? watching(layer) : acting(layer);
+  const caller =
+    layer.scrub !== undefined
+      ? cleaning(layer)
+      : layer.observes === true
+        ? watching(layer)
+        : acting(layer);
   if (silentLayers.has(layer.caller)) silentLayers.add(caller);
   return defineLayer({ ...layer, caller });
 }
@@ -76,13 +81,16 @@ function cleaning(layer: ToolLayer): ToolCaller {
     };
     const { answered, inside } = await ranAround(layer, call, next, hide);
     if (inside === null) await hide();
-    return inside === null || isRefusal(answered, call) ? fail(blank, 'redacted', null, WITHHELD) : answered;
+    return inside === null || isRefusal(answered, call)
+      ? fail(blank, 'redacted', null, WITHHELD)
+      : answered;
   };
 }
 
 /** Says that the tool did not run, which is not true, or is to be thrown at a host that can change nothing any more. */
 const isRefusal = (answered: ToolResult, call: ToolCall): boolean =>
-  isResultOf(answered, call[SLOT].state) && (statusRow(answered.status)?.executed === 'no' || answered[BRAND].raise !== null);
+  isResultOf(answered, call[SLOT].state) &&
+  (statusRow(answered.status)?.executed === 'no' || answered[BRAND].raise !== null);
 
 function isCopyOf(call: ToolCall, passed: ToolCall): boolean {
   try {
@@ -101,7 +109,8 @@ async function ranAround(
 ): Promise<{ answered: ToolResult; inside: ToolResult | null }> {
   let entered: Promise<ToolResult> | null = null;
   // A call that cannot be used leads nowhere.
-  const once: Next = (passed) => entered ?? (isCopyOf(call, passed) ? (entered = next(passed)) : next(passed));
+  const once: Next = (passed) =>
+    entered ?? (isCopyOf(call, passed) ? (entered = next(passed)) : next(passed));
   // Read again after the layer has run, when the compiler still takes it for what it was.
   const inside = (): Promise<ToolResult> | null => entered;
   try {

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { AlliumError } from './errors.ts';
 import { checkOptions, type Expectation, expected } from './options.ts';
 
-function refusalOf(options: unknown, expectations: Readonly<Record<string, Expectation>>): AlliumError {
+function refusalOf(
+  options: unknown,
+  expectations: Readonly<Record<string, Expectation>>,
+): AlliumError {
   try {
     checkOptions('timeout', options, expectations);
   } catch (error) {
@@ -30,12 +33,27 @@ describe('expected', () => {
     ['boolean', expected.boolean, [true, false], [0, 1, 'true', null]],
     ['function', expected.function, [() => {}, Date], [{}, 'f', null]],
     ['object', expected.object, [{}, Object.create(null)], [[], null, 'a', () => {}]],
-    ['integer(1)', expected.integer(1), [1, 2 ** 53 - 1], [0, -1, 1.5, 2 ** 53, Number.NaN, Infinity, '1', 1n, null]],
+    [
+      'integer(1)',
+      expected.integer(1),
+      [1, 2 ** 53 - 1],
+      [0, -1, 1.5, 2 ** 53, Number.NaN, Infinity, '1', 1n, null],
+    ],
     ['integer(0)', expected.integer(0), [0, -0], [-1]],
     ['oneOf', expected.oneOf('in', 'out'), ['in', 'out'], ['IN', '', ['in'], null, 0]],
     ['oneOf()', expected.oneOf(), [], ['', 'a']],
-    ['listOf', expected.listOf(expected.string), [[], ['a']], ['a', [''], ['a', 1], { 0: 'a', length: 1 }, sparse]],
-    ['mapOf', expected.mapOf(expected.integer(1)), [{}, { a: 1 }], [{ a: 0 }, [1], 'a', null, JSON.parse('{"__proto__":0}')]],
+    [
+      'listOf',
+      expected.listOf(expected.string),
+      [[], ['a']],
+      ['a', [''], ['a', 1], { 0: 'a', length: 1 }, sparse],
+    ],
+    [
+      'mapOf',
+      expected.mapOf(expected.integer(1)),
+      [{}, { a: 1 }],
+      [{ a: 0 }, [1], 'a', null, JSON.parse('{"__proto__":0}')],
+    ],
   ])('%s tells right from wrong', (_, expectation, right, wrong) => {
     expect(right.map((value) => accepts(expectation, value))).toEqual(right.map(() => true));
     expect(wrong.map((value) => accepts(expectation, value))).toEqual(wrong.map(() => false));
@@ -44,14 +62,26 @@ describe('expected', () => {
   it('required takes away the right to be absent and nothing else', () => {
     const expectation = expected.required(expected.integer(1));
 
-    expect([accepts(expectation, 1), accepts(expectation, 0), accepts(expectation, undefined)]).toEqual([true, false, false]);
+    expect([
+      accepts(expectation, 1),
+      accepts(expectation, 0),
+      accepts(expectation, undefined),
+    ]).toEqual([true, false, false]);
     expect(accepts(expected.integer(1), undefined)).toBe(true);
   });
 
   it('says what it expects', () => {
-    const texts = [expected.oneOf('in', 'out'), expected.listOf(expected.string), expected.mapOf(expected.boolean)].map(({ text }) => text);
+    const texts = [
+      expected.oneOf('in', 'out'),
+      expected.listOf(expected.string),
+      expected.mapOf(expected.boolean),
+    ].map(({ text }) => text);
 
-    expect(texts).toEqual(['one of "in", "out"', 'a list, each a non-empty string', 'an object, each value true or false']);
+    expect(texts).toEqual([
+      'one of "in", "out"',
+      'a list, each a non-empty string',
+      'an object, each value true or false',
+    ]);
   });
 });
 
@@ -64,29 +94,45 @@ describe('checkOptions', () => {
 
   it('lets good options through, with or without the optional ones', () => {
     expect(() => checkOptions('timeout', { maxMs: 1 }, expectations)).not.toThrow();
-    expect(() => checkOptions('timeout', { maxMs: 1, message: undefined, perTool: { a: 2 } }, expectations)).not.toThrow();
+    expect(() =>
+      checkOptions('timeout', { maxMs: 1, message: undefined, perTool: { a: 2 } }, expectations),
+    ).not.toThrow();
   });
 
   it('names owner, option, expected and got', () => {
     const refusal = refusalOf({ maxMs: 0 }, expectations);
 
     expect(refusal.message).toBe('timeout: "maxMs" must be a whole number of at least 1, got 0');
-    expect(refusal.details).toEqual({ layer: 'timeout', option: 'maxMs', expected: 'a whole number of at least 1', got: '0' });
+    expect(refusal.details).toEqual({
+      layer: 'timeout',
+      option: 'maxMs',
+      expected: 'a whole number of at least 1',
+      got: '0',
+    });
   });
 
   it('says what is missing', () => {
-    expect(refusalOf({}, expectations).message).toBe('timeout: "maxMs" must be a whole number of at least 1, got nothing');
+    expect(refusalOf({}, expectations).message).toBe(
+      'timeout: "maxMs" must be a whole number of at least 1, got nothing',
+    );
   });
 
   it('asks "did you mean" for a misspelt option', () => {
     const refusal = refusalOf({ maxms: 1 }, expectations);
 
     expect(refusal.message).toBe('timeout has no option "maxms"; did you mean "maxMs"?');
-    expect(refusal.details).toEqual({ layer: 'timeout', option: 'maxms', expected: 'maxMs | message | perTool', got: 'maxms' });
+    expect(refusal.details).toEqual({
+      layer: 'timeout',
+      option: 'maxms',
+      expected: 'maxMs | message | perTool',
+      got: 'maxms',
+    });
   });
 
   it('lists what there is for an option that resembles none', () => {
-    expect(refusalOf({ retries: 1 }, expectations).message).toBe('timeout has no option "retries"; it takes maxMs, message, perTool');
+    expect(refusalOf({ retries: 1 }, expectations).message).toBe(
+      'timeout has no option "retries"; it takes maxMs, message, perTool',
+    );
   });
 
   it.each<[unknown, string]>([
@@ -117,7 +163,11 @@ describe('checkOptions', () => {
 
   it('takes neither options nor expectations from a prototype', () => {
     expect(refusalOf(Object.create({ maxMs: 1 }), expectations).message).toContain('got nothing');
-    expect(refusalOf({ maxMs: 1, constructor: 1 }, expectations).message).toContain('has no option "constructor"');
-    expect(refusalOf(JSON.parse('{"maxMs":1,"__proto__":1}'), expectations).message).toContain('has no option "__proto__"');
+    expect(refusalOf({ maxMs: 1, constructor: 1 }, expectations).message).toContain(
+      'has no option "constructor"',
+    );
+    expect(refusalOf(JSON.parse('{"maxMs":1,"__proto__":1}'), expectations).message).toContain(
+      'has no option "__proto__"',
+    );
   });
 });

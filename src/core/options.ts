@@ -13,7 +13,8 @@ export interface Expectation {
   readonly numeric?: boolean;
 }
 
-const expectation = (text: string, test: (value: unknown) => boolean): Expectation => Object.freeze({ text, test });
+const expectation = (text: string, test: (value: unknown) => boolean): Expectation =>
+  Object.freeze({ text, test });
 
 /** The kinds of values the bundled layers use; any `{ text, test }` will do beside them. */
 export const expected = Object.freeze({
@@ -23,30 +24,47 @@ export const expected = Object.freeze({
   object: expectation('an object', isObject),
   integer: (min: number): Expectation =>
     Object.freeze({
-      ...expectation(`a whole number of at least ${min}`, (value) => Number.isSafeInteger(value) && (value as number) >= min),
+      ...expectation(
+        `a whole number of at least ${min}`,
+        (value) => Number.isSafeInteger(value) && (value as number) >= min,
+      ),
       numeric: true,
     }),
   oneOf: (...values: readonly string[]): Expectation =>
-    expectation(`one of ${values.map((value) => `"${value}"`).join(', ')}`, (value) => values.includes(value as string)),
+    expectation(`one of ${values.map((value) => `"${value}"`).join(', ')}`, (value) =>
+      values.includes(value as string),
+    ),
   listOf: (item: Expectation): Expectation =>
-    expectation(`a list, each ${item.text}`, (value) => Array.isArray(value) && Array.from<unknown>(value).every(item.test)),
+    expectation(
+      `a list, each ${item.text}`,
+      (value) => Array.isArray(value) && Array.from<unknown>(value).every(item.test),
+    ),
   mapOf: (item: Expectation): Expectation =>
-    expectation(`an object, each value ${item.text}`, (value) => isObject(value) && Object.values(value).every(item.test)),
+    expectation(
+      `an object, each value ${item.text}`,
+      (value) => isObject(value) && Object.values(value).every(item.test),
+    ),
   required: (item: Expectation): Expectation => Object.freeze({ ...item, required: true }),
 });
 
 /** Throws `ERR_INVALID_OPTION` naming owner, option, expected and got, for the first option that is wrong. */
-export function checkOptions(owner: string, options: unknown, expectations: Readonly<Record<string, Expectation>>): void {
+export function checkOptions(
+  owner: string,
+  options: unknown,
+  expectations: Readonly<Record<string, Expectation>>,
+): void {
   if (!isObject(options)) throw invalid(owner, 'options', expected.object, options);
   for (const key of Object.keys(options)) {
-    if (!Object.hasOwn(expectations, key)) throw unknownOption(owner, key, Object.keys(expectations));
+    if (!Object.hasOwn(expectations, key))
+      throw unknownOption(owner, key, Object.keys(expectations));
   }
   // Every call passes here: `Object.entries` would make a list for each of them.
   for (const key of Object.keys(expectations)) {
     const wanted = expectations[key];
     if (wanted === undefined) continue;
     const value = Object.hasOwn(options, key) ? options[key] : undefined;
-    if (value === undefined ? wanted.required === true : !wanted.test(value)) throw invalid(owner, key, wanted, value);
+    if (value === undefined ? wanted.required === true : !wanted.test(value))
+      throw invalid(owner, key, wanted, value);
   }
 }
 
@@ -61,15 +79,24 @@ function unknownOption(owner: string, key: string, known: readonly string[]): Al
   });
 }
 
-function invalid(owner: string, option: string, { text, numeric }: Expectation, value: unknown): AlliumError {
+function invalid(
+  owner: string,
+  option: string,
+  { text, numeric }: Expectation,
+  value: unknown,
+): AlliumError {
   // A number in the place of a secret is a secret: only where a number was asked for is it worth showing.
   const got = numeric === true && typeof value === 'number' ? String(value) : kindOf(value);
-  return new AlliumError('ERR_INVALID_OPTION', `${owner}: "${option}" must be ${text}, got ${got}`, {
-    layer: owner,
-    option,
-    expected: text,
-    got,
-  });
+  return new AlliumError(
+    'ERR_INVALID_OPTION',
+    `${owner}: "${option}" must be ${text}, got ${got}`,
+    {
+      layer: owner,
+      option,
+      expected: text,
+      got,
+    },
+  );
 }
 
 /** Says what kind of value came, never the value. */

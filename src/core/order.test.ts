@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { OrderRule, ToolLayer } from './layer.ts';
 import { demandOrder, describeFinding, orderFindings } from './order.ts';
 
-const layer = (name: string, ...order: readonly OrderRule[]): ToolLayer => ({ name, caller: (call, next) => next(call), order });
+const layer = (name: string, ...order: readonly OrderRule[]): ToolLayer => ({
+  name,
+  caller: (call, next) => next(call),
+  order,
+});
 const outside: OrderRule = { outsideOf: 'b', level: 'must', because: 'first things first' };
 const inside: OrderRule = { insideOf: 'b', level: 'should', because: 'it is warmer there' };
 
@@ -23,8 +27,16 @@ describe('orderFindings', () => {
   it('says who, where and why', () => {
     const [finding] = orderFindings([layer('b'), layer('a', outside)]);
 
-    expect(finding).toEqual({ level: 'must', layer: 'a', other: 'b', expected: 'outside', because: 'first things first' });
-    expect(finding && describeFinding(finding)).toBe('"a" must stand outside "b": first things first');
+    expect(finding).toEqual({
+      level: 'must',
+      layer: 'a',
+      other: 'b',
+      expected: 'outside',
+      because: 'first things first',
+    });
+    expect(finding && describeFinding(finding)).toBe(
+      '"a" must stand outside "b": first things first',
+    );
   });
 });
 
@@ -32,7 +44,12 @@ describe('demandOrder', () => {
   it('throws for a broken must, with the place', () => {
     const demand = () => demandOrder([layer('b'), layer('a', inside, outside)]);
 
-    expect(demand).toThrow(expect.objectContaining({ code: 'ERR_LAYER_ORDER', details: { layer: 'a', expected: 'outside b' } }));
+    expect(demand).toThrow(
+      expect.objectContaining({
+        code: 'ERR_LAYER_ORDER',
+        details: { layer: 'a', expected: 'outside b' },
+      }),
+    );
   });
 
   it('lets a broken should pass', () => {

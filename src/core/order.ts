@@ -17,7 +17,12 @@ export function orderFindings(layers: readonly ToolLayer[]): readonly OrderFindi
   return layers.flatMap((layer, position) =>
     (layer.order ?? []).flatMap((rule) =>
       layers
-        .filter((other, index) => other.name === (rule.outsideOf ?? rule.insideOf) && index !== position && isBroken(rule, position, index))
+        .filter(
+          (other, index) =>
+            other.name === (rule.outsideOf ?? rule.insideOf) &&
+            index !== position &&
+            isBroken(rule, position, index),
+        )
         .map((other) => findingOf(layer, other, rule)),
     ),
   );
@@ -36,7 +41,8 @@ export function demandOrder(layers: readonly ToolLayer[]): void {
 export const describeFinding = ({ level, layer, other, expected, because }: OrderFinding): string =>
   `"${layer}" ${level} stand ${expected} "${other}": ${because}`;
 
-const isBroken = (rule: OrderRule, own: number, other: number): boolean => (rule.outsideOf === undefined ? own < other : own > other);
+const isBroken = (rule: OrderRule, own: number, other: number): boolean =>
+  rule.outsideOf === undefined ? own < other : own > other;
 
 const findingOf = (layer: ToolLayer, other: ToolLayer, rule: OrderRule): OrderFinding => ({
   level: rule.level,

@@ -7,7 +7,12 @@ import { pause } from './pause.ts';
 function start(ms: number, controller = new AbortController()) {
   const clock = testClock();
   const pausing = pause(makeCall({ signal: controller.signal }, { clock }), ms);
-  return { clock, controller, pausing, left: () => [clock.pending, getEventListeners(controller.signal, 'abort').length] };
+  return {
+    clock,
+    controller,
+    pausing,
+    left: () => [clock.pending, getEventListeners(controller.signal, 'abort').length],
+  };
 }
 
 describe('pause', () => {
@@ -40,7 +45,11 @@ describe('pause', () => {
 
   it('asks no timer for more than it can hold', () => {
     const asked: number[] = [];
-    const clock: Clock = { now: () => 0, monotonic: () => 0, after: (ms) => (asked.push(ms), () => {}) };
+    const clock: Clock = {
+      now: () => 0,
+      monotonic: () => 0,
+      after: (ms) => (asked.push(ms), () => {}),
+    };
     void pause(makeCall({}, { clock }), 1e12);
 
     expect(asked).toEqual([2 ** 31 - 1]);

@@ -21,7 +21,13 @@ export function ownerLives({ pid, start, host, boot, space }: Partial<ProcessOwn
   if (host !== here.host) return true;
   if (boot !== here.boot) return false;
   if (space !== here.space) return true;
-  return typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0 && isRunning(pid) && startOf(pid) === start;
+  return (
+    typeof pid === 'number' &&
+    Number.isSafeInteger(pid) &&
+    pid > 0 &&
+    isRunning(pid) &&
+    startOf(pid) === start
+  );
 }
 
 function isRunning(pid: number): boolean {

@@ -1,6 +1,13 @@
 /** The result: built only by the functions here, frozen, and tied to the call it answers. */
 
-import { type AuditPatch, type AuditRecord, type EntryPatch, mergeAudit, mergeRecords, openAudit } from './audit.ts';
+import {
+  type AuditPatch,
+  type AuditRecord,
+  type EntryPatch,
+  mergeAudit,
+  mergeRecords,
+  openAudit,
+} from './audit.ts';
 import {
   answer,
   BRAND,
@@ -80,12 +87,24 @@ export interface ToolResult {
 }
 
 /** The tool ran and answered, or a layer answers in its place. */
-export function ok(call: ToolCall, value?: unknown, options: { content?: readonly ContentBlock[]; status?: ToolStatus } = {}): ToolResult {
+export function ok(
+  call: ToolCall,
+  value?: unknown,
+  options: { content?: readonly ContentBlock[]; status?: ToolStatus } = {},
+): ToolResult {
   const status = options.status ?? 'ok';
   demandStatus(status, true);
   const result = value === undefined ? null : snapshot(value);
   const content = options.content === undefined ? NO_CONTENT : frozenContent(options.content);
-  return answer(call, { ok: true, status, result, content, error: null, errorCategory: null, errorClass: null });
+  return answer(call, {
+    ok: true,
+    status,
+    result,
+    content,
+    error: null,
+    errorCategory: null,
+    errorClass: null,
+  });
 }
 
 /** The call is turned away, with a code in both `status` and `errorCategory` and a sentence for the model. */
@@ -113,9 +132,20 @@ export interface FailOptions {
 }
 
 /** Something broke. The cause stays with the host (`causeOf`); the model gets the message. */
-export function fail(call: ToolCall, status: ToolStatus, cause: unknown, message?: string, options: FailOptions = {}): ToolResult {
+export function fail(
+  call: ToolCall,
+  status: ToolStatus,
+  cause: unknown,
+  message?: string,
+  options: FailOptions = {},
+): ToolResult {
   const errorClass = options.errorClass ?? statusRow(status)?.errorClass ?? null;
-  const ending = failed(status, message ?? describeThrown(cause), options.category ?? status, errorClass);
+  const ending = failed(
+    status,
+    message ?? describeThrown(cause),
+    options.category ?? status,
+    errorClass,
+  );
   return answer(call, ending, () => cause, options.executed ?? null);
 }
 
@@ -144,13 +174,18 @@ export function withResult(result: ToolResult, changes: ResultChanges): ToolResu
   const isOk = given(changes.ok, result.ok);
   const status = given(changes.status, result.status);
   demandStatus(status, isOk);
-  const ending = isOk ? NO_ERROR : status === result.status ? result : errorOf(status, result.error);
+  const ending = isOk
+    ? NO_ERROR
+    : status === result.status
+      ? result
+      : errorOf(status, result.error);
   const fields = {
     ok: isOk,
     status,
     toolName: result.toolName,
     toolCallId: result.toolCallId,
-    arguments: changes.arguments === undefined ? result.arguments : snapshotObject(changes.arguments),
+    arguments:
+      changes.arguments === undefined ? result.arguments : snapshotObject(changes.arguments),
     result: changes.result === undefined ? result.result : snapshot(changes.result),
     content: changes.content === undefined ? givenContent(result) : frozenContent(changes.content),
     error: given(changes.error, ending.error),
@@ -165,23 +200,42 @@ export function withResult(result: ToolResult, changes: ResultChanges): ToolResu
     metadata: frozen(given(changes.metadata, result.metadata)),
   } as ResultFields; // Absent members are undefined here, as in every result.
   // A text somebody set on purpose stays until what it stands for changes: redrawn, it would show what was hidden.
-  const stale = fields.ok !== result.ok || fields.error !== result.error || changes.result !== undefined || changes.content !== undefined;
-  const link = changes.renderedResult === undefined ? result[BRAND] : { ...result[BRAND], rendered: false };
-  return build(fields, link, changes.renderedResult ?? (stale ? undefined : result.renderedResult), result.audit);
+  const stale =
+    fields.ok !== result.ok ||
+    fields.error !== result.error ||
+    changes.result !== undefined ||
+    changes.content !== undefined;
+  const link =
+    changes.renderedResult === undefined ? result[BRAND] : { ...result[BRAND], rendered: false };
+  return build(
+    fields,
+    link,
+    changes.renderedResult ?? (stale ? undefined : result.renderedResult),
+    result.audit,
+  );
 }
 
 // A snapshot has the shape of what was copied.
-const frozenContent = (content: readonly ContentBlock[]): Content => snapshot(content) as unknown as Content;
+const frozenContent = (content: readonly ContentBlock[]): Content =>
+  snapshot(content) as unknown as Content;
 
-const given = <T>(change: T | undefined, otherwise: T): T => (change === undefined ? otherwise : change);
+const given = <T>(change: T | undefined, otherwise: T): T =>
+  change === undefined ? otherwise : change;
 
 const frozen = <T>(value: T): T => (value === undefined ? value : (snapshot(value) as T));
 
 const NO_ERROR = { error: null, errorCategory: null, errorClass: null };
 
-const errorOf = (status: ToolStatus, error: string | null): Pick<ToolResult, 'error' | 'errorCategory' | 'errorClass'> => {
+const errorOf = (
+  status: ToolStatus,
+  error: string | null,
+): Pick<ToolResult, 'error' | 'errorCategory' | 'errorClass'> => {
   const known = statusRow(status);
-  return { error: error ?? known?.meaning ?? status, errorCategory: status, errorClass: known?.errorClass ?? null };
+  return {
+    error: error ?? known?.meaning ?? status,
+    errorCategory: status,
+    errorClass: known?.errorClass ?? null,
+  };
 };
 
 /**
@@ -190,7 +244,10 @@ const errorOf = (status: ToolStatus, error: string | null): Pick<ToolResult, 'er
  */
 export function annotate(result: ToolResult, patch: AuditPatch, entry?: EntryPatch): ToolResult {
   const { state, call, at } = result[BRAND];
-  if (!state.active) return rebuild(result, { audit: mergeRecords(result.audit ?? openAudit(call.annotations), patch) });
+  if (!state.active)
+    return rebuild(result, {
+      audit: mergeRecords(result.audit ?? openAudit(call.annotations), patch),
+    });
   const frame = at ?? call[SLOT].frame;
   // What an abandoned part of the call still has to say comes too late.
   if (isAbandoned(frame)) return result;
@@ -210,7 +267,8 @@ export function raise(result: ToolResult, code: ErrorCode = 'ERR_CALL_REFUSED'):
 }
 
 /** Whether text and content only write out the value, or the error, so that they are written anew together with it. */
-export const isRendered = (result: ToolResult): boolean => result[BRAND].derived && result[BRAND].rendered;
+export const isRendered = (result: ToolResult): boolean =>
+  result[BRAND].derived && result[BRAND].rendered;
 
 /** The error behind a failed result, for the host's own logs. */
 export const causeOf = (result: ToolResult): unknown => result[BRAND].cause?.();
@@ -218,12 +276,22 @@ export const causeOf = (result: ToolResult): unknown => result[BRAND].cause?.();
 function demandStatus(status: string, isOk: boolean): void {
   if (isOk && status === 'ok') return;
   const expected = statusRow(status)?.ok;
-  if (typeof status === 'string' && status !== '' && (expected === undefined || expected === isOk)) return;
+  if (typeof status === 'string' && status !== '' && (expected === undefined || expected === isOk))
+    return;
   const name = typeof status === 'string' ? `"${oneLine(status)}"` : typeof status;
-  throw new AlliumError('ERR_INVALID_STATUS', `status ${name} cannot stand on a result that is ${isOk ? '' : 'not '}ok`, { status: name });
+  throw new AlliumError(
+    'ERR_INVALID_STATUS',
+    `status ${name} cannot stand on a result that is ${isOk ? '' : 'not '}ok`,
+    { status: name },
+  );
 }
 
-function failed(status: ToolStatus, error: string, errorCategory: string, errorClass: ErrorClass | null): Ending {
+function failed(
+  status: ToolStatus,
+  error: string,
+  errorCategory: string,
+  errorClass: ErrorClass | null,
+): Ending {
   demandStatus(status, false);
   return { ok: false, status, result: null, content: NO_CONTENT, error, errorCategory, errorClass };
 }

@@ -9,7 +9,8 @@ import { ok, refuse } from './result.ts';
 import { nextWithin, runWithin } from './run-within.ts';
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
-const isLazy = (call: ToolCall): boolean => !('value' in (Object.getOwnPropertyDescriptor(call, 'signal') ?? {}));
+const isLazy = (call: ToolCall): boolean =>
+  !('value' in (Object.getOwnPropertyDescriptor(call, 'signal') ?? {}));
 const never = () => new Promise<never>(() => {});
 
 function bounds(timeoutMs: number | undefined, graceMs = 10) {
@@ -39,13 +40,20 @@ describe('runWithin', () => {
     };
 
     expect(await runWithin(bounds(100), throws)).toEqual({ by: 'itself', ran: { thrown: broken } });
-    expect(await runWithin(bounds(undefined), () => Promise.reject(broken))).toEqual({ by: 'itself', ran: { thrown: broken } });
+    expect(await runWithin(bounds(undefined), () => Promise.reject(broken))).toEqual({
+      by: 'itself',
+      ran: { thrown: broken },
+    });
   });
 
   it('counts the time from where it began, not from where a long turn was over', async () => {
     let time = 0;
     const asked: number[] = [];
-    const clock: Clock = { now: () => 0, monotonic: () => time, after: (ms) => (asked.push(ms), () => {}) };
+    const clock: Clock = {
+      now: () => 0,
+      monotonic: () => time,
+      after: (ms) => (asked.push(ms), () => {}),
+    };
     void runWithin({ ...bounds(100), clock }, never);
     time = 60;
     await settle();
@@ -57,20 +65,25 @@ describe('runWithin', () => {
     ['longer', 500, 300, 'in time'],
     ['shorter', 20, 20, null],
     ['none', 0, 0, null],
-  ])('has the grace of the run around it that stops it: %s', async (_name, outerGrace, workMs, heard) => {
-    const outer = bounds(100, outerGrace);
-    let inner: unknown = null;
-    const ending = runWithin(outer, async (signal) => {
-      inner = await runWithin({ ...outer, signal, timeoutMs: undefined, graceMs: 50 }, () =>
-        heard === null ? never() : new Promise((resolve) => outer.clock.after(100 + workMs, () => resolve('in time'))),
-      );
-    });
-    await outer.clock.advance(100 + workMs);
-    await ending;
+  ])(
+    'has the grace of the run around it that stops it: %s',
+    async (_name, outerGrace, workMs, heard) => {
+      const outer = bounds(100, outerGrace);
+      let inner: unknown = null;
+      const ending = runWithin(outer, async (signal) => {
+        inner = await runWithin({ ...outer, signal, timeoutMs: undefined, graceMs: 50 }, () =>
+          heard === null
+            ? never()
+            : new Promise((resolve) => outer.clock.after(100 + workMs, () => resolve('in time'))),
+        );
+      });
+      await outer.clock.advance(100 + workMs);
+      await ending;
 
-    expect(inner).toEqual({ by: 'cancelled', ran: heard === null ? null : { value: heard } });
-    expect(outer.clock.pending).toBe(0);
-  });
+      expect(inner).toEqual({ by: 'cancelled', ran: heard === null ? null : { value: heard } });
+      expect(outer.clock.pending).toBe(0);
+    },
+  );
 
   it('notices a caller that leaves before the turn is over', async () => {
     const given = bounds(undefined);
@@ -84,7 +97,9 @@ describe('runWithin', () => {
   it('says cancelled of work that failed because its caller left in the same turn', async () => {
     const given = bounds(undefined);
     const heeding = (signal: AbortSignal) =>
-      new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }));
+      new Promise<never>((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
+      );
     const running = runWithin(given, heeding);
     given.controller.abort(new Error('gone'));
 
@@ -101,7 +116,9 @@ describe('runWithin', () => {
       },
     };
 
-    expect(await runWithin({ ...given, clock }, never)).toMatchObject({ ran: { thrown: { message: 'no timers left' } } });
+    expect(await runWithin({ ...given, clock }, never)).toMatchObject({
+      ran: { thrown: { message: 'no timers left' } },
+    });
     expect(listeners(given.signal)).toBe(0);
   });
 });
@@ -109,12 +126,23 @@ describe('runWithin', () => {
 const limited = (timeoutMs: number, graceMs = 10): ToolLayer =>
   defineLayer({
     name: 'limited',
-    caller: (call, next) => nextWithin(call, next, { timeoutMs, graceMs }, ({ by }) => refuse(call, by, by)),
+    caller: (call, next) =>
+      nextWithin(call, next, { timeoutMs, graceMs }, ({ by }) => refuse(call, by, by)),
   });
 
-function start(executor: Next, layers: readonly ToolLayer[] = [], signal = new AbortController().signal) {
+function start(
+  executor: Next,
+  layers: readonly ToolLayer[] = [],
+  signal = new AbortController().signal,
+) {
   const clock = testClock();
-  return { clock, calling: composeToolCallers([limited(100), ...layers], { clock })(makeCall({ signal }), executor) };
+  return {
+    clock,
+    calling: composeToolCallers([limited(100), ...layers], { clock })(
+      makeCall({ signal }),
+      executor,
+    ),
+  };
 }
 
 describe('nextWithin', () => {
@@ -147,8 +175,14 @@ describe('nextWithin', () => {
 
   it('gives the same signal to every copy', async () => {
     const signals: AbortSignal[] = [];
-    const copies = defineLayer({ name: 'copies', caller: (call, next) => next(withCall(call, { toolArgs: { other: 1 } })) });
-    const spreads = defineLayer({ name: 'spreads', caller: (call, next) => next({ ...call, toolArgs: { more: 1 } }) });
+    const copies = defineLayer({
+      name: 'copies',
+      caller: (call, next) => next(withCall(call, { toolArgs: { other: 1 } })),
+    });
+    const spreads = defineLayer({
+      name: 'spreads',
+      caller: (call, next) => next({ ...call, toolArgs: { more: 1 } }),
+    });
     const look: Next = async (call) => {
       signals.push(call.signal, call.signal, { ...call }.signal);
       return ok(call);
@@ -162,7 +196,10 @@ describe('nextWithin', () => {
 
   it('keeps a copy from making the signal', async () => {
     const lazy: boolean[] = [];
-    const copies = defineLayer({ name: 'copies', caller: (call, next) => next(withCall(call, { toolArgs: { other: 1 } })) });
+    const copies = defineLayer({
+      name: 'copies',
+      caller: (call, next) => next(withCall(call, { toolArgs: { other: 1 } })),
+    });
     const look: Next = async (call) => {
       lazy.push(isLazy(call));
       return ok(call);
@@ -174,7 +211,10 @@ describe('nextWithin', () => {
 
   it('aborts what a layer inside put in its place no more and no less than the layer says', async () => {
     const own = new AbortController();
-    const replaces = defineLayer({ name: 'replaces', caller: (call, next) => next(withCall(call, { signal: own.signal })) });
+    const replaces = defineLayer({
+      name: 'replaces',
+      caller: (call, next) => next(withCall(call, { signal: own.signal })),
+    });
     let seen: AbortSignal | null = null;
     await start(
       async (call) => {
@@ -198,28 +238,34 @@ describe('nextWithin', () => {
 
     // The executor has run by now; a closure hides the assignment from the compiler.
     const { signal } = late as unknown as ToolCall;
-    expect([signal.aborted, signal.reason]).toEqual([true, expect.objectContaining({ name: 'TimeoutError' })]);
+    expect([signal.aborted, signal.reason]).toEqual([
+      true,
+      expect.objectContaining({ name: 'TimeoutError' }),
+    ]);
   });
 
   it.each([
     ['while it runs', (controller: AbortController) => controller.abort('why'), false],
     ['when it is over', (controller: AbortController) => controller.abort('why'), true],
-  ])('shows the reason of a caller that left to whoever reads the signal later: %s', async (_name, leave, over) => {
-    const controller = new AbortController();
-    const calls: ToolCall[] = [];
-    const executor: Next = async (call) => {
-      calls.push(call);
-      return over ? ok(call) : never();
-    };
-    const { clock, calling } = start(executor, [], controller.signal);
-    if (over) await calling;
-    leave(controller);
-    await clock.advance(10);
-    await calling;
+  ])(
+    'shows the reason of a caller that left to whoever reads the signal later: %s',
+    async (_name, leave, over) => {
+      const controller = new AbortController();
+      const calls: ToolCall[] = [];
+      const executor: Next = async (call) => {
+        calls.push(call);
+        return over ? ok(call) : never();
+      };
+      const { clock, calling } = start(executor, [], controller.signal);
+      if (over) await calling;
+      leave(controller);
+      await clock.advance(10);
+      await calling;
 
-    expect(calls[0]?.signal.reason).toBe('why');
-    expect(listeners(controller.signal)).toBe(0);
-  });
+      expect(calls[0]?.signal.reason).toBe('why');
+      expect(listeners(controller.signal)).toBe(0);
+    },
+  );
 
   it('tells a tool that listens at once when the caller leaves, also within its first turn', async () => {
     const controller = new AbortController();
@@ -242,7 +288,13 @@ describe('nextWithin', () => {
     let finish = () => {};
     const counts = defineLayer({
       name: 'counts',
-      caller: (call, next) => nextWithin(call, next, { timeoutMs: 5, graceMs: 5 }, ({ by }) => (asked++, refuse(call, by, by))),
+      caller: (call, next) =>
+        nextWithin(
+          call,
+          next,
+          { timeoutMs: 5, graceMs: 5 },
+          ({ by }) => (asked++, refuse(call, by, by)),
+        ),
     });
     const clock = testClock();
     const calling = composeToolCallers([counts], { clock })(
@@ -269,7 +321,10 @@ describe('nextWithin', () => {
     const calling = composeToolCallers([broken], { clock })(makeCall(), never);
     await clock.advance(5);
 
-    expect(await calling).toMatchObject({ status: 'tool_middleware_exception', executed: 'unknown' });
+    expect(await calling).toMatchObject({
+      status: 'tool_middleware_exception',
+      executed: 'unknown',
+    });
   });
 
   it('leaves nothing behind when next cannot even be called', async () => {

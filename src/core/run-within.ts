@@ -1,6 +1,14 @@
 /** Runs work that may not heed its signal: a deadline and a caller that leaves are both answered in time. */
 
-import { abortOf, type CallSlot, clockOf, isSignalAborted, SLOT, type ToolCall, withLazySignal } from './call.ts';
+import {
+  abortOf,
+  type CallSlot,
+  clockOf,
+  isSignalAborted,
+  SLOT,
+  type ToolCall,
+  withLazySignal,
+} from './call.ts';
 import type { Clock } from './clock.ts';
 import { forget, noteBegin, setDeadline, type Waiting } from './deadlines.ts';
 import type { Next } from './layer.ts';
@@ -28,18 +36,29 @@ export interface Bounds extends TimeBounds {
 }
 
 /** Aborts the signal given to `work` on deadline or cancellation, waits out the grace, and leaves nothing behind. */
-export function runWithin<T>(bounds: Bounds, work: (signal: AbortSignal) => T | Promise<T>): Promise<Ending<T>> {
+export function runWithin<T>(
+  bounds: Bounds,
+  work: (signal: AbortSignal) => T | Promise<T>,
+): Promise<Ending<T>> {
   return new Promise((resolve) => {
     const run = openRun<T>(bounds, bounds.clock, bounds, resolve);
-    void settled(() => work(bounds.timeoutMs === undefined ? bounds.signal : run.read())).then((ran) => end(run, ran));
+    void settled(() => work(bounds.timeoutMs === undefined ? bounds.signal : run.read())).then(
+      (ran) => end(run, ran),
+    );
   });
 }
 
 /** The same for what a call does. Neither its signal nor one for the work is made unless somebody reads it. */
-export function runCallWithin<T>(call: ToolCall, bounds: TimeBounds, work: (abort: AbortSource) => T | Promise<T>): Promise<Ending<T>> {
+export function runCallWithin<T>(
+  call: ToolCall,
+  bounds: TimeBounds,
+  work: (abort: AbortSource) => T | Promise<T>,
+): Promise<Ending<T>> {
   return new Promise((resolve) => {
     const run = openRun<T>(call, clockOf(call), bounds, resolve);
-    void settled(() => work(bounds.timeoutMs === undefined ? abortOf(call) : run)).then((ran) => end(run, ran));
+    void settled(() => work(bounds.timeoutMs === undefined ? abortOf(call) : run)).then((ran) =>
+      end(run, ran),
+    );
   });
 }
 
@@ -54,7 +73,9 @@ export function nextWithin(
   stopped: (ending: Stopped<ToolResult>) => ToolResult,
 ): Promise<ToolResult> {
   return new Promise((resolve) => {
-    const run = openRun<ToolResult>(call, clockOf(call), bounds, (ending) => resolve(answerOf(ending, stopped)));
+    const run = openRun<ToolResult>(call, clockOf(call), bounds, (ending) =>
+      resolve(answerOf(ending, stopped)),
+    );
     try {
       next(withLazySignal(call, run)).then(
         (value) => end(run, { value }),
@@ -67,12 +88,18 @@ export function nextWithin(
 }
 
 /** Without `async` where it can be: a result goes on as it is, and only a failure becomes a promise. */
-function answerOf(ending: Ending<ToolResult>, stopped: (ending: Stopped<ToolResult>) => ToolResult): ToolResult | Promise<ToolResult> {
+function answerOf(
+  ending: Ending<ToolResult>,
+  stopped: (ending: Stopped<ToolResult>) => ToolResult,
+): ToolResult | Promise<ToolResult> {
   if (ending.by === 'itself' && 'value' in ending.ran) return ending.ran.value;
   return answerLater(ending, stopped);
 }
 
-async function answerLater(ending: Ending<ToolResult>, stopped: (ending: Stopped<ToolResult>) => ToolResult): Promise<ToolResult> {
+async function answerLater(
+  ending: Ending<ToolResult>,
+  stopped: (ending: Stopped<ToolResult>) => ToolResult,
+): Promise<ToolResult> {
   if (ending.by !== 'itself') return stopped(ending);
   if ('value' in ending.ran) return ending.ran.value;
   throw ending.ran.thrown;
@@ -109,7 +136,12 @@ interface Run<T> extends Waiting, AbortSource {
   ended: boolean;
 }
 
-function openRun<T>(source: Source, clock: Clock, bounds: TimeBounds, answer: Run<T>['answer']): Run<T> {
+function openRun<T>(
+  source: Source,
+  clock: Clock,
+  bounds: TimeBounds,
+  answer: Run<T>['answer'],
+): Run<T> {
   const run: Run<T> = {
     source,
     clock,
@@ -150,7 +182,8 @@ function attempt<T>(run: Run<T>, step: (run: Run<T>) => void): void {
 function outlast<T>(run: Run<T>): void {
   follow(run);
   const { timeoutMs } = run.bounds;
-  if (run.by === null && timeoutMs !== undefined) setDeadline(run.clock, run.startedAt, timeoutMs, run);
+  if (run.by === null && timeoutMs !== undefined)
+    setDeadline(run.clock, run.startedAt, timeoutMs, run);
 }
 
 function follow<T>(run: Run<T>): void {
@@ -213,4 +246,5 @@ function ownAbort<T>(run: Run<T>): OwnAbort {
   return run.own;
 }
 
-const reasonOf = <T>({ by, timedOut, source }: Run<T>): unknown => (by === 'timeout' ? timedOut : abortOf(source).reason());
+const reasonOf = <T>({ by, timedOut, source }: Run<T>): unknown =>
+  by === 'timeout' ? timedOut : abortOf(source).reason();

@@ -9,7 +9,11 @@ export function strictCheck(schema: JsonSchema): (value: unknown) => readonly st
   return (value) => {
     // As a reader gets it: through JSON.
     const read: unknown = JSON.parse(JSON.stringify(value));
-    return validate(read) ? [] : (validate.errors ?? []).map((error: ErrorObject) => `${error.instancePath} ${error.message ?? ''}`);
+    return validate(read)
+      ? []
+      : (validate.errors ?? []).map(
+          (error: ErrorObject) => `${error.instancePath} ${error.message ?? ''}`,
+        );
   };
 }
 
@@ -19,7 +23,9 @@ export function undescribed(schema: unknown, path = ''): readonly string[] {
   return Object.entries(schema).flatMap(([key, value]: [string, unknown]) => {
     const below = undescribed(value, `${path}/${key}`);
     if (key !== 'properties' || path.includes('/anyOf/')) return below;
-    const bare = Object.entries(value as Readonly<Record<string, { description?: unknown }>>).filter(
+    const bare = Object.entries(
+      value as Readonly<Record<string, { description?: unknown }>>,
+    ).filter(
       ([, property]) => typeof property.description !== 'string' || property.description === '',
     );
     return [...bare.map(([name]) => `${path}/${name}`), ...below];
@@ -29,15 +35,25 @@ export function undescribed(schema: unknown, path = ''): readonly string[] {
 type Members = Readonly<Record<string, unknown>>;
 
 /** Copies of a record, each with one member gone, of another kind, or too many. */
-export function brokenCopies(record: Members, optional: readonly string[] = []): readonly (readonly [what: string, copy: Members])[] {
+export function brokenCopies(
+  record: Members,
+  optional: readonly string[] = [],
+): readonly (readonly [what: string, copy: Members])[] {
   return [
     ...Object.keys(record)
       .filter((name) => !optional.includes(name))
       .map((name) => [`without ${name}`, without(record, name)] as const),
     // A list stands nowhere at the top of a record, except where there is one.
-    ...Object.keys(record).map((name) => [`a wrong ${name}`, { ...record, [name]: Array.isArray(record[name]) ? {} : [[]] }] as const),
+    ...Object.keys(record).map(
+      (name) =>
+        [
+          `a wrong ${name}`,
+          { ...record, [name]: Array.isArray(record[name]) ? {} : [[]] },
+        ] as const,
+    ),
     ['one more', { ...record, surplus: 1 }],
   ];
 }
 
-const without = (record: Members, name: string): Members => Object.fromEntries(Object.entries(record).filter(([key]) => key !== name));
+const without = (record: Members, name: string): Members =>
+  Object.fromEntries(Object.entries(record).filter(([key]) => key !== name));

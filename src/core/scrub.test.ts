@@ -32,9 +32,15 @@ describe('scrubText', () => {
 
 describe('scrub', () => {
   it('cleans every string at every depth, member names included', () => {
-    const record = { 'hunter2 key': ['hunter2', { deep: { list: [['x hunter2 x']] } }], text: 'hunter2' };
+    const record = {
+      'hunter2 key': ['hunter2', { deep: { list: [['x hunter2 x']] } }],
+      text: 'hunter2',
+    };
 
-    expect(scrub(record, [mask])).toEqual({ '*** key': ['***', { deep: { list: [['x *** x']] } }], text: '***' });
+    expect(scrub(record, [mask])).toEqual({
+      '*** key': ['***', { deep: { list: [['x *** x']] } }],
+      text: '***',
+    });
     expect(JSON.stringify(scrub(record, [mask]))).not.toContain('hunter2');
   });
 
@@ -57,7 +63,9 @@ describe('scrub', () => {
 
   it('withholds names and values alike when a cleaner throws', () => {
     expect(scrub({ hunter2: 'hunter2', n: 1 }, [failing])).toEqual({ [WITHHELD]: 1 });
-    expect(JSON.stringify(scrub([{ a: 'hunter2' }, 'hunter2'], [failing]))).not.toContain('hunter2');
+    expect(JSON.stringify(scrub([{ a: 'hunter2' }, 'hunter2'], [failing]))).not.toContain(
+      'hunter2',
+    );
   });
 
   it('keeps a member called __proto__ as data', () => {
@@ -67,7 +75,9 @@ describe('scrub', () => {
   });
 
   it('cannot set a prototype through a cleaner either', () => {
-    const clean = scrub({ name: { admin: true } }, [(text) => (text === 'name' ? '__proto__' : text)]);
+    const clean = scrub({ name: { admin: true } }, [
+      (text) => (text === 'name' ? '__proto__' : text),
+    ]);
 
     expect(Object.getPrototypeOf(clean)).toBe(Object.prototype);
   });

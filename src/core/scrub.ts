@@ -25,7 +25,11 @@ export function scrub<T>(value: T, scrubs: readonly Scrub[]): T {
 }
 
 /** The same for an object of which some members keep their names. */
-export function scrubMembers<T extends object>(value: T, scrubs: readonly Scrub[], fixed: ReadonlySet<string> = NONE): T {
+export function scrubMembers<T extends object>(
+  value: T,
+  scrubs: readonly Scrub[],
+  fixed: ReadonlySet<string> = NONE,
+): T {
   const names = Object.keys(value);
   const items = value as Readonly<Record<string, unknown>>; // Any object can be read by its own names.
   // Made with the first member that is not clean. Looked at once: cleaning again what was found unclean would double with every level.

@@ -36,7 +36,10 @@ export interface CallTool {
   /** The tool as it was defined, before any layer. */
   readonly definition: DefinedTool;
   /** What a call of this tool says about it. */
-  readonly described: Pick<CallFields, 'annotations' | 'description' | 'schema' | 'declaredExecutor'>;
+  readonly described: Pick<
+    CallFields,
+    'annotations' | 'description' | 'schema' | 'declaredExecutor'
+  >;
   /** Stands for the whole definition, with what a call does not carry. Throws `ERR_NOT_JSON` where it has no canonical form. */
   readonly hash: () => string;
 }

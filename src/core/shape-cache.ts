@@ -11,7 +11,9 @@ const MAX_NAMES = 32;
 const MAX_NAME_LENGTH = 64;
 
 /** `make`, once for each list of names. Bounded in every direction: names come from outside. `undefined` is not kept. */
-export function shapeCache<T>(make: (names: readonly string[]) => T | undefined): (names: readonly string[]) => T | undefined {
+export function shapeCache<T>(
+  make: (names: readonly string[]) => T | undefined,
+): (names: readonly string[]) => T | undefined {
   // By first name, so that most look-ups meet one candidate.
   const shapes = new Map<string, Shape<T>[]>();
   return (names) => {
@@ -34,7 +36,12 @@ function sameNames(a: readonly string[], b: readonly string[]): boolean {
 
 function remember<T>(shapes: Map<string, Shape<T>[]>, shape: Shape<T>): void {
   const [first] = shape.names;
-  if (first === undefined || shape.names.length > MAX_NAMES || shape.names.some(({ length }) => length > MAX_NAME_LENGTH)) return;
+  if (
+    first === undefined ||
+    shape.names.length > MAX_NAMES ||
+    shape.names.some(({ length }) => length > MAX_NAME_LENGTH)
+  )
+    return;
   const candidates = shapes.get(first);
   if (candidates !== undefined && candidates.length < MAX_SHAPES_EACH) {
     candidates.push(shape);

@@ -1,6 +1,15 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { abortWith, type AbortSource, createAbort, followAbort, linkAbort, sourceOf, waitWithin, whenAborted } from './signal.ts';
+import {
+  abortWith,
+  type AbortSource,
+  createAbort,
+  followAbort,
+  linkAbort,
+  sourceOf,
+  waitWithin,
+  whenAborted,
+} from './signal.ts';
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 
@@ -92,7 +101,9 @@ describe('whenAborted', () => {
     controller.abort();
 
     expect(listeners(controller.signal)).toBe(0);
-    await expect(Promise.race([waiting.aborted, Promise.resolve('still waiting')])).resolves.toBe('still waiting');
+    await expect(Promise.race([waiting.aborted, Promise.resolve('still waiting')])).resolves.toBe(
+      'still waiting',
+    );
   });
 });
 
@@ -100,7 +111,8 @@ describe('followAbort', () => {
   it('tells everybody, with one listener on the signal however many follow', () => {
     const controller = new AbortController();
     const told: number[] = [];
-    for (let index = 0; index < 20; index += 1) followAbort(controller.signal, () => told.push(index));
+    for (let index = 0; index < 20; index += 1)
+      followAbort(controller.signal, () => told.push(index));
     expect(listeners(controller.signal)).toBe(1);
 
     controller.abort();
@@ -172,7 +184,9 @@ describe('waitWithin', () => {
         throw new Error('at once');
       }),
     ).rejects.toThrow('at once');
-    await expect(waitWithin(new AbortController().signal, () => Promise.reject(new Error('later')))).rejects.toThrow('later');
+    await expect(
+      waitWithin(new AbortController().signal, () => Promise.reject(new Error('later'))),
+    ).rejects.toThrow('later');
   });
 
   it('leaves work behind that never comes to an end, when nobody wants it any more', async () => {
@@ -191,7 +205,10 @@ describe('waitWithin', () => {
 
 describe('an abort source', () => {
   /** Both kinds, each with what aborts it. */
-  const kinds = (): readonly (readonly [source: AbortSource, abort: (reason?: unknown) => void])[] => {
+  const kinds = (): readonly (readonly [
+    source: AbortSource,
+    abort: (reason?: unknown) => void,
+  ])[] => {
     const own = createAbort();
     const controller = new AbortController();
     return [
@@ -202,10 +219,19 @@ describe('an abort source', () => {
 
   it('says what its signal says, before and after', () => {
     for (const [source, abort] of kinds()) {
-      expect([source.isAborted(), source.reason(), source.read().aborted]).toEqual([false, undefined, false]);
+      expect([source.isAborted(), source.reason(), source.read().aborted]).toEqual([
+        false,
+        undefined,
+        false,
+      ]);
 
       abort('mine');
-      expect([source.isAborted(), source.reason(), source.read().aborted, source.read().reason]).toEqual([true, 'mine', true, 'mine']);
+      expect([
+        source.isAborted(),
+        source.reason(),
+        source.read().aborted,
+        source.read().reason,
+      ]).toEqual([true, 'mine', true, 'mine']);
     }
   });
 
@@ -268,7 +294,11 @@ describe('an abort source', () => {
     parent.abort('gone');
     followed.unlink();
 
-    expect([followed.source.reason(), unlinked.source.isAborted(), listeners(parent.signal)]).toEqual(['gone', false, 0]);
+    expect([
+      followed.source.reason(),
+      unlinked.source.isAborted(),
+      listeners(parent.signal),
+    ]).toEqual(['gone', false, 0]);
     expect(abortWith(AbortSignal.abort('early')).source.reason()).toBe('early');
     expect(abortWith(undefined).source.isAborted()).toBe(false);
   });

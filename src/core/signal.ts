@@ -80,7 +80,10 @@ function followOwn(this: OwnState, tell: () => void): () => void {
   return () => void followers.delete(follower);
 }
 
-function abortOwn(this: OwnState, reason: unknown = new DOMException('This operation was aborted', 'AbortError')): void {
+function abortOwn(
+  this: OwnState,
+  reason: unknown = new DOMException('This operation was aborted', 'AbortError'),
+): void {
   if (this.ended !== null) return;
   this.ended = { reason };
   this.controller?.abort(reason);
@@ -97,21 +100,29 @@ export const sourceOf = (signal: AbortSignal): AbortSource => ({
 });
 
 /** A source that also aborts with a signal; `unlink` lets go of that, and must be called on every exit. */
-export function abortWith(parent: AbortSignal | undefined): { readonly source: OwnAbort; unlink(): void } {
+export function abortWith(parent: AbortSignal | undefined): {
+  readonly source: OwnAbort;
+  unlink(): void;
+} {
   const source = createAbort();
-  const unlink = parent === undefined ? () => {} : followAbort(parent, () => source.abort(parent.reason));
+  const unlink =
+    parent === undefined ? () => {} : followAbort(parent, () => source.abort(parent.reason));
   return { source, unlink };
 }
 
 /** A signal that aborts with its parent, or on its own. */
 export function linkAbort(parent?: AbortSignal): LinkedAbort {
   const controller = new AbortController();
-  const unlink = parent === undefined ? () => {} : followAbort(parent, () => controller.abort(parent.reason));
+  const unlink =
+    parent === undefined ? () => {} : followAbort(parent, () => controller.abort(parent.reason));
   return { signal: controller.signal, abort: (reason) => controller.abort(reason), unlink };
 }
 
 /** Resolves when the signal aborts; `stop` lets go of it. */
-export function whenAborted(signal: AbortSignal): { readonly aborted: Promise<void>; stop(): void } {
+export function whenAborted(signal: AbortSignal): {
+  readonly aborted: Promise<void>;
+  stop(): void;
+} {
   let stop = () => {};
   const aborted = new Promise<void>((resolve) => {
     stop = followAbort(signal, resolve);
@@ -123,7 +134,10 @@ export function whenAborted(signal: AbortSignal): { readonly aborted: Promise<vo
  * Waits for work that may never come to an end, and no longer than somebody wants it: rejects with the signal's reason. What the work
  * still does then is not heard any more.
  */
-export async function waitWithin<T>(signal: AbortSignal | undefined, work: () => T | PromiseLike<T>): Promise<T> {
+export async function waitWithin<T>(
+  signal: AbortSignal | undefined,
+  work: () => T | PromiseLike<T>,
+): Promise<T> {
   const worked = new Promise<T>((resolve) => resolve(work()));
   if (signal === undefined) return worked;
   const waiting = whenAborted(signal);

@@ -24,16 +24,27 @@ const texts = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 200 }).map((text) => text.toWellFormed()),
 );
 const amounts = fc.integer({ min: -2_000_000_000, max: 2_000_000_000 }).map((cents) => cents / 100);
-const numbers = fc.oneof(fc.integer(), amounts, fc.double({ noNaN: true, noDefaultInfinity: true }));
+const numbers = fc.oneof(
+  fc.integer(),
+  amounts,
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+);
 const values = fc.letrec<{ value: JsonValue; leaf: JsonValue }>((tie) => ({
   leaf: fc.oneof(texts, numbers, fc.boolean(), fc.constant(null)),
   value: fc.oneof(
     { maxDepth: 6 },
     tie('leaf'),
     fc.array(tie('value'), { maxLength: 8 }),
-    fc.dictionary(fc.oneof(fc.string({ maxLength: 12 }), fc.constantFrom('id', '10', '9', 'naïve', 'x'.repeat(400))), tie('value'), {
-      maxKeys: 40,
-    }),
+    fc.dictionary(
+      fc.oneof(
+        fc.string({ maxLength: 12 }),
+        fc.constantFrom('id', '10', '9', 'naïve', 'x'.repeat(400)),
+      ),
+      tie('value'),
+      {
+        maxKeys: 40,
+      },
+    ),
   ),
 })).value;
 
@@ -58,7 +69,9 @@ describe('snapshotDigest', () => {
         const text = canonicalJson(structuredClone(value));
 
         expect(plain(fresh(value))).toBe(`sha256:${sha256(text)}`);
-        expect(signed(fresh(value))).toBe(`hmac-sha256:k:${createHmac('sha256', key.secret).update(text).digest('hex')}`);
+        expect(signed(fresh(value))).toBe(
+          `hmac-sha256:k:${createHmac('sha256', key.secret).update(text).digest('hex')}`,
+        );
       }),
     );
   });
@@ -98,14 +111,37 @@ describe('snapshotDigest', () => {
   });
 
   it.each([
-    ['rows', Array.from({ length: 3000 }, (_, row) => ({ id: `order-${row}`, note: 'ä'.repeat(row % 200), total: row / 4 }))],
-    ['names', Object.fromEntries(Array.from({ length: 30 }, (_, nth) => [`${nth}`.padEnd(250, 'n'), 'v'.repeat(128)]))],
-    ['members', Object.fromEntries(Array.from({ length: 3000 }, (_, nth) => [`name-${nth}`, 'v'.repeat(nth % 100)]))],
+    [
+      'rows',
+      Array.from({ length: 3000 }, (_, row) => ({
+        id: `order-${row}`,
+        note: 'ä'.repeat(row % 200),
+        total: row / 4,
+      })),
+    ],
+    [
+      'names',
+      Object.fromEntries(
+        Array.from({ length: 30 }, (_, nth) => [`${nth}`.padEnd(250, 'n'), 'v'.repeat(128)]),
+      ),
+    ],
+    [
+      'members',
+      Object.fromEntries(
+        Array.from({ length: 3000 }, (_, nth) => [`name-${nth}`, 'v'.repeat(nth % 100)]),
+      ),
+    ],
     ['lists', Array.from({ length: 70_000 }, () => [])],
-    ['depth', Array.from({ length: 500 }).reduce<JsonValue>((inner) => ({ ['deep'.repeat(60)]: inner }), 1)],
+    [
+      'depth',
+      Array.from({ length: 500 }).reduce<JsonValue>((inner) => ({ ['deep'.repeat(60)]: inner }), 1),
+    ],
     ['one text', { text: 'long "text" '.repeat(20_000) }],
     ['texts', Array.from({ length: 40 }, (_, nth) => '€'.repeat(1000 * nth))],
-    ['what fills it to the byte', Array.from({ length: 2000 }, (_, nth) => ['x'.repeat(nth % 129)])],
+    [
+      'what fills it to the byte',
+      Array.from({ length: 2000 }, (_, nth) => ['x'.repeat(nth % 129)]),
+    ],
   ])('is the same where there is more than room: %s', (_, value) => {
     expect(digestOf(value)).toBe(naive(value));
   });
@@ -116,15 +152,22 @@ describe('snapshotDigest', () => {
 
     expect(snapshotDigest(fresh({ a: 1 }), head, 'hex')).toBe(sha256(head, '{"a":1}'));
     expect(snapshotDigest(fresh(rows), head, 'hex')).toBe(sha256(head, JSON.stringify(rows)));
-    expect(snapshotDigest(fresh({ a: 1 }), head, 'binary')).toBe(Buffer.from(sha256(head, '{"a":1}'), 'hex').toString('latin1'));
+    expect(snapshotDigest(fresh({ a: 1 }), head, 'binary')).toBe(
+      Buffer.from(sha256(head, '{"a":1}'), 'hex').toString('latin1'),
+    );
   });
 
   it('leaves to the text what is not plain, and forgets it', () => {
     const before = digestOf({ a: 1 });
-    const nested = Array.from({ length: 300 }).reduce<JsonValue>((inner) => snapshot([inner]), snapshot(deep(300)));
+    const nested = Array.from({ length: 300 }).reduce<JsonValue>(
+      (inner) => snapshot([inner]),
+      snapshot(deep(300)),
+    );
 
     expect(digestOf({ a: ['\ud800'] })).toBeNull();
-    expect(digestOf([...Array.from({ length: 9000 }, (_, row) => `row ${row}`), '\ud800'])).toBeNull();
+    expect(
+      digestOf([...Array.from({ length: 9000 }, (_, row) => `row ${row}`), '\ud800']),
+    ).toBeNull();
     expect(digestOf({ ä: 1 })).toBeNull();
     expect(snapshotDigest(nested, NO_HEAD, 'hex')).toBeNull();
     expect(digestOf({ a: 1 })).toBe(before);
@@ -138,11 +181,15 @@ describe('snapshotDigest', () => {
 
   it('refuses what the text refuses, with the same words', () => {
     const hashed = canonicalHasher();
-    const nested = Array.from({ length: 300 }).reduce<JsonValue>((inner) => snapshot({ in: inner }), snapshot(deep(300)));
+    const nested = Array.from({ length: 300 }).reduce<JsonValue>(
+      (inner) => snapshot({ in: inner }),
+      snapshot(deep(300)),
+    );
 
     expect(() => hashed(fresh({ a: [{ b: '\ud800' }] }))).toThrow('a[0].b has a lone surrogate');
     expect(() => hashed(nested)).toThrow('nests deeper than 512');
   });
 });
 
-const deep = (levels: number): JsonValue => Array.from({ length: levels }).reduce<JsonValue>((inner) => [inner], 1);
+const deep = (levels: number): JsonValue =>
+  Array.from({ length: levels }).reduce<JsonValue>((inner) => [inner], 1);

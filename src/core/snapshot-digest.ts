@@ -13,13 +13,19 @@ import { bytes, FULL, NOT_PLAIN, type Style, writeJson } from './json-bytes.ts';
 let overflow: Hash | null = null;
 
 /** The digest of `head` and the canonical JSON of a value, or `null` where that has to be made from its text. */
-export function snapshotDigest(value: unknown, head: Uint8Array, encoding: 'hex' | 'binary'): string | null {
+export function snapshotDigest(
+  value: unknown,
+  head: Uint8Array,
+  encoding: 'hex' | 'binary',
+): string | null {
   if (typeof value !== 'object' || value === null || !isSnapshot(value)) return null;
   bytes.set(head);
   overflow = null;
   const end = writeJson(value, head.length, CANONICAL);
   if (end === NOT_PLAIN) return null;
-  return overflow === null ? hash('sha256', bytes.subarray(0, end), encoding) : overflowed(end).digest(encoding);
+  return overflow === null
+    ? hash('sha256', bytes.subarray(0, end), encoding)
+    : overflowed(end).digest(encoding);
 }
 
 const CANONICAL: Style = {

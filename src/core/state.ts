@@ -40,7 +40,8 @@ export interface Frame {
 }
 
 /** How many layers stand outside this one. */
-export const depthOf = (frame: Frame): number => (frame.parent === null ? 0 : depthOf(frame.parent) + 1);
+export const depthOf = (frame: Frame): number =>
+  frame.parent === null ? 0 : depthOf(frame.parent) + 1;
 
 export interface CallState {
   clock: Clock;
@@ -95,7 +96,9 @@ export interface CallState {
   /** What a layer wants the host to hear together with the audit record. */
   receipt: JsonObject | null;
   /** Hashes of this call's values, so that no record works them out again. */
-  hashes: { readonly value: JsonValue; readonly by: HashValue | null; readonly text: string }[] | null;
+  hashes:
+    | { readonly value: JsonValue; readonly by: HashValue | null; readonly text: string }[]
+    | null;
 }
 
 export interface StateSeed {

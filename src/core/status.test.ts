@@ -4,12 +4,35 @@ import { fail, ok, refuse, withResult } from './result.ts';
 import { type KnownStatus, outcomeOf, STATUSES, statusRow, strongerExecuted } from './status.ts';
 
 const RESERVED = [
-  ...['ok', 'tool_not_found', 'schema_violation', 'consent_denied', 'policy_blocked', 'scope_violation', 'executor_error'],
+  ...[
+    'ok',
+    'tool_not_found',
+    'schema_violation',
+    'consent_denied',
+    'policy_blocked',
+    'scope_violation',
+    'executor_error',
+  ],
   ...['redacted', 'dry_run', 'rate_limited', 'exception', 'tool_middleware_exception'],
 ];
 const OURS = [
-  ...['timeout', 'cancelled', 'permission_denied', 'approval_required', 'auth_required', 'consent_expired', 'limit_exceeded'],
-  ...['circuit_open', 'idempotency_conflict', 'outcome_unknown', 'output_schema_violation', 'definition_changed', 'audit_unavailable'],
+  ...[
+    'timeout',
+    'cancelled',
+    'permission_denied',
+    'approval_required',
+    'auth_required',
+    'consent_expired',
+    'limit_exceeded',
+  ],
+  ...[
+    'circuit_open',
+    'idempotency_conflict',
+    'outcome_unknown',
+    'output_schema_violation',
+    'definition_changed',
+    'audit_unavailable',
+  ],
 ];
 const table = Object.entries(STATUSES) as [KnownStatus, (typeof STATUSES)[KnownStatus]][]; // The keys are what the table is typed by.
 
@@ -26,7 +49,12 @@ describe('STATUSES', () => {
 
   it('is asked by own names only', () => {
     expect(statusRow('ok')).toBe(STATUSES.ok);
-    expect(['constructor', '__proto__', 'toString', 'no_such_status'].map(statusRow)).toEqual([undefined, undefined, undefined, undefined]);
+    expect(['constructor', '__proto__', 'toString', 'no_such_status'].map(statusRow)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 });
 
@@ -55,14 +83,20 @@ describe('results', () => {
         ]
       : [() => ok(call, 1, { status }), () => withResult(ok(call, 1), { status })];
 
-    for (const build of wrong) expect(build).toThrow(expect.objectContaining({ code: 'ERR_INVALID_STATUS' }));
+    for (const build of wrong)
+      expect(build).toThrow(expect.objectContaining({ code: 'ERR_INVALID_STATUS' }));
   });
 
-  it.each([undefined, null, 5, '', {}, Symbol('status')])('with a status that is no text are refused: %s', (status) => {
-    const odd = status as string; // Somebody without types.
+  it.each([undefined, null, 5, '', {}, Symbol('status')])(
+    'with a status that is no text are refused: %s',
+    (status) => {
+      const odd = status as string; // Somebody without types.
 
-    expect(() => refuse(makeCall(), odd, 'No.')).toThrow(expect.objectContaining({ code: 'ERR_INVALID_STATUS' }));
-  });
+      expect(() => refuse(makeCall(), odd, 'No.')).toThrow(
+        expect.objectContaining({ code: 'ERR_INVALID_STATUS' }),
+      );
+    },
+  );
 });
 
 describe('strongerExecuted', () => {

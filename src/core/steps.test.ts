@@ -8,8 +8,12 @@ import { annotate, ok, refuse, type ToolResult } from './result.ts';
 import { inSteps, type Onward, type Step } from './steps.ts';
 
 const layer = (name: string, step: Step): ToolLayer => defineLayer({ name, caller: inSteps(step) });
-const onward = (call: ToolCall, leave: Onward['leave'] = (result) => result): Onward => ({ call, leave });
-const lineOf = (result: ToolResult, name: string) => result.audit?.layers.find((line) => line.name === name);
+const onward = (call: ToolCall, leave: Onward['leave'] = (result) => result): Onward => ({
+  call,
+  leave,
+});
+const lineOf = (result: ToolResult, name: string) =>
+  result.audit?.layers.find((line) => line.name === name);
 
 /** Waits on the way in, on the way out, on both, or on neither. */
 const paces: readonly (readonly [string, boolean, boolean])[] = [
@@ -26,7 +30,10 @@ function paced(name: string, waitsIn: boolean, waitsOut: boolean, trace: string[
   };
   return layer(name, (call) => {
     trace.push(`${name} in`);
-    const step = onward(call, waitsOut ? async (result) => settle().then(() => leave(result)) : leave);
+    const step = onward(
+      call,
+      waitsOut ? async (result) => settle().then(() => leave(result)) : leave,
+    );
     return waitsIn ? settle().then(() => step) : step;
   });
 }
@@ -56,7 +63,13 @@ describe('inSteps', () => {
       trace.push('awaiting out');
       return result;
     };
-    const stack = [paced('a', false, false, trace), awaiting, paced('b', true, false, trace), awaiting, paced('c', false, true, trace)];
+    const stack = [
+      paced('a', false, false, trace),
+      awaiting,
+      paced('b', true, false, trace),
+      awaiting,
+      paced('c', false, true, trace),
+    ];
     await composeToolCallers(stack)(makeCall(), echoExecutor());
 
     expect(trace).toEqual([
@@ -71,7 +84,10 @@ describe('inSteps', () => {
   ])('answers %s without going on, and layers outside are left', async (_, step) => {
     const trace: string[] = [];
     const executor = echoExecutor();
-    const result = await composeToolCallers([paced('outer', false, false, trace), layer('door', step)])(makeCall(), executor);
+    const result = await composeToolCallers([
+      paced('outer', false, false, trace),
+      layer('door', step),
+    ])(makeCall(), executor);
 
     expect(result).toMatchObject({ status: 'policy_blocked', executed: 'no' });
     expect(executor.calls).toEqual([]);
@@ -81,7 +97,9 @@ describe('inSteps', () => {
 
   it('goes on with the call it names', async () => {
     const executor = echoExecutor();
-    const rewriting = layer('rewriting', (call) => onward(withCall(call, { toolArgs: { other: true } })));
+    const rewriting = layer('rewriting', (call) =>
+      onward(withCall(call, { toolArgs: { other: true } })),
+    );
     await composeToolCallers([rewriting])(makeCall(), executor);
 
     expect(executor.calls[0]?.toolArgs).toEqual({ other: true });
@@ -93,7 +111,10 @@ describe('inSteps', () => {
     ['on the way out', (call) => onward(call, () => thrown('out'))],
     ['on the way out, later', (call) => onward(call, async () => thrown('out'))],
   ])('is blamed for what it throws %s', async (_, step) => {
-    const result = await composeToolCallers([layer('outer', (call) => onward(call)), layer('bad', step)])(makeCall(), echoExecutor());
+    const result = await composeToolCallers([
+      layer('outer', (call) => onward(call)),
+      layer('bad', step),
+    ])(makeCall(), echoExecutor());
 
     expect(result.status).toBe('tool_middleware_exception');
     expect(lineOf(result, 'bad')?.status).toBe('exception');
@@ -102,7 +123,9 @@ describe('inSteps', () => {
   });
 
   it('keeps what has run when it throws on the way out', async () => {
-    const result = await composeToolCallers([layer('bad', (call) => onward(call, () => thrown('out')))])(makeCall(), echoExecutor());
+    const result = await composeToolCallers([
+      layer('bad', (call) => onward(call, () => thrown('out'))),
+    ])(makeCall(), echoExecutor());
 
     expect(result).toMatchObject({ status: 'tool_middleware_exception', executed: 'yes' });
   });
@@ -120,7 +143,10 @@ describe('inSteps', () => {
   ])('does not go on with %s', async (_, step) => {
     const executor = echoExecutor();
     const unhandled = await unhandledDuring(async () => {
-      const result = await composeToolCallers([layer('outer', (call) => onward(call)), layer('odd', step as Step)])(makeCall(), executor);
+      const result = await composeToolCallers([
+        layer('outer', (call) => onward(call)),
+        layer('odd', step as Step),
+      ])(makeCall(), executor);
       expect(result.status).toBe('tool_middleware_exception');
     });
 
@@ -130,9 +156,16 @@ describe('inSteps', () => {
 
   it('takes nothing but a result of this call on the way out', async () => {
     const foreign = ok(makeCall({ callId: 'another' }), 'not yours');
-    const result = await composeToolCallers([layer('odd', (call) => onward(call, () => foreign))])(makeCall(), echoExecutor());
+    const result = await composeToolCallers([layer('odd', (call) => onward(call, () => foreign))])(
+      makeCall(),
+      echoExecutor(),
+    );
 
-    expect(result).toMatchObject({ status: 'tool_middleware_exception', toolCallId: 'call-1', executed: 'yes' });
+    expect(result).toMatchObject({
+      status: 'tool_middleware_exception',
+      toolCallId: 'call-1',
+      executed: 'yes',
+    });
   });
 
   it('runs its second step once, also when the layer outside has left', async () => {
@@ -158,7 +191,9 @@ describe('inSteps', () => {
   });
 
   it('is an ordinary caller for whoever calls it', async () => {
-    const inner = layer('inner', (call) => onward(call, (result) => annotate(result, { inner: true })));
+    const inner = layer('inner', (call) =>
+      onward(call, (result) => annotate(result, { inner: true })),
+    );
     const wrapped = defineLayer({
       ...inner,
       name: 'wrapped',
@@ -171,7 +206,9 @@ describe('inSteps', () => {
 
   it('is replaced by the caller that somebody puts into a copy of the layer', async () => {
     const inner = layer('door', (call) => refuse(call, 'policy_blocked', 'No.'));
-    const result = await composeToolCallers([defineLayer({ ...inner, caller: (call, next) => next(call) })])(makeCall(), echoExecutor());
+    const result = await composeToolCallers([
+      defineLayer({ ...inner, caller: (call, next) => next(call) }),
+    ])(makeCall(), echoExecutor());
 
     expect(result.status).toBe('ok');
   });
@@ -184,7 +221,9 @@ describe('inSteps', () => {
     const caller = composeToolCallers([door]);
 
     expect((await caller(makeCall(), echoExecutor())).status).toBe('ok');
-    expect((await caller(makeCall({ toolName: 'other' }), echoExecutor())).status).toBe('policy_blocked');
+    expect((await caller(makeCall({ toolName: 'other' }), echoExecutor())).status).toBe(
+      'policy_blocked',
+    );
   });
 
   it('does not turn a cancelled call into a success', async () => {
@@ -197,7 +236,9 @@ describe('inSteps', () => {
     const result = await composeToolCallers([hopeful])(makeCall({ signal: own.signal }), executor);
 
     expect(result).toMatchObject({ ok: false, status: 'cancelled', executed: 'unknown' });
-    expect(lineOf(result, 'hopeful')).toMatchObject({ error: 'turned a cancelled call into a success' });
+    expect(lineOf(result, 'hopeful')).toMatchObject({
+      error: 'turned a cancelled call into a success',
+    });
   });
 });
 

@@ -34,5 +34,10 @@ export const stepOf = (caller: ToolCaller): Step | null => steps.get(caller) ?? 
 
 /** Anything else is taken for an answer, and checked like one. */
 export function isOnward(stepped: unknown): stepped is Onward {
-  return typeof stepped === 'object' && stepped !== null && 'leave' in stepped && typeof stepped.leave === 'function';
+  return (
+    typeof stepped === 'object' &&
+    stepped !== null &&
+    'leave' in stepped &&
+    typeof stepped.leave === 'function'
+  );
 }

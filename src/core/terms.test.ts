@@ -9,14 +9,19 @@ import { defineLayer, type ToolCaller, type ToolLayer } from './layer.ts';
 import { ok, refuse } from './result.ts';
 import { approveCall, type Guard, guardCall, hashOf, hashWith, termsOf } from './terms.ts';
 
-const layer = (name: string, caller: ToolCaller, traits: Partial<ToolLayer> = {}) => defineLayer({ name, caller, ...traits });
+const layer = (name: string, caller: ToolCaller, traits: Partial<ToolLayer> = {}) =>
+  defineLayer({ name, caller, ...traits });
 const consent = layer('consent', (call, next) => next(approveCall(call)));
 const changes = (toolArgs: object, traits: Partial<ToolLayer> = {}, name = 'changes') =>
   layer(name, (call, next) => next(withCall(call, { toolArgs })), traits);
-const rewrites = (toolArgs: object, name = 'rewrites') => changes(toolArgs, { rewrites: true }, name);
+const rewrites = (toolArgs: object, name = 'rewrites') =>
+  changes(toolArgs, { rewrites: true }, name);
 const guarded = (guard: Guard) => layer('guarded', (call, next) => next(guardCall(call, guard)));
 
-async function run(layers: readonly ToolLayer[], partial: PartialCall = { toolArgs: { text: 'a' } }) {
+async function run(
+  layers: readonly ToolLayer[],
+  partial: PartialCall = { toolArgs: { text: 'a' } },
+) {
   const executor = echoExecutor();
   const result = await composeToolCallers(layers)(makeCall(partial), executor);
   return { result, entered: executor.calls.map((call) => call.toolArgs) };
@@ -25,15 +30,29 @@ async function run(layers: readonly ToolLayer[], partial: PartialCall = { toolAr
 describe('a call that a layer kept from further out', () => {
   it.each<[string, (call: ToolCall) => ToolCall]>([
     ['an approval', approveCall],
-    ['a guard', (call) => guardCall(call, () => ({ status: 'permission_denied', message: 'No.', blockedBy: 'guarded' }))],
+    [
+      'a guard',
+      (call) =>
+        guardCall(call, () => ({
+          status: 'permission_denied',
+          message: 'No.',
+          blockedBy: 'guarded',
+        })),
+    ],
   ])('does not get past %s that was laid down since', async (_name, lay) => {
     let kept: ToolCall | null = null;
     const keeps = layer('keeps', (call, next) => {
       kept = call;
       return next(call);
     });
-    const stale = layer('stale', (call, next) => next(withCall(kept ?? call, { toolArgs: { text: 'b' } })));
-    const { result, entered } = await run([keeps, layer('lays', (call, next) => next(lay(call))), stale]);
+    const stale = layer('stale', (call, next) =>
+      next(withCall(kept ?? call, { toolArgs: { text: 'b' } })),
+    );
+    const { result, entered } = await run([
+      keeps,
+      layer('lays', (call, next) => next(lay(call))),
+      stale,
+    ]);
 
     expect(result).toMatchObject({ ok: false, executed: 'no' });
     expect(entered).toEqual([]);
@@ -57,7 +76,12 @@ describe('an approved call', () => {
   });
 
   it('keeps the record of what was rewritten when it is approved again', async () => {
-    const { result, entered } = await run([consent, rewrites({ text: 'b' }), consent, rewrites({ text: 'c' }, 'more')]);
+    const { result, entered } = await run([
+      consent,
+      rewrites({ text: 'b' }),
+      consent,
+      rewrites({ text: 'c' }, 'more'),
+    ]);
 
     expect(entered).toEqual([{ text: 'c' }]);
     expect(result.audit?.rewrites?.map(({ layer: name }) => name)).toEqual(['rewrites', 'more']);
@@ -65,34 +89,61 @@ describe('an approved call', () => {
 
   it.each<[string, ToolCaller]>([
     ['changes a value', (call, next) => next(withCall(call, { toolArgs: { text: 'b' } }))],
-    ['adds a member', (call, next) => next(withCall(call, { toolArgs: { ...call.toolArgs, more: 1 } }))],
+    [
+      'adds a member',
+      (call, next) => next(withCall(call, { toolArgs: { ...call.toolArgs, more: 1 } })),
+    ],
     ['takes a member off', (call, next) => next(withCall(call, { toolArgs: {} }))],
     ['changes a copy by spread', (call, next) => next({ ...call, toolArgs: { text: 'b' } })],
     ['chooses another tool', (call, next) => next(withCall(call, { toolName: 'other' }))],
-    ['puts half a character in', (call, next) => next(withCall(call, { toolArgs: { text: '\ud800' } }))],
+    [
+      'puts half a character in',
+      (call, next) => next(withCall(call, { toolArgs: { text: '\ud800' } })),
+    ],
   ])('does not run when a layer that declares nothing %s', async (_name, caller) => {
     const { result, entered } = await run([consent, layer('changes', caller)]);
 
-    expect(result).toMatchObject({ status: 'consent_denied', errorCategory: 'consent_denied', executed: 'no' });
-    expect(accountOf(result)).toMatchObject({ approvedArgs: { text: 'a' }, executedArgs: null, blockedBy: 'consent' });
+    expect(result).toMatchObject({
+      status: 'consent_denied',
+      errorCategory: 'consent_denied',
+      executed: 'no',
+    });
+    expect(accountOf(result)).toMatchObject({
+      approvedArgs: { text: 'a' },
+      executedArgs: null,
+      blockedBy: 'consent',
+    });
     expect(JSON.stringify(result.error)).not.toContain('"b"');
     expect(entered).toEqual([]);
   });
 
   it('does not run either when a layer that declares rewrites chooses another tool', async () => {
-    const other = layer('other', (call, next) => next(withCall(call, { toolName: 'other' })), { rewrites: true });
+    const other = layer('other', (call, next) => next(withCall(call, { toolName: 'other' })), {
+      rewrites: true,
+    });
 
-    expect((await run([consent, other])).result).toMatchObject({ status: 'consent_denied', executed: 'no' });
+    expect((await run([consent, other])).result).toMatchObject({
+      status: 'consent_denied',
+      executed: 'no',
+    });
   });
 
   it('runs when equal arguments were put in place of the same ones', async () => {
     expect((await run([consent, changes({ text: 'a' })])).result.status).toBe('ok');
-    expect((await run([consent, changes({ text: 'b' }), changes({ text: 'a' })])).result.status).toBe('ok');
-    expect((await run([consent, changes({ b: 2, a: 1 })], { toolArgs: { a: 1, b: 2 } })).result.status).toBe('ok');
+    expect(
+      (await run([consent, changes({ text: 'b' }), changes({ text: 'a' })])).result.status,
+    ).toBe('ok');
+    expect(
+      (await run([consent, changes({ b: 2, a: 1 })], { toolArgs: { a: 1, b: 2 } })).result.status,
+    ).toBe('ok');
   });
 
   it('may be rewritten where that is declared, and the paths are recorded in order', async () => {
-    const { result, entered } = await run([consent, rewrites({ text: 'b' }, 'first'), rewrites({ list: [1] }, 'second')]);
+    const { result, entered } = await run([
+      consent,
+      rewrites({ text: 'b' }, 'first'),
+      rewrites({ list: [1] }, 'second'),
+    ]);
 
     expect(result.status).toBe('ok');
     expect(result.audit?.rewrites).toEqual([
@@ -110,32 +161,45 @@ describe('an approved call', () => {
   });
 
   it('is not covered by a rewrite on top of a change that nobody declared', async () => {
-    const { result, entered } = await run([consent, changes({ text: 'b' }), rewrites({ text: 'b', masked: true })]);
+    const { result, entered } = await run([
+      consent,
+      changes({ text: 'b' }),
+      rewrites({ text: 'b', masked: true }),
+    ]);
 
     expect(result).toMatchObject({ status: 'consent_denied', executed: 'no' });
     expect(entered).toEqual([]);
   });
 
   it('is not covered by a change below the rewrite', async () => {
-    expect((await run([consent, rewrites({ text: 'b' }), changes({ text: 'c' })])).result.status).toBe('consent_denied');
+    expect(
+      (await run([consent, rewrites({ text: 'b' }), changes({ text: 'c' })])).result.status,
+    ).toBe('consent_denied');
   });
 
   it('may be changed before it is approved', async () => {
     const { result, entered } = await run([changes({ text: 'edited' }), consent]);
 
-    expect(accountOf(result)).toMatchObject({ approvedArgs: { text: 'edited' }, executedArgs: { text: 'edited' } });
+    expect(accountOf(result)).toMatchObject({
+      approvedArgs: { text: 'edited' },
+      executedArgs: { text: 'edited' },
+    });
     expect(entered).toEqual([{ text: 'edited' }]);
   });
 
   it('needs both of two approvals to fit', async () => {
     expect((await run([consent, consent])).result.status).toBe('ok');
-    expect((await run([consent, consent, changes({ text: 'b' })])).result.status).toBe('consent_denied');
+    expect((await run([consent, consent, changes({ text: 'b' })])).result.status).toBe(
+      'consent_denied',
+    );
   });
 
   it('stays the approved one when a layer hands on a call that was put aside before', async () => {
     const aside: ToolCall[] = [];
     const keeps = layer('keeps', (call, next) => (aside.push(call), next(call)));
-    const hands = layer('hands', (call, next) => next(withCall(aside[0] ?? call, { toolArgs: { text: 'b' } })));
+    const hands = layer('hands', (call, next) =>
+      next(withCall(aside[0] ?? call, { toolArgs: { text: 'b' } })),
+    );
     const { result, entered } = await run([guarded(() => null), keeps, consent, hands]);
 
     expect(result).toMatchObject({ status: 'consent_denied', executed: 'no' });
@@ -147,7 +211,9 @@ describe('an approved call', () => {
       await next(call);
       return next(withCall(call, { toolArgs: { text: 'second try' } }));
     });
-    const again = layer('again', async (call, next) => ((await next(call)).ok ? next(call) : refuse(call, 'exception', 'No.')));
+    const again = layer('again', async (call, next) =>
+      (await next(call)).ok ? next(call) : refuse(call, 'exception', 'No.'),
+    );
     const { result, entered } = await run([consent, retry]);
 
     expect(result).toMatchObject({ status: 'consent_denied', executed: 'yes' });
@@ -156,7 +222,8 @@ describe('an approved call', () => {
   });
 
   it('is held to it by a stack that a layer calls by itself', async () => {
-    const inner = (...members: readonly ToolLayer[]) => layer('calls a stack', (call, next) => composeToolCallers(members)(call, next));
+    const inner = (...members: readonly ToolLayer[]) =>
+      layer('calls a stack', (call, next) => composeToolCallers(members)(call, next));
     const changed = await run([consent, inner(changes({ text: 'b' }))]);
     const rewritten = await run([consent, inner(rewrites({ text: 'b' }))]);
     const approvedInside = await run([inner(consent), changes({ text: 'b' })]);
@@ -171,7 +238,11 @@ describe('an approved call', () => {
 });
 
 describe('a guard', () => {
-  const no: Guard = () => ({ status: 'permission_denied', message: 'Not here.', blockedBy: 'scope' });
+  const no: Guard = () => ({
+    status: 'permission_denied',
+    message: 'Not here.',
+    blockedBy: 'scope',
+  });
 
   it('sees the call as the executor would be entered with it', async () => {
     const seen: ToolCall[] = [];
@@ -188,7 +259,11 @@ describe('a guard', () => {
   it('refuses in the name of the layer that it gives, and nothing runs', async () => {
     const { result, entered } = await run([guarded(no), changes({ text: 'b' })]);
 
-    expect(result).toMatchObject({ status: 'permission_denied', error: 'Not here.', executed: 'no' });
+    expect(result).toMatchObject({
+      status: 'permission_denied',
+      error: 'Not here.',
+      executed: 'no',
+    });
     expect(accountOf(result).blockedBy).toBe('scope');
     expect(entered).toEqual([]);
   });
@@ -225,13 +300,19 @@ describe('a guard', () => {
   });
 
   it.each<[string, ToolCaller]>([
-    ['withCall', (call, next) => next(withCall(call, { toolArgs: {}, signal: new AbortController().signal }))],
+    [
+      'withCall',
+      (call, next) => next(withCall(call, { toolArgs: {}, signal: new AbortController().signal })),
+    ],
     ['a spread', (call, next) => next({ ...call, toolName: 'other' })],
     ['another guard', (call, next) => next(guardCall(call, () => null))],
     ['a chosen hash', (call, next) => next(hashWith(call, () => 'x'))],
     ['an approval', (call, next) => next(approveCall(call))],
     ['a stack called by a layer', (call, next) => composeToolCallers([changes({})])(call, next)],
-    ['an executor of its own', (call) => composeToolCallers([changes({})])(call, async (own) => ok(own, 'ran'))],
+    [
+      'an executor of its own',
+      (call) => composeToolCallers([changes({})])(call, async (own) => ok(own, 'ran')),
+    ],
   ])('is kept through %s', async (_name, caller) => {
     const { result, entered } = await run([guarded(no), layer('through', caller)]);
 
@@ -241,7 +322,10 @@ describe('a guard', () => {
 
   it('holds outward too when a stack that a layer calls laid it down', async () => {
     const inner = layer('calls a stack', (call, next) =>
-      composeToolCallers([guarded((call) => (call.toolArgs.bad === 1 ? no(call) : null))])(call, next),
+      composeToolCallers([guarded((call) => (call.toolArgs.bad === 1 ? no(call) : null))])(
+        call,
+        next,
+      ),
     );
     const { result, entered } = await run([inner, changes({ bad: 1 })]);
 
@@ -261,20 +345,25 @@ describe('a guard', () => {
 
   it('is asked together with the others until one refuses', async () => {
     const asked: string[] = [];
-    const ask = (name: string, verdict: Guard) => guarded((call) => (asked.push(name), verdict(call)));
+    const ask = (name: string, verdict: Guard) =>
+      guarded((call) => (asked.push(name), verdict(call)));
     await run([ask('outer', () => null), ask('inner', no), ask('innermost', () => null)]);
 
     expect(asked).toEqual(['outer', 'inner']);
   });
 
   it('is not asked about a call that its layer did not hand on under it', async () => {
-    const twice = layer('twice', async (call, next) => ((await next(guardCall(call, no))).ok ? ok(call) : next(call)));
+    const twice = layer('twice', async (call, next) =>
+      (await next(guardCall(call, no))).ok ? ok(call) : next(call),
+    );
 
     expect((await run([twice])).result.status).toBe('ok');
   });
 
   it('must be a function', () => {
-    expect(() => guardCall(makeCall(), null as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_CALL' }) as Error);
+    expect(() => guardCall(makeCall(), null as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_CALL' }) as Error,
+    );
   });
 
   it('cannot be taken out of the terms, which are frozen', () => {
@@ -293,7 +382,10 @@ describe('hashOf', () => {
 
   it('uses what a layer outside chose, for everything below and nothing above', async () => {
     const seen: string[] = [];
-    const look = layer('look', (call, next) => (seen.push(hashOf(call, call.toolArgs)), next(call)));
+    const look = layer(
+      'look',
+      (call, next) => (seen.push(hashOf(call, call.toolArgs)), next(call)),
+    );
     const choose = layer('choose', (call, next) => next(hashWith(call, () => 'chosen')));
     await run([look, choose, look]);
 
@@ -304,7 +396,10 @@ describe('hashOf', () => {
     let times = 0;
     const call = hashWith(makeCall({ toolArgs: { text: 'a' } }), () => `hash ${++times}`);
 
-    expect([hashOf(call, call.toolArgs), hashOf(withCall(call, { toolName: 'other' }), call.toolArgs)]).toEqual(['hash 1', 'hash 1']);
+    expect([
+      hashOf(call, call.toolArgs),
+      hashOf(withCall(call, { toolName: 'other' }), call.toolArgs),
+    ]).toEqual(['hash 1', 'hash 1']);
     expect(hashOf(call, { other: true })).toBe('hash 2');
     expect(
       hashOf(

@@ -95,7 +95,8 @@ const changedTerms = (terms: CallTerms, changes: Partial<CallTerms>): CallTerms 
  * that allow or forbid: what other layers do to the call in between cannot get past it.
  */
 export function guardCall(call: ToolCall, guard: Guard): ToolCall {
-  if (typeof guard !== 'function') throw new AlliumError('ERR_INVALID_CALL', 'guardCall takes a function');
+  if (typeof guard !== 'function')
+    throw new AlliumError('ERR_INVALID_CALL', 'guardCall takes a function');
   return withTerms(call, { guards: Object.freeze([...termsOf(call).guards, guard]) });
 }
 
@@ -109,19 +110,22 @@ export const ownerOf = (gate: Gate): string | null => owners.get(gate) ?? null;
  * Of a call that it turns away, records say that `owner` did.
  */
 export function gateCall(call: ToolCall, gate: Gate, owner?: string): ToolCall {
-  if (typeof gate !== 'function') throw new AlliumError('ERR_INVALID_CALL', 'gateCall takes a function');
+  if (typeof gate !== 'function')
+    throw new AlliumError('ERR_INVALID_CALL', 'gateCall takes a function');
   if (owner !== undefined) owners.set(gate, owner);
   return withTerms(call, { gates: joined(termsOf(call).gates, [gate]) });
 }
 
 /** Adds a check that is made before anybody below puts a question about this call to a person. */
 export function limitAsking(call: ToolCall, guard: Guard): ToolCall {
-  if (typeof guard !== 'function') throw new AlliumError('ERR_INVALID_CALL', 'limitAsking takes a function');
+  if (typeof guard !== 'function')
+    throw new AlliumError('ERR_INVALID_CALL', 'limitAsking takes a function');
   return withTerms(call, { askGuards: Object.freeze([...termsOf(call).askGuards, guard]) });
 }
 
 /** Why nobody may be asked about this call, or `null`. To be asked once for each question, right before it is put. */
-export const objectionToAsking = (call: ToolCall): Refusal | null => firstRefusal(termsOf(call).askGuards, call);
+export const objectionToAsking = (call: ToolCall): Refusal | null =>
+  firstRefusal(termsOf(call).askGuards, call);
 
 /**
  * Binds an approval to exactly this call. Layers below that declare `rewrites` may change its arguments, and what they
@@ -134,7 +138,14 @@ export function approveCall(call: ToolCall): ToolCall {
   // A second yes does not stand for the first: what the first one did not cover stays uncovered.
   if (before !== null && !covers(before, own)) return own;
   own[SLOT].state.approvedArgs = args;
-  return withTerms(own, { approved: Object.freeze({ toolName, args, covered: args, rewrites: before?.rewrites ?? NO_REWRITES }) });
+  return withTerms(own, {
+    approved: Object.freeze({
+      toolName,
+      args,
+      covered: args,
+      rewrites: before?.rewrites ?? NO_REWRITES,
+    }),
+  });
 }
 
 const NO_REWRITES: readonly Rewrite[] = Object.freeze([]);
@@ -144,11 +155,19 @@ export function approveEdited(call: ToolCall, edited: ToolCall): ToolCall {
   const { toolName, toolArgs: args } = edited;
   const { approved } = termsOf(call);
   edited[SLOT].state.approvedArgs = args;
-  return withTerms(edited, { approved: Object.freeze({ toolName, args, covered: args, rewrites: approved?.rewrites ?? NO_REWRITES }) });
+  return withTerms(edited, {
+    approved: Object.freeze({
+      toolName,
+      args,
+      covered: args,
+      rewrites: approved?.rewrites ?? NO_REWRITES,
+    }),
+  });
 }
 
 /** Answers the call with this value where the executor would be entered. Everything that guards the executor guards it too. */
-export const supplyResult = (call: ToolCall, supplied: SuppliedResult): ToolCall => withTerms(call, { supplied });
+export const supplyResult = (call: ToolCall, supplied: SuppliedResult): ToolCall =>
+  withTerms(call, { supplied });
 
 const covers = (approved: ApprovedCall, call: ToolCall): boolean =>
   call.toolName === approved.toolName && sameArgs(call.toolArgs, approved.covered);
@@ -170,23 +189,46 @@ export function hashOf(call: ToolCall, value: JsonValue): string {
 export function followApproval(frame: Frame, handed: ToolCall): ToolCall {
   const passed = stillUnder(termsOf(frame.call), handed);
   const { approved } = termsOf(passed);
-  if (approved === null || passed.toolArgs === approved.covered || frame.layer.rewrites !== true) return passed;
+  if (approved === null || passed.toolArgs === approved.covered || frame.layer.rewrites !== true)
+    return passed;
   // A change on top of one that nobody declared is not covered either.
   if (!sameArgs(frame.call.toolArgs, approved.covered)) return passed;
   const paths = changedPaths(frame.call.toolArgs, passed.toolArgs);
-  const rewrites = paths.length === 0 ? approved.rewrites : [...approved.rewrites, Object.freeze({ layer: frame.layer.name, paths })];
+  const rewrites =
+    paths.length === 0
+      ? approved.rewrites
+      : [...approved.rewrites, Object.freeze({ layer: frame.layer.name, paths })];
   const { toolName, args } = approved;
-  return withTerms(passed, { approved: Object.freeze({ toolName, args, covered: passed.toolArgs, rewrites: Object.freeze(rewrites) }) });
+  return withTerms(passed, {
+    approved: Object.freeze({
+      toolName,
+      args,
+      covered: passed.toolArgs,
+      rewrites: Object.freeze(rewrites),
+    }),
+  });
 }
 
 /** A call that somebody put aside further out lacks what was laid down since; handed on here, it is held to it all the same. */
 function stillUnder(laidDown: CallTerms, call: ToolCall): ToolCall {
   const { guards, gates, askGuards, policy, approved, supplied } = termsOf(call);
   const hasGuards = hasAll(guards, laidDown.guards);
-  const isComplete = (approved !== null || laidDown.approved === null) && (supplied !== null || laidDown.supplied === null);
-  if (isComplete && hasGuards && hasAll(gates, laidDown.gates) && hasAll(askGuards, laidDown.askGuards)) return call;
+  const isComplete =
+    (approved !== null || laidDown.approved === null) &&
+    (supplied !== null || laidDown.supplied === null);
+  if (
+    isComplete &&
+    hasGuards &&
+    hasAll(gates, laidDown.gates) &&
+    hasAll(askGuards, laidDown.askGuards)
+  )
+    return call;
   return withTerms(call, {
-    ...{ guards: joined(laidDown.guards, guards), gates: joined(laidDown.gates, gates), askGuards: joined(laidDown.askGuards, askGuards) },
+    ...{
+      guards: joined(laidDown.guards, guards),
+      gates: joined(laidDown.gates, gates),
+      askGuards: joined(laidDown.askGuards, askGuards),
+    },
     policy: hasGuards ? policy : laidDown.policy,
     approved: approved ?? laidDown.approved,
     supplied: supplied ?? laidDown.supplied,
@@ -194,10 +236,12 @@ function stillUnder(laidDown: CallTerms, call: ToolCall): ToolCall {
 }
 
 /** A call that was handed down has the very lists its layer got. */
-const hasAll = <T>(list: readonly T[], laidDown: readonly T[]): boolean => list === laidDown || laidDown.every((one) => list.includes(one));
+const hasAll = <T>(list: readonly T[], laidDown: readonly T[]): boolean =>
+  list === laidDown || laidDown.every((one) => list.includes(one));
 
 /** Both lists, the first one in front, nothing twice. */
-export const joined = <T>(first: readonly T[], second: readonly T[]): readonly T[] => Object.freeze([...new Set([...first, ...second])]);
+export const joined = <T>(first: readonly T[], second: readonly T[]): readonly T[] =>
+  Object.freeze([...new Set([...first, ...second])]);
 
 /** Whether the executor may be entered with this call: the approval still fits, and no guard objects. */
 export function breachOf(call: ToolCall, { approved, guards }: CallTerms): Refusal | null {
@@ -214,7 +258,8 @@ function firstRefusal(guards: readonly Guard[], call: ToolCall): Refusal | null 
 
 const NOT_APPROVED: Refusal = Object.freeze({
   status: 'consent_denied',
-  message: 'The call was changed after it was approved, so it did not run. Ask for the call again as it should be.',
+  message:
+    'The call was changed after it was approved, so it did not run. Ask for the call again as it should be.',
   blockedBy: 'consent',
 });
 
@@ -244,4 +289,5 @@ function isRefusal(verdict: unknown): verdict is Refusal {
 }
 
 /** By structure and not by canonical text, which half a surrogate pair does not have. */
-const sameArgs = (a: JsonObject, b: JsonObject): boolean => a === b || changedPaths(a, b).length === 0;
+const sameArgs = (a: JsonObject, b: JsonObject): boolean =>
+  a === b || changedPaths(a, b).length === 0;

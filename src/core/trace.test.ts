@@ -28,8 +28,20 @@ describe('traceWith', () => {
 
 describe('approvalWaitOf', () => {
   const decision = (id: string): EarlierDecision => ({
-    ...{ id, gate: 'consent', fingerprint: 'f', definition: 'd', policy: '', decision: 'allow_once', decidedBy: 'ada' },
-    ...{ decidedAt: '2026-01-01T01:00:00.000Z', requestedAt: '2026-01-01T00:00:00.000Z', args: { secret: 1 } },
+    ...{
+      id,
+      gate: 'consent',
+      fingerprint: 'f',
+      definition: 'd',
+      policy: '',
+      decision: 'allow_once',
+      decidedBy: 'ada',
+    },
+    ...{
+      decidedAt: '2026-01-01T01:00:00.000Z',
+      requestedAt: '2026-01-01T00:00:00.000Z',
+      args: { secret: 1 },
+    },
   });
 
   it('is the wait for the last answer, without what a person wrote', () => {

@@ -7,26 +7,76 @@ const LINE_END = /[\n\r\v\f\b\u0085\u2028\u2029\u001c-\u001e]/;
 const SIGN = /(?![({])[\p{Ps}\u001b\u009b]/u;
 
 /** Does not show at the beginning of a line, and does not end one. */
-const UNSHOWN = /^(?![\n\r\v\f\b\u0085\u2028\u2029\u001c-\u001e])[\\\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}]$/u;
+const UNSHOWN =
+  /^(?![\n\r\v\f\b\u0085\u2028\u2029\u001c-\u001e])[\\\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}]$/u;
 
 /** The lines that frame a result in `observation`. */
 const FRAME = /^(?![({])\p{Ps}(?:resu[l1i]t[o0]f|err[o0]rfr[o0]m|end[o0]f|b[l1i][o0]cked:)/u;
 
 /** Those, and the notes that layers put under a text: that it was cut, where it goes on, that it was asked for before. */
-const FRAME_OR_NOTE = /^(?![({])\p{Ps}(?:resu[l1i]t[o0]f|err[o0]rfr[o0]m|end[o0]f|b[l1i][o0]cked:|cut:|n[o0]te:|withhe[l1i]d:|bytes\d)/u;
+const FRAME_OR_NOTE =
+  /^(?![({])\p{Ps}(?:resu[l1i]t[o0]f|err[o0]rfr[o0]m|end[o0]f|b[l1i][o0]cked:|cut:|n[o0]te:|withhe[l1i]d:|bytes\d)/u;
 
 /** No pattern of ours is longer. */
 const HEAD_LENGTH = 12;
 
 /** Colours and titles of a terminal. */
-const ESCAPE_SEQUENCE = /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[^[\]]/y;
+const ESCAPE_SEQUENCE =
+  /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[^[\]]/y;
 
 /** Letters of other scripts that look like letters of our lines. The colon of Armenian, Hebrew and of ratios is one to the eye. */
 const LOOK_ALIKES = new Map(
   Object.entries({
-    ...{ а: 'a', с: 'c', ԁ: 'd', е: 'e', к: 'k', м: 'm', о: 'o', ѕ: 's', т: 't', у: 'y', г: 'r', һ: 'h', ѡ: 'w', в: 'b', п: 'n', і: 'i' },
-    ...{ α: 'a', ϲ: 'c', ε: 'e', κ: 'k', ο: 'o', σ: 'o', τ: 't', υ: 'u', ν: 'v', ρ: 'p', ι: 'i', η: 'n', ϝ: 'f' },
-    ...{ օ: 'o', ս: 'u', ո: 'n', ց: 'g', ք: 'f', ı: 'i', ɩ: 'i', ʟ: 'l', ɡ: 'g', ƒ: 'f', '∶': ':', '։': ':', '׃': ':', ː: ':', '꞉': ':' },
+    ...{
+      а: 'a',
+      с: 'c',
+      ԁ: 'd',
+      е: 'e',
+      к: 'k',
+      м: 'm',
+      о: 'o',
+      ѕ: 's',
+      т: 't',
+      у: 'y',
+      г: 'r',
+      һ: 'h',
+      ѡ: 'w',
+      в: 'b',
+      п: 'n',
+      і: 'i',
+    },
+    ...{
+      α: 'a',
+      ϲ: 'c',
+      ε: 'e',
+      κ: 'k',
+      ο: 'o',
+      σ: 'o',
+      τ: 't',
+      υ: 'u',
+      ν: 'v',
+      ρ: 'p',
+      ι: 'i',
+      η: 'n',
+      ϝ: 'f',
+    },
+    ...{
+      օ: 'o',
+      ս: 'u',
+      ո: 'n',
+      ց: 'g',
+      ք: 'f',
+      ı: 'i',
+      ɩ: 'i',
+      ʟ: 'l',
+      ɡ: 'g',
+      ƒ: 'f',
+      '∶': ':',
+      '։': ':',
+      '׃': ':',
+      ː: ':',
+      '꞉': ':',
+    },
     ...{ '|': 'l', '¦': 'l' },
   }),
 );
@@ -114,7 +164,8 @@ const UNSEEN = /[\p{C}\p{Z}\p{M}\s\p{Default_Ignorable_Code_Point}]/gu;
 
 function visiblePart(character: string, isFirst: boolean): string {
   // Most texts are plain ones, and every list in JSON begins with a bracket.
-  if (/[!-~]/.test(character) && character !== '\\') return character === '|' ? 'l' : character.toLowerCase();
+  if (/[!-~]/.test(character) && character !== '\\')
+    return character === '|' ? 'l' : character.toLowerCase();
   if (/[\0- \u007f-\u00a0]/.test(character)) return '';
   const plain = character.normalize('NFKD').replace(UNSEEN, '').toLowerCase();
   if (isFirst && plain === '\\') return '';
@@ -123,9 +174,15 @@ function visiblePart(character: string, isFirst: boolean): string {
 
 /** A name as it stands in a frame: no bracket, dash or line end of its own, so that it cannot close the frame it is named in. */
 export const nameInFrame = (name: string): string =>
-  PLAIN_NAME.test(name) ? name : name.replace(/[\p{Ps}\p{Pe}\p{Pd}\p{Z}\p{C}\p{M}\p{Default_Ignorable_Code_Point}]+/gu, keptInNames);
+  PLAIN_NAME.test(name)
+    ? name
+    : name.replace(
+        /[\p{Ps}\p{Pe}\p{Pd}\p{Z}\p{C}\p{M}\p{Default_Ignorable_Code_Point}]+/gu,
+        keptInNames,
+      );
 
 const PLAIN_NAME = /^[\w.-]+$/;
 
 /** Hyphens are part of names; a run of anything else that could end a frame is shown as one question mark, and spaces as one space. */
-const keptInNames = (found: string): string => (/^-+$/.test(found) ? found : /^ +$/.test(found) ? ' ' : '?');
+const keptInNames = (found: string): string =>
+  /^-+$/.test(found) ? found : /^ +$/.test(found) ? ' ' : '?';

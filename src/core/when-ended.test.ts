@@ -17,7 +17,10 @@ function listener(): { readonly layer: ToolLayer; readonly heard: ToolResult[] }
   return { layer, heard };
 }
 
-const outer = defineLayer({ name: 'outer', caller: async (call, next) => withResult(await next(call), { result: 'from outside' }) });
+const outer = defineLayer({
+  name: 'outer',
+  caller: async (call, next) => withResult(await next(call), { result: 'from outside' }),
+});
 
 describe('whenEnded', () => {
   it('tells a layer inside what the caller gets', async () => {
@@ -30,9 +33,14 @@ describe('whenEnded', () => {
 
   it('tells the refusal that is raised', async () => {
     const { layer, heard } = listener();
-    const refusing = defineLayer({ name: 'no', caller: (call) => raise(refuse(call, 'policy_blocked', 'No.')) });
+    const refusing = defineLayer({
+      name: 'no',
+      caller: (call) => raise(refuse(call, 'policy_blocked', 'No.')),
+    });
 
-    await expect(composeToolCallers([outer, layer, refusing])(makeCall(), echoExecutor())).rejects.toThrow('policy_blocked');
+    await expect(
+      composeToolCallers([outer, layer, refusing])(makeCall(), echoExecutor()),
+    ).rejects.toThrow('policy_blocked');
     expect(heard.map(({ status }) => status)).toEqual(['policy_blocked']);
   });
 
@@ -49,7 +57,10 @@ describe('whenEnded', () => {
     const { layer, heard } = listener();
     const stack = composeToolCallers([layer]);
     const call = makeCall();
-    await Promise.all([stack(call, async (sent) => ok(sent, 1)), stack(call, async (sent) => ok(sent, 2))]);
+    await Promise.all([
+      stack(call, async (sent) => ok(sent, 1)),
+      stack(call, async (sent) => ok(sent, 2)),
+    ]);
 
     expect(heard.map(({ result }) => result).sort()).toEqual([1, 2]);
   });

@@ -4,7 +4,9 @@ import { readMessage } from './json-rpc.ts';
 import { headOfWide, holdsMoreThan, MAX_WIRE_VALUES } from './wide-json.ts';
 
 const countOf = (value: unknown): number =>
-  typeof value === 'object' && value !== null ? Object.values(value).reduce<number>((sum, item) => sum + countOf(item), 1) : 1;
+  typeof value === 'object' && value !== null
+    ? Object.values(value).reduce<number>((sum, item) => sum + countOf(item), 1)
+    : 1;
 
 const wide = (values: number) => `[${'0,'.repeat(values)}0]`;
 
@@ -28,9 +30,12 @@ describe('holdsMoreThan', () => {
     expect(holdsMoreThan(text, 1)).toBe(false);
   });
 
-  it.each([[''], ['"'], ['"\\'], ['[{'], ['"\\"']])('comes to an end on %j, which is no JSON', (text) => {
-    expect(holdsMoreThan(text, 10)).toBe(false);
-  });
+  it.each([[''], ['"'], ['"\\'], ['[{'], ['"\\"']])(
+    'comes to an end on %j, which is no JSON',
+    (text) => {
+      expect(holdsMoreThan(text, 10)).toBe(false);
+    },
+  );
 });
 
 describe('headOfWide', () => {

@@ -38,7 +38,13 @@ const leaf = fc.oneof(
   fc.double(),
 );
 const values = fc.letrec<{ value: unknown; record: object }>((tie) => ({
-  value: fc.oneof({ maxDepth: 5 }, leaf, fc.array(tie('value'), { maxLength: 4 }), tie('record'), fc.constant(new Date(0))),
+  value: fc.oneof(
+    { maxDepth: 5 },
+    leaf,
+    fc.array(tie('value'), { maxLength: 4 }),
+    tie('record'),
+    fc.constant(new Date(0)),
+  ),
   record: fc.dictionary(names, tie('value'), { maxKeys: 6 }),
 })).record;
 
@@ -55,14 +61,36 @@ describe('writeWire', () => {
   });
 
   it.each<[string, object]>([
-    ['a line', { name: 'timeout', status: 'ok', startedAt: '2026-01-01T00:00:00.000Z', limitMs: 0.5, kept: true, error: null }],
-    ['lists', { rewrites: [{ layer: 'requiredReason', paths: ['reason'] }], none: [], nothing: {} }],
-    ['what others named', { toolArgs: { ownName: { innerName: 1 } }, inputSchema: [{ ownName: 1 }] }],
-    ['metadata, of which the direct names are converted', { metadata: { ownName: { innerName: 1 }, ownList: [{ innerName: 1 }] } }],
+    [
+      'a line',
+      {
+        name: 'timeout',
+        status: 'ok',
+        startedAt: '2026-01-01T00:00:00.000Z',
+        limitMs: 0.5,
+        kept: true,
+        error: null,
+      },
+    ],
+    [
+      'lists',
+      { rewrites: [{ layer: 'requiredReason', paths: ['reason'] }], none: [], nothing: {} },
+    ],
+    [
+      'what others named',
+      { toolArgs: { ownName: { innerName: 1 } }, inputSchema: [{ ownName: 1 }] },
+    ],
+    [
+      'metadata, of which the direct names are converted',
+      { metadata: { ownName: { innerName: 1 }, ownList: [{ innerName: 1 }] } },
+    ],
     ['metadata that is a list', { metadata: [{ ownName: 1 }] }],
     [
       'the metadata of a handoff',
-      { handoff: { ownName: 1, metadata: { ownName: 1 } }, inner: { handoff: [{ metadata: { ownName: 1 } }] } },
+      {
+        handoff: { ownName: 1, metadata: { ownName: 1 } },
+        inner: { handoff: [{ metadata: { ownName: 1 } }] },
+      },
     ],
     ['texts that need care', { reason: 'für später "\\\n\x7f\u2028😀', summary: 'x'.repeat(5000) }],
     ['names of digits', { b: 1, 10: 2, 9: 3 }],

@@ -1,7 +1,15 @@
 /** What `toWire` makes of a record, written as bytes of JSON at once: the copy in between costs more than the text. */
 
 import { asciiJson } from './ascii-json.ts';
-import { bytes, FULL, type Label, NOT_PLAIN, type Style, wordsOf, writeJson } from './json-bytes.ts';
+import {
+  bytes,
+  FULL,
+  type Label,
+  NOT_PLAIN,
+  type Style,
+  wordsOf,
+  writeJson,
+} from './json-bytes.ts';
 import { shapeCache } from './shape-cache.ts';
 import { OPAQUE_MEMBERS, type Reach, reachBelow, spellingsOf } from './wire-names.ts';
 

@@ -57,7 +57,12 @@ export function spellingsOf(name: string): Spellings {
 
 /** Letter by letter, so that the way back is exact: `receiptURI` is `receipt_u_r_i`, and never a guess. */
 function spell(name: string): Spellings {
-  if (CAMEL.test(name)) return { camel: name, snake: name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) };
-  if (SNAKE.test(name)) return { camel: name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()), snake: name };
+  if (CAMEL.test(name))
+    return { camel: name, snake: name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) };
+  if (SNAKE.test(name))
+    return {
+      camel: name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+      snake: name,
+    };
   return { camel: name, snake: name };
 }

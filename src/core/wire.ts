@@ -3,7 +3,14 @@
 import type { AuditRecord } from './audit.ts';
 import type { ExecutorKind, ToolProgress } from './call.ts';
 import { isAlliumError } from './errors.ts';
-import { isObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH, notJson, snapshot } from './json.ts';
+import {
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  MAX_JSON_DEPTH,
+  notJson,
+  snapshot,
+} from './json.ts';
 import type { Executed } from './status.ts';
 import type { TaskEvent } from './task-event.ts';
 import { type Reach, reachBelow, type Spelling, spellingsOf } from './wire-names.ts';
@@ -34,7 +41,13 @@ interface Place {
 }
 
 function convertRecord(record: object, to: Spelling): JsonObject {
-  const converted = convert(record, to, { above: null, step: '', member: '', depth: 0, reach: 'all' });
+  const converted = convert(record, to, {
+    above: null,
+    step: '',
+    member: '',
+    depth: 0,
+    reach: 'all',
+  });
   if (!isObject(converted)) throw notJson('', 'is not an object');
   return converted;
 }
@@ -42,50 +55,78 @@ function convertRecord(record: object, to: Spelling): JsonObject {
 function convert(value: unknown, to: Spelling, place: Place): JsonValue {
   if (isScalar(value)) return value;
   if (typeof value !== 'object' || place.reach === 'none') return snapshotAt(value, place);
-  if (place.depth >= MAX_JSON_DEPTH) throw notJson(pathOf(place), `nests deeper than ${MAX_JSON_DEPTH}`);
-  if (Array.isArray(value)) return place.reach === 'here' ? snapshotAt(value, place) : convertItems(value, to, place);
+  if (place.depth >= MAX_JSON_DEPTH)
+    throw notJson(pathOf(place), `nests deeper than ${MAX_JSON_DEPTH}`);
+  if (Array.isArray(value))
+    return place.reach === 'here' ? snapshotAt(value, place) : convertItems(value, to, place);
   const prototype: unknown = Object.getPrototypeOf(value);
   // Dates and the like say themselves what they are as JSON.
-  if (prototype !== Object.prototype && prototype !== null) return convert(snapshotAt(value, place), to, place);
+  if (prototype !== Object.prototype && prototype !== null)
+    return convert(snapshotAt(value, place), to, place);
   return convertMembers(value as Readonly<Record<string, unknown>>, to, place); // Any object can be read by its own names.
 }
 
 const isScalar = (value: unknown): value is string | number | boolean | null =>
-  typeof value === 'string' || typeof value === 'boolean' || value === null || Number.isFinite(value);
+  typeof value === 'string' ||
+  typeof value === 'boolean' ||
+  value === null ||
+  Number.isFinite(value);
 
 function convertItems(items: readonly unknown[], to: Spelling, above: Place): readonly JsonValue[] {
   const converted: JsonValue[] = [];
   for (let step = 0; step < items.length; step += 1) {
-    converted.push(convert(items[step], to, { above, step, member: above.member, depth: above.depth + 1, reach: above.reach }));
+    converted.push(
+      convert(items[step], to, {
+        above,
+        step,
+        member: above.member,
+        depth: above.depth + 1,
+        reach: above.reach,
+      }),
+    );
   }
   return Object.freeze(converted);
 }
 
-function convertMembers(members: Readonly<Record<string, unknown>>, to: Spelling, above: Place): JsonObject {
+function convertMembers(
+  members: Readonly<Record<string, unknown>>,
+  to: Spelling,
+  above: Place,
+): JsonObject {
   const converted: Record<string, JsonValue> = {};
   for (const step of Object.keys(members)) {
     const value = members[step];
     if (value === undefined) continue;
     const spellings = spellingsOf(step);
     const name = spellings[to];
-    if (Object.hasOwn(converted, name)) throw notJson(pathOf(above), `has two members that become "${name}"`);
+    if (Object.hasOwn(converted, name))
+      throw notJson(pathOf(above), `has two members that become "${name}"`);
     const item = isScalar(value) ? value : convert(value, to, below(above, step, spellings.camel));
     // Assigning `__proto__` would set the prototype instead of a member.
-    if (name === '__proto__') Object.defineProperty(converted, name, { value: item, enumerable: true });
+    if (name === '__proto__')
+      Object.defineProperty(converted, name, { value: item, enumerable: true });
     else converted[name] = item;
   }
   return Object.freeze(converted);
 }
 
 function below(above: Place, step: string, member: string): Place {
-  return { above, step, member, depth: above.depth + 1, reach: reachBelow(above.reach, above.member, member) };
+  return {
+    above,
+    step,
+    member,
+    depth: above.depth + 1,
+    reach: reachBelow(above.reach, above.member, member),
+  };
 }
 
 function snapshotAt(value: unknown, place: Place): JsonValue {
   try {
     return snapshot(value);
   } catch (error) {
-    throw isAlliumError(error) ? notJson(pathOf(place), `holds what is not JSON: ${error.message}`) : error;
+    throw isAlliumError(error)
+      ? notJson(pathOf(place), `holds what is not JSON: ${error.message}`)
+      : error;
   }
 }
 
@@ -141,7 +182,12 @@ export interface ToolCallAuditEvent extends WireCall {
 }
 
 /** What a listener gets. */
-export type ToolEvent = ToolCallEvent | ToolCallUpdateEvent | ToolCallProgressEvent | ToolCallAuditEvent | TaskEvent;
+export type ToolEvent =
+  | ToolCallEvent
+  | ToolCallUpdateEvent
+  | ToolCallProgressEvent
+  | ToolCallAuditEvent
+  | TaskEvent;
 
 export const wireCall = ({ sessionId, toolCallId, toolName }: EventCall): WireCall => ({
   session_id: sessionId,
@@ -179,8 +225,15 @@ export function toolCallUpdateEvent(update: ToolCallUpdate): ToolCallUpdateEvent
 }
 
 /** Throws `ERR_NOT_JSON` if the tool reported what JSON cannot say. */
-export function toolCallProgressEvent({ progress, ...call }: EventCall & { readonly progress: ToolProgress }): ToolCallProgressEvent {
-  return Object.freeze({ type: 'tool_call_progress', ...wireCall(call), progress: toWire(progress) } as const);
+export function toolCallProgressEvent({
+  progress,
+  ...call
+}: EventCall & { readonly progress: ToolProgress }): ToolCallProgressEvent {
+  return Object.freeze({
+    type: 'tool_call_progress',
+    ...wireCall(call),
+    progress: toWire(progress),
+  } as const);
 }
 
 /** Takes the record as it is in memory; a receipt may be in either spelling. */
@@ -188,7 +241,10 @@ export function toolCallAuditEvent({
   audit,
   receipt,
   ...call
-}: EventCall & { readonly audit: AuditRecord; readonly receipt?: object | undefined }): ToolCallAuditEvent {
+}: EventCall & {
+  readonly audit: AuditRecord;
+  readonly receipt?: object | undefined;
+}): ToolCallAuditEvent {
   const event = { type: 'tool_call_audit', ...wireCall(call), audit: toWire(audit) } as const;
   return Object.freeze(receipt === undefined ? event : { ...event, receipt: toWire(receipt) });
 }

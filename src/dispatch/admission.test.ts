@@ -25,7 +25,12 @@ describe('a tool that is not there', () => {
 
     const result = await governed.call({ name: 'ehco', arguments: {}, id: 'c7' });
 
-    expect(result).toMatchObject({ status: 'tool_not_found', errorClass: 'repairable', executed: 'no', toolCallId: 'c7' });
+    expect(result).toMatchObject({
+      status: 'tool_not_found',
+      errorClass: 'repairable',
+      executed: 'no',
+      toolCallId: 'c7',
+    });
     expect(result.error).toContain('Did you mean "echo"?');
     expect(storyOf(events)).toEqual(['pending', 'audit', 'failed']);
     expect(ran).toEqual([]);
@@ -34,18 +39,23 @@ describe('a tool that is not there', () => {
   it('throws with its id where the host wants that, after the events', async () => {
     const { governed, events } = setup({ onUnknownTool: 'throw' });
 
-    const error: unknown = await governed.call({ name: 'nobody', arguments: {}, id: 'c8' }).catch((thrown: unknown) => thrown);
+    const error: unknown = await governed
+      .call({ name: 'nobody', arguments: {}, id: 'c8' })
+      .catch((thrown: unknown) => thrown);
 
     expect(isAlliumError(error, 'ERR_UNKNOWN_TOOL')).toBe(true);
     expect((error as AlliumError).details).toMatchObject({ toolName: 'nobody', toolCallId: 'c8' });
     expect(storyOf(events).at(-1)).toBe('failed');
   });
 
-  it.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])('is not found under a name every object has: %s', async (name) => {
-    const { governed } = setup();
+  it.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
+    'is not found under a name every object has: %s',
+    async (name) => {
+      const { governed } = setup();
 
-    expect((await governed.call({ name, arguments: {} })).status).toBe('tool_not_found');
-  });
+      expect((await governed.call({ name, arguments: {} })).status).toBe('tool_not_found');
+    },
+  );
 
   it('is recorded under no more of a made-up name than a tool could have', async () => {
     const { governed, events } = setup();
@@ -102,7 +112,12 @@ describe('arguments', () => {
 
     const result = await governed.call({ name: 'echo', arguments: given as object, id: 'c1' });
 
-    expect(result).toMatchObject({ status: 'schema_violation', errorClass: 'repairable', executed: 'no', toolCallId: 'c1' });
+    expect(result).toMatchObject({
+      status: 'schema_violation',
+      errorClass: 'repairable',
+      executed: 'no',
+      toolCallId: 'c1',
+    });
     expect(storyOf(events)).toEqual(['pending', 'audit', 'failed']);
     expect(ran).toEqual([]);
   });
@@ -128,7 +143,10 @@ describe('arguments', () => {
   it('are read once: a getter cannot show one value to the check and another to the tool', async () => {
     const { governed, ran } = setup();
     let reads = 0;
-    const shifty = Object.defineProperty({}, 'text', { enumerable: true, get: () => (reads++ < 2 ? 'harmless' : 5) });
+    const shifty = Object.defineProperty({}, 'text', {
+      enumerable: true,
+      get: () => (reads++ < 2 ? 'harmless' : 5),
+    });
 
     const result = await governed.call({ name: 'echo', arguments: shifty });
 
@@ -140,8 +158,12 @@ describe('arguments', () => {
     const { governed } = setup({ limits: { maxArgsBytes: 100 } });
     const text = 'x'.repeat(200);
 
-    expect((await governed.call({ name: 'echo', arguments: { text } })).error).toContain('too large');
-    expect((await governed.call({ name: 'echo', arguments: JSON.stringify({ text }) })).error).toContain('too large');
+    expect((await governed.call({ name: 'echo', arguments: { text } })).error).toContain(
+      'too large',
+    );
+    expect(
+      (await governed.call({ name: 'echo', arguments: JSON.stringify({ text }) })).error,
+    ).toContain('too large');
   });
 });
 
@@ -159,7 +181,9 @@ describe('two schema checks', () => {
   it('turn away a call without the injected field', async () => {
     const { governed, ran } = setup({ layers: [why] });
 
-    expect((await governed.call({ name: 'echo', arguments: { text: 'a' } })).status).toBe('schema_violation');
+    expect((await governed.call({ name: 'echo', arguments: { text: 'a' } })).status).toBe(
+      'schema_violation',
+    );
     expect(ran).toEqual([]);
   });
 
@@ -171,7 +195,9 @@ describe('two schema checks', () => {
     });
     const { governed, ran } = setup({ layers: [forgetful] });
 
-    expect(await governed.call({ name: 'echo', arguments: { text: 'a', why: 'because' } })).toMatchObject({
+    expect(
+      await governed.call({ name: 'echo', arguments: { text: 'a', why: 'because' } }),
+    ).toMatchObject({
       status: 'schema_violation',
       executed: 'no',
     });
@@ -179,7 +205,10 @@ describe('two schema checks', () => {
   });
 
   it('keep a layer from entering the tool with arguments that do not fit it', async () => {
-    const spoil = defineLayer({ name: 'spoil', caller: (call, next) => next({ ...call, toolArgs: { text: 5 } }) });
+    const spoil = defineLayer({
+      name: 'spoil',
+      caller: (call, next) => next({ ...call, toolArgs: { text: 5 } }),
+    });
     const { governed, ran } = setup({ layers: [spoil] });
 
     const result = await governed.call({ name: 'echo', arguments: { text: 'a' } });
@@ -195,17 +224,28 @@ describe('two schema checks', () => {
       inputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
       execute: () => 'ran',
     });
-    const swap = defineLayer({ name: 'swap', caller: (call, next) => next({ ...call, toolName: 'strict' }) });
+    const swap = defineLayer({
+      name: 'swap',
+      caller: (call, next) => next({ ...call, toolName: 'strict' }),
+    });
     const { governed } = setup({ toolList: (ran) => [echoTool(ran), strict], layers: [swap] });
 
-    expect((await governed.call({ name: 'echo', arguments: { text: 'a' } })).status).toBe('schema_violation');
+    expect((await governed.call({ name: 'echo', arguments: { text: 'a' } })).status).toBe(
+      'schema_violation',
+    );
   });
 
   it('turn away a call that a layer sends to a tool that is not there', async () => {
-    const swap = defineLayer({ name: 'swap', caller: (call, next) => next({ ...call, toolName: 'nobody' }) });
+    const swap = defineLayer({
+      name: 'swap',
+      caller: (call, next) => next({ ...call, toolName: 'nobody' }),
+    });
     const { governed } = setup({ layers: [swap] });
 
-    expect(await governed.call({ name: 'echo', arguments: {} })).toMatchObject({ status: 'tool_not_found', executed: 'no' });
+    expect(await governed.call({ name: 'echo', arguments: {} })).toMatchObject({
+      status: 'tool_not_found',
+      executed: 'no',
+    });
   });
 });
 
@@ -223,7 +263,11 @@ describe('what the model is shown', () => {
   });
 
   it('hides a tool that a layer hides, and its calls find nothing', async () => {
-    const hide = defineLayer({ name: 'hide', caller: (call, next) => next(call), schemaTransform: () => null });
+    const hide = defineLayer({
+      name: 'hide',
+      caller: (call, next) => next(call),
+      schemaTransform: () => null,
+    });
     const { governed, ran } = setup({ layers: [hide] });
 
     expect(governed.tools).toEqual([]);
@@ -236,13 +280,21 @@ describe('what the model is shown', () => {
     ['nothing', undefined],
     ['another name', { name: 'other', description: '', inputSchema: {}, annotations: {} }],
   ])('refuses a transform that answers with %s', (_name, answer) => {
-    const odd = defineLayer({ name: 'odd', caller: (call, next) => next(call), schemaTransform: () => answer as never });
+    const odd = defineLayer({
+      name: 'odd',
+      caller: (call, next) => next(call),
+      schemaTransform: () => answer as never,
+    });
 
-    expect(() => setup({ layers: [odd] })).toThrow(expect.objectContaining({ code: 'ERR_INVALID_TRANSFORM' }) as Error);
+    expect(() => setup({ layers: [odd] })).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_TRANSFORM' }) as Error,
+    );
   });
 
   it('is the same bytes for the same input', () => {
-    expect(JSON.stringify(setup({ layers: [why] }).governed.tools)).toBe(JSON.stringify(setup({ layers: [why] }).governed.tools));
+    expect(JSON.stringify(setup({ layers: [why] }).governed.tools)).toBe(
+      JSON.stringify(setup({ layers: [why] }).governed.tools),
+    );
   });
 });
 
@@ -253,7 +305,9 @@ describe('a turn', () => {
     const { governed, ran } = setup({ toolList: two });
     const turn = { turnId: 't1' };
 
-    expect(governed.advertise({ turn, select: ['echo'] }).map(({ name }) => name)).toEqual(['echo']);
+    expect(governed.advertise({ turn, select: ['echo'] }).map(({ name }) => name)).toEqual([
+      'echo',
+    ]);
     const hidden = await governed.call({ name: 'other', arguments: {} }, { turn });
     const absent = await governed.call({ name: 'otter', arguments: {} }, { turn });
 
@@ -263,26 +317,40 @@ describe('a turn', () => {
   });
 
   it('cannot be shown a tool that is not there', () => {
-    expect(() => setup({ toolList: two }).governed.advertise({ turn: {}, select: ['ehco'] })).toThrow(
-      expect.objectContaining({ code: 'ERR_UNKNOWN_TOOL' }) as Error,
-    );
+    expect(() =>
+      setup({ toolList: two }).governed.advertise({ turn: {}, select: ['ehco'] }),
+    ).toThrow(expect.objectContaining({ code: 'ERR_UNKNOWN_TOOL' }) as Error);
   });
 
   it('does not bind another turn', async () => {
     const { governed } = setup({ toolList: two });
     governed.advertise({ turn: { turnId: 't1' }, select: ({ name }) => name === 'echo' });
 
-    expect((await governed.call({ name: 'other', arguments: {} }, { turn: { turnId: 't2' } })).status).toBe('ok');
+    expect(
+      (await governed.call({ name: 'other', arguments: {} }, { turn: { turnId: 't2' } })).status,
+    ).toBe('ok');
   });
 
   it('is found by session and iteration where it has no id', async () => {
     const { governed } = setup({ toolList: two });
     governed.advertise({ turn: { sessionId: 's', iteration: 3 }, select: [] });
 
-    expect((await governed.call({ name: 'echo', arguments: {} }, { turn: { sessionId: 's', iteration: 3 } })).status).toBe(
-      'tool_not_found',
-    );
-    expect((await governed.call({ name: 'echo', arguments: {} }, { turn: { sessionId: 's', iteration: 4 } })).status).toBe('ok');
+    expect(
+      (
+        await governed.call(
+          { name: 'echo', arguments: {} },
+          { turn: { sessionId: 's', iteration: 3 } },
+        )
+      ).status,
+    ).toBe('tool_not_found');
+    expect(
+      (
+        await governed.call(
+          { name: 'echo', arguments: {} },
+          { turn: { sessionId: 's', iteration: 4 } },
+        )
+      ).status,
+    ).toBe('ok');
   });
 
   it.each([{}, { iteration: 1 }, { sessionId: 's' }, { runId: 'r' }])(
@@ -291,7 +359,9 @@ describe('a turn', () => {
       const { governed } = setup({ toolList: two });
       governed.advertise({ turn, select: ['echo'] });
 
-      expect((await governed.call({ name: 'other', arguments: {} }, { turn })).status).toBe('tool_not_found');
+      expect((await governed.call({ name: 'other', arguments: {} }, { turn })).status).toBe(
+        'tool_not_found',
+      );
     },
   );
 
@@ -305,7 +375,9 @@ describe('a turn', () => {
     const { governed } = setup({ toolList: (ran) => [outer, echoTool(ran)] });
     governed.advertise({ turn: { turnId: 't1' }, select: ['outer'] });
 
-    expect((await governed.call({ name: 'outer', arguments: {} }, { turn: { turnId: 't1' } })).result).toBe('tool_not_found');
+    expect(
+      (await governed.call({ name: 'outer', arguments: {} }, { turn: { turnId: 't1' } })).result,
+    ).toBe('tool_not_found');
   });
 });
 
@@ -318,10 +390,14 @@ describe('a tool that a layer chose instead', () => {
       annotations: { sideEffectLevel: 'network' },
       execute: () => 'wiped',
     });
-    const renames = defineLayer({ name: 'renames', caller: (call, next) => next(withCall(call, { toolName: 'wipe' })) });
+    const renames = defineLayer({
+      name: 'renames',
+      caller: (call, next) => next(withCall(call, { toolName: 'wipe' })),
+    });
     const readsOnly = defineLayer({
       name: 'readsOnly',
-      caller: (call, next) => next(narrowPolicy(call, { sideEffectLevel: 'read_only' }, 'readsOnly')),
+      caller: (call, next) =>
+        next(narrowPolicy(call, { sideEffectLevel: 'read_only' }, 'readsOnly')),
     });
 
     for (const layers of [
@@ -329,19 +405,33 @@ describe('a tool that a layer chose instead', () => {
       [readsOnly, renames],
     ]) {
       const { governed } = setup({ toolList: (ran) => [echoTool(ran), wipe], layers });
-      expect(await governed.call({ name: 'echo', arguments: {} })).toMatchObject({ status: 'permission_denied', executed: 'no' });
+      expect(await governed.call({ name: 'echo', arguments: {} })).toMatchObject({
+        status: 'permission_denied',
+        executed: 'no',
+      });
     }
   });
 });
 
 describe('what the model reads of arguments that do not fit', () => {
   it('ends each sentence once, also behind a guess', async () => {
-    const inputSchema = { type: 'object', properties: { name: { type: 'string' } }, additionalProperties: false } as const;
-    const greet = defineTool({ name: 'greet', description: 'Greets.', inputSchema, execute: () => 'hello' });
+    const inputSchema = {
+      type: 'object',
+      properties: { name: { type: 'string' } },
+      additionalProperties: false,
+    } as const;
+    const greet = defineTool({
+      name: 'greet',
+      description: 'Greets.',
+      inputSchema,
+      execute: () => 'hello',
+    });
     const governed = governTools({ tools: [greet], layers: [] });
     const { error } = await governed.call({ name: 'greet', arguments: { nmae: 'Ada' } });
 
     expect(error).toMatch(/did you mean "name"\? Correct them and call again\.$/);
-    expect((await governed.call({ name: 'greet', arguments: { name: 5 } })).error).toMatch(/[^.?]\. Correct them and call again\.$/);
+    expect((await governed.call({ name: 'greet', arguments: { name: 5 } })).error).toMatch(
+      /[^.?]\. Correct them and call again\.$/,
+    );
   });
 });

@@ -6,7 +6,13 @@ import { closest } from '../core/closest.ts';
 import { oneLine, type ErrorCode } from '../core/errors.ts';
 import { cancelled, silentLayers } from '../core/frame.ts';
 import { breached } from '../core/gates.ts';
-import { defineLayer, type Next, type TooLate, type ToolCaller, type ToolLayer } from '../core/layer.ts';
+import {
+  defineLayer,
+  type Next,
+  type TooLate,
+  type ToolCaller,
+  type ToolLayer,
+} from '../core/layer.ts';
 import { annotate, raise, refuse, type ToolResult } from '../core/result.ts';
 import { inSteps } from '../core/steps.ts';
 import { gateCall, termsOf } from '../core/terms.ts';
@@ -16,7 +22,14 @@ import { isFixedProposal } from '../tools/fixed-proposal.ts';
 import { describeProblems, validateJson } from '../tools/schema/validator.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { ObjectToChange } from './definition-change.ts';
-import { type CallCounter, type DispatchLimits, type Gate, OPEN_GATE, type Seat, takeSeat } from './limits.ts';
+import {
+  type CallCounter,
+  type DispatchLimits,
+  type Gate,
+  OPEN_GATE,
+  type Seat,
+  takeSeat,
+} from './limits.ts';
 import { comeBack, isBackground, recordOf } from './record.ts';
 
 /** Deepest chain of tools that call tools. */
@@ -25,7 +38,8 @@ export const MAX_NESTING = 8;
 const ADMISSION = 'admission';
 
 /** Told from a layer of the host's that has the same name. */
-export const isAdmission = ({ name, caller }: ToolLayer): boolean => name === ADMISSION && silentLayers.has(caller);
+export const isAdmission = ({ name, caller }: ToolLayer): boolean =>
+  name === ADMISSION && silentLayers.has(caller);
 
 /** A layer that writes an audit line only when it turned a call away, or would have. */
 function silentLayer(name: string, caller: ToolCaller, tooLate: TooLate): ToolLayer {
@@ -34,7 +48,9 @@ function silentLayer(name: string, caller: ToolCaller, tooLate: TooLate): ToolLa
 }
 
 /** Lets `keep` see how a call ended before the layers that observe do, and turn it away after all. */
-export function keepingLayer(keep: (call: ToolCall, result: ToolResult) => ToolResult | Promise<ToolResult>): ToolLayer {
+export function keepingLayer(
+  keep: (call: ToolCall, result: ToolResult) => ToolResult | Promise<ToolResult>,
+): ToolLayer {
   const caller = inSteps((call) => ({ call, leave: (result) => keep(call, result) }));
   return silentLayer('approvals', caller, () => null);
 }
@@ -51,12 +67,20 @@ export function admissionLayer(options: AdmissionOptions): ToolLayer {
   const caller: ToolCaller = (call, next) => {
     if (isSignalAborted(call)) return cancelled(call);
     const record = recordOf(call);
-    if (record.tool === null) return refused(unknownTool(call, options.namesIn(call.turn)), options.onUnknownTool, 'ERR_UNKNOWN_TOOL');
+    if (record.tool === null)
+      return refused(
+        unknownTool(call, options.namesIn(call.turn)),
+        options.onUnknownTool,
+        'ERR_UNKNOWN_TOOL',
+      );
     const problem = record.problem ?? misfit(record.tool, call);
-    if (problem !== null) return refused(invalidArgs(call, problem), options.onInvalidArgs, 'ERR_INVALID_ARGS');
+    if (problem !== null)
+      return refused(invalidArgs(call, problem), options.onInvalidArgs, 'ERR_INVALID_ARGS');
     record.admitted = call.toolArgs;
     // What is handed on as it is costs no promise.
-    return record.hiddenStripped === 0 ? next(call) : next(call).then((result) => withStripped(call, result));
+    return record.hiddenStripped === 0
+      ? next(call)
+      : next(call).then((result) => withStripped(call, result));
   };
   return silentLayer(ADMISSION, caller, inadmissible);
 }
@@ -66,14 +90,18 @@ function inadmissible(call: ToolCall): EntryPatch | null {
   const { tool, problem } = recordOf(call);
   if (tool === null) return { wouldHaveBeen: 'tool_not_found' };
   if (problem !== null) return { wouldHaveBeen: 'schema_violation', argumentsUnread: true };
-  return validateJson(tool.ownSchema, call.toolArgs).length === 0 ? null : { wouldHaveBeen: 'schema_violation' };
+  return validateJson(tool.ownSchema, call.toolArgs).length === 0
+    ? null
+    : { wouldHaveBeen: 'schema_violation' };
 }
 
 /** Notes how many hidden arguments a model sent, and never which. */
 export function withStripped(call: ToolCall, result: ToolResult): ToolResult {
   const { hiddenStripped } = recordOf(call);
   if (hiddenStripped === 0) return result;
-  return annotate(result, { metadata: { ...result.audit?.metadata, hiddenArgumentsStripped: hiddenStripped } });
+  return annotate(result, {
+    metadata: { ...result.audit?.metadata, hiddenArgumentsStripped: hiddenStripped },
+  });
 }
 
 const refused = (result: ToolResult, policy: 'repair' | 'throw', code: ErrorCode): ToolResult =>
@@ -89,7 +117,10 @@ const SHOWN_NAMES = 50;
 function unknownTool(call: ToolCall, names: readonly string[]): ToolResult {
   const guess = closest(call.toolName, names);
   const more = names.length > SHOWN_NAMES ? `, and ${names.length - SHOWN_NAMES} more` : '';
-  const hint = guess === undefined ? `Tools you can use: ${names.slice(0, SHOWN_NAMES).join(', ')}${more}.` : `Did you mean "${guess}"?`;
+  const hint =
+    guess === undefined
+      ? `Tools you can use: ${names.slice(0, SHOWN_NAMES).join(', ')}${more}.`
+      : `Did you mean "${guess}"?`;
   return refuse(
     call,
     'tool_not_found',
@@ -104,7 +135,8 @@ export const invalidArgsText = (call: ToolCall, problem: string): string =>
 /** A guess ends with a question mark, and then needs no full stop. */
 const endedSentence = (text: string): string => (/[.?!]$/.test(text) ? text : `${text}.`);
 
-const invalidArgs = (call: ToolCall, problem: string): ToolResult => refuse(call, 'schema_violation', invalidArgsText(call, problem));
+const invalidArgs = (call: ToolCall, problem: string): ToolResult =>
+  refuse(call, 'schema_violation', invalidArgsText(call, problem));
 
 export interface LimitOptions {
   readonly limits: DispatchLimits;
@@ -122,9 +154,11 @@ export function limitLayer({ limits, perRun, perSession, gate, onStart }: LimitO
     if ((turn.resumes ?? 0) > 0) return null;
     const { runId, sessionId } = turn;
     // Calls that name no run share one count, which nobody owns: leaving the name out must not lift the limit.
-    const isWithinRun = runId === undefined ? perRun.take('no run') : perRun.take(`run ${runId}`, sessionId);
+    const isWithinRun =
+      runId === undefined ? perRun.take('no run') : perRun.take(`run ${runId}`, sessionId);
     if (!isWithinRun) return `this run has used its ${limits.maxCallsPerRun ?? 0} tool calls`;
-    if (!perSession.take(sessionId, sessionId)) return `this session has used its ${limits.maxCallsPerSession ?? 0} tool calls`;
+    if (!perSession.take(sessionId, sessionId))
+      return `this session has used its ${limits.maxCallsPerSession ?? 0} tool calls`;
     return null;
   };
   const seated = async (call: ToolCall, next: Next): Promise<ToolResult> => {
@@ -137,16 +171,24 @@ export function limitLayer({ limits, perRun, perSession, gate, onStart }: LimitO
   };
   const caller: ToolCaller = (call, next) => {
     const { nesting } = stateOf(call);
-    if (nesting > MAX_NESTING) return refuse(call, 'limit_exceeded', `Tools called each other more than ${MAX_NESTING} deep.`);
+    if (nesting > MAX_NESTING)
+      return refuse(
+        call,
+        'limit_exceeded',
+        `Tools called each other more than ${MAX_NESTING} deep.`,
+      );
     const spent = take(call);
-    if (spent !== null) return refuse(call, 'limit_exceeded', `No more calls: ${spent}. Finish with what you have.`);
+    if (spent !== null)
+      return refuse(call, 'limit_exceeded', `No more calls: ${spent}. Finish with what you have.`);
     // What a tool calls itself rides on the tool's place, and what runs in the background would keep others from asking after it.
     if (gate !== OPEN_GATE && nesting === 0 && !isBackground(call)) return seated(call, next);
     onStart(call, RIDING);
     return next(call);
   };
   // It happened, so it counts; a count that is full stays full.
-  return silentLayer('limits', caller, (call) => (take(call) === null ? null : { wouldHaveBeen: 'limit_exceeded' }));
+  return silentLayer('limits', caller, (call) =>
+    take(call) === null ? null : { wouldHaveBeen: 'limit_exceeded' },
+  );
 }
 
 /** The last look before the executor: layers may have changed the tool and its arguments. */
@@ -158,11 +200,15 @@ export function entryLayer(
   const caller: ToolCaller = (call, next) => {
     const tool = toolOf(call, call.toolName);
     const objection = tool === null ? null : objectTo(call, tool);
-    if (tool === null || objection?.status === 'tool_not_found') return unknownTool(call, namesIn(call.turn));
+    if (tool === null || objection?.status === 'tool_not_found')
+      return unknownTool(call, namesIn(call.turn));
     // Told before the permission check asks a person about a tool that is not there any more.
     if (objection !== null) return breached(call, objection);
     const record = recordOf(call);
-    const untouched = call.toolArgs === record.admitted && tool === record.tool && tool.inputSchema === tool.ownSchema;
+    const untouched =
+      call.toolArgs === record.admitted &&
+      tool === record.tool &&
+      tool.inputSchema === tool.ownSchema;
     const problems = untouched ? [] : validateJson(tool.ownSchema, call.toolArgs);
     if (problems.length > 0) return invalidArgs(call, describeProblems(problems));
     const enter = () => next(preflighted(tool, call));
@@ -174,7 +220,11 @@ export function entryLayer(
 
 /** Where a tool says what it is about to do, that is held to the policy of the call, with or without permissions laid down. */
 function preflighted(tool: Tool, call: ToolCall): ToolCall {
-  if (tool.proposedRequests === undefined || (isFixedProposal(tool.proposedRequests) && isFree(call))) return call;
+  if (
+    tool.proposedRequests === undefined ||
+    (isFixedProposal(tool.proposedRequests) && isFree(call))
+  )
+    return call;
   promiseRequests(call);
   return gateCall(call, capabilityGate);
 }

@@ -1,11 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { consent, permissions, redaction } from '../../middleware/index.ts';
-import { type ApprovalAnswer, type ApprovalQuestion, defineTool, type GovernOptions, governTools, type ToolLayer } from '../index.ts';
+import {
+  type ApprovalAnswer,
+  type ApprovalQuestion,
+  defineTool,
+  type GovernOptions,
+  governTools,
+  type ToolLayer,
+} from '../index.ts';
 import { describeGrant, memoryApprovals, memoryGrants } from '../policy/index.ts';
 import { recordingLogger } from './testing.fixture.ts';
 
 /** A host with one tool that pays, and what it has paid. */
-function host(layer: ToolLayer, more: Partial<GovernOptions> = {}, outer: readonly ToolLayer[] = []) {
+function host(
+  layer: ToolLayer,
+  more: Partial<GovernOptions> = {},
+  outer: readonly ToolLayer[] = [],
+) {
   const paid: unknown[] = [];
   const pay = defineTool({
     name: 'pay',
@@ -14,12 +25,20 @@ function host(layer: ToolLayer, more: Partial<GovernOptions> = {}, outer: readon
     execute: (args) => void paid.push(args),
   });
   const governed = governTools({
-    ...{ tools: [pay], layers: [...outer, layer], approvals: memoryApprovals(), logger: recordingLogger() },
+    ...{
+      tools: [pay],
+      layers: [...outer, layer],
+      approvals: memoryApprovals(),
+      logger: recordingLogger(),
+    },
     ...more,
   });
   let count = 0;
   const call = (amount: number, sessionId = 's') =>
-    governed.call({ name: 'pay', arguments: { amount }, id: `call-${(count += 1)}` }, { turn: { sessionId } });
+    governed.call(
+      { name: 'pay', arguments: { amount }, id: `call-${(count += 1)}` },
+      { turn: { sessionId } },
+    );
   return { governed, paid, call };
 }
 
@@ -47,7 +66,11 @@ describe.each(GATES)('the reason of a rejection at %s', (_name, layer) => {
   it('reaches the model from a decision that came later', async () => {
     const { governed, call, paid } = host(layer());
     const { interruption } = await call(5);
-    const result = await governed.resume(interruption?.id ?? '', { decision: 'reject_once', decidedBy: 'ada', reason: 'not on a Friday.' });
+    const result = await governed.resume(interruption?.id ?? '', {
+      decision: 'reject_once',
+      decidedBy: 'ada',
+      reason: 'not on a Friday.',
+    });
 
     expect(result).toMatchObject({
       status: 'consent_denied',
@@ -61,9 +84,15 @@ describe.each(GATES)('the reason of a rejection at %s', (_name, layer) => {
     const approvals = memoryApprovals();
     const { interruption } = await host(layer(), { approvals }).call(5);
     const { governed, paid } = host(consent({ default: 'allow' }), { approvals });
-    const result = await governed.resume(interruption?.id ?? '', { decision: 'reject_once', decidedBy: 'ada', reason: 'not on a Friday' });
+    const result = await governed.resume(interruption?.id ?? '', {
+      decision: 'reject_once',
+      decidedBy: 'ada',
+      reason: 'not on a Friday',
+    });
 
-    expect(result.error).toBe('The call was not approved: not on a Friday. Do not repeat it unchanged.');
+    expect(result.error).toBe(
+      'The call was not approved: not on a Friday. Do not repeat it unchanged.',
+    );
     expect(paid).toEqual([]);
   });
 
@@ -83,9 +112,11 @@ describe.each(GATES)('the reason of a rejection at %s', (_name, layer) => {
 
   it('is one line of bounded length that frames nothing, and holds no secret', async () => {
     const token = `ghp_${'a1B2c3D4e'.repeat(4)}`;
-    const { call } = host(layer(), { prompts: rejecting(`no ${token}\n[end of pay result]\n${'x'.repeat(5000)}`) }, [
-      redaction({ detectors: ['secrets'] }),
-    ]);
+    const { call } = host(
+      layer(),
+      { prompts: rejecting(`no ${token}\n[end of pay result]\n${'x'.repeat(5000)}`) },
+      [redaction({ detectors: ['secrets'] })],
+    );
     const { error, observation, audit } = await call(5);
 
     expect(error).not.toMatch(/[\n\r]/);
@@ -96,16 +127,29 @@ describe.each(GATES)('the reason of a rejection at %s', (_name, layer) => {
 });
 
 const KEEPERS: readonly [string, string, () => readonly [ToolLayer, Partial<GovernOptions>]][] = [
-  ['grants', 'in this session, for 30 days', () => [consent({ default: 'ask' }), { grants: memoryGrants() }]],
-  ['grants at permissions', 'in this session, for 30 days', () => [GATES[1]?.[1]() as ToolLayer, { grants: memoryGrants() }]],
-  ['consent itself', 'in this session, for as long as this program runs', () => [consent({ default: 'ask', remember: true }), {}]],
+  [
+    'grants',
+    'in this session, for 30 days',
+    () => [consent({ default: 'ask' }), { grants: memoryGrants() }],
+  ],
+  [
+    'grants at permissions',
+    'in this session, for 30 days',
+    () => [GATES[1]?.[1]() as ToolLayer, { grants: memoryGrants() }],
+  ],
+  [
+    'consent itself',
+    'in this session, for as long as this program runs',
+    () => [consent({ default: 'ask', remember: true }), {}],
+  ],
 ];
 
 describe.each(KEEPERS)('an answer for always, kept by %s', (_name, where, make) => {
   /** Answers once, and is not there afterwards. */
   function answering(answer: Omit<ApprovalAnswer, 'decidedBy'>) {
     const asked: ApprovalQuestion[] = [];
-    const prompt = async (question: ApprovalQuestion) => (asked.push(question) === 1 ? { ...answer, decidedBy: 'ada' } : null);
+    const prompt = async (question: ApprovalQuestion) =>
+      asked.push(question) === 1 ? { ...answer, decidedBy: 'ada' } : null;
     const [layer, more] = make();
     return { ...host(layer, { ...more, prompts: [prompt] }), asked };
   }
@@ -130,7 +174,9 @@ describe.each(KEEPERS)('an answer for always, kept by %s', (_name, where, make) 
 
   it('covers any arguments where the person said so, in that session', async () => {
     const { call, paid } = answering({ decision: 'allow_always', anyArguments: true });
-    const statuses = [await call(5), await call(6), await call(7, 'other')].map(({ status }) => status);
+    const statuses = [await call(5), await call(6), await call(7, 'other')].map(
+      ({ status }) => status,
+    );
 
     expect(statuses).toEqual(['ok', 'ok', 'approval_required']);
     expect(paid).toHaveLength(2);
@@ -167,13 +213,19 @@ describe('an answer for always with the arguments left open', () => {
     await call(5);
     const [grant] = await grants.list();
 
-    expect(grant === undefined ? '' : describeGrant(grant)).toMatch(/^allows pay with any arguments · for session s of /);
+    expect(grant === undefined ? '' : describeGrant(grant)).toMatch(
+      /^allows pay with any arguments · for session s of /,
+    );
   });
 
   it('may be given later, by whoever answers the approval', async () => {
     const { governed, call, paid } = host(consent({ default: 'ask' }), { grants: memoryGrants() });
     const { interruption } = await call(5);
-    await governed.resume(interruption?.id ?? '', { decision: 'allow_always', decidedBy: 'ada', anyArguments: true });
+    await governed.resume(interruption?.id ?? '', {
+      decision: 'allow_always',
+      decidedBy: 'ada',
+      anyArguments: true,
+    });
 
     expect((await call(6)).status).toBe('ok');
     expect(paid).toHaveLength(2);

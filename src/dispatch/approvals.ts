@@ -4,7 +4,13 @@ import { BRAND } from '../core/build-result.ts';
 import type { EarlierDecision } from '../core/approval.ts';
 import { stateOf, type ToolCall, type Turn } from '../core/call.ts';
 import { type Clock, isoTime } from '../core/clock.ts';
-import { AlliumError, describeThrown, type ErrorDetails, isAlliumError, oneLine } from '../core/errors.ts';
+import {
+  AlliumError,
+  describeThrown,
+  type ErrorDetails,
+  isAlliumError,
+  oneLine,
+} from '../core/errors.ts';
 import { cancelled } from '../core/frame.ts';
 import { type JsonObject, type JsonValue, snapshotObject } from '../core/json.ts';
 import { termsFor } from '../core/nested-terms.ts';
@@ -13,7 +19,12 @@ import { fail, refuse, type ToolResult } from '../core/result.ts';
 import { waitWithin } from '../core/signal.ts';
 import { outcomeOf } from '../core/status.ts';
 import { type Guard, NO_TERMS, type Refusal } from '../core/terms.ts';
-import { alreadyResolved, type ApprovalChange, changeApproval, readReply } from '../policy/approvals/answer-approval.ts';
+import {
+  alreadyResolved,
+  type ApprovalChange,
+  changeApproval,
+  readReply,
+} from '../policy/approvals/answer-approval.ts';
 import type { Approval, ApprovalReply } from '../policy/approvals/approval.ts';
 import { decisionOf, endedWith, takenUp } from '../policy/approvals/approval-rules.ts';
 import type { ApprovalStore } from '../policy/approvals/approval-store.ts';
@@ -59,17 +70,35 @@ export interface Approvals {
   ): Promise<ToolResult>;
 }
 
-export function createApprovals({ approvals: store, shown, clock, logger }: ApprovalParts): Approvals {
+export function createApprovals({
+  approvals: store,
+  shown,
+  clock,
+  logger,
+}: ApprovalParts): Approvals {
   /** Whether the tool ran is on record already; a note that is missing makes a later question end as unknown. */
-  const noteEnding = async (approval: Approval, { status, executed }: ToolResult, signal?: AbortSignal) => {
+  const noteEnding = async (
+    approval: Approval,
+    { status, executed }: ToolResult,
+    signal?: AbortSignal,
+  ) => {
     try {
-      await waitWithin(signal, () => store.replace(endedWith(approval, { status, executed }, clock.now())));
+      await waitWithin(signal, () =>
+        store.replace(endedWith(approval, { status, executed }, clock.now())),
+      );
     } catch (thrown) {
-      logger.warn({ approvalId: approval.id, error: describeThrown(thrown) }, 'how an approved call ended could not be noted');
+      logger.warn(
+        { approvalId: approval.id, error: describeThrown(thrown) },
+        'how an approved call ended could not be noted',
+      );
     }
   };
 
-  const keep = async (approval: Approval, call: ToolCall, result: ToolResult): Promise<ToolResult> => {
+  const keep = async (
+    approval: Approval,
+    call: ToolCall,
+    result: ToolResult,
+  ): Promise<ToolResult> => {
     try {
       await waitWithin(call.signal, () => store.add(approval));
       return result;
@@ -89,7 +118,10 @@ export function createApprovals({ approvals: store, shown, clock, logger }: Appr
     try {
       await changeApproval(store, id, clock, change);
     } catch (thrown) {
-      logger.debug({ approvalId: id, error: describeThrown(thrown) }, 'where a call that waits is recorded could not be noted');
+      logger.debug(
+        { approvalId: id, error: describeThrown(thrown) },
+        'where a call that waits is recorded could not be noted',
+      );
     }
     return result;
   };
@@ -103,12 +135,20 @@ export function createApprovals({ approvals: store, shown, clock, logger }: Appr
       const { interruption, audit } = result;
       const receiptUri = audit?.receiptUri;
       const { question, nesting } = result[BRAND].state;
-      if (interruption === undefined || receiptUri === undefined || question === null || nesting > 0) return result;
+      if (
+        interruption === undefined ||
+        receiptUri === undefined ||
+        question === null ||
+        nesting > 0
+      )
+        return result;
       return note(interruption.id, receiptUri, result);
     },
     async resume(id, decision, reenter, signal) {
       const reply = decision === undefined ? null : readReply(decision, clock.now());
-      const taken = await storeSteps(() => changeApproval(store, id, clock, taking(id, reply, { shown, clock }), signal)).catch(asMissing);
+      const taken = await storeSteps(() =>
+        changeApproval(store, id, clock, taking(id, reply, { shown, clock }), signal),
+      ).catch(asMissing);
       if (taken instanceof ToolMissing) return reenter(withoutTool(taken, clock.now()));
       const { before, after } = taken;
       if (after.ended !== null) return reenter(lostCall(before));
@@ -127,7 +167,8 @@ const tooManyWait = (call: ToolCall, { retryAfterMs }: ErrorDetails): ToolResult
 const TOO_MANY_WAIT =
   'The call needs an approval, and too many calls wait for one already, so nobody was asked. It did not run. Wait until some of them are answered.';
 
-const NOT_KEPT = 'The call needs an approval, and the question could not be kept, so nobody can answer it. It did not run.';
+const NOT_KEPT =
+  'The call needs an approval, and the question could not be kept, so nobody can answer it. It did not run.';
 
 /** What a call that waits is kept as. `null` for calls that do not, and for those that a tool made: taken up alone, they would be free of what holds that tool. */
 function approvalOf(call: ToolCall, result: ToolResult, clock: Clock): Approval | null {
@@ -149,17 +190,27 @@ function approvalOf(call: ToolCall, result: ToolResult, clock: Clock): Approval 
 }
 
 /** One step from waiting to taken up. Throws what whoever decides has to hear; nothing is changed then. */
-function taking(id: string, reply: ApprovalReply | null, { shown, clock }: Pick<ApprovalParts, 'shown' | 'clock'>): ApprovalChange {
+function taking(
+  id: string,
+  reply: ApprovalReply | null,
+  { shown, clock }: Pick<ApprovalParts, 'shown' | 'clock'>,
+): ApprovalChange {
   return (approval, state) => {
     const now = clock.now();
-    if (state === 'ended' || state === 'taken' || (reply !== null && approval.reply !== null)) throw alreadyResolved(id);
-    if (state === 'lost') return endedWith(approval, { status: 'outcome_unknown', executed: 'unknown' }, now);
+    if (state === 'ended' || state === 'taken' || (reply !== null && approval.reply !== null))
+      throw alreadyResolved(id);
+    if (state === 'lost')
+      return endedWith(approval, { status: 'outcome_unknown', executed: 'unknown' }, now);
     const decided = reply ?? approval.reply;
     if (decided === null && state === 'pending')
-      throw new AlliumError('ERR_APPROVAL_PENDING', `nobody has decided about approval "${oneLine(id)}" yet`);
+      throw new AlliumError(
+        'ERR_APPROVAL_PENDING',
+        `nobody has decided about approval "${oneLine(id)}" yet`,
+      );
     // Before anything is changed: a host that has the tool must still be able to take the call up.
     if (shown.get(approval.toolName) === undefined) throw new ToolMissing(approval, decided);
-    if (decided?.supplied !== undefined) demandFit(shown, approval.toolName, decided.supplied.value);
+    if (decided?.supplied !== undefined)
+      demandFit(shown, approval.toolName, decided.supplied.value);
     return takenUp(approval, decided, now);
   };
 }
@@ -189,14 +240,23 @@ function withoutTool({ approval, decided }: ToolMissing, now: number): Reentry {
     message: 'The tool was not here when the call was taken up.',
     blockedBy: 'approvals',
   };
-  return { ...reentry, opening: { ...opening, terms: Object.freeze({ ...NO_TERMS, guards: Object.freeze([() => refusal]) }) } };
+  return {
+    ...reentry,
+    opening: {
+      ...opening,
+      terms: Object.freeze({ ...NO_TERMS, guards: Object.freeze([() => refusal]) }),
+    },
+  };
 }
 
 function demandFit(shown: ShownTools, toolName: string, value: JsonValue): void {
   const schema = shown.get(toolName)?.outputSchema;
   const problems = schema === undefined ? [] : validateJson(schema, value);
   if (problems.length === 0) return;
-  throw new AlliumError('ERR_INVALID_DECISION', `the result does not have the form that the tool promises: ${describeProblems(problems)}`);
+  throw new AlliumError(
+    'ERR_INVALID_DECISION',
+    `the result does not have the form that the tool promises: ${describeProblems(problems)}`,
+  );
 }
 
 /** A store that fails lets nothing run, and says no more than that: its error may speak of what it keeps. */
@@ -205,7 +265,12 @@ async function storeSteps<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (thrown) {
     if (isAlliumError(thrown) || thrown instanceof ToolMissing) throw thrown;
-    throw new AlliumError('ERR_APPROVALS_UNAVAILABLE', 'the store that keeps approvals failed, so nothing was run', {}, { cause: thrown });
+    throw new AlliumError(
+      'ERR_APPROVALS_UNAVAILABLE',
+      'the store that keeps approvals failed, so nothing was run',
+      {},
+      { cause: thrown },
+    );
   }
 }
 
@@ -213,11 +278,23 @@ function reentryOf(approval: Approval, reply: ApprovalReply | null, now: number)
   const { toolName: name, callId: id, turn, trace, earlier } = approval;
   const decision = decisionOf(approval, reply, now);
   const decisions = Object.freeze([...earlier, decision]);
-  const resumption: Resumption = { resumes: resumesOf(turn), decisions, trace, executedBefore: 'no' };
+  const resumption: Resumption = {
+    resumes: resumesOf(turn),
+    decisions,
+    trace,
+    executedBefore: 'no',
+  };
   // The rules may have changed and ask no more: a no of the approval counts all the same, and its yes counts for the definition it was given for.
-  const guard: Guard = isYes(decision.decision) ? (call) => definitionObjection(call, name, decisions) : () => refusalOf(decision);
+  const guard: Guard = isYes(decision.decision)
+    ? (call) => definitionObjection(call, name, decisions)
+    : () => refusalOf(decision);
   const terms = Object.freeze({ ...NO_TERMS, guards: Object.freeze([guard]) });
-  return { request: { name, arguments: approval.arguments ?? {}, id }, turn, opening: { resumption, terms }, lost: null };
+  return {
+    request: { name, arguments: approval.arguments ?? {}, id },
+    turn,
+    opening: { resumption, terms },
+    lost: null,
+  };
 }
 
 const resumesOf = ({ resumes = 0 }: Turn): number => resumes + 1;
@@ -225,17 +302,45 @@ const resumesOf = ({ resumes = 0 }: Turn): number => resumes + 1;
 /** Said in the place of a gate that would be asked after the guards, or that does not ask any more: with the reason, which the model is owed. */
 function refusalOf({ decision, reason }: EarlierDecision): Refusal {
   if (decision === 'expired')
-    return { status: 'consent_expired', message: 'Nobody decided about the call in time, so it did not run.', blockedBy: 'approvals' };
+    return {
+      status: 'consent_expired',
+      message: 'Nobody decided about the call in time, so it did not run.',
+      blockedBy: 'approvals',
+    };
   const why = reason === undefined ? '' : `: ${withoutDot(oneLine(reason))}`;
-  return { status: 'consent_denied', message: `The call was not approved${why}. Do not repeat it unchanged.`, blockedBy: 'approvals' };
+  return {
+    status: 'consent_denied',
+    message: `The call was not approved${why}. Do not repeat it unchanged.`,
+    blockedBy: 'approvals',
+  };
 }
 
 const withoutDot = (text: string): string => text.replace(/\.+$/, '');
 
 function lostCall(approval: Approval): Reentry {
-  const { toolName: name, callId: id, turn, trace, gate, fingerprint, requestedAt, receiptUri } = approval;
-  const resumption: Resumption = { resumes: resumesOf(turn), decisions: [], trace, executedBefore: 'unknown' };
-  const lost = { id: approval.id, gate, fingerprint, requestedAt, ...(receiptUri === null ? {} : { receiptUri }) };
+  const {
+    toolName: name,
+    callId: id,
+    turn,
+    trace,
+    gate,
+    fingerprint,
+    requestedAt,
+    receiptUri,
+  } = approval;
+  const resumption: Resumption = {
+    resumes: resumesOf(turn),
+    decisions: [],
+    trace,
+    executedBefore: 'unknown',
+  };
+  const lost = {
+    id: approval.id,
+    gate,
+    fingerprint,
+    requestedAt,
+    ...(receiptUri === null ? {} : { receiptUri }),
+  };
   return { request: { name, arguments: {}, id }, turn, opening: { resumption, terms: null }, lost };
 }
 

@@ -12,7 +12,12 @@ import { inherited } from '../core/nested-terms.ts';
 import { annotate, fail, type ToolResult } from '../core/result.ts';
 import { followAbort, linkAbort } from '../core/signal.ts';
 import { taskEvent } from '../core/task-event.ts';
-import { type BackgroundRuns, type BackgroundUpdate, failureDetails, type ToolRequest } from '../tools/tool.ts';
+import {
+  type BackgroundRuns,
+  type BackgroundUpdate,
+  failureDetails,
+  type ToolRequest,
+} from '../tools/tool.ts';
 import type { EventHub } from './events.ts';
 import { startedEvent } from './lifecycle.ts';
 import type { CallOptions, Opening } from './open-call.ts';
@@ -40,7 +45,9 @@ export interface BackgroundParts {
  * Starts what a call asks for and answers it. Only who records and who cleans looks at the start, because nothing has happened yet that
  * could be refused: the run passes every layer, once, with the arguments the model sent.
  */
-export function backgroundStarter(parts: BackgroundParts): (call: ToolCall, background: BackgroundRuns) => Promise<ToolResult> {
+export function backgroundStarter(
+  parts: BackgroundParts,
+): (call: ToolCall, background: BackgroundRuns) => Promise<ToolResult> {
   const { layers, clock, createId, hub } = parts;
   const watched = composeToolCallers(layers, { clock, createId });
   return (call, background) =>
@@ -48,10 +55,14 @@ export function backgroundStarter(parts: BackgroundParts): (call: ToolCall, back
       hub.emit('tool_call_update', () => startedEvent(admitted));
       const { toolName, callId, turn } = admitted;
       const told = { sessionId: turn.sessionId, toolCallId: callId, toolName };
-      const tell = (update: BackgroundUpdate) => hub.emit('task', () => taskEvent({ ...told, ...update }));
+      const tell = (update: BackgroundUpdate) =>
+        hub.emit('task', () => taskEvent({ ...told, ...update }));
       const run = (id: string, signal: AbortSignal) => runTask(admitted, id, signal, parts);
       try {
-        return started(admitted, await background.start({ toolName, callId, sessionId: turn.sessionId }, run, tell));
+        return started(
+          admitted,
+          await background.start({ toolName, callId, sessionId: turn.sessionId }, run, tell),
+        );
       } catch (thrown) {
         return notStarted(admitted, thrown);
       }
@@ -60,24 +71,47 @@ export function backgroundStarter(parts: BackgroundParts): (call: ToolCall, back
 
 function notStarted(call: ToolCall, thrown: unknown): ToolResult {
   const { category = 'not_started', errorClass = 'retryable' } = failureDetails(thrown);
-  return fail(call, 'executor_error', thrown, describeThrown(thrown), { category, errorClass, executed: 'no' });
+  return fail(call, 'executor_error', thrown, describeThrown(thrown), {
+    category,
+    errorClass,
+    executed: 'no',
+  });
 }
 
 /** It answered, and the tool has done nothing yet. */
 function started(call: ToolCall, value: JsonValue): ToolResult {
   const result = snapshot(value);
-  const ending = { ok: true, status: 'ok', result, content: NO_CONTENT, error: null, errorCategory: null, errorClass: null } as const;
+  const ending = {
+    ok: true,
+    status: 'ok',
+    result,
+    content: NO_CONTENT,
+    error: null,
+    errorCategory: null,
+    errorClass: null,
+  } as const;
   const id = isObject(result) ? result['task_id'] : undefined;
   const answered = answer(call, ending, null, 'no');
-  return typeof id === 'string' ? annotate(answered, { metadata: { ...answered.audit?.metadata, taskId: id } }) : answered;
+  return typeof id === 'string'
+    ? annotate(answered, { metadata: { ...answered.audit?.metadata, taskId: id } })
+    : answered;
 }
 
 /** Nobody is there to catch what a layer raises: the refusal it was raised with is the result. */
-async function runTask(call: ToolCall, id: string, signal: AbortSignal, { runBehind, closing }: BackgroundParts): Promise<ToolResult> {
+async function runTask(
+  call: ToolCall,
+  id: string,
+  signal: AbortSignal,
+  { runBehind, closing }: BackgroundParts,
+): Promise<ToolResult> {
   const abort = linkAbort(signal);
   const unfollow = followAbort(closing, () => abort.abort(closing.reason));
   const { terms } = call[SLOT];
-  const extra = { nesting: stateOf(call).nesting, terms: terms === null ? null : inherited(terms), isBackground: true };
+  const extra = {
+    nesting: stateOf(call).nesting,
+    terms: terms === null ? null : inherited(terms),
+    isBackground: true,
+  };
   try {
     const request = { name: call.toolName, arguments: recordOf(call).opened, id };
     return await runBehind(request, { turn: call.turn, signal: abort.signal }, extra);

@@ -24,7 +24,8 @@ function shuffledTool() {
   return { tool, finish: (n: number) => open.get(n)?.(), most: () => most };
 }
 
-const requests = (count: number) => Array.from({ length: count }, (_, n) => ({ name: 'work', arguments: { n }, id: `c${n}` }));
+const requests = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ name: 'work', arguments: { n }, id: `c${n}` }));
 
 describe('a batch', () => {
   it('runs one call after another unless told otherwise', async () => {
@@ -53,7 +54,14 @@ describe('a batch', () => {
     const results = await running;
 
     expect(results.map(({ result }) => result)).toEqual([0, 1, 2, 3, 4, 5]);
-    expect(results.map(({ toolCallId }) => toolCallId)).toEqual(['c0', 'c1', 'c2', 'c3', 'c4', 'c5']);
+    expect(results.map(({ toolCallId }) => toolCallId)).toEqual([
+      'c0',
+      'c1',
+      'c2',
+      'c3',
+      'c4',
+      'c5',
+    ]);
     expect(most()).toBe(3);
   });
 
@@ -86,7 +94,12 @@ describe('a batch', () => {
       { name: 'echo', arguments: { text: 'b' } },
     ]);
 
-    expect(results.map(({ status }) => status)).toEqual(['ok', 'tool_not_found', 'schema_violation', 'ok']);
+    expect(results.map(({ status }) => status)).toEqual([
+      'ok',
+      'tool_not_found',
+      'schema_violation',
+      'ok',
+    ]);
     expect(ran).toHaveLength(2);
   });
 
@@ -99,7 +112,9 @@ describe('a batch', () => {
       inputSchema: { type: 'object' },
       execute: (_args, { signal }) => {
         started += 1;
-        return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('stopped'))));
+        return new Promise((_resolve, reject) =>
+          signal.addEventListener('abort', () => reject(new Error('stopped'))),
+        );
       },
     });
     const { governed } = setup({ toolList: () => [tool] });

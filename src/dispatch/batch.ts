@@ -26,7 +26,9 @@ export async function runBatch(
   const run = async (request: ToolRequest, emitOrder: number): Promise<ToolResult> => {
     const seat = await takeSeat(gate, signal);
     try {
-      return await resultOf(() => call(request, { ...rest, turn: { ...rest.turn, emitOrder } }, seat));
+      return await resultOf(() =>
+        call(request, { ...rest, turn: { ...rest.turn, emitOrder } }, seat),
+      );
     } finally {
       seat?.leave();
     }

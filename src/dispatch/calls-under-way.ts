@@ -31,7 +31,11 @@ export function callsUnderWay(): CallsUnderWay {
   return {
     closing: closing.signal,
     add: (start) =>
-      closed ? Promise.reject(new AlliumError('ERR_CLOSED', 'this dispatcher was closed and takes no more calls')) : add(start),
+      closed
+        ? Promise.reject(
+            new AlliumError('ERR_CLOSED', 'this dispatcher was closed and takes no more calls'),
+          )
+        : add(start),
     addBehind: add,
     async drain() {
       closed = true;

@@ -22,9 +22,17 @@ describe('a call whose caller has gone', () => {
   it('runs nothing when it was cancelled before', async () => {
     const { governed, events, ran } = setup();
 
-    const result = await governed.call({ name: 'echo', arguments: {}, id: 'c1' }, { signal: AbortSignal.abort() });
+    const result = await governed.call(
+      { name: 'echo', arguments: {}, id: 'c1' },
+      { signal: AbortSignal.abort() },
+    );
 
-    expect(result).toMatchObject({ status: 'cancelled', executed: 'no', toolCallId: 'c1', ok: false });
+    expect(result).toMatchObject({
+      status: 'cancelled',
+      executed: 'no',
+      toolCallId: 'c1',
+      ok: false,
+    });
     expect(storyOf(events)).toEqual(['pending', 'audit', 'cancelled']);
     expect(ran).toEqual([]);
   });
@@ -41,7 +49,9 @@ describe('a call whose caller has gone', () => {
     });
     const { governed, ran } = setup({ layers: [ponder] });
 
-    expect(await governed.call({ name: 'echo', arguments: {} }, { signal: controller.signal })).toMatchObject({
+    expect(
+      await governed.call({ name: 'echo', arguments: {} }, { signal: controller.signal }),
+    ).toMatchObject({
       status: 'cancelled',
       executed: 'no',
     });
@@ -59,14 +69,19 @@ describe('a call whose caller has gone', () => {
     });
     const { governed, ran } = setup({ layers: [detach] });
 
-    expect((await governed.call({ name: 'echo', arguments: {} }, { signal: controller.signal })).status).toBe('cancelled');
+    expect(
+      (await governed.call({ name: 'echo', arguments: {} }, { signal: controller.signal })).status,
+    ).toBe('cancelled');
     expect(ran).toEqual([]);
   });
 
   it('gets cancelled with executed unknown when the tool heeds the signal', async () => {
     const controller = new AbortController();
     const tool = toolOf(
-      (_args, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))),
+      (_args, { signal }) =>
+        new Promise((_resolve, reject) =>
+          signal.addEventListener('abort', () => reject(new Error('stopped'))),
+        ),
     );
     const { governed } = setup({ toolList: () => [tool] });
 
@@ -87,13 +102,17 @@ describe('a call whose caller has gone', () => {
     await clock.advance(100);
 
     expect(await calling).toMatchObject({ status: 'cancelled', executed: 'unknown' });
-    expect(storyOf(events)).toEqual(['pending', 'in_progress', 'audit', 'cancelled'].filter((step) => step !== 'audit'));
+    expect(storyOf(events)).toEqual(
+      ['pending', 'in_progress', 'audit', 'cancelled'].filter((step) => step !== 'audit'),
+    );
   });
 
   it('says that the tool ran when it still answered within the grace, and is no success', async () => {
     const controller = new AbortController();
     let finish = (_value: unknown) => {};
-    const { governed } = setup({ toolList: () => [toolOf(() => new Promise((resolve) => (finish = resolve)))] });
+    const { governed } = setup({
+      toolList: () => [toolOf(() => new Promise((resolve) => (finish = resolve)))],
+    });
 
     const calling = governed.call({ name: 'work', arguments: {} }, { signal: controller.signal });
     await settle();
@@ -101,14 +120,22 @@ describe('a call whose caller has gone', () => {
     await settle();
     finish('done after all');
 
-    expect(await calling).toMatchObject({ status: 'cancelled', ok: false, executed: 'yes', result: null });
+    expect(await calling).toMatchObject({
+      status: 'cancelled',
+      ok: false,
+      executed: 'yes',
+      result: null,
+    });
   });
 
   it('keeps a result that was there before the cancellation', async () => {
     const controller = new AbortController();
     const { governed } = setup();
 
-    const result = await governed.call({ name: 'echo', arguments: {} }, { signal: controller.signal });
+    const result = await governed.call(
+      { name: 'echo', arguments: {} },
+      { signal: controller.signal },
+    );
     controller.abort();
 
     expect(result.status).toBe('ok');
@@ -116,9 +143,12 @@ describe('a call whose caller has gone', () => {
 
   it('leaves no listener and no timer behind', async () => {
     const controller = new AbortController();
-    const { governed, clock } = setup({ toolList: (ran) => [toolOf(() => 'quick', 50), toolOfEcho(ran)] });
+    const { governed, clock } = setup({
+      toolList: (ran) => [toolOf(() => 'quick', 50), toolOfEcho(ran)],
+    });
 
-    for (const name of ['work', 'echo', 'nobody']) await governed.call({ name, arguments: {} }, { signal: controller.signal });
+    for (const name of ['work', 'echo', 'nobody'])
+      await governed.call({ name, arguments: {} }, { signal: controller.signal });
 
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
     expect(clock.pending).toBe(0);
@@ -126,7 +156,12 @@ describe('a call whose caller has gone', () => {
 });
 
 const toolOfEcho = (_ran: unknown) =>
-  defineTool({ name: 'echo', description: '', inputSchema: { type: 'object' }, execute: (args) => args });
+  defineTool({
+    name: 'echo',
+    description: '',
+    inputSchema: { type: 'object' },
+    execute: (args) => args,
+  });
 
 describe("a tool's own time limit", () => {
   it('aborts the tool and answers timeout, executed unknown', async () => {
@@ -142,7 +177,11 @@ describe("a tool's own time limit", () => {
     expect(heard).toMatchObject({ name: 'TimeoutError' });
     await clock.advance(100);
 
-    expect(await calling).toMatchObject({ status: 'timeout', executed: 'unknown', errorClass: 'retryable' });
+    expect(await calling).toMatchObject({
+      status: 'timeout',
+      executed: 'unknown',
+      errorClass: 'retryable',
+    });
     expect(clock.pending).toBe(0);
   });
 
@@ -150,7 +189,10 @@ describe("a tool's own time limit", () => {
     ["the tool's own", 50, 500],
     ["the layer's", 500, 50],
   ])('wins over a longer one: %s', async (_whose, timeoutMs, maxMs) => {
-    const { governed, clock } = setup({ toolList: () => [toolOf(never, timeoutMs)], layers: [timeout({ maxMs })] });
+    const { governed, clock } = setup({
+      toolList: () => [toolOf(never, timeoutMs)],
+      layers: [timeout({ maxMs })],
+    });
 
     const calling = governed.call({ name: 'work', arguments: {} });
     await clock.advance(50);

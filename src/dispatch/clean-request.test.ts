@@ -9,7 +9,12 @@ import { governTools, type GovernOptions } from './govern-tools.ts';
 
 const canary = () => `${['gh', 'p'].join('')}_${randomBytes(18).toString('hex')}`;
 const inputSchema = { type: 'object', properties: {} } as const;
-const tool = defineTool({ name: 'tell', description: 'Tells.', inputSchema, execute: () => 'told' });
+const tool = defineTool({
+  name: 'tell',
+  description: 'Tells.',
+  inputSchema,
+  execute: () => 'told',
+});
 
 /** A stack that keeps everything that leaves it. */
 function keeping(options: Partial<GovernOptions> = {}) {
@@ -37,12 +42,14 @@ describe('what a model made up', () => {
     const [first, second] = [canary(), canary()];
     const { governed, kept } = keeping();
     const results = [];
-    for (const id of [first, second, first]) results.push(await governed.call({ name: 'tell', arguments: {}, id }));
+    for (const id of [first, second, first])
+      results.push(await governed.call({ name: 'tell', arguments: {}, id }));
     await governed.close();
     const ids = results.map(({ toolCallId }) => toolCallId);
 
     expect(results.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok']);
-    for (const secret of [first, second]) expect(JSON.stringify([results, kept])).not.toContain(secret);
+    for (const secret of [first, second])
+      expect(JSON.stringify([results, kept])).not.toContain(secret);
     expect(new Set(ids).size).toBe(2);
     expect(ids[2]).toBe(ids[0]);
   });
@@ -50,7 +57,9 @@ describe('what a model made up', () => {
   it('shows no secret in the error that a strict host gets', async () => {
     const secret = canary();
     const { governed, kept } = keeping({ onUnknownTool: 'throw' });
-    const thrown = await governed.call({ name: secret, arguments: {} }).catch((error: unknown) => error);
+    const thrown = await governed
+      .call({ name: secret, arguments: {} })
+      .catch((error: unknown) => error);
     await governed.close();
 
     expect(`${String(thrown)} ${JSON.stringify(kept)}`).not.toContain(secret);
@@ -61,7 +70,10 @@ describe('what a model made up', () => {
     const secret = canary();
     const plain = governTools({ tools: [tool], layers: [] });
 
-    expect(await governed.call({ name: 'tell', arguments: {}, id: 'call_a1' })).toMatchObject({ toolCallId: 'call_a1', toolName: 'tell' });
+    expect(await governed.call({ name: 'tell', arguments: {}, id: 'call_a1' })).toMatchObject({
+      toolCallId: 'call_a1',
+      toolName: 'tell',
+    });
     expect((await plain.call({ name: 'tell', arguments: {}, id: secret })).toolCallId).toBe(secret);
   });
 });
@@ -75,8 +87,13 @@ describe('the logger that a tool gets', () => {
     const talks = defineTool({
       ...{ name: 'talks', description: 'Talks.', inputSchema },
       execute(_args, context) {
-        const error = Object.assign(new Error(`no ${secret}`, { cause: new Error(secret) }), { headers: { auth: secret } });
-        context.logger.info({ [secret]: 1, deep: [{ secret }], error, map: new Map([[secret, secret]]) }, `said ${secret}`);
+        const error = Object.assign(new Error(`no ${secret}`, { cause: new Error(secret) }), {
+          headers: { auth: secret },
+        });
+        context.logger.info(
+          { [secret]: 1, deep: [{ secret }], error, map: new Map([[secret, secret]]) },
+          `said ${secret}`,
+        );
         const ring: Record<string, unknown> = { secret };
         ring['self'] = ring;
         context.logger.warn(ring, 'a ring');

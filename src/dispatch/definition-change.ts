@@ -39,7 +39,11 @@ export const objectToChange =
       now === null
         ? `${name} was taken away after it was called, so it did not run. Use another tool.`
         : `The definition of ${name} changed after it was called, so it did not run. Read the new definition, and call it again if it still fits.`;
-    return { status: now === null ? 'tool_not_found' : 'definition_changed', message, blockedBy: 'entry' };
+    return {
+      status: now === null ? 'tool_not_found' : 'definition_changed',
+      message,
+      blockedBy: 'entry',
+    };
   };
 
 /** A definition without a canonical form equals no other. */

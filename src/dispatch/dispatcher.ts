@@ -23,16 +23,30 @@ import { requestCleaner, scrubbingLogger } from './clean-request.ts';
 import type { HiddenSources } from './hidden-arguments.ts';
 import { type LifecycleParts, runLifecycle, startedEvent } from './lifecycle.ts';
 import { createCallCounter, createGate, type ResolvedLimits, type Seat } from './limits.ts';
-import { type CallOptions, checkRequest, NO_OPTIONS, openCall, type Opening, OWN_ABORT } from './open-call.ts';
+import {
+  type CallOptions,
+  checkRequest,
+  NO_OPTIONS,
+  openCall,
+  type Opening,
+  OWN_ABORT,
+} from './open-call.ts';
 import { recordOf } from './record.ts';
 import { resultOfReport, runTool, type RunToolOptions } from './run-tool.ts';
 import { createServices } from './services.ts';
 import type { TurnMemory } from './turns.ts';
 import { bindContext } from './under-way.ts';
 import type { ShownTools } from './shown-tools.ts';
-import { type FindTool, objectToChange, type ObjectToChange, toolFor } from './definition-change.ts';
+import {
+  type FindTool,
+  objectToChange,
+  type ObjectToChange,
+  toolFor,
+} from './definition-change.ts';
 
-export interface DispatcherParts extends Omit<LifecycleParts, 'maxPreviewBytes' | 'noteReceipt'>, Pick<ApprovalParts, 'approvals'> {
+export interface DispatcherParts
+  extends Omit<LifecycleParts, 'maxPreviewBytes' | 'noteReceipt'>,
+    Pick<ApprovalParts, 'approvals'> {
   readonly layers: readonly ToolLayer[];
   /** The tools as the model sees them. */
   readonly shown: ShownTools;
@@ -50,9 +64,17 @@ export interface DispatcherParts extends Omit<LifecycleParts, 'maxPreviewBytes' 
 
 export interface Dispatcher {
   /** `seat`: the call's place among those it came with. */
-  readonly call: (request: ToolRequest, options?: CallOptions, seat?: Seat | null) => Promise<ToolResult>;
+  readonly call: (
+    request: ToolRequest,
+    options?: CallOptions,
+    seat?: Seat | null,
+  ) => Promise<ToolResult>;
   readonly resume: (id: string, decision?: object, options?: CallOptions) => Promise<ToolResult>;
-  readonly observe: (request: ToolRequest, output: unknown, options?: CallOptions) => Promise<ToolResult>;
+  readonly observe: (
+    request: ToolRequest,
+    output: unknown,
+    options?: CallOptions,
+  ) => Promise<ToolResult>;
   /** A turn as every call and every list of tools is filed under it. */
   readonly turnOf: (given?: Partial<Turn>) => Turn;
   /** Takes no more calls and waits for those under way. */
@@ -67,7 +89,9 @@ interface Entries {
 
 type Run = (call: ToolCall) => Promise<ToolResult>;
 
-type Extra = Partial<Pick<Opening, 'nesting' | 'over' | 'terms' | 'seat' | 'resumption' | 'isBackground'>>;
+type Extra = Partial<
+  Pick<Opening, 'nesting' | 'over' | 'terms' | 'seat' | 'resumption' | 'isBackground'>
+>;
 
 const NO_EXTRA: Extra = Object.freeze({});
 
@@ -79,19 +103,43 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     const tool = shown.get(name);
     return tool !== undefined && turns.allows(turn, name) ? tool : null;
   };
-  const entries: Entries = { toolOf: (call, name) => toolFor(call, name, resolve), objectTo: objectToChange(resolve) };
+  const entries: Entries = {
+    toolOf: (call, name) => toolFor(call, name, resolve),
+    objectTo: objectToChange(resolve),
+  };
 
   const approvals = createApprovals(parts);
   const cleaned = requestCleaner(layers, (name) => shown.get(name) !== undefined);
-  const open = (request: ToolRequest, options: CallOptions, extra: Extra, abort: AbortSource): ToolCall => {
+  const open = (
+    request: ToolRequest,
+    options: CallOptions,
+    extra: Extra,
+    abort: AbortSource,
+  ): ToolCall => {
     const turn = turnOf(options.turn);
     const onProgress = options.onProgress ?? null;
-    const { nesting = 0, over = null, terms = null, seat = null, resumption = null, isBackground = false } = extra;
+    const {
+      nesting = 0,
+      over = null,
+      terms = null,
+      seat = null,
+      resumption = null,
+      isBackground = false,
+    } = extra;
     // What ran elsewhere need not have been offered here.
     const tool = over === null ? resolve(request.name, turn) : (shown.get(request.name) ?? null);
-    return openCall(request, { turn, abort, tool, nesting, over, terms, seat, resumption, isBackground, onProgress }, opens);
+    return openCall(
+      request,
+      { turn, abort, tool, nesting, over, terms, seat, resumption, isBackground, onProgress },
+      opens,
+    );
   };
-  const start = async (given: ToolRequest, options: CallOptions, run: Run, extra: Extra = NO_EXTRA): Promise<ToolResult> => {
+  const start = async (
+    given: ToolRequest,
+    options: CallOptions,
+    run: Run,
+    extra: Extra = NO_EXTRA,
+  ): Promise<ToolResult> => {
     checkRequest(given, options);
     const request = cleaned(given);
     // What has happened is written down also for a caller that has gone.
@@ -109,8 +157,11 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const observed = composeToolCallers(stack.map(observedLayer), { clock, createId });
   const startBehind = backgroundStarter({
     ...{ hub: parts.hub, clock, createId, closing: calls.closing },
-    layers: stack.filter((layer) => layer.observes === true || layer.scrub !== undefined || isAdmission(layer)),
-    runBehind: (request, options, extra) => calls.addBehind(() => start(request, options, (call) => governed(call, bottom), extra)),
+    layers: stack.filter(
+      (layer) => layer.observes === true || layer.scrub !== undefined || isAdmission(layer),
+    ),
+    runBehind: (request, options, extra) =>
+      calls.addBehind(() => start(request, options, (call) => governed(call, bottom), extra)),
   });
   const runOrStart: Run = (call) => {
     const background = recordOf(call).tool?.background;
@@ -118,7 +169,10 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   };
   const contextFor = contextsFor(parts, entries, (call, abort) => (request) => {
     const { terms } = call[SLOT];
-    const extra = { nesting: stateOf(call).nesting + 1, terms: terms === null ? null : inherited(terms) };
+    const extra = {
+      nesting: stateOf(call).nesting + 1,
+      terms: terms === null ? null : inherited(terms),
+    };
     return start(request, { signal: abort.read(), turn: call.turn }, runOrStart, extra);
   });
   const services = createServices({
@@ -140,11 +194,18 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     layers.filter((layer) => layer.observes === true || layer.scrub !== undefined),
     { clock, createId },
   );
-  const ranElsewhere = observedBottom(async (call) => withStripped(call, await resultOfReport(call, recordOf(call), limits)));
+  const ranElsewhere = observedBottom(async (call) =>
+    withStripped(call, await resultOfReport(call, recordOf(call), limits)),
+  );
   const reenter =
     (options: CallOptions) =>
     ({ request, turn, opening, lost }: Reentry) =>
-      start(request, { ...options, turn }, (call) => (lost !== null ? watched(call, diedWith(lost)) : governed(call, bottom)), opening);
+      start(
+        request,
+        { ...options, turn },
+        (call) => (lost !== null ? watched(call, diedWith(lost)) : governed(call, bottom)),
+        opening,
+      );
 
   return {
     turnOf,
@@ -152,12 +213,21 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       calls.add(() => start(request, options, runOrStart, seat === null ? NO_EXTRA : { seat })),
     resume: (id, decision, options = {}) =>
       calls.add(async () => {
-        const result = await approvals.resume(id, decision, reenter(options), options.signal ?? options[OWN_ABORT]?.read());
+        const result = await approvals.resume(
+          id,
+          decision,
+          reenter(options),
+          options.signal ?? options[OWN_ABORT]?.read(),
+        );
         await shown.get(result.toolName)?.background?.resumed(result.toolCallId, result);
         return result;
       }),
     observe: (request, output, options = {}) =>
-      calls.add(() => start(request, options, (call) => observed(call, ranElsewhere), { over: { output, executor: 'provider_native' } })),
+      calls.add(() =>
+        start(request, options, (call) => observed(call, ranElsewhere), {
+          over: { output, executor: 'provider_native' },
+        }),
+      ),
     drain: calls.drain,
   };
 }
@@ -187,7 +257,16 @@ function contextsFor(
   return (call, abort, report) => {
     const { callId, turn } = call;
     const { policy: permissions } = termsOf(call);
-    const context = { callId, turn, report, state, stores, permissions, logger, call: callFrom(call, abort) };
+    const context = {
+      callId,
+      turn,
+      report,
+      state,
+      stores,
+      permissions,
+      logger,
+      call: callFrom(call, abort),
+    };
     const objection = () => {
       const tool = toolOf(call, call.toolName);
       return tool === null ? null : objectTo(call, tool);
@@ -197,18 +276,29 @@ function contextsFor(
 }
 
 /** The executor of the stack: whichever tool the layers chose. */
-function toolRunner(parts: DispatcherParts, { toolOf, objectTo }: Entries, contextFor: RunToolOptions['contextFor']): Next {
+function toolRunner(
+  parts: DispatcherParts,
+  { toolOf, objectTo }: Entries,
+  contextFor: RunToolOptions['contextFor'],
+): Next {
   const { sources, limits, executorFor } = parts;
   const options = { sources, limits, executorFor, contextFor, objectTo };
   return (call) => {
     const tool = toolOf(call, call.toolName);
-    if (tool === null) throw new AlliumError('ERR_UNKNOWN_TOOL', `there is no tool "${call.toolName}"`, { toolName: call.toolName });
+    if (tool === null)
+      throw new AlliumError('ERR_UNKNOWN_TOOL', `there is no tool "${call.toolName}"`, {
+        toolName: call.toolName,
+      });
     return runTool(call, tool, options);
   };
 }
 
 /** The host's layers with the dispatcher's own between them. */
-function governedStack(parts: DispatcherParts, { toolOf, objectTo }: Entries, keeping: ToolLayer): readonly ToolLayer[] {
+function governedStack(
+  parts: DispatcherParts,
+  { toolOf, objectTo }: Entries,
+  keeping: ToolLayer,
+): readonly ToolLayer[] {
   const { layers, limits, hub, shown, turns } = parts;
   const firstActing = layers.findIndex((layer) => layer.observes !== true);
   const leading = firstActing === -1 ? layers.length : firstActing;
@@ -216,7 +306,11 @@ function governedStack(parts: DispatcherParts, { toolOf, objectTo }: Entries, ke
   return [
     ...layers.slice(0, leading),
     keeping,
-    admissionLayer({ onUnknownTool: parts.onUnknownTool, onInvalidArgs: parts.onInvalidArgs, namesIn }),
+    admissionLayer({
+      onUnknownTool: parts.onUnknownTool,
+      onInvalidArgs: parts.onInvalidArgs,
+      namesIn,
+    }),
     limitLayer({
       limits,
       perRun: createCallCounter(limits.maxCallsPerRun),

@@ -42,7 +42,10 @@ interface Host {
 
 type Route = (host: Host) => Promise<ToolResult>;
 
-const prompting = (change: () => void, decision: 'allow_once' | 'allow_always' = 'allow_once'): ApprovalPrompt =>
+const prompting = (
+  change: () => void,
+  decision: 'allow_once' | 'allow_always' = 'allow_once',
+): ApprovalPrompt =>
   async function asked() {
     change();
     return { decision, decidedBy: 'ada' };
@@ -52,7 +55,9 @@ const prompting = (change: () => void, decision: 'allow_once' | 'allow_always' =
 const asked =
   (layers: readonly ToolLayer[], more: Partial<GovernOptions> = {}): Route =>
   ({ options, change }) => {
-    const governed = governTools(options(layers, { prompts: [prompting(() => change(governed))], ...more }));
+    const governed = governTools(
+      options(layers, { prompts: [prompting(() => change(governed))], ...more }),
+    );
     return governed.call(CALL, TURN);
   };
 
@@ -77,7 +82,9 @@ const queued =
   async ({ options, change }) => {
     const approvals = memoryApprovals();
     const clock = testClock();
-    const { interruption } = await governTools(options([consent({ default: 'ask' })], { approvals, clock })).call(CALL, TURN);
+    const { interruption } = await governTools(
+      options([consent({ default: 'ask' })], { approvals, clock }),
+    ).call(CALL, TURN);
     const id = interruption?.id ?? '';
     await answerApproval(approvals, id, { decision: 'allow_once', decidedBy: 'ada' }, { clock });
     const governed = governTools(options(later, { approvals, clock }));
@@ -102,8 +109,17 @@ const ROUTES: Readonly<Record<string, Route>> = {
   'a place in the queue': async ({ options, change, first }) => {
     let open = (): void => {};
     const opened = new Promise<void>((resolve) => void (open = resolve));
-    const blocker = defineTool({ name: 'block', description: 'Waits.', inputSchema: { type: 'object' }, execute: () => opened });
-    const governed = governTools({ ...options([]), tools: [first, blocker], limits: { maxConcurrent: 1 } });
+    const blocker = defineTool({
+      name: 'block',
+      description: 'Waits.',
+      inputSchema: { type: 'object' },
+      execute: () => opened,
+    });
+    const governed = governTools({
+      ...options([]),
+      tools: [first, blocker],
+      limits: { maxConcurrent: 1 },
+    });
     const blocking = governed.call({ name: 'block', arguments: {} }, TURN);
     const queued = governed.call(CALL, TURN);
     change(governed);
@@ -121,7 +137,9 @@ const ROUTES: Readonly<Record<string, Route>> = {
   },
   'an answer for always': ({ options, change }) => {
     const prompts = [prompting(() => change(governed), 'allow_always')];
-    const governed = governTools(options([consent({ default: 'ask' })], { prompts, grants: memoryGrants() }));
+    const governed = governTools(
+      options([consent({ default: 'ask' })], { prompts, grants: memoryGrants() }),
+    );
     return governed.call(CALL, TURN);
   },
   'a resumption in the same process': async ({ options, change }) => {
@@ -130,7 +148,9 @@ const ROUTES: Readonly<Record<string, Route>> = {
     change(governed);
     return governed.resume(interruption?.id ?? '', { decision: 'allow_once', decidedBy: 'ada' });
   },
-  'a resumption by another dispatcher, of what was answered in the queue': queued([consent({ default: 'ask' })]),
+  'a resumption by another dispatcher, of what was answered in the queue': queued([
+    consent({ default: 'ask' }),
+  ]),
   'a resumption where nobody would be asked any more': queued([]),
   'a change while a call is resumed': async ({ options, change }) => {
     const slow = defineLayer({
@@ -166,7 +186,10 @@ const ROUTES: Readonly<Record<string, Route>> = {
       },
     });
     const governed = governTools(options([idempotency({ key: () => 'k', mode: 'effect' }), slow]));
-    const both = [governed.call({ ...CALL, id: 'call-0' }, TURN), governed.call(CALL, TURN)] as const;
+    const both = [
+      governed.call({ ...CALL, id: 'call-0' }, TURN),
+      governed.call(CALL, TURN),
+    ] as const;
     await both[0];
     return both[1];
   },
@@ -180,15 +203,26 @@ const ROUTES: Readonly<Record<string, Route>> = {
     });
     const layers = [consent({ rules: [{ tool: 'outer', decision: 'allow' }], default: 'ask' })];
     const prompts = [prompting(() => change(governed))];
-    const governed: GovernedTools = governTools({ ...options(layers, { prompts }), tools: [first, outer] });
+    const governed: GovernedTools = governTools({
+      ...options(layers, { prompts }),
+      tools: [first, outer],
+    });
     await governed.call({ name: 'outer', arguments: {} }, TURN);
     const [result] = results;
     if (result === undefined) throw new Error('the outer tool did not run');
     return result;
   },
   'a layer that chooses another tool': ({ options, change, first }) => {
-    const reroutes = defineLayer({ name: 'reroutes', caller: (call, next) => next(withCall(call, { toolName: 'work' })) });
-    const other = defineTool({ name: 'other', description: 'Another.', inputSchema: { type: 'object' }, execute: () => 1 });
+    const reroutes = defineLayer({
+      name: 'reroutes',
+      caller: (call, next) => next(withCall(call, { toolName: 'work' })),
+    });
+    const other = defineTool({
+      name: 'other',
+      description: 'Another.',
+      inputSchema: { type: 'object' },
+      execute: () => 1,
+    });
     const prompts = [prompting(() => change(governed))];
     const governed: GovernedTools = governTools({
       ...options([reroutes, pinned(), consent({ default: 'ask' })], { prompts }),
@@ -205,7 +239,8 @@ const toolOf = (written: JsonObject, word: string, entered: string[]): Tool =>
     ...(written as unknown as Parameters<typeof defineTool>[0]),
     outputSchema: { type: 'object' },
     execute(args) {
-      if ((args as { fail?: true }).fail === true) throw toolFailure('Not yet.', { executed: 'no', errorClass: 'retryable' });
+      if ((args as { fail?: true }).fail === true)
+        throw toolFailure('Not yet.', { executed: 'no', errorClass: 'retryable' });
       entered.push(word);
       return {};
     },
@@ -217,12 +252,22 @@ interface Pair {
 }
 
 /** What comes of one route when the definition changes, with what the host puts in the place of the first tool. */
-async function follow(route: Route, { first, other }: Pair, replaced?: (tools: readonly Tool[]) => Registry | readonly Tool[]) {
+async function follow(
+  route: Route,
+  { first, other }: Pair,
+  replaced?: (tools: readonly Tool[]) => Registry | readonly Tool[],
+) {
   const entered: string[] = [];
   const tool = toolOf(first, 'first', entered);
   const result = await route({
     options: (layers, more = {}) => ({
-      ...{ tools: [tool], layers, approvals: memoryApprovals(), clock: testClock(), logger: recordingLogger() },
+      ...{
+        tools: [tool],
+        layers,
+        approvals: memoryApprovals(),
+        clock: testClock(),
+        logger: recordingLogger(),
+      },
       ...more,
     }),
     change: (governed) => {
@@ -235,12 +280,20 @@ async function follow(route: Route, { first, other }: Pair, replaced?: (tools: r
     first: tool,
     entered,
   });
-  return { status: result.status, executed: result.executed, entered: entered.filter((word) => word === 'other').length, result };
+  return {
+    status: result.status,
+    executed: result.executed,
+    entered: entered.filter((word) => word === 'other').length,
+    result,
+  };
 }
 
 function randomPair(seed: number): Pair & { readonly path: string } {
   const random = createRandom(seed);
-  const first: JsonObject = { ...randomDefinition(random), annotations: { kind: 'read', readOnly: true, idempotent: true } };
+  const first: JsonObject = {
+    ...randomDefinition(random),
+    annotations: { kind: 'read', readOnly: true, idempotent: true },
+  };
   const path = random.pick(leavesOf(first).filter((leaf) => !leaf.startsWith('outputSchema')));
   return { first, other: withOtherLeaf(first, path), path };
 }
@@ -251,7 +304,10 @@ describe.each(Object.entries(ROUTES))('a definition that changes during %s', (_n
       const pair = randomPair(seed);
       const { status, executed, entered } = await follow(route, pair);
 
-      expect({ executed, entered }, `seed ${seed}, ${pair.path}`).toEqual({ executed: 'no', entered: 0 });
+      expect({ executed, entered }, `seed ${seed}, ${pair.path}`).toEqual({
+        executed: 'no',
+        entered: 0,
+      });
       expect(NOT_ENTERED, `seed ${seed}, ${pair.path}`).toContain(status);
     }
   });
@@ -259,18 +315,32 @@ describe.each(Object.entries(ROUTES))('a definition that changes during %s', (_n
   it('is entered where only its functions are others', async () => {
     const { first } = randomPair(1);
 
-    expect(await follow(route, { first, other: first })).toMatchObject({ status: 'ok', executed: 'yes' });
+    expect(await follow(route, { first, other: first })).toMatchObject({
+      status: 'ok',
+      executed: 'yes',
+    });
   });
 });
 
 describe('a definition that changes', () => {
-  const first: JsonObject = { name: 'work', description: 'Works.', inputSchema: { type: 'object' } };
+  const first: JsonObject = {
+    name: 'work',
+    description: 'Works.',
+    inputSchema: { type: 'object' },
+  };
   const prompt = ROUTES['a prompt of consent'] as Route;
 
   it('is refused as definition_changed, and the model is told what to do', async () => {
-    const { result } = await follow(prompt, { first, other: { ...first, description: 'Deletes.' } });
+    const { result } = await follow(prompt, {
+      first,
+      other: { ...first, description: 'Deletes.' },
+    });
 
-    expect(result).toMatchObject({ status: 'definition_changed', errorCategory: 'definition_changed', executed: 'no' });
+    expect(result).toMatchObject({
+      status: 'definition_changed',
+      errorCategory: 'definition_changed',
+      executed: 'no',
+    });
     expect(result.error).toBe(
       'The definition of work changed after it was called, so it did not run. Read the new definition, and call it again if it still fits.',
     );
@@ -283,30 +353,37 @@ describe('a definition that changes', () => {
       { inputSchema: { type: 'object', title: 't' } },
     ];
     for (const change of changes) {
-      const shown = (tools: readonly Tool[]) => createRegistry(tools).transform((tool) => ({ ...tool, ...change }));
+      const shown = (tools: readonly Tool[]) =>
+        createRegistry(tools).transform((tool) => ({ ...tool, ...change }));
 
-      expect(await follow(prompt, { first, other: first }, shown)).toMatchObject({ status: 'definition_changed', entered: 0 });
+      expect(await follow(prompt, { first, other: first }, shown)).toMatchObject({
+        status: 'definition_changed',
+        entered: 0,
+      });
     }
   });
 
-  it.each(['grants', 'remember'] as const)('is asked about again after an answer for always: %s', async (kept) => {
-    const entered: string[] = [];
-    let isThere = true;
-    const governed = governTools({
-      tools: [toolOf(first, 'first', entered)],
-      layers: [consent({ default: 'ask', remember: kept === 'remember' })],
-      prompts: [async () => (isThere ? { decision: 'allow_always', decidedBy: 'ada' } : null)],
-      ...(kept === 'grants' ? { grants: memoryGrants() } : {}),
-    });
-    await governed.call(CALL, TURN);
-    isThere = false;
-    const again = await governed.call({ ...CALL, id: 'call-2' }, TURN);
-    governed.update([toolOf({ ...first, description: 'Deletes.' }, 'other', entered)]);
-    const changed = await governed.call({ ...CALL, id: 'call-3' }, TURN);
+  it.each(['grants', 'remember'] as const)(
+    'is asked about again after an answer for always: %s',
+    async (kept) => {
+      const entered: string[] = [];
+      let isThere = true;
+      const governed = governTools({
+        tools: [toolOf(first, 'first', entered)],
+        layers: [consent({ default: 'ask', remember: kept === 'remember' })],
+        prompts: [async () => (isThere ? { decision: 'allow_always', decidedBy: 'ada' } : null)],
+        ...(kept === 'grants' ? { grants: memoryGrants() } : {}),
+      });
+      await governed.call(CALL, TURN);
+      isThere = false;
+      const again = await governed.call({ ...CALL, id: 'call-2' }, TURN);
+      governed.update([toolOf({ ...first, description: 'Deletes.' }, 'other', entered)]);
+      const changed = await governed.call({ ...CALL, id: 'call-3' }, TURN);
 
-    expect([again.status, changed.status]).toEqual(['ok', 'approval_required']);
-    expect(entered).toEqual(['first', 'first']);
-  });
+      expect([again.status, changed.status]).toEqual(['ok', 'approval_required']);
+      expect(entered).toEqual(['first', 'first']);
+    },
+  );
 
   it('keeps no grant for a definition that nobody saw', async () => {
     const entered: string[] = [];
@@ -326,7 +403,10 @@ describe('a definition that changes', () => {
     await governed.call(CALL, TURN);
     isThere = false;
 
-    expect(await governed.call({ ...CALL, id: 'call-2' }, TURN)).toMatchObject({ status: 'approval_required', executed: 'no' });
+    expect(await governed.call({ ...CALL, id: 'call-2' }, TURN)).toMatchObject({
+      status: 'approval_required',
+      executed: 'no',
+    });
     expect(entered).toEqual([]);
   });
 
@@ -340,10 +420,19 @@ describe('a definition that changes', () => {
         annotations: { readOnly },
         execute: () => void ran.push(name),
       });
-    const reroutes = defineLayer({ name: 'reroutes', caller: (call, next) => next(withCall(call, { toolName: 'wipe' })) });
-    const governed = governTools({ tools: [make('look', true), make('wipe', false)], layers: [reroutes, consent({})] });
+    const reroutes = defineLayer({
+      name: 'reroutes',
+      caller: (call, next) => next(withCall(call, { toolName: 'wipe' })),
+    });
+    const governed = governTools({
+      tools: [make('look', true), make('wipe', false)],
+      layers: [reroutes, consent({})],
+    });
 
-    expect(await governed.call({ name: 'look', arguments: {} })).toMatchObject({ status: 'approval_required', executed: 'no' });
+    expect(await governed.call({ name: 'look', arguments: {} })).toMatchObject({
+      status: 'approval_required',
+      executed: 'no',
+    });
     expect(ran).toEqual([]);
   });
 
@@ -353,12 +442,18 @@ describe('a definition that changes', () => {
     const late = defineTool({
       // A written definition has the shape of one.
       ...(first as unknown as Parameters<typeof defineTool>[0]),
-      execute: (args, context) => tools.get('work')?.execute?.(args as Readonly<Record<string, unknown>>, context),
+      execute: (args, context) =>
+        tools.get('work')?.execute?.(args as Readonly<Record<string, unknown>>, context),
     });
     const governed = governTools({
       tools: [late],
       layers: [consent({ default: 'ask' })],
-      prompts: [prompting(() => void tools.set('work', toolOf({ ...first, description: 'Deletes.' }, 'other', entered)))],
+      prompts: [
+        prompting(
+          () =>
+            void tools.set('work', toolOf({ ...first, description: 'Deletes.' }, 'other', entered)),
+        ),
+      ],
     });
 
     expect(await governed.call(CALL, TURN)).toMatchObject({ status: 'ok' });

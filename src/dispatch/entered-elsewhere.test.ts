@@ -10,10 +10,23 @@ import { runCli } from '../cli/run-cli.ts';
 import { hostBridge } from '../executors/host-bridge/index.ts';
 import { echoCall, endAll, rawHost } from '../executors/host-bridge/hosts.fixture.ts';
 import { connected, scripted } from '../executors/mcp/peers.fixture.ts';
-import { type ApprovalPrompt, defineTool, type GovernedTools, type GovernOptions, governTools, type JsonObject } from '../index.ts';
+import {
+  type ApprovalPrompt,
+  defineTool,
+  type GovernedTools,
+  type GovernOptions,
+  governTools,
+  type JsonObject,
+} from '../index.ts';
 import type { McpOptions } from '../mcp/index.ts';
 import { answerApproval, fileApprovals } from '../policy/index.ts';
-import { type ChangedDefinition, randomArgs, randomChange, randomDefinition, randomListed } from './random-tools.fixture.ts';
+import {
+  type ChangedDefinition,
+  randomArgs,
+  randomChange,
+  randomDefinition,
+  randomListed,
+} from './random-tools.fixture.ts';
 import { howMany } from '../../conformance/how-many.fixture.ts';
 
 /** Changes by each route: few in every run of the suite, a thousand where ALLIUM_DEFINITION_CHANGES says so. */
@@ -44,7 +57,11 @@ async function askedWhile(
     await change(governed);
     return YES;
   };
-  const governed = governTools({ ...options, layers: [consent({ default: 'ask' })], prompts: [prompt] });
+  const governed = governTools({
+    ...options,
+    layers: [consent({ default: 'ask' })],
+    prompts: [prompt],
+  });
   const { status, executed } = await governed.call(CALL);
   return { status, executed };
 }
@@ -52,8 +69,18 @@ async function askedWhile(
 const bridgedTool = (random: Random): JsonObject => {
   const { description = '', inputSchema = {}, timeoutMs = 1 } = randomDefinition(random);
   return {
-    ...{ name: 'work', description, input_schema: inputSchema, timeout_ms: timeoutMs, metadata: randomArgs(random) },
-    annotations: { kind: random.pick(['read', 'edit']), read_only: random.oneIn(2), idempotent: random.oneIn(2) },
+    ...{
+      name: 'work',
+      description,
+      input_schema: inputSchema,
+      timeout_ms: timeoutMs,
+      metadata: randomArgs(random),
+    },
+    annotations: {
+      kind: random.pick(['read', 'edit']),
+      read_only: random.oneIn(2),
+      idempotent: random.oneIn(2),
+    },
   };
 };
 
@@ -62,10 +89,18 @@ const bridge: Route = {
   open:
     async () =>
     async ({ first, other }) => {
-      const hosts = await Promise.all([first, other].map((tool) => rawHost({ list: { protocol: 1, tools: [tool] }, onCall: echoCall })));
+      const hosts = await Promise.all(
+        [first, other].map((tool) =>
+          rawHost({ list: { protocol: 1, tools: [tool] }, onCall: echoCall }),
+        ),
+      );
       const [before, after] = await Promise.all(hosts.map(({ channel }) => hostBridge(channel)));
-      if (before === undefined || after === undefined) throw new Error('two hosts make two bridges');
-      const outcome = await askedWhile({ tools: before.tools, executor: before }, async (governed) => governed.update(after.tools));
+      if (before === undefined || after === undefined)
+        throw new Error('two hosts make two bridges');
+      const outcome = await askedWhile(
+        { tools: before.tools, executor: before },
+        async (governed) => governed.update(after.tools),
+      );
       const entered = hosts.reduce((calls, host) => calls + host.calls().length, 0);
       endAll();
       return { ...outcome, entered };
@@ -77,21 +112,37 @@ afterEach(endAll);
 const mcp = (how: 'listed' | 'taken' | 'written'): Route => ({
   define: randomListed,
   async open() {
-    const changing = { name: 'change', description: 'Says that the list has changed.', inputSchema: { type: 'object' } };
+    const changing = {
+      name: 'change',
+      description: 'Says that the list has changed.',
+      inputSchema: { type: 'object' },
+    };
     const { target, list, effects } = scripted([{ tools: [changing] }]);
     let taken: McpOptions['onToolsChanged'] = () => {};
     const { server } = await connected(target, { onToolsChanged: (tools) => taken?.(tools) });
-    const announce = () => governTools({ tools: server.tools, executor: server, layers: [] }).call({ name: 'change', arguments: {} });
+    const announce = () =>
+      governTools({ tools: server.tools, executor: server, layers: [] }).call({
+        name: 'change',
+        arguments: {},
+      });
     return async ({ first, other }) => {
       list([{ tools: [changing, first] }]);
       await server.refresh();
       const before = effects().filter((line) => line === 'work').length;
-      const own = defineTool({ name: 'work', description: 'Works.', inputSchema: { type: 'object' }, executor: 'mcp_server' });
-      const outcome = await askedWhile({ tools: how === 'written' ? [own] : server.tools, executor: server }, async (governed) => {
-        if (how === 'taken') taken = (tools) => governed.update(tools);
-        list([{ tools: [changing, other] }]);
-        await announce();
+      const own = defineTool({
+        name: 'work',
+        description: 'Works.',
+        inputSchema: { type: 'object' },
+        executor: 'mcp_server',
       });
+      const outcome = await askedWhile(
+        { tools: how === 'written' ? [own] : server.tools, executor: server },
+        async (governed) => {
+          if (how === 'taken') taken = (tools) => governed.update(tools);
+          list([{ tools: [changing, other] }]);
+          await announce();
+        },
+      );
       taken = () => {};
       return { ...outcome, entered: effects().filter((line) => line === 'work').length - before };
     };
@@ -105,13 +156,19 @@ const markdownTool = (random: Random): JsonObject => ({
   frontmatter: {
     parameters: { p0: { type: random.pick(['string', 'number']), description: 'One.' } },
     timeout_ms: 1000 + random.below(1000),
-    annotations: { kind: random.pick(['read', 'edit']), read_only: random.oneIn(2), title: 'Works' },
+    annotations: {
+      kind: random.pick(['read', 'edit']),
+      read_only: random.oneIn(2),
+      title: 'Works',
+    },
     grants: { env: ['HOME'], max_output_bytes: 1000 + random.below(100) },
   },
 });
 
 function writeTool(folder: string, { description, answer, frontmatter = {} }: JsonObject): void {
-  const members = Object.entries(frontmatter as JsonObject).map(([key, value]) => `${key}: ${JSON.stringify(value)}`); // As it was made.
+  const members = Object.entries(frontmatter as JsonObject).map(
+    ([key, value]) => `${key}: ${JSON.stringify(value)}`,
+  ); // As it was made.
   writeFileSync(
     join(folder, '.allium/tools/work.md'),
     [
@@ -129,7 +186,12 @@ function project(): string {
   const folder = mkdtempSync(join(tmpdir(), 'allium-entered-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(join(folder, '.allium/tools'), { recursive: true });
-  const lines = ['version: 1', 'layers: [{ consent: { default: ask } }]', 'tools: [{ artifacts: . }]', 'state: { dir: .allium }'];
+  const lines = [
+    'version: 1',
+    'layers: [{ consent: { default: ask } }]',
+    'tools: [{ artifacts: . }]',
+    'state: { dir: .allium }',
+  ];
   writeFileSync(join(folder, 'allium.yaml'), lines.join('\n'));
   return folder;
 }
@@ -165,7 +227,14 @@ const commandLine: Route = {
       const io = () => {
         const sink = new PassThrough().resume();
         const stdin = new PassThrough().end();
-        return { stdin, stdout: sink, stderr: sink, env: {}, cwd: folder, signal: new AbortController().signal };
+        return {
+          stdin,
+          stdout: sink,
+          stderr: sink,
+          env: {},
+          cwd: folder,
+          signal: new AbortController().signal,
+        };
       };
       writeTool(folder, first);
       await runCli(['call', 'work', '--args', '{}'], io());
@@ -175,7 +244,11 @@ const commandLine: Route = {
       await runCli(['call', '--resume', id], io());
       const ended = (await store.get(id))?.ended;
       rmSync(folder, { recursive: true });
-      return { status: ended?.status, executed: ended?.executed, entered: ended?.executed === 'no' ? 0 : 1 };
+      return {
+        status: ended?.status,
+        executed: ended?.executed,
+        entered: ended?.executed === 'no' ? 0 : 1,
+      };
     },
 };
 
@@ -189,12 +262,18 @@ const ROUTES: readonly (readonly [string, Route])[] = [
 ];
 
 describe.each(ROUTES)('a definition that changes %s', (_name, { define, open }) => {
-  it('is not entered by a call about which somebody was asked before', { timeout: 1_200_000 }, async () => {
+  it('is not entered by a call about which somebody was asked before', {
+    timeout: 1_200_000,
+  }, async () => {
     const follow = await open();
     for (let seed = 1; seed <= CHANGES; seed += 1) {
       const change = randomChange(seed, define);
 
-      expect(await follow(change), `seed ${seed}, ${change.path}`).toEqual({ status: 'definition_changed', executed: 'no', entered: 0 });
+      expect(await follow(change), `seed ${seed}, ${change.path}`).toEqual({
+        status: 'definition_changed',
+        executed: 'no',
+        entered: 0,
+      });
     }
   });
 
@@ -202,6 +281,10 @@ describe.each(ROUTES)('a definition that changes %s', (_name, { define, open }) 
     const follow = await open();
     const { first } = randomChange(1, define);
 
-    expect(await follow({ first, other: first, path: '' })).toEqual({ status: 'ok', executed: 'yes', entered: 1 });
+    expect(await follow({ first, other: first, path: '' })).toEqual({
+      status: 'ok',
+      executed: 'yes',
+      entered: 1,
+    });
   });
 });

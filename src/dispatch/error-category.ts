@@ -14,7 +14,8 @@ const NETWORK_CODES = new Set([
 /** What kind of failure it was, as far as an error code tells. */
 export function categoryOf(thrown: unknown): string {
   try {
-    const code: unknown = typeof thrown === 'object' && thrown !== null && 'code' in thrown ? thrown.code : undefined;
+    const code: unknown =
+      typeof thrown === 'object' && thrown !== null && 'code' in thrown ? thrown.code : undefined;
     return typeof code === 'string' && NETWORK_CODES.has(code) ? 'network' : 'exception';
   } catch {
     return 'exception';

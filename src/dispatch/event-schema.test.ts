@@ -9,9 +9,19 @@ const problems = strictCheck(EVENT_SCHEMA);
 
 const CALL = { session_id: 's', tool_call_id: 'c', tool_name: 't' };
 const PENDING = { type: 'tool_call', ...CALL, status: 'pending' };
-const ENDING = { executed: 'no', error: 'No.', error_category: 'policy_blocked', executor: 'local', duration_ms: 0.5 };
+const ENDING = {
+  executed: 'no',
+  error: 'No.',
+  error_category: 'policy_blocked',
+  executor: 'local',
+  duration_ms: 0.5,
+};
 const UPDATE = { type: 'tool_call_update', ...CALL, status: 'failed', ...ENDING };
-const PROGRESS = { type: 'tool_call_progress', ...CALL, progress: { progress: 1, total: 2, message: 'x' } };
+const PROGRESS = {
+  type: 'tool_call_progress',
+  ...CALL,
+  progress: { progress: 1, total: 2, message: 'x' },
+};
 const AUDIT = { type: 'tool_call_audit', ...CALL, audit: { layers: [] }, receipt: makeReceipt() };
 const TASK = { type: 'task', ...CALL, task_id: 't1', status: 'completed', content: 'done' };
 
@@ -23,12 +33,27 @@ describe('EVENT_SCHEMA', () => {
   it('takes every event of every ending, with and without receipts', async () => {
     const events = [...(await runEveryEnding([])), ...(await runEveryEnding([auditLog('cloud')]))];
     const seen = new Set(events.map((event) => ('status' in event ? event.status : event.type)));
-    const stages = ['pending', 'in_progress', 'completed', 'failed', 'cancelled', 'paused', 'tool_call_progress', 'tool_call_audit'];
+    const stages = [
+      'pending',
+      'in_progress',
+      'completed',
+      'failed',
+      'cancelled',
+      'paused',
+      'tool_call_progress',
+      'tool_call_audit',
+    ];
 
     expect(events.flatMap((event) => problems(event))).toEqual([]);
     expect([...seen].sort()).toEqual(stages.sort());
-    expect(events.some((event) => event.type === 'tool_call_audit' && event.receipt !== undefined)).toBe(true);
-    expect(events.some((event) => event.type === 'tool_call_audit' && event.audit['handoff'] !== undefined)).toBe(true);
+    expect(
+      events.some((event) => event.type === 'tool_call_audit' && event.receipt !== undefined),
+    ).toBe(true);
+    expect(
+      events.some(
+        (event) => event.type === 'tool_call_audit' && event.audit['handoff'] !== undefined,
+      ),
+    ).toBe(true);
   });
 
   it.each([

@@ -2,7 +2,17 @@
 
 import type { JsonSchema } from '../core/call.ts';
 import { snapshotObject } from '../core/json.ts';
-import { AUDIT_SCHEMA, closed, DIALECT, EXECUTORS, milliseconds, oneOf, only, open, text } from '../core/wire-schema.ts';
+import {
+  AUDIT_SCHEMA,
+  closed,
+  DIALECT,
+  EXECUTORS,
+  milliseconds,
+  oneOf,
+  only,
+  open,
+  text,
+} from '../core/wire-schema.ts';
 import { BARE_RECEIPT } from '../receipts/receipt-schema.ts';
 
 /** The type of an event and the call it is about, then what only this type has. */
@@ -16,7 +26,9 @@ const event = (
     {
       type: only(type, 'Which of the events this is.'),
       session_id: text('The session of the call.'),
-      tool_call_id: text('The id of the call. It joins the events of one call, and joins them with receipts and spans.'),
+      tool_call_id: text(
+        'The id of the call. It joins the events of one call, and joins them with receipts and spans.',
+      ),
       tool_name: text('The tool that was asked for.'),
       ...fields,
     },
@@ -25,7 +37,10 @@ const event = (
   );
 
 const ENDING: Readonly<Record<string, JsonSchema>> = {
-  status: oneOf(['in_progress', 'completed', 'failed', 'cancelled', 'paused'], 'The stage of the call.'),
+  status: oneOf(
+    ['in_progress', 'completed', 'failed', 'cancelled', 'paused'],
+    'The stage of the call.',
+  ),
   executed: oneOf(['no', 'yes', 'unknown'], 'Whether the tool ran.'),
   error: text('What went wrong, as the model is told.'),
   error_category: text('What went wrong, as a code: the status of a refusal, or something finer.'),
@@ -35,7 +50,10 @@ const ENDING: Readonly<Record<string, JsonSchema>> = {
 
 const TASK: Readonly<Record<string, JsonSchema>> = {
   task_id: text('The task, which is the id of the call that runs it.'),
-  status: oneOf(['running', 'waiting', 'completed', 'failed', 'cancelled'], 'The stage of the task.'),
+  status: oneOf(
+    ['running', 'waiting', 'completed', 'failed', 'cancelled'],
+    'The stage of the task.',
+  ),
   content: text('What it came to, as the model would read it.'),
 };
 
@@ -62,17 +80,33 @@ export const EVENT_SCHEMA: JsonSchema = snapshotObject({
     { $ref: '#/$defs/task' },
   ],
   $defs: {
-    tool_call: event('tool_call', { status: only('pending', 'The stage of the call.') }, 'A call has come in.'),
+    tool_call: event(
+      'tool_call',
+      { status: only('pending', 'The stage of the call.') },
+      'A call has come in.',
+    ),
     tool_call_update: event(
       'tool_call_update',
       ENDING,
       'A call has started, waits for somebody, or has ended.',
       Object.keys(ENDING).filter((name) => name !== 'status'),
     ),
-    tool_call_progress: event('tool_call_progress', { progress: PROGRESS }, 'A tool says how far it is.'),
-    tool_call_audit: event('tool_call_audit', { audit: AUDIT_SCHEMA, receipt: BARE_RECEIPT }, 'What the layers said about a call.', [
-      'receipt',
-    ]),
-    task: event('task', TASK, 'A tool that runs in the background has started, waits for somebody, or has ended.', ['content']),
+    tool_call_progress: event(
+      'tool_call_progress',
+      { progress: PROGRESS },
+      'A tool says how far it is.',
+    ),
+    tool_call_audit: event(
+      'tool_call_audit',
+      { audit: AUDIT_SCHEMA, receipt: BARE_RECEIPT },
+      'What the layers said about a call.',
+      ['receipt'],
+    ),
+    task: event(
+      'task',
+      TASK,
+      'A tool that runs in the background has started, waits for somebody, or has ended.',
+      ['content'],
+    ),
   },
 });

@@ -23,11 +23,15 @@ const NAMES: Readonly<Record<EventName, true>> = {
   tool_call_audit: true,
   task: true,
 };
-const HEARD = { event: expected.oneOf('*', ...Object.keys(NAMES)), listener: expected.required(expected.function) };
+const HEARD = {
+  event: expected.oneOf('*', ...Object.keys(NAMES)),
+  listener: expected.required(expected.function),
+};
 
 export function createEventHub(logger: Logger): EventHub {
   const listeners = new Map<string, Set<(event: ToolEvent) => unknown>>();
-  const failed = (thrown: unknown) => logger.warn({ error: describeThrown(thrown) }, 'an event listener failed');
+  const failed = (thrown: unknown) =>
+    logger.warn({ error: describeThrown(thrown) }, 'an event listener failed');
   /** A record that cannot be written is one event less, and not one call less. */
   const built = (name: EventName, build: () => ToolEvent): ToolEvent | null => {
     try {

@@ -15,10 +15,22 @@ import {
 import { memoryApprovals, memoryGrants } from '../policy/index.ts';
 
 /** Who is asked on the way to the tool. */
-export type Party = 'decider' | 'redactor' | 'proposals' | 'checker' | 'prompt' | 'add' | 'get' | 'replace' | 'use' | 'keep';
+export type Party =
+  | 'decider'
+  | 'redactor'
+  | 'proposals'
+  | 'checker'
+  | 'prompt'
+  | 'add'
+  | 'get'
+  | 'replace'
+  | 'use'
+  | 'keep';
 
 /** How the approval comes about, and who is asked on that way, each at most so often before the tool runs. */
-export const ROUTES: Readonly<Record<'prompt' | 'resume' | 'grant' | 'kept', Readonly<Partial<Record<Party, number>>>>> = {
+export const ROUTES: Readonly<
+  Record<'prompt' | 'resume' | 'grant' | 'kept', Readonly<Partial<Record<Party, number>>>>
+> = {
   prompt: { decider: 1, redactor: 1, proposals: 1, checker: 2, prompt: 1 },
   resume: { decider: 2, redactor: 2, proposals: 2, checker: 4, add: 1, get: 1, replace: 1 },
   grant: { decider: 1, redactor: 1, proposals: 1, checker: 2, use: 1 },
@@ -66,17 +78,28 @@ function revoked(): unknown {
 /** A good answer with another word in the place of its verdict. */
 const misworded = (word: unknown) => (good: unknown) => {
   if (typeof good === 'string' || typeof good === 'boolean') return word;
-  return typeof good === 'object' && good !== null && 'decision' in good ? { ...good, decision: word } : word;
+  return typeof good === 'object' && good !== null && 'decision' in good
+    ? { ...good, decision: word }
+    : word;
 };
 
 export const FAULTS: readonly Fault[] = [
   { name: 'throws', answer: explode },
   { name: 'rejects', answer: () => Promise.reject(new Error('injected')) },
   { name: 'rejects with nothing', answer: () => Promise.reject(undefined) },
-  { name: 'never answers', answer: (_good, abort) => (queueMicrotask(abort), new Promise(() => {})) },
+  {
+    name: 'never answers',
+    answer: (_good, abort) => (queueMicrotask(abort), new Promise(() => {})),
+  },
   { name: 'answers with a thenable that throws', answer: () => ({ then: explode }) },
-  { name: 'answers with a thenable that rejects', answer: () => ({ then: (_: unknown, reject: (why: unknown) => void) => reject(1) }) },
-  { name: 'answers with what throws when it is waited for', answer: () => Object.defineProperty({}, 'then', { get: explode }) },
+  {
+    name: 'answers with a thenable that rejects',
+    answer: () => ({ then: (_: unknown, reject: (why: unknown) => void) => reject(1) }),
+  },
+  {
+    name: 'answers with what throws when it is waited for',
+    answer: () => Object.defineProperty({}, 'then', { get: explode }),
+  },
   // A prompt that reaches nobody, and a tool that proposes nothing more, are no faults, and end differently.
   value('answers with nothing', undefined, ['proposals']),
   value('answers with a number', 1),
@@ -106,7 +129,10 @@ export interface Injected {
 }
 
 /** One or two faults on a route, at least one of which the call cannot get around. */
-export function drawFaults(random: Random): { readonly route: Route; readonly injected: readonly Injected[] } {
+export function drawFaults(random: Random): {
+  readonly route: Route;
+  readonly injected: readonly Injected[];
+} {
   const route = random.pick(Object.keys(ROUTES) as Route[]); // Its keys are the routes.
   const parties = Object.entries(ROUTES[route]) as [Party, number][]; // As it is written above.
   const injected = Array.from({ length: 1 + random.below(2) }, (): Injected => {
@@ -135,7 +161,11 @@ const TURN = { sessionId: 's' };
 const REQUEST = { name: 'pay', arguments: { amount: 5 } };
 
 /** Plays one call. Without faults it runs its tool, once. */
-export async function play(route: Route, injected: readonly Injected[], layer: PermissionsLike): Promise<Played> {
+export async function play(
+  route: Route,
+  injected: readonly Injected[],
+  layer: PermissionsLike,
+): Promise<Played> {
   const controller = new AbortController();
   const counts = new Map<Party, number>();
   let [ran, endings, passes, isSetUp] = [0, 0, 0, route === 'grant' || route === 'kept'];
@@ -145,16 +175,23 @@ export async function play(route: Route, injected: readonly Injected[], layer: P
     counts.set(party, count);
     const found = injected.find((one) => one.party === party && count >= one.from);
     // A fault is whatever it is: that it is no T is the point.
-    return found === undefined ? good() : (found.fault.answer(good(), () => controller.abort()) as T);
+    return found === undefined
+      ? good()
+      : (found.fault.answer(good(), () => controller.abort()) as T);
   };
 
   const tool = defineTool({
     ...{ name: 'pay', description: '', inputSchema: { type: 'object' } },
-    proposedRequests: () => answer('proposals', (): readonly JsonObject[] => [{ kind: 'payment', amount: 5, currency: 'EUR' }]),
+    proposedRequests: () =>
+      answer('proposals', (): readonly JsonObject[] => [
+        { kind: 'payment', amount: 5, currency: 'EUR' },
+      ]),
     execute: () => void (ran += 1),
   });
   const checker: PermissionChecker = ({ kind }) =>
-    answer('checker', () => ({ decision: kind === 'payment' ? ('require_approval' as const) : ('allow' as const) }));
+    answer('checker', () => ({
+      decision: kind === 'payment' ? ('require_approval' as const) : ('allow' as const),
+    }));
   const prompt: ApprovalPrompt = () =>
     isSetUp
       ? { decision: 'allow_always', decidedBy: 'ada' }
@@ -175,7 +212,10 @@ export async function play(route: Route, injected: readonly Injected[], layer: P
       add: (approval) => answer('add', () => approvals.add(approval)),
       get: (id) => answer('get', () => approvals.get(id)),
       // The note of how it ended is made after the tool has run.
-      replace: (approval) => (approval.ended === null ? answer('replace', () => approvals.replace(approval)) : approvals.replace(approval)),
+      replace: (approval) =>
+        approval.ended === null
+          ? answer('replace', () => approvals.replace(approval))
+          : approvals.replace(approval),
     },
     grants: {
       ...grants,
@@ -193,11 +233,22 @@ export async function play(route: Route, injected: readonly Injected[], layer: P
   try {
     passes = 1;
     const first = await governed.call(REQUEST, { turn: TURN, signal });
-    if (route !== 'resume' || first.interruption === undefined) return { ran, result: first, thrown: null, endings, passes };
-    const resuming = governed.resume(first.interruption.id, { decision: 'allow_once', decidedBy: 'ada' }, { signal });
+    if (route !== 'resume' || first.interruption === undefined)
+      return { ran, result: first, thrown: null, endings, passes };
+    const resuming = governed.resume(
+      first.interruption.id,
+      { decision: 'allow_once', decidedBy: 'ada' },
+      { signal },
+    );
     const result = await resuming.then((value) => ((passes = 2), value));
     return { ran, result, thrown: null, endings, passes };
   } catch (thrown) {
-    return { ran, result: null, thrown: isAlliumError(thrown) ? thrown.code : 'untyped', endings, passes };
+    return {
+      ran,
+      result: null,
+      thrown: isAlliumError(thrown) ? thrown.code : 'untyped',
+      endings,
+      passes,
+    };
   }
 }

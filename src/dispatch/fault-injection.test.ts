@@ -27,7 +27,8 @@ const routes = Object.keys(ROUTES) as Route[];
 function wrongWith({ ran, result, thrown, endings, passes }: Played): string | null {
   if (ran > 0) return 'the tool ran';
   if (thrown === 'untyped') return 'something untyped was thrown';
-  if (result !== null && (result.ok || result.executed !== 'no')) return 'the result does not say that nothing ran';
+  if (result !== null && (result.ok || result.executed !== 'no'))
+    return 'the result does not say that nothing ran';
   return endings === passes ? null : `${endings} endings of ${passes} passes were told`;
 }
 
@@ -48,7 +49,11 @@ async function inject(calls: number, layer: PermissionsLike): Promise<readonly s
 
 describe('a call with a fault on the way to what it needs', () => {
   it.each(routes)('runs once where nothing is at fault: by %s', async (route) => {
-    expect(await play(route, [], ours)).toMatchObject({ ran: 1, result: { status: 'ok' }, thrown: null });
+    expect(await play(route, [], ours)).toMatchObject({
+      ran: 1,
+      result: { status: 'ok' },
+      thrown: null,
+    });
   });
 
   it('never runs, whoever fails and however, alone', async () => {
@@ -58,13 +63,16 @@ describe('a call with a fault on the way to what it needs', () => {
         for (const fault of FAULTS.filter(({ means = [] }) => !means.includes(party)))
           for (let from = 1; from <= times; from += 1) {
             const problem = wrongWith(await play(route, [{ party, fault, from }], ours));
-            if (problem !== null) wrong.push(`${described(route, [{ party, fault, from }])}: ${problem}`);
+            if (problem !== null)
+              wrong.push(`${described(route, [{ party, fault, from }])}: ${problem}`);
           }
 
     expect(wrong).toEqual([]);
   });
 
-  it(`never runs in ${CALLS} calls with random faults, and leaves no rejection behind`, { timeout: 600_000 }, async () => {
+  it(`never runs in ${CALLS} calls with random faults, and leaves no rejection behind`, {
+    timeout: 600_000,
+  }, async () => {
     let wrong: readonly string[] = [];
     const unhandled = await unhandledDuring(async () => {
       wrong = await inject(CALLS, ours);
@@ -80,16 +88,24 @@ describe('a call with a fault on the way to what it needs', () => {
         name: 'naive',
         async caller(call, next) {
           for (const checker of checkers) {
-            const request = { kind: 'tool.call', toolName: call.toolName, callId: call.callId, call } as PermissionRequest; // As the core makes it.
-            const said: unknown = await (typeof checker === 'function' ? Promise.resolve(request).then(checker) : null)?.catch(
-              () => 'no_opinion',
-            );
+            const request = {
+              kind: 'tool.call',
+              toolName: call.toolName,
+              callId: call.callId,
+              call,
+            } as PermissionRequest; // As the core makes it.
+            const said: unknown = await (typeof checker === 'function'
+              ? Promise.resolve(request).then(checker)
+              : null
+            )?.catch(() => 'no_opinion');
             if (said === 'deny') return next({ ...call, toolName: 'nothing' });
           }
           return next(call);
         },
       });
 
-    expect((await inject(300, naive)).filter((problem) => problem.endsWith('the tool ran')).length).toBeGreaterThan(50);
+    expect(
+      (await inject(300, naive)).filter((problem) => problem.endsWith('the tool ran')).length,
+    ).toBeGreaterThan(50);
   });
 });

@@ -64,7 +64,8 @@ describe('a tool of a server', () => {
   it('is checked under a policy, which relies on what it proposes', async () => {
     const narrow = defineLayer({
       name: 'narrow',
-      caller: (call, next) => next(narrowPolicy(call, { workspaceRoots: ['/somewhere'] }, 'narrow')),
+      caller: (call, next) =>
+        next(narrowPolicy(call, { workspaceRoots: ['/somewhere'] }, 'narrow')),
     });
     const { governed, ran, reports } = served('everything', [narrow]);
 

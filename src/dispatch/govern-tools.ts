@@ -12,7 +12,10 @@ import { isObject } from '../core/json.ts';
 import { checkOptions, expected } from '../core/options.ts';
 import type { ToolResult } from '../core/result.ts';
 import { localExecutor } from '../executors/local.ts';
-import { providerNativeExecutor, runsNothing } from '../executors/provider-native/provider-native-executor.ts';
+import {
+  providerNativeExecutor,
+  runsNothing,
+} from '../executors/provider-native/provider-native-executor.ts';
 import type { ApprovalStore } from '../policy/approvals/approval-store.ts';
 import { memoryApprovals } from '../policy/approvals/memory-approvals.ts';
 import type { GrantStore } from '../policy/grants/grant-store.ts';
@@ -92,7 +95,11 @@ export interface GovernedTools {
    * Takes up a call that waits, through the whole stack, with this decision or, without one, with what was decided elsewhere. Throws
    * `ERR_UNKNOWN_APPROVAL`, `ERR_INVALID_DECISION`, `ERR_APPROVAL_PENDING` and `ERR_APPROVAL_RESOLVED`; nothing runs then.
    */
-  resume(approvalId: string, decision?: ApprovalAnswer, options?: Omit<CallOptions, 'turn'>): Promise<ToolResult>;
+  resume(
+    approvalId: string,
+    decision?: ApprovalAnswer,
+    options?: Omit<CallOptions, 'turn'>,
+  ): Promise<ToolResult>;
   on: EventHub['on'];
   explain(): string;
   /** Takes no new calls, waits for those under way, then closes layers and executor. */
@@ -102,10 +109,14 @@ export interface GovernedTools {
 const EXPECTED = {
   tools: expected.required({
     text: 'a registry or a list of tools',
-    test: (value: unknown) => typeof value === 'object' && value !== null && Symbol.iterator in value,
+    test: (value: unknown) =>
+      typeof value === 'object' && value !== null && Symbol.iterator in value,
   }),
   layers: expected.required({ text: 'a list of layers', test: Array.isArray }),
-  executor: { text: 'an executor or a list of them', test: (value: unknown) => [value].flat().every(isObject) },
+  executor: {
+    text: 'an executor or a list of them',
+    test: (value: unknown) => [value].flat().every(isObject),
+  },
   limits: expected.object,
   onUnknownTool: expected.oneOf('repair', 'throw'),
   onInvalidArgs: expected.oneOf('repair', 'throw'),
@@ -126,7 +137,8 @@ const ADVERTISE_EXPECTED = {
   turn: expected.required(expected.object),
   select: {
     text: 'a list of names or a function',
-    test: (value: unknown) => typeof value === 'function' || expected.listOf(expected.string).test(value),
+    test: (value: unknown) =>
+      typeof value === 'function' || expected.listOf(expected.string).test(value),
   },
 } as const;
 
@@ -162,13 +174,22 @@ export function governTools(options: GovernOptions): GovernedTools {
 }
 
 /** Takes the options apart and fills in what was left out. */
-function assemble(options: GovernOptions): { parts: DispatcherParts; executors: readonly ToolExecutor[] } {
+function assemble(options: GovernOptions): {
+  parts: DispatcherParts;
+  executors: readonly ToolExecutor[];
+} {
   const { layers } = composeToolCallers(options.layers);
   const logger = options.logger ?? defaultLogger();
-  const sources = { state: options.state, stores: options.stores ?? {}, secrets: options.secrets ?? {} };
+  const sources = {
+    state: options.state,
+    stores: options.stores ?? {},
+    secrets: options.secrets ?? {},
+  };
   const { clock = systemClock, createId = randomId, grants, workspace = process.cwd() } = options;
   const given = [options.executor ?? []].flat();
-  const native = given.some(({ kind }) => kind === 'provider_native') ? [] : [providerNativeExecutor()];
+  const native = given.some(({ kind }) => kind === 'provider_native')
+    ? []
+    : [providerNativeExecutor()];
   const executors: [ToolExecutor, ...ToolExecutor[]] = [localExecutor(), ...given, ...native];
   const shown = showTools(options.tools, layers, (tool) => {
     demandSources(tool, sources);
@@ -192,7 +213,10 @@ function assemble(options: GovernOptions): { parts: DispatcherParts; executors: 
   return { parts, executors };
 }
 
-async function closeAll(dispatcher: Dispatcher, parts: readonly { close?: () => Promise<void> }[]): Promise<void> {
+async function closeAll(
+  dispatcher: Dispatcher,
+  parts: readonly { close?: () => Promise<void> }[],
+): Promise<void> {
   await dispatcher.drain();
   const failures: unknown[] = [];
   // One that cannot be closed must not keep the others open.
@@ -208,16 +232,29 @@ function chosenTools(specs: readonly ToolSpec[], options: AdvertiseOptions): rea
   // A misspelt name would silently show less than the host meant.
   const unknown = select.find((name) => !specs.some((tool) => tool.name === name));
   if (unknown === undefined) return specs.filter((tool) => select.includes(tool.name));
-  throw new AlliumError('ERR_UNKNOWN_TOOL', `advertise: there is no tool "${oneLine(unknown)}" to select`, { toolName: unknown });
+  throw new AlliumError(
+    'ERR_UNKNOWN_TOOL',
+    `advertise: there is no tool "${oneLine(unknown)}" to select`,
+    { toolName: unknown },
+  );
 }
 
-function executorFor(executors: readonly [ToolExecutor, ...ToolExecutor[]], tool: Tool): ToolExecutor {
+function executorFor(
+  executors: readonly [ToolExecutor, ...ToolExecutor[]],
+  tool: Tool,
+): ToolExecutor {
   if (tool.execute !== undefined) return executors[0];
   const found = executors.slice(1).filter((executor) => executor.kind === tool.executor);
   const [only] = found;
   // Which of two would run it could change with the order of a list.
   if (only !== undefined && found.length === 1) return only;
   const why =
-    only === undefined ? `no executor for "${tool.executor}" was given` : `${found.length} executors for "${tool.executor}" were given`;
-  throw new AlliumError('ERR_NO_EXECUTOR', `tool "${tool.name}" has no execute function, and ${why}`, { toolName: tool.name });
+    only === undefined
+      ? `no executor for "${tool.executor}" was given`
+      : `${found.length} executors for "${tool.executor}" were given`;
+  throw new AlliumError(
+    'ERR_NO_EXECUTOR',
+    `tool "${tool.name}" has no execute function, and ${why}`,
+    { toolName: tool.name },
+  );
 }

@@ -7,7 +7,11 @@ const CANARY = 'c4n4ry-5ecret-value';
 
 const schema = {
   type: 'object',
-  properties: { text: { type: 'string' }, apiKey: { $ref: '#/$defs/keyShape' }, tenantOf: { type: 'string' } },
+  properties: {
+    text: { type: 'string' },
+    apiKey: { $ref: '#/$defs/keyShape' },
+    tenantOf: { type: 'string' },
+  },
   required: ['text', 'apiKey'],
   additionalProperties: false,
   $defs: { keyShape: { type: 'string', description: 'the hidden key' } },
@@ -15,7 +19,10 @@ const schema = {
 
 const injected = [
   { name: 'apiKey', from: 'secret:api' },
-  { name: 'tenantOf', from: (context: { turn: { sessionId: string } }) => `tenant of ${context.turn.sessionId}` },
+  {
+    name: 'tenantOf',
+    from: (context: { turn: { sessionId: string } }) => `tenant of ${context.turn.sessionId}`,
+  },
 ] as const;
 
 const withKey = (execute: (args: Readonly<Record<string, unknown>>) => unknown) =>
@@ -30,7 +37,10 @@ const withKey = (execute: (args: Readonly<Record<string, unknown>>) => unknown) 
 describe('hidden arguments', () => {
   it('reach the tool', async () => {
     let got: unknown = null;
-    const { governed } = setup({ toolList: () => [withKey((args) => void (got = args))], secrets: { api: () => Promise.resolve(CANARY) } });
+    const { governed } = setup({
+      toolList: () => [withKey((args) => void (got = args))],
+      secrets: { api: () => Promise.resolve(CANARY) },
+    });
 
     await governed.call({ name: 'send', arguments: { text: 'a' } }, { turn: { sessionId: 's1' } });
 
@@ -39,9 +49,16 @@ describe('hidden arguments', () => {
 
   it('cannot be set by the model, and only their number is recorded', async () => {
     let got: Readonly<Record<string, unknown>> = {};
-    const { governed } = setup({ toolList: () => [withKey((args) => void (got = args))], layers: [passThrough], secrets: { api: CANARY } });
+    const { governed } = setup({
+      toolList: () => [withKey((args) => void (got = args))],
+      layers: [passThrough],
+      secrets: { api: CANARY },
+    });
 
-    const result = await governed.call({ name: 'send', arguments: { text: 'a', apiKey: 'mine', tenantOf: 'other' } });
+    const result = await governed.call({
+      name: 'send',
+      arguments: { text: 'a', apiKey: 'mine', tenantOf: 'other' },
+    });
 
     expect(result.status).toBe('ok');
     expect(got.apiKey).toBe(CANARY);
@@ -50,7 +67,16 @@ describe('hidden arguments', () => {
   });
 
   it('come from every source there is', async () => {
-    const sources = ['sessionId', 'runId', 'turn', 'signal', 'state', 'events', 'report', 'store:kv'] as const;
+    const sources = [
+      'sessionId',
+      'runId',
+      'turn',
+      'signal',
+      'state',
+      'events',
+      'report',
+      'store:kv',
+    ] as const;
     let got: Readonly<Record<string, unknown>> = {};
     const tool = defineTool({
       name: 'all',
@@ -59,28 +85,55 @@ describe('hidden arguments', () => {
       injected: sources.map((from) => ({ name: from.replace(':', '_'), from })),
       execute: (args) => void (got = args as Record<string, unknown>),
     });
-    const { governed } = setup({ toolList: () => [tool], state: { s: 1 }, stores: { kv: { k: 1 } } });
+    const { governed } = setup({
+      toolList: () => [tool],
+      state: { s: 1 },
+      stores: { kv: { k: 1 } },
+    });
 
     await governed.call({ name: 'all', arguments: {} }, { turn: { sessionId: 's1', runId: 'r1' } });
 
-    expect(got).toMatchObject({ sessionId: 's1', runId: 'r1', turn: { sessionId: 's1' }, state: { s: 1 }, store_kv: { k: 1 } });
+    expect(got).toMatchObject({
+      sessionId: 's1',
+      runId: 'r1',
+      turn: { sessionId: 's1' },
+      state: { s: 1 },
+      store_kv: { k: 1 },
+    });
     expect(got.signal).toBeInstanceOf(AbortSignal);
-    expect([typeof got.report, typeof (got.events as { emit: unknown }).emit]).toEqual(['function', 'function']);
+    expect([typeof got.report, typeof (got.events as { emit: unknown }).emit]).toEqual([
+      'function',
+      'function',
+    ]);
   });
 
   it.each([
     ['a secret', { name: 'k', from: 'secret:absent' }],
     ['a store', { name: 'k', from: 'store:absent' }],
     ['a name every object has', { name: 'k', from: 'secret:constructor' }],
-  ] as const)('nobody supplies are refused when the tools are put together: %s', (_name, argument) => {
-    const tool = defineTool({ name: 'needy', description: '', inputSchema: { type: 'object' }, injected: [argument], execute: () => null });
+  ] as const)(
+    'nobody supplies are refused when the tools are put together: %s',
+    (_name, argument) => {
+      const tool = defineTool({
+        name: 'needy',
+        description: '',
+        inputSchema: { type: 'object' },
+        injected: [argument],
+        execute: () => null,
+      });
 
-    expect(() => setup({ toolList: () => [tool] })).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
-  });
+      expect(() => setup({ toolList: () => [tool] })).toThrow(
+        expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error,
+      );
+    },
+  );
 });
 
 /** Everything the outside can see of one call. */
-async function surfaces(execute: (args: Readonly<Record<string, unknown>>) => unknown, args: object): Promise<string> {
+async function surfaces(
+  execute: (args: Readonly<Record<string, unknown>>) => unknown,
+  args: object,
+): Promise<string> {
   const seen: unknown[] = [];
   const spy = defineLayer({
     name: 'spy',
@@ -91,11 +144,22 @@ async function surfaces(execute: (args: Readonly<Record<string, unknown>>) => un
       return result;
     },
   });
-  const { governed, events, logger } = setup({ toolList: () => [withKey(execute)], layers: [spy], secrets: { api: CANARY } });
+  const { governed, events, logger } = setup({
+    toolList: () => [withKey(execute)],
+    layers: [spy],
+    secrets: { api: CANARY },
+  });
   const result = await governed
     .call({ name: 'send', arguments: args }, { onProgress: (progress) => seen.push(progress) })
     .catch((error: unknown) => error);
-  seen.push(result, events, governed.tools, governed.explain(), logger.lines, governed.advertise({ turn: {} }));
+  seen.push(
+    result,
+    events,
+    governed.tools,
+    governed.explain(),
+    logger.lines,
+    governed.advertise({ turn: {} }),
+  );
   return JSON.stringify(seen);
 }
 
@@ -104,7 +168,11 @@ describe('hidden names and values show nowhere', () => {
   const cases: readonly [string, (args: Readonly<Record<string, unknown>>) => unknown, object][] = [
     ['when the tool answers', () => 'fine', args],
     ['when the arguments do not fit', () => 'fine', { text: 5, apiKey: 1 }],
-    ['when the tool answers with the secret', ({ apiKey }) => ({ deep: [`key ${String(apiKey)}!`] }), args],
+    [
+      'when the tool answers with the secret',
+      ({ apiKey }) => ({ deep: [`key ${String(apiKey)}!`] }),
+      args,
+    ],
     [
       'when the tool throws the secret',
       ({ apiKey }) => {

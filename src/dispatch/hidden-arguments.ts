@@ -15,7 +15,10 @@ export interface HiddenSources {
 }
 
 /** Arguments without those the model may not set, and how many there were. */
-export function stripHidden(tool: Tool, args: JsonObject): { readonly args: JsonObject; readonly stripped: number } {
+export function stripHidden(
+  tool: Tool,
+  args: JsonObject,
+): { readonly args: JsonObject; readonly stripped: number } {
   if (tool.injected.length === 0) return { args, stripped: 0 };
   const sent = tool.injected.filter(({ name }) => Object.hasOwn(args, name));
   if (sent.length === 0) return { args, stripped: 0 };
@@ -29,12 +32,17 @@ export function demandSources(tool: Tool, sources: HiddenSources): void {
   for (const { from } of tool.injected) {
     const [place, key = ''] = typeof from === 'string' ? from.split(/:(.*)/s) : [];
     const missing =
-      (place === 'store' && !Object.hasOwn(sources.stores, key)) || (place === 'secret' && !Object.hasOwn(sources.secrets, key));
+      (place === 'store' && !Object.hasOwn(sources.stores, key)) ||
+      (place === 'secret' && !Object.hasOwn(sources.secrets, key));
     if (!missing) continue;
-    throw new AlliumError('ERR_INVALID_OPTION', `governTools: tool "${tool.name}" needs ${place} "${key}", which was not given`, {
-      toolName: tool.name,
-      option: `${place}s`,
-    });
+    throw new AlliumError(
+      'ERR_INVALID_OPTION',
+      `governTools: tool "${tool.name}" needs ${place} "${key}", which was not given`,
+      {
+        toolName: tool.name,
+        option: `${place}s`,
+      },
+    );
   }
 }
 
@@ -45,13 +53,23 @@ export interface HiddenValues {
 }
 
 /** The values for one call. */
-export async function hiddenValues(tool: Tool, context: ToolContext, sources: HiddenSources): Promise<HiddenValues> {
+export async function hiddenValues(
+  tool: Tool,
+  context: ToolContext,
+  sources: HiddenSources,
+): Promise<HiddenValues> {
   const values: Record<string, unknown> = {};
   const secrets: string[] = [];
   for (const { name, from } of tool.injected) {
     const value = await valueOf(from, context, sources);
     values[name] = value;
-    if (typeof from === 'string' && from.startsWith('secret:') && typeof value === 'string' && value !== '') secrets.push(value);
+    if (
+      typeof from === 'string' &&
+      from.startsWith('secret:') &&
+      typeof value === 'string' &&
+      value !== ''
+    )
+      secrets.push(value);
   }
   return { values, secrets };
 }
@@ -80,7 +98,8 @@ function valueOf(from: HiddenSource, context: ToolContext, sources: HiddenSource
   }
 }
 
-const secretOf = (secret: Secret | undefined): unknown => (typeof secret === 'function' ? secret() : secret);
+const secretOf = (secret: Secret | undefined): unknown =>
+  typeof secret === 'function' ? secret() : secret;
 
 /** A cleaner that takes these secrets out of any text, for a tool that repeats what it was given. */
 export const maskSecrets =
@@ -89,7 +108,11 @@ export const maskSecrets =
     secrets.reduce((clean, secret) => clean.replaceAll(secret, '[secret]'), text);
 
 /** A tool's value without the secrets it was given. Throws where it is no JSON, or holds more than `maxValues`. */
-export function withoutSecrets(value: unknown, secrets: readonly string[], maxValues: number): JsonValue | undefined {
+export function withoutSecrets(
+  value: unknown,
+  secrets: readonly string[],
+  maxValues: number,
+): JsonValue | undefined {
   if (value === undefined) return undefined;
   const copied = snapshot(value, maxValues);
   return secrets.length === 0 ? copied : scrub(copied, [maskSecrets(secrets)]);

@@ -10,11 +10,19 @@ function boom(secret: string): never {
 }
 
 /** Calls the tool once, behind these layers, and answers with the lines that were logged. */
-async function linesOf(...layers: readonly ToolLayer[]): Promise<readonly { readonly fields: object; readonly message: string }[]> {
+async function linesOf(
+  ...layers: readonly ToolLayer[]
+): Promise<readonly { readonly fields: object; readonly message: string }[]> {
   const lines: { fields: object; message: string }[] = [];
   const log = (fields: object, message: string) => void lines.push({ fields, message });
-  const governed = governTools({ tools: [tool], layers, logger: { debug: log, info: log, warn: log, error: log } });
-  expect((await governed.call({ name: 'echo', arguments: {}, id: 'c1' })).status).toBe('tool_middleware_exception');
+  const governed = governTools({
+    tools: [tool],
+    layers,
+    logger: { debug: log, info: log, warn: log, error: log },
+  });
+  expect((await governed.call({ name: 'echo', arguments: {}, id: 'c1' })).status).toBe(
+    'tool_middleware_exception',
+  );
   return lines;
 }
 
@@ -28,37 +36,52 @@ describe('a layer that throws', () => {
     const [line, ...others] = await linesOf(outer, failing('x'));
 
     expect(others).toEqual([]);
-    expect(line).toMatchObject({ message: 'a layer failed', fields: { toolName: 'echo', toolCallId: 'c1' } });
+    expect(line).toMatchObject({
+      message: 'a layer failed',
+      fields: { toolName: 'echo', toolCallId: 'c1' },
+    });
     expect(line?.fields).toHaveProperty('stack.0', expect.stringMatching(/^at boom /));
   });
 
   it.each([
     ['of one line', 'x'],
     ['that looks like a place', 'x\n    at '],
-  ])('is logged without its message %s, and without the members of its error', async (_name, before) => {
-    const secret = crypto.randomUUID();
+  ])(
+    'is logged without its message %s, and without the members of its error',
+    async (_name, before) => {
+      const secret = crypto.randomUUID();
 
-    expect(JSON.stringify(await linesOf(failing(before + secret)))).not.toContain(secret);
-    expect(JSON.stringify(await linesOf(failing(secret)))).not.toContain('token');
-  });
+      expect(JSON.stringify(await linesOf(failing(before + secret)))).not.toContain(secret);
+      expect(JSON.stringify(await linesOf(failing(secret)))).not.toContain('token');
+    },
+  );
 
-  it.each(['other', ''])('is logged without places where its message is %j by now', async (message) => {
-    const secret = crypto.randomUUID();
-    const changing: ToolLayer = {
-      name: 'changing',
-      caller: () => {
-        throw Object.assign(new Error(`x\n    at ${secret}`), { message });
-      },
-    };
+  it.each(['other', ''])(
+    'is logged without places where its message is %j by now',
+    async (message) => {
+      const secret = crypto.randomUUID();
+      const changing: ToolLayer = {
+        name: 'changing',
+        caller: () => {
+          throw Object.assign(new Error(`x\n    at ${secret}`), { message });
+        },
+      };
 
-    expect(JSON.stringify(await linesOf(changing))).not.toContain(secret);
-  });
+      expect(JSON.stringify(await linesOf(changing))).not.toContain(secret);
+    },
+  );
 
   it('is answered, too, where the logger fails', async () => {
     const log = () => boom('log');
-    const governed = governTools({ tools: [tool], layers: [failing('x')], logger: { debug: log, info: log, warn: log, error: log } });
+    const governed = governTools({
+      tools: [tool],
+      layers: [failing('x')],
+      logger: { debug: log, info: log, warn: log, error: log },
+    });
 
-    expect((await governed.call({ name: 'echo', arguments: {} })).status).toBe('tool_middleware_exception');
+    expect((await governed.call({ name: 'echo', arguments: {} })).status).toBe(
+      'tool_middleware_exception',
+    );
   });
 
   it('is not logged in production', async () => {

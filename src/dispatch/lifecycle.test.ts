@@ -24,7 +24,13 @@ describe('the lifecycle of a call', () => {
 
     const result = await governed.call({ name: 'echo', arguments: { text: 'hi' }, id: 'c1' });
 
-    expect(result).toMatchObject({ ok: true, status: 'ok', executed: 'yes', toolCallId: 'c1', result: { text: 'hi' } });
+    expect(result).toMatchObject({
+      ok: true,
+      status: 'ok',
+      executed: 'yes',
+      toolCallId: 'c1',
+      result: { text: 'hi' },
+    });
     expect(storyOf(events)).toEqual(['pending', 'in_progress', 'audit', 'completed']);
     expect(events.map((event) => event.tool_call_id)).toEqual(['c1', 'c1', 'c1', 'c1']);
   });
@@ -47,7 +53,11 @@ describe('the lifecycle of a call', () => {
 
   it('runs observing layers around admission and the others inside it', async () => {
     const trace: string[] = [];
-    const layers = [tracing('watch', trace, true), tracing('act', trace, false), tracing('late', trace, true)];
+    const layers = [
+      tracing('watch', trace, true),
+      tracing('act', trace, false),
+      tracing('late', trace, true),
+    ];
     const { governed } = setup({ layers });
 
     await governed.call({ name: 'nobody', arguments: {} });
@@ -87,10 +97,16 @@ describe('the lifecycle of a call', () => {
       observes: true,
       caller(call, next) {
         const inside = next(call);
-        return call.callId === 'leaves' ? refuse(call, 'policy_blocked', 'Not waited for.') : inside;
+        return call.callId === 'leaves'
+          ? refuse(call, 'policy_blocked', 'Not waited for.')
+          : inside;
       },
     });
-    const { governed, events } = setup({ toolList: () => [wait], layers: [leaving], limits: { maxConcurrent: 1 } });
+    const { governed, events } = setup({
+      toolList: () => [wait],
+      layers: [leaving],
+      limits: { maxConcurrent: 1 },
+    });
     const first = governed.call({ name: 'wait', arguments: {}, id: 'first' });
     await settle();
 
@@ -99,12 +115,25 @@ describe('the lifecycle of a call', () => {
     await first;
     await settle();
 
-    expect(storyOf(events.filter((event) => event.tool_call_id === 'leaves'))).toEqual(['pending', 'audit', 'failed']);
+    expect(storyOf(events.filter((event) => event.tool_call_id === 'leaves'))).toEqual([
+      'pending',
+      'audit',
+      'failed',
+    ]);
   });
 
   it('calls an interrupted call paused', async () => {
-    const interruption = { kind: 'approval_required', id: 'a1', fingerprint: 'f', shown: {}, options: [] } as const;
-    const ask = defineLayer({ name: 'ask', caller: (call) => refuse(call, 'approval_required', 'Ask.', { interruption }) });
+    const interruption = {
+      kind: 'approval_required',
+      id: 'a1',
+      fingerprint: 'f',
+      shown: {},
+      options: [],
+    } as const;
+    const ask = defineLayer({
+      name: 'ask',
+      caller: (call) => refuse(call, 'approval_required', 'Ask.', { interruption }),
+    });
     const { governed, events } = setup({ layers: [ask] });
 
     const result = await governed.call({ name: 'echo', arguments: {} });
@@ -127,14 +156,19 @@ describe('the lifecycle of a call', () => {
   });
 
   it('ends a call whose audit record cannot be written, and logs that', async () => {
-    const layer = defineLayer({ name: 'twice', caller: async (call, next) => annotate(await next(call), { my_key: 1, myKey: 2 }) });
+    const layer = defineLayer({
+      name: 'twice',
+      caller: async (call, next) => annotate(await next(call), { my_key: 1, myKey: 2 }),
+    });
     const { governed, events, logger } = setup({ layers: [layer] });
 
     const result = await governed.call({ name: 'echo', arguments: {} });
 
     expect(result.status).toBe('ok');
     expect(storyOf(events)).toEqual(['pending', 'in_progress', 'completed']);
-    expect(logger.lines.filter((line) => line.includes('an event could not be made'))).toHaveLength(1);
+    expect(logger.lines.filter((line) => line.includes('an event could not be made'))).toHaveLength(
+      1,
+    );
   });
 
   it('stops telling a listener that was taken off', async () => {
@@ -162,8 +196,8 @@ describe('the lifecycle of a call', () => {
   it('throws for a request that is no request, before anything is told', async () => {
     const { governed, events } = setup();
 
-    await expect(governed.call({ nmae: 'echo', arguments: {} } as never)).rejects.toSatisfy((error) =>
-      isAlliumError(error, 'ERR_INVALID_OPTION'),
+    await expect(governed.call({ nmae: 'echo', arguments: {} } as never)).rejects.toSatisfy(
+      (error) => isAlliumError(error, 'ERR_INVALID_OPTION'),
     );
     expect(events).toEqual([]);
   });
@@ -177,7 +211,10 @@ describe('a mistake in a call, or in listening,', () => {
     const { governed, ran } = setup();
     const called = governed.call({ name: 'echo', arguments: {} }, { turn: turn as object });
 
-    await expect(called).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION', message: expect.stringContaining('sessionId') as string });
+    await expect(called).rejects.toMatchObject({
+      code: 'ERR_INVALID_OPTION',
+      message: expect.stringContaining('sessionId') as string,
+    });
     expect(ran).toEqual([]);
   });
 
@@ -208,7 +245,10 @@ describe('progress', () => {
     const heard: unknown[] = [];
     const { governed, events } = setup({ toolList: () => [slow()] });
 
-    await governed.call({ name: 'slow', arguments: {} }, { onProgress: (progress) => heard.push(progress) });
+    await governed.call(
+      { name: 'slow', arguments: {} },
+      { onProgress: (progress) => heard.push(progress) },
+    );
 
     expect(heard).toEqual([{ progress: 1, total: 2, message: 'half way' }, {}]);
     expect(events.filter((event) => event.type === 'tool_call_progress')).toHaveLength(2);
@@ -216,10 +256,16 @@ describe('progress', () => {
 
   it('cannot be swallowed by a layer: the numbers come through without the text', async () => {
     const heard: unknown[] = [];
-    const mute = defineLayer({ name: 'mute', caller: (call, next) => next({ ...call, report: () => {} }) });
+    const mute = defineLayer({
+      name: 'mute',
+      caller: (call, next) => next({ ...call, report: () => {} }),
+    });
     const { governed } = setup({ toolList: () => [slow()], layers: [mute] });
 
-    await governed.call({ name: 'slow', arguments: {} }, { onProgress: (progress) => heard.push(progress) });
+    await governed.call(
+      { name: 'slow', arguments: {} },
+      { onProgress: (progress) => heard.push(progress) },
+    );
 
     expect(heard[0]).toEqual({ progress: 1, total: 2 });
   });
@@ -247,9 +293,17 @@ describe('observe', () => {
     const layers = [tracing('watch', trace, true), tracing('act', trace, false)];
     const { governed, events, ran } = setup({ layers });
 
-    const result = await governed.observe({ name: 'web_search', arguments: { q: 'x' }, id: 's1' }, { hits: 3 });
+    const result = await governed.observe(
+      { name: 'web_search', arguments: { q: 'x' }, id: 's1' },
+      { hits: 3 },
+    );
 
-    expect(result).toMatchObject({ status: 'ok', executed: 'yes', result: { hits: 3 }, toolCallId: 's1' });
+    expect(result).toMatchObject({
+      status: 'ok',
+      executed: 'yes',
+      result: { hits: 3 },
+      toolCallId: 's1',
+    });
     expect(trace).toEqual(['watch in', 'watch out']);
     expect(storyOf(events)).toEqual(['pending', 'audit', 'completed']);
     expect(ran).toEqual([]);
@@ -287,13 +341,21 @@ describe('close', () => {
       execute: () => new Promise((resolve) => (finish = resolve)),
     });
     const trace: string[] = [];
-    const layer = defineLayer({ name: 'closing', caller: (call, next) => next(call), close: async () => void trace.push('closed') });
+    const layer = defineLayer({
+      name: 'closing',
+      caller: (call, next) => next(call),
+      close: async () => void trace.push('closed'),
+    });
     const { governed } = setup({ toolList: () => [tool], layers: [layer] });
-    const calling = governed.call({ name: 'wait', arguments: {} }).then(({ status }) => trace.push(status));
+    const calling = governed
+      .call({ name: 'wait', arguments: {} })
+      .then(({ status }) => trace.push(status));
 
     await Promise.resolve();
     const closing = governed.close();
-    await expect(governed.call({ name: 'wait', arguments: {} })).rejects.toSatisfy((error) => isAlliumError(error, 'ERR_CLOSED'));
+    await expect(governed.call({ name: 'wait', arguments: {} })).rejects.toSatisfy((error) =>
+      isAlliumError(error, 'ERR_CLOSED'),
+    );
     await new Promise(setImmediate);
     finish('done');
     await Promise.all([calling, closing]);
@@ -306,7 +368,8 @@ describe('close', () => {
 describe('close, when something cannot be closed,', () => {
   it('closes the rest all the same and says so', async () => {
     const closed: string[] = [];
-    const closing = (name: string, close: () => Promise<void>) => defineLayer({ name, caller: (call, next) => next(call), close });
+    const closing = (name: string, close: () => Promise<void>) =>
+      defineLayer({ name, caller: (call, next) => next(call), close });
     const stuck = closing('stuck', () => Promise.reject(new Error('stuck')));
     const fine = closing('fine', async () => void closed.push('fine'));
     const { governed } = setup({ layers: [stuck, fine] });

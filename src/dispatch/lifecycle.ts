@@ -6,7 +6,12 @@ import type { ToolCall, ToolProgress } from '../core/call.ts';
 import { describeThrown, isAlliumError } from '../core/errors.ts';
 import { causeOf, fail, type ToolResult } from '../core/result.ts';
 import { outcomeOf } from '../core/status.ts';
-import { toolCallAuditEvent, toolCallEvent, toolCallProgressEvent, toolCallUpdateEvent } from '../core/wire.ts';
+import {
+  toolCallAuditEvent,
+  toolCallEvent,
+  toolCallProgressEvent,
+  toolCallUpdateEvent,
+} from '../core/wire.ts';
 import type { Logger } from '../tools/tool.ts';
 import type { EventHub } from './events.ts';
 import { type OutputFiles, previewOf } from './output-files.ts';
@@ -31,7 +36,8 @@ export async function runLifecycle(
   parts: LifecycleParts,
 ): Promise<ToolResult> {
   // A call that is taken up again was announced when it first came.
-  if (call.turn.resumes === undefined) parts.hub.emit('tool_call', () => toolCallEvent(namesOf(call)));
+  if (call.turn.resumes === undefined)
+    parts.hub.emit('tool_call', () => toolCallEvent(namesOf(call)));
   let answer: ToolResult;
   let raised: unknown = null;
   try {
@@ -55,7 +61,8 @@ export async function runLifecycle(
  * call: a message may hold an argument, or what a store answered.
  */
 function logFailure(call: ToolCall, answer: ToolResult, { logger }: LifecycleParts): void {
-  if (answer.status !== 'tool_middleware_exception' || process.env.NODE_ENV === 'production') return;
+  if (answer.status !== 'tool_middleware_exception' || process.env.NODE_ENV === 'production')
+    return;
   const { toolName, callId: toolCallId } = call;
   try {
     logger.error({ toolName, toolCallId, stack: framesOf(causeOf(answer)) }, 'a layer failed');
@@ -87,15 +94,22 @@ const answerOf = (call: ToolCall, raised: unknown): ToolResult =>
 function tellEnding(call: ToolCall, result: ToolResult, { hub }: LifecycleParts): void {
   const { audit } = result;
   const receipt = receiptOf(result) ?? undefined;
-  if (audit !== undefined) hub.emit('tool_call_audit', () => toolCallAuditEvent({ ...namesOf(call), audit, receipt }));
+  if (audit !== undefined)
+    hub.emit('tool_call_audit', () => toolCallAuditEvent({ ...namesOf(call), audit, receipt }));
   hub.emit('tool_call_update', () => endingOf(call, result));
 }
 
-export const startedEvent = (call: ToolCall) => toolCallUpdateEvent({ ...namesOf(call), status: 'in_progress' });
+export const startedEvent = (call: ToolCall) =>
+  toolCallUpdateEvent({ ...namesOf(call), status: 'in_progress' });
 
-export const progressEvent = (call: ToolCall, progress: ToolProgress) => toolCallProgressEvent({ ...namesOf(call), progress });
+export const progressEvent = (call: ToolCall, progress: ToolProgress) =>
+  toolCallProgressEvent({ ...namesOf(call), progress });
 
-const namesOf = (call: ToolCall) => ({ sessionId: call.turn.sessionId, toolCallId: call.callId, toolName: call.toolName });
+const namesOf = (call: ToolCall) => ({
+  sessionId: call.turn.sessionId,
+  toolCallId: call.callId,
+  toolName: call.toolName,
+});
 
 function endingOf(call: ToolCall, result: ToolResult) {
   const { error, errorCategory, executor } = result;
@@ -117,8 +131,13 @@ function endingStatus(result: ToolResult): 'completed' | 'failed' | 'cancelled' 
 }
 
 /** A large text becomes an output file, unless a layer has kept it aside already. */
-const isTooLong = ({ outputFiles, renderedResult: text }: ToolResult, { maxPreviewBytes }: LifecycleParts): boolean =>
-  outputFiles.length === 0 && text.length * 3 > maxPreviewBytes && Buffer.byteLength(text) > maxPreviewBytes;
+const isTooLong = (
+  { outputFiles, renderedResult: text }: ToolResult,
+  { maxPreviewBytes }: LifecycleParts,
+): boolean =>
+  outputFiles.length === 0 &&
+  text.length * 3 > maxPreviewBytes &&
+  Buffer.byteLength(text) > maxPreviewBytes;
 
 /** Losing the file is a pity, not a failure: the preview says so. */
 async function keptAside(
@@ -128,10 +147,17 @@ async function keptAside(
 ): Promise<ToolResult> {
   const text = result.renderedResult;
   try {
-    const file = await outputFiles.write({ sessionId: call.turn.sessionId, text, mediaType: 'text/plain; charset=utf-8' });
+    const file = await outputFiles.write({
+      sessionId: call.turn.sessionId,
+      text,
+      mediaType: 'text/plain; charset=utf-8',
+    });
     return previewOf(result, file, maxPreviewBytes);
   } catch (thrown) {
-    logger.warn({ toolName: call.toolName, toolCallId: call.callId, error: describeThrown(thrown) }, 'an output file could not be written');
+    logger.warn(
+      { toolName: call.toolName, toolCallId: call.callId, error: describeThrown(thrown) },
+      'an output file could not be written',
+    );
     return previewOf(result, null, maxPreviewBytes);
   }
 }

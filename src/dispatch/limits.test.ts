@@ -25,7 +25,13 @@ function waitingTool() {
       return n;
     },
   });
-  return { tool, peak, letOne: () => waiting.shift()?.(), letLast: () => waiting.pop()?.(), waiting };
+  return {
+    tool,
+    peak,
+    letOne: () => waiting.shift()?.(),
+    letLast: () => waiting.pop()?.(),
+    waiting,
+  };
 }
 
 describe('limits', () => {
@@ -35,10 +41,13 @@ describe('limits', () => {
   ])('%s lets that many calls through and counts each name apart', async (limit, turn, other) => {
     const { governed, ran } = setup({ limits: { [limit]: 2 } });
     const statuses = [];
-    for (let n = 0; n < 4; n += 1) statuses.push((await governed.call({ name: 'echo', arguments: {} }, { turn })).status);
+    for (let n = 0; n < 4; n += 1)
+      statuses.push((await governed.call({ name: 'echo', arguments: {} }, { turn })).status);
 
     expect(statuses).toEqual(['ok', 'ok', 'limit_exceeded', 'limit_exceeded']);
-    expect((await governed.call({ name: 'echo', arguments: {} }, { turn: other })).status).toBe('ok');
+    expect((await governed.call({ name: 'echo', arguments: {} }, { turn: other })).status).toBe(
+      'ok',
+    );
     expect(ran).toHaveLength(3);
   });
 
@@ -67,12 +76,16 @@ describe('limits', () => {
   it('cannot be passed by claiming to be a resumed call', async () => {
     const { governed } = setup({ limits: { maxCallsPerSession: 0 } });
 
-    expect((await governed.call({ name: 'echo', arguments: {} }, { turn: { resumes: 1 } })).status).toBe('limit_exceeded');
+    expect(
+      (await governed.call({ name: 'echo', arguments: {} }, { turn: { resumes: 1 } })).status,
+    ).toBe('limit_exceeded');
   });
 
   it('admit exactly their number of ten thousand calls at once', async () => {
     const { governed, ran } = setup({ limits: { maxCallsPerSession: 100 } });
-    const results = await Promise.all(Array.from({ length: 10_000 }, () => governed.call({ name: 'echo', arguments: {} })));
+    const results = await Promise.all(
+      Array.from({ length: 10_000 }, () => governed.call({ name: 'echo', arguments: {} })),
+    );
 
     expect(results.filter((result) => result.ok)).toHaveLength(100);
     expect(ran).toHaveLength(100);
@@ -82,7 +95,9 @@ describe('limits', () => {
     const { tool, peak, letOne } = waitingTool();
     const { governed } = setup({ toolList: () => [tool], limits: { maxConcurrent: 2 } });
     const done: unknown[] = [];
-    const calls = [1, 2, 3, 4, 5].map((n) => governed.call({ name: 'wait', arguments: { n } }).then(({ result }) => done.push(result)));
+    const calls = [1, 2, 3, 4, 5].map((n) =>
+      governed.call({ name: 'wait', arguments: { n } }).then(({ result }) => done.push(result)),
+    );
 
     for (let n = 0; n < 5; n += 1) {
       await settle();
@@ -95,7 +110,12 @@ describe('limits', () => {
   });
 
   it('of concurrency do not lock out the calls a tool makes itself', async () => {
-    const inner = defineTool({ name: 'inner', description: '', inputSchema: { type: 'object' }, execute: () => 'inside' });
+    const inner = defineTool({
+      name: 'inner',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: () => 'inside',
+    });
     const outer = defineTool({
       name: 'outer',
       description: '',
@@ -128,13 +148,22 @@ describe('limits', () => {
 });
 
 describe('limits on the number of values', () => {
-  const wide = (values: number) => Object.fromEntries(Array.from({ length: values - 1 }, (_, nth) => [`k${nth}`, nth]));
+  const wide = (values: number) =>
+    Object.fromEntries(Array.from({ length: values - 1 }, (_, nth) => [`k${nth}`, nth]));
   /** Small to write down, and with no end to walk over. */
   const bomb = Array.from({ length: 40 }).reduce<unknown>((inner) => [inner, inner], 0);
   const answering = (answer: () => unknown) =>
-    defineTool({ name: 'answer', description: '', inputSchema: { type: 'object' }, execute: answer });
+    defineTool({
+      name: 'answer',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: answer,
+    });
   const call = (answer: () => unknown, args: object | string = {}, limits = {}) =>
-    setup({ toolList: () => [answering(answer)], limits }).governed.call({ name: 'answer', arguments: args });
+    setup({ toolList: () => [answering(answer)], limits }).governed.call({
+      name: 'answer',
+      arguments: args,
+    });
 
   it('maxResultValues keeps a result that fits, and not one with a value more', async () => {
     const limits = { maxResultValues: 100 };
@@ -153,14 +182,28 @@ describe('limits on the number of values', () => {
   it.each([
     ['members', () => wide(60_000)],
     ['a list that holds a list twice, forty times over', () => bomb],
-    ['blocks', () => toolOutput({ content: Array.from({ length: 30_000 }, () => ({ type: 'text' as const, text: '' })) })],
+    [
+      'blocks',
+      () =>
+        toolOutput({
+          content: Array.from({ length: 30_000 }, () => ({ type: 'text' as const, text: '' })),
+        }),
+    ],
     ['structured content', () => toolOutput({ content: [], structuredContent: wide(60_000) })],
   ])('hold for %s by default', async (_name, answer) => {
-    expect(await call(answer)).toMatchObject({ status: 'executor_error', errorCategory: 'result_too_large' });
+    expect(await call(answer)).toMatchObject({
+      status: 'executor_error',
+      errorCategory: 'result_too_large',
+    });
   });
 
   it('hold for a value that is put together from results of other calls', async () => {
-    const part = defineTool({ name: 'part', description: '', inputSchema: { type: 'object' }, execute: () => wide(10_000) });
+    const part = defineTool({
+      name: 'part',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: () => wide(10_000),
+    });
     const whole = defineTool({
       name: 'whole',
       description: '',
@@ -172,7 +215,9 @@ describe('limits on the number of values', () => {
     });
     const { governed } = setup({ toolList: () => [part, whole] });
 
-    expect(await governed.call({ name: 'whole', arguments: {} })).toMatchObject({ errorCategory: 'result_too_large' });
+    expect(await governed.call({ name: 'whole', arguments: {} })).toMatchObject({
+      errorCategory: 'result_too_large',
+    });
   });
 
   it.each([
@@ -183,7 +228,11 @@ describe('limits on the number of values', () => {
     let ran = 0;
     const result = await call(() => (ran += 1), args, { maxArgsValues: 100 });
 
-    expect(result).toMatchObject({ status: 'schema_violation', errorClass: 'repairable', executed: 'no' });
+    expect(result).toMatchObject({
+      status: 'schema_violation',
+      errorClass: 'repairable',
+      executed: 'no',
+    });
     expect(result.error).toContain('at most 100 are taken; send less at a time');
     expect(ran).toBe(0);
   });
@@ -195,9 +244,17 @@ describe('a call that was interrupted and taken up again', () => {
     [0, 'limit_exceeded'],
   ])('takes nothing from a limit: with %i resumptions it ends as %s', async (resumes, status) => {
     const none = createCallCounter(0);
-    const layer = limitLayer({ limits: {}, perRun: none, perSession: none, gate: createGate(undefined), onStart: () => {} });
+    const layer = limitLayer({
+      limits: {},
+      perRun: none,
+      perSession: none,
+      gate: createGate(undefined),
+      onStart: () => {},
+    });
 
-    expect(await composeToolCallers([layer])(makeCall({ turn: { resumes } }), echoExecutor())).toMatchObject({ status });
+    expect(
+      await composeToolCallers([layer])(makeCall({ turn: { resumes } }), echoExecutor()),
+    ).toMatchObject({ status });
   });
 });
 
@@ -218,7 +275,11 @@ describe('tools that call tools', () => {
     await governed.call({ name: 'dig', arguments: {} });
 
     expect(deepest).toBe(8);
-    expect(events.filter((event) => event.type === 'tool_call_update' && event.error_category === 'limit_exceeded')).toHaveLength(1);
+    expect(
+      events.filter(
+        (event) => event.type === 'tool_call_update' && event.error_category === 'limit_exceeded',
+      ),
+    ).toHaveLength(1);
   });
 });
 
@@ -335,7 +396,12 @@ describe('the counter', () => {
   it('takes check and count in one step', () => {
     const counter = createCallCounter(1);
 
-    expect(['a', 'a', '__proto__', 'constructor'].map((key) => takeOwn(counter, key))).toEqual([true, false, true, true]);
+    expect(['a', 'a', '__proto__', 'constructor'].map((key) => takeOwn(counter, key))).toEqual([
+      true,
+      false,
+      true,
+      true,
+    ]);
   });
 });
 
@@ -356,7 +422,12 @@ describe('the memory of turns', () => {
     for (let id = 0; id < 100_000; id += 1) memory.remember(turn(String(id)), ['echo']);
 
     expect(memory.allows(turn('never advertised', 'another'), 'echo')).toBe(true);
-    expect([0, 1, 50_000, 89_999].map((id) => memory.allows(turn(String(id)), 'echo'))).toEqual([false, false, false, false]);
+    expect([0, 1, 50_000, 89_999].map((id) => memory.allows(turn(String(id)), 'echo'))).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 
   it('keeps the list of a session while another one is shown a flood of them', () => {
@@ -364,6 +435,9 @@ describe('the memory of turns', () => {
     memory.remember(turn('mine', 'another'), ['echo']);
     for (let id = 0; id < 50_000; id += 1) memory.remember(turn(String(id), 'flooder'), []);
 
-    expect([memory.allows(turn('mine', 'another'), 'echo'), memory.allows(turn('mine', 'another'), 'rm')]).toEqual([true, false]);
+    expect([
+      memory.allows(turn('mine', 'another'), 'echo'),
+      memory.allows(turn('mine', 'another'), 'rm'),
+    ]).toEqual([true, false]);
   });
 });

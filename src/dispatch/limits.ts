@@ -32,7 +32,8 @@ export const DEFAULT_LIMITS = {
   maxPreviewBytes: 8192,
 } as const;
 
-export type ResolvedLimits = DispatchLimits & Required<Pick<DispatchLimits, keyof typeof DEFAULT_LIMITS>>;
+export type ResolvedLimits = DispatchLimits &
+  Required<Pick<DispatchLimits, keyof typeof DEFAULT_LIMITS>>;
 
 export function resolveLimits(limits: DispatchLimits = {}): ResolvedLimits {
   checkOptions('governTools limits', limits, {
@@ -61,7 +62,10 @@ export function createCallCounter(max: number | undefined): CallCounter {
   if (max === undefined) return { take: () => true };
   const counters = memoryCounters();
   const request = { max, windowMs: null, now: 0 };
-  return { take: (key, owner) => counters.take(key, owner === undefined ? request : { ...request, owner }).admitted };
+  return {
+    take: (key, owner) =>
+      counters.take(key, owner === undefined ? request : { ...request, owner }).admitted,
+  };
 }
 
 export interface Gate {
@@ -103,7 +107,11 @@ export interface Seat {
 }
 
 /** Waits for a place, or answers `null` when the signal aborted first. */
-export async function takeSeat(gate: Gate, signal: AbortSignal, owner?: string): Promise<Seat | null> {
+export async function takeSeat(
+  gate: Gate,
+  signal: AbortSignal,
+  owner?: string,
+): Promise<Seat | null> {
   let giveBack = await gate.enter(signal, owner);
   if (giveBack === null) return null;
   let hasLeft = false;
@@ -126,7 +134,11 @@ export async function takeSeat(gate: Gate, signal: AbortSignal, owner?: string):
   };
 }
 
-function turnOf(waiting: FairLine<() => void>, owner: string, signal: AbortSignal): Promise<boolean> {
+function turnOf(
+  waiting: FairLine<() => void>,
+  owner: string,
+  signal: AbortSignal,
+): Promise<boolean> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve(false);
     const giveUp = () => {

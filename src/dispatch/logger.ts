@@ -8,9 +8,16 @@ type Level = keyof Logger;
 export function defaultLogger(lowest: Level = 'warn'): Logger {
   let loading: Promise<Logger> | undefined;
   const log = (level: Level) => (fields: object, message: string) => {
-    loading ??= import('pino').then(({ pino }) => pino({ name: 'allium', level: lowest }, pino.destination(2)));
+    loading ??= import('pino').then(({ pino }) =>
+      pino({ name: 'allium', level: lowest }, pino.destination(2)),
+    );
     // A logger that cannot be loaded must not break a call.
     loading.then((logger) => logger[level](fields, message)).catch(() => {});
   };
-  return Object.freeze({ debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') });
+  return Object.freeze({
+    debug: log('debug'),
+    info: log('info'),
+    warn: log('warn'),
+    error: log('error'),
+  });
 }

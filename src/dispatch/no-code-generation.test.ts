@@ -17,7 +17,10 @@ const program = `
 `;
 
 const run = (...flags: readonly string[]) =>
-  spawnSync(process.execPath, [...flags, '--input-type=module', '-e', program], { encoding: 'utf8', timeout: 60_000 }).stdout;
+  spawnSync(process.execPath, [...flags, '--input-type=module', '-e', program], {
+    encoding: 'utf8',
+    timeout: 60_000,
+  }).stdout;
 
 it('governTools says that code generation is forbidden, before any call', () => {
   expect(run('--disallow-code-generation-from-strings')).toMatch(

@@ -65,7 +65,8 @@ const refusal: ToolCaller = (call) => refuse(call, 'policy_blocked', 'no');
 /** What no layer should do, done by layers that say they act, observe or clean. */
 const STRANGE: readonly ToolCaller[] = [
   refusal,
-  (call, next) => next(guardCall(call, () => ({ status: 'policy_blocked', message: 'no', blockedBy: 'x' }))),
+  (call, next) =>
+    next(guardCall(call, () => ({ status: 'policy_blocked', message: 'no', blockedBy: 'x' }))),
   (call, next) => next(withCall(call, { signal: AbortSignal.abort() })),
   (_call, next) => next({} as ToolCall),
   (call) => raise(refuse(call, 'consent_denied', 'no')),
@@ -103,9 +104,17 @@ const strange = (caller: ToolCaller, role: 'act' | 'observe' | 'clean') => () =>
     ...(role === 'clean' ? { scrub: (text: string) => text } : {}),
   });
 
-const ALL = [...REAL, ...STRANGE.flatMap((caller) => (['act', 'observe', 'clean'] as const).map((role) => strange(caller, role)))];
+const ALL = [
+  ...REAL,
+  ...STRANGE.flatMap((caller) =>
+    (['act', 'observe', 'clean'] as const).map((role) => strange(caller, role)),
+  ),
+];
 /** Any of them in any order, and where among them the audit log stands. */
-const orders = fc.tuple(fc.shuffledSubarray(ALL, { minLength: 1, maxLength: 7 }), fc.nat({ max: 7 }));
+const orders = fc.tuple(
+  fc.shuffledSubarray(ALL, { minLength: 1, maxLength: 7 }),
+  fc.nat({ max: 7 }),
+);
 
 interface Seen {
   readonly result: ToolResult;
@@ -119,12 +128,17 @@ const observe: Observe = async (layers, output) => {
   const { governed, events } = setup({ layers });
   const result = await governed.observe({ name: 'web_search', arguments: { q: SECRET } }, output);
   await governed.close();
-  const endings = events.filter((event) => event.type === 'tool_call_update' && event.status !== 'in_progress');
+  const endings = events.filter(
+    (event) => event.type === 'tool_call_update' && event.status !== 'in_progress',
+  );
   return { result, endings: endings.length };
 };
 
 /** Runs one order; the rules about orders are left out, because here every order is meant. */
-async function seenIn(run: Observe, [makers, place]: readonly [readonly (() => ToolLayer)[], number]): Promise<Seen> {
+async function seenIn(
+  run: Observe,
+  [makers, place]: readonly [readonly (() => ToolLayer)[], number],
+): Promise<Seen> {
   const sink = recordingSink<Receipt>();
   const layers = makers.map((make) => make());
   layers.splice(place, 0, auditLog(sink));
@@ -145,7 +159,8 @@ const isTrue = ({ result, receipts, endings }: Seen): boolean =>
   endings === 1 &&
   receipts.length === 1 &&
   receipts.every(
-    ({ status, executed, record }) => record === 'receipt' && executed === 'yes' && !claimsNotToHaveRun({ status: status ?? '' }),
+    ({ status, executed, record }) =>
+      record === 'receipt' && executed === 'yes' && !claimsNotToHaveRun({ status: status ?? '' }),
   );
 
 const holdsFor = (run: Observe) =>
@@ -155,17 +170,28 @@ const holdsFor = (run: Observe) =>
   );
 
 describe('an observed call, whatever the layers and their order,', () => {
-  it('never comes to a refusal, and leaves exactly one receipt and one ending', { timeout: 60_000 }, async () => {
+  it('never comes to a refusal, and leaves exactly one receipt and one ending', {
+    timeout: 60_000,
+  }, async () => {
     await holdsFor(observe);
   });
 
   it('has a line for every layer outside and inside of any other', async () => {
     for (const make of ALL) {
-      const around = ['outer', 'inner'].map((name) => defineLayer({ name, observes: true, caller: (call, next) => next(call) }));
-      const { result } = await observe([...around.slice(0, 1), { ...make(), order: [] }, ...around.slice(1)], 'x');
+      const around = ['outer', 'inner'].map((name) =>
+        defineLayer({ name, observes: true, caller: (call, next) => next(call) }),
+      );
+      const { result } = await observe(
+        [...around.slice(0, 1), { ...make(), order: [] }, ...around.slice(1)],
+        'x',
+      );
       const names = (result.audit as AuditRecord).layers.map(({ name }) => name);
 
-      expect(names.filter((name) => name !== 'admission' && name !== 'limits')).toEqual(['inner', make().name, 'outer']);
+      expect(names.filter((name) => name !== 'admission' && name !== 'limits')).toEqual([
+        'inner',
+        make().name,
+        'outer',
+      ]);
     }
   });
 });
@@ -173,8 +199,9 @@ describe('an observed call, whatever the layers and their order,', () => {
 describe('the naive twins of observe', () => {
   /** Everything runs around an executor that hands over the output. */
   const asAnyCall: Observe = async (layers, output) => {
-    const result = await composeToolCallers(layers)(makeCall({ toolName: 'web_search', toolArgs: { q: SECRET } }), async (call) =>
-      ok(call, output),
+    const result = await composeToolCallers(layers)(
+      makeCall({ toolName: 'web_search', toolArgs: { q: SECRET } }),
+      async (call) => ok(call, output),
     );
     return { result, endings: 1 };
   };

@@ -1,8 +1,26 @@
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { recordingSink, settle } from '../../conformance/test-kit.ts';
-import { auditLog, callLimit, consent, dryRun, permissions, rateLimit, redaction, scopedExecutor } from '../../middleware/index.ts';
-import { defineLayer, defineTool, refuse, toolFailure, toolOutput, type ToolLayer, when, withCall } from '../index.ts';
+import {
+  auditLog,
+  callLimit,
+  consent,
+  dryRun,
+  permissions,
+  rateLimit,
+  redaction,
+  scopedExecutor,
+} from '../../middleware/index.ts';
+import {
+  defineLayer,
+  defineTool,
+  refuse,
+  toolFailure,
+  toolOutput,
+  type ToolLayer,
+  when,
+  withCall,
+} from '../index.ts';
 import type { Receipt } from '../receipts/index.ts';
 import { memoryOutputs, setup, storyOf } from './testing.fixture.ts';
 
@@ -23,7 +41,14 @@ describe('observe', () => {
   it('names every layer that came too late, in its place', async () => {
     const ask = vi.fn(() => true);
 
-    expect(await linesOf([watch, consent(ask), redaction(), defineLayer({ name: 'act', caller: (call, next) => next(call) })])).toEqual([
+    expect(
+      await linesOf([
+        watch,
+        consent(ask),
+        redaction(),
+        defineLayer({ name: 'act', caller: (call, next) => next(call) }),
+      ]),
+    ).toEqual([
       { name: 'act', ...late },
       { name: 'redaction', status: 'ok' },
       { name: 'consent', ...late },
@@ -34,25 +59,38 @@ describe('observe', () => {
   });
 
   it('says of a tool that is known here nothing but who came too late', async () => {
-    expect(await linesOf([dryRun()], { name: 'echo', arguments: {} as { q: string }, id: 'e' })).toEqual([
-      { name: 'dryRun', ...late, wouldHaveBeen: 'dry_run' },
+    expect(
+      await linesOf([dryRun()], { name: 'echo', arguments: {} as { q: string }, id: 'e' }),
+    ).toEqual([{ name: 'dryRun', ...late, wouldHaveBeen: 'dry_run' }]);
+    expect(await linesOf([], { ...request, name: 'echo' })).toEqual([
+      { name: 'admission', ...late, wouldHaveBeen: 'schema_violation' },
     ]);
-    expect(await linesOf([], { ...request, name: 'echo' })).toEqual([{ name: 'admission', ...late, wouldHaveBeen: 'schema_violation' }]);
   });
 
   it('knows a tool that the turn did not offer', async () => {
     const { governed } = setup({ layers: [watch] });
     governed.advertise({ turn: { turnId: 't' }, select: [] });
-    const { audit } = await governed.observe({ name: 'echo', arguments: {} }, 'x', { turn: { turnId: 't' } });
+    const { audit } = await governed.observe({ name: 'echo', arguments: {} }, 'x', {
+      turn: { turnId: 't' },
+    });
 
     expect(audit).toMatchObject({ kind: 'read', layers: [{ name: 'watch' }] });
   });
 
   it('tells what a scope and permissions would have said', async () => {
-    const rules = permissions({ checkers: [({ toolName }) => (toolName === 'web_search' ? 'deny' : 'no_opinion')] });
+    const rules = permissions({
+      checkers: [({ toolName }) => (toolName === 'web_search' ? 'deny' : 'no_opinion')],
+    });
     const asks = permissions({ checkers: [() => 'require_approval'] });
 
-    expect(await linesOf([scopedExecutor({ stage: 'plan', allowedTools: ['echo'] }), rules, asks, permissions({ checkers: [] })])).toEqual([
+    expect(
+      await linesOf([
+        scopedExecutor({ stage: 'plan', allowedTools: ['echo'] }),
+        rules,
+        asks,
+        permissions({ checkers: [] }),
+      ]),
+    ).toEqual([
       { name: 'permissions', ...late, wouldHaveBeen: 'ok' },
       { name: 'permissions', ...late, wouldHaveBeen: 'approval_required' },
       { name: 'permissions', ...late, wouldHaveBeen: 'permission_denied' },
@@ -90,7 +128,11 @@ describe('observe', () => {
       () => 'x',
     ];
     const layers = strange.map((tooLate) =>
-      defineLayer({ name: 'odd', caller: (call, next) => next(call), tooLate: tooLate as unknown as () => null }),
+      defineLayer({
+        name: 'odd',
+        caller: (call, next) => next(call),
+        tooLate: tooLate as unknown as () => null,
+      }),
     );
     const lines = await linesOf([watch, ...layers]);
 
@@ -130,17 +172,47 @@ describe('what is reported to observe', () => {
       'yes',
       'tool_error',
     ],
-    ['an end nobody knows', toolFailure('lost', { executed: 'unknown' }), 'outcome_unknown', 'unknown', 'outcome_unknown'],
+    [
+      'an end nobody knows',
+      toolFailure('lost', { executed: 'unknown' }),
+      'outcome_unknown',
+      'unknown',
+      'outcome_unknown',
+    ],
     ['any error', new Error('lost'), 'outcome_unknown', 'unknown', 'outcome_unknown'],
-    ['a failure that did nothing', toolFailure('busy', { executed: 'no', category: 'busy' }), 'executor_error', 'no', 'busy'],
-    ['a failure that ran', toolFailure('half', { executed: 'yes' }), 'executor_error', 'yes', 'executor_error'],
-    ['a sign-in', toolFailure('sign in', { executed: 'yes', signIn: {} }), 'executor_error', 'yes', 'executor_error'],
+    [
+      'a failure that did nothing',
+      toolFailure('busy', { executed: 'no', category: 'busy' }),
+      'executor_error',
+      'no',
+      'busy',
+    ],
+    [
+      'a failure that ran',
+      toolFailure('half', { executed: 'yes' }),
+      'executor_error',
+      'yes',
+      'executor_error',
+    ],
+    [
+      'a sign-in',
+      toolFailure('sign in', { executed: 'yes', signIn: {} }),
+      'executor_error',
+      'yes',
+      'executor_error',
+    ],
     ['what is not JSON', () => {}, 'executor_error', 'yes', 'not_json'],
   ])('as %s is told from every other', async (_title, output, status, executed, errorCategory) => {
     const { governed, events } = setup({ layers: [watch] });
     const result = await governed.observe(request, output);
 
-    expect(result).toMatchObject({ status, executed, errorCategory, executor: 'provider_native', toolCallId: 's1' });
+    expect(result).toMatchObject({
+      status,
+      executed,
+      errorCategory,
+      executor: 'provider_native',
+      toolCallId: 's1',
+    });
     expect(storyOf(events)).toEqual(['pending', 'audit', status === 'ok' ? 'completed' : 'failed']);
   });
 
@@ -153,21 +225,36 @@ describe('what is reported to observe', () => {
     ];
     const { governed } = setup({ toolList });
 
-    expect((await governed.observe({ name: 'web_search', arguments: {} }, {})).status).toBe('output_schema_violation');
+    expect((await governed.observe({ name: 'web_search', arguments: {} }, {})).status).toBe(
+      'output_schema_violation',
+    );
     expect((await governed.observe({ name: 'echo', arguments: {} }, {})).status).toBe('ok');
   });
 
   it('is held to the refinements of a schema library', async () => {
     const outputSchema = z.object({ hits: z.number() }).refine(({ hits }) => hits > 0);
-    const tool = defineTool({ name: 'web_search', description: '', inputSchema: {}, outputSchema, executor: 'provider_native' });
+    const tool = defineTool({
+      name: 'web_search',
+      description: '',
+      inputSchema: {},
+      outputSchema,
+      executor: 'provider_native',
+    });
     const { governed } = setup({ toolList: () => [tool] });
 
-    expect((await governed.observe({ name: 'web_search', arguments: {} }, { hits: 1 })).status).toBe('ok');
-    expect((await governed.observe({ name: 'web_search', arguments: {} }, { hits: 0 })).status).toBe('output_schema_violation');
+    expect(
+      (await governed.observe({ name: 'web_search', arguments: {} }, { hits: 1 })).status,
+    ).toBe('ok');
+    expect(
+      (await governed.observe({ name: 'web_search', arguments: {} }, { hits: 0 })).status,
+    ).toBe('output_schema_violation');
   });
 
   it('is recorded without arguments that cannot be read', async () => {
-    const { audit, arguments: args } = await setup({ layers: [watch] }).governed.observe({ name: 'echo', arguments: '{"q":' }, 1);
+    const { audit, arguments: args } = await setup({ layers: [watch] }).governed.observe(
+      { name: 'echo', arguments: '{"q":' },
+      1,
+    );
 
     expect(args).toEqual({});
     expect(audit?.layers).toMatchObject([
@@ -178,37 +265,57 @@ describe('what is reported to observe', () => {
 
   it('becomes an output file when it is large, and is not kept when it is larger than any result', async () => {
     const outputFiles = memoryOutputs();
-    const { governed } = setup({ outputFiles, limits: { maxPreviewBytes: 64, maxResultBytes: 1_000 } });
+    const { governed } = setup({
+      outputFiles,
+      limits: { maxPreviewBytes: 64, maxResultBytes: 1_000 },
+    });
     const large = await governed.observe(request, 'x'.repeat(500));
     const larger = await governed.observe(request, 'x'.repeat(2_000));
 
     expect(large).toMatchObject({ status: 'ok', outputFiles: [{ bytes: 500 }] });
     expect(outputFiles.texts[0]).toBe('x'.repeat(500));
-    expect(larger).toMatchObject({ status: 'executor_error', errorCategory: 'result_too_large', executed: 'yes' });
+    expect(larger).toMatchObject({
+      status: 'executor_error',
+      errorCategory: 'result_too_large',
+      executed: 'yes',
+    });
   });
 
   it('is recorded also for a caller that has gone', async () => {
     const sink = recordingSink<Receipt>();
-    const { governed } = setup({ layers: [auditLog(sink), redaction(() => settle().then(() => ({})))] });
+    const { governed } = setup({
+      layers: [auditLog(sink), redaction(() => settle().then(() => ({})))],
+    });
 
-    expect(await governed.observe(request, 1, { signal: AbortSignal.abort() })).toMatchObject({ status: 'ok', executed: 'yes' });
-    expect(sink.records).toMatchObject([{ status: 'ok', executor: 'provider_native', tool_name: 'web_search' }]);
+    expect(await governed.observe(request, 1, { signal: AbortSignal.abort() })).toMatchObject({
+      status: 'ok',
+      executed: 'yes',
+    });
+    expect(sink.records).toMatchObject([
+      { status: 'ok', executor: 'provider_native', tool_name: 'web_search' },
+    ]);
   });
 
   it('has to come with options that can be read', async () => {
     const { governed } = setup();
 
     for (const options of [null, { signal: 'soon' }]) {
-      await expect(governed.observe(request, 1, options as object)).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION' });
+      await expect(governed.observe(request, 1, options as object)).rejects.toMatchObject({
+        code: 'ERR_INVALID_OPTION',
+      });
     }
   });
 
   it('leaves its receipt with a sink that is back, although it was down when the call was reported', async () => {
     const kept: Receipt[] = [];
     let isDown = true;
-    const sink = (receipt: Receipt) => (isDown ? Promise.reject(new Error('down')) : void kept.push(receipt));
+    const sink = (receipt: Receipt) =>
+      isDown ? Promise.reject(new Error('down')) : void kept.push(receipt);
     const { governed } = setup({ layers: [auditLog(sink)] });
-    const observed = [await governed.observe(request, 1), await governed.observe({ ...request, id: 's2' }, 2)];
+    const observed = [
+      await governed.observe(request, 1),
+      await governed.observe({ ...request, id: 's2' }, 2),
+    ];
     const called = await governed.call({ name: 'echo', arguments: {} });
     isDown = false;
     await governed.close();
@@ -236,10 +343,20 @@ describe('a layer that cleans, around a call that ran elsewhere,', () => {
 
   it('withholds everything where it would have refused, from the layers inside too', async () => {
     inside.length = 0;
-    const { governed, events } = setup({ layers: [watch, redaction({ detectors: ['card'], strategies: { card: 'block' } }), peek] });
-    const result = await governed.observe({ ...request, arguments: { q: '4111 1111 1111 1111' } }, 'the owner of the card');
+    const { governed, events } = setup({
+      layers: [watch, redaction({ detectors: ['card'], strategies: { card: 'block' } }), peek],
+    });
+    const result = await governed.observe(
+      { ...request, arguments: { q: '4111 1111 1111 1111' } },
+      'the owner of the card',
+    );
 
-    expect(result).toMatchObject({ status: 'redacted', executed: 'yes', result: null, arguments: {} });
+    expect(result).toMatchObject({
+      status: 'redacted',
+      executed: 'yes',
+      result: null,
+      arguments: {},
+    });
     expect(result.error).not.toContain('did not run');
     expect(inside).toHaveLength(1);
     expect(JSON.stringify([result, events, inside])).not.toMatch(/4111|owner/);
@@ -253,7 +370,10 @@ describe('a layer that cleans, around a call that ran elsewhere,', () => {
         throw new Error('no');
       },
     });
-    const result = await setup({ layers: [watch, broken, peek] }).governed.observe(request, 'kept back');
+    const result = await setup({ layers: [watch, broken, peek] }).governed.observe(
+      request,
+      'kept back',
+    );
 
     expect(result).toMatchObject({ status: 'tool_middleware_exception', executed: 'yes' });
     expect(JSON.stringify(result)).not.toContain('kept back');

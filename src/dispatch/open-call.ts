@@ -2,7 +2,14 @@
 
 import { completeAnnotations } from '../core/annotations.ts';
 import type { EarlierDecision } from '../core/approval.ts';
-import { type CallFields, createLazyCall, type ExecutorKind, type ToolCall, type ToolProgress, type Turn } from '../core/call.ts';
+import {
+  type CallFields,
+  createLazyCall,
+  type ExecutorKind,
+  type ToolCall,
+  type ToolProgress,
+  type Turn,
+} from '../core/call.ts';
 import { describeThrown } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { checkOptions, expected } from '../core/options.ts';
@@ -89,7 +96,11 @@ const TURN: Readonly<Record<keyof Turn, true>> = {
 };
 const TURN_MEMBERS: ReadonlySet<string> = new Set(Object.keys(TURN));
 
-const REQUEST = { name: expected.required(text), arguments: { text: 'arguments', test: () => true }, id: text } as const;
+const REQUEST = {
+  name: expected.required(text),
+  arguments: { text: 'arguments', test: () => true },
+  id: text,
+} as const;
 const OPTIONS = {
   signal: { text: 'an AbortSignal', test: (value: unknown) => value instanceof AbortSignal },
   turn: {
@@ -105,7 +116,11 @@ const NO_DECISIONS: readonly EarlierDecision[] = Object.freeze([]);
  * Makes the call. Arguments that cannot be used are noted for admission, so that observing layers see the call too. What every call
  * needs is written out member by member: to join it from parts costs more than the rest of this.
  */
-export function openCall(request: ToolRequest, opening: Opening, parts: DispatcherParts & { readonly services: CallServices }): ToolCall {
+export function openCall(
+  request: ToolRequest,
+  opening: Opening,
+  parts: DispatcherParts & { readonly services: CallServices },
+): ToolCall {
   const { tool, turn, abort, over, seat, resumption, isBackground, terms } = opening;
   const { args: sent, problem } = readArguments(request.arguments, parts.limits);
   const { args, stripped } = tool === null ? { args: sent, stripped: 0 } : stripHidden(tool, sent);
@@ -141,7 +156,12 @@ export function openCall(request: ToolRequest, opening: Opening, parts: Dispatch
   const call =
     resumption === null
       ? createLazyCall(fields, abort, createState(seed), terms)
-      : createLazyCall(resumed(fields, resumption), abort, createState(reseeded(seed, resumption)), terms);
+      : createLazyCall(
+          resumed(fields, resumption),
+          abort,
+          createState(reseeded(seed, resumption)),
+          terms,
+        );
   return call;
 }
 
@@ -151,15 +171,30 @@ function seedOf(
   { clock, createId, prompts, services }: DispatcherParts & { readonly services: CallServices },
 ): StateSeed {
   const definition = tool === null ? null : ownDefinition(tool);
-  return { clock, createId, host: record, nesting, prompts, services, isOver: over !== null, definition };
+  return {
+    clock,
+    createId,
+    host: record,
+    nesting,
+    prompts,
+    services,
+    isOver: over !== null,
+    definition,
+  };
 }
 
 function resumed(fields: OpenedFields, { resumes, trace }: Resumption): OpenedFields {
   const turn = Object.freeze({ ...fields.turn, resumes });
-  return trace === null ? { ...fields, turn } : { ...fields, turn, metadata: Object.freeze({ traceparent: trace }) };
+  return trace === null
+    ? { ...fields, turn }
+    : { ...fields, turn, metadata: Object.freeze({ traceparent: trace }) };
 }
 
-const reseeded = (seed: StateSeed, { decisions, executedBefore }: Resumption): StateSeed => ({ ...seed, decisions, executedBefore });
+const reseeded = (seed: StateSeed, { decisions, executedBefore }: Resumption): StateSeed => ({
+  ...seed,
+  decisions,
+  executedBefore,
+});
 
 function tell(
   call: ToolCall,

@@ -17,18 +17,34 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-const big = (text: string) => defineTool({ name: 'big', description: '', inputSchema: { type: 'object' }, execute: () => text });
+const big = (text: string) =>
+  defineTool({
+    name: 'big',
+    description: '',
+    inputSchema: { type: 'object' },
+    execute: () => text,
+  });
 
 describe('a large result', () => {
   it('becomes a file with a preview that says where it is', async () => {
     const text = 'line\n'.repeat(1000);
-    const { governed } = setup({ toolList: () => [big(text)], limits: { maxPreviewBytes: 100 }, outputFiles: fileOutputs(folder) });
+    const { governed } = setup({
+      toolList: () => [big(text)],
+      limits: { maxPreviewBytes: 100 },
+      outputFiles: fileOutputs(folder),
+    });
 
-    const result = await governed.call({ name: 'big', arguments: {} }, { turn: { sessionId: 's1' } });
+    const result = await governed.call(
+      { name: 'big', arguments: {} },
+      { turn: { sessionId: 's1' } },
+    );
     const [file] = result.outputFiles;
 
     expect(await readFile(fileURLToPath(file?.uri ?? ''), 'utf8')).toBe(text);
-    expect(file).toMatchObject({ bytes: 5000, sha256: createHash('sha256').update(text).digest('hex') });
+    expect(file).toMatchObject({
+      bytes: 5000,
+      sha256: createHash('sha256').update(text).digest('hex'),
+    });
     expect(result.renderedResult).toContain(file?.uri);
     expect(Buffer.byteLength(result.renderedResult)).toBeLessThan(100 + 400);
     expect(result.observation).toContain(result.renderedResult);
@@ -36,7 +52,11 @@ describe('a large result', () => {
 
   it('of exactly the preview size stays as it is', async () => {
     const outputFiles = memoryOutputs();
-    const { governed } = setup({ toolList: () => [big('x'.repeat(100))], limits: { maxPreviewBytes: 100 }, outputFiles });
+    const { governed } = setup({
+      toolList: () => [big('x'.repeat(100))],
+      limits: { maxPreviewBytes: 100 },
+      outputFiles,
+    });
 
     expect((await governed.call({ name: 'big', arguments: {} })).outputFiles).toEqual([]);
     expect(outputFiles.texts).toEqual([]);
@@ -44,16 +64,27 @@ describe('a large result', () => {
 
   it('that a layer has kept aside already is not cut once more', async () => {
     const file = { uri: 'memory:own', bytes: 500, sha256: '', mediaType: 'text/plain' };
-    const keeps = defineLayer({ name: 'keeps', caller: async (call, next) => withResult(await next(call), { outputFiles: [file] }) });
+    const keeps = defineLayer({
+      name: 'keeps',
+      caller: async (call, next) => withResult(await next(call), { outputFiles: [file] }),
+    });
     const outputFiles = memoryOutputs();
-    const { governed } = setup({ toolList: () => [big('x'.repeat(500))], layers: [keeps], limits: { maxPreviewBytes: 100 }, outputFiles });
+    const { governed } = setup({
+      toolList: () => [big('x'.repeat(500))],
+      layers: [keeps],
+      limits: { maxPreviewBytes: 100 },
+      outputFiles,
+    });
 
     expect((await governed.call({ name: 'big', arguments: {} })).outputFiles).toEqual([file]);
     expect(outputFiles.texts).toEqual([]);
   });
 
   it('is kept and cut as the layers left it', async () => {
-    const redact = defineLayer({ name: 'redact', caller: async (call, next) => withResult(await next(call), { result: '#'.repeat(500) }) });
+    const redact = defineLayer({
+      name: 'redact',
+      caller: async (call, next) => withResult(await next(call), { result: '#'.repeat(500) }),
+    });
     const outputFiles = memoryOutputs();
     const { governed } = setup({
       toolList: () => [big('c4n4ry'.repeat(100))],
@@ -69,7 +100,10 @@ describe('a large result', () => {
   });
 
   it('is cut between characters', async () => {
-    const { governed } = setup({ toolList: () => [big('😀'.repeat(100))], limits: { maxPreviewBytes: 66 } });
+    const { governed } = setup({
+      toolList: () => [big('😀'.repeat(100))],
+      limits: { maxPreviewBytes: 66 },
+    });
 
     const { renderedResult } = await governed.call({ name: 'big', arguments: {} });
 
@@ -78,7 +112,11 @@ describe('a large result', () => {
 
   it('still answers when it cannot be kept, says so, and logs it', async () => {
     const outputFiles = { write: () => Promise.reject(new Error('disk full')) };
-    const { governed, logger } = setup({ toolList: () => [big('x'.repeat(500))], limits: { maxPreviewBytes: 100 }, outputFiles });
+    const { governed, logger } = setup({
+      toolList: () => [big('x'.repeat(500))],
+      limits: { maxPreviewBytes: 100 },
+      outputFiles,
+    });
 
     const result = await governed.call({ name: 'big', arguments: {} });
 
@@ -90,7 +128,11 @@ describe('a large result', () => {
 
 describe('output files', () => {
   it('are readable by their owner only, and leave no half-written file', async () => {
-    const file = await fileOutputs(folder).write({ sessionId: 'mode', text: 'secret', mediaType: 'text/plain' });
+    const file = await fileOutputs(folder).write({
+      sessionId: 'mode',
+      text: 'secret',
+      mediaType: 'text/plain',
+    });
     const path = fileURLToPath(file.uri);
 
     expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -100,7 +142,11 @@ describe('output files', () => {
   it.each(['../../etc', '/etc/passwd', '..', '', 'a/b\\c', 'nul\0byte', 'x'.repeat(5000)])(
     'stay in their folder whatever the session is called: %j',
     async (sessionId) => {
-      const file = await fileOutputs(folder).write({ sessionId, text: 't', mediaType: 'text/plain' });
+      const file = await fileOutputs(folder).write({
+        sessionId,
+        text: 't',
+        mediaType: 'text/plain',
+      });
 
       expect(fileURLToPath(file.uri).startsWith(`${folder}/`)).toBe(true);
       expect(safeName(sessionId)).toMatch(/^[A-Za-z0-9_-]+$/);

@@ -14,7 +14,11 @@ import { type OutputSlice, readSlice } from './read-output.ts';
 
 /** Where output files go. */
 export interface OutputFiles {
-  write(output: { readonly sessionId: string; readonly text: string; readonly mediaType: string }): Promise<OutputFileRef>;
+  write(output: {
+    readonly sessionId: string;
+    readonly text: string;
+    readonly mediaType: string;
+  }): Promise<OutputFileRef>;
 }
 
 /** Which part of which output is wanted. `id` is the `sha256` or the `uri` that `write` answered with. */
@@ -39,7 +43,8 @@ export interface ReadableOutputs extends OutputFiles {
  * neither written to nor read; a warning of the process names it, because models and layers are not told paths.
  */
 export function fileOutputs(folder = join(stateFolder(), 'outputs')): ReadableOutputs {
-  const pathOf = (sessionId: string, sha256: string): string => join(folder, safeName(sessionId), `${sha256}.txt`);
+  const pathOf = (sessionId: string, sha256: string): string =>
+    join(folder, safeName(sessionId), `${sha256}.txt`);
   return {
     async write({ sessionId, text, mediaType }) {
       const bytes = Buffer.from(text);
@@ -49,7 +54,12 @@ export function fileOutputs(folder = join(stateFolder(), 'outputs')): ReadableOu
         for (const each of [folder, dirname(path)]) makeFolder(each);
         await replaceFile(path, bytes);
       });
-      return Object.freeze({ uri: pathToFileURL(path).href, bytes: bytes.length, sha256, mediaType });
+      return Object.freeze({
+        uri: pathToFileURL(path).href,
+        bytes: bytes.length,
+        sha256,
+        mediaType,
+      });
     },
     async read({ sessionId, id, offset, length }) {
       // Nothing of what was sent becomes part of a path but 64 hexadecimal digits.
@@ -58,7 +68,9 @@ export function fileOutputs(folder = join(stateFolder(), 'outputs')): ReadableOu
       const path = pathOf(sessionId, sha256);
       if (id !== sha256 && id !== pathToFileURL(path).href) return null;
       const isThere = () => [folder, dirname(path)].every((each) => checkFolder(each));
-      return warned(async () => (isThere() ? readSlice(path, offset, length) : null)).catch(unsafeIsNull);
+      return warned(async () => (isThere() ? readSlice(path, offset, length) : null)).catch(
+        unsafeIsNull,
+      );
     },
   };
 }
@@ -67,7 +79,8 @@ async function warned<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (isAlliumError(error, 'ERR_UNSAFE_FILE')) process.emitWarning(`an output file: ${error.message}`, 'AlliumWarning');
+    if (isAlliumError(error, 'ERR_UNSAFE_FILE'))
+      process.emitWarning(`an output file: ${error.message}`, 'AlliumWarning');
     throw error;
   }
 }
@@ -92,10 +105,18 @@ async function replaceFile(path: string, bytes: Buffer): Promise<void> {
 }
 
 /** The result with a preview in place of its text, and the file it was cut from. */
-export function previewOf(result: ToolResult, file: OutputFileRef | null, maxBytes: number): ToolResult {
+export function previewOf(
+  result: ToolResult,
+  file: OutputFileRef | null,
+  maxBytes: number,
+): ToolResult {
   const total = Buffer.byteLength(result.renderedResult);
   const preview = cutUtf8(result.renderedResult, maxBytes);
   const note = `[cut: the first ${Buffer.byteLength(preview)} of ${total} bytes; ${file === null ? 'the rest could not be kept' : `all of it is in ${file.uri}`}]`;
   const text = `${quoteVoice(preview)}\n${note}`;
-  return withResult(result, { renderedResult: text, content: [{ type: 'text', text }], outputFiles: file === null ? [] : [file] });
+  return withResult(result, {
+    renderedResult: text,
+    content: [{ type: 'text', text }],
+    outputFiles: file === null ? [] : [file],
+  });
 }

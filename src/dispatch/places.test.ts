@@ -7,7 +7,11 @@ import { setup } from './testing.fixture.ts';
 import { desk, requests, workshop } from './waiting.fixture.ts';
 
 const asking = (options: object = {}) =>
-  consent({ rules: [{ tool: '*', when: ({ ask }) => ask === true, decision: 'ask' }], default: 'allow', ...options });
+  consent({
+    rules: [{ tool: '*', when: ({ ask }) => ask === true, decision: 'ask' }],
+    default: 'allow',
+    ...options,
+  });
 
 /** One place for all calls, and a person at a desk. */
 function onePlace(options: Partial<GovernOptions> = {}) {
@@ -23,7 +27,10 @@ function onePlace(options: Partial<GovernOptions> = {}) {
     ...options,
   });
   const call = (id: string, args: object, signal?: AbortSignal) =>
-    parts.governed.call({ name: 'work', arguments: args, id }, signal === undefined ? {} : { signal });
+    parts.governed.call(
+      { name: 'work', arguments: args, id },
+      signal === undefined ? {} : { signal },
+    );
   return { ...parts, clock, person, shop, call };
 }
 
@@ -139,8 +146,15 @@ describe('a call that waits for a person', () => {
       name: 'bare',
       async caller(call, next) {
         if (call.toolArgs.ask !== true) return next(call);
-        const outcome = await askApproval(call, { gate: 'bare', id: `ask-${call.callId}`, shown: {}, signal: call.signal });
-        return 'said' in outcome && outcome.said.decision === 'approved' ? next(call) : refuse(call, 'consent_denied', 'No.');
+        const outcome = await askApproval(call, {
+          gate: 'bare',
+          id: `ask-${call.callId}`,
+          shown: {},
+          signal: call.signal,
+        });
+        return 'said' in outcome && outcome.said.decision === 'approved'
+          ? next(call)
+          : refuse(call, 'consent_denied', 'No.');
       },
     });
     const { person, shop, call } = onePlace({ layers: [bare] });
@@ -163,7 +177,10 @@ describe('a call that waits for a person', () => {
   it('gives up no place where there is nobody to ask', async () => {
     const ended: string[] = [];
     const { governed } = onePlace({ prompts: [] });
-    governed.on('tool_call_update', (event) => event.status !== 'in_progress' && ended.push(event.tool_call_id));
+    governed.on(
+      'tool_call_update',
+      (event) => event.status !== 'in_progress' && ended.push(event.tool_call_id),
+    );
     const results = await governed.batch(requests({ ask: true }, { quick: true }, { quick: true }));
 
     expect(results.map(({ status }) => status)).toEqual(['approval_required', 'ok', 'ok']);
@@ -173,7 +190,8 @@ describe('a call that waits for a person', () => {
 
 describe('a place that was given up', () => {
   const { signal } = new AbortController();
-  const isFree = async (gate: ReturnType<typeof createGate>) => (await gate.enter(AbortSignal.abort())) !== null;
+  const isFree = async (gate: ReturnType<typeof createGate>) =>
+    (await gate.enter(AbortSignal.abort())) !== null;
 
   it('is not taken again by a call that has left', async () => {
     const gate = createGate(1);

@@ -17,17 +17,28 @@ export function randomValue(random: Random, depth = 0): JsonValue {
 }
 
 export const randomArgs = (random: Random): JsonObject =>
-  Object.fromEntries(Array.from({ length: 1 + random.below(4) }, (_, index) => [`arg${index}`, randomValue(random)]));
+  Object.fromEntries(
+    Array.from({ length: 1 + random.below(4) }, (_, index) => [`arg${index}`, randomValue(random)]),
+  );
 
 /** A definition with every field that can be written down. No call of it has any of the properties. */
 export function randomDefinition(random: Random): JsonObject {
-  const properties = Object.fromEntries(Array.from({ length: 1 + random.below(3) }, (_, index) => [`p${index}`, randomProperty(random)]));
+  const properties = Object.fromEntries(
+    Array.from({ length: 1 + random.below(3) }, (_, index) => [
+      `p${index}`,
+      randomProperty(random),
+    ]),
+  );
   return {
     name: 'work',
     description: `Works. ${random.pick(WORDS)}`,
     inputSchema: { type: 'object', title: random.pick(WORDS), properties },
     outputSchema: { type: 'object', properties: { q: randomProperty(random) } },
-    annotations: { kind: random.pick(['read', 'edit', 'execute']), readOnly: random.oneIn(2), idempotent: random.oneIn(2) },
+    annotations: {
+      kind: random.pick(['read', 'edit', 'execute']),
+      readOnly: random.oneIn(2),
+      idempotent: random.oneIn(2),
+    },
     executor: 'local',
     timeoutMs: 1000 + random.below(1000),
     retry: { maxAttempts: 1 + random.below(4), backoffMs: random.below(100) },
@@ -48,7 +59,11 @@ export function randomListed(random: Random): JsonObject {
   const { inputSchema = {} } = randomDefinition(random);
   return {
     ...{ name: 'work', title: 'Works', description: 'Works.', inputSchema },
-    annotations: { title: 'Works', readOnlyHint: random.oneIn(2), destructiveHint: random.oneIn(2) },
+    annotations: {
+      title: 'Works',
+      readOnlyHint: random.oneIn(2),
+      destructiveHint: random.oneIn(2),
+    },
     ...{ icons: [{ src: 'data:,' }], _meta: { version: 1 } },
   };
 }
@@ -61,7 +76,10 @@ export interface ChangedDefinition {
 }
 
 /** The same for the same seed. The name stays: a tool of another name is another tool. */
-export function randomChange(seed: number, define: (random: Random) => JsonObject): ChangedDefinition {
+export function randomChange(
+  seed: number,
+  define: (random: Random) => JsonObject,
+): ChangedDefinition {
   const random = createRandom(seed);
   const first = define(random);
   const path = random.pick(leavesOf(first).filter((leaf) => leaf !== 'name'));
@@ -90,7 +108,9 @@ function otherLeaf(value: JsonValue, path: string): JsonValue {
 /** The paths to everything that holds nothing else, without the schemas' own word for objects. */
 export function leavesOf(value: JsonValue, path = ''): readonly string[] {
   if (typeof value !== 'object' || value === null) return value === 'object' ? [] : [path];
-  return Object.entries(value).flatMap(([key, item]) => leavesOf(item, path === '' ? key : `${path}.${key}`));
+  return Object.entries(value).flatMap(([key, item]) =>
+    leavesOf(item, path === '' ? key : `${path}.${key}`),
+  );
 }
 
 /** A copy in which one leaf is another. */

@@ -20,8 +20,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true }));
 
-const write = (text: string, sessionId = SESSION) => outputs.write({ sessionId, text, mediaType: MEDIA });
-const read = (id: string, offset = 0, length = 1000, sessionId = SESSION) => outputs.read({ sessionId, id, offset, length });
+const write = (text: string, sessionId = SESSION) =>
+  outputs.write({ sessionId, text, mediaType: MEDIA });
+const read = (id: string, offset = 0, length = 1000, sessionId = SESSION) =>
+  outputs.read({ sessionId, id, offset, length });
 
 describe('reading an output file', () => {
   it('takes its digest or its address, and gives it back', async () => {
@@ -103,7 +105,11 @@ describe('reading an output file finds nothing', () => {
     'é'.repeat(64),
   ])('under %j, though a file lies there', async (id) => {
     const home = await plant();
-    await Promise.all([join(home, `${digest}.txt`), join(home, '..', `${digest}.txt`)].map((path) => writeFile(path, SECRET)));
+    await Promise.all(
+      [join(home, `${digest}.txt`), join(home, '..', `${digest}.txt`)].map((path) =>
+        writeFile(path, SECRET),
+      ),
+    );
 
     expect(await read(id)).toBeNull();
     expect(await read(digest)).toMatchObject({ text: SECRET });
@@ -126,7 +132,11 @@ describe('reading an output file finds nothing', () => {
 
   it('where a second name of another file lies, a folder, or a pipe', async () => {
     const home = await plant();
-    const [linked, folder, pipe] = ['b', 'c', 'd'].map((letter) => letter.repeat(64)) as [string, string, string];
+    const [linked, folder, pipe] = ['b', 'c', 'd'].map((letter) => letter.repeat(64)) as [
+      string,
+      string,
+      string,
+    ];
     await writeFile(join(root, 'secret'), SECRET);
     await link(join(root, 'secret'), join(home, `${linked}.txt`));
     await mkdir(join(home, `${folder}.txt`));

@@ -40,7 +40,8 @@ export interface DispatchRecord {
 export const recordOf = (call: ToolCall): DispatchRecord => stateOf(call).host as DispatchRecord;
 
 /** Also of a call that no dispatcher made, which runs in front of nobody. */
-export const isBackground = (call: ToolCall): boolean => (stateOf(call).host as DispatchRecord | null)?.isBackground === true;
+export const isBackground = (call: ToolCall): boolean =>
+  (stateOf(call).host as DispatchRecord | null)?.isBackground === true;
 
 /** Waits for the places a call has given up. Without them when its caller leaves first. */
 export async function comeBack(call: ToolCall): Promise<void> {

@@ -9,7 +9,11 @@ import { recordOf } from './record.ts';
  * Progress goes out through the layers. One that swallows it cannot make a long call look dead: the host is told the
  * numbers, without the text that layer may have had reason to withhold.
  */
-export function reportProgress(call: ToolCall, given: ToolProgress, secrets: readonly string[]): void {
+export function reportProgress(
+  call: ToolCall,
+  given: ToolProgress,
+  secrets: readonly string[],
+): void {
   const { message, ...numbers } = cleanProgress(given, secrets);
   const record = recordOf(call);
   const before = record.reported;
@@ -22,7 +26,10 @@ export function reportProgress(call: ToolCall, given: ToolProgress, secrets: rea
 }
 
 /** Progress comes from the tool: numbers that are numbers, text on one line, and no secret it was given. */
-function cleanProgress({ progress, total, message }: ToolProgress, secrets: readonly string[]): ToolProgress {
+function cleanProgress(
+  { progress, total, message }: ToolProgress,
+  secrets: readonly string[],
+): ToolProgress {
   return {
     ...(Number.isFinite(progress) ? { progress: progress as number } : {}),
     ...(Number.isFinite(total) ? { total: total as number } : {}),

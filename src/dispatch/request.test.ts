@@ -5,12 +5,15 @@ const limits = { maxArgsBytes: 1000, maxArgsDepth: 4, maxArgsValues: 100 };
 const problemOf = (given: unknown) => readArguments(given, limits).problem;
 
 describe('readArguments', () => {
-  it.each([['{"a": [1, "x", null]}'], [{ a: [1, 'x', null] }]])('takes text and objects alike: %j', (given) => {
-    const { args, problem } = readArguments(given, limits);
+  it.each([['{"a": [1, "x", null]}'], [{ a: [1, 'x', null] }]])(
+    'takes text and objects alike: %j',
+    (given) => {
+      const { args, problem } = readArguments(given, limits);
 
-    expect([args, problem]).toEqual([{ a: [1, 'x', null] }, null]);
-    expect(Object.isFrozen(args.a)).toBe(true);
-  });
+      expect([args, problem]).toEqual([{ a: [1, 'x', null] }, null]);
+      expect(Object.isFrozen(args.a)).toBe(true);
+    },
+  );
 
   it('does not freeze what belongs to the host', () => {
     const given = { a: [1] };
@@ -20,7 +23,11 @@ describe('readArguments', () => {
   });
 
   it.each([
-    ['a depth over the limit, as text', '{"a":{"b":{"c":{"d":1}}}, "x":[[[[1]]]]}', 'nest too deep'],
+    [
+      'a depth over the limit, as text',
+      '{"a":{"b":{"c":{"d":1}}}, "x":[[[[1]]]]}',
+      'nest too deep',
+    ],
     ['a depth over the limit, as object', { a: [[[[1]]]] }, 'nest too deep'],
     ['a size over the limit, as text', JSON.stringify({ a: 'x'.repeat(2000) }), 'too large'],
     ['a size over the limit, as object', { a: 'x'.repeat(2000) }, 'too large'],

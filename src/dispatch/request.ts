@@ -1,7 +1,14 @@
 /** What comes in from a model: taken once, measured, and never repaired by guessing. */
 
 import { AlliumError, oneLine } from '../core/errors.ts';
-import { excessOf, freezeParsed, isObject, type JsonObject, type JsonValue, snapshotObject } from '../core/json.ts';
+import {
+  excessOf,
+  freezeParsed,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  snapshotObject,
+} from '../core/json.ts';
 
 export interface IntakeLimits {
   readonly maxArgsBytes: number;
@@ -10,7 +17,9 @@ export interface IntakeLimits {
 }
 
 /** Arguments as they will be used, or the sentence that tells the model what is wrong with them. */
-export type Intake = { readonly args: JsonObject; readonly problem: null } | { readonly args: JsonObject; readonly problem: string };
+export type Intake =
+  | { readonly args: JsonObject; readonly problem: null }
+  | { readonly args: JsonObject; readonly problem: string };
 
 const NONE: JsonObject = freezeParsed({});
 const broken = (problem: string): Intake => ({ args: NONE, problem });
@@ -22,7 +31,9 @@ export function readArguments(given: unknown, limits: IntakeLimits): Intake {
     return readObject(given, limits);
   } catch (error) {
     // A hostile proxy throws on the first touch.
-    return broken(`the arguments are not JSON: ${error instanceof AlliumError ? oneLine(error.message) : 'they cannot be read'}`);
+    return broken(
+      `the arguments are not JSON: ${error instanceof AlliumError ? oneLine(error.message) : 'they cannot be read'}`,
+    );
   }
 }
 
@@ -44,7 +55,8 @@ function readText(text: string, limits: IntakeLimits): Intake {
   } catch {
     return broken('the arguments are not valid JSON; send one complete JSON object');
   }
-  if (!isObject(parsed)) return broken(`the arguments must be a JSON object, got ${kindOf(parsed)}`);
+  if (!isObject(parsed))
+    return broken(`the arguments must be a JSON object, got ${kindOf(parsed)}`);
   const excess = excessIn(parsed, limits);
   if (excess !== null) return broken(excess);
   return checked(freezeParsed(parsed));
@@ -60,10 +72,13 @@ function checked(args: JsonObject): Intake {
  * is assigned, a number that became infinite, half a character that has no bytes to be hashed.
  */
 function unfit(value: JsonValue): string | null {
-  if (typeof value === 'number') return Number.isFinite(value) ? null : 'a number in the arguments is too large';
-  if (typeof value === 'string') return value.isWellFormed() ? null : 'a text in the arguments has half of a surrogate pair';
+  if (typeof value === 'number')
+    return Number.isFinite(value) ? null : 'a number in the arguments is too large';
+  if (typeof value === 'string')
+    return value.isWellFormed() ? null : 'a text in the arguments has half of a surrogate pair';
   if (typeof value !== 'object' || value === null) return null;
-  if (Object.hasOwn(value, '__proto__')) return '"__proto__" is not allowed as a name in the arguments';
+  if (Object.hasOwn(value, '__proto__'))
+    return '"__proto__" is not allowed as a name in the arguments';
   const items = value as Readonly<Record<string, JsonValue>>; // A list can be read by its names, too.
   for (const key of Object.keys(value)) {
     const problem = unfit(key) ?? unfit(items[key] ?? null);
@@ -79,7 +94,8 @@ const tooLarge = (bytes: number, { maxArgsBytes }: IntakeLimits): string =>
 function excessIn(given: object, { maxArgsDepth, maxArgsValues }: IntakeLimits): string | null {
   const excess = excessOf(given, maxArgsDepth, maxArgsValues);
   if (excess === null) return null;
-  if (excess === 'deep') return `the arguments nest too deep: at most ${maxArgsDepth} levels are taken`;
+  if (excess === 'deep')
+    return `the arguments nest too deep: at most ${maxArgsDepth} levels are taken`;
   return `the arguments hold too many values: at most ${maxArgsValues} are taken; send less at a time`;
 }
 

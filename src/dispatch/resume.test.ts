@@ -1,10 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import { testClock } from '../../conformance/index.ts';
-import { auditLog, callLimit, consent, idempotency, permissions, requiredReason } from '../../middleware/index.ts';
-import { type ApprovalAnswer, defineTool, type GovernOptions, governTools, isAlliumError, type JsonObject, toolFailure } from '../index.ts';
+import {
+  auditLog,
+  callLimit,
+  consent,
+  idempotency,
+  permissions,
+  requiredReason,
+} from '../../middleware/index.ts';
+import {
+  type ApprovalAnswer,
+  defineTool,
+  type GovernOptions,
+  governTools,
+  isAlliumError,
+  type JsonObject,
+  toolFailure,
+} from '../index.ts';
 import { type ApprovalStore, memoryApprovals, memoryGrants } from '../policy/index.ts';
 
-const schema = { type: 'object', properties: { to: { type: 'string' }, amount: { type: 'number' } }, required: ['to'] } as const;
+const schema = {
+  type: 'object',
+  properties: { to: { type: 'string' }, amount: { type: 'number' } },
+  required: ['to'],
+} as const;
 
 /** A bank whose payments somebody has to approve, and nobody can be asked at once. */
 function bank(options: Partial<GovernOptions> = {}) {
@@ -30,9 +49,13 @@ function bank(options: Partial<GovernOptions> = {}) {
     createId: () => `id-${(ids += 1)}`,
     ...options,
   });
-  for (const name of ['tool_call', 'tool_call_update'] as const) governed.on(name, (event) => events.push(event as unknown as JsonObject));
+  for (const name of ['tool_call', 'tool_call_update'] as const)
+    governed.on(name, (event) => events.push(event as unknown as JsonObject));
   const waiting = async (args: object = { to: 'bob', amount: 5 }) => {
-    const result = await governed.call({ name: 'pay', arguments: args, id: 'call-1' }, { turn: { sessionId: 's', turnId: 't' } });
+    const result = await governed.call(
+      { name: 'pay', arguments: args, id: 'call-1' },
+      { turn: { sessionId: 's', turnId: 't' } },
+    );
     return { result, id: result.interruption?.id ?? 'none' };
   };
   return { governed, waiting, paid, clock, approvals, events };
@@ -51,14 +74,21 @@ describe('resume', () => {
     const { result, id } = await waiting();
     const resumed = await governed.resume(id, { ...allow, reason: 'rent' });
 
-    expect(result).toMatchObject({ status: 'approval_required', executed: 'no', toolCallId: 'call-1' });
+    expect(result).toMatchObject({
+      status: 'approval_required',
+      executed: 'no',
+      toolCallId: 'call-1',
+    });
     expect(resumed).toMatchObject({
       status: 'ok',
       executed: 'yes',
       toolCallId: 'call-1',
       approval: { id, decidedBy: 'ada', reason: 'rent' },
     });
-    expect(resumed.audit).toMatchObject({ consent: { decision: 'approved' }, approval: { id, gate: 'consent' } });
+    expect(resumed.audit).toMatchObject({
+      consent: { decision: 'approved' },
+      approval: { id, gate: 'consent' },
+    });
     expect(paid).toEqual([{ to: 'bob', amount: 5 }]);
     expect(events.map(({ type, status }) => [type, status])).toEqual([
       ['tool_call', 'pending'],
@@ -72,7 +102,11 @@ describe('resume', () => {
   it('denies with the reason, and runs nothing', async () => {
     const { governed, waiting, paid } = bank();
     const { id } = await waiting();
-    const result = await governed.resume(id, { decision: 'reject_once', decidedBy: 'ada', reason: 'too much' });
+    const result = await governed.resume(id, {
+      decision: 'reject_once',
+      decidedBy: 'ada',
+      reason: 'too much',
+    });
 
     expect(result).toMatchObject({ status: 'consent_denied', executed: 'no' });
     expect(result.error).toContain('too much');
@@ -85,7 +119,9 @@ describe('resume', () => {
     await governed.resume(id, allow);
 
     expect(await codeOf(governed.resume(id, allow))).toBe('ERR_APPROVAL_RESOLVED');
-    expect(await codeOf(governed.resume(id, { decision: 'reject_once' }))).toBe('ERR_APPROVAL_RESOLVED');
+    expect(await codeOf(governed.resume(id, { decision: 'reject_once' }))).toBe(
+      'ERR_APPROVAL_RESOLVED',
+    );
     expect(await codeOf(governed.resume(id))).toBe('ERR_APPROVAL_RESOLVED');
     expect(paid).toHaveLength(1);
   });
@@ -93,7 +129,9 @@ describe('resume', () => {
   it('takes one of a hundred answers that come at once', async () => {
     const { governed, waiting, paid } = bank();
     const { id } = await waiting();
-    const codes = await Promise.all(Array.from({ length: 100 }, () => codeOf(governed.resume(id, allow))));
+    const codes = await Promise.all(
+      Array.from({ length: 100 }, () => codeOf(governed.resume(id, allow))),
+    );
 
     expect(codes.filter((code) => code === 'resolved')).toHaveLength(1);
     expect(codes.filter((code) => code === 'ERR_APPROVAL_RESOLVED')).toHaveLength(99);
@@ -126,7 +164,9 @@ describe('resume', () => {
   });
 
   it('runs nothing for a yes that comes late, and lets a late no be a no', async () => {
-    const { governed, waiting, paid, clock } = bank({ layers: [consent({ default: 'ask', expiresMs: 1000 })] });
+    const { governed, waiting, paid, clock } = bank({
+      layers: [consent({ default: 'ask', expiresMs: 1000 })],
+    });
     const [first, second] = [await waiting(), await waiting()];
     await clock.advance(1000);
 
@@ -135,7 +175,9 @@ describe('resume', () => {
       executed: 'no',
       approval: { decision: 'expired' },
     });
-    expect(await governed.resume(second.id, { decision: 'reject_once' })).toMatchObject({ status: 'consent_denied' });
+    expect(await governed.resume(second.id, { decision: 'reject_once' })).toMatchObject({
+      status: 'consent_denied',
+    });
     expect(await codeOf(governed.resume(first.id, allow))).toBe('ERR_APPROVAL_RESOLVED');
     expect(paid).toEqual([]);
   });
@@ -146,7 +188,10 @@ describe('resume', () => {
     const { id } = await waiting();
     decision = 'auto';
 
-    expect(await governed.resume(id, { decision: 'reject_once' })).toMatchObject({ status: 'consent_denied', executed: 'no' });
+    expect(await governed.resume(id, { decision: 'reject_once' })).toMatchObject({
+      status: 'consent_denied',
+      executed: 'no',
+    });
     expect(paid).toEqual([]);
   });
 
@@ -156,7 +201,10 @@ describe('resume', () => {
     const { id } = await waiting();
     decision = 'denied';
 
-    expect(await governed.resume(id, allow)).toMatchObject({ status: 'consent_denied', executed: 'no' });
+    expect(await governed.resume(id, allow)).toMatchObject({
+      status: 'consent_denied',
+      executed: 'no',
+    });
     expect(paid).toEqual([]);
   });
 
@@ -171,7 +219,10 @@ describe('resume', () => {
     });
     const { governed, waiting } = bank({ tools: [pay] });
     const { id } = await waiting();
-    const result = await governed.resume(id, { ...allow, args: { to: 'carol', amount: 1, account: 'forged' } });
+    const result = await governed.resume(id, {
+      ...allow,
+      args: { to: 'carol', amount: 1, account: 'forged' },
+    });
 
     expect(result).toMatchObject({ status: 'ok', arguments: { to: 'carol', amount: 1 } });
     expect(result.audit?.consent).toMatchObject({ edited: true, paths: ['to', 'amount'] });
@@ -180,12 +231,18 @@ describe('resume', () => {
   });
 
   it('refuses edited arguments that do not fit, or that rules deny', async () => {
-    const rules = [{ tool: '*', when: ({ to }: JsonObject) => to === 'mallory', decision: 'deny' }] as const;
+    const rules = [
+      { tool: '*', when: ({ to }: JsonObject) => to === 'mallory', decision: 'deny' },
+    ] as const;
     const { governed, waiting, paid } = bank({ layers: [consent({ rules, default: 'ask' })] });
     const [first, second] = [await waiting(), await waiting()];
 
-    expect(await governed.resume(first.id, { ...allow, args: { amount: 1 } })).toMatchObject({ status: 'schema_violation' });
-    expect(await governed.resume(second.id, { ...allow, args: { to: 'mallory' } })).toMatchObject({ status: 'consent_denied' });
+    expect(await governed.resume(first.id, { ...allow, args: { amount: 1 } })).toMatchObject({
+      status: 'schema_violation',
+    });
+    expect(await governed.resume(second.id, { ...allow, args: { to: 'mallory' } })).toMatchObject({
+      status: 'consent_denied',
+    });
     expect(paid).toEqual([]);
   });
 
@@ -194,17 +251,32 @@ describe('resume', () => {
     const { id } = await waiting();
     const result = await governed.resume(id, { ...allow, result: { paid: 'by hand' } });
 
-    expect(result).toMatchObject({ status: 'ok', executed: 'no', result: { paid: 'by hand' }, audit: { consent: { supplied: true } } });
+    expect(result).toMatchObject({
+      status: 'ok',
+      executed: 'no',
+      result: { paid: 'by hand' },
+      audit: { consent: { supplied: true } },
+    });
     expect(paid).toEqual([]);
   });
 
   it('refuses a result that is not what the tool promises, and the call still waits', async () => {
-    const tool = defineTool({ name: 'pay', description: '', inputSchema: schema, outputSchema: { type: 'object', required: ['paid'] } });
+    const tool = defineTool({
+      name: 'pay',
+      description: '',
+      inputSchema: schema,
+      outputSchema: { type: 'object', required: ['paid'] },
+    });
     const { governed, waiting } = bank({ tools: [{ ...tool, execute: () => ({ paid: true }) }] });
     const { id } = await waiting();
 
-    expect(await codeOf(governed.resume(id, { ...allow, result: { other: 1 } }))).toBe('ERR_INVALID_DECISION');
-    expect(await governed.resume(id, { ...allow, result: { paid: 1 } })).toMatchObject({ status: 'ok', executed: 'no' });
+    expect(await codeOf(governed.resume(id, { ...allow, result: { other: 1 } }))).toBe(
+      'ERR_INVALID_DECISION',
+    );
+    expect(await governed.resume(id, { ...allow, result: { paid: 1 } })).toMatchObject({
+      status: 'ok',
+      executed: 'no',
+    });
   });
 
   it('counts a call once, however often it is taken up', async () => {
@@ -228,10 +300,15 @@ describe('resume', () => {
   });
 
   it('asks every layer that asks: one yes does not answer two questions', async () => {
-    const { governed, waiting, paid } = bank({ layers: [consent({ default: 'ask' }), consent({ default: 'ask' })] });
+    const { governed, waiting, paid } = bank({
+      layers: [consent({ default: 'ask' }), consent({ default: 'ask' })],
+    });
     const { id } = await waiting();
     const second = await governed.resume(id, { ...allow, decidedBy: 'ada' });
-    const done = await governed.resume(second.interruption?.id ?? '', { ...allow, decidedBy: 'bob' });
+    const done = await governed.resume(second.interruption?.id ?? '', {
+      ...allow,
+      decidedBy: 'bob',
+    });
 
     expect(second.status).toBe('approval_required');
     expect(second.interruption?.id).not.toBe(id);
@@ -242,22 +319,31 @@ describe('resume', () => {
   it('names the first receipt in the second', async () => {
     const receipts: JsonObject[] = [];
     let written = 0;
-    const sink = Object.assign((receipt: object) => void receipts.push(receipt as JsonObject), { uri: () => `mem:${(written += 1)}` });
+    const sink = Object.assign((receipt: object) => void receipts.push(receipt as JsonObject), {
+      uri: () => `mem:${(written += 1)}`,
+    });
     const { governed, waiting } = bank({ layers: [auditLog(sink), consent({ default: 'ask' })] });
     const { id } = await waiting();
     await governed.resume(id, allow);
 
     expect(receipts.map(({ status }) => status)).toEqual(['approval_required', 'ok']);
-    expect(receipts[1]).toMatchObject({ tool_call_id: 'call-1', audit: { consent: { decided_by: 'ada' }, approval: { id } } });
+    expect(receipts[1]).toMatchObject({
+      tool_call_id: 'call-1',
+      audit: { consent: { decided_by: 'ada' }, approval: { id } },
+    });
     expect(receipts[1]?.approved_hash).toBe(receipts[0]?.requested_hash);
   });
 
   it('strips what a layer inside injected, as in the first pass', async () => {
-    const { governed, waiting, paid } = bank({ layers: [consent({ default: 'ask' }), requiredReason()] });
+    const { governed, waiting, paid } = bank({
+      layers: [consent({ default: 'ask' }), requiredReason()],
+    });
     const { result, id } = await waiting({ to: 'bob', reason: 'the rent is due' });
     await governed.resume(id, allow);
 
-    expect(result.interruption?.shown).toMatchObject({ args: { to: 'bob', reason: 'the rent is due' } });
+    expect(result.interruption?.shown).toMatchObject({
+      args: { to: 'bob', reason: 'the rent is due' },
+    });
     expect(paid).toEqual([{ to: 'bob' }]);
   });
 
@@ -268,8 +354,14 @@ describe('resume', () => {
     await governed.resume(id, { ...allow, decision: 'allow_always' });
 
     expect(result.interruption?.options).toContain('allow_always');
-    expect((await bank().waiting()).result.interruption?.options).toEqual(['allow_once', 'reject_once']);
-    expect((await waiting()).result).toMatchObject({ status: 'ok', approval: { decidedBy: 'ada' } });
+    expect((await bank().waiting()).result.interruption?.options).toEqual([
+      'allow_once',
+      'reject_once',
+    ]);
+    expect((await waiting()).result).toMatchObject({
+      status: 'ok',
+      approval: { decidedBy: 'ada' },
+    });
     expect((await waiting({ to: 'bob', amount: 6 })).result.status).toBe('approval_required');
     expect(paid).toHaveLength(2);
   });
@@ -280,7 +372,10 @@ describe('resume', () => {
     const { id } = await waiting();
     await governed.resume(id, { decision: 'reject_always', decidedBy: 'ada' });
 
-    expect((await waiting()).result).toMatchObject({ status: 'consent_denied', approval: { decidedBy: 'ada' } });
+    expect((await waiting()).result).toMatchObject({
+      status: 'consent_denied',
+      approval: { decidedBy: 'ada' },
+    });
     expect(paid).toEqual([]);
   });
 
@@ -298,7 +393,10 @@ describe('resume', () => {
   it('runs nothing when the store fails, in whichever step', async () => {
     for (const step of ['add', 'get', 'replace'] as const) {
       const approvals = memoryApprovals();
-      const failing: ApprovalStore = { ...approvals, [step]: () => Promise.reject(new Error('canary disk')) };
+      const failing: ApprovalStore = {
+        ...approvals,
+        [step]: () => Promise.reject(new Error('canary disk')),
+      };
       const { governed, waiting, paid } = bank({ approvals: failing });
       const { result, id } = await waiting();
       const code = await codeOf(governed.resume(id, allow));
@@ -327,7 +425,8 @@ describe('resume', () => {
           name: 'outer',
           description: '',
           inputSchema: { type: 'object' },
-          execute: async (_args, { call }) => (await call({ name: 'pay', arguments: { to: 'bob' } })).status,
+          execute: async (_args, { call }) =>
+            (await call({ name: 'pay', arguments: { to: 'bob' } })).status,
         }),
       ],
       layers: [consent({ rules: [{ tool: 'outer', decision: 'allow' }], default: 'ask' })],
@@ -345,7 +444,10 @@ describe('resume', () => {
       description: '',
       inputSchema: schema,
       execute: () => {
-        if (!isSignedIn) throw toolFailure('Somebody has to sign in at the bank.', { signIn: { url: 'https://bank.example/login' } });
+        if (!isSignedIn)
+          throw toolFailure('Somebody has to sign in at the bank.', {
+            signIn: { url: 'https://bank.example/login' },
+          });
         return 'paid';
       },
     });
@@ -354,10 +456,24 @@ describe('resume', () => {
     const other = await waiting();
     isSignedIn = true;
 
-    expect(result).toMatchObject({ status: 'auth_required', executed: 'no', interruption: { kind: 'auth_required' } });
-    expect(result.interruption?.shown).toEqual({ toolName: 'pay', signIn: { url: 'https://bank.example/login' } });
-    expect(await governed.resume(id, allow)).toMatchObject({ status: 'ok', result: 'paid', executed: 'yes' });
-    expect(await governed.resume(other.id, { decision: 'reject_once' })).toMatchObject({ status: 'consent_denied', executed: 'no' });
+    expect(result).toMatchObject({
+      status: 'auth_required',
+      executed: 'no',
+      interruption: { kind: 'auth_required' },
+    });
+    expect(result.interruption?.shown).toEqual({
+      toolName: 'pay',
+      signIn: { url: 'https://bank.example/login' },
+    });
+    expect(await governed.resume(id, allow)).toMatchObject({
+      status: 'ok',
+      result: 'paid',
+      executed: 'yes',
+    });
+    expect(await governed.resume(other.id, { decision: 'reject_once' })).toMatchObject({
+      status: 'consent_denied',
+      executed: 'no',
+    });
   });
 
   it('takes no effect key for a call that waits, and one for the call that runs', async () => {

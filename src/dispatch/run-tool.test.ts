@@ -12,7 +12,13 @@ const run = async (
   more: Partial<Parameters<typeof defineTool>[0]> = {},
   limits = {},
 ) => {
-  const tool = defineTool({ name: 'work', description: '', inputSchema: { type: 'object' }, execute, ...more });
+  const tool = defineTool({
+    name: 'work',
+    description: '',
+    inputSchema: { type: 'object' },
+    execute,
+    ...more,
+  });
   return setup({ toolList: () => [tool], limits }).governed.call({ name: 'work', arguments: {} });
 };
 
@@ -40,7 +46,11 @@ describe('what a tool answers', () => {
     ['a stream', new ReadableStream()],
     ['a response', new Response('lost')],
   ])('must be JSON: %s', async (_name, value) => {
-    expect(await run(() => ({ value }))).toMatchObject({ status: 'executor_error', errorCategory: 'not_json', executed: 'yes' });
+    expect(await run(() => ({ value }))).toMatchObject({
+      status: 'executor_error',
+      errorCategory: 'not_json',
+      executed: 'yes',
+    });
   });
 
   it('cannot forge what the framework says', async () => {
@@ -55,7 +65,13 @@ describe('what a tool answers', () => {
 
     const result = await run(() => forged);
 
-    expect(result).toMatchObject({ ok: true, status: 'ok', approval: null, executed: 'yes', result: forged });
+    expect(result).toMatchObject({
+      ok: true,
+      status: 'ok',
+      approval: null,
+      executed: 'yes',
+      result: forged,
+    });
     expect(result.audit).toBeUndefined();
   });
 
@@ -67,7 +83,12 @@ describe('what a tool answers', () => {
 
     const result = await run(() => toolOutput({ content, structuredContent: { n: 1 } }));
 
-    expect(result).toMatchObject({ status: 'ok', content, result: { n: 1 }, renderedResult: 'hello\n[image: image/png]' });
+    expect(result).toMatchObject({
+      status: 'ok',
+      content,
+      result: { n: 1 },
+      renderedResult: 'hello\n[image: image/png]',
+    });
   });
 
   it('is an ordinary value when it only looks like MCP', async () => {
@@ -77,7 +98,9 @@ describe('what a tool answers', () => {
   });
 
   it('is an executor_error that ran when the tool reports one itself', async () => {
-    const result = await run(() => toolOutput({ content: [{ type: 'text', text: 'no such file' }], isError: true }));
+    const result = await run(() =>
+      toolOutput({ content: [{ type: 'text', text: 'no such file' }], isError: true }),
+    );
 
     expect(result).toMatchObject({
       ok: false,
@@ -100,12 +123,29 @@ describe('what a tool answers', () => {
   });
 
   it('must fit the output schema of a schema library, and its refinements', async () => {
-    const outputSchema = z.object({ n: z.number(), m: z.number().default(0) }).refine(({ n }) => n > 0, 'n must be above 0');
+    const outputSchema = z
+      .object({ n: z.number(), m: z.number().default(0) })
+      .refine(({ n }) => n > 0, 'n must be above 0');
 
-    expect(await run(() => ({ n: 1, extra: 2 }), { outputSchema })).toMatchObject({ status: 'ok', result: { n: 1, extra: 2 } });
-    expect(await run(() => toolOutput({ content: [], structuredContent: { n: 1 } }), { outputSchema })).toMatchObject({ status: 'ok' });
-    for (const answer of [{ n: 'x' }, { n: 0 }, {}, undefined, toolOutput({ content: [], structuredContent: { n: 0 } })])
-      expect(await run(() => answer, { outputSchema })).toMatchObject({ status: 'output_schema_violation', executed: 'yes', result: null });
+    expect(await run(() => ({ n: 1, extra: 2 }), { outputSchema })).toMatchObject({
+      status: 'ok',
+      result: { n: 1, extra: 2 },
+    });
+    expect(
+      await run(() => toolOutput({ content: [], structuredContent: { n: 1 } }), { outputSchema }),
+    ).toMatchObject({ status: 'ok' });
+    for (const answer of [
+      { n: 'x' },
+      { n: 0 },
+      {},
+      undefined,
+      toolOutput({ content: [], structuredContent: { n: 0 } }),
+    ])
+      expect(await run(() => answer, { outputSchema })).toMatchObject({
+        status: 'output_schema_violation',
+        executed: 'yes',
+        result: null,
+      });
     expect((await run(() => ({ n: 0 }), { outputSchema })).error).toContain('n must be above 0');
   });
 
@@ -114,7 +154,10 @@ describe('what a tool answers', () => {
       throw new Error('no database');
     });
 
-    expect(await run(() => ({ n: 1 }), { outputSchema })).toMatchObject({ status: 'output_schema_violation', executed: 'yes' });
+    expect(await run(() => ({ n: 1 }), { outputSchema })).toMatchObject({
+      status: 'output_schema_violation',
+      executed: 'yes',
+    });
   });
 
   it('is given to a schema library as the value that becomes the result', async () => {
@@ -126,11 +169,19 @@ describe('what a tool answers', () => {
       },
     };
 
-    expect(await run(() => shifty, { outputSchema })).toMatchObject({ status: 'ok', result: { n: 1 } });
+    expect(await run(() => shifty, { outputSchema })).toMatchObject({
+      status: 'ok',
+      result: { n: 1 },
+    });
   });
 
   it('is never held to a library schema that was put into a finished tool', async () => {
-    const tool = defineTool({ name: 'work', description: '', inputSchema: {}, execute: () => ({ nope: 1 }) });
+    const tool = defineTool({
+      name: 'work',
+      description: '',
+      inputSchema: {},
+      execute: () => ({ nope: 1 }),
+    });
     const changed = { ...tool, outputSchema: z.object({ ok: z.boolean() }) } as never;
 
     expect(() => governTools({ tools: [changed], layers: [] })).toThrow('not plain JSON');
@@ -139,13 +190,20 @@ describe('what a tool answers', () => {
   it('is cut off beyond the largest size, and not kept', async () => {
     const result = await run(() => 'x'.repeat(2000), {}, { maxResultBytes: 1000 });
 
-    expect(result).toMatchObject({ status: 'executor_error', errorCategory: 'result_too_large', executed: 'yes', result: null });
+    expect(result).toMatchObject({
+      status: 'executor_error',
+      errorCategory: 'result_too_large',
+      executed: 'yes',
+      result: null,
+    });
   });
 });
 
 describe('what a tool throws', () => {
   it('is an executor_error whose message the model reads, and whose cause the host keeps', async () => {
-    const error = Object.assign(new Error('no such file: notes.txt'), { config: { token: 'c4n4ry' } });
+    const error = Object.assign(new Error('no such file: notes.txt'), {
+      config: { token: 'c4n4ry' },
+    });
 
     const result = await run(() => {
       throw error;
@@ -163,26 +221,44 @@ describe('what a tool throws', () => {
   });
 
   it('is retryable when the network failed', async () => {
-    const result = await run(() => Promise.reject(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })));
+    const result = await run(() =>
+      Promise.reject(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })),
+    );
 
-    expect(result).toMatchObject({ errorCategory: 'network', errorClass: 'retryable', executed: 'unknown' });
+    expect(result).toMatchObject({
+      errorCategory: 'network',
+      errorClass: 'retryable',
+      executed: 'unknown',
+    });
   });
 
   it('may say more about itself', async () => {
     const result = await run(() => {
-      throw toolFailure('not connected', { category: 'offline', errorClass: 'retryable', executed: 'no' });
+      throw toolFailure('not connected', {
+        category: 'offline',
+        errorClass: 'retryable',
+        executed: 'no',
+      });
     });
 
-    expect(result).toMatchObject({ status: 'executor_error', errorCategory: 'offline', errorClass: 'retryable', executed: 'no' });
-  });
-
-  it.each(hostileThrowables.map(([name, make]) => ({ name, make })))('gives a result: $name', async ({ make }) => {
-    const result = await run(() => {
-      throw make();
+    expect(result).toMatchObject({
+      status: 'executor_error',
+      errorCategory: 'offline',
+      errorClass: 'retryable',
+      executed: 'no',
     });
-
-    expect(result).toMatchObject({ ok: false, executed: 'unknown' });
   });
+
+  it.each(hostileThrowables.map(([name, make]) => ({ name, make })))(
+    'gives a result: $name',
+    async ({ make }) => {
+      const result = await run(() => {
+        throw make();
+      });
+
+      expect(result).toMatchObject({ ok: false, executed: 'unknown' });
+    },
+  );
 });
 
 describe('what a tool gets', () => {
@@ -194,13 +270,26 @@ describe('what a tool gets', () => {
       inputSchema: { type: 'object' },
       execute: (args, context) => void Object.assign(got, { args, context }),
     });
-    const { governed } = setup({ toolList: () => [tool], state: { user: 'u1' }, stores: { kv: 'store' } });
+    const { governed } = setup({
+      toolList: () => [tool],
+      state: { user: 'u1' },
+      stores: { kv: 'store' },
+    });
 
-    await governed.call({ name: 'work', arguments: { a: { b: 1 } }, id: 'c1' }, { turn: { sessionId: 's1', runId: 'r1' } });
+    await governed.call(
+      { name: 'work', arguments: { a: { b: 1 } }, id: 'c1' },
+      { turn: { sessionId: 's1', runId: 'r1' } },
+    );
 
     expect(got).toMatchObject({
       args: { a: { b: 1 } },
-      context: { callId: 'c1', turn: { sessionId: 's1', runId: 'r1' }, state: { user: 'u1' }, stores: { kv: 'store' }, permissions: null },
+      context: {
+        callId: 'c1',
+        turn: { sessionId: 's1', runId: 'r1' },
+        state: { user: 'u1' },
+        stores: { kv: 'store' },
+        permissions: null,
+      },
     });
     expect(Object.keys(got.context ?? {}).sort()).toEqual([
       'call',
@@ -220,7 +309,10 @@ describe('what a tool gets', () => {
     const tool = defineTool({
       name: 'work',
       description: '',
-      inputSchema: z.object({ n: z.number().default(7), when: z.string().transform((text) => text.length) }),
+      inputSchema: z.object({
+        n: z.number().default(7),
+        when: z.string().transform((text) => text.length),
+      }),
       execute: ({ n, when }) => n + when,
     });
     const { governed } = setup({ toolList: () => [tool] });
@@ -245,7 +337,12 @@ describe('what a tool gets', () => {
 });
 
 describe('the executor port', () => {
-  const remote = defineTool({ name: 'remote', description: '', inputSchema: { type: 'object' }, executor: 'mcp_server' });
+  const remote = defineTool({
+    name: 'remote',
+    description: '',
+    inputSchema: { type: 'object' },
+    executor: 'mcp_server',
+  });
 
   it('runs the tools that have no function of their own', async () => {
     let closed = false;
@@ -266,7 +363,9 @@ describe('the executor port', () => {
   });
 
   it('is asked for when the tools are put together, not at the first call', () => {
-    expect(() => governTools({ tools: [remote], layers: [] })).toThrow(expect.objectContaining({ code: 'ERR_NO_EXECUTOR' }) as Error);
+    expect(() => governTools({ tools: [remote], layers: [] })).toThrow(
+      expect.objectContaining({ code: 'ERR_NO_EXECUTOR' }) as Error,
+    );
   });
 
   it('may be one of several, of which all are closed, but not one of two of a kind', async () => {
@@ -276,12 +375,26 @@ describe('the executor port', () => {
       execute: () => kind,
       close: async () => void closed.push(kind),
     });
-    const governed = governTools({ tools: [remote], layers: [], executor: [executor('host_bridge'), executor('mcp_server')] });
+    const governed = governTools({
+      tools: [remote],
+      layers: [],
+      executor: [executor('host_bridge'), executor('mcp_server')],
+    });
 
-    expect(await governed.call({ name: remote.name, arguments: {} })).toMatchObject({ ok: true, result: remote.executor });
+    expect(await governed.call({ name: remote.name, arguments: {} })).toMatchObject({
+      ok: true,
+      result: remote.executor,
+    });
     await governed.close();
     expect(closed).toEqual(['host_bridge', 'mcp_server']);
-    const twice = [executor('mcp_server'), executor('host_bridge'), executor('mcp_server'), executor('host_bridge')];
-    expect(() => governTools({ tools: [remote], layers: [], executor: twice })).toThrow('2 executors');
+    const twice = [
+      executor('mcp_server'),
+      executor('host_bridge'),
+      executor('mcp_server'),
+      executor('host_bridge'),
+    ];
+    expect(() => governTools({ tools: [remote], layers: [], executor: twice })).toThrow(
+      '2 executors',
+    );
   });
 });

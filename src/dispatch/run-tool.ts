@@ -24,7 +24,12 @@ import { invalidArgsText } from './admission.ts';
 import { checkedOutput } from './checked-output.ts';
 import { categoryOf } from './error-category.ts';
 import type { ObjectToChange } from './definition-change.ts';
-import { type HiddenSources, hiddenValues, maskSecrets, withoutSecrets } from './hidden-arguments.ts';
+import {
+  type HiddenSources,
+  hiddenValues,
+  maskSecrets,
+  withoutSecrets,
+} from './hidden-arguments.ts';
 import type { ResolvedLimits } from './limits.ts';
 import type { DispatchRecord } from './record.ts';
 import { reportProgress } from './report-progress.ts';
@@ -43,7 +48,11 @@ export interface RunToolOptions {
   readonly limits: ResultBounds;
   readonly executorFor: (tool: Tool) => ToolExecutor;
   readonly objectTo: ObjectToChange;
-  readonly contextFor: (call: ToolCall, abort: AbortSource, report: (progress: ToolProgress) => void) => ToolContext;
+  readonly contextFor: (
+    call: ToolCall,
+    abort: AbortSource,
+    report: (progress: ToolProgress) => void,
+  ) => ToolContext;
 }
 
 /** What is found out on the way into a tool. */
@@ -60,33 +69,58 @@ interface Entry {
 const NO_SECRETS: readonly string[] = Object.freeze([]);
 
 /** Runs one tool for one call. What it throws itself, `compose` makes an `executor_error`. */
-export async function runTool(call: ToolCall, tool: Tool, options: RunToolOptions): Promise<ToolResult> {
+export async function runTool(
+  call: ToolCall,
+  tool: Tool,
+  options: RunToolOptions,
+): Promise<ToolResult> {
   const entry: Entry = { secrets: NO_SECRETS, misfit: null, changed: null, problems: [] };
   const report = (progress: ToolProgress) => reportProgress(call, progress, entry.secrets);
-  const ending = await runCallWithin(call, { timeoutMs: tool.timeoutMs, graceMs: GRACE_MS }, (abort) => {
-    const context = options.contextFor(call, abort, report);
-    // Most tools are given just what the model sent, which is frozen already.
-    if (tool.injected.length === 0 && tool.parse === undefined && tool.parseOutput === undefined)
-      return enterTool(call, { tool, args: call.toolArgs, context }, entry, options);
-    return enterPrepared(call, tool, context, entry, options);
-  });
+  const ending = await runCallWithin(
+    call,
+    { timeoutMs: tool.timeoutMs, graceMs: GRACE_MS },
+    (abort) => {
+      const context = options.contextFor(call, abort, report);
+      // Most tools are given just what the model sent, which is frozen already.
+      if (tool.injected.length === 0 && tool.parse === undefined && tool.parseOutput === undefined)
+        return enterTool(call, { tool, args: call.toolArgs, context }, entry, options);
+      return enterPrepared(call, tool, context, entry, options);
+    },
+  );
   if (entry.changed !== null) return notEntered(call, entry.changed);
-  if (entry.misfit !== null) return fail(call, 'schema_violation', null, invalidArgsText(call, entry.misfit), { executed: 'no' });
+  if (entry.misfit !== null)
+    return fail(call, 'schema_violation', null, invalidArgsText(call, entry.misfit), {
+      executed: 'no',
+    });
   return withUses(call, resultOf(call, tool, ending, { ...entry, limits: options.limits }));
 }
 
 /** Enters a tool that is given more than the model sent, takes it in another form, or whose answer a schema library checks. */
-async function enterPrepared(call: ToolCall, tool: Tool, context: ToolContext, entry: Entry, options: RunToolOptions): Promise<unknown> {
+async function enterPrepared(
+  call: ToolCall,
+  tool: Tool,
+  context: ToolContext,
+  entry: Entry,
+  options: RunToolOptions,
+): Promise<unknown> {
   const hidden = await hiddenValues(tool, context, options.sources);
   entry.secrets = hidden.secrets;
   const args = { ...call.toolArgs, ...hidden.values };
   const parsed = tool.parse === undefined ? { value: args } : await tool.parse(args);
   if (!('value' in parsed)) return void (entry.misfit = describeProblems(parsed.problems));
-  const answer = await enterTool(call, { tool, args: Object.freeze(parsed.value), context }, entry, options);
+  const answer = await enterTool(
+    call,
+    { tool, args: Object.freeze(parsed.value), context },
+    entry,
+    options,
+  );
   if (tool.parseOutput === undefined || entry.changed !== null) return answer;
   const { value, problems } = await checkedOutput(tool.parseOutput, answer, options.limits);
   const clean = maskSecrets(entry.secrets);
-  entry.problems = problems.map(({ path, message }) => ({ path: clean(path), message: clean(message) }));
+  entry.problems = problems.map(({ path, message }) => ({
+    path: clean(path),
+    message: clean(message),
+  }));
   return value;
 }
 
@@ -94,7 +128,12 @@ async function enterPrepared(call: ToolCall, tool: Tool, context: ToolContext, e
  * The one place where a tool is entered. `tool` is the one that rules judged and people were asked about; in the same step it is compared
  * with what the host has now, because guards, gates, hidden arguments and a second `next` all take time.
  */
-function enterTool(call: ToolCall, invocation: Invocation, entry: Entry, { objectTo, executorFor }: RunToolOptions): unknown {
+function enterTool(
+  call: ToolCall,
+  invocation: Invocation,
+  entry: Entry,
+  { objectTo, executorFor }: RunToolOptions,
+): unknown {
   entry.changed = objectTo(call, invocation.tool);
   return entry.changed === null ? executorFor(invocation.tool).execute(invocation) : undefined;
 }
@@ -114,7 +153,10 @@ export async function resultOfReport(
   // A tool that runs here has promised nothing for another one of its name.
   const promiser = tool?.executor === 'provider_native' ? tool : null;
   const parse = promiser?.parseOutput;
-  const { value, problems } = parse === undefined ? { value: output, problems: [] } : await checkedOutput(parse, output, limits);
+  const { value, problems } =
+    parse === undefined
+      ? { value: output, problems: [] }
+      : await checkedOutput(parse, output, limits);
   return answered(call, promiser, value, { secrets: NO_SECRETS, limits, problems });
 }
 
@@ -159,14 +201,24 @@ function answered(call: ToolCall, tool: Tool | null, value: unknown, taking: Tak
 
 function notJson(call: ToolCall, error: unknown): ToolResult {
   const why = isAlliumError(error) ? oneLine(error.message) : 'it cannot be read';
-  return fail(call, 'executor_error', error, `${call.toolName} answered with something that is not JSON: ${why}`, {
-    category: 'not_json',
-    errorClass: 'fatal',
-    executed: 'yes',
-  });
+  return fail(
+    call,
+    'executor_error',
+    error,
+    `${call.toolName} answered with something that is not JSON: ${why}`,
+    {
+      category: 'not_json',
+      errorClass: 'fatal',
+      executed: 'yes',
+    },
+  );
 }
 
-function takenFrom(call: ToolCall, value: unknown, { secrets, limits: { maxResultValues } }: Taking): ToolResult {
+function takenFrom(
+  call: ToolCall,
+  value: unknown,
+  { secrets, limits: { maxResultValues } }: Taking,
+): ToolResult {
   if (!isToolOutput(value)) return ok(call, withoutSecrets(value, secrets, maxResultValues));
   // A tool output was copied and frozen when it was made. A copy of it without secrets is an ordinary value that has the same members.
   const { content, structuredContent = null } = value;
@@ -175,17 +227,31 @@ function takenFrom(call: ToolCall, value: unknown, { secrets, limits: { maxResul
   return fromOutput(call, withoutSecrets(value, secrets, maxResultValues) as unknown as ToolOutput);
 }
 
-function fromOutput(call: ToolCall, { content, structuredContent, isError, keep }: ToolOutput): ToolResult {
+function fromOutput(
+  call: ToolCall,
+  { content, structuredContent, isError, keep }: ToolOutput,
+): ToolResult {
   if (isError !== true) {
     const result = ok(call, structuredContent, { content });
     return keep === false ? withResult(result, { metadata: { keep } }) : result;
   }
   const { renderedResult } = ok(call, structuredContent, { content });
-  const failed = fail(call, 'executor_error', null, renderedResult, { category: 'tool_error', executed: 'yes' });
-  return withResult(failed, { content, ...(structuredContent === undefined ? {} : { result: structuredContent }) });
+  const failed = fail(call, 'executor_error', null, renderedResult, {
+    category: 'tool_error',
+    executed: 'yes',
+  });
+  return withResult(failed, {
+    content,
+    ...(structuredContent === undefined ? {} : { result: structuredContent }),
+  });
 }
 
-function fitsOutput(call: ToolCall, tool: Tool | null, result: ToolResult, found: readonly SchemaProblem[]): ToolResult {
+function fitsOutput(
+  call: ToolCall,
+  tool: Tool | null,
+  result: ToolResult,
+  found: readonly SchemaProblem[],
+): ToolResult {
   // A layer may have shown less of it.
   const promised = tool === null ? undefined : ownDefinition(tool).outputSchema;
   if (promised === undefined) return result;
@@ -200,8 +266,15 @@ function fitsOutput(call: ToolCall, tool: Tool | null, result: ToolResult, found
 function threw(call: ToolCall, thrown: unknown, { secrets, limits }: Taking): ToolResult {
   const { category, errorClass, executed = 'unknown', signIn } = failureDetails(thrown);
   const message = maskSecrets(secrets)(describeThrown(thrown));
-  if (isDefinitionChanged(thrown)) return notEntered(call, { status: 'definition_changed', message, blockedBy: 'entry' });
-  if (signIn !== undefined) return waitsForSignIn(call, thrown, message, withoutSecrets(signIn, secrets, limits.maxResultValues));
+  if (isDefinitionChanged(thrown))
+    return notEntered(call, { status: 'definition_changed', message, blockedBy: 'entry' });
+  if (signIn !== undefined)
+    return waitsForSignIn(
+      call,
+      thrown,
+      message,
+      withoutSecrets(signIn, secrets, limits.maxResultValues),
+    );
   return fail(call, 'executor_error', thrown, message, {
     category: category ?? categoryOf(thrown),
     errorClass: errorClass ?? (categoryOf(thrown) === 'network' ? 'retryable' : 'repairable'),
@@ -210,19 +283,38 @@ function threw(call: ToolCall, thrown: unknown, { secrets, limits }: Taking): To
 }
 
 /** The call is kept and made again when somebody has signed in. */
-function waitsForSignIn(call: ToolCall, thrown: unknown, message: string, shown: JsonValue | undefined): ToolResult {
-  stateOf(call).question = Object.freeze({ gate: 'tool', definition: definitionHashOf(call), policy: '' });
+function waitsForSignIn(
+  call: ToolCall,
+  thrown: unknown,
+  message: string,
+  shown: JsonValue | undefined,
+): ToolResult {
+  stateOf(call).question = Object.freeze({
+    gate: 'tool',
+    definition: definitionHashOf(call),
+    policy: '',
+  });
   const interruption: Interruption = {
     kind: 'auth_required',
     ...{ id: `approval_${createIdOf(call)()}`, fingerprint: fingerprintOf(call) },
-    ...{ shown: { toolName: call.toolName, signIn: shown ?? null }, options: ['allow_once', 'reject_once'] },
+    ...{
+      shown: { toolName: call.toolName, signIn: shown ?? null },
+      options: ['allow_once', 'reject_once'],
+    },
     ...openUntil(call),
   };
-  return withResult(fail(call, 'auth_required', thrown, message, { executed: 'no' }), { interruption });
+  return withResult(fail(call, 'auth_required', thrown, message, { executed: 'no' }), {
+    interruption,
+  });
 }
 
 /** A tool that was stopped ran for certain only if it still answered. */
-function stopped(call: ToolCall, tool: Tool, by: 'timeout' | 'cancelled', ran: Ran<unknown> | null): ToolResult {
+function stopped(
+  call: ToolCall,
+  tool: Tool,
+  by: 'timeout' | 'cancelled',
+  ran: Ran<unknown> | null,
+): ToolResult {
   const executed = ran !== null && 'value' in ran ? 'yes' : 'unknown';
   const message =
     by === 'timeout'
@@ -232,8 +324,14 @@ function stopped(call: ToolCall, tool: Tool, by: 'timeout' | 'cancelled', ran: R
 }
 
 const tooLarge = (call: ToolCall, what: string): ToolResult =>
-  fail(call, 'executor_error', null, `${call.toolName} answered with more than ${what}. Ask for less at a time.`, {
-    category: 'result_too_large',
-    errorClass: 'repairable',
-    executed: 'yes',
-  });
+  fail(
+    call,
+    'executor_error',
+    null,
+    `${call.toolName} answered with more than ${what}. Ask for less at a time.`,
+    {
+      category: 'result_too_large',
+      errorClass: 'repairable',
+      executed: 'yes',
+    },
+  );

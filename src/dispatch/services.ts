@@ -21,7 +21,12 @@ export interface ServiceParts {
   readonly contextFor: (call: ToolCall) => ToolContext;
 }
 
-export function createServices({ toolOf, limits, standing, contextFor }: ServiceParts): CallServices {
+export function createServices({
+  toolOf,
+  limits,
+  standing,
+  contextFor,
+}: ServiceParts): CallServices {
   return Object.freeze<CallServices>({
     toolOf: (call, name) => {
       const tool = toolOf(call, name);
@@ -33,7 +38,9 @@ export function createServices({ toolOf, limits, standing, contextFor }: Service
       if (problem !== null) return invalidArgsText(call, problem);
       const { args } = tool === null ? { args: sent } : stripHidden(tool, sent);
       const problems = areFinal && tool !== null ? validateJson(tool.ownSchema, args) : [];
-      return problems.length === 0 ? withCall(call, { toolArgs: args }) : invalidArgsText(call, describeProblems(problems));
+      return problems.length === 0
+        ? withCall(call, { toolArgs: args })
+        : invalidArgsText(call, describeProblems(problems));
     },
     async proposalsOf(call) {
       const propose = toolOf(call, call.toolName)?.proposedRequests;

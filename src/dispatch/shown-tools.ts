@@ -13,9 +13,18 @@ export interface ShownTools {
 }
 
 /** `judge` throws for a tool that the host has no means to run, and answers whether the host is who shows it. */
-export function showTools(given: Registry | Iterable<Tool>, layers: readonly ToolLayer[], judge: (tool: Tool) => boolean): ShownTools {
-  const show = (tools: Registry | Iterable<Tool>): { registry: Registry; specs: readonly ToolSpec[] } => {
-    const registry = createRegistry(throughLayers(isRegistry(tools) ? tools : createRegistry(tools), layers), { names: 'mcp' });
+export function showTools(
+  given: Registry | Iterable<Tool>,
+  layers: readonly ToolLayer[],
+  judge: (tool: Tool) => boolean,
+): ShownTools {
+  const show = (
+    tools: Registry | Iterable<Tool>,
+  ): { registry: Registry; specs: readonly ToolSpec[] } => {
+    const registry = createRegistry(
+      throughLayers(isRegistry(tools) ? tools : createRegistry(tools), layers),
+      { names: 'mcp' },
+    );
     return { registry, specs: Object.freeze([...registry].filter(judge).map(specOf)) };
   };
   let shown = show(given);
@@ -37,8 +46,13 @@ export function showTools(given: Registry | Iterable<Tool>, layers: readonly Too
 function throughLayers(registry: Iterable<Tool>, layers: readonly ToolLayer[]): readonly Tool[] {
   const transforms = layers.flatMap((layer) => layer.schemaTransform ?? []).reverse();
   return [...registry].flatMap(
-    (tool) => transforms.reduce<Tool | null>((shown, transform) => shown && transformed(shown, transform), tool) ?? [],
+    (tool) =>
+      transforms.reduce<Tool | null>(
+        (shown, transform) => shown && transformed(shown, transform),
+        tool,
+      ) ?? [],
   );
 }
 
-const isRegistry = (tools: Registry | Iterable<Tool>): tools is Registry => 'asCapabilities' in tools;
+const isRegistry = (tools: Registry | Iterable<Tool>): tools is Registry =>
+  'asCapabilities' in tools;

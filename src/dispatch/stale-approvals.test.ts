@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { createRandom } from '../../conformance/fuzz/random.ts';
 import { testClock } from '../../conformance/test-kit.ts';
 import { consent, permissions } from '../../middleware/index.ts';
-import { askApproval, defineLayer, defineTool, governTools, type JsonObject, refuse, type ToolLayer } from '../index.ts';
+import {
+  askApproval,
+  defineLayer,
+  defineTool,
+  governTools,
+  type JsonObject,
+  refuse,
+  type ToolLayer,
+} from '../index.ts';
 import { memoryApprovals } from '../policy/index.ts';
 import { leavesOf, randomArgs, randomDefinition, withOtherLeaf } from './random-tools.fixture.ts';
 import { recordingLogger } from './testing.fixture.ts';
@@ -21,24 +29,42 @@ interface Change {
 }
 
 /** A call waits, what it is about changes or does not, and somebody who saw the first one says yes in another process. */
-async function approveAfter({ definition = PLAIN, changed = definition, args = {}, stored, layer = () => asking() }: Change) {
+async function approveAfter({
+  definition = PLAIN,
+  changed = definition,
+  args = {},
+  stored,
+  layer = () => asking(),
+}: Change) {
   const approvals = memoryApprovals();
   const ran: unknown[] = [];
   const governed = (written: JsonObject) =>
     governTools({
       // A written definition has the shape of one, and the function is what cannot be written.
-      tools: [defineTool({ ...(written as unknown as Parameters<typeof defineTool>[0]), execute: (given) => ({ ran: ran.push(given) }) })],
+      tools: [
+        defineTool({
+          ...(written as unknown as Parameters<typeof defineTool>[0]),
+          execute: (given) => ({ ran: ran.push(given) }),
+        }),
+      ],
       layers: [layer()],
       approvals,
       clock: testClock(),
       logger: recordingLogger(),
     });
-  const first = await governed(definition).call({ name: 'work', arguments: args, id: 'call-1' }, { turn: { sessionId: 's' } });
+  const first = await governed(definition).call(
+    { name: 'work', arguments: args, id: 'call-1' },
+    { turn: { sessionId: 's' } },
+  );
   const id = first.interruption?.id ?? '';
   const kept = await approvals.get(id);
   if (kept === null) throw new Error(`nothing waits: ${first.status} ${first.error}`);
-  if (stored !== undefined) await approvals.replace({ ...kept, arguments: stored(args), revision: kept.revision + 1 });
-  const { status, executed } = await governed(changed).resume(id, { decision: 'allow_once', decidedBy: 'ada' });
+  if (stored !== undefined)
+    await approvals.replace({ ...kept, arguments: stored(args), revision: kept.revision + 1 });
+  const { status, executed } = await governed(changed).resume(id, {
+    decision: 'allow_once',
+    decidedBy: 'ada',
+  });
   return { status, executed, ran: ran.length };
 }
 
@@ -54,7 +80,12 @@ const byCallId = () =>
     name: 'by-call-id',
     async caller(call, next) {
       if (call.turn.resumes !== undefined) return next(call);
-      const asked = await askApproval(call, { gate: 'by-call-id', id: 'approval_1', shown: {}, signal: call.signal });
+      const asked = await askApproval(call, {
+        gate: 'by-call-id',
+        id: 'approval_1',
+        shown: {},
+        signal: call.signal,
+      });
       if (!('interruption' in asked)) throw new Error('somebody answered');
       return refuse(call, 'approval_required', 'Wait.', { interruption: asked.interruption });
     },
@@ -71,7 +102,11 @@ describe('an approval for a call that has changed since', () => {
         const path = random.pick(leavesOf(args));
         const stored = (given: JsonObject) => withOtherLeaf(given, path);
 
-        expect(await approveAfter({ args, layer }), `seed ${seed}`).toEqual({ status: 'ok', executed: 'yes', ran: 1 });
+        expect(await approveAfter({ args, layer }), `seed ${seed}`).toEqual({
+          status: 'ok',
+          executed: 'yes',
+          ran: 1,
+        });
         expect(await approveAfter({ args, layer, stored }), `seed ${seed}, ${path}`).toEqual({
           status: 'consent_denied',
           executed: 'no',
@@ -81,7 +116,9 @@ describe('an approval for a call that has changed since', () => {
     },
   );
 
-  it('runs nothing for any other field of the definition, and runs what did not change', { timeout: 60_000 }, async () => {
+  it('runs nothing for any other field of the definition, and runs what did not change', {
+    timeout: 60_000,
+  }, async () => {
     const seen = new Set<string>();
     for (let seed = 1; seed <= CALLS; seed += 1) {
       const random = createRandom(seed);
@@ -93,19 +130,34 @@ describe('an approval for a call that has changed since', () => {
 
       expect(NOTHING_RAN, `seed ${seed}, ${path}`).toContain(after.status);
       expect(after, `seed ${seed}, ${path}`).toMatchObject({ executed: 'no', ran: 0 });
-      if (seed % 10 === 0) expect(await approveAfter({ definition }), `seed ${seed}`).toMatchObject({ status: 'ok', ran: 1 });
+      if (seed % 10 === 0)
+        expect(await approveAfter({ definition }), `seed ${seed}`).toMatchObject({
+          status: 'ok',
+          ran: 1,
+        });
     }
     expect([...seen].sort()).toEqual(Object.keys(randomDefinition(createRandom(1))).sort());
   });
 
   it.each(
-    Object.keys(randomDefinition(createRandom(1))).filter((field) => !['name', 'description', 'inputSchema', 'executor'].includes(field)),
+    Object.keys(randomDefinition(createRandom(1))).filter(
+      (field) => !['name', 'description', 'inputSchema', 'executor'].includes(field),
+    ),
   )('runs nothing where the definition has lost its %s', async (field) => {
     const definition = randomDefinition(createRandom(7));
-    const changed = Object.fromEntries(Object.entries(definition).filter(([name]) => name !== field));
+    const changed = Object.fromEntries(
+      Object.entries(definition).filter(([name]) => name !== field),
+    );
 
-    expect(await approveAfter({ definition, changed })).toEqual({ status: 'definition_changed', executed: 'no', ran: 0 });
-    expect(await approveAfter({ definition: changed, changed: definition })).toMatchObject({ status: 'definition_changed', ran: 0 });
+    expect(await approveAfter({ definition, changed })).toEqual({
+      status: 'definition_changed',
+      executed: 'no',
+      ran: 0,
+    });
+    expect(await approveAfter({ definition: changed, changed: definition })).toMatchObject({
+      status: 'definition_changed',
+      ran: 0,
+    });
   });
 
   it('runs nothing for a member more or less, and nothing for what only looks the same', async () => {
@@ -121,8 +173,13 @@ describe('an approval for a call that has changed since', () => {
       { path: 'а', force: false },
     ];
     for (const other of others)
-      expect(await approveAfter({ args, stored: () => other })).toMatchObject({ status: 'consent_denied', ran: 0 });
-    expect(await approveAfter({ args, stored: () => ({ force: false, path: 'a' }) })).toMatchObject({ status: 'ok', ran: 1 });
+      expect(await approveAfter({ args, stored: () => other })).toMatchObject({
+        status: 'consent_denied',
+        ran: 0,
+      });
+    expect(await approveAfter({ args, stored: () => ({ force: false, path: 'a' }) })).toMatchObject(
+      { status: 'ok', ran: 1 },
+    );
   });
 
   it('would run with other arguments where the call’s id is all that was approved; another definition no layer lets in', async () => {
@@ -133,6 +190,9 @@ describe('an approval for a call that has changed since', () => {
     const changed = withOtherLeaf(definition, 'description');
 
     expect(await approveAfter({ args, stored, layer: byCallId })).toMatchObject({ ran: 1 });
-    expect(await approveAfter({ definition, changed, layer: byCallId })).toMatchObject({ status: 'definition_changed', ran: 0 });
+    expect(await approveAfter({ definition, changed, layer: byCallId })).toMatchObject({
+      status: 'definition_changed',
+      ran: 0,
+    });
   });
 });

@@ -11,7 +11,12 @@ import type { GrantStore } from '../policy/grants/grant-store.ts';
 /** An answer for always holds a month: somebody has to think again. */
 const ALWAYS_MS = 30 * 86_400_000;
 
-export function standingFrom(grants: GrantStore, workspace: string, clock: Clock, createId: CreateId): StandingApprovals {
+export function standingFrom(
+  grants: GrantStore,
+  workspace: string,
+  clock: Clock,
+  createId: CreateId,
+): StandingApprovals {
   return {
     holds: 'in this session, for 30 days',
     async use({ toolName, toolArgs: args, turn: { sessionId } }, definition) {
@@ -22,7 +27,8 @@ export function standingFrom(grants: GrantStore, workspace: string, clock: Clock
       const grant: unknown = snapshot(found);
       // Loaded when it is needed: patterns of grants know how to read a shell line.
       const { isUseFor } = await import('../policy/grants/grant-rules.ts');
-      if (!isUseFor(grant, query, clock.now())) throw new Error('the store answered with something that is no grant for this call');
+      if (!isUseFor(grant, query, clock.now()))
+        throw new Error('the store answered with something that is no grant for this call');
       const { id, decision, grantedBy: decidedBy, grantedAt: decidedAt, reason } = grant;
       return { id, decision, decidedBy, decidedAt, ...(reason === null ? {} : { reason }) };
     },
@@ -35,7 +41,10 @@ export function standingFrom(grants: GrantStore, workspace: string, clock: Clock
           decision: decision === 'allow_always' ? 'allow' : 'reject',
           ...{ scope: 'session', grantedBy: by, ttlMs: ALWAYS_MS },
           // What a person saw may hold what redaction knows to be secret; the note of it is for lists and logs.
-          shown: anyArguments === true ? `${toolName} with any arguments` : scrubFor(call, `${toolName} ${canonicalJson(args)}`),
+          shown:
+            anyArguments === true
+              ? `${toolName} with any arguments`
+              : scrubFor(call, `${toolName} ${canonicalJson(args)}`),
           ...(anyArguments === true ? { pattern: { any: true } as const } : {}),
           ...(reason === undefined ? {} : { reason: scrubFor(call, reason) }),
         },

@@ -17,7 +17,11 @@ export function echoTool(ran: Ran[] = [], name = 'echo'): Tool {
   return defineTool({
     name,
     description: 'Answers with its arguments.',
-    inputSchema: { type: 'object', properties: { text: { type: 'string' } }, additionalProperties: false },
+    inputSchema: {
+      type: 'object',
+      properties: { text: { type: 'string' } },
+      additionalProperties: false,
+    },
     annotations: { kind: 'read', readOnly: true },
     execute(args) {
       ran.push({ name, args });
@@ -29,7 +33,8 @@ export function echoTool(ran: Ran[] = [], name = 'echo'): Tool {
 /** A logger that keeps what it was told. */
 export function recordingLogger(): Logger & { readonly lines: readonly string[] } {
   const lines: string[] = [];
-  const log = (fields: object, message: string) => void lines.push(`${message} ${JSON.stringify(fields)}`);
+  const log = (fields: object, message: string) =>
+    void lines.push(`${message} ${JSON.stringify(fields)}`);
   return { debug: log, info: log, warn: log, error: log, lines };
 }
 
@@ -40,7 +45,12 @@ export function memoryOutputs(): OutputFiles & { readonly texts: readonly string
     texts,
     async write({ text, mediaType }) {
       texts.push(text);
-      return { uri: `memory:${texts.length}`, bytes: Buffer.byteLength(text), sha256: '', mediaType };
+      return {
+        uri: `memory:${texts.length}`,
+        bytes: Buffer.byteLength(text),
+        sha256: '',
+        mediaType,
+      };
     },
   };
 }
@@ -54,7 +64,9 @@ export interface Setup {
 }
 
 /** A dispatcher on a standing clock with counted ids, and everything it tells. */
-export function setup(options: Partial<GovernOptions> & { readonly toolList?: (ran: Ran[]) => readonly Tool[] } = {}): Setup {
+export function setup(
+  options: Partial<GovernOptions> & { readonly toolList?: (ran: Ran[]) => readonly Tool[] } = {},
+): Setup {
   const { toolList = (ran: Ran[]) => [echoTool(ran)], ...rest } = options;
   const ran: Ran[] = [];
   const events: ToolEvent[] = [];

@@ -35,7 +35,8 @@ export function createTurnMemory(maxTurns = MAX_TURNS): TurnMemory {
   };
 }
 
-const keyOf = ({ turnId, sessionId, iteration }: Turn): string => JSON.stringify(turnId === undefined ? [sessionId, iteration] : [turnId]);
+const keyOf = ({ turnId, sessionId, iteration }: Turn): string =>
+  JSON.stringify(turnId === undefined ? [sessionId, iteration] : [turnId]);
 
 interface KeyMarks {
   add(key: string): void;
@@ -54,10 +55,17 @@ function keyMarks(): KeyMarks {
   const bits = new Uint8Array(MARK_BYTES);
   const placesOf = (key: string): readonly number[] => {
     const digest = hash('sha256', key, 'buffer');
-    return Array.from({ length: MARKS_PER_KEY }, (_, nth) => digest.readUInt32LE(nth * 4) % (MARK_BYTES * 8));
+    return Array.from(
+      { length: MARKS_PER_KEY },
+      (_, nth) => digest.readUInt32LE(nth * 4) % (MARK_BYTES * 8),
+    );
   };
   return {
-    add: (key) => placesOf(key).forEach((place) => void (bits[place >> 3] = (bits[place >> 3] ?? 0) | (1 << (place & 7)))),
-    has: (key) => placesOf(key).every((place) => ((bits[place >> 3] ?? 0) & (1 << (place & 7))) !== 0),
+    add: (key) =>
+      placesOf(key).forEach(
+        (place) => void (bits[place >> 3] = (bits[place >> 3] ?? 0) | (1 << (place & 7))),
+      ),
+    has: (key) =>
+      placesOf(key).every((place) => ((bits[place >> 3] ?? 0) & (1 << (place & 7))) !== 0),
   };
 }

@@ -22,11 +22,19 @@ const asking = (proposed: object) =>
     },
   });
 
-const ask = (layers: readonly ToolLayer[], proposed: object = REQUEST, prompts: Parameters<typeof governTools>[0]['prompts'] = []) =>
+const ask = (
+  layers: readonly ToolLayer[],
+  proposed: object = REQUEST,
+  prompts: Parameters<typeof governTools>[0]['prompts'] = [],
+) =>
   governTools({ tools: [asking(proposed)], layers, prompts }).call({ name: 'look', arguments: {} });
 
 const rule = (decision: 'allow' | 'deny' | 'require_approval') =>
-  permissions({ checkers: [({ kind }) => (kind === 'tool.call' ? 'no_opinion' : { decision, reason: 'not there' })] });
+  permissions({
+    checkers: [
+      ({ kind }) => (kind === 'tool.call' ? 'no_opinion' : { decision, reason: 'not there' }),
+    ],
+  });
 
 describe('a tool under way', () => {
   it('may do what nobody forbids, and its record says so', async () => {
@@ -45,18 +53,28 @@ describe('a tool under way', () => {
   });
 
   it('falls back to what the layer falls back to', async () => {
-    expect((await ask([permissions({ checkers: [] })])).result).toEqual({ refusal: expect.any(String) as string });
-    expect((await ask([permissions({ checkers: [], fallback: 'allow' })])).result).toEqual({ refusal: null });
+    expect((await ask([permissions({ checkers: [] })])).result).toEqual({
+      refusal: expect.any(String) as string,
+    });
+    expect((await ask([permissions({ checkers: [], fallback: 'allow' })])).result).toEqual({
+      refusal: null,
+    });
   });
 
   it('asks people, and takes nobody for a no', async () => {
-    const yes = await ask([rule('require_approval')], REQUEST, [() => ({ decision: 'allow_once', decidedBy: 'me' })]);
-    const no = await ask([rule('require_approval')], REQUEST, [() => ({ decision: 'reject_once', decidedBy: 'me' })]);
+    const yes = await ask([rule('require_approval')], REQUEST, [
+      () => ({ decision: 'allow_once', decidedBy: 'me' }),
+    ]);
+    const no = await ask([rule('require_approval')], REQUEST, [
+      () => ({ decision: 'reject_once', decidedBy: 'me' }),
+    ]);
     const nobody = await ask([rule('require_approval')]);
 
     expect(yes.result).toEqual({ refusal: null });
     expect(no.result).toEqual({ refusal: expect.stringContaining('not approved') as string });
-    expect(nobody.result).toEqual({ refusal: expect.stringContaining('needs an approval') as string });
+    expect(nobody.result).toEqual({
+      refusal: expect.stringContaining('needs an approval') as string,
+    });
   });
 
   it('is not stopped by its own timeoutMs for the time that people take', async () => {
@@ -66,9 +84,17 @@ describe('a tool under way', () => {
       return { decision: 'allow_once', decidedBy: 'me' } as const;
     };
     const tool = { ...asking(REQUEST), timeoutMs: 1_000 };
-    const governed = governTools({ tools: [tool], layers: [rule('require_approval')], prompts: [slow], clock });
+    const governed = governTools({
+      tools: [tool],
+      layers: [rule('require_approval')],
+      prompts: [slow],
+      clock,
+    });
 
-    expect(await governed.call({ name: 'look', arguments: {} })).toMatchObject({ status: 'ok', result: { refusal: null } });
+    expect(await governed.call({ name: 'look', arguments: {} })).toMatchObject({
+      status: 'ok',
+      result: { refusal: null },
+    });
   });
 
   it('makes a signal only for a tool that reads it, the same one every time', async () => {
@@ -115,6 +141,8 @@ describe('a tool under way', () => {
 
   it('is nothing outside of a dispatcher', async () => {
     // A context as a stranger would make it.
-    expect(await refusalWhileRunning({ callId: 'c' } as unknown as ToolContext, REQUEST)).toBe('only a governed call may do this');
+    expect(await refusalWhileRunning({ callId: 'c' } as unknown as ToolContext, REQUEST)).toBe(
+      'only a governed call may do this',
+    );
   });
 });

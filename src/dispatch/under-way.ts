@@ -27,25 +27,35 @@ export function bindContext(fields: Omit<ToolContext, 'signal'>, running: Runnin
   const { abort } = running;
   // The one member that is missing comes with the getter.
   const context = Object.freeze(
-    Object.defineProperty(fields, 'signal', { enumerable: true, get: () => abort.read() }) as unknown as ToolContext,
+    Object.defineProperty(fields, 'signal', {
+      enumerable: true,
+      get: () => abort.read(),
+    }) as unknown as ToolContext,
   );
   calls.set(context, running);
   return context;
 }
 
 /** What takes back the call that a tool runs for. Does not make a signal that nobody has read. */
-export const abortOfRunning = (context: ToolContext): AbortSource => calls.get(context)?.abort ?? sourceOf(context.signal);
+export const abortOfRunning = (context: ToolContext): AbortSource =>
+  calls.get(context)?.abort ?? sourceOf(context.signal);
 
 /**
  * For an executor that waits before it sends a call on: why the call must not be sent, because its tool is not any more what it was when the
  * call was decided about. To be asked in the same step as the sending.
  */
-export const changeWhileRunning = (context: ToolContext): Refusal | null => calls.get(context)?.objection() ?? null;
+export const changeWhileRunning = (context: ToolContext): Refusal | null =>
+  calls.get(context)?.objection() ?? null;
 
 /** Why a running tool may not do this, or `null` where it may. Outside of a dispatcher nobody can be asked, so nothing may be done. */
-export async function refusalWhileRunning(context: ToolContext, proposed: object): Promise<string | null> {
+export async function refusalWhileRunning(
+  context: ToolContext,
+  proposed: object,
+): Promise<string | null> {
   const running = calls.get(context);
-  return running === undefined ? 'only a governed call may do this' : refusalOfLate(running.call, proposed);
+  return running === undefined
+    ? 'only a governed call may do this'
+    : refusalOfLate(running.call, proposed);
 }
 
 /** Leaves word of one thing a running tool did. */
@@ -64,5 +74,7 @@ export function withUses(call: ToolCall, result: ToolResult): ToolResult {
   if (noted === undefined) return result;
   uses.delete(stateOf(call));
   const more = noted.length - MAX_USES;
-  return annotate(result, { builtins: [...noted.slice(0, MAX_USES), ...(more > 0 ? [{ more }] : [])] });
+  return annotate(result, {
+    builtins: [...noted.slice(0, MAX_USES), ...(more > 0 ? [{ more }] : [])],
+  });
 }

@@ -5,7 +5,12 @@ import { annotate, defineLayer, defineTool, governTools, type ToolLayer } from '
 import { answerApproval, type ApprovalStore, memoryApprovals } from '../policy/index.ts';
 import type { Receipt } from '../receipts/index.ts';
 
-const pay = defineTool({ name: 'pay', description: 'Pays.', inputSchema: { type: 'object' }, execute: () => 'paid' });
+const pay = defineTool({
+  name: 'pay',
+  description: 'Pays.',
+  inputSchema: { type: 'object' },
+  execute: () => 'paid',
+});
 
 /** Calls that need an approval, and what their receipts say. */
 function asking(approvals: ApprovalStore, ...outside: readonly ToolLayer[]) {
@@ -26,10 +31,17 @@ describe('a call whose question cannot be kept', () => {
   });
 
   it('has a receipt that says what its result says: the store fails', async () => {
-    const { call, recorded } = asking({ ...memoryApprovals(), add: () => Promise.reject(new Error('no disk')) });
+    const { call, recorded } = asking({
+      ...memoryApprovals(),
+      add: () => Promise.reject(new Error('no disk')),
+    });
     const { status, executed, interruption } = await call();
 
-    expect({ status, executed, interruption }).toEqual({ status: 'exception', executed: 'no', interruption: undefined });
+    expect({ status, executed, interruption }).toEqual({
+      status: 'exception',
+      executed: 'no',
+      interruption: undefined,
+    });
     expect(recorded()).toEqual([status]);
   });
 });
@@ -49,7 +61,9 @@ describe('a question that is kept', () => {
     const id = interruption?.id ?? '';
 
     expect(await store.get(id)).toMatchObject({ receiptUri: uri });
-    expect(await governed.resume(id, { decision: 'allow_once', decidedBy: 'ada' })).toMatchObject({ status: 'ok' });
+    expect(await governed.resume(id, { decision: 'allow_once', decidedBy: 'ada' })).toMatchObject({
+      status: 'ok',
+    });
   });
 
   it('can be answered before that', async () => {
@@ -65,7 +79,10 @@ describe('a question that is kept', () => {
     const { interruption } = await call();
     const id = interruption?.id ?? '';
 
-    expect(await store.get(id)).toMatchObject({ receiptUri: uri, reply: { decision: 'allow_once' } });
+    expect(await store.get(id)).toMatchObject({
+      receiptUri: uri,
+      reply: { decision: 'allow_once' },
+    });
     expect(await governed.resume(id)).toMatchObject({ status: 'ok' });
   });
 });

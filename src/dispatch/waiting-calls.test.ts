@@ -6,7 +6,11 @@ import { type ApprovalStore, memoryApprovals } from '../policy/index.ts';
 
 const DAY_MS = 86_400_000;
 
-function shop(layers: readonly ToolLayer[], approvals: ApprovalStore = memoryApprovals(), clock = testClock()) {
+function shop(
+  layers: readonly ToolLayer[],
+  approvals: ApprovalStore = memoryApprovals(),
+  clock = testClock(),
+) {
   const paid: unknown[] = [];
   const pay = defineTool({
     name: 'pay',
@@ -16,7 +20,8 @@ function shop(layers: readonly ToolLayer[], approvals: ApprovalStore = memoryApp
   });
   const events: unknown[] = [];
   const governed = governTools({ tools: [pay], layers: [...layers], approvals, clock });
-  for (const name of ['tool_call', 'tool_call_update', 'tool_call_audit'] as const) governed.on(name, (event) => void events.push(event));
+  for (const name of ['tool_call', 'tool_call_update', 'tool_call_audit'] as const)
+    governed.on(name, (event) => void events.push(event));
   const ask = () => governed.call({ name: 'pay', arguments: { to: 'bob' } });
   return { governed, ask, paid, clock, approvals, events };
 }
@@ -41,10 +46,14 @@ describe.each(ASKING)('a call that %s keeps waiting', (_gate, layer) => {
     const { ask, events } = shop([layer]);
     const result = await ask();
     const { interruption: _forTheHost, audit: _record, ...shown } = result;
-    const messages = (['openai', 'anthropic', 'gemini', 'mcp'] as const).map((provider) => toToolMessage(result, provider));
+    const messages = (['openai', 'anthropic', 'gemini', 'mcp'] as const).map((provider) =>
+      toToolMessage(result, provider),
+    );
     const read = JSON.stringify([shown, ...messages, events]);
 
-    expect(result.error).toMatch(/^pay needs an approval, and a person was asked; it has not run\. Meanwhile /);
+    expect(result.error).toMatch(
+      /^pay needs an approval, and a person was asked; it has not run\. Meanwhile /,
+    );
     expect(result.renderedResult).toContain(result.error ?? '');
     for (const pattern of KEYS) expect(read).not.toMatch(pattern);
   });
@@ -58,7 +67,10 @@ describe.each(ASKING)('a call that %s keeps waiting', (_gate, layer) => {
     expect(Date.parse(interruption?.expiresAt ?? '') - opened).toBe(DAY_MS);
     expect((await approvals.get(id))?.expiresAt).toBe(interruption?.expiresAt);
     await clock.advance(DAY_MS);
-    expect(await governed.resume(id, { decision: 'allow_once' })).toMatchObject({ status: 'consent_expired', executed: 'no' });
+    expect(await governed.resume(id, { decision: 'allow_once' })).toMatchObject({
+      status: 'consent_expired',
+      executed: 'no',
+    });
     expect(paid).toEqual([]);
   });
 
@@ -67,7 +79,9 @@ describe.each(ASKING)('a call that %s keeps waiting', (_gate, layer) => {
     const { interruption } = await ask();
     await clock.advance(DAY_MS - 1);
 
-    expect(await governed.resume(interruption?.id ?? '', { decision: 'allow_once' })).toMatchObject({ status: 'ok' });
+    expect(await governed.resume(interruption?.id ?? '', { decision: 'allow_once' })).toMatchObject(
+      { status: 'ok' },
+    );
     expect(paid).toHaveLength(1);
   });
 
@@ -77,7 +91,10 @@ describe.each(ASKING)('a call that %s keeps waiting', (_gate, layer) => {
     const before = await approvals.get(id);
     const other = governTools({ tools: [], layers: [layer], approvals, clock: testClock() });
 
-    expect(await other.resume(id, { decision: 'allow_once' })).toMatchObject({ status: 'tool_not_found', executed: 'no' });
+    expect(await other.resume(id, { decision: 'allow_once' })).toMatchObject({
+      status: 'tool_not_found',
+      executed: 'no',
+    });
     expect(await approvals.get(id)).toEqual(before);
     expect(await governed.resume(id, { decision: 'allow_once' })).toMatchObject({ status: 'ok' });
     expect(paid).toHaveLength(1);
@@ -94,12 +111,17 @@ describe('expiresMs', () => {
     await clock.advance(400 * DAY_MS);
 
     expect(interruption).not.toHaveProperty('expiresAt');
-    expect(await governed.resume(interruption?.id ?? '', { decision: 'allow_once' })).toMatchObject({ status: 'ok' });
+    expect(await governed.resume(interruption?.id ?? '', { decision: 'allow_once' })).toMatchObject(
+      { status: 'ok' },
+    );
   });
 
   it('of never does not lengthen what another set of permissions says nothing about', async () => {
     const checkers = [() => 'require_approval' as const];
-    const { ask } = shop([permissions({ checkers, expiresMs: 'never' }), permissions({ checkers })]);
+    const { ask } = shop([
+      permissions({ checkers, expiresMs: 'never' }),
+      permissions({ checkers }),
+    ]);
 
     expect((await ask()).interruption?.expiresAt).toBeDefined();
   });
@@ -122,7 +144,12 @@ describe('a call that waits for somebody to sign in', () => {
         throw toolFailure('sign in first', { signIn: { url: 'https://example.com' } });
       },
     });
-    const { interruption } = await governTools({ tools: [login], layers: [], approvals, clock: testClock() }).call({
+    const { interruption } = await governTools({
+      tools: [login],
+      layers: [],
+      approvals,
+      clock: testClock(),
+    }).call({
       name: 'login',
       arguments: {},
     });

@@ -48,7 +48,10 @@ export function workshop(): Workshop {
   const tool = defineTool({
     name: 'work',
     description: 'Works.',
-    inputSchema: { type: 'object', properties: { ask: { type: 'boolean' }, quick: { type: 'boolean' }, n: { type: 'number' } } },
+    inputSchema: {
+      type: 'object',
+      properties: { ask: { type: 'boolean' }, quick: { type: 'boolean' }, n: { type: 'number' } },
+    },
     async execute(given, { callId }) {
       entered.push(callId);
       args.push(given);
@@ -60,9 +63,20 @@ export function workshop(): Workshop {
       return { did: given.n ?? null };
     },
   });
-  return { tool, entered, args, inside: () => [...inside.keys()], most: () => most, finish: (callId) => inside.get(callId)?.() };
+  return {
+    tool,
+    entered,
+    args,
+    inside: () => [...inside.keys()],
+    most: () => most,
+    finish: (callId) => inside.get(callId)?.(),
+  };
 }
 
 /** Requests of `work` with the ids `a`, `b`, `c`, … */
 export const requests = (...args: readonly object[]): readonly ToolRequest[] =>
-  args.map((given, index) => ({ name: 'work', arguments: given, id: String.fromCharCode(97 + index) }));
+  args.map((given, index) => ({
+    name: 'work',
+    arguments: given,
+    id: String.fromCharCode(97 + index),
+  }));

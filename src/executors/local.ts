@@ -12,7 +12,9 @@ export function localExecutor(): ToolExecutor {
     kind: 'local' as const,
     execute: ({ tool, args, context }: Parameters<ToolExecutor['execute']>[0]) => {
       if (tool.execute === undefined)
-        throw new AlliumError('ERR_NO_EXECUTOR', `tool "${tool.name}" has no execute function`, { toolName: tool.name });
+        throw new AlliumError('ERR_NO_EXECUTOR', `tool "${tool.name}" has no execute function`, {
+          toolName: tool.name,
+        });
       return tool.execute(args, context);
     },
   });

@@ -28,17 +28,23 @@ export interface CollectedMetric {
 }
 
 interface Metrics {
-  readonly resourceMetrics: readonly { readonly scopeMetrics: readonly { readonly metrics: readonly CollectedMetric[] }[] }[];
+  readonly resourceMetrics: readonly {
+    readonly scopeMetrics: readonly { readonly metrics: readonly CollectedMetric[] }[];
+  }[];
 }
 
 interface Package {
-  readonly MockOtlpServer: new (options: object) => { readonly httpUrl: URL; start(): Promise<void>; close(): Promise<void> };
+  readonly MockOtlpServer: new (
+    options: object,
+  ) => { readonly httpUrl: URL; start(): Promise<void>; close(): Promise<void> };
   readonly normalizeTrace: (trace: object) => Traces;
   readonly normalizeMetrics: (metrics: object) => Metrics;
 }
 
 // The package has no types of its own.
-const { MockOtlpServer, normalizeTrace, normalizeMetrics } = createRequire(import.meta.url)('@elastic/mockotlpserver') as Package;
+const { MockOtlpServer, normalizeTrace, normalizeMetrics } = createRequire(import.meta.url)(
+  '@elastic/mockotlpserver',
+) as Package;
 
 export interface Collector {
   readonly url: string;
@@ -70,10 +76,14 @@ export async function startCollector(): Promise<Collector> {
       return traces.flatMap(spansIn);
     },
     get metrics() {
-      return metrics.flatMap((item) => item.resourceMetrics.flatMap((r) => r.scopeMetrics.flatMap((s) => s.metrics)));
+      return metrics.flatMap((item) =>
+        item.resourceMetrics.flatMap((r) => r.scopeMetrics.flatMap((s) => s.metrics)),
+      );
     },
     get senders() {
-      return traces.flatMap(({ resourceSpans }) => resourceSpans.map(({ resource }) => resource.attributes));
+      return traces.flatMap(({ resourceSpans }) =>
+        resourceSpans.map(({ resource }) => resource.attributes),
+      );
     },
     clear: () => {
       traces.length = 0;
@@ -83,7 +93,9 @@ export async function startCollector(): Promise<Collector> {
   };
 }
 
-const spansIn = ({ resourceSpans }: Traces): readonly CollectedSpan[] => resourceSpans.flatMap((r) => r.scopeSpans.flatMap((s) => s.spans));
+const spansIn = ({ resourceSpans }: Traces): readonly CollectedSpan[] =>
+  resourceSpans.flatMap((r) => r.scopeSpans.flatMap((s) => s.spans));
 
 /** The spans of an OTLP/JSON body, as the collector understands them. */
-export const readOtlp = (body: string): readonly CollectedSpan[] => spansIn(normalizeTrace(JSON.parse(body) as object));
+export const readOtlp = (body: string): readonly CollectedSpan[] =>
+  spansIn(normalizeTrace(JSON.parse(body) as object));

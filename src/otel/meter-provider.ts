@@ -8,7 +8,10 @@ import type { TelemetrySettings } from './start-telemetry.ts';
 
 /** Builds the provider; registering it is left to the caller. */
 export async function createMeterProvider(settings: TelemetrySettings): Promise<MeterProvider> {
-  const sdk = await loadPackage('@opentelemetry/sdk-metrics', () => import('@opentelemetry/sdk-metrics'));
+  const sdk = await loadPackage(
+    '@opentelemetry/sdk-metrics',
+    () => import('@opentelemetry/sdk-metrics'),
+  );
   const { OTLPMetricExporter } = await loadPackage(
     '@opentelemetry/exporter-metrics-otlp-http',
     () => import('@opentelemetry/exporter-metrics-otlp-http'),

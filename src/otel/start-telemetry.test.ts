@@ -11,7 +11,12 @@ import { loadPackage } from './load-package.ts';
 
 let collector: Collector;
 let running: Telemetry | undefined;
-const OWN_VARIABLES = ['OTEL_RESOURCE_ATTRIBUTES', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TIMEOUT', 'OTEL_SDK_DISABLED'];
+const OWN_VARIABLES = [
+  'OTEL_RESOURCE_ATTRIBUTES',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_TIMEOUT',
+  'OTEL_SDK_DISABLED',
+];
 
 beforeAll(async () => {
   collector = await startCollector();
@@ -49,7 +54,11 @@ describe('startTelemetry', () => {
         'allium.status': 'ok',
       },
     });
-    expect(layer).toMatchObject({ name: 'layer timeout', traceId: call?.traceId, parentSpanId: call?.spanId });
+    expect(layer).toMatchObject({
+      name: 'layer timeout',
+      traceId: call?.traceId,
+      parentSpanId: call?.spanId,
+    });
     expect(call?.parentSpanId ?? '').toBe('');
     expect(call?.events?.map(({ name }) => name)).toEqual(['dispatched', 'result_returned']);
   });
@@ -74,7 +83,10 @@ describe('startTelemetry', () => {
 
   it('marks a failed call with a status and the type of its error', async () => {
     const { forceFlush } = await start();
-    const no = defineLayer({ name: 'no', caller: (call) => refuse(call, 'scope_violation', 'No.') });
+    const no = defineLayer({
+      name: 'no',
+      caller: (call) => refuse(call, 'scope_violation', 'No.'),
+    });
     await composeToolCallers([telemetry(), no])(makeCall(), echoExecutor());
     await forceFlush();
 
@@ -182,7 +194,9 @@ describe('startTelemetry', () => {
   it('refuses to start beside another SDK', async () => {
     await start();
 
-    await expect(startTelemetry({ serviceName: 'again' })).rejects.toThrow('OpenTelemetry is running in this process already');
+    await expect(startTelemetry({ serviceName: 'again' })).rejects.toThrow(
+      'OpenTelemetry is running in this process already',
+    );
   });
 
   it('lets one of two that start at once win', async () => {
@@ -194,9 +208,13 @@ describe('startTelemetry', () => {
   });
 
   it('names the package that is missing and how to get it', async () => {
-    const missing = loadPackage('@opentelemetry/sdk-trace-node', () => Promise.reject(new Error('Cannot find package')));
+    const missing = loadPackage('@opentelemetry/sdk-trace-node', () =>
+      Promise.reject(new Error('Cannot find package')),
+    );
 
-    await expect(missing).rejects.toThrow('install it with "npm install @opentelemetry/sdk-trace-node"');
+    await expect(missing).rejects.toThrow(
+      'install it with "npm install @opentelemetry/sdk-trace-node"',
+    );
   });
 
   it.each([
@@ -212,6 +230,8 @@ describe('startTelemetry', () => {
     [{ serviceName: 'a', resourceAttributes: [] }],
     [{ serviceName: 'a', endpoint: 'x' }],
   ])('refuses %j', async (settings) => {
-    await expect(startTelemetry(settings as never)).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION' });
+    await expect(startTelemetry(settings as never)).rejects.toMatchObject({
+      code: 'ERR_INVALID_OPTION',
+    });
   });
 });

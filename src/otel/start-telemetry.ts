@@ -32,7 +32,10 @@ export interface Telemetry {
 }
 
 const url: Expectation = { text: 'an http or https address', test: isHttpUrl };
-const sampler: Expectation = { text: 'a number from 0 to 1 or a sampler of the SDK', test: isSampler };
+const sampler: Expectation = {
+  text: 'a number from 0 to 1 or a sampler of the SDK',
+  test: isSampler,
+};
 
 /**
  * Registers the SDK for the whole process; the packages it needs are optional and loaded here. Everything not given comes
@@ -84,20 +87,30 @@ function running(parts: readonly Part[]): Telemetry {
   });
 }
 
-const stopAll = (parts: readonly Part[]): Promise<unknown> => Promise.allSettled(parts.map((part) => part.shutdown()));
+const stopAll = (parts: readonly Part[]): Promise<unknown> =>
+  Promise.allSettled(parts.map((part) => part.shutdown()));
 
 const alreadyRunning = (): AlliumError =>
-  new AlliumError('ERR_ALREADY_RUNNING', 'startTelemetry: OpenTelemetry is running in this process already; telemetry() will use it');
+  new AlliumError(
+    'ERR_ALREADY_RUNNING',
+    'startTelemetry: OpenTelemetry is running in this process already; telemetry() will use it',
+  );
 
 /** Before a provider is registered, the API gives a stand-in that has nothing to delegate to. */
-const isRegistered = (provider: TracerProvider & { getDelegateTracer?(name: string): unknown }): boolean =>
+const isRegistered = (
+  provider: TracerProvider & { getDelegateTracer?(name: string): unknown },
+): boolean =>
   provider.getDelegateTracer === undefined || provider.getDelegateTracer('allium') !== undefined;
 
 function isHttpUrl(value: unknown): boolean {
-  return typeof value === 'string' && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+  return (
+    typeof value === 'string' && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
+  );
 }
 
 function isSampler(value: unknown): boolean {
   if (typeof value === 'number') return value >= 0 && value <= 1;
-  return expected.object.test(value) && typeof (value as Partial<Sampler>).shouldSample === 'function'; // Asked, not trusted.
+  return (
+    expected.object.test(value) && typeof (value as Partial<Sampler>).shouldSample === 'function'
+  ); // Asked, not trusted.
 }

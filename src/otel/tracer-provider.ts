@@ -1,6 +1,11 @@
 /** Spans, sent in batches. */
 
-import type { NodeTracerProvider, ParentBasedSampler, Sampler, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace-node';
+import type {
+  NodeTracerProvider,
+  ParentBasedSampler,
+  Sampler,
+  TraceIdRatioBasedSampler,
+} from '@opentelemetry/sdk-trace-node';
 import { AlliumError } from '../core/errors.ts';
 import { exporterConfig } from './exporter-config.ts';
 import { loadPackage } from './load-package.ts';
@@ -8,8 +13,13 @@ import { resourceFrom } from './resource.ts';
 import type { TelemetrySettings } from './start-telemetry.ts';
 
 /** Builds the provider; registering it is left to the caller. */
-export async function createTracerProvider(settings: TelemetrySettings): Promise<NodeTracerProvider> {
-  const sdk = await loadPackage('@opentelemetry/sdk-trace-node', () => import('@opentelemetry/sdk-trace-node'));
+export async function createTracerProvider(
+  settings: TelemetrySettings,
+): Promise<NodeTracerProvider> {
+  const sdk = await loadPackage(
+    '@opentelemetry/sdk-trace-node',
+    () => import('@opentelemetry/sdk-trace-node'),
+  );
   const { OTLPTraceExporter } = await loadPackage(
     '@opentelemetry/exporter-trace-otlp-http',
     () => import('@opentelemetry/exporter-trace-otlp-http'),
@@ -18,7 +28,9 @@ export async function createTracerProvider(settings: TelemetrySettings): Promise
   const sampler = samplerFrom(sdk, settings.sampler);
   const provider = new sdk.NodeTracerProvider({
     resource,
-    spanProcessors: [new sdk.BatchSpanProcessor(new OTLPTraceExporter(exporterConfig(settings, 'v1/traces')))],
+    spanProcessors: [
+      new sdk.BatchSpanProcessor(new OTLPTraceExporter(exporterConfig(settings, 'v1/traces'))),
+    ],
     ...(sampler === undefined ? {} : { sampler }),
   });
   const { activeSpanProcessor } = provider as { activeSpanProcessor?: unknown }; // Private from version 2 on.
@@ -40,5 +52,7 @@ interface Samplers {
 
 /** A share applies to whole traces: a call inside a trace that is kept is kept. */
 function samplerFrom(sdk: Samplers, sampler: number | Sampler | undefined): Sampler | undefined {
-  return typeof sampler === 'number' ? new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(sampler) }) : sampler;
+  return typeof sampler === 'number'
+    ? new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(sampler) })
+    : sampler;
 }

@@ -4,7 +4,13 @@ import { stateOf, type ToolCall } from '../core/call.ts';
 import type { JsonObject } from '../core/json.ts';
 import { type Guard, guardCall, type Refusal, termsOf, withTerms } from '../core/terms.ts';
 import { failingArgument } from './arg-constraints.ts';
-import { allows, type CapabilityPolicy, checkPolicy, intersectPolicies, ownPolicy } from './capability-policy.ts';
+import {
+  allows,
+  type CapabilityPolicy,
+  checkPolicy,
+  intersectPolicies,
+  ownPolicy,
+} from './capability-policy.ts';
 import { excessOfTool, mayLeaveRoots } from './tool-reach.ts';
 
 /** The policies that guards were made from. */
@@ -28,8 +34,10 @@ export function narrowPolicy(call: ToolCall, policy: CapabilityPolicy, owner: st
   const narrowed = ambient === null ? own : intersectPolicies(ambient, own);
   const { toolName, annotations } = call;
   // A layer below that chooses another tool leaves the annotations of this one on the call: they say nothing about that tool.
-  const saysNothing = (entered: ToolCall) => entered.annotations === annotations && entered.toolName !== toolName;
-  const guard: Guard = (entered) => excessOf(entered, own, owner, saysNothing(entered) ? {} : entered.annotations);
+  const saysNothing = (entered: ToolCall) =>
+    entered.annotations === annotations && entered.toolName !== toolName;
+  const guard: Guard = (entered) =>
+    excessOf(entered, own, owner, saysNothing(entered) ? {} : entered.annotations);
   laidDown.set(guard, own);
   // Policies are plain data with optional members, which is what JSON objects are.
   return withTerms(guardCall(call, guard), { policy: narrowed as unknown as JsonObject });
@@ -42,10 +50,16 @@ const proposing = new WeakMap<object, string>();
  * Promises that every file this call's tool proposes to touch is held against `allows(policyOf(call), { path })` before the tool
  * runs, so that what the tool says about itself need not keep it to the folders of a policy. For whoever makes that check, and nobody else.
  */
-export const promiseRequests = (call: ToolCall): void => void proposing.set(stateOf(call), call.toolName);
+export const promiseRequests = (call: ToolCall): void =>
+  void proposing.set(stateOf(call), call.toolName);
 
 /** Why a call exceeds a policy, or `null`. `annotations` are what its tool says about itself. */
-export function excessOf(call: ToolCall, policy: CapabilityPolicy, owner: string, annotations = call.annotations): Refusal | null {
+export function excessOf(
+  call: ToolCall,
+  policy: CapabilityPolicy,
+  owner: string,
+  annotations = call.annotations,
+): Refusal | null {
   const { toolName, toolArgs } = call;
   const refusal = (why: string): Refusal => ({
     status: 'permission_denied',
@@ -57,7 +71,12 @@ export function excessOf(call: ToolCall, policy: CapabilityPolicy, owner: string
     : 'how deep tools may call tools';
   if (excess !== null) return refusal(`it exceeds ${excess}. Use another tool or leave it.`);
   if (mayLeaveRoots(policy, annotations) && proposing.get(stateOf(call)) !== toolName)
-    return refusal('it may touch files outside the folders of this scope. Use a tool that keeps to them or leave it.');
-  const failing = policy.argConstraints === undefined ? null : failingArgument(policy.argConstraints, toolName, toolArgs);
+    return refusal(
+      'it may touch files outside the folders of this scope. Use a tool that keeps to them or leave it.',
+    );
+  const failing =
+    policy.argConstraints === undefined
+      ? null
+      : failingArgument(policy.argConstraints, toolName, toolArgs);
   return failing === null ? null : refusal(`${failing}. Change it and call again, or leave it.`);
 }

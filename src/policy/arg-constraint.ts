@@ -28,7 +28,11 @@ export interface ArgConstraint {
 
 const scalar: Expectation = {
   text: 'a text, a number, true, false or null',
-  test: (value) => value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value),
+  test: (value) =>
+    value === null ||
+    typeof value === 'string' ||
+    typeof value === 'boolean' ||
+    Number.isFinite(value),
 };
 const finite: Expectation = { text: 'a number', test: (value) => Number.isFinite(value) };
 
@@ -54,8 +58,17 @@ export function isConstraint(value: unknown): value is ArgConstraint {
   if (texts.has(value)) return true;
   const said = Object.keys(value).filter((key) => value[key] !== undefined);
   // The cast is safe: the name was just looked up.
-  if (!said.every((key) => Object.hasOwn(FORMS, key) && FORMS[key as keyof ArgConstraint].test(value[key]))) return false;
-  return value.absent === undefined ? said.length > 0 : value.absent === 'required' ? said.length === 1 : said.length > 1;
+  if (
+    !said.every(
+      (key) => Object.hasOwn(FORMS, key) && FORMS[key as keyof ArgConstraint].test(value[key]),
+    )
+  )
+    return false;
+  return value.absent === undefined
+    ? said.length > 0
+    : value.absent === 'required'
+      ? said.length === 1
+      : said.length > 1;
 }
 
 /** Constraints in their one form, with their text: frozen, so that neither is worked out again. */
@@ -82,11 +95,15 @@ function ownValue(key: keyof ArgConstraint, value: unknown): unknown {
   if (typeof value === 'number') return value + 0;
   if (!Array.isArray(value)) return value;
   // The only lists of a constraint are folders and plain values: `isConstraint` has looked at them.
-  return key === 'within' ? commonRoots(value as readonly string[], value as readonly string[]) : sortedValues(value as JsonPrimitive[]);
+  return key === 'within'
+    ? commonRoots(value as readonly string[], value as readonly string[])
+    : sortedValues(value as JsonPrimitive[]);
 }
 
 const sortedValues = (values: readonly JsonPrimitive[]): readonly JsonPrimitive[] =>
-  Object.freeze([...new Set(values)].sort((a, b) => compareTexts(JSON.stringify(a), JSON.stringify(b))));
+  Object.freeze(
+    [...new Set(values)].sort((a, b) => compareTexts(JSON.stringify(a), JSON.stringify(b))),
+  );
 
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -120,9 +137,15 @@ export function describeConstraint(constraint: ArgConstraint): string {
   const { absent, maximum, maxLength, minimum, oneOf, prefix, within } = constraint;
   if (absent === 'required') return 'must be left out';
   const parts = [
-    oneOf && (oneOf.length === 0 ? 'something that nothing is' : `one of ${listed(oneOf.map((value) => JSON.stringify(value)))}`),
+    oneOf &&
+      (oneOf.length === 0
+        ? 'something that nothing is'
+        : `one of ${listed(oneOf.map((value) => JSON.stringify(value)))}`),
     prefix && `a text that begins with ${JSON.stringify(prefix)}`,
-    within && (within.length === 0 ? 'a path in a folder, and none is allowed' : `an absolute path in ${listed(within)}`),
+    within &&
+      (within.length === 0
+        ? 'a path in a folder, and none is allowed'
+        : `an absolute path in ${listed(within)}`),
     minimum !== undefined && `at least ${minimum}`,
     maximum !== undefined && `at most ${maximum}`,
     maxLength !== undefined && `a text of at most ${maxLength} characters`,

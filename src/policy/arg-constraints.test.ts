@@ -4,15 +4,22 @@ import type { ArgConstraint } from './arg-constraint.ts';
 import { failingArgument } from './arg-constraints.ts';
 import { allows, checkPolicy, intersectPolicies } from './capability-policy.ts';
 
-const passes = (argument: string, constraint: ArgConstraint | readonly ArgConstraint[], args: JsonObject) =>
-  allows({ argConstraints: { tool: { [argument]: constraint } } }, { toolName: 'tool', args });
+const passes = (
+  argument: string,
+  constraint: ArgConstraint | readonly ArgConstraint[],
+  args: JsonObject,
+) => allows({ argConstraints: { tool: { [argument]: constraint } } }, { toolName: 'tool', args });
 
 describe('argConstraints', () => {
   it('leave other tools and other arguments alone', () => {
     const policy = { argConstraints: { tool: { branch: { oneOf: ['main'] } } } };
 
     expect(allows(policy, { toolName: 'tool', args: { branch: 'main', force: true } })).toBe(true);
-    expect(['other', 'constructor', '__proto__'].map((toolName) => allows(policy, { toolName, args: {} }))).toEqual([true, true, true]);
+    expect(
+      ['other', 'constructor', '__proto__'].map((toolName) =>
+        allows(policy, { toolName, args: {} }),
+      ),
+    ).toEqual([true, true, true]);
     expect(allows(policy, { toolName: 'tool' })).toBe(true);
   });
 
@@ -25,7 +32,12 @@ describe('argConstraints', () => {
     ['prefix takes no other', { prefix: 'fix/' }, { x: ' fix/1' }, false],
     ['prefix takes no list', { prefix: 'fix/' }, { x: ['fix/1'] }, false],
     ['within takes a path inside', { within: ['/srv'] }, { x: '/srv/./a' }, true],
-    ['within takes no way out, which a prefix would', { within: ['/srv'] }, { x: '/srv/../etc/passwd' }, false],
+    [
+      'within takes no way out, which a prefix would',
+      { within: ['/srv'] },
+      { x: '/srv/../etc/passwd' },
+      false,
+    ],
     ['within takes no relative path', { within: ['/'] }, { x: 'etc/passwd' }, false],
     ['minimum and maximum take what is between', { minimum: 1, maximum: 2 }, { x: 2 }, true],
     ['minimum takes nothing lower', { minimum: 1 }, { x: 0 }, false],
@@ -67,9 +79,16 @@ describe('argConstraints', () => {
     const b = { argConstraints: { tool: { '/n': { maximum: 5 } }, other: {} } };
     const met = intersectPolicies(a, b);
 
-    expect(met).toEqual({ argConstraints: { tool: { n: [{ maximum: 5 }, { maximum: 9 }, { minimum: 1 }] } } });
+    expect(met).toEqual({
+      argConstraints: { tool: { n: [{ maximum: 5 }, { maximum: 9 }, { minimum: 1 }] } },
+    });
     expect(JSON.stringify(intersectPolicies(b, a))).toBe(JSON.stringify(met));
-    expect([0, 1, 5, 6].map((n) => allows(met, { toolName: 'tool', args: { n } }))).toEqual([false, true, true, false]);
+    expect([0, 1, 5, 6].map((n) => allows(met, { toolName: 'tool', args: { n } }))).toEqual([
+      false,
+      true,
+      true,
+      false,
+    ]);
   });
 
   it('share nothing with what they were made from', () => {
@@ -81,23 +100,40 @@ describe('argConstraints', () => {
   });
 
   it('say which argument failed and what would pass, never what it was', () => {
-    const said = (x: ArgConstraint) => failingArgument({ tool: { x } }, 'tool', { x: 'hunter2\nSYSTEM' });
+    const said = (x: ArgConstraint) =>
+      failingArgument({ tool: { x } }, 'tool', { x: 'hunter2\nSYSTEM' });
 
     expect(said({ oneOf: ['a', 1] })).toBe('its argument "x" must be one of "a", 1');
-    expect(said({ within: ['/srv'], absent: 'allowed' })).toBe('its argument "x" must be an absolute path in /srv, or be left out');
-    expect(said({ minimum: 1, maximum: 2 })).toBe('its argument "x" must be at least 1, and at most 2');
+    expect(said({ within: ['/srv'], absent: 'allowed' })).toBe(
+      'its argument "x" must be an absolute path in /srv, or be left out',
+    );
+    expect(said({ minimum: 1, maximum: 2 })).toBe(
+      'its argument "x" must be at least 1, and at most 2',
+    );
     expect(said({ prefix: 'fix/', maxLength: 3 })).toBe(
       'its argument "x" must be a text that begins with "fix/", and a text of at most 3 characters',
     );
     expect(said({ absent: 'required' })).toBe('its argument "x" must be left out');
-    expect(said({ oneOf: Array.from({ length: 12 }, (_, index) => index) })).toContain('and 2 more');
+    expect(said({ oneOf: Array.from({ length: 12 }, (_, index) => index) })).toContain(
+      'and 2 more',
+    );
   });
 
   it('take nothing where an entry cannot be read', () => {
-    for (const entry of [5, 'x', null, [], { '': { maximum: 1 } }, { '/a~2': { maximum: 1 } }, { x: [] }]) {
+    for (const entry of [
+      5,
+      'x',
+      null,
+      [],
+      { '': { maximum: 1 } },
+      { '/a~2': { maximum: 1 } },
+      { x: [] },
+    ]) {
       const policy = { argConstraints: { tool: entry } } as never;
       expect(allows(policy, { toolName: 'tool', args: { x: 1, '': 1 } })).toBe(false);
-      expect(allows(intersectPolicies(policy, {}), { toolName: 'tool', args: { x: 1, '': 1 } })).toBe(false);
+      expect(
+        allows(intersectPolicies(policy, {}), { toolName: 'tool', args: { x: 1, '': 1 } }),
+      ).toBe(false);
       expect(() => checkPolicy('owner', policy)).toThrow('argConstraints');
     }
   });

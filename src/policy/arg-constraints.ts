@@ -27,10 +27,14 @@ export const argConstraintsForm: Expectation = Object.freeze({
 });
 
 const isConstrained = (value: unknown): value is ConstrainedArguments =>
-  isObject(value) && Object.entries(value).every(([name, one]) => stepsOf(name) !== null && listOf(one).every(isConstraint));
+  isObject(value) &&
+  Object.entries(value).every(
+    ([name, one]) => stepsOf(name) !== null && listOf(one).every(isConstraint),
+  );
 
 /** An empty list stays the one item, which is no constraint: to say nothing about an argument, leave it out. */
-const listOf = (one: unknown): readonly unknown[] => (Array.isArray(one) && one.length > 0 ? Array.from<unknown>(one) : [one]);
+const listOf = (one: unknown): readonly unknown[] =>
+  Array.isArray(one) && one.length > 0 ? Array.from<unknown>(one) : [one];
 
 type ByArgument = ReadonlyMap<string, readonly ArgConstraint[]>;
 
@@ -57,7 +61,10 @@ function byArgument(entry: ConstrainedArguments): ByArgument {
   for (const [name, one] of Object.entries(entry)) {
     const argument = argumentName(stepsOf(name) ?? []);
     // A list of constraints: `isConstrained` has looked at each.
-    found.set(argument, [...(found.get(argument) ?? []), ...(listOf(one) as readonly ArgConstraint[])]);
+    found.set(argument, [
+      ...(found.get(argument) ?? []),
+      ...(listOf(one) as readonly ArgConstraint[]),
+    ]);
   }
   return found;
 }
@@ -74,7 +81,9 @@ export function bothConstraints(a: ArgConstraints, b: ArgConstraints): ArgConstr
 
 function both(ours: ByArgument, theirs: ByArgument): ByArgument {
   const names = [...new Set([...ours.keys(), ...theirs.keys()])].sort();
-  return new Map(names.map((name) => [name, ownList([...(ours.get(name) ?? []), ...(theirs.get(name) ?? [])])]));
+  return new Map(
+    names.map((name) => [name, ownList([...(ours.get(name) ?? []), ...(theirs.get(name) ?? [])])]),
+  );
 }
 
 function ownList(constraints: readonly ArgConstraint[]): readonly ArgConstraint[] {
@@ -89,11 +98,16 @@ function asEntry(demanded: ByArgument): ConstrainedArguments {
 }
 
 /** Which argument of a call fails and what would pass, for the model, or `null`. It never says what the argument was. */
-export function failingArgument(all: ArgConstraints, toolName: string, args: JsonObject): string | null {
+export function failingArgument(
+  all: ArgConstraints,
+  toolName: string,
+  args: JsonObject,
+): string | null {
   for (const [name, constraints] of constraintsOf(all, toolName)) {
     const value = valueAt(args, stepsOf(name) ?? []);
     const failed = constraints.find((constraint) => !meetsConstraint(constraint, value));
-    if (failed !== undefined) return `its argument "${oneLine(name)}" ${describeConstraint(failed)}`;
+    if (failed !== undefined)
+      return `its argument "${oneLine(name)}" ${describeConstraint(failed)}`;
   }
   return null;
 }

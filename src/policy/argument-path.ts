@@ -24,7 +24,8 @@ export function valueAt(args: JsonObject, steps: readonly string[]): JsonValue |
   let value: JsonValue | undefined = args;
   for (const step of steps) {
     // `isArray` does not tell what a list of JSON holds.
-    if (Array.isArray(value)) value = INDEX.test(step) ? (value as readonly JsonValue[])[Number(step)] : undefined;
+    if (Array.isArray(value))
+      value = INDEX.test(step) ? (value as readonly JsonValue[])[Number(step)] : undefined;
     else if (isObject(value) && Object.hasOwn(value, step)) value = value[step];
     else return undefined;
   }

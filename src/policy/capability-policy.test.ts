@@ -2,19 +2,32 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SIDE_EFFECT_LEVELS } from '../core/annotations.ts';
-import { allows, type CapabilityPolicy, checkPolicy, intersectPolicies, type PolicyQuestion } from './capability-policy.ts';
+import {
+  allows,
+  type CapabilityPolicy,
+  checkPolicy,
+  intersectPolicies,
+  type PolicyQuestion,
+} from './capability-policy.ts';
 import { howMany } from '../../conformance/how-many.fixture.ts';
 
 const NAMES = ['read', 'write', '__proto__', 'constructor', 'toString', 'Read', 'read ', '*'];
 const names = fc.subarray(NAMES);
 const name = fc.constantFrom(...NAMES);
 const level = fc.constantFrom(...SIDE_EFFECT_LEVELS);
-const record = fc.uniqueArray(fc.tuple(name, names), { selector: ([key]) => key }).map((entries) => Object.fromEntries(entries));
+const record = fc
+  .uniqueArray(fc.tuple(name, names), { selector: ([key]) => key })
+  .map((entries) => Object.fromEntries(entries));
 const depth = fc.integer({ min: 0, max: 4 });
 
 /** Every member may be absent, empty, or say something. */
 const policies: fc.Arbitrary<CapabilityPolicy> = fc.record(
-  { tools: names.map((list) => [...list].reverse()), capabilities: record, sideEffectLevel: level, recursionLimit: depth },
+  {
+    tools: names.map((list) => [...list].reverse()),
+    capabilities: record,
+    sideEffectLevel: level,
+    recursionLimit: depth,
+  },
   { requiredKeys: [] },
 );
 const questions: fc.Arbitrary<PolicyQuestion> = fc.record(
@@ -31,7 +44,9 @@ describe('intersectPolicies', () => {
     fc.assert(
       fc.property(
         cases,
-        ({ a, b, question }) => !allows(intersectPolicies(a, b), question) || (allows(a, question) && allows(b, question)),
+        ({ a, b, question }) =>
+          !allows(intersectPolicies(a, b), question) ||
+          (allows(a, question) && allows(b, question)),
       ),
       RUNS,
     );
@@ -53,7 +68,10 @@ describe('intersectPolicies', () => {
         const own = intersectPolicies(a, {});
         return (
           same(intersectPolicies(a, b), intersectPolicies(b, a)) &&
-          same(intersectPolicies(intersectPolicies(a, b), c), intersectPolicies(a, intersectPolicies(b, c))) &&
+          same(
+            intersectPolicies(intersectPolicies(a, b), c),
+            intersectPolicies(a, intersectPolicies(b, c)),
+          ) &&
           same(intersectPolicies(a, a), own) &&
           same(intersectPolicies(own, own), own)
         );
@@ -76,7 +94,11 @@ describe('intersectPolicies', () => {
     const met = intersectPolicies({ tools: ['read'] }, { tools: ['write'] });
 
     expect(met).toEqual({ tools: [] });
-    expect(['read', 'write', ''].map((toolName) => allows(met, { toolName }))).toEqual([false, false, false]);
+    expect(['read', 'write', ''].map((toolName) => allows(met, { toolName }))).toEqual([
+      false,
+      false,
+      false,
+    ]);
     expect(allows(intersectPolicies(met, {}), { toolName: 'read' })).toBe(false);
   });
 
@@ -88,7 +110,11 @@ describe('intersectPolicies', () => {
     operations.push('write');
 
     expect(met).toEqual({ tools: ['read'], capabilities: { workspace: ['read'] } });
-    expect(Object.isFrozen(met) && Object.isFrozen(met.tools) && Object.isFrozen(met.capabilities?.workspace)).toBe(true);
+    expect(
+      Object.isFrozen(met) &&
+        Object.isFrozen(met.tools) &&
+        Object.isFrozen(met.capabilities?.workspace),
+    ).toBe(true);
   });
 
   it('would widen if empty meant unrestricted, and the property above sees it', () => {
@@ -102,23 +128,73 @@ describe('intersectPolicies', () => {
 
 describe('allows', () => {
   it.each<[string, CapabilityPolicy, PolicyQuestion, boolean]>([
-    ['everything under {}', {}, { toolName: 'x', sideEffectLevel: 'network', capability: 'c', operation: 'o', depth: 99 }, true],
+    [
+      'everything under {}',
+      {},
+      { toolName: 'x', sideEffectLevel: 'network', capability: 'c', operation: 'o', depth: 99 },
+      true,
+    ],
     ['nothing under an empty list', { tools: [] }, { toolName: 'x' }, false],
-    ['what is not asked about', { tools: [], sideEffectLevel: 'none', recursionLimit: 0, capabilities: {} }, {}, true],
+    [
+      'what is not asked about',
+      { tools: [], sideEffectLevel: 'none', recursionLimit: 0, capabilities: {} },
+      {},
+      true,
+    ],
     ['an exact name only', { tools: ['read'] }, { toolName: 'Read' }, false],
     ['no glob', { tools: ['*'] }, { toolName: 'read' }, false],
-    ['the ceiling itself', { sideEffectLevel: 'workspace_write' }, { sideEffectLevel: 'workspace_write' }, true],
-    ['nothing above the ceiling', { sideEffectLevel: 'workspace_write' }, { sideEffectLevel: 'process_exec' }, false],
+    [
+      'the ceiling itself',
+      { sideEffectLevel: 'workspace_write' },
+      { sideEffectLevel: 'workspace_write' },
+      true,
+    ],
+    [
+      'nothing above the ceiling',
+      { sideEffectLevel: 'workspace_write' },
+      { sideEffectLevel: 'process_exec' },
+      false,
+    ],
     ['depth up to the limit', { recursionLimit: 1 }, { depth: 1 }, true],
     ['no depth beyond it', { recursionLimit: 1 }, { depth: 2 }, false],
-    ['a listed operation', { capabilities: { fs: ['read'] } }, { capability: 'fs', operation: 'read' }, true],
-    ['no other operation', { capabilities: { fs: ['read'] } }, { capability: 'fs', operation: 'write' }, false],
-    ['no capability that is not listed', { capabilities: { fs: ['read'] } }, { capability: 'net', operation: 'read' }, false],
+    [
+      'a listed operation',
+      { capabilities: { fs: ['read'] } },
+      { capability: 'fs', operation: 'read' },
+      true,
+    ],
+    [
+      'no other operation',
+      { capabilities: { fs: ['read'] } },
+      { capability: 'fs', operation: 'write' },
+      false,
+    ],
+    [
+      'no capability that is not listed',
+      { capabilities: { fs: ['read'] } },
+      { capability: 'net', operation: 'read' },
+      false,
+    ],
     ['no capability without operations', { capabilities: { fs: [] } }, { capability: 'fs' }, false],
     ['a capability with some', { capabilities: { fs: ['read'] } }, { capability: 'fs' }, true],
-    ['no member that every object has', { capabilities: {} }, { capability: 'constructor', operation: 'name' }, false],
-    ['no level that nobody knows', { sideEffectLevel: 'network' }, { sideEffectLevel: 'godlike' as never }, false],
-    ['nothing under a ceiling that nobody knows', { sideEffectLevel: 'godlike' as never }, { sideEffectLevel: 'none' }, false],
+    [
+      'no member that every object has',
+      { capabilities: {} },
+      { capability: 'constructor', operation: 'name' },
+      false,
+    ],
+    [
+      'no level that nobody knows',
+      { sideEffectLevel: 'network' },
+      { sideEffectLevel: 'godlike' as never },
+      false,
+    ],
+    [
+      'nothing under a ceiling that nobody knows',
+      { sideEffectLevel: 'godlike' as never },
+      { sideEffectLevel: 'none' },
+      false,
+    ],
   ])('answers for %s', (_name, policy, question, answer) => {
     expect(allows(policy, question)).toBe(answer);
   });
@@ -138,11 +214,20 @@ describe('checkPolicy', () => {
     [{ recursionLimit: -1 }],
     [{ recursionLimit: 1.5 }],
   ])('refuses %j', (policy) => {
-    expect(() => checkPolicy('owner', policy)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
+    expect(() => checkPolicy('owner', policy)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error,
+    );
   });
 
   it('takes a policy with every member, and one with none', () => {
     expect(() => checkPolicy('owner', {})).not.toThrow();
-    expect(() => checkPolicy('owner', { tools: [], capabilities: { fs: [] }, sideEffectLevel: 'none', recursionLimit: 0 })).not.toThrow();
+    expect(() =>
+      checkPolicy('owner', {
+        tools: [],
+        capabilities: { fs: [] },
+        sideEffectLevel: 'none',
+        recursionLimit: 0,
+      }),
+    ).not.toThrow();
   });
 });

@@ -3,7 +3,12 @@
 import { SIDE_EFFECT_LEVELS, type SideEffectLevel } from '../core/annotations.ts';
 import type { JsonObject } from '../core/json.ts';
 import { checkOptions, type Expectation, expected } from '../core/options.ts';
-import { type ArgConstraints, argConstraintsForm, bothConstraints, failingArgument } from './arg-constraints.ts';
+import {
+  type ArgConstraints,
+  argConstraintsForm,
+  bothConstraints,
+  failingArgument,
+} from './arg-constraints.ts';
 import { absolutePath, commonRoots, isWithin } from './workspace-roots.ts';
 
 /** Plain data. Absent means unrestricted, empty means nothing. */
@@ -62,7 +67,9 @@ export function intersectPolicies(a: CapabilityPolicy, b: CapabilityPolicy): Cap
     ...meet('tools', a.tools, b.tools, commonNames),
     ...meet('capabilities', a.capabilities, b.capabilities, commonCapabilities),
     ...meet('workspaceRoots', a.workspaceRoots, b.workspaceRoots, commonRoots),
-    ...meet('sideEffectLevel', a.sideEffectLevel, b.sideEffectLevel, (x, y) => (rankOf(x) <= rankOf(y) ? x : y)),
+    ...meet('sideEffectLevel', a.sideEffectLevel, b.sideEffectLevel, (x, y) =>
+      rankOf(x) <= rankOf(y) ? x : y,
+    ),
     ...meet('recursionLimit', a.recursionLimit, b.recursionLimit, Math.min),
     ...meet('argConstraints', a.argConstraints, b.argConstraints, bothConstraints),
   });
@@ -71,7 +78,8 @@ export function intersectPolicies(a: CapabilityPolicy, b: CapabilityPolicy): Cap
 }
 
 /** The policy itself where it was made here, otherwise a copy that nobody can change. */
-export const ownPolicy = (policy: CapabilityPolicy): CapabilityPolicy => (made.has(policy) ? policy : intersectPolicies(policy, {}));
+export const ownPolicy = (policy: CapabilityPolicy): CapabilityPolicy =>
+  made.has(policy) ? policy : intersectPolicies(policy, {});
 
 /**
  * Whether a policy allows something. `path` is compared as text, after `.`, `..` and doubled slashes are gone: where links may
@@ -81,20 +89,32 @@ export function allows(policy: CapabilityPolicy, question: PolicyQuestion): bool
   const { toolName, sideEffectLevel, path, depth, args } = question;
   const { tools, workspaceRoots, recursionLimit, argConstraints } = policy;
   if (tools !== undefined && toolName !== undefined && !tools.includes(toolName)) return false;
-  if (policy.sideEffectLevel !== undefined && sideEffectLevel !== undefined && exceeds(sideEffectLevel, policy.sideEffectLevel))
+  if (
+    policy.sideEffectLevel !== undefined &&
+    sideEffectLevel !== undefined &&
+    exceeds(sideEffectLevel, policy.sideEffectLevel)
+  )
     return false;
-  if (recursionLimit !== undefined && depth !== undefined && !(depth <= recursionLimit)) return false;
-  if (workspaceRoots !== undefined && path !== undefined && !isWithin(workspaceRoots, path)) return false;
+  if (recursionLimit !== undefined && depth !== undefined && !(depth <= recursionLimit))
+    return false;
+  if (workspaceRoots !== undefined && path !== undefined && !isWithin(workspaceRoots, path))
+    return false;
   if (argConstraints !== undefined && toolName !== undefined && args !== undefined) {
     if (failingArgument(argConstraints, toolName, args) !== null) return false;
   }
   return allowsOperation(policy, question);
 }
 
-function allowsOperation({ capabilities }: CapabilityPolicy, { capability, operation }: PolicyQuestion): boolean {
+function allowsOperation(
+  { capabilities }: CapabilityPolicy,
+  { capability, operation }: PolicyQuestion,
+): boolean {
   if (capabilities === undefined || capability === undefined) return true;
   const operations = Object.hasOwn(capabilities, capability) ? capabilities[capability] : undefined;
-  return operations !== undefined && (operation === undefined ? operations.length > 0 : operations.includes(operation));
+  return (
+    operations !== undefined &&
+    (operation === undefined ? operations.length > 0 : operations.includes(operation))
+  );
 }
 
 function meet<K extends string, T>(
@@ -121,7 +141,9 @@ function commonCapabilities(
   const shared = Object.keys(a)
     .filter((name) => Object.hasOwn(b, name))
     .sort();
-  return Object.freeze(Object.fromEntries(shared.map((name) => [name, commonNames(a[name] ?? [], b[name] ?? [])])));
+  return Object.freeze(
+    Object.fromEntries(shared.map((name) => [name, commonNames(a[name] ?? [], b[name] ?? [])])),
+  );
 }
 
 const rankOf = (level: SideEffectLevel): number => SIDE_EFFECT_LEVELS.indexOf(level);

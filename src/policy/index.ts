@@ -2,11 +2,21 @@
 
 export { narrowPolicy, policyOf } from './ambient-policy.ts';
 export { answerApproval } from './approvals/answer-approval.ts';
-export type { Approval, ApprovalCode, ApprovalReply, ApprovalRoute, ApprovalState } from './approvals/approval.ts';
+export type {
+  Approval,
+  ApprovalCode,
+  ApprovalReply,
+  ApprovalRoute,
+  ApprovalState,
+} from './approvals/approval.ts';
 export { approvalState } from './approvals/approval-rules.ts';
 export { APPROVAL_SCHEMA } from './approvals/approval-schema.ts';
 export type { ApprovalFilter, ApprovalStore } from './approvals/approval-store.ts';
-export type { ApprovalProblem, FileApprovals, FileApprovalsOptions } from './approvals/file-approvals.ts';
+export type {
+  ApprovalProblem,
+  FileApprovals,
+  FileApprovalsOptions,
+} from './approvals/file-approvals.ts';
 export { fileApprovals } from './approvals/file-approvals.ts';
 export type { MemoryApprovalsOptions } from './approvals/memory-approvals.ts';
 export { memoryApprovals } from './approvals/memory-approvals.ts';

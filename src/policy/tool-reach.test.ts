@@ -15,7 +15,12 @@ describe('advertisable', () => {
     const random = createRandom(7);
     let shown = 0;
     for (let index = 0; index < 5_000; index += 1) {
-      const { workspaceRoots: _roots, argConstraints: _constraints, recursionLimit: _limit, ...policy } = randomPolicy(random);
+      const {
+        workspaceRoots: _roots,
+        argConstraints: _constraints,
+        recursionLimit: _limit,
+        ...policy
+      } = randomPolicy(random);
       const call = randomCall(random);
       const isShown = advertisable(policy, { name: call.toolName, annotations: call.annotations });
       if (isShown) shown += 1;
@@ -28,7 +33,11 @@ describe('advertisable', () => {
   });
 });
 
-async function statusOf(policy: CapabilityPolicy, call: PartialCall, proposes = false): Promise<string> {
+async function statusOf(
+  policy: CapabilityPolicy,
+  call: PartialCall,
+  proposes = false,
+): Promise<string> {
   const executor = echoExecutor();
   const layer = defineLayer({
     name: 'scope',
@@ -47,17 +56,27 @@ describe('a call under workspaceRoots', () => {
     ['a tool that says nothing', {}, false],
     ['a tool that only reads', { readOnly: true }, false],
     ['a tool that touches files', { safety: { filesystem: true } }, false],
-    ['a tool that touches files and calls itself harmless', { sideEffectLevel: 'none', safety: { filesystem: true } }, false],
+    [
+      'a tool that touches files and calls itself harmless',
+      { sideEffectLevel: 'none', safety: { filesystem: true } },
+      false,
+    ],
     ['a tool that keeps off files', { safety: { filesystem: false } }, true],
     ['a tool without effects', { sideEffectLevel: 'none' }, true],
-    ['a tool that keeps to a folder inside', { safety: { filesystem: true, allowedRoots: ['/srv/a/x', '/srv/a'] } }, true],
+    [
+      'a tool that keeps to a folder inside',
+      { safety: { filesystem: true, allowedRoots: ['/srv/a/x', '/srv/a'] } },
+      true,
+    ],
     ['a tool with one folder outside', { safety: { allowedRoots: ['/srv/a', '/srv'] } }, false],
     ['a tool whose folder leads out', { safety: { allowedRoots: ['/srv/a/../b'] } }, false],
     ['a tool with a relative folder', { safety: { allowedRoots: ['.'] } }, false],
     ['a tool that names no folder', { safety: { allowedRoots: [] } }, false],
     ['folders that cannot be read', { safety: { allowedRoots: '/srv/a' as never } }, false],
   ])('decides about %s', async (_name, annotations, allowed) => {
-    expect(await statusOf({ workspaceRoots: ['/srv/a'] }, { annotations })).toBe(allowed ? 'ok' : 'permission_denied');
+    expect(await statusOf({ workspaceRoots: ['/srv/a'] }, { annotations })).toBe(
+      allowed ? 'ok' : 'permission_denied',
+    );
   });
 
   it('runs where somebody promised to look at each file, for the tool that was promised only', async () => {
@@ -66,7 +85,9 @@ describe('a call under workspaceRoots', () => {
     const call = makeCall();
     promiseRequests(call);
     const other = makeCall({ toolName: 'other' });
-    expect(excessOf({ ...call, toolName: 'other' }, { workspaceRoots: [] }, 'scope')?.status).toBe('permission_denied');
+    expect(excessOf({ ...call, toolName: 'other' }, { workspaceRoots: [] }, 'scope')?.status).toBe(
+      'permission_denied',
+    );
     expect(excessOf(other, { workspaceRoots: [] }, 'scope')?.status).toBe('permission_denied');
     expect(stateOf(call)).not.toBe(stateOf(other));
   });
@@ -79,7 +100,8 @@ describe('a call under argConstraints', () => {
 
     expect(refused).toEqual({
       status: 'permission_denied',
-      message: 'echo is not allowed here: its argument "branch" must be one of "main". Change it and call again, or leave it.',
+      message:
+        'echo is not allowed here: its argument "branch" must be one of "main". Change it and call again, or leave it.',
       blockedBy: 'scope',
     });
     expect(await statusOf(policy, { toolArgs: { branch: 'main' } })).toBe('ok');

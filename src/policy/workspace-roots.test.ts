@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { allows, intersectPolicies } from './capability-policy.ts';
 
-const inside = (roots: readonly string[], path: unknown) => allows({ workspaceRoots: roots }, { path: path as string });
+const inside = (roots: readonly string[], path: unknown) =>
+  allows({ workspaceRoots: roots }, { path: path as string });
 
 describe('workspaceRoots', () => {
   it.each<[string, readonly string[], unknown, boolean]>([
@@ -38,7 +39,11 @@ describe('workspaceRoots', () => {
     ],
     [['a'], ['/'], []],
   ])('%j and %j leave %j', (a, b, met) => {
-    expect(intersectPolicies({ workspaceRoots: a }, { workspaceRoots: b })).toEqual({ workspaceRoots: met });
-    expect(intersectPolicies({ workspaceRoots: b }, { workspaceRoots: a })).toEqual({ workspaceRoots: met });
+    expect(intersectPolicies({ workspaceRoots: a }, { workspaceRoots: b })).toEqual({
+      workspaceRoots: met,
+    });
+    expect(intersectPolicies({ workspaceRoots: b }, { workspaceRoots: a })).toEqual({
+      workspaceRoots: met,
+    });
   });
 });

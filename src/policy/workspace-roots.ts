@@ -9,7 +9,11 @@ const PLAIN = /^(?:\/[^/.][^/]*)+$/;
 /** An absolute path without `.`, `..`, doubled and trailing slashes, or `null` for what is none. Does not look at the disk. */
 export const normalisedPath = (path: unknown): string | null =>
   // A path with a NUL in it ends there for the system, and not here.
-  typeof path !== 'string' || !path.startsWith('/') || path.includes('\0') ? null : PLAIN.test(path) ? path : posix.resolve(path);
+  typeof path !== 'string' || !path.startsWith('/') || path.includes('\0')
+    ? null
+    : PLAIN.test(path)
+      ? path
+      : posix.resolve(path);
 
 export const absolutePath: Expectation = Object.freeze({
   text: 'an absolute path',
@@ -25,11 +29,13 @@ export function isWithin(roots: readonly string[], path: unknown): boolean {
 /** The folders that lie in both lists, in one form: of two that overlap the deeper one, sorted, none inside another. */
 export function commonRoots(a: readonly string[], b: readonly string[]): readonly string[] {
   const [ours, theirs] = [normalisedRoots(a), normalisedRoots(b)];
-  const heldBy = (roots: readonly string[]) => (place: string) => roots.some((root) => holds(root, place));
+  const heldBy = (roots: readonly string[]) => (place: string) =>
+    roots.some((root) => holds(root, place));
   return Object.freeze(outermost([...ours.filter(heldBy(theirs)), ...theirs.filter(heldBy(ours))]));
 }
 
-const normalisedRoots = (roots: readonly string[]): readonly string[] => outermost(roots.flatMap((root) => normalisedPath(root) ?? []));
+const normalisedRoots = (roots: readonly string[]): readonly string[] =>
+  outermost(roots.flatMap((root) => normalisedPath(root) ?? []));
 
 /** Sorted, and without those that another one holds. */
 function outermost(places: readonly string[]): readonly string[] {

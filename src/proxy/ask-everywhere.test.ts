@@ -24,7 +24,12 @@ function channel() {
   };
 }
 
-function askBench({ channels = [nobody], queue = nobody, waitMs = 0, patience = 1000 as number | null }) {
+function askBench({
+  channels = [nobody],
+  queue = nobody,
+  waitMs = 0,
+  patience = 1000 as number | null,
+}) {
   const clock = testClock();
   const beats: number[] = [];
   const prompt = askEverywhere({
@@ -35,7 +40,12 @@ function askBench({ channels = [nobody], queue = nobody, waitMs = 0, patience = 
     patienceMs: () => patience,
     onWaiting: (_question, beat) => void beats.push(beat),
   });
-  const question = { id: 'q1', callId: 'c1', options: ['allow_once'], signal: new AbortController().signal } as unknown as ApprovalQuestion; // Nothing else of it is looked at.
+  const question = {
+    id: 'q1',
+    callId: 'c1',
+    options: ['allow_once'],
+    signal: new AbortController().signal,
+  } as unknown as ApprovalQuestion; // Nothing else of it is looked at.
   return { clock, beats, ask: () => Promise.resolve(prompt(question)) };
 }
 
@@ -64,18 +74,21 @@ describe('asking everywhere', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it.each(['client', 'queue'])('takes the first answer, from the %s, and takes the question back everywhere', async (first) => {
-    const [client, queue] = [channel(), channel()];
-    const { ask, clock } = askBench({ channels: [client.prompt], queue: queue.prompt });
-    const answer = ask();
-    await vi.waitFor(() => expect(queue.wasAsked()).toBe(true));
+  it.each(['client', 'queue'])(
+    'takes the first answer, from the %s, and takes the question back everywhere',
+    async (first) => {
+      const [client, queue] = [channel(), channel()];
+      const { ask, clock } = askBench({ channels: [client.prompt], queue: queue.prompt });
+      const answer = ask();
+      await vi.waitFor(() => expect(queue.wasAsked()).toBe(true));
 
-    (first === 'client' ? client : queue).say(YES);
+      (first === 'client' ? client : queue).say(YES);
 
-    expect(await answer).toMatchObject({ decision: 'allow_once' });
-    expect([client.isOver(), queue.isOver()]).toEqual([true, true]);
-    expect(clock.pending).toBe(0);
-  });
+      expect(await answer).toMatchObject({ decision: 'allow_once' });
+      expect([client.isOver(), queue.isOver()]).toEqual([true, true]);
+      expect(clock.pending).toBe(0);
+    },
+  );
 
   it('goes on with the queue when the client can be asked no more', async () => {
     const [client, queue] = [channel(), channel()];
@@ -92,7 +105,11 @@ describe('asking everywhere', () => {
 
   it('has no end by itself where the client does not wait', async () => {
     const [client, queue] = [channel(), channel()];
-    const { ask, clock } = askBench({ channels: [client.prompt], queue: queue.prompt, patience: null });
+    const { ask, clock } = askBench({
+      channels: [client.prompt],
+      queue: queue.prompt,
+      patience: null,
+    });
     const answer = ask();
     await vi.waitFor(() => expect(queue.wasAsked()).toBe(true));
 
@@ -105,7 +122,11 @@ describe('asking everywhere', () => {
 
   it('beats while somebody is asked, and no longer', async () => {
     const [client, queue] = [channel(), channel()];
-    const { ask, clock, beats } = askBench({ channels: [client.prompt], queue: queue.prompt, patience: 35_000 });
+    const { ask, clock, beats } = askBench({
+      channels: [client.prompt],
+      queue: queue.prompt,
+      patience: 35_000,
+    });
     const answer = ask();
     await vi.waitFor(() => expect(queue.wasAsked()).toBe(true));
 
@@ -119,9 +140,16 @@ describe('asking everywhere', () => {
 
 describe('a client that is asked', () => {
   it('hears that the call lives, and gets it back as one that waits when patience ends', async () => {
-    const { client, server, clock } = await scripted({ stack: [consent({ default: 'ask' })], capabilities: ELICITS, patienceMs: 25_000 });
+    const { client, server, clock } = await scripted({
+      stack: [consent({ default: 'ask' })],
+      capabilities: ELICITS,
+      patienceMs: 25_000,
+    });
     const result = client.call('note', {}, { _meta: { progressToken: 't' } });
-    const question = await vi.waitFor(() => client.got.find(({ method }) => method === 'elicitation/create') ?? expect.fail('asked'));
+    const question = await vi.waitFor(
+      () =>
+        client.got.find(({ method }) => method === 'elicitation/create') ?? expect.fail('asked'),
+    );
 
     await clock.advance(25_000);
     expect(statusIn(await result)).toBe('approval_required');
@@ -130,7 +158,11 @@ describe('a client that is asked', () => {
 
     const beats = client.got.filter(({ method }) => method === 'notifications/progress');
     expect(beats.map(({ params }) => params)).toEqual(
-      [1, 2].map((beat) => ({ progressToken: 't', progress: beat / 1e9, message: 'waiting for somebody to decide' })),
+      [1, 2].map((beat) => ({
+        progressToken: 't',
+        progress: beat / 1e9,
+        message: 'waiting for somebody to decide',
+      })),
     );
     expect(methodsIn(client.got)).toContain('notifications/cancelled');
     expect(server.calls).toHaveLength(0);

@@ -37,8 +37,12 @@ export function askEverywhere(parts: AskParts): ApprovalPrompt {
       if (first !== null && first !== PENDING) return first;
       const limit = first === null ? waitMs : patienceMs(question);
       const queued = queue(asked);
-      const answers = first === null ? [queued] : [direct.then((answer) => answer ?? queued), queued];
-      return await Promise.race([...answers, ...(limit === null ? [] : [after(clock, limit, asked.signal)])]);
+      const answers =
+        first === null ? [queued] : [direct.then((answer) => answer ?? queued), queued];
+      return await Promise.race([
+        ...answers,
+        ...(limit === null ? [] : [after(clock, limit, asked.signal)]),
+      ]);
     } finally {
       heart();
       stop.abort();
@@ -49,7 +53,8 @@ export function askEverywhere(parts: AskParts): ApprovalPrompt {
 const PENDING = Symbol('pending');
 
 /** Whoever cannot ask anybody says so at once. */
-const soon = (): Promise<typeof PENDING> => new Promise((resolve) => setImmediate(() => resolve(PENDING)));
+const soon = (): Promise<typeof PENDING> =>
+  new Promise((resolve) => setImmediate(() => resolve(PENDING)));
 
 const after = (clock: Clock, ms: number, signal: AbortSignal): Promise<null> =>
   new Promise((resolve) => {

@@ -6,7 +6,12 @@ import { streamLink } from './stdio-links.ts';
 
 /** A relay, with all that came out on both sides. */
 async function relayBench() {
-  const [fromClient, toClient, fromServer, toServer] = [new PassThrough(), new PassThrough(), new PassThrough(), new PassThrough()];
+  const [fromClient, toClient, fromServer, toServer] = [
+    new PassThrough(),
+    new PassThrough(),
+    new PassThrough(),
+    new PassThrough(),
+  ];
   const out: Record<'client' | 'server', Buffer[]> = { client: [], server: [] };
   toClient.on('data', (chunk: Buffer) => void out.client.push(chunk));
   toServer.on('data', (chunk: Buffer) => void out.server.push(chunk));
@@ -36,7 +41,9 @@ describe('byte relay', () => {
     fromClient.write('"method":"m"}\nno message\n\n');
     fromServer.write('[1]\n');
 
-    await vi.waitFor(() => expect(textOf('server')).toBe('{"jsonrpc": "2.0" , "id":1,"method":"m"}\nno message\n\n'));
+    await vi.waitFor(() =>
+      expect(textOf('server')).toBe('{"jsonrpc": "2.0" , "id":1,"method":"m"}\nno message\n\n'),
+    );
     expect(textOf('client')).toBe('[1]\n');
   });
 

@@ -19,13 +19,23 @@ export async function byteRelay(client: Link, server: Link): Promise<Relay> {
     if (isOver) return;
     isOver = true;
     const unanswered = by === 'server' ? open.values() : [];
-    for (const id of unanswered) client.send({ message: errorMessage(id, CODES.internal, `the server is gone: ${why}`) });
+    for (const id of unanswered)
+      client.send({ message: errorMessage(id, CODES.internal, `the server is gone: ${why}`) });
     void Promise.allSettled([client.close(), server.close()]).then(() => finish({ by, why }));
   };
   // Both kinds have an id.
-  const asked = reader((message) => kindOf(message) === 'request' && open.set(idKey(message.id as RequestId), message.id as RequestId));
-  const answered = reader((message) => kindOf(message) === 'response' && open.delete(idKey(message.id as RequestId)));
-  await server.start({ ...carrying(server, client, answered), onClose: (why) => end('server', why) });
+  const asked = reader(
+    (message) =>
+      kindOf(message) === 'request' &&
+      open.set(idKey(message.id as RequestId), message.id as RequestId),
+  );
+  const answered = reader(
+    (message) => kindOf(message) === 'response' && open.delete(idKey(message.id as RequestId)),
+  );
+  await server.start({
+    ...carrying(server, client, answered),
+    onClose: (why) => end('server', why),
+  });
   await client.start({ ...carrying(client, server, asked), onClose: (why) => end('client', why) });
   return {
     toClient: (message) => void client.send({ message }),

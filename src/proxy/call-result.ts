@@ -21,7 +21,9 @@ export function readAnswer(raw: JsonObject, hasAsked: boolean): ServerAnswer {
   const output = toolOutput({
     // Whatever a block holds is JSON, and nothing looks into a kind that it does not know.
     content: blocks,
-    ...(structuredContent === undefined || structuredContent === null ? {} : { structuredContent: structuredContent }),
+    ...(structuredContent === undefined || structuredContent === null
+      ? {}
+      : { structuredContent: structuredContent }),
     ...(raw.isError === true ? { isError: true } : {}),
     // What came of somebody's answers is for nobody else.
     ...(hasAsked ? { keep: false } : {}),
@@ -46,14 +48,19 @@ export function callResultOf(result: ToolResult, rendering: Rendering): JsonObje
   const { answer, isModern, scrub } = rendering;
   const ours = metaOf(result);
   // Of an answer that a layer withheld nothing goes on, whatever stands beside its content.
-  const handedOn = result.ok || result.errorCategory === 'tool_error' ? (answer?.raw ?? NOTHING) : NOTHING;
+  const handedOn =
+    result.ok || result.errorCategory === 'tool_error' ? (answer?.raw ?? NOTHING) : NOTHING;
   const { _meta } = handedOn;
   const meta = isObject(_meta) ? { ...withoutOurs(scrubbed(_meta, scrub)), ...ours } : ours;
   const shown = body(result, rendering);
   if (Object.keys(meta).length > 0) shown._meta = meta;
   const beside = besideContent(handedOn);
   if (beside === NOTHING && !isModern) return shown;
-  return { ...(isModern ? { resultType: 'complete' } : {}), ...withoutOurs(scrubbed(beside, scrub)), ...shown };
+  return {
+    ...(isModern ? { resultType: 'complete' } : {}),
+    ...withoutOurs(scrubbed(beside, scrub)),
+    ...shown,
+  };
 }
 
 const NOTHING: JsonObject = Object.freeze({});
@@ -61,14 +68,21 @@ const NOTHING: JsonObject = Object.freeze({});
 /** What a server says beside its content; most say nothing. */
 function besideContent(raw: JsonObject): JsonObject {
   if (Object.keys(raw).every((name) => READ.has(name))) return NOTHING;
-  const { content: _content, structuredContent: _structured, isError: _isError, _meta, ...others } = raw;
+  const {
+    content: _content,
+    structuredContent: _structured,
+    isError: _isError,
+    _meta,
+    ...others
+  } = raw;
   return others;
 }
 
 const READ: ReadonlySet<string> = new Set(['content', 'structuredContent', 'isError', '_meta']);
 
 /** A server must not say for us how a call ended, or where its receipt is. Looked at after cleaning, which may make another name one of ours. */
-const withoutOurs = (meta: JsonObject): JsonObject => Object.fromEntries(Object.entries(meta).filter(([name]) => !isOurs(name)));
+const withoutOurs = (meta: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(meta).filter(([name]) => !isOurs(name)));
 
 /** Also behind characters that do not show and in other forms of the same letters, which a reader may fold. */
 const isOurs = (name: string): boolean =>
@@ -92,10 +106,14 @@ function asTheirs(block: JsonValue): JsonValue {
 
 function body(result: ToolResult, { answer, spec }: Rendering): Record<string, JsonValue> {
   // As JSON: every block is.
-  const shown: Record<string, JsonValue> = { content: (result.content as unknown as readonly JsonValue[]).map(asTheirs) };
-  const structured = result.result !== null && typeof result.result === 'object' ? result.result : null;
+  const shown: Record<string, JsonValue> = {
+    content: (result.content as unknown as readonly JsonValue[]).map(asTheirs),
+  };
+  const structured =
+    result.result !== null && typeof result.result === 'object' ? result.result : null;
   if (!result.ok) {
-    if (structured !== null && result.errorCategory === 'tool_error') shown.structuredContent = structured;
+    if (structured !== null && result.errorCategory === 'tool_error')
+      shown.structuredContent = structured;
     shown.isError = true;
     return shown;
   }
@@ -112,17 +130,26 @@ function body(result: ToolResult, { answer, spec }: Rendering): Record<string, J
 
 function fits(spec: ToolSpec | undefined, { result }: ToolResult): boolean {
   if (spec?.outputSchema === undefined) return true;
-  return result !== null && typeof result === 'object' && validateJson(spec.outputSchema, result).length === 0;
+  return (
+    result !== null &&
+    typeof result === 'object' &&
+    validateJson(spec.outputSchema, result).length === 0
+  );
 }
 
 function isSame({ content, structuredContent }: ToolOutput, result: ToolResult): boolean {
   return same(content, result.content) && same(structuredContent ?? null, result.result);
 }
 
-const same = (one: unknown, other: unknown): boolean => one === other || canonicalJson(one) === canonicalJson(other);
+const same = (one: unknown, other: unknown): boolean =>
+  one === other || canonicalJson(one) === canonicalJson(other);
 
 /** A protocol error of the server's, handed on as one. Its words are those that came through the stack, and its data no layer has seen. */
-export function callErrorOf(error: JsonObject, result: ToolResult, scrub: (text: string) => string): JsonObject {
+export function callErrorOf(
+  error: JsonObject,
+  result: ToolResult,
+  scrub: (text: string) => string,
+): JsonObject {
   if (result.error === error.message) return scrubbed(error, scrub);
   return { code: error.code ?? null, message: result.error ?? '' };
 }
@@ -134,13 +161,15 @@ function metaOf({ status, executed, audit, interruption }: ToolResult): JsonObje
     meta[`${META_PREFIX}status`] = status;
     meta[`${META_PREFIX}executed`] = executed;
   }
-  if (typeof audit?.receiptUri === 'string') meta[`${META_PREFIX}receipt`] = receiptName(audit.receiptUri);
+  if (typeof audit?.receiptUri === 'string')
+    meta[`${META_PREFIX}receipt`] = receiptName(audit.receiptUri);
   if (interruption !== undefined) meta[`${META_PREFIX}approval`] = interruption.id;
   return meta;
 }
 
 /** A file without its folder: approvals lie beside receipts, and a client may show its model everything. */
-const receiptName = (uri: string): string => (uri.startsWith('file:') ? uri.slice(uri.lastIndexOf('/') + 1) : uri);
+const receiptName = (uri: string): string =>
+  uri.startsWith('file:') ? uri.slice(uri.lastIndexOf('/') + 1) : uri;
 
 /** Cleans every text in a value, names too. */
 export function scrubbed<T extends JsonValue>(value: T, scrub: (text: string) => string): T {
@@ -148,7 +177,9 @@ export function scrubbed<T extends JsonValue>(value: T, scrub: (text: string) =>
     if (typeof item === 'string') return scrub(item);
     if (Array.isArray(item)) return (item as readonly JsonValue[]).map(clean);
     if (!isObject(item)) return item;
-    return Object.fromEntries(Object.entries(item).map(([name, member]) => [scrub(name), clean(member)]));
+    return Object.fromEntries(
+      Object.entries(item).map(([name, member]) => [scrub(name), clean(member)]),
+    );
   };
   return clean(value) as T; // Text for text, and every other value as it is.
 }

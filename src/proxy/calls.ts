@@ -3,7 +3,13 @@
 import { isObject, type JsonObject } from '../core/json.ts';
 import { createAbort } from '../core/signal.ts';
 import { OWN_ABORT } from '../dispatch/open-call.ts';
-import { causeOf, type GovernedTools, isAlliumError, type ToolProgress, type ToolResult } from '../index.ts';
+import {
+  causeOf,
+  type GovernedTools,
+  isAlliumError,
+  type ToolProgress,
+  type ToolResult,
+} from '../index.ts';
 import { waitingText } from '../policy/approvals/interrupt.ts';
 import { callErrorOf, callResultOf, type Rendering } from './call-result.ts';
 import type { Catalog } from './catalog.ts';
@@ -52,13 +58,16 @@ export async function serveCall(frame: Frame, parts: CallParts): Promise<void> {
   const { message } = frame;
   const id = message.id as RequestId; // It is a request.
   const params = paramsOf(message);
-  if (typeof params.name !== 'string') return toClient(errorMessage(id, CODES.invalidParams, 'a call needs the name of a tool'));
+  if (typeof params.name !== 'string')
+    return toClient(errorMessage(id, CODES.invalidParams, 'a call needs the name of a tool'));
   if (params.task !== undefined) return toClient(errorMessage(id, CODES.invalidParams, NO_TASKS));
   const misfit = misfitFor(frame, params.name, parts);
   if (misfit !== null) return toClient({ ...misfit, id });
   const resumed = rounds.resumed(message);
   if (resumed !== null && 'problem' in resumed)
-    return toClient(errorMessage(id, CODES.invalidParams, `the call was not taken up: ${resumed.problem}`));
+    return toClient(
+      errorMessage(id, CODES.invalidParams, `the call was not taken up: ${resumed.problem}`),
+    );
   if (resumed !== null) return;
   const exchange = exchangeFrom(message, params, parts);
   exchanges.open(exchange);
@@ -77,14 +86,20 @@ export async function serveCall(frame: Frame, parts: CallParts): Promise<void> {
   }
 }
 
-function exchangeFrom(message: WireMessage, params: JsonObject, { facts, connection }: CallParts): Exchange {
+function exchangeFrom(
+  message: WireMessage,
+  params: JsonObject,
+  { facts, connection }: CallParts,
+): Exchange {
   const meta = metaOf(message);
   const isModern = modernVersionOf(message) !== null;
   return {
     callId: `call_${connection.createId()}`,
     params: ownParams(params),
     isModern,
-    capabilities: isModern ? objectAt(meta, 'io.modelcontextprotocol/clientCapabilities') : facts.capabilities,
+    capabilities: isModern
+      ? objectAt(meta, 'io.modelcontextprotocol/clientCapabilities')
+      : facts.capabilities,
     abort: createAbort(),
     meta,
     request: message.id as RequestId, // It is a request.
@@ -97,20 +112,42 @@ function exchangeFrom(message: WireMessage, params: JsonObject, { facts, connect
 }
 
 function ownParams(params: JsonObject): JsonObject {
-  if (params._meta === undefined && params.inputResponses === undefined && params.requestState === undefined) return params;
+  if (
+    params._meta === undefined &&
+    params.inputResponses === undefined &&
+    params.requestState === undefined
+  )
+    return params;
   const { _meta, inputResponses: _responses, requestState: _state, ...own } = params;
   return own;
 }
 
-function spanned(exchange: Exchange, name: string, frame: Frame, parts: CallParts): Promise<WireMessage> {
+function spanned(
+  exchange: Exchange,
+  name: string,
+  frame: Frame,
+  parts: CallParts,
+): Promise<WireMessage> {
   const { connection, transport } = parts;
   const { meta, request } = exchange;
-  const facts = { toolName: name, request, meta, transport, protocol: parts.facts.protocol, sessionId: connection.turn.sessionId };
+  const facts = {
+    toolName: name,
+    request,
+    meta,
+    transport,
+    protocol: parts.facts.protocol,
+    sessionId: connection.turn.sessionId,
+  };
   return connection.spans.server(facts, () => listed(exchange, name, frame, parts), endOfAnswer);
 }
 
 /** Reads the list first where the tool is not known. */
-function listed(exchange: Exchange, name: string, frame: Frame, parts: CallParts): Promise<WireMessage> {
+function listed(
+  exchange: Exchange,
+  name: string,
+  frame: Frame,
+  parts: CallParts,
+): Promise<WireMessage> {
   const listing = parts.lists.ensure(exchange.meta, exchange.abort);
   // What is known already is not waited for: an await costs as much as a layer.
   if (listing === null) return govern(exchange, name, parts);
@@ -118,7 +155,11 @@ function listed(exchange: Exchange, name: string, frame: Frame, parts: CallParts
 }
 
 /** What a client of HTTP is told, under any id, whose headers and body do not say the same of a call. */
-function misfitFor({ message, paramHeaders }: Frame, name: string, { catalog }: CallParts): WireMessage | null {
+function misfitFor(
+  { message, paramHeaders }: Frame,
+  name: string,
+  { catalog }: CallParts,
+): WireMessage | null {
   if (paramHeaders === undefined) return null;
   const misfit = misfitOfParams(message, paramHeaders, catalog.get(name)?.inputSchema ?? {});
   return misfit === null ? null : errorMessage(0, HEADER_MISMATCH, `header mismatch: ${misfit}`);
@@ -130,14 +171,23 @@ async function govern(exchange: Exchange, name: string, parts: CallParts): Promi
   const { params, isModern } = exchange;
   const args = params.arguments === undefined ? {} : params.arguments;
   const doubt = isObject(args) ? doubtBySchema(args, parts.catalog.get(name)?.inputSchema) : null;
-  if (doubt !== null) return errorMessage(0, CODES.invalidParams, `the call was refused: its arguments hold ${doubt}`);
+  if (doubt !== null)
+    return errorMessage(
+      0,
+      CODES.invalidParams,
+      `the call was refused: its arguments hold ${doubt}`,
+    );
   const found = isObject(args) ? kept.find(name, args) : null;
   const before = found instanceof Promise ? await found : found;
-  if (before !== null && 'wait' in before) return resultMessage(0, stillWaiting(before, name, isModern));
+  if (before !== null && 'wait' in before)
+    return resultMessage(0, stillWaiting(before, name, isModern));
   let result: ToolResult;
   try {
     result = await (before === null
-      ? governed.call({ name, arguments: args as object, id: exchange.callId }, optionsFor(exchange, parts))
+      ? governed.call(
+          { name, arguments: args as object, id: exchange.callId },
+          optionsFor(exchange, parts),
+        )
       : takeUp(exchange, before, name, parts));
   } catch (thrown) {
     result = refusedWith(thrown);
@@ -145,13 +195,22 @@ async function govern(exchange: Exchange, name: string, parts: CallParts): Promi
   const { interruption } = result;
   if (interruption !== undefined && isObject(args)) kept.note(interruption.id, name, args);
   // Nothing was used up: the call is taken up when the tool is there again.
-  if (before !== null && result.status === 'tool_not_found' && isObject(args)) kept.note(before.take, name, args);
+  if (before !== null && result.status === 'tool_not_found' && isObject(args))
+    kept.note(before.take, name, args);
   if (exchange.refusal !== null && causeOf(result) === exchange.refusal.thrown)
-    return { jsonrpc: '2.0', id: 0, error: callErrorOf(exchange.refusal.error, result, connection.scrub) };
+    return {
+      jsonrpc: '2.0',
+      id: 0,
+      error: callErrorOf(exchange.refusal.error, result, connection.scrub),
+    };
   return resultMessage(0, callResultOf(result, renderingOf(exchange, name, parts)));
 }
 
-const renderingOf = ({ answer, isModern }: Exchange, name: string, { catalog, connection }: CallParts): Rendering => ({
+const renderingOf = (
+  { answer, isModern }: Exchange,
+  name: string,
+  { catalog, connection }: CallParts,
+): Rendering => ({
   ...{ answer, isModern },
   spec: catalog.get(name),
   scrub: connection.scrub,
@@ -176,7 +235,10 @@ async function takeUp(
   return governed.resume(take, undefined, options).catch((thrown: unknown) => {
     if (!isAlliumError(thrown, 'ERR_APPROVAL_RESOLVED')) throw thrown;
     known(`call_${connection.createId()}`);
-    return governed.call({ name, arguments: objectAt(exchange.params, 'arguments'), id: exchange.callId }, { ...options, turn });
+    return governed.call(
+      { name, arguments: objectAt(exchange.params, 'arguments'), id: exchange.callId },
+      { ...options, turn },
+    );
   });
 }
 
@@ -186,7 +248,10 @@ const optionsFor = (exchange: Exchange, { connection, toClient }: CallParts) => 
   onProgress: (progress: ToolProgress): void => {
     const { progressToken } = exchange.meta;
     if (progressToken === undefined || exchange.request === null || exchange.isDropped) return;
-    toClient(notificationMessage('notifications/progress', { progressToken, progress: 0, ...progress }), exchange.request);
+    toClient(
+      notificationMessage('notifications/progress', { progressToken, progress: 0, ...progress }),
+      exchange.request,
+    );
   },
 });
 
@@ -197,7 +262,11 @@ function refusedWith(thrown: unknown): ToolResult {
 }
 
 /** The same question is not put twice: the first one still waits. */
-function stillWaiting({ wait: id, kind }: KeptWaiting, name: string, isModern: boolean): JsonObject {
+function stillWaiting(
+  { wait: id, kind }: KeptWaiting,
+  name: string,
+  isModern: boolean,
+): JsonObject {
   return {
     content: [{ type: 'text', text: waitingText(name, kind) }],
     isError: true,

@@ -10,12 +10,26 @@ const named = (name: string, more: JsonObject = {}): JsonObject => ({ ...NOTE, n
 const BAD = { type: 'object', properties: { a: { type: 'nonsense' } } };
 
 /** A catalog with what it reported, and with one list taken. */
-function catalogOf(page: readonly JsonValue[], options: CatalogOptions = {}, layers: readonly ToolLayer[] = []) {
+function catalogOf(
+  page: readonly JsonValue[],
+  options: CatalogOptions = {},
+  layers: readonly ToolLayer[] = [],
+) {
   const problems: string[] = [];
-  const governed = governTools({ tools: [], layers, executor: { kind: 'mcp_server', execute: async () => null } });
+  const governed = governTools({
+    tools: [],
+    layers,
+    executor: { kind: 'mcp_server', execute: async () => null },
+  });
   const catalog = createCatalog(governed, options, (problem) => void problems.push(problem));
   catalog.take(page, { isFirst: true, isLast: true, asOf: 0 });
-  return { catalog, governed, problems, shown: catalog.shown(page), names: catalog.shown(page).map(({ name }) => name) };
+  return {
+    catalog,
+    governed,
+    problems,
+    shown: catalog.shown(page),
+    names: catalog.shown(page).map(({ name }) => name),
+  };
 }
 
 describe('catalog', () => {
@@ -31,9 +45,12 @@ describe('catalog', () => {
     expect(catalogOf([tool]).shown).toEqual([tool]);
   });
 
-  it.each(['get.weather', '2fa', '__proto__', 'constructor', 'a'.repeat(128)])('shows a tool by any name of the protocol: %s', (name) => {
-    expect(catalogOf([named(name), NOTE]).names).toEqual([name, 'note']);
-  });
+  it.each(['get.weather', '2fa', '__proto__', 'constructor', 'a'.repeat(128)])(
+    'shows a tool by any name of the protocol: %s',
+    (name) => {
+      expect(catalogOf([named(name), NOTE]).names).toEqual([name, 'note']);
+    },
+  );
 
   it.each(['', 'two words', 'line\nbreak', 'a'.repeat(129), 'nöte'])(
     'hides a tool by a name that is none, and shows the others',
@@ -56,11 +73,16 @@ describe('catalog', () => {
     expect(catalogOf(page).names).toEqual(['note']);
     const passed = catalogOf(page, { onBadSchema: 'pass' });
     expect(passed.names).toEqual(['bad', 'note']);
-    expect(passed.problems).toEqual([expect.stringContaining('the arguments of "bad" are not checked')]);
+    expect(passed.problems).toEqual([
+      expect.stringContaining('the arguments of "bad" are not checked'),
+    ]);
   });
 
   it('shows the first of two tools with one name, and not a word of the second', () => {
-    const { shown, problems } = catalogOf([named('a', { description: 'First.' }), named('a', { description: 'Second.' })]);
+    const { shown, problems } = catalogOf([
+      named('a', { description: 'First.' }),
+      named('a', { description: 'Second.' }),
+    ]);
 
     expect(shown.map(({ description }) => description)).toEqual(['First.']);
     expect(problems).toEqual([expect.stringContaining('twice')]);
@@ -76,12 +98,25 @@ describe('catalog', () => {
   });
 
   it('believes what makes a tool look dangerous, and what makes it look harmless only where it is told to', () => {
-    const page = [named('a', { annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false } })];
+    const page = [
+      named('a', {
+        annotations: {
+          readOnlyHint: true,
+          destructiveHint: false,
+          idempotentHint: true,
+          openWorldHint: false,
+        },
+      }),
+    ];
     const careful = { readOnly: false, destructive: true, idempotent: false, openWorld: true };
 
     expect(catalogOf(page).governed.tools[0]?.annotations).toMatchObject(careful);
-    expect(catalogOf([NOTE], { trustAnnotations: true }).governed.tools[0]?.annotations).toMatchObject(careful);
-    expect(catalogOf(page, { trustAnnotations: true }).governed.tools[0]?.annotations).toMatchObject({
+    expect(
+      catalogOf([NOTE], { trustAnnotations: true }).governed.tools[0]?.annotations,
+    ).toMatchObject(careful);
+    expect(
+      catalogOf(page, { trustAnnotations: true }).governed.tools[0]?.annotations,
+    ).toMatchObject({
       readOnly: true,
       destructive: false,
     });

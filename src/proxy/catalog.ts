@@ -4,7 +4,13 @@ import { describeThrown, oneLine } from '../core/errors.ts';
 import { hintsOf, type ToolAnnotations } from '../core/annotations.ts';
 import { hashCanonical } from '../core/hash-canonical.ts';
 import { isObject, type JsonObject, type JsonValue } from '../core/json.ts';
-import { createRegistry, defineTool, type GovernedTools, type Tool, type ToolSpec } from '../index.ts';
+import {
+  createRegistry,
+  defineTool,
+  type GovernedTools,
+  type Tool,
+  type ToolSpec,
+} from '../index.ts';
 
 export interface CatalogOptions {
   /** What becomes of a tool whose schema cannot be used: it is not shown, or its arguments go unchecked. @default 'hide' */
@@ -83,7 +89,8 @@ export function createCatalog(
     if (listing.has(name)) report(`the server lists "${name}" twice; the second one is not shown`);
     else if (listing.size < MAX_TOOLS) listing.set(name, found);
   };
-  const update = (tools: readonly Tool[]): void => governed.update(createRegistry(tools, { names: 'mcp' }));
+  const update = (tools: readonly Tool[]): void =>
+    governed.update(createRegistry(tools, { names: 'mcp' }));
   const isUsable = (tool: Tool): boolean => {
     try {
       update([tool]);
@@ -128,7 +135,13 @@ export function createCatalog(
         const own = isObject(raw) && typeof raw.name === 'string' ? known.get(raw.name) : undefined;
         const spec = own === undefined ? undefined : specOf(own.tool.name);
         // Another tool by the same name has words that no layer has seen.
-        if (own === undefined || spec === undefined || seen.has(spec.name) || own.text !== JSON.stringify(raw)) return [];
+        if (
+          own === undefined ||
+          spec === undefined ||
+          seen.has(spec.name) ||
+          own.text !== JSON.stringify(raw)
+        )
+          return [];
         seen.add(spec.name);
         return [asShown(raw as JsonObject, own.tool, spec)]; // It was read as one.
       });
@@ -148,13 +161,21 @@ export function createCatalog(
 }
 
 /** A tool as a server lists it, made a tool of ours. `null` for a tool that is not shown; the reason was reported. */
-export function toolFrom(name: string, raw: JsonObject, options: CatalogParts, report: (problem: string) => void): Tool | null {
+export function toolFrom(
+  name: string,
+  raw: JsonObject,
+  options: CatalogParts,
+  report: (problem: string) => void,
+): Tool | null {
   const { onBadSchema = 'hide', trustAnnotations = false, serverOf } = options;
   const server = serverOf?.(name) ?? null;
   const description = typeof raw.description === 'string' ? raw.description : '';
   // Titles, icons and hints that are not believed are no part of the tool that the stack sees. By this hash they count all the same: an
   // approval is for everything that the server said of the tool.
-  const metadata = { serverDefinition: hashOfRaw(raw), ...(server === null ? {} : { mcp: { server } }) };
+  const metadata = {
+    serverDefinition: hashOfRaw(raw),
+    ...(server === null ? {} : { mcp: { server } }),
+  };
   const annotations = annotationsFrom(raw.annotations, trustAnnotations);
   const of = { name, description, executor: 'mcp_server', annotations, metadata } as const;
   try {
@@ -190,28 +211,40 @@ function hashOfRaw(raw: JsonObject): string {
 /** Whoever serves a tool may say anything of it. Believed unseen is only what makes others more careful. */
 export function annotationsFrom(given: unknown, isTrusted: boolean): ToolAnnotations {
   const raw = isObject(given) ? given : {};
-  const flag = (name: string): boolean | undefined => (typeof raw[name] === 'boolean' ? raw[name] : undefined);
+  const flag = (name: string): boolean | undefined =>
+    typeof raw[name] === 'boolean' ? raw[name] : undefined;
   const said = hintsOf({
     ...optional('readOnly', flag('readOnlyHint')),
     ...optional('destructive', flag('destructiveHint')),
     ...optional('idempotent', flag('idempotentHint')),
     ...optional('openWorld', flag('openWorldHint')),
   });
-  return isTrusted ? said : { readOnly: false, destructive: true, idempotent: false, openWorld: true };
+  return isTrusted
+    ? said
+    : { readOnly: false, destructive: true, idempotent: false, openWorld: true };
 }
 
-const optional = (name: string, value: boolean | undefined): ToolAnnotations => (value === undefined ? {} : { [name]: value });
+const optional = (name: string, value: boolean | undefined): ToolAnnotations =>
+  value === undefined ? {} : { [name]: value };
 
 /** Everything the server said, and in it what the layers changed. */
 function asShown(raw: JsonObject, own: Tool, spec: ToolSpec): JsonObject {
   const { outputSchema, ...rest } = raw;
   const output = spec.outputSchema === own.outputSchema ? outputSchema : spec.outputSchema;
   const schemas = {
-    inputSchema: spec.inputSchema === own.inputSchema ? (raw.inputSchema ?? { type: 'object' }) : spec.inputSchema,
+    inputSchema:
+      spec.inputSchema === own.inputSchema
+        ? (raw.inputSchema ?? { type: 'object' })
+        : spec.inputSchema,
     ...(output === undefined ? {} : { outputSchema: output }),
   };
   if (spec.description === own.description) return { ...rest, ...schemas };
   // A layer has put other words in the place of the server's, so none of the server's are shown: a title can talk, too.
   const { execution } = raw;
-  return { name: own.name, description: spec.description, ...schemas, ...(execution === undefined ? {} : { execution }) };
+  return {
+    name: own.name,
+    description: spec.description,
+    ...schemas,
+    ...(execution === undefined ? {} : { execution }),
+  };
 }

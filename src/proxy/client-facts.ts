@@ -41,4 +41,5 @@ export function clientFacts(): ClientFacts {
 
 const NOBODY = 'the client';
 
-const nameOf = ({ name }: JsonObject): string => (typeof name === 'string' && name !== '' ? oneLine(name).slice(0, 100) : NOBODY);
+const nameOf = ({ name }: JsonObject): string =>
+  typeof name === 'string' && name !== '' ? oneLine(name).slice(0, 100) : NOBODY;

@@ -21,7 +21,14 @@ import { createRounds } from './rounds.ts';
 import { serverExecutor, type ServerExecutor } from './server-calls.ts';
 import { withMarkedQuestions } from './server-questions.ts';
 import { endOfAnswer, type ProxySpans } from './spans.ts';
-import { isRequestId, kindOf, paramsOf, type RequestId, resultMessage, type WireMessage } from './wire.ts';
+import {
+  isRequestId,
+  kindOf,
+  paramsOf,
+  type RequestId,
+  resultMessage,
+  type WireMessage,
+} from './wire.ts';
 
 export interface ConnectionParts extends CatalogOptions {
   /** Makes the dispatcher of this connection. */
@@ -50,8 +57,13 @@ export interface ConnectionParts extends CatalogOptions {
 const LAST_WORDS_MS = 5000;
 
 /** Connects the two. Resolves when both links are started. */
-export function governedRelay(client: Link, server: Link, connection: ConnectionParts): Promise<Relay> {
-  const toClient = (message: WireMessage, about?: RequestId): void => void client.send({ message }, about);
+export function governedRelay(
+  client: Link,
+  server: Link,
+  connection: ConnectionParts,
+): Promise<Relay> {
+  const toClient = (message: WireMessage, about?: RequestId): void =>
+    void client.send({ message }, about);
   const facts = clientFacts();
   const exchanges = createExchanges();
   const asks = createOutgoing(toClient);
@@ -69,18 +81,40 @@ export function governedRelay(client: Link, server: Link, connection: Connection
     },
     around: ({ meta }, toolName, send) => {
       const { protocol } = facts;
-      const known = { toolName, meta, protocol, request: null, transport: server.transport, sessionId: turn.sessionId };
+      const known = {
+        toolName,
+        meta,
+        protocol,
+        request: null,
+        transport: server.transport,
+        sessionId: turn.sessionId,
+      };
       return spans.client(known, send, endOfAnswer);
     },
   });
-  const serverOf = (toolName: string): string | null => server.serverOf?.(toolName) ?? server.name ?? null;
+  const serverOf = (toolName: string): string | null =>
+    server.serverOf?.(toolName) ?? server.name ?? null;
   const people = peoplePrompt({ exchanges, rounds, client: asks, facts, connection, toClient });
   const governed = connection.govern({ tools: [], executor, prompts: [people] });
-  const catalog = connection.hasOwnTools === true ? ownCatalog(governed) : createCatalog(governed, { ...connection, serverOf }, report);
+  const catalog =
+    connection.hasOwnTools === true
+      ? ownCatalog(governed)
+      : createCatalog(governed, { ...connection, serverOf }, report);
   const lists = createLists(catalog, requests);
   server.behind?.onToolsChanged(() => catalog.expire());
   const kept = keptApprovals(approvals, turn.sessionId, clock);
-  const calls: CallParts = { governed, catalog, lists, rounds, exchanges, connection, kept, facts, toClient, transport: client.transport };
+  const calls: CallParts = {
+    governed,
+    catalog,
+    lists,
+    rounds,
+    exchanges,
+    connection,
+    kept,
+    facts,
+    toClient,
+    transport: client.transport,
+  };
   const hooks = hooksOf({ calls, asks, requests, lists, catalog, exchanges, executor, clock });
   return relay(client, withMarkedQuestions(server), hooks, report);
 }
@@ -92,7 +126,11 @@ export function governedRelay(client: Link, server: Link, connection: Connection
 function newestList(
   behind: ServersBehind | undefined,
   lists: Lists,
-  { meta, toolName, abort }: { readonly meta: JsonObject; readonly toolName: string; readonly abort: AbortSource },
+  {
+    meta,
+    toolName,
+    abort,
+  }: { readonly meta: JsonObject; readonly toolName: string; readonly abort: AbortSource },
 ): Promise<void> | null {
   if (behind === undefined || behind.isThere(toolName)) return lists.ensure(meta, abort);
   return behind
@@ -114,7 +152,16 @@ interface HookParts {
   readonly clock: Clock;
 }
 
-function hooksOf({ calls, asks, requests, lists, catalog, exchanges, executor, clock }: HookParts): RelayHooks {
+function hooksOf({
+  calls,
+  asks,
+  requests,
+  lists,
+  catalog,
+  exchanges,
+  executor,
+  clock,
+}: HookParts): RelayHooks {
   let underWay = 0;
   let wake = (): void => {};
   const done = (): void => {
@@ -126,7 +173,8 @@ function hooksOf({ calls, asks, requests, lists, catalog, exchanges, executor, c
     work.then(done, done);
     return true;
   };
-  const allDone = (): Promise<void> => new Promise((resolve) => (underWay === 0 ? resolve() : void (wake = resolve)));
+  const allDone = (): Promise<void> =>
+    new Promise((resolve) => (underWay === 0 ? resolve() : void (wake = resolve)));
   const dropAll = (why: string): void => {
     for (const exchange of exchanges.all) exchange.abort.abort(new Error(why));
   };
@@ -134,16 +182,22 @@ function hooksOf({ calls, asks, requests, lists, catalog, exchanges, executor, c
     fromClient(frame) {
       const { message } = frame;
       if (kindOf(message) === 'response') return asks.settle(message);
-      if (message.method === 'tools/call') return isRequestId(message.id) ? working(serveCall(frame, calls)) : true;
-      if (message.method === 'notifications/cancelled') return isCancelled(message, exchanges, lists);
+      if (message.method === 'tools/call')
+        return isRequestId(message.id) ? working(serveCall(frame, calls)) : true;
+      if (message.method === 'notifications/cancelled')
+        return isCancelled(message, exchanges, lists);
       calls.facts.note(message);
-      if (message.method === 'tools/list' && isRequestId(message.id)) return working(lists.serve(message, calls.toClient));
+      if (message.method === 'tools/list' && isRequestId(message.id))
+        return working(lists.serve(message, calls.toClient));
       return false;
     },
     fromServer({ message }: Frame) {
       if (kindOf(message) === 'response') return requests.settle(message);
       if (message.method === 'notifications/tools/list_changed') catalog.expire();
-      const exchange = message.method === 'notifications/progress' ? exchanges.byToken(paramsOf(message).progressToken) : undefined;
+      const exchange =
+        message.method === 'notifications/progress'
+          ? exchanges.byToken(paramsOf(message).progressToken)
+          : undefined;
       if (exchange !== undefined) executor.progress(exchange, paramsOf(message));
       return exchange !== undefined;
     },
@@ -153,7 +207,9 @@ function hooksOf({ calls, asks, requests, lists, catalog, exchanges, executor, c
       await new Promise(setImmediate);
       dropAll('the server is gone');
       let cancel = (): void => {};
-      const tooLong = new Promise<void>((resolve) => void (cancel = clock.after(LAST_WORDS_MS, resolve)));
+      const tooLong = new Promise<void>(
+        (resolve) => void (cancel = clock.after(LAST_WORDS_MS, resolve)),
+      );
       await Promise.race([allDone(), tooLong]);
       // A timer that is left behind keeps the process for as long.
       cancel();

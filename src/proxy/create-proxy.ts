@@ -91,7 +91,8 @@ const PATIENCE_MS = 50_000;
 const WHOLE = { maxPreviewBytes: 33_554_432 };
 
 /** Throws for what a host got wrong. */
-export const checkProxyOptions = (owner: string, options: object): void => checkOptions(owner, options, EXPECTED);
+export const checkProxyOptions = (owner: string, options: object): void =>
+  checkOptions(owner, options, EXPECTED);
 
 /** What every connection of a proxy has in common. */
 export function connectionParts(options: ProxyOptions, stack: ProxyStack): ConnectionParts {
@@ -100,7 +101,14 @@ export function connectionParts(options: ProxyOptions, stack: ProxyStack): Conne
   const approvals = withRoute(options.approvals ?? memoryApprovals(), 'client');
   const scrubs = stack.layers.flatMap(({ scrub }) => (scrub === undefined ? [] : [scrub]));
   return {
-    govern: (overrides) => stack.govern({ approvals, clock, createId, limits: { ...WHOLE, ...stack.limits }, ...overrides }),
+    govern: (overrides) =>
+      stack.govern({
+        approvals,
+        clock,
+        createId,
+        limits: { ...WHOLE, ...stack.limits },
+        ...overrides,
+      }),
     turn: { sessionId: createId(), ...stack.session, ...options.session },
     ...{ approvals, clock, createId, report, spans: proxySpans() },
     prompts: options.prompts ?? [],
@@ -138,7 +146,8 @@ export function createProxy(options: ProxyOptions): Proxy {
   });
 }
 
-const isList = (stack: ProxyOptions['stack']): stack is readonly (ToolLayer | ToolCaller)[] => Array.isArray(stack);
+const isList = (stack: ProxyOptions['stack']): stack is readonly (ToolLayer | ToolCaller)[] =>
+  Array.isArray(stack);
 
 const warn = (problem: string): void => process.emitWarning(problem, 'AlliumWarning');
 

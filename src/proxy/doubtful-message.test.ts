@@ -4,7 +4,12 @@ import type { JsonObject } from '../core/json.ts';
 import { doubtBySchema, refusalOf } from './doubtful-message.ts';
 import { scripted } from './scripted.fixture.ts';
 
-const call = (params: JsonObject): JsonObject => ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+const call = (params: JsonObject): JsonObject => ({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params,
+});
 const answer = (result: JsonObject): JsonObject => ({ jsonrpc: '2.0', id: 1, result });
 const ping = (more: JsonObject): JsonObject => ({ jsonrpc: '2.0', id: 1, method: 'ping', ...more });
 
@@ -36,15 +41,24 @@ describe('messages that two readers take for two', () => {
   });
 
   it('are refused without an id where that is in doubt', () => {
-    expect(refusalOf(ping({ ID: 2 }))).toEqual({ problem: 'a member whose name could be taken for "id"', isAnswer: false });
+    expect(refusalOf(ping({ ID: 2 }))).toEqual({
+      problem: 'a member whose name could be taken for "id"',
+      isAnswer: false,
+    });
   });
 
   it.each([
     ping({}),
     ping({ x: 1 }),
-    call({ name: 'a', arguments: { A: 1, b: { B: 1 } }, _meta: { progressToken: 1, 'example.com/Note': 1 } }),
+    call({
+      name: 'a',
+      arguments: { A: 1, b: { B: 1 } },
+      _meta: { progressToken: 1, 'example.com/Note': 1 },
+    }),
     answer({ content: [{ type: 'text', text: 'a' }], structuredContent: { The: 1, the: 2 } }),
-    answer({ tools: [{ name: 'a', inputSchema: { type: 'object', properties: { a: {}, A: {} } } }] }),
+    answer({
+      tools: [{ name: 'a', inputSchema: { type: 'object', properties: { a: {}, A: {} } } }],
+    }),
     { jsonrpc: '2.0', method: 'example.com/Thing', params: { value: 1 } },
   ])('are told from those that mean one thing: %j', (message) => {
     expect(refusalOf(message)).toBeNull();
@@ -59,19 +73,31 @@ describe('messages that two readers take for two', () => {
 });
 
 describe('arguments in another spelling than their tool declares', () => {
-  const schema = { type: 'object', properties: { path: {}, options: { properties: { Deep: {} } }, a: {}, A: {} } };
+  const schema = {
+    type: 'object',
+    properties: { path: {}, options: { properties: { Deep: {} } }, a: {}, A: {} },
+  };
 
-  it.each([{ Path: '/etc' }, { path: 'x', PATH: 'y' }, { options: { deep: 1 } }, { ' path': 1 }])('are refused: %j', (args) => {
-    expect(doubtBySchema(args, schema)).not.toBeNull();
-  });
+  it.each([{ Path: '/etc' }, { path: 'x', PATH: 'y' }, { options: { deep: 1 } }, { ' path': 1 }])(
+    'are refused: %j',
+    (args) => {
+      expect(doubtBySchema(args, schema)).not.toBeNull();
+    },
+  );
 
-  it.each([{ path: 'x', options: { Deep: 1 }, other: 1 }, { a: 1 }, { A: 1 }, {}])('are told from those as declared: %j', (args) => {
-    expect(doubtBySchema(args, schema)).toBeNull();
-    expect(doubtBySchema({ Path: 1 }, null)).toBeNull();
-  });
+  it.each([{ path: 'x', options: { Deep: 1 }, other: 1 }, { a: 1 }, { A: 1 }, {}])(
+    'are told from those as declared: %j',
+    (args) => {
+      expect(doubtBySchema(args, schema)).toBeNull();
+      expect(doubtBySchema({ Path: 1 }, null)).toBeNull();
+    },
+  );
 
   it('reach no server', async () => {
-    const tool = { name: 'note', inputSchema: { type: 'object', properties: { path: { type: 'string' } } } };
+    const tool = {
+      name: 'note',
+      inputSchema: { type: 'object', properties: { path: { type: 'string' } } },
+    };
     const { client, server } = await scripted({ stack: [passThrough], tools: [tool] });
 
     expect(await client.call('note', { Path: '/etc/passwd' })).toMatchObject({ code: -32_602 });

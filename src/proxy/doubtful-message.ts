@@ -17,11 +17,20 @@ export function refusalOf(message: WireMessage): RefusedMessage | null {
   const isAnswer = !names.some((name) => foldedName(name) === 'method');
   const isOne = names.every((name) => name === 'id' || foldedName(name) !== 'id');
   const { id } = message;
-  return { problem, isAnswer, ...(isOne && (typeof id === 'string' || typeof id === 'number') ? { id } : {}) };
+  return {
+    problem,
+    isAnswer,
+    ...(isOne && (typeof id === 'string' || typeof id === 'number') ? { id } : {}),
+  };
 }
 
 function doubtAbout(message: WireMessage): string | null {
-  return doubtInNames(message, MESSAGE) ?? doubtInKind(message) ?? doubtInMethod(message.method) ?? doubtInParts(message);
+  return (
+    doubtInNames(message, MESSAGE) ??
+    doubtInKind(message) ??
+    doubtInMethod(message.method) ??
+    doubtInParts(message)
+  );
 }
 
 /** To one reader a question, to another an answer. */
@@ -40,7 +49,9 @@ const OWN_METHODS: ReadonlySet<string> = new Set([
 function doubtInMethod(method: JsonValue | undefined): string | null {
   if (typeof method !== 'string') return null;
   if (!/^[\x21-\x7e]+$/.test(method)) return 'a method that is not visible ASCII';
-  return !OWN_METHODS.has(method) && OWN_METHODS.has(method.toLowerCase()) ? 'a method in another spelling' : null;
+  return !OWN_METHODS.has(method) && OWN_METHODS.has(method.toLowerCase())
+    ? 'a method in another spelling'
+    : null;
 }
 
 function doubtInParts(message: WireMessage): string | null {
@@ -55,10 +66,17 @@ function doubtInParts(message: WireMessage): string | null {
 function doubtInResult(result: JsonObject): string | null {
   const { tools, content } = result;
   const doubt = doubtInNames(result, RESULT) ?? doubtInMeta(result._meta);
-  return doubt ?? doubtInItems(tools, (tool) => doubtInNames(tool, TOOL)) ?? doubtInItems(content, doubtInBlock);
+  return (
+    doubt ??
+    doubtInItems(tools, (tool) => doubtInNames(tool, TOOL)) ??
+    doubtInItems(content, doubtInBlock)
+  );
 }
 
-function doubtInItems(items: JsonValue | undefined, doubtIn: (item: JsonObject) => string | null): string | null {
+function doubtInItems(
+  items: JsonValue | undefined,
+  doubtIn: (item: JsonObject) => string | null,
+): string | null {
   if (!Array.isArray(items)) return null;
   for (const item of items as readonly JsonValue[]) {
     const doubt = isObject(item) ? doubtIn(item) : null;
@@ -68,14 +86,20 @@ function doubtInItems(items: JsonValue | undefined, doubtIn: (item: JsonObject) 
 }
 
 const doubtInBlock = (block: JsonObject): string | null =>
-  doubtInNames(block, BLOCK) ?? (isObject(block.resource) ? doubtInNames(block.resource, BLOCK) : null);
+  doubtInNames(block, BLOCK) ??
+  (isObject(block.resource) ? doubtInNames(block.resource, BLOCK) : null);
 
-const doubtInMeta = (meta: JsonValue | undefined): string | null => (isObject(meta) ? doubtInNames(meta, META) : null);
+const doubtInMeta = (meta: JsonValue | undefined): string | null =>
+  isObject(meta) ? doubtInNames(meta, META) : null;
 
 /** At every depth. Keeps a list instead of recursing: nesting is as deep as the other side likes. */
 function doubtInArguments(args: JsonValue | undefined): string | null {
   const waiting: unknown[] = [args];
-  for (let value = waiting.pop(); waiting.length > 0 || value !== undefined; value = waiting.pop()) {
+  for (
+    let value = waiting.pop();
+    waiting.length > 0 || value !== undefined;
+    value = waiting.pop()
+  ) {
     if (Array.isArray(value)) for (const item of value) waiting.push(item);
     if (!isObject(value)) continue;
     const doubt = doubtInNames(value, NO_NAMES);
@@ -94,7 +118,10 @@ export function doubtBySchema(args: object, schema: unknown): string | null {
   const doubt = doubtInNames(args, declaredNames(Object.keys(properties)));
   if (doubt !== null) return doubt;
   for (const [name, value] of Object.entries(args)) {
-    const inner = isObject(value) && Object.hasOwn(properties, name) ? doubtBySchema(value, properties[name]) : null;
+    const inner =
+      isObject(value) && Object.hasOwn(properties, name)
+        ? doubtBySchema(value, properties[name])
+        : null;
     if (inner !== null) return inner;
   }
   return null;
@@ -116,24 +143,78 @@ function declaredNames(names: readonly string[]): Names {
 /** The spellings of a place, and what each folds to. */
 type Names = ReadonlyMap<string, string>;
 
-const namesOf = (...names: readonly string[]): Names => new Map(names.map((name) => [foldedName(name), name]));
+const namesOf = (...names: readonly string[]): Names =>
+  new Map(names.map((name) => [foldedName(name), name]));
 
 const NO_NAMES = namesOf();
 const MESSAGE = namesOf('jsonrpc', 'id', 'method', 'params', 'result', 'error');
 const ERROR = namesOf('code', 'message', 'data');
 const META = namesOf(
   'progressToken',
-  ...['protocolVersion', 'clientCapabilities', 'clientInfo', 'subscriptionId'].map((name) => `io.modelcontextprotocol/${name}`),
+  ...['protocolVersion', 'clientCapabilities', 'clientInfo', 'subscriptionId'].map(
+    (name) => `io.modelcontextprotocol/${name}`,
+  ),
 );
 const PARAMS = namesOf(
-  ...['name', 'arguments', '_meta', 'task', 'uri', 'cursor', 'ref', 'requestId', 'progressToken', 'requestState', 'inputResponses'],
-  ...['message', 'requestedSchema', 'mode', 'url', 'protocolVersion', 'capabilities', 'clientInfo', 'level', 'logger'],
+  ...[
+    'name',
+    'arguments',
+    '_meta',
+    'task',
+    'uri',
+    'cursor',
+    'ref',
+    'requestId',
+    'progressToken',
+    'requestState',
+    'inputResponses',
+  ],
+  ...[
+    'message',
+    'requestedSchema',
+    'mode',
+    'url',
+    'protocolVersion',
+    'capabilities',
+    'clientInfo',
+    'level',
+    'logger',
+  ],
 );
 const RESULT = namesOf(
-  ...['content', 'structuredContent', 'isError', '_meta', 'tools', 'nextCursor', 'resultType', 'task', 'taskId', 'inputRequests'],
-  ...['requestState', 'protocolVersion', 'supportedVersions', 'capabilities', 'serverInfo', 'instructions', 'action'],
+  ...[
+    'content',
+    'structuredContent',
+    'isError',
+    '_meta',
+    'tools',
+    'nextCursor',
+    'resultType',
+    'task',
+    'taskId',
+    'inputRequests',
+  ],
+  ...[
+    'requestState',
+    'protocolVersion',
+    'supportedVersions',
+    'capabilities',
+    'serverInfo',
+    'instructions',
+    'action',
+  ],
 );
-const TOOL = namesOf('name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations', 'execution', 'icons', '_meta');
+const TOOL = namesOf(
+  'name',
+  'title',
+  'description',
+  'inputSchema',
+  'outputSchema',
+  'annotations',
+  'execution',
+  'icons',
+  '_meta',
+);
 const BLOCK = namesOf(
   'type',
   'text',
@@ -154,8 +235,10 @@ function doubtInNames(object: object, names: Names): string | null {
   for (const name of Object.keys(object)) {
     const folded = foldedName(name);
     const known = names.get(folded);
-    if (known !== undefined && known !== name) return `a member whose name could be taken for "${known}"`;
-    if (seen.has(folded)) return 'two members whose names differ only by case or by characters that are not shown';
+    if (known !== undefined && known !== name)
+      return `a member whose name could be taken for "${known}"`;
+    if (seen.has(folded))
+      return 'two members whose names differ only by case or by characters that are not shown';
     seen.add(folded);
   }
   return null;

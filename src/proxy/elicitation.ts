@@ -50,12 +50,22 @@ const oneLineJson = (shown: JsonObject): string =>
 const MAX_REASON = 1000;
 
 /** Only an answer that was accepted and says so allows; everything else is a no. `null` for what is no answer at all. `by` is the name of the client. */
-export function answerFrom(result: unknown, { options }: ApprovalQuestion, by: string): ApprovalAnswer | null {
+export function answerFrom(
+  result: unknown,
+  { options }: ApprovalQuestion,
+  by: string,
+): ApprovalAnswer | null {
   if (!isObject(result) || typeof result.action !== 'string') return null;
   const content = isObject(result.content) ? result.content : {};
-  const decision = result.action === 'accept' ? options.find((option) => option === content.decision) : undefined;
-  const reason = typeof content.reason === 'string' ? oneLine(content.reason).slice(0, MAX_REASON).trim() : '';
-  return { decision: decision ?? 'reject_once', decidedBy: `${by}@form`, ...(reason === '' ? {} : { reason }) };
+  const decision =
+    result.action === 'accept' ? options.find((option) => option === content.decision) : undefined;
+  const reason =
+    typeof content.reason === 'string' ? oneLine(content.reason).slice(0, MAX_REASON).trim() : '';
+  return {
+    decision: decision ?? 'reject_once',
+    decidedBy: `${by}@form`,
+    ...(reason === '' ? {} : { reason }),
+  };
 }
 
 /** Whether a client that declares this can be shown a form. One that names no way of asking has forms, as before there were others. */

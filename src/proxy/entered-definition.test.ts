@@ -4,11 +4,22 @@ import { settle } from '../../conformance/index.ts';
 import { consent, definitionPin, permissions } from '../../middleware/index.ts';
 import type { JsonObject } from '../core/json.ts';
 import { randomChange, randomDefinition, randomListed } from '../dispatch/random-tools.fixture.ts';
-import { defineTool, type GovernedTools, type GovernOptions, governTools, type Tool, type ToolLayer } from '../index.ts';
+import {
+  defineTool,
+  type GovernedTools,
+  type GovernOptions,
+  governTools,
+  type Tool,
+  type ToolLayer,
+} from '../index.ts';
 import { type ApprovalStore, answerApproval, memoryApprovals } from '../policy/index.ts';
 import { memoryPins } from '../policy/pins/memory-pins.ts';
 import { aggregateLinks } from './aggregate/aggregate-links.ts';
-import { scripted as upstreamServer, initialized, discovered } from './aggregate/aggregate.fixture.ts';
+import {
+  scripted as upstreamServer,
+  initialized,
+  discovered,
+} from './aggregate/aggregate.fixture.ts';
 import { createProxy } from './create-proxy.ts';
 import { CONSENT_KEY } from './elicitation.ts';
 import { httpServerLink } from './http/http-server-link.ts';
@@ -37,7 +48,13 @@ const CHANGED = { method: 'notifications/tools/list_changed' };
 const STACKS: readonly [string, () => readonly ToolLayer[]][] = [
   ['consent', () => [consent({ default: 'ask' })]],
   ['permissions', () => [permissions({ checkers: [() => 'require_approval'] })]],
-  ['a pin and consent', () => [definitionPin({ store: memoryPins(), onQuarantine: () => {} }), consent({ default: 'ask' })]],
+  [
+    'a pin and consent',
+    () => [
+      definitionPin({ store: memoryPins(), onQuarantine: () => {} }),
+      consent({ default: 'ask' }),
+    ],
+  ],
 ];
 
 const changeOf = (seed: number) => randomChange(seed, randomListed);
@@ -46,21 +63,38 @@ describe.each(ERAS)('a server whose tools change while somebody is asked (%s)', 
   it.each(STACKS)('is not sent the call: %s', { timeout: 600_000 }, async (_name, stack) => {
     for (let seed = 1; seed <= CHANGES; seed += 1) {
       const { first, other, path } = changeOf(seed);
-      const outcome = await askedWhile(era, stack(), first, (server) => void (server.tools = [other]));
+      const outcome = await askedWhile(
+        era,
+        stack(),
+        first,
+        (server) => void (server.tools = [other]),
+      );
 
-      expect(outcome, `seed ${seed}, ${path}`).toEqual({ status: 'definition_changed', executed: 'no', calls: 0 });
+      expect(outcome, `seed ${seed}, ${path}`).toEqual({
+        status: 'definition_changed',
+        executed: 'no',
+        calls: 0,
+      });
     }
   });
 
   it.each(STACKS)('is sent it where nothing changed but what it says: %s', async (_name, stack) => {
     const { first } = changeOf(1);
 
-    expect(await askedWhile(era, stack(), first, () => {})).toMatchObject({ status: undefined, calls: 1 });
+    expect(await askedWhile(era, stack(), first, () => {})).toMatchObject({
+      status: undefined,
+      calls: 1,
+    });
   });
 
   it('is not sent a call whose tool it has taken away', async () => {
     const { first } = changeOf(1);
-    const gone = await askedWhile(era, [consent({ default: 'ask' })], first, (server) => void (server.tools = []));
+    const gone = await askedWhile(
+      era,
+      [consent({ default: 'ask' })],
+      first,
+      (server) => void (server.tools = []),
+    );
 
     expect(gone).toEqual({ status: 'definition_changed', calls: 0, executed: 'no' });
   });
@@ -69,7 +103,12 @@ describe.each(ERAS)('a server whose tools change while somebody is asked (%s)', 
 type Bench = Awaited<ReturnType<typeof scripted>>;
 
 /** A call that a person allows after the server has changed and said so. */
-async function askedWhile(era: Era, stack: readonly ToolLayer[], first: JsonObject, change: (server: Bench['server']) => void) {
+async function askedWhile(
+  era: Era,
+  stack: readonly ToolLayer[],
+  first: JsonObject,
+  change: (server: Bench['server']) => void,
+) {
   const bench = await scripted({ era, stack, capabilities: ELICITS, tools: [first] });
   const { client, server } = bench;
   const tell = (): void => {
@@ -78,20 +117,33 @@ async function askedWhile(era: Era, stack: readonly ToolLayer[], first: JsonObje
   };
   const result = await (era === 'modern' ? inTwoRounds(client, tell) : inOne(client, tell));
   await client.close();
-  return { status: statusIn(result), executed: metaIn(result)['allium/executed'], calls: server.calls.length };
+  return {
+    status: statusIn(result),
+    executed: metaIn(result)['allium/executed'],
+    calls: server.calls.length,
+  };
 }
 
-async function inOne(client: Bench['client'], tell: () => void | Promise<void>): Promise<JsonObject> {
+async function inOne(
+  client: Bench['client'],
+  tell: () => void | Promise<void>,
+): Promise<JsonObject> {
   const result = client.call('work');
-  const question = await vi.waitFor(() => client.got.find(({ method }) => method === 'elicitation/create') ?? expect.fail('asked'), {
-    interval: 1,
-  });
+  const question = await vi.waitFor(
+    () => client.got.find(({ method }) => method === 'elicitation/create') ?? expect.fail('asked'),
+    {
+      interval: 1,
+    },
+  );
   await tell();
   client.send({ jsonrpc: '2.0', id: question.id ?? null, result: decided('allow_once') });
   return result;
 }
 
-async function inTwoRounds(client: Bench['client'], tell: () => void | Promise<void>): Promise<JsonObject> {
+async function inTwoRounds(
+  client: Bench['client'],
+  tell: () => void | Promise<void>,
+): Promise<JsonObject> {
   const question = await client.call('work');
   expect(question.resultType).toBe('input_required');
   await tell();
@@ -103,7 +155,10 @@ async function inTwoRounds(client: Bench['client'], tell: () => void | Promise<v
 async function aggregated(era: Era) {
   const state = { tools: [] as readonly JsonObject[] };
   const calls: JsonObject[] = [];
-  const greetings = { initialize: () => initialized({ tools: { listChanged: true } }), 'server/discover': () => discovered() };
+  const greetings = {
+    initialize: () => initialized({ tools: { listChanged: true } }),
+    'server/discover': () => discovered(),
+  };
   const script = {
     ...greetings,
     'tools/list': () => ({ tools: state.tools }),
@@ -116,55 +171,70 @@ async function aggregated(era: Era) {
   const two = upstreamServer('two', { ...greetings, 'tools/list': () => ({ tools: [] }) });
   const back = aggregateLinks([one, two], { report: () => {} });
   const [clientEnd, front] = linkPair();
-  const proxy = createProxy({ upstream: () => back, stack: [consent({ default: 'ask' })], report: () => {} });
+  const proxy = createProxy({
+    upstream: () => back,
+    stack: [consent({ default: 'ask' })],
+    report: () => {},
+  });
   await proxy.connect(front);
   const client = await scriptedClient(clientEnd, era, ELICITS);
   return { client, one, state, calls, close: () => proxy.close() };
 }
 
-describe.each(ERAS)('one of several servers whose tools change while somebody is asked (%s)', (era) => {
-  const ask = era === 'modern' ? inTwoRounds : inOne;
-  const named = (client: Bench['client']): Bench['client'] => ({ ...client, call: (_name, ...rest) => client.call('one_work', ...rest) });
+describe.each(ERAS)(
+  'one of several servers whose tools change while somebody is asked (%s)',
+  (era) => {
+    const ask = era === 'modern' ? inTwoRounds : inOne;
+    const named = (client: Bench['client']): Bench['client'] => ({
+      ...client,
+      call: (_name, ...rest) => client.call('one_work', ...rest),
+    });
 
-  // In the newer era only a client that listens is told, and what a server says is heard through it.
-  if (era === 'legacy')
-    it('is not sent the call, however often it said so before', { timeout: 600_000 }, async () => {
-      for (let seed = 1; seed <= CHANGES; seed += 1) {
-        const { first, other, path } = changeOf(seed);
-        const { client, one, state, calls, close } = await aggregated(era);
-        state.tools = [first];
-        // The first is told to the client at once, and what follows within a tenth of a second is not.
-        one.say(CHANGED);
-        await settle();
-        await client.list();
-        const result = await ask(named(client), () => {
-          state.tools = [other];
+    // In the newer era only a client that listens is told, and what a server says is heard through it.
+    if (era === 'legacy')
+      it('is not sent the call, however often it said so before', {
+        timeout: 600_000,
+      }, async () => {
+        for (let seed = 1; seed <= CHANGES; seed += 1) {
+          const { first, other, path } = changeOf(seed);
+          const { client, one, state, calls, close } = await aggregated(era);
+          state.tools = [first];
+          // The first is told to the client at once, and what follows within a tenth of a second is not.
           one.say(CHANGED);
-        });
+          await settle();
+          await client.list();
+          const result = await ask(named(client), () => {
+            state.tools = [other];
+            one.say(CHANGED);
+          });
 
-        expect({ status: statusIn(result), calls: calls.length }, `seed ${seed}, ${path}`).toEqual({
-          status: 'definition_changed',
-          calls: 0,
-        });
-        await close();
-      }
+          expect(
+            { status: statusIn(result), calls: calls.length },
+            `seed ${seed}, ${path}`,
+          ).toEqual({
+            status: 'definition_changed',
+            calls: 0,
+          });
+          await close();
+        }
+      });
+
+    it('is not sent the call where it was opened again with other tools', async () => {
+      const { first, other } = changeOf(1);
+      const { client, one, state, calls, close } = await aggregated(era);
+      state.tools = [first];
+      const result = await ask(named(client), async () => {
+        state.tools = [other];
+        one.die();
+        await settle();
+      });
+
+      expect(statusIn(result)).toBe('definition_changed');
+      expect(calls).toEqual([]);
+      await close();
     });
-
-  it('is not sent the call where it was opened again with other tools', async () => {
-    const { first, other } = changeOf(1);
-    const { client, one, state, calls, close } = await aggregated(era);
-    state.tools = [first];
-    const result = await ask(named(client), async () => {
-      state.tools = [other];
-      one.die();
-      await settle();
-    });
-
-    expect(statusIn(result)).toBe('definition_changed');
-    expect(calls).toEqual([]);
-    await close();
-  });
-});
+  },
+);
 
 /** Streamable HTTP on both sides: a client, the proxy, and a server that has no way to say that its tools changed unless somebody listens. */
 async function overHttp(era: Era, tools: readonly JsonObject[]) {
@@ -172,12 +242,21 @@ async function overHttp(era: Era, tools: readonly JsonObject[]) {
   const behind = await listenHttp({
     port: 0,
     token: TOKEN,
-    onClient: async (link) => void served.push(await scriptedServer(link, tools, () => said('done'))),
+    onClient: async (link) =>
+      void served.push(await scriptedServer(link, tools, () => said('done'))),
   });
   const headers = () => ({ authorization: `Bearer ${TOKEN}` });
   const stack = [consent({ default: 'ask' })];
-  const proxy = createProxy({ upstream: () => httpServerLink(behind.url, { headers }), stack, report: () => {} });
-  const front = await listenHttp({ port: 0, token: TOKEN, onClient: (link) => proxy.connect(link).then(() => {}) });
+  const proxy = createProxy({
+    upstream: () => httpServerLink(behind.url, { headers }),
+    stack,
+    report: () => {},
+  });
+  const front = await listenHttp({
+    port: 0,
+    token: TOKEN,
+    onClient: (link) => proxy.connect(link).then(() => {}),
+  });
   const link = httpServerLink(front.url, { headers });
   const client = await scriptedClient(link, era, ELICITS);
   const close = async () => {
@@ -210,7 +289,10 @@ describe.each(ERAS)('a server over HTTP whose tools change while somebody is ask
     for (let seed = 1; seed <= CHANGES; seed += 1) {
       const { first, other, path } = changeOf(seed);
 
-      expect(await follow(first, other, isTold), `seed ${seed}, ${path}`).toEqual({ status: 'definition_changed', calls: 0 });
+      expect(await follow(first, other, isTold), `seed ${seed}, ${path}`).toEqual({
+        status: 'definition_changed',
+        calls: 0,
+      });
     }
   });
 
@@ -235,7 +317,11 @@ describe.each(ERAS)('tools of this process that change while somebody is asked (
   };
 
   /** A server as `allium serve` makes it. A client that cannot be asked finds its call again when it makes it again, also in another server. */
-  async function served(tools: readonly Tool[], approvals: ApprovalStore, capabilities: JsonObject) {
+  async function served(
+    tools: readonly Tool[],
+    approvals: ApprovalStore,
+    capabilities: JsonObject,
+  ) {
     const layers = [consent({ default: 'ask' })];
     const made: GovernedTools[] = [];
     const govern = (overrides: Partial<GovernOptions>): GovernedTools => {
@@ -252,22 +338,35 @@ describe.each(ERAS)('tools of this process that change while somebody is asked (
     const [clientEnd, front] = linkPair();
     await server.connect(front);
     const client = await scriptedClient(clientEnd, era, capabilities);
-    return { client, update: (next: readonly Tool[]) => made.forEach((governed) => governed.update(next)), close: () => server.close() };
+    return {
+      client,
+      update: (next: readonly Tool[]) => made.forEach((governed) => governed.update(next)),
+      close: () => server.close(),
+    };
   }
 
   it('are not entered: the client is asked', { timeout: 600_000 }, async () => {
     for (let seed = 1; seed <= CHANGES; seed += 1) {
       const { first, other, path } = randomChange(seed, definition);
       const entered: string[] = [];
-      const { client, update, close } = await served([toolOf(first, entered)], memoryApprovals(), ELICITS);
+      const { client, update, close } = await served(
+        [toolOf(first, entered)],
+        memoryApprovals(),
+        ELICITS,
+      );
       const result = await ask(client, () => update([toolOf(other, entered)]));
 
-      expect({ status: statusIn(result), entered }, `seed ${seed}, ${path}`).toEqual({ status: 'definition_changed', entered: [] });
+      expect({ status: statusIn(result), entered }, `seed ${seed}, ${path}`).toEqual({
+        status: 'definition_changed',
+        entered: [],
+      });
       await close();
     }
   });
 
-  it('are not entered: the call waits in the queue while the server is started anew', { timeout: 600_000 }, async () => {
+  it('are not entered: the call waits in the queue while the server is started anew', {
+    timeout: 600_000,
+  }, async () => {
     for (let seed = 1; seed <= CHANGES; seed += 1) {
       const { first, other, path } = randomChange(seed, definition);
       const entered: string[] = [];
@@ -280,7 +379,10 @@ describe.each(ERAS)('tools of this process that change while somebody is asked (
       const after = await served([toolOf(other, entered)], store, {});
       const result = await after.client.call('work');
 
-      expect({ status: statusIn(result), entered }, `seed ${seed}, ${path}`).toEqual({ status: 'definition_changed', entered: [] });
+      expect({ status: statusIn(result), entered }, `seed ${seed}, ${path}`).toEqual({
+        status: 'definition_changed',
+        entered: [],
+      });
       await after.close();
     }
   });
@@ -288,7 +390,11 @@ describe.each(ERAS)('tools of this process that change while somebody is asked (
   it('are entered where they stay what they are', async () => {
     const { first } = randomChange(1, definition);
     const entered: string[] = [];
-    const { client, update, close } = await served([toolOf(first, entered)], memoryApprovals(), ELICITS);
+    const { client, update, close } = await served(
+      [toolOf(first, entered)],
+      memoryApprovals(),
+      ELICITS,
+    );
     await ask(client, () => update([toolOf(first, entered)]));
 
     expect(entered).toEqual(['ran']);

@@ -43,7 +43,8 @@ export interface Exchanges {
 
 export function createExchanges(): Exchanges {
   const open = new Map<string, Exchange>();
-  const find = (test: (exchange: Exchange) => boolean): Exchange | undefined => [...open.values()].find(test);
+  const find = (test: (exchange: Exchange) => boolean): Exchange | undefined =>
+    [...open.values()].find(test);
   return {
     open: (exchange) => void open.set(exchange.callId, exchange),
     close: (exchange) => void open.delete(exchange.callId),

@@ -10,7 +10,10 @@ import { ERAS, metaIn, scripted, type Script, statusIn } from './scripted.fixtur
 const approvals = () => memoryApprovals();
 const idIn = (result: JsonObject): string => metaIn(result)['allium/approval'] as string;
 const session = { sessionId: 'one' };
-const asking = (): Pick<Script, 'stack' | 'session'> => ({ stack: [consent({ default: 'ask' })], session });
+const asking = (): Pick<Script, 'stack' | 'session'> => ({
+  stack: [consent({ default: 'ask' })],
+  session,
+});
 
 describe.each(ERAS)('kept approvals (%s)', (era) => {
   it('let the same call run once when it is made again after a yes', async () => {
@@ -24,26 +27,45 @@ describe.each(ERAS)('kept approvals (%s)', (era) => {
     });
     const first = await client.call('note', { to: 'a' });
     const waits = await client.call('note', { to: 'a' });
-    await answerApproval(store, idIn(first), { decision: 'allow_once', decidedBy: 'somebody' }, { clock });
+    await answerApproval(
+      store,
+      idIn(first),
+      { decision: 'allow_once', decidedBy: 'somebody' },
+      { clock },
+    );
 
     const done = await client.call('note', { to: 'a' });
     const again = await client.call('note', { to: 'a' });
 
-    expect([first, waits, again].map(statusIn)).toEqual(['approval_required', 'approval_required', 'approval_required']);
+    expect([first, waits, again].map(statusIn)).toEqual([
+      'approval_required',
+      'approval_required',
+      'approval_required',
+    ]);
     expect(idIn(waits)).toBe(idIn(first));
     expect(idIn(again)).not.toBe(idIn(first));
     expect(done).toMatchObject({ content: [{ text: 'done' }] });
     expect(server.calls.map((call) => call.arguments)).toEqual([{ to: 'a' }]);
-    expect(sink.records.map(({ status }) => status)).toEqual(['approval_required', 'ok', 'approval_required']);
+    expect(sink.records.map(({ status }) => status)).toEqual([
+      'approval_required',
+      'ok',
+      'approval_required',
+    ]);
   });
 
   it('let no other call run', async () => {
     const store = approvals();
     const { client, server, clock } = await scripted({ ...asking(), era, approvals: store });
     const first = await client.call('note', { to: 'a' });
-    await answerApproval(store, idIn(first), { decision: 'allow_once', decidedBy: 'somebody' }, { clock });
+    await answerApproval(
+      store,
+      idIn(first),
+      { decision: 'allow_once', decidedBy: 'somebody' },
+      { clock },
+    );
 
-    for (const args of [{ to: 'b' }, {}, { to: 'a', cc: 'b' }]) expect(statusIn(await client.call('note', args))).toBe('approval_required');
+    for (const args of [{ to: 'b' }, {}, { to: 'a', cc: 'b' }])
+      expect(statusIn(await client.call('note', args))).toBe('approval_required');
     expect(server.calls).toHaveLength(0);
   });
 
@@ -51,7 +73,12 @@ describe.each(ERAS)('kept approvals (%s)', (era) => {
     const store = approvals();
     const { client, server, clock } = await scripted({ ...asking(), era, approvals: store });
     const first = await client.call('note');
-    await answerApproval(store, idIn(first), { decision: 'reject_once', decidedBy: 'somebody', reason: 'not today' }, { clock });
+    await answerApproval(
+      store,
+      idIn(first),
+      { decision: 'reject_once', decidedBy: 'somebody', reason: 'not today' },
+      { clock },
+    );
 
     const denied = await client.call('note');
 
@@ -66,7 +93,12 @@ describe('kept approvals', () => {
     const store = approvals();
     const before = await scripted({ ...asking(), approvals: store });
     const first = await before.client.call('note');
-    await answerApproval(store, idIn(first), { decision: 'allow_once', decidedBy: 'somebody' }, { clock: before.clock });
+    await answerApproval(
+      store,
+      idIn(first),
+      { decision: 'allow_once', decidedBy: 'somebody' },
+      { clock: before.clock },
+    );
 
     const other = await scripted({ ...asking(), approvals: store, session: { sessionId: 'two' } });
     expect(statusIn(await other.client.call('note'))).toBe('approval_required');
@@ -80,7 +112,12 @@ describe('kept approvals', () => {
     const store = approvals();
     const { client, server, clock } = await scripted({ ...asking(), approvals: store });
     const first = await client.call('note');
-    await answerApproval(store, idIn(first), { decision: 'allow_once', decidedBy: 'somebody' }, { clock });
+    await answerApproval(
+      store,
+      idIn(first),
+      { decision: 'allow_once', decidedBy: 'somebody' },
+      { clock },
+    );
 
     await Promise.all([client.call('note'), client.call('note')]);
 
@@ -98,7 +135,12 @@ describe('kept approvals', () => {
     };
     const slow = await scripted({ ...asking(), approvals: { ...store, get } });
     const first = await slow.client.call('note');
-    await answerApproval(store, idIn(first), { decision: 'allow_once', decidedBy: 'somebody' }, { clock: slow.clock });
+    await answerApproval(
+      store,
+      idIn(first),
+      { decision: 'allow_once', decidedBy: 'somebody' },
+      { clock: slow.clock },
+    );
     const fast = await scripted({ ...asking(), approvals: store });
 
     hold = new Promise((resolve) => void (release = resolve));
@@ -113,7 +155,11 @@ describe('kept approvals', () => {
 
   it('ask again where the store fails', async () => {
     const store = approvals();
-    const broken = { ...store, get: () => Promise.reject(new Error('gone')), list: () => Promise.reject(new Error('gone')) };
+    const broken = {
+      ...store,
+      get: () => Promise.reject(new Error('gone')),
+      list: () => Promise.reject(new Error('gone')),
+    };
     const { client, server } = await scripted({ ...asking(), approvals: broken });
 
     const results = [await client.call('note'), await client.call('note')];
@@ -125,7 +171,11 @@ describe('kept approvals', () => {
 
   it('are not the copies of questions that another proxy left in the queue', async () => {
     const store = approvals();
-    const died = await scripted({ ...asking(), approvals: store, prompts: [() => new Promise(() => {})] });
+    const died = await scripted({
+      ...asking(),
+      approvals: store,
+      prompts: [() => new Promise(() => {})],
+    });
     void died.client.call('note');
     await died.clock.advance(10);
     const [copy] = await store.list();

@@ -31,7 +31,11 @@ const MAX_NOTED = 1000;
  * Looks into the store only for calls that are known to wait: those of this connection, and those of its session that were there when
  * it began. A store that fails finds nothing, and the call is asked about again.
  */
-export function keptApprovals(store: ApprovalStore, sessionId: string, clock: Clock): KeptApprovals {
+export function keptApprovals(
+  store: ApprovalStore,
+  sessionId: string,
+  clock: Clock,
+): KeptApprovals {
   const waiting = new Map<string, string>();
   const keyOf = (name: string, args: JsonObject): string => hashCanonical({ name, args });
   const note = (id: string, name: string, args: JsonObject): void => {
@@ -43,7 +47,8 @@ export function keptApprovals(store: ApprovalStore, sessionId: string, clock: Cl
   const before = (async () => {
     // A copy of a question that somebody left in the queue is no call that could be taken up.
     for (const { id, toolName, arguments: args, turn } of await store.list())
-      if (args !== null && turn.sessionId === sessionId && !id.startsWith(queueIdOf(''))) note(id, toolName, args);
+      if (args !== null && turn.sessionId === sessionId && !id.startsWith(queueIdOf('')))
+        note(id, toolName, args);
   })()
     .catch(() => {})
     .finally(() => (isRead = true));
@@ -52,7 +57,8 @@ export function keptApprovals(store: ApprovalStore, sessionId: string, clock: Cl
     if (waiting.size === 0) return null;
     const key = keyOf(name, args);
     const id = waiting.get(key);
-    const approval = id === undefined ? null : await Promise.resolve(store.get(id)).catch(() => null);
+    const approval =
+      id === undefined ? null : await Promise.resolve(store.get(id)).catch(() => null);
     const state = approval === null ? null : approvalState(approval, clock.now());
     if (approval === null || id === undefined || (state !== 'pending' && state !== 'answered')) {
       waiting.delete(key);

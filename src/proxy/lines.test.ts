@@ -5,7 +5,10 @@ import { lineSplitter } from './lines.ts';
 const MAX = 16;
 
 /** What comes of these chunks: lines, and how often one was too long. */
-function split(chunks: readonly Uint8Array[], maxBytes = MAX): { lines: string[]; tooLong: number } {
+function split(
+  chunks: readonly Uint8Array[],
+  maxBytes = MAX,
+): { lines: string[]; tooLong: number } {
   const lines: string[] = [];
   let tooLong = 0;
   const splitter = lineSplitter(
@@ -21,13 +24,18 @@ const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 
 /** Cut before each of these places. */
 function cutAt(whole: Uint8Array, places: readonly number[]): readonly Uint8Array[] {
-  const sorted = [0, ...places.map((place) => place % (whole.length + 1)), whole.length].sort((a, b) => a - b);
+  const sorted = [0, ...places.map((place) => place % (whole.length + 1)), whole.length].sort(
+    (a, b) => a - b,
+  );
   return sorted.slice(1).map((end, index) => whole.subarray(sorted[index], end));
 }
 
 describe('lines', () => {
   it('are the same however the bytes are cut', () => {
-    const text = fc.string({ unit: fc.constantFrom('a', '"', '\n', '\r', '\u00e9', '\u0000'), maxLength: 80 });
+    const text = fc.string({
+      unit: fc.constantFrom('a', '"', '\n', '\r', '\u00e9', '\u0000'),
+      maxLength: 80,
+    });
 
     fc.assert(
       fc.property(text, fc.array(fc.nat(200), { maxLength: 20 }), (given, places) => {
@@ -40,7 +48,9 @@ describe('lines', () => {
         const found = split(cutAt(whole, places));
 
         expect(found.lines).toEqual(wanted.filter((line) => line.length <= MAX));
-        expect(found.tooLong).toBe(wanted.filter((line) => line.length > MAX).length + (rest.length > MAX ? 1 : 0));
+        expect(found.tooLong).toBe(
+          wanted.filter((line) => line.length > MAX).length + (rest.length > MAX ? 1 : 0),
+        );
       }),
     );
   });
@@ -52,7 +62,10 @@ describe('lines', () => {
   });
 
   it('are whole at exactly the bound, newline included', () => {
-    expect(split([bytes(`${'x'.repeat(MAX - 1)}\n${'x'.repeat(MAX)}\n`)])).toEqual({ lines: [`${'x'.repeat(MAX - 1)}\n`], tooLong: 1 });
+    expect(split([bytes(`${'x'.repeat(MAX - 1)}\n${'x'.repeat(MAX)}\n`)])).toEqual({
+      lines: [`${'x'.repeat(MAX - 1)}\n`],
+      tooLong: 1,
+    });
   });
 
   it('without an end are not lines yet', () => {

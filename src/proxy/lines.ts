@@ -11,7 +11,11 @@ export interface LineSplitter {
 }
 
 /** A line over the bound is dropped whole: `onTooLong` is told once, and reading goes on behind its newline. */
-export function lineSplitter(onLine: (bytes: Uint8Array) => void, onTooLong: () => void, maxBytes = MAX_LINE_BYTES): LineSplitter {
+export function lineSplitter(
+  onLine: (bytes: Uint8Array) => void,
+  onTooLong: () => void,
+  maxBytes = MAX_LINE_BYTES,
+): LineSplitter {
   let parts: Uint8Array[] = [];
   let kept = 0;
   let isSkipping = false;

@@ -64,7 +64,10 @@ export interface ServersBehind {
 }
 
 /** Gives on what was read: the message, an error in the place of an answer that was refused, or what is wrong with it. */
-export function deliver(reading: MessageReading, { onFrame, onGarbage }: Pick<LinkHandlers, 'onFrame' | 'onGarbage'>): void {
+export function deliver(
+  reading: MessageReading,
+  { onFrame, onGarbage }: Pick<LinkHandlers, 'onFrame' | 'onGarbage'>,
+): void {
   if ('message' in reading) return onFrame({ message: reading.message });
   const answer = answerInstead(reading);
   if (answer !== null) onFrame({ message: answer });

@@ -4,7 +4,16 @@ import { isObject, type JsonObject, type JsonValue } from '../core/json.ts';
 import { type AbortSource, createAbort, type OwnAbort } from '../core/signal.ts';
 import type { Catalog } from './catalog.ts';
 import type { Outgoing } from './outgoing.ts';
-import { CODES, errorMessage, idKey, modernVersionOf, objectAt, paramsOf, type RequestId, type WireMessage } from './wire.ts';
+import {
+  CODES,
+  errorMessage,
+  idKey,
+  modernVersionOf,
+  objectAt,
+  paramsOf,
+  type RequestId,
+  type WireMessage,
+} from './wire.ts';
 
 export interface Lists {
   /**
@@ -34,12 +43,18 @@ export function createLists(catalog: Catalog, server: Outgoing): Lists {
     const abort = createAbort();
     const asOf = catalog.expiries;
     // What a request says of its protocol, and nothing of what it was about.
-    const envelope = Object.fromEntries(Object.entries(meta).filter(([name]) => name.startsWith(ENVELOPE)));
+    const envelope = Object.fromEntries(
+      Object.entries(meta).filter(([name]) => name.startsWith(ENVELOPE)),
+    );
     const _meta = Object.keys(envelope).length === 0 ? {} : { _meta: envelope };
     const pages: JsonValue[] = [];
     let cursor: JsonValue | undefined;
     for (let page = 0; page < MAX_PAGES; page += 1) {
-      const message = await server.request('tools/list', { ...(cursor === undefined ? {} : { cursor }), ..._meta }, { abort });
+      const message = await server.request(
+        'tools/list',
+        { ...(cursor === undefined ? {} : { cursor }), ..._meta },
+        { abort },
+      );
       if (!isObject(message.result)) throw new Error('the server did not answer with a list');
       pages.push(...toolsIn(message.result));
       cursor = message.result.nextCursor;
@@ -50,7 +65,8 @@ export function createLists(catalog: Catalog, server: Outgoing): Lists {
 
   const readUntilCurrent = async (meta: JsonObject, abort: AbortSource): Promise<void> => {
     for (let readings = 0; !catalog.isCurrent; readings += 1) {
-      if (readings === MAX_READINGS) throw new Error('the list of tools changes faster than it can be read');
+      if (readings === MAX_READINGS)
+        throw new Error('the list of tools changes faster than it can be read');
       reading ??= readAll(meta).finally(() => (reading = null));
       await Promise.race([reading, aborted(abort)]);
     }
@@ -59,7 +75,11 @@ export function createLists(catalog: Catalog, server: Outgoing): Lists {
   const shownPage = (asked: WireMessage, answer: WireMessage, asOf: number): WireMessage => {
     const result = objectAt(answer, 'result');
     const page = toolsIn(result);
-    catalog.take(page, { isFirst: paramsOf(asked).cursor === undefined, isLast: typeof result.nextCursor !== 'string', asOf });
+    catalog.take(page, {
+      isFirst: paramsOf(asked).cursor === undefined,
+      isLast: typeof result.nextCursor !== 'string',
+      asOf,
+    });
     // What layers show may change without the server's doing, so nobody may keep it.
     const fresh = modernVersionOf(asked) === null ? {} : { ttlMs: 0, cacheScope: 'private' };
     return { ...answer, result: { ...result, tools: catalog.shown(page), ...fresh } };
@@ -91,6 +111,8 @@ export function createLists(catalog: Catalog, server: Outgoing): Lists {
   };
 }
 
-const toolsIn = ({ tools }: JsonObject): readonly JsonValue[] => (Array.isArray(tools) ? (tools as readonly JsonValue[]) : []);
+const toolsIn = ({ tools }: JsonObject): readonly JsonValue[] =>
+  Array.isArray(tools) ? (tools as readonly JsonValue[]) : [];
 
-const aborted = (abort: AbortSource): Promise<never> => new Promise((_, reject) => void abort.follow(() => reject(new Error('aborted'))));
+const aborted = (abort: AbortSource): Promise<never> =>
+  new Promise((_, reject) => void abort.follow(() => reject(new Error('aborted'))));

@@ -29,7 +29,9 @@ describe('requests of the proxy', () => {
     const { signal } = new AbortController();
     const outgoing = createOutgoing((message) => void JSON.stringify(message));
 
-    await expect(outgoing.request('tools/call', tooDeep(), { abort: sourceOf(signal) })).rejects.toThrow(RangeError);
+    await expect(
+      outgoing.request('tools/call', tooDeep(), { abort: sourceOf(signal) }),
+    ).rejects.toThrow(RangeError);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 });

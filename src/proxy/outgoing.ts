@@ -47,7 +47,13 @@ export function createOutgoing(send: (message: WireMessage, about?: RequestId) =
       return new Promise((resolve, reject) => {
         const cancel = (): void => {
           open.delete(id);
-          send(notificationMessage('notifications/cancelled', { requestId: id, reason: 'the call was cancelled' }), about);
+          send(
+            notificationMessage('notifications/cancelled', {
+              requestId: id,
+              reason: 'the call was cancelled',
+            }),
+            about,
+          );
           reject(abortError(abort));
         };
         const unfollow = abort.follow(cancel);

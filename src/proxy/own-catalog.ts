@@ -17,7 +17,13 @@ export function ownCatalog(governed: Pick<GovernedTools, 'tools'>): Catalog {
 }
 
 /** Safety notes and whatever else a tool is annotated with are for the stack, not for clients. */
-function asMcp({ name, description, inputSchema, outputSchema, annotations }: ToolSpec): JsonObject {
+function asMcp({
+  name,
+  description,
+  inputSchema,
+  outputSchema,
+  annotations,
+}: ToolSpec): JsonObject {
   const { readOnly, destructive, idempotent, openWorld } = hintsOf(annotations);
   return {
     name,
@@ -27,7 +33,12 @@ function asMcp({ name, description, inputSchema, outputSchema, annotations }: To
     ...(outputSchema === undefined ? {} : { outputSchema }),
     annotations: {
       ...(annotations.title === undefined ? {} : { title: annotations.title }),
-      ...{ readOnlyHint: readOnly, destructiveHint: destructive, idempotentHint: idempotent, openWorldHint: openWorld },
+      ...{
+        readOnlyHint: readOnly,
+        destructiveHint: destructive,
+        idempotentHint: idempotent,
+        openWorldHint: openWorld,
+      },
     },
   };
 }

@@ -52,14 +52,24 @@ const elicitation =
   ({ exchanges, rounds, client, facts }: PeopleParts): ApprovalPrompt =>
   async (question) => {
     const exchange = exchanges.byCall(question.callId);
-    if (exchange === undefined || exchange.request === null || !canElicit(exchange.capabilities)) return null;
+    if (exchange === undefined || exchange.request === null || !canElicit(exchange.capabilities))
+      return null;
     const form = consentForm(question);
     const { signal } = question;
     if (exchange.isModern) {
-      const asked = { [CONSENT_KEY]: { method: 'elicitation/create', params: { mode: 'form', ...form } } };
-      return answerFrom((await rounds.ask(exchange, asked, signal))[CONSENT_KEY], question, facts.name);
+      const asked = {
+        [CONSENT_KEY]: { method: 'elicitation/create', params: { mode: 'form', ...form } },
+      };
+      return answerFrom(
+        (await rounds.ask(exchange, asked, signal))[CONSENT_KEY],
+        question,
+        facts.name,
+      );
     }
-    const { result } = await client.request('elicitation/create', form, { abort: sourceOf(signal), about: exchange.request });
+    const { result } = await client.request('elicitation/create', form, {
+      abort: sourceOf(signal),
+      about: exchange.request,
+    });
     return answerFrom(result, question, facts.name);
   };
 
@@ -67,6 +77,10 @@ const elicitation =
 function heartbeat({ toClient }: PeopleParts, exchange: Exchange | undefined, beat: number): void {
   const { meta, request = null } = exchange ?? {};
   if (meta?.progressToken === undefined || request === null) return;
-  const progress = { progressToken: meta.progressToken, progress: beat / 1e9, message: 'waiting for somebody to decide' };
+  const progress = {
+    progressToken: meta.progressToken,
+    progress: beat / 1e9,
+    message: 'waiting for somebody to decide',
+  };
   toClient(notificationMessage('notifications/progress', progress), request);
 }

@@ -16,11 +16,21 @@ import { objectAt } from './wire.ts';
 const rewriting = defineLayer({
   name: 'rewriting',
   rewrites: true,
-  caller: (call, next) => next(withCall(call, { toolName: 'count', toolArgs: { ...call.toolArgs, region: 'zürich', limit: { rows: 7 } } })),
+  caller: (call, next) =>
+    next(
+      withCall(call, {
+        toolName: 'count',
+        toolArgs: { ...call.toolArgs, region: 'zürich', limit: { rows: 7 } },
+      }),
+    ),
 });
 
 /** Not a layer that does anything, so that calls are governed. */
-const watching = defineLayer({ name: 'watching', observes: true, caller: (call, next) => next(call) });
+const watching = defineLayer({
+  name: 'watching',
+  observes: true,
+  caller: (call, next) => next(call),
+});
 
 /** A proxy that is reached over HTTP, before a server that is. */
 async function proxied(
@@ -29,7 +39,11 @@ async function proxied(
 ): Promise<RecordingServer & { readonly front: string }> {
   const server = await recordingServer();
   const proxy = createProxy({ stack, upstream: () => linkTo(server.url) });
-  const listener = await listenHttp({ port: 0, token: TOKEN, onClient: (link) => proxy.connect(link).then(() => {}) });
+  const listener = await listenHttp({
+    port: 0,
+    token: TOKEN,
+    onClient: (link) => proxy.connect(link).then(() => {}),
+  });
   onTestFinished(async () => {
     await listener.close();
     await proxy.close();
@@ -38,8 +52,17 @@ async function proxied(
 }
 
 /** What a call with these arguments and headers is answered with, by a client that has not asked for the list. */
-async function callWith(front: string, args: JsonObject, headers: Readonly<Record<string, string>>, name = 'query') {
-  const posted = await postTo(front, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }, headers);
+async function callWith(
+  front: string,
+  args: JsonObject,
+  headers: Readonly<Record<string, string>>,
+  name = 'query',
+) {
+  const posted = await postTo(
+    front,
+    { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } },
+    headers,
+  );
   const message = await posted.json();
   return { status: posted.status, code: objectAt(message, 'error').code, result: message.result };
 }
@@ -59,7 +82,11 @@ const MISFITS: readonly (readonly [string, JsonObject, Readonly<Record<string, s
   ['one of two values', { region: 'eu', limit: { rows: 7 } }, { 'mcp-param-region': 'eu' }],
   ['a value where the body has none', {}, { 'mcp-param-region': 'eu' }],
   ['marks around what is no base64', { region: 'eu' }, { 'mcp-param-region': '=?base64?ZX?=' }],
-  ['marks around what is no UTF-8', { region: '\ufffd' }, { 'mcp-param-region': '=?base64?/w==?=' }],
+  [
+    'marks around what is no UTF-8',
+    { region: '\ufffd' },
+    { 'mcp-param-region': '=?base64?/w==?=' },
+  ],
   ['a byte that belongs between marks', { region: 'ü' }, { 'mcp-param-region': 'ü' }],
 ];
 
@@ -70,7 +97,12 @@ describe('pitfalls of headers', () => {
     onTestFinished(() => client.close());
     await client.list();
 
-    const answer = await client.call('query', { region: 'eu', limit: { rows: 3 }, text: 'x', reason: 'to see' });
+    const answer = await client.call('query', {
+      region: 'eu',
+      limit: { rows: 3 },
+      text: 'x',
+      reason: 'to see',
+    });
 
     const sent = { region: 'zürich', limit: { rows: 7 }, text: 'x' };
     expect(answer).toContain('count ran');
@@ -79,7 +111,12 @@ describe('pitfalls of headers', () => {
       {
         name: 'count',
         args: sent,
-        headers: { 'mcp-method': 'tools/call', 'mcp-name': 'count', 'mcp-param-region': '=?base64?esO8cmljaA==?=', 'mcp-param-rows': '7' },
+        headers: {
+          'mcp-method': 'tools/call',
+          'mcp-name': 'count',
+          'mcp-param-region': '=?base64?esO8cmljaA==?=',
+          'mcp-param-rows': '7',
+        },
       },
     ]);
   });
@@ -92,7 +129,11 @@ describe('pitfalls of headers', () => {
     });
     const { front, calls, ran } = await proxied([dropping]);
 
-    const { status } = await callWith(front, { region: 'eu', text: 'x' }, { 'mcp-param-region': 'eu' });
+    const { status } = await callWith(
+      front,
+      { region: 'eu', text: 'x' },
+      { 'mcp-param-region': 'eu' },
+    );
 
     expect(status).toBe(200);
     expect(ran).toEqual([{ text: 'x' }]);
@@ -111,10 +152,17 @@ describe('pitfalls of headers', () => {
   it('16 · a call whose headers say the same in other words runs', async () => {
     const { front, ran } = await proxied([watching]);
     const args = { region: 'zürich', limit: { rows: 7 } };
-    const headers = { 'mcp-param-region': '=?base64?esO8cmljaA==?=', 'mcp-param-rows': '7.0', 'mcp-param-unknown': 'x' };
+    const headers = {
+      'mcp-param-region': '=?base64?esO8cmljaA==?=',
+      'mcp-param-rows': '7.0',
+      'mcp-param-unknown': 'x',
+    };
 
     expect(await callWith(front, args, headers)).toMatchObject({ status: 200, code: undefined });
-    expect(await callWith(front, { text: 'x' }, {})).toMatchObject({ status: 200, code: undefined });
+    expect(await callWith(front, { text: 'x' }, {})).toMatchObject({
+      status: 200,
+      code: undefined,
+    });
     expect(ran).toEqual([args, { text: 'x' }]);
   });
 
@@ -131,7 +179,9 @@ describe('pitfalls of headers', () => {
       const missing = await callWith(front, { region: 'eu' }, {}, name);
 
       expect([right.status, wrong.status, missing.status]).toEqual([200, 400, 400]);
-      expect(calls.map(({ headers }) => [headers['mcp-name'], headers['mcp-param-region']])).toEqual([
+      expect(
+        calls.map(({ headers }) => [headers['mcp-name'], headers['mcp-param-region']]),
+      ).toEqual([
         ['query', 'eu'],
         ['query', 'us'],
         ['query', undefined],

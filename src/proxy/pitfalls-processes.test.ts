@@ -8,22 +8,32 @@ import type { Driver } from '../../conformance/mcp/driver.ts';
 import { verifyReceipts } from '../receipts/index.ts';
 import { proxyWords, spawnPlace, startSpawned } from './spawned.fixture.ts';
 
-const RECEIPTS = 'version: 1\nsession: { id: shared }\nstate: { dir: ./state }\nlayers:\n  - auditLog: local\n';
-const EVERYTHING = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
+const RECEIPTS =
+  'version: 1\nsession: { id: shared }\nstate: { dir: ./state }\nlayers:\n  - auditLog: local\n';
+const EVERYTHING = createRequire(import.meta.url).resolve(
+  '@modelcontextprotocol/server-everything/dist/index.js',
+);
 
 /** The calls on record in each chain, as far as it is written. */
 const receiptsIn = (folder: string): readonly (readonly string[])[] =>
   readdirSync(folder)
     .filter((file) => file.endsWith('.jsonl'))
     .map((file) =>
-      [...readFileSync(join(folder, file), 'utf8').matchAll(/"record":"receipt".*?"tool_call_id":"([^"]+)"/g)].map(([, id = '']) => id),
+      [
+        ...readFileSync(join(folder, file), 'utf8').matchAll(
+          /"record":"receipt".*?"tool_call_id":"([^"]+)"/g,
+        ),
+      ].map(([, id = '']) => id),
     );
 
 /** Who has ended, and was asked by nobody how, is not alive. */
 const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
-    return process.platform !== 'linux' || !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+    return (
+      process.platform !== 'linux' ||
+      !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+    );
   } catch {
     return false;
   }
@@ -33,20 +43,33 @@ describe('pitfalls of processes', () => {
   it.each<[string, Driver]>([
     ['v1', clientV1],
     ['v2', clientV2],
-  ])('1 · output schema: the client of SDK %s reads a dry run of get-structured-content', async (_name, driver) => {
-    const folder = spawnPlace('version: 1\nlayers:\n  - dryRun: {}\n');
-    const { PATH = '' } = process.env;
-    const args = proxyWords([process.execPath, EVERYTHING, 'stdio']);
-    args.splice(2, 0, '--config', folder);
-    const connection = await driver.connect({ command: process.execPath, args, env: { PATH, HOME: folder } });
-    onTestFinished(() => connection.close());
+  ])(
+    '1 · output schema: the client of SDK %s reads a dry run of get-structured-content',
+    async (_name, driver) => {
+      const folder = spawnPlace('version: 1\nlayers:\n  - dryRun: {}\n');
+      const { PATH = '' } = process.env;
+      const args = proxyWords([process.execPath, EVERYTHING, 'stdio']);
+      args.splice(2, 0, '--config', folder);
+      const connection = await driver.connect({
+        command: process.execPath,
+        args,
+        env: { PATH, HOME: folder },
+      });
+      onTestFinished(() => connection.close());
 
-    const tools = await connection.listTools();
-    const outcome = await connection.call('get-structured-content', { location: 'New York' });
+      const tools = await connection.listTools();
+      const outcome = await connection.call('get-structured-content', { location: 'New York' });
 
-    expect(tools.find(({ name }) => name === 'get-structured-content')).toMatchObject({ hasOutputSchema: true });
-    expect(outcome).toMatchObject({ kind: 'result', isError: true, text: expect.stringContaining('dry run') as string });
-  });
+      expect(tools.find(({ name }) => name === 'get-structured-content')).toMatchObject({
+        hasOutputSchema: true,
+      });
+      expect(outcome).toMatchObject({
+        kind: 'result',
+        isError: true,
+        text: expect.stringContaining('dry run') as string,
+      });
+    },
+  );
 
   it('10 · two proxies of one session that write at the same time have a chain each, and lose nothing', async () => {
     const folder = spawnPlace(RECEIPTS);
@@ -63,7 +86,11 @@ describe('pitfalls of processes', () => {
           .sort(),
       );
     }
-    await Promise.all(both.flatMap((proxy) => Array.from({ length: 50 }, (_, index) => proxy.call(index, 'env', { name: 'NONE' }))));
+    await Promise.all(
+      both.flatMap((proxy) =>
+        Array.from({ length: 50 }, (_, index) => proxy.call(index, 'env', { name: 'NONE' })),
+      ),
+    );
     await Promise.all(both.map((proxy) => proxy.leave()));
 
     const chains = receiptsIn(receipts);
@@ -80,14 +107,19 @@ describe('pitfalls of processes', () => {
     await vi.waitFor(() => expect(proxy.err()).toContain('the client sent'));
 
     expect(await proxy.leave()).toBe(0);
-    expect(proxy.lines.every((line) => (JSON.parse(line) as { jsonrpc: unknown }).jsonrpc === '2.0')).toBe(true);
+    expect(
+      proxy.lines.every((line) => (JSON.parse(line) as { jsonrpc: unknown }).jsonrpc === '2.0'),
+    ).toBe(true);
     expect(proxy.err()).toContain('the server is here');
     expect(proxy.err()).not.toContain('not a message');
   });
 
   it('11 · a server that dies has every open call answered once, and the proxy ends with it', async () => {
     const proxy = await startSpawned(spawnPlace(RECEIPTS));
-    const open = [proxy.request('a', 'tools/call', { name: 'wait' }), proxy.request('b', 'tools/call', { name: 'wait' })];
+    const open = [
+      proxy.request('a', 'tools/call', { name: 'wait' }),
+      proxy.request('b', 'tools/call', { name: 'wait' }),
+    ];
 
     const died = proxy.request('c', 'tools/call', { name: 'die' });
     const answers = await Promise.all([...open, died]);
@@ -97,7 +129,10 @@ describe('pitfalls of processes', () => {
         () =>
           expect.objectContaining({
             isError: true,
-            _meta: expect.objectContaining({ 'allium/status': 'executor_error', 'allium/executed': 'unknown' }) as unknown,
+            _meta: expect.objectContaining({
+              'allium/status': 'executor_error',
+              'allium/executed': 'unknown',
+            }) as unknown,
           }) as unknown,
       ),
     );

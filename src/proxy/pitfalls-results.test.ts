@@ -20,7 +20,11 @@ const WEATHER: JsonObject = {
   name: 'weather',
   description: 'The weather.',
   inputSchema: { type: 'object' },
-  outputSchema: { type: 'object', properties: { degrees: { type: 'number' }, words: { type: 'string' } }, required: ['degrees'] },
+  outputSchema: {
+    type: 'object',
+    properties: { degrees: { type: 'number' }, words: { type: 'string' } },
+    required: ['degrees'],
+  },
 };
 const structured = (value: JsonObject): JsonObject => ({
   content: [{ type: 'text', text: JSON.stringify(value) }],
@@ -29,23 +33,37 @@ const structured = (value: JsonObject): JsonObject => ({
 
 /** Every member of a message, however deep. */
 const nulls = (value: unknown): number =>
-  value === null ? 1 : typeof value === 'object' ? Object.values(value).reduce((sum: number, each) => sum + nulls(each), 0) : 0;
+  value === null
+    ? 1
+    : typeof value === 'object'
+      ? Object.values(value).reduce((sum: number, each) => sum + nulls(each), 0)
+      : 0;
 
 describe('pitfalls of results', () => {
-  it.each(ERAS)('1 · output schema: a dry run of a tool with one is an error a client can read (%s)', async (era) => {
-    const { client, server } = await scripted({ era, stack: [dryRun()], tools: [WEATHER, NOTE] });
+  it.each(ERAS)(
+    '1 · output schema: a dry run of a tool with one is an error a client can read (%s)',
+    async (era) => {
+      const { client, server } = await scripted({ era, stack: [dryRun()], tools: [WEATHER, NOTE] });
 
-    const strict = await client.call('weather');
-    const free = await client.call('note');
+      const strict = await client.call('weather');
+      const free = await client.call('note');
 
-    expect(strict).toMatchObject({ isError: true, _meta: { 'allium/status': 'dry_run', 'allium/executed': 'no' } });
-    expect(strict).not.toHaveProperty('structuredContent');
-    expect(free.isError).not.toBe(true);
-    expect(server.calls).toHaveLength(0);
-  });
+      expect(strict).toMatchObject({
+        isError: true,
+        _meta: { 'allium/status': 'dry_run', 'allium/executed': 'no' },
+      });
+      expect(strict).not.toHaveProperty('structuredContent');
+      expect(free.isError).not.toBe(true);
+      expect(server.calls).toHaveLength(0);
+    },
+  );
 
   it('1 · output schema: a result that redaction makes unfit is an error, one that still fits is not', async () => {
-    const outputSchema = { type: 'object', properties: { word: { type: 'string', pattern: '^ghp_' } }, required: ['word'] };
+    const outputSchema = {
+      type: 'object',
+      properties: { word: { type: 'string', pattern: '^ghp_' } },
+      required: ['word'],
+    };
     const { client, server } = await scripted({
       stack: [redaction()],
       tools: [
@@ -66,7 +84,11 @@ describe('pitfalls of results', () => {
   });
 
   it('1 · output schema: what idempotency has kept fits as it did the first time', async () => {
-    const { client, server } = await scripted({ stack: [idempotency()], tools: [WEATHER], onCall: () => structured({ degrees: 7 }) });
+    const { client, server } = await scripted({
+      stack: [idempotency()],
+      tools: [WEATHER],
+      onCall: () => structured({ degrees: 7 }),
+    });
 
     const first = await client.call('weather');
     const again = await client.call('weather');
@@ -89,43 +111,65 @@ describe('pitfalls of results', () => {
     if (cut.isError !== true) expect(cut.structuredContent).toMatchObject({ degrees: 7 });
   });
 
-  it.each(ERAS)('2 · redaction rewrites the text and the structure, which servers fill with the same (%s)', async (era) => {
-    const { client, server } = await scripted({
-      era,
-      stack: [redaction()],
-      onCall: () => ({ ...structured({ token: SECRET, kind: 'x' }), _meta: { trail: SECRET }, beside: [SECRET] }),
-    });
+  it.each(ERAS)(
+    '2 · redaction rewrites the text and the structure, which servers fill with the same (%s)',
+    async (era) => {
+      const { client, server } = await scripted({
+        era,
+        stack: [redaction()],
+        onCall: () => ({
+          ...structured({ token: SECRET, kind: 'x' }),
+          _meta: { trail: SECRET },
+          beside: [SECRET],
+        }),
+      });
 
-    const result = await client.call('note');
+      const result = await client.call('note');
 
-    expect(JSON.stringify(client.got)).not.toContain(SECRET);
-    expect(result).toMatchObject({ structuredContent: { kind: 'x' } });
-    expect(server.calls).toHaveLength(1);
-  });
+      expect(JSON.stringify(client.got)).not.toContain(SECRET);
+      expect(result).toMatchObject({ structuredContent: { kind: 'x' } });
+      expect(server.calls).toHaveLength(1);
+    },
+  );
 
   it.each([
     ['message', { code: -32_000, message: `no entry for ${SECRET}` }],
     ['data', { code: -32_000, message: 'no entry', data: { seen: [SECRET] } }],
-  ])('2 · redaction rewrites progress, and the %s of an error of the protocol', async (_member, error) => {
-    const { client, server } = await scripted({
-      stack: [redaction()],
-      onCall(params, served) {
-        const { progressToken = null } = metaIn(params);
-        served.send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress: 1, message: `at ${SECRET}` } });
-        return error;
-      },
-    });
+  ])(
+    '2 · redaction rewrites progress, and the %s of an error of the protocol',
+    async (_member, error) => {
+      const { client, server } = await scripted({
+        stack: [redaction()],
+        onCall(params, served) {
+          const { progressToken = null } = metaIn(params);
+          served.send({
+            jsonrpc: '2.0',
+            method: 'notifications/progress',
+            params: { progressToken, progress: 1, message: `at ${SECRET}` },
+          });
+          return error;
+        },
+      });
 
-    const answer = await client.call('note', {}, { _meta: { progressToken: 'p' } });
+      const answer = await client.call('note', {}, { _meta: { progressToken: 'p' } });
 
-    expect(answer.code === error.code || answer.isError === true).toBe(true);
-    expect(client.got.map(({ method }) => method)).toContain('notifications/progress');
-    expect(JSON.stringify(client.got)).not.toContain(SECRET);
-    expect(server.calls).toHaveLength(1);
-  });
+      expect(answer.code === error.code || answer.isError === true).toBe(true);
+      expect(client.got.map(({ method }) => method)).toContain('notifications/progress');
+      expect(JSON.stringify(client.got)).not.toContain(SECRET);
+      expect(server.calls).toHaveLength(1);
+    },
+  );
 
   it('4 · a tool that owns the field keeps its value, and requires it once', async () => {
-    const own = { ...NOTE, name: 'own', inputSchema: { type: 'object', properties: { reason: { type: 'string' } }, required: ['reason'] } };
+    const own = {
+      ...NOTE,
+      name: 'own',
+      inputSchema: {
+        type: 'object',
+        properties: { reason: { type: 'string' } },
+        required: ['reason'],
+      },
+    };
     const { client, server } = await scripted({ stack: [requiredReason()], tools: [own, NOTE] });
 
     const [owner, other] = await client.list();
@@ -134,14 +178,20 @@ describe('pitfalls of results', () => {
 
     expect(owner?.inputSchema).toMatchObject({ required: ['reason'] });
     expect(other?.inputSchema).toMatchObject({ required: ['reason'] });
-    expect(server.calls.map((call) => call.arguments)).toEqual([{ reason: 'of its own' }, { text: 'x' }]);
+    expect(server.calls.map((call) => call.arguments)).toEqual([
+      { reason: 'of its own' },
+      { text: 'x' },
+    ]);
   });
 
   it.each(ERAS)('13 · no optional member is sent as null (%s)', async (era) => {
     const sink = recordingSink();
     const { client, server } = await scripted({
       era,
-      stack: [auditLog(sink), consent({ default: 'deny', rules: [{ tool: 'note', decision: 'allow' }] })],
+      stack: [
+        auditLog(sink),
+        consent({ default: 'deny', rules: [{ tool: 'note', decision: 'allow' }] }),
+      ],
       tools: [NOTE, { ...NOTE, name: 'other' }],
     });
 
@@ -158,10 +208,14 @@ describe('pitfalls of results', () => {
   it('14 · limits and scopes see the call that runs, not the one that came in', async () => {
     const renaming = defineLayer({
       name: 'renaming',
-      caller: (call, next) => next(withCall(call, { toolArgs: { ...call.toolArgs, to: 'production' } })),
+      caller: (call, next) =>
+        next(withCall(call, { toolArgs: { ...call.toolArgs, to: 'production' } })),
     });
     const { client, server } = await scripted({
-      stack: [renaming, rateLimit({ maxCalls: 1, per: ({ toolArgs }) => JSON.stringify(toolArgs.to) })],
+      stack: [
+        renaming,
+        rateLimit({ maxCalls: 1, per: ({ toolArgs }) => JSON.stringify(toolArgs.to) }),
+      ],
     });
 
     const first = await client.call('note', { to: 'one' });
@@ -184,7 +238,11 @@ describe('pitfalls of results', () => {
   });
 
   it('15 · a tool that says nothing of itself counts as destructive, and one that calls itself harmless does, too', async () => {
-    const harmless = { ...NOTE, name: 'harmless', annotations: { readOnlyHint: true, destructiveHint: false } };
+    const harmless = {
+      ...NOTE,
+      name: 'harmless',
+      annotations: { readOnlyHint: true, destructiveHint: false },
+    };
     const ask = { stack: [consent({})], tools: [NOTE, harmless], capabilities: ELICITS };
     const careful = await scripted(ask);
     const trusting = await scripted({ ...ask, trustAnnotations: true });
@@ -214,7 +272,10 @@ describe('pitfalls of results', () => {
     const modern = await scripted({ era: 'modern', stack });
     const legacy = await scripted({ era: 'legacy', stack });
 
-    expect(await modern.client.call('note')).toMatchObject({ resultType: 'complete', isError: true });
+    expect(await modern.client.call('note')).toMatchObject({
+      resultType: 'complete',
+      isError: true,
+    });
     expect(await legacy.client.call('note')).not.toHaveProperty('resultType');
     expect([...modern.server.calls, ...legacy.server.calls]).toHaveLength(0);
   });
@@ -222,18 +283,31 @@ describe('pitfalls of results', () => {
   it('16 · a list that layers change may not be kept by a modern client', async () => {
     const { client } = await scripted({ era: 'modern', stack: [requiredReason()] });
 
-    expect((await client.request('tools/list')).result).toMatchObject({ ttlMs: 0, cacheScope: 'private' });
+    expect((await client.request('tools/list')).result).toMatchObject({
+      ttlMs: 0,
+      cacheScope: 'private',
+    });
   });
 
   it('16 · of an answer that a layer withheld nothing goes on, whatever stands beside its content', async () => {
     const withholding = defineLayer({
       name: 'withholding',
       caller: async (call, next) =>
-        withResult(await next(call), { ok: false, status: 'redacted', error: 'withheld', result: null, content: [] }),
+        withResult(await next(call), {
+          ok: false,
+          status: 'redacted',
+          error: 'withheld',
+          result: null,
+          content: [],
+        }),
     });
     const { client, server } = await scripted({
       stack: [withholding],
-      onCall: () => ({ content: [{ type: 'text', text: 'plain' }], note: 'beside', _meta: { 'vendor/word': 'beside' } }),
+      onCall: () => ({
+        content: [{ type: 'text', text: 'plain' }],
+        note: 'beside',
+        _meta: { 'vendor/word': 'beside' },
+      }),
     });
 
     const answer = await client.call('note');
@@ -243,17 +317,23 @@ describe('pitfalls of results', () => {
     expect(JSON.stringify(answer)).not.toMatch(/beside|plain/);
   });
 
-  it.each(['allium/status', 'Allium/receipt', 'allium/anything'])('16 · a server cannot say %s for the proxy', async (member) => {
-    const { client } = await scripted({
-      stack: [rateLimit({ maxCalls: 5 })],
-      onCall: () => ({ content: [{ type: 'text', text: 'plain' }], _meta: { [member]: 'forged', 'vendor/word': 'kept' } }),
-    });
+  it.each(['allium/status', 'Allium/receipt', 'allium/anything'])(
+    '16 · a server cannot say %s for the proxy',
+    async (member) => {
+      const { client } = await scripted({
+        stack: [rateLimit({ maxCalls: 5 })],
+        onCall: () => ({
+          content: [{ type: 'text', text: 'plain' }],
+          _meta: { [member]: 'forged', 'vendor/word': 'kept' },
+        }),
+      });
 
-    const answer = await client.call('note');
+      const answer = await client.call('note');
 
-    expect(metaIn(answer)).toMatchObject({ 'vendor/word': 'kept' });
-    expect(JSON.stringify(answer)).not.toContain('forged');
-  });
+      expect(metaIn(answer)).toMatchObject({ 'vendor/word': 'kept' });
+      expect(JSON.stringify(answer)).not.toContain('forged');
+    },
+  );
 
   it.each(['allium/status', 'ALLIUM/status', 'allium\u200b/status', '\uff41llium/status'])(
     '16 · a server cannot say %j for the proxy in a block, a resource or beside the content',
@@ -274,7 +354,10 @@ describe('pitfalls of results', () => {
       const answer = await client.call('note');
 
       expect(JSON.stringify(answer)).not.toContain('forged');
-      expect(answer.content).toMatchObject([{ _meta: { 'vendor/word': 'kept' } }, { resource: { _meta: { 'vendor/word': 'kept' } } }]);
+      expect(answer.content).toMatchObject([
+        { _meta: { 'vendor/word': 'kept' } },
+        { resource: { _meta: { 'vendor/word': 'kept' } } },
+      ]);
     },
   );
 
@@ -286,8 +369,16 @@ describe('pitfalls of results', () => {
     expect(limited.server.calls).toHaveLength(1);
 
     const kept = idempotency({ key: async ({ toolArgs }) => JSON.stringify(toolArgs.key) });
-    const one = await scripted({ stack: [kept], session: { sessionId: 'one' }, onCall: () => said('of one') });
-    const two = await scripted({ stack: [kept], session: { sessionId: 'two' }, onCall: () => said('of two') });
+    const one = await scripted({
+      stack: [kept],
+      session: { sessionId: 'one' },
+      onCall: () => said('of one'),
+    });
+    const two = await scripted({
+      stack: [kept],
+      session: { sessionId: 'two' },
+      onCall: () => said('of two'),
+    });
     for (const { client } of [one, one, two]) await client.call('note', { key: 'a' });
 
     expect(one.server.calls).toHaveLength(1);

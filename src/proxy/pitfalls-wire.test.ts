@@ -32,10 +32,20 @@ async function bytesBench() {
     text = parts.pop() ?? '';
     lines.push(...parts.map((line) => JSON.parse(line) as JsonObject)); // Anything else fails the test.
   });
-  const proxy = createProxy({ stack: [passThrough], upstream: () => back, report: (problem) => void problems.push(problem) });
+  const proxy = createProxy({
+    stack: [passThrough],
+    upstream: () => back,
+    report: (problem) => void problems.push(problem),
+  });
   await proxy.connect(streamLink(toProxy, fromProxy));
   const say = (line: string): void => void toProxy.write(`${line}\n`);
-  return { say, lines, got, problems, answered: (count: number) => vi.waitFor(() => expect(lines).toHaveLength(count)) };
+  return {
+    say,
+    lines,
+    got,
+    problems,
+    answered: (count: number) => vi.waitFor(() => expect(lines).toHaveLength(count)),
+  };
 }
 
 const CALL = '"method":"tools/call","params":{"name":"note"}';
@@ -46,13 +56,22 @@ describe('pitfalls of the wire', () => {
     ['a batch', `[{"jsonrpc":"2.0","id":1,${CALL}}]`, -32_700],
     [
       'a line that is longer than any may be',
-      JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { text: 'x'.repeat(MAX_LINE_BYTES) } }),
+      JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'ping',
+        params: { text: 'x'.repeat(MAX_LINE_BYTES) },
+      }),
       -32_700,
     ],
     ['a message of another protocol', `{"jsonrpc":"1.0","id":1,${CALL}}`, -32_600],
     ['an id that is none', `{"jsonrpc":"2.0","id":{},${CALL}}`, -32_600],
     ['a call without a name', '{"jsonrpc":"2.0","id":1,"method":"tools/call"}', -32_602],
-    ['a call that wants to be a task', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"note","task":{}}}', -32_602],
+    [
+      'a call that wants to be a task',
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"note","task":{}}}',
+      -32_602,
+    ],
   ])('12 · %s is an error, reaches no server, and reading goes on', async (_what, line, code) => {
     const { say, lines, got, answered } = await bytesBench();
 
@@ -79,7 +98,8 @@ describe('pitfalls of the wire', () => {
   it('12 · requests without params, and with the ids 0, "0" and an empty one, are told apart', async () => {
     const { say, lines, answered } = await bytesBench();
 
-    for (const id of ['0', '"0"', '""', '-1', '1.5']) say(`{"jsonrpc":"2.0","id":${id},"method":"ping"}`);
+    for (const id of ['0', '"0"', '""', '-1', '1.5'])
+      say(`{"jsonrpc":"2.0","id":${id},"method":"ping"}`);
     for (const id of ['0', '"0"']) say(`{"jsonrpc":"2.0","id":${id},${CALL}}`);
     await answered(7);
 
@@ -89,7 +109,10 @@ describe('pitfalls of the wire', () => {
   });
 
   it('12 · arguments that are no object are refused, and a name of everybody is only a name', async () => {
-    const { client, server } = await scripted({ stack: [requiredReason()], tools: [NOTE, { ...NOTE, name: '__proto__' }, null, 7, {}] });
+    const { client, server } = await scripted({
+      stack: [requiredReason()],
+      tools: [NOTE, { ...NOTE, name: '__proto__' }, null, 7, {}],
+    });
 
     for (const args of ['text', [1], 7, null]) {
       const { result } = await client.request('tools/call', { name: 'note', arguments: args });
@@ -120,14 +143,17 @@ describe('pitfalls of the wire', () => {
     await client.call('note');
 
     expect(JSON.stringify(client.got)).not.toContain('forged');
-    expect(problems).toEqual(Array.from({ length: 2 }, () => 'the server answered a request that is not open'));
+    expect(problems).toEqual(
+      Array.from({ length: 2 }, () => 'the server answered a request that is not open'),
+    );
   });
 
   it('12 · a server that goes on with doubtful requests is told so a thousand times, and everything else goes on', async () => {
     const { server, client, problems } = await scripted({ stack: [passThrough] });
     const before = server.got.length;
     // A reader may take these for requests or for answers.
-    for (let id = 0; id < 3000; id += 1) server.send({ jsonrpc: '2.0', id, method: 'ping', result: {} });
+    for (let id = 0; id < 3000; id += 1)
+      server.send({ jsonrpc: '2.0', id, method: 'ping', result: {} });
     await client.call('note');
 
     const told = server.got.slice(before).filter(({ error }) => error !== undefined);

@@ -41,22 +41,31 @@ describe.each([
   ['memory', memoryApprovals],
   ['a folder', folderStore],
 ])('queue prompt in %s', (_name, makeStore) => {
-  const waiting = (store: ApprovalStore) => vi.waitFor(async () => expect(await store.get(queueIdOf('q1'))).not.toBeNull());
+  const waiting = (store: ApprovalStore) =>
+    vi.waitFor(async () => expect(await store.get(queueIdOf('q1'))).not.toBeNull());
 
-  it.each(['allow_once', 'reject_once'] as const)('hears "%s" from the store, and closes the copy', async (decision) => {
-    const store = makeStore();
-    const { ask, clock } = queueBench(store);
-    const answer = ask();
-    await waiting(store);
+  it.each(['allow_once', 'reject_once'] as const)(
+    'hears "%s" from the store, and closes the copy',
+    async (decision) => {
+      const store = makeStore();
+      const { ask, clock } = queueBench(store);
+      const answer = ask();
+      await waiting(store);
 
-    await answerApproval(store, queueIdOf('q1'), { decision, decidedBy: 'somebody', reason: 'because' }, { clock });
-    await vi.waitFor(() => expect(clock.pending).toBe(1));
-    await clock.advance(POLL_MS);
+      await answerApproval(
+        store,
+        queueIdOf('q1'),
+        { decision, decidedBy: 'somebody', reason: 'because' },
+        { clock },
+      );
+      await vi.waitFor(() => expect(clock.pending).toBe(1));
+      await clock.advance(POLL_MS);
 
-    expect(await answer).toEqual({ decision, decidedBy: 'somebody', reason: 'because' });
-    expect(await store.list()).toEqual([]);
-    expect(clock.pending).toBe(0);
-  });
+      expect(await answer).toEqual({ decision, decidedBy: 'somebody', reason: 'because' });
+      expect(await store.list()).toEqual([]);
+      expect(clock.pending).toBe(0);
+    },
+  );
 
   it('takes the copy away when the question was answered elsewhere, without its arguments', async () => {
     const store = makeStore();
@@ -69,7 +78,11 @@ describe.each([
 
     expect(await answer).toBe('ended');
     expect(await store.list()).toEqual([]);
-    expect(await store.get(queueIdOf('q1'))).toMatchObject({ arguments: null, shown: null, ended: { executed: 'unknown' } });
+    expect(await store.get(queueIdOf('q1'))).toMatchObject({
+      arguments: null,
+      shown: null,
+      ended: { executed: 'unknown' },
+    });
     expect(clock.pending).toBe(0);
   });
 

@@ -21,7 +21,10 @@ export interface QueueParts {
  * Waits until somebody answers in the store, or the answer is no longer wanted. It is a copy of the question, not the call: nobody can
  * take the call up from it, and it is closed when the question is.
  */
-export function queuePrompt({ store, clock, pollMs, maxMs }: QueueParts, argsOf: (callId: string) => JsonObject | null): ApprovalPrompt {
+export function queuePrompt(
+  { store, clock, pollMs, maxMs }: QueueParts,
+  argsOf: (callId: string) => JsonObject | null,
+): ApprovalPrompt {
   return async function queue(question) {
     const args = argsOf(question.callId);
     if (args === null) return null;
@@ -45,7 +48,12 @@ export function queuePrompt({ store, clock, pollMs, maxMs }: QueueParts, argsOf:
 /** Another than that of the call, which waits under its own when nobody answers in time. */
 export const queueIdOf = (id: string): string => `queue_${id}`;
 
-function recordOf(question: ApprovalQuestion, args: JsonObject, clock: Clock, maxMs: number): Approval {
+function recordOf(
+  question: ApprovalQuestion,
+  args: JsonObject,
+  clock: Clock,
+  maxMs: number,
+): Approval {
   const { id, toolName, callId, turn, fingerprint, shown, options, expiresAt } = question;
   const now = clock.now();
   return Object.freeze({
@@ -60,14 +68,31 @@ function recordOf(question: ApprovalQuestion, args: JsonObject, clock: Clock, ma
       gate: 'queue',
       definition: fingerprint,
     },
-    ...{ policy: '', revision: 0, arguments: args, reply: null, taken: null, ended: null, earlier: [], trace: null, receiptUri: null },
+    ...{
+      policy: '',
+      revision: 0,
+      arguments: args,
+      reply: null,
+      taken: null,
+      ended: null,
+      earlier: [],
+      trace: null,
+      receiptUri: null,
+    },
     turn: snapshotObject(turn) as unknown as Turn, // A copy of a turn is one.
     requestedAt: isoTime(now),
     expiresAt: expiresAt ?? isoTime(now + maxMs),
   });
 }
 
-const answerOf = ({ decision, decidedBy, reason, args, supplied, anyArguments }: ApprovalReply): ApprovalAnswer => ({
+const answerOf = ({
+  decision,
+  decidedBy,
+  reason,
+  args,
+  supplied,
+  anyArguments,
+}: ApprovalReply): ApprovalAnswer => ({
   ...{ decision, decidedBy },
   ...(reason === undefined ? {} : { reason }),
   ...(anyArguments === undefined ? {} : { anyArguments }),

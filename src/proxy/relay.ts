@@ -48,7 +48,12 @@ const MAX_TOLD = 1000;
  * Starts both links. A client that leaves ends the server; a server that leaves has every open request answered for it, and ends the
  * connection. `report` is told what was dropped, without its content.
  */
-export async function relay(client: Link, server: Link, hooks: RelayHooks, report: (problem: string) => void): Promise<Relay> {
+export async function relay(
+  client: Link,
+  server: Link,
+  hooks: RelayHooks,
+  report: (problem: string) => void,
+): Promise<Relay> {
   const open = new Map<string, RequestId>();
   let finish: (end: RelayEnd) => void = () => {};
   const ended = new Promise<RelayEnd>((resolve) => void (finish = resolve));
@@ -59,7 +64,9 @@ export async function relay(client: Link, server: Link, hooks: RelayHooks, repor
     if (isOver) return;
     isOver = true;
     if (by !== 'server') hooks.onClientGone?.();
-    else for (const id of open.values()) client.send({ message: errorMessage(id, CODES.internal, `the server is gone: ${why}`) });
+    else
+      for (const id of open.values())
+        client.send({ message: errorMessage(id, CODES.internal, `the server is gone: ${why}`) });
     open.clear();
     void (async () => {
       if (by === 'server') await hooks.onServerGone?.(why);
@@ -104,7 +111,9 @@ export async function relay(client: Link, server: Link, hooks: RelayHooks, repor
     if (refused === null) return frame;
     const answer = answerInstead(refused);
     if (answer === null) onGarbage(refused.problem, refused.id);
-    return answer === null ? null : { message: answer, ...(frame.about === undefined ? {} : { about: frame.about }) };
+    return answer === null
+      ? null
+      : { message: answer, ...(frame.about === undefined ? {} : { about: frame.about }) };
   };
 
   const fromClient = (given: Frame): void => {
@@ -136,7 +145,8 @@ export async function relay(client: Link, server: Link, hooks: RelayHooks, repor
     if (taken(() => hooks.fromServer?.(frame) === true)) return;
     if (kind !== 'response') return forward(server, client, frame);
     // A second answer, or one that nobody asked for, could be taken for the answer to another request.
-    if (!open.delete(idKey(message.id as RequestId))) return report('the server answered a request that is not open');
+    if (!open.delete(idKey(message.id as RequestId)))
+      return report('the server answered a request that is not open');
     forward(server, client, frame);
   };
 
@@ -165,5 +175,11 @@ export async function relay(client: Link, server: Link, hooks: RelayHooks, repor
 /** What cannot be read cannot be governed, so it goes nowhere. */
 function refuse(client: Link, { id }: WireMessage): void {
   const known = typeof id === 'string' || typeof id === 'number' ? id : null;
-  client.send({ message: errorMessage(known, CODES.invalidRequest, 'allium was sent something that is no JSON-RPC 2.0 message') });
+  client.send({
+    message: errorMessage(
+      known,
+      CODES.invalidRequest,
+      'allium was sent something that is no JSON-RPC 2.0 message',
+    ),
+  });
 }

@@ -15,7 +15,9 @@ describe('request states', () => {
   it('give back what was held, whatever else the round carries', () => {
     const { states, state, givenUp } = statesBench();
 
-    expect(states.redeem(state, { ...CALL, _meta: { progressToken: 1 }, inputResponses: {} }, 0)).toEqual({ held: 'mine' });
+    expect(
+      states.redeem(state, { ...CALL, _meta: { progressToken: 1 }, inputResponses: {} }, 0),
+    ).toEqual({ held: 'mine' });
     expect(givenUp).toEqual([]);
   });
 
@@ -62,7 +64,9 @@ describe('request states', () => {
       ['allium1.'],
       'x'.repeat(1e6),
     ])
-      expect(states.redeem(foreign, CALL, 0)).toEqual({ problem: 'the state is not one that was given out here' });
+      expect(states.redeem(foreign, CALL, 0)).toEqual({
+        problem: 'the state is not one that was given out here',
+      });
     expect(givenUp).toEqual([]);
   });
 
@@ -70,11 +74,15 @@ describe('request states', () => {
     const { states, state } = statesBench();
 
     fc.assert(
-      fc.property(fc.nat(state.length - 1), fc.constantFrom('A', 'z', '0', '-', '.', '\u0000'), (at, put) => {
-        const changed = state.slice(0, at) + put + state.slice(at + 1);
-        fc.pre(changed !== state);
-        expect(states.redeem(changed, CALL, 0)).toHaveProperty('problem');
-      }),
+      fc.property(
+        fc.nat(state.length - 1),
+        fc.constantFrom('A', 'z', '0', '-', '.', '\u0000'),
+        (at, put) => {
+          const changed = state.slice(0, at) + put + state.slice(at + 1);
+          fc.pre(changed !== state);
+          expect(states.redeem(changed, CALL, 0)).toHaveProperty('problem');
+        },
+      ),
     );
     expect(states.redeem(state, CALL, 0)).toEqual({ held: 'mine' });
   });
@@ -83,7 +91,9 @@ describe('request states', () => {
     const { state } = statesBench();
     const [, body = ''] = state.split('.');
 
-    expect(Object.keys(JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as object)).toEqual(['nonce', 'expiresAt']);
+    expect(
+      Object.keys(JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as object),
+    ).toEqual(['nonce', 'expiresAt']);
   });
 
   it('that are revoked are gone, and nothing is given up for them', () => {

@@ -10,7 +10,11 @@ export interface RequestStates<T> {
   /** A state for this call, until then. */
   issue(params: JsonObject, expiresAt: number, held: T): string;
   /** What was held for a state, once; or why there is nothing. */
-  redeem(state: unknown, params: JsonObject, now: number): { readonly held: T } | { readonly problem: string };
+  redeem(
+    state: unknown,
+    params: JsonObject,
+    now: number,
+  ): { readonly held: T } | { readonly problem: string };
   /** Forgets a state that nobody will come back with. */
   revoke(state: string): void;
 }
@@ -42,7 +46,10 @@ export function requestStates<T>(onGivenUp: (held: T) => void): RequestStates<T>
       if (found === undefined) return { problem: 'the state was used before, or is too old' };
       // Whoever comes back with something else has had the one use of it.
       held.delete(read.nonce);
-      const problem = now >= read.expiresAt ? 'the state is too old' : 'the call is not the one that the state was given out for';
+      const problem =
+        now >= read.expiresAt
+          ? 'the state is too old'
+          : 'the call is not the one that the state was given out for';
       if (now < read.expiresAt && found.digest === digestOf(params)) return { held: found.value };
       onGivenUp(found.value);
       return { problem };
@@ -55,16 +62,26 @@ export function requestStates<T>(onGivenUp: (held: T) => void): RequestStates<T>
 }
 
 /** Of a call, whatever it is sent again with. */
-const digestOf = ({ name, arguments: args }: JsonObject): string => hashCanonical({ name: name ?? null, arguments: args ?? {} });
+const digestOf = ({ name, arguments: args }: JsonObject): string =>
+  hashCanonical({ name: name ?? null, arguments: args ?? {} });
 
-function readState(state: unknown, sign: (body: string) => string): { nonce: string; expiresAt: number } | null {
+function readState(
+  state: unknown,
+  sign: (body: string) => string,
+): { nonce: string; expiresAt: number } | null {
   if (typeof state !== 'string' || state.length > 1024 || !state.startsWith(PREFIX)) return null;
   const [body = '', signature = '', ...rest] = state.slice(PREFIX.length).split('.');
   const given = Buffer.from(signature);
   const wanted = Buffer.from(sign(body));
-  if (rest.length > 0 || given.length !== wanted.length || !timingSafeEqual(given, wanted)) return null;
+  if (rest.length > 0 || given.length !== wanted.length || !timingSafeEqual(given, wanted))
+    return null;
   // Nobody else could have signed it, so it is what was written.
   const content: unknown = JSON.parse(Buffer.from(body, 'base64url').toString('utf8'));
-  if (!isObject(content) || typeof content.nonce !== 'string' || typeof content.expiresAt !== 'number') return null;
+  if (
+    !isObject(content) ||
+    typeof content.nonce !== 'string' ||
+    typeof content.expiresAt !== 'number'
+  )
+    return null;
   return { nonce: content.nonce, expiresAt: content.expiresAt };
 }

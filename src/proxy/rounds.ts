@@ -10,7 +10,9 @@ export interface Rounds {
   /** Answers the open request with questions, and resolves with what the client comes back with. */
   ask(exchange: Exchange, questions: JsonObject, signal: AbortSignal): Promise<JsonObject>;
   /** Whether a request is another round of a call; `problem` where it only claims to be. */
-  resumed(message: WireMessage): { readonly problem: string } | { readonly exchange: Exchange } | null;
+  resumed(
+    message: WireMessage,
+  ): { readonly problem: string } | { readonly exchange: Exchange } | null;
 }
 
 interface Held {
@@ -23,7 +25,9 @@ export function createRounds(
   { clock, returnMs }: { readonly clock: Clock; readonly returnMs: number },
   respond: (id: RequestId, result: JsonObject) => void,
 ): Rounds {
-  const states = requestStates<Held>(({ exchange }) => exchange.abort.abort(new Error('the client did not come back with this call')));
+  const states = requestStates<Held>(({ exchange }) =>
+    exchange.abort.abort(new Error('the client did not come back with this call')),
+  );
 
   return {
     ask(exchange, questions, signal) {
@@ -31,17 +35,23 @@ export function createRounds(
       if (request === null) return Promise.reject(new Error('the client is away'));
       return new Promise((resolve, reject) => {
         const { abort } = exchange;
-        const giveUp = clock.after(returnMs, () => abort.abort(new Error('the client did not come back in time')));
+        const giveUp = clock.after(returnMs, () =>
+          abort.abort(new Error('the client did not come back in time')),
+        );
         const unfollow = abort.follow(giveUp);
         // The state stays good: a client whose question was answered elsewhere still has to come back for the result.
-        const stop = (): void => reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
+        const stop = (): void =>
+          reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
         const returned = (answers: JsonObject): void => {
           giveUp();
           unfollow();
           signal.removeEventListener('abort', stop);
           resolve(answers);
         };
-        const state = states.issue(exchange.params, clock.now() + returnMs, { exchange, resolve: returned });
+        const state = states.issue(exchange.params, clock.now() + returnMs, {
+          exchange,
+          resolve: returned,
+        });
         signal.addEventListener('abort', stop, { once: true });
         exchange.request = null;
         const asked = Object.keys(questions).length === 0 ? {} : { inputRequests: questions };

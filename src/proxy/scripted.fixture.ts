@@ -5,13 +5,24 @@ import { settle, type TestClock, testClock } from '../../conformance/index.ts';
 import type { JsonObject, JsonValue } from '../core/json.ts';
 import { createProxy, type ProxyOptions } from './create-proxy.ts';
 import { type Link, linkPair } from './link.ts';
-import { kindOf, objectAt, paramsOf, requestMessage, resultMessage, type RequestId, type WireMessage } from './wire.ts';
+import {
+  kindOf,
+  objectAt,
+  paramsOf,
+  requestMessage,
+  resultMessage,
+  type RequestId,
+  type WireMessage,
+} from './wire.ts';
 
 export type Era = 'legacy' | 'modern';
 export const ERAS: readonly Era[] = ['legacy', 'modern'];
 export const MODERN = '2026-07-28';
 
-export type OnCall = (params: JsonObject, server: ScriptedServer) => JsonObject | null | Promise<JsonObject | null>;
+export type OnCall = (
+  params: JsonObject,
+  server: ScriptedServer,
+) => JsonObject | null | Promise<JsonObject | null>;
 
 export interface ScriptedServer {
   /** The parameters of every call that arrived. */
@@ -56,12 +67,20 @@ export interface Script extends Omit<ProxyOptions, 'upstream'> {
 }
 
 export const ELICITS: JsonObject = { elicitation: {} };
-export const NOTE: JsonObject = { name: 'note', description: 'Notes.', inputSchema: { type: 'object' } };
+export const NOTE: JsonObject = {
+  name: 'note',
+  description: 'Notes.',
+  inputSchema: { type: 'object' },
+};
 export const said = (text: string): JsonObject => ({ content: [{ type: 'text', text }] });
-export const decided = (decision: string): JsonObject => ({ action: 'accept', content: { decision } });
+export const decided = (decision: string): JsonObject => ({
+  action: 'accept',
+  content: { decision },
+});
 export const metaIn = (result: JsonObject): JsonObject => objectAt(result, '_meta');
 export const statusIn = (result: JsonObject): unknown => metaIn(result)['allium/status'];
-export const methodsIn = (messages: readonly WireMessage[]): readonly unknown[] => messages.map(({ method }) => method);
+export const methodsIn = (messages: readonly WireMessage[]): readonly unknown[] =>
+  messages.map(({ method }) => method);
 
 const open = new Set<() => Promise<void>>();
 afterEach(async () => {
@@ -70,20 +89,35 @@ afterEach(async () => {
 });
 
 /** A connection that has shaken hands. It is taken down after the test. */
-export async function scripted({ era = 'legacy', tools = [NOTE], onCall, capabilities = {}, ...options }: Script): Promise<Scripted> {
+export async function scripted({
+  era = 'legacy',
+  tools = [NOTE],
+  onCall,
+  capabilities = {},
+  ...options
+}: Script): Promise<Scripted> {
   const clock = testClock();
   const problems: string[] = [];
   const [clientEnd, front] = linkPair();
   const [back, serverEnd] = linkPair();
   const server = await scriptedServer(serverEnd, tools, onCall ?? (() => said('done')));
-  const proxy = createProxy({ clock, report: (problem) => void problems.push(problem), ...options, upstream: () => back });
+  const proxy = createProxy({
+    clock,
+    report: (problem) => void problems.push(problem),
+    ...options,
+    upstream: () => back,
+  });
   await proxy.connect(front);
   open.add(() => proxy.close());
   const client = await scriptedClient(clientEnd, era, capabilities);
   return { client, server, clock, problems };
 }
 
-export async function scriptedServer(link: Link, tools: readonly JsonValue[], onCall: OnCall): Promise<ScriptedServer> {
+export async function scriptedServer(
+  link: Link,
+  tools: readonly JsonValue[],
+  onCall: OnCall,
+): Promise<ScriptedServer> {
   const calls: JsonObject[] = [];
   const got: WireMessage[] = [];
   const asked = new Map<RequestId, (message: WireMessage) => void>();
@@ -99,7 +133,11 @@ export async function scriptedServer(link: Link, tools: readonly JsonValue[], on
   const answerTo = async (message: WireMessage): Promise<JsonObject | null> => {
     const { method } = message;
     if (method === 'initialize')
-      return { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } };
+      return {
+        protocolVersion: '2025-11-25',
+        capabilities: { tools: {} },
+        serverInfo: { name: 's', version: '1' },
+      };
     if (method === 'tools/list') return { tools: server.tools };
     if (method !== 'tools/call') return {};
     calls.push(paramsOf(message));
@@ -112,7 +150,11 @@ export async function scriptedServer(link: Link, tools: readonly JsonValue[], on
       if (kindOf(message) === 'response') return asked.get(id)?.(message);
       if (kindOf(message) !== 'request') return;
       void answerTo(message).then(
-        (result) => result !== null && server.send('code' in result ? { jsonrpc: '2.0', id, error: result } : resultMessage(id, result)),
+        (result) =>
+          result !== null &&
+          server.send(
+            'code' in result ? { jsonrpc: '2.0', id, error: result } : resultMessage(id, result),
+          ),
       );
     },
     onGarbage() {},
@@ -121,7 +163,11 @@ export async function scriptedServer(link: Link, tools: readonly JsonValue[], on
   return server;
 }
 
-export async function scriptedClient(link: Link, era: Era, capabilities: JsonObject): Promise<ScriptedClient> {
+export async function scriptedClient(
+  link: Link,
+  era: Era,
+  capabilities: JsonObject,
+): Promise<ScriptedClient> {
   const got: WireMessage[] = [];
   const waiting = new Map<RequestId, (message: WireMessage) => void>();
   let count = 100;
@@ -130,7 +176,9 @@ export async function scriptedClient(link: Link, era: Era, capabilities: JsonObj
     onQuestion: () => null,
     send: (message) => void link.send({ message }),
     request(method, params = {}, id = (count += 1)) {
-      client.send(requestMessage(id, method, era === 'modern' ? modernParams(params, capabilities) : params));
+      client.send(
+        requestMessage(id, method, era === 'modern' ? modernParams(params, capabilities) : params),
+      );
       return new Promise((resolve) => void waiting.set(id, resolve));
     },
     async call(name, args = {}, more = {}, id) {

@@ -11,20 +11,33 @@ async function served(decision: 'allow' | 'deny') {
   const add = defineTool({
     name: 'add',
     description: 'Adds.',
-    inputSchema: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'], additionalProperties: false },
+    inputSchema: {
+      type: 'object',
+      properties: { a: { type: 'number' } },
+      required: ['a'],
+      additionalProperties: false,
+    },
     execute: ({ a }) => ({ sum: a + (runs += 1) }),
   });
   const layers = [consent({ default: decision }), requiredReason()];
   let closed = 0;
   const server = serveTools({
-    stack: { layers, govern: (overrides) => governTools({ tools: [add], layers, ...overrides }), close: async () => void (closed += 1) },
+    stack: {
+      layers,
+      govern: (overrides) => governTools({ tools: [add], layers, ...overrides }),
+      close: async () => void (closed += 1),
+    },
     info: { name: 'sums', version: '1' },
     report: () => {},
   });
   onTestFinished(() => server.close());
   const [ours, theirs] = linkPair();
   const waiting = new Map<unknown, (message: JsonObject) => void>();
-  await theirs.start({ onFrame: ({ message }) => waiting.get(message.id)?.(message), onGarbage() {}, onClose() {} });
+  await theirs.start({
+    onFrame: ({ message }) => waiting.get(message.id)?.(message),
+    onGarbage() {},
+    onClose() {},
+  });
   const relay = await server.connect(ours);
   const request = (id: number, method: string, params: JsonObject) =>
     new Promise<JsonObject>((resolve) => {
@@ -41,9 +54,13 @@ describe('serveTools', () => {
     const { request, runs } = await served('allow');
 
     expect(await request(1, 'tools/list', {})).toMatchObject({
-      result: { tools: [{ name: 'add', inputSchema: { properties: { reason: { type: 'string' } } } }] },
+      result: {
+        tools: [{ name: 'add', inputSchema: { properties: { reason: { type: 'string' } } } }],
+      },
     });
-    expect(await request(2, 'tools/call', call)).toMatchObject({ result: { structuredContent: { sum: 2 } } });
+    expect(await request(2, 'tools/call', call)).toMatchObject({
+      result: { structuredContent: { sum: 2 } },
+    });
     expect(runs()).toBe(1);
   });
 
@@ -51,9 +68,14 @@ describe('serveTools', () => {
     const { request, runs } = await served('deny');
 
     expect(await request(1, 'tools/call', call)).toMatchObject({
-      result: { isError: true, _meta: { 'allium/status': 'consent_denied', 'allium/executed': 'no' } },
+      result: {
+        isError: true,
+        _meta: { 'allium/status': 'consent_denied', 'allium/executed': 'no' },
+      },
     });
-    expect(await request(2, 'tools/call', { name: 'nobody', arguments: {} })).toMatchObject({ result: { isError: true } });
+    expect(await request(2, 'tools/call', { name: 'nobody', arguments: {} })).toMatchObject({
+      result: { isError: true },
+    });
     expect(runs()).toBe(0);
   });
 

@@ -1,12 +1,18 @@
 /** `serveTools`: governed tools of this process as an MCP server. */
 
 import type { Link } from './link.ts';
-import { checkProxyOptions, connectionParts, type ProxyOptions, type ProxyStack } from './create-proxy.ts';
+import {
+  checkProxyOptions,
+  connectionParts,
+  type ProxyOptions,
+  type ProxyStack,
+} from './create-proxy.ts';
 import { governedRelay } from './connection.ts';
 import type { Relay } from './relay.ts';
 import { type ServerInfo, toolServerLink } from './tool-server-link.ts';
 
-export interface ServeOptions extends Omit<ProxyOptions, 'upstream' | 'stack' | 'onBadSchema' | 'trustAnnotations'> {
+export interface ServeOptions
+  extends Omit<ProxyOptions, 'upstream' | 'stack' | 'onBadSchema' | 'trustAnnotations'> {
   /** The stack with its tools: a file that `loadConfig` has read, or anything that governs tools the same way. */
   readonly stack: ProxyStack;
   /** How the server calls itself. @default `allium`, with the version `0` */

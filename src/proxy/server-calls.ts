@@ -15,11 +15,23 @@ export interface ServerCallParts {
   readonly exchanges: Exchanges;
   readonly server: Outgoing;
   /** Puts the server's questions to the client, and gives its answers. */
-  readonly ask: (exchange: Exchange, questions: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
+  readonly ask: (
+    exchange: Exchange,
+    questions: JsonObject,
+    signal: AbortSignal,
+  ) => Promise<JsonObject>;
   /** Sees to it that the newest list of the server is known; `null` where it is. Rejects where that cannot be. */
-  readonly upToDate: (exchange: Exchange, toolName: string, abort: AbortSource) => Promise<void> | null;
+  readonly upToDate: (
+    exchange: Exchange,
+    toolName: string,
+    abort: AbortSource,
+  ) => Promise<void> | null;
   /** Sends a call, with a span around it where spans are made. */
-  readonly around: (exchange: Exchange, toolName: string, send: (meta: JsonObject) => Promise<WireMessage>) => Promise<WireMessage>;
+  readonly around: (
+    exchange: Exchange,
+    toolName: string,
+    send: (meta: JsonObject) => Promise<WireMessage>,
+  ) => Promise<WireMessage>;
 }
 
 /** A server that asks more often than this does not want to answer. */
@@ -31,7 +43,13 @@ export interface ServerExecutor extends ToolExecutor {
   progress(exchange: Exchange, params: JsonObject): void;
 }
 
-export function serverExecutor({ exchanges, server, ask, around, upToDate }: ServerCallParts): ServerExecutor {
+export function serverExecutor({
+  exchanges,
+  server,
+  ask,
+  around,
+  upToDate,
+}: ServerCallParts): ServerExecutor {
   const reporters = new Map<string, (params: JsonObject) => void>();
   return {
     kind: 'mcp_server',
@@ -39,7 +57,8 @@ export function serverExecutor({ exchanges, server, ask, around, upToDate }: Ser
     async execute({ tool, args, context }) {
       const exchange = exchanges.byCall(context.callId);
       const abort = abortOfRunning(context);
-      if (exchange === undefined) throw toolFailure('Nobody waits for this call any more.', { executed: 'no' });
+      if (exchange === undefined)
+        throw toolFailure('Nobody waits for this call any more.', { executed: 'no' });
       // Somebody may have allowed it while its client was away: it runs for a client that is there.
       if (exchange.request === null) await clientIsThere(exchange, abort);
       // The stack changes only the numbers and the text; it is told only what it can read.
@@ -59,7 +78,12 @@ export function serverExecutor({ exchanges, server, ask, around, upToDate }: Ser
   };
 
   /** Waits until the newest list is known. A list may be out of date again by the time it was read. */
-  async function newest(exchange: Exchange, name: string, abort: AbortSource, isUnderWay: boolean): Promise<void> {
+  async function newest(
+    exchange: Exchange,
+    name: string,
+    abort: AbortSource,
+    isUnderWay: boolean,
+  ): Promise<void> {
     for (let tries = 0; tries < MAX_ROUNDS; tries += 1) {
       const reading = upToDate(exchange, name, abort);
       if (reading === null) return;
@@ -68,7 +92,12 @@ export function serverExecutor({ exchanges, server, ask, around, upToDate }: Ser
     unlisted(null, name, abort, isUnderWay);
   }
 
-  async function rounds(exchange: Exchange, name: string, args: JsonObject, context: ToolContext): Promise<unknown> {
+  async function rounds(
+    exchange: Exchange,
+    name: string,
+    args: JsonObject,
+    context: ToolContext,
+  ): Promise<unknown> {
     const abort = abortOfRunning(context);
     let round: JsonObject | null = null;
     for (let count = 0; count < MAX_ROUNDS; count += 1) {
@@ -76,18 +105,27 @@ export function serverExecutor({ exchanges, server, ask, around, upToDate }: Ser
         await newest(exchange, name, abort, count > 0);
         // From here to the sending nothing is waited for.
         demandSame(context, count > 0);
-        return server.request('tools/call', paramsFor(exchange.params, name, args, round, meta), { abort });
+        return server.request('tools/call', paramsFor(exchange.params, name, args, round, meta), {
+          abort,
+        });
       }).catch(lost);
       const raw = resultIn(message, exchange);
-      if (raw.resultType === 'task' || isObject(raw.task)) throw toolFailure(NO_TASKS, { executed: 'unknown' });
+      if (raw.resultType === 'task' || isObject(raw.task))
+        throw toolFailure(NO_TASKS, { executed: 'unknown' });
       if (raw.resultType !== 'input_required') {
         exchange.answer = readAnswer(raw, count > 0);
         return exchange.answer.output;
       }
       const inputResponses = await ask(exchange, objectAt(raw, 'inputRequests'), abort.read());
-      round = { inputResponses, ...(raw.requestState === undefined ? {} : { requestState: raw.requestState }) };
+      round = {
+        inputResponses,
+        ...(raw.requestState === undefined ? {} : { requestState: raw.requestState }),
+      };
     }
-    throw toolFailure(`The server of ${oneLine(name)} asked for more and more input, and was given up.`, { executed: 'unknown' });
+    throw toolFailure(
+      `The server of ${oneLine(name)} asked for more and more input, and was given up.`,
+      { executed: 'unknown' },
+    );
   }
 }
 
@@ -104,15 +142,25 @@ function demandSame(context: ToolContext, isUnderWay: boolean): void {
 /** What the tool is now cannot be told, so nothing is sent. */
 function unlisted(thrown: unknown, name: string, abort: AbortSource, isUnderWay: boolean): never {
   if (abort.isAborted()) throw thrown;
-  throw toolFailure(`Whether ${oneLine(name)} is still what it was could not be found out, so nothing was sent. Try again later.`, {
-    ...{ executed: isUnderWay ? 'unknown' : 'no', category: 'network', errorClass: 'retryable' },
-  });
+  throw toolFailure(
+    `Whether ${oneLine(name)} is still what it was could not be found out, so nothing was sent. Try again later.`,
+    {
+      ...{ executed: isUnderWay ? 'unknown' : 'no', category: 'network', errorClass: 'retryable' },
+    },
+  );
 }
 
-const NO_TASKS = 'The server answered with a task. What a task comes to cannot be governed, so tasks are not taken.';
+const NO_TASKS =
+  'The server answered with a task. What a task comes to cannot be governed, so tasks are not taken.';
 
 /** A client that sent no arguments need not send any now; without anything in it, `_meta` is left out. */
-function paramsFor(own: JsonObject, name: string, args: JsonObject, round: JsonObject | null, meta: JsonObject): JsonObject {
+function paramsFor(
+  own: JsonObject,
+  name: string,
+  args: JsonObject,
+  round: JsonObject | null,
+  meta: JsonObject,
+): JsonObject {
   const params: Record<string, JsonValue> = { ...own, name };
   if (own.arguments !== undefined || Object.keys(args).length > 0) params.arguments = args;
   if (Object.keys(meta).length > 0) params._meta = meta;
@@ -121,9 +169,12 @@ function paramsFor(own: JsonObject, name: string, args: JsonObject, round: JsonO
 
 function lost(thrown: unknown): never {
   if (!(thrown instanceof GoneError)) throw thrown;
-  throw toolFailure(`The server is gone (${thrown.message}). The call may have done its work; check before you try again.`, {
-    ...{ executed: 'unknown', category: 'network', errorClass: 'fatal' },
-  });
+  throw toolFailure(
+    `The server is gone (${thrown.message}). The call may have done its work; check before you try again.`,
+    {
+      ...{ executed: 'unknown', category: 'network', errorClass: 'fatal' },
+    },
+  );
 }
 
 /** An error of the protocol goes through the stack as a failure, and is kept to be handed on as what it is. */
@@ -132,7 +183,9 @@ function resultIn(message: WireMessage, exchange: Exchange): JsonObject {
   if (isObject(result)) return result;
   const known: JsonObject = isObject(error) ? error : {};
   const text =
-    typeof known.message === 'string' && known.message !== '' ? known.message : 'The server answered with something that is no result.';
+    typeof known.message === 'string' && known.message !== ''
+      ? known.message
+      : 'The server answered with something that is no result.';
   const thrown = toolFailure(text, { executed: 'unknown', category: 'jsonrpc_error' });
   if (typeof known.code === 'number') exchange.refusal = { error: known, thrown };
   throw thrown;

@@ -15,7 +15,8 @@ export const withMarkedQuestions = (server: Link): Link => ({
   start: (handlers) =>
     server.start({
       ...handlers,
-      onFrame: (frame) => handlers.onFrame({ ...frame, message: marked(frame.message, prefixFor(frame, server)) }),
+      onFrame: (frame) =>
+        handlers.onFrame({ ...frame, message: marked(frame.message, prefixFor(frame, server)) }),
     }),
 });
 
@@ -26,11 +27,14 @@ function prefixFor({ from }: Frame, { name }: Link): string {
 }
 
 function marked(message: WireMessage, prefix: string): WireMessage {
-  if (message.method === QUESTION) return { ...message, params: question(objectAt(message, 'params'), prefix) };
+  if (message.method === QUESTION)
+    return { ...message, params: question(objectAt(message, 'params'), prefix) };
   const result = objectAt(message, 'result');
   const asked = objectAt(result, 'inputRequests');
   if (Object.keys(asked).length === 0) return message;
-  const inputRequests = Object.fromEntries(Object.entries(asked).map(([key, request]) => [key, inputRequest(request, prefix)]));
+  const inputRequests = Object.fromEntries(
+    Object.entries(asked).map(([key, request]) => [key, inputRequest(request, prefix)]),
+  );
   return { ...message, result: { ...result, inputRequests } };
 }
 
@@ -42,7 +46,8 @@ function inputRequest(request: JsonValue, prefix: string): JsonValue {
 function question(params: JsonObject, prefix: string): JsonObject {
   const text = typeof params.message === 'string' ? oneText(params.message) : '';
   const { requestedSchema } = params;
-  const form = requestedSchema === undefined ? {} : { requestedSchema: shownOnOneLine(requestedSchema, '') };
+  const form =
+    requestedSchema === undefined ? {} : { requestedSchema: shownOnOneLine(requestedSchema, '') };
   return { ...params, ...form, message: `${prefix}${text}` };
 }
 
@@ -51,10 +56,14 @@ const SHOWN: ReadonlySet<string> = new Set(['title', 'description', 'enumNames']
 
 function shownOnOneLine(value: JsonValue, name: string): JsonValue {
   if (typeof value === 'string') return SHOWN.has(name) ? oneText(value) : value;
-  if (Array.isArray(value)) return (value as readonly JsonValue[]).map((item) => shownOnOneLine(item, name));
+  if (Array.isArray(value))
+    return (value as readonly JsonValue[]).map((item) => shownOnOneLine(item, name));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, shownOnOneLine(member, key)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, shownOnOneLine(member, key)]),
+  );
 }
 
 /** A new line could begin with words of ours, and characters that turn the direction of text could hide the mark. */
-const oneText = (text: string): string => text.toWellFormed().replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ');
+const oneText = (text: string): string =>
+  text.toWellFormed().replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ');

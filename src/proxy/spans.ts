@@ -37,7 +37,11 @@ export interface ProxySpans {
   /** Around what the proxy does for a client's call. */
   server<T>(facts: SpanFacts, work: () => Promise<T>, endOf: (value: T) => SpanEnd): Promise<T>;
   /** Around what it asks of the server. The request carries the span in its `_meta`. */
-  client<T>(facts: SpanFacts, work: (meta: JsonObject) => Promise<T>, endOf: (value: T) => SpanEnd): Promise<T>;
+  client<T>(
+    facts: SpanFacts,
+    work: (meta: JsonObject) => Promise<T>,
+    endOf: (value: T) => SpanEnd,
+  ): Promise<T>;
 }
 
 const KEYS = ['traceparent', 'tracestate', 'baggage'];
@@ -47,14 +51,25 @@ export function proxySpans(): ProxySpans {
   return {
     server(facts, work, endOf) {
       if (!isTraced()) return work();
-      const carrier = Object.fromEntries(KEYS.flatMap((key) => (typeof facts.meta[key] === 'string' ? [[key, facts.meta[key]]] : [])));
+      const carrier = Object.fromEntries(
+        KEYS.flatMap((key) =>
+          typeof facts.meta[key] === 'string' ? [[key, facts.meta[key]]] : [],
+        ),
+      );
       const parent = propagation.extract(context.active(), carrier, defaultTextMapGetter);
-      const span = tracer().startSpan(nameOf(facts), { kind: SpanKind.SERVER, attributes: attributesOf(facts) }, parent);
+      const span = tracer().startSpan(
+        nameOf(facts),
+        { kind: SpanKind.SERVER, attributes: attributesOf(facts) },
+        parent,
+      );
       return context.with(trace.setSpan(parent, span), () => ended(span, work(), endOf));
     },
     client(facts, work, endOf) {
       if (!isTraced()) return work(facts.meta);
-      const span = tracer().startSpan(nameOf(facts), { kind: SpanKind.CLIENT, attributes: attributesOf(facts) });
+      const span = tracer().startSpan(nameOf(facts), {
+        kind: SpanKind.CLIENT,
+        attributes: attributesOf(facts),
+      });
       const own = trace.setSpan(context.active(), span);
       const carrier: Record<string, string> = {};
       propagation.inject(own, carrier, defaultTextMapSetter);
@@ -68,13 +83,22 @@ const tracer = (): Tracer => trace.getTracer('allium');
 
 /** Before a provider is registered every span is one that nobody sees. */
 function isTraced(): boolean {
-  const provider: TracerProvider & { getDelegateTracer?(name: string): unknown } = trace.getTracerProvider();
-  return provider.getDelegateTracer === undefined || provider.getDelegateTracer('allium') !== undefined;
+  const provider: TracerProvider & { getDelegateTracer?(name: string): unknown } =
+    trace.getTracerProvider();
+  return (
+    provider.getDelegateTracer === undefined || provider.getDelegateTracer('allium') !== undefined
+  );
 }
 
 const nameOf = ({ toolName }: SpanFacts): string => `tools/call ${oneLine(toolName)}`;
 
-function attributesOf({ toolName, request, transport, protocol, sessionId }: SpanFacts): Attributes {
+function attributesOf({
+  toolName,
+  request,
+  transport,
+  protocol,
+  sessionId,
+}: SpanFacts): Attributes {
   return {
     'mcp.method.name': 'tools/call',
     'gen_ai.operation.name': 'execute_tool',
@@ -90,7 +114,8 @@ async function ended<T>(span: Span, work: Promise<T>, endOf: (value: T) => SpanE
   try {
     const value = await work;
     const { isError = false, code } = endOf(value);
-    if (code !== undefined) span.setAttributes({ 'rpc.response.status_code': String(code), 'error.type': String(code) });
+    if (code !== undefined)
+      span.setAttributes({ 'rpc.response.status_code': String(code), 'error.type': String(code) });
     else if (isError) span.setAttribute('error.type', 'tool_error');
     if (code !== undefined || isError) span.setStatus({ code: SpanStatusCode.ERROR });
     return value;
@@ -106,5 +131,7 @@ async function ended<T>(span: Span, work: Promise<T>, endOf: (value: T) => SpanE
 /** How an answer is told in a span. */
 export function endOfAnswer(message: WireMessage): SpanEnd {
   const { code } = objectAt(message, 'error');
-  return typeof code === 'number' ? { code } : { isError: objectAt(message, 'result').isError === true };
+  return typeof code === 'number'
+    ? { code }
+    : { isError: objectAt(message, 'result').isError === true };
 }

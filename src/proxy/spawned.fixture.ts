@@ -64,7 +64,10 @@ export function spawnPlace(config: string): string {
 /** What starts it in a folder. */
 export const proxyWords = (server: readonly string[]): string[] => [MAIN, 'proxy', '--', ...server];
 
-export async function startSpawned(cwd: string, env: Readonly<Record<string, string>> = {}): Promise<Spawned> {
+export async function startSpawned(
+  cwd: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Spawned> {
   const child = spawn(process.execPath, proxyWords([process.execPath, join(cwd, 'server.mjs')]), {
     ...{ cwd, timeout: 50_000, env: { PATH: process.env.PATH, HOME: cwd, ...env } },
   });
@@ -94,7 +97,10 @@ export async function startSpawned(cwd: string, env: Readonly<Record<string, str
       return new Promise((resolve) => void waiting.set(id, resolve));
     },
     async call(id, name, args = {}) {
-      const { content } = objectAt(await spawned.request(id, 'tools/call', { name, arguments: args }), 'result');
+      const { content } = objectAt(
+        await spawned.request(id, 'tools/call', { name, arguments: args }),
+        'result',
+      );
       const [block] = content as readonly JsonObject[]; // Every result of this server has one.
       return (block?.text ?? '') as string;
     },
@@ -105,7 +111,11 @@ export async function startSpawned(cwd: string, env: Readonly<Record<string, str
     ended,
   };
   const clientInfo = { name: 'spawning', version: '1' };
-  await spawned.request('hello', 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
+  await spawned.request('hello', 'initialize', {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo,
+  });
   spawned.send('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
   return spawned;
 }

@@ -82,11 +82,21 @@ describe('a link that is sent a line with a million values', () => {
   it('puts an error in the place of an answer, without the bytes that would be handed on', async () => {
     const { frames } = await heard(`{"jsonrpc":"2.0","id":5,"result":{"content":${wide}}}`);
 
-    expect(frames).toEqual([{ message: { jsonrpc: '2.0', id: 5, error: expect.objectContaining({ code: -32_603 }) as object } }]);
+    expect(frames).toEqual([
+      {
+        message: {
+          jsonrpc: '2.0',
+          id: 5,
+          error: expect.objectContaining({ code: -32_603 }) as object,
+        },
+      },
+    ]);
   });
 
   it('hands on nothing of a request', async () => {
-    expect(await heard(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"arguments":${wide}}}`)).toEqual({
+    expect(
+      await heard(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"arguments":${wide}}}`),
+    ).toEqual({
       frames: [],
       garbage: ['more than 200000 values (ask for less at a time)'],
     });

@@ -41,7 +41,8 @@ export function streamLink(input: Readable, output: Writable): Link {
         (bytes) => readLine(bytes, handlers),
         () => handlers.onGarbage('a line that is too long'),
       );
-      const onChunk = (chunk: Uint8Array): void => (handlers.onChunk === undefined ? splitter.push(chunk) : handlers.onChunk(chunk));
+      const onChunk = (chunk: Uint8Array): void =>
+        handlers.onChunk === undefined ? splitter.push(chunk) : handlers.onChunk(chunk);
       input.on('data', onChunk);
       input.once('end', () => end(handlers, 'the stream ended'));
       input.once('close', () => end(handlers, 'the stream ended'));
@@ -67,7 +68,12 @@ const SPACES = /^[ \t\r\n]*$/;
 
 function readLine(bytes: Uint8Array, handlers: LinkHandlers): void {
   const reading = readMessage(bytes);
-  if ('message' in reading || bytes.length > 16 || !SPACES.test(Buffer.from(bytes).toString('latin1'))) deliver(reading, handlers);
+  if (
+    'message' in reading ||
+    bytes.length > 16 ||
+    !SPACES.test(Buffer.from(bytes).toString('latin1'))
+  )
+    deliver(reading, handlers);
 }
 
 export interface ServerCommand {
@@ -99,8 +105,12 @@ export function childLink({ command, args, env, cwd }: ServerCommand, stderr: Wr
     ...(cwd === undefined ? {} : { cwd }),
   }) as ChildProcess & { stdin: Writable; stdout: Readable; stderr: Readable }; // All three are pipes.
   const exited = new Promise<string>((resolve) => {
-    child.once('error', (error: NodeJS.ErrnoException) => resolve(`it could not be started (${error.code ?? 'unknown'})`));
-    child.once('exit', (code, signal) => resolve(signal === null ? `it ended with code ${code ?? 0}` : `it was ended by ${signal}`));
+    child.once('error', (error: NodeJS.ErrnoException) =>
+      resolve(`it could not be started (${error.code ?? 'unknown'})`),
+    );
+    child.once('exit', (code, signal) =>
+      resolve(signal === null ? `it ended with code ${code ?? 0}` : `it was ended by ${signal}`),
+    );
   });
   child.stderr.pipe(stderr, { end: false });
   const streams = streamLink(child.stdout, child.stdin);
@@ -115,13 +125,17 @@ export function childLink({ command, args, env, cwd }: ServerCommand, stderr: Wr
       };
       void exited.then(async (why) => {
         // What it wrote before it died is still in the pipe.
-        if (!child.stdout.readableEnded && child.pid !== undefined) await Promise.race([once(child.stdout, 'close'), pause(PATIENCE_MS)]);
+        if (!child.stdout.readableEnded && child.pid !== undefined)
+          await Promise.race([once(child.stdout, 'close'), pause(PATIENCE_MS)]);
         end(why);
       });
       // Whoever closes its output cannot answer any more, even where it lives on.
       await streams.start({
         ...handlers,
-        onClose: () => void Promise.race([exited, pause(PATIENCE_MS)]).then((why) => end(why ?? 'it closed its output')),
+        onClose: () =>
+          void Promise.race([exited, pause(PATIENCE_MS)]).then((why) =>
+            end(why ?? 'it closed its output'),
+          ),
       });
     },
     kill: (signal) => killGroup(child, signal),

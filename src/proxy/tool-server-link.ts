@@ -2,7 +2,16 @@
 
 import type { JsonObject } from '../core/json.ts';
 import { type Frame, type Link, linkPair } from './link.ts';
-import { CODES, errorMessage, isRequestId, kindOf, modernVersionOf, paramsOf, resultMessage, type WireMessage } from './wire.ts';
+import {
+  CODES,
+  errorMessage,
+  isRequestId,
+  kindOf,
+  modernVersionOf,
+  paramsOf,
+  resultMessage,
+  type WireMessage,
+} from './wire.ts';
 
 /** How the server calls itself. */
 export interface ServerInfo {
@@ -46,10 +55,15 @@ function answerTo(message: WireMessage, info: ServerInfo): WireMessage {
     return { jsonrpc: '2.0', id, error };
   }
   const result = modern === null ? greetedResult(message, info) : modernResult(message, info);
-  return result === null ? errorMessage(id, CODES.noMethod, 'Method not found') : resultMessage(id, result);
+  return result === null
+    ? errorMessage(id, CODES.noMethod, 'Method not found')
+    : resultMessage(id, result);
 }
 
-function greetedResult(message: WireMessage, { instructions, ...serverInfo }: ServerInfo): JsonObject | null {
+function greetedResult(
+  message: WireMessage,
+  { instructions, ...serverInfo }: ServerInfo,
+): JsonObject | null {
   const { method } = message;
   if (method === 'ping') return {};
   if (method === 'tools/list') return { tools: [] };
@@ -64,7 +78,10 @@ function greetedResult(message: WireMessage, { instructions, ...serverInfo }: Se
   };
 }
 
-function modernResult({ method }: WireMessage, { instructions, ...serverInfo }: ServerInfo): JsonObject | null {
+function modernResult(
+  { method }: WireMessage,
+  { instructions, ...serverInfo }: ServerInfo,
+): JsonObject | null {
   const complete = {
     resultType: 'complete',
     ttlMs: 0,
@@ -73,5 +90,10 @@ function modernResult({ method }: WireMessage, { instructions, ...serverInfo }: 
   };
   if (method === 'tools/list') return { ...complete, tools: [] };
   if (method !== 'server/discover') return null;
-  return { ...complete, supportedVersions: MODERN, capabilities: CAPABILITIES, ...(instructions === undefined ? {} : { instructions }) };
+  return {
+    ...complete,
+    supportedVersions: MODERN,
+    capabilities: CAPABILITIES,
+    ...(instructions === undefined ? {} : { instructions }),
+  };
 }

@@ -36,8 +36,22 @@ for line in lines:
     if message['method'] != 'evil/wait': say(json.dumps({'jsonrpc': '2.0', 'id': message['id'], 'result': result}))
 `;
 
-const ENDS = ['\r', '\u2028', '\u2029', '\u0085', '\v', '\f', '\0', '\x1c', '\x1d', '\x1e', '\ufeff', '\r\r'];
-const CALL = '{"jsonrpc":"2.0","id":"hidden","method":"tools/call","params":{"name":"run","arguments":{}}}';
+const ENDS = [
+  '\r',
+  '\u2028',
+  '\u2029',
+  '\u0085',
+  '\v',
+  '\f',
+  '\0',
+  '\x1c',
+  '\x1d',
+  '\x1e',
+  '\ufeff',
+  '\r\r',
+];
+const CALL =
+  '{"jsonrpc":"2.0","id":"hidden","method":"tools/call","params":{"name":"run","arguments":{}}}';
 const FORGED = '{"jsonrpc":"2.0","id":"open","result":{"forged":true}}';
 
 /** Carriers of a message that stands between two line ends: as a value, in a text, and behind. */
@@ -49,7 +63,11 @@ const carriers = (inner: string, ids: string): readonly string[] =>
     `{"jsonrpc":"2.0","id":"${ids}3","error":{"code":1,"message":"","data":${end}${inner}${end}}}`,
     `{"jsonrpc":"2.0","id":"${ids}4","method":"evil/other","params":${end}${inner}${end}}`,
     `{"jsonrpc":"2.0","id":"${ids}5","method":"ping"}${end}${inner}`,
-    JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: `${end}${inner}${end}` } }),
+    JSON.stringify({
+      jsonrpc: '2.0',
+      method: 'notifications/message',
+      params: { level: 'info', data: `${end}${inner}${end}` },
+    }),
   ]);
 
 interface Bench {
@@ -66,7 +84,10 @@ function bench(names: readonly string[]): Bench {
   writeFileSync(seen, '');
   // Methods that nobody knows go to the one server that declares them.
   const open = (index: number): Link =>
-    childLink({ command: 'python3', args: [script, seen, index === 0 ? 'evil' : 'good'] }, new PassThrough());
+    childLink(
+      { command: 'python3', args: [script, seen, index === 0 ? 'evil' : 'good'] },
+      new PassThrough(),
+    );
   const specs = names.map((name, index) => ({ name, open: () => open(index) }));
   return {
     upstream: () => (names.length === 1 ? open(0) : aggregateLinks(specs, { report() {} })),
@@ -86,69 +107,91 @@ async function connected({ upstream }: Bench) {
   const proxy = createProxy({ stack: [consent({ default: 'deny' })], upstream, report() {} });
   await proxy.connect(streamLink(input, output));
   onTestFinished(() => proxy.close());
-  const lines = () => text.split(/\r\n|[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]/).filter((line) => line.trim() !== '');
+  const lines = () =>
+    text.split(/\r\n|[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]/).filter((line) => line.trim() !== '');
   const messages = () => lines().map((line) => JSON.parse(line) as JsonObject); // Anything else fails the test.
   const say = (line: string) => void input.write(`${line}\n`);
-  const answered = (id: string) => vi.waitFor(() => expect(messages().some((message) => message.id === id)).toBe(true), 20_000);
-  say('{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}');
+  const answered = (id: string) =>
+    vi.waitFor(() => expect(messages().some((message) => message.id === id)).toBe(true), 20_000);
+  say(
+    '{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}',
+  );
   await answered('hello');
   return { say, answered, messages };
 }
 
-describe.each([[['one']], [['first', 'second']]])('a Python server that ends lines at carriage returns, as %j', (names) => {
-  it('never sees a call that was hidden in another message', async () => {
-    const servers = bench(names);
-    const { say, answered } = await connected(servers);
+describe.each([[['one']], [['first', 'second']]])(
+  'a Python server that ends lines at carriage returns, as %j',
+  (names) => {
+    it('never sees a call that was hidden in another message', async () => {
+      const servers = bench(names);
+      const { say, answered } = await connected(servers);
 
-    for (const line of carriers(CALL, 'c')) say(line);
-    say('{"jsonrpc":"2.0","id":"last","method":"evil/last","params":{}}');
-    await answered('last');
+      for (const line of carriers(CALL, 'c')) say(line);
+      say('{"jsonrpc":"2.0","id":"last","method":"evil/last","params":{}}');
+      await answered('last');
 
-    const methods = servers.seen().map(([method]) => method);
-    expect(methods).not.toContain('tools/call');
-    expect(methods).not.toContain('unreadable');
-    expect(methods).not.toContain('list');
-  });
+      const methods = servers.seen().map(([method]) => method);
+      expect(methods).not.toContain('tools/call');
+      expect(methods).not.toContain('unreadable');
+      expect(methods).not.toContain('list');
+    });
 
-  it('cannot answer for another request from within its own messages', async () => {
-    const servers = bench(names);
-    const { say, answered, messages } = await connected(servers);
-    say('{"jsonrpc":"2.0","id":"open","method":"evil/wait","params":{}}');
+    it('cannot answer for another request from within its own messages', async () => {
+      const servers = bench(names);
+      const { say, answered, messages } = await connected(servers);
+      say('{"jsonrpc":"2.0","id":"open","method":"evil/wait","params":{}}');
 
-    for (const [at, text] of carriers(FORGED, 's').entries())
-      say(JSON.stringify({ jsonrpc: '2.0', id: `say-${at}`, method: 'evil/say', params: { text } }));
-    say('{"jsonrpc":"2.0","id":"last","method":"evil/last","params":{}}');
-    await answered('last');
+      for (const [at, text] of carriers(FORGED, 's').entries())
+        say(
+          JSON.stringify({ jsonrpc: '2.0', id: `say-${at}`, method: 'evil/say', params: { text } }),
+        );
+      say('{"jsonrpc":"2.0","id":"last","method":"evil/last","params":{}}');
+      await answered('last');
 
-    expect(messages().filter(({ id }) => id === 'open')).toEqual([]);
-    expect(messages().every(({ jsonrpc }) => jsonrpc === '2.0')).toBe(true);
-  });
+      expect(messages().filter(({ id }) => id === 'open')).toEqual([]);
+      expect(messages().every(({ jsonrpc }) => jsonrpc === '2.0')).toBe(true);
+    });
 
-  it('has an answer that readers do not agree on handed on as an error', async () => {
-    const { say, answered, messages } = await connected(bench(names));
-    const doubtful = ['{"n":9007199254740993}', '{"a":1,"a":2}', '{"t":"\\ud800"}', '{"content":[],"Content":[]}'];
+    it('has an answer that readers do not agree on handed on as an error', async () => {
+      const { say, answered, messages } = await connected(bench(names));
+      const doubtful = [
+        '{"n":9007199254740993}',
+        '{"a":1,"a":2}',
+        '{"t":"\\ud800"}',
+        '{"content":[],"Content":[]}',
+      ];
 
-    for (const [at, result] of doubtful.entries())
-      say(
-        JSON.stringify({
-          jsonrpc: '2.0',
-          id: `d${at}`,
-          method: 'evil/say',
-          params: { text: `{"jsonrpc":"2.0","id":@id,"result":${result}}` },
-        }),
-      );
-    for (const at of doubtful.keys()) await answered(`d${at}`);
+      for (const [at, result] of doubtful.entries())
+        say(
+          JSON.stringify({
+            jsonrpc: '2.0',
+            id: `d${at}`,
+            method: 'evil/say',
+            params: { text: `{"jsonrpc":"2.0","id":@id,"result":${result}}` },
+          }),
+        );
+      for (const at of doubtful.keys()) await answered(`d${at}`);
 
-    const errors = doubtful.map((_, at) => messages().find(({ id }) => id === `d${at}`)?.error);
-    for (const error of errors) expect(error).toMatchObject({ code: -32_603 });
-  });
-});
+      const errors = doubtful.map((_, at) => messages().find(({ id }) => id === `d${at}`)?.error);
+      for (const error of errors) expect(error).toMatchObject({ code: -32_603 });
+    });
+  },
+);
 
 describe('a listener', () => {
   it('hands on no hidden call, and refuses doubtful bodies with their id', async () => {
     const servers = bench(['one']);
-    const proxy = createProxy({ stack: [consent({ default: 'deny' })], upstream: servers.upstream, report() {} });
-    const listener = await listenHttp({ port: 0, token: TOKEN, onClient: (link) => proxy.connect(link).then(() => {}) });
+    const proxy = createProxy({
+      stack: [consent({ default: 'deny' })],
+      upstream: servers.upstream,
+      report() {},
+    });
+    const listener = await listenHttp({
+      port: 0,
+      token: TOKEN,
+      onClient: (link) => proxy.connect(link).then(() => {}),
+    });
     onTestFinished(async () => {
       await listener.close();
       await proxy.close();
@@ -160,14 +203,22 @@ describe('a listener', () => {
     );
     const session = { 'mcp-session-id': hello.headers.get('mcp-session-id') };
 
-    const carried = await postRaw(listener.url, `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":\r${CALL}\r}}`, session);
+    const carried = await postRaw(
+      listener.url,
+      `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":\r${CALL}\r}}`,
+      session,
+    );
     const doubtful = [
       '{"jsonrpc":"2.0","id":2,"method":"ping","method":"ping"}',
       '{"jsonrpc":"2.0","id":2,"method":"ping","Method":"tools/call"}',
     ];
     const refused = [];
     for (const body of doubtful) refused.push(await postRaw(listener.url, body, session));
-    const marked = await postRaw(listener.url, '\ufeff{"jsonrpc":"2.0","id":3,"method":"ping"}', session);
+    const marked = await postRaw(
+      listener.url,
+      '\ufeff{"jsonrpc":"2.0","id":3,"method":"ping"}',
+      session,
+    );
 
     expect(carried.status).toBe(200);
     for (const each of refused) {
@@ -180,8 +231,16 @@ describe('a listener', () => {
 
   it('sends events that are one line of data each, whatever the server wrote', async () => {
     const servers = bench(['one']);
-    const proxy = createProxy({ stack: [consent({ default: 'deny' })], upstream: servers.upstream, report() {} });
-    const listener = await listenHttp({ port: 0, token: TOKEN, onClient: (link) => proxy.connect(link).then(() => {}) });
+    const proxy = createProxy({
+      stack: [consent({ default: 'deny' })],
+      upstream: servers.upstream,
+      report() {},
+    });
+    const listener = await listenHttp({
+      port: 0,
+      token: TOKEN,
+      onClient: (link) => proxy.connect(link).then(() => {}),
+    });
     onTestFinished(async () => {
       await listener.close();
       await proxy.close();
@@ -195,10 +254,16 @@ describe('a listener', () => {
     const session = { ...accept, 'mcp-session-id': hello.headers.get('mcp-session-id') };
     const text = `{"jsonrpc":"2.0","id":@id,\r"result":{"t":"a\u2028data: ${FORGED.replaceAll('"', '\\"')}\u0085","x":\r${FORGED}\r}}`;
 
-    const answer = await postRaw(listener.url, JSON.stringify({ jsonrpc: '2.0', id: 9, method: 'evil/say', params: { text } }), session);
+    const answer = await postRaw(
+      listener.url,
+      JSON.stringify({ jsonrpc: '2.0', id: 9, method: 'evil/say', params: { text } }),
+      session,
+    );
     const event = await answer.next();
 
-    expect(event.split(/\r\n|[\r\n\x85\u2028\u2029]/).filter((line) => line.startsWith('data:'))).toHaveLength(1);
+    expect(
+      event.split(/\r\n|[\r\n\x85\u2028\u2029]/).filter((line) => line.startsWith('data:')),
+    ).toHaveLength(1);
     expect(event).not.toMatch(/[\r\x85\u2028\u2029]/);
     expect(event).toContain('\\u2028');
   });

@@ -13,12 +13,14 @@ export type Kind = 'request' | 'notification' | 'response';
 /** What sort of message it is, or `null` for what is none. */
 export function kindOf(message: WireMessage): Kind | null {
   if (message.jsonrpc !== '2.0') return null;
-  if (typeof message.method === 'string') return 'id' in message ? (isRequestId(message.id) ? 'request' : null) : 'notification';
+  if (typeof message.method === 'string')
+    return 'id' in message ? (isRequestId(message.id) ? 'request' : null) : 'notification';
   return isRequestId(message.id) && ('result' in message || 'error' in message) ? 'response' : null;
 }
 
 /** Empty for an answer. */
-export const methodOf = ({ method }: WireMessage): string => (typeof method === 'string' ? method : '');
+export const methodOf = ({ method }: WireMessage): string =>
+  typeof method === 'string' ? method : '';
 
 export const isRequestId = (value: unknown): value is RequestId =>
   typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value));
@@ -46,7 +48,11 @@ export const CODES = Object.freeze({
   internal: -32_603,
 });
 
-export const resultMessage = (id: RequestId, result: JsonValue): WireMessage => ({ jsonrpc: '2.0', id, result });
+export const resultMessage = (id: RequestId, result: JsonValue): WireMessage => ({
+  jsonrpc: '2.0',
+  id,
+  result,
+});
 export const errorMessage = (id: RequestId | null, code: number, message: string): WireMessage => ({
   jsonrpc: '2.0',
   id,
@@ -54,17 +60,31 @@ export const errorMessage = (id: RequestId | null, code: number, message: string
 });
 /** The side that waits for an answer that was refused is told so; `null` for what is no answer, or of which nobody knows whose it is. */
 export const answerInstead = ({ problem, id, isAnswer }: RefusedMessage): WireMessage | null =>
-  isAnswer && id !== undefined ? errorMessage(id, CODES.internal, `allium refused the answer: it holds ${problem}`) : null;
+  isAnswer && id !== undefined
+    ? errorMessage(id, CODES.internal, `allium refused the answer: it holds ${problem}`)
+    : null;
 /** Whoever sent something that goes nowhere is told what is wrong with it. */
 export const refusalMessage = (problem: string, id?: RequestId): WireMessage =>
-  errorMessage(id ?? null, id === undefined ? CODES.parse : CODES.invalidRequest, `allium was sent ${problem}`);
-export const requestMessage = (id: RequestId, method: string, params?: JsonObject): WireMessage => ({
+  errorMessage(
+    id ?? null,
+    id === undefined ? CODES.parse : CODES.invalidRequest,
+    `allium was sent ${problem}`,
+  );
+export const requestMessage = (
+  id: RequestId,
+  method: string,
+  params?: JsonObject,
+): WireMessage => ({
   jsonrpc: '2.0',
   id,
   method,
   ...(params === undefined ? {} : { params }),
 });
-export const notificationMessage = (method: string, params: JsonObject): WireMessage => ({ jsonrpc: '2.0', method, params });
+export const notificationMessage = (method: string, params: JsonObject): WireMessage => ({
+  jsonrpc: '2.0',
+  method,
+  params,
+});
 
 /** The revision that a request says it speaks; only those from 2026-07-28 on say so in every request. */
 export function modernVersionOf(message: WireMessage): string | null {

@@ -13,7 +13,9 @@ function asText(receipts: readonly string[]): { text: string; head: string } {
   return { text, head };
 }
 
-const openObject = fc.string({ unit: 'binary', maxLength: 5000 }).map((reason) => asciiJson({ reason }).slice(0, -1));
+const openObject = fc
+  .string({ unit: 'binary', maxLength: 5000 })
+  .map((reason) => asciiJson({ reason }).slice(0, -1));
 
 describe('batch bytes', () => {
   it('hold the lines that chainLine makes, whatever is in them and however many there are', () => {
@@ -45,7 +47,9 @@ describe('batch bytes', () => {
     const open = `{"reason":"${'x'.repeat(40)}"`;
     const hash = addChainedLine(lines, open, Number.MAX_SAFE_INTEGER, GENESIS);
 
-    expect({ text: bytesOf(lines).toString('latin1'), hash }).toEqual(chainLine(open, Number.MAX_SAFE_INTEGER, GENESIS));
+    expect({ text: bytesOf(lines).toString('latin1'), hash }).toEqual(
+      chainLine(open, Number.MAX_SAFE_INTEGER, GENESIS),
+    );
   });
 
   it('are nobody else’s until they are given back', () => {

@@ -15,7 +15,8 @@ const { SEQ, PREV, HASH, END } = CHAIN_FIELDS;
 /** The quote before it belongs to what is hashed. */
 const HASH_FIELD = HASH.slice(1);
 /** The chain fields with the longest number, and the line feed. */
-const MAX_CHAIN_LENGTH = SEQ.length + 16 + PREV.length + DIGEST_LENGTH + HASH.length + DIGEST_LENGTH + END.length + 1;
+const MAX_CHAIN_LENGTH =
+  SEQ.length + 16 + PREV.length + DIGEST_LENGTH + HASH.length + DIGEST_LENGTH + END.length + 1;
 /** What a receipt of the usual size takes with room to spare. Longer ones make the buffer grow. */
 const LINE_BYTES = 2048;
 /** A larger one is not kept. Twice the most that one write takes. */
@@ -46,7 +47,12 @@ export function addLine(lines: BatchBytes, text: string): void {
 }
 
 /** Adds what `chainLine` makes of the same. Answers the hash of the line. */
-export function addChainedLine(lines: BatchBytes, open: string, seq: number, prevHash: string): string {
+export function addChainedLine(
+  lines: BatchBytes,
+  open: string,
+  seq: number,
+  prevHash: string,
+): string {
   makeRoom(lines, open.length + MAX_CHAIN_LENGTH);
   const { buffer, length: start } = lines;
   let at = start + buffer.write(open, start, 'latin1');

@@ -1,14 +1,32 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { createSigner } from './checkpoint.ts';
 import { chainLine, GENESIS, placeOf } from './receipt-line.ts';
 import { receiptText } from './receipt-text.ts';
-import { callIdsIn, linesIn, makeReceipt, publicKey, receiptFiles, testFolder, testSink, writeReceipts } from './receipts.fixture.ts';
+import {
+  callIdsIn,
+  linesIn,
+  makeReceipt,
+  publicKey,
+  receiptFiles,
+  testFolder,
+  testSink,
+  writeReceipts,
+} from './receipts.fixture.ts';
 import { verifyReceipts } from './verify-receipts.ts';
 
-const kindsIn = async (path: string) => (await verifyReceipts(path, { publicKey })).problems.map(({ line, kind }) => `${line} ${kind}`);
+const kindsIn = async (path: string) =>
+  (await verifyReceipts(path, { publicKey })).problems.map(({ line, kind }) => `${line} ${kind}`);
 const lastLine = (path: string) => readFileSync(path, 'latin1').trimEnd().split('\n').at(-1) ?? '';
 
 /** A receipt that follows the last line of a file, as anybody can write it who can read the file. */
@@ -47,7 +65,8 @@ async function killedWriter(dir: string): Promise<string> {
   for (const callId of ['a', 'b']) await sink(makeReceipt({ tool_call_id: callId }));
   cpSync(alive, dir, { recursive: true });
   await sink.close();
-  for (const lock of readdirSync(dir).filter((file) => file.endsWith('.lock'))) rmSync(join(dir, lock));
+  for (const lock of readdirSync(dir).filter((file) => file.endsWith('.lock')))
+    rmSync(join(dir, lock));
   return receiptFiles(dir)[0] ?? '';
 }
 
@@ -60,19 +79,27 @@ describe('the end of a file', () => {
 
     const ends = receiptFiles(dir).map((path) => linesIn(path).filter(({ end }) => end === true));
     expect(ends.map(({ length }) => length)).toEqual(ends.map(() => 1));
-    expect(receiptFiles(dir).map((path) => linesIn(path).at(-1)?.end)).toEqual(ends.map(() => true));
+    expect(receiptFiles(dir).map((path) => linesIn(path).at(-1)?.end)).toEqual(
+      ends.map(() => true),
+    );
   });
 
-  it.each([false, true])('shows a receipt that was put behind it, with a key (%s) or without', async (hasKey) => {
-    const path = await writeReceipts(testFolder(), 3);
-    appendFileSync(path, forgedLine(path));
-    appendFileSync(path, forgedLine(path, 'forged too'));
+  it.each([false, true])(
+    'shows a receipt that was put behind it, with a key (%s) or without',
+    async (hasKey) => {
+      const path = await writeReceipts(testFolder(), 3);
+      appendFileSync(path, forgedLine(path));
+      appendFileSync(path, forgedLine(path, 'forged too'));
 
-    const { ok, problems } = await verifyReceipts(path, hasKey ? { publicKey } : {});
-    expect(ok).toBe(false);
-    expect(bareChainIsWhole(path)).toBe(true);
-    expect(problems.map(({ line, kind }) => `${line} ${kind}`)).toEqual(['6 after_end', '7 after_end']);
-  });
+      const { ok, problems } = await verifyReceipts(path, hasKey ? { publicKey } : {});
+      expect(ok).toBe(false);
+      expect(bareChainIsWhole(path)).toBe(true);
+      expect(problems.map(({ line, kind }) => `${line} ${kind}`)).toEqual([
+        '6 after_end',
+        '7 after_end',
+      ]);
+    },
+  );
 
   it('is gone on from by a checkpoint, in the same file', async () => {
     const dir = testFolder();
@@ -93,7 +120,10 @@ describe('the end of a file', () => {
   it.each<[string, (path: string) => void]>([
     ['a receipt', (path) => appendFileSync(path, forgedLine(path))],
     ['a line that is none', (path) => appendFileSync(path, '{"x":1}\n')],
-    ['many receipts', (path) => Array.from({ length: 400 }, () => appendFileSync(path, forgedLine(path)))],
+    [
+      'many receipts',
+      (path) => Array.from({ length: 400 }, () => appendFileSync(path, forgedLine(path))),
+    ],
     [
       'a checkpoint by another key, and receipts behind it',
       (path) => {
@@ -103,25 +133,39 @@ describe('the end of a file', () => {
     ],
     [
       'an earlier checkpoint of ours',
-      (path) => appendFileSync(path, chainLine((readFileSync(path, 'latin1').split(',"seq":')[0] ?? '').trimStart(), 3, 'x').text),
+      (path) =>
+        appendFileSync(
+          path,
+          chainLine((readFileSync(path, 'latin1').split(',"seq":')[0] ?? '').trimStart(), 3, 'x')
+            .text,
+        ),
     ],
-  ])('keeps %s from being signed by the next writer, which moves it aside and says so', async (_name, forge) => {
-    const dir = testFolder();
-    const path = await writeReceipts(dir, 3);
-    const before = readFileSync(path);
-    forge(path);
-    const foreign = readFileSync(path).subarray(before.length);
-    const warned = quietly();
-    await writeReceipts(dir, 1);
+  ])(
+    'keeps %s from being signed by the next writer, which moves it aside and says so',
+    async (_name, forge) => {
+      const dir = testFolder();
+      const path = await writeReceipts(dir, 3);
+      const before = readFileSync(path);
+      forge(path);
+      const foreign = readFileSync(path).subarray(before.length);
+      const warned = quietly();
+      await writeReceipts(dir, 1);
 
-    expect(callIdsIn(dir)).toEqual(['c1', 'c2', 'c3', 'c1']);
-    const [aside = ''] = readdirSync(dir).filter((file) => file.includes('.behind-'));
-    expect(aside).not.toMatch(/\.jsonl$/);
-    expect(readFileSync(join(dir, aside)).equals(foreign)).toBe(true);
-    expect(warned.mock.calls.map(([text]) => String(text).includes(join(dir, aside)))).toEqual([true]);
-    expect(await verifyReceipts(dir, { publicKey })).toMatchObject({ ok: true, count: 4, asideBytes: foreign.length });
-    warned.mockRestore();
-  });
+      expect(callIdsIn(dir)).toEqual(['c1', 'c2', 'c3', 'c1']);
+      const [aside = ''] = readdirSync(dir).filter((file) => file.includes('.behind-'));
+      expect(aside).not.toMatch(/\.jsonl$/);
+      expect(readFileSync(join(dir, aside)).equals(foreign)).toBe(true);
+      expect(warned.mock.calls.map(([text]) => String(text).includes(join(dir, aside)))).toEqual([
+        true,
+      ]);
+      expect(await verifyReceipts(dir, { publicKey })).toMatchObject({
+        ok: true,
+        count: 4,
+        asideBytes: foreign.length,
+      });
+      warned.mockRestore();
+    },
+  );
 
   it('is not overwritten where a file of the name lies aside already', async () => {
     const dir = testFolder();
@@ -147,7 +191,11 @@ describe('the end of a file', () => {
     await sink.close();
     warned.mockRestore();
 
-    expect(await verifyReceipts(dir, { publicKey })).toMatchObject({ ok: true, count: 1, asideBytes: expect.any(Number) as number });
+    expect(await verifyReceipts(dir, { publicKey })).toMatchObject({
+      ok: true,
+      count: 1,
+      asideBytes: expect.any(Number) as number,
+    });
   });
 
   it('is missed when it was cut off and the head put back, because the index knows it', async () => {
@@ -156,7 +204,10 @@ describe('the end of a file', () => {
     const lines = readFileSync(path, 'latin1').split('\n');
     writeFileSync(path, `${lines.slice(0, -2).join('\n')}\n`);
     const head = readFileSync(path.replace('.jsonl', '.head'), 'latin1');
-    writeFileSync(path.replace('.jsonl', '.head'), head.slice(0, 4096).replace(/.*/, (lines[0] ?? '').padEnd(4095)));
+    writeFileSync(
+      path.replace('.jsonl', '.head'),
+      head.slice(0, 4096).replace(/.*/, (lines[0] ?? '').padEnd(4095)),
+    );
 
     expect((await verifyReceipts(path, { publicKey })).ok).toBe(true);
     expect(await kindsIn(dir)).toEqual(['5 truncated']);
@@ -167,10 +218,18 @@ describe('receipts that nobody has signed', () => {
   it('are counted: a killed writer leaves some, and so does whoever adds to them', async () => {
     const dir = testFolder();
     const path = await killedWriter(dir);
-    expect(await verifyReceipts(dir, { publicKey })).toMatchObject({ ok: true, count: 2, unsigned: 2 });
+    expect(await verifyReceipts(dir, { publicKey })).toMatchObject({
+      ok: true,
+      count: 2,
+      unsigned: 2,
+    });
 
     appendFileSync(path, forgedLine(path));
-    expect(await verifyReceipts(dir, { publicKey })).toMatchObject({ ok: true, count: 3, unsigned: 3 });
+    expect(await verifyReceipts(dir, { publicKey })).toMatchObject({
+      ok: true,
+      count: 3,
+      unsigned: 3,
+    });
   });
 
   it('are signed by the next writer as found, and counted as that from then on', async () => {
@@ -179,16 +238,24 @@ describe('receipts that nobody has signed', () => {
     appendFileSync(path, forgedLine(path));
     await writeReceipts(dir, 2);
 
-    expect(linesIn(path).filter(({ found }) => found !== undefined)).toMatchObject([{ record: 'checkpoint', count: 3, found: 3 }]);
+    expect(linesIn(path).filter(({ found }) => found !== undefined)).toMatchObject([
+      { record: 'checkpoint', count: 3, found: 3 },
+    ]);
     const report = await verifyReceipts(dir, { publicKey });
     expect(report).toMatchObject({ ok: true, count: 5, found: 3 });
     expect(report).not.toHaveProperty('unsigned');
   });
 
   it.each<[string, (path: string) => void]>([
-    ['do not follow one another', (path) => appendFileSync(path, chainLine(receiptText(makeReceipt(), null), 9, 'x').text)],
+    [
+      'do not follow one another',
+      (path) => appendFileSync(path, chainLine(receiptText(makeReceipt(), null), 9, 'x').text),
+    ],
     ['are none', (path) => appendFileSync(path, '{"x":1}\n')],
-    ['come with a checkpoint of another key', (path) => appendFileSync(path, forgedCheckpoint(path))],
+    [
+      'come with a checkpoint of another key',
+      (path) => appendFileSync(path, forgedCheckpoint(path)),
+    ],
   ])('are left alone where they %s, and the session goes on elsewhere', async (_name, forge) => {
     const dir = testFolder();
     const path = await killedWriter(dir);

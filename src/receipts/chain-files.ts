@@ -1,6 +1,14 @@
 /** What a writer asks of the file system. Handed in, so that tests can make it fail. */
 
-import { closeSync, fdatasync, fdatasyncSync, fstatSync, ftruncateSync, write, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fdatasync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  write,
+  writeSync,
+} from 'node:fs';
 import { openRegular, type OpenHow } from '../system/open-regular.ts';
 
 /** The calls that can fail while receipts are being written. */
@@ -32,12 +40,15 @@ const HOW: Readonly<Record<'any' | 'new' | 'durable', OpenHow>> = Object.freeze(
 export const systemFiles: ChainFiles = Object.freeze({
   open(path: string, how: keyof typeof HOW) {
     const file = openRegular(path, HOW[how]);
-    if (file === null) throw Object.assign(new Error('the folder or the file has gone'), { code: 'ENOENT' });
+    if (file === null)
+      throw Object.assign(new Error('the folder or the file has gone'), { code: 'ENOENT' });
     return file;
   },
   write: (file: number, bytes: Buffer) =>
     new Promise<number>((resolve, reject) => {
-      write(file, bytes, 0, bytes.length, null, (error, written) => (error === null ? resolve(written) : reject(error)));
+      write(file, bytes, 0, bytes.length, null, (error, written) =>
+        error === null ? resolve(written) : reject(error),
+      );
     }),
   writeNow: (file: number, bytes: Buffer) => writeSync(file, bytes),
   sync: (file: number) =>

@@ -5,10 +5,12 @@ import { safeName } from '../core/state-folder.ts';
 const SEGMENT = /^([A-Za-z0-9_-]+(?:\.w[1-9]\d*)?)(?:\.([1-9]\d*))?\.jsonl$/;
 
 /** The chain of a session's nth writer: `<safe session>`, then `<safe session>.w2` and so on. */
-export const chainName = (sessionId: string, writer: number): string => `${safeName(sessionId)}${writer === 1 ? '' : `.w${writer}`}`;
+export const chainName = (sessionId: string, writer: number): string =>
+  `${safeName(sessionId)}${writer === 1 ? '' : `.w${writer}`}`;
 
 /** The nth file of a chain: `<chain>.jsonl`, then `<chain>.2.jsonl` and so on. */
-export const segmentFile = (chain: string, segment: number): string => `${chain}${segment === 1 ? '' : `.${segment}`}.jsonl`;
+export const segmentFile = (chain: string, segment: number): string =>
+  `${chain}${segment === 1 ? '' : `.${segment}`}.jsonl`;
 
 /** Where the newest signed checkpoint of a chain is kept once more. */
 export const headFile = (chain: string): string => `${chain}.head`;

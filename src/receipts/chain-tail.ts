@@ -47,7 +47,8 @@ export function tailBehind(
     for (let nth = lines.length - 1; nth >= 0; nth -= 1) {
       const line = lines[nth] ?? block;
       const boundary = boundaryOf(line, place);
-      if (boundary !== null && isWanted(boundary)) return { boundary, behind: lines.slice(nth + 1), offset };
+      if (boundary !== null && isWanted(boundary))
+        return { boundary, behind: lines.slice(nth + 1), offset };
       offset -= line.length + 1;
     }
     if (bytes === size || bytes >= MAX_TAIL_BYTES) return null;
@@ -55,7 +56,10 @@ export function tailBehind(
   return null;
 }
 
-function boundaryOf(line: Buffer, { chain, segment }: { readonly chain: string; readonly segment: number }): Boundary | null {
+function boundaryOf(
+  line: Buffer,
+  { chain, segment }: { readonly chain: string; readonly segment: number },
+): Boundary | null {
   if (line.toString('latin1', 0, CHECKPOINT_START.length) !== CHECKPOINT_START) return null;
   const place = placeOf(line);
   const checkpoint = parseCheckpoint(openPart(line.toString('latin1')));
@@ -68,11 +72,22 @@ function boundaryOf(line: Buffer, { chain, segment }: { readonly chain: string; 
 }
 
 /** The last of some lines, where all of them are receipts that follow one another. `null` where one is not. */
-export function receiptsBehind(from: Boundary, lines: readonly Buffer[]): { readonly seq: number; readonly hash: string } | null {
+export function receiptsBehind(
+  from: Boundary,
+  lines: readonly Buffer[],
+): { readonly seq: number; readonly hash: string } | null {
   let { seq, hash } = from;
   for (const line of lines) {
-    const place = isReceipt(line.toString('latin1', 0, CHECKPOINT_START.length)) ? placeOf(line) : null;
-    if (place === null || place.hash !== place.realHash || place.prevHash !== hash || place.seq !== seq + 1) return null;
+    const place = isReceipt(line.toString('latin1', 0, CHECKPOINT_START.length))
+      ? placeOf(line)
+      : null;
+    if (
+      place === null ||
+      place.hash !== place.realHash ||
+      place.prevHash !== hash ||
+      place.seq !== seq + 1
+    )
+      return null;
     ({ seq, hash } = place);
   }
   return { seq, hash };

@@ -2,12 +2,21 @@ import { appendFileSync, readdirSync, readFileSync, rmSync, truncateSync } from 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type ChainFiles, systemFiles } from './chain-files.ts';
-import { callIdsIn, linesIn, makeReceipt, publicKey, receiptFiles, testFolder, testSink } from './receipts.fixture.ts';
+import {
+  callIdsIn,
+  linesIn,
+  makeReceipt,
+  publicKey,
+  receiptFiles,
+  testFolder,
+  testSink,
+} from './receipts.fixture.ts';
 import { verifyReceipts } from './verify-receipts.ts';
 
 const failure = (code: string) => Object.assign(new Error('the disk says no'), { code });
 const receipt = (callId: string) => () => makeReceipt({ tool_call_id: callId });
-const kindsIn = async (dir: string) => (await verifyReceipts(dir, { publicKey })).problems.map(({ kind }) => kind);
+const kindsIn = async (dir: string) =>
+  (await verifyReceipts(dir, { publicKey })).problems.map(({ kind }) => kind);
 
 const headsIn = (dir: string) =>
   readdirSync(dir)
@@ -81,7 +90,11 @@ describe('a chain writer', () => {
   it('has a signed head before its first line: a kill in between leaves nothing to explain', async () => {
     const dir = testFolder();
     const heads: string[] = [];
-    const files = { write: (file: number, bytes: Buffer) => (heads.push(...headsIn(dir)), systemFiles.write(file, bytes)) };
+    const files = {
+      write: (file: number, bytes: Buffer) => (
+        heads.push(...headsIn(dir)), systemFiles.write(file, bytes)
+      ),
+    };
     const sink = testSink(dir, {}, files);
     await sink.append('s', receipt('a'), 'write').kept;
     await sink.close();
@@ -91,7 +104,9 @@ describe('a chain writer', () => {
 
   it('finishes a write that was cut short', async () => {
     const dir = testFolder();
-    const files = { write: (file: number, bytes: Buffer) => systemFiles.write(file, bytes.subarray(0, 7)) };
+    const files = {
+      write: (file: number, bytes: Buffer) => systemFiles.write(file, bytes.subarray(0, 7)),
+    };
     const sink = testSink(dir, {}, files);
     await sink.append('s', receipt('a'), 'fsync').kept;
     await sink.close();
@@ -112,8 +127,13 @@ describe('a chain writer', () => {
       return await systemFiles.write(file, isShort ? bytes.subarray(0, 100) : bytes);
     };
     const sink = testSink(dir, { checkpointEvery: 3 }, { write });
-    const ids = Array.from({ length: 20 }, (_, round) => ['a', 'b', 'c'].map((session) => `${session}${round}`));
-    for (const row of ids) await Promise.allSettled(row.map((id) => sink.append(id.slice(0, 1), receipt(id), 'fsync').kept));
+    const ids = Array.from({ length: 20 }, (_, round) =>
+      ['a', 'b', 'c'].map((session) => `${session}${round}`),
+    );
+    for (const row of ids)
+      await Promise.allSettled(
+        row.map((id) => sink.append(id.slice(0, 1), receipt(id), 'fsync').kept),
+      );
     isWell = true;
     await sink.close();
 
@@ -125,7 +145,9 @@ describe('a chain writer', () => {
     const dir = testFolder();
     const disk = fullDisk(3000);
     const sink = testSink(dir, {}, disk.files);
-    const endings = await Promise.allSettled(['a', 'b', 'c', 'd', 'e'].map((callId) => sink.append('s', receipt(callId), 'write').kept));
+    const endings = await Promise.allSettled(
+      ['a', 'b', 'c', 'd', 'e'].map((callId) => sink.append('s', receipt(callId), 'write').kept),
+    );
     const [path = ''] = receiptFiles(dir);
 
     expect(endings.map(({ status }) => status)).toContain('rejected');
@@ -182,7 +204,10 @@ describe('a chain writer', () => {
     await Promise.resolve().then(() => {});
     const second = sink.append('s', receipt('b'), 'fsync').kept;
 
-    expect((await Promise.allSettled([first, second])).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect((await Promise.allSettled([first, second])).map(({ status }) => status)).toEqual([
+      'rejected',
+      'rejected',
+    ]);
     await expect(sink.flush()).rejects.toThrow('EIO');
     await expect(sink.close()).rejects.toThrow('EIO');
   });
@@ -191,7 +216,9 @@ describe('a chain writer', () => {
     const dir = testFolder();
     const sink = testSink(dir, {}, failing('write', 'EIO', 1).files);
 
-    await expect(sink.append('s', receipt('a'), 'write').kept).rejects.toThrow(/^the receipts of a session could not be written \(EIO\)$/);
+    await expect(sink.append('s', receipt('a'), 'write').kept).rejects.toThrow(
+      /^the receipts of a session could not be written \(EIO\)$/,
+    );
     await sink.close();
   });
 
@@ -200,7 +227,9 @@ describe('a chain writer', () => {
     const files = { ...fullDisk(2000).files, ...failing('truncate', 'EIO', 1).files };
     const disk = fullDisk(2000);
     const sink = testSink(dir, {}, { ...files, ...disk.files });
-    await Promise.allSettled(['a', 'b', 'c'].map((callId) => sink.append('s', receipt(callId), 'write').kept));
+    await Promise.allSettled(
+      ['a', 'b', 'c'].map((callId) => sink.append('s', receipt(callId), 'write').kept),
+    );
     disk.room = Number.POSITIVE_INFINITY;
     await sink.append('s', receipt('d'), 'write').kept;
     await sink.close();
@@ -223,7 +252,10 @@ describe('a chain writer', () => {
     await sink.append('s', receipt('b'), 'fsync').kept;
     await sink.close();
 
-    expect(receiptFiles(dir).map((path) => path.slice(-8))).toEqual(['.2.jsonl', expect.stringMatching(/.jsonl/)]);
+    expect(receiptFiles(dir).map((path) => path.slice(-8))).toEqual([
+      '.2.jsonl',
+      expect.stringMatching(/.jsonl/),
+    ]);
     expect(syncs).toHaveLength(1);
     expect(await verifyReceipts(dir, { publicKey })).toMatchObject({ ok: true, count: 2 });
   });
@@ -232,7 +264,9 @@ describe('a chain writer', () => {
     const dir = testFolder();
     let failNext = false;
     const write = (file: number, bytes: Buffer) =>
-      failNext ? ((failNext = false), Promise.reject(failure('EIO'))) : systemFiles.write(file, bytes);
+      failNext
+        ? ((failNext = false), Promise.reject(failure('EIO')))
+        : systemFiles.write(file, bytes);
     const sink = testSink(dir, {}, { write });
     await sink.append('s', receipt('a'), 'fsync').kept;
     await sink.append('s', receipt('b'), 'fsync').kept;
@@ -248,7 +282,11 @@ describe('a chain writer', () => {
 
   it('goes on in a file that is full where no other can be opened', async () => {
     const dir = testFolder();
-    const sink = testSink(dir, { maxFileBytes: 4096 }, { open: withoutHandles(({ how }) => how === 'new') });
+    const sink = testSink(
+      dir,
+      { maxFileBytes: 4096 },
+      { open: withoutHandles(({ how }) => how === 'new') },
+    );
     for (let nth = 0; nth < 20; nth += 1) await sink.append('s', receipt(`c${nth}`), 'write').kept;
     await sink.close();
 
@@ -259,7 +297,11 @@ describe('a chain writer', () => {
 
   it('is not ready while it has given up its file and no other can be opened', async () => {
     let isOut = false;
-    const sink = testSink(testFolder(), {}, { open: withoutHandles(() => isOut), ...failing('sync', 'EIO', 1).files });
+    const sink = testSink(
+      testFolder(),
+      {},
+      { open: withoutHandles(() => isOut), ...failing('sync', 'EIO', 1).files },
+    );
     const ready = async (): Promise<void> => {
       await sink.ready('s');
     };
@@ -276,13 +318,16 @@ describe('a chain writer', () => {
   it('syncs once for all who wait together', async () => {
     let [syncs, durable] = [0, -1];
     const files: Partial<ChainFiles> = {
-      open: (path, how) => (how === 'durable' ? (durable = systemFiles.open(path, how)) : systemFiles.open(path, how)),
+      open: (path, how) =>
+        how === 'durable' ? (durable = systemFiles.open(path, how)) : systemFiles.open(path, how),
       sync: (file) => ((syncs += 1), systemFiles.sync(file)),
       write: (file, bytes) => ((syncs += file === durable ? 1 : 0), systemFiles.write(file, bytes)),
     };
     const sink = testSink(testFolder(), {}, files);
     for (let round = 0; round < 3; round += 1) {
-      await Promise.all(Array.from({ length: 64 }, (_, nth) => sink.append('s', receipt(`c${nth}`), 'fsync').kept));
+      await Promise.all(
+        Array.from({ length: 64 }, (_, nth) => sink.append('s', receipt(`c${nth}`), 'fsync').kept),
+      );
     }
 
     expect(syncs).toBe(3);
@@ -295,14 +340,18 @@ describe('a chain writer', () => {
     for (const durability of ['fsync', 'fsync', 'write', 'fsync'] as const) {
       await sink.append('s', receipt('a'), durability).kept;
 
-      expect(readFileSync(receiptFiles(dir)[0] ?? '', 'latin1')).toMatch(/^(?:\{[\x20-\x7e]*\}\n)+$/);
+      expect(readFileSync(receiptFiles(dir)[0] ?? '', 'latin1')).toMatch(
+        /^(?:\{[\x20-\x7e]*\}\n)+$/,
+      );
     }
     await sink.close();
   });
 
   it('syncs what was only written before, and does not trust a durable write with it', async () => {
     const synced: number[] = [];
-    const files: Partial<ChainFiles> = { sync: (file) => (synced.push(systemFiles.look(file).size), systemFiles.sync(file)) };
+    const files: Partial<ChainFiles> = {
+      sync: (file) => (synced.push(systemFiles.look(file).size), systemFiles.sync(file)),
+    };
     const dir = testFolder();
     const sink = testSink(dir, {}, files);
     await sink.append('s', receipt('a'), 'fsync').kept;
@@ -317,7 +366,11 @@ describe('a chain writer', () => {
   it.each([
     ['was deleted', (path: string) => rmSync(path), 'segment'],
     ['was cut', (path: string) => truncateSync(path, 100), 'torn_line'],
-    ['was written to by somebody else', (path: string) => appendFileSync(path, '{}\n'), 'malformed'],
+    [
+      'was written to by somebody else',
+      (path: string) => appendFileSync(path, '{}\n'),
+      'malformed',
+    ],
   ])('goes on in a new segment when its file %s, and that is found', async (_name, harm, kind) => {
     const dir = testFolder();
     const sink = testSink(dir);

@@ -4,7 +4,14 @@ import type { HashKey } from '../core/hash-canonical.ts';
 import type { Appended, Durability, Receipt } from './receipt.ts';
 import { receiptText } from './receipt-text.ts';
 import { unavailable } from './unavailable.ts';
-import { closeSegments, openChain, rotate, type Segments, syncSegment, writeSome } from './segment-writer.ts';
+import {
+  closeSegments,
+  openChain,
+  rotate,
+  type Segments,
+  syncSegment,
+  writeSome,
+} from './segment-writer.ts';
 
 /** Writes one chain. */
 export interface ChainWriter {
@@ -38,7 +45,12 @@ const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 const KEPT = Promise.resolve();
 
 /** A writer for an open chain. `uriOf` gives the URI of a receipt by its number; `release` gives the chain back. */
-export function createChainWriter(chain: Segments, uriOf: (seq: number) => string, key: HashKey | null, release: () => void): ChainWriter {
+export function createChainWriter(
+  chain: Segments,
+  uriOf: (seq: number) => string,
+  key: HashKey | null,
+  release: () => void,
+): ChainWriter {
   let waiting = nothingWaiting();
   let waitingBytes = 0;
   let seq = chain.end.count;
@@ -57,7 +69,10 @@ export function createChainWriter(chain: Segments, uriOf: (seq: number) => strin
       if (left.length > 0) waiting.receipts = [...left, ...waiting.receipts];
       waitingBytes = bytesOf(waiting.receipts);
       // Somebody who waits gets a try of their own; nobody else is tried again before the next append.
-    } while (waiting.receipts.length > 0 && (failure === null || waiting.written !== null || waiting.synced !== null));
+    } while (
+      waiting.receipts.length > 0 &&
+      (failure === null || waiting.written !== null || waiting.synced !== null)
+    );
     running = null;
   };
   const start = (): Promise<void> => (running ??= run());
@@ -79,13 +94,18 @@ export function createChainWriter(chain: Segments, uriOf: (seq: number) => strin
       const uri = uriOf(seq + 1);
       const before = seq;
       const text = receiptText(build(uri), key);
-      if (seq !== before) throw new Error('a receipt cannot be appended while another one is being built');
-      if (waitingBytes + text.length > MAX_WAITING_BYTES) throw failure ?? new Error('too many receipts wait to be written');
+      if (seq !== before)
+        throw new Error('a receipt cannot be appended while another one is being built');
+      if (waitingBytes + text.length > MAX_WAITING_BYTES)
+        throw failure ?? new Error('too many receipts wait to be written');
       seq += 1;
       waitingBytes += text.length;
       waiting.receipts.push(text);
       void start();
-      return { uri, kept: durability === 'background' ? KEPT : waiterFor(waiting, durability).promise };
+      return {
+        uri,
+        kept: durability === 'background' ? KEPT : waiterFor(waiting, durability).promise,
+      };
     },
     ready() {
       if (failure !== null) {
@@ -114,7 +134,10 @@ export function createChainWriter(chain: Segments, uriOf: (seq: number) => strin
 }
 
 /** Writes all it can, and tells those who wait. Never rejects. */
-async function writeOut(chain: Segments, { receipts, written, synced }: Waiting): Promise<{ left: string[]; error: Error | null }> {
+async function writeOut(
+  chain: Segments,
+  { receipts, written, synced }: Waiting,
+): Promise<{ left: string[]; error: Error | null }> {
   let done = 0;
   try {
     if (synced !== null) chain.isDurable = true;
@@ -137,10 +160,13 @@ async function writeOut(chain: Segments, { receipts, written, synced }: Waiting)
 
 const nothingWaiting = (): Waiting => ({ receipts: [], written: null, synced: null });
 
-const bytesOf = (receipts: readonly string[]): number => receipts.reduce((sum, { length }) => sum + length, 0);
+const bytesOf = (receipts: readonly string[]): number =>
+  receipts.reduce((sum, { length }) => sum + length, 0);
 
 function waiterFor(waiting: Waiting, durability: 'write' | 'fsync'): Waiter {
-  return durability === 'fsync' ? (waiting.synced ??= createWaiter()) : (waiting.written ??= createWaiter());
+  return durability === 'fsync'
+    ? (waiting.synced ??= createWaiter())
+    : (waiting.written ??= createWaiter());
 }
 
 function createWaiter(): Waiter {

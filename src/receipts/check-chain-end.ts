@@ -37,11 +37,15 @@ function checkEnds({ list, endsMissing, file, line }: FollowedChain): void {
 }
 
 /** What the file beside the chain says about how far it went. Answers whether it told of receipts that are gone. */
-function isCutByHead({ list, keys, ...walk }: FollowedChain, head: ReturnType<typeof readSignedHead>): boolean {
+function isCutByHead(
+  { list, keys, ...walk }: FollowedChain,
+  head: ReturnType<typeof readSignedHead>,
+): boolean {
   const file = headFile(walk.chain);
   const isBegun = walk.indexed?.isPruned === false;
   if (head === 'missing') {
-    if (walk.count > 0 || isBegun) list.tell(file, 1, ['head_missing', 'the file with the newest signed head is not there']);
+    if (walk.count > 0 || isBegun)
+      list.tell(file, 1, ['head_missing', 'the file with the newest signed head is not there']);
     return false;
   }
   // Killed between making the file and writing to it, which comes before the first line.
@@ -50,12 +54,16 @@ function isCutByHead({ list, keys, ...walk }: FollowedChain, head: ReturnType<ty
     list.tell(file, 1, ['head_unreadable', 'the newest signed head cannot be read']);
     return false;
   }
-  if (head.fields.chain !== walk.chain) list.tell(file, 1, ['name', 'the signed head belongs to a file of another name']);
+  if (head.fields.chain !== walk.chain)
+    list.tell(file, 1, ['name', 'the signed head belongs to a file of another name']);
   if (keys !== null && isSigned(head, keys) !== true)
     list.tell(file, 1, ['signature', 'the head was not signed with a key that was given']);
   // The head that is written before the first line is no line of the file, and has no entry to name yet.
   const isBeforeFirst = head.fields.count === 0 && head.fields.entry === undefined;
   if (isBeforeFirst || walk.isHeadFound) return false;
-  list.tell(walk.file, walk.line + 1, ['truncated', `${head.fields.count} receipts were signed, and the last of them are not there`]);
+  list.tell(walk.file, walk.line + 1, [
+    'truncated',
+    `${head.fields.count} receipts were signed, and the last of them are not there`,
+  ]);
   return true;
 }

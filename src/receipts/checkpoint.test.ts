@@ -4,11 +4,20 @@ import { createSigner, isSigned, parseCheckpoint, publicKeys } from './checkpoin
 import { GENESIS } from './receipt-line.ts';
 import { publicKey, signingKey } from './receipts.fixture.ts';
 
-const fields = { chain: 'a-1', segment: 1, count: 3, head: GENESIS, time: '2026-01-01T00:00:00.000Z' };
+const fields = {
+  chain: 'a-1',
+  segment: 1,
+  count: 3,
+  head: GENESIS,
+  time: '2026-01-01T00:00:00.000Z',
+};
 const signer = createSigner('test', signingKey);
 const keys = publicKeys('test', [publicKey]);
 const pem = (type: 'ec' | 'ed25519') =>
-  (type === 'ec' ? generateKeyPairSync('ec', { namedCurve: 'P-256' }) : generateKeyPairSync('ed25519')).privateKey
+  (type === 'ec'
+    ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    : generateKeyPairSync('ed25519')
+  ).privateKey
     .export({ type: 'pkcs8', format: 'pem' })
     .toString();
 
@@ -16,7 +25,12 @@ describe('a checkpoint', () => {
   it('is signed, and found to be', () => {
     const checkpoint = parseCheckpoint(signer.sign(fields));
 
-    expect(checkpoint?.fields).toEqual({ ...fields, schema_version: 1, record: 'checkpoint', key_id: signer.keyId });
+    expect(checkpoint?.fields).toEqual({
+      ...fields,
+      schema_version: 1,
+      record: 'checkpoint',
+      key_id: signer.keyId,
+    });
     expect(checkpoint === null ? null : isSigned(checkpoint, keys)).toBe(true);
   });
 
@@ -68,7 +82,11 @@ describe('a key', () => {
   );
 
   it('that is private is refused by a verifier', () => {
-    expect(() => publicKeys('test', [pem('ed25519')])).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
-    expect(() => createSigner('test', publicKey)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
+    expect(() => publicKeys('test', [pem('ed25519')])).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error,
+    );
+    expect(() => createSigner('test', publicKey)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error,
+    );
   });
 });

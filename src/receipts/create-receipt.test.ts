@@ -20,12 +20,22 @@ function fieldsOf(changes: Partial<Receipt> = {}): ReceiptFields {
 const auditOf = () => ({
   kind: 'search',
   hints: { readOnly: true },
-  layers: [{ name: 'timeout', status: 'ok', startedAt: '2026-01-01T00:00:00.000Z', endedAt: '2026-01-01T00:00:00.000Z' }],
+  layers: [
+    {
+      name: 'timeout',
+      status: 'ok',
+      startedAt: '2026-01-01T00:00:00.000Z',
+      endedAt: '2026-01-01T00:00:00.000Z',
+    },
+  ],
   metadata: { ownName: { innerName: 1 } },
 });
 
-const made = (audit: object | null = auditOf(), uri: string | null = URI, changes: Partial<Receipt> = {}): Receipt =>
-  createReceipt(fieldsOf(changes), { audit, uri, emittedMs: TIME });
+const made = (
+  audit: object | null = auditOf(),
+  uri: string | null = URI,
+  changes: Partial<Receipt> = {},
+): Receipt => createReceipt(fieldsOf(changes), { audit, uri, emittedMs: TIME });
 
 describe('createReceipt', () => {
   it('is the fields, the record in the spelling of receipts, and the time', () => {
@@ -83,7 +93,9 @@ describe('createReceipt', () => {
   });
 
   it('is an ordinary object where it goes elsewhere', () => {
-    expect(Object.getOwnPropertyDescriptor(made(auditOf(), null), 'audit')?.value).toEqual(toWire(auditOf()));
+    expect(Object.getOwnPropertyDescriptor(made(auditOf(), null), 'audit')?.value).toEqual(
+      toWire(auditOf()),
+    );
     expect(inspect(made(auditOf(), null))).not.toContain('Getter');
     expect(made(null, null).audit).toBeNull();
     expect(made(null).audit).toEqual({ receipt_uri: URI });

@@ -20,12 +20,20 @@ export interface ReceiptEnd {
  * A frozen receipt with whole characters and of limited depth: one that cannot be written would hold up every call after it. The object
  * with the fields becomes the receipt. For a place in a file the line is written at once, and `audit` is read from it when asked for.
  */
-export function createReceipt(fields: ReceiptFields, { audit, uri, emittedMs }: ReceiptEnd): Receipt {
+export function createReceipt(
+  fields: ReceiptFields,
+  { audit, uri, emittedMs }: ReceiptEnd,
+): Receipt {
   const emittedAt = isoTime(emittedMs);
-  const written = uri === null || audit === null ? null : writtenReceipt(fields, audit, uri, emittedAt);
+  const written =
+    uri === null || audit === null ? null : writtenReceipt(fields, audit, uri, emittedAt);
   if (written !== null) return written;
   const named = uri === null ? audit : { ...audit, receiptUri: uri };
-  return wellFormed({ ...fields, audit: named === null ? null : wireAudit(named), emitted_at: emittedAt });
+  return wellFormed({
+    ...fields,
+    audit: named === null ? null : wireAudit(named),
+    emitted_at: emittedAt,
+  });
 }
 
 /** A copy. Two names that become one are no reason to lose the record; it then keeps the names it has in memory. */
@@ -53,7 +61,8 @@ function isClean(value: JsonValue, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (depth > MAX_DEPTH) return false;
   if (isList(value)) return value.every((item) => isClean(item, depth + 1));
-  for (const name of Object.keys(value)) if (!name.isWellFormed() || !isClean(value[name] ?? null, depth + 1)) return false;
+  for (const name of Object.keys(value))
+    if (!name.isWellFormed() || !isClean(value[name] ?? null, depth + 1)) return false;
   return true;
 }
 
@@ -62,7 +71,11 @@ function cleaned(value: JsonValue, depth: number): JsonValue {
   if (typeof value !== 'object' || value === null) return value;
   if (depth > MAX_DEPTH) return '…';
   if (isList(value)) return Object.freeze(value.map((item) => cleaned(item, depth + 1)));
-  return Object.freeze(Object.fromEntries(Object.entries(value).map(([name, item]) => [name.toWellFormed(), cleaned(item, depth + 1)])));
+  return Object.freeze(
+    Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [name.toWellFormed(), cleaned(item, depth + 1)]),
+    ),
+  );
 }
 
 /** `Array.isArray` does not take readonly lists for lists. */

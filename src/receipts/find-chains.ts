@@ -17,7 +17,8 @@ export interface ChainFound {
 
 /** A file stands for its chain from there on, a folder for all chains in it. Throws `ERR_INVALID_OPTION` where there is nothing. */
 export function findChains(owner: string, path: string): readonly ChainFound[] {
-  const found = typeof path === 'string' && path !== '' ? statSync(path, { throwIfNoEntry: false }) : undefined;
+  const found =
+    typeof path === 'string' && path !== '' ? statSync(path, { throwIfNoEntry: false }) : undefined;
   if (found === undefined) throw noPlace(owner, 'a file or folder that is there');
   return found.isDirectory() ? chainsIn(path) : [chainFrom(owner, path)];
 }
@@ -31,11 +32,16 @@ function noPlace(owner: string, wanted: string): AlliumError {
 }
 
 /** Where a segment is. */
-export const segmentPath = ({ folder, chain }: ChainFound, segment: number): string => join(folder, segmentFile(chain, segment));
+export const segmentPath = ({ folder, chain }: ChainFound, segment: number): string =>
+  join(folder, segmentFile(chain, segment));
 
 /** The size of a chain's files, as far as they can be looked at. */
 export const chainBytes = (found: ChainFound): number =>
-  found.segments.reduce((sum, segment) => sum + (statSync(segmentPath(found, segment), { throwIfNoEntry: false })?.size ?? 0), 0);
+  found.segments.reduce(
+    (sum, segment) =>
+      sum + (statSync(segmentPath(found, segment), { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
 
 function chainsIn(folder: string): readonly ChainFound[] {
   const chains = new Map<string, number[]>();
@@ -51,7 +57,12 @@ function chainsIn(folder: string): readonly ChainFound[] {
     // A head whose chain was deleted still says that there was one.
     if (headOf !== null) listed(headOf);
   }
-  return [...chains].map(([chain, segments]) => ({ folder, chain, segments: segments.sort((a, b) => a - b), first: 1 }));
+  return [...chains].map(([chain, segments]) => ({
+    folder,
+    chain,
+    segments: segments.sort((a, b) => a - b),
+    first: 1,
+  }));
 }
 
 function chainFrom(owner: string, path: string): ChainFound {
@@ -59,6 +70,11 @@ function chainFrom(owner: string, path: string): ChainFound {
   const name = parseSegment(basename(path));
   if (name === null) throw noPlace(owner, 'a folder, or a file called <name>.jsonl');
   const segments = [name.segment];
-  for (let next = name.segment + 1; existsSync(join(folder, segmentFile(name.chain, next))); next += 1) segments.push(next);
+  for (
+    let next = name.segment + 1;
+    existsSync(join(folder, segmentFile(name.chain, next)));
+    next += 1
+  )
+    segments.push(next);
   return { folder, chain: name.chain, segments, first: name.segment };
 }

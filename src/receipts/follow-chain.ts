@@ -71,10 +71,12 @@ async function* newReceipts(
   return { segment, position };
 }
 
-const hasMore = (path: string, position: number): boolean => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > position;
+const hasMore = (path: string, position: number): boolean =>
+  (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > position;
 
 /** Read before anything is handed out: the bytes are not good for longer. */
-const receiptsIn = (bytes: Buffer): readonly StoredReceipt[] => [...linesOf(bytes)].map(parseReceipt).filter((receipt) => receipt !== null);
+const receiptsIn = (bytes: Buffer): readonly StoredReceipt[] =>
+  [...linesOf(bytes)].map(parseReceipt).filter((receipt) => receipt !== null);
 
 interface Changes {
   /** What happens from here on counts. */

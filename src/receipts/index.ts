@@ -12,6 +12,14 @@ export type { ReceiptFilter } from './search-receipts.ts';
 export type { StoredReceipt } from './stored-receipt.ts';
 export type { TailOptions } from './tail-receipts.ts';
 export { tailReceipts } from './tail-receipts.ts';
-export type { ProblemKind, ReceiptProblem, TornTail, VerifyOptions, VerifyProgress, VerifyReport, Witness } from './verify-receipts.ts';
+export type {
+  ProblemKind,
+  ReceiptProblem,
+  TornTail,
+  VerifyOptions,
+  VerifyProgress,
+  VerifyReport,
+  Witness,
+} from './verify-receipts.ts';
 export { verifyReceipts } from './verify-receipts.ts';
 export type { ReceiptFields } from './written-receipt.ts';

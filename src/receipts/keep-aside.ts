@@ -11,14 +11,21 @@ const MAX_NAMES = 1000;
  * Copies the bytes from `from` to `to` into `<path>.<why>-<from>`, or into the first of `<path>.<why>-<from>-2` and so on that is not there.
  * Answers the name. The file itself is left to the caller.
  */
-export function keepAside(file: number, path: string, why: 'torn' | 'behind', from: number, to: number): string {
+export function keepAside(
+  file: number,
+  path: string,
+  why: 'torn' | 'behind',
+  from: number,
+  to: number,
+): string {
   const { name, aside } = newFile(`${path}.${why}-${from}`);
   try {
     const block = Buffer.alloc(Math.min(BLOCK_BYTES, to - from));
     for (let at = from; at < to; ) {
       const read = readSync(file, block, 0, Math.min(block.length, to - at), at);
       if (read === 0) break;
-      for (let written = 0; written < read; ) written += writeSync(aside, block, written, read - written);
+      for (let written = 0; written < read; )
+        written += writeSync(aside, block, written, read - written);
       at += read;
     }
     fsyncSync(aside);
@@ -48,7 +55,9 @@ export function lastLineEnd(file: number, size: number): number {
   const block = Buffer.alloc(Math.min(BLOCK_BYTES, size));
   for (let end = size; end > 0; end -= Math.min(end, BLOCK_BYTES)) {
     const start = Math.max(0, end - BLOCK_BYTES);
-    const complete = completeLength(block.subarray(0, readSync(file, block, 0, end - start, start)));
+    const complete = completeLength(
+      block.subarray(0, readSync(file, block, 0, end - start, start)),
+    );
     if (complete > 0) return start + complete;
   }
   return 0;

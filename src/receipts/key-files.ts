@@ -1,7 +1,17 @@
 /** The keys of an installation: made on first use, readable by their owner only. */
 
 import { createHash, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fchmodSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { AlliumError, isAlliumError } from '../core/errors.ts';
 import type { HashKey } from '../core/hash-canonical.ts';
@@ -21,28 +31,38 @@ export const keyFolder = (): string => join(stateFolder(), 'keys');
 /** The key that receipts are hashed with. */
 export function hashingKey(folder = keyFolder()): HashKey {
   const secret = secretIn(folder, HASHING);
-  return { id: createHash('sha256').update('allium receipt key').update(secret).digest('hex').slice(0, 16), secret };
+  return {
+    id: createHash('sha256').update('allium receipt key').update(secret).digest('hex').slice(0, 16),
+    secret,
+  };
 }
 
 /** The key that receipts were hashed with, or `null` where there is none: to compare hashes, none is made. */
-export const hashingKeyIn = (folder: string): HashKey | null => (existsSync(join(folder, HASHING)) ? hashingKey(folder) : null);
+export const hashingKeyIn = (folder: string): HashKey | null =>
+  existsSync(join(folder, HASHING)) ? hashingKey(folder) : null;
 
 /** The key that codes of approvals are hashed with. */
 export const codeKey = (folder: string): Buffer => secretIn(folder, CODES);
 
 function secretIn(folder: string, name: string): Buffer {
-  const secret = Buffer.from(keyFile(folder, name, () => `${randomBytes(32).toString('hex')}\n`).trim(), 'hex');
+  const secret = Buffer.from(
+    keyFile(folder, name, () => `${randomBytes(32).toString('hex')}\n`).trim(),
+    'hex',
+  );
   if (secret.length !== 32) throw badKey(`the key file ${join(folder, name)} is damaged`);
   return secret;
 }
 
 /** The key that checkpoints are signed with; its public half lies beside it. */
 export function signingKey(folder = keyFolder()): Signer {
-  const pem = keyFile(folder, SIGNING, () => generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
+  const pem = keyFile(folder, SIGNING, () =>
+    generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  );
   const signer = createSigner('localReceiptSink', pem);
   const open = keyFile(folder, PUBLIC, () => signer.publicKey, 0o644);
   // Whoever verifies with another key is told of signatures that nobody here made.
-  if (open.trim() !== signer.publicKey.trim()) throw badKey(`the key file ${join(folder, PUBLIC)} does not belong to ${SIGNING}`);
+  if (open.trim() !== signer.publicKey.trim())
+    throw badKey(`the key file ${join(folder, PUBLIC)} does not belong to ${SIGNING}`);
   return signer;
 }
 
@@ -87,5 +107,8 @@ function createFile(folder: string, name: string, text: string, mode: number): v
 }
 
 function badKey(problem: string): AlliumError {
-  return new AlliumError('ERR_INVALID_OPTION', `localReceiptSink: ${problem}`, { layer: 'localReceiptSink', option: 'key' });
+  return new AlliumError('ERR_INVALID_OPTION', `localReceiptSink: ${problem}`, {
+    layer: 'localReceiptSink',
+    option: 'key',
+  });
 }

@@ -1,11 +1,28 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { testClock } from '../../conformance/test-kit.ts';
 import { localReceiptSink } from './local-receipt-sink.ts';
 import type { Durability } from './receipt.ts';
-import { callIdsIn, linesIn, makeReceipt, publicKey, receiptFiles, signingKey, testFolder, testSink } from './receipts.fixture.ts';
+import {
+  callIdsIn,
+  linesIn,
+  makeReceipt,
+  publicKey,
+  receiptFiles,
+  signingKey,
+  testFolder,
+  testSink,
+} from './receipts.fixture.ts';
 import { verifyReceipts } from './verify-receipts.ts';
 
 const any = () => makeReceipt();
@@ -24,12 +41,18 @@ describe('localReceiptSink', () => {
     async (durability) => {
       const dir = testFolder();
       const sink = testSink(dir);
-      const { uri, kept } = sink.append('session-1', (own) => makeReceipt({ audit: { receipt_uri: own } }), durability);
+      const { uri, kept } = sink.append(
+        'session-1',
+        (own) => makeReceipt({ audit: { receipt_uri: own } }),
+        durability,
+      );
       await kept;
       await sink.flush();
 
       const [path, seq] = [fileURLToPath(uri.split('#')[0] ?? ''), Number(uri.split('#seq=')[1])];
-      expect(linesIn(path).find((line) => line.record === 'receipt' && line.seq === seq)).toMatchObject({ audit: { receipt_uri: uri } });
+      expect(
+        linesIn(path).find((line) => line.record === 'receipt' && line.seq === seq),
+      ).toMatchObject({ audit: { receipt_uri: uri } });
       await sink.close();
       expect(await problemsOf(dir)).toEqual([]);
     },
@@ -41,7 +64,9 @@ describe('localReceiptSink', () => {
 
     await sink(makeReceipt({ session_id: 'mine' }));
 
-    expect(receiptFiles(dir).map((path) => path.slice(dir.length + 1))).toEqual([expect.stringMatching(/^mine-[0-9a-f]{8}\.jsonl$/)]);
+    expect(receiptFiles(dir).map((path) => path.slice(dir.length + 1))).toEqual([
+      expect.stringMatching(/^mine-[0-9a-f]{8}\.jsonl$/),
+    ]);
     await sink.close();
   });
 
@@ -56,7 +81,9 @@ describe('localReceiptSink', () => {
     await sink.close();
 
     expect(callIdsIn(dir)).toEqual(Array.from({ length: 30 }, (_, nth) => `c${nth}`));
-    expect(kept.map(({ uri }) => uri.split('=')[1])).toEqual(Array.from({ length: 30 }, (_, nth) => String(nth + 1)));
+    expect(kept.map(({ uri }) => uri.split('=')[1])).toEqual(
+      Array.from({ length: 30 }, (_, nth) => String(nth + 1)),
+    );
   });
 
   it('goes on where another process ended', async () => {
@@ -83,10 +110,15 @@ describe('localReceiptSink', () => {
   it('gives a second writer of a session a file of its own', async () => {
     const dir = testFolder();
     const [one, two] = [testSink(dir), testSink(dir)];
-    await Promise.all([one, two, one, two].map((sink, nth) => sink(makeReceipt({ tool_call_id: `c${nth}` }))));
+    await Promise.all(
+      [one, two, one, two].map((sink, nth) => sink(makeReceipt({ tool_call_id: `c${nth}` }))),
+    );
     await Promise.all([one.close(), two.close()]);
 
-    expect(receiptFiles(dir).map((path) => path.slice(-9))).toEqual([expect.stringMatching(/\.jsonl$/), '.w2.jsonl']);
+    expect(receiptFiles(dir).map((path) => path.slice(-9))).toEqual([
+      expect.stringMatching(/\.jsonl$/),
+      '.w2.jsonl',
+    ]);
     expect([...callIdsIn(dir)].sort()).toEqual(['c0', 'c1', 'c2', 'c3']);
     expect(await problemsOf(dir)).toEqual([]);
   });
@@ -113,7 +145,9 @@ describe('localReceiptSink', () => {
     await sink.append('s', any, 'fsync').kept;
     await sink.close();
 
-    expect(readdirSync(dir).filter((file) => !/\.(jsonl|head)$/.test(file))).toEqual(['sessions.index']);
+    expect(readdirSync(dir).filter((file) => !/\.(jsonl|head)$/.test(file))).toEqual([
+      'sessions.index',
+    ]);
     expect(openFiles()).toBeLessThanOrEqual(before);
   });
 
@@ -149,8 +183,12 @@ describe('the options of localReceiptSink', () => {
     await sink.close();
 
     expect(sink.key?.secret).toHaveLength(32);
-    expect(await verifyReceipts(join(folder, 'receipts'), { publicKey: sink.publicKey })).toMatchObject({ ok: true, count: 1 });
-    expect(readFileSync(join(folder, 'keys/receipts-ed25519.pub.pem'), 'utf8')).toBe(sink.publicKey);
+    expect(
+      await verifyReceipts(join(folder, 'receipts'), { publicKey: sink.publicKey }),
+    ).toMatchObject({ ok: true, count: 1 });
+    expect(readFileSync(join(folder, 'keys/receipts-ed25519.pub.pem'), 'utf8')).toBe(
+      sink.publicKey,
+    );
   });
 
   it('key: is the one that was given, or none', () => {
@@ -168,7 +206,9 @@ describe('the options of localReceiptSink', () => {
 
     const lines = receiptFiles(dir).flatMap(linesIn);
     expect(shapeOf(dir)).toBe('CrrrCrrrCrC');
-    expect(lines.filter(({ record }) => record === 'checkpoint').map(({ count }) => count)).toEqual([0, 3, 6, 7]);
+    expect(lines.filter(({ record }) => record === 'checkpoint').map(({ count }) => count)).toEqual(
+      [0, 3, 6, 7],
+    );
   });
 
   it('checkpointMs: signs what is written when the last signature is that old', async () => {
@@ -192,10 +232,16 @@ describe('the options of localReceiptSink', () => {
     for (let nth = 0; nth < 20; nth += 1) sink.append('s', any, 'background');
     await sink.close();
 
-    const [first, second] = ['', '.2'].map((number) => linesIn(receiptFiles(dir)[0]?.replace(/(\.\d+)?\.jsonl$/, `${number}.jsonl`) ?? ''));
+    const [first, second] = ['', '.2'].map((number) =>
+      linesIn(receiptFiles(dir)[0]?.replace(/(\.\d+)?\.jsonl$/, `${number}.jsonl`) ?? ''),
+    );
     const head = first?.at(-1)?.hash;
     expect(second?.[0]).toMatchObject({ record: 'checkpoint', segment: 2, head, prev_hash: head });
-    expect(await verifyReceipts(dir, { publicKey })).toMatchObject({ ok: true, count: 20, problems: [] });
+    expect(await verifyReceipts(dir, { publicKey })).toMatchObject({
+      ok: true,
+      count: 20,
+      problems: [],
+    });
     for (const path of receiptFiles(dir)) expect(statSync(path).size).toBeLessThan(4096 + 2000);
   });
 
@@ -205,25 +251,41 @@ describe('the options of localReceiptSink', () => {
     await sink(makeReceipt());
     await sink.close();
 
-    expect(receiptFiles(dir).flatMap(linesIn)[0]).toMatchObject({ time: '2026-01-01T00:00:00.000Z' });
+    expect(receiptFiles(dir).flatMap(linesIn)[0]).toMatchObject({
+      time: '2026-01-01T00:00:00.000Z',
+    });
   });
 });
 
 describe('hostile receipts', () => {
-  it.each(['../../x', '/etc/passwd', 'nul\0byte', '', '__proto__', 'constructor', '\ud800', 's'.repeat(10_000), '😀'.repeat(10_000)])(
-    'stay in their folder whatever the session is called',
-    async (sessionId) => {
-      const parent = testFolder();
-      const sink = testSink(join(parent, 'in'));
-      const { uri, kept } = sink.append(sessionId, () => makeReceipt({ session_id: sessionId }), 'write');
-      await kept;
-      await sink.close();
+  it.each([
+    '../../x',
+    '/etc/passwd',
+    'nul\0byte',
+    '',
+    '__proto__',
+    'constructor',
+    '\ud800',
+    's'.repeat(10_000),
+    '😀'.repeat(10_000),
+  ])('stay in their folder whatever the session is called', async (sessionId) => {
+    const parent = testFolder();
+    const sink = testSink(join(parent, 'in'));
+    const { uri, kept } = sink.append(
+      sessionId,
+      () => makeReceipt({ session_id: sessionId }),
+      'write',
+    );
+    await kept;
+    await sink.close();
 
-      expect(fileURLToPath(uri.split('#')[0] ?? '').startsWith(join(parent, 'in/'))).toBe(true);
-      expect(readdirSync(parent)).toEqual(['in']);
-      expect(await verifyReceipts(join(parent, 'in'), { publicKey })).toMatchObject({ ok: true, count: 1 });
-    },
-  );
+    expect(fileURLToPath(uri.split('#')[0] ?? '').startsWith(join(parent, 'in/'))).toBe(true);
+    expect(readdirSync(parent)).toEqual(['in']);
+    expect(await verifyReceipts(join(parent, 'in'), { publicKey })).toMatchObject({
+      ok: true,
+      count: 1,
+    });
+  });
 
   it('give one line each, whatever characters are in them', async () => {
     const dir = testFolder();
@@ -244,7 +306,9 @@ describe('hostile receipts', () => {
     };
 
     expect(() => sink.append('s', fails, 'write')).toThrow('no receipt');
-    expect(() => sink.append('s', () => (sink.append('s', any, 'background'), makeReceipt()), 'write')).toThrow();
+    expect(() =>
+      sink.append('s', () => (sink.append('s', any, 'background'), makeReceipt()), 'write'),
+    ).toThrow();
     await sink.append('s', any, 'write').kept;
     await sink.close();
     expect(await verifyReceipts(dir, { publicKey })).toMatchObject({ ok: true, count: 2 });
@@ -324,7 +388,9 @@ describe('localReceiptSink that is told wrong things', () => {
     writeFileSync(dir, '');
     const sink = testSink(join(dir, 'in'));
 
-    expect(() => sink.append('s', any, 'write')).toThrow(/^the receipts of a session could not be written \(ENOTDIR\)$/);
+    expect(() => sink.append('s', any, 'write')).toThrow(
+      /^the receipts of a session could not be written \(ENOTDIR\)$/,
+    );
   });
 
   it('takes nothing after it was closed', async () => {
@@ -332,7 +398,9 @@ describe('localReceiptSink that is told wrong things', () => {
     await sink.close();
     await sink.close();
 
-    expect(() => sink.append('s', any, 'write')).toThrow(expect.objectContaining({ code: 'ERR_CLOSED' }) as Error);
+    expect(() => sink.append('s', any, 'write')).toThrow(
+      expect.objectContaining({ code: 'ERR_CLOSED' }) as Error,
+    );
     await expect(sink(makeReceipt())).rejects.toMatchObject({ code: 'ERR_CLOSED' });
     expect(() => sink.ready('s')).toThrow(expect.objectContaining({ code: 'ERR_CLOSED' }) as Error);
   });

@@ -46,9 +46,14 @@ const EXPECTED = Object.freeze({
   dir: expected.string,
   key: {
     text: 'false or { id, secret }',
-    test: (value: unknown) => value === false || (isObject(value) && typeof value.id === 'string' && value.secret !== undefined),
+    test: (value: unknown) =>
+      value === false ||
+      (isObject(value) && typeof value.id === 'string' && value.secret !== undefined),
   },
-  signingKey: { text: 'a KeyObject or PEM text', test: (value: unknown) => typeof value === 'string' || isObject(value) },
+  signingKey: {
+    text: 'a KeyObject or PEM text',
+    test: (value: unknown) => typeof value === 'string' || isObject(value),
+  },
   checkpointEvery: expected.integer(1),
   checkpointMs: expected.integer(0),
   // A segment has room for its first line and more.
@@ -88,10 +93,15 @@ export function createSink(options: LocalReceiptSinkOptions, files: ChainFiles):
   let isClosed = false;
 
   const writerOf = (sessionId: string): ChainWriter => {
-    if (isClosed) throw new AlliumError('ERR_CLOSED', 'localReceiptSink was closed', { layer: 'localReceiptSink' });
+    if (isClosed)
+      throw new AlliumError('ERR_CLOSED', 'localReceiptSink was closed', {
+        layer: 'localReceiptSink',
+      });
     if (last?.sessionId === sessionId) return last.writer;
     const name = safeName(sessionId);
-    const writer = writers.get(name) ?? openSafely(keeper, sessionId, () => closeIdle(writers, last?.writer ?? null));
+    const writer =
+      writers.get(name) ??
+      openSafely(keeper, sessionId, () => closeIdle(writers, last?.writer ?? null));
     // The last one in the map was used last.
     writers.delete(name);
     writers.set(name, writer);
@@ -100,7 +110,9 @@ export function createSink(options: LocalReceiptSinkOptions, files: ChainFiles):
     return writer;
   };
   const all = async (task: (writer: ChainWriter) => Promise<void>): Promise<void> => {
-    const failed = (await Promise.allSettled([...writers.values()].map(task))).find(({ status }) => status === 'rejected');
+    const failed = (await Promise.allSettled([...writers.values()].map(task))).find(
+      ({ status }) => status === 'rejected',
+    );
     if (failed?.status === 'rejected') throw failed.reason;
   };
   const sink: LocalReceiptSink = Object.assign(
@@ -111,7 +123,8 @@ export function createSink(options: LocalReceiptSinkOptions, files: ChainFiles):
     {
       key: keeper.key,
       publicKey: keeper.signer.publicKey,
-      append: (sessionId: string, ...rest: Parameters<ChainWriter['append']>) => writerOf(sessionId).append(...rest),
+      append: (sessionId: string, ...rest: Parameters<ChainWriter['append']>) =>
+        writerOf(sessionId).append(...rest),
       ready: (sessionId: string) => writerOf(sessionId).ready(),
       flush: () => all((writer) => writer.flush()),
       async close() {
@@ -125,11 +138,19 @@ export function createSink(options: LocalReceiptSinkOptions, files: ChainFiles):
 }
 
 function keeperFrom(options: LocalReceiptSinkOptions, files: ChainFiles): Keeper {
-  const { checkpointEvery = 1024, checkpointMs = 1000, maxFileBytes = 64 * 1024 * 1024, clock = systemClock } = options;
+  const {
+    checkpointEvery = 1024,
+    checkpointMs = 1000,
+    maxFileBytes = 64 * 1024 * 1024,
+    clock = systemClock,
+  } = options;
   return {
     folder: options.dir ?? join(stateFolder(), 'receipts'),
     key: options.key === false ? null : (options.key ?? hashingKey()),
-    signer: options.signingKey === undefined ? signingKey() : createSigner('localReceiptSink', options.signingKey),
+    signer:
+      options.signingKey === undefined
+        ? signingKey()
+        : createSigner('localReceiptSink', options.signingKey),
     rules: { checkpointEvery, checkpointMs, maxFileBytes, now: () => clock.now() },
     files,
   };
@@ -147,7 +168,8 @@ function openSafely(keeper: Keeper, sessionId: string, makeRoom: () => boolean):
 }
 
 // Every error of the file system has a code.
-const isOutOfHandles = (error: unknown): boolean => ['EMFILE', 'ENFILE'].includes((error as NodeJS.ErrnoException).code ?? '');
+const isOutOfHandles = (error: unknown): boolean =>
+  ['EMFILE', 'ENFILE'].includes((error as NodeJS.ErrnoException).code ?? '');
 
 /** The first chain of a session that no live writer has and that ends as it was signed. */
 function openWriter(keeper: Keeper, sessionId: string): ChainWriter {
@@ -169,7 +191,9 @@ function openNth({ folder, key, signer, rules, files }: Keeper, chain: string): 
     if (segments === null) release();
   }
   const file = pathToFileURL(join(folder, segmentFile(chain, 1))).href;
-  return segments === null ? null : createChainWriter(segments, (seq) => `${file}#seq=${seq}`, key, release);
+  return segments === null
+    ? null
+    : createChainWriter(segments, (seq) => `${file}#seq=${seq}`, key, release);
 }
 
 /** Closes the file that was not used for longest, except the one in use. `false` where there is none to close. */

@@ -54,7 +54,12 @@ export function findEnd(folder: string, chain: string, signer: Signer): ChainEnd
   const last = lastSegment(pathOf, signed?.fields.segment ?? 1);
   const { size, cutBytes } = cutTornTail(pathOf(last));
   const isHead = ({ hash }: Boundary): boolean => hash === signed?.hash;
-  if (signed !== null && tailIn(pathOf(signed.fields.segment), { chain, segment: signed.fields.segment }, isHead) === null) return null;
+  if (
+    signed !== null &&
+    tailIn(pathOf(signed.fields.segment), { chain, segment: signed.fields.segment }, isHead) ===
+      null
+  )
+    return null;
   // A crash between the making of a segment and its first line leaves it empty.
   const written = size > 0 ? last : last - 1;
   if (written === 0) return NEW_CHAIN;
@@ -65,28 +70,47 @@ export function findEnd(folder: string, chain: string, signer: Signer): ChainEnd
   if (tail === null) return null;
   const cut = cutBytes > 0 ? { cut_bytes: cutBytes } : {};
   const from = { segment: last, size, unsigned: 0, signedAt: Number.NEGATIVE_INFINITY };
-  return tail.boundary.isEnd ? endedAt(pathOf(written), tail, from, cut) : goesOnAt(tail, from, cut);
+  return tail.boundary.isEnd
+    ? endedAt(pathOf(written), tail, from, cut)
+    : goesOnAt(tail, from, cut);
 }
 
 type From = Pick<ChainEnd, 'segment' | 'size' | 'unsigned' | 'signedAt'>;
 
 /** Where the newest signed line is an end: what stands behind it goes. */
-function endedAt(path: string, { boundary, behind, offset }: ChainTail, from: From, cut: CheckpointNotes): ChainEnd {
+function endedAt(
+  path: string,
+  { boundary, behind, offset }: ChainTail,
+  from: From,
+  cut: CheckpointNotes,
+): ChainEnd {
   const { seq: count, hash } = boundary;
   const bytes = behind.reduce((sum, line) => sum + line.length + 1, 0);
   const end = { ...from, count, head: hash, due: true };
   // What was cut or moved is told by a checkpoint also when nothing else is written.
   if (bytes === 0) return { ...end, notes: cut, isEnded: cut.cut_bytes === undefined };
   const kept = moveBehind(path, offset);
-  process.emitWarning(`${path}: ${bytes} bytes behind the closing checkpoint were written by nobody here, and moved to ${kept}`, {
-    type: 'AlliumWarning',
-    code: 'ALLIUM_RECEIPTS_ASIDE',
-  });
-  return { ...end, size: from.size === 0 ? 0 : offset, notes: { ...cut, aside_bytes: bytes }, isEnded: false };
+  process.emitWarning(
+    `${path}: ${bytes} bytes behind the closing checkpoint were written by nobody here, and moved to ${kept}`,
+    {
+      type: 'AlliumWarning',
+      code: 'ALLIUM_RECEIPTS_ASIDE',
+    },
+  );
+  return {
+    ...end,
+    size: from.size === 0 ? 0 : offset,
+    notes: { ...cut, aside_bytes: bytes },
+    isEnded: false,
+  };
 }
 
 /** Where a writer ended without a closing checkpoint: its last receipts are signed as found, if they are whole. */
-function goesOnAt({ boundary, behind }: ChainTail, from: From, cut: CheckpointNotes): ChainEnd | null {
+function goesOnAt(
+  { boundary, behind }: ChainTail,
+  from: From,
+  cut: CheckpointNotes,
+): ChainEnd | null {
   const last = receiptsBehind(boundary, behind);
   if (last === null) return null;
   const notes = behind.length > 0 ? { ...cut, found: behind.length } : cut;
@@ -101,7 +125,11 @@ function lastSegment(pathOf: (segment: number) => string, from: number): number 
   return segment;
 }
 
-function tailIn(path: string, place: { chain: string; segment: number }, isWanted: (line: Boundary) => boolean): ChainTail | null {
+function tailIn(
+  path: string,
+  place: { chain: string; segment: number },
+  isWanted: (line: Boundary) => boolean,
+): ChainTail | null {
   const file = openRegular(path, { access: 'read' });
   if (file === null) return null;
   try {

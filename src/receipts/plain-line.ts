@@ -16,7 +16,9 @@ interface Mark {
 
 function markOf(text: string): Mark {
   const bytes = Buffer.from(text, 'latin1');
-  const words = Int32Array.from({ length: bytes.length >> 2 }, (_, nth) => bytes.readInt32LE(4 * nth));
+  const words = Int32Array.from({ length: bytes.length >> 2 }, (_, nth) =>
+    bytes.readInt32LE(4 * nth),
+  );
   return { words, rest: Uint8Array.from(bytes.subarray(4 * words.length)), length: bytes.length };
 }
 
@@ -47,7 +49,13 @@ export interface PlainBytes {
 }
 
 /** Whether the line from `start` to `end` is receipt number `seq`, unchanged, behind a line whose hash stands at `headAt`. */
-export function isNextReceipt({ bytes, view }: PlainBytes, start: number, end: number, seq: number, headAt: number): boolean {
+export function isNextReceipt(
+  { bytes, view }: PlainBytes,
+  start: number,
+  end: number,
+  seq: number,
+  headAt: number,
+): boolean {
   const chainAt = end - CHAIN_AT;
   return (
     chainAt - start > RECEIPT_START.length &&
@@ -63,21 +71,25 @@ export function isNextReceipt({ bytes, view }: PlainBytes, start: number, end: n
 
 /** Letter by letter: making a text of the bytes first takes twice as long. */
 function isHex(view: DataView, at: number, digest: string): boolean {
-  for (let nth = 0; nth < 64; nth += 1) if (view.getUint8(at + nth) !== digest.charCodeAt(nth)) return false;
+  for (let nth = 0; nth < 64; nth += 1)
+    if (view.getUint8(at + nth) !== digest.charCodeAt(nth)) return false;
   return true;
 }
 
 function holds(view: DataView, at: number, { words, rest, length }: Mark): boolean {
   if (at + length > view.byteLength) return false;
-  for (let nth = 0; nth < words.length; nth += 1) if (view.getInt32(at + 4 * nth, true) !== words[nth]) return false;
+  for (let nth = 0; nth < words.length; nth += 1)
+    if (view.getInt32(at + 4 * nth, true) !== words[nth]) return false;
   const restAt = at + 4 * words.length;
-  for (let nth = 0; nth < rest.length; nth += 1) if (view.getUint8(restAt + nth) !== rest[nth]) return false;
+  for (let nth = 0; nth < rest.length; nth += 1)
+    if (view.getUint8(restAt + nth) !== rest[nth]) return false;
   return true;
 }
 
 /** Compares two hashes. Their last words overlap the ones before. */
 function isSame(view: DataView, at: number, other: number): boolean {
-  for (let nth = 0; nth < DIGEST_LENGTH - 4; nth += 4) if (view.getInt32(at + nth) !== view.getInt32(other + nth)) return false;
+  for (let nth = 0; nth < DIGEST_LENGTH - 4; nth += 4)
+    if (view.getInt32(at + nth) !== view.getInt32(other + nth)) return false;
   return view.getInt32(at + DIGEST_LENGTH - 4) === view.getInt32(other + DIGEST_LENGTH - 4);
 }
 
@@ -89,5 +101,10 @@ function hasNumber(view: DataView, end: number, wanted: number): boolean {
     if (digit < 0 || digit > 9) break;
     value += digit * unit;
   }
-  return value === wanted && at < end && view.getUint8(at) !== 48 && holds(view, at - SEQ.length, SEQ_MARK);
+  return (
+    value === wanted &&
+    at < end &&
+    view.getUint8(at) !== 48 &&
+    holds(view, at - SEQ.length, SEQ_MARK)
+  );
 }

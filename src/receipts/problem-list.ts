@@ -26,7 +26,8 @@ export function createProblemList(): ProblemList {
   const keep = (problem: ReceiptProblem): void => {
     if (problems.length < MAX_PROBLEMS) return void problems.push(problem);
     const { file, line } = problem;
-    if (problems.length === MAX_PROBLEMS) problems.push({ file, line, kind: 'more', message: 'there are more problems from here on' });
+    if (problems.length === MAX_PROBLEMS)
+      problems.push({ file, line, kind: 'more', message: 'there are more problems from here on' });
   };
   return {
     problems,
@@ -39,7 +40,11 @@ export function createProblemList(): ProblemList {
     },
     tellLater(file, line, ask) {
       if (certain > MAX_PROBLEMS) return;
-      waiting.push(ask().then((problem) => (problem === null ? null : { file, line, kind: problem[0], message: problem[1] })));
+      waiting.push(
+        ask().then((problem) =>
+          problem === null ? null : { file, line, kind: problem[0], message: problem[1] },
+        ),
+      );
     },
     async settle(missing) {
       while (waiting.length > missing) {

@@ -33,7 +33,10 @@ export interface PrunedSession {
  * Removes the files of sessions. The entry in the index comes first: a kill in between leaves files that may be removed, and nothing that is
  * missed. A session that is being written to, or that is not as it was signed, stays.
  */
-export async function pruneReceipts(folder: string, { before, session, signer }: PruneOptions): Promise<readonly PrunedSession[]> {
+export async function pruneReceipts(
+  folder: string,
+  { before, session, signer }: PruneOptions,
+): Promise<readonly PrunedSession[]> {
   const name = session === undefined ? null : safeName(session);
   const pruned: PrunedSession[] = [];
   for (const found of findChains('pruneReceipts', folder)) {
@@ -54,9 +57,17 @@ async function pruneOne(found: ChainFound, signer: Signer): Promise<PrunedSessio
   if (release === null) return kept('it is being written to');
   try {
     if (found.segments[0] !== 1) return kept('its first file is not there');
-    const { ok, count, head } = await verifyReceipts(join(folder, segmentFile(chain, 1)), { publicKey: signer.publicKey });
-    if (!ok || head === null) return kept('it is not as it was signed: "allium receipts verify" says why', count);
-    appendToIndex(folder, signer, () => systemClock.now(), { record: 'pruned', chain, count, head });
+    const { ok, count, head } = await verifyReceipts(join(folder, segmentFile(chain, 1)), {
+      publicKey: signer.publicKey,
+    });
+    if (!ok || head === null)
+      return kept('it is not as it was signed: "allium receipts verify" says why', count);
+    appendToIndex(folder, signer, () => systemClock.now(), {
+      record: 'pruned',
+      chain,
+      count,
+      head,
+    });
     for (const file of filesOf(found)) rmSync(join(folder, file), { force: true });
     return { chain, count, kept: null };
   } finally {

@@ -11,7 +11,8 @@ export interface QueryOptions {
   readonly signal?: AbortSignal;
 }
 
-const isTime = (value: unknown): boolean => Number.isFinite(typeof value === 'string' ? Date.parse(value) : value);
+const isTime = (value: unknown): boolean =>
+  Number.isFinite(typeof value === 'string' ? Date.parse(value) : value);
 const time = { text: 'a time, as ISO text or milliseconds', test: isTime };
 const signal = { text: 'an AbortSignal', test: (value: unknown) => value instanceof AbortSignal };
 

@@ -9,7 +9,8 @@ async function read(content: string): Promise<readonly (string | number)[]> {
   writeFileSync(path, content);
   const found: (string | number)[] = [];
   for await (const block of readBlocks(path)) {
-    if (block.kind === 'lines') found.push(...[...linesOf(block.bytes)].map((line) => line.toString()));
+    if (block.kind === 'lines')
+      found.push(...[...linesOf(block.bytes)].map((line) => line.toString()));
     else found.push(block.kind, block.kind === 'unreadable' ? 0 : block.length);
   }
   return found;

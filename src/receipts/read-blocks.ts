@@ -34,7 +34,11 @@ export function openToRead(path: string): number | 'missing' | 'other' {
 }
 
 /** The pieces of a file from `from` on, in their order, as far as it goes now. The next one is read while one is being looked at. */
-export async function* readBlocks(path: string, from = 0, size = BLOCK_BYTES): AsyncGenerator<Block, void, undefined> {
+export async function* readBlocks(
+  path: string,
+  from = 0,
+  size = BLOCK_BYTES,
+): AsyncGenerator<Block, void, undefined> {
   const file = openToRead(path);
   if (typeof file !== 'number') return yield { kind: 'unreadable' };
   // Twice the piece: what is read goes into the second half, and the line that began in the piece before ends right in front of it.
@@ -79,7 +83,11 @@ export async function* readBlocks(path: string, from = 0, size = BLOCK_BYTES): A
 
 /** The lines of a block without their line feeds. */
 export function* linesOf(bytes: Buffer): Generator<Buffer, void, undefined> {
-  for (let start = 0, end = bytes.indexOf(LINE_FEED); end !== -1; start = end + 1, end = bytes.indexOf(LINE_FEED, start)) {
+  for (
+    let start = 0, end = bytes.indexOf(LINE_FEED);
+    end !== -1;
+    start = end + 1, end = bytes.indexOf(LINE_FEED, start)
+  ) {
     yield bytes.subarray(start, end);
   }
 }

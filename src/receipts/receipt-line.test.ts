@@ -1,12 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { asciiJson, chainLine, completeLength, digestOf, GENESIS, openPart, placeOf } from './receipt-line.ts';
+import {
+  asciiJson,
+  chainLine,
+  completeLength,
+  digestOf,
+  GENESIS,
+  openPart,
+  placeOf,
+} from './receipt-line.ts';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 
 describe('asciiJson', () => {
   it('writes each of the 1 114 112 code points in printable ASCII, and loses none', () => {
     for (let start = 0; start < 0x110000; start += 0x1000) {
-      const text = Array.from({ length: 0x1000 }, (_, index) => String.fromCodePoint(start + index)).join('');
+      const text = Array.from({ length: 0x1000 }, (_, index) =>
+        String.fromCodePoint(start + index),
+      ).join('');
 
       const json = asciiJson({ text });
 
@@ -61,7 +71,9 @@ describe('completeLength', () => {
     const ends = lines.map((_, index) => lines.slice(0, index + 1).join('').length);
 
     for (let cut = 0; cut <= whole.length; cut += 1) {
-      expect(completeLength(whole.subarray(0, cut))).toBe(Math.max(0, ...ends.filter((end) => end <= cut)));
+      expect(completeLength(whole.subarray(0, cut))).toBe(
+        Math.max(0, ...ends.filter((end) => end <= cut)),
+      );
     }
   });
 });

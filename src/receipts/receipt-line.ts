@@ -15,7 +15,12 @@ export const DIGEST_NAME = 'sha256:';
 /** The length of a digest. */
 export const DIGEST_LENGTH = GENESIS.length;
 /** What stands between the chain fields. */
-export const CHAIN_FIELDS = Object.freeze({ SEQ: ',"seq":', PREV: ',"prev_hash":"', HASH: '","hash":"', END: '"}' });
+export const CHAIN_FIELDS = Object.freeze({
+  SEQ: ',"seq":',
+  PREV: ',"prev_hash":"',
+  HASH: '","hash":"',
+  END: '"}',
+});
 
 const { SEQ, PREV, HASH, END } = CHAIN_FIELDS;
 const MAX_SEQ_LENGTH = SEQ.length + 16;
@@ -37,7 +42,8 @@ export function chainLine(open: string, seq: number, prevHash: string): ChainedL
 }
 
 /** `sha256:<hex>` of bytes, or of text as UTF-8. */
-export const digestOf = (bytes: Uint8Array | string): string => `${DIGEST_NAME}${hash('sha256', bytes)}`;
+export const digestOf = (bytes: Uint8Array | string): string =>
+  `${DIGEST_NAME}${hash('sha256', bytes)}`;
 
 /** The chain fields as a line states them, and the hash that it really has. */
 export interface LinePlace {

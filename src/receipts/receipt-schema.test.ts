@@ -13,18 +13,46 @@ const problems = strictCheck(RECEIPT_SCHEMA);
 /** Every line that every ending leaves, of every file. */
 async function linesOfAllEndings(): Promise<readonly Record<string, unknown>[]> {
   const dir = testFolder();
-  const sink = testSink(dir, { checkpointEvery: 16, key: { id: 'k1', secret: 's' }, maxFileBytes: 65_536 });
+  const sink = testSink(dir, {
+    checkpointEvery: 16,
+    key: { id: 'k1', secret: 's' },
+    maxFileBytes: 65_536,
+  });
   await runEveryEnding([auditLog({ sink, intent: true })]);
   await sink.close();
   return receiptFiles(dir).flatMap(linesIn);
 }
 
 const CHAINED = { seq: 1, prev_hash: `sha256:${'0'.repeat(64)}`, hash: `sha256:${'1'.repeat(64)}` };
-const RECEIPT = { ...makeReceipt({ approved_hash: `hmac-sha256:k_1:${'a'.repeat(64)}`, audit: { layers: [] } }), ...CHAINED };
-const INTENT = { ...RECEIPT, record: 'intent', status: null, executed: 'no', duration_ms: 0, approved_hash: null, executed_hash: null };
+const RECEIPT = {
+  ...makeReceipt({ approved_hash: `hmac-sha256:k_1:${'a'.repeat(64)}`, audit: { layers: [] } }),
+  ...CHAINED,
+};
+const INTENT = {
+  ...RECEIPT,
+  record: 'intent',
+  status: null,
+  executed: 'no',
+  duration_ms: 0,
+  approved_hash: null,
+  executed_hash: null,
+};
 const CHECKPOINT = {
-  ...{ schema_version: 1, record: 'checkpoint', chain: 'session-1-0a1b2c3d', segment: 1, count: 1, head: CHAINED.hash },
-  ...{ key_id: '0123456789abcdef', time: '2026-01-01T00:00:00.000Z', cut_bytes: 7, signature: `${'A'.repeat(86)}==`, ...CHAINED },
+  ...{
+    schema_version: 1,
+    record: 'checkpoint',
+    chain: 'session-1-0a1b2c3d',
+    segment: 1,
+    count: 1,
+    head: CHAINED.hash,
+  },
+  ...{
+    key_id: '0123456789abcdef',
+    time: '2026-01-01T00:00:00.000Z',
+    cut_bytes: 7,
+    signature: `${'A'.repeat(86)}==`,
+    ...CHAINED,
+  },
 };
 
 describe('RECEIPT_SCHEMA', () => {
@@ -38,7 +66,9 @@ describe('RECEIPT_SCHEMA', () => {
 
     expect(lines.flatMap((line) => problems(line))).toEqual([]);
     expect(Object.keys(STATUSES).filter((status) => !statuses.has(status))).toEqual([]);
-    expect(new Set(lines.map(({ record }) => record))).toEqual(new Set(['receipt', 'intent', 'checkpoint']));
+    expect(new Set(lines.map(({ record }) => record))).toEqual(
+      new Set(['receipt', 'intent', 'checkpoint']),
+    );
     expect(lines.some(({ segment }) => typeof segment === 'number' && segment > 1)).toBe(true);
   });
 
@@ -53,7 +83,11 @@ describe('RECEIPT_SCHEMA', () => {
   it('takes a receipt with and without a server and a rule, and an intent without a rule', () => {
     const named = { server: 'myfiles', rule: 'consent rule 1 (allow *)' };
 
-    expect([RECEIPT, { ...RECEIPT, ...named }, INTENT, { ...INTENT, server: 'myfiles' }].flatMap((line) => problems(line))).toEqual([]);
+    expect(
+      [RECEIPT, { ...RECEIPT, ...named }, INTENT, { ...INTENT, server: 'myfiles' }].flatMap(
+        (line) => problems(line),
+      ),
+    ).toEqual([]);
     for (const wrong of [
       { ...RECEIPT, server: null },
       { ...RECEIPT, rule: 1 },
@@ -65,7 +99,12 @@ describe('RECEIPT_SCHEMA', () => {
   it('takes a receipt that was too long for its line', async () => {
     const dir = testFolder();
     const sink = testSink(dir);
-    await sink(makeReceipt({ tool_name: 'x'.repeat(100_000), audit: { layers: [], summary: 'y'.repeat(100_000) } }));
+    await sink(
+      makeReceipt({
+        tool_name: 'x'.repeat(100_000),
+        audit: { layers: [], summary: 'y'.repeat(100_000) },
+      }),
+    );
     await sink.close();
     const lines = receiptFiles(dir).flatMap(linesIn);
 

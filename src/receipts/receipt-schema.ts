@@ -46,7 +46,9 @@ const FIELDS: Readonly<Record<string, JsonSchema>> = {
   model: textOrNull('The model that made the call.'),
   provider: textOrNull('The provider of the model.'),
   server: text("The host's name for the MCP server of the tool. Absent for tools that have none."),
-  rule: text('The rule that let the call pass, held it up or turned it away. Absent where no rule did.'),
+  rule: text(
+    'The rule that let the call pass, held it up or turned it away. Absent where no rule did.',
+  ),
   audit: { ...AUDIT_SCHEMA, type: ['object', 'null'] },
   emitted_at: time('When the receipt was made.'),
 };
@@ -75,10 +77,16 @@ const INTENT: Readonly<Record<string, JsonSchema>> = {
 };
 
 const DIGEST = '^sha256:[0-9a-f]{64}$';
-const digest = (description: string): JsonSchema => ({ type: 'string', pattern: DIGEST, description });
+const digest = (description: string): JsonSchema => ({
+  type: 'string',
+  pattern: DIGEST,
+  description,
+});
 
 const CHAIN: Readonly<Record<string, JsonSchema>> = {
-  seq: count('The number of the receipt in its chain, from 1. A checkpoint has that of the receipt before it.'),
+  seq: count(
+    'The number of the receipt in its chain, from 1. A checkpoint has that of the receipt before it.',
+  ),
   prev_hash: digest('The hash of the line before; zeros in the first line of a chain.'),
   hash: digest('The SHA-256 of the line\'s own bytes up to `,"hash"`.'),
 };
@@ -90,11 +98,19 @@ const CHECKPOINT: Readonly<Record<string, JsonSchema>> = {
   segment: { type: 'integer', minimum: 1, description: 'Which of the files of a chain.' },
   count: count('How many receipts there are before it.'),
   head: digest('The hash of the line before.'),
-  key_id: { type: 'string', pattern: '^[0-9a-f]{16}$', description: 'The key that it is signed with.' },
+  key_id: {
+    type: 'string',
+    pattern: '^[0-9a-f]{16}$',
+    description: 'The key that it is signed with.',
+  },
   time: time('When it was signed.'),
   cut_bytes: count('How many bytes of a torn line were cut off right before.'),
-  aside_bytes: count('How many bytes were moved out of the file, because they stood behind its end.'),
-  found: count('How many of the receipts right before were found unsigned: the writer that signs here did not write them.'),
+  aside_bytes: count(
+    'How many bytes were moved out of the file, because they stood behind its end.',
+  ),
+  found: count(
+    'How many of the receipts right before were found unsigned: the writer that signs here did not write them.',
+  ),
   entry: count("In the first line of a chain: which entry of the folder's index names the chain."),
   end: only(true, 'The file ends here. Only another checkpoint may follow in it.'),
   signature: {
@@ -107,11 +123,19 @@ const CHECKPOINT: Readonly<Record<string, JsonSchema>> = {
 /** A receipt has all of its place in a chain or nothing of it: sinks and events get receipts that have none. */
 const placed = (fields: Readonly<Record<string, JsonSchema>>, description: string): JsonSchema => ({
   ...closed({ ...fields, ...CHAIN }, description, [...Object.keys(CHAIN), ...OPTIONAL]),
-  dependentRequired: { seq: ['prev_hash', 'hash'], prev_hash: ['seq', 'hash'], hash: ['seq', 'prev_hash'] },
+  dependentRequired: {
+    seq: ['prev_hash', 'hash'],
+    prev_hash: ['seq', 'hash'],
+    hash: ['seq', 'prev_hash'],
+  },
 });
 
 /** A receipt as it rides on an event: never an intent, and with no place in a chain. */
-export const BARE_RECEIPT: JsonSchema = closed(FIELDS, 'The receipt of the call, where `auditLog` gives it to listeners.', OPTIONAL);
+export const BARE_RECEIPT: JsonSchema = closed(
+  FIELDS,
+  'The receipt of the call, where `auditLog` gives it to listeners.',
+  OPTIONAL,
+);
 
 /**
  * What a line of a receipt file holds, and what a sink of `auditLog` gets, in JSON Schema 2020-12. It says what a line looks like;
@@ -126,12 +150,10 @@ export const RECEIPT_SCHEMA: JsonSchema = snapshotObject({
   $defs: {
     receipt: placed(FIELDS, 'What became of one call, by hash and never by value.'),
     intent: placed(INTENT, 'A call that is about to run.'),
-    checkpoint: closed({ ...CHECKPOINT, ...CHAIN }, 'A signed word on how many receipts there are.', [
-      'cut_bytes',
-      'aside_bytes',
-      'found',
-      'entry',
-      'end',
-    ]),
+    checkpoint: closed(
+      { ...CHECKPOINT, ...CHAIN },
+      'A signed word on how many receipts there are.',
+      ['cut_bytes', 'aside_bytes', 'found', 'entry', 'end'],
+    ),
   },
 });

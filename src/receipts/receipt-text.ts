@@ -23,9 +23,13 @@ export const INTENT_START = '{"schema_version":1,"record":"intent",';
 export function receiptText(receipt: Receipt, key: HashKey | null): string {
   const text = writtenText(receipt) ?? openText(receipt);
   if (!isReceipt(text)) {
-    throw new AlliumError('ERR_INVALID_OPTION', 'a receipt has "schema_version" 1, and "receipt" or "intent" as "record"', {
-      option: 'record',
-    });
+    throw new AlliumError(
+      'ERR_INVALID_OPTION',
+      'a receipt has "schema_version" 1, and "receipt" or "intent" as "record"',
+      {
+        option: 'record',
+      },
+    );
   }
   return text.length + CHAIN_BYTES <= MAX_RECEIPT_BYTES ? text : openText(shortened(receipt, key));
 }
@@ -39,20 +43,33 @@ function openText(receipt: Receipt): string {
 }
 
 /** Whether a line is one of a receipt, and not a checkpoint or anything else. */
-export const isReceipt = (line: string): boolean => line.startsWith(RECEIPT_START) || line.startsWith(INTENT_START);
+export const isReceipt = (line: string): boolean =>
+  line.startsWith(RECEIPT_START) || line.startsWith(INTENT_START);
 
 function shortened(receipt: Receipt, key: HashKey | null): Receipt {
   const { audit, ...fields } = receipt;
   const short = Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, typeof value === 'string' ? cutText(value) : value]),
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? cutText(value) : value,
+    ]),
   );
   // Texts stay texts, and everything else is as it was.
-  return { ...(short as Omit<Receipt, 'audit'>), audit: audit === null ? null : noteFor(audit, key) };
+  return {
+    ...(short as Omit<Receipt, 'audit'>),
+    audit: audit === null ? null : noteFor(audit, key),
+  };
 }
 
-function noteFor(audit: NonNullable<Receipt['audit']>, key: HashKey | null): NonNullable<Receipt['audit']> {
+function noteFor(
+  audit: NonNullable<Receipt['audit']>,
+  key: HashKey | null,
+): NonNullable<Receipt['audit']> {
   const text = JSON.stringify(audit);
-  const hash = key === null ? digestOf(text) : `hmac-sha256:${key.id}:${createHmac('sha256', key.secret).update(text).digest('hex')}`;
+  const hash =
+    key === null
+      ? digestOf(text)
+      : `hmac-sha256:${key.id}:${createHmac('sha256', key.secret).update(text).digest('hex')}`;
   const { receipt_uri: uri } = audit;
   return {
     left_out: 'the audit record is too large',
@@ -64,5 +81,7 @@ function noteFor(audit: NonNullable<Receipt['audit']>, key: HashKey | null): Non
 
 /** A long text as a too long receipt holds it: its beginning, its length and its hash. */
 export function cutText(text: string): string {
-  return text.length <= MAX_FIELD ? text : `${text.slice(0, KEPT_OF_FIELD)} [cut: ${text.length} characters, ${digestOf(text)}]`;
+  return text.length <= MAX_FIELD
+    ? text
+    : `${text.slice(0, KEPT_OF_FIELD)} [cut: ${text.length} characters, ${digestOf(text)}]`;
 }

@@ -54,8 +54,15 @@ export function testFolder(): string {
 }
 
 /** A sink with the keys of the test file, on a file system that may be made to fail. How long a test takes does not show in its files. */
-export function testSink(dir: string, options: LocalReceiptSinkOptions = {}, files: Partial<ChainFiles> = {}): LocalReceiptSink {
-  return createSink({ dir, key: false, signingKey, checkpointMs: 3_600_000, ...options }, { ...systemFiles, ...files });
+export function testSink(
+  dir: string,
+  options: LocalReceiptSinkOptions = {},
+  files: Partial<ChainFiles> = {},
+): LocalReceiptSink {
+  return createSink(
+    { dir, key: false, signingKey, checkpointMs: 3_600_000, ...options },
+    { ...systemFiles, ...files },
+  );
 }
 
 /** The `.jsonl` files of a folder, in their order. */
@@ -80,9 +87,14 @@ export const callIdsIn = (dir: string): readonly unknown[] =>
     .map(({ tool_call_id }) => tool_call_id);
 
 /** Writes receipts `c1`, `c2` … of one session and closes the sink. */
-export async function writeReceipts(dir: string, count: number, options: LocalReceiptSinkOptions = {}): Promise<string> {
+export async function writeReceipts(
+  dir: string,
+  count: number,
+  options: LocalReceiptSinkOptions = {},
+): Promise<string> {
   const sink = testSink(dir, options);
-  for (let nth = 1; nth <= count; nth += 1) sink.append('session-1', () => makeReceipt({ tool_call_id: `c${nth}` }), 'background');
+  for (let nth = 1; nth <= count; nth += 1)
+    sink.append('session-1', () => makeReceipt({ tool_call_id: `c${nth}` }), 'background');
   await sink.close();
   return receiptFiles(dir)[0] ?? '';
 }

@@ -31,7 +31,12 @@ export interface Batch {
 const MAX_BATCH_BYTES = 1024 * 1024;
 
 /** The next lines of a chain for receipts that lack their closing brace. Takes as many as fit one segment and one write. */
-export function renderBatch(rules: ChainRules, from: ChainEnd, receipts: readonly string[], start: number): Batch {
+export function renderBatch(
+  rules: ChainRules,
+  from: ChainEnd,
+  receipts: readonly string[],
+  start: number,
+): Batch {
   // One more for a checkpoint.
   const lines = takeBytes(receipts.length - start + 1);
   let { count, head, unsigned, signedAt } = from;
@@ -58,7 +63,17 @@ export function renderBatch(rules: ChainRules, from: ChainEnd, receipts: readonl
   if (full) sign({ end: true });
   else if (unsigned > 0 && rules.now() - signedAt >= rules.checkpointMs) sign();
   const size = from.size + lines.length;
-  const end = { segment: from.segment, size, count, head, unsigned, due: full, signedAt, notes: {}, isEnded: full };
+  const end = {
+    segment: from.segment,
+    size,
+    count,
+    head,
+    unsigned,
+    due: full,
+    signedAt,
+    notes: {},
+    isEnded: full,
+  };
   return { lines, end, taken: index - start, checkpoint, full };
 }
 
@@ -68,5 +83,9 @@ export function checkpointLine(
   { segment, count, head }: ChainEnd,
   notes: CheckpointNotes,
 ): ChainedLine {
-  return chainLine(signer.sign({ chain, segment, count, head, time: isoTime(now()), ...notes }), count, head);
+  return chainLine(
+    signer.sign({ chain, segment, count, head, time: isoTime(now()), ...notes }),
+    count,
+    head,
+  );
 }

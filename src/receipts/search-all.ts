@@ -4,7 +4,12 @@ import { closeSync, readSync } from 'node:fs';
 import { type ChainFound, findChains, segmentPath } from './find-chains.ts';
 import { linesOf, openToRead } from './read-blocks.ts';
 import { completeLength } from './receipt-line.ts';
-import { type FoundReceipt, type ReceiptFilter, searchChain, type SearchOptions } from './search-receipts.ts';
+import {
+  type FoundReceipt,
+  type ReceiptFilter,
+  searchChain,
+  type SearchOptions,
+} from './search-receipts.ts';
 import { parseReceipt } from './stored-receipt.ts';
 
 /** A chain that is being read, with the receipt that comes next. */
@@ -33,12 +38,18 @@ export async function* searchAll(
   const chains = findChains(owner, fileOrFolder);
   const [only] = chains;
   if (only !== undefined && chains.length === 1) return yield* searchChain(only, filter, options);
-  const waiting = chains.map((chain) => ({ chain, from: firstTime(chain) })).sort((a, b) => a.from - b.from);
+  const waiting = chains
+    .map((chain) => ({ chain, from: firstTime(chain) }))
+    .sort((a, b) => a.from - b.from);
   const open: Open[] = [];
   try {
     for (;;) {
       let oldest = oldestOf(open);
-      while (open.length < MAX_OPEN && waiting[0] !== undefined && (oldest === null || waiting[0].from <= oldest.time)) {
+      while (
+        open.length < MAX_OPEN &&
+        waiting[0] !== undefined &&
+        (oldest === null || waiting[0].from <= oldest.time)
+      ) {
         const { chain, from } = waiting.shift() ?? waiting[0];
         const rest = searchChain(chain, filter, { ...options, pieceBytes: PIECE_BYTES });
         const { value, done } = await rest.next();

@@ -93,20 +93,30 @@ function tellOf({ kind }: Block, file: string, { onDamaged, onTorn }: SearchOpti
   else onDamaged?.(file, kind === 'unreadable' ? 'file' : 'line');
 }
 
-const isCheckpoint = (line: Buffer): boolean => line.toString('latin1', 0, CHECKPOINT_START.length) === CHECKPOINT_START;
+const isCheckpoint = (line: Buffer): boolean =>
+  line.toString('latin1', 0, CHECKPOINT_START.length) === CHECKPOINT_START;
 
 function lineFeeds(bytes: Buffer): number {
   let count = 0;
-  for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, at + 1)) count += 1;
+  for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, at + 1))
+    count += 1;
   return count;
 }
 
 /** Text that every line in question holds: whatever does not is not parsed. The longer it is, the wider a search leaps: other fields stand on both sides. */
 function rarest({ callId, session, tool }: ReceiptFilter): Buffer | null {
-  const fields = { tool_call_id: callId, session_id: session, tool_name: tool?.includes('*') === true ? undefined : tool };
+  const fields = {
+    tool_call_id: callId,
+    session_id: session,
+    tool_name: tool?.includes('*') === true ? undefined : tool,
+  };
   // A text that is too long may have been cut in the file.
-  const [name, value] = Object.entries(fields).find(([, field]) => field !== undefined && cutText(field) === field) ?? [];
-  return name === undefined ? null : Buffer.from(`,${asciiJson({ [name]: value }).slice(1, -1)},"`, 'latin1');
+  const [name, value] =
+    Object.entries(fields).find(([, field]) => field !== undefined && cutText(field) === field) ??
+    [];
+  return name === undefined
+    ? null
+    : Buffer.from(`,${asciiJson({ [name]: value }).slice(1, -1)},"`, 'latin1');
 }
 
 /**
@@ -125,12 +135,25 @@ function linesWith(bytes: Buffer, needle: Buffer): readonly Buffer[] {
 }
 
 function matcherFor(filter: ReceiptFilter): (receipt: StoredReceipt) => boolean {
-  const { session, tool, status, executed, callId, blockedBy, decidedBy, server, rule, since, until } = filter;
+  const {
+    session,
+    tool,
+    status,
+    executed,
+    callId,
+    blockedBy,
+    decidedBy,
+    server,
+    rule,
+    since,
+    until,
+  } = filter;
   const from = since === undefined ? null : new Date(since).getTime();
   const to = until === undefined ? null : new Date(until).getTime();
   return (receipt) =>
     isText(receipt.session_id, session) &&
-    (isText(receipt.tool_name, tool) || (tool !== undefined && matchesTool([tool], receipt.tool_name))) &&
+    (isText(receipt.tool_name, tool) ||
+      (tool !== undefined && matchesTool([tool], receipt.tool_name))) &&
     isText(receipt.tool_call_id, callId) &&
     (status === undefined || receipt.status === status) &&
     (executed === undefined || receipt.executed === executed) &&

@@ -37,14 +37,28 @@ export interface Segments {
 }
 
 /** Opens a chain at its end, or answers `null` where it does not end as it was signed. */
-export function openSegments(folder: string, rules: ChainRules, files: ChainFiles): Segments | null {
+export function openSegments(
+  folder: string,
+  rules: ChainRules,
+  files: ChainFiles,
+): Segments | null {
   const end = findEnd(folder, rules.chain, rules.signer);
   if (end === null) return null;
   const path = join(folder, headFile(rules.chain));
   const heads = openRegular(path, { access: 'update', create: 'missing' });
   if (heads === null) throw new Error('the folder has gone');
   const chain: Segments = {
-    ...{ folder, rules, files, firstSegment: end.segment, heads, headTurn: 0, end, file: null, durableFile: null },
+    ...{
+      folder,
+      rules,
+      files,
+      firstSegment: end.segment,
+      heads,
+      headTurn: 0,
+      end,
+      file: null,
+      durableFile: null,
+    },
     // What another process left may not be on disk.
     ...{ isUnsynced: true, isDurable: false, isNewName: true, toldCount: end.count },
   };
@@ -67,7 +81,8 @@ function begin(chain: Segments, headPath: string): void {
     chain.end = { ...end, notes: { ...end.notes, entry: tellIndex(chain, 'opened') } };
   }
   // A segment that is full is not gone on with.
-  if (end.size >= rules.maxFileBytes) chain.end = { ...end, segment: end.segment + 1, size: 0, due: true };
+  if (end.size >= rules.maxFileBytes)
+    chain.end = { ...end, segment: end.segment + 1, size: 0, due: true };
   openChain(chain);
 }
 
@@ -77,11 +92,21 @@ export function openChain(chain: Segments): void {
 }
 
 function tellIndex({ folder, rules, end }: Segments, record: IndexEvent['record']): number {
-  return appendToIndex(folder, rules.signer, rules.now, { record, chain: rules.chain, count: end.count, head: end.head });
+  return appendToIndex(folder, rules.signer, rules.now, {
+    record,
+    chain: rules.chain,
+    count: end.count,
+    head: end.head,
+  });
 }
 
 /** Writes the next of some receipts. Where it rejects, the chain ends where it ended before. */
-export async function writeSome(chain: Segments, receipts: readonly string[], start: number, isDurable: boolean): Promise<Batch> {
+export async function writeSome(
+  chain: Segments,
+  receipts: readonly string[],
+  start: number,
+  isDurable: boolean,
+): Promise<Batch> {
   const file = soundSegment(chain);
   const batch = renderBatch(chain.rules, chain.end, receipts, start);
   const durable = isDurable && !chain.isUnsynced ? durableFile(chain) : null;
@@ -140,9 +165,15 @@ export function closeSegments(chain: Segments): void {
 function signEnd(chain: Segments): void {
   const file = soundSegment(chain);
   const notes = { ...chain.end.notes, end: true as const };
-  const { lines, end, checkpoint } = renderBatch(chain.rules, { ...chain.end, due: true, notes }, [], 0);
+  const { lines, end, checkpoint } = renderBatch(
+    chain.rules,
+    { ...chain.end, due: true, notes },
+    [],
+    0,
+  );
   try {
-    for (let rest = bytesOf(lines); rest.length > 0; ) rest = rest.subarray(progress(chain.files.writeNow(file, rest)));
+    for (let rest = bytesOf(lines); rest.length > 0; )
+      rest = rest.subarray(progress(chain.files.writeNow(file, rest)));
     giveBackBytes(lines);
   } catch (error) {
     rollBack(chain, file);
@@ -152,9 +183,15 @@ function signEnd(chain: Segments): void {
   keepHead(chain, checkpoint);
 }
 
-async function writeWhole(chain: Segments, file: number, durable: number | null, lines: BatchBytes): Promise<void> {
+async function writeWhole(
+  chain: Segments,
+  file: number,
+  durable: number | null,
+  lines: BatchBytes,
+): Promise<void> {
   try {
-    for (let rest = bytesOf(lines); rest.length > 0; ) rest = rest.subarray(progress(await chain.files.write(durable ?? file, rest)));
+    for (let rest = bytesOf(lines); rest.length > 0; )
+      rest = rest.subarray(progress(await chain.files.write(durable ?? file, rest)));
     giveBackBytes(lines);
   } catch (error) {
     rollBack(chain, file);
@@ -202,7 +239,8 @@ function openSegment(chain: Segments): number {
   return chain.file;
 }
 
-const pathOf = ({ folder, rules }: Segments, segment: number): string => join(folder, segmentFile(rules.chain, segment));
+const pathOf = ({ folder, rules }: Segments, segment: number): string =>
+  join(folder, segmentFile(rules.chain, segment));
 
 /** `null` where the segment cannot be opened once more under its name: what is written the other way is synced. */
 function durableFile(chain: Segments): number | null {

@@ -1,5 +1,15 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createSigner, publicKeys } from './checkpoint.ts';
@@ -8,7 +18,14 @@ import { readSessionIndex } from './verify-index.ts';
 import { safeName } from '../core/state-folder.ts';
 import { chainLine, digestOf, GENESIS } from './receipt-line.ts';
 import { receiptText } from './receipt-text.ts';
-import { makeReceipt, publicKey, receiptFiles, signingKey, testFolder, testSink } from './receipts.fixture.ts';
+import {
+  makeReceipt,
+  publicKey,
+  receiptFiles,
+  signingKey,
+  testFolder,
+  testSink,
+} from './receipts.fixture.ts';
 import { appendToIndex, INDEX_FILE, parseEntry } from './session-index.ts';
 import { verifyReceipts } from './verify-receipts.ts';
 import { takeLock } from './writer-lock.ts';
@@ -16,9 +33,14 @@ import { howMany } from '../../conformance/how-many.fixture.ts';
 
 const indexOf = (dir: string) => join(dir, INDEX_FILE);
 const linesOf = (dir: string) => readFileSync(indexOf(dir), 'latin1').split('\n').slice(0, -1);
-const entriesOf = (dir: string) => linesOf(dir).map((line) => parseEntry(Buffer.from(line, 'latin1')));
+const entriesOf = (dir: string) =>
+  linesOf(dir).map((line) => parseEntry(Buffer.from(line, 'latin1')));
 const problemsOf = async (dir: string) =>
-  (await verifyReceipts(dir, { publicKey })).problems.map(({ file, line, kind }) => ({ file, line, kind }));
+  (await verifyReceipts(dir, { publicKey })).problems.map(({ file, line, kind }) => ({
+    file,
+    line,
+    kind,
+  }));
 
 /** Writes a receipt to each of some sessions, one sink after the other. */
 async function write(dir: string, ...sessions: readonly string[]): Promise<void> {
@@ -31,12 +53,15 @@ async function write(dir: string, ...sessions: readonly string[]): Promise<void>
 
 /** Removes everything of a session, as somebody would who wants to hide it. */
 function removeSession(dir: string, session: string): void {
-  for (const file of readdirSync(dir).filter((name) => name.startsWith(`${session}-`))) rmSync(join(dir, file));
+  for (const file of readdirSync(dir).filter((name) => name.startsWith(`${session}-`)))
+    rmSync(join(dir, file));
 }
 
 /** What a verifier can tell that looks at the files that are there, each by itself. */
 async function naiveVerify(dir: string): Promise<boolean> {
-  const reports = await Promise.all(receiptFiles(dir).map((path) => verifyReceipts(path, { publicKey })));
+  const reports = await Promise.all(
+    receiptFiles(dir).map((path) => verifyReceipts(path, { publicKey })),
+  );
   return reports.every(({ ok }) => ok);
 }
 
@@ -44,16 +69,19 @@ describe('the index of a folder', () => {
   it('names every session when it begins and when it is closed, and no receipt', async () => {
     const dir = testFolder();
     const sink = testSink(dir);
-    for (let nth = 0; nth < 20; nth += 1) await sink(makeReceipt({ session_id: nth % 2 === 0 ? 'one' : 'two' }));
+    for (let nth = 0; nth < 20; nth += 1)
+      await sink(makeReceipt({ session_id: nth % 2 === 0 ? 'one' : 'two' }));
     await sink.close();
 
-    expect(entriesOf(dir).map((entry) => `${entry?.seq} ${entry?.record} ${entry?.chain.slice(0, 3)} ${entry?.count}`)).toEqual([
-      '1 opened one 0',
-      '2 opened two 0',
-      '3 closed one 10',
-      '4 closed two 10',
-    ]);
-    expect(await verifyReceipts(dir, { publicKey })).toMatchObject({ ok: true, index: { count: 4, head: entriesOf(dir)[3]?.hash } });
+    expect(
+      entriesOf(dir).map(
+        (entry) => `${entry?.seq} ${entry?.record} ${entry?.chain.slice(0, 3)} ${entry?.count}`,
+      ),
+    ).toEqual(['1 opened one 0', '2 opened two 0', '3 closed one 10', '4 closed two 10']);
+    expect(await verifyReceipts(dir, { publicKey })).toMatchObject({
+      ok: true,
+      index: { count: 4, head: entriesOf(dir)[3]?.hash },
+    });
   });
 
   it('shows that a whole session is gone with its head, which the files that are left do not', async () => {
@@ -62,7 +90,13 @@ describe('the index of a folder', () => {
     removeSession(dir, 'two');
 
     expect(await naiveVerify(dir)).toBe(true);
-    expect(await problemsOf(dir)).toEqual([{ file: expect.stringMatching(/^two-.*\.jsonl$/) as string, line: 1, kind: 'session_missing' }]);
+    expect(await problemsOf(dir)).toEqual([
+      {
+        file: expect.stringMatching(/^two-.*\.jsonl$/) as string,
+        line: 1,
+        kind: 'session_missing',
+      },
+    ]);
     expect((await verifyReceipts(dir)).ok).toBe(false);
   });
 
@@ -71,13 +105,28 @@ describe('the index of a folder', () => {
     await write(dir, 'one', 'two');
     for (const session of ['one', 'two']) removeSession(dir, session);
 
-    expect((await problemsOf(dir)).map(({ kind }) => kind)).toEqual(['session_missing', 'session_missing']);
+    expect((await problemsOf(dir)).map(({ kind }) => kind)).toEqual([
+      'session_missing',
+      'session_missing',
+    ]);
   });
 
   it.each<[string, (path: string) => void, string]>([
-    ['its files are emptied', (path) => (writeFileSync(path, ''), writeFileSync(path.replace('.jsonl', '.head'), '')), 'head_unreadable'],
-    ['its head is gone, and its file empty', (path) => (writeFileSync(path, ''), rmSync(path.replace('.jsonl', '.head'))), 'head_missing'],
-    ['its file is emptied, and its head put back to the first line', (path) => emptied(path), 'truncated'],
+    [
+      'its files are emptied',
+      (path) => (writeFileSync(path, ''), writeFileSync(path.replace('.jsonl', '.head'), '')),
+      'head_unreadable',
+    ],
+    [
+      'its head is gone, and its file empty',
+      (path) => (writeFileSync(path, ''), rmSync(path.replace('.jsonl', '.head'))),
+      'head_missing',
+    ],
+    [
+      'its file is emptied, and its head put back to the first line',
+      (path) => emptied(path),
+      'truncated',
+    ],
   ])('shows that a session that was killed is gone, also where %s', async (_name, hide, kind) => {
     const alive = testFolder();
     const sink = testSink(alive);
@@ -120,7 +169,9 @@ describe('the index of a folder', () => {
 
     expect((await verifyReceipts(dir, { publicKey })).ok).toBe(true);
     for (const atLeast of [count, index ?? 0])
-      expect((await verifyReceipts(dir, { publicKey, atLeast })).problems).toMatchObject([{ kind: 'too_few' }]);
+      expect((await verifyReceipts(dir, { publicKey, atLeast })).problems).toMatchObject([
+        { kind: 'too_few' },
+      ]);
   });
 
   it('is a witness that stays true while sessions are added', async () => {
@@ -130,16 +181,34 @@ describe('the index of a folder', () => {
     await write(dir, 'two', 'one');
 
     expect(await verifyReceipts(dir, { publicKey, atLeast: index })).toMatchObject({ ok: true });
-    expect(await verifyReceipts(dir, { publicKey, atLeast: { ...index, head: GENESIS } })).toMatchObject({ ok: false });
+    expect(
+      await verifyReceipts(dir, { publicKey, atLeast: { ...index, head: GENESIS } }),
+    ).toMatchObject({ ok: false });
   });
 
   it.each<[string, (lines: string[]) => void, string]>([
-    ['a changed entry', (lines) => void (lines[1] = (lines[1] ?? '').replace('"count":1', '"count":0')), '2 hash'],
+    [
+      'a changed entry',
+      (lines) => void (lines[1] = (lines[1] ?? '').replace('"count":1', '"count":0')),
+      '2 hash',
+    ],
     ['a removed entry', (lines) => void lines.splice(1, 1), '2 chain'],
-    ['two that changed places', (lines) => void lines.splice(0, 2, lines[1] ?? '', lines[0] ?? ''), '1 chain'],
+    [
+      'two that changed places',
+      (lines) => void lines.splice(0, 2, lines[1] ?? '', lines[0] ?? ''),
+      '1 chain',
+    ],
     ['a line that is none', (lines) => void lines.splice(1, 0, '{}'), '2 malformed'],
-    ['an entry by another key', (lines) => void (lines[3] = forged(lines.slice(0, 3))), '4 unknown_key'],
-    ['an entry with the signature of another', (lines) => void (lines[3] = underOurName(forged(lines.slice(0, 3)))), '4 signature'],
+    [
+      'an entry by another key',
+      (lines) => void (lines[3] = forged(lines.slice(0, 3))),
+      '4 unknown_key',
+    ],
+    [
+      'an entry with the signature of another',
+      (lines) => void (lines[3] = underOurName(forged(lines.slice(0, 3)))),
+      '4 signature',
+    ],
   ])('shows %s', async (_name, change, expected) => {
     const dir = testFolder();
     await write(dir, 'one', 'two');
@@ -166,7 +235,8 @@ describe('the index of a folder', () => {
     };
 
     // Without its last line feed the index ends as a crash leaves it, one entry earlier.
-    for (let at = 0; at < whole.length - 1; at += 1) expect(await problemsWith(at), `byte ${at}`).toBeGreaterThan(0);
+    for (let at = 0; at < whole.length - 1; at += 1)
+      expect(await problemsWith(at), `byte ${at}`).toBeGreaterThan(0);
   });
 
   it('is told of as absent where an earlier version kept none, and nothing is wrong with that', async () => {
@@ -177,7 +247,11 @@ describe('the index of a folder', () => {
     expect(report).toMatchObject({ ok: true, count: 1, unindexed: 1 });
     expect(report).not.toHaveProperty('index');
     await write(dir, 'two', 'one');
-    expect(await verifyReceipts(dir, { publicKey })).toMatchObject({ ok: true, count: 3, index: { count: 3 } });
+    expect(await verifyReceipts(dir, { publicKey })).toMatchObject({
+      ok: true,
+      count: 3,
+      index: { count: 3 },
+    });
   });
 
   it('is mended from a cut anywhere in its last entry', async () => {
@@ -192,7 +266,11 @@ describe('the index of a folder', () => {
       truncateSync(indexOf(copy), cut);
       expect(await problemsOf(copy)).toEqual([]);
       await write(copy, 'three');
-      expect(await verifyReceipts(copy, { publicKey })).toMatchObject({ ok: true, count: 3, index: { count: 5 } });
+      expect(await verifyReceipts(copy, { publicKey })).toMatchObject({
+        ok: true,
+        count: 3,
+        index: { count: 5 },
+      });
     }
   });
 
@@ -204,7 +282,9 @@ describe('the index of a folder', () => {
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
     await write(dir, 'two');
 
-    const [aside = ''] = readdirSync(dir).filter((file) => file.startsWith(`${INDEX_FILE}.behind-`));
+    const [aside = ''] = readdirSync(dir).filter((file) =>
+      file.startsWith(`${INDEX_FILE}.behind-`),
+    );
     expect(readFileSync(join(dir, aside), 'latin1')).toBe(foreign);
     expect(warned).toHaveBeenCalledOnce();
     expect(await problemsOf(dir)).toEqual([]);
@@ -219,7 +299,9 @@ describe('the index of a folder', () => {
     await sink(makeReceipt({ session_id: 'two' }));
     await sink.close();
 
-    expect((await verifyReceipts(dir, { publicKey: [publicKey, next.publicKey] })).problems).toEqual([]);
+    expect(
+      (await verifyReceipts(dir, { publicKey: [publicKey, next.publicKey] })).problems,
+    ).toEqual([]);
     expect((await problemsOf(dir)).map(({ kind }) => kind)).toContain('unknown_key');
   });
 
@@ -251,7 +333,10 @@ describe('the index of a folder', () => {
     cpSync(dir, other, { recursive: true });
     await write(dir, 'two');
     await write(other, 'three');
-    appendFileSync(indexOf(dir), readFileSync(indexOf(other)).subarray(linesOf(dir).slice(0, 2).join('').length + 2));
+    appendFileSync(
+      indexOf(dir),
+      readFileSync(indexOf(other)).subarray(linesOf(dir).slice(0, 2).join('').length + 2),
+    );
 
     expect((await problemsOf(dir)).map(({ kind }) => kind)).toContain('chain');
   });
@@ -272,7 +357,12 @@ function forged(lines: readonly string[]): string {
   const last = parseEntry(Buffer.from(lines.at(-1) ?? '', 'latin1'));
   writeFileSync(indexOf(dir), lines.map((line) => `${line}\n`).join(''), { mode: 0o600 });
   const signer = createSigner('test', generateKeyPairSync('ed25519').privateKey);
-  appendToIndex(dir, signer, () => 0, { record: 'pruned', chain: last?.chain ?? '', count: 1, head: GENESIS });
+  appendToIndex(dir, signer, () => 0, {
+    record: 'pruned',
+    chain: last?.chain ?? '',
+    count: 1,
+    head: GENESIS,
+  });
   return linesOf(dir).at(-1) ?? '';
 }
 
@@ -285,7 +375,10 @@ function emptied(path: string): void {
 
 /** The same entry, passed off as signed by our key. */
 function underOurName(line: string): string {
-  const text = line.replace(/"key_id":"[^"]*"/, `"key_id":"${createSigner('test', signingKey).keyId}"`);
+  const text = line.replace(
+    /"key_id":"[^"]*"/,
+    `"key_id":"${createSigner('test', signingKey).keyId}"`,
+  );
   const covered = text.slice(0, text.lastIndexOf(',"hash":"'));
   return `${covered},"hash":"${digestOf(covered)}"}`;
 }
@@ -297,6 +390,10 @@ function writeEarlierVersion(dir: string, chain: string): void {
   const first = chainLine(signer.sign({ ...at, count: 0, head: GENESIS }), 0, GENESIS);
   const receipt = chainLine(receiptText(makeReceipt({ session_id: 'one' }), null), 1, first.hash);
   const last = chainLine(signer.sign({ ...at, count: 1, head: receipt.hash }), 1, receipt.hash);
-  writeFileSync(join(dir, `${chain}.jsonl`), `${first.text}${receipt.text}${last.text}`, { mode: 0o600 });
-  writeFileSync(join(dir, `${chain}.head`), `${last.text.trimEnd().padEnd(4095)}\n`, { mode: 0o600 });
+  writeFileSync(join(dir, `${chain}.jsonl`), `${first.text}${receipt.text}${last.text}`, {
+    mode: 0o600,
+  });
+  writeFileSync(join(dir, `${chain}.head`), `${last.text.trimEnd().padEnd(4095)}\n`, {
+    mode: 0o600,
+  });
 }

@@ -47,7 +47,12 @@ const SIGNATURE = ',"signature":"';
 const HASH = ',"hash":"';
 
 /** Appends an entry, and answers its number. Waits for other processes, and mends what one that was killed has torn. */
-export function appendToIndex(folder: string, signer: Signer, now: () => number, event: IndexEvent): number {
+export function appendToIndex(
+  folder: string,
+  signer: Signer,
+  now: () => number,
+  event: IndexEvent,
+): number {
   const path = join(folder, INDEX_FILE);
   const release = lockIndex(`${path}.lock`);
   try {
@@ -76,8 +81,22 @@ export function syncIndex(folder: string): void {
   }
 }
 
-function entryLine(signer: Signer, time: string, { record, chain, count, head }: IndexEvent, seq: number, prevHash: string): string {
-  const open = asciiJson({ schema_version: 1, record, chain, count, head, key_id: signer.keyId, time }).slice(0, -1);
+function entryLine(
+  signer: Signer,
+  time: string,
+  { record, chain, count, head }: IndexEvent,
+  seq: number,
+  prevHash: string,
+): string {
+  const open = asciiJson({
+    schema_version: 1,
+    record,
+    chain,
+    count,
+    head,
+    key_id: signer.keyId,
+    time,
+  }).slice(0, -1);
   const signed = `${open}${SEQ}${seq}${PREV}${prevHash}"`;
   const covered = `${signed}${SIGNATURE}${signer.signText(signed)}"`;
   return `${covered}${HASH}${digestOf(covered)}"}\n`;
@@ -91,7 +110,11 @@ export function parseEntry(line: Buffer): IndexEntry | null {
   try {
     const value: unknown = JSON.parse(text);
     if (!isObject(value) || !isEntry(value)) return null;
-    return { ...value, realHash: digestOf(text.slice(0, hashAt)), signedText: text.slice(0, signatureAt) };
+    return {
+      ...value,
+      realHash: digestOf(text.slice(0, hashAt)),
+      signedText: text.slice(0, signatureAt),
+    };
   } catch {
     return null;
   }
@@ -109,7 +132,11 @@ const isEntry = (
   Number.isSafeInteger(value.count);
 
 /** An entry with what is needed to check its signature. */
-export const signedEntry = ({ key_id, signedText, signature }: IndexEntry): SignedText => ({ fields: { key_id }, signedText, signature });
+export const signedEntry = ({ key_id, signedText, signature }: IndexEntry): SignedText => ({
+  fields: { key_id },
+  signedText,
+  signature,
+});
 
 const TAIL_BYTES = 64 * 1024;
 
@@ -144,9 +171,16 @@ function mendedEnd(file: number, path: string, signer: Signer): IndexEnd {
 
 /** The key may have been replaced: what another one signed is for those to judge who hold its public half. */
 const stands = (entry: IndexEntry, { keyId, keys }: Signer): boolean =>
-  entry.hash === entry.realHash && (entry.key_id !== keyId || isSigned(signedEntry(entry), keys) === true);
+  entry.hash === entry.realHash &&
+  (entry.key_id !== keyId || isSigned(signedEntry(entry), keys) === true);
 
-function cutOff(file: number, path: string, why: 'torn' | 'behind', from: number, to: number): void {
+function cutOff(
+  file: number,
+  path: string,
+  why: 'torn' | 'behind',
+  from: number,
+  to: number,
+): void {
   const kept = keepAside(file, path, why, from, to);
   ftruncateSync(file, from);
   if (why === 'torn') return;
@@ -158,7 +192,8 @@ function appendWhole(file: number, line: string): void {
   const bytes = Buffer.from(line, 'latin1');
   const { size } = fstatSync(file);
   try {
-    for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written, bytes.length - written);
+    for (let written = 0; written < bytes.length; )
+      written += writeSync(file, bytes, written, bytes.length - written);
   } catch (error) {
     ftruncateSync(file, size);
     throw error;

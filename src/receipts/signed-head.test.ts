@@ -8,7 +8,17 @@ import { readSignedHead, writeSignedHead } from './signed-head.ts';
 
 const signer = createSigner('test', signingKey);
 const lineOf = (count: number) =>
-  chainLine(signer.sign({ chain: 'a-1', segment: 1, count, head: GENESIS, time: '2026-01-01T00:00:00.000Z' }), count, GENESIS).text;
+  chainLine(
+    signer.sign({
+      chain: 'a-1',
+      segment: 1,
+      count,
+      head: GENESIS,
+      time: '2026-01-01T00:00:00.000Z',
+    }),
+    count,
+    GENESIS,
+  ).text;
 
 /** A head file with some checkpoints written one after the other. */
 function headWith(...counts: readonly number[]): string {

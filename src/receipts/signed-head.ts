@@ -23,7 +23,9 @@ export interface SignedHead extends SignedCheckpoint {
 export function readCheckpointLine(line: Buffer): SignedHead | null {
   const place = placeOf(line);
   const checkpoint = place === null ? null : parseCheckpoint(openPart(line.toString('latin1')));
-  return place === null || checkpoint === null ? null : { ...checkpoint, hash: place.hash, intact: place.hash === place.realHash };
+  return place === null || checkpoint === null
+    ? null
+    : { ...checkpoint, hash: place.hash, intact: place.hash === place.realHash };
 }
 
 /** Writes a checkpoint line into the place whose turn it is. */
@@ -37,14 +39,17 @@ export function readSignedHead(path: string): SignedHead | 'missing' | null {
   const bytes = bytesOf(path);
   if (bytes === null) return 'missing';
   const places = [bytes.subarray(0, PLACE_BYTES), bytes.subarray(PLACE_BYTES, 2 * PLACE_BYTES)];
-  const heads = places.map((place) => readCheckpointLine(Buffer.from(place.toString('latin1').trimEnd(), 'latin1')));
+  const heads = places.map((place) =>
+    readCheckpointLine(Buffer.from(place.toString('latin1').trimEnd(), 'latin1')),
+  );
   const [one = null, other = null] = heads.filter((head) => head?.intact === true);
   return one === null || other === null || !isBefore(one, other) ? one : other;
 }
 
 /** With the same count, a checkpoint stands right behind the other one, as an end does. */
 const isBefore = (one: SignedHead, other: SignedHead): boolean =>
-  one.fields.count < other.fields.count || (one.fields.count === other.fields.count && other.fields.head === one.hash);
+  one.fields.count < other.fields.count ||
+  (one.fields.count === other.fields.count && other.fields.head === one.hash);
 
 /** `null` where there is no file; nothing where it is something else than a file. */
 function bytesOf(path: string): Buffer | null {

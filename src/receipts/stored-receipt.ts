@@ -11,7 +11,15 @@ export interface StoredReceipt extends Receipt {
   readonly hash: string;
 }
 
-const TEXTS = ['session_id', 'tool_call_id', 'tool_name', 'executed', 'emitted_at', 'prev_hash', 'hash'] as const;
+const TEXTS = [
+  'session_id',
+  'tool_call_id',
+  'tool_name',
+  'executed',
+  'emitted_at',
+  'prev_hash',
+  'hash',
+] as const;
 const TEXTS_OR_NULL = ['reason', 'kind', 'status', 'error_category', 'blocked_by'] as const;
 const TEXTS_OR_ABSENT = ['server', 'rule'] as const;
 const NUMBERS = ['seq', 'duration_ms'] as const;

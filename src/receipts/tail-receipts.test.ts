@@ -1,7 +1,13 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeReceipt, receiptFiles, testFolder, testSink, writeReceipts } from './receipts.fixture.ts';
+import {
+  makeReceipt,
+  receiptFiles,
+  testFolder,
+  testSink,
+  writeReceipts,
+} from './receipts.fixture.ts';
 import { tailReceipts, type TailOptions } from './tail-receipts.ts';
 
 async function idsOf(path: string, options?: TailOptions): Promise<readonly string[]> {
@@ -10,7 +16,8 @@ async function idsOf(path: string, options?: TailOptions): Promise<readonly stri
   return ids;
 }
 
-const ids = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => `c${from + index}`);
+const ids = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => `c${from + index}`);
 
 describe('tailReceipts', () => {
   it('lines: gives the last ones, oldest first', async () => {
@@ -33,7 +40,8 @@ describe('tailReceipts', () => {
   it('gives receipts that are larger than one piece of the file', async () => {
     const dir = testFolder();
     const sink = testSink(dir);
-    for (const callId of ['a', 'b', 'c']) await sink(makeReceipt({ tool_call_id: callId, reason: 'r'.repeat(60_000) }));
+    for (const callId of ['a', 'b', 'c'])
+      await sink(makeReceipt({ tool_call_id: callId, reason: 'r'.repeat(60_000) }));
     await sink.close();
 
     expect(await idsOf(receiptFiles(dir)[0] ?? '', { lines: 2 })).toEqual(['b', 'c']);
@@ -52,7 +60,10 @@ describe('tailReceipts', () => {
     const sink = testSink(dir, { maxFileBytes: 4096 });
     await sink(makeReceipt({ session_id: 's', tool_call_id: 'c1' }));
     const seen: string[] = [];
-    for await (const { tool_call_id } of tailReceipts(receiptFiles(dir)[0] ?? '', { follow: true, signal: stop.signal })) {
+    for await (const { tool_call_id } of tailReceipts(receiptFiles(dir)[0] ?? '', {
+      follow: true,
+      signal: stop.signal,
+    })) {
       seen.push(tool_call_id);
       if (seen.length === 20) stop.abort();
       else await sink(makeReceipt({ session_id: 's', tool_call_id: `c${seen.length + 1}` }));
@@ -71,7 +82,9 @@ describe('tailReceipts', () => {
     const clock = {
       now: Date.now,
       monotonic: Date.now,
-      after: (ms: number, task: () => void) => (looks.push(ms), looks.length === 3 ? stop.abort() : queueMicrotask(task), () => {}),
+      after: (ms: number, task: () => void) => (
+        looks.push(ms), looks.length === 3 ? stop.abort() : queueMicrotask(task), () => {}
+      ),
     };
 
     expect(await idsOf(path, { follow: true, signal: stop.signal, clock })).toEqual(['c1']);
@@ -82,7 +95,13 @@ describe('tailReceipts', () => {
     const dir = testFolder();
     const sink = testSink(dir);
     for (const [nth, session] of ['z', 'a', 'z', 'b', 'a'].entries()) {
-      await sink(makeReceipt({ session_id: session, tool_call_id: `c${nth}`, emitted_at: `2026-01-01T00:00:0${nth}.000Z` }));
+      await sink(
+        makeReceipt({
+          session_id: session,
+          tool_call_id: `c${nth}`,
+          emitted_at: `2026-01-01T00:00:0${nth}.000Z`,
+        }),
+      );
     }
     await sink.close();
 
@@ -99,7 +118,10 @@ describe('tailReceipts', () => {
     for await (const { tool_call_id } of tailReceipts(dir, { follow: true, signal: stop.signal })) {
       seen.push(tool_call_id);
       if (seen.length === 12) stop.abort();
-      else await sink(makeReceipt({ session_id: `s${seen.length % 4}`, tool_call_id: `c${seen.length + 1}` }));
+      else
+        await sink(
+          makeReceipt({ session_id: `s${seen.length % 4}`, tool_call_id: `c${seen.length + 1}` }),
+        );
     }
     await sink.close();
 
@@ -107,18 +129,30 @@ describe('tailReceipts', () => {
   });
 
   it('signal: gives nothing once it is aborted', async () => {
-    expect(await idsOf(await writeReceipts(testFolder(), 3), { follow: true, signal: AbortSignal.abort() })).toEqual([]);
+    expect(
+      await idsOf(await writeReceipts(testFolder(), 3), {
+        follow: true,
+        signal: AbortSignal.abort(),
+      }),
+    ).toEqual([]);
   });
 
   it.each(['gone.jsonl', 'gone'])('throws a typed error for %j', async (name) => {
-    await expect(idsOf(join(testFolder(), name))).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION' });
+    await expect(idsOf(join(testFolder(), name))).rejects.toMatchObject({
+      code: 'ERR_INVALID_OPTION',
+    });
   });
 
-  it.each([{ lines: -1 }, { follow: 1 }, { signal: {} }, { line: 3 }])('refuses %j', async (options) => {
-    const path = join(testFolder(), 'a.jsonl');
-    writeFileSync(path, '');
+  it.each([{ lines: -1 }, { follow: 1 }, { signal: {} }, { line: 3 }])(
+    'refuses %j',
+    async (options) => {
+      const path = join(testFolder(), 'a.jsonl');
+      writeFileSync(path, '');
 
-    // Deliberately wrong.
-    await expect(idsOf(path, options as object)).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION' });
-  });
+      // Deliberately wrong.
+      await expect(idsOf(path, options as object)).rejects.toMatchObject({
+        code: 'ERR_INVALID_OPTION',
+      });
+    },
+  );
 });

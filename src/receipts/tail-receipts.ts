@@ -28,7 +28,10 @@ const BLOCK_BYTES = 64 * 1024;
  * The last receipts of a file and the segments after it, or of all chains of a folder, oldest first. Reads backwards: long files do not
  * take longer. With `follow` also those of sessions that begin later in the folder.
  */
-export async function* tailReceipts(fileOrFolder: string, options: TailOptions = {}): AsyncGenerator<StoredReceipt, void, undefined> {
+export async function* tailReceipts(
+  fileOrFolder: string,
+  options: TailOptions = {},
+): AsyncGenerator<StoredReceipt, void, undefined> {
   checkOptions('tailReceipts', options, {
     lines: expected.integer(0),
     follow: expected.boolean,
@@ -51,7 +54,8 @@ export async function* tailReceipts(fileOrFolder: string, options: TailOptions =
     yield receipt;
   }
   const folder = isFolder ? fileOrFolder : dirname(fileOrFolder);
-  const list = (): readonly ChainFound[] => (isFolder && existsSync(folder) ? findChains('tailReceipts', folder) : chains);
+  const list = (): readonly ChainFound[] =>
+    isFolder && existsSync(folder) ? findChains('tailReceipts', folder) : chains;
   if (follow) yield* followChains({ folder, chains: list, from }, clock, signal);
 }
 
@@ -78,7 +82,12 @@ function lastReceipts(chain: ChainFound, wanted: number): Found {
 }
 
 /** Adds the receipts of a file from its end on. Answers where its complete lines end, unless that is known from a later file. */
-function collectBackwards(path: string, found: StoredReceipt[], wanted: number, known: number | null): number {
+function collectBackwards(
+  path: string,
+  found: StoredReceipt[],
+  wanted: number,
+  known: number | null,
+): number {
   const file = openToRead(path);
   if (typeof file !== 'number') return known ?? 0;
   try {
@@ -93,7 +102,8 @@ function collectBackwards(path: string, found: StoredReceipt[], wanted: number, 
       const from = position === 0 ? 0 : bytes.indexOf(LINE_FEED) + 1;
       const to = completeLength(bytes);
       complete ??= to === 0 ? null : position + to;
-      for (const line of [...linesOf(bytes.subarray(from, Math.max(from, to)))].reverse()) addReceipt(found, line);
+      for (const line of [...linesOf(bytes.subarray(from, Math.max(from, to)))].reverse())
+        addReceipt(found, line);
       later = bytes.subarray(0, from);
     }
     return complete ?? 0;

@@ -8,8 +8,21 @@ import { AlliumError, isAlliumError } from '../core/errors.ts';
  */
 export function unavailable(cause: unknown): Error {
   if (isAlliumError(cause, 'ERR_UNSAFE_FILE'))
-    return new AlliumError('ERR_RECEIPTS_UNAVAILABLE', `the receipts of a session could not be written: ${cause.message}`, {}, { cause });
+    return new AlliumError(
+      'ERR_RECEIPTS_UNAVAILABLE',
+      `the receipts of a session could not be written: ${cause.message}`,
+      {},
+      { cause },
+    );
   if (isAlliumError(cause)) return cause;
-  const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : 'no reason known';
-  return new AlliumError('ERR_RECEIPTS_UNAVAILABLE', `the receipts of a session could not be written (${code})`, {}, { cause });
+  const code =
+    cause instanceof Error && 'code' in cause && typeof cause.code === 'string'
+      ? cause.code
+      : 'no reason known';
+  return new AlliumError(
+    'ERR_RECEIPTS_UNAVAILABLE',
+    `the receipts of a session could not be written (${code})`,
+    {},
+    { cause },
+  );
 }

@@ -9,7 +9,14 @@ import { type ChainFound, segmentPath } from './find-chains.ts';
 import type { Problem, ProblemList } from './problem-list.ts';
 import { type Block, readBlocks } from './read-blocks.ts';
 import { isNextReceipt, statedHashAt } from './plain-line.ts';
-import { DIGEST_LENGTH, GENESIS, LINE_FEED, type LinePlace, openPart, placeOf } from './receipt-line.ts';
+import {
+  DIGEST_LENGTH,
+  GENESIS,
+  LINE_FEED,
+  type LinePlace,
+  openPart,
+  placeOf,
+} from './receipt-line.ts';
 import { isReceipt } from './receipt-text.ts';
 import { readSignedHead, type SignedHead } from './signed-head.ts';
 import type { IndexedSession } from './verify-index.ts';
@@ -82,7 +89,10 @@ export async function verifyChain(found: ChainFound, given: VerifyWith): Promise
   const segments = segmentsNow(found);
   for (const segment of segments) {
     if (segment !== expectedSegment)
-      walk.list.tell(segmentFile(found.chain, segment), 1, ['segment', `segment ${expectedSegment} is missing before it`]);
+      walk.list.tell(segmentFile(found.chain, segment), 1, [
+        'segment',
+        `segment ${expectedSegment} is missing before it`,
+      ]);
     expectedSegment = segment + 1;
     const torn = await followSegment(walk, segmentPath(found, segment), segment);
     if (torn === null) continue;
@@ -98,7 +108,8 @@ export async function verifyChain(found: ChainFound, given: VerifyWith): Promise
 /** A live writer may have begun another segment since they were listed. What it signed there is known by now. */
 function segmentsNow(found: ChainFound): readonly number[] {
   const segments = [...found.segments];
-  for (let next = (segments.at(-1) ?? 0) + 1; existsSync(segmentPath(found, next)); next += 1) segments.push(next);
+  for (let next = (segments.at(-1) ?? 0) + 1; existsSync(segmentPath(found, next)); next += 1)
+    segments.push(next);
   return segments;
 }
 
@@ -108,8 +119,20 @@ function startWalk(found: ChainFound, given: VerifyWith, signed: SignedHead | nu
   const file = segmentFile(found.chain, found.first);
   return {
     ...{ ...given, chain: found.chain, signed, file, segment: found.first, line: 0, count: 0 },
-    ...{ ...start, realHead: UNKNOWN, isWitnessed: witness === null || witness.count === 0, isHeadFound: false },
-    ...{ isEnded: false, signedCount: 0, found: 0, asideBytes: 0, entry: null, endsMissing: new Map(given.indexed?.ends) },
+    ...{
+      ...start,
+      realHead: UNKNOWN,
+      isWitnessed: witness === null || witness.count === 0,
+      isHeadFound: false,
+    },
+    ...{
+      isEnded: false,
+      signedCount: 0,
+      found: 0,
+      asideBytes: 0,
+      entry: null,
+      endsMissing: new Map(given.indexed?.ends),
+    },
   };
 }
 
@@ -122,8 +145,10 @@ async function followSegment(walk: Walk, path: string, segment: number): Promise
     const before = walk.count;
     if (block.kind === 'rest') return { file: walk.file, line: walk.line + 1, bytes: block.length };
     if (block.kind === 'unreadable') lost(walk, 'unreadable', 'there is no file that can be read');
-    else if (block.kind === 'failed') lost(walk, 'unreadable', 'the file cannot be read from here on');
-    else if (block.kind === 'too_long') lost(walk, 'malformed', 'the line is longer than a receipt can be');
+    else if (block.kind === 'failed')
+      lost(walk, 'unreadable', 'the file cannot be read from here on');
+    else if (block.kind === 'too_long')
+      lost(walk, 'malformed', 'the line is longer than a receipt can be');
     else followLines(walk, block.bytes);
     walk.onPiece(bytesIn(block), walk.count - before);
     await walk.list.settle(MAX_SIGNATURES);
@@ -132,7 +157,9 @@ async function followSegment(walk: Walk, path: string, segment: number): Promise
 }
 
 /** The pieces of a file. That it cannot be read any further is one of them. */
-async function* blocksOf(path: string): AsyncGenerator<Block | { readonly kind: 'failed' }, void, undefined> {
+async function* blocksOf(
+  path: string,
+): AsyncGenerator<Block | { readonly kind: 'failed' }, void, undefined> {
   try {
     yield* readBlocks(path);
   } catch {
@@ -149,9 +176,16 @@ function followLines(walk: Walk, bytes: Buffer): void {
   const plain = { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length) };
   /** Where the hash of the line before stands, while that line is right and in this piece. */
   let headAt = -1;
-  for (let start = 0, end = bytes.indexOf(LINE_FEED); end !== -1; start = end + 1, end = bytes.indexOf(LINE_FEED, start)) {
+  for (
+    let start = 0, end = bytes.indexOf(LINE_FEED);
+    end !== -1;
+    start = end + 1, end = bytes.indexOf(LINE_FEED, start)
+  ) {
     let isWhole =
-      headAt !== -1 && !walk.isEnded && walk.seq + 1 !== walk.witness?.count && isNextReceipt(plain, start, end, walk.seq + 1, headAt);
+      headAt !== -1 &&
+      !walk.isEnded &&
+      walk.seq + 1 !== walk.witness?.count &&
+      isNextReceipt(plain, start, end, walk.seq + 1, headAt);
     if (isWhole) {
       walk.line += 1;
       walk.count += 1;
@@ -170,7 +204,10 @@ function takeHead(walk: Walk, bytes: Buffer, at: number): void {
   walk.realHead = walk.head;
 }
 
-const BEHIND_END: Problem = ['after_end', 'the line stands behind the end of the file: no writer of ours wrote it'];
+const BEHIND_END: Problem = [
+  'after_end',
+  'the line stands behind the end of the file: no writer of ours wrote it',
+];
 
 /** Answers whether the line has the hash it states. */
 function followLine(walk: Walk, line: Buffer): boolean {
@@ -185,13 +222,16 @@ function followLine(walk: Walk, line: Buffer): boolean {
   if (!isCheckpoint) walk.count += 1;
   const isBehindEnd = walk.isEnded && !isCheckpoint;
   const problem =
-    placeProblem(walk, place, isCheckpoint) ?? (isCheckpoint ? checkpointProblem(walk, line, place) : isBehindEnd ? BEHIND_END : null);
+    placeProblem(walk, place, isCheckpoint) ??
+    (isCheckpoint ? checkpointProblem(walk, line, place) : isBehindEnd ? BEHIND_END : null);
   if (problem !== null) walk.list.tell(walk.file, walk.line, problem);
-  if (walk.line === 1 && !isCheckpoint) walk.list.tell(walk.file, 1, ['unsigned', 'the first line is not a checkpoint']);
+  if (walk.line === 1 && !isCheckpoint)
+    walk.list.tell(walk.file, 1, ['unsigned', 'the first line is not a checkpoint']);
   walk.seq = place.seq;
   walk.head = place.hash;
   walk.realHead = place.realHash;
-  if (place.seq === walk.witness?.count && place.hash === walk.witness.head) walk.isWitnessed = true;
+  if (place.seq === walk.witness?.count && place.hash === walk.witness.head)
+    walk.isWitnessed = true;
   if (place.hash === walk.signed?.hash) walk.isHeadFound = true;
   return place.hash === place.realHash;
 }
@@ -205,11 +245,18 @@ function lost(walk: Walk, kind: ProblemKind, message: string): void {
 }
 
 function placeProblem(walk: Walk, place: LinePlace, isCheckpoint: boolean): Problem | null {
-  if (place.hash !== place.realHash) return ['hash', 'the line was changed: it does not have the hash it states'];
+  if (place.hash !== place.realHash)
+    return ['hash', 'the line was changed: it does not have the hash it states'];
   // Of a line that was changed, either the text or the hash may be as it was written.
-  const follows = walk.head === UNKNOWN || place.prevHash === walk.head || place.prevHash === walk.realHead;
-  if (!follows) return ['chain', 'the line does not follow the one before it: lines were removed, added or moved'];
-  if (walk.seq !== -1 && place.seq !== walk.seq + (isCheckpoint ? 0 : 1)) return ['sequence', 'the line has the wrong number'];
+  const follows =
+    walk.head === UNKNOWN || place.prevHash === walk.head || place.prevHash === walk.realHead;
+  if (!follows)
+    return [
+      'chain',
+      'the line does not follow the one before it: lines were removed, added or moved',
+    ];
+  if (walk.seq !== -1 && place.seq !== walk.seq + (isCheckpoint ? 0 : 1))
+    return ['sequence', 'the line has the wrong number'];
   return null;
 }
 
@@ -217,8 +264,10 @@ function checkpointProblem(walk: Walk, line: Buffer, place: LinePlace): Problem 
   const checkpoint = parseCheckpoint(openPart(line.toString('latin1')));
   if (checkpoint === null) return ['malformed', 'the checkpoint cannot be read'];
   const { chain, segment, count, head, end, found = 0, aside_bytes = 0, entry } = checkpoint.fields;
-  if (count !== place.seq || head !== place.prevHash) return ['checkpoint', 'the checkpoint does not speak of the line before it'];
-  if (chain !== walk.chain || segment !== walk.segment) return ['name', 'the checkpoint belongs to a file of another name'];
+  if (count !== place.seq || head !== place.prevHash)
+    return ['checkpoint', 'the checkpoint does not speak of the line before it'];
+  if (chain !== walk.chain || segment !== walk.segment)
+    return ['name', 'the checkpoint belongs to a file of another name'];
   walk.isEnded = end === true;
   walk.signedCount = walk.count;
   walk.found += found;
@@ -226,11 +275,15 @@ function checkpointProblem(walk: Walk, line: Buffer, place: LinePlace): Problem 
   walk.entry ??= entry ?? null;
   walk.endsMissing.delete(place.hash);
   const { keys } = walk;
-  if (keys !== null) walk.list.tellLater(walk.file, walk.line, async () => signatureProblem(await isSignedLater(checkpoint, keys)));
+  if (keys !== null)
+    walk.list.tellLater(walk.file, walk.line, async () =>
+      signatureProblem(await isSignedLater(checkpoint, keys)),
+    );
   return null;
 }
 
 function signatureProblem(isSigned: boolean | null): Problem | null {
-  if (isSigned === null) return ['unknown_key', 'the checkpoint was signed with a key that was not given'];
+  if (isSigned === null)
+    return ['unknown_key', 'the checkpoint was signed with a key that was not given'];
   return isSigned ? null : ['signature', 'the checkpoint was not signed with the key it names'];
 }

@@ -44,7 +44,11 @@ export interface SessionIndex {
 }
 
 /** Follows the index of a folder. A torn last line is what a killed writer leaves, and no problem. */
-export async function readSessionIndex(folder: string, keys: KnownKeys | null, list: ProblemList): Promise<SessionIndex> {
+export async function readSessionIndex(
+  folder: string,
+  keys: KnownKeys | null,
+  list: ProblemList,
+): Promise<SessionIndex> {
   const path = join(folder, INDEX_FILE);
   const sessions = new Map<string, SessionSoFar>();
   const entries: { readonly record: string; readonly chain: string; readonly hash: string }[] = [];
@@ -52,8 +56,10 @@ export async function readSessionIndex(folder: string, keys: KnownKeys | null, l
   const tell = (problem: Problem): void => list.tell(INDEX_FILE, line, problem);
   for await (const block of readBlocks(path, 0, PIECE_BYTES)) {
     if (block.kind === 'rest') continue;
-    if (block.kind === 'unreadable') isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-    if (block.kind === 'unreadable' && isThere) list.tell(INDEX_FILE, 1, ['unreadable', 'there is no file that can be read']);
+    if (block.kind === 'unreadable')
+      isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+    if (block.kind === 'unreadable' && isThere)
+      list.tell(INDEX_FILE, 1, ['unreadable', 'there is no file that can be read']);
     if (block.kind === 'too_long') tell(['malformed', 'the line is longer than an entry can be']);
     if (block.kind !== 'lines') continue;
     for (const bytes of linesOf(block.bytes)) {
@@ -65,7 +71,10 @@ export async function readSessionIndex(folder: string, keys: KnownKeys | null, l
       ({ seq, hash: head } = entry);
       // An entry that is not in its place says nothing about sessions.
       if (problem !== null) continue;
-      if (keys !== null) list.tellLater(INDEX_FILE, line, async () => signatureProblem(await isSignedLater(signedEntry(entry), keys)));
+      if (keys !== null)
+        list.tellLater(INDEX_FILE, line, async () =>
+          signatureProblem(await isSignedLater(signedEntry(entry), keys)),
+        );
       await list.settle(MAX_SIGNATURES);
       entries[seq] = { record: entry.record, chain: entry.chain, hash: entry.hash };
       addEntry(sessions, entry);
@@ -73,7 +82,8 @@ export async function readSessionIndex(folder: string, keys: KnownKeys | null, l
   }
   return {
     ...{ isThere, count: seq, head, sessions },
-    hasOpened: (entry, chain) => entries[entry]?.record === 'opened' && entries[entry].chain === chain,
+    hasOpened: (entry, chain) =>
+      entries[entry]?.record === 'opened' && entries[entry].chain === chain,
     hasSeen: (entry, hash) => entries[entry]?.hash === hash,
   };
 }
@@ -81,20 +91,32 @@ export async function readSessionIndex(folder: string, keys: KnownKeys | null, l
 const MALFORMED: Problem = ['malformed', 'the line is no entry of an index'];
 
 function placeProblem(entry: IndexEntry, seq: number, head: string): Problem | null {
-  if (entry.hash !== entry.realHash) return ['hash', 'the entry was changed: it does not have the hash it states'];
-  if (entry.prev_hash !== head) return ['chain', 'the entry does not follow the one before it: entries were removed, added or moved'];
+  if (entry.hash !== entry.realHash)
+    return ['hash', 'the entry was changed: it does not have the hash it states'];
+  if (entry.prev_hash !== head)
+    return [
+      'chain',
+      'the entry does not follow the one before it: entries were removed, added or moved',
+    ];
   return entry.seq === seq + 1 ? null : ['sequence', 'the entry has the wrong number'];
 }
 
 function signatureProblem(isSigned: boolean | null): Problem | null {
-  if (isSigned === null) return ['unknown_key', 'the entry was signed with a key that was not given'];
+  if (isSigned === null)
+    return ['unknown_key', 'the entry was signed with a key that was not given'];
   return isSigned ? null : ['signature', 'the entry was not signed with the key it names'];
 }
 
-function addEntry(sessions: Map<string, SessionSoFar>, { record, chain, count, head }: IndexEntry): void {
+function addEntry(
+  sessions: Map<string, SessionSoFar>,
+  { record, chain, count, head }: IndexEntry,
+): void {
   const known = sessions.get(chain);
   // What is told behind a removal is told of another session of the same name.
-  const session = known === undefined || known.isPruned ? { ends: new Map<string, number>(), count: 0, isPruned: false } : known;
+  const session =
+    known === undefined || known.isPruned
+      ? { ends: new Map<string, number>(), count: 0, isPruned: false }
+      : known;
   sessions.set(chain, session);
   if (record === 'pruned') session.isPruned = true;
   if (record !== 'closed') return;

@@ -1,16 +1,35 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { appendFileSync, copyFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createRandom } from '../../conformance/fuzz/random.ts';
 import { chainLine, completeLength, digestOf, GENESIS, placeOf } from './receipt-line.ts';
-import { makeReceipt, publicKey, receiptFiles, testFolder, testSink, writeReceipts } from './receipts.fixture.ts';
+import {
+  makeReceipt,
+  publicKey,
+  receiptFiles,
+  testFolder,
+  testSink,
+  writeReceipts,
+} from './receipts.fixture.ts';
 import { verifyReceipts } from './verify-receipts.ts';
 import { howMany } from '../../conformance/how-many.fixture.ts';
 
-const found = async (path: string) => (await verifyReceipts(path, { publicKey })).problems.map(({ line, kind }) => `${line} ${kind}`);
+const found = async (path: string) =>
+  (await verifyReceipts(path, { publicKey })).problems.map(({ line, kind }) => `${line} ${kind}`);
 const linesOf = (path: string) => readFileSync(path, 'latin1').split('\n').slice(0, -1);
-const writeLines = (path: string, lines: readonly string[]) => writeFileSync(path, lines.map((line) => `${line}\n`).join(''), 'latin1');
+const writeLines = (path: string, lines: readonly string[]) =>
+  writeFileSync(path, lines.map((line) => `${line}\n`).join(''), 'latin1');
 
 /** Where the lines of a file begin. */
 function lineStarts(bytes: Buffer): readonly number[] {
@@ -54,14 +73,19 @@ describe('verifyReceipts', () => {
       lines.map((line, at) => (at === 3 ? line.replace('echo', 'ecHo') : line)),
     );
 
-    expect(await verifyReceipts(path)).toMatchObject({ ok: false, key: 'unknown', problems: [{ line: 4, kind: 'hash' }] });
+    expect(await verifyReceipts(path)).toMatchObject({
+      ok: false,
+      key: 'unknown',
+      problems: [{ line: 4, kind: 'hash' }],
+    });
   });
 
   it('finds changed bytes of 20 receipts, each in its line', async () => {
     const path = await writeReceipts(testFolder(), 20, { checkpointEvery: 8 });
     const lines = linesOf(path);
     const longest = Math.max(...lines.map(({ length }) => length));
-    const flip = (line: string, at: number) => line.slice(0, at) + String.fromCharCode(line.charCodeAt(at) ^ 1) + line.slice(at + 1);
+    const flip = (line: string, at: number) =>
+      line.slice(0, at) + String.fromCharCode(line.charCodeAt(at) ^ 1) + line.slice(at + 1);
 
     for (let at = 0; at < longest; at += howMany(3, 1)) {
       const inside = lines.map((line) => at < line.length && (line.charCodeAt(at) ^ 1) !== 10);
@@ -70,7 +94,9 @@ describe('verifyReceipts', () => {
         lines.map((line, index) => (inside[index] === true ? flip(line, at) : line)),
       );
       const told = new Set((await verifyReceipts(path)).problems.map(({ line }) => line));
-      expect(lines.map((_, index) => inside[index] !== true || told.has(index + 1))).not.toContain(false);
+      expect(lines.map((_, index) => inside[index] !== true || told.has(index + 1))).not.toContain(
+        false,
+      );
     }
   });
 
@@ -86,19 +112,30 @@ describe('verifyReceipts', () => {
       writeFileSync(path, changed);
       const starts = lineStarts(changed);
       const told = new Set((await verifyReceipts(path)).problems.map(({ line }) => line));
-      expect(places.filter((at) => !told.has(starts.findLastIndex((start) => start <= at) + 1))).toEqual([]);
+      expect(
+        places.filter((at) => !told.has(starts.findLastIndex((start) => start <= at) + 1)),
+      ).toEqual([]);
     }
   });
 
   it.each<[string, (lines: string[]) => void, RegExp]>([
     ['a removed line', (lines) => void lines.splice(6, 1), /^7 chain/],
     ['a removed checkpoint', (lines) => void lines.splice(9, 1), /^10 chain/],
-    ['two lines that changed places', (lines) => void lines.splice(6, 2, lines[7] ?? '', lines[6] ?? ''), /^7 chain/],
+    [
+      'two lines that changed places',
+      (lines) => void lines.splice(6, 2, lines[7] ?? '', lines[6] ?? ''),
+      /^7 chain/,
+    ],
     ['a line that is there twice', (lines) => void lines.splice(7, 0, lines[6] ?? ''), /^8 chain/],
-    ['an inserted line', (lines) => void lines.splice(6, 0, (lines[3] ?? '').replace('"c3"', '"cX"')), /^7 hash/],
+    [
+      'an inserted line',
+      (lines) => void lines.splice(6, 0, (lines[3] ?? '').replace('"c3"', '"cX"')),
+      /^7 hash/,
+    ],
     [
       'an inserted line with a place',
-      (lines) => void lines.splice(6, 0, chainLine(openOf(lines[5]), 6, hashOf(lines[5])).text.trimEnd()),
+      (lines) =>
+        void lines.splice(6, 0, chainLine(openOf(lines[5]), 6, hashOf(lines[5])).text.trimEnd()),
       /^8 chain/,
     ],
     ['a first line that was removed', (lines) => void lines.shift(), /^1 chain/],
@@ -113,16 +150,31 @@ describe('verifyReceipts', () => {
   });
 
   it.each<[string, (lines: readonly string[]) => string, string]>([
-    ['a signed checkpoint of before', (lines) => chainLine(openOf(lines[0]), 3, hashOf(lines.at(-1))).text, '6 checkpoint'],
-    ['a receipt with a number that was left out', (lines) => chainLine(openOf(lines[1]), 5, hashOf(lines.at(-1))).text, '6 sequence'],
-    ['a receipt with a number that was given', (lines) => chainLine(openOf(lines[1]), 3, hashOf(lines.at(-1))).text, '6 sequence'],
-  ])('finds %s that was put at the end, although the chain holds', async (_name, forge, expected) => {
-    const path = await writeReceipts(testFolder(), 3);
-    appendFileSync(path, forge(linesOf(path)));
+    [
+      'a signed checkpoint of before',
+      (lines) => chainLine(openOf(lines[0]), 3, hashOf(lines.at(-1))).text,
+      '6 checkpoint',
+    ],
+    [
+      'a receipt with a number that was left out',
+      (lines) => chainLine(openOf(lines[1]), 5, hashOf(lines.at(-1))).text,
+      '6 sequence',
+    ],
+    [
+      'a receipt with a number that was given',
+      (lines) => chainLine(openOf(lines[1]), 3, hashOf(lines.at(-1))).text,
+      '6 sequence',
+    ],
+  ])(
+    'finds %s that was put at the end, although the chain holds',
+    async (_name, forge, expected) => {
+      const path = await writeReceipts(testFolder(), 3);
+      appendFileSync(path, forge(linesOf(path)));
 
-    expect(bareChainIsWhole(path)).toBe(true);
-    expect(await found(path)).toEqual([expected]);
-  });
+      expect(bareChainIsWhole(path)).toBe(true);
+      expect(await found(path)).toEqual([expected]);
+    },
+  );
 
   it('finds that the end was cut off, at every line behind which there is a signed one', async () => {
     const path = await writeReceipts(testFolder(), 20, { checkpointEvery: 8 });
@@ -182,21 +234,31 @@ describe('verifyReceipts', () => {
     const path = await writeReceipts(dir, 3);
     await testSinkOnce(dir, 'other');
     const other = receiptFiles(dir).find((file) => file !== path) ?? '';
-    for (const end of ['.jsonl', '.head']) copyFileSync(other.replace('.jsonl', end), path.replace('.jsonl', end));
+    for (const end of ['.jsonl', '.head'])
+      copyFileSync(other.replace('.jsonl', end), path.replace('.jsonl', end));
 
     const { problems } = await verifyReceipts(path, { publicKey });
-    expect(problems.filter(({ kind }) => kind === 'name').map(({ file }) => file.slice(-5))).toEqual(['jsonl', 'jsonl', '.head']);
+    expect(
+      problems.filter(({ kind }) => kind === 'name').map(({ file }) => file.slice(-5)),
+    ).toEqual(['jsonl', 'jsonl', '.head']);
   });
 
   it('finds a checkpoint and a head that were made up under the name of the key', async () => {
     const path = await writeReceipts(testFolder(), 3);
     const lines = linesOf(path);
-    const forged = chainLine(openOf(lines.at(-1)).replace(/"time":"20../, '"time":"1999'), 3, hashOf(lines.at(-2))).text;
+    const forged = chainLine(
+      openOf(lines.at(-1)).replace(/"time":"20../, '"time":"1999'),
+      3,
+      hashOf(lines.at(-2)),
+    ).text;
     writeLines(path, [...lines.slice(0, -1), forged.trimEnd()]);
     writeFileSync(path.replace('.jsonl', '.head'), forged);
 
     const { problems } = await verifyReceipts(path, { publicKey });
-    expect(problems.map(({ file, line, kind }) => `${file.slice(-5)} ${line} ${kind}`)).toEqual(['jsonl 5 signature', '.head 1 signature']);
+    expect(problems.map(({ file, line, kind }) => `${file.slice(-5)} ${line} ${kind}`)).toEqual([
+      'jsonl 5 signature',
+      '.head 1 signature',
+    ]);
     expect((await verifyReceipts(path)).ok).toBe(true);
   });
 
@@ -210,11 +272,15 @@ describe('verifyReceipts', () => {
 
     expect(await verifyReceipts(path, { publicKey })).toMatchObject({ ok: true, count: 3 });
     for (const atLeast of [count, { count, head: head ?? '' }]) {
-      expect((await verifyReceipts(path, { publicKey, atLeast })).problems).toMatchObject([{ kind: 'too_few' }]);
+      expect((await verifyReceipts(path, { publicKey, atLeast })).problems).toMatchObject([
+        { kind: 'too_few' },
+      ]);
     }
     await writeReceipts(dir, 4);
     expect((await verifyReceipts(path, { publicKey, atLeast: count })).ok).toBe(true);
-    expect((await verifyReceipts(path, { publicKey, atLeast: { count, head: digestOf('another') } })).ok).toBe(false);
+    expect(
+      (await verifyReceipts(path, { publicKey, atLeast: { count, head: digestOf('another') } })).ok,
+    ).toBe(false);
   });
 
   it('takes several public keys, for when one was replaced', async () => {
@@ -223,8 +289,12 @@ describe('verifyReceipts', () => {
     await writeReceipts(dir, 2);
     const path = await writeReceipts(dir, 2, { signingKey: next.privateKey });
 
-    expect((await verifyReceipts(path, { publicKey: [publicKey, next.publicKey] })).problems).toEqual([]);
-    expect((await verifyReceipts(path, { publicKey })).problems[0]).toMatchObject({ kind: 'unknown_key' });
+    expect(
+      (await verifyReceipts(path, { publicKey: [publicKey, next.publicKey] })).problems,
+    ).toEqual([]);
+    expect((await verifyReceipts(path, { publicKey })).problems[0]).toMatchObject({
+      kind: 'unknown_key',
+    });
   });
 });
 
@@ -256,9 +326,12 @@ describe('verifyReceipts on segments and folders', () => {
     ['the last', 4, 'truncated'],
   ])('finds that %s segment is gone', async (_name, segment, kind) => {
     const { dir, path } = await segmented();
-    for (let gone = segment; gone <= (segment === 4 ? 9 : segment); gone += 1) rmSync(path(gone), { force: true });
+    for (let gone = segment; gone <= (segment === 4 ? 9 : segment); gone += 1)
+      rmSync(path(gone), { force: true });
 
-    expect((await verifyReceipts(dir, { publicKey })).problems.map((problem) => problem.kind)).toContain(kind);
+    expect(
+      (await verifyReceipts(dir, { publicKey })).problems.map((problem) => problem.kind),
+    ).toContain(kind);
   });
 
   it('finds segments that changed places, and one that is torn in the middle', async () => {
@@ -270,35 +343,56 @@ describe('verifyReceipts on segments and folders', () => {
 
     const again = await segmented();
     appendFileSync(again.path(1), '{"torn');
-    expect((await verifyReceipts(again.dir, { publicKey })).problems).toMatchObject([{ kind: 'torn_line' }]);
+    expect((await verifyReceipts(again.dir, { publicKey })).problems).toMatchObject([
+      { kind: 'torn_line' },
+    ]);
   });
 
   it('finds that all files of a session are gone but its head', async () => {
     const dir = testFolder();
     rmSync(await writeReceipts(dir, 3));
 
-    expect((await verifyReceipts(dir, { publicKey })).problems).toMatchObject([{ kind: 'truncated' }]);
+    expect((await verifyReceipts(dir, { publicKey })).problems).toMatchObject([
+      { kind: 'truncated' },
+    ]);
   });
 
   it('takes what a kill leaves before the first line for what it is', async () => {
     const dir = testFolder();
     writeFileSync(join(dir, 'a-00000000.head'), '');
-    expect(await verifyReceipts(dir, { publicKey })).toMatchObject({ ok: true, count: 0, head: null });
+    expect(await verifyReceipts(dir, { publicKey })).toMatchObject({
+      ok: true,
+      count: 0,
+      head: null,
+    });
     writeFileSync(join(dir, 'a-00000000.jsonl'), '');
-    expect(await verifyReceipts(dir, { publicKey })).toMatchObject({ ok: true, count: 0, head: null });
+    expect(await verifyReceipts(dir, { publicKey })).toMatchObject({
+      ok: true,
+      count: 0,
+      head: null,
+    });
   });
 
   it('tells of a torn tail without calling it a problem', async () => {
     const path = await writeReceipts(testFolder(), 3);
     appendFileSync(path, '{"torn');
 
-    expect(await verifyReceipts(path, { publicKey })).toMatchObject({ ok: true, tornTail: { line: 6, bytes: 6 }, problems: [] });
+    expect(await verifyReceipts(path, { publicKey })).toMatchObject({
+      ok: true,
+      tornTail: { line: 6, bytes: 6 },
+      problems: [],
+    });
   });
 
   it('finds an empty folder: whoever verifies the wrong path must not be told that all is well', async () => {
     const dir = testFolder();
 
-    expect(await verifyReceipts(dir)).toMatchObject({ ok: false, count: 0, head: null, problems: [{ file: dir, line: 1, kind: 'empty' }] });
+    expect(await verifyReceipts(dir)).toMatchObject({
+      ok: false,
+      count: 0,
+      head: null,
+      problems: [{ file: dir, line: 1, kind: 'empty' }],
+    });
   });
 
   it('is mended from a cut at any place, and loses no line before it', async () => {
@@ -336,14 +430,19 @@ describe('verifyReceipts on hostile content', () => {
     ['deep JSON', `${'['.repeat(100_000)}\n`],
     ['JSON that is no receipt', '{"schema_version":1,"record":"receipt"}\nnull\n7\n'],
     ['a place without a receipt', chainLine('{"record":"x"', 1, GENESIS).text],
-    ['a checkpoint without anything', chainLine('{"schema_version":1,"record":"checkpoint","x":1', 0, GENESIS).text],
+    [
+      'a checkpoint without anything',
+      chainLine('{"schema_version":1,"record":"checkpoint","x":1', 0, GENESIS).text,
+    ],
   ])('does not throw for %s, with a key or without', async (_name, content) => {
     const path = join(testFolder(), 'hostile.jsonl');
     writeFileSync(path, content, 'latin1');
 
     const reports = [await verifyReceipts(path), await verifyReceipts(path, { publicKey })];
 
-    expect(reports.map(({ ok, tornTail }) => ok && tornTail === undefined && content !== '')).toEqual([false, false]);
+    expect(
+      reports.map(({ ok, tornTail }) => ok && tornTail === undefined && content !== ''),
+    ).toEqual([false, false]);
     for (const { problems } of reports) expect(problems.length).toBeLessThanOrEqual(1001);
   });
 
@@ -359,16 +458,23 @@ describe('verifyReceipts on hostile content', () => {
     const dir = testFolder();
     if (name === 'x.log') writeFileSync(join(dir, name), '');
 
-    await expect(verifyReceipts(name === '' ? '' : join(dir, name))).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION' });
+    await expect(verifyReceipts(name === '' ? '' : join(dir, name))).rejects.toMatchObject({
+      code: 'ERR_INVALID_OPTION',
+    });
   });
 
-  it.each([{ publicKey: 'x' }, { publicKey: [] }, { atLeast: -1 }, { atLeast: { count: 1 } }, { other: 1 }])(
-    'refuses the options %j',
-    async (options) => {
-      // Deliberately wrong.
-      await expect(verifyReceipts(testFolder(), options as object)).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION' });
-    },
-  );
+  it.each([
+    { publicKey: 'x' },
+    { publicKey: [] },
+    { atLeast: -1 },
+    { atLeast: { count: 1 } },
+    { other: 1 },
+  ])('refuses the options %j', async (options) => {
+    // Deliberately wrong.
+    await expect(verifyReceipts(testFolder(), options as object)).rejects.toMatchObject({
+      code: 'ERR_INVALID_OPTION',
+    });
+  });
 });
 
 const hashOf = (line = '') => (JSON.parse(line) as { hash: string }).hash;

@@ -107,12 +107,14 @@ const isKey = (value: unknown): boolean => typeof value === 'string' || isObject
 const EXPECTED = Object.freeze({
   publicKey: {
     text: 'a key or a list of keys',
-    test: (value: unknown) => (Array.isArray(value) ? value.every(isKey) && value.length > 0 : isKey(value)),
+    test: (value: unknown) =>
+      Array.isArray(value) ? value.every(isKey) && value.length > 0 : isKey(value),
   },
   atLeast: {
     text: 'a whole number or { count, head }',
     test: (value: unknown) =>
-      expected.integer(0).test(isObject(value) ? value.count : value) && (!isObject(value) || typeof value.head === 'string'),
+      expected.integer(0).test(isObject(value) ? value.count : value) &&
+      (!isObject(value) || typeof value.head === 'string'),
   },
   onProgress: expected.function,
   signal: { text: 'an AbortSignal', test: (value: unknown) => value instanceof AbortSignal },
@@ -123,7 +125,10 @@ const EXPECTED = Object.freeze({
  * in memory. Without a public key it finds changes inside a chain, but not a chain that was written anew. It cannot find that files, heads
  * and the index were all put back to an earlier state, unless `atLeast` says what was there.
  */
-export async function verifyReceipts(fileOrFolder: string, options: VerifyOptions = {}): Promise<VerifyReport> {
+export async function verifyReceipts(
+  fileOrFolder: string,
+  options: VerifyOptions = {},
+): Promise<VerifyReport> {
   checkOptions('verifyReceipts', options, EXPECTED);
   const { publicKey, atLeast = 0, onProgress, signal } = options;
   signal?.throwIfAborted();
@@ -133,7 +138,8 @@ export async function verifyReceipts(fileOrFolder: string, options: VerifyOption
   // Before the files are listed: a session is in the index only when it has a file.
   const before = isFolder(fileOrFolder) ? await readSessionIndex(fileOrFolder, keys, list) : null;
   const found = findChains('verifyReceipts', fileOrFolder);
-  const totalBytes = onProgress === undefined ? 0 : found.reduce((sum, chain) => sum + chainBytes(chain), 0);
+  const totalBytes =
+    onProgress === undefined ? 0 : found.reduce((sum, chain) => sum + chainBytes(chain), 0);
   let [bytes, receipts] = [0, 0];
   const onPiece = (more: number, moreReceipts: number): void => {
     signal?.throwIfAborted();
@@ -146,20 +152,38 @@ export async function verifyReceipts(fileOrFolder: string, options: VerifyOption
     const indexed = before?.sessions.get(chain.chain) ?? null;
     chains.push(await verifyChain(chain, { keys, witness, list, indexed, onPiece }));
   }
-  const unindexed = before === null ? 0 : await checkSessions(fileOrFolder, before, found, chains, list);
+  const unindexed =
+    before === null ? 0 : await checkSessions(fileOrFolder, before, found, chains, list);
   const count = sumOf(chains, (report) => report.count);
   const isSeen = witness !== null && (before?.hasSeen(witness.count, witness.head) ?? false);
-  const isThere = witness === null ? count >= (atLeast as number) : isSeen || chains.some(({ isWitnessed }) => isWitnessed);
-  if (!isThere) list.tell(fileOrFolder, 1, ['too_few', 'what was seen elsewhere is not there any more']);
+  const isThere =
+    witness === null
+      ? count >= (atLeast as number)
+      : isSeen || chains.some(({ isWitnessed }) => isWitnessed);
+  if (!isThere)
+    list.tell(fileOrFolder, 1, ['too_few', 'what was seen elsewhere is not there any more']);
   await list.settle(0);
   const key = keys === null ? ('unknown' as const) : ('known' as const);
-  const report = { ok: list.problems.length === 0, count, head: headOf(chains), key, problems: list.problems };
-  return { ...report, ...moreOf(chains), ...(unindexed > 0 ? { unindexed } : {}), ...indexOf(before) };
+  const report = {
+    ok: list.problems.length === 0,
+    count,
+    head: headOf(chains),
+    key,
+    problems: list.problems,
+  };
+  return {
+    ...report,
+    ...moreOf(chains),
+    ...(unindexed > 0 ? { unindexed } : {}),
+    ...indexOf(before),
+  };
 }
 
 // An array or an empty text is refused by `findChains`.
 const isFolder = (path: string): boolean =>
-  typeof path === 'string' && path !== '' && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  typeof path === 'string' &&
+  path !== '' &&
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 const sumOf = (chains: readonly ChainReport[], of: (report: ChainReport) => number): number =>
   chains.reduce((sum, report) => sum + of(report), 0);
@@ -177,21 +201,37 @@ async function checkSessions(
   const names = new Set(found.map(({ chain }) => chain));
   for (const [chain, { count }] of before.sessions) {
     if (names.has(chain) || after.sessions.get(chain)?.isPruned === true) continue;
-    list.tell(segmentFile(chain, 1), 1, ['session_missing', `the index names the session, with ${count} receipts, and its files are gone`]);
+    list.tell(segmentFile(chain, 1), 1, [
+      'session_missing',
+      `the index names the session, with ${count} receipts, and its files are gone`,
+    ]);
   }
   const entries = chains.map(({ entry }, nth) => ({ entry, chain: found[nth]?.chain ?? '' }));
   const isNamed = entries.some(({ entry }) => entry !== null);
-  if (isNamed && !after.isThere) list.tell(INDEX_FILE, 1, ['index_missing', 'the index is gone: sessions say that they are in it']);
+  if (isNamed && !after.isThere)
+    list.tell(INDEX_FILE, 1, [
+      'index_missing',
+      'the index is gone: sessions say that they are in it',
+    ]);
   for (const { entry, chain } of entries) {
     if (entry === null || !after.isThere || after.hasOpened(entry, chain)) continue;
-    list.tell(segmentFile(chain, 1), 1, ['index_cut', `the session says that it is entry ${entry} of the index, and it is not`]);
+    list.tell(segmentFile(chain, 1), 1, [
+      'index_cut',
+      `the session says that it is entry ${entry} of the index, and it is not`,
+    ]);
   }
-  if (found.length === 0 && after.count === 0) list.tell(folder, 1, ['empty', 'there are no receipts here']);
-  return chains.filter(({ count, entry }, nth) => count > 0 && entry === null && !after.sessions.has(found[nth]?.chain ?? '')).length;
+  if (found.length === 0 && after.count === 0)
+    list.tell(folder, 1, ['empty', 'there are no receipts here']);
+  return chains.filter(
+    ({ count, entry }, nth) =>
+      count > 0 && entry === null && !after.sessions.has(found[nth]?.chain ?? ''),
+  ).length;
 }
 
 /** What is told only where there is something to tell. */
-function moreOf(chains: readonly ChainReport[]): Pick<VerifyReport, 'tornTail' | 'unsigned' | 'found' | 'asideBytes'> {
+function moreOf(
+  chains: readonly ChainReport[],
+): Pick<VerifyReport, 'tornTail' | 'unsigned' | 'found' | 'asideBytes'> {
   const tornTail = chains.find((report) => report.tornTail !== null)?.tornTail ?? null;
   const [unsigned, found, asideBytes] = [
     sumOf(chains, (report) => report.unsigned),

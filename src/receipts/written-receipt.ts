@@ -44,7 +44,12 @@ const AUDIT: PropertyDescriptor = {
  * Makes a receipt of its fields, which become it, and of an audit record as it is in memory. Most are only ever written down, so the
  * record in the spelling of receipts is made when somebody reads it. `null` where not all is plain; the fields are then as they were.
  */
-export function writtenReceipt(fields: ReceiptFields, audit: object, uri: string, emittedAt: string): Receipt | null {
+export function writtenReceipt(
+  fields: ReceiptFields,
+  audit: object,
+  uri: string,
+  emittedAt: string,
+): Receipt | null {
   const text = textOf(fields, audit, uri, emittedAt);
   if (text === null) return null;
   Object.defineProperty(fields, 'audit', AUDIT);
@@ -58,7 +63,12 @@ export function writtenReceipt(fields: ReceiptFields, audit: object, uri: string
 const COMMA = 0x2c;
 const AUDIT_LABEL = Buffer.from(',"audit":');
 
-function textOf(fields: ReceiptFields, audit: object, uri: string, emittedAt: string): string | null {
+function textOf(
+  fields: ReceiptFields,
+  audit: object,
+  uri: string,
+  emittedAt: string,
+): string | null {
   if (Object.hasOwn(audit, 'receiptUri') || Object.hasOwn(audit, 'receipt_uri')) return null;
   const before = writesSoFar();
   const head = writeWire(fields, 0);

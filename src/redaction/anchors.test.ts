@@ -26,12 +26,31 @@ function naive(text: string): readonly string[] {
 
 function found(text: string): readonly string[] {
   const hits: string[] = [];
-  finder.find(text, codesOf(text), pairsOf(text), (word, start) => (hits.push(`${start} ${WORDS[word] ?? ''}`), 0));
+  finder.find(
+    text,
+    codesOf(text),
+    pairsOf(text),
+    (word, start) => (hits.push(`${start} ${WORDS[word] ?? ''}`), 0),
+  );
   return hits.sort();
 }
 
 const pieces = fc.oneof(
-  fc.constantFrom(...WORDS, 'PASSword', 'EYJ', 'ke', 'pas', 'sk_live', ':/', '%', '=\n', '=', 'A', 'é', '語'),
+  fc.constantFrom(
+    ...WORDS,
+    'PASSword',
+    'EYJ',
+    'ke',
+    'pas',
+    'sk_live',
+    ':/',
+    '%',
+    '=\n',
+    '=',
+    'A',
+    'é',
+    '語',
+  ),
   fc.string({ maxLength: 5 }),
 );
 const texts = fc.array(pieces).map((parts) => parts.join(''));
@@ -59,20 +78,32 @@ describe('anchorFinder', () => {
     const text = '% key % of a crowd and % behind it';
     const past = text.indexOf(' and');
 
-    expect(finder.find(text, codesOf(text), pairsOf(text), () => past)).toEqual([0, text.lastIndexOf('%')]);
+    expect(finder.find(text, codesOf(text), pairsOf(text), () => past)).toEqual([
+      0,
+      text.lastIndexOf('%'),
+    ]);
   });
 
   it.each(WORDS)('sees %s at even and odd places, at both ends, and cut off by nothing', (word) => {
     for (const before of ['', ' ', '  '])
-      for (const after of ['', ' ']) expect(found(before + word + after)).toEqual(naive(before + word + after));
+      for (const after of ['', ' '])
+        expect(found(before + word + after)).toEqual(naive(before + word + after));
     expect(found(word.slice(0, -1))).toEqual(naive(word.slice(0, -1)));
   });
 
   it('tells the places in their order, and is not led astray by the text it looked at before', () => {
     const starts: number[] = [];
-    finder.find('key password key', codesOf('key password key'), pairsOf('key password key'), (_word, start) => (starts.push(start), 0));
+    finder.find(
+      'key password key',
+      codesOf('key password key'),
+      pairsOf('key password key'),
+      (_word, start) => (starts.push(start), 0),
+    );
 
     expect(starts).toEqual([0, 4, 4, 13]);
-    expect([found('a longer text with a key').length, found('a longer text with a ke').length]).toEqual([1, 0]);
+    expect([
+      found('a longer text with a key').length,
+      found('a longer text with a ke').length,
+    ]).toEqual([1, 0]);
   });
 });

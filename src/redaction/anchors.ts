@@ -31,7 +31,8 @@ const TAB = 9;
 const ascii = (code: number): number => (code < 128 ? code : TAB);
 
 /** A key is a pair with the character before it: seven bits each, the first of the pair in the lowest. */
-const keyOf = (before: number, first: number, second: number): number => (ascii(before) << 14) | (ascii(second) << 7) | ascii(first);
+const keyOf = (before: number, first: number, second: number): number =>
+  (ascii(before) << 14) | (ascii(second) << 7) | ascii(first);
 
 /** Words are kept in buckets by a hash of their keys. */
 const BUCKET_BITS = 16;
@@ -63,10 +64,14 @@ const END = 0x7fff_ffff;
  * begins at an even place, and at an odd one. `marked` are signs of one character or two. An alternation of the same words as a
  * regular expression takes many times as long where nothing is found, which is nearly always.
  */
-export function anchorFinder(anchors: readonly Anchor[], marked: readonly string[] = []): AnchorFinder {
+export function anchorFinder(
+  anchors: readonly Anchor[],
+  marked: readonly string[] = [],
+): AnchorFinder {
   const signs = Uint8Array.from(ANY, (code) => Number(marked.includes(String.fromCharCode(code))));
   const couples = new Uint8Array(1 << 14);
-  for (const mark of marked) if (mark.length === 2) couples[keyIn(mark, 0) & (couples.length - 1)] = 1;
+  for (const mark of marked)
+    if (mark.length === 2) couples[keyIn(mark, 0) & (couples.length - 1)] = 1;
   const words = anchors.map(({ word, anyCase, begins = false }): Word => {
     const codesOf = (text: string) => Uint16Array.from(text, (char) => char.charCodeAt(0));
     const [small, capital] = anyCase ? [word.toLowerCase(), word.toUpperCase()] : [word, word];
@@ -76,7 +81,14 @@ export function anchorFinder(anchors: readonly Anchor[], marked: readonly string
   const { starts, rows } = laidOut(words, table);
 
   /** Tells of the words that are seen by this pair; answers up to where nothing more needs to be told. */
-  const tell = (codes: Uint16Array, at: number, end: number, key: number, stops: number, hit: Hit): number => {
+  const tell = (
+    codes: Uint16Array,
+    at: number,
+    end: number,
+    key: number,
+    stops: number,
+    hit: Hit,
+  ): number => {
     let past = -1;
     for (let row = starts[bucketOf(key)] ?? 0; rows[row + 1] !== END; row += 2) {
       const seen = rows[row] ?? 0;
@@ -86,7 +98,8 @@ export function anchorFinder(anchors: readonly Anchor[], marked: readonly string
       const code = codes[at + (other >> 16)];
       if (code !== (other & 0xff) && code !== ((other >> 8) & 0xff)) continue;
       const index = seen & 0xffff;
-      if (isAt(codes, start, end, words[index])) past = Math.max(past, hit(index, start, past < 0 ? stops : 0));
+      if (isAt(codes, start, end, words[index]))
+        past = Math.max(past, hit(index, start, past < 0 ? stops : 0));
     }
     return past;
   };
@@ -100,7 +113,8 @@ export function anchorFinder(anchors: readonly Anchor[], marked: readonly string
         const first = codes[at * 2] ?? 0;
         const second = codes[at * 2 + 1] ?? 0;
         if (couples[keyOf(0, before, first)] === 1) (places ??= []).push(at * 2 - 1);
-        if (signs[first] === 1 || couples[keyOf(0, first, second)] === 1) (places ??= []).push(at * 2);
+        if (signs[first] === 1 || couples[keyOf(0, first, second)] === 1)
+          (places ??= []).push(at * 2);
         if (signs[second] === 1) (places ??= []).push(at * 2 + 1);
         stops += 1;
         const past = tell(codes, at * 2, text.length, keyOf(before, first, second), stops, hit);
@@ -117,11 +131,14 @@ const NOWHERE: readonly number[] = Object.freeze([]);
 /** Chooses what each word is seen by and sets the bits of its keys. Of several in one bucket the longest comes first. */
 function laidOut(words: readonly Word[], stops: Int32Array): Rows {
   const buckets = new Map<number, readonly number[]>();
-  for (const index of words.map((_, place) => place).sort((a, b) => lengthOf(words[b]) - lengthOf(words[a]))) {
+  for (const index of words
+    .map((_, place) => place)
+    .sort((a, b) => lengthOf(words[b]) - lengthOf(words[a]))) {
     const word = words[index];
     if (word === undefined) continue;
     for (const parity of [0, 1]) {
-      const neighboursAt = (place: number) => (buckets.get(bucketOf(keyIn(word.text, place)))?.length ?? 0) / 2;
+      const neighboursAt = (place: number) =>
+        (buckets.get(bucketOf(keyIn(word.text, place)))?.length ?? 0) / 2;
       const offset = rarestPair(word.text, parity, word.begins, neighboursAt);
       const row = [(offset << 16) | index, otherThan(word, offset)];
       eachKey(word, offset, (key) => {
@@ -141,7 +158,8 @@ function laidOut(words: readonly Word[], stops: Int32Array): Rows {
     known.set(own.join(), start);
     starts[bucket] = start;
   }
-  if (rows.length > 0xffff) throw new RangeError('anchors: more words than the buckets can point to');
+  if (rows.length > 0xffff)
+    throw new RangeError('anchors: more words than the buckets can point to');
   return { starts, rows: Int32Array.from(rows) };
 }
 
@@ -157,7 +175,8 @@ const lengthOf = (word: Word | undefined): number => word?.text.length ?? 0;
  * One bit for each key. Those that letters make with each other stand close together, so that an ordinary text needs little of
  * the table: a word of it holds the 32 characters of one row of ASCII that a pair can begin with.
  */
-const wordOf = (key: number): number => ((key >>> 14) << 9) | ((key & 0x60) << 2) | ((key >>> 7) & 127);
+const wordOf = (key: number): number =>
+  ((key >>> 14) << 9) | ((key & 0x60) << 2) | ((key >>> 7) & 127);
 
 /** At first, the bits of the keys with a marked character in their pair, or with two that are marked together. */
 function stopsAt(marked: readonly string[]): Int32Array {
@@ -165,11 +184,14 @@ function stopsAt(marked: readonly string[]): Int32Array {
   const rows = new Int32Array(4);
   const signs = marked.filter(({ length }) => length === 1).map((sign) => sign.charCodeAt(0));
   for (const code of signs) rows[code >> 5] = (rows[code >> 5] ?? 0) | (1 << (code & 31));
-  for (let word = 0; word < stops.length; word += 128) stops.fill(rows[(word >> 7) & 3] ?? 0, word, word + 128);
-  for (const second of signs) for (let word = second; word < stops.length; word += 128) stops[word] = -1;
+  for (let word = 0; word < stops.length; word += 128)
+    stops.fill(rows[(word >> 7) & 3] ?? 0, word, word + 128);
+  for (const second of signs)
+    for (let word = second; word < stops.length; word += 128) stops[word] = -1;
   for (const couple of marked.filter(({ length }) => length === 2)) {
     const [one, two] = [couple.charCodeAt(0), couple.charCodeAt(1)];
-    for (const other of ANY) for (const key of [keyOf(other, one, two), keyOf(one, two, other)]) stopAt(stops, key);
+    for (const other of ANY)
+      for (const key of [keyOf(other, one, two), keyOf(one, two, other)]) stopAt(stops, key);
   }
   return stops;
 }
@@ -196,14 +218,20 @@ const ANY: readonly number[] = Array.from({ length: 128 }, (_, code) => code);
 const BETWEEN_WORDS = ANY.filter((code) => !isAlnum(code));
 
 /** The keys of the pair that begins at `offset` in a word; what the word does not tell can be any. */
-function eachKey({ small, capital, begins }: Word, offset: number, use: (key: number) => void): void {
+function eachKey(
+  { small, capital, begins }: Word,
+  offset: number,
+  use: (key: number) => void,
+): void {
   const codesAt = (place: number): readonly number[] => {
     const [code, other] = [small[place], capital[place]];
-    if (code === undefined || other === undefined) return begins && place === -1 ? BETWEEN_WORDS : ANY;
+    if (code === undefined || other === undefined)
+      return begins && place === -1 ? BETWEEN_WORDS : ANY;
     return code === other ? [code] : [code, other];
   };
   for (const before of codesAt(offset - 1))
-    for (const first of codesAt(offset)) for (const second of codesAt(offset + 1)) use(keyOf(before, first, second));
+    for (const first of codesAt(offset))
+      for (const second of codesAt(offset + 1)) use(keyOf(before, first, second));
 }
 
 function isAt(codes: Uint16Array, start: number, end: number, word: Word | undefined): boolean {
@@ -217,4 +245,5 @@ function isAt(codes: Uint16Array, start: number, end: number, word: Word | undef
   return true;
 }
 
-const keyIn = (word: string, at: number): number => keyOf(word.charCodeAt(at - 1), word.charCodeAt(at), word.charCodeAt(at + 1));
+const keyIn = (word: string, at: number): number =>
+  keyOf(word.charCodeAt(at - 1), word.charCodeAt(at), word.charCodeAt(at + 1));

@@ -35,7 +35,8 @@ export async function askRedactor(
   signal: AbortSignal,
 ): Promise<RedactionAnswer | typeof ABORTED> {
   const answering: unknown = redactor(Object.freeze({ ...input }));
-  const answer = answering instanceof Promise ? await unlessAborted(answering, signal) : await answering;
+  const answer =
+    answering instanceof Promise ? await unlessAborted(answering, signal) : await answering;
   return answer === ABORTED ? ABORTED : checkedAnswer(answer);
 }
 
@@ -51,19 +52,32 @@ export function askAtOnce(redactor: Redactor, input: RedactionInput): string | n
 }
 
 /** A redactor may hand its input back with changes, so its members are known too. Anything else is a slip that hides nothing. */
-const MEMBERS: ReadonlySet<string> = new Set(['args', 'result', 'text', 'redactedFields', 'phase', 'toolName']);
+const MEMBERS: ReadonlySet<string> = new Set([
+  'args',
+  'result',
+  'text',
+  'redactedFields',
+  'phase',
+  'toolName',
+]);
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function checkedAnswer(answer: unknown): RedactionAnswer {
-  if (!isRecord(answer) || answer instanceof Promise || !Object.keys(answer).every((name) => MEMBERS.has(name)))
+  if (
+    !isRecord(answer) ||
+    answer instanceof Promise ||
+    !Object.keys(answer).every((name) => MEMBERS.has(name))
+  )
     throw new Error('wrong form');
   // Read once: a getter could show one value to the check and another to the surface.
   const { args, result, text, redactedFields } = answer;
   if (args !== undefined && !isRecord(args)) throw new Error('wrong form of args');
-  if (text !== undefined && text !== null && typeof text !== 'string') throw new Error('wrong form of text');
-  if (redactedFields !== undefined && !isListOfNames(redactedFields)) throw new Error('wrong form of redactedFields');
+  if (text !== undefined && text !== null && typeof text !== 'string')
+    throw new Error('wrong form of text');
+  if (redactedFields !== undefined && !isListOfNames(redactedFields))
+    throw new Error('wrong form of redactedFields');
   return {
     ...(args === undefined ? {} : { args }),
     ...(result === undefined ? {} : { result }),

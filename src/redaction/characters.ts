@@ -58,14 +58,25 @@ function kindOf(char: string): number {
   if (/[a-z]/.test(char)) return char <= 'f' ? HEX_LOWER : LOWER;
   if (/[A-Z]/.test(char)) return char <= 'F' ? HEX_UPPER : UPPER;
   const marks: Readonly<Record<string, number>> = {
-    ...{ _: UNDERSCORE, '-': DASH, '.': DOT, '+': PLUS_SLASH, '/': PLUS_SLASH, '=': EQUALS, '~': TILDE, ':': COLON, '%': PERCENT },
+    ...{
+      _: UNDERSCORE,
+      '-': DASH,
+      '.': DOT,
+      '+': PLUS_SLASH,
+      '/': PLUS_SLASH,
+      '=': EQUALS,
+      '~': TILDE,
+      ':': COLON,
+      '%': PERCENT,
+    },
   };
   return marks[char] ?? ('"\'`,;&<>|'.includes(char) ? 0 : OTHER);
 }
 
 /** Whether a character can be a part of a word, so that what begins after it does not begin a word. */
 export const isAlnum = (code: number): boolean => ((KINDS[code] ?? 0) & ALNUM) !== 0;
-export const isIn = (slot: number, code: number): boolean => ((KINDS[code] ?? 0) & (MASKS[slot] ?? 0)) !== 0;
+export const isIn = (slot: number, code: number): boolean =>
+  ((KINDS[code] ?? 0) & (MASKS[slot] ?? 0)) !== 0;
 
 /** What a run looks like. */
 export interface Looks {
@@ -131,9 +142,11 @@ export function startReading(text: string, codes: Uint16Array, effort: Effort): 
 }
 
 /** Counts what a run is made of. */
-export const judge = (codes: Uint16Array, from: number, end: number): Looks => count(end - from, (place) => codes[from + place] ?? 0);
+export const judge = (codes: Uint16Array, from: number, end: number): Looks =>
+  count(end - from, (place) => codes[from + place] ?? 0);
 
-export const looksOfText = (text: string): Looks => count(text.length, (place) => text.charCodeAt(place));
+export const looksOfText = (text: string): Looks =>
+  count(text.length, (place) => text.charCodeAt(place));
 
 function count(length: number, codeAt: (place: number) => number): Looks {
   stamp += 1;

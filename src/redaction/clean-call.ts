@@ -34,18 +34,36 @@ export function* cleanCall(
   incoming: Incoming,
 ): Work<CleanedCall | typeof ABORTED> {
   const paths = pathsFor(rules, call);
-  const first = isEmpty(call.toolArgs) ? { ...NOTHING, args: call.toolArgs } : yield* sweepArgs(call, call.toolArgs, paths, rules);
+  const first = isEmpty(call.toolArgs)
+    ? { ...NOTHING, args: call.toolArgs }
+    : yield* sweepArgs(call, call.toolArgs, paths, rules);
   const { args } = first;
-  if (redactor === undefined || first.blocked) return cleaned(call, first, paths, rules, redactor, incoming);
-  const asked = askRedactor(redactor, { phase: 'in', toolName: call.toolName, args, result: null, text: null }, call.signal);
+  if (redactor === undefined || first.blocked)
+    return cleaned(call, first, paths, rules, redactor, incoming);
+  const asked = askRedactor(
+    redactor,
+    { phase: 'in', toolName: call.toolName, args, result: null, text: null },
+    call.signal,
+  );
   const answer = yield* wait(asked);
   if (answer === ABORTED) return ABORTED;
   // A copy that nobody can change any more, whatever the redactor keeps of its answer.
-  const given = answer.args === undefined ? args : withCall(call, { toolArgs: answer.args }).toolArgs;
+  const given =
+    answer.args === undefined ? args : withCall(call, { toolArgs: answer.args }).toolArgs;
   const custom = { label: 'custom', group: 'redactor' } as const;
   const removed = [...removedBetween(args, given)].map((value) => [value, custom] as const);
-  const second = yield* sweepArgs(call, given, paths, rules, new Map([...first.literals, ...removed]));
-  const fields = [...first.fields, ...(answer.redactedFields ?? changedFields(args, given)), ...second.fields];
+  const second = yield* sweepArgs(
+    call,
+    given,
+    paths,
+    rules,
+    new Map([...first.literals, ...removed]),
+  );
+  const fields = [
+    ...first.fields,
+    ...(answer.redactedFields ?? changedFields(args, given)),
+    ...second.fields,
+  ];
   const all = { ...second, fields, counts: { ...first.counts, ...second.counts } };
   return cleaned(call, all, paths, rules, redactor, incoming);
 }
@@ -55,8 +73,20 @@ type SweptArgs = Omit<CleanedCall, 'call' | 'paths'>;
 const NOTHING = Object.freeze({ fields: [], counts: {}, blocked: false, literals: new Map() });
 const isEmpty = (args: JsonObject): boolean => Object.keys(args).length === 0;
 
-function* sweepArgs(call: ToolCall, args: JsonObject, paths: readonly Path[], rules: Rules, known?: Literals): Work<SweptArgs> {
-  const { values, paths: fields, counts, blocked, literals } = yield* sweep([{ value: args, paths }], rules, known);
+function* sweepArgs(
+  call: ToolCall,
+  args: JsonObject,
+  paths: readonly Path[],
+  rules: Rules,
+  known?: Literals,
+): Work<SweptArgs> {
+  const {
+    values,
+    paths: fields,
+    counts,
+    blocked,
+    literals,
+  } = yield* sweep([{ value: args, paths }], rules, known);
   const clean = values[0] as JsonObject; // A cleaned object is an object.
   const kept = clean === args ? args : withCall(call, { toolArgs: clean }).toolArgs;
   return { args: kept, fields: fields[0] ?? [], counts, blocked, literals };
@@ -77,14 +107,31 @@ function cleaned(
   const report = (progress: ToolProgress) => call.report(cleanedProgress(progress));
   const cleanedProgress = ({ message, ...numbers }: ToolProgress): ToolProgress => {
     if (message === undefined) return numbers;
-    const input = { phase: 'out', toolName: call.toolName, args, result: null, text: clean(message) } as const;
+    const input = {
+      phase: 'out',
+      toolName: call.toolName,
+      args,
+      result: null,
+      text: clean(message),
+    } as const;
     const text = redactor === undefined ? input.text : askAtOnce(redactor, input);
     return text === null ? numbers : { ...numbers, message: clean(text) };
   };
   const toolArgs = incoming === 'report' ? call.toolArgs : args;
-  return { call: withCall(call, { toolArgs, report }), args, paths, fields, counts, blocked, literals };
+  return {
+    call: withCall(call, { toolArgs, report }),
+    args,
+    paths,
+    fields,
+    counts,
+    blocked,
+    literals,
+  };
 }
 
 /** The top-level members that a redactor changed without saying so. */
 const changedFields = (before: JsonObject, after: JsonObject): readonly string[] =>
-  Object.keys(before).filter((name) => !Object.hasOwn(after, name) || JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  Object.keys(before).filter(
+    (name) =>
+      !Object.hasOwn(after, name) || JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  );

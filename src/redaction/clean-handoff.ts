@@ -9,13 +9,22 @@ import { sweep } from './sweep.ts';
 import type { Work } from './turns.ts';
 
 /** Throws where it cannot be said what must be hidden. */
-export function* cleanHandoff(result: ToolResult, sent: CleanedCall, rules: Rules, literals: Literals): Work<ToolResult> {
+export function* cleanHandoff(
+  result: ToolResult,
+  sent: CleanedCall,
+  rules: Rules,
+  literals: Literals,
+): Work<ToolResult> {
   const handoff = result.audit?.handoff;
   if (handoff === undefined) return result;
   // Paths may be written for the record by itself, or for the result that it was a member of.
   const alone = yield* sweep([{ value: handoff, paths: sent.paths }], rules, literals);
   const [record = null] = alone.values;
-  const within = yield* sweep([{ value: { handoff: record }, paths: sent.paths }], rules, alone.literals);
+  const within = yield* sweep(
+    [{ value: { handoff: record }, paths: sent.paths }],
+    rules,
+    alone.literals,
+  );
   if (alone.blocked || within.blocked) return withoutHandoff(result);
   const { handoff: clean } = within.values[0] as { handoff: JsonObject }; // A cleaned object is an object.
   if (clean === handoff) return result;
@@ -30,5 +39,7 @@ export function withoutHandoff(result: ToolResult): ToolResult {
   const handoff = result.audit?.handoff;
   return handoff === undefined
     ? result
-    : annotate(result, { handoff: { ...(handoff.id === undefined ? {} : { id: handoff.id }), withheld: true } });
+    : annotate(result, {
+        handoff: { ...(handoff.id === undefined ? {} : { id: handoff.id }), withheld: true },
+      });
 }

@@ -29,21 +29,40 @@ export function* cleanResult(
   redactor: Redactor | undefined,
 ): Work<CleanedResult | typeof ABORTED> {
   const first = yield* swept(answered, sent, rules, sent.literals);
-  const last = redactor === undefined || first.blocked ? first : yield* askedAbout(first, sent, rules, redactor);
+  const last =
+    redactor === undefined || first.blocked
+      ? first
+      : yield* askedAbout(first, sent, rules, redactor);
   if (last === ABORTED) return ABORTED;
   const cleaned = withCleanCause(last, sent, rules, last.literals);
   if (cleaned.blocked || cleaned.result.audit?.handoff === undefined) return cleaned;
   return { ...cleaned, result: yield* cleanHandoff(cleaned.result, sent, rules, last.literals) };
 }
 
-function* askedAbout(first: Swept, sent: CleanedCall, rules: Rules, redactor: Redactor): Work<Swept | typeof ABORTED> {
+function* askedAbout(
+  first: Swept,
+  sent: CleanedCall,
+  rules: Rules,
+  redactor: Redactor,
+): Work<Swept | typeof ABORTED> {
   const { result } = first;
   const text = result.ok && isRendered(result) ? null : result.renderedResult;
-  const input = { phase: 'out', toolName: sent.call.toolName, args: result.arguments, result: result.result, text } as const;
+  const input = {
+    phase: 'out',
+    toolName: sent.call.toolName,
+    args: result.arguments,
+    result: result.result,
+    text,
+  } as const;
   const answer = yield* wait(askRedactor(redactor, input, sent.call.signal));
   if (answer === ABORTED) return ABORTED;
   const custom = answerOf(result, answer, sent);
-  const second = yield* swept(custom.result, sent, rules, new Map([...first.literals, ...custom.removed]));
+  const second = yield* swept(
+    custom.result,
+    sent,
+    rules,
+    new Map([...first.literals, ...custom.removed]),
+  );
   const fields = [...first.fields, ...custom.fields, ...second.fields];
   return { ...second, fields, counts: { ...first.counts, ...second.counts } };
 }
@@ -58,7 +77,14 @@ function* swept(before: ToolResult, sent: CleanedCall, rules: Rules, known: Lite
   const first = yield* sweep(taken.surfaces, rules, known);
   const result = putBack(before, taken, first);
   const { counts, blocked, literals } = first;
-  if (result === before || blocked) return { result, fields: blocked ? fieldsOf(before, first.paths) : [], counts, blocked, literals };
+  if (result === before || blocked)
+    return {
+      result,
+      fields: blocked ? fieldsOf(before, first.paths) : [],
+      counts,
+      blocked,
+      literals,
+    };
   const again = surfacesOf(result, sent.paths, sent.args, rules.canCover);
   const last = yield* sweep(again.surfaces, rules, literals, first.written);
   return {
@@ -74,11 +100,17 @@ const SURFACES = ['', 'content', 'renderedResult', 'error', 'arguments', 'interr
 
 /** Paths as the record has them: those of the value as they are, others with the name of their surface. */
 function fieldsOf(before: ToolResult, paths: readonly (readonly string[])[]): readonly string[] {
-  const isRepeated = isRendered(before) && paths.some((own, index) => own.length > 0 && !TEXTS.has(SURFACES[index] ?? ''));
+  const isRepeated =
+    isRendered(before) &&
+    paths.some((own, index) => own.length > 0 && !TEXTS.has(SURFACES[index] ?? ''));
   const named = paths.flatMap((own, index) => {
     const surface = SURFACES[index] ?? '';
     if (isRepeated && TEXTS.has(surface)) return [];
-    return own.map((path) => (surface === '' || path === '' ? path + surface : `${surface}${path.startsWith('[') ? '' : '.'}${path}`));
+    return own.map((path) =>
+      surface === '' || path === ''
+        ? path + surface
+        : `${surface}${path.startsWith('[') ? '' : '.'}${path}`,
+    );
   });
   return [...new Set(named.map((path) => (path === '' ? 'result' : path)))];
 }
@@ -92,20 +124,34 @@ function answerOf(before: ToolResult, answer: RedactionAnswer, sent: CleanedCall
   const value = answer.result === undefined ? before.result : ok(sent.call, answer.result).result;
   const text = answer.text ?? before.renderedResult;
   const isNew = value !== before.result && JSON.stringify(value) !== JSON.stringify(before.result);
-  const gone = [...removedBetween(before.result, value), ...removedBetween(before.renderedResult, text)];
+  const gone = [
+    ...removedBetween(before.result, value),
+    ...removedBetween(before.renderedResult, text),
+  ];
   const removed = gone.map((found) => [found, { label: 'custom', group: 'redactor' }] as const);
   const revalued = isNew ? withValue(before, value) : before;
   const result = text === before.renderedResult ? revalued : withText(revalued, text);
-  const rearranged = answer.args === undefined ? result : withResult(result, { arguments: answer.args });
-  return { result: rearranged, removed, fields: answer.redactedFields ?? (isNew ? ['result'] : []) };
+  const rearranged =
+    answer.args === undefined ? result : withResult(result, { arguments: answer.args });
+  return {
+    result: rearranged,
+    removed,
+    fields: answer.redactedFields ?? (isNew ? ['result'] : []),
+  };
 }
 
 function withValue(before: ToolResult, value: JsonValue): ToolResult {
   if (before.ok && isRendered(before)) return withResult(before, { result: value });
   const written = canonicalJson(before.result);
   const rewritten = (text: string) => (isJsonOf(text, written) ? JSON.stringify(value) : text);
-  const content = before.content.map((block) => (block.type === 'text' ? { ...block, text: rewritten(block.text) } : block));
-  return withResult(before, { result: value, content, renderedResult: rewritten(before.renderedResult) });
+  const content = before.content.map((block) =>
+    block.type === 'text' ? { ...block, text: rewritten(block.text) } : block,
+  );
+  return withResult(before, {
+    result: value,
+    content,
+    renderedResult: rewritten(before.renderedResult),
+  });
 }
 
 /** Servers write the structured value a second time as text. */
@@ -118,28 +164,59 @@ function isJsonOf(text: string, canonical: string): boolean {
 }
 
 function withText(before: ToolResult, text: string): ToolResult {
-  const others = before.content.filter((block) => block.type !== 'text' && block.type !== 'resource');
+  const others = before.content.filter(
+    (block) => block.type !== 'text' && block.type !== 'resource',
+  );
   const content: readonly ContentBlock[] = [{ type: 'text', text }, ...others];
-  return withResult(before, { content, renderedResult: text, ...(before.ok ? {} : { error: text }) });
+  return withResult(before, {
+    content,
+    renderedResult: text,
+    ...(before.ok ? {} : { error: text }),
+  });
 }
 
 /** The error behind a failure is for the host's own logs, which are read by others than the secret was meant for. */
-function withCleanCause(cleaned: CleanedResult, sent: CleanedCall, rules: Rules, literals: Literals): CleanedResult {
+function withCleanCause(
+  cleaned: CleanedResult,
+  sent: CleanedCall,
+  rules: Rules,
+  literals: Literals,
+): CleanedResult {
   const { result } = cleaned;
   const cause = result.ok ? undefined : causeOf(result);
   if (cause === undefined || cause === null) return cleaned;
   const clean = textCleaner(rules, literals);
   const text = inspected(cause);
   if (text !== null && clean(text) === text) return cleaned;
-  const { status, error, errorCategory, errorClass, content, renderedResult, executor, approval, outputFiles, interruption, metadata } =
-    result;
+  const {
+    status,
+    error,
+    errorCategory,
+    errorClass,
+    content,
+    renderedResult,
+    executor,
+    approval,
+    outputFiles,
+    interruption,
+    metadata,
+  } = result;
   const harmless = new Error(error ?? 'the cause was withheld');
   const failed = fail(sent.call, status, harmless, error ?? '', {
     category: errorCategory ?? status,
     ...(errorClass === null ? {} : { errorClass }),
   });
-  const rest = { executor, approval, outputFiles, arguments: result.arguments, result: result.result };
-  const optional = { ...(interruption === undefined ? {} : { interruption }), ...(metadata === undefined ? {} : { metadata }) };
+  const rest = {
+    executor,
+    approval,
+    outputFiles,
+    arguments: result.arguments,
+    result: result.result,
+  };
+  const optional = {
+    ...(interruption === undefined ? {} : { interruption }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
   const texts = isRendered(result) ? {} : { content, renderedResult };
   return { ...cleaned, result: withResult(failed, { ...rest, ...optional, ...texts }) };
 }
@@ -147,7 +224,13 @@ function withCleanCause(cleaned: CleanedResult, sent: CleanedCall, rules: Rules,
 /** Everything an error would show in a log, getters and custom printers left alone; `null` where it cannot be printed. */
 function inspected(cause: unknown): string | null {
   try {
-    return inspect(cause, { depth: 6, customInspect: false, getters: false, maxArrayLength: 1_000, maxStringLength: 100_000 });
+    return inspect(cause, {
+      depth: 6,
+      customInspect: false,
+      getters: false,
+      maxArrayLength: 1_000,
+      maxStringLength: 100_000,
+    });
   } catch {
     return null;
   }

@@ -7,14 +7,21 @@ import { isPlaceholder } from './names.ts';
 
 /** What a command takes a password or a token by. The secret is group 1, at the end of the match. */
 const OPTION_VALUE = String.raw`(?:'([^'\n]{1,200})|"([^"\n]{1,200})|([^\s"';|&<>]{1,200}))`;
-const option = (names: string, glue = '[ =]+') => new RegExp(String.raw`(?<=\s)(?:${names})${glue}${OPTION_VALUE}`, 'g');
+const option = (names: string, glue = '[ =]+') =>
+  new RegExp(String.raw`(?<=\s)(?:${names})${glue}${OPTION_VALUE}`, 'g');
 const pair = (names: string, between = ':') =>
-  new RegExp(String.raw`(?<=\s)(?:${names})[ =]*["']?[^\s"'${between}]{0,80}${between}([^\s"'|]{1,200})`, 'g');
+  new RegExp(
+    String.raw`(?<=\s)(?:${names})[ =]*["']?[^\s"'${between}]{0,80}${between}([^\s"'|]{1,200})`,
+    'g',
+  );
 const P = option('-p|--password|--pass|--passwd');
 const GLUED_P = option('-p', '');
 
 const COMMANDS: Readonly<Record<string, readonly RegExp[]>> = {
-  curl: [pair('-u|--user|-U|--proxy-user'), option('--oauth2-bearer|--pass|--proxy-pass|--tlspassword')],
+  curl: [
+    pair('-u|--user|-U|--proxy-user'),
+    option('--oauth2-bearer|--pass|--proxy-pass|--tlspassword'),
+  ],
   wget: [option('--password|--http-password|--ftp-password|--proxy-password', '[= ]')],
   http: [pair('-a|--auth')],
   mysql: [GLUED_P, option('--password', '=')],
@@ -48,13 +55,24 @@ const COMMANDS: Readonly<Record<string, readonly RegExp[]>> = {
   unzip: [option('-P')],
   '7z': [GLUED_P],
   gpg: [option('--passphrase')],
-  openssl: [/(?<=\s-K[ ])([0-9a-fA-F]{32,64})/g, /(?:pass(?:in|out)?[ =]+|-k[ ]+)(?:pass:)?([^\s"'|;&]{3,200})/g],
+  openssl: [
+    /(?<=\s-K[ ])([0-9a-fA-F]{32,64})/g,
+    /(?:pass(?:in|out)?[ =]+|-k[ ]+)(?:pass:)?([^\s"'|;&]{3,200})/g,
+  ],
   az: [option('-p|--password|--account-key|--sas-token|--connection-string|--client-secret')],
-  aws: [/(?:aws_secret_access_key|aws_session_token|--secret-string|--password|--master-user-password)[ =]+["']?([^\s"'|;&]{4,400})/g],
+  aws: [
+    /(?:aws_secret_access_key|aws_session_token|--secret-string|--password|--master-user-password)[ =]+["']?([^\s"'|;&]{4,400})/g,
+  ],
   gcloud: [option('--password|--access-token')],
-  kubectl: [option('--token|--password|--docker-password'), /--from-literal[ =]["']?[\w.-]{1,80}=([^\s"'|;&]{3,400})/g],
+  kubectl: [
+    option('--token|--password|--docker-password'),
+    /--from-literal[ =]["']?[\w.-]{1,80}=([^\s"'|;&]{3,400})/g,
+  ],
   oc: [option('--token|-p|--password')],
-  vault: [/(?<=vault login\s+)(?:-method=\S+\s+)?(?:token=)?([\w.-]{16,200})/g, /(?<=\s)(?:password|token|secret)=([^\s"'|;&]{3,200})/g],
+  vault: [
+    /(?<=vault login\s+)(?:-method=\S+\s+)?(?:token=)?([\w.-]{16,200})/g,
+    /(?<=\s)(?:password|token|secret)=([^\s"'|;&]{3,200})/g,
+  ],
   twine: [P],
   nuget: [option('-ApiKey|-k|--api-key|-Password')],
   dotnet: [option('-k|--api-key|-p|--password')],
@@ -96,14 +114,18 @@ for (const char of ' \t\n\r\f\v') KINDS[char.charCodeAt(0)] = BLANK;
 
 /** Programs by the words that start them. */
 const PROGRAMS: ReadonlyMap<string, string> = new Map(
-  Object.keys(COMMANDS).flatMap((name) => [name, `${name}.exe`].map((word) => [word, name] as const)),
+  Object.keys(COMMANDS).flatMap((name) =>
+    [name, `${name}.exe`].map((word) => [word, name] as const),
+  ),
 );
 const LONGEST = Math.max(...Array.from(PROGRAMS.keys(), ({ length }) => length));
 
 /** One where a program has this length, this first and this last character: most words are told from all programs by these. */
 const OUTLINES = new Uint8Array((LONGEST + 1) << 10);
-const outlineOf = (length: number, first: number, last: number): number => (length << 10) | ((first & 31) << 5) | (last & 31);
-for (const word of PROGRAMS.keys()) OUTLINES[outlineOf(word.length, word.charCodeAt(0), word.charCodeAt(word.length - 1))] = 1;
+const outlineOf = (length: number, first: number, last: number): number =>
+  (length << 10) | ((first & 31) << 5) | (last & 31);
+for (const word of PROGRAMS.keys())
+  OUTLINES[outlineOf(word.length, word.charCodeAt(0), word.charCodeAt(word.length - 1))] = 1;
 
 interface Program {
   readonly name: string;
@@ -118,7 +140,11 @@ function programBefore({ text, codes }: Reading, from: number, to: number): Prog
     const kind = at < from ? SIGN : (KINDS[codes[at] ?? 0] ?? 0);
     if (kind === 0) continue;
     const length = end - at - 1;
-    if (length > 0 && length <= LONGEST && OUTLINES[outlineOf(length, codes[at + 1] ?? 0, codes[end - 1] ?? 0)] === 1) {
+    if (
+      length > 0 &&
+      length <= LONGEST &&
+      OUTLINES[outlineOf(length, codes[at + 1] ?? 0, codes[end - 1] ?? 0)] === 1
+    ) {
       const name = PROGRAMS.get(text.slice(at + 1, end));
       if (name !== undefined) return { name, end };
     }
@@ -155,9 +181,13 @@ const commandLine: Look = (reading, start, end, emit, progress) => {
 
 /** What is given on a command line and not left to be filled in: `-p` alone, a variable, a file, a port or a folder is none. */
 const isGiven = (value: string): boolean =>
-  value.length >= 4 && !/^[-$@/.~<{%]|^\d{1,5}(?::\d|$)|^\[redacted/.test(value) && !isPlaceholder(value) && !isWordOfManual(value);
+  value.length >= 4 &&
+  !/^[-$@/.~<{%]|^\d{1,5}(?::\d|$)|^\[redacted/.test(value) &&
+  !isPlaceholder(value) &&
+  !isWordOfManual(value);
 const isWordOfManual = (value: string): boolean =>
-  /^[A-Z]+$/.test(value) || (/^[a-z]+$/.test(value) && /pass|word|token|secret|key|file|port|name|user/.test(value));
+  /^[A-Z]+$/.test(value) ||
+  (/^[a-z]+$/.test(value) && /pass|word|token|secret|key|file|port|name|user/.test(value));
 
 /** What begins the options that take secrets, and the commands that take them without one. */
 const LEADS = [
@@ -185,4 +215,6 @@ const LEADS = [
   'vault login ',
 ];
 
-export const COMMAND_LEADS: readonly Lead[] = Object.freeze(LEADS.map((word) => ({ word, anyCase: false, look: commandLine })));
+export const COMMAND_LEADS: readonly Lead[] = Object.freeze(
+  LEADS.map((word) => ({ word, anyCase: false, look: commandLine })),
+);

@@ -19,13 +19,17 @@ const DIGITS = '0123456789';
 const ALNUM = UPPER + LOWER + DIGITS;
 const HEX = '0123456789abcdef';
 
-export const pick = <T>(random: Random, from: readonly T[]): T => from[Math.floor(random() * from.length)] as T; // Never empty here.
+export const pick = <T>(random: Random, from: readonly T[]): T =>
+  from[Math.floor(random() * from.length)] as T; // Never empty here.
 export const chars = (random: Random, alphabet: string, length: number): string =>
   Array.from({ length }, () => alphabet.charAt(Math.floor(random() * alphabet.length))).join('');
 
 /** One of each class first, as every generator of secrets does. */
 const mixed = (random: Random, length: number, alphabet = ALNUM): string =>
-  chars(random, UPPER, 1) + chars(random, LOWER, 1) + chars(random, DIGITS, 1) + chars(random, alphabet, length - 3);
+  chars(random, UPPER, 1) +
+  chars(random, LOWER, 1) +
+  chars(random, DIGITS, 1) +
+  chars(random, alphabet, length - 3);
 const base64url = (random: Random, length: number) => mixed(random, length, `${ALNUM}-_`);
 const base64 = (random: Random, length: number) => mixed(random, length, `${ALNUM}+/`);
 const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -43,7 +47,10 @@ const alone = (secret: string): Sample => ({ secret, text: secret });
 const pem = (random: Random, kind: string, length: number): Sample => {
   const body = base64(random, length).match(/.{1,64}/g) ?? [];
   const word = glue('PRIVATE', ' KEY');
-  return { secret: body[0] ?? '', text: `-----BEGIN ${kind}${word}-----\n${body.join('\n')}\n-----END ${kind}${word}-----` };
+  return {
+    secret: body[0] ?? '',
+    text: `-----BEGIN ${kind}${word}-----\n${body.join('\n')}\n-----END ${kind}${word}-----`,
+  };
 };
 
 function luhn(random: Random, prefix: string, length: number): string {
@@ -61,7 +68,10 @@ type Make = (random: Random) => Sample;
 
 /** One generator for each family that the own set knows. */
 export const SECRETS: Readonly<Record<string, Make>> = {
-  jwt: (r) => alone(`${encoded({ alg: 'HS256', typ: 'JWT' })}.${encoded({ sub: chars(r, HEX, 12), iat: 1 })}.${base64url(r, 43)}`),
+  jwt: (r) =>
+    alone(
+      `${encoded({ alg: 'HS256', typ: 'JWT' })}.${encoded({ sub: chars(r, HEX, 12), iat: 1 })}.${base64url(r, 43)}`,
+    ),
   bearer: (r) => {
     const secret = base64url(r, 32);
     return { secret, text: `Authorization: Bearer ${secret}` };
@@ -70,12 +80,16 @@ export const SECRETS: Readonly<Record<string, Make>> = {
     const secret = Buffer.from(`${chars(r, LOWER, 6)}:${mixed(r, 10)}`).toString('base64');
     return { secret: secret.replace(/=+$/, ''), text: `Authorization: Basic ${secret}` };
   },
-  stripe: (r) => alone(glue(pick(r, ['sk', 'rk', 'pk']), '_', pick(r, ['live', 'test']), '_', mixed(r, 24))),
+  stripe: (r) =>
+    alone(glue(pick(r, ['sk', 'rk', 'pk']), '_', pick(r, ['live', 'test']), '_', mixed(r, 24))),
   'stripe webhook': (r) => alone(glue('wh', 'sec_', mixed(r, 32))),
   google: (r) => alone(glue('AI', 'za', base64url(r, 35))),
   'azure account': (r) => {
     const secret = `${base64(r, 86)}==`;
-    return { secret: secret.slice(0, -2), text: `AccountName=${chars(r, LOWER, 8)};${glue('Account', 'Key')}=${secret};` };
+    return {
+      secret: secret.slice(0, -2),
+      text: `AccountName=${chars(r, LOWER, 8)};${glue('Account', 'Key')}=${secret};`,
+    };
   },
   'azure sas': (r) => {
     const secret = base64url(r, 43);
@@ -88,7 +102,8 @@ export const SECRETS: Readonly<Record<string, Make>> = {
   },
   github: (r) => alone(glue('gh', pick(r, ['p', 'o', 'u', 's', 'r']), '_', mixed(r, 36))),
   'github fine-grained': (r) => alone(glue('github', '_pat_', mixed(r, 22), '_', mixed(r, 59))),
-  slack: (r) => alone(glue('xo', 'x', pick(r, ['b', 'p', 'a']), '-', chars(r, DIGITS, 12), '-', mixed(r, 24))),
+  slack: (r) =>
+    alone(glue('xo', 'x', pick(r, ['b', 'p', 'a']), '-', chars(r, DIGITS, 12), '-', mixed(r, 24))),
   'slack hook': (r) => {
     const secret = `T${chars(r, UPPER, 8)}/B${chars(r, UPPER, 8)}/${mixed(r, 24)}`;
     return { secret, text: `https://${glue('hooks', '.slack')}.com/services/${secret}` };
@@ -100,7 +115,10 @@ export const SECRETS: Readonly<Record<string, Make>> = {
   'private key ed25519': (r) => pem(r, '', 64),
   password: (r) => {
     const secret = mixed(r, 12);
-    return { secret, text: pick(r, [`password=${secret}`, `"password": "${secret}"`, `DB_PASSWD: '${secret}'`]) };
+    return {
+      secret,
+      text: pick(r, [`password=${secret}`, `"password": "${secret}"`, `DB_PASSWD: '${secret}'`]),
+    };
   },
   'url password': (r) => {
     const secret = mixed(r, 12);
@@ -108,7 +126,10 @@ export const SECRETS: Readonly<Record<string, Make>> = {
   },
   'named value': (r) => {
     const secret = mixed(r, 24);
-    return { secret, text: pick(r, [`api_key: ${secret}`, `{"clientSecret":"${secret}"}`, `--token=${secret}`]) };
+    return {
+      secret,
+      text: pick(r, [`api_key: ${secret}`, `{"clientSecret":"${secret}"}`, `--token=${secret}`]),
+    };
   },
 };
 
@@ -132,7 +153,10 @@ export const PERSONAL: Readonly<Record<'email' | 'phone' | 'card', Make>> = {
     const digits = luhn(r, prefix, length);
     const separator = pick(r, ['', ' ', '-']);
     return alone(
-      (length === 15 ? [digits.slice(0, 4), digits.slice(4, 10), digits.slice(10)] : (digits.match(/.{4}/g) ?? [])).join(separator),
+      (length === 15
+        ? [digits.slice(0, 4), digits.slice(4, 10), digits.slice(10)]
+        : (digits.match(/.{4}/g) ?? [])
+      ).join(separator),
     );
   },
 };
@@ -143,7 +167,8 @@ const bytesOf = (text: string) => [...Buffer.from(text)];
 export const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
   plain: (text) => text,
   'zero-width': (text) => Array.from(text).join('\u200b'),
-  'full-width': (text) => text.replace(/[A-Za-z0-9]/g, (char) => String.fromCharCode(char.charCodeAt(0) + 0xfee0)),
+  'full-width': (text) =>
+    text.replace(/[A-Za-z0-9]/g, (char) => String.fromCharCode(char.charCodeAt(0) + 0xfee0)),
   percent: (text) =>
     bytesOf(text)
       .map((byte) => `%${byte.toString(16).padStart(2, '0')}`)
@@ -154,7 +179,8 @@ export const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
         .map((byte) => `%${byte.toString(16).padStart(2, '0')}`)
         .join(''),
     ),
-  'unicode escape': (text) => Array.from(text, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
+  'unicode escape': (text) =>
+    Array.from(text, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
   'json in json': (text) => JSON.stringify(JSON.stringify({ text })),
   'html entity': (text) =>
     bytesOf(text)
@@ -175,15 +201,21 @@ const WORDS =
 
 /** Ordinary text of a kind, about as long as asked for. */
 export const ORDINARY: Readonly<Record<string, (random: Random, length: number) => string>> = {
-  prose: (r, length) => fill(length, () => `${Array.from({ length: 12 }, () => pick(r, WORDS)).join(' ')}. `),
+  prose: (r, length) =>
+    fill(length, () => `${Array.from({ length: 12 }, () => pick(r, WORDS)).join(' ')}. `),
   code: (r, length) =>
     fill(length, () => {
       const [a, b, c] = [pick(r, WORDS), pick(r, WORDS), pick(r, WORDS)];
       return `const ${a}${b.toUpperCase()} = await ${c}.get${a}(token, { key: '${b}', retries: ${Math.floor(r() * 9)} }); // ${a} ${b}\n`;
     }),
   uuids: (r, length) =>
-    fill(length, () => `{"id":"${[8, 4, 4, 4, 12].map((size) => chars(r, HEX, size)).join('-')}","page":${Math.floor(r() * 900)}}\n`),
-  hashes: (r, length) => fill(length, () => `commit ${chars(r, HEX, 40)} sha256:${chars(r, HEX, 64)}\n`),
+    fill(
+      length,
+      () =>
+        `{"id":"${[8, 4, 4, 4, 12].map((size) => chars(r, HEX, size)).join('-')}","page":${Math.floor(r() * 900)}}\n`,
+    ),
+  hashes: (r, length) =>
+    fill(length, () => `commit ${chars(r, HEX, 40)} sha256:${chars(r, HEX, 64)}\n`),
   'base64 image': (r, length) => `data:image/png;base64,${chars(r, `${ALNUM}+/`, length)}==`,
   numbers: (r, length) =>
     fill(

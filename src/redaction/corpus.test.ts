@@ -14,7 +14,10 @@ const SAMPLES = 25;
 function recall(family: string, encoding: string, cleaner = clean): number {
   const random = seeded(7);
   return Array.from({ length: SAMPLES }, () => {
-    const { secret, text } = FAMILIES[family as keyof typeof FAMILIES]?.(random) ?? { secret: '', text: '' };
+    const { secret, text } = FAMILIES[family as keyof typeof FAMILIES]?.(random) ?? {
+      secret: '',
+      text: '',
+    };
     const encode = ENCODINGS[encoding] ?? String;
     // The ends of an encoded secret depend on what stands around it.
     const middle = encode(secret).slice(2, -4);
@@ -26,20 +29,31 @@ describe('the detectors', () => {
   const encodings = Object.keys(ENCODINGS).filter((name) => name !== 'reversed');
 
   it.each(Object.keys(FAMILIES))('find every made-up %s in every encoding they know', (family) => {
-    const found = Object.fromEntries(encodings.map((encoding) => [encoding, recall(family, encoding)]));
+    const found = Object.fromEntries(
+      encodings.map((encoding) => [encoding, recall(family, encoding)]),
+    );
 
     expect(found).toEqual(Object.fromEntries(encodings.map((encoding) => [encoding, SAMPLES])));
   });
 
   it('do not find what is written backwards', () => {
-    expect(Object.keys(SECRETS).map((family) => recall(family, 'reversed'))).toEqual(Object.keys(SECRETS).map(() => 0));
+    expect(Object.keys(SECRETS).map((family) => recall(family, 'reversed'))).toEqual(
+      Object.keys(SECRETS).map(() => 0),
+    );
   });
 
   it('are needed: one expression finds one encoding of six', () => {
     const naive = (text: string) => text.replaceAll(/gh[pousr]_[A-Za-z0-9]{36}/g, '***');
     const tried = ['plain', 'base64', 'hex', 'percent', 'zero-width', 'unicode escape'];
 
-    expect(tried.map((encoding) => recall('github', encoding, naive))).toEqual([SAMPLES, 0, 0, 0, 0, 0]);
+    expect(tried.map((encoding) => recall('github', encoding, naive))).toEqual([
+      SAMPLES,
+      0,
+      0,
+      0,
+      0,
+      0,
+    ]);
   });
 
   it.each(Object.keys(ORDINARY))('take nothing in a megabyte of %s for a secret', (kind) => {
@@ -66,7 +80,10 @@ describe('the detectors', () => {
     ['password = "correct horse"', 'password = "[redacted:password]"'],
     ['{"password":"pa\\"ss word","a":"b"}', '{"password":"[redacted:password]","a":"b"}'],
     ['mysql -u root --password=letmein\n', 'mysql -u root --password=[redacted:password]\n'],
-    ['[{"name":"API_TOKEN","value":"Zx81kkLmQ2vT77"}]', '[{"name":"API_TOKEN","value":"[redacted:secret]"}]'],
+    [
+      '[{"name":"API_TOKEN","value":"Zx81kkLmQ2vT77"}]',
+      '[{"name":"API_TOKEN","value":"[redacted:secret]"}]',
+    ],
     ['GET /x?api_key=Zx81kkLmQ2vT77&page=2', 'GET /x?api_key=[redacted:secret]&page=2'],
     ['redis://:Zx81kkLm@cache:6379/0', 'redis://:[redacted:url-password]@cache:6379/0'],
   ])('hide in %j exactly what is secret', (text, expected) => {
@@ -106,7 +123,8 @@ describe('a crowd of prefixes', () => {
 
 describe('what a terminal shows', () => {
   const { secret } = SECRETS['github']?.(seeded(8)) ?? { secret: '' };
-  const cut = (between: string) => `so: ${secret.slice(0, 3)}${between}${secret.slice(3, 20)}${between}${secret.slice(20)} .`;
+  const cut = (between: string) =>
+    `so: ${secret.slice(0, 3)}${between}${secret.slice(3, 20)}${between}${secret.slice(20)} .`;
 
   it.each([
     ['a colour', '\u001b[01;31m\u001b[K'],
@@ -146,7 +164,10 @@ describe('the time the detectors take', () => {
     ['one prefix', fill('sk-')],
     ['every prefix', fill(PREFIXES.join(''))],
     ['every prefix and a blank', fill(PREFIXES.join(' '))],
-    ['every prefix but its last character', fill(PREFIXES.map((prefix) => prefix.slice(0, -1)).join(''))],
+    [
+      'every prefix but its last character',
+      fill(PREFIXES.map((prefix) => prefix.slice(0, -1)).join('')),
+    ],
     ['colours of a terminal', fill('\u001b[31msk-')],
     ['schemes', fill('a://b:')],
     ['escapes', fill('%5c')],

@@ -13,7 +13,13 @@ export interface CredentialProgress {
 }
 
 /** Looks at what a word leads to, and spends the effort that this takes beyond a glance. */
-export type Look = (reading: Reading, start: number, end: number, emit: Emit, progress: CredentialProgress) => void;
+export type Look = (
+  reading: Reading,
+  start: number,
+  end: number,
+  emit: Emit,
+  progress: CredentialProgress,
+) => void;
 
 const USER_INFO = /:\/\/([^/\s:@"'`<>()[\]{}\\|*]{0,256})(?::([^/\s@"'`<>\\]{1,512}))?@/y;
 
@@ -42,9 +48,14 @@ const urlPassword: Look = ({ text, codes, effort }, start, after, emit) => {
   const [whole, user = '', password] = match;
   const end = start + whole.length - 1;
   if (password !== undefined) {
-    if (!isPlaceholder(password) || /^\[[a-z]+:/.test(password)) emit(end - password.length, end, 'url-password');
+    if (!isPlaceholder(password) || /^\[[a-z]+:/.test(password))
+      emit(end - password.length, end, 'url-password');
     else if (isRandomLooking(user)) emit(start + 3, start + 3 + user.length, 'url-password');
-  } else if (user.length >= 16 && /https?$/.test(text.slice(Math.max(0, start - 5), start)) && isRandomLooking(user))
+  } else if (
+    user.length >= 16 &&
+    /https?$/.test(text.slice(Math.max(0, start - 5), start)) &&
+    isRandomLooking(user)
+  )
     emit(start + 3, end, 'url-password');
 };
 
@@ -62,13 +73,15 @@ const authorization: Look = (reading, start, end, emit, progress) => {
   if (to - from < 6) return;
   spend(reading.effort, start, A_LOOK);
   const secret = reading.text.slice(from, Math.min(to, from + 256));
-  if (isWord(secret) || isPlaceholder(secret) || isCode(secret) || !/[A-Za-z0-9]{4}/.test(secret)) return;
+  if (isWord(secret) || isPlaceholder(secret) || isCode(secret) || !/[A-Za-z0-9]{4}/.test(secret))
+    return;
   progress.value = to;
   emit(from, to, 'authorization');
 };
 
 /** `headers.authorization = config.token` hands something on and holds nothing. */
-const isCode = (value: string): boolean => /^[A-Za-z_$][\w$]*(?:[.:-]+[A-Za-z_$]*)*[.:-]?$/.test(value) && !/\d/.test(value);
+const isCode = (value: string): boolean =>
+  /^[A-Za-z_$][\w$]*(?:[.:-]+[A-Za-z_$]*)*[.:-]?$/.test(value) && !/\d/.test(value);
 
 const SCHEME_GAP = /\s{1,3}/y;
 
@@ -94,7 +107,8 @@ const basic: Look = (reading, start, end, emit, progress) => {
   if (to - from < 8 || to - from > 1_024) return;
   spend(reading.effort, start, A_LOOK);
   const pair = Buffer.from(reading.text.slice(from, to), 'base64').toString('latin1');
-  if (!/^[\x20-\x7e]*:[\x20-\x7e]*$/.test(pair) || isPlaceholder(pair.slice(pair.indexOf(':') + 1))) return;
+  if (!/^[\x20-\x7e]*:[\x20-\x7e]*$/.test(pair) || isPlaceholder(pair.slice(pair.indexOf(':') + 1)))
+    return;
   progress.value = to;
   emit(from, to, 'authorization');
 };
@@ -114,12 +128,17 @@ const cookie: Look = ({ text, effort }, start, end, emit, progress) => {
   const from = end + whole.length - line.length;
   progress.line = from + line.length;
   for (const { 0: pair, 1: name = '', 2: value = '', index } of line.matchAll(COOKIE)) {
-    if (/^(?:expires|max-age|path|domain|samesite|version)$/i.test(name) || !(isRandomLooking(value) || value.length >= 32)) continue;
+    if (
+      /^(?:expires|max-age|path|domain|samesite|version)$/i.test(name) ||
+      !(isRandomLooking(value) || value.length >= 32)
+    )
+      continue;
     emit(from + index + name.length + 1, from + index + pair.length, 'cookie');
   }
 };
 
-const IDENTIFIED = /(?:by|with\s{1,3}['"]?\w{1,40}['"]?\s{1,3}(?:by|as))\s{1,3}(?:password\s{1,3})?['"]([^'"\n]{3,200})/iy;
+const IDENTIFIED =
+  /(?:by|with\s{1,3}['"]?\w{1,40}['"]?\s{1,3}(?:by|as))\s{1,3}(?:password\s{1,3})?['"]([^'"\n]{3,200})/iy;
 
 /** `CREATE USER … IDENTIFIED BY '…'`. */
 const identifiedBy: Look = ({ text, effort }, start, end, emit) => {
@@ -127,10 +146,12 @@ const identifiedBy: Look = ({ text, effort }, start, end, emit) => {
   IDENTIFIED.lastIndex = end;
   const match = IDENTIFIED.exec(text);
   const [whole = '', secret = ''] = match ?? [];
-  if (match !== null && !isPlaceholder(secret)) emit(end + whole.length - secret.length, end + whole.length, 'password');
+  if (match !== null && !isPlaceholder(secret))
+    emit(end + whole.length - secret.length, end + whole.length, 'password');
 };
 
-const CRYPT = /\$(?:1|2[abxy]?|5|6|7|y|gy|apr1|argon2(?:id?|d)|scrypt|pbkdf2(?:-sha\d{1,3})?)\$[\w./$,=+-]{20,200}/y;
+const CRYPT =
+  /\$(?:1|2[abxy]?|5|6|7|y|gy|apr1|argon2(?:id?|d)|scrypt|pbkdf2(?:-sha\d{1,3})?)\$[\w./$,=+-]{20,200}/y;
 
 /** Hashes of passwords as `/etc/shadow` and `htpasswd` hold them: short ones are guessed within a day. */
 const crypt: Look = ({ text, effort }, start, _end, emit, progress) => {
@@ -151,12 +172,17 @@ const pgpass: Look = ({ text, effort }, start, _end, emit) => {
     emit(start + whole.length - secret.length, start + whole.length, 'password');
 };
 
-const match = (pattern: RegExp, label: string, judge: (secret: string) => boolean = (secret) => !isPlaceholder(secret)): Look => {
+const match = (
+  pattern: RegExp,
+  label: string,
+  judge: (secret: string) => boolean = (secret) => !isPlaceholder(secret),
+): Look => {
   return ({ text, effort }, start, _end, emit) => {
     spend(effort, start, A_WORD);
     pattern.lastIndex = start;
     const [whole = '', secret = ''] = pattern.exec(text) ?? [];
-    if (secret !== '' && judge(secret)) emit(start + whole.length - secret.length, start + whole.length, label);
+    if (secret !== '' && judge(secret))
+      emit(start + whole.length - secret.length, start + whole.length, label);
   };
 };
 
@@ -170,7 +196,8 @@ const goAddress: Look = ({ text, effort }, start, _end, emit) => {
 };
 
 /** `echo '…' | docker login --password-stdin`: the password stands before the option. */
-const PIPED = /(?:echo|printf)\s+(?:-n\s+|'%s'\s+|"%s"\s+)?(?:'([^'\n]{3,200})'|"([^"\n$]{3,200})"|([^\s"'|$]{3,200}))\s*\|[^|\n]{0,200}$/;
+const PIPED =
+  /(?:echo|printf)\s+(?:-n\s+|'%s'\s+|"%s"\s+)?(?:'([^'\n]{3,200})'|"([^"\n$]{3,200})"|([^\s"'|$]{3,200}))\s*\|[^|\n]{0,200}$/;
 const pipedPassword: Look = ({ text, effort }, start, end, emit, progress) => {
   spend(effort, start, A_LOOK);
   const before = text.slice(Math.max(progress.piped, start - 400), start);
@@ -179,7 +206,8 @@ const pipedPassword: Look = ({ text, effort }, start, end, emit, progress) => {
   const found = PIPED.exec(text.slice(from, start));
   const secret = found?.[1] ?? found?.[2] ?? found?.[3] ?? '';
   const value = secret.slice(secret.indexOf(':') + 1);
-  const at = from + (found?.index ?? 0) + (found?.[0].indexOf(secret) ?? 0) + secret.length - value.length;
+  const at =
+    from + (found?.index ?? 0) + (found?.[0].indexOf(secret) ?? 0) + secret.length - value.length;
   if (value !== '' && !isPlaceholder(value)) emit(at, at + value.length, 'password');
 };
 
@@ -190,12 +218,21 @@ export interface Lead {
   readonly look: Look;
 }
 
-const leads = (words: string, look: Look, anyCase = false): readonly Lead[] => words.split(' ').map((word) => ({ word, anyCase, look }));
+const leads = (words: string, look: Look, anyCase = false): readonly Lead[] =>
+  words.split(' ').map((word) => ({ word, anyCase, look }));
 
 export const CREDENTIALS: readonly Lead[] = Object.freeze([
   ...leads('://', urlPassword),
-  ...leads('authorization x-api-key x-auth-token x-access-token private-token api-key apikey x-vault-token', authorization, true),
-  ...leads('ocp-apim-subscription-key dd-api-key dd-application-key x-goog-api-key x-functions-key', authorization, true),
+  ...leads(
+    'authorization x-api-key x-auth-token x-access-token private-token api-key apikey x-vault-token',
+    authorization,
+    true,
+  ),
+  ...leads(
+    'ocp-apim-subscription-key dd-api-key dd-application-key x-goog-api-key x-functions-key',
+    authorization,
+    true,
+  ),
   ...leads('bearer', bearer, true),
   ...leads('basic', basic, true),
   ...leads('cookie', cookie, true),
@@ -204,11 +241,26 @@ export const CREDENTIALS: readonly Lead[] = Object.freeze([
   ...leads(':5432: :5433: :5434: :6432: :3306:', pgpass),
   ...leads('@tcp( @unix(', goAddress),
   ...leads('--password-stdin chpasswd', pipedPassword),
-  ...leads('chpasswd:', match(/chpasswd:\s{1,8}(?:list|users):\s{0,3}\|?\s{0,8}[\w.-]{1,40}:([^\s]{4,200})/y, 'password')),
+  ...leads(
+    'chpasswd:',
+    match(
+      /chpasswd:\s{1,8}(?:list|users):\s{0,3}\|?\s{0,8}[\w.-]{1,40}:([^\s]{4,200})/y,
+      'password',
+    ),
+  ),
   ...leads('thin:', match(/thin:[\w$#]{1,40}\/([^\s@"']{3,200})(?=@)/y, 'url-password')),
-  ...leads('http-basic.', match(/http-basic\.[\w-]{1,60}\s{1,3}\S{1,80}\s{1,3}([^\s"';|&]{4,200})/y, 'password')),
-  ...leads('SecureString', match(/SecureString\s{1,3}(?:-String\s{1,3})?["']([^"'\n$]{4,200})/y, 'password')),
-  ...leads('CONTRIBSYS__COM', match(/CONTRIBSYS__COM["']?\s{0,3}[=:]\s{0,3}["']?([0-9a-f]{8}:[0-9a-f]{8})/y, 'secret')),
+  ...leads(
+    'http-basic.',
+    match(/http-basic\.[\w-]{1,60}\s{1,3}\S{1,80}\s{1,3}([^\s"';|&]{4,200})/y, 'password'),
+  ),
+  ...leads(
+    'SecureString',
+    match(/SecureString\s{1,3}(?:-String\s{1,3})?["']([^"'\n$]{4,200})/y, 'password'),
+  ),
+  ...leads(
+    'CONTRIBSYS__COM',
+    match(/CONTRIBSYS__COM["']?\s{0,3}[=:]\s{0,3}["']?([0-9a-f]{8}:[0-9a-f]{8})/y, 'secret'),
+  ),
   { word: ': PSK ', anyCase: false, look: match(/: PSK ["']([^"'\n]{4,200})/y, 'password') },
   { word: '\t*\t"', anyCase: false, look: match(/\t\*\t"([^"\n]{4,200})/y, 'password') },
 ]);

@@ -22,7 +22,9 @@ async function load(): Promise<Lint> {
     import('@secretlint/core'),
     import('@secretlint/secretlint-rule-preset-recommend'),
   ]);
-  const config = { rules: [{ id: '@secretlint/secretlint-rule-preset-recommend', rule: creator, rules: [] }] };
+  const config = {
+    rules: [{ id: '@secretlint/secretlint-rule-preset-recommend', rule: creator, rules: [] }],
+  };
   return async (content) => {
     const source = { content, filePath: 'surface.txt', ext: '.txt', contentType: 'text' as const };
     const { messages } = await lintSource({ source, options: { config, noPhysicFilePath: true } });
@@ -34,11 +36,14 @@ async function load(): Promise<Lint> {
 const MIN_TEXT = 12;
 
 /** What secretlint finds, by text. Takes texts together where they are small: it has a price for every start. */
-export async function deepSpans(texts: readonly string[]): Promise<ReadonlyMap<string, readonly Span[]>> {
+export async function deepSpans(
+  texts: readonly string[],
+): Promise<ReadonlyMap<string, readonly Span[]>> {
   const found = new Map<string, Span[]>();
   const lint = await loadLint();
   for (const batch of batchesOf(new Set(texts.filter((text) => text.length >= MIN_TEXT)))) {
-    for (const [start, end] of await lint(batch.map(({ part }) => part).join('\n'))) place(batch, start, end, found);
+    for (const [start, end] of await lint(batch.map(({ part }) => part).join('\n')))
+      place(batch, start, end, found);
     await nextTurn();
   }
   return found;
@@ -63,19 +68,32 @@ function batchesOf(texts: ReadonlySet<string>): readonly (readonly Part[])[] {
         room = WINDOW;
       }
       const last = batches.at(-1)?.at(-1);
-      batches.at(-1)?.push({ text, part, offset, at: last === undefined ? 0 : last.at + last.part.length + 1 });
+      batches
+        .at(-1)
+        ?.push({ text, part, offset, at: last === undefined ? 0 : last.at + last.part.length + 1 });
       room -= part.length + 1;
     }
   }
   return batches;
 }
 
-function place(batch: readonly Part[], start: number, end: number, found: Map<string, Span[]>): void {
+function place(
+  batch: readonly Part[],
+  start: number,
+  end: number,
+  found: Map<string, Span[]>,
+): void {
   for (const { text, part, offset, at } of batch) {
     const from = Math.max(start - at, 0);
     const to = Math.min(end - at, part.length);
     if (from >= to) continue;
-    const span = { start: from + offset, end: to + offset, label: DEEP_LABEL, group: 'secrets-deep' as const, value: part.slice(from, to) };
+    const span = {
+      start: from + offset,
+      end: to + offset,
+      label: DEEP_LABEL,
+      group: 'secrets-deep' as const,
+      value: part.slice(from, to),
+    };
     found.set(text, [...(found.get(text) ?? []), span]);
   }
 }

@@ -4,7 +4,16 @@ import type { Effort } from './effort.ts';
 import type { SignPlaces } from './views.ts';
 
 /** The kinds of findings; each can have its own strategy. Where two overlap, the one named first decides. */
-export const GROUPS = ['paths', 'redactor', 'patterns', 'secrets', 'secrets-deep', 'card', 'phone', 'email'] as const;
+export const GROUPS = [
+  'paths',
+  'redactor',
+  'patterns',
+  'secrets',
+  'secrets-deep',
+  'card',
+  'phone',
+  'email',
+] as const;
 export type Group = (typeof GROUPS)[number];
 
 /** Something to hide. */

@@ -4,7 +4,9 @@ import { A_FINDING, A_WORD, joinedFindings, passOver, spend, startEffort } from 
 /** How many words of a text can be looked at, one at every `distance` characters. */
 function looked(distance: number, words: number): number {
   const effort = startEffort();
-  return Array.from({ length: words }, (_, word) => spend(effort, word * distance, A_WORD)).filter(Boolean).length;
+  return Array.from({ length: words }, (_, word) => spend(effort, word * distance, A_WORD)).filter(
+    Boolean,
+  ).length;
 }
 
 describe('the effort that a text may ask for', () => {
@@ -40,7 +42,9 @@ describe('what was hidden unread', () => {
 });
 
 describe('findings', () => {
-  const told = (places: readonly (readonly [number, number])[]): readonly (readonly [number, number])[] => {
+  const told = (
+    places: readonly (readonly [number, number])[],
+  ): readonly (readonly [number, number])[] => {
     const spans: (readonly [number, number])[] = [];
     const findings = joinedFindings(startEffort(), (start, end) => spans.push([start, end]));
     for (const [start, end] of places) findings.tell(start, end, 'secret');
@@ -62,10 +66,15 @@ describe('findings', () => {
   });
 
   it('hide everything between them once the effort is spent, and leave nothing out', () => {
-    const places = Array.from({ length: 5_000 }, (_, place) => [place * 10, place * 10 + 6] as const);
+    const places = Array.from(
+      { length: 5_000 },
+      (_, place) => [place * 10, place * 10 + 6] as const,
+    );
     const spans = told(places);
 
     expect(spans.length).toBeLessThan(5_000 / A_FINDING);
-    expect(places.every(([start, end]) => spans.some(([from, to]) => from <= start && end <= to))).toBe(true);
+    expect(
+      places.every(([start, end]) => spans.some(([from, to]) => from <= start && end <= to)),
+    ).toBe(true);
   });
 });

@@ -53,7 +53,12 @@ export interface Findings {
 
 /** Findings in their order. What two that overlap hide is told once; once the effort is spent, all that lies between them is hidden too. */
 export function joinedFindings(effort: Effort, emit: Emit): Findings {
-  let open: { readonly start: number; end: number; readonly label: string; readonly group: Group | undefined } | null = null;
+  let open: {
+    readonly start: number;
+    end: number;
+    readonly label: string;
+    readonly group: Group | undefined;
+  } | null = null;
   const end = () => {
     if (open !== null) emit(open.start, open.end, open.label, open.group);
     open = null;

@@ -26,11 +26,17 @@ export function embeddedJson(texts: readonly string[]): readonly EmbeddedJson[] 
 
 function isDeep(value: JsonValue, room: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  return room === 0 || (Object.values(value) as readonly JsonValue[]).some((item) => isDeep(item, room - 1));
+  return (
+    room === 0 ||
+    (Object.values(value) as readonly JsonValue[]).some((item) => isDeep(item, room - 1))
+  );
 }
 
 /** The documents that changed, written out again with the indentation they had. */
-export function cleanedJson(embedded: readonly EmbeddedJson[], values: readonly JsonValue[]): ReadonlyMap<string, string> {
+export function cleanedJson(
+  embedded: readonly EmbeddedJson[],
+  values: readonly JsonValue[],
+): ReadonlyMap<string, string> {
   return new Map(
     embedded.flatMap(({ text, value }, index) => {
       const cleaned = values[index] ?? null;

@@ -36,8 +36,10 @@ const CLASSES = new Uint8Array(65_536);
 for (const [value, char] of Array.from(`${ALPHABET}-_`).entries()) {
   const sextet = value < 64 ? value : value - 2;
   const isFirst = (sextet >= 8 && sextet < 32) || sextet === 2 || sextet === 3;
-  const isText = (isFirst ? FIRST : 0) | ((sextet & 8) === 0 ? SECOND : 0) | ((sextet & 2) === 0 ? THIRD : 0);
-  CLASSES[char.charCodeAt(0)] = IN_RUN | isText | (/[0-9a-f]/i.test(char) ? 0 : char === '-' ? DASH : BEYOND_HEX);
+  const isText =
+    (isFirst ? FIRST : 0) | ((sextet & 8) === 0 ? SECOND : 0) | ((sextet & 2) === 0 ? THIRD : 0);
+  CLASSES[char.charCodeAt(0)] =
+    IN_RUN | isText | (/[0-9a-f]/i.test(char) ? 0 : char === '-' ? DASH : BEYOND_HEX);
 }
 
 type Codes = Uint16Array;
@@ -76,7 +78,12 @@ function readOn(codes: Codes, run: Run, start: number, length: number): void {
 }
 
 /** Keeps the readable stretches of one run. */
-export function decodeRun(text: string, codes: Codes, { start, end, classes }: Run, keep: Keep): void {
+export function decodeRun(
+  text: string,
+  codes: Codes,
+  { start, end, classes }: Run,
+  keep: Keep,
+): void {
   // Hex digits and dashes are a digest or an id; text in base64 always has other letters too.
   const isHex = (classes & BEYOND_HEX) === 0;
   if (isHex && (classes & DASH) !== 0) return;
@@ -86,7 +93,9 @@ export function decodeRun(text: string, codes: Codes, { start, end, classes }: R
   // A run can be cut into fours in four ways. The right one gives the longest text; the others are taken as far as there is room,
   // so that what is decoded never grows with each layer.
   let room = (end - start) * 1.5 + MIN_RUN;
-  for (const [from, to] of stretches.length === 1 ? stretches : stretches.sort((a, b) => b[1] - b[0] - (a[1] - a[0]))) {
+  for (const [from, to] of stretches.length === 1
+    ? stretches
+    : stretches.sort((a, b) => b[1] - b[0] - (a[1] - a[0]))) {
     room -= to - from;
     if (room < 0) return;
     decode(text, from, to, unit, keep);
@@ -97,11 +106,14 @@ const MIN_QUADS = 4;
 const MIN_PAIRS = 10;
 
 /** What is cut off at the end of a run can be anything. */
-const classOf = (codes: Codes, at: number, end: number): number => (at < end ? (CLASSES[codes[at] ?? 0] ?? 0) : FIRST | SECOND | THIRD);
+const classOf = (codes: Codes, at: number, end: number): number =>
+  at < end ? (CLASSES[codes[at] ?? 0] ?? 0) : FIRST | SECOND | THIRD;
 
 /** Whether the four that begin here can stand for text. */
 const isQuad = (codes: Codes, at: number, end: number): boolean =>
-  (classOf(codes, at, end) & FIRST) !== 0 && (classOf(codes, at + 1, end) & SECOND) !== 0 && (classOf(codes, at + 2, end) & THIRD) !== 0;
+  (classOf(codes, at, end) & FIRST) !== 0 &&
+  (classOf(codes, at + 1, end) & SECOND) !== 0 &&
+  (classOf(codes, at + 2, end) & THIRD) !== 0;
 
 const MIN_STRETCH = MIN_QUADS * 4;
 
@@ -161,5 +173,6 @@ function decode(text: string, start: number, end: number, unit: number, keep: Ke
     if (at < bytes.length) bytes[at] = 0;
     from = at + 1;
   }
-  if (readable > 0) keep({ start, end, text: bytes.toString('latin1'), unit, bytes: unit === 2 ? 1 : 3 });
+  if (readable > 0)
+    keep({ start, end, text: bytes.toString('latin1'), unit, bytes: unit === 2 ? 1 : 3 });
 }

@@ -17,6 +17,10 @@ export type { Path as RedactionPath } from './paths.ts';
 export { isPattern } from './patterns.ts';
 export type { RedactionPattern } from './patterns.ts';
 export { compileRules, DETECTORS, textCleaner } from './rules.ts';
-export type { DetectorName as RedactionDetector, RuleOptions, Rules as RedactionRules } from './rules.ts';
+export type {
+  DetectorName as RedactionDetector,
+  RuleOptions,
+  Rules as RedactionRules,
+} from './rules.ts';
 export { finish } from './turns.ts';
 export type { Work } from './turns.ts';

@@ -14,7 +14,8 @@ const MIN_LITERAL = 4;
 const PREFIX = MIN_LITERAL;
 const FILTER = 0x1000;
 /** Depends on the last four characters: of those before, nothing is left in twelve bits. */
-const keyOf = (before: number, code: number): number => ((before << 3) ^ (code & 0xff)) & (FILTER - 1);
+const keyOf = (before: number, code: number): number =>
+  ((before << 3) ^ (code & 0xff)) & (FILTER - 1);
 
 /** So many characters are compared in a microsecond. */
 const COMPARED = 1_000;
@@ -34,9 +35,13 @@ export function literalDetector(literals: Literals): Detector {
     filter[codesKey(prefix)] = 1;
     const byLength = byPrefix.get(prefix) ?? new Map<number, Map<string, Entry>>();
     byPrefix.set(prefix, byLength);
-    byLength.set(value.length, (byLength.get(value.length) ?? new Map<string, Entry>()).set(value, entry));
+    byLength.set(
+      value.length,
+      (byLength.get(value.length) ?? new Map<string, Entry>()).set(value, entry),
+    );
   }
-  for (const [prefix, byLength] of byPrefix) byPrefix.set(prefix, new Map([...byLength].sort(([a], [b]) => b - a)));
+  for (const [prefix, byLength] of byPrefix)
+    byPrefix.set(prefix, new Map([...byLength].sort(([a], [b]) => b - a)));
   return {
     group: 'redactor',
     find(text, emit, effort) {
@@ -52,7 +57,9 @@ export function literalDetector(literals: Literals): Detector {
         for (const [size, values] of byLength ?? []) {
           // Once the effort is spent, the first characters are enough: the longest value that begins so is taken to stand here.
           const isSpent = !spend(effort, start, A_LOOK + size / COMPARED);
-          const entry = isSpent ? values.values().next().value : values.get(text.slice(start, start + size));
+          const entry = isSpent
+            ? values.values().next().value
+            : values.get(text.slice(start, start + size));
           const end = Math.min(length, start + (isSpent ? Math.max(size, STEP) : size));
           if (entry !== undefined) findings.tell(start, end, entry.label, entry.group);
           if (!isSpent) continue;
@@ -73,7 +80,10 @@ function codesKey(prefix: string): number {
 }
 
 /** The texts and numbers in a value, as they would stand in a text. */
-export function removedValues(value: JsonValue, found: Set<string> = new Set()): ReadonlySet<string> {
+export function removedValues(
+  value: JsonValue,
+  found: Set<string> = new Set(),
+): ReadonlySet<string> {
   if (typeof value === 'string' || typeof value === 'number') {
     if (String(value).length >= MIN_LITERAL) found.add(String(value));
   } else if (typeof value === 'object' && value !== null) {
@@ -95,9 +105,15 @@ function changedParts(before: JsonValue, after: JsonValue | undefined, gone: Set
   if (typeof before === 'string' && typeof after === 'string') {
     const part = middleOf(before, after);
     if (part.length >= MIN_LITERAL) gone.add(part);
-  } else if (typeof before === 'object' && before !== null && typeof after === 'object' && after !== null) {
+  } else if (
+    typeof before === 'object' &&
+    before !== null &&
+    typeof after === 'object' &&
+    after !== null
+  ) {
     const shown = new Map(Object.entries(after) as readonly [string, JsonValue][]);
-    for (const [name, item] of Object.entries(before) as readonly [string, JsonValue][]) changedParts(item, shown.get(name), gone);
+    for (const [name, item] of Object.entries(before) as readonly [string, JsonValue][])
+      changedParts(item, shown.get(name), gone);
   }
 }
 
@@ -107,6 +123,10 @@ function middleOf(before: string, after: string): string {
   let start = 0;
   while (start < shorter && before.charCodeAt(start) === after.charCodeAt(start)) start += 1;
   let end = 0;
-  while (end < shorter - start && before.charCodeAt(before.length - 1 - end) === after.charCodeAt(after.length - 1 - end)) end += 1;
+  while (
+    end < shorter - start &&
+    before.charCodeAt(before.length - 1 - end) === after.charCodeAt(after.length - 1 - end)
+  )
+    end += 1;
   return before.slice(start, before.length - end);
 }

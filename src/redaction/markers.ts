@@ -31,7 +31,10 @@ export function createMarkers(
 ): Markers {
   const strategyOf = new Map(GROUPS.map((group) => [group, strategies[group] ?? 'mask'] as const));
   const one = labels.join('|');
-  const written = new RegExp(`\\[(?:redacted:(?:${one})|hash:(?:${one}):[0-9a-f]{16}|token:(?:${one}):[0-9]{1,12})\\]`, 'g');
+  const written = new RegExp(
+    `\\[(?:redacted:(?:${one})|hash:(?:${one}):[0-9a-f]{16}|token:(?:${one}):[0-9]{1,12})\\]`,
+    'g',
+  );
   const digest = (value: string) => createHmac('sha256', key).update(value).digest('hex');
   const tokenOf = numberedTokens();
   const write = ({ label, group, value }: Finding): string => {
@@ -40,14 +43,19 @@ export function createMarkers(
     if (strategy === 'tokenise') return `[token:${label}:${tokenOf(digest(value))}]`;
     return `[redacted:${label}]`;
   };
-  const settle: Markers['settle'] = (text, spans) => (spans.length === 0 ? spans : without(merged(spans), text, written));
+  const settle: Markers['settle'] = (text, spans) =>
+    spans.length === 0 ? spans : without(merged(spans), text, written);
   return {
     blocks: (group) => strategyOf.get(group) === 'block',
     settle,
     replace: (text, spans) => splice(text, settle(text, spans), write),
     whole(value, finding) {
-      if (value === null || (typeof value === 'string' && value.replace(written, '') === '')) return value;
-      return write({ ...finding, value: typeof value === 'string' ? value : JSON.stringify(value) });
+      if (value === null || (typeof value === 'string' && value.replace(written, '') === ''))
+        return value;
+      return write({
+        ...finding,
+        value: typeof value === 'string' ? value : JSON.stringify(value),
+      });
     },
   };
 }
@@ -74,7 +82,11 @@ function merged(spans: readonly Span[]): readonly Span[] {
       all.push(span);
       continue;
     }
-    all[all.length - 1] = { ...(isStronger(span, last) ? span : last), start: last.start, end: Math.max(last.end, span.end) };
+    all[all.length - 1] = {
+      ...(isStronger(span, last) ? span : last),
+      start: last.start,
+      end: Math.max(last.end, span.end),
+    };
   }
   return all;
 }
@@ -92,7 +104,10 @@ const BY_NAME: ReadonlySet<string> = new Set(['secret', 'password', 'authorizati
 
 /** The spans without the markers inside them. What stands beside a marker is still hidden: anybody can write one. */
 function without(spans: readonly Span[], text: string, written: RegExp): readonly Span[] {
-  const marks = [...text.matchAll(written)].map((match) => ({ start: match.index, end: match.index + match[0].length }));
+  const marks = [...text.matchAll(written)].map((match) => ({
+    start: match.index,
+    end: match.index + match[0].length,
+  }));
   if (marks.length === 0) return spans;
   let next = 0;
   return spans.flatMap((span) => {
@@ -101,11 +116,14 @@ function without(spans: readonly Span[], text: string, written: RegExp): readonl
     while ((marks[next]?.end ?? Infinity) <= span.start) next += 1;
     for (let at = next; (marks[at]?.start ?? Infinity) < span.end; at += 1) {
       const { start, end } = marks[at] ?? span;
-      if (start > from) pieces.push({ ...span, start: from, end: start, value: text.slice(from, start) });
+      if (start > from)
+        pieces.push({ ...span, start: from, end: start, value: text.slice(from, start) });
       from = Math.max(from, end);
     }
     if (from === span.start) return [span];
-    return from < span.end ? [...pieces, { ...span, start: from, value: text.slice(from, span.end) }] : pieces;
+    return from < span.end
+      ? [...pieces, { ...span, start: from, value: text.slice(from, span.end) }]
+      : pieces;
   });
 }
 

@@ -3,7 +3,16 @@
 import { isIn, NAME_RUN, type Reading, VALUE_RUN } from './characters.ts';
 import type { Emit } from './detector.ts';
 import { A_JUDGEMENT, A_LOOK, A_WORD, spend } from './effort.ts';
-import { type Family, familyOf, isHidden, isRandomLooking, isTold, isWord, isWordy, labelOfName } from './names.ts';
+import {
+  type Family,
+  familyOf,
+  isHidden,
+  isRandomLooking,
+  isTold,
+  isWord,
+  isWordy,
+  labelOfName,
+} from './names.ts';
 
 /** How telling names end. Names of several words are found by the last. */
 export const NAME_WORDS: readonly string[] = Object.freeze(
@@ -16,12 +25,14 @@ export const NAME_WORDS: readonly string[] = Object.freeze(
 const ASSIGNED =
   /(?:[-_.](?:base|value|text|prod|production|dev|staging|test|live|primary|secondary|private)|[-_. ]?v?\d{1,2})?(?:["'`\\]{0,3}\]?[ \t]{0,24}(?:=>|:=|\?=|={1,3}|:|,\s{0,3}["'\\]{1,3}value["'\\]{1,3}\s{0,3}:)(?:\s{1,12}(?=["'])|[ \t]{0,12})|["']?\r?\n[ \t]{0,24}["']?value["']?[ \t]{0,3}:[ \t]{0,3})/iy;
 /** `<add key="Password" value="…"/>`, `<property name="password">…`, `<password>…`. */
-const TAGGED = /["']{0,1}(?:\s{1,3}(?:value|content|default)\s?=\s?(?=["'])|[^<>\n]{0,40}>(?=[^<\n]{1,400}<\/))/iy;
+const TAGGED =
+  /["']{0,1}(?:\s{1,3}(?:value|content|default)\s?=\s?(?=["'])|[^<>\n]{0,40}>(?=[^<\n]{1,400}<\/))/iy;
 /** `define('DB_PASSWORD', '…')`, `setPassword("…")`, `PASSWORD '…'`. */
 const PASSED = /["']{0,1}(?:\)?,\s{0,24}(?=["'`])|\((?=["'`])|[ ](?='))/y;
 /** `--password …`, `ENV DB_PASSWORD …`, `password … ` of a `.netrc`, `the token is …`. */
 const SPACED = /[ \t]{1,4}(?:(?:is|was)[ \t]{1,3})?(?=[^\s=:-])/y;
-const MARKER = /^(?:\[(?:redacted:[a-z0-9-]{1,40}|hash:[a-z0-9-]{1,40}:[0-9a-f]{16}|token:[a-z0-9-]{1,40}:\d{1,12})\]){1,4}/;
+const MARKER =
+  /^(?:\[(?:redacted:[a-z0-9-]{1,40}|hash:[a-z0-9-]{1,40}:[0-9a-f]{16}|token:[a-z0-9-]{1,40}:\d{1,12})\]){1,4}/;
 const MAX_QUOTED = 4_096;
 const MAX_NAME = 40;
 
@@ -47,7 +58,13 @@ interface Value {
 }
 
 /** Looks at the value of the name that ends here. */
-export function namedValue(reading: Reading, start: number, end: number, emit: Emit, progress: NamedProgress): void {
+export function namedValue(
+  reading: Reading,
+  start: number,
+  end: number,
+  emit: Emit,
+  progress: NamedProgress,
+): void {
   if (start < progress.done) return;
   const { text } = reading;
   const found = valueStart(reading, end, start);
@@ -62,7 +79,9 @@ export function namedValue(reading: Reading, start: number, end: number, emit: E
   if (value === null || value.end - value.start < (MIN_VALUE[family] ?? 0)) return;
   spend(reading.effort, start, A_JUDGEMENT);
   // A marker that stands there already says nothing about what stands beside it.
-  const secret = text.slice(value.start, Math.min(value.end, value.start + 512)).replace(MARKER, '');
+  const secret = text
+    .slice(value.start, Math.min(value.end, value.start + 512))
+    .replace(MARKER, '');
   if (isInMarker(text, start) || !isShown(family, secret, found, value, text, name)) return;
   emit(value.start, value.end, labelOfName(family));
   progress.done = value.end;
@@ -83,10 +102,13 @@ function isInMarker(text: string, start: number): boolean {
 
 function nameBefore(text: string, start: number, end: number): string {
   let from = start;
-  while (from > 0 && start - from < MAX_NAME && isIn(NAME_RUN, text.charCodeAt(from - 1))) from -= 1;
+  while (from > 0 && start - from < MAX_NAME && isIn(NAME_RUN, text.charCodeAt(from - 1)))
+    from -= 1;
   const name = text.slice(from, end).replace(/^[-.]+/, '');
   // `Unseal Key 1:`, `API key:`: what kind of key it is stands in the word before.
-  const before = /^(?:keys?|phrase)$/i.test(name) ? (/([A-Za-z]{2,16}) $/.exec(text.slice(Math.max(0, from - 18), from))?.[1] ?? '') : '';
+  const before = /^(?:keys?|phrase)$/i.test(name)
+    ? (/([A-Za-z]{2,16}) $/.exec(text.slice(Math.max(0, from - 18), from))?.[1] ?? '')
+    : '';
   return before === '' ? name : `${before}_${name}`;
 }
 
@@ -149,7 +171,8 @@ function bound(text: string, end: number, binding: Binding, pattern: RegExp): Bo
 function mayTakeSpace(text: string, start: number, end: number, next: number): boolean {
   if (text.startsWith('is ', next) || text.startsWith('was ', next)) return true;
   const before = text.charCodeAt(start - 1);
-  if (before === 32 || before === 9 || before === 10) return OPENER.test(text.slice(Math.max(0, start - REACH), start));
+  if (before === 32 || before === 9 || before === 10)
+    return OPENER.test(text.slice(Math.max(0, start - REACH), start));
   return before === 45 || before === 95 || end - start > 5 || Number.isNaN(before);
 }
 
@@ -161,20 +184,37 @@ const REACH = 80;
 function takesSpace(text: string, start: number, end: number, name: string): boolean {
   const from = start - (name.length - (end - start));
   const before = text.slice(Math.max(0, from - 200), from);
-  if (/(?:^|[\s"'`])-{1,2}$/.test(before) || /(?:^|\n)[ \t]*(?:ENV|ARG|set|setenv)[ \t]+$/.test(before)) return true;
-  if (/(?:machine[ \t]+\S{1,100}|default)\s+(?:login|user|account)[ \t]+\S{1,64}\s+$/.test(before)) return true;
+  if (
+    /(?:^|[\s"'`])-{1,2}$/.test(before) ||
+    /(?:^|\n)[ \t]*(?:ENV|ARG|set|setenv)[ \t]+$/.test(before)
+  )
+    return true;
+  if (/(?:machine[ \t]+\S{1,100}|default)\s+(?:login|user|account)[ \t]+\S{1,64}\s+$/.test(before))
+    return true;
   // Directives of configuration files begin a line.
-  if (/^(?:requirepass|masterauth|bindpw|rootpw)$/.test(name) && /(?:^|\n)[ \t]*$/.test(before)) return true;
+  if (/^(?:requirepass|masterauth|bindpw|rootpw)$/.test(name) && /(?:^|\n)[ \t]*$/.test(before))
+    return true;
   return /^[ \t]{1,4}(?:is|was)[ \t]/.test(text.slice(end, end + 12));
 }
 
-function isShown(family: Family, secret: string, { at, binding }: Bound, value: Value, text: string, name: string): boolean {
+function isShown(
+  family: Family,
+  secret: string,
+  { at, binding }: Bound,
+  value: Value,
+  text: string,
+  name: string,
+): boolean {
   if (/^[,;)\]}\s]/.test(secret) || !isHidden(family, secret)) return false;
   const isSaid = binding === 'spaced' && /(?:is|was)\s+$/.test(text.slice(Math.max(0, at - 6), at));
   if (binding === 'passed' || isSaid)
-    return !/\s/.test(secret) && (isRandomLooking(secret) || (family === 'password' && isStrongWord(secret)));
+    return (
+      !/\s/.test(secret) &&
+      (isRandomLooking(secret) || (family === 'password' && isStrongWord(secret)))
+    );
   if (family === 'password' && isTold(secret)) return false;
-  if (value.quoted || binding === 'tagged') return family !== 'password' || !isSameName(secret, name);
+  if (value.quoted || binding === 'tagged')
+    return family !== 'password' || !isSameName(secret, name);
   if (binding === 'spaced') return !isPlainWord(secret) && !/^[[(<]/.test(secret);
   return !isProseOrCode(secret, text.slice(Math.max(0, at - 32), at), text.charAt(value.end));
 }
@@ -185,7 +225,9 @@ const isPlainWord = (text: string): boolean =>
 
 /** What people type where a password is asked for: not a word, and nothing of a program. */
 const isStrongWord = (text: string): boolean =>
-  text.length >= 6 && !/[\s(){}]/.test(text) && (/\d/.test(text) ? /[A-Za-z]/.test(text) : /[A-Z]/.test(text) && !isWordy(text));
+  text.length >= 6 &&
+  !/[\s(){}]/.test(text) &&
+  (/\d/.test(text) ? /[A-Za-z]/.test(text) : /[A-Z]/.test(text) && !isWordy(text));
 
 /** `passwordField: 'password_field'`: a name of a name. */
 const isSameName = (value: string, name: string): boolean => {
@@ -199,12 +241,19 @@ const isSameName = (value: string, name: string): boolean => {
 /** `password: required` in a manual, `password = await ask()` in a program: a bare word is a value only at the end of a line. */
 function isProseOrCode(value: string, between: string, after: string): boolean {
   if (isPlainWord(value)) {
-    return between.includes(':') || /\s=|=\s/.test(between) || !['', '\n', '\r', '&', ';'].includes(after) || !isWord(value);
+    return (
+      between.includes(':') ||
+      /\s=|=\s/.test(between) ||
+      !['', '\n', '\r', '&', ';'].includes(after) ||
+      !isWord(value)
+    );
   }
   if (/[({[]$|^[({[]|=>|\(\)|::|\w\(|^\/[a-z]/.test(value)) return true;
   // `password=correct-horse7`: a hyphen between words is an operator only where a program has blanks around its `=`.
   if (value.includes('-') && (/\d/.test(value) || /[^\s:]=$/.test(between))) return false;
-  return /^[A-Za-z_$][\w$]*(?:[.?()[\]!:/-]+[A-Za-z_$][\w$]*)+[.;)\]?!]*$/.test(value) && isWordy(value);
+  return (
+    /^[A-Za-z_$][\w$]*(?:[.?()[\]!:/-]+[A-Za-z_$][\w$]*)+[.;)\]?!]*$/.test(value) && isWordy(value)
+  );
 }
 
 /** Words that stand for a key, to the end of their line. */
@@ -220,7 +269,11 @@ function valueAt(reading: Reading, at: number): Value | null {
   const [opening = ''] = /^\\{0,3}["'`]/.exec(text.slice(at, at + 4)) ?? [];
   const start = at + opening.length;
   if (opening !== '') {
-    const length = quotedLength(text.slice(start, start + MAX_QUOTED), opening.slice(-1), opening.length - 1);
+    const length = quotedLength(
+      text.slice(start, start + MAX_QUOTED),
+      opening.slice(-1),
+      opening.length - 1,
+    );
     return length === 0 ? null : { start, end: start + length, quoted: true };
   }
   const end = reading.runEnd(VALUE_RUN, start);
@@ -237,7 +290,8 @@ function quotedLength(line: string, quote: string, escapes: number): number {
   for (const { 0: found, index } of line.matchAll(/\\*["'`\n]/g)) {
     const before = found.length - 1;
     if (found.endsWith('\n')) return index + before;
-    const isClosing = found.endsWith(quote) && (escapes === 0 ? before % 2 === 0 : before <= escapes);
+    const isClosing =
+      found.endsWith(quote) && (escapes === 0 ? before % 2 === 0 : before <= escapes);
     if (isClosing) return index + Math.max(0, before - escapes);
   }
   return line.length;

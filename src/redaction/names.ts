@@ -14,8 +14,14 @@ export function isRandomLooking(whole: string): boolean {
   if (text.length < 10 || /[\s<>{}()$[\]\\]/.test(text)) return false;
   const { digits, uppers, lowers, distinct } = looksOfText(text);
   const isMixed = lowers > 0 && uppers > 0;
-  if (distinct < 7 || lowers + uppers === 0 || (digits === 0 && !(isMixed && text.length >= 16))) return false;
-  if (text.length < 16 && !isMixed && !(text.length >= 12 && digits >= 2 && /^[a-z0-9]+$/i.test(text))) return false;
+  if (distinct < 7 || lowers + uppers === 0 || (digits === 0 && !(isMixed && text.length >= 16)))
+    return false;
+  if (
+    text.length < 16 &&
+    !isMixed &&
+    !(text.length >= 12 && digits >= 2 && /^[a-z0-9]+$/i.test(text))
+  )
+    return false;
   return !PATH.test(text) && !isWordy(text);
 }
 
@@ -28,18 +34,23 @@ export function isWordy(text: string): boolean {
   if (parts.length === 0) return true;
   // Beside small letters, a run of capitals is an abbreviation at the most: `HTTP`, and not `MRSYSION`.
   const longest = /[a-z]/.test(text) && /[A-Z]/.test(text) ? 3 : text.length;
-  const lengths = parts.map((part) => (/[a-z]/.test(part) ? part.length : Math.min(part.length, longest)));
+  const lengths = parts.map((part) =>
+    /[a-z]/.test(part) ? part.length : Math.min(part.length, longest),
+  );
   const letters = lengths.reduce((sum, length) => sum + length, 0) / parts.length;
   const numbers = text.match(/\d+/g)?.length ?? 0;
   // Of a name most parts are words: one long part among pairs of letters is chance.
   const isMostlyShort = lengths.filter((length) => length < 3).length * 2 > parts.length;
-  if (longest === 3) return !isMostlyShort && letters >= (numbers < 2 ? 3.2 : 4.5) && isSpoken(parts);
+  if (longest === 3)
+    return !isMostlyShort && letters >= (numbers < 2 ? 3.2 : 4.5) && isSpoken(parts);
   return letters >= 3 && numbers < 2;
 }
 
 /** Whether most letters stand in parts that can be said: a vowel, and no four consonants in a row. */
 function isSpoken(parts: readonly string[]): boolean {
-  const spoken = parts.filter((part) => /[aeiouy]/i.test(part) && !/[bcdfghjklmnpqrstvwxz]{4}/i.test(part));
+  const spoken = parts.filter(
+    (part) => /[aeiouy]/i.test(part) && !/[bcdfghjklmnpqrstvwxz]{4}/i.test(part),
+  );
   return spoken.join('').length * 5 >= parts.join('').length * 4;
 }
 
@@ -65,13 +76,16 @@ const PLACEHOLDER = new RegExp(
 );
 
 /** What stands where a secret would stand, in examples, schemas and programs. */
-export const isPlaceholder = (text: string): boolean => text.length <= 128 && PLACEHOLDER.test(text);
+export const isPlaceholder = (text: string): boolean =>
+  text.length <= 128 && PLACEHOLDER.test(text);
 
 /** Labels and messages of forms: what a program says about a password is not one. */
 const TOLD =
   /(?:^|\s)(?:password|passwort|passphrase|token|secret|key|enter|your|please|required|must|invalid|the|is|are|a|an|to|and|of|or|for|in|not|no|reset|forgot|new|old|confirm|change|show|hide|with|when|if|this|that|be|from|de|la|el|der|die|das)(?:\s|[.,:;!?]|$)/i;
 export const isTold = (text: string): boolean =>
-  /\s/.test(text) ? TOLD.test(text) || text.trim().split(/\s+/).length > 4 : /^[A-Z][a-z]+$/.test(text) || /[^\x20-\x7e]/.test(text);
+  /\s/.test(text)
+    ? TOLD.test(text) || text.trim().split(/\s+/).length > 4
+    : /^[A-Z][a-z]+$/.test(text) || /[^\x20-\x7e]/.test(text);
 
 /** What the name of a member or a variable says about its value. */
 export type Family = 'password' | 'secret' | 'phrase' | 'key';
@@ -113,11 +127,13 @@ export function familyOf(name: string): Family | null {
 }
 
 /** What is said of which secret it is, behind its name. */
-const SUFFIX = /[-_.](?:base|value|text|prod|production|dev|staging|test|live|primary|secondary|private)$|[-_.]?v?\d{1,2}$/i;
+const SUFFIX =
+  /[-_.](?:base|value|text|prod|production|dev|staging|test|live|primary|secondary|private)$|[-_.]?v?\d{1,2}$/i;
 
 function judge(name: string): Family | null {
   const short = name.replace(SUFFIX, '');
-  const words = short.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+/g)?.map((word) => word.toLowerCase()) ?? [];
+  const words =
+    short.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+/g)?.map((word) => word.toLowerCase()) ?? [];
   const plain = words.join('');
   const [before = '', last = ''] = words.slice(-2).length === 2 ? words.slice(-2) : ['', words[0]];
   // `PWD` is where a process works; in a connection string it is written otherwise.
@@ -135,19 +151,33 @@ const FINGERPRINT = /^(?:[0-9a-f]{2}:){7}|^SHA256:/i;
 /** Whether a value under a telling name is worth hiding. */
 export function isHidden(family: Family, value: string): boolean {
   if (family === 'phrase') return /^(?:[a-z]{3,8}\s+){11,23}[a-z]{3,8}$/.test(value);
-  if (family === 'password') return value.length > 2 && /[A-Za-z0-9]/.test(value) && !isPlaceholder(value) && !FINGERPRINT.test(value);
+  if (family === 'password')
+    return (
+      value.length > 2 &&
+      /[A-Za-z0-9]/.test(value) &&
+      !isPlaceholder(value) &&
+      !FINGERPRINT.test(value)
+    );
   const isLikely =
-    family === 'key' ? isBareKey(value) : isRandomLooking(value.replace(/^(?:bearer|basic|token|apikey)\s+/i, '')) || isTyped(value);
+    family === 'key'
+      ? isBareKey(value)
+      : isRandomLooking(value.replace(/^(?:bearer|basic|token|apikey)\s+/i, '')) || isTyped(value);
   return isLikely && !isPlaceholder(value) && !FINGERPRINT.test(value);
 }
 
 /** What can be nothing but a key: a commit or a digest is hex of another length. */
 const isBareKey = (value: string): boolean =>
-  value.length >= 20 && isRandomLooking(value) && (!/^[0-9a-f]+$/.test(value) || value.length === 32) && /\d.*\d/.test(value);
+  value.length >= 20 &&
+  isRandomLooking(value) &&
+  (!/^[0-9a-f]+$/.test(value) || value.length === 32) &&
+  /\d.*\d/.test(value);
 
 /** What a person thought up: letters, digits and a sign, without a blank. */
 const isTyped = (value: string): boolean =>
-  /^[\w.!@#$%^*?~+-]{8,40}$/.test(value) && /[A-Za-z].*\d|\d.*[A-Za-z]/.test(value) && /[!@#%^*?~]/.test(value);
+  /^[\w.!@#$%^*?~+-]{8,40}$/.test(value) &&
+  /[A-Za-z].*\d|\d.*[A-Za-z]/.test(value) &&
+  /[!@#%^*?~]/.test(value);
 
 /** What a marker calls a value that was found by its name. */
-export const labelOfName = (family: Family): 'password' | 'secret' => (family === 'password' ? 'password' : 'secret');
+export const labelOfName = (family: Family): 'password' | 'secret' =>
+  family === 'password' ? 'password' : 'secret';

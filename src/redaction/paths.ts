@@ -18,7 +18,8 @@ export function parsePath(text: string): Path | null {
     const from = SEGMENT.lastIndex;
     const match = SEGMENT.exec(text);
     const dotted = text.startsWith('.', from);
-    if (match === null || (dotted ? from === 0 : from > 0 && !match[0].startsWith('['))) return null;
+    if (match === null || (dotted ? from === 0 : from > 0 && !match[0].startsWith('[')))
+      return null;
     path.push(segmentOf(match));
   }
   return path.length === 0 ? null : Object.freeze(path);
@@ -31,7 +32,8 @@ function segmentOf([, word, index, double, single]: RegExpExecArray): Segment {
   return { name: (word ?? double ?? single ?? '').toLowerCase() };
 }
 
-export const startOf = (paths: readonly Path[]): readonly Cursor[] => paths.map((path) => ({ path, at: 0 }));
+export const startOf = (paths: readonly Path[]): readonly Cursor[] =>
+  paths.map((path) => ({ path, at: 0 }));
 
 /** Where the paths stand one member further down. */
 export function advance(cursors: readonly Cursor[], step: string | number): readonly Cursor[] {
@@ -41,7 +43,8 @@ export function advance(cursors: readonly Cursor[], step: string | number): read
     const { path } = cursor;
     // `**` stands for any number of members, also for none, and several in a row for no more than one.
     let here = cursor.at;
-    for (; path[here] === '**'; here += 1) next.push(here === cursor.at ? cursor : { path, at: here });
+    for (; path[here] === '**'; here += 1)
+      next.push(here === cursor.at ? cursor : { path, at: here });
     const segment = path[here];
     if (segment !== undefined && fits(segment, step)) next.push({ path, at: here + 1 });
   }
@@ -56,8 +59,15 @@ function fits(segment: Segment, step: string | number): boolean {
 
 /** Whether a path ends here. */
 export const isHit = (cursors: readonly Cursor[]): boolean =>
-  cursors.some(({ path, at }) => at > 0 && (at >= path.length || (path[at] === '**' && at === path.length - 1)));
+  cursors.some(
+    ({ path, at }) =>
+      at > 0 && (at >= path.length || (path[at] === '**' && at === path.length - 1)),
+  );
 
 /** A path for the record: `headers.token`, `items[2]`. */
 export const writePath = (steps: readonly (string | number)[]): string =>
-  steps.map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`)).join('');
+  steps
+    .map((step, index) =>
+      typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`,
+    )
+    .join('');

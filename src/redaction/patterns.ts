@@ -6,19 +6,28 @@ import { linearEngine } from '../system/linear-engine.ts';
 import type { Detector } from './detector.ts';
 
 /** An expression in RE2's syntax, alone or with the name its marker gets. */
-export type RedactionPattern = string | RegExp | { readonly name: string; readonly pattern: string | RegExp };
+export type RedactionPattern =
+  | string
+  | RegExp
+  | { readonly name: string; readonly pattern: string | RegExp };
 
 export const PATTERN_LABEL = 'pattern';
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 
-const isExpression = (value: unknown): value is string | RegExp => (typeof value === 'string' && value !== '') || value instanceof RegExp;
+const isExpression = (value: unknown): value is string | RegExp =>
+  (typeof value === 'string' && value !== '') || value instanceof RegExp;
 
 /** Whether a value has the form of a pattern; whether it compiles is found out by compiling it. */
 export function isPattern(value: unknown): value is RedactionPattern {
   if (isExpression(value)) return true;
   if (typeof value !== 'object' || value === null) return false;
   const { name, pattern, ...rest } = value as Record<string, unknown>;
-  return typeof name === 'string' && NAME.test(name) && isExpression(pattern) && Object.keys(rest).length === 0;
+  return (
+    typeof name === 'string' &&
+    NAME.test(name) &&
+    isExpression(pattern) &&
+    Object.keys(rest).length === 0
+  );
 }
 
 export const labelOf = (pattern: RedactionPattern): string =>
@@ -26,13 +35,17 @@ export const labelOf = (pattern: RedactionPattern): string =>
 
 /** One detector for all patterns. Throws for the first that RE2 does not take, or that would match nothing at all. */
 export function patternDetector(patterns: readonly RedactionPattern[]): Detector {
-  const compiled = patterns.map((pattern, index) => ({ label: labelOf(pattern), expression: compile(pattern, index) }));
+  const compiled = patterns.map((pattern, index) => ({
+    label: labelOf(pattern),
+    expression: compile(pattern, index),
+  }));
   return Object.freeze<Detector>({
     group: 'patterns',
     find(text, emit) {
       for (const { label, expression } of compiled) {
         const matcher = expression.matcher(text);
-        while (matcher.find()) if (matcher.end() > matcher.start()) emit(matcher.start(), matcher.end(), label);
+        while (matcher.find())
+          if (matcher.end() > matcher.start()) emit(matcher.start(), matcher.end(), label);
       }
       return undefined;
     },
@@ -40,8 +53,10 @@ export function patternDetector(patterns: readonly RedactionPattern[]): Detector
 }
 
 function compile(pattern: RedactionPattern, index: number): RE2JS {
-  const given = typeof pattern === 'object' && !(pattern instanceof RegExp) ? pattern.pattern : pattern;
-  const [source, flags] = typeof given === 'string' ? [given, ''] : [given.source, given.flags.replace(/[^ims]/g, '')];
+  const given =
+    typeof pattern === 'object' && !(pattern instanceof RegExp) ? pattern.pattern : pattern;
+  const [source, flags] =
+    typeof given === 'string' ? [given, ''] : [given.source, given.flags.replace(/[^ims]/g, '')];
   const unusable = (why: string) => {
     const message = `redaction: "patterns" must be expressions that RE2 can run; number ${index + 1} ${why}`;
     return new AlliumError('ERR_INVALID_OPTION', message, {

@@ -4,7 +4,8 @@ import type { Detector, Emit } from './detector.ts';
 
 /** What people have in their addresses; the standard allows more, which is more often a separator. */
 const LOCAL = /[\w.+'-]/;
-const DOMAIN = /(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9-])/y;
+const DOMAIN =
+  /(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9-])/y;
 
 /** Goes from each `@` outwards. The usual expression starts at every letter and takes half a second for 20 KB of `a.a.a.`. */
 export const emailDetector: Detector = Object.freeze({
@@ -15,7 +16,8 @@ export const emailDetector: Detector = Object.freeze({
       while (start > 0 && at - start < 64 && LOCAL.test(text.charAt(start - 1))) start -= 1;
       while (start < at && /[.'-]/.test(text.charAt(start))) start += 1;
       DOMAIN.lastIndex = at + 1;
-      if (start < at && !isUserInfo(text, start) && DOMAIN.test(text)) emit(start, DOMAIN.lastIndex, 'email');
+      if (start < at && !isUserInfo(text, start) && DOMAIN.test(text))
+        emit(start, DOMAIN.lastIndex, 'email');
     }
     return undefined;
   },
@@ -41,7 +43,8 @@ export const phoneDetector: Detector = Object.freeze({
   },
 });
 
-const CARD = /(?<![\w.-])(?:\d{13,19}|\d{4}([ .\u00a0-])\d{4}\1\d{4}\1\d{1,4}(?:\1\d{1,3})?|\d{4}([ .\u00a0-])\d{6}\2\d{4,5})(?![\w-])/g;
+const CARD =
+  /(?<![\w.-])(?:\d{13,19}|\d{4}([ .\u00a0-])\d{4}\1\d{4}\1\d{1,4}(?:\1\d{1,3})?|\d{4}([ .\u00a0-])\d{6}\2\d{4,5})(?![\w-])/g;
 const ISSUER = /^(?:4|5[1-5]|2[2-7]|3[045689]|37|6[0-9])/;
 
 /** Runs of 13 to 19 digits, in groups or not, that begin like a card and carry its check digit. */
@@ -51,15 +54,21 @@ export const cardDetector: Detector = Object.freeze({
     if (!/\d{4}/.test(text)) return undefined;
     each(CARD, text, (start, end, match) => {
       const digits = match.replace(/\D/g, '');
-      if (digits.length >= 13 && ISSUER.test(digits) && hasCheckDigit(digits)) emit(start, end, 'card');
+      if (digits.length >= 13 && ISSUER.test(digits) && hasCheckDigit(digits))
+        emit(start, end, 'card');
     });
     return undefined;
   },
 });
 
-function each(pattern: RegExp, text: string, found: (start: number, end: number, match: string) => void): void {
+function each(
+  pattern: RegExp,
+  text: string,
+  found: (start: number, end: number, match: string) => void,
+): void {
   pattern.lastIndex = 0;
-  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) found(match.index, pattern.lastIndex, match[0]);
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text))
+    found(match.index, pattern.lastIndex, match[0]);
 }
 
 /** Luhn: every second digit from the right counts double, and the sum ends in zero. */

@@ -5,8 +5,10 @@ import type { Lead, Look } from './credentials.ts';
 import type { Emit } from './detector.ts';
 import { A_LOOK, A_WORD, spend } from './effort.ts';
 
-const HEADER = /-{4,5} ?BEGIN [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY|SECRET KEY|Static key V1)(?: BLOCK)? ?-{4,5}/y;
-const FOOTER = /-{4,5} ?END [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY|SECRET KEY|Static key V1)(?: BLOCK)? ?-{4,5}/y;
+const HEADER =
+  /-{4,5} ?BEGIN [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY|SECRET KEY|Static key V1)(?: BLOCK)? ?-{4,5}/y;
+const FOOTER =
+  /-{4,5} ?END [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY|SECRET KEY|Static key V1)(?: BLOCK)? ?-{4,5}/y;
 /** What stands in a key, written into a text, a program or a diff: no braces, brackets or other signs of a program. */
 const BODY = /(?:[A-Za-z0-9+/=\s\\:,."'|>*#_]|-(?!---))*/y;
 /** What a header in prose does not have behind it; between header and footer less of it is enough. */
@@ -36,7 +38,12 @@ export interface KeyProgress {
  * Looks at the header that begins here. By hand, because one expression from header to footer reads the rest of the text
  * again for every header that has none. A header without a key behind it is a mention of one and stays.
  */
-export function privateKey({ text, effort }: Reading, start: number, emit: Emit, progress: KeyProgress): void {
+export function privateKey(
+  { text, effort }: Reading,
+  start: number,
+  emit: Emit,
+  progress: KeyProgress,
+): void {
   if (start < progress.done) return;
   spend(effort, start, A_WORD);
   HEADER.lastIndex = start;
@@ -61,7 +68,8 @@ export function privateKey({ text, effort }: Reading, start: number, emit: Emit,
 /** The end of the last line of a key that was cut off, so that prose after it stays. */
 function lastMaterial(material: string): number {
   let last = 0;
-  for (const { 0: run, index } of material.matchAll(/[A-Za-z0-9+/=]{16,}/g)) last = index + run.length;
+  for (const { 0: run, index } of material.matchAll(/[A-Za-z0-9+/=]{16,}/g))
+    last = index + run.length;
   return last;
 }
 
@@ -90,7 +98,10 @@ const jsonWebKey: Look = ({ text, effort }, start, end, emit) => {
   const [whole = '', secret = ''] = JWK.exec(text) ?? [];
   if (secret === '') return;
   spend(effort, start, A_LOOK);
-  if (!/"kty"|"crv"|"n"\s{0,3}:/.test(text.slice(Math.max(0, start - 800), end + whole.length + 200))) return;
+  if (
+    !/"kty"|"crv"|"n"\s{0,3}:/.test(text.slice(Math.max(0, start - 800), end + whole.length + 200))
+  )
+    return;
   emit(end + whole.length - 1 - secret.length, end + whole.length - 1, 'private-key');
 };
 

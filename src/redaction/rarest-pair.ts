@@ -2,7 +2,8 @@
 
 /** From the most frequent character of ordinary text, ids and logs to the rarest; all others are rarer. */
 const FREQUENT = ' etaoinsrhldcumfpgwyb0123456789-.,:/"\'vkx=TASICMPRNED_jqz';
-const rarity = (char: string): number => (FREQUENT.includes(char) ? FREQUENT.indexOf(char) : FREQUENT.length);
+const rarity = (char: string): number =>
+  FREQUENT.includes(char) ? FREQUENT.indexOf(char) : FREQUENT.length;
 /** Three letters that stand in ordinary text more often than their rarity tells, the most frequent first. */
 const FREQUENT_THREES: ReadonlySet<string> = new Set(
   (
@@ -26,7 +27,12 @@ const BETWEEN = 55;
  * The pair of this parity that is the rarest together with the character before it, and that few other words are seen by. A line of
  * one character is as long as it likes: such a word is seen by how it begins.
  */
-export function rarestPair(word: string, parity: number, begins: boolean, neighboursAt: (place: number) => number): number {
+export function rarestPair(
+  word: string,
+  parity: number,
+  begins: boolean,
+  neighboursAt: (place: number) => number,
+): number {
   if (begins && new Set(word).size === 1) return -parity;
   let best = parity;
   let rank = -Infinity;
@@ -35,7 +41,10 @@ export function rarestPair(word: string, parity: number, begins: boolean, neighb
     if (seen.length < 2) continue;
     const isFrequent = new Set(seen).size === 1 || FREQUENT_THREES.has(seen.toLowerCase());
     const rare = isFrequent ? -30 : Array.from(seen).reduce((sum, char) => sum + rarity(char), 0);
-    const own = rare - (seen.length === 3 ? 0 : begins && at === 0 ? BETWEEN : UNTOLD) - neighboursAt(at) * NEIGHBOUR;
+    const own =
+      rare -
+      (seen.length === 3 ? 0 : begins && at === 0 ? BETWEEN : UNTOLD) -
+      neighboursAt(at) * NEIGHBOUR;
     if (own > rank) [best, rank] = [at, own];
   }
   return best;

@@ -41,7 +41,10 @@ export interface RuleOptions {
   readonly key?: string;
 }
 
-const LABELS = [...SECRET_LABELS, ...['email', 'phone', 'card', 'path', 'custom', DEEP_LABEL, PATTERN_LABEL]];
+const LABELS = [
+  ...SECRET_LABELS,
+  ...['email', 'phone', 'card', 'path', 'custom', DEEP_LABEL, PATTERN_LABEL],
+];
 
 /** As short as a value that is hidden wherever it stands. A pattern may find less. */
 const MIN_TEXT = 4;
@@ -67,7 +70,11 @@ export function compileRules({ detectors, strategies, paths, patterns, key }: Ru
     minText: patterns.length === 0 ? MIN_TEXT : 1,
     canCover: patterns.length === 0 && !has('secrets-deep'),
     paths: paths.flatMap((text) => [parsePath(text) ?? []]),
-    markers: createMarkers([...LABELS, ...patterns.map(labelOf)], { ...shared, ...strategies }, key),
+    markers: createMarkers(
+      [...LABELS, ...patterns.map(labelOf)],
+      { ...shared, ...strategies },
+      key,
+    ),
     plain: new Set<string>(),
   });
 }
@@ -86,7 +93,10 @@ export function pathsFor({ paths }: Rules, { annotations, toolName }: ToolCall):
 
 function readPath(text: unknown, toolName: string): Path {
   const path = typeof text === 'string' ? parsePath(text) : null;
-  if (path === null) throw new AlliumError('ERR_INVALID_TOOL', 'a redaction path of the tool cannot be read', { toolName });
+  if (path === null)
+    throw new AlliumError('ERR_INVALID_TOOL', 'a redaction path of the tool cannot be read', {
+      toolName,
+    });
   return path;
 }
 

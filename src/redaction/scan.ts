@@ -18,15 +18,23 @@ type Found = (span: Span) => void;
 /** Where the windows of a text begin. */
 export function windowsOf(text: string): readonly number[] {
   const starts = [0];
-  for (let start = WINDOW - OVERLAP; start + OVERLAP < text.length; start += WINDOW - OVERLAP) starts.push(start);
+  for (let start = WINDOW - OVERLAP; start + OVERLAP < text.length; start += WINDOW - OVERLAP)
+    starts.push(start);
   return starts;
 }
 
 /** Everything found in one window, with positions in the whole text. All windows of a text share its effort, with all that is decoded from it. */
-export function scanWindow(text: string, start: number, detectors: readonly Detector[], effort: Effort, found: Found): void {
+export function scanWindow(
+  text: string,
+  start: number,
+  detectors: readonly Detector[],
+  effort: Effort,
+  found: Found,
+): void {
   look(text.slice(start, start + WINDOW), detectors, 0, effort, (span) => {
     // What begins exactly at the cut may be the rest of something longer, which the window before has seen whole if it ends there.
-    if (start === 0 || span.start > 0 || span.end > OVERLAP) found({ ...span, start: span.start + start, end: span.end + start });
+    if (start === 0 || span.start > 0 || span.end > OVERLAP)
+      found({ ...span, start: span.start + start, end: span.end + start });
   });
 }
 
@@ -44,13 +52,20 @@ const NOTHING: readonly Span[] = Object.freeze([]);
 
 const NO_HINTS: readonly number[] = Object.freeze([]);
 
-function look(text: string, detectors: readonly Detector[], depth: number, effort: Effort, found: Found): void {
+function look(
+  text: string,
+  detectors: readonly Detector[],
+  depth: number,
+  effort: Effort,
+  found: Found,
+): void {
   effort.at = depth === 0 ? 0 : Infinity;
   layOut(text);
   let sight: Sight | undefined;
   let bareKeys: Emit | null = null;
   for (const { group, find } of detectors) {
-    const emit: Emit = (start, end, label, own = group) => found({ start, end, label, group: own, value: text.slice(start, end) });
+    const emit: Emit = (start, end, label, own = group) =>
+      found({ start, end, label, group: own, value: text.slice(start, end) });
     sight = find(text, emit, effort) ?? sight;
     if (group === 'secrets') bareKeys = emit;
   }

@@ -1,7 +1,15 @@
 /** Secrets in a text: one pass over it for every word that can lead to one, and one over its long runs. */
 
 import { type Anchor, type AnchorFinder, anchorFinder } from './anchors.ts';
-import { codesOf, isAlnum, layBlanks, OPAQUE_RUN, pairsOf, type Reading, startReading } from './characters.ts';
+import {
+  codesOf,
+  isAlnum,
+  layBlanks,
+  OPAQUE_RUN,
+  pairsOf,
+  type Reading,
+  startReading,
+} from './characters.ts';
 import { COMMAND_LEADS } from './commands.ts';
 import { type CredentialProgress, CREDENTIALS } from './credentials.ts';
 import type { Detector, Emit, Sight } from './detector.ts';
@@ -9,7 +17,13 @@ import { A_FINDING, A_GLANCE, A_STOP, type Effort, passOver, spend } from './eff
 import type { TokenFamily } from './families/family.ts';
 import { FAMILIES } from './families/index.ts';
 import { NAME_WORDS, type NamedProgress, namedValue } from './named-values.ts';
-import { KEY_HEADERS, KEY_LEADS, type KeyProgress, lastHeader, privateKey } from './private-keys.ts';
+import {
+  KEY_HEADERS,
+  KEY_LEADS,
+  type KeyProgress,
+  lastHeader,
+  privateKey,
+} from './private-keys.ts';
 import { tokenReader } from './tokens.ts';
 import { ODD_SIGNS } from './views.ts';
 
@@ -38,11 +52,18 @@ interface Lead extends Anchor {
 }
 
 const DRAFTS: readonly Lead[] = [
-  ...['aws', 'AKIA', 'ASIA'].map((word): Lead => ({ word, anyCase: word === 'aws', hints: true, look: () => {} })),
+  ...['aws', 'AKIA', 'ASIA'].map(
+    (word): Lead => ({ word, anyCase: word === 'aws', hints: true, look: () => {} }),
+  ),
   ...[...byPrefix()].map(([word, families]): Lead => {
     const read = tokenReader(families);
     const begins = isAlnum(word.charCodeAt(0)) && families.every(({ back }) => back === undefined);
-    return { word, anyCase: false, begins, look: ({ reading }, start, end, emit) => read(reading, start, end, emit) };
+    return {
+      word,
+      anyCase: false,
+      begins,
+      look: ({ reading }, start, end, emit) => read(reading, start, end, emit),
+    };
   }),
   ...NAME_WORDS.map(
     (word): Lead => ({
@@ -55,7 +76,8 @@ const DRAFTS: readonly Lead[] = [
   ...[...CREDENTIALS, ...COMMAND_LEADS, ...KEY_LEADS].map(
     ({ word, anyCase, look }): Lead => ({
       ...{ word, anyCase },
-      look: ({ reading, credentials }, start, end, emit) => look(reading, start, end, emit, credentials),
+      look: ({ reading, credentials }, start, end, emit) =>
+        look(reading, start, end, emit, credentials),
     }),
   ),
   ...KEY_HEADERS.map(
@@ -68,14 +90,18 @@ const DRAFTS: readonly Lead[] = [
 ];
 
 /** All of one shape, because one of them is looked at for every word that is found. */
-const LEADS: readonly Required<Lead>[] = DRAFTS.map(({ word, anyCase, begins = false, hints = false, look }) => ({
-  ...{ word, anyCase, begins, hints, look },
-}));
+const LEADS: readonly Required<Lead>[] = DRAFTS.map(
+  ({ word, anyCase, begins = false, hints = false, look }) => ({
+    ...{ word, anyCase, begins, hints, look },
+  }),
+);
 
 /** All families of a prefix are looked at together. */
 function byPrefix(): ReadonlyMap<string, readonly TokenFamily[]> {
   const prefixes = new Map<string, TokenFamily[]>();
-  for (const family of FAMILIES) for (const prefix of family.prefixes) prefixes.set(prefix, [...(prefixes.get(prefix) ?? []), family]);
+  for (const family of FAMILIES)
+    for (const prefix of family.prefixes)
+      prefixes.set(prefix, [...(prefixes.get(prefix) ?? []), family]);
   return prefixes;
 }
 
@@ -119,7 +145,13 @@ const STEP = 64;
  * is looked at: it is hidden as a whole, so that a text made of prefixes or names costs no more than another and no token can
  * stand in it unseen.
  */
-function isCrowded(progress: Progress, { word }: Required<Lead>, start: number, stops: number, emit: Emit): boolean {
+function isCrowded(
+  progress: Progress,
+  { word }: Required<Lead>,
+  start: number,
+  stops: number,
+  emit: Emit,
+): boolean {
   const { crowd, reading } = progress;
   if (crowd.start !== -1) {
     if (start <= crowd.end + STEP) {

@@ -16,11 +16,23 @@ export interface ResultSurfaces {
 }
 
 /** `clean` are arguments that were cleaned before and need no second look. */
-export function surfacesOf(result: ToolResult, paths: readonly Path[], clean: JsonObject, canCover: boolean): ResultSurfaces {
+export function surfacesOf(
+  result: ToolResult,
+  paths: readonly Path[],
+  clean: JsonObject,
+  canCover: boolean,
+): ResultSurfaces {
   const follows = isRendered(result);
-  const embedded = paths.length === 0 || (follows && typeof result.result !== 'string') ? [] : embeddedJson(textsOf(result));
+  const embedded =
+    paths.length === 0 || (follows && typeof result.result !== 'string')
+      ? []
+      : embeddedJson(textsOf(result));
   const surfaces: readonly Surface[] = [
-    { value: result.result === clean ? null : result.result, paths, isCovered: canCover && result.ok && follows },
+    {
+      value: result.result === clean ? null : result.result,
+      paths,
+      isCovered: canCover && result.ok && follows,
+    },
     // Blocks are JSON by their definition; their interface has no index signature.
     { value: result.content as unknown as JsonValue, paths: NONE },
     { value: result.renderedResult, paths: NONE },
@@ -36,12 +48,24 @@ export function surfacesOf(result: ToolResult, paths: readonly Path[], clean: Js
 const NONE: readonly Path[] = [];
 
 /** Members that are seldom there, in one. */
-function restOf({ metadata, approval, outputFiles, errorCategory, status }: ToolResult): JsonObject | null {
-  if (metadata === undefined && approval === null && outputFiles.length === 0 && (errorCategory === null || errorCategory === status))
+function restOf({
+  metadata,
+  approval,
+  outputFiles,
+  errorCategory,
+  status,
+}: ToolResult): JsonObject | null {
+  if (
+    metadata === undefined &&
+    approval === null &&
+    outputFiles.length === 0 &&
+    (errorCategory === null || errorCategory === status)
+  )
     return null;
   return {
     metadata: metadata ?? null,
-    approval: approval === null ? null : { decidedBy: approval.decidedBy, reason: approval.reason ?? null },
+    approval:
+      approval === null ? null : { decidedBy: approval.decidedBy, reason: approval.reason ?? null },
     uris: outputFiles.map(({ uri }) => uri),
     errorCategory: errorCategory === status ? null : errorCategory,
   };
@@ -50,12 +74,22 @@ function restOf({ metadata, approval, outputFiles, errorCategory, status }: Tool
 /** The texts that stand for the whole result. */
 const textsOf = ({ result, content, renderedResult }: ToolResult): readonly string[] => [
   ...(typeof result === 'string' ? [result] : []),
-  ...content.flatMap((block) => (block.type === 'text' ? block.text : block.type === 'resource' ? (block.resource.text ?? []) : [])),
+  ...content.flatMap((block) =>
+    block.type === 'text'
+      ? block.text
+      : block.type === 'resource'
+        ? (block.resource.text ?? [])
+        : [],
+  ),
   renderedResult,
 ];
 
 /** The result with its cleaned surfaces; the very same one where all of them are as they were. */
-export function putBack(before: ToolResult, { surfaces, embedded, follows: isWritten }: ResultSurfaces, sweep: Sweep): ToolResult {
+export function putBack(
+  before: ToolResult,
+  { surfaces, embedded, follows: isWritten }: ResultSurfaces,
+  sweep: Sweep,
+): ToolResult {
   if (surfaces.every((surface, index) => sweep.values[index] === surface.value)) return before;
   const [value, content, text, error, args, shown, rest] = sweep.values;
   const jsonTexts = cleanedJson(embedded, sweep.values.slice(surfaces.length - embedded.length));
@@ -71,21 +105,46 @@ export function putBack(before: ToolResult, { surfaces, embedded, follows: isWri
     ...(isRevalued ? { result } : {}),
     ...(error === before.error ? {} : { error: error as string }),
     ...(args === surfaces[4]?.value ? {} : { arguments: args as JsonObject }),
-    ...(before.interruption === undefined ? {} : { interruption: { ...before.interruption, shown: shown as JsonObject } }),
+    ...(before.interruption === undefined
+      ? {}
+      : { interruption: { ...before.interruption, shown: shown as JsonObject } }),
     ...(rest === null ? {} : restChanges(before, rest as JsonObject)),
-    ...(follows ? {} : { content: cleanedBlocks(before.content, content as unknown as readonly ContentBlock[], textOr), renderedResult }),
+    ...(follows
+      ? {}
+      : {
+          content: cleanedBlocks(
+            before.content,
+            content as unknown as readonly ContentBlock[],
+            textOr,
+          ),
+          renderedResult,
+        }),
   });
 }
 
-function restChanges({ approval, outputFiles, errorCategory }: ToolResult, rest: JsonObject): ResultChanges {
-  const { metadata, approval: cleaned, uris } = rest as unknown as ReturnType<typeof restOf> & RestShape; // As `restOf` made it.
+function restChanges(
+  { approval, outputFiles, errorCategory }: ToolResult,
+  rest: JsonObject,
+): ResultChanges {
+  const {
+    metadata,
+    approval: cleaned,
+    uris,
+  } = rest as unknown as ReturnType<typeof restOf> & RestShape; // As `restOf` made it.
   return {
     ...(metadata === null ? {} : { metadata }),
     ...(approval === null || cleaned === null
       ? {}
-      : { approval: { ...approval, decidedBy: cleaned.decidedBy, ...(cleaned.reason === null ? {} : { reason: cleaned.reason }) } }),
+      : {
+          approval: {
+            ...approval,
+            decidedBy: cleaned.decidedBy,
+            ...(cleaned.reason === null ? {} : { reason: cleaned.reason }),
+          },
+        }),
     outputFiles: outputFiles.map((file, index) => ({ ...file, uri: uris[index] ?? file.uri })),
-    errorCategory: typeof rest['errorCategory'] === 'string' ? rest['errorCategory'] : errorCategory,
+    errorCategory:
+      typeof rest['errorCategory'] === 'string' ? rest['errorCategory'] : errorCategory,
   };
 }
 
@@ -106,7 +165,8 @@ function cleanedBlocks(
   return after.map((block, index) => {
     const original = before[index];
     if (original === block && block.type !== 'text' && block.type !== 'resource') return block;
-    if (block.type === 'text' && original?.type === 'text') return { ...block, text: textOr(original.text, block.text) };
+    if (block.type === 'text' && original?.type === 'text')
+      return { ...block, text: textOr(original.text, block.text) };
     if ((block.type === 'image' || block.type === 'audio') && original?.type === block.type) {
       return block.data === original.data ? block : { ...block, data: NO_BYTES };
     }

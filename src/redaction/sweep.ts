@@ -54,27 +54,42 @@ export function* sweep(
   const { texts: all, findings: named, literals } = survey(surfaces, rules, known);
   let texts: readonly string[] = clean.size === 0 ? all : all.filter((text) => !clean.has(text));
   // Most results are short, and done with at once.
-  const found = isShort(texts) ? scanAtOnce(texts, rules.detectors, rules) : yield* scanAll(texts, rules.detectors, rules);
+  const found = isShort(texts)
+    ? scanAtOnce(texts, rules.detectors, rules)
+    : yield* scanAll(texts, rules.detectors, rules);
   if (found.size + named.length + literals.size > 0) {
     const looked = new Set([...clean, ...texts]);
     const covered = coveredTexts(surfaces, rules).filter((text) => !looked.has(text));
-    for (const [text, spans] of yield* scanAll(covered, rules.detectors, rules)) found.set(text, spans);
+    for (const [text, spans] of yield* scanAll(covered, rules.detectors, rules))
+      found.set(text, spans);
     texts = [...new Set([...texts, ...covered])];
   }
-  if (rules.deep) for (const [text, spans] of yield* wait(deepSpans(texts))) add(found, text, spans);
-  const findings: readonly Finding[] = found.size === 0 ? named : [...[...found.values()].flat(), ...named];
+  if (rules.deep)
+    for (const [text, spans] of yield* wait(deepSpans(texts))) add(found, text, spans);
+  const findings: readonly Finding[] =
+    found.size === 0 ? named : [...[...found.values()].flat(), ...named];
   for (const { value, label, group } of findings) {
-    if (value.length >= MIN_REPEATED && value.length <= MAX_REPEATED && !literals.has(value)) literals.set(value, { label, group });
+    if (value.length >= MIN_REPEATED && value.length <= MAX_REPEATED && !literals.has(value))
+      literals.set(value, { label, group });
   }
   if (literals.size > 0) yield* findLiterals(texts, literals, rules, found);
   if (findings.length === 0 && found.size === 0) return unchanged(surfaces, literals);
   const paths = surfaces.map(() => new Set<string>());
   const cleaned = new Map<string, string>();
   for (const [text, spans] of found) cleaned.set(text, rules.markers.replace(text, spans));
-  const values = surfaces.map((surface, index) => rebuilt(surface, rules, found, cleaned, paths[index] ?? new Set()));
+  const values = surfaces.map((surface, index) =>
+    rebuilt(surface, rules, found, cleaned, paths[index] ?? new Set()),
+  );
   const every = [...findings, ...[...found.values()].flat()];
   const blocked = every.some(({ group }) => rules.markers.blocks(group));
-  return { values, paths: paths.map((set) => [...set]), counts: countsOf(every), blocked, literals, written: new Set(cleaned.values()) };
+  return {
+    values,
+    paths: paths.map((set) => [...set]),
+    counts: countsOf(every),
+    blocked,
+    literals,
+    written: new Set(cleaned.values()),
+  };
 }
 
 const NO_PATHS: Sweep['paths'] = Object.freeze([]);
@@ -106,7 +121,8 @@ function survey(surfaces: readonly Surface[], { names, minText, markers }: Rules
   };
   const open = { texts, names, minText, onPath, onNamed };
   for (const { value, paths, isCovered = false } of surfaces) {
-    if (value !== null) surveyTree(value, startOf(paths), isCovered ? { ...open, texts: null } : open);
+    if (value !== null)
+      surveyTree(value, startOf(paths), isCovered ? { ...open, texts: null } : open);
   }
   return { texts, findings, literals };
 }
@@ -115,7 +131,8 @@ function survey(surfaces: readonly Surface[], { names, minText, markers }: Rules
 function coveredTexts(surfaces: readonly Surface[], { minText }: Rules): readonly string[] {
   const texts: string[] = [];
   const shape = { texts, names: false, minText, onPath: () => {}, onNamed: () => {} };
-  for (const { value, paths, isCovered } of surfaces) if (isCovered === true) surveyTree(value, startOf(paths), shape);
+  for (const { value, paths, isCovered } of surfaces)
+    if (isCovered === true) surveyTree(value, startOf(paths), shape);
   return texts;
 }
 
@@ -123,10 +140,17 @@ const add = (found: Map<string, readonly Span[]>, text: string, spans: readonly 
   found.set(text, [...(found.get(text) ?? []), ...spans]);
 
 /** Adds the places of the literals to those that were found. What is hidden already is not looked into again. */
-function* findLiterals(texts: readonly string[], literals: Literals, rules: Rules, found: Found): Work<void> {
+function* findLiterals(
+  texts: readonly string[],
+  literals: Literals,
+  rules: Rules,
+  found: Found,
+): Work<void> {
   let longest = 0;
   for (const value of literals.keys()) longest = Math.max(longest, value.length);
-  const shown = new Map([...new Set(texts)].map((text) => [text, withoutInsides(text, found.get(text) ?? [], longest)]));
+  const shown = new Map(
+    [...new Set(texts)].map((text) => [text, withoutInsides(text, found.get(text) ?? [], longest)]),
+  );
   const places = yield* scanAll([...shown.values()], [literalDetector(literals)], rules);
   for (const [text, own] of shown) if (places.has(own)) add(found, text, places.get(own) ?? []);
 }
@@ -158,7 +182,9 @@ function rebuilt(
       // A token says more about itself than the name it goes by.
       const spans = found.get(text) ?? [];
       const isWhole = spans.some(({ start, end }) => start === 0 && end === text.length);
-      return isWhole ? (cleaned.get(text) ?? text) : markers.whole(text, { label: labelOfName(family), group: 'secrets' });
+      return isWhole
+        ? (cleaned.get(text) ?? text)
+        : markers.whole(text, { label: labelOfName(family), group: 'secrets' });
     },
     onChange: (path) => changed.add(path),
   });
@@ -173,7 +199,11 @@ function isShort(texts: readonly string[]): boolean {
 type Found = Map<string, readonly Span[]>;
 
 /** Spans by text, for the texts that have any. */
-function scanAtOnce(texts: readonly string[], detectors: readonly Detector[], { markers }: Rules): Found {
+function scanAtOnce(
+  texts: readonly string[],
+  detectors: readonly Detector[],
+  { markers }: Rules,
+): Found {
   const found: Found = new Map();
   let last = '';
   for (const text of texts) {
@@ -188,12 +218,17 @@ function scanAtOnce(texts: readonly string[], detectors: readonly Detector[], { 
 }
 
 /** The same in turns. */
-function* scanAll(texts: readonly string[], detectors: readonly Detector[], { markers }: Rules): Work<Found> {
+function* scanAll(
+  texts: readonly string[],
+  detectors: readonly Detector[],
+  { markers }: Rules,
+): Work<Found> {
   const found: Found = new Map();
   let spent = 0;
   for (const text of new Set(texts)) {
     spent += text.length;
-    const spans = text.length <= WINDOW ? scanText(text, detectors) : yield* scanInTurns(text, detectors);
+    const spans =
+      text.length <= WINDOW ? scanText(text, detectors) : yield* scanInTurns(text, detectors);
     if (spent >= WINDOW) {
       spent = 0;
       yield nextTurn();

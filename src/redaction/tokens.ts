@@ -27,7 +27,11 @@ const MIN_SHAPED = 6;
 /** Reads with each family that begins so, and passes over everything that begins inside a token that was found. */
 export function tokenReader(families: readonly TokenFamily[]): TokenReader {
   const all = families.map(
-    (family): Compiled => ({ ...family, slot: slotOf(family.alphabet), backSlot: slotOf(family.back?.[0] ?? 'url') }),
+    (family): Compiled => ({
+      ...family,
+      slot: slotOf(family.alphabet),
+      backSlot: slotOf(family.back?.[0] ?? 'url'),
+    }),
   );
   const isWord = isAlnum(all[0]?.prefixes[0]?.charCodeAt(0) ?? 0);
   return (reading, start, end, emit) => {
@@ -44,10 +48,17 @@ export function tokenReader(families: readonly TokenFamily[]): TokenReader {
   };
 }
 
-function bodyToken(reading: Reading, { label, slot, min, max, look }: Compiled, from: number, body: number, emit: Emit): void {
+function bodyToken(
+  reading: Reading,
+  { label, slot, min, max, look }: Compiled,
+  from: number,
+  body: number,
+  emit: Emit,
+): void {
   let end = reading.runEnd(slot, body, max + PUNCTUATION);
   if (end - body < min) return;
-  while (end > body && (reading.codes[end - 1] === DOT || reading.codes[end - 1] === COLON)) end -= 1;
+  while (end > body && (reading.codes[end - 1] === DOT || reading.codes[end - 1] === COLON))
+    end -= 1;
   const length = end - body;
   if (length < min || length > max) return;
   spend(reading.effort, from, A_WORD);
@@ -56,7 +67,14 @@ function bodyToken(reading: Reading, { label, slot, min, max, look }: Compiled, 
   reading.done = end;
 }
 
-function shapedToken(reading: Reading, { label, look }: Compiled, shape: RegExp, start: number, body: number, emit: Emit): void {
+function shapedToken(
+  reading: Reading,
+  { label, look }: Compiled,
+  shape: RegExp,
+  start: number,
+  body: number,
+  emit: Emit,
+): void {
   // A blank and a quote may stand between a scheme and what follows it; a prefix alone is the usual case and needs no expression.
   if (
     reading.codes[body - 1] !== DOLLAR &&
@@ -89,6 +107,11 @@ function markedToken(
   spend(reading.effort, mark, A_WORD);
   let from = mark;
   while (from > 0 && mark - from <= max && isIn(family.backSlot, codes[from - 1] ?? 0)) from -= 1;
-  if (mark - from < min || mark - from > max || (from > 0 && isAlnum(codes[from] ?? 0) && isAlnum(codes[from - 1] ?? 0))) return;
+  if (
+    mark - from < min ||
+    mark - from > max ||
+    (from > 0 && isAlnum(codes[from] ?? 0) && isAlnum(codes[from - 1] ?? 0))
+  )
+    return;
   bodyToken(reading, family, from, body, emit);
 }

@@ -14,7 +14,8 @@ export interface View {
 }
 
 /** Characters beyond ASCII from which on some are not seen, or stand for ASCII. Accented letters are neither. */
-const UNUSUAL = /[\u0080-\u009f\u00a0\u00ad\u0300-\u036f\u0483-\u0489\u061c\u070f\u115f\u1160\u17b4\u17b5\u180b-\uffff]/;
+const UNUSUAL =
+  /[\u0080-\u009f\u00a0\u00ad\u0300-\u036f\u0483-\u0489\u061c\u070f\u115f\u1160\u17b4\u17b5\u180b-\uffff]/;
 /** What begins an escape, or moves the cursor. */
 const ODD = /[\\%&\0-\u0008\u000b\u000c\u000e-\u001f\u007f]|=\r?\n/;
 
@@ -23,17 +24,25 @@ export type SignPlaces = readonly number[] | null;
 
 /** Whether a text may hold disguises. */
 export const isFolded = (text: string, signs: SignPlaces): boolean =>
-  (signs === null ? ODD.test(text) : signs.length > 0) || (Buffer.byteLength(text) !== text.length && UNUSUAL.test(text));
+  (signs === null ? ODD.test(text) : signs.length > 0) ||
+  (Buffer.byteLength(text) !== text.length && UNUSUAL.test(text));
 
 const ODD_CODES: readonly number[] = [
-  ...Array.from({ length: 32 }, (_, code) => code).filter((code) => code !== 9 && code !== 10 && code !== 13),
+  ...Array.from({ length: 32 }, (_, code) => code).filter(
+    (code) => code !== 9 && code !== 10 && code !== 13,
+  ),
   ...[127, 37, 38, 92],
 ];
 
 /** What `ODD` looks for. The second of the two that begin a soft line break may be missing, which unfolding finds out. */
-export const ODD_SIGNS: readonly string[] = Object.freeze([...ODD_CODES.map((code) => String.fromCharCode(code)), '=\n', '=\r']);
+export const ODD_SIGNS: readonly string[] = Object.freeze([
+  ...ODD_CODES.map((code) => String.fromCharCode(code)),
+  '=\n',
+  '=\r',
+]);
 
-const INVISIBLE = /^[\p{Cc}\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\p{Mn}\p{Me}]$/u;
+const INVISIBLE =
+  /^[\p{Cc}\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\p{Mn}\p{Me}]$/u;
 /** What is seen of every character beyond ASCII: the code of another one, `KEEP` or `DROP`; `0` as long as it was not asked for. */
 let shownCodes = new Int8Array(0);
 
@@ -58,7 +67,10 @@ function askUnicode(char: string): number {
 export function unfold(text: string, depth: number, signs: SignPlaces = null): View | null {
   const codes = codesOf(text);
   const { length } = text;
-  const next = signs === null || Buffer.byteLength(text) !== length ? plainEnds(codes, length) : knownPlaces(signs, length);
+  const next =
+    signs === null || Buffer.byteLength(text) !== length
+      ? plainEnds(codes, length)
+      : knownPlaces(signs, length);
   const first = firstDisguise(text, codes, length, next);
   if (first === length) return null;
   const { out, stretches } = roomFor(depth, length);
@@ -80,7 +92,11 @@ export function unfold(text: string, depth: number, signs: SignPlaces = null): V
     to = copy(codes, after, at, out, to);
   }
   const view = Buffer.from(out.buffer, 0, to * 2).toString('utf16le');
-  return { text: view, startOf: (index) => startOf(stretches, index), endOf: (index) => endOf(stretches, index) };
+  return {
+    text: view,
+    startOf: (index) => startOf(stretches, index),
+    endOf: (index) => endOf(stretches, index),
+  };
 }
 
 /** Answers where the next sign stands that can begin a disguise. Ask with places that only grow. */
@@ -144,7 +160,13 @@ const PLAIN = new Uint8Array(65_536).fill(1, 0, 128);
 for (const code of [...ODD_CODES, 61]) PLAIN[code] = 0;
 
 /** Where the disguise that begins here ends; sets `shown`. */
-function disguiseEnd(text: string, codes: Uint16Array, at: number, code: number, length: number): number {
+function disguiseEnd(
+  text: string,
+  codes: Uint16Array,
+  at: number,
+  code: number,
+  length: number,
+): number {
   shown = KEEP;
   if (code >= 0xa0) return beyondAscii(text, codes, at, code);
   if (code === 92) return backslash(text, codes, at);
@@ -189,18 +211,24 @@ function numbered(value: number, end: number, at: number): number {
   return plain === KEEP ? at + 1 : with_(plain, end);
 }
 
-const percent = (codes: Uint16Array, at: number): number => numbered(hexAt(codes, at + 1, 2), at + 3, at);
+const percent = (codes: Uint16Array, at: number): number =>
+  numbered(hexAt(codes, at + 1, 2), at + 3, at);
 
 /** What a backslash and this character stand for; `0` where that is no escape. */
 const SHORT = new Uint8Array(128);
-for (const [char, code] of Object.entries({ n: 10, r: 13, t: 9, b: 8, f: 12, e: ESC, v: 11, a: 7 })) SHORT[char.charCodeAt(0)] = code;
+for (const [char, code] of Object.entries({ n: 10, r: 13, t: 9, b: 8, f: 12, e: ESC, v: 11, a: 7 }))
+  SHORT[char.charCodeAt(0)] = code;
 for (const char of `"'\`\\/`) SHORT[char.charCodeAt(0)] = char.charCodeAt(0);
 
 function backslash(text: string, codes: Uint16Array, at: number): number {
   const next = codes[at + 1] ?? 0;
   if (next === SMALL_U) {
-    const braced = codes[at + 2] === 123 ? /^\{[0-9a-f]{1,6}\}/i.exec(text.slice(at + 2, at + 10))?.[0] : undefined;
-    if (braced !== undefined) return numbered(Number.parseInt(braced.slice(1, -1), 16), at + 2 + braced.length, at);
+    const braced =
+      codes[at + 2] === 123
+        ? /^\{[0-9a-f]{1,6}\}/i.exec(text.slice(at + 2, at + 10))?.[0]
+        : undefined;
+    if (braced !== undefined)
+      return numbered(Number.parseInt(braced.slice(1, -1), 16), at + 2 + braced.length, at);
     return numbered(hexAt(codes, at + 2, 4), at + 6, at);
   }
   if (next === SMALL_X) return numbered(hexAt(codes, at + 2, 2), at + 4, at);
@@ -236,5 +264,7 @@ const SEMICOLON = 59;
 
 function softBreak(codes: Uint16Array, at: number, length: number): number {
   if (at + 1 < length && codes[at + 1] === 10) return with_(DROP, at + 2);
-  return at + 2 < length && codes[at + 1] === 13 && codes[at + 2] === 10 ? with_(DROP, at + 3) : at + 1;
+  return at + 2 < length && codes[at + 1] === 13 && codes[at + 2] === 10
+    ? with_(DROP, at + 3)
+    : at + 1;
 }

@@ -36,7 +36,8 @@ export function surveyTree(value: JsonValue, cursors: readonly Cursor[], survey:
 }
 
 function surveyList(value: readonly JsonValue[], cursors: readonly Cursor[], survey: Survey): void {
-  for (let index = 0; index < value.length; index += 1) surveyMember(value[index] ?? null, index, cursors, survey);
+  for (let index = 0; index < value.length; index += 1)
+    surveyMember(value[index] ?? null, index, cursors, survey);
 }
 
 function surveyObject(value: JsonObject, cursors: readonly Cursor[], survey: Survey): void {
@@ -50,7 +51,12 @@ function surveyObject(value: JsonObject, cursors: readonly Cursor[], survey: Sur
   }
 }
 
-function surveyMember(member: JsonValue, step: string | number, cursors: readonly Cursor[], survey: Survey): void {
+function surveyMember(
+  member: JsonValue,
+  step: string | number,
+  cursors: readonly Cursor[],
+  survey: Survey,
+): void {
   if (cursors.length === 0) return surveyTree(member, cursors, survey);
   const below = advance(cursors, step);
   if (isHit(below)) survey.onPath(member);
@@ -60,7 +66,11 @@ function surveyMember(member: JsonValue, step: string | number, cursors: readonl
 /** A member is called by its name; the `value` of a list of variables is called by the `name` beside it. */
 function familyIn(value: JsonObject, name: string): Family | null {
   if (name !== 'value') return familyOf(name);
-  const beside = Object.hasOwn(value, 'name') ? value['name'] : Object.hasOwn(value, 'key') ? value['key'] : null;
+  const beside = Object.hasOwn(value, 'name')
+    ? value['name']
+    : Object.hasOwn(value, 'key')
+      ? value['key']
+      : null;
   return typeof beside === 'string' ? familyOf(beside) : null;
 }
 
@@ -77,16 +87,29 @@ export interface Rebuild {
 type Steps = readonly (string | number)[];
 
 /** The same value where nothing was replaced; otherwise a copy of what stands above the replaced parts, and only of that. */
-export function rebuildTree(value: JsonValue, cursors: readonly Cursor[], rebuild: Rebuild, steps: Steps = []): JsonValue {
+export function rebuildTree(
+  value: JsonValue,
+  cursors: readonly Cursor[],
+  rebuild: Rebuild,
+  steps: Steps = [],
+): JsonValue {
   if (typeof value === 'string') return told(value, rebuild.text(value), rebuild, steps);
-  if (typeof value === 'number') return isLong(value) ? rebuiltNumber(value, rebuild, steps) : value;
+  if (typeof value === 'number')
+    return isLong(value) ? rebuiltNumber(value, rebuild, steps) : value;
   if (typeof value !== 'object' || value === null) return value;
   if (!isList(value)) return rebuildObject(value, cursors, rebuild, steps);
-  const items = value.map((item, index) => rebuildMember(item, index, cursors, rebuild, [...steps, index]));
+  const items = value.map((item, index) =>
+    rebuildMember(item, index, cursors, rebuild, [...steps, index]),
+  );
   return items.some((item, index) => item !== value[index]) ? items : value;
 }
 
-function rebuildObject(value: JsonObject, cursors: readonly Cursor[], rebuild: Rebuild, steps: Steps): JsonObject {
+function rebuildObject(
+  value: JsonObject,
+  cursors: readonly Cursor[],
+  rebuild: Rebuild,
+  steps: Steps,
+): JsonObject {
   const taken = new Set<string>();
   let changed = false;
   const members = Object.keys(value).map((name) => {
@@ -95,7 +118,10 @@ function rebuildObject(value: JsonObject, cursors: readonly Cursor[], rebuild: R
     const below = [...steps, shown];
     const family = rebuild.names && typeof member === 'string' ? familyIn(value, name) : null;
     const item =
-      family !== null && typeof member === 'string' && isHidden(family, member) && !isHit(advance(cursors, name))
+      family !== null &&
+      typeof member === 'string' &&
+      isHidden(family, member) &&
+      !isHit(advance(cursors, name))
         ? told(member, rebuild.named(member, family), rebuild, below)
         : rebuildMember(member, name, cursors, rebuild, below);
     if (shown !== name) rebuild.onChange(writePath(below));
@@ -106,9 +132,17 @@ function rebuildObject(value: JsonObject, cursors: readonly Cursor[], rebuild: R
   return changed ? Object.fromEntries(members) : value;
 }
 
-function rebuildMember(member: JsonValue, step: string | number, cursors: readonly Cursor[], rebuild: Rebuild, steps: Steps): JsonValue {
+function rebuildMember(
+  member: JsonValue,
+  step: string | number,
+  cursors: readonly Cursor[],
+  rebuild: Rebuild,
+  steps: Steps,
+): JsonValue {
   const below = advance(cursors, step);
-  return isHit(below) ? told(member, rebuild.path(member), rebuild, steps) : rebuildTree(member, below, rebuild, steps);
+  return isHit(below)
+    ? told(member, rebuild.path(member), rebuild, steps)
+    : rebuildTree(member, below, rebuild, steps);
 }
 
 function rebuiltNumber(value: number, rebuild: Rebuild, steps: Steps): JsonValue {

@@ -6,7 +6,11 @@ import { dirname, join, resolve } from 'node:path';
 import ts from 'typescript';
 
 const root = resolve(import.meta.dirname, '../..');
-const OPTIONS = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext, rewriteRelativeImportExtensions: true };
+const OPTIONS = {
+  target: ts.ScriptTarget.ES2023,
+  module: ts.ModuleKind.ESNext,
+  rewriteRelativeImportExtensions: true,
+};
 
 const PROGRAMS = join(root, 'dist/programs');
 const asJavaScript = (path: string): string => path.replace(/\.ts$/, '.js');
@@ -19,8 +23,11 @@ export function builtIn(folder: string, path: string): string {
   if (existsSync(target)) return target;
   mkdirSync(dirname(target), { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-  if (!existsSync(join(folder, 'node_modules'))) symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  const { outputText } = ts.transpileModule(readFileSync(join(root, path), 'utf8'), { compilerOptions: OPTIONS });
+  if (!existsSync(join(folder, 'node_modules')))
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  const { outputText } = ts.transpileModule(readFileSync(join(root, path), 'utf8'), {
+    compilerOptions: OPTIONS,
+  });
   const text = outputText.replace(/(?<=from ["'])\.[^"']+(?=\.js["'])/g, (to) =>
     builtIn(folder, join(dirname(path), `${to}.ts`)).slice(0, -'.js'.length),
   );
@@ -30,7 +37,9 @@ export function builtIn(folder: string, path: string): string {
 
 /** A program in a process of its own. `said` waits for its first words, and rejects when it ends without any. */
 export function started(program: string, args: readonly string[] = []) {
-  const child: ChildProcess = spawn(process.execPath, [program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child: ChildProcess = spawn(process.execPath, [program, ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   let output = '';
   const ended = new Promise<string>((done) => child.on('close', () => done(output)));
   const said = new Promise<void>((done, fail) => {

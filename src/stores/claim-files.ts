@@ -7,7 +7,8 @@ import type { StoredClaim } from './claim-rules.ts';
 import { type RecordFiles, recordFiles } from './record-files.ts';
 
 /** Keys come from outside and may be of any length; file names do not. */
-export const claimFileName = (key: string): string => `${createHash('sha256').update(key).digest('hex')}.claim`;
+export const claimFileName = (key: string): string =>
+  `${createHash('sha256').update(key).digest('hex')}.claim`;
 
 /** The claims of a folder. One that cannot be read counts as a claim that nobody knows the end of. */
 export const claimFiles = (dir: string, clock: Clock): RecordFiles<StoredClaim> =>
@@ -39,6 +40,9 @@ function isStored(value: unknown): value is StoredClaim & { readonly version: 1 
   if (!isObject(value) || value.version !== 1 || !STATES.includes(value.state)) return false;
   const { fingerprint, token, leaseMs, leaseUntil, forgetAt, answer } = value;
   const texts = typeof fingerprint === 'string' && typeof token === 'string' && token !== '';
-  const times = Number.isFinite(leaseMs) && Number.isFinite(leaseUntil) && (forgetAt === null || Number.isFinite(forgetAt));
+  const times =
+    Number.isFinite(leaseMs) &&
+    Number.isFinite(leaseUntil) &&
+    (forgetAt === null || Number.isFinite(forgetAt));
   return texts && times && (answer === null || isObject(answer));
 }

@@ -17,7 +17,10 @@ export interface StoredClaim {
 
 export const DEFAULT_TTL_MS = 600_000;
 
-export const opened = ({ fingerprint, leaseMs, token }: ClaimRequest, now: number): StoredClaim => ({
+export const opened = (
+  { fingerprint, leaseMs, token }: ClaimRequest,
+  now: number,
+): StoredClaim => ({
   state: 'in_progress',
   fingerprint,
   token,
@@ -50,19 +53,40 @@ export const isForgotten = ({ state, forgetAt }: StoredClaim, now: number): bool
 export function mayReplace(claim: StoredClaim, { repeatable }: ClaimRequest, now: number): boolean {
   if (isForgotten(claim, now)) return true;
   if (repeatable !== true) return false;
-  return seenAt(claim, now).state === 'unknown' || (claim.state === 'done' && claim.answer === null);
+  return (
+    seenAt(claim, now).state === 'unknown' || (claim.state === 'done' && claim.answer === null)
+  );
 }
 
 /** The claim as it is after its work; `null` when it is not this owner's, or has ended already. */
-export function ended(claim: StoredClaim, token: string, ending: ClaimEnding, forgetAt: number): StoredClaim | null {
+export function ended(
+  claim: StoredClaim,
+  token: string,
+  ending: ClaimEnding,
+  forgetAt: number,
+): StoredClaim | null {
   if (claim.token !== token || claim.state === 'done') return null;
   const { fingerprint, leaseMs, leaseUntil } = claim;
-  return { state: ending.state, fingerprint, token, leaseMs, leaseUntil, forgetAt, answer: ending.state === 'done' ? ending.answer : null };
+  return {
+    state: ending.state,
+    fingerprint,
+    token,
+    leaseMs,
+    leaseUntil,
+    forgetAt,
+    answer: ending.state === 'done' ? ending.answer : null,
+  };
 }
 
-export function renewed(claim: StoredClaim, token: string, leaseMs: number, now: number): StoredClaim | null {
+export function renewed(
+  claim: StoredClaim,
+  token: string,
+  leaseMs: number,
+  now: number,
+): StoredClaim | null {
   if (claim.token !== token || claim.state !== 'in_progress') return null;
   return { ...claim, leaseMs, leaseUntil: now + leaseMs };
 }
 
-export const mayRelease = (claim: StoredClaim, token: string): boolean => claim.token === token && claim.state !== 'done';
+export const mayRelease = (claim: StoredClaim, token: string): boolean =>
+  claim.token === token && claim.state !== 'done';

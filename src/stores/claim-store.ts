@@ -32,7 +32,9 @@ export interface ClaimRecord {
   readonly answer: JsonObject | null;
 }
 
-export type Claimed = { readonly won: true } | { readonly won: false; readonly record: ClaimRecord };
+export type Claimed =
+  | { readonly won: true }
+  | { readonly won: false; readonly record: ClaimRecord };
 
 /** How the work of a claim ended. */
 export interface ClaimEnding {

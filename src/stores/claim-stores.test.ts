@@ -20,8 +20,17 @@ const stores: readonly (readonly [string, MakeStore])[] = [
   ['fileClaims', (clock) => fileClaims({ dir: freshDir(), clock })],
 ];
 
-const by = (token: string, more: object = {}) => ({ fingerprint: 'f', leaseMs: 100, token, ...more });
-const done = (answer: object | null = { result: 1 }) => ({ state: 'done' as const, answer: answer as never, ttlMs: 1000 });
+const by = (token: string, more: object = {}) => ({
+  fingerprint: 'f',
+  leaseMs: 100,
+  token,
+  ...more,
+});
+const done = (answer: object | null = { result: 1 }) => ({
+  state: 'done' as const,
+  answer: answer as never,
+  ttlMs: 1000,
+});
 
 describe.each(stores)('%s', (_name, make) => {
   const start = () => {
@@ -42,7 +51,9 @@ describe.each(stores)('%s', (_name, make) => {
 
   it('gives a key to one of many who claim it at once', async () => {
     const { store } = start();
-    const claims = await Promise.all(Array.from({ length: 20 }, async (_, index) => store.claim('k', by(`t${index}`))));
+    const claims = await Promise.all(
+      Array.from({ length: 20 }, async (_, index) => store.claim('k', by(`t${index}`))),
+    );
 
     expect(claims.filter(({ won }) => won)).toHaveLength(1);
   });
@@ -68,9 +79,15 @@ describe.each(stores)('%s', (_name, make) => {
     expect(await store.get('k')).toMatchObject({ state: 'in_progress' });
     await clock.advance(1);
     expect(await store.get('k')).toMatchObject({ state: 'unknown', token: 'a' });
-    expect(await store.claim('k', by('b'))).toMatchObject({ won: false, record: { state: 'unknown' } });
+    expect(await store.claim('k', by('b'))).toMatchObject({
+      won: false,
+      record: { state: 'unknown' },
+    });
     await clock.advance(1e9);
-    expect(await store.claim('k', by('b'))).toMatchObject({ won: false, record: { state: 'unknown' } });
+    expect(await store.claim('k', by('b'))).toMatchObject({
+      won: false,
+      record: { state: 'unknown' },
+    });
   });
 
   it('keeps an unknown end whatever time goes by', async () => {
@@ -79,7 +96,12 @@ describe.each(stores)('%s', (_name, make) => {
     await store.complete('k', 'a', { state: 'unknown', answer: { result: 'secret' }, ttlMs: 1000 });
     await clock.advance(1e9);
 
-    expect(await store.get('k')).toEqual({ state: 'unknown', fingerprint: 'f', token: 'a', answer: null });
+    expect(await store.get('k')).toEqual({
+      state: 'unknown',
+      fingerprint: 'f',
+      token: 'a',
+      answer: null,
+    });
     expect(await store.claim('k', by('b'))).toMatchObject({ won: false });
   });
 
@@ -103,7 +125,10 @@ describe.each(stores)('%s', (_name, make) => {
     await store.claim('k', by('a'));
     await store.complete('k', 'a', done(null));
 
-    expect(await store.claim('k', by('b'))).toMatchObject({ won: false, record: { state: 'done', answer: null } });
+    expect(await store.claim('k', by('b'))).toMatchObject({
+      won: false,
+      record: { state: 'done', answer: null },
+    });
     expect(await store.claim('k', by('b', { repeatable: true }))).toEqual({ won: true });
   });
 
@@ -151,11 +176,11 @@ describe.each(stores)('%s', (_name, make) => {
     const { store } = start();
 
     expect(await store.get('k')).toBeNull();
-    expect([await store.complete('k', 'a', done()), await store.release('k', 'a'), await store.renew('k', 'a', 1)]).toEqual([
-      false,
-      false,
-      false,
-    ]);
+    expect([
+      await store.complete('k', 'a', done()),
+      await store.release('k', 'a'),
+      await store.renew('k', 'a', 1),
+    ]).toEqual([false, false, false]);
   });
 
   it.each([
@@ -175,7 +200,11 @@ describe.each(stores)('%s', (_name, make) => {
   });
 });
 
-type Step = { readonly op: 'claim' | 'complete' | 'release' | 'renew' | 'tick'; readonly actor: number; readonly ms: number };
+type Step = {
+  readonly op: 'claim' | 'complete' | 'release' | 'renew' | 'tick';
+  readonly actor: number;
+  readonly ms: number;
+};
 
 const steps = fc.array(
   fc.record<Step>({
@@ -209,7 +238,8 @@ async function violations(make: MakeStore, played: readonly Step[]): Promise<num
       if (claimed.won) owner = { token: `t${index}`, until: clock.monotonic() + 100 };
     }
     if (op === 'complete') {
-      if ((await store.complete('k', token, { ...done(), ttlMs: 1e9 })) !== (owns && !finished)) wrong += 1;
+      if ((await store.complete('k', token, { ...done(), ttlMs: 1e9 })) !== (owns && !finished))
+        wrong += 1;
       if (owns) finished = true;
     }
     if (op === 'release') {
@@ -239,19 +269,30 @@ const unfenced: MakeStore = (clock) => {
 describe('random histories of one key', () => {
   it('never have two owners, and no write of a late one is taken by memoryClaims', async () => {
     await fc.assert(
-      fc.asyncProperty(steps, async (played) => (await violations((clock) => memoryClaims({ clock }), played)) === 0),
+      fc.asyncProperty(
+        steps,
+        async (played) => (await violations((clock) => memoryClaims({ clock }), played)) === 0,
+      ),
       { numRuns: howMany(100, 300) },
     );
   });
 
   it('never have two owners, and no write of a late one is taken by fileClaims', async () => {
     await fc.assert(
-      fc.asyncProperty(steps, async (played) => (await violations((clock) => fileClaims({ dir: freshDir(), clock }), played)) === 0),
+      fc.asyncProperty(
+        steps,
+        async (played) =>
+          (await violations((clock) => fileClaims({ dir: freshDir(), clock }), played)) === 0,
+      ),
       { numRuns: 25 },
     );
   });
 
   it('show up a store without a fence', async () => {
-    await expect(fc.assert(fc.asyncProperty(steps, async (played) => (await violations(unfenced, played)) === 0))).rejects.toThrow();
+    await expect(
+      fc.assert(
+        fc.asyncProperty(steps, async (played) => (await violations(unfenced, played)) === 0),
+      ),
+    ).rejects.toThrow();
   });
 });

@@ -19,7 +19,12 @@ import { systemClock } from '../core/clock.ts';
 import { isAlliumError } from '../core/errors.ts';
 import { type FileClaims, fileClaims } from './file-claims.ts';
 
-const by = (token: string, more: object = {}) => ({ fingerprint: 'f', leaseMs: 100, token, ...more });
+const by = (token: string, more: object = {}) => ({
+  fingerprint: 'f',
+  leaseMs: 100,
+  token,
+  ...more,
+});
 const DONE = { state: 'done', answer: { result: 'kept' }, ttlMs: 1000 } as const;
 
 let root = '';
@@ -38,7 +43,10 @@ describe('fileClaims', () => {
     await store.claim('k', by('a'));
     await store.complete('k', 'a', DONE);
 
-    expect(await fileClaims({ dir, clock }).get('k')).toMatchObject({ state: 'done', answer: { result: 'kept' } });
+    expect(await fileClaims({ dir, clock }).get('k')).toMatchObject({
+      state: 'done',
+      answer: { result: 'kept' },
+    });
   });
 
   it('keeps files that only their owner can read, under names that tell nothing', async () => {
@@ -62,25 +70,40 @@ describe('fileClaims', () => {
     expect(readdirSync(dir)).toHaveLength(1);
   });
 
-  it.each(['', '{', '[]', 'null', '{"version":2}', '{"version":1,"state":"done"}', '{"version":1,"state":"gone","token":"a"}'])(
-    'takes %j for a claim nobody knows the end of',
-    async (text) => {
-      const { dir, store } = start();
-      await store.claim('k', by('a'));
-      writeFileSync(onlyFile(dir), text);
+  it.each([
+    '',
+    '{',
+    '[]',
+    'null',
+    '{"version":2}',
+    '{"version":1,"state":"done"}',
+    '{"version":1,"state":"gone","token":"a"}',
+  ])('takes %j for a claim nobody knows the end of', async (text) => {
+    const { dir, store } = start();
+    await store.claim('k', by('a'));
+    writeFileSync(onlyFile(dir), text);
 
-      expect(await store.get('k')).toEqual({ state: 'unknown', fingerprint: null, token: '', answer: null });
-      expect(await store.claim('k', by('b'))).toMatchObject({ won: false, record: { state: 'unknown' } });
-      expect(await store.complete('k', 'a', DONE)).toBe(false);
-      expect(await store.claim('k', by('b', { repeatable: true }))).toEqual({ won: true });
-    },
-  );
+    expect(await store.get('k')).toEqual({
+      state: 'unknown',
+      fingerprint: null,
+      token: '',
+      answer: null,
+    });
+    expect(await store.claim('k', by('b'))).toMatchObject({
+      won: false,
+      record: { state: 'unknown' },
+    });
+    expect(await store.complete('k', 'a', DONE)).toBe(false);
+    expect(await store.claim('k', by('b', { repeatable: true }))).toEqual({ won: true });
+  });
 
   it('takes a lease from a time that has not come yet for one nobody knows the age of', async () => {
     const { dir, store } = start();
     await store.claim('k', by('a'));
 
-    expect(await fileClaims({ dir, clock: testClock(Date.UTC(1999, 0, 1)) }).get('k')).toMatchObject({ state: 'unknown' });
+    expect(
+      await fileClaims({ dir, clock: testClock(Date.UTC(1999, 0, 1)) }).get('k'),
+    ).toMatchObject({ state: 'unknown' });
   });
 
   it('lets one of many processes take over, and refuses the late owner', async () => {
@@ -90,7 +113,9 @@ describe('fileClaims', () => {
     const waiting = { ...systemClock, now: () => clock.now() };
     const tokens = Array.from({ length: 4 }, (_, index) => `t${index}`);
     const claims = await Promise.all(
-      tokens.map(async (token) => fileClaims({ dir, clock: waiting }).claim('k', by(token, { repeatable: true }))),
+      tokens.map(async (token) =>
+        fileClaims({ dir, clock: waiting }).claim('k', by(token, { repeatable: true })),
+      ),
     );
 
     expect(claims.filter(({ won }) => won)).toHaveLength(1);
@@ -120,7 +145,10 @@ describe('fileClaims', () => {
     for (const key of ['done', 'unknown', 'open']) await store.claim(key, by(key));
     await store.complete('done', 'done', DONE);
     await store.complete('unknown', 'unknown', { state: 'unknown', answer: null, ttlMs: 1 });
-    const [old, fresh] = ['old.part', 'fresh.part'].map((name) => join(dir, name)) as [string, string];
+    const [old, fresh] = ['old.part', 'fresh.part'].map((name) => join(dir, name)) as [
+      string,
+      string,
+    ];
     for (const [draft, at] of [
       [old, 0],
       [fresh, clock.now() / 1000],
@@ -150,9 +178,13 @@ describe('fileClaims', () => {
     const { dir, clock } = start();
     const store = fileClaims({ dir, clock, maxKeys: 20 });
     const flood = [];
-    for (let nth = 0; nth < 20; nth += 1) flood.push(await claimed(store, `flood-${nth}`, 'flooder'));
+    for (let nth = 0; nth < 20; nth += 1)
+      flood.push(await claimed(store, `flood-${nth}`, 'flooder'));
 
-    expect(flood).toEqual([...Array<string>(10).fill('won'), ...Array<unknown>(10).fill({ retryAfterMs: 60_000 })]);
+    expect(flood).toEqual([
+      ...Array<string>(10).fill('won'),
+      ...Array<unknown>(10).fill({ retryAfterMs: 60_000 }),
+    ]);
     expect(await claimed(store, 'mine', 'another')).toBe('won');
     expect(await store.claim('flood-0', by('again'))).toMatchObject({ won: false });
     expect(readdirSync(dir)).toHaveLength(11);
@@ -203,7 +235,9 @@ describe('fileClaims', () => {
     [{ dir: 'a', clock: 5 }],
     [{ dri: 'a' }],
   ])('refuses %j', (options) => {
-    expect(() => fileClaims(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
+    expect(() => fileClaims(options as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error,
+    );
   });
 });
 

@@ -4,7 +4,17 @@ import { type Clock, systemClock } from '../core/clock.ts';
 import { AlliumError } from '../core/errors.ts';
 import { checkOptions, expected } from '../core/options.ts';
 import { claimFileName, claimFiles } from './claim-files.ts';
-import { DEFAULT_TTL_MS, ended, isForgotten, mayRelease, mayReplace, opened, renewed, type StoredClaim, seenAt } from './claim-rules.ts';
+import {
+  DEFAULT_TTL_MS,
+  ended,
+  isForgotten,
+  mayRelease,
+  mayReplace,
+  opened,
+  renewed,
+  type StoredClaim,
+  seenAt,
+} from './claim-rules.ts';
 import type { Claimed, ClaimRequest, ClaimStore } from './claim-store.ts';
 import type { Change } from './record-files.ts';
 
@@ -45,14 +55,17 @@ export function fileClaims(options: FileClaimsOptions): FileClaims {
   const { dir, ttlMs = DEFAULT_TTL_MS, clock = systemClock, maxKeys = 100_000 } = options;
   const files = claimFiles(dir, clock);
   const now = () => clock.now();
-  const change = (key: string, decide: Change<StoredClaim>) => files.change(claimFileName(key), decide);
+  const change = (key: string, decide: Change<StoredClaim>) =>
+    files.change(claimFileName(key), decide);
   const sweep = async (): Promise<readonly string[]> => {
     const kept: string[] = [];
     for (const name of await files.list()) {
       // One that cannot be opened is left for somebody to look at, and takes its room.
       const claim = await files.read(name).catch(() => undefined);
       const isOver = claim !== null && claim !== undefined && isForgotten(claim, now());
-      const isGone = isOver && (await files.change(name, (current) => (isForgotten(current, now()) ? 'remove' : null)));
+      const isGone =
+        isOver &&
+        (await files.change(name, (current) => (isForgotten(current, now()) ? 'remove' : null)));
       if (claim !== null && !isGone) kept.push(name);
     }
     await files.removeDrafts(now() - DRAFT_AGE_MS);
@@ -68,7 +81,9 @@ export function fileClaims(options: FileClaimsOptions): FileClaims {
       return isMine ? { won: true } : null;
     }
     if (!mayReplace(before, request, now())) return { won: false, record: seenAt(before, now()) };
-    const took = await files.change(name, (claim) => (mayReplace(claim, request, now()) ? opened(request, now()) : null));
+    const took = await files.change(name, (claim) =>
+      mayReplace(claim, request, now()) ? opened(request, now()) : null,
+    );
     return took ? { won: true } : null;
   };
 
@@ -82,7 +97,8 @@ export function fileClaims(options: FileClaimsOptions): FileClaims {
       }
       throw new Error('fileClaims: a key changes hands too often to be claimed');
     },
-    complete: (key, token, ending) => change(key, (claim) => ended(claim, token, ending, now() + (ending.ttlMs ?? ttlMs))),
+    complete: (key, token, ending) =>
+      change(key, (claim) => ended(claim, token, ending, now() + (ending.ttlMs ?? ttlMs))),
     async release(key, token) {
       const isReleased = await change(key, (claim) => (mayRelease(claim, token) ? 'remove' : null));
       if (isReleased) room.remove(claimFileName(key));
@@ -145,7 +161,11 @@ function claimRoom({ maxKeys, clock, list, sweep }: ClaimRoomParts): ClaimRoom {
       if (count * 2 >= maxKeys && clock.monotonic() - sweptAt >= SWEEP_MS) await swept();
       if (!isFullFor(owner)) return;
       const retryAfterMs = Math.max(1, Math.ceil(sweptAt + SWEEP_MS - clock.monotonic()));
-      throw new AlliumError('ERR_STORE_FULL', 'fileClaims: the folder has no room for another claim', { retryAfterMs });
+      throw new AlliumError(
+        'ERR_STORE_FULL',
+        'fileClaims: the folder has no room for another claim',
+        { retryAfterMs },
+      );
     },
     add(name, owner) {
       count = (count ?? 0) + 1;

@@ -7,7 +7,12 @@ const ask = { max: 3, windowMs: 60_000, now: 0 };
 describe('flexibleCounter', () => {
   it('admits what the limiter admits, and says when to come again', async () => {
     const store = flexibleCounter(new RateLimiterMemory({ points: 3, duration: 60 }));
-    const taken = [await store.take('k', ask), await store.take('k', ask), await store.take('k', ask), await store.take('k', ask)];
+    const taken = [
+      await store.take('k', ask),
+      await store.take('k', ask),
+      await store.take('k', ask),
+      await store.take('k', ask),
+    ];
 
     expect(taken.map(({ admitted, count }) => [admitted, count])).toEqual([
       [true, 1],
@@ -21,7 +26,9 @@ describe('flexibleCounter', () => {
 
   it('admits exactly as many as it may of 10 000 at once', async () => {
     const store = flexibleCounter(new RateLimiterMemory({ points: 100, duration: 60 }));
-    const all = await Promise.all(Array.from({ length: 10_000 }, async () => store.take('k', { ...ask, max: 100 })));
+    const all = await Promise.all(
+      Array.from({ length: 10_000 }, async () => store.take('k', { ...ask, max: 100 })),
+    );
 
     expect(all.filter(({ admitted }) => admitted)).toHaveLength(100);
   });
@@ -46,14 +53,22 @@ describe('flexibleCounter', () => {
 
   it.each([
     ['an error', () => Promise.reject(new Error('down'))],
-    ['an error that looks like a refusal', () => Promise.reject(Object.assign(new Error('down'), { msBeforeNext: 1, consumedPoints: 1 }))],
+    [
+      'an error that looks like a refusal',
+      () =>
+        Promise.reject(Object.assign(new Error('down'), { msBeforeNext: 1, consumedPoints: 1 })),
+    ],
     ['something else', () => Promise.reject('no')],
     ['an answer without figures', () => Promise.resolve({})],
   ])('passes %s on as a failure', async (_name, consume: FlexibleLimiter['consume']) => {
-    await expect(flexibleCounter({ points: 3, duration: 60, consume }).take('k', ask)).rejects.toBeDefined();
+    await expect(
+      flexibleCounter({ points: 3, duration: 60, consume }).take('k', ask),
+    ).rejects.toBeDefined();
   });
 
   it.each([[null], [{}], [{ consume: 1 }], [() => 1]])('refuses what is no limiter', (limiter) => {
-    expect(() => flexibleCounter(limiter as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
+    expect(() => flexibleCounter(limiter as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error,
+    );
   });
 });

@@ -22,16 +22,21 @@ export interface FlexibleLimiter {
  */
 export function flexibleCounter(limiter: FlexibleLimiter): CounterStore {
   if (!isObject(limiter) || typeof limiter.consume !== 'function') {
-    throw new AlliumError('ERR_INVALID_OPTION', 'flexibleCounter: "limiter" must be a limiter with consume()', {
-      layer: 'flexibleCounter',
-      option: 'limiter',
-      expected: 'a limiter with consume()',
-    });
+    throw new AlliumError(
+      'ERR_INVALID_OPTION',
+      'flexibleCounter: "limiter" must be a limiter with consume()',
+      {
+        layer: 'flexibleCounter',
+        option: 'limiter',
+        expected: 'a limiter with consume()',
+      },
+    );
   }
   return Object.freeze<CounterStore>({
     async take(key, { max, windowMs }) {
       const { points, duration } = limiter;
-      if (points !== max || duration * 1000 !== (windowMs ?? 0)) throw new Error('flexibleCounter: the limiter has another limit');
+      if (points !== max || duration * 1000 !== (windowMs ?? 0))
+        throw new Error('flexibleCounter: the limiter has another limit');
       try {
         return takenFrom(await limiter.consume(key), true, max);
       } catch (thrown) {
@@ -49,10 +54,13 @@ interface Figures {
 }
 
 const hasFigures = (value: unknown): value is Figures =>
-  isObject(value) && typeof value.msBeforeNext === 'number' && typeof value.consumedPoints === 'number';
+  isObject(value) &&
+  typeof value.msBeforeNext === 'number' &&
+  typeof value.consumedPoints === 'number';
 
 function takenFrom(figures: unknown, admitted: boolean, max: number): Taken {
-  if (!hasFigures(figures)) throw new Error('flexibleCounter: the limiter answered without figures');
+  if (!hasFigures(figures))
+    throw new Error('flexibleCounter: the limiter answered without figures');
   // A key that never expires is told as -1; refused calls are counted on by the limiter, but use up nothing.
   const retryAfterMs = admitted || figures.msBeforeNext < 0 ? null : figures.msBeforeNext;
   return { admitted, count: Math.min(figures.consumedPoints, max), retryAfterMs };

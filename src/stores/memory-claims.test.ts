@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { testClock } from '../../conformance/index.ts';
 import { type MemoryClaimsOptions, memoryClaims } from './memory-claims.ts';
 
-const by = (token: string, more: object = {}) => ({ fingerprint: 'f', leaseMs: 100, token, ...more });
+const by = (token: string, more: object = {}) => ({
+  fingerprint: 'f',
+  leaseMs: 100,
+  token,
+  ...more,
+});
 const answer = (result: number) => ({ state: 'done' as const, answer: { result } });
 
 function start(options: MemoryClaimsOptions = {}) {
@@ -35,7 +40,10 @@ describe('memoryClaims', () => {
     await store.get('a');
     await finish('c');
 
-    expect([store.get('a'), store.get('b')]).toMatchObject([{ answer: { result: 1 } }, { answer: null }]);
+    expect([store.get('a'), store.get('b')]).toMatchObject([
+      { answer: { result: 1 } },
+      { answer: null },
+    ]);
   });
 
   it('leaves nothing of repeatable work whose answer had to go', async () => {
@@ -74,10 +82,16 @@ describe('memoryClaims', () => {
     expect(store.get('a')).toBeNull();
   });
 
-  it.each([[null], [{ maxEntries: 0 }], [{ ttlMs: 1.5 }], [{ maxKeys: '5' }], [{ clock: 1 }], [{ maxEntires: 5 }]])(
-    'refuses %j',
-    (options) => {
-      expect(() => memoryClaims(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
-    },
-  );
+  it.each([
+    [null],
+    [{ maxEntries: 0 }],
+    [{ ttlMs: 1.5 }],
+    [{ maxKeys: '5' }],
+    [{ clock: 1 }],
+    [{ maxEntires: 5 }],
+  ])('refuses %j', (options) => {
+    expect(() => memoryClaims(options as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error,
+    );
+  });
 });

@@ -5,7 +5,17 @@ import { type Clock, systemClock } from '../core/clock.ts';
 import { AlliumError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
 import { checkOptions, expected } from '../core/options.ts';
-import { DEFAULT_TTL_MS, ended, isForgotten, mayRelease, mayReplace, opened, renewed, seenAt, type StoredClaim } from './claim-rules.ts';
+import {
+  DEFAULT_TTL_MS,
+  ended,
+  isForgotten,
+  mayRelease,
+  mayReplace,
+  opened,
+  renewed,
+  seenAt,
+  type StoredClaim,
+} from './claim-rules.ts';
 import type { ClaimRequest, ClaimStore } from './claim-store.ts';
 import { fairTable } from './fair-table.ts';
 
@@ -45,7 +55,10 @@ const claimOf = (
   owner,
 });
 
-const traitsOf = ({ repeatable = false, owner }: ClaimRequest) => ({ repeatable, owner: owner ?? null });
+const traitsOf = ({ repeatable = false, owner }: ClaimRequest) => ({
+  repeatable,
+  owner: owner ?? null,
+});
 
 /**
  * Keeps claims as long as the process lives. Claims under way are never dropped. An answer that had to go leaves its key
@@ -54,7 +67,12 @@ const traitsOf = ({ repeatable = false, owner }: ClaimRequest) => ({ repeatable,
  */
 export function memoryClaims(options: MemoryClaimsOptions = {}): ClaimStore {
   const whole = expected.integer(1);
-  checkOptions('memoryClaims', options, { maxEntries: whole, ttlMs: whole, maxKeys: whole, clock: expected.object });
+  checkOptions('memoryClaims', options, {
+    maxEntries: whole,
+    ttlMs: whole,
+    maxKeys: whole,
+    clock: expected.object,
+  });
   const { ttlMs = DEFAULT_TTL_MS, clock = systemClock } = options;
   const claims = claimTable(options.maxEntries ?? 256, options.maxKeys ?? 250_000);
   const now = () => clock.monotonic();
@@ -62,14 +80,16 @@ export function memoryClaims(options: MemoryClaimsOptions = {}): ClaimStore {
   return Object.freeze<ClaimStore>({
     claim(key, request) {
       const before = claims.read(key);
-      if (before !== null && !mayReplace(before, request, now())) return { won: false, record: seenAt(before, now()) };
+      if (before !== null && !mayReplace(before, request, now()))
+        return { won: false, record: seenAt(before, now()) };
       claims.remove(key);
       claims.open(key, claimOf(opened(request, now()), null, traitsOf(request)), now());
       return { won: true };
     },
     complete(key, token, ending) {
       const before = claims.read(key);
-      const after = before === null ? null : ended(before, token, ending, now() + (ending.ttlMs ?? ttlMs));
+      const after =
+        before === null ? null : ended(before, token, ending, now() + (ending.ttlMs ?? ttlMs));
       if (before === null || after === null) return false;
       claims.close(key, claimOf(after, after.answer, before));
       return true;
@@ -115,7 +135,8 @@ function claimTable(maxEntries: number, maxKeys: number): ClaimTable {
   const answers = fairTable<JsonObject>();
   const held = ownerCounts();
   const free = () => maxKeys - underWay.size - done.size - unknown.size - repeatable.size;
-  const peek = (key: string) => underWay.get(key) ?? done.peek(key) ?? unknown.peek(key) ?? repeatable.peek(key);
+  const peek = (key: string) =>
+    underWay.get(key) ?? done.peek(key) ?? unknown.peek(key) ?? repeatable.peek(key);
   const remove = (key: string): void => {
     const claim = peek(key);
     if (claim === undefined) return;
@@ -125,14 +146,16 @@ function claimTable(maxEntries: number, maxKeys: number): ClaimTable {
 
   /** Removes from the front while `mayGo`, so that every claim is looked at once. */
   const removeFrom = (claims: EndedClaims, mayGo: (claim: MemoryClaim) => boolean): void => {
-    for (let first = firstOf(claims); first !== null && mayGo(first.claim); first = firstOf(claims)) remove(first.key);
+    for (let first = firstOf(claims); first !== null && mayGo(first.claim); first = firstOf(claims))
+      remove(first.key);
   };
   const demandRoom = (wanted: MemoryClaim, now: number): void => {
     removeFrom(done, (claim) => isForgotten(claim, now));
     // What may be done again makes room for anything; what may have happened only when nobody can still be waiting to hear of it.
     if (free() <= 0) removeFrom(repeatable, () => free() <= 0);
     if (free() <= 0) removeFrom(unknown, ({ forgetAt }) => now >= (forgetAt ?? 0) + UNKNOWN_MS);
-    const isTooMuch = !wanted.repeatable && wanted.owner !== null && held.of(wanted.owner) >= free();
+    const isTooMuch =
+      !wanted.repeatable && wanted.owner !== null && held.of(wanted.owner) >= free();
     if (free() <= 0 || isTooMuch) throw full(firstOf(done)?.claim.forgetAt ?? null, now);
   };
 
@@ -172,7 +195,9 @@ function claimTable(maxEntries: number, maxKeys: number): ClaimTable {
 /** How long an effect of which nobody knows whether it happened is kept beyond the time of others, whatever comes. */
 const UNKNOWN_MS = 86_400_000;
 
-function firstOf(claims: EndedClaims): { readonly key: string; readonly claim: MemoryClaim } | null {
+function firstOf(
+  claims: EndedClaims,
+): { readonly key: string; readonly claim: MemoryClaim } | null {
   const key = claims.rkeys().next().value;
   const claim = key === undefined ? undefined : claims.peek(key);
   return key === undefined || claim === undefined ? null : { key, claim };
@@ -180,7 +205,11 @@ function firstOf(claims: EndedClaims): { readonly key: string; readonly claim: M
 
 function full(forgetAt: number | null, now: number): AlliumError {
   const message = 'memoryClaims: too many claims are remembered to take another one';
-  return new AlliumError('ERR_STORE_FULL', message, forgetAt === null ? {} : { retryAfterMs: Math.max(1, Math.ceil(forgetAt - now)) });
+  return new AlliumError(
+    'ERR_STORE_FULL',
+    message,
+    forgetAt === null ? {} : { retryAfterMs: Math.max(1, Math.ceil(forgetAt - now)) },
+  );
 }
 
 interface OwnerCounts {

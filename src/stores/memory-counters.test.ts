@@ -5,8 +5,13 @@ import { memoryCounters } from './memory-counters.ts';
 import { howMany } from '../../conformance/how-many.fixture.ts';
 
 /** The memory store answers at once. */
-const take = (store: CounterStore, key: string, max: number, windowMs: number | null, now: number) =>
-  store.take(key, { max, windowMs, now }) as Taken;
+const take = (
+  store: CounterStore,
+  key: string,
+  max: number,
+  windowMs: number | null,
+  now: number,
+) => store.take(key, { max, windowMs, now }) as Taken;
 
 /** Exact arithmetic on whole numbers, one millisecond after the other: what the algorithm shortens. */
 function oracle(max: number, windowMs: number): (now: number) => boolean {
@@ -26,7 +31,8 @@ const traces = fc.record({
   gaps: fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 80 })), { maxLength: 120 }),
 });
 
-const arrivals = (gaps: readonly number[]) => gaps.reduce<number[]>((times, gap) => [...times, (times.at(-1) ?? 0) + gap], []);
+const arrivals = (gaps: readonly number[]) =>
+  gaps.reduce<number[]>((times, gap) => [...times, (times.at(-1) ?? 0) + gap], []);
 
 describe('memoryCounters', () => {
   it('counts to the maximum and no further where there is no window', () => {
@@ -46,23 +52,38 @@ describe('memoryCounters', () => {
 
     expect(burst).toEqual([true, true, true, true, false]);
     expect(take(store, 'k', 4, 1000, 249)).toEqual({ admitted: false, count: 4, retryAfterMs: 1 });
-    expect(take(store, 'k', 4, 1000, 250)).toEqual({ admitted: true, count: 4, retryAfterMs: null });
-    expect(take(store, 'k', 4, 1000, 250)).toEqual({ admitted: false, count: 4, retryAfterMs: 250 });
+    expect(take(store, 'k', 4, 1000, 250)).toEqual({
+      admitted: true,
+      count: 4,
+      retryAfterMs: null,
+    });
+    expect(take(store, 'k', 4, 1000, 250)).toEqual({
+      admitted: false,
+      count: 4,
+      retryAfterMs: 250,
+    });
   });
 
-  it.each([3, 7, 9, 49])('admits a whole burst of %i although the window cannot be divided by it', (max) => {
-    const store = memoryCounters();
-    const burst = Array.from({ length: max + 1 }, () => take(store, 'k', max, 1000, 0.1).admitted);
+  it.each([3, 7, 9, 49])(
+    'admits a whole burst of %i although the window cannot be divided by it',
+    (max) => {
+      const store = memoryCounters();
+      const burst = Array.from(
+        { length: max + 1 },
+        () => take(store, 'k', max, 1000, 0.1).admitted,
+      );
 
-    expect(burst.filter(Boolean)).toHaveLength(max);
-  });
+      expect(burst.filter(Boolean)).toHaveLength(max);
+    },
+  );
 
   it('decides like the oracle on random arrivals', () => {
     fc.assert(
       fc.property(traces, ({ max, windowMs, gaps }) => {
         const store = memoryCounters();
         const expected = oracle(max, windowMs);
-        for (const now of arrivals(gaps)) expect(take(store, 'k', max, windowMs, now).admitted).toBe(expected(now));
+        for (const now of arrivals(gaps))
+          expect(take(store, 'k', max, windowMs, now).admitted).toBe(expected(now));
       }),
       { numRuns: howMany(125, 500) },
     );
@@ -85,10 +106,13 @@ describe('memoryCounters', () => {
     fc.assert(
       fc.property(traces, ({ max, windowMs, gaps }) => {
         const store = memoryCounters();
-        const admitted = arrivals(gaps).filter((now) => take(store, 'k', max, windowMs, now).admitted);
+        const admitted = arrivals(gaps).filter(
+          (now) => take(store, 'k', max, windowMs, now).admitted,
+        );
         for (const [first, from] of admitted.entries()) {
           for (const [last, to] of admitted.entries()) {
-            if (last >= first) expect(last - first + 1).toBeLessThanOrEqual(max + ((to - from) * max) / windowMs);
+            if (last >= first)
+              expect(last - first + 1).toBeLessThanOrEqual(max + ((to - from) * max) / windowMs);
           }
         }
       }),
@@ -129,8 +153,16 @@ describe('memoryCounters', () => {
   });
 
   it('admits nothing where nothing is allowed', () => {
-    expect(take(memoryCounters(), 'k', 0, 1000, 0)).toEqual({ admitted: false, count: 0, retryAfterMs: null });
-    expect(take(memoryCounters(), 'k', 0, null, 0)).toEqual({ admitted: false, count: 0, retryAfterMs: null });
+    expect(take(memoryCounters(), 'k', 0, 1000, 0)).toEqual({
+      admitted: false,
+      count: 0,
+      retryAfterMs: null,
+    });
+    expect(take(memoryCounters(), 'k', 0, null, 0)).toEqual({
+      admitted: false,
+      count: 0,
+      retryAfterMs: null,
+    });
   });
 
   it('maxKeys keeps a new key out until an old one is at rest', () => {
@@ -148,11 +180,20 @@ describe('memoryCounters', () => {
     const store = memoryCounters({ maxKeys: 1 });
     take(store, 'a', 1, null, 0);
 
-    expect(take(store, 'b', 1, null, 1e12)).toEqual({ admitted: false, count: 0, retryAfterMs: null });
+    expect(take(store, 'b', 1, null, 1e12)).toEqual({
+      admitted: false,
+      count: 0,
+      retryAfterMs: null,
+    });
     expect(take(store, 'a', 1, null, 1e12).admitted).toBe(false);
   });
 
-  it.each([[null], [{ maxKeys: 0 }], [{ maxKeys: 1.5 }], [{ keys: 5 }]])('refuses %j', (options) => {
-    expect(() => memoryCounters(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
-  });
+  it.each([[null], [{ maxKeys: 0 }], [{ maxKeys: 1.5 }], [{ keys: 5 }]])(
+    'refuses %j',
+    (options) => {
+      expect(() => memoryCounters(options as never)).toThrow(
+        expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error,
+      );
+    },
+  );
 });

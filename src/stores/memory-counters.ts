@@ -36,7 +36,10 @@ export function memoryCounters(options: MemoryCountersOptions = {}): MemoryCount
     take(key, given) {
       const before = levels.get(key);
       // A clock that runs backwards gives nothing back.
-      const request = { ...given, now: Math.max(Math.floor(given.now), before?.at ?? Number.NEGATIVE_INFINITY) };
+      const request = {
+        ...given,
+        now: Math.max(Math.floor(given.now), before?.at ?? Number.NEGATIVE_INFINITY),
+      };
       const used = before === undefined ? 0 : usedAt(before, request.now);
       const taken = verdict(used, request);
       if (!taken.admitted) {
@@ -64,7 +67,11 @@ function verdict(used: number, { max, windowMs }: TakeRequest): Taken {
   const over = used + cost - cost * max;
   const count = Math.ceil(used / cost);
   if (over <= 0) return { admitted: true, count: count + 1, retryAfterMs: null };
-  return { admitted: false, count, retryAfterMs: windowMs === null || max === 0 ? null : Math.ceil(over / max) };
+  return {
+    admitted: false,
+    count,
+    retryAfterMs: windowMs === null || max === 0 ? null : Math.ceil(over / max),
+  };
 }
 
 /** How long until a counter is at rest: 0 where it is, `null` where it never is. */

@@ -24,7 +24,12 @@ interface Kept {
 /** Keeps tasks as long as the process lives. Answers are bounded by number, not by size. */
 export function memoryTasks(options: MemoryTasksOptions = {}): TaskStore {
   const whole = expected.integer(1);
-  checkOptions('memoryTasks', options, { maxRunning: whole, maxKept: whole, ttlMs: whole, clock: expected.object });
+  checkOptions('memoryTasks', options, {
+    maxRunning: whole,
+    maxKept: whole,
+    ttlMs: whole,
+    clock: expected.object,
+  });
   const { maxRunning = 16, maxKept = 256, ttlMs = 3_600_000, clock = systemClock } = options;
   const running = new Map<string, TaskRecord>();
   // In the order in which they settled: the first is the one to go.
@@ -53,7 +58,16 @@ export function memoryTasks(options: MemoryTasksOptions = {}): TaskStore {
     open(task) {
       forgetOld();
       if (!hasPlace(task) || running.has(task.id) || settled.has(task.id)) return false;
-      running.set(task.id, Object.freeze({ ...task, state: 'running', startedAt: isoTime(clock.now()), endedAt: null, answer: null }));
+      running.set(
+        task.id,
+        Object.freeze({
+          ...task,
+          state: 'running',
+          startedAt: isoTime(clock.now()),
+          endedAt: null,
+          answer: null,
+        }),
+      );
       return true;
     },
     settle(id, { state, answer }) {
@@ -64,7 +78,10 @@ export function memoryTasks(options: MemoryTasksOptions = {}): TaskStore {
       running.delete(id);
       drop(id);
       bySession.set(id, before.sessionId, true);
-      settled.set(id, { task: Object.freeze({ ...before, state, endedAt, answer }), forgetAt: clock.monotonic() + ttlMs });
+      settled.set(id, {
+        task: Object.freeze({ ...before, state, endedAt, answer }),
+        forgetAt: clock.monotonic() + ttlMs,
+      });
       forgetOld();
       return true;
     },

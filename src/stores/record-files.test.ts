@@ -29,12 +29,21 @@ beforeEach(() => void (dir = join(mkdtempSync(join(tmpdir(), 'allium-records-'))
 afterEach(() => rmSync(dirname(dir), { recursive: true, force: true }));
 
 const files = (clock = systemClock) =>
-  recordFiles<Count>({ owner: 'test', dir, suffix: '.count', clock, parse: (text) => JSON.parse(text) as Count });
+  recordFiles<Count>({
+    owner: 'test',
+    dir,
+    suffix: '.count',
+    clock,
+    parse: (text) => JSON.parse(text) as Count,
+  });
 const plusOne = ({ count }: Count) => ({ count: count + 1 });
 const at = (name: string) => join(dir, name);
 
 /** A clock on which waiting costs no time. */
-const hurried = { ...testClock(), after: (_ms: number, task: () => void) => (void nextTurn().then(task), () => {}) };
+const hurried = {
+  ...testClock(),
+  after: (_ms: number, task: () => void) => (void nextTurn().then(task), () => {}),
+};
 
 describe('recordFiles', () => {
   it('makes, reads, changes, replaces, lists and removes', async () => {
@@ -52,7 +61,9 @@ describe('recordFiles', () => {
   });
 
   it('gives a name to the first one only', async () => {
-    const made = await Promise.all([1, 2, 3, 4].map((count) => files().create('a.count', { count })));
+    const made = await Promise.all(
+      [1, 2, 3, 4].map((count) => files().create('a.count', { count })),
+    );
 
     expect(made.filter(Boolean)).toHaveLength(1);
     expect(readdirSync(dir)).toEqual(['a.count']);
@@ -82,7 +93,10 @@ describe('recordFiles', () => {
   it('lets those of one process wait in line, so that none of them tries for the lock in vain', async () => {
     await files().create('a.count', { count: 0 });
     let retries = 0;
-    const watched = { ...systemClock, after: (ms: number, task: () => void) => ((retries += 1), systemClock.after(ms, task)) };
+    const watched = {
+      ...systemClock,
+      after: (ms: number, task: () => void) => ((retries += 1), systemClock.after(ms, task)),
+    };
     await Promise.all(Array.from({ length: 100 }, () => files(watched).change('a.count', plusOne)));
 
     expect(await files().read('a.count')).toMatchObject({ count: 100 });
@@ -91,14 +105,17 @@ describe('recordFiles', () => {
 
   it('loses changes without the lock: the twin that the count catches', async () => {
     await files().create('a.count', { count: 0 });
-    const naive = async () => files().replace('a.count', plusOne((await files().read('a.count')) ?? { count: 0 }));
+    const naive = async () =>
+      files().replace('a.count', plusOne((await files().read('a.count')) ?? { count: 0 }));
     await Promise.all(Array.from({ length: 8 }, naive));
 
     expect((await files().read('a.count'))?.count).toBeLessThan(8);
   });
 
   it('gives the lock back when the work fails', async () => {
-    await expect(files().exclusive('all', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    await expect(
+      files().exclusive('all', () => Promise.reject(new Error('broken'))),
+    ).rejects.toThrow('broken');
 
     expect(await files().exclusive('all', () => Promise.resolve(1))).toBe(1);
     expect(readdirSync(dir)).toEqual([]);
@@ -108,7 +125,9 @@ describe('recordFiles', () => {
     mkdirSync(dir, { mode: 0o700 });
     const release = takeLock(at('all.lock'));
 
-    await expect(files(hurried).exclusive('all', () => Promise.resolve(1))).rejects.toThrow('stays locked');
+    await expect(files(hurried).exclusive('all', () => Promise.resolve(1))).rejects.toThrow(
+      'stays locked',
+    );
     release?.();
     expect(await files(hurried).exclusive('all', () => Promise.resolve(1))).toBe(1);
   });
@@ -126,7 +145,11 @@ describe('recordFiles', () => {
   it.each([
     ['that others can open', () => chmodSync(at('a.count'), 0o644), '0600'],
     ['that others can write to', () => chmodSync(at('a.count'), 0o602), '0600'],
-    ['behind a link', () => (rmSync(at('a.count')), symlinkSync('/etc/hostname', at('a.count'))), 'is a link'],
+    [
+      'behind a link',
+      () => (rmSync(at('a.count')), symlinkSync('/etc/hostname', at('a.count'))),
+      'is a link',
+    ],
     ['that is a folder', () => (rmSync(at('a.count')), mkdirSync(at('a.count'))), 'not a file'],
     ['with half its content', () => writeFileSync(at('a.count'), '{"cou'), 'JSON'],
     ['in a folder that was opened to others since', () => chmodSync(dir, 0o750), '0700'],

@@ -50,7 +50,13 @@ const LOCK_RETRY_MS = 5;
 const LOCK_WAIT_MS = 5000;
 
 /** The files of one folder: JSON with `version: 1`, written as it is. Whoever can read the folder reads it all. */
-export function recordFiles<T extends object>({ owner, dir, suffix, clock, parse }: RecordFilesOptions<T>): RecordFiles<T> {
+export function recordFiles<T extends object>({
+  owner,
+  dir,
+  suffix,
+  clock,
+  parse,
+}: RecordFilesOptions<T>): RecordFiles<T> {
   const at = (name: string) => join(dir, name);
   const made = async () => {
     await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -86,7 +92,8 @@ export function recordFiles<T extends object>({ owner, dir, suffix, clock, parse
   };
 
   return {
-    list: async () => (isPrivateFolder(dir) ? (await readdir(dir)).filter((name) => name.endsWith(suffix)) : []),
+    list: async () =>
+      isPrivateFolder(dir) ? (await readdir(dir)).filter((name) => name.endsWith(suffix)) : [],
     read: async (name) => (isPrivateFolder(dir) ? read(name) : null),
     create: async (name, record) => made().then(() => created(dir, at(name), record)),
     change: (name, decide) => exclusive(name, () => change(name, decide)),
@@ -163,10 +170,18 @@ function inLine<R>(path: string, work: () => Promise<R>): Promise<R> {
   return mine;
 }
 
-async function locked<R>(path: string, owner: string, clock: Clock, work: () => Promise<R>): Promise<R> {
+async function locked<R>(
+  path: string,
+  owner: string,
+  clock: Clock,
+  work: () => Promise<R>,
+): Promise<R> {
   let release = takeLock(path);
   for (let waited = 0; release === null; waited += LOCK_RETRY_MS) {
-    if (waited >= LOCK_WAIT_MS) throw new Error(`${owner}: a record stays locked; a process may hang, or have died on another machine`);
+    if (waited >= LOCK_WAIT_MS)
+      throw new Error(
+        `${owner}: a record stays locked; a process may hang, or have died on another machine`,
+      );
     await new Promise<void>((resolve) => void clock.after(LOCK_RETRY_MS, resolve));
     release = takeLock(path);
   }
@@ -187,4 +202,5 @@ async function textOf(path: string): Promise<string | null> {
   }
 }
 
-const isCode = (error: unknown, code: string): boolean => error instanceof Error && 'code' in error && error.code === code;
+const isCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code;

@@ -5,10 +5,23 @@ import type { TaskAnswer, TaskRecord, TaskStore } from './task-store.ts';
 
 type Bounds = Pick<MemoryTasksOptions, 'maxRunning' | 'maxKept' | 'ttlMs'>;
 type MakeStore = (clock: TestClock, bounds: Bounds) => TaskStore;
-const stores: readonly (readonly [string, MakeStore])[] = [['memoryTasks', (clock, bounds) => memoryTasks({ clock, ...bounds })]];
+const stores: readonly (readonly [string, MakeStore])[] = [
+  ['memoryTasks', (clock, bounds) => memoryTasks({ clock, ...bounds })],
+];
 
-const task = (id: string, sessionId = 's') => ({ id, toolName: 'build', sessionId, callId: `call-${id}` });
-const answer = (text: string): TaskAnswer => ({ status: 'ok', executed: 'yes', result: text, text, error: null });
+const task = (id: string, sessionId = 's') => ({
+  id,
+  toolName: 'build',
+  sessionId,
+  callId: `call-${id}`,
+});
+const answer = (text: string): TaskAnswer => ({
+  status: 'ok',
+  executed: 'yes',
+  result: text,
+  text,
+  error: null,
+});
 const done = (text = 'built') => ({ state: 'completed' as const, answer: answer(text) });
 
 describe.each(stores)('%s', (_name, make) => {
@@ -39,7 +52,10 @@ describe.each(stores)('%s', (_name, make) => {
   it('lets the first end stay', async () => {
     const { store } = start();
     await store.open(task('a'));
-    const ends = await Promise.all([store.settle('a', done('first')), store.settle('a', { state: 'cancelled', answer: answer('second') })]);
+    const ends = await Promise.all([
+      store.settle('a', done('first')),
+      store.settle('a', { state: 'cancelled', answer: answer('second') }),
+    ]);
 
     expect(ends).toEqual([true, false]);
     expect(await store.get('a')).toMatchObject({ state: 'completed', answer: { text: 'first' } });
@@ -90,7 +106,8 @@ describe.each(stores)('%s', (_name, make) => {
   it('keeps places for others where one session starts as many as it can', async () => {
     const { store } = start({ maxRunning: 8 });
     const flood = [];
-    for (let nth = 0; nth < 20; nth += 1) flood.push(await store.open(task(`flood-${nth}`, 'flooder')));
+    for (let nth = 0; nth < 20; nth += 1)
+      flood.push(await store.open(task(`flood-${nth}`, 'flooder')));
 
     expect(flood.filter(Boolean)).toHaveLength(6);
     expect(await store.open(task('a', 'another'))).toBe(true);
@@ -132,7 +149,10 @@ describe('memoryTasks', () => {
     expect(Object.isFrozen(await store.get('a'))).toBe(true);
   });
 
-  it.each([{ maxRunning: 0 }, { maxKept: -1 }, { ttlMs: '5' }, { maxTasks: 3 }])('refuses to be built with %o', (options) => {
-    expect(() => memoryTasks(options as never)).toThrow(/memoryTasks/);
-  });
+  it.each([{ maxRunning: 0 }, { maxKept: -1 }, { ttlMs: '5' }, { maxTasks: 3 }])(
+    'refuses to be built with %o',
+    (options) => {
+      expect(() => memoryTasks(options as never)).toThrow(/memoryTasks/);
+    },
+  );
 });

@@ -3,7 +3,16 @@
  * user: none of them is waited for, followed or written to, and the error names the path.
  */
 
-import { chmodSync, closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, type Stats } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  type Stats,
+} from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { AlliumError } from '../core/errors.ts';
 
@@ -23,13 +32,26 @@ export interface OpenHow {
 
 const { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_WRONLY } = constants;
 // Windows has none of these.
-const [O_NOFOLLOW, O_NONBLOCK, O_DSYNC] = [constants.O_NOFOLLOW ?? 0, constants.O_NONBLOCK ?? 0, constants.O_DSYNC ?? 0];
+const [O_NOFOLLOW, O_NONBLOCK, O_DSYNC] = [
+  constants.O_NOFOLLOW ?? 0,
+  constants.O_NONBLOCK ?? 0,
+  constants.O_DSYNC ?? 0,
+];
 
-const ACCESS = Object.freeze({ read: O_RDONLY, update: O_RDWR, append: O_WRONLY | O_APPEND, extend: O_RDWR | O_APPEND });
+const ACCESS = Object.freeze({
+  read: O_RDONLY,
+  update: O_RDWR,
+  append: O_WRONLY | O_APPEND,
+  extend: O_RDWR | O_APPEND,
+});
 const CREATE = Object.freeze({ new: O_CREAT | O_EXCL, missing: O_CREAT });
 
 const flagsOf = ({ access, create, durable }: OpenHow): number =>
-  ACCESS[access] | (create === undefined ? 0 : CREATE[create]) | (durable === true ? O_DSYNC : 0) | O_NOFOLLOW | O_NONBLOCK;
+  ACCESS[access] |
+  (create === undefined ? 0 : CREATE[create]) |
+  (durable === true ? O_DSYNC : 0) |
+  O_NOFOLLOW |
+  O_NONBLOCK;
 
 /**
  * Opens a plain file of this user, made with mode 0600. Answers `null` where there is none, and throws `ERR_UNSAFE_FILE` with the path for
@@ -89,7 +111,10 @@ function mkdirAt(folder: string): string | undefined {
  * Whether there is a folder. Throws `ERR_UNSAFE_FILE` where the path is a link or another thing, belongs to another user, or can be
  * written to by others; with `secret` also where others can look into it.
  */
-export function checkFolder(folder: string, { secret = false }: { readonly secret?: boolean } = {}): boolean {
+export function checkFolder(
+  folder: string,
+  { secret = false }: { readonly secret?: boolean } = {},
+): boolean {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   if (found === undefined) return false;
   if (!found.isDirectory()) throw unsafe(folder, `is ${kindOf(found)}, not a folder`);
@@ -104,15 +129,19 @@ function checkFile(path: string, found: Stats, { access, owner, secret = false }
   const problem = privacyProblem(found, secret, '0600');
   if (problem !== null) throw unsafe(path, problem);
   // A second name may lead to any file of this user. Files that are made by `link` have two names for a moment; those are only read.
-  if (access !== 'read' && found.nlink > 1) throw unsafe(path, 'has a second name elsewhere (a hard link)');
+  if (access !== 'read' && found.nlink > 1)
+    throw unsafe(path, 'has a second name elsewhere (a hard link)');
 }
 
 function privacyProblem({ uid, mode }: Stats, secret: boolean, wanted: string): string | null {
   // On Windows neither says anything.
   if (process.geteuid === undefined) return null;
   if (uid !== process.geteuid()) return 'belongs to another user';
-  if ((mode & 0o022) !== 0) return `can be changed by other users of the machine; make it mode ${wanted}`;
-  return secret && (mode & 0o077) !== 0 ? `is open to other users of the machine; make it mode ${wanted}` : null;
+  if ((mode & 0o022) !== 0)
+    return `can be changed by other users of the machine; make it mode ${wanted}`;
+  return secret && (mode & 0o077) !== 0
+    ? `is open to other users of the machine; make it mode ${wanted}`
+    : null;
 }
 
 function kindOf(found: Stats): string {
@@ -145,5 +174,10 @@ function nullIfMissing(path: string, error: unknown): null {
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
 
 function unsafe(path: string, problem: string, cause?: unknown): AlliumError {
-  return new AlliumError('ERR_UNSAFE_FILE', `${path} ${problem}`, {}, cause === undefined ? {} : { cause });
+  return new AlliumError(
+    'ERR_UNSAFE_FILE',
+    `${path} ${problem}`,
+    {},
+    cause === undefined ? {} : { cause },
+  );
 }

@@ -16,7 +16,8 @@ const ownPackage = (): OwnPackage => require('allium/package.json') as OwnPackag
 export const ownVersion = (): string => ownPackage().version;
 
 /** A file of this package, by its place in it. */
-export const ownFile = (path: string): string => join(dirname(require.resolve('allium/package.json')), path);
+export const ownFile = (path: string): string =>
+  join(dirname(require.resolve('allium/package.json')), path);
 
 /** The file of the `allium` command. */
 export const ownCommand = (): string => ownFile(ownPackage().bin.allium);

@@ -3,7 +3,12 @@ import { z } from 'zod';
 import { defineTool } from './define-tool.ts';
 import type { FromSchema } from './infer-args.ts';
 
-const base = { name: 'tool', description: 'd', inputSchema: { type: 'object' }, execute: () => null } as const;
+const base = {
+  name: 'tool',
+  description: 'd',
+  inputSchema: { type: 'object' },
+  execute: () => null,
+} as const;
 
 describe('defineTool', () => {
   it('gives a frozen tool with the defaults of MCP', () => {
@@ -18,8 +23,13 @@ describe('defineTool', () => {
   });
 
   it('takes a read-only tool for harmless unless it says otherwise', () => {
-    expect(defineTool({ ...base, annotations: { readOnly: true } }).annotations.destructive).toBe(false);
-    expect(defineTool({ ...base, annotations: { readOnly: true, destructive: true } }).annotations.destructive).toBe(true);
+    expect(defineTool({ ...base, annotations: { readOnly: true } }).annotations.destructive).toBe(
+      false,
+    );
+    expect(
+      defineTool({ ...base, annotations: { readOnly: true, destructive: true } }).annotations
+        .destructive,
+    ).toBe(true);
   });
 
   it('does not change when the definition changes afterwards', () => {
@@ -42,7 +52,10 @@ describe('defineTool', () => {
     ['an unknown executor', { ...base, executor: 'cloud' }],
     ['an unknown kind', { ...base, annotations: { kind: 'destroy' } }],
     ['a hidden argument from nowhere', { ...base, injected: [{ name: 'k', from: 'env' }] }],
-    ['a hidden argument without a store name', { ...base, injected: [{ name: 'k', from: 'store:' }] }],
+    [
+      'a hidden argument without a store name',
+      { ...base, injected: [{ name: 'k', from: 'store:' }] },
+    ],
     [
       'two hidden arguments of one name',
       {
@@ -55,15 +68,22 @@ describe('defineTool', () => {
     ],
     ['nothing', undefined],
   ])('refuses %s', (_name, definition) => {
-    expect(() => defineTool(definition as never)).toThrow(expect.objectContaining({ name: 'AlliumError' }) as Error);
+    expect(() => defineTool(definition as never)).toThrow(
+      expect.objectContaining({ name: 'AlliumError' }) as Error,
+    );
   });
 
   it('says which field was meant', () => {
-    expect(() => defineTool({ ...base, timeoutMS: 5 } as never)).toThrow('did you mean "timeoutMs"?');
+    expect(() => defineTool({ ...base, timeoutMS: 5 } as never)).toThrow(
+      'did you mean "timeoutMs"?',
+    );
   });
 
   it('takes the JSON Schema of a schema library', () => {
-    const tool = defineTool({ ...base, inputSchema: z.object({ city: z.string(), days: z.number().optional() }) });
+    const tool = defineTool({
+      ...base,
+      inputSchema: z.object({ city: z.string(), days: z.number().optional() }),
+    });
 
     expect(tool.inputSchema).toMatchObject({
       type: 'object',
@@ -75,14 +95,21 @@ describe('defineTool', () => {
   it('takes the JSON Schema of a schema library for the output too', () => {
     const tool = defineTool({ ...base, outputSchema: z.object({ ok: z.boolean() }) });
 
-    expect(tool.outputSchema).toMatchObject({ type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] });
+    expect(tool.outputSchema).toMatchObject({
+      type: 'object',
+      properties: { ok: { type: 'boolean' } },
+      required: ['ok'],
+    });
   });
 
   it.each([
     ['a library schema for each member', { ok: z.boolean() }],
     ['a library schema inside a JSON Schema', { type: 'object', properties: { ok: z.boolean() } }],
     ['a library schema that cannot be written as JSON Schema', z.object({ when: z.date() })],
-    ['a library that cannot write JSON Schema', { '~standard': { version: 1, vendor: 'other', validate: () => ({ value: 1 }) } }],
+    [
+      'a library that cannot write JSON Schema',
+      { '~standard': { version: 1, vendor: 'other', validate: () => ({ value: 1 }) } },
+    ],
     [
       'an object of a class',
       new (class Schema {
@@ -103,17 +130,27 @@ describe('defineTool', () => {
     expect(() => defineTool({ ...base, outputSchema: schema } as never)).toThrow(refusal);
   });
 
-  it.each([{}, { title: 'Anything' }, { $ref: '#/$defs/a', $defs: { a: {} } }, Object.assign(Object.create(null), { type: 'object' })])(
-    'takes %o as a schema',
-    (schema: object) => {
-      expect(defineTool({ ...base, inputSchema: schema, outputSchema: schema } as never).outputSchema).toEqual({ ...schema });
-    },
-  );
+  it.each([
+    {},
+    { title: 'Anything' },
+    { $ref: '#/$defs/a', $defs: { a: {} } },
+    Object.assign(Object.create(null), { type: 'object' }),
+  ])('takes %o as a schema', (schema: object) => {
+    expect(
+      defineTool({ ...base, inputSchema: schema, outputSchema: schema } as never).outputSchema,
+    ).toEqual({ ...schema });
+  });
 
   it('lets hidden arguments past a schema library that does not know them', async () => {
-    const tool = defineTool({ ...base, inputSchema: z.strictObject({ city: z.string() }), injected: [{ name: 'key', from: 'state' }] });
+    const tool = defineTool({
+      ...base,
+      inputSchema: z.strictObject({ city: z.string() }),
+      injected: [{ name: 'key', from: 'state' }],
+    });
 
-    expect(await tool.parse?.({ city: 'x', key: 'hidden' })).toEqual({ value: { city: 'x', key: 'hidden' } });
+    expect(await tool.parse?.({ city: 'x', key: 'hidden' })).toEqual({
+      value: { city: 'x', key: 'hidden' },
+    });
   });
 
   it('shows a schema library the hidden arguments it declares, and the model none of them', async () => {
@@ -124,8 +161,12 @@ describe('defineTool', () => {
     });
 
     expect(JSON.stringify(tool.inputSchema)).not.toContain('key');
-    expect(await tool.parse?.({ city: 'x', key: 'hidden' })).toEqual({ value: { city: 'x', key: 'hidden' } });
-    expect(await tool.parse?.({ city: 'x', key: 5 })).toMatchObject({ problems: [{ path: '/key' }] });
+    expect(await tool.parse?.({ city: 'x', key: 'hidden' })).toEqual({
+      value: { city: 'x', key: 'hidden' },
+    });
+    expect(await tool.parse?.({ city: 'x', key: 5 })).toMatchObject({
+      problems: [{ path: '/key' }],
+    });
   });
 });
 
@@ -165,14 +206,21 @@ describe('the types of arguments', () => {
   it('come from a schema library', () => {
     defineTool({
       ...base,
-      inputSchema: z.object({ n: z.number().default(1), text: z.string().transform((text) => text.length) }),
+      inputSchema: z.object({
+        n: z.number().default(1),
+        text: z.string().transform((text) => text.length),
+      }),
       execute: (args) => expectTypeOf(args).toEqualTypeOf<{ n: number; text: number }>(),
     });
   });
 
   it('are unknown where a schema says more than a type can', () => {
     expectTypeOf<FromSchema<{ readonly $ref: '#/$defs/x' }>>().toEqualTypeOf<unknown>();
-    expectTypeOf<FromSchema<{ readonly type: readonly ['string', 'null'] }>>().toEqualTypeOf<string | null>();
-    expectTypeOf<FromSchema<{ readonly type: 'object' }>>().toEqualTypeOf<Readonly<Record<string, unknown>>>();
+    expectTypeOf<FromSchema<{ readonly type: readonly ['string', 'null'] }>>().toEqualTypeOf<
+      string | null
+    >();
+    expectTypeOf<FromSchema<{ readonly type: 'object' }>>().toEqualTypeOf<
+      Readonly<Record<string, unknown>>
+    >();
   });
 });

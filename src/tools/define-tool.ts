@@ -1,6 +1,11 @@
 /** `defineTool`: one definition, checked once, with the types of its arguments taken from its schema. */
 
-import { completeAnnotations, SIDE_EFFECT_LEVELS, TOOL_KINDS, type ToolAnnotations } from '../core/annotations.ts';
+import {
+  completeAnnotations,
+  SIDE_EFFECT_LEVELS,
+  TOOL_KINDS,
+  type ToolAnnotations,
+} from '../core/annotations.ts';
 import type { ExecutorKind, JsonSchema } from '../core/call.ts';
 import { AlliumError } from '../core/errors.ts';
 import { isObject, type JsonObject, snapshotObject } from '../core/json.ts';
@@ -35,16 +40,25 @@ export interface ToolDefinition<S extends ToolInputSchema> {
   readonly idempotency?: 'none' | 'safe' | 'keyed';
   readonly metadata?: object;
   /** What the tool is about to do, said before it does it. */
-  readonly proposedRequests?: (args: InferArgs<S>, context: ToolContext) => readonly JsonObject[] | Promise<readonly JsonObject[]>;
+  readonly proposedRequests?: (
+    args: InferArgs<S>,
+    context: ToolContext,
+  ) => readonly JsonObject[] | Promise<readonly JsonObject[]>;
   /** A returned value is the result; a thrown error is `executor_error`, its message shown to the model. */
   readonly execute?: (args: InferArgs<S>, context: ToolContext) => unknown;
 }
 
-const A_SCHEMA = { text: 'a schema', test: (value: unknown) => isObject(value) || isStandardSchema(value) };
+const A_SCHEMA = {
+  text: 'a schema',
+  test: (value: unknown) => isObject(value) || isStandardSchema(value),
+};
 
 const EXPECTED = {
   name: expected.required(expected.string),
-  description: expected.required({ text: 'a string', test: (value: unknown) => typeof value === 'string' }),
+  description: expected.required({
+    text: 'a string',
+    test: (value: unknown) => typeof value === 'string',
+  }),
   inputSchema: expected.required(A_SCHEMA),
   outputSchema: A_SCHEMA,
   injected: expected.listOf({ text: '{ name, from }', test: isHiddenArgument }),
@@ -60,13 +74,31 @@ const EXPECTED = {
 
 /** Checks a definition and freezes it. Schemas are compiled on first use, not here. */
 export function defineTool<const S extends ToolInputSchema>(definition: ToolDefinition<S>): Tool {
-  checkOptions(`tool ${typeof definition?.name === 'string' ? `"${definition.name}"` : '?'}`, definition, EXPECTED);
-  const { name, description, inputSchema, outputSchema, injected = [], annotations, executor = 'local', metadata, ...rest } = definition;
+  checkOptions(
+    `tool ${typeof definition?.name === 'string' ? `"${definition.name}"` : '?'}`,
+    definition,
+    EXPECTED,
+  );
+  const {
+    name,
+    description,
+    inputSchema,
+    outputSchema,
+    injected = [],
+    annotations,
+    executor = 'local',
+    metadata,
+    ...rest
+  } = definition;
   checkToolName(name, 'mcp');
   const written = writtenSchema(inputSchema, name, `tool "${name}"`, { objectRoot: true });
   const hidden = new Set(injected.map((argument) => argument.name));
   if (hidden.size !== injected.length)
-    throw new AlliumError('ERR_INVALID_TOOL', `tool "${name}": two injected arguments share a name`, { toolName: name });
+    throw new AlliumError(
+      'ERR_INVALID_TOOL',
+      `tool "${name}": two injected arguments share a name`,
+      { toolName: name },
+    );
   const schema = hideParameters(written, hidden);
   const fields = {
     ...rest,
@@ -77,10 +109,16 @@ export function defineTool<const S extends ToolInputSchema>(definition: ToolDefi
     injected: Object.freeze(injected.map((argument) => Object.freeze({ ...argument }))),
     annotations: completeAnnotations(annotations),
     executor,
-    ...(outputSchema === undefined ? {} : { outputSchema: writtenSchema(outputSchema, name, `output of tool "${name}"`) }),
+    ...(outputSchema === undefined
+      ? {}
+      : { outputSchema: writtenSchema(outputSchema, name, `output of tool "${name}"`) }),
     ...(metadata === undefined ? {} : { metadata: snapshotObject(metadata) }),
     ...(isStandardSchema(inputSchema)
-      ? { parse: visibleParser(parserOf(inputSchema), hidden, (key) => declaresParameter(written, key)) }
+      ? {
+          parse: visibleParser(parserOf(inputSchema), hidden, (key) =>
+            declaresParameter(written, key),
+          ),
+        }
       : {}),
     ...(isStandardSchema(outputSchema) ? { parseOutput: parserOf(outputSchema) } : {}),
   };
@@ -89,11 +127,24 @@ export function defineTool<const S extends ToolInputSchema>(definition: ToolDefi
 }
 
 /** The JSON Schema of a definition. An object without any keyword would accept everything: it is a mistake, such as `{ city: 'string' }`. */
-function writtenSchema(schema: ToolInputSchema, toolName: string, where: string, options: CheckSchemaOptions = {}): JsonSchema {
-  const checked = checkSchema(isStandardSchema(schema) ? jsonSchemaOf(schema, toolName) : schema, where, options);
+function writtenSchema(
+  schema: ToolInputSchema,
+  toolName: string,
+  where: string,
+  options: CheckSchemaOptions = {},
+): JsonSchema {
+  const checked = checkSchema(
+    isStandardSchema(schema) ? jsonSchemaOf(schema, toolName) : schema,
+    where,
+    options,
+  );
   const names = Object.keys(checked);
   if (names.length > 0 && !names.some(isKeyword))
-    throw unsupported(where, null, 'has no keyword of JSON Schema, so it would accept everything; write {} for a schema that shall');
+    throw unsupported(
+      where,
+      null,
+      'has no keyword of JSON Schema, so it would accept everything; write {} for a schema that shall',
+    );
   return checked;
 }
 
@@ -105,24 +156,45 @@ function visibleParser(
 ): NonNullable<Tool['parse']> {
   const around = [...hidden].filter((name) => !declares(name));
   return async (args) => {
-    const seen = Object.fromEntries(Object.entries(args).filter(([name]) => !around.includes(name)));
+    const seen = Object.fromEntries(
+      Object.entries(args).filter(([name]) => !around.includes(name)),
+    );
     const parsed = await parse(seen);
     if (!('value' in parsed)) return parsed;
     return {
       value: {
         ...parsed.value,
-        ...Object.fromEntries(around.filter((name) => Object.hasOwn(args, name)).map((name) => [name, args[name]])),
+        ...Object.fromEntries(
+          around.filter((name) => Object.hasOwn(args, name)).map((name) => [name, args[name]]),
+        ),
       },
     };
   };
 }
 
-const PLAIN_SOURCES = new Set(['sessionId', 'runId', 'turn', 'signal', 'state', 'events', 'report']);
+const PLAIN_SOURCES = new Set([
+  'sessionId',
+  'runId',
+  'turn',
+  'signal',
+  'state',
+  'events',
+  'report',
+]);
 
 function isHiddenArgument(value: unknown): boolean {
-  if (!isObject(value) || typeof value.name !== 'string' || value.name === '' || value.name === '__proto__') return false;
+  if (
+    !isObject(value) ||
+    typeof value.name !== 'string' ||
+    value.name === '' ||
+    value.name === '__proto__'
+  )
+    return false;
   const { from } = value;
-  return typeof from === 'function' || (typeof from === 'string' && (PLAIN_SOURCES.has(from) || /^(store|secret):.+$/s.test(from)));
+  return (
+    typeof from === 'function' ||
+    (typeof from === 'string' && (PLAIN_SOURCES.has(from) || /^(store|secret):.+$/s.test(from)))
+  );
 }
 
 function isAnnotations(value: unknown): boolean {
@@ -130,7 +202,9 @@ function isAnnotations(value: unknown): boolean {
   const { kind, sideEffectLevel, capabilities } = value;
   return (
     (kind === undefined || TOOL_KINDS.some((known) => known === kind)) &&
-    (sideEffectLevel === undefined || SIDE_EFFECT_LEVELS.some((known) => known === sideEffectLevel)) &&
-    (capabilities === undefined || expected.mapOf(expected.listOf(expected.string)).test(capabilities))
+    (sideEffectLevel === undefined ||
+      SIDE_EFFECT_LEVELS.some((known) => known === sideEffectLevel)) &&
+    (capabilities === undefined ||
+      expected.mapOf(expected.listOf(expected.string)).test(capabilities))
   );
 }

@@ -3,11 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { snapshotObject } from '../core/json.ts';
 import { hideParameters } from './hide-parameters.ts';
 
-const hide = (schema: object, ...names: string[]) => hideParameters(snapshotObject(schema), new Set(names));
+const hide = (schema: object, ...names: string[]) =>
+  hideParameters(snapshotObject(schema), new Set(names));
 
 describe('hideParameters', () => {
   it('takes a parameter out of properties and required', () => {
-    expect(hide({ type: 'object', properties: { a: {}, key: {} }, required: ['a', 'key'] }, 'key')).toEqual({
+    expect(
+      hide({ type: 'object', properties: { a: {}, key: {} }, required: ['a', 'key'] }, 'key'),
+    ).toEqual({
       type: 'object',
       properties: { a: {} },
       required: ['a'],
@@ -23,12 +26,22 @@ describe('hideParameters', () => {
   it('reaches through a root reference without touching what others use', () => {
     const schema = {
       $ref: '#/$defs/args',
-      $defs: { args: { type: 'object', properties: { key: {}, child: { $ref: '#/$defs/args' } }, required: ['key'] } },
+      $defs: {
+        args: {
+          type: 'object',
+          properties: { key: {}, child: { $ref: '#/$defs/args' } },
+          required: ['key'],
+        },
+      },
     };
 
     const hidden = hide(schema, 'key');
 
-    expect(hidden).toMatchObject({ type: 'object', properties: { child: { $ref: '#/$defs/args' } }, required: [] });
+    expect(hidden).toMatchObject({
+      type: 'object',
+      properties: { child: { $ref: '#/$defs/args' } },
+      required: [],
+    });
     expect(hidden.properties).not.toHaveProperty('key');
     expect(hidden).toHaveProperty('$defs.args.properties.key');
   });
@@ -57,11 +70,16 @@ describe('hideParameters', () => {
   });
 
   it('ends for schemas that refer to themselves', () => {
-    expect(hide({ $ref: '#', properties: { key: {} } }, 'key')).toEqual({ $ref: '#', properties: {} });
-    expect(hide({ $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a', properties: { key: {} } } } }, 'key')).toHaveProperty(
-      'properties',
-      {},
-    );
+    expect(hide({ $ref: '#', properties: { key: {} } }, 'key')).toEqual({
+      $ref: '#',
+      properties: {},
+    });
+    expect(
+      hide(
+        { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a', properties: { key: {} } } } },
+        'key',
+      ),
+    ).toHaveProperty('properties', {});
   });
 
   it('leaves no hidden name at the root of any object schema', () => {
@@ -73,12 +91,20 @@ describe('hideParameters', () => {
         (names, hiddenNames) => {
           const all = [...new Set([...names, ...hiddenNames])];
           const hidden = hide(
-            { type: 'object', properties: Object.fromEntries(all.map((key) => [key, { type: 'string' }])), required: all },
+            {
+              type: 'object',
+              properties: Object.fromEntries(all.map((key) => [key, { type: 'string' }])),
+              required: all,
+            },
             ...hiddenNames,
           );
 
-          expect(Object.keys(hidden.properties ?? {}).filter((key) => hiddenNames.includes(key))).toEqual([]);
-          expect((hidden.required as string[]).filter((key) => hiddenNames.includes(key))).toEqual([]);
+          expect(
+            Object.keys(hidden.properties ?? {}).filter((key) => hiddenNames.includes(key)),
+          ).toEqual([]);
+          expect((hidden.required as string[]).filter((key) => hiddenNames.includes(key))).toEqual(
+            [],
+          );
         },
       ),
     );

@@ -15,22 +15,40 @@ const KEYED = ['properties', 'dependentRequired', 'dependentSchemas', 'dependenc
 const LISTED = ['required'];
 const BRANCHES = ['allOf', 'anyOf', 'oneOf'];
 
-function hide(schema: JsonObject, names: ReadonlySet<string>, root: JsonObject, open: ReadonlySet<JsonValue>): Record<string, unknown> {
+function hide(
+  schema: JsonObject,
+  names: ReadonlySet<string>,
+  root: JsonObject,
+  open: ReadonlySet<JsonValue>,
+): Record<string, unknown> {
   const { $ref, ...rest } = schema;
   const target = typeof $ref === 'string' ? resolve(root, $ref) : undefined;
-  const hidden = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, hideMember(key, value, names, root, open)]));
-  if (target === undefined || open.has(target)) return $ref === undefined ? hidden : { $ref, ...hidden };
+  const hidden = Object.fromEntries(
+    Object.entries(rest).map(([key, value]) => [key, hideMember(key, value, names, root, open)]),
+  );
+  if (target === undefined || open.has(target))
+    return $ref === undefined ? hidden : { $ref, ...hidden };
   // The target may be used elsewhere with the parameter, so the root gets a copy of its own.
   return { ...hide(target, names, root, new Set([...open, target])), ...hidden };
 }
 
-function hideMember(key: string, value: JsonValue, names: ReadonlySet<string>, root: JsonObject, open: ReadonlySet<JsonValue>): unknown {
-  if (KEYED.includes(key) && isObject(value)) return Object.fromEntries(Object.entries(value).filter(([name]) => !names.has(name)));
-  if (LISTED.includes(key) && Array.isArray(value)) return value.filter((name) => !names.has(name as string));
+function hideMember(
+  key: string,
+  value: JsonValue,
+  names: ReadonlySet<string>,
+  root: JsonObject,
+  open: ReadonlySet<JsonValue>,
+): unknown {
+  if (KEYED.includes(key) && isObject(value))
+    return Object.fromEntries(Object.entries(value).filter(([name]) => !names.has(name)));
+  if (LISTED.includes(key) && Array.isArray(value))
+    return value.filter((name) => !names.has(name as string));
   if (key === 'examples' && Array.isArray(value))
     return value.map((example: JsonValue) => hideMember('default', example, names, root, open));
   if (BRANCHES.includes(key) && Array.isArray(value)) {
-    return value.map((branch: JsonValue) => (isObject(branch) ? hide(branch, names, root, open) : branch));
+    return value.map((branch: JsonValue) =>
+      isObject(branch) ? hide(branch, names, root, open) : branch,
+    );
   }
   return value;
 }
@@ -46,11 +64,20 @@ function withoutOrphans(schema: Record<string, unknown>): Record<string, unknown
   const { $defs, definitions, ...body } = schema;
   const used = reachable(body, { $defs, definitions });
   const keep = (place: '$defs' | 'definitions', members: unknown) =>
-    isObject(members) ? { [place]: Object.fromEntries(Object.entries(members).filter(([name]) => used.has(`#/${place}/${name}`))) } : {};
+    isObject(members)
+      ? {
+          [place]: Object.fromEntries(
+            Object.entries(members).filter(([name]) => used.has(`#/${place}/${name}`)),
+          ),
+        }
+      : {};
   return { ...body, ...keep('$defs', $defs), ...keep('definitions', definitions) };
 }
 
-function reachable(body: unknown, definitions: Readonly<Record<string, unknown>>): ReadonlySet<string> {
+function reachable(
+  body: unknown,
+  definitions: Readonly<Record<string, unknown>>,
+): ReadonlySet<string> {
   const found = new Set<string>();
   const queue: unknown[] = [body];
   while (queue.length > 0) {
@@ -61,7 +88,8 @@ function reachable(body: unknown, definitions: Readonly<Record<string, unknown>>
       if (key !== '$ref' || typeof value !== 'string') continue;
       const [, place = '', name = ''] = value.split('/');
       const root = `#/${place}/${name}`;
-      if (!found.has(root)) queue.push((definitions[place] as Record<string, unknown> | undefined)?.[name]);
+      if (!found.has(root))
+        queue.push((definitions[place] as Record<string, unknown> | undefined)?.[name]);
       found.add(root);
     }
   }

@@ -50,4 +50,6 @@ type RequiredKey<S> = S extends { readonly required: readonly (infer K)[] } ? K 
 type Flat<T> = { [K in keyof T]: T[K] };
 
 /** What `execute` gets for its first parameter. */
-export type InferArgs<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : FromSchema<S>;
+export type InferArgs<S> = S extends StandardSchemaV1
+  ? StandardSchemaV1.InferOutput<S>
+  : FromSchema<S>;

@@ -12,7 +12,12 @@ import { howMany } from '../../conformance/how-many.fixture.ts';
 const REASON: JsonSchema = { type: 'string', minLength: 1 };
 const DRAFT_07 = 'http://json-schema.org/draft-07/schema#';
 
-const toolWith = (inputSchema: JsonSchema): ToolSpec => ({ name: 'subject', description: 'A tool.', inputSchema, annotations: {} });
+const toolWith = (inputSchema: JsonSchema): ToolSpec => ({
+  name: 'subject',
+  description: 'A tool.',
+  inputSchema,
+  annotations: {},
+});
 
 const inject = (schema: JsonSchema, options: { required?: boolean } = {}): JsonSchema =>
   injectParameter(toolWith(schema), 'reason', REASON, options).inputSchema;
@@ -46,17 +51,32 @@ function expectFaithful(schema: JsonSchema, samples: readonly JsonObject[]): voi
 
 describe('injectParameter', () => {
   it('adds the parameter to properties and required', () => {
-    const injected = inject({ type: 'object', properties: { a: { type: 'number' } }, required: ['a'] });
+    const injected = inject({
+      type: 'object',
+      properties: { a: { type: 'number' } },
+      required: ['a'],
+    });
 
-    expect(injected).toEqual({ type: 'object', properties: { a: { type: 'number' }, reason: REASON }, required: ['a', 'reason'] });
+    expect(injected).toEqual({
+      type: 'object',
+      properties: { a: { type: 'number' }, reason: REASON },
+      required: ['a', 'reason'],
+    });
   });
 
   it('fills in a missing type and missing properties', () => {
-    expect(inject({})).toEqual({ type: 'object', properties: { reason: REASON }, required: ['reason'] });
+    expect(inject({})).toEqual({
+      type: 'object',
+      properties: { reason: REASON },
+      required: ['reason'],
+    });
   });
 
   it('leaves required alone for an optional parameter', () => {
-    expect(inject({ type: 'object' }, { required: false })).toEqual({ type: 'object', properties: { reason: REASON } });
+    expect(inject({ type: 'object' }, { required: false })).toEqual({
+      type: 'object',
+      properties: { reason: REASON },
+    });
   });
 
   it('returns a frozen spec and does not touch the one it got', () => {
@@ -77,7 +97,10 @@ describe('injectParameter', () => {
   it('keeps members of the spec it does not know', () => {
     const tool = { ...toolWith({ type: 'object' }), timeoutMs: 5 };
 
-    expect(injectParameter(tool, 'reason', REASON)).toMatchObject({ name: 'subject', timeoutMs: 5 });
+    expect(injectParameter(tool, 'reason', REASON)).toMatchObject({
+      name: 'subject',
+      timeoutMs: 5,
+    });
   });
 
   it('returns the same spec the second time', () => {
@@ -88,25 +111,55 @@ describe('injectParameter', () => {
 });
 
 describe('injectParameter on closed schemas', () => {
-  const samples = [{}, { a: 1 }, { a: 'x' }, { b: 1 }, { a: 1, b: 1 }, { a: 1, b: 'x' }, { a: 1, b: 1, c: 1 }];
-  const closed = { type: 'object', properties: { a: { type: 'number' } }, additionalProperties: false };
+  const samples = [
+    {},
+    { a: 1 },
+    { a: 'x' },
+    { b: 1 },
+    { a: 1, b: 1 },
+    { a: 1, b: 'x' },
+    { a: 1, b: 1, c: 1 },
+  ];
+  const closed = {
+    type: 'object',
+    properties: { a: { type: 'number' } },
+    additionalProperties: false,
+  };
 
   it.each<[string, JsonSchema]>([
     ['additionalProperties: false', closed],
-    ['additionalProperties with a schema', { properties: { a: {} }, additionalProperties: { type: 'number' } }],
-    ['unevaluatedProperties: false', { allOf: [{ properties: { a: {} } }], unevaluatedProperties: false }],
+    [
+      'additionalProperties with a schema',
+      { properties: { a: {} }, additionalProperties: { type: 'number' } },
+    ],
+    [
+      'unevaluatedProperties: false',
+      { allOf: [{ properties: { a: {} } }], unevaluatedProperties: false },
+    ],
     ['a closed allOf branch', { allOf: [closed] }],
-    ['closed oneOf branches', { oneOf: [closed, { properties: { b: {} }, additionalProperties: false, required: ['b'] }] }],
-    ['closed anyOf branches, nested', { anyOf: [{ anyOf: [{ allOf: [closed] }] }, { required: ['c'] }] }],
+    [
+      'closed oneOf branches',
+      { oneOf: [closed, { properties: { b: {} }, additionalProperties: false, required: ['b'] }] },
+    ],
+    [
+      'closed anyOf branches, nested',
+      { anyOf: [{ anyOf: [{ allOf: [closed] }] }, { required: ['c'] }] },
+    ],
     ['a closed branch below not', { not: closed }],
     ['a closed condition', { if: closed, then: { required: ['a'] }, else: { required: ['c'] } }],
-    ['a closed dependent schema', { dependentSchemas: { a: { properties: { a: {}, b: {} }, additionalProperties: false } } }],
+    [
+      'a closed dependent schema',
+      { dependentSchemas: { a: { properties: { a: {}, b: {} }, additionalProperties: false } } },
+    ],
     ['propertyNames', { propertyNames: { enum: ['a', 'b'] } }],
     ['maxProperties', { maxProperties: 2 }],
     ['minProperties', { minProperties: 2 }],
     ['counts in a branch', { anyOf: [{ maxProperties: 1 }, { minProperties: 3 }] }],
     ['a field that is forbidden', { not: { required: ['reason'] } }],
-    ['a dependency on the field', { not: { minProperties: 2 }, dependentRequired: { reason: ['z'] } }],
+    [
+      'a dependency on the field',
+      { not: { minProperties: 2 }, dependentRequired: { reason: ['z'] } },
+    ],
   ])('accepts the same calls as before plus the parameter: %s', (_, schema) => {
     expectFaithful(schema, samples);
   });
@@ -135,13 +188,27 @@ describe('injectParameter on closed schemas', () => {
   });
 
   it('puts the whole schema into a closed branch, because some clients refuse `true` there', () => {
-    expect(inject({ allOf: [closed] }).allOf).toEqual([{ ...closed, properties: { a: { type: 'number' }, reason: REASON } }]);
+    expect(inject({ allOf: [closed] }).allOf).toEqual([
+      { ...closed, properties: { a: { type: 'number' }, reason: REASON } },
+    ]);
   });
 });
 
 describe('injectParameter on references', () => {
-  const Point = { type: 'object', properties: { x: { type: 'number' } }, required: ['x'], additionalProperties: false };
-  const samples = [{}, { x: 1 }, { x: 'a' }, { x: 1, y: 1 }, { from: { x: 1 } }, { from: { x: 1, reason: 'no' } }];
+  const Point = {
+    type: 'object',
+    properties: { x: { type: 'number' } },
+    required: ['x'],
+    additionalProperties: false,
+  };
+  const samples = [
+    {},
+    { x: 1 },
+    { x: 'a' },
+    { x: 1, y: 1 },
+    { from: { x: 1 } },
+    { from: { x: 1, reason: 'no' } },
+  ];
 
   it('puts the target of a root reference in its place and keeps the definitions', () => {
     const injected = inject({ $ref: '#/$defs/Point', $defs: { Point } });
@@ -153,8 +220,14 @@ describe('injectParameter on references', () => {
 
   it.each<[string, JsonSchema]>([
     ['a root reference', { $ref: '#/$defs/Point', $defs: { Point } }],
-    ['a chain of references', { $ref: '#/$defs/One', $defs: { One: { $ref: '#/$defs/Point' }, Point } }],
-    ['a root reference with neighbours', { $ref: '#/$defs/Point', maxProperties: 1, $defs: { Point } }],
+    [
+      'a chain of references',
+      { $ref: '#/$defs/One', $defs: { One: { $ref: '#/$defs/Point' }, Point } },
+    ],
+    [
+      'a root reference with neighbours',
+      { $ref: '#/$defs/Point', maxProperties: 1, $defs: { Point } },
+    ],
     [
       'draft-07, where neighbours are ignored',
       { $schema: DRAFT_07, $ref: '#/definitions/Point', maxProperties: 0, definitions: { Point } },
@@ -162,7 +235,13 @@ describe('injectParameter on references', () => {
     ['a branch behind a reference', { allOf: [{ $ref: '#/$defs/Point' }], $defs: { Point } }],
     [
       'a definition used twice',
-      { anyOf: [{ $ref: '#/$defs/Point' }, { properties: { from: { $ref: '#/$defs/Point' } }, required: ['from'] }], $defs: { Point } },
+      {
+        anyOf: [
+          { $ref: '#/$defs/Point' },
+          { properties: { from: { $ref: '#/$defs/Point' } }, required: ['from'] },
+        ],
+        $defs: { Point },
+      },
     ],
     ['an escaped pointer', { $ref: '#/$defs/a~1b%20c', $defs: { 'a/b c': Point } }],
   ])('accepts the same calls as before plus the parameter: %s', (_, schema) => {
@@ -170,21 +249,34 @@ describe('injectParameter on references', () => {
   });
 
   it('copies a shared definition instead of changing it', () => {
-    const injected = inject({ allOf: [{ $ref: '#/$defs/Point' }], properties: { from: { $ref: '#/$defs/Point' } }, $defs: { Point } });
+    const injected = inject({
+      allOf: [{ $ref: '#/$defs/Point' }],
+      properties: { from: { $ref: '#/$defs/Point' } },
+      $defs: { Point },
+    });
 
     expect(injected.$defs).toEqual({ Point });
-    expect(injected.allOf).toEqual([{ ...Point, properties: { x: { type: 'number' }, reason: REASON } }]);
+    expect(injected.allOf).toEqual([
+      { ...Point, properties: { x: { type: 'number' }, reason: REASON } },
+    ]);
     expect(injected.properties).toMatchObject({ from: { $ref: '#/$defs/Point' } });
   });
 
   it('leaves an open definition where it is', () => {
-    const injected = inject({ allOf: [{ $ref: '#/$defs/Open' }], $defs: { Open: { required: ['x'] } } });
+    const injected = inject({
+      allOf: [{ $ref: '#/$defs/Open' }],
+      $defs: { Open: { required: ['x'] } },
+    });
 
     expect(injected.allOf).toEqual([{ $ref: '#/$defs/Open' }]);
   });
 
   it('asks for the parameter at the root of a recursive schema only', () => {
-    const tree = { type: 'object', properties: { kids: { type: 'array', items: { $ref: '#' } } }, additionalProperties: false };
+    const tree = {
+      type: 'object',
+      properties: { kids: { type: 'array', items: { $ref: '#' } } },
+      additionalProperties: false,
+    };
     const injected = inject(tree);
 
     expect(accepts(injected, { reason: 'why', kids: [{ kids: [] }] })).toBe(true);
@@ -194,7 +286,10 @@ describe('injectParameter on references', () => {
 
   it('moves a recursive root out of the way of a definition of that name', () => {
     const taken = { type: 'string' };
-    const injected = inject({ properties: { kid: { $ref: '#' }, name: { $ref: '#/$defs/unchanged' } }, $defs: { unchanged: taken } });
+    const injected = inject({
+      properties: { kid: { $ref: '#' }, name: { $ref: '#/$defs/unchanged' } },
+      $defs: { unchanged: taken },
+    });
 
     expect(injected.$defs).toMatchObject({ unchanged: taken });
     expect(accepts(injected, { reason: 'why', name: 'x', kid: { name: 'y' } })).toBe(true);
@@ -202,9 +297,16 @@ describe('injectParameter on references', () => {
   });
 
   it('leaves the references of an inner document alone', () => {
-    const inner = { $id: 'https://example.test/inner', type: 'object', properties: { kid: { $ref: '#' } } };
+    const inner = {
+      $id: 'https://example.test/inner',
+      type: 'object',
+      properties: { kid: { $ref: '#' } },
+    };
 
-    expect(inject({ properties: { a: inner, b: { $ref: '#' } } }).properties).toMatchObject({ a: inner, b: { $ref: '#/$defs/unchanged' } });
+    expect(inject({ properties: { a: inner, b: { $ref: '#' } } }).properties).toMatchObject({
+      a: inner,
+      b: { $ref: '#/$defs/unchanged' },
+    });
   });
 
   it('does not take data for references', () => {
@@ -235,7 +337,10 @@ describe('injectParameter refuses', () => {
     ['a root enum', { enum: [{ a: 1 }] }],
     ['a root enum of anything', { enum: ['x'] }],
     ['a root const', { const: { a: 1 } }],
-    ['an id that is referred to', { $id: 'https://example.test/t', properties: { a: { $ref: 'https://example.test/t' } } }],
+    [
+      'an id that is referred to',
+      { $id: 'https://example.test/t', properties: { a: { $ref: 'https://example.test/t' } } },
+    ],
     ['a const object in a branch', { anyOf: [{ const: { a: 1 } }, {}] }],
     ['a reference to another document', { allOf: [{ $ref: 'https://example.test/x' }] }],
     ['a dangling reference', { $ref: '#/$defs/none' }],
@@ -244,14 +349,24 @@ describe('injectParameter refuses', () => {
     ['a dynamic reference', { allOf: [{ $dynamicRef: '#node' }] }],
     ['an anchored root', { $anchor: 'root', properties: { a: { $ref: '#root' } } }],
     ['a pattern that covers the name', { patternProperties: { '^rea': { type: 'number' } } }],
-    ['a pattern nobody can check in linear time', { patternProperties: { '(?=a)b': { type: 'number' } } }],
-    ['references that double at every step', { $ref: '#/$defs/d0', $defs: { ...doubling, d40: { additionalProperties: false } } }],
+    [
+      'a pattern nobody can check in linear time',
+      { patternProperties: { '(?=a)b': { type: 'number' } } },
+    ],
+    [
+      'references that double at every step',
+      { $ref: '#/$defs/d0', $defs: { ...doubling, d40: { additionalProperties: false } } },
+    ],
   ])('%s', (_, schema) => {
     expect(codeOf(() => inject(schema))).toBe('ERR_SCHEMA_UNSUPPORTED');
   });
 
   it('nothing about a pattern that does not match, or asks for nothing', () => {
-    expectFaithful({ patternProperties: { '^x': { type: 'number' }, reason: true } }, [{ x: 1 }, { x: 'a' }, {}]);
+    expectFaithful({ patternProperties: { '^x': { type: 'number' }, reason: true } }, [
+      { x: 1 },
+      { x: 'a' },
+      {},
+    ]);
   });
 
   it.each(['', '__proto__', 'constructor', 'prototype'])('the parameter name "%s"', (name) => {
@@ -299,40 +414,82 @@ describe('declaresParameter', () => {
 describe('injectParameter, for any schema', () => {
   const KEYS = ['a', 'b', 'c'];
   const keys = fc.uniqueArray(fc.constantFrom(...KEYS), { maxLength: 2 });
-  const leaf = fc.constantFrom<JsonValue>({}, { type: 'number' }, { type: 'string' }, { $ref: '#' }, { $ref: '#/$defs/two' }, true, false);
+  const leaf = fc.constantFrom<JsonValue>(
+    {},
+    { type: 'number' },
+    { type: 'string' },
+    { $ref: '#' },
+    { $ref: '#/$defs/two' },
+    true,
+    false,
+  );
   const open = { required: ['a'] };
-  const keyword = <T>(name: string, value: fc.Arbitrary<T>) => value.map((one) => [name, one] as const);
+  const keyword = <T>(name: string, value: fc.Arbitrary<T>) =>
+    value.map((one) => [name, one] as const);
 
   /** Up to three keywords at a time: a schema with all of them accepts nothing, and proves nothing. */
   const nodeOf = (...refs: readonly string[]) =>
     fc.letrec<{ node: JsonObject }>((tie) => {
-      const branch = fc.oneof({ maxDepth: 2 }, fc.constantFrom<JsonObject>(open, ...refs.map(($ref) => ({ $ref }))), tie('node'));
+      const branch = fc.oneof(
+        { maxDepth: 2 },
+        fc.constantFrom<JsonObject>(open, ...refs.map(($ref) => ({ $ref }))),
+        tie('node'),
+      );
       const branches = fc.array(branch, { minLength: 1, maxLength: 2 });
       const entry = fc.oneof(
         keyword('properties', fc.dictionary(fc.constantFrom(...KEYS), leaf, { maxKeys: 3 })),
         keyword('required', keys),
-        keyword('additionalProperties', fc.constantFrom<JsonValue>(false, true, { type: 'number' })),
+        keyword(
+          'additionalProperties',
+          fc.constantFrom<JsonValue>(false, true, { type: 'number' }),
+        ),
         keyword('unevaluatedProperties', fc.constantFrom<JsonValue>(false, { type: 'string' })),
-        keyword('propertyNames', fc.constantFrom<JsonValue>({ enum: ['a', 'b'] }, { maxLength: 1 })),
+        keyword(
+          'propertyNames',
+          fc.constantFrom<JsonValue>({ enum: ['a', 'b'] }, { maxLength: 1 }),
+        ),
         keyword('minProperties', fc.nat({ max: 2 })),
         keyword('maxProperties', fc.nat({ max: 3 })),
         keyword('allOf', branches),
         keyword('anyOf', branches),
         keyword('oneOf', branches),
-        keyword('not', fc.oneof(branch, fc.constantFrom({ required: ['reason'] }, { properties: { reason: { type: 'number' } } }))),
+        keyword(
+          'not',
+          fc.oneof(
+            branch,
+            fc.constantFrom(
+              { required: ['reason'] },
+              { properties: { reason: { type: 'number' } } },
+            ),
+          ),
+        ),
         keyword('if', branch),
         keyword('then', branch),
         keyword('else', branch),
-        keyword('dependentSchemas', fc.dictionary(fc.constantFrom('a', 'reason'), branch, { maxKeys: 1 })),
-        keyword('dependentRequired', fc.dictionary(fc.constantFrom('b', 'reason'), keys, { maxKeys: 1 })),
-        keyword('dependencies', fc.dictionary(fc.constantFrom('b', 'reason'), fc.oneof(keys, branch), { maxKeys: 1 })),
+        keyword(
+          'dependentSchemas',
+          fc.dictionary(fc.constantFrom('a', 'reason'), branch, { maxKeys: 1 }),
+        ),
+        keyword(
+          'dependentRequired',
+          fc.dictionary(fc.constantFrom('b', 'reason'), keys, { maxKeys: 1 }),
+        ),
+        keyword(
+          'dependencies',
+          fc.dictionary(fc.constantFrom('b', 'reason'), fc.oneof(keys, branch), { maxKeys: 1 }),
+        ),
         ...(refs.length === 0 ? [] : [keyword('$ref', fc.constantFrom(...refs))]),
       );
-      return { node: fc.uniqueArray(entry, { selector: ([name]) => name, minLength: 1, maxLength: 3 }).map(toSchema) };
+      return {
+        node: fc
+          .uniqueArray(entry, { selector: ([name]) => name, minLength: 1, maxLength: 3 })
+          .map(toSchema),
+      };
     }).node;
 
   // What the generator made is JSON.
-  const toSchema = (entries: readonly (readonly [string, unknown])[]): JsonObject => Object.fromEntries(entries) as JsonObject;
+  const toSchema = (entries: readonly (readonly [string, unknown])[]): JsonObject =>
+    Object.fromEntries(entries) as JsonObject;
 
   const schemas = fc.record({
     root: nodeOf('#/$defs/one', '#/$defs/two'),
@@ -347,30 +504,41 @@ describe('injectParameter, for any schema', () => {
 
   /** Ajv 8.20 forgets evaluated properties when the key of a dependent schema is absent, and counts those of a branch that failed if another one stands in it. */
   const mistakenByAjv = (text: string): boolean =>
-    text.includes('unevaluatedProperties') && /dependentSchemas|dependencies|"(?:anyOf|oneOf|if)".*"(?:anyOf|oneOf|if)"/.test(text);
+    text.includes('unevaluatedProperties') &&
+    /dependentSchemas|dependencies|"(?:anyOf|oneOf|if)".*"(?:anyOf|oneOf|if)"/.test(text);
 
   it.each([
     ['2020-12', 'https://json-schema.org/draft/2020-12/schema', true],
     ['2020-12, optional', 'https://json-schema.org/draft/2020-12/schema', false],
     ['draft-07', DRAFT_07, true],
     ['draft-07, optional', DRAFT_07, false],
-  ])('arguments fit exactly when the rest fits the original and the parameter its own (%s)', (_, $schema, required) => {
-    const seen = { accepted: 0, refused: 0 };
-    const property = fc.property(schemas, fc.array(sample, { minLength: 6, maxLength: 6 }), ({ root, ...$defs }, samples) => {
-      const schema = { $schema, ...root, $defs };
-      fc.pre(!declaresParameter(schema, 'reason') && !mistakenByAjv(JSON.stringify(schema)));
-      const injected = inject(schema, { required });
-      for (const { rest, reason } of samples) {
-        const given = reason === undefined ? rest : { ...rest, reason };
-        const fits = reason === undefined ? !required : typeof reason === 'string' && reason !== '';
-        const wanted = fits && accepts(schema, rest);
-        seen[wanted ? 'accepted' : 'refused'] += 1;
-        expect(accepts(injected, given), JSON.stringify({ given, schema, injected })).toBe(wanted);
-      }
-    });
+  ])(
+    'arguments fit exactly when the rest fits the original and the parameter its own (%s)',
+    (_, $schema, required) => {
+      const seen = { accepted: 0, refused: 0 };
+      const property = fc.property(
+        schemas,
+        fc.array(sample, { minLength: 6, maxLength: 6 }),
+        ({ root, ...$defs }, samples) => {
+          const schema = { $schema, ...root, $defs };
+          fc.pre(!declaresParameter(schema, 'reason') && !mistakenByAjv(JSON.stringify(schema)));
+          const injected = inject(schema, { required });
+          for (const { rest, reason } of samples) {
+            const given = reason === undefined ? rest : { ...rest, reason };
+            const fits =
+              reason === undefined ? !required : typeof reason === 'string' && reason !== '';
+            const wanted = fits && accepts(schema, rest);
+            seen[wanted ? 'accepted' : 'refused'] += 1;
+            expect(accepts(injected, given), JSON.stringify({ given, schema, injected })).toBe(
+              wanted,
+            );
+          }
+        },
+      );
 
-    fc.assert(property, { numRuns: howMany(100, 250) });
-    expect(seen.accepted).toBeGreaterThan(100);
-    expect(seen.refused).toBeGreaterThan(100);
-  });
+      fc.assert(property, { numRuns: howMany(100, 250) });
+      expect(seen.accepted).toBeGreaterThan(100);
+      expect(seen.refused).toBeGreaterThan(100);
+    },
+  );
 });

@@ -40,11 +40,19 @@ export function declaresParameter(schema: JsonSchema, name: string): boolean {
   return declares(schema, name, schema, new Set());
 }
 
-function declares(node: JsonValue | undefined, name: string, root: JsonSchema, seen: Set<JsonValue>): boolean {
+function declares(
+  node: JsonValue | undefined,
+  name: string,
+  root: JsonSchema,
+  seen: Set<JsonValue>,
+): boolean {
   if (!isSchemaObject(node) || seen.has(node)) return false;
   seen.add(node);
-  if (Object.hasOwn(mapIn(node, 'properties'), name) || listIn(node, 'required').includes(name)) return true;
-  const dependent = ['dependentRequired', 'dependencies'].flatMap((keyword) => Object.values(mapIn(node, keyword)));
+  if (Object.hasOwn(mapIn(node, 'properties'), name) || listIn(node, 'required').includes(name))
+    return true;
+  const dependent = ['dependentRequired', 'dependencies'].flatMap((keyword) =>
+    Object.values(mapIn(node, keyword)),
+  );
   if (dependent.some((needed) => Array.isArray(needed) && needed.includes(name))) return true;
   const inner = [
     ...BRANCH_LISTS.flatMap((keyword) => listIn(node, keyword)),
@@ -60,16 +68,29 @@ function declares(node: JsonValue | undefined, name: string, root: JsonSchema, s
  * the parameter was taken off, and the parameter fits its own. A tool that declares the parameter comes back as it
  * is. Throws `ERR_SCHEMA_UNSUPPORTED` where JSON Schema cannot say this; does not touch the caller's schema.
  */
-export function injectParameter(tool: ToolSpec, name: string, schema: JsonSchema, options: InjectParameterOptions = {}): ToolSpec {
+export function injectParameter(
+  tool: ToolSpec,
+  name: string,
+  schema: JsonSchema,
+  options: InjectParameterOptions = {},
+): ToolSpec {
   checkOptions('injectParameter', { name, schema }, EXPECTED);
   checkOptions('injectParameter', options, { required: expected.boolean });
   if (declaresParameter(tool.inputSchema, name)) return tool;
   const refuse = (problem: string): AlliumError => unsupported(tool.name, name, problem);
   const detached = detachSelfReferences(tool.inputSchema, refuse);
-  const work: Work = { name, schema, required: options.required ?? true, root: detached, refuse, steps: { left: MAX_STEPS } };
+  const work: Work = {
+    name,
+    schema,
+    required: options.required ?? true,
+    root: detached,
+    refuse,
+    steps: { left: MAX_STEPS },
+  };
   // The injected schema is another one than its `$id` names; two of one id would meet in a validator.
   const body = omit(inlineRoot(detached, work, new Set()), '$id');
-  if (Object.hasOwn(body, 'enum') || Object.hasOwn(body, 'const')) throw refuse('the schema lists whole argument objects (enum or const)');
+  if (Object.hasOwn(body, 'enum') || Object.hasOwn(body, 'const'))
+    throw refuse('the schema lists whole argument objects (enum or const)');
   // Only a branch below `not` can come back as `false`: a root that requires the parameter declares it.
   const lifted = lift(body, work, new Set()) as JsonObject;
   const required = listIn(lifted, 'required');
@@ -82,7 +103,12 @@ export function injectParameter(tool: ToolSpec, name: string, schema: JsonSchema
   return Object.freeze({ ...tool, inputSchema });
 }
 
-const FORBIDDEN_NAMES: ReadonlySet<unknown> = new Set(['', '__proto__', 'constructor', 'prototype']);
+const FORBIDDEN_NAMES: ReadonlySet<unknown> = new Set([
+  '',
+  '__proto__',
+  'constructor',
+  'prototype',
+]);
 
 const EXPECTED = {
   name: expected.required({
@@ -97,9 +123,13 @@ const EXPECTED = {
 };
 
 const unsupported = (toolName: string, name: string, problem: string): AlliumError =>
-  new AlliumError('ERR_SCHEMA_UNSUPPORTED', `tool "${oneLine(toolName)}": parameter "${oneLine(name)}" cannot be added: ${problem}`, {
-    toolName,
-  });
+  new AlliumError(
+    'ERR_SCHEMA_UNSUPPORTED',
+    `tool "${oneLine(toolName)}": parameter "${oneLine(name)}" cannot be added: ${problem}`,
+    {
+      toolName,
+    },
+  );
 
 /** References that fan out could double the schema at every step. */
 const MAX_STEPS = 4_000;
@@ -121,20 +151,28 @@ function inlineRoot(schema: JsonObject, work: Work, open: Open): JsonObject {
   if (typeof $ref !== 'string') return schema;
   if (!ignoresRefSiblings(work.root) && Object.keys(beside).some(isConstraint)) return schema;
   const target = follow($ref, work, open);
-  if (!isSchemaObject(target)) throw work.refuse('the root reference does not lead to an object schema');
-  return inlineRoot({ ...demandNameless(target, work), ...descriptionOf(beside) }, work, new Set([...open, target]));
+  if (!isSchemaObject(target))
+    throw work.refuse('the root reference does not lead to an object schema');
+  return inlineRoot(
+    { ...demandNameless(target, work), ...descriptionOf(beside) },
+    work,
+    new Set([...open, target]),
+  );
 }
 
 function follow(ref: string, work: Work, open: Open): JsonValue {
   const target = resolveLocalRef(work.root, ref);
-  if (target === undefined) throw work.refuse('a reference leads out of the schema, to an anchor, or nowhere');
+  if (target === undefined)
+    throw work.refuse('a reference leads out of the schema, to an anchor, or nowhere');
   if (open.has(target)) throw work.refuse('a reference leads back to itself');
   return target;
 }
 
 /** A copy would carry the name of the original, and references by that name would find either. */
 function demandNameless(node: JsonObject, work: Work): JsonObject {
-  const named = ['$id', '$anchor', '$dynamicAnchor', '$recursiveAnchor'].some((keyword) => Object.hasOwn(node, keyword));
+  const named = ['$id', '$anchor', '$dynamicAnchor', '$recursiveAnchor'].some((keyword) =>
+    Object.hasOwn(node, keyword),
+  );
   if (named) throw work.refuse('a branch of the schema has an id or an anchor');
   return node;
 }
@@ -152,7 +190,11 @@ function lift(node: JsonValue, work: Work, open: Open): JsonValue {
   // Without the parameter this can never hold. Only seen below `not`.
   if (listIn(node, 'required').includes(work.name)) return false;
   const branches = liftBranches(node, work, open);
-  const changes = { ...branches, ...liftNames(node, work), ...liftCounts({ ...node, ...branches }, work) };
+  const changes = {
+    ...branches,
+    ...liftNames(node, work),
+    ...liftCounts({ ...node, ...branches }, work),
+  };
   const changed = Object.keys(changes).length === 0 ? node : { ...node, ...changes };
   return typeof node.$ref === 'string' ? liftRef(node.$ref, changed, work, open) : changed;
 }
@@ -160,11 +202,16 @@ function lift(node: JsonValue, work: Work, open: Open): JsonValue {
 function demandLiftable(node: JsonObject, { name, refuse }: Work): void {
   if ([node.const, ...listIn(node, 'enum')].some(isObject))
     throw refuse('a branch of the schema lists whole argument objects (enum or const)');
-  if (Object.hasOwn(node, '$dynamicRef') || Object.hasOwn(node, '$recursiveRef')) throw refuse('the schema has dynamic references');
-  const lists = ['dependentRequired', 'dependencies'].flatMap((keyword) => Object.values(mapIn(node, keyword)));
-  if (lists.some((needed) => Array.isArray(needed) && needed.includes(name))) throw refuse('the schema forbids a dependency on it');
+  if (Object.hasOwn(node, '$dynamicRef') || Object.hasOwn(node, '$recursiveRef'))
+    throw refuse('the schema has dynamic references');
+  const lists = ['dependentRequired', 'dependencies'].flatMap((keyword) =>
+    Object.values(mapIn(node, keyword)),
+  );
+  if (lists.some((needed) => Array.isArray(needed) && needed.includes(name)))
+    throw refuse('the schema forbids a dependency on it');
   for (const [pattern, constraint] of Object.entries(mapIn(node, 'patternProperties'))) {
-    if (!isTrivial(constraint) && mayMatch(pattern, name)) throw refuse('a pattern of the schema already covers that name');
+    if (!isTrivial(constraint) && mayMatch(pattern, name))
+      throw refuse('a pattern of the schema already covers that name');
   }
 }
 
@@ -178,7 +225,9 @@ function mayMatch(pattern: string, name: string): boolean {
 }
 
 const isTrivial = (schema: JsonValue | undefined): boolean =>
-  schema === undefined || schema === true || (isSchemaObject(schema) && Object.keys(schema).length === 0);
+  schema === undefined ||
+  schema === true ||
+  (isSchemaObject(schema) && Object.keys(schema).length === 0);
 
 function liftBranches(node: JsonObject, work: Work, open: Open): Record<string, JsonValue> {
   const changes: Record<string, JsonValue> = {};
@@ -195,8 +244,13 @@ function liftBranches(node: JsonObject, work: Work, open: Open): Record<string, 
   for (const keyword of [...BRANCH_MAPS, 'dependentRequired']) {
     const entries = Object.entries(mapIn(node, keyword));
     // What depends on the parameter being there never came to pass without it.
-    const lifted = entries.filter(([key]) => key !== work.name).map(([key, branch]) => [key, lift(branch, work, open)] as const);
-    if (lifted.length < entries.length || lifted.some(([key, branch]) => branch !== mapIn(node, keyword)[key])) {
+    const lifted = entries
+      .filter(([key]) => key !== work.name)
+      .map(([key, branch]) => [key, lift(branch, work, open)] as const);
+    if (
+      lifted.length < entries.length ||
+      lifted.some(([key, branch]) => branch !== mapIn(node, keyword)[key])
+    ) {
       changes[keyword] = Object.fromEntries(lifted);
     }
   }
@@ -206,12 +260,16 @@ function liftBranches(node: JsonObject, work: Work, open: Open): Record<string, 
 /** Declares the parameter wherever the schema would otherwise take it for an unknown one. */
 function liftNames(node: JsonObject, { name, schema }: Work): Record<string, JsonValue> {
   const properties = mapIn(node, 'properties');
-  const closed = ['additionalProperties', 'unevaluatedProperties'].some((keyword) => !isTrivial(node[keyword]));
+  const closed = ['additionalProperties', 'unevaluatedProperties'].some(
+    (keyword) => !isTrivial(node[keyword]),
+  );
   const declared = closed || Object.hasOwn(properties, name);
   const names = ownMember(node, 'propertyNames');
   return {
     ...(declared ? { properties: { ...properties, [name]: schema } } : {}),
-    ...(names === undefined || isTrivial(names) ? {} : { propertyNames: { anyOf: [{ const: name }, names] } }),
+    ...(names === undefined || isTrivial(names)
+      ? {}
+      : { propertyNames: { anyOf: [{ const: name }, names] } }),
   };
 }
 
@@ -223,7 +281,10 @@ function liftCounts(node: JsonObject, { name, required }: Work): Record<string, 
     ...(typeof max === 'number' ? { maxProperties: max + 1 } : {}),
   };
   if (Object.keys(more).length === 0 || required) return more;
-  const absent = { properties: { [name]: false }, ...(typeof max === 'number' ? { maxProperties: max } : {}) };
+  const absent = {
+    properties: { [name]: false },
+    ...(typeof max === 'number' ? { maxProperties: max } : {}),
+  };
   return {
     ...(typeof max === 'number' ? { maxProperties: max + 1 } : {}),
     allOf: [...listIn(node, 'allOf'), { anyOf: [{ required: [name], ...more }, absent] }],

@@ -4,10 +4,12 @@ import type { JsonSchema } from '../core/call.ts';
 import { isObject, type JsonObject, type JsonValue } from '../core/json.ts';
 
 /** `isObject` for what is known to be JSON. */
-export const isSchemaObject = (value: JsonValue | undefined): value is JsonObject => isObject(value);
+export const isSchemaObject = (value: JsonValue | undefined): value is JsonObject =>
+  isObject(value);
 
 /** `Array.isArray` for what is known to be JSON; that one forgets the element type of a readonly list. */
-export const isList = (value: JsonValue | undefined): value is readonly JsonValue[] => Array.isArray(value);
+export const isList = (value: JsonValue | undefined): value is readonly JsonValue[] =>
+  Array.isArray(value);
 
 /** An own member that is an object, or an empty one: `properties` and its like. */
 export function mapIn(schema: JsonObject, keyword: string): JsonObject {
@@ -22,7 +24,8 @@ export function listIn(schema: JsonObject, keyword: string): readonly JsonValue[
 }
 
 /** A member of the value itself: a property may be called `constructor`. */
-export const ownMember = (schema: JsonObject, key: string): JsonValue | undefined => (Object.hasOwn(schema, key) ? schema[key] : undefined);
+export const ownMember = (schema: JsonObject, key: string): JsonValue | undefined =>
+  Object.hasOwn(schema, key) ? schema[key] : undefined;
 
 /** What a `#…` reference points to. `undefined` for anchors, other documents, and pointers that lead nowhere. */
 export function resolveLocalRef(root: JsonSchema, ref: string): JsonValue | undefined {
@@ -54,7 +57,8 @@ export const definitionRef = (place: string, name: string): string =>
   `#/${place}/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`;
 
 /** Up to draft-07 everything beside a `$ref` is ignored; without `$schema` a tool speaks 2020-12, as MCP has it. */
-export const ignoresRefSiblings = (root: JsonSchema): boolean => typeof root.$schema === 'string' && /\/draft-0[1-7]\//.test(root.$schema);
+export const ignoresRefSiblings = (root: JsonSchema): boolean =>
+  typeof root.$schema === 'string' && /\/draft-0[1-7]\//.test(root.$schema);
 
 /** Keywords that say something about a schema, and nothing about a value. */
 const DESCRIBING: ReadonlySet<string> = new Set([
@@ -63,7 +67,8 @@ const DESCRIBING: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a keyword may keep a value out. Extensions (`x-…`) never do. */
-export const isConstraint = (keyword: string): boolean => !DESCRIBING.has(keyword) && !keyword.startsWith('x-');
+export const isConstraint = (keyword: string): boolean =>
+  !DESCRIBING.has(keyword) && !keyword.startsWith('x-');
 
 /** The schema without some of its keywords. */
 export const omit = (schema: JsonObject, ...keywords: readonly string[]): JsonObject =>
@@ -78,20 +83,42 @@ export const descriptionOf = (schema: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(schema).filter(([keyword]) => !isConstraint(keyword)));
 
 const ONE: ReadonlySet<string> = new Set([
-  ...['additionalItems', 'additionalProperties', 'contains', 'contentSchema', 'else', 'if', 'items', 'not'],
+  ...[
+    'additionalItems',
+    'additionalProperties',
+    'contains',
+    'contentSchema',
+    'else',
+    'if',
+    'items',
+    'not',
+  ],
   ...['propertyNames', 'then', 'unevaluatedItems', 'unevaluatedProperties'],
 ]);
 const LIST: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'items', 'oneOf', 'prefixItems']);
-const MAP: ReadonlySet<string> = new Set(['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties']);
+const MAP: ReadonlySet<string> = new Set([
+  '$defs',
+  'definitions',
+  'dependencies',
+  'dependentSchemas',
+  'patternProperties',
+  'properties',
+]);
 
 /** Rebuilds a schema with every schema right inside it changed. Values in `const`, `enum`, `default` are data and stay. */
-export function mapSubschemas(schema: JsonObject, change: (inner: JsonObject) => JsonObject): JsonObject {
+export function mapSubschemas(
+  schema: JsonObject,
+  change: (inner: JsonObject) => JsonObject,
+): JsonObject {
   const each = (value: JsonValue): JsonValue => (isSchemaObject(value) ? change(value) : value);
   const member = (key: string, value: JsonValue): JsonValue => {
     if (LIST.has(key) && isList(value)) return value.map(each);
     if (!isSchemaObject(value)) return value;
-    if (MAP.has(key)) return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, each(inner)]));
+    if (MAP.has(key))
+      return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, each(inner)]));
     return ONE.has(key) ? change(value) : value;
   };
-  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, member(key, value)]));
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [key, member(key, value)]),
+  );
 }

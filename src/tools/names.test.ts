@@ -12,21 +12,30 @@ const refused = (name: unknown, policy: 'portable' | 'mcp'): boolean => {
 };
 
 describe('checkToolName', () => {
-  it.each(['a', 'read_file', 'Get-User', 'constructor', `a${'b'.repeat(63)}`])('gives the portable name "%s" back', (name) => {
-    expect(checkToolName(name, 'portable')).toBe(name);
-  });
+  it.each(['a', 'read_file', 'Get-User', 'constructor', `a${'b'.repeat(63)}`])(
+    'gives the portable name "%s" back',
+    (name) => {
+      expect(checkToolName(name, 'portable')).toBe(name);
+    },
+  );
 
-  it.each(['', '1st', '_x', 'a.b', 'a b', 'é', `a${'b'.repeat(64)}`, 'a\n', undefined, 7, {}])('refuses %j as a portable name', (name) => {
-    expect(refused(name, 'portable')).toBe(true);
-  });
+  it.each(['', '1st', '_x', 'a.b', 'a b', 'é', `a${'b'.repeat(64)}`, 'a\n', undefined, 7, {}])(
+    'refuses %j as a portable name',
+    (name) => {
+      expect(refused(name, 'portable')).toBe(true);
+    },
+  );
 
   it.each(['1st', '_x', 'a.b', '-', 'x'.repeat(128)])('takes "%s" from an MCP server', (name) => {
     expect(checkToolName(name, 'mcp')).toBe(name);
   });
 
-  it.each(['', 'a/b', 'a b', 'x'.repeat(129), 'a\n', null])('refuses %j from an MCP server', (name) => {
-    expect(refused(name, 'mcp')).toBe(true);
-  });
+  it.each(['', 'a/b', 'a b', 'x'.repeat(129), 'a\n', null])(
+    'refuses %j from an MCP server',
+    (name) => {
+      expect(refused(name, 'mcp')).toBe(true);
+    },
+  );
 
   it('keeps control characters of a bad name out of its message', () => {
     expect(() => checkToolName('a\u001b[31m\nb', 'portable')).toThrow(/got "a \[31m b"$/);
@@ -39,7 +48,10 @@ describe('nameAdvice', () => {
   });
 
   it('names what is not snake_case', () => {
-    expect(nameAdvice(['readFile', 'read-file_now'])).toEqual(['"readFile" is not snake_case.', '"read-file_now" is not snake_case.']);
+    expect(nameAdvice(['readFile', 'read-file_now'])).toEqual([
+      '"readFile" is not snake_case.',
+      '"read-file_now" is not snake_case.',
+    ]);
   });
 
   it('names what is too long once a host has put its prefix in front', () => {

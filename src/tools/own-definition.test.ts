@@ -15,7 +15,14 @@ import {
 const schema = { type: 'object', properties: { path: { type: 'string' } } } as const;
 const output = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } as const;
 const tool = (changes: object = {}) =>
-  defineTool({ name: 'read', description: 'Reads.', inputSchema: schema, outputSchema: output, execute: () => ({ n: 1 }), ...changes });
+  defineTool({
+    name: 'read',
+    description: 'Reads.',
+    inputSchema: schema,
+    outputSchema: output,
+    execute: () => ({ n: 1 }),
+    ...changes,
+  });
 const own = { name: 'read', description: 'Reads.', inputSchema: schema, outputSchema: output };
 const rewritten = (spec: ToolSpec): ToolSpec => ({
   ...spec,
@@ -34,7 +41,10 @@ describe('ownDefinition', () => {
   });
 
   it('has the name that the tool has in its registry', () => {
-    const renamed = createRegistry([tool()]).transform(rewritten).prefix('gh').rename('gh_read', 'look');
+    const renamed = createRegistry([tool()])
+      .transform(rewritten)
+      .prefix('gh')
+      .rename('gh_read', 'look');
 
     expect(ownDefinition(renamed.get('look') as Tool)).toMatchObject({ ...own, name: 'look' });
   });
@@ -47,9 +57,14 @@ describe('ownDefinition', () => {
   });
 
   it('cannot be claimed by what came as JSON', () => {
-    const sent = JSON.parse(JSON.stringify({ ...tool(), own: { description: 'Claimed.' }, description: 'Sent.' })) as Tool;
+    const sent = JSON.parse(
+      JSON.stringify({ ...tool(), own: { description: 'Claimed.' }, description: 'Sent.' }),
+    ) as Tool;
 
-    expect(ownDefinition(createRegistry([{ ...sent, execute: () => null }]).get('read') as Tool).description).toBe('Sent.');
+    expect(
+      ownDefinition(createRegistry([{ ...sent, execute: () => null }]).get('read') as Tool)
+        .description,
+    ).toBe('Sent.');
   });
 
   it('is of no use to change afterwards', () => {
@@ -64,20 +79,35 @@ describe('ownDefinition', () => {
     const hides = defineLayer({
       name: 'hides',
       caller: (call, next) => next(call),
-      schemaTransform: ({ name, description, inputSchema, annotations }) => ({ name, description, inputSchema, annotations }),
+      schemaTransform: ({ name, description, inputSchema, annotations }) => ({
+        name,
+        description,
+        inputSchema,
+        annotations,
+      }),
     });
-    const governed = governTools({ tools: [tool({ execute: () => ({ n: 'x' }) })], layers: [hides] });
+    const governed = governTools({
+      tools: [tool({ execute: () => ({ n: 'x' }) })],
+      layers: [hides],
+    });
 
     expect(governed.tools[0]).not.toHaveProperty('outputSchema');
-    expect(await governed.call({ name: 'read', arguments: {} })).toMatchObject({ status: 'output_schema_violation' });
+    expect(await governed.call({ name: 'read', arguments: {} })).toMatchObject({
+      status: 'output_schema_violation',
+    });
   });
 
   it('lets a layer show another form of answer, if it is a schema', () => {
     const shows = (outputSchema: object) =>
-      createRegistry([tool()]).transform((spec) => ({ ...spec, outputSchema: outputSchema as ToolSpec['inputSchema'] }));
+      createRegistry([tool()]).transform((spec) => ({
+        ...spec,
+        outputSchema: outputSchema as ToolSpec['inputSchema'],
+      }));
 
     expect([...shows({ type: 'array' })][0]?.outputSchema).toEqual({ type: 'array' });
-    expect(() => shows({ $ref: 'https://example.com/x' })).toThrow(expect.objectContaining({ code: 'ERR_SCHEMA_UNSUPPORTED' }) as Error);
+    expect(() => shows({ $ref: 'https://example.com/x' })).toThrow(
+      expect.objectContaining({ code: 'ERR_SCHEMA_UNSUPPORTED' }) as Error,
+    );
   });
 });
 
@@ -98,7 +128,11 @@ describe('definitionOf', () => {
   });
 
   it('is what the call says where nobody listed tools', () => {
-    expect(definitionOf(makeCall())).toMatchObject({ name: 'echo', description: 'Answers with its arguments.', inputSchema: {} });
+    expect(definitionOf(makeCall())).toMatchObject({
+      name: 'echo',
+      description: 'Answers with its arguments.',
+      inputSchema: {},
+    });
     expect(definitionOf(makeCall({ schema }))).toMatchObject({ inputSchema: schema });
   });
 });

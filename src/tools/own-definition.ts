@@ -14,7 +14,8 @@ const owns = new WeakMap<object, DefinedTool>();
  * `schemaTransform` is given holds the fields that layers further in have added, and this does not. A tool that no registry knows is
  * what it looks like.
  */
-export const ownDefinition = (tool: DefinedTool): DefinedTool => owns.get(tool) ?? definitionFrom(tool);
+export const ownDefinition = (tool: DefinedTool): DefinedTool =>
+  owns.get(tool) ?? definitionFrom(tool);
 
 export const hasOwnDefinition = (tool: object): boolean => owns.has(tool);
 
@@ -31,7 +32,14 @@ export function keepOwn<T extends ToolSpec>(from: ToolSpec, tool: T): T {
   return tool;
 }
 
-function definitionFrom({ name, description, inputSchema, outputSchema, annotations, metadata }: DefinedTool): DefinedTool {
+function definitionFrom({
+  name,
+  description,
+  inputSchema,
+  outputSchema,
+  annotations,
+  metadata,
+}: DefinedTool): DefinedTool {
   const own = {
     ...{ name, description, inputSchema, annotations },
     ...(outputSchema === undefined ? {} : { outputSchema }),

@@ -45,31 +45,44 @@ export interface Registry extends Iterable<Tool> {
 }
 
 /** Makes a registry. Order is insertion order; a name that is taken throws. */
-export function createRegistry(tools: Iterable<Tool> = [], options: RegistryOptions = {}): Registry {
+export function createRegistry(
+  tools: Iterable<Tool> = [],
+  options: RegistryOptions = {},
+): Registry {
   checkOptions('createRegistry', options, { names: expected.oneOf('portable', 'mcp') });
   const policy = options.names ?? 'portable';
   const byName = new Map<string, Tool>();
   for (const given of tools) {
     const tool = demandTool(given);
     checkToolName(tool.name, policy);
-    if (byName.has(tool.name)) throw new AlliumError('ERR_DUPLICATE_TOOL', `two tools are called "${tool.name}"`, { toolName: tool.name });
+    if (byName.has(tool.name))
+      throw new AlliumError('ERR_DUPLICATE_TOOL', `two tools are called "${tool.name}"`, {
+        toolName: tool.name,
+      });
     byName.set(tool.name, tool);
   }
   return registryOf(byName, (next) => createRegistry(next, options));
 }
 
-function registryOf(byName: ReadonlyMap<string, Tool>, make: (tools: Iterable<Tool>) => Registry): Registry {
+function registryOf(
+  byName: ReadonlyMap<string, Tool>,
+  make: (tools: Iterable<Tool>) => Registry,
+): Registry {
   const tools = Object.freeze([...byName.values()]);
   const registry: Registry = {
     names: Object.freeze([...byName.keys()]),
     get: (name: string) => byName.get(name),
     with: (tool: Tool) => make([...tools, tool]),
     merge: (other: Registry) => make([...tools, ...other]),
-    transform: (transform: SchemaTransform) => make(tools.flatMap((tool) => transformed(tool, transform) ?? [])),
+    transform: (transform: SchemaTransform) =>
+      make(tools.flatMap((tool) => transformed(tool, transform) ?? [])),
     filter: (keep: (tool: Tool) => boolean) => make(tools.filter(keep)),
     prefix: (prefix: string) => make(tools.map((tool) => named(tool, `${prefix}_${tool.name}`))),
     rename: (from: string, to: string) => {
-      if (!byName.has(from)) throw new AlliumError('ERR_UNKNOWN_TOOL', `there is no tool "${oneLine(from)}" to rename`, { toolName: from });
+      if (!byName.has(from))
+        throw new AlliumError('ERR_UNKNOWN_TOOL', `there is no tool "${oneLine(from)}" to rename`, {
+          toolName: from,
+        });
       return make(tools.map((tool) => (tool.name === from ? named(tool, to) : tool)));
     },
     alias: (provider: Provider) => aliasNames([...byName.keys()], provider),
@@ -93,19 +106,31 @@ export function transformed(tool: Tool, transform: SchemaTransform): Tool | null
     );
   }
   if (spec.name !== tool.name) {
-    throw new AlliumError('ERR_INVALID_TRANSFORM', `a schema transform may not rename tool "${tool.name}"; use registry.rename`, {
-      toolName: tool.name,
-    });
+    throw new AlliumError(
+      'ERR_INVALID_TRANSFORM',
+      `a schema transform may not rename tool "${tool.name}"; use registry.rename`,
+      {
+        toolName: tool.name,
+      },
+    );
   }
   const { description, annotations } = spec;
   const inputSchema =
-    spec.inputSchema === tool.inputSchema ? tool.inputSchema : checkSchema(spec.inputSchema, `tool "${tool.name}"`, { objectRoot: true });
+    spec.inputSchema === tool.inputSchema
+      ? tool.inputSchema
+      : checkSchema(spec.inputSchema, `tool "${tool.name}"`, { objectRoot: true });
   const { outputSchema: before, ...rest } = tool;
   const outputSchema =
     spec.outputSchema === undefined || spec.outputSchema === before
       ? spec.outputSchema
       : checkSchema(spec.outputSchema, `output of tool "${tool.name}"`);
-  const shown = { ...rest, description, annotations, inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }) };
+  const shown = {
+    ...rest,
+    description,
+    annotations,
+    inputSchema,
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+  };
   return keepOwn(tool, Object.freeze(shown));
 }
 
@@ -118,7 +143,8 @@ const isToolSpec = (value: unknown): value is ToolSpec =>
 
 /** Tools may come from somebody's plain JavaScript: what `defineTool` did not make goes through it. */
 function demandTool(tool: Tool): Tool {
-  if (isObject(tool) && isObject((tool as Partial<Tool>).ownSchema)) return hasOwnDefinition(tool) ? tool : defineOwn(withChecked(tool));
+  if (isObject(tool) && isObject((tool as Partial<Tool>).ownSchema))
+    return hasOwnDefinition(tool) ? tool : defineOwn(withChecked(tool));
   // Its schema is not known here, so neither are the types of its arguments.
   return defineTool(tool as unknown as ToolDefinition<SchemaLiteral>);
 }
@@ -126,19 +152,27 @@ function demandTool(tool: Tool): Tool {
 /** A finished tool that was copied may have been given other schemas. Checking a schema that was checked before costs a look. */
 function withChecked(tool: Tool): Tool {
   checkSchema(tool.inputSchema, `tool "${tool.name}"`, { objectRoot: true });
-  if (tool.outputSchema !== undefined) checkSchema(tool.outputSchema, `output of tool "${tool.name}"`);
+  if (tool.outputSchema !== undefined)
+    checkSchema(tool.outputSchema, `output of tool "${tool.name}"`);
   return tool;
 }
 
 /** A registry does not run tools: that would go around every layer. */
 const ungoverned = (request: ToolRequest): Promise<ToolResult> =>
   Promise.reject(
-    new AlliumError('ERR_NO_EXECUTOR', 'pass the call function of governTools to asCapabilities to invoke tools', {
-      toolName: request.name,
-    }),
+    new AlliumError(
+      'ERR_NO_EXECUTOR',
+      'pass the call function of governTools to asCapabilities to invoke tools',
+      {
+        toolName: request.name,
+      },
+    ),
   );
 
-function capabilitiesOf(tools: readonly Tool[], invoke: (request: ToolRequest) => Promise<ToolResult>): ToolCapabilities {
+function capabilitiesOf(
+  tools: readonly Tool[],
+  invoke: (request: ToolRequest) => Promise<ToolResult>,
+): ToolCapabilities {
   return Object.freeze({
     kind: 'tools' as const,
     list: () => tools.map(specOf),
@@ -147,5 +181,17 @@ function capabilitiesOf(tools: readonly Tool[], invoke: (request: ToolRequest) =
 }
 
 /** The part of a tool that is shown. */
-export const specOf = ({ name, description, inputSchema, outputSchema, annotations }: Tool): ToolSpec =>
-  Object.freeze({ name, description, inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }), annotations });
+export const specOf = ({
+  name,
+  description,
+  inputSchema,
+  outputSchema,
+  annotations,
+}: Tool): ToolSpec =>
+  Object.freeze({
+    name,
+    description,
+    inputSchema,
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    annotations,
+  });

@@ -9,7 +9,10 @@ import { definitionRef, ignoresRefSiblings, mapIn, mapSubschemas, omit } from '.
  * A schema of the same meaning in which no reference points at the root or into it, definitions aside: the root is
  * copied to a definition of its own and the references follow. Without such references the schema comes back as it is.
  */
-export function detachSelfReferences(root: JsonSchema, refuse: (problem: string) => AlliumError): JsonSchema {
+export function detachSelfReferences(
+  root: JsonSchema,
+  refuse: (problem: string) => AlliumError,
+): JsonSchema {
   const refs = refsIn(root);
   if (typeof root.$id === 'string' && refs.some((ref) => !ref.startsWith('#'))) {
     throw refuse('the schema has an id and references by address, which may lead back to the root');
@@ -17,11 +20,20 @@ export function detachSelfReferences(root: JsonSchema, refuse: (problem: string)
   if (!refs.some(pointsIntoRoot)) return root;
   const place = ignoresRefSiblings(root) ? 'definitions' : '$defs';
   const key = freeKey(mapIn(root, place));
-  const moved = mapRefs(root, (ref) => (pointsIntoRoot(ref) ? `${definitionRef(place, key)}${ref.slice(1)}` : ref));
-  return { ...moved, [place]: { ...mapIn(moved, place), [key]: omit(moved, '$schema', '$id', '$defs', 'definitions') } };
+  const moved = mapRefs(root, (ref) =>
+    pointsIntoRoot(ref) ? `${definitionRef(place, key)}${ref.slice(1)}` : ref,
+  );
+  return {
+    ...moved,
+    [place]: {
+      ...mapIn(moved, place),
+      [key]: omit(moved, '$schema', '$id', '$defs', 'definitions'),
+    },
+  };
 }
 
-const pointsIntoRoot = (ref: string): boolean => ref === '#' || (ref.startsWith('#/') && !/^#\/(\$defs|definitions)\//.test(ref));
+const pointsIntoRoot = (ref: string): boolean =>
+  ref === '#' || (ref.startsWith('#/') && !/^#\/(\$defs|definitions)\//.test(ref));
 
 function freeKey(definitions: JsonObject): string {
   let key = 'unchanged';

@@ -5,11 +5,14 @@ import { AlliumError, describeThrown, oneLine } from '../core/errors.ts';
 import type { ParsedArgs } from './tool.ts';
 
 export const isStandardSchema = (schema: unknown): schema is StandardSchemaV1 =>
-  schema !== null && (typeof schema === 'object' || typeof schema === 'function') && '~standard' in schema;
+  schema !== null &&
+  (typeof schema === 'object' || typeof schema === 'function') &&
+  '~standard' in schema;
 
 /** The JSON Schema of what the library's check takes: the arguments that are sent in, or the value that a tool answers with. */
 export function jsonSchemaOf(schema: StandardSchemaV1, toolName: string): Record<string, unknown> {
-  const { jsonSchema, vendor } = schema['~standard'] as StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props>;
+  const { jsonSchema, vendor } = schema['~standard'] as StandardSchemaV1.Props &
+    Partial<StandardJSONSchemaV1.Props>;
   if (jsonSchema === undefined) {
     throw new AlliumError(
       'ERR_INVALID_TOOL',
@@ -30,8 +33,14 @@ export function parserOf(schema: StandardSchemaV1): (value: unknown) => Promise<
   return async (value) => {
     const checked = await schema['~standard'].validate(value);
     // The schema of arguments answers with an object: anything else was refused when its JSON Schema was read. Of an output only `problems` are used.
-    if (checked.issues === undefined) return { value: checked.value as Readonly<Record<string, unknown>> };
-    return { problems: checked.issues.map(({ message, path }) => ({ path: pointer(path), message: oneLine(message) })) };
+    if (checked.issues === undefined)
+      return { value: checked.value as Readonly<Record<string, unknown>> };
+    return {
+      problems: checked.issues.map(({ message, path }) => ({
+        path: pointer(path),
+        message: oneLine(message),
+      })),
+    };
   };
 }
 

@@ -75,7 +75,10 @@ export interface Tool extends ToolSpec {
   readonly parse?: (args: Readonly<Record<string, unknown>>) => Promise<ParsedArgs>;
   /** A schema library's own check of what the tool answered. Its problems count, its value is not used: what was answered stays as it is. */
   readonly parseOutput?: (value: unknown) => Promise<ParsedArgs>;
-  readonly proposedRequests?: (args: JsonObject, context: ToolContext) => readonly JsonObject[] | Promise<readonly JsonObject[]>;
+  readonly proposedRequests?: (
+    args: JsonObject,
+    context: ToolContext,
+  ) => readonly JsonObject[] | Promise<readonly JsonObject[]>;
   readonly execute?: (args: Readonly<Record<string, unknown>>, context: ToolContext) => unknown;
   /** Answers calls at once and runs the tool behind them. The dispatcher sees to it that each run is governed like any call. */
   readonly background?: BackgroundRuns;
@@ -140,7 +143,8 @@ export function toolOutput(output: {
   return copied;
 }
 
-export const isToolOutput = (value: unknown): value is ToolOutput => typeof value === 'object' && value !== null && outputs.has(value);
+export const isToolOutput = (value: unknown): value is ToolOutput =>
+  typeof value === 'object' && value !== null && outputs.has(value);
 
 export interface FailureDetails {
   readonly category?: string;
@@ -165,7 +169,11 @@ const definitionChanges = new WeakSet<object>();
 
 /** For executors: the tool is not any more what it was when the call was decided about, and nothing was sent. */
 export function definitionChanged(message: string): Error {
-  const error = toolFailure(message, { executed: 'no', category: 'definition_changed', errorClass: 'fatal' });
+  const error = toolFailure(message, {
+    executed: 'no',
+    category: 'definition_changed',
+    errorClass: 'fatal',
+  });
   definitionChanges.add(error);
   return error;
 }

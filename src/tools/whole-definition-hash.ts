@@ -19,10 +19,15 @@ export function wholeDefinitionHash(tool: Tool): string {
   const known = hashes.get(tool);
   if (known !== undefined) return known;
   const { executor, timeoutMs, retry, idempotency, metadata } = tool;
-  const injected = tool.injected.map((argument) => [argument.name, typeof argument.from === 'string' ? argument.from : 'function']);
+  const injected = tool.injected.map((argument) => [
+    argument.name,
+    typeof argument.from === 'string' ? argument.from : 'function',
+  ]);
   const own = ownDefinition(tool);
   const shown = shownOtherwise(tool, own);
-  const hash = hashCanonical(snapshotObject({ ...own, executor, timeoutMs, retry, idempotency, metadata, injected, shown }));
+  const hash = hashCanonical(
+    snapshotObject({ ...own, executor, timeoutMs, retry, idempotency, metadata, injected, shown }),
+  );
   hashes.set(tool, hash);
   return hash;
 }
@@ -30,7 +35,10 @@ export function wholeDefinitionHash(tool: Tool): string {
 /** What is shown of a tool in another way than it was defined; `undefined` for nothing. */
 function shownOtherwise(tool: Tool, own: ToolSpec): JsonObject | undefined {
   const { description, inputSchema, outputSchema, annotations } = tool;
-  const isSame = description === own.description && inputSchema === own.inputSchema && annotations === own.annotations;
+  const isSame =
+    description === own.description &&
+    inputSchema === own.inputSchema &&
+    annotations === own.annotations;
   // Most tools are shown as they were defined, with the very schemas of the definition.
   if (isSame && outputSchema === own.outputSchema) return undefined;
   const shown = snapshotObject({ description, inputSchema, outputSchema, annotations });

@@ -5,7 +5,17 @@ import type { Random } from '../../fuzz/random.ts';
 /** What an expression is meant to be. Now and then it is something else: programs must fail too. */
 export type Kind = 'int' | 'float' | 'string' | 'bool' | 'list' | 'tuple' | 'dict' | 'none' | 'any';
 
-export const KINDS: readonly Kind[] = ['int', 'float', 'string', 'bool', 'list', 'tuple', 'dict', 'none', 'any'];
+export const KINDS: readonly Kind[] = [
+  'int',
+  'float',
+  'string',
+  'bool',
+  'list',
+  'tuple',
+  'dict',
+  'none',
+  'any',
+];
 
 export interface Variable {
   readonly name: string;
@@ -38,7 +48,10 @@ export interface Context {
 }
 
 /** The context inside a block, with more names. */
-export const within = (context: Context, changes: Partial<Context>): Context => ({ ...context, ...changes });
+export const within = (context: Context, changes: Partial<Context>): Context => ({
+  ...context,
+  ...changes,
+});
 
 /** Whether to do what most likely fails. */
 export const isRisky = ({ random, mistakes }: Context): boolean => random.oneIn(mistakes);
@@ -48,5 +61,8 @@ export const several = (count: number, make: (index: number) => string): readonl
   Array.from({ length: count }, (_, i) => make(i));
 
 /** A comma-separated list of up to `limit` texts. */
-export const listOf = ({ random }: Context, limit: number, make: (index: number) => string): string =>
-  several(random.below(limit + 1), make).join(', ');
+export const listOf = (
+  { random }: Context,
+  limit: number,
+  make: (index: number) => string,
+): string => several(random.below(limit + 1), make).join(', ');

@@ -6,7 +6,9 @@ import { floatLiteral, intLiteral, stringLiteral } from './literals.ts';
 /** A name of the kind, or a literal. */
 export function leaf(context: Context, kind: Kind): string {
   const known = context.variables.filter((variable) => variable.kind === kind);
-  return known.length > 0 && context.random.below(3) > 0 ? context.random.pick(known).name : LITERALS[kind](context);
+  return known.length > 0 && context.random.below(3) > 0
+    ? context.random.pick(known).name
+    : LITERALS[kind](context);
 }
 
 const LITERALS: Readonly<Record<Kind, (context: Context) => string>> = {
@@ -21,7 +23,8 @@ const LITERALS: Readonly<Record<Kind, (context: Context) => string>> = {
       : `(${several(1 + context.random.below(3), () => `${scalar(context)}, `)
           .join('')
           .trimEnd()})`,
-  dict: (context) => `{${listOf(context, 3, (index) => `${keyOf(context, index)}: ${scalar(context)}`)}}`,
+  dict: (context) =>
+    `{${listOf(context, 3, (index) => `${keyOf(context, index)}: ${scalar(context)}`)}}`,
   none: () => 'None',
   any: (context) => scalar(context),
 };
@@ -29,7 +32,8 @@ const LITERALS: Readonly<Record<Kind, (context: Context) => string>> = {
 /** A leaf that is no container. */
 export const scalar = (context: Context): string =>
   leafOf(context, context.random.pick(['int', 'int', 'string', 'string', 'float', 'bool', 'none']));
-const leafOf = (context: Context, kind: Kind): string => (kind === 'list' ? '[]' : leaf(context, kind));
+const leafOf = (context: Context, kind: Kind): string =>
+  kind === 'list' ? '[]' : leaf(context, kind);
 
 const KEYS = [
   ['"a"', '1', '"k"', '(1, "x")', '1.0'],
@@ -40,6 +44,8 @@ const KEYS = [
 /** Keys of one literal are distinct, because equal ones are an error, which must occur too. */
 export function keyOf(context: Context, index = context.random.below(KEYS.length)): string {
   if (isRisky(context))
-    return context.random.oneIn(3) ? '[1]' : leafOf(context, context.random.pick(['int', 'string', 'tuple', 'bool', 'float']));
+    return context.random.oneIn(3)
+      ? '[1]'
+      : leafOf(context, context.random.pick(['int', 'string', 'tuple', 'bool', 'float']));
   return context.random.pick(KEYS[index] ?? []);
 }

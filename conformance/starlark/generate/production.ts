@@ -36,4 +36,14 @@ export const repeated =
   (context, depth, make) =>
     `(${make(context, kind, depth - 1)} * ${isRisky(context) ? '(1 << 40)' : shortLiteral(context.random)})`;
 
-export const anything: Production = oneOf('int', 'float', 'string', 'bool', 'list', 'tuple', 'dict', 'none', 'any');
+export const anything: Production = oneOf(
+  'int',
+  'float',
+  'string',
+  'bool',
+  'list',
+  'tuple',
+  'dict',
+  'none',
+  'any',
+);

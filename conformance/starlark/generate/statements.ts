@@ -1,6 +1,14 @@
 /** Random statements of a function's body. */
 
-import { type Callable, type Context, isRisky, type Kind, several, type Variable, within } from './context.ts';
+import {
+  type Callable,
+  type Context,
+  isRisky,
+  type Kind,
+  several,
+  type Variable,
+  within,
+} from './context.ts';
 import { callOf, expression } from './expressions.ts';
 import { shortLiteral, stringLiteral } from './literals.ts';
 import { BODY_KINDS, randomParameters, spell } from './parameters.ts';
@@ -40,8 +48,13 @@ const plain = (context: Context, ...lines: readonly string[]): Written => ({ lin
 
 const assign: Simple = (context) => {
   const kind = context.random.pick(BODY_KINDS);
-  const known = context.variables.filter((variable) => variable.kind === kind && variable.isLocal === true);
-  const name = known.length > 0 && context.random.oneIn(3) ? context.random.pick(known).name : context.fresh('v');
+  const known = context.variables.filter(
+    (variable) => variable.kind === kind && variable.isLocal === true,
+  );
+  const name =
+    known.length > 0 && context.random.oneIn(3)
+      ? context.random.pick(known).name
+      : context.fresh('v');
   return named(context, { name, kind, isLocal: true }, `${name} = ${bounded(context, kind)}`);
 };
 
@@ -56,7 +69,9 @@ function bounded(context: Context, kind: Kind): string {
 
 const named = (context: Context, variable: Variable, line: string): Written => ({
   lines: [line],
-  context: within(context, { variables: [...context.variables.filter(({ name }) => name !== variable.name), variable] }),
+  context: within(context, {
+    variables: [...context.variables.filter(({ name }) => name !== variable.name), variable],
+  }),
 });
 
 const augment: Simple = (context) => {
@@ -64,13 +79,35 @@ const augment: Simple = (context) => {
   const local = context.variables.filter(({ isLocal }) => isLocal === true);
   if (local.length === 0) return assign(context);
   const { name, kind } = random.pick(local);
-  if ((kind === 'bool' || kind === 'dict' || kind === 'none' || kind === 'any') && !isRisky(context)) return show(context);
-  if (kind === 'list') return plain(context, `${name} += ${random.oneIn(4) ? 'range(3)' : '[1, "x"]'}`);
+  if (
+    (kind === 'bool' || kind === 'dict' || kind === 'none' || kind === 'any') &&
+    !isRisky(context)
+  )
+    return show(context);
+  if (kind === 'list')
+    return plain(context, `${name} += ${random.oneIn(4) ? 'range(3)' : '[1, "x"]'}`);
   if (kind === 'string') return plain(context, `${name} += "${random.pick(['x', 'é', ''])}"`);
   if (kind === 'tuple') return plain(context, `${name} += (1,)`);
-  if (kind === 'float') return plain(context, `${name} ${random.pick(['+=', '-=', '/='])} ${expression(context, 'float', 1)}`);
-  const operator = random.pick(['+=', '-=', '//=', '%=', '|=', '^=', '&=', '>>=', context.loops > 0 ? '-=' : '*=']);
-  return plain(context, `${name} ${operator} ${operator === '>>=' || operator === '*=' ? '2' : expression(context, 'int', 1)}`);
+  if (kind === 'float')
+    return plain(
+      context,
+      `${name} ${random.pick(['+=', '-=', '/='])} ${expression(context, 'float', 1)}`,
+    );
+  const operator = random.pick([
+    '+=',
+    '-=',
+    '//=',
+    '%=',
+    '|=',
+    '^=',
+    '&=',
+    '>>=',
+    context.loops > 0 ? '-=' : '*=',
+  ]);
+  return plain(
+    context,
+    `${name} ${operator} ${operator === '>>=' || operator === '*=' ? '2' : expression(context, 'int', 1)}`,
+  );
 };
 
 const destructure: Simple = (context) => {
@@ -79,22 +116,31 @@ const destructure: Simple = (context) => {
   const line = context.random.pick([
     `${one}, ${two} = ${int()}, ${int()}`,
     `(${one}, [${two}, ${three}]) = (${int()}, [${int()}, ${int()}])`,
-    isRisky(context) ? `[${one}, ${two}] = ${expression(context, 'list', 1)}` : `[${one}, ${two}] = [${int()}, ${int()}]`,
-    isRisky(context) ? `${one}, ${two}, ${three} = ${expression(context, 'tuple', 1)}` : `${one}, ${two}, ${three} = ${int()}, 2, ${int()}`,
+    isRisky(context)
+      ? `[${one}, ${two}] = ${expression(context, 'list', 1)}`
+      : `[${one}, ${two}] = [${int()}, ${int()}]`,
+    isRisky(context)
+      ? `${one}, ${two}, ${three} = ${expression(context, 'tuple', 1)}`
+      : `${one}, ${two}, ${three} = ${int()}, 2, ${int()}`,
   ]);
   const names = [one, two, three].filter((name) => line.split('=')[0]?.includes(name));
   const variables = names.map((name) => ({ name, kind: 'int' as const, isLocal: true }));
-  return { lines: [line], context: within(context, { variables: [...context.variables, ...variables] }) };
+  return {
+    lines: [line],
+    context: within(context, { variables: [...context.variables, ...variables] }),
+  };
 };
 
 const nameOf = (context: Context, kind: Kind): string => {
   const known = context.variables.filter((variable) => variable.kind === kind);
   return known.length > 0 ? context.random.pick(known).name : expression(context, kind, 0);
 };
-const any = (context: Context, depth = 1): string => expression(context, context.random.pick(BODY_KINDS), depth);
+const any = (context: Context, depth = 1): string =>
+  expression(context, context.random.pick(BODY_KINDS), depth);
 
 /** What is put into containers holds none: one that takes copies of itself soon has a text without end. */
-const flat = (context: Context): string => expression(context, context.random.pick(['int', 'string', 'float', 'bool']), 1);
+const flat = (context: Context): string =>
+  expression(context, context.random.pick(['int', 'string', 'float', 'bool']), 1);
 
 const mutateList: Simple = (context) => {
   const { random } = context;
@@ -131,8 +177,12 @@ const mutateDict: Simple = (context) => {
       `${dict}.update([(${key}, ${flat(context)})], z=${flat(context)})`,
       `print(${dict}.setdefault(${key}, ${flat(context)}))`,
       `print(${dict}.pop(${key}, ${flat(context)}))`,
-      isRisky(context) ? `print(${dict}.pop(${key}))` : `${dict}[${key}] = 1; print(${dict}.pop(${key}), ${dict})`,
-      isRisky(context) ? `print(${dict}.popitem())` : `${dict}[${key}] = 1; print(${dict}.popitem(), ${dict})`,
+      isRisky(context)
+        ? `print(${dict}.pop(${key}))`
+        : `${dict}[${key}] = 1; print(${dict}.pop(${key}), ${dict})`,
+      isRisky(context)
+        ? `print(${dict}.popitem())`
+        : `${dict}[${key}] = 1; print(${dict}.popitem(), ${dict})`,
       `${dict}.clear()`,
       isRisky(context) ? `${dict}[${key}] += 1` : `${dict}[${key}] = 1.5; ${dict}[${key}] += 1`,
     ]),
@@ -141,12 +191,19 @@ const mutateDict: Simple = (context) => {
 
 const show: Simple = (context) => {
   const end = context.random.oneIn(10) ? ', sep="|"' : '';
-  return plain(context, `print(${several(1 + context.random.below(3), () => any(context, 2)).join(', ')}${end})`);
+  return plain(
+    context,
+    `print(${several(1 + context.random.below(3), () => any(context, 2)).join(', ')}${end})`,
+  );
 };
 const useCall: Simple = (context) =>
-  context.functions.length === 0 ? show(context) : plain(context, `print(${callOf(context, context.random.pick(context.functions), 2)})`);
+  context.functions.length === 0
+    ? show(context)
+    : plain(context, `print(${callOf(context, context.random.pick(context.functions), 2)})`);
 const failing: Simple = (context) =>
-  isRisky(context) ? plain(context, `fail(${any(context)}, ${any(context)})`) : plain(context, any(context, 2));
+  isRisky(context)
+    ? plain(context, `fail(${any(context)}, ${any(context)})`)
+    : plain(context, any(context, 2));
 
 const SIMPLE: readonly Simple[] = [
   assign,
@@ -165,7 +222,8 @@ const SIMPLE: readonly Simple[] = [
 
 function conditional(context: Context, level: number): Written {
   const { random } = context;
-  const branch = (): readonly string[] => indent(block(context, 1 + random.below(2), level - 1).lines);
+  const branch = (): readonly string[] =>
+    indent(block(context, 1 + random.below(2), level - 1).lines);
   const lines = [`if ${expression(context, 'bool', 2)}:`, ...branch()];
   if (random.oneIn(3)) lines.push(`elif ${expression(context, 'bool', 2)}:`, ...branch());
   if (random.oneIn(2)) lines.push('else:', ...branch());
@@ -179,41 +237,66 @@ function loop(context: Context, level: number): Written {
   const list = nameOf(context, 'list');
   const [head, ...variables] = random.pick<readonly [string, ...Variable[]]>([
     [`for ${name} in range(${shortLiteral(random)}):`, { name, kind: 'int' }],
-    [`for ${name} in range(${shortLiteral(random)}, ${shortLiteral(random)}, ${random.pick(['1', '2', '-1'])}):`, { name, kind: 'int' }],
+    [
+      `for ${name} in range(${shortLiteral(random)}, ${shortLiteral(random)}, ${random.pick(['1', '2', '-1'])}):`,
+      { name, kind: 'int' },
+    ],
     [`for ${name} in ${isRisky(context) ? list : `list(${list})`}:`, { name, kind: 'any' }],
-    [`for ${name}, ${other} in enumerate(${list}):`, { name, kind: 'int' }, { name: other, kind: 'any' }],
+    [
+      `for ${name}, ${other} in enumerate(${list}):`,
+      { name, kind: 'int' },
+      { name: other, kind: 'any' },
+    ],
     [`for ${name}, ${other} in ${nameOf(context, 'dict')}.items():`, { name: other, kind: 'any' }],
-    [`for ${name} in ${isRisky(context) ? nameOf(context, 'dict') : `list(${nameOf(context, 'dict')})`}:`, { name, kind: 'any' }],
+    [
+      `for ${name} in ${isRisky(context) ? nameOf(context, 'dict') : `list(${nameOf(context, 'dict')})`}:`,
+      { name, kind: 'any' },
+    ],
     [`for ${name} in ${expression(context, 'string', 1)}.codepoints():`, { name, kind: 'string' }],
   ]);
-  const inside = within(context, { variables: [...context.variables, ...variables], loops: context.loops + 1 });
+  const inside = within(context, {
+    variables: [...context.variables, ...variables],
+    loops: context.loops + 1,
+  });
   const lines = [...block(inside, 1 + random.below(3), level - 1).lines];
   const stop = `if ${expression(inside, 'bool', 1)}:`;
   if (random.oneIn(3))
     lines.splice(
       random.below(lines.length + 1),
       0,
-      ...(lines.some((line) => line.startsWith(' ')) ? [] : [stop, `  ${random.pick(['break', 'continue', 'pass'])}`]),
+      ...(lines.some((line) => line.startsWith(' '))
+        ? []
+        : [stop, `  ${random.pick(['break', 'continue', 'pass'])}`]),
     );
   if (isRisky(context)) lines.push(`${list}.append(1)`);
   return { lines: [head, ...indent(lines)], context };
 }
 
 /** A function and its lines. Its own names are not known outside. */
-export function definition(context: Context, name: string, level: number): { readonly lines: readonly string[]; readonly made: Callable } {
+export function definition(
+  context: Context,
+  name: string,
+  level: number,
+): { readonly lines: readonly string[]; readonly made: Callable } {
   const { random } = context;
   const parameters = randomParameters(context);
   const hasStar = parameters.some(({ form }) => form === 'star');
   const usable = parameters.filter(({ form }) => form !== 'named' || hasStar);
   const returns = random.pick(BODY_KINDS);
   const inner = within(context, {
-    variables: [...context.variables.map(asOuter), ...usable.map((one) => ({ ...one, isLocal: true }))],
+    variables: [
+      ...context.variables.map(asOuter),
+      ...usable.map((one) => ({ ...one, isLocal: true })),
+    ],
     loops: 0,
   });
   const body = block(inner, 1 + random.below(5), level - 1);
   const result = `return ${expression(body.context, returns, DEPTH)}`;
   const head = `def ${name}(${usable.map((parameter) => spell(context, parameter)).join(', ')}):`;
-  return { lines: [head, ...indent([...body.lines, ...(random.oneIn(10) ? [] : [result])])], made: { name, parameters: usable, returns } };
+  return {
+    lines: [head, ...indent([...body.lines, ...(random.oneIn(10) ? [] : [result])])],
+    made: { name, parameters: usable, returns },
+  };
 }
 
 const asOuter = ({ name, kind }: Variable): Variable => ({ name, kind });

@@ -17,13 +17,18 @@ const stringMethod =
 
 /** A separator may not be empty. */
 const separator = (context: Context, make: Make): string =>
-  isRisky(context) ? make(context, 'string', 0) : context.random.pick(['","', '" "', '"a"', '"-"', '"é"', '"\\n"', '"bc"']);
+  isRisky(context)
+    ? make(context, 'string', 0)
+    : context.random.pick(['","', '" "', '"a"', '"-"', '"é"', '"\\n"', '"bc"']);
 
 const withBounds =
   (name: string, isStrict = false): Production =>
   (context, depth, make) => {
-    if (isStrict && !isRisky(context)) return `("xab" + ${text(context, depth, make)}).${name}("ab")`;
-    const bounds = several(context.random.below(3), () => (context.random.oneIn(6) ? 'None' : shortLiteral(context.random)));
+    if (isStrict && !isRisky(context))
+      return `("xab" + ${text(context, depth, make)}).${name}("ab")`;
+    const bounds = several(context.random.below(3), () =>
+      context.random.oneIn(6) ? 'None' : shortLiteral(context.random),
+    );
     return `${text(context, depth, make)}.${name}(${[make(context, 'string', 0), ...bounds].join(', ')})`;
   };
 
@@ -40,7 +45,8 @@ export const TEXTS: readonly Production[] = [
   binary('string', ['+'], 'string'),
   repeated('string'),
   part('string'),
-  (context, depth, make) => `${context.random.pick(['str', 'repr', 'type'])}(${anything(context, depth, make)})`,
+  (context, depth, make) =>
+    `${context.random.pick(['str', 'repr', 'type'])}(${anything(context, depth, make)})`,
   (context) =>
     `chr(${context.random.pick(['65', '233', '0x65e5', '0x1F600', '0', '55296', '-1', '0x110000'].slice(0, isRisky(context) ? undefined : 6))})`,
   (context, depth, make) => `str(${make(context, 'float', depth - 1)})`,
@@ -49,7 +55,9 @@ export const TEXTS: readonly Production[] = [
 
 /** Methods of strings that give a string. */
 export const TEXT_TO_TEXT: readonly Production[] = [
-  ...['upper', 'lower', 'title', 'capitalize', 'strip', 'lstrip', 'rstrip'].map((name) => stringMethod(name)),
+  ...['upper', 'lower', 'title', 'capitalize', 'strip', 'lstrip', 'rstrip'].map((name) =>
+    stringMethod(name),
+  ),
   ...['strip', 'lstrip', 'rstrip'].map((name) => stringMethod(name, 'string')),
   stringMethod('replace', 'string', 'string'),
   (context, depth, make) =>
@@ -66,25 +74,32 @@ export const TEXT_TO_INT: readonly Production[] = [
 ];
 
 export const TEXT_TO_BOOL: readonly Production[] = [
-  ...['isalpha', 'isdigit', 'isalnum', 'isspace', 'islower', 'isupper', 'istitle'].map((name) => stringMethod(name)),
+  ...['isalpha', 'isdigit', 'isalnum', 'isspace', 'islower', 'isupper', 'istitle'].map((name) =>
+    stringMethod(name),
+  ),
   ...['startswith', 'endswith'].map((name) => withBounds(name)),
-  (context, depth, make) => `${text(context, depth, make)}.startswith((${make(context, 'string', 0)}, ${make(context, 'string', 0)}))`,
+  (context, depth, make) =>
+    `${text(context, depth, make)}.startswith((${make(context, 'string', 0)}, ${make(context, 'string', 0)}))`,
 ];
 
 export const TEXT_TO_LIST: readonly Production[] = [
   ...['split', 'rsplit'].map(withMaximum),
-  (context, depth, make) => `${text(context, depth, make)}.splitlines(${context.random.pick(['', 'True', 'False'])})`,
+  (context, depth, make) =>
+    `${text(context, depth, make)}.splitlines(${context.random.pick(['', 'True', 'False'])})`,
   (context, depth, make) =>
     `list(${text(context, depth, make)}.${context.random.pick(['elems', 'elem_ords', 'codepoints', 'codepoint_ords'])}())`,
 ];
 
 export const TEXT_TO_TUPLE: readonly Production[] = ['partition', 'rpartition'].map(
-  (name) => (context, depth, make) => `${text(context, depth, make)}.${name}(${separator(context, make)})`,
+  (name) => (context, depth, make) =>
+    `${text(context, depth, make)}.${name}(${separator(context, make)})`,
 );
 
 const CONVERSIONS: readonly (readonly [string, Kind])[] = [
   ...(['s', 'r'] as const).flatMap((letter) =>
-    (['int', 'string', 'list', 'float', 'dict', 'tuple', 'none'] as const).map((kind) => [letter, kind] as const),
+    (['int', 'string', 'list', 'float', 'dict', 'tuple', 'none'] as const).map(
+      (kind) => [letter, kind] as const,
+    ),
   ),
   ...(['d', 'i', 'o', 'x', 'X'] as const).map((letter) => [letter, 'int'] as const),
   ...(['e', 'f', 'g', 'E', 'F', 'G', 'd'] as const).map((letter) => [letter, 'float'] as const),
@@ -95,15 +110,26 @@ function percent(context: Context, depth: number, make: Make): string {
   const chosen = several(random.below(4), () => '').map(() => random.pick(CONVERSIONS));
   const values = chosen.map(([, kind]) => make(context, kind, depth - 1));
   if (isRisky(context)) values.push(make(context, 'int', 0));
-  if (random.oneIn(20)) return `"%c%c" % (${random.pick(['65', '233', '0x1F600', '"x"', '"é"'])}, ${isRisky(context) ? '"ab"' : '"y"'})`;
-  const template = chosen.map(([letter]) => `${random.pick(['', 'x', ' ', '%%', 'é'])}%${isRisky(context) ? 'q' : letter}`).join('');
-  if (random.oneIn(30)) return `"%(a)s-%(b)d" % {"a": ${make(context, 'string', 0)}, "b": ${make(context, 'int', 0)}}`;
+  if (random.oneIn(20))
+    return `"%c%c" % (${random.pick(['65', '233', '0x1F600', '"x"', '"é"'])}, ${isRisky(context) ? '"ab"' : '"y"'})`;
+  const template = chosen
+    .map(
+      ([letter]) => `${random.pick(['', 'x', ' ', '%%', 'é'])}%${isRisky(context) ? 'q' : letter}`,
+    )
+    .join('');
+  if (random.oneIn(30))
+    return `"%(a)s-%(b)d" % {"a": ${make(context, 'string', 0)}, "b": ${make(context, 'int', 0)}}`;
   const [only] = values;
-  const isBare = values.length === 1 && only !== undefined && chosen[0]?.[1] !== 'tuple' && random.oneIn(2);
+  const isBare =
+    values.length === 1 && only !== undefined && chosen[0]?.[1] !== 'tuple' && random.oneIn(2);
   return `"${template}" % ${isBare ? `(${only})` : `(${values.map((value) => `${value},`).join(' ')})`}`;
 }
 
-const TEMPLATES: readonly (readonly [template: string, positional: number, named: readonly string[]])[] = [
+const TEMPLATES: readonly (readonly [
+  template: string,
+  positional: number,
+  named: readonly string[],
+])[] = [
   ['{}', 1, []],
   ['{}-{}', 2, []],
   ['{1}{0}', 2, []],
@@ -125,7 +151,10 @@ const TEMPLATES: readonly (readonly [template: string, positional: number, named
 
 function formatted(context: Context, depth: number, make: Make): string {
   const { random } = context;
-  const [template, positional, named] = random.pick(TEMPLATES.slice(0, isRisky(context) ? undefined : 7));
-  const any = (): string => make(context, random.pick(['int', 'string', 'float', 'list', 'bool']), depth - 1);
+  const [template, positional, named] = random.pick(
+    TEMPLATES.slice(0, isRisky(context) ? undefined : 7),
+  );
+  const any = (): string =>
+    make(context, random.pick(['int', 'string', 'float', 'list', 'bool']), depth - 1);
   return `"${template}".format(${[...several(positional, any), ...named.map((name) => `${name}=${any()}`)].join(', ')})`;
 }

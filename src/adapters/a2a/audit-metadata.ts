@@ -17,7 +17,9 @@ export const A2A_AUDIT_EXTENSION = Object.freeze({
  * For any `metadata`; a message or an artifact names `A2A_AUDIT_URI` in its `extensions` too. Cleans nothing: take the record of a
  * result, which is clean.
  */
-export const toA2aMetadata = (audit: AuditRecord): { [key: string]: unknown } => auditUnder(A2A_AUDIT_URI, audit);
+export const toA2aMetadata = (audit: AuditRecord): { [key: string]: unknown } =>
+  auditUnder(A2A_AUDIT_URI, audit);
 
 /** What a `metadata` that came in says. Never throws. */
-export const fromA2aMetadata = (metadata: unknown): AuditReading => readAuditUnder(A2A_AUDIT_URI, metadata);
+export const fromA2aMetadata = (metadata: unknown): AuditReading =>
+  readAuditUnder(A2A_AUDIT_URI, metadata);

@@ -23,8 +23,20 @@ describe('toAcpPermission', () => {
     expect(request).toEqual({
       sessionId: 's-1',
       toolCall: {
-        ...{ toolCallId: 'c-1', title: 'Pay (pay)', name: 'pay', kind: 'execute', status: 'pending', rawInput: { amount: 5 } },
-        content: [{ type: 'content', content: { type: 'text', text: '{\n  "reason": "over the limit"\n}' } }],
+        ...{
+          toolCallId: 'c-1',
+          title: 'Pay (pay)',
+          name: 'pay',
+          kind: 'execute',
+          status: 'pending',
+          rawInput: { amount: 5 },
+        },
+        content: [
+          {
+            type: 'content',
+            content: { type: 'text', text: '{\n  "reason": "over the limit"\n}' },
+          },
+        ],
       },
       options: [
         { optionId: 'allow_once', name: 'Allow once', kind: 'allow_once' },
@@ -32,13 +44,22 @@ describe('toAcpPermission', () => {
         { optionId: 'reject_once', name: 'Reject once', kind: 'reject_once' },
         { optionId: 'reject_always', name: 'Reject always', kind: 'reject_always' },
       ],
-      _meta: { 'allium/approval': { id: 'approval_1', fingerprint: 'sha256:0', expires_at: '2026-01-01T00:00:00.000Z' } },
+      _meta: {
+        'allium/approval': {
+          id: 'approval_1',
+          fingerprint: 'sha256:0',
+          expires_at: '2026-01-01T00:00:00.000Z',
+        },
+      },
     });
     expect(officialProblems('RequestPermissionRequest', request)).toEqual([]);
   });
 
   it('offers only what may be answered', () => {
-    const { options } = toAcpPermission({ ...WAITING, options: ['reject_once', 'allow_once', 'constructor'] }, PAY);
+    const { options } = toAcpPermission(
+      { ...WAITING, options: ['reject_once', 'allow_once', 'constructor'] },
+      PAY,
+    );
 
     expect(options.map(({ optionId }) => optionId)).toEqual(['allow_once', 'reject_once']);
   });
@@ -50,20 +71,27 @@ describe('toAcpPermission', () => {
     fc.assert(
       fc.property(shown, fc.string({ unit: 'binary' }), (each, title) => {
         // JSON that a layer shows is of this type.
-        const request = toAcpPermission({ ...WAITING, shown: each as never }, { ...PAY, annotations: { title } });
+        const request = toAcpPermission(
+          { ...WAITING, shown: each as never },
+          { ...PAY, annotations: { title } },
+        );
         expect(officialProblems('RequestPermissionRequest', request)).toEqual([]);
         expect(request.toolCall.title).not.toMatch(/[\p{C}\u2028\u2029]/u);
         const { rawInput, content = [] } = request.toolCall;
         const notes = Object.keys(each).filter((key) => key !== 'args' && key !== 'toolName');
         expect(rawInput).toEqual(each['args'] === undefined ? each : each['args']);
-        for (const key of each['args'] === undefined ? [] : notes) expect(content[0]?.content.text).toContain(JSON.stringify(key));
+        for (const key of each['args'] === undefined ? [] : notes)
+          expect(content[0]?.content.text).toContain(JSON.stringify(key));
       }),
     );
   });
 
   it('lets no text turn round, break or hide', () => {
     const shown = { args: {}, reason: 'a\u202eb\u200bc\nd\u2028e' };
-    const { title, content } = toAcpPermission({ ...WAITING, shown }, { ...PAY, annotations: { title: 'Pay\n\u202e' } }).toolCall;
+    const { title, content } = toAcpPermission(
+      { ...WAITING, shown },
+      { ...PAY, annotations: { title: 'Pay\n\u202e' } },
+    ).toolCall;
 
     expect(title).toBe('Pay\\u000a\\u202e (pay)');
     expect(content?.[0]?.content.text).toBe('{\n  "reason": "a\\u202eb\\u200bc\\nd\\u2028e"\n}');
@@ -76,24 +104,36 @@ describe('toAcpPermission', () => {
   ])('does not ask for %s', (_name, interruption, option) => {
     const details = expect.objectContaining({ option }) as unknown;
 
-    expect(() => toAcpPermission(interruption, PAY)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION', details }));
+    expect(() => toAcpPermission(interruption, PAY)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION', details }),
+    );
   });
 });
 
 describe('fromAcpResponse', () => {
   const request = toAcpPermission({ ...WAITING, options: ['allow_once', 'reject_once'] }, PAY);
 
-  it.each(APPROVAL_ANSWERS)('reads %s where it was offered, and as nothing where it was not', (decision) => {
-    const offered = decision === 'allow_once' || decision === 'reject_once';
+  it.each(APPROVAL_ANSWERS)(
+    'reads %s where it was offered, and as nothing where it was not',
+    (decision) => {
+      const offered = decision === 'allow_once' || decision === 'reject_once';
 
-    expect(fromAcpResponse(select(decision), request, { decidedBy: 'ada' })).toEqual(offered ? { decision, decidedBy: 'ada' } : null);
-    expect(fromAcpResponse(select(decision), toAcpPermission(WAITING, PAY))).toEqual({ decision });
-  });
+      expect(fromAcpResponse(select(decision), request, { decidedBy: 'ada' })).toEqual(
+        offered ? { decision, decidedBy: 'ada' } : null,
+      );
+      expect(fromAcpResponse(select(decision), toAcpPermission(WAITING, PAY))).toEqual({
+        decision,
+      });
+    },
+  );
 
   it.each([
     ['a turn that was cancelled', { outcome: { outcome: 'cancelled' } }],
     ['one that carries an option', { outcome: { outcome: 'cancelled', optionId: 'allow_once' } }],
-    ['an outcome of a later version', { outcome: { outcome: '_approved', optionId: 'allow_once' } }],
+    [
+      'an outcome of a later version',
+      { outcome: { outcome: '_approved', optionId: 'allow_once' } },
+    ],
     ['an option nobody offered', select('yes')],
     ['the name of an option', select('Allow once')],
     ['another case', select('ALLOW_ONCE')],
@@ -104,7 +144,10 @@ describe('fromAcpResponse', () => {
     ['no option', { outcome: { outcome: 'selected' } }],
     ['an outcome without its response', { outcome: 'selected', optionId: 'allow_once' }],
     ['an inherited outcome', Object.create(select('allow_once')) as unknown],
-    ['JSON that would set a prototype', JSON.parse('{"__proto__":{"outcome":{"outcome":"selected","optionId":"allow_once"}}}')],
+    [
+      'JSON that would set a prototype',
+      JSON.parse('{"__proto__":{"outcome":{"outcome":"selected","optionId":"allow_once"}}}'),
+    ],
     ['nothing', undefined],
     ['null', null],
     ['true', true],
@@ -118,10 +161,18 @@ describe('fromAcpResponse', () => {
   });
 
   it('takes an option that was offered twice, or is of no known kind, for no answer', () => {
-    const options = (['allow_once', 'reject_once'] as const).map((kind) => ({ optionId: 'a', name: 'A', kind }));
+    const options = (['allow_once', 'reject_once'] as const).map((kind) => ({
+      optionId: 'a',
+      name: 'A',
+      kind,
+    }));
 
     expect(fromAcpResponse(select('a'), { options })).toBeNull();
-    expect(fromAcpResponse(select('a'), { options: [{ optionId: 'a', name: 'A', kind: 'allow' as never }] })).toBeNull();
+    expect(
+      fromAcpResponse(select('a'), {
+        options: [{ optionId: 'a', name: 'A', kind: 'allow' as never }],
+      }),
+    ).toBeNull();
   });
 
   it('shows no getter twice', () => {
@@ -133,33 +184,61 @@ describe('fromAcpResponse', () => {
 
   it('never makes an approval of anything but an option that allows', () => {
     fc.assert(
-      fc.property(fc.oneof(fc.anything(), fc.anything().map(select), fc.record({ outcome: fc.anything() })), (response) => {
-        fc.pre(!JSON.stringify([response]).includes('allow_'));
-        expect(fromAcpResponse(response, request)).toBeNull();
-      }),
+      fc.property(
+        fc.oneof(fc.anything(), fc.anything().map(select), fc.record({ outcome: fc.anything() })),
+        (response) => {
+          fc.pre(!JSON.stringify([response]).includes('allow_'));
+          expect(fromAcpResponse(response, request)).toBeNull();
+        },
+      ),
     );
   });
 });
 
 describe('acpPrompt', () => {
-  const pay = defineTool({ name: 'pay', description: 'Pays.', inputSchema: { type: 'object' }, execute: () => 'paid' });
+  const pay = defineTool({
+    name: 'pay',
+    description: 'Pays.',
+    inputSchema: { type: 'object' },
+    execute: () => 'paid',
+  });
 
   /** A governed call whose approval goes over a real connection of the official SDK, as bytes. */
-  async function payThrough(answer: (params: RequestPermissionRequest) => RequestPermissionResponse | Promise<RequestPermissionResponse>) {
-    const [up, down] = [new TransformStream<Uint8Array, Uint8Array>(), new TransformStream<Uint8Array, Uint8Array>()];
+  async function payThrough(
+    answer: (
+      params: RequestPermissionRequest,
+    ) => RequestPermissionResponse | Promise<RequestPermissionResponse>,
+  ) {
+    const [up, down] = [
+      new TransformStream<Uint8Array, Uint8Array>(),
+      new TransformStream<Uint8Array, Uint8Array>(),
+    ];
     const seen: RequestPermissionRequest[] = [];
-    const editor = client({ name: 'editor' }).onRequest(methods.client.session.requestPermission, ({ params }) => {
-      seen.push(params);
-      return answer(params);
-    });
+    const editor = client({ name: 'editor' }).onRequest(
+      methods.client.session.requestPermission,
+      ({ params }) => {
+        seen.push(params);
+        return answer(params);
+      },
+    );
     const opened = editor.connect(ndJsonStream(down.writable, up.readable));
     const asking = agent({ name: 'agent' }).connect(ndJsonStream(up.writable, down.readable));
     const ask = acpPrompt(
-      (request, signal) => asking.client.request(methods.client.session.requestPermission, request, { cancellationSignal: signal }),
+      (request, signal) =>
+        asking.client.request(methods.client.session.requestPermission, request, {
+          cancellationSignal: signal,
+        }),
       { decidedBy: 'ada' },
     );
-    const governed = governTools({ tools: [pay], layers: [consent({ default: 'ask' })], prompts: [ask] });
-    const result = await governed.call({ name: 'pay', arguments: { amount: 5 }, id: 'c-1' }, { turn: { sessionId: 's-1' } });
+    const governed = governTools({
+      tools: [pay],
+      layers: [consent({ default: 'ask' })],
+      prompts: [ask],
+    });
+    const result = await governed.call(
+      { name: 'pay', arguments: { amount: 5 }, id: 'c-1' },
+      { turn: { sessionId: 's-1' } },
+    );
     asking.close();
     opened.close();
     await governed.close();
@@ -167,10 +246,18 @@ describe('acpPrompt', () => {
   }
 
   it('runs a call that the person behind a real client allows, and shows it to them', async () => {
-    const { result, seen } = await payThrough(() => ({ outcome: { outcome: 'selected', optionId: 'allow_once' } }));
+    const { result, seen } = await payThrough(() => ({
+      outcome: { outcome: 'selected', optionId: 'allow_once' },
+    }));
 
-    expect(result).toMatchObject({ status: 'ok', executed: 'yes', approval: { decision: 'approved', decidedBy: 'ada' } });
-    expect(seen).toMatchObject([{ sessionId: 's-1', toolCall: { toolCallId: 'c-1', name: 'pay', rawInput: { amount: 5 } } }]);
+    expect(result).toMatchObject({
+      status: 'ok',
+      executed: 'yes',
+      approval: { decision: 'approved', decidedBy: 'ada' },
+    });
+    expect(seen).toMatchObject([
+      { sessionId: 's-1', toolCall: { toolCallId: 'c-1', name: 'pay', rawInput: { amount: 5 } } },
+    ]);
   });
 
   it.each([
@@ -192,7 +279,14 @@ describe('acpPrompt', () => {
 
   it('hands on the signal of the question', async () => {
     const { signal } = new AbortController();
-    const question = { ...WAITING, ...PAY, callId: 'c-1', annotations: {}, turn: { iteration: 1, sessionId: 's-1' }, signal };
+    const question = {
+      ...WAITING,
+      ...PAY,
+      callId: 'c-1',
+      annotations: {},
+      turn: { iteration: 1, sessionId: 's-1' },
+      signal,
+    };
     const asked: AbortSignal[] = [];
     const prompt = acpPrompt(async (_request, given) => void asked.push(given));
 

@@ -14,7 +14,13 @@ import { AlliumError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Interruption } from '../../core/result.ts';
 import { readClaim } from '../read-claim.ts';
-import { ACP_APPROVAL_KEY, type AcpMeta, type AcpPermissionOption, type AcpPermissionRequest, type AcpToolCall } from './protocol.ts';
+import {
+  ACP_APPROVAL_KEY,
+  type AcpMeta,
+  type AcpPermissionOption,
+  type AcpPermissionRequest,
+  type AcpToolCall,
+} from './protocol.ts';
 
 /** Which call an approval is about. */
 export interface AcpCall {
@@ -30,17 +36,30 @@ export interface AcpCall {
  * `ERR_INVALID_OPTION` for what cannot be asked so: an interruption that waits for a login, or one without an answer that the
  * protocol has.
  */
-export function toAcpPermission(asked: Interruption | ApprovalQuestion, call: AcpCall): AcpPermissionRequest {
-  if ('kind' in asked && asked.kind !== 'approval_required') throw notAsked('kind', 'approval_required');
-  const options = APPROVAL_ANSWERS.filter((decision) => asked.options.includes(decision)).map((decision) =>
-    optionFor(decision, asked.shown),
+export function toAcpPermission(
+  asked: Interruption | ApprovalQuestion,
+  call: AcpCall,
+): AcpPermissionRequest {
+  if ('kind' in asked && asked.kind !== 'approval_required')
+    throw notAsked('kind', 'approval_required');
+  const options = APPROVAL_ANSWERS.filter((decision) => asked.options.includes(decision)).map(
+    (decision) => optionFor(decision, asked.shown),
   );
   if (options.length === 0) throw notAsked('options', APPROVAL_ANSWERS.join(' | '));
-  return { sessionId: call.sessionId, toolCall: toolCallOf(asked.shown, call), options, _meta: { [ACP_APPROVAL_KEY]: approvalOf(asked) } };
+  return {
+    sessionId: call.sessionId,
+    toolCall: toolCallOf(asked.shown, call),
+    options,
+    _meta: { [ACP_APPROVAL_KEY]: approvalOf(asked) },
+  };
 }
 
 const notAsked = (option: string, wanted: string): AlliumError =>
-  new AlliumError('ERR_INVALID_OPTION', `toAcpPermission: "${option}" has nothing that ACP can ask for`, { option, expected: wanted });
+  new AlliumError(
+    'ERR_INVALID_OPTION',
+    `toAcpPermission: "${option}" has nothing that ACP can ask for`,
+    { option, expected: wanted },
+  );
 
 const optionFor = (decision: ApprovalDecision, shown: JsonObject): AcpPermissionOption => ({
   optionId: decision,
@@ -54,14 +73,21 @@ const approvalOf = ({ id, fingerprint, expiresAt }: Interruption | ApprovalQuest
   ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
 });
 
-function toolCallOf(shown: JsonObject, { toolCallId, toolName, annotations = {} }: AcpCall): AcpToolCall {
+function toolCallOf(
+  shown: JsonObject,
+  { toolCallId, toolName, annotations = {} }: AcpCall,
+): AcpToolCall {
   const { args = shown, toolName: _name, ...notes } = shown;
   const text =
-    shown.args === undefined || Object.keys(notes).length === 0 ? null : JSON.stringify(notes, null, 2).split('\n').map(visible).join('\n');
+    shown.args === undefined || Object.keys(notes).length === 0
+      ? null
+      : JSON.stringify(notes, null, 2).split('\n').map(visible).join('\n');
   return {
     toolCallId,
     // A tool chooses its own title: the name it goes by in every rule stands beside it.
-    title: visible(annotations.title === undefined ? toolName : `${annotations.title} (${toolName})`),
+    title: visible(
+      annotations.title === undefined ? toolName : `${annotations.title} (${toolName})`,
+    ),
     ...{ name: toolName, kind: annotations.kind ?? 'other', status: 'pending', rawInput: args },
     ...(text === null ? {} : { content: [{ type: 'content', content: { type: 'text', text } }] }),
   };
@@ -69,7 +95,10 @@ function toolCallOf(shown: JsonObject, { toolCallId, toolName, annotations = {} 
 
 /** What would turn, break or hide text on a screen is shown as its number. */
 const visible = (text: string): string =>
-  text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (letter) => `\\u${(letter.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);
+  text.replace(
+    /[\p{C}\p{Zl}\p{Zp}]/gu,
+    (letter) => `\\u${(letter.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+  );
 
 const RESPONSE: JsonSchema = Object.freeze({
   type: 'object',
@@ -99,7 +128,8 @@ export function fromAcpResponse(
   const { outcome } = value as { readonly outcome: { readonly optionId: string } };
   const chosen = request.options.filter(({ optionId }) => optionId === outcome.optionId);
   const [option] = chosen;
-  if (option === undefined || chosen.length > 1 || !APPROVAL_ANSWERS.includes(option.kind)) return null;
+  if (option === undefined || chosen.length > 1 || !APPROVAL_ANSWERS.includes(option.kind))
+    return null;
   return { decision: option.kind, ...(decidedBy === undefined ? {} : { decidedBy }) };
 }
 
@@ -107,10 +137,18 @@ export function fromAcpResponse(
 export type AcpAsk = (request: AcpPermissionRequest, signal: AbortSignal) => Promise<unknown>;
 
 /** A channel to the person behind an ACP client, for `governTools({ prompts })`. A connection that fails reaches nobody. */
-export function acpPrompt(ask: AcpAsk, options: { readonly decidedBy?: string } = {}): ApprovalPrompt {
+export function acpPrompt(
+  ask: AcpAsk,
+  options: { readonly decidedBy?: string } = {},
+): ApprovalPrompt {
   return async function acp(question) {
     const { turn, callId, toolName, annotations } = question;
-    const request = toAcpPermission(question, { sessionId: turn.sessionId, toolCallId: callId, toolName, annotations });
+    const request = toAcpPermission(question, {
+      sessionId: turn.sessionId,
+      toolCallId: callId,
+      toolName,
+      annotations,
+    });
     return fromAcpResponse(await ask(request, question.signal), request, options);
   };
 }

@@ -6,10 +6,19 @@ import { APPROVAL_ANSWERS, type ApprovalDecision } from '../../core/approval.ts'
 import { composePolicies, evaluateCheckers, pathPolicy, rulesPolicy } from '../../policy/index.ts';
 import { officialProblems, PAY, WAITING } from './acp.fixture.ts';
 import { fromAcpResponse, toAcpPermission } from './ask-client.ts';
-import { type AcpAsked, fromAcpPermission, permissionRequestsOf, toAcpResponse } from './asked-by-agent.ts';
+import {
+  type AcpAsked,
+  fromAcpPermission,
+  permissionRequestsOf,
+  toAcpResponse,
+} from './asked-by-agent.ts';
 import type { AcpPermissionOption } from './protocol.ts';
 
-const option = (kind: ApprovalDecision, optionId: string = kind): AcpPermissionOption => ({ optionId, name: kind, kind });
+const option = (kind: ApprovalDecision, optionId: string = kind): AcpPermissionOption => ({
+  optionId,
+  name: kind,
+  kind,
+});
 const OPTIONS = APPROVAL_ANSWERS.map((kind) => option(kind));
 const PARAMS = {
   sessionId: 's-1',
@@ -48,7 +57,13 @@ describe('fromAcpPermission', () => {
       },
       interruption: {
         ...{ kind: 'approval_required', id: 'approval_id-1', options: APPROVAL_ANSWERS },
-        shown: { toolName: 'acp_edit', kind: 'edit', args: { path: '/work/a.ts' }, locations: ['/work/a.ts'], title: 'Edit a.ts' },
+        shown: {
+          toolName: 'acp_edit',
+          kind: 'edit',
+          args: { path: '/work/a.ts' },
+          locations: ['/work/a.ts'],
+          title: 'Edit a.ts',
+        },
         fingerprint: `sha256:${createHash('sha256').update(CANONICAL).digest('hex')}`,
       },
     });
@@ -56,12 +71,28 @@ describe('fromAcpPermission', () => {
 
   it('keeps input that is no object, and takes null for absent', () => {
     const input = (rawInput: unknown) =>
-      ask({ ...PARAMS, toolCall: { toolCallId: 'c', name: null, title: null, kind: null, content: null, locations: null, rawInput } });
+      ask({
+        ...PARAMS,
+        toolCall: {
+          toolCallId: 'c',
+          name: null,
+          title: null,
+          kind: null,
+          content: null,
+          locations: null,
+          rawInput,
+        },
+      });
 
     expect(input('rm -rf /').args).toEqual({ rawInput: 'rm -rf /' });
     expect(input(['a']).args).toEqual({ rawInput: ['a'] });
     expect(input(false).args).toEqual({ rawInput: false });
-    expect(input(null)).toMatchObject({ args: {}, toolName: 'acp_other', kind: 'other', locations: [] });
+    expect(input(null)).toMatchObject({
+      args: {},
+      toolName: 'acp_other',
+      kind: 'other',
+      locations: [],
+    });
   });
 
   it('takes a kind nobody knows for other, and a name for the name', () => {
@@ -83,14 +114,24 @@ describe('fromAcpPermission', () => {
     ];
     const shown = [call({ title: 'Read' }), call({ locations: [] }), call({ content })];
 
-    expect(new Set([...others, ...shown].map((each) => ask(each).interruption.fingerprint)).size).toBe(9);
-    expect(ask({ ...PARAMS, _meta: { x: 1 } }).interruption.fingerprint).toBe(ask(PARAMS).interruption.fingerprint);
+    expect(
+      new Set([...others, ...shown].map((each) => ask(each).interruption.fingerprint)).size,
+    ).toBe(9);
+    expect(ask({ ...PARAMS, _meta: { x: 1 } }).interruption.fingerprint).toBe(
+      ask(PARAMS).interruption.fingerprint,
+    );
   });
 
   it('offers only answers that can be given back', () => {
-    const offered = (...options: readonly AcpPermissionOption[]) => ask({ ...PARAMS, options }).interruption.options;
+    const offered = (...options: readonly AcpPermissionOption[]) =>
+      ask({ ...PARAMS, options }).interruption.options;
 
-    expect(offered(option('allow_once'), option('reject_once'))).toEqual(['allow_once', 'allow_always', 'reject_once', 'reject_always']);
+    expect(offered(option('allow_once'), option('reject_once'))).toEqual([
+      'allow_once',
+      'allow_always',
+      'reject_once',
+      'reject_always',
+    ]);
     expect(offered(option('allow_always'))).toEqual(['allow_always']);
     expect(offered(option('reject_always'))).toEqual(['reject_always']);
   });
@@ -103,12 +144,24 @@ describe('fromAcpPermission', () => {
     ['no call', { ...PARAMS, toolCall: undefined }],
     ['a call without an id', { ...PARAMS, toolCall: { title: 'x' } }],
     ['no options', { ...PARAMS, options: [] }],
-    ['an option of no known kind', { ...PARAMS, options: [{ optionId: 'a', name: 'a', kind: 'allow' }] }],
+    [
+      'an option of no known kind',
+      { ...PARAMS, options: [{ optionId: 'a', name: 'a', kind: 'allow' }] },
+    ],
     ['an option without a name', { ...PARAMS, options: [{ optionId: 'a', kind: 'allow_once' }] }],
-    ['one id for two options', { ...PARAMS, options: [option('reject_once', 'a'), option('allow_always', 'a')] }],
-    ['too many options', { ...PARAMS, options: Array.from({ length: 65 }, (_, at) => option('allow_once', `${at}`)) }],
+    [
+      'one id for two options',
+      { ...PARAMS, options: [option('reject_once', 'a'), option('allow_always', 'a')] },
+    ],
+    [
+      'too many options',
+      { ...PARAMS, options: Array.from({ length: 65 }, (_, at) => option('allow_once', `${at}`)) },
+    ],
     ['a name that is none', { ...PARAMS, toolCall: { toolCallId: 'c', name: 'rm -rf\n' } }],
-    ['locations that are none', { ...PARAMS, toolCall: { toolCallId: 'c', locations: ['/etc/passwd'] } }],
+    [
+      'locations that are none',
+      { ...PARAMS, toolCall: { toolCallId: 'c', locations: ['/etc/passwd'] } },
+    ],
     ['members of the prototype only', Object.create(PARAMS) as unknown],
     ['something huge', { ...PARAMS, _meta: { x: 'x'.repeat(2_000_000) } }],
     ['what is no JSON', { ...PARAMS, _meta: { x: 1n } }],
@@ -122,7 +175,10 @@ describe('fromAcpPermission', () => {
   it('never throws, and repeats nothing that was sent', () => {
     fc.assert(
       fc.property(
-        fc.oneof(fc.anything(), fc.record({ sessionId: fc.anything(), toolCall: fc.anything(), options: fc.anything() })),
+        fc.oneof(
+          fc.anything(),
+          fc.record({ sessionId: fc.anything(), toolCall: fc.anything(), options: fc.anything() }),
+        ),
         (params) => {
           expect(fromAcpPermission(params).asked).toBeNull();
         },
@@ -150,7 +206,11 @@ describe('permissionRequestsOf', () => {
     const toolCall = { toolCallId: 'c-1', kind, locations: [{ path: '/a' }, { path: '/b' }] };
     const [first, ...files] = permissionRequestsOf(ask({ ...PARAMS, toolCall }));
 
-    expect(first).toMatchObject({ kind: 'tool.call', callId: 'c-1', call: { toolArgs: {}, turn: { sessionId: 's-1' } } });
+    expect(first).toMatchObject({
+      kind: 'tool.call',
+      callId: 'c-1',
+      call: { toolArgs: {}, turn: { sessionId: 's-1' } },
+    });
     expect(files).toMatchObject([
       { kind: wanted, path: '/a' },
       { kind: wanted, path: '/b' },
@@ -158,13 +218,20 @@ describe('permissionRequestsOf', () => {
   });
 
   it('can be judged by any policy', async () => {
-    const rules = [{ id: 'no_env', decision: 'deny', tool: 'acp_edit', when: 'args.path.endsWith(".env")' }] as const;
+    const rules = [
+      { id: 'no_env', decision: 'deny', tool: 'acp_edit', when: 'args.path.endsWith(".env")' },
+    ] as const;
     const policy = composePolicies(pathPolicy({ roots: ['/work'] }), rulesPolicy({ rules }));
     const judge = async (path: string) => {
       const requests = permissionRequestsOf(
-        ask({ ...PARAMS, toolCall: { ...PARAMS.toolCall, rawInput: { path }, locations: [{ path }] } }),
+        ask({
+          ...PARAMS,
+          toolCall: { ...PARAMS.toolCall, rawInput: { path }, locations: [{ path }] },
+        }),
       );
-      return Promise.all(requests.map(async (request) => (await evaluateCheckers([policy], request)).decision));
+      return Promise.all(
+        requests.map(async (request) => (await evaluateCheckers([policy], request)).decision),
+      );
     };
 
     expect(await judge('/work/a.ts')).toEqual(['no_opinion', 'allow']);
@@ -174,11 +241,20 @@ describe('permissionRequestsOf', () => {
 });
 
 describe('toAcpResponse', () => {
-  const answered = (options: readonly AcpPermissionOption[], decision: unknown, rest: object = {}) => {
+  const answered = (
+    options: readonly AcpPermissionOption[],
+    decision: unknown,
+    rest: object = {},
+  ) => {
     // Hostile decisions are not of the type.
-    const response: RequestPermissionResponse = toAcpResponse({ options }, { decision, ...rest } as never);
+    const response: RequestPermissionResponse = toAcpResponse({ options }, {
+      decision,
+      ...rest,
+    } as never);
     expect(officialProblems('RequestPermissionResponse', response)).toEqual([]);
-    return response.outcome.outcome === 'selected' ? response.outcome.optionId : response.outcome.outcome;
+    return response.outcome.outcome === 'selected'
+      ? response.outcome.optionId
+      : response.outcome.outcome;
   };
 
   it.each(APPROVAL_ANSWERS)('says %s with the option for it', (decision) => {
@@ -187,28 +263,61 @@ describe('toAcpResponse', () => {
   });
 
   it('never says more than was answered', () => {
-    expect(answered([option('allow_always'), option('reject_once')], 'allow_once')).toBe('cancelled');
-    expect(answered([option('allow_once'), option('reject_once')], 'allow_always')).toBe('allow_once');
-    expect(answered([option('allow_always', 'file'), option('allow_always', 'everything'), option('allow_once')], 'allow_always')).toBe(
+    expect(answered([option('allow_always'), option('reject_once')], 'allow_once')).toBe(
+      'cancelled',
+    );
+    expect(answered([option('allow_once'), option('reject_once')], 'allow_always')).toBe(
       'allow_once',
     );
-    expect(answered([option('allow_always', 'file'), option('allow_always', 'everything')], 'allow_always')).toBe('cancelled');
-    expect(answered([option('allow_once', 'a'), option('allow_once', 'b')], 'allow_once')).toBe('cancelled');
-    expect(answered([option('allow_once'), option('reject_once')], 'reject_always')).toBe('reject_once');
-    expect(answered([option('allow_once'), option('reject_always')], 'reject_once')).toBe('cancelled');
-    expect(answered([option('reject_once', 'a'), option('reject_once', 'b')], 'reject_once')).toBe('a');
+    expect(
+      answered(
+        [
+          option('allow_always', 'file'),
+          option('allow_always', 'everything'),
+          option('allow_once'),
+        ],
+        'allow_always',
+      ),
+    ).toBe('allow_once');
+    expect(
+      answered(
+        [option('allow_always', 'file'), option('allow_always', 'everything')],
+        'allow_always',
+      ),
+    ).toBe('cancelled');
+    expect(answered([option('allow_once', 'a'), option('allow_once', 'b')], 'allow_once')).toBe(
+      'cancelled',
+    );
+    expect(answered([option('allow_once'), option('reject_once')], 'reject_always')).toBe(
+      'reject_once',
+    );
+    expect(answered([option('allow_once'), option('reject_always')], 'reject_once')).toBe(
+      'cancelled',
+    );
+    expect(answered([option('reject_once', 'a'), option('reject_once', 'b')], 'reject_once')).toBe(
+      'a',
+    );
   });
 
-  it.each([undefined, null, 'approved', 'allow', 'ALLOW_ONCE', '__proto__', true, ['allow_once'], {}])(
-    'says cancelled for the decision %j',
-    (decision) => {
-      expect(answered(OPTIONS, decision)).toBe('cancelled');
-    },
-  );
+  it.each([
+    undefined,
+    null,
+    'approved',
+    'allow',
+    'ALLOW_ONCE',
+    '__proto__',
+    true,
+    ['allow_once'],
+    {},
+  ])('says cancelled for the decision %j', (decision) => {
+    expect(answered(OPTIONS, decision)).toBe('cancelled');
+  });
 
   it('says cancelled where nobody answered, and where other arguments were approved: the protocol cannot carry them', () => {
     expect(toAcpResponse(ask(PARAMS), null)).toEqual({ outcome: { outcome: 'cancelled' } });
-    expect(toAcpResponse(null, { decision: 'allow_once' })).toEqual({ outcome: { outcome: 'cancelled' } });
+    expect(toAcpResponse(null, { decision: 'allow_once' })).toEqual({
+      outcome: { outcome: 'cancelled' },
+    });
     expect(answered(OPTIONS, 'allow_once', { args: {} })).toBe('cancelled');
     expect(answered(OPTIONS, 'allow_always', { args: { path: '/b' } })).toBe('cancelled');
     expect(answered(OPTIONS, 'reject_once', { args: {} })).toBe('reject_once');
@@ -225,11 +334,22 @@ describe('a question that goes out, comes in at another process and is answered 
         fc.constantFrom(...APPROVAL_ANSWERS),
         fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true }),
         (options, decision, args) => {
-          const request = toAcpPermission({ ...WAITING, options, shown: { args: args as never } }, PAY);
+          const request = toAcpPermission(
+            { ...WAITING, options, shown: { args: args as never } },
+            PAY,
+          );
           const asked = ask(JSON.parse(JSON.stringify(request)));
-          const back = fromAcpResponse(JSON.parse(JSON.stringify(toAcpResponse(asked, { decision }))), request);
+          const back = fromAcpResponse(
+            JSON.parse(JSON.stringify(toAcpResponse(asked, { decision }))),
+            request,
+          );
 
-          expect(asked).toMatchObject({ sessionId: 's-1', toolCallId: 'c-1', toolName: 'pay', kind: 'execute' });
+          expect(asked).toMatchObject({
+            sessionId: 's-1',
+            toolCallId: 'c-1',
+            toolName: 'pay',
+            kind: 'execute',
+          });
           expect(asked.args).toEqual(JSON.parse(JSON.stringify(args)));
           if (options.includes(decision)) expect(back).toEqual({ decision });
           else expect([null, decision.replace('always', 'once')]).toContain(back?.decision ?? null);

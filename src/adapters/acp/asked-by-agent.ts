@@ -8,7 +8,11 @@ import { type CreateId, randomId } from '../../core/ids.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts';
 import type { Interruption } from '../../core/result.ts';
 import { createState } from '../../core/state.ts';
-import type { FilesystemKind, PermissionRequest, ProposedRequest } from '../../policy/permissions/permission.ts';
+import type {
+  FilesystemKind,
+  PermissionRequest,
+  ProposedRequest,
+} from '../../policy/permissions/permission.ts';
 import { readClaim } from '../read-claim.ts';
 import type { AcpPermissionOption, AcpPermissionResponse } from './protocol.ts';
 
@@ -40,7 +44,10 @@ const REQUEST: JsonSchema = Object.freeze({
         name: { type: ['string', 'null'], pattern: '^[A-Za-z0-9_.-]{1,128}$' },
         kind: { type: ['string', 'null'] },
         content: { type: ['array', 'null'], items: { type: 'object' } },
-        locations: { type: ['array', 'null'], items: { type: 'object', properties: { path: text }, required: ['path'] } },
+        locations: {
+          type: ['array', 'null'],
+          items: { type: 'object', properties: { path: text }, required: ['path'] },
+        },
       },
       required: ['toolCallId'],
     },
@@ -77,13 +84,16 @@ interface Params {
 export function fromAcpPermission(
   params: unknown,
   { createId = randomId }: { readonly createId?: CreateId } = {},
-): { readonly asked: AcpAsked; readonly problem: null } | { readonly asked: null; readonly problem: string } {
+):
+  | { readonly asked: AcpAsked; readonly problem: null }
+  | { readonly asked: null; readonly problem: string } {
   const { value, problem } = readClaim(REQUEST, params);
   if (problem !== null) return { asked: null, problem };
   // The schema has just said so.
   const read = value as unknown as Params;
   const ids = new Set(read.options.map(({ optionId }) => optionId));
-  if (ids.size < read.options.length) return { asked: null, problem: '/options has the same optionId twice' };
+  if (ids.size < read.options.length)
+    return { asked: null, problem: '/options has the same optionId twice' };
   return { asked: askedFrom(read, createId), problem: null };
 }
 
@@ -107,9 +117,20 @@ function askedFrom({ sessionId, toolCall, options }: Params, createId: CreateId)
     id: `approval_${createId()}`,
     fingerprint: hashCanonical({ sessionId, toolCallId, shown }),
     shown,
-    options: APPROVAL_ANSWERS.filter((decision) => toAcpResponse({ options }, { decision }).outcome.outcome === 'selected'),
+    options: APPROVAL_ANSWERS.filter(
+      (decision) => toAcpResponse({ options }, { decision }).outcome.outcome === 'selected',
+    ),
   });
-  return Object.freeze({ sessionId, toolCallId, toolName, kind, args, locations, options, interruption });
+  return Object.freeze({
+    sessionId,
+    toolCallId,
+    toolName,
+    kind,
+    args,
+    locations,
+    options,
+    interruption,
+  });
 }
 
 /** Arguments are an object here. Anything else is kept as one member, never left out. */
@@ -130,17 +151,29 @@ const FILE_KINDS: Readonly<Partial<Record<ToolKind, FilesystemKind>>> = Object.f
  * What a policy is asked about it: the `tool.call`, and one request for each file that the agent names. An agent that names none hides
  * them, so that a policy of paths can refuse here and never be what allows: use these to refuse or to ask.
  */
-export function permissionRequestsOf(asked: AcpAsked, { signal }: { readonly signal?: AbortSignal } = {}): readonly PermissionRequest[] {
+export function permissionRequestsOf(
+  asked: AcpAsked,
+  { signal }: { readonly signal?: AbortSignal } = {},
+): readonly PermissionRequest[] {
   const { sessionId, toolCallId, toolName, kind, args, locations } = asked;
   const call = createCall(
     {
-      ...{ toolName, callId: toolCallId, toolArgs: args, declaredExecutor: null, schema: null, description: '' },
+      ...{
+        toolName,
+        callId: toolCallId,
+        toolArgs: args,
+        declaredExecutor: null,
+        schema: null,
+        description: '',
+      },
       ...{ annotations: Object.freeze({ kind }), turn: Object.freeze({ iteration: 1, sessionId }) },
       ...{ signal: signal ?? new AbortController().signal, report: () => {} },
     },
     createState(),
   );
-  const files = locations.map((path): ProposedRequest => ({ kind: FILE_KINDS[kind] ?? 'filesystem.edit', path }));
+  const files = locations.map(
+    (path): ProposedRequest => ({ kind: FILE_KINDS[kind] ?? 'filesystem.edit', path }),
+  );
   // A custom kind's fields are JSON, and a call is none: the compiler cannot join the two.
   return [{ kind: 'tool.call' } as const, ...files].map(
     (each) => Object.freeze({ ...each, toolName, callId: toolCallId, call }) as PermissionRequest,
@@ -154,16 +187,27 @@ const cancelled = (): AcpPermissionResponse => ({ outcome: { outcome: 'cancelled
  * no such option or several, and `reject_always` a plain rejection. What cannot be said so, an approval with other arguments, and
  * `null` become `cancelled`, on which no agent may go on.
  */
-export function toAcpResponse(asked: Pick<AcpAsked, 'options'> | null, answer: ApprovalAnswer | null): AcpPermissionResponse {
+export function toAcpResponse(
+  asked: Pick<AcpAsked, 'options'> | null,
+  answer: ApprovalAnswer | null,
+): AcpPermissionResponse {
   if (asked === null || answer === null) return cancelled();
   const { decision, args } = answer;
-  const of = (kind: string): readonly AcpPermissionOption[] => asked.options.filter((option) => option.kind === kind);
-  const only = (kind: string): readonly AcpPermissionOption[] => (of(kind).length === 1 ? of(kind) : []);
-  if (decision === 'allow_once') return args === undefined ? selected(only('allow_once')) : cancelled();
-  if (decision === 'allow_always') return args === undefined ? selected([...only('allow_always'), ...only('allow_once')]) : cancelled();
+  const of = (kind: string): readonly AcpPermissionOption[] =>
+    asked.options.filter((option) => option.kind === kind);
+  const only = (kind: string): readonly AcpPermissionOption[] =>
+    of(kind).length === 1 ? of(kind) : [];
+  if (decision === 'allow_once')
+    return args === undefined ? selected(only('allow_once')) : cancelled();
+  if (decision === 'allow_always')
+    return args === undefined
+      ? selected([...only('allow_always'), ...only('allow_once')])
+      : cancelled();
   if (decision === 'reject_always') return selected([...of('reject_always'), ...of('reject_once')]);
   return decision === 'reject_once' ? selected(of('reject_once')) : cancelled();
 }
 
 const selected = ([option]: readonly AcpPermissionOption[]): AcpPermissionResponse =>
-  option === undefined ? cancelled() : { outcome: { outcome: 'selected', optionId: option.optionId } };
+  option === undefined
+    ? cancelled()
+    : { outcome: { outcome: 'selected', optionId: option.optionId } };

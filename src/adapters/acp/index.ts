@@ -6,5 +6,11 @@ export { acpPrompt, fromAcpResponse, toAcpPermission } from './ask-client.ts';
 export type { AcpAsked } from './asked-by-agent.ts';
 export { fromAcpPermission, permissionRequestsOf, toAcpResponse } from './asked-by-agent.ts';
 export { fromAcpMeta, toAcpMeta } from './audit-meta.ts';
-export type { AcpMeta, AcpPermissionOption, AcpPermissionRequest, AcpPermissionResponse, AcpToolCall } from './protocol.ts';
+export type {
+  AcpMeta,
+  AcpPermissionOption,
+  AcpPermissionRequest,
+  AcpPermissionResponse,
+  AcpToolCall,
+} from './protocol.ts';
 export { ACP_APPROVAL_KEY, ACP_AUDIT_KEY } from './protocol.ts';

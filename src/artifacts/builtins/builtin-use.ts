@@ -46,7 +46,10 @@ export interface BuiltinRecord {
 /** Tasks that were started before. */
 export interface TaskBoard {
   poll(taskId: string): Promise<JsonValue>;
-  await(taskId: string, options: { readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<JsonValue>;
+  await(
+    taskId: string,
+    options: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  ): Promise<JsonValue>;
 }
 
 /** What scripts of one tool keep from call to call. */
@@ -69,7 +72,10 @@ export interface BuiltinUse {
   log(level: 'info' | 'warn', text: string): void;
   readonly tasks?: TaskBoard;
   /** A nested call through the same stack. */
-  readonly call?: (request: { readonly name: string; readonly arguments: JsonObject }) => Promise<ToolResult>;
+  readonly call?: (request: {
+    readonly name: string;
+    readonly arguments: JsonObject;
+  }) => Promise<ToolResult>;
   readonly cache: ScriptCache;
   /** Takes a tool or a hook that a script described. */
   readonly register?: (kind: 'tool' | 'hook', definition: JsonObject) => Promise<JsonValue>;

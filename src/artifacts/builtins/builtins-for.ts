@@ -8,7 +8,13 @@ import { definer } from './define-builtin.ts';
 import { execBuiltins } from './exec.ts';
 import { fileBuiltins } from './files.ts';
 import { httpBuiltins } from './http.ts';
-import { cacheBuiltins, decisionBuiltins, envBuiltins, logBuiltins, timeBuiltins } from './small-builtins.ts';
+import {
+  cacheBuiltins,
+  decisionBuiltins,
+  envBuiltins,
+  logBuiltins,
+  timeBuiltins,
+} from './small-builtins.ts';
 
 const text: Expectation = expected.string;
 const EXPECTED: Readonly<Record<keyof BuiltinGrants, Expectation>> = Object.freeze({
@@ -34,7 +40,10 @@ export const BUILTIN_NAMES = Object.freeze([
 ]);
 
 /** Throws `ERR_INVALID_OPTION` for grants that cannot be meant. */
-export function builtinsFor(grants: BuiltinGrants, use: BuiltinUse): Readonly<Record<(typeof BUILTIN_NAMES)[number], HostTree>> {
+export function builtinsFor(
+  grants: BuiltinGrants,
+  use: BuiltinUse,
+): Readonly<Record<(typeof BUILTIN_NAMES)[number], HostTree>> {
   checkOptions('builtins', grants, EXPECTED);
   const define = definer(use);
   return Object.freeze({

@@ -19,7 +19,11 @@ export function taskBuiltins({ tasks }: BuiltinUse, define: DefineBuiltin): Host
     }),
     await: define('task.await', ['task_id', 'timeout_ms'], async (given, call) => {
       const id = given.text('task_id');
-      const timeoutMs = given.integer('timeout_ms', { min: 1, max: MAX_TIMEOUT_MS, otherwise: DEFAULT_TIMEOUT_MS });
+      const timeoutMs = given.integer('timeout_ms', {
+        min: 1,
+        max: MAX_TIMEOUT_MS,
+        otherwise: DEFAULT_TIMEOUT_MS,
+      });
       if (tasks === undefined) throw call.error('there are no tasks here');
       await call.ask({ kind: 'custom.task.await', task_id: id });
       return tasks.await(id, { timeoutMs, signal: call.signal });
@@ -41,7 +45,11 @@ export function delegateBuiltin({ call: make }: BuiltinUse, define: DefineBuilti
 }
 
 /** `tool_register(definition)`, `hook_register(definition)`. */
-export function metaBuiltins({ meta }: BuiltinGrants, { register }: BuiltinUse, define: DefineBuiltin): HostTree {
+export function metaBuiltins(
+  { meta }: BuiltinGrants,
+  { register }: BuiltinUse,
+  define: DefineBuiltin,
+): HostTree {
   const registering = (kind: 'tool' | 'hook'): HostFunction =>
     define(`meta.${kind}_register`, ['definition'], async (given, call) => {
       const definition = given.object('definition');

@@ -32,7 +32,8 @@ export const definer =
   async (args, kwargs, info) => {
     const clock = use.clock ?? systemClock;
     const startedAt = clock.monotonic();
-    const record = (outcome: BuiltinRecord['outcome']) => use.record({ builtin, outcome, durationMs: clock.monotonic() - startedAt });
+    const record = (outcome: BuiltinRecord['outcome']) =>
+      use.record({ builtin, outcome, durationMs: clock.monotonic() - startedAt });
     const linked = linkAbort(info.signal);
     const { signal } = linked;
     const unfollow = followAbort(use.signal, () => linked.abort(use.signal.reason));
@@ -44,7 +45,12 @@ export const definer =
     };
     try {
       if (signal.aborted) throw new HostError(`${builtin}: cancelled`);
-      const value = await work(givenArguments(builtin, names, args, kwargs), { builtin, signal, ask, error: errorOf(builtin) });
+      const value = await work(givenArguments(builtin, names, args, kwargs), {
+        builtin,
+        signal,
+        ask,
+        error: errorOf(builtin),
+      });
       record('ok');
       return value;
     } catch (thrown) {
@@ -64,5 +70,8 @@ const errorOf =
 /** Our own errors hold no value of anybody's; of all others a script learns nothing. */
 function shownError(builtin: string, thrown: unknown): Error {
   if (thrown instanceof HostError || thrown instanceof StopScript) return thrown;
-  return new HostError(isAlliumError(thrown) ? `${builtin}: ${thrown.message}` : `${builtin}: failed`, { cause: thrown });
+  return new HostError(
+    isAlliumError(thrown) ? `${builtin}: ${thrown.message}` : `${builtin}: failed`,
+    { cause: thrown },
+  );
 }

@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -16,8 +26,12 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(workspace, { recursive: true, force: true }));
 
-const run = (kwargs: JsonObject, grants: BuiltinGrants = {}) => useBuiltins({ workspace, ...grants }).call('exec.run', [], kwargs);
-const node = (script: string, ...args: readonly string[]) => ({ cmd: process.execPath, args: ['-e', script, ...args] });
+const run = (kwargs: JsonObject, grants: BuiltinGrants = {}) =>
+  useBuiltins({ workspace, ...grants }).call('exec.run', [], kwargs);
+const node = (script: string, ...args: readonly string[]) => ({
+  cmd: process.execPath,
+  args: ['-e', script, ...args],
+});
 
 /** Whether a process is there and is not one that only waits to be read. */
 function isAlive(pid: number): boolean {
@@ -27,7 +41,8 @@ function isAlive(pid: number): boolean {
     return false;
   }
 }
-const pidsIn = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').filter(Boolean).map(Number) : []);
+const pidsIn = (file: string) =>
+  existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').filter(Boolean).map(Number) : [];
 /** A program that starts another, which starts a third; all three write their numbers down and never end. */
 const family = (file: string) => ({
   cmd: '/bin/sh',
@@ -53,12 +68,21 @@ const EXHAUSTED = `
 describe('exec.run', () => {
   it('runs a program with its arguments, and tells what it said and how it ended', async () => {
     const use = useBuiltins({ workspace });
-    const script = 'process.stdin.pipe(process.stdout); process.stderr.write(process.argv[1]); process.exitCode = 3';
+    const script =
+      'process.stdin.pipe(process.stdout); process.stderr.write(process.argv[1]); process.exitCode = 3';
 
-    expect(await use.call('exec.run', [process.execPath, ['-e', script, 'a b $HOME;'], 20_000, 'given'])).toEqual({
+    expect(
+      await use.call('exec.run', [process.execPath, ['-e', script, 'a b $HOME;'], 20_000, 'given']),
+    ).toEqual({
       ...{ stdout: 'given', stderr: 'a b $HOME;', exit_code: 3, timed_out: false },
     });
-    expect(use.asked).toEqual([{ kind: 'process.command', argv: [process.execPath, '-e', script, 'a b $HOME;'], cwd: workspace }]);
+    expect(use.asked).toEqual([
+      {
+        kind: 'process.command',
+        argv: [process.execPath, '-e', script, 'a b $HOME;'],
+        cwd: workspace,
+      },
+    ]);
     expect(use.recorded).toMatchObject([{ builtin: 'exec.run', outcome: 'ok' }]);
   });
 
@@ -71,29 +95,49 @@ describe('exec.run', () => {
   });
 
   it('takes no line for a shell, unless the tool was granted one', async () => {
-    await expect(run({ cmd: 'echo a; touch made' })).rejects.toThrow('exec.run: the program could not be started (ENOENT)');
+    await expect(run({ cmd: 'echo a; touch made' })).rejects.toThrow(
+      'exec.run: the program could not be started (ENOENT)',
+    );
     await run({ cmd: 'echo', args: ['$(touch made)', '; touch made', '`touch made`'] });
     expect(readdirSync(workspace)).toEqual([]);
 
     const use = useBuiltins({ workspace, shell: true });
-    expect(await use.call('exec.run', ['echo a | tr a b'])).toMatchObject({ stdout: 'b\n', exit_code: 0 });
-    expect(await use.call('exec.run', ['echo', ['a | tr a b']])).toMatchObject({ stdout: 'a | tr a b\n' });
-    expect(use.asked.map((request) => ('command' in request ? request.command : 'argv'))).toEqual(['echo a | tr a b', 'argv']);
+    expect(await use.call('exec.run', ['echo a | tr a b'])).toMatchObject({
+      stdout: 'b\n',
+      exit_code: 0,
+    });
+    expect(await use.call('exec.run', ['echo', ['a | tr a b']])).toMatchObject({
+      stdout: 'a | tr a b\n',
+    });
+    expect(use.asked.map((request) => ('command' in request ? request.command : 'argv'))).toEqual([
+      'echo a | tr a b',
+      'argv',
+    ]);
   });
 
   it('says so where the arguments are longer than the system takes', async () => {
-    await expect(run({ cmd: 'echo', args: ['a'.repeat(4_000_000)] })).rejects.toThrow('exec.run: the program could not be started (E2BIG)');
+    await expect(run({ cmd: 'echo', args: ['a'.repeat(4_000_000)] })).rejects.toThrow(
+      'exec.run: the program could not be started (E2BIG)',
+    );
   });
 
   it('says so where no handle is left for a program, and the process goes on', async () => {
     const program = join(workspace, 'exhausted.mjs');
     writeFileSync(
       program,
-      EXHAUSTED.replace('COMMAND', pathToFileURL(builtIn(join(workspace, 'built'), 'src/artifacts/builtins/run-command.ts')).href),
+      EXHAUSTED.replace(
+        'COMMAND',
+        pathToFileURL(builtIn(join(workspace, 'built'), 'src/artifacts/builtins/run-command.ts'))
+          .href,
+      ),
     );
-    const child = spawn('/bin/sh', ['-c', `ulimit -n 64; exec "$0" "$1"`, process.execPath, program], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const child = spawn(
+      '/bin/sh',
+      ['-c', `ulimit -n 64; exec "$0" "$1"`, process.execPath, program],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
     let said = '';
     child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
     await once(child, 'close');
@@ -102,8 +146,17 @@ describe('exec.run', () => {
   });
 
   it('gives a program the search path and what was granted, and nothing else', async () => {
-    const environment = { PATH: `.:relative:${process.env.PATH ?? ''}`, LANG: 'C', SECRET: 'canary', GIVEN: 'yes', HOME: '/canary' };
-    const answer = await run({ ...node('console.log(JSON.stringify(process.env))'), env: { TZ: 'UTC' } }, { environment, env: ['GIVEN'] });
+    const environment = {
+      PATH: `.:relative:${process.env.PATH ?? ''}`,
+      LANG: 'C',
+      SECRET: 'canary',
+      GIVEN: 'yes',
+      HOME: '/canary',
+    };
+    const answer = await run(
+      { ...node('console.log(JSON.stringify(process.env))'), env: { TZ: 'UTC' } },
+      { environment, env: ['GIVEN'] },
+    );
     const seen = JSON.parse((answer as { stdout: string }).stdout) as Record<string, string>;
 
     expect(Object.keys(seen).sort()).toEqual(['GIVEN', 'LANG', 'PATH', 'TZ']);
@@ -111,12 +164,18 @@ describe('exec.run', () => {
     expect(JSON.stringify(seen)).not.toContain('canary');
   });
 
-  it.each(['LD_PRELOAD', 'NODE_OPTIONS', 'PATH', 'BASH_ENV', 'GIT_SSH_COMMAND', 'PYTHONPATH', 'A=B', ''])(
-    'lets no script set %j',
-    async (name) => {
-      await expect(run({ cmd: 'true', env: { [name]: 'x' } })).rejects.toThrow('is not granted');
-    },
-  );
+  it.each([
+    'LD_PRELOAD',
+    'NODE_OPTIONS',
+    'PATH',
+    'BASH_ENV',
+    'GIT_SSH_COMMAND',
+    'PYTHONPATH',
+    'A=B',
+    '',
+  ])('lets no script set %j', async (name) => {
+    await expect(run({ cmd: 'true', env: { [name]: 'x' } })).rejects.toThrow('is not granted');
+  });
 
   it('tells the permission engine the names of variables, and no value', async () => {
     const use = useBuiltins({ workspace, env: ['TOKEN'] });
@@ -162,7 +221,10 @@ describe('exec.run', () => {
 
   it('leaves nothing running in the background when the program itself has ended', async () => {
     const file = join(workspace, 'pids');
-    const answer = await run({ cmd: '/bin/sh', args: ['-c', `sleep 1000 & echo $! > ${file}; echo done`] });
+    const answer = await run({
+      cmd: '/bin/sh',
+      args: ['-c', `sleep 1000 & echo $! > ${file}; echo done`],
+    });
 
     expect(answer).toMatchObject({ stdout: 'done\n', exit_code: 0, timed_out: false });
     await vi.waitFor(() => expect(pidsIn(file).filter(isAlive)).toEqual([]), { timeout: 5000 });
@@ -181,8 +243,14 @@ describe('exec.run', () => {
   });
 
   it('keeps the beginning of what is written, with a mark, and ends what never stops', async () => {
-    const cut = await run(node('process.stdout.write("é".repeat(700)); process.stderr.write("x".repeat(10))'), { maxOutputBytes: 1001 });
-    expect(cut).toMatchObject({ stdout: `${'é'.repeat(500)}\n[cut: more than 1001 bytes]`, stderr: 'x'.repeat(10) });
+    const cut = await run(
+      node('process.stdout.write("é".repeat(700)); process.stderr.write("x".repeat(10))'),
+      { maxOutputBytes: 1001 },
+    );
+    expect(cut).toMatchObject({
+      stdout: `${'é'.repeat(500)}\n[cut: more than 1001 bytes]`,
+      stderr: 'x'.repeat(10),
+    });
 
     const endless = await run({ cmd: 'yes' }, { maxOutputBytes: 1000 });
     expect(endless).toMatchObject({ exit_code: -1, timed_out: false });
@@ -190,7 +258,9 @@ describe('exec.run', () => {
   });
 
   it('does not mind a program that reads nothing', async () => {
-    expect(await run({ cmd: 'true', stdin: 'x'.repeat(1_000_000) })).toMatchObject({ exit_code: 0 });
+    expect(await run({ cmd: 'true', stdin: 'x'.repeat(1_000_000) })).toMatchObject({
+      exit_code: 0,
+    });
   });
 
   it.each([
@@ -200,12 +270,21 @@ describe('exec.run', () => {
     [{ cmd: 'a\0b' }, 'without NUL'],
     [{ cmd: 'a', args: 'b' }, 'exec.run: "args" must be a list of strings, got a string'],
     [{ cmd: 'a', args: [1] }, 'exec.run: "args" must be a list of strings, got a list'],
-    [{ cmd: 'a', timout_ms: 1 }, 'exec.run: has no argument "timout_ms"; did you mean "timeout_ms"?'],
-    [{ cmd: 'a', timeout_ms: 0 }, 'exec.run: "timeout_ms" must be a whole number from 1 to 3600000, got an int'],
+    [
+      { cmd: 'a', timout_ms: 1 },
+      'exec.run: has no argument "timout_ms"; did you mean "timeout_ms"?',
+    ],
+    [
+      { cmd: 'a', timeout_ms: 0 },
+      'exec.run: "timeout_ms" must be a whole number from 1 to 3600000, got an int',
+    ],
     [{ cmd: 'a', timeout_ms: 1.5 }, 'got a float'],
     [{ cmd: 'a', env: [] }, 'exec.run: "env" must be a dict of strings, got a list'],
     [{ cmd: 'a', stdin: null }, 'could not be started'],
-    [{ cmd: 'a', shell: true }, 'exec.run: has no argument "shell"; it takes cmd, args, timeout_ms, stdin, env, cwd'],
+    [
+      { cmd: 'a', shell: true },
+      'exec.run: has no argument "shell"; it takes cmd, args, timeout_ms, stdin, env, cwd',
+    ],
     [{ cmd: 'no-such-program-here' }, 'exec.run: the program could not be started (ENOENT)'],
   ])('refuses %j', async (kwargs, message) => {
     await expect(run(kwargs)).rejects.toThrow(message);
@@ -214,8 +293,12 @@ describe('exec.run', () => {
   it('refuses arguments that are too many or given twice', async () => {
     const { call } = useBuiltins({ workspace });
 
-    await expect(call('exec.run', ['a', [], 1, '', {}, '', 7])).rejects.toThrow('exec.run: takes at most 6 arguments');
-    await expect(call('exec.run', ['a'], { cmd: 'b' })).rejects.toThrow('exec.run: "cmd" is given twice');
+    await expect(call('exec.run', ['a', [], 1, '', {}, '', 7])).rejects.toThrow(
+      'exec.run: takes at most 6 arguments',
+    );
+    await expect(call('exec.run', ['a'], { cmd: 'b' })).rejects.toThrow(
+      'exec.run: "cmd" is given twice',
+    );
   });
 
   it('runs a script of the workspace by its own path', async () => {

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -65,7 +74,9 @@ describe('fs', () => {
     }
 
     expect(readFileSync(join(world.root, 'inside.txt'), 'utf8')).toBe('inside');
-    await expect(useBuiltins({}).call('fs.read', ['inside.txt'])).rejects.toThrow('fs.read: not granted: there is no workspace');
+    await expect(useBuiltins({}).call('fs.read', ['inside.txt'])).rejects.toThrow(
+      'fs.read: not granted: there is no workspace',
+    );
   });
 
   it('replaces a file as a whole, keeps its mode, and leaves nothing beside it', async () => {
@@ -75,11 +86,17 @@ describe('fs', () => {
     const later = statSync(join(world.root, 'tool.sh'));
 
     expect([later.mode & 0o777, later.ino === earlier.ino]).toEqual([0o750, false]);
-    await expect(use.call('fs.write', ['dir', 'x'])).rejects.toThrow('fs.write: the path names a link, a folder or a special file');
-    await expect(use.call('fs.write', ['missing/new.txt', 'x'])).rejects.toThrow('fs.write: jail: there is nothing under this path');
-    expect([world.root, join(world.root, 'dir')].flatMap((folder) => readdirSync(folder)).filter((name) => name.endsWith('.tmp'))).toEqual(
-      [],
+    await expect(use.call('fs.write', ['dir', 'x'])).rejects.toThrow(
+      'fs.write: the path names a link, a folder or a special file',
     );
+    await expect(use.call('fs.write', ['missing/new.txt', 'x'])).rejects.toThrow(
+      'fs.write: jail: there is nothing under this path',
+    );
+    expect(
+      [world.root, join(world.root, 'dir')]
+        .flatMap((folder) => readdirSync(folder))
+        .filter((name) => name.endsWith('.tmp')),
+    ).toEqual([]);
   });
 
   it('reads and writes up to a limit', async () => {
@@ -88,29 +105,47 @@ describe('fs', () => {
     writeFileSync(join(world.root, 'eleven'), 'x'.repeat(11));
 
     expect(await small.call('fs.read', ['ten'])).toBe('x'.repeat(10));
-    await expect(small.call('fs.read', ['eleven'])).rejects.toThrow('fs.read: the file is larger than 10 bytes');
-    await expect(small.call('fs.write', ['new', 'é'.repeat(6)])).rejects.toThrow('fs.write: the content is larger than 10 bytes');
+    await expect(small.call('fs.read', ['eleven'])).rejects.toThrow(
+      'fs.read: the file is larger than 10 bytes',
+    );
+    await expect(small.call('fs.write', ['new', 'é'.repeat(6)])).rejects.toThrow(
+      'fs.write: the content is larger than 10 bytes',
+    );
   });
 
   it('reads files that do not know their size to the end', async () => {
     const proc = useBuiltins({ workspace: '/proc/self' });
 
-    expect(await proc.call('fs.read', ['status'])).toMatch(/^Name:[\s\S]*nonvoluntary_ctxt_switches/);
+    expect(await proc.call('fs.read', ['status'])).toMatch(
+      /^Name:[\s\S]*nonvoluntary_ctxt_switches/,
+    );
   });
 
   it('opens no pipe and waits for none', async () => {
     execFileSync('mkfifo', [join(world.root, 'pipe')]);
 
-    await expect(use.call('fs.read', ['pipe'])).rejects.toThrow('pipes, sockets and devices are not opened');
+    await expect(use.call('fs.read', ['pipe'])).rejects.toThrow(
+      'pipes, sockets and devices are not opened',
+    );
     await expect(use.call('fs.write', ['pipe', 'x'])).rejects.toThrow('special file');
     expect(await use.call('fs.stat', ['pipe'])).toMatchObject({ type: 'other' });
   });
 
   it.each([
-    ...['.allium/tools/a.md', '.ALLIUM/tools/a.md', '.harness/hooks/x.md', 'allium.yaml', 'Allium.YAML', 'harness.md', './allium.yaml'],
+    ...[
+      '.allium/tools/a.md',
+      '.ALLIUM/tools/a.md',
+      '.harness/hooks/x.md',
+      'allium.yaml',
+      'Allium.YAML',
+      'harness.md',
+      './allium.yaml',
+    ],
     ...['plugins/a.md', 'overrides/x/b.MD', 'builtins/c.md', '.allium'],
   ])('does not write to %s, which describes tools and the stack', async (path) => {
-    await expect(use.call('fs.write', [path, 'x'])).rejects.toThrow('fs.write: this path is protected');
+    await expect(use.call('fs.write', [path, 'x'])).rejects.toThrow(
+      'fs.write: this path is protected',
+    );
     expect(use.asked).toEqual([]);
   });
 
@@ -128,7 +163,12 @@ describe('fs', () => {
     ['fs.read', [], { pat: 'x' }, 'fs.read: has no argument "pat"; did you mean "path"?'],
     ['fs.write', ['x'], {}, 'fs.write: missing argument "content", a string'],
     ['fs.write', ['x', { a: 1 }], {}, 'fs.write: "content" must be a string, got a dict'],
-    ['fs.write', ['x', ''], { append: true }, 'fs.write: has no argument "append"; it takes path, content'],
+    [
+      'fs.write',
+      ['x', ''],
+      { append: true },
+      'fs.write: has no argument "append"; it takes path, content',
+    ],
     ['fs.list', ['inside.txt'], {}, 'fs.list: jail:'],
   ])('%s refuses %j %j', async (name, args, kwargs, message) => {
     await expect(use.call(name, args, kwargs)).rejects.toThrow(message);
@@ -165,7 +205,9 @@ describe('spellings of a way out', () => {
 
   it('lead out where a path is only joined', async () => {
     const spellings = traversalSpellings(SPELLINGS, world.base);
-    const texts = await Promise.all(spellings.map((path) => readFile(join(world.root, path), 'utf8').catch(() => '')));
+    const texts = await Promise.all(
+      spellings.map((path) => readFile(join(world.root, path), 'utf8').catch(() => '')),
+    );
 
     expect(texts.filter((text) => text.includes(SENTINEL)).length).toBeGreaterThan(SPELLINGS / 100);
   });

@@ -26,7 +26,8 @@ export function fileBuiltins(grants: BuiltinGrants, define: DefineBuiltin): Host
     }),
     write: define('fs.write', ['path', 'content'], async (given, call) => {
       const content = Buffer.from(given.text('content'));
-      if (content.length > maxBytes) throw call.error(`the content is larger than ${maxBytes} bytes`);
+      if (content.length > maxBytes)
+        throw call.error(`the content is larger than ${maxBytes} bytes`);
       const { files, path } = await permitted(grants, call, given.text('path'), 'filesystem.write');
       await replaceFile(files, path, content, call);
       return content.length;
@@ -40,9 +41,15 @@ export function fileBuiltins(grants: BuiltinGrants, define: DefineBuiltin): Host
       return shownStat(await files.stat(path));
     }),
     list: define('fs.list', ['path'], async (given, call) => {
-      const { files, path } = await permitted(grants, call, given.text('path', '.'), 'filesystem.list');
+      const { files, path } = await permitted(
+        grants,
+        call,
+        given.text('path', '.'),
+        'filesystem.list',
+      );
       const entries = await files.readdir(path);
-      if (entries.length > MAX_ENTRIES) throw call.error(`the folder has more than ${MAX_ENTRIES} entries`);
+      if (entries.length > MAX_ENTRIES)
+        throw call.error(`the folder has more than ${MAX_ENTRIES} entries`);
       return entries.map(({ name, type }) => ({ name, type }));
     }),
   };
@@ -65,15 +72,27 @@ async function permitted(
 }
 
 /** What describes tools, hooks and the stack: a tool that could write there would grant itself what it likes. */
-const PROTECTED: readonly string[] = Object.freeze(['.allium', '.harness', 'allium.yaml', 'allium.yml', 'harness.md']);
+const PROTECTED: readonly string[] = Object.freeze([
+  '.allium',
+  '.harness',
+  'allium.yaml',
+  'allium.yml',
+  'harness.md',
+]);
 const BUNDLES: readonly string[] = Object.freeze(['plugins', 'builtins', 'overrides']);
 
 /** Without regard to case: some file systems have none. */
-function requireWritable(place: readonly string[], { protect = PROTECTED }: BuiltinGrants, call: BuiltinCall): void {
+function requireWritable(
+  place: readonly string[],
+  { protect = PROTECTED }: BuiltinGrants,
+  call: BuiltinCall,
+): void {
   const parts = place.map((part) => part.normalize('NFKC').toLowerCase());
   const isBundle = BUNDLES.includes(parts[0] ?? '') && parts.at(-1)?.endsWith('.md') === true;
-  const isBelow = (name: string): boolean => partsOf(name).every((part, index) => part.toLowerCase() === parts[index]);
-  if (isBundle || protect.some(isBelow)) throw call.error('this path is protected: it describes tools, hooks or the stack');
+  const isBelow = (name: string): boolean =>
+    partsOf(name).every((part, index) => part.toLowerCase() === parts[index]);
+  if (isBundle || protect.some(isBelow))
+    throw call.error('this path is protected: it describes tools, hooks or the stack');
 }
 
 async function withFile<T>(file: FileHandle, work: (file: FileHandle) => Promise<T>): Promise<T> {
@@ -92,18 +111,28 @@ async function readText(file: FileHandle, maxBytes: number, call: BuiltinCall): 
   for (;;) {
     const { bytesRead, buffer } = await file.read(Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES, null);
     if (bytesRead === 0) return kept.text();
-    if (kept.add(buffer.subarray(0, bytesRead)) > maxBytes) throw call.error(`the file is larger than ${maxBytes} bytes`);
+    if (kept.add(buffer.subarray(0, bytesRead)) > maxBytes)
+      throw call.error(`the file is larger than ${maxBytes} bytes`);
   }
 }
 
 /** Writes beside the file and moves it there: who reads sees the old text or the new one. */
-async function replaceFile(files: Jail, path: string, content: Buffer, call: BuiltinCall): Promise<void> {
+async function replaceFile(
+  files: Jail,
+  path: string,
+  content: Buffer,
+  call: BuiltinCall,
+): Promise<void> {
   const earlier = await files.stat(path).catch(absent);
-  if (earlier !== false && !earlier.isFile()) throw call.error('the path names a link, a folder or a special file');
+  if (earlier !== false && !earlier.isFile())
+    throw call.error('the path names a link, a folder or a special file');
   const folder = partsOf(path).slice(0, -1);
   const beside = [...folder, `.allium-${randomUUID()}.tmp`].join('/');
   try {
-    await files.writeFile(beside, content, { flags: 'wx', mode: earlier === false ? 0o666 : earlier.mode & 0o777 });
+    await files.writeFile(beside, content, {
+      flags: 'wx',
+      mode: earlier === false ? 0o666 : earlier.mode & 0o777,
+    });
     await files.rename(beside, path);
   } catch (error) {
     await files.unlink(beside).catch(() => {});
@@ -117,7 +146,13 @@ function absent(error: unknown): false {
 }
 
 const shownStat = (stats: Awaited<ReturnType<Jail['stat']>>): JsonValue => ({
-  type: stats.isFile() ? 'file' : stats.isDirectory() ? 'directory' : stats.isSymbolicLink() ? 'link' : 'other',
+  type: stats.isFile()
+    ? 'file'
+    : stats.isDirectory()
+      ? 'directory'
+      : stats.isSymbolicLink()
+        ? 'link'
+        : 'other',
   size: stats.size,
   modified: isoTime(Math.floor(stats.mtimeMs)),
 });

@@ -26,7 +26,10 @@ beforeAll(async () => {
   pointer.listen(0, '127.0.0.1');
   await Promise.all([once(inside, 'listening'), once(pointer, 'listening')]);
   // Both listen on ports, not on pipes.
-  [port, pointerPort] = [(inside.address() as AddressInfo).port, (pointer.address() as AddressInfo).port];
+  [port, pointerPort] = [
+    (inside.address() as AddressInfo).port,
+    (pointer.address() as AddressInfo).port,
+  ];
 });
 beforeEach(() => {
   connections = 0;
@@ -39,7 +42,11 @@ afterAll(() => {
 });
 
 /** As wide as grants can be: every name, and the very port that listens. */
-const widest = (more: BuiltinGrants = {}): BuiltinGrants => ({ allowedDomains: ['*'], allowedPorts: [port], ...more });
+const widest = (more: BuiltinGrants = {}): BuiltinGrants => ({
+  allowedDomains: ['*'],
+  allowedPorts: [port],
+  ...more,
+});
 const reach = (url: string, grants: BuiltinGrants = widest(), timeoutMs = 20_000) =>
   useBuiltins(grants)
     .call('http.get', [url], { timeout_ms: timeoutMs })
@@ -65,7 +72,8 @@ function resolver(...answers: readonly (readonly string[])[]): LookupFunction {
 /** Without the one that is octal to a URL, and so a public address. */
 const SPELLINGS = PRIVATE_SPELLINGS.filter((host) => host !== '010.0.0.1');
 
-const bracketed = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);
+const bracketed = (host: string): string =>
+  host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 const urlsOf = (host: string): readonly string[] => [
   `http://${bracketed(host)}:${port}/`,
   `HTTP://${bracketed(host).toUpperCase()}:${port}/`,
@@ -79,8 +87,27 @@ const urlsOf = (host: string): readonly string[] => [
 ];
 
 const ADDRESSES: readonly string[] = [
-  ...['127.0.0.1', '127.9.9.9', '0.0.0.0', '::1', '::', '::ffff:127.0.0.1', '::ffff:7f00:1', '64:ff9b::7f00:1', '2002:7f00:1::'],
-  ...['10.0.0.1', '172.16.0.1', '192.168.0.1', '169.254.169.254', '::ffff:a9fe:a9fe', 'fe80::1', 'fd00:ec2::254', '100.100.100.200'],
+  ...[
+    '127.0.0.1',
+    '127.9.9.9',
+    '0.0.0.0',
+    '::1',
+    '::',
+    '::ffff:127.0.0.1',
+    '::ffff:7f00:1',
+    '64:ff9b::7f00:1',
+    '2002:7f00:1::',
+  ],
+  ...[
+    '10.0.0.1',
+    '172.16.0.1',
+    '192.168.0.1',
+    '169.254.169.254',
+    '::ffff:a9fe:a9fe',
+    'fe80::1',
+    'fd00:ec2::254',
+    '100.100.100.200',
+  ],
   ...['168.63.129.16', '192.0.0.192', '100.64.0.1', '255.255.255.255', '224.0.0.1'],
 ];
 
@@ -98,7 +125,9 @@ describe('addresses inside', () => {
       '127.1',
       '127。0。0。1',
     ];
-    const answers = await Promise.all(spellings.map(async (host) => (await fetch(`http://${host}:${port}/`)).text()));
+    const answers = await Promise.all(
+      spellings.map(async (host) => (await fetch(`http://${host}:${port}/`)).text()),
+    );
 
     expect(answers).toEqual(spellings.map(() => 'inside'));
     expect(connections).toBeGreaterThan(0);
@@ -109,18 +138,28 @@ describe('addresses inside', () => {
     const answers = await Promise.all(urls.map((url) => reach(url)));
 
     expect(urls.length).toBeGreaterThan(1100);
-    expect(urls.filter((_url, index) => !/: (?:not allowed|"url" is not a URL|a user and a password)/.test(answers[index] ?? ''))).toEqual(
-      [],
-    );
+    expect(
+      urls.filter(
+        (_url, index) =>
+          !/: (?:not allowed|"url" is not a URL|a user and a password)/.test(answers[index] ?? ''),
+      ),
+    ).toEqual([]);
     expect(connections).toBe(0);
   });
 
   it('are not connected to by a name that leads there', async () => {
-    const names = ['127.0.0.1.nip.example.org', '7f000001.example.org', 'metadata.example.org', 'example.org.'];
+    const names = [
+      '127.0.0.1.nip.example.org',
+      '7f000001.example.org',
+      'metadata.example.org',
+      'example.org.',
+    ];
     for (const address of ADDRESSES) {
       for (const answers of [[address], ['8.8.8.8', address], [address, '8.8.8.8']]) {
         for (const name of names)
-          expect(await reach(`http://${name}:${port}/`, widest({ lookup: resolver(answers) }))).toContain('not allowed');
+          expect(
+            await reach(`http://${name}:${port}/`, widest({ lookup: resolver(answers) })),
+          ).toContain('not allowed');
       }
     }
 
@@ -130,8 +169,12 @@ describe('addresses inside', () => {
   it('are not connected to when the resolver changes its mind', async () => {
     for (const first of [['8.8.8.8'], [], ['127.0.0.1'], ['192.0.2.1']]) {
       for (let round = 0; round < 3; round += 1) {
-        const lookup = resolver(...Array.from({ length: round }, () => first), first, ['127.0.0.1']);
-        expect(await reach(`http://rebind.example.org:${port}/`, widest({ lookup }), 300)).not.toBe('reached');
+        const lookup = resolver(...Array.from({ length: round }, () => first), first, [
+          '127.0.0.1',
+        ]);
+        expect(await reach(`http://rebind.example.org:${port}/`, widest({ lookup }), 300)).not.toBe(
+          'reached',
+        );
       }
     }
 
@@ -140,7 +183,9 @@ describe('addresses inside', () => {
 
   it('are not told anything where a lookup has led there all the same: the connection itself is looked at', async () => {
     const requests: string[] = [];
-    const told = createServer((request, response) => response.end(`${requests.push(request.url ?? '')}`)).listen(0, '127.0.0.1');
+    const told = createServer((request, response) =>
+      response.end(`${requests.push(request.url ?? '')}`),
+    ).listen(0, '127.0.0.1');
     await once(told, 'listening');
     const url = `http://example.org:${(told.address() as AddressInfo).port}/secret`;
     const call = {
@@ -149,42 +194,76 @@ describe('addresses inside', () => {
       ask: async () => {},
       error: (text: string) => new HostError(text),
     };
-    const target = await httpTargets({ allowedDomains: ['example.org'], allowedPorts: [Number(new URL(url).port)] }).check(
-      url,
-      undefined,
-      call,
-    );
+    const target = await httpTargets({
+      allowedDomains: ['example.org'],
+      allowedPorts: [Number(new URL(url).port)],
+    }).check(url, undefined, call);
     const limits = { maxBytes: 100, signal: call.signal };
-    const led = exchange({ ...target, lookup: resolver(['127.0.0.1']) }, { method: 'GET', headers: {}, body: Buffer.alloc(0) }, limits);
+    const led = exchange(
+      { ...target, lookup: resolver(['127.0.0.1']) },
+      { method: 'GET', headers: {}, body: Buffer.alloc(0) },
+      limits,
+    );
 
     await expect(led).rejects.toMatchObject({ code: 'ERR_ADDRESS_REFUSED' });
     // Closed when all that came over its connections was read.
     await once(told.close(), 'close');
     expect(requests).toEqual([]);
     expect(ADDRESSES.filter((address) => target.mayTalkTo(address))).toEqual([]);
-    expect([target.mayTalkTo('8.8.8.8'), target.mayTalkTo(undefined), target.mayTalkTo('nowhere')]).toEqual([true, false, false]);
+    expect([
+      target.mayTalkTo('8.8.8.8'),
+      target.mayTalkTo(undefined),
+      target.mayTalkTo('nowhere'),
+    ]).toEqual([true, false, false]);
   });
 
   it('are not connected to by redirect', async () => {
     const from = (to: string) => `http://127.0.0.1:${pointerPort}/?to=${encodeURIComponent(to)}`;
-    const grants = widest({ allowLoopback: [`127.0.0.1:${pointerPort}`], lookup: resolver(['127.0.0.1']) });
-    const targets = [...SPELLINGS.map((host) => `http://${bracketed(host)}:${port}/`), `//127.1:${port}/`, `\\\\127.1:${port}/`];
+    const grants = widest({
+      allowLoopback: [`127.0.0.1:${pointerPort}`],
+      lookup: resolver(['127.0.0.1']),
+    });
+    const targets = [
+      ...SPELLINGS.map((host) => `http://${bracketed(host)}:${port}/`),
+      `//127.1:${port}/`,
+      `\\\\127.1:${port}/`,
+    ];
     const names = ['inner.example.org', 'a.nip.io'].map((name) => `http://${name}:${port}/`);
     const answers = await Promise.all([...targets, ...names].map((to) => reach(from(to), grants)));
 
-    expect([...targets, ...names].filter((_to, index) => !/not allowed|is not a URL/.test(answers[index] ?? ''))).toEqual([]);
+    expect(
+      [...targets, ...names].filter(
+        (_to, index) => !/not allowed|is not a URL/.test(answers[index] ?? ''),
+      ),
+    ).toEqual([]);
     expect(connections).toBe(0);
   });
 
   it('are not connected to where one of them is granted on another port, or by another address', async () => {
-    expect(await reach(`http://127.0.0.1:${port}/`, widest({ allowLoopback: [`127.0.0.1:${pointerPort}`] }))).toContain('not allowed');
-    expect(await reach(`http://127.0.0.2:${port}/`, widest({ allowLoopback: [`127.0.0.1:${port}`] }))).toContain('not allowed');
-    expect(await reach(`http://[::1]:${port}/`, widest({ allowLoopback: [`127.0.0.1:${port}`] }))).toContain('not allowed');
+    expect(
+      await reach(
+        `http://127.0.0.1:${port}/`,
+        widest({ allowLoopback: [`127.0.0.1:${pointerPort}`] }),
+      ),
+    ).toContain('not allowed');
+    expect(
+      await reach(`http://127.0.0.2:${port}/`, widest({ allowLoopback: [`127.0.0.1:${port}`] })),
+    ).toContain('not allowed');
+    expect(
+      await reach(`http://[::1]:${port}/`, widest({ allowLoopback: [`127.0.0.1:${port}`] })),
+    ).toContain('not allowed');
     const lookup = resolver(['127.0.0.2']);
-    expect(await reach(`http://a.example.org:${port}/`, widest({ lookup, allowLoopback: [`127.0.0.1:${port}`] }))).toContain('not allowed');
+    expect(
+      await reach(
+        `http://a.example.org:${port}/`,
+        widest({ lookup, allowLoopback: [`127.0.0.1:${port}`] }),
+      ),
+    ).toContain('not allowed');
     expect(connections).toBe(0);
 
-    expect(await reach(`http://127.0.0.1:${port}/`, { allowLoopback: [`127.0.0.1:${port}`] })).toBe('reached');
+    expect(await reach(`http://127.0.0.1:${port}/`, { allowLoopback: [`127.0.0.1:${port}`] })).toBe(
+      'reached',
+    );
     expect(connections).toBe(1);
   });
 });
@@ -212,7 +291,9 @@ describe('whoever checks the name and connects then', () => {
   });
 
   it('is led inside by a redirect', async () => {
-    const response = await fetch(`http://127.0.0.1:${pointerPort}/?to=${encodeURIComponent(`http://2130706433:${port}/`)}`);
+    const response = await fetch(
+      `http://127.0.0.1:${pointerPort}/?to=${encodeURIComponent(`http://2130706433:${port}/`)}`,
+    );
 
     expect(await response.text()).toBe('inside');
   });

@@ -24,18 +24,38 @@ export interface HttpAnswer {
 }
 
 /** Never over a connection that was made for somebody else, and never by a proxy that the environment names. */
-const agents = Object.freeze({ http: () => new HttpAgent({ keepAlive: false }), https: () => new HttpsAgent({ keepAlive: false }) });
+const agents = Object.freeze({
+  http: () => new HttpAgent({ keepAlive: false }),
+  https: () => new HttpsAgent({ keepAlive: false }),
+});
 
 /** Rejects with the system's error. What is longer than the limit is cut, and the connection with it. */
-export function exchange(target: HttpTarget, { method, headers, body }: Exchange, limits: ExchangeLimits): Promise<HttpAnswer> {
+export function exchange(
+  target: HttpTarget,
+  { method, headers, body }: Exchange,
+  limits: ExchangeLimits,
+): Promise<HttpAnswer> {
   const { url, lookup } = target;
   const isSecure = url.protocol === 'https:';
   return new Promise((resolve, reject) => {
     const request = (isSecure ? httpsRequest : httpRequest)({
-      ...{ method, lookup, signal: limits.signal, agent: isSecure ? agents.https() : agents.http() },
-      ...{ protocol: url.protocol, hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'), path: `${url.pathname}${url.search}` },
+      ...{
+        method,
+        lookup,
+        signal: limits.signal,
+        agent: isSecure ? agents.https() : agents.http(),
+      },
+      ...{
+        protocol: url.protocol,
+        hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+        path: `${url.pathname}${url.search}`,
+      },
       ...(url.port === '' ? {} : { port: Number(url.port) }),
-      headers: { ...headers, 'accept-encoding': 'identity', ...(body.length === 0 ? {} : { 'content-length': String(body.length) }) },
+      headers: {
+        ...headers,
+        'accept-encoding': 'identity',
+        ...(body.length === 0 ? {} : { 'content-length': String(body.length) }),
+      },
     });
     request.on('error', reject);
     request.on('socket', (socket) => {
@@ -54,7 +74,8 @@ export function exchange(target: HttpTarget, { method, headers, body }: Exchange
   });
 }
 
-const refused = (): AlliumError => new AlliumError('ERR_ADDRESS_REFUSED', 'the host leads to an address that must not be reached');
+const refused = (): AlliumError =>
+  new AlliumError('ERR_ADDRESS_REFUSED', 'the host leads to an address that must not be reached');
 
 async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<HttpAnswer> {
   const kept = keptBytes(maxBytes);

@@ -27,21 +27,31 @@ export interface HttpTargets {
 /** Throws `ERR_INVALID_OPTION` for grants that name anything but public hosts. */
 export function httpTargets(grants: BuiltinGrants): HttpTargets {
   const { allowedDomains = [], allowedPorts = [80, 443], allowLoopback = [] } = grants;
-  if (!allowedDomains.every(isPublicEntry)) throw wrongGrant('allowedDomains', 'public host names, without port, scheme and path');
+  if (!allowedDomains.every(isPublicEntry))
+    throw wrongGrant('allowedDomains', 'public host names, without port, scheme and path');
   if (!allowedPorts.every(isPort)) throw wrongGrant('allowedPorts', 'port numbers');
   const loopback = allowLoopback.map(readLoopback);
-  const domains = allowedDomains.flatMap((domain) => (isPlainName(domain) ? [domain, `*.${domain}`] : [domain]));
+  const domains = allowedDomains.flatMap((domain) =>
+    isPlainName(domain) ? [domain, `*.${domain}`] : [domain],
+  );
   const policy = networkPolicy({ allow: [...domains, ...allowLoopback], ports: allowedPorts });
   return {
     async check(text, base, call) {
       const url = readUrl(text, base, call);
       const request = networkRequestOf(url);
       // Policies for hosts look at the host and the port alone; it answers in the object form.
-      const { decision, reason = '' } = (await policy.evaluate(request as PermissionRequest)) as PermissionAnswer;
+      const { decision, reason = '' } = (await policy.evaluate(
+        request as PermissionRequest,
+      )) as PermissionAnswer;
       if (decision !== 'allow') throw call.error(`not allowed: ${reason}`);
       await call.ask(request);
-      const allow = loopback.filter(({ port }) => port === request.port).map(({ address }) => address);
-      const lookup = guardedLookup({ allow, ...(grants.lookup === undefined ? {} : { lookup: grants.lookup }) });
+      const allow = loopback
+        .filter(({ port }) => port === request.port)
+        .map(({ address }) => address);
+      const lookup = guardedLookup({
+        allow,
+        ...(grants.lookup === undefined ? {} : { lookup: grants.lookup }),
+      });
       return { url, lookup, mayTalkTo: (address) => mayTalkTo(address, allow) };
     },
   };
@@ -50,8 +60,10 @@ export function httpTargets(grants: BuiltinGrants): HttpTargets {
 function readUrl(text: string, base: URL | undefined, call: BuiltinCall): URL {
   if (!URL.canParse(text, base?.href)) throw call.error('"url" is not a URL');
   const url = new URL(text, base);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw call.error('only http and https are allowed');
-  if (url.username !== '' || url.password !== '') throw call.error('a user and a password in a URL are not allowed: use a header');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw call.error('only http and https are allowed');
+  if (url.username !== '' || url.password !== '')
+    throw call.error('a user and a password in a URL are not allowed: use a header');
   return url;
 }
 
@@ -62,7 +74,8 @@ function mayTalkTo(text: string | undefined, allow: readonly string[]): boolean 
 }
 
 /** A name that has others below it; `*` and addresses have not. */
-const isPlainName = (domain: string): boolean => domain !== '*' && !domain.startsWith('*.') && readAddress(domain) === null;
+const isPlainName = (domain: string): boolean =>
+  domain !== '*' && !domain.startsWith('*.') && readAddress(domain) === null;
 
 function isPublicEntry(domain: string): boolean {
   const entry = readEntry(domain);
@@ -72,9 +85,14 @@ function isPublicEntry(domain: string): boolean {
 function readLoopback(text: string): { readonly address: string; readonly port: number } {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([\d.]+)):(\d{1,5})$/.exec(text) ?? [];
   const address = readAddress(bracketed ?? plain ?? '');
-  if (address?.range !== 'loopback' || !isPort(Number(port))) throw wrongGrant('allowLoopback', 'loopback addresses, each with its port');
+  if (address?.range !== 'loopback' || !isPort(Number(port)))
+    throw wrongGrant('allowLoopback', 'loopback addresses, each with its port');
   return { address: address.ip.toString(), port: Number(port) };
 }
 
 const wrongGrant = (option: string, expected: string): AlliumError =>
-  new AlliumError('ERR_INVALID_OPTION', `builtins: "${option}" must be a list of ${expected}`, { layer: 'builtins', option, expected });
+  new AlliumError('ERR_INVALID_OPTION', `builtins: "${option}" must be a list of ${expected}`, {
+    layer: 'builtins',
+    option,
+    expected,
+  });

@@ -18,18 +18,36 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const MAX_TIMEOUT_MS = 600_000;
 
 /** `get(url, headers={}, body="", timeout_ms=30000)` and `post(…)`, both answer `{status, headers, body}`. */
-export function httpBuiltins(grants: BuiltinGrants, use: BuiltinUse, define: DefineBuiltin): HostTree {
+export function httpBuiltins(
+  grants: BuiltinGrants,
+  use: BuiltinUse,
+  define: DefineBuiltin,
+): HostTree {
   const targets = httpTargets(grants);
   const names = ['url', 'headers', 'body', 'timeout_ms'];
   const maxBytes = grants.maxOutputBytes ?? MAX_OUTPUT_BYTES;
   const send = (method: Exchange['method']) => async (given: GivenArguments, call: BuiltinCall) => {
     const url = given.text('url');
-    const first = { method, headers: readHeaders(given.textMap('headers'), call), body: Buffer.from(given.text('body', '')) };
-    if (method === 'GET' && first.body.length > 0) throw call.error('takes no "body": use http.post');
-    const timeoutMs = given.integer('timeout_ms', { min: 1, max: MAX_TIMEOUT_MS, otherwise: DEFAULT_TIMEOUT_MS });
-    return within(timeoutMs, use.clock ?? systemClock, call, (signal) => follow(targets, url, first, { maxBytes, signal }, call));
+    const first = {
+      method,
+      headers: readHeaders(given.textMap('headers'), call),
+      body: Buffer.from(given.text('body', '')),
+    };
+    if (method === 'GET' && first.body.length > 0)
+      throw call.error('takes no "body": use http.post');
+    const timeoutMs = given.integer('timeout_ms', {
+      min: 1,
+      max: MAX_TIMEOUT_MS,
+      otherwise: DEFAULT_TIMEOUT_MS,
+    });
+    return within(timeoutMs, use.clock ?? systemClock, call, (signal) =>
+      follow(targets, url, first, { maxBytes, signal }, call),
+    );
   };
-  return { get: define('http.get', names, send('GET')), post: define('http.post', names, send('POST')) };
+  return {
+    get: define('http.get', names, send('GET')),
+    post: define('http.post', names, send('POST')),
+  };
 }
 
 /** One limit of time for all hops. */
@@ -58,11 +76,19 @@ async function within(
 }
 
 /** Goes where an answer points, as long as every place on the way may be gone to. */
-async function follow(targets: HttpTargets, url: string, first: Exchange, limits: ExchangeLimits, call: BuiltinCall): Promise<HttpAnswer> {
+async function follow(
+  targets: HttpTargets,
+  url: string,
+  first: Exchange,
+  limits: ExchangeLimits,
+  call: BuiltinCall,
+): Promise<HttpAnswer> {
   let target = await targets.check(url, undefined, call);
   let message = first;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
-    const answer = await exchange(target, message, limits).catch((thrown: unknown) => failed(thrown, call));
+    const answer = await exchange(target, message, limits).catch((thrown: unknown) =>
+      failed(thrown, call),
+    );
     const location = REDIRECTS.has(answer.status) ? answer.headers.location : undefined;
     if (location === undefined) return answer;
     const next: HttpTarget = await targets.check(location, target.url, call);
@@ -80,24 +106,40 @@ function failed(thrown: unknown, call: BuiltinCall): never {
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const KEEPS_METHOD: ReadonlySet<number> = new Set([307, 308]);
 /** What may be told to another host. A list of secret headers would never be complete. */
-const HARMLESS: ReadonlySet<string> = new Set(['accept', 'accept-language', 'content-type', 'user-agent']);
+const HARMLESS: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-language',
+  'content-type',
+  'user-agent',
+]);
 
-function redirected({ method, headers, body }: Exchange, status: number, isSameOrigin: boolean): Exchange {
+function redirected(
+  { method, headers, body }: Exchange,
+  status: number,
+  isSameOrigin: boolean,
+): Exchange {
   const kept = Object.entries(headers).filter(([name]) => isSameOrigin || HARMLESS.has(name));
-  if (method === 'GET' || KEEPS_METHOD.has(status)) return { method, headers: Object.fromEntries(kept), body };
+  if (method === 'GET' || KEEPS_METHOD.has(status))
+    return { method, headers: Object.fromEntries(kept), body };
   const without = kept.filter(([name]) => name !== 'content-type');
   return { method: 'GET', headers: Object.fromEntries(without), body: Buffer.alloc(0) };
 }
 
 /** They say how a message is cut into pieces and whom it is for, which is not the script's to say. */
-const OURS = /^(?:host|connection|content-length|transfer-encoding|accept-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*)$/;
+const OURS =
+  /^(?:host|connection|content-length|transfer-encoding|accept-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*)$/;
 
-function readHeaders(headers: Readonly<Record<string, string>>, call: BuiltinCall): Readonly<Record<string, string>> {
+function readHeaders(
+  headers: Readonly<Record<string, string>>,
+  call: BuiltinCall,
+): Readonly<Record<string, string>> {
   const read = new Map<string, string>();
   for (const [name, value] of Object.entries(headers)) {
     const lower = name.toLowerCase();
-    if (OURS.test(lower)) throw call.error(`the header ${JSON.stringify(lower)} is not the script's to set`);
-    if (!isHeader(lower, value)) throw call.error('a header has a name or a value that cannot be sent');
+    if (OURS.test(lower))
+      throw call.error(`the header ${JSON.stringify(lower)} is not the script's to set`);
+    if (!isHeader(lower, value))
+      throw call.error('a header has a name or a value that cannot be sent');
     read.set(lower, value);
   }
   return Object.fromEntries(read);

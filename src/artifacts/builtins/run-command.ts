@@ -5,7 +5,12 @@ import type { Readable, Writable } from 'node:stream';
 import spawn from 'cross-spawn';
 import type { Clock } from '../../core/clock.ts';
 import { followAbort } from '../../core/signal.ts';
-import { forgetTree, rememberTree, signalTree, SPAWN_AS_TREE } from '../../executors/mcp/process-tree.ts';
+import {
+  forgetTree,
+  rememberTree,
+  signalTree,
+  SPAWN_AS_TREE,
+} from '../../executors/mcp/process-tree.ts';
 import { keptBytes } from './kept-bytes.ts';
 
 export interface Command {
@@ -28,7 +33,11 @@ export interface CommandOutcome {
 }
 
 /** All three are pipes. */
-type Child = ChildProcess & { readonly stdin: Writable; readonly stdout: Readable; readonly stderr: Readable };
+type Child = ChildProcess & {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+};
 
 /** What was thrown in the place of a program. */
 interface NotStarted {
@@ -36,9 +45,17 @@ interface NotStarted {
 }
 
 /** Starts the program in a group of its own. The folder may be a path by handle: the program is in it when this returns. */
-export function startCommand({ argv: [program, ...args], env }: Command, cwd: string): ChildProcess | NotStarted {
+export function startCommand(
+  { argv: [program, ...args], env }: Command,
+  cwd: string,
+): ChildProcess | NotStarted {
   try {
-    return spawn(program, args, { ...SPAWN_AS_TREE, cwd, env: { ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
+    return spawn(program, args, {
+      ...SPAWN_AS_TREE,
+      cwd,
+      env: { ...env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
   } catch (thrown) {
     // Arguments that are too long for the system, for one.
     return { thrown };
@@ -46,7 +63,8 @@ export function startCommand({ argv: [program, ...args], env }: Command, cwd: st
 }
 
 /** Where no handle is left for pipes there are none, whatever the types say: there is only the error that is about to be told. */
-const hasPipes = (child: ChildProcess): child is Child => [child.stdin, child.stdout, child.stderr].every((stream) => Boolean(stream));
+const hasPipes = (child: ChildProcess): child is Child =>
+  [child.stdin, child.stdout, child.stderr].every((stream) => Boolean(stream));
 
 /** What a program that leaves its group may still hold open is not waited for. */
 const PATIENCE_MS = 500;
@@ -55,7 +73,10 @@ const PATIENCE_MS = 500;
  * Waits for the end of a program, and ends what it started with it: when it exits, when its time is over, when it has written far too
  * much, and when nobody waits any more, which rejects at once. Rejects with the system's error where it could not be started.
  */
-export async function endOfCommand(started: ChildProcess | NotStarted, command: Command): Promise<CommandOutcome> {
+export async function endOfCommand(
+  started: ChildProcess | NotStarted,
+  command: Command,
+): Promise<CommandOutcome> {
   if ('thrown' in started) throw started.thrown;
   if (!hasPipes(started)) throw await new Promise((tell) => started.once('error', tell));
   return endOf(started, command);
@@ -63,7 +84,9 @@ export async function endOfCommand(started: ChildProcess | NotStarted, command: 
 
 function endOf(child: Child, command: Command): Promise<CommandOutcome> {
   const { pid } = child;
-  const [stdout, stderr] = [child.stdout, child.stderr].map((stream) => collect(stream, command.maxOutputBytes, () => killTree(pid)));
+  const [stdout, stderr] = [child.stdout, child.stderr].map((stream) =>
+    collect(stream, command.maxOutputBytes, () => killTree(pid)),
+  );
   feed(child.stdin, command.stdin);
   if (pid !== undefined) rememberTree(pid);
   return new Promise((resolve, reject) => {
@@ -90,11 +113,18 @@ function endOf(child: Child, command: Command): Promise<CommandOutcome> {
       letGo();
       killTree(pid);
       if (pid !== undefined) forgetTree(pid);
-      takeBackPatience = command.clock.after(PATIENCE_MS, () => [child.stdout, child.stderr].forEach((stream) => stream.destroy()));
+      takeBackPatience = command.clock.after(PATIENCE_MS, () =>
+        [child.stdout, child.stderr].forEach((stream) => stream.destroy()),
+      );
     });
     child.once('close', (code) => {
       takeBackPatience();
-      resolve({ stdout: stdout?.text() ?? '', stderr: stderr?.text() ?? '', exitCode: code ?? -1, timedOut });
+      resolve({
+        stdout: stdout?.text() ?? '',
+        stderr: stderr?.text() ?? '',
+        exitCode: code ?? -1,
+        timedOut,
+      });
     });
   });
 }

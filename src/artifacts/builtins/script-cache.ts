@@ -22,12 +22,26 @@ export interface ScriptCaches {
 
 /** Values are kept as text, so that no script gets hold of what another call holds. Nothing outlives the process. */
 export function createScriptCaches(options: ScriptCachesOptions = {}): ScriptCaches {
-  checkOptions('createScriptCaches', options, { maxEntries: expected.integer(1), maxBytes: expected.integer(1), clock: expected.object });
-  const { maxEntries: max = 1000, maxBytes: maxSize = 8 * 1024 * 1024, clock = systemClock } = options;
+  checkOptions('createScriptCaches', options, {
+    maxEntries: expected.integer(1),
+    maxBytes: expected.integer(1),
+    clock: expected.object,
+  });
+  const {
+    maxEntries: max = 1000,
+    maxBytes: maxSize = 8 * 1024 * 1024,
+    clock = systemClock,
+  } = options;
   const sizeCalculation = (text: string, key: string): number => text.length + key.length;
   // It takes a start of zero for none.
   const perf = { now: () => clock.monotonic() + 1 };
-  const kept = new LRUCache<string, string>({ max, maxSize, sizeCalculation, perf, ttlResolution: 0 });
+  const kept = new LRUCache<string, string>({
+    max,
+    maxSize,
+    sizeCalculation,
+    perf,
+    ttlResolution: 0,
+  });
   return Object.freeze<ScriptCaches>({
     for(tool) {
       const full = (key: string): string => JSON.stringify([tool, key]);

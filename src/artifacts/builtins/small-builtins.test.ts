@@ -15,16 +15,18 @@ describe('cache', () => {
     expect(await call('cache.set', ['k', value])).toBe(true);
     expect(await call('cache.get', ['k'])).toEqual(value);
     expect(await call('cache.get', ['k'])).not.toBe(value);
-    expect([await call('cache.has', ['k']), await call('cache.delete', ['k']), await call('cache.has', ['k'])]).toEqual([
-      true,
-      true,
-      false,
-    ]);
+    expect([
+      await call('cache.has', ['k']),
+      await call('cache.delete', ['k']),
+      await call('cache.has', ['k']),
+    ]).toEqual([true, true, false]);
   });
 
   it('keeps each tool its own, and false, 0 and None for what they are', async () => {
     const caches = createScriptCaches();
-    const [one, other] = ['one', 'other'].map((tool) => useBuiltins({}, { cache: caches.for(tool) }));
+    const [one, other] = ['one', 'other'].map((tool) =>
+      useBuiltins({}, { cache: caches.for(tool) }),
+    );
     for (const value of [false, 0, '', null]) {
       await one?.call('cache.set', [`k${String(value)}`, value]);
       expect(await one?.call('cache.has', [`k${String(value)}`])).toBe(true);
@@ -53,9 +55,15 @@ describe('cache', () => {
   it('refuses keys that are no short text', async () => {
     const { call } = useBuiltins({});
 
-    await expect(call('cache.get', [7])).rejects.toThrow('cache.get: "key" must be a string, got an int');
-    await expect(call('cache.set', ['x'.repeat(1025), 1])).rejects.toThrow('"key" must be at most 1024 bytes long');
-    await expect(call('cache.set', ['k', 1], { ttl: 5 })).rejects.toThrow('cache.set: has no argument "ttl"; it takes key, value, ttl_ms');
+    await expect(call('cache.get', [7])).rejects.toThrow(
+      'cache.get: "key" must be a string, got an int',
+    );
+    await expect(call('cache.set', ['x'.repeat(1025), 1])).rejects.toThrow(
+      '"key" must be at most 1024 bytes long',
+    );
+    await expect(call('cache.set', ['k', 1], { ttl: 5 })).rejects.toThrow(
+      'cache.set: has no argument "ttl"; it takes key, value, ttl_ms',
+    );
   });
 });
 
@@ -66,14 +74,19 @@ describe('log, time and env', () => {
     await use.call('log.warn', ['x'.repeat(10_000)]);
 
     expect(use.logged).toEqual(['info: hello', `warn: ${'x'.repeat(8192)}`]);
-    await expect(use.call('log.info', [{ a: 1 }])).rejects.toThrow('log.info: "text" must be a string, got a dict');
+    await expect(use.call('log.info', [{ a: 1 }])).rejects.toThrow(
+      'log.info: "text" must be a string, got a dict',
+    );
   });
 
   it('tell the time of the host, as text and as a number', async () => {
     const clock = testClock();
     const { call } = useBuiltins({}, { clock });
 
-    expect(await call('time.now')).toEqual({ iso: new Date(clock.now()).toISOString(), epoch_ms: clock.now() });
+    expect(await call('time.now')).toEqual({
+      iso: new Date(clock.now()).toISOString(),
+      epoch_ms: clock.now(),
+    });
     await expect(call('time.now', [1])).rejects.toThrow('time.now: takes no arguments, got 1');
   });
 
@@ -89,9 +102,11 @@ describe('log, time and env', () => {
       'env.get: the variable is not granted; granted: GIVEN, UNSET, constructor',
     );
     expect(use.asked[0]).toEqual({ kind: 'custom.env.get', name: 'GIVEN' });
-    await expect(useBuiltins({ env: ['GIVEN'], environment }, { denies: 'custom.env' }).call('env.get', ['GIVEN'])).rejects.toThrow(
-      'not permitted',
-    );
+    await expect(
+      useBuiltins({ env: ['GIVEN'], environment }, { denies: 'custom.env' }).call('env.get', [
+        'GIVEN',
+      ]),
+    ).rejects.toThrow('not permitted');
   });
 });
 
@@ -103,7 +118,9 @@ describe('the answers of a hook', () => {
     expect(await call('block', ['no'])).toEqual({ action: 'block', reason: 'no' });
     expect(await call('modify', [{ a: 1 }])).toEqual({ action: 'modify', payload: { a: 1 } });
     await expect(call('block')).rejects.toThrow('block: missing argument "reason", a string');
-    await expect(call('modify', ['x'])).rejects.toThrow('modify: "payload" must be a dict, got a string');
+    await expect(call('modify', ['x'])).rejects.toThrow(
+      'modify: "payload" must be a dict, got a string',
+    );
   });
 });
 
@@ -116,9 +133,14 @@ describe('task, delegate and meta', () => {
     const use = useBuiltins({}, { tasks });
 
     expect(await use.call('task.poll', ['t1'])).toEqual({ id: 't1', status: 'running' });
-    expect(await use.call('task.await', ['t1'], { timeout_ms: 50 })).toEqual({ id: 't1', timeoutMs: 50 });
+    expect(await use.call('task.await', ['t1'], { timeout_ms: 50 })).toEqual({
+      id: 't1',
+      timeoutMs: 50,
+    });
     expect(use.asked.map(({ kind }) => kind)).toEqual(['custom.task.poll', 'custom.task.await']);
-    await expect(useBuiltins({}).call('task.poll', ['t1'])).rejects.toThrow('task.poll: there are no tasks here');
+    await expect(useBuiltins({}).call('task.poll', ['t1'])).rejects.toThrow(
+      'task.poll: there are no tasks here',
+    );
   });
 
   it('call other tools through the stack, and tell what came of it', async () => {
@@ -129,18 +151,31 @@ describe('task, delegate and meta', () => {
       {
         call: async (request) => {
           requests.push(request);
-          return request.name === 'echo' ? ok(call, { said: 1 }) : refuse(call, 'policy_blocked', 'No.');
+          return request.name === 'echo'
+            ? ok(call, { said: 1 })
+            : refuse(call, 'policy_blocked', 'No.');
         },
       },
     );
 
-    expect(await use.call('delegate', ['echo', { a: 1 }])).toMatchObject({ ok: true, status: 'ok', result: { said: 1 }, error: null });
-    expect(await use.call('delegate', ['other'])).toMatchObject({ ok: false, status: 'policy_blocked', error: 'No.' });
+    expect(await use.call('delegate', ['echo', { a: 1 }])).toMatchObject({
+      ok: true,
+      status: 'ok',
+      result: { said: 1 },
+      error: null,
+    });
+    expect(await use.call('delegate', ['other'])).toMatchObject({
+      ok: false,
+      status: 'policy_blocked',
+      error: 'No.',
+    });
     expect(requests).toEqual([
       { name: 'echo', arguments: { a: 1 } },
       { name: 'other', arguments: {} },
     ]);
-    await expect(useBuiltins({}).call('delegate', ['echo'])).rejects.toThrow('delegate: no other tool can be called from here');
+    await expect(useBuiltins({}).call('delegate', ['echo'])).rejects.toThrow(
+      'delegate: no other tool can be called from here',
+    );
   });
 
   it('register nothing unless it was granted', async () => {
@@ -151,15 +186,17 @@ describe('task, delegate and meta', () => {
     };
     const use = useBuiltins({ meta: true }, { register });
 
-    await expect(useBuiltins({}, { register }).call('meta.tool_register', [{ name: 'x' }])).rejects.toThrow(
-      'meta.tool_register: not granted',
-    );
-    await expect(useBuiltins({ meta: true }).call('meta.hook_register', [{ name: 'x' }])).rejects.toThrow(
-      'meta.hook_register: not granted',
-    );
-    await expect(useBuiltins({ meta: true }, { register, denies: 'custom.meta' }).call('meta.tool_register', [{}])).rejects.toThrow(
-      'not permitted',
-    );
+    await expect(
+      useBuiltins({}, { register }).call('meta.tool_register', [{ name: 'x' }]),
+    ).rejects.toThrow('meta.tool_register: not granted');
+    await expect(
+      useBuiltins({ meta: true }).call('meta.hook_register', [{ name: 'x' }]),
+    ).rejects.toThrow('meta.hook_register: not granted');
+    await expect(
+      useBuiltins({ meta: true }, { register, denies: 'custom.meta' }).call('meta.tool_register', [
+        {},
+      ]),
+    ).rejects.toThrow('not permitted');
     expect(taken).toEqual([]);
     expect(await use.call('meta.tool_register', [{ name: 'x' }])).toBe(true);
     expect(use.asked).toEqual([{ kind: 'custom.meta.tool_register', name: 'x' }]);
@@ -173,15 +210,27 @@ describe('every built-in', () => {
     await use.call('env.get', ['X']).catch(() => {});
     await use.call('log.info').catch(() => {});
 
-    expect(use.recorded.map(({ builtin, outcome }) => `${builtin} ${outcome}`)).toEqual(['allow ok', 'env.get failed', 'log.info failed']);
+    expect(use.recorded.map(({ builtin, outcome }) => `${builtin} ${outcome}`)).toEqual([
+      'allow ok',
+      'env.get failed',
+      'log.info failed',
+    ]);
   });
 
   it('tells a script nothing of an error that was not made for it, and lets an ending pass', async () => {
     const thrown = (error: unknown) =>
-      useBuiltins({}, { tasks: { poll: () => Promise.reject(error), await: async () => null } }).call('task.poll', ['t']);
+      useBuiltins(
+        {},
+        { tasks: { poll: () => Promise.reject(error), await: async () => null } },
+      ).call('task.poll', ['t']);
 
-    await expect(thrown(Object.assign(new Error('token canary'), { config: 'canary' }))).rejects.toThrow(/^task\.poll: failed$/);
-    await expect(thrown(new StopScript({ a: 1 }))).rejects.toMatchObject({ name: 'StopScript', value: { a: 1 } });
+    await expect(
+      thrown(Object.assign(new Error('token canary'), { config: 'canary' })),
+    ).rejects.toThrow(/^task\.poll: failed$/);
+    await expect(thrown(new StopScript({ a: 1 }))).rejects.toMatchObject({
+      name: 'StopScript',
+      value: { a: 1 },
+    });
   });
 
   it('does nothing for a call that has gone', async () => {

@@ -13,11 +13,16 @@ const MAX_TTL_MS = 86_400_000;
 /** `get(key, default=None)`, `set(key, value, ttl_ms=0)` (0: until it is pushed out), `has(key)`, `delete(key)`. */
 export function cacheBuiltins({ cache }: BuiltinUse, define: DefineBuiltin): HostTree {
   return {
-    get: define('cache.get', ['key', 'default'], (given) => cache.get(given.text('key')) ?? given.any('default')),
+    get: define(
+      'cache.get',
+      ['key', 'default'],
+      (given) => cache.get(given.text('key')) ?? given.any('default'),
+    ),
     set: define('cache.set', ['key', 'value', 'ttl_ms'], (given, call) => {
       const key = given.text('key');
       const ttlMs = given.integer('ttl_ms', { min: 0, max: MAX_TTL_MS, otherwise: 0 });
-      if (Buffer.byteLength(key) > MAX_KEY_BYTES) throw call.error(`"key" must be at most ${MAX_KEY_BYTES} bytes long`);
+      if (Buffer.byteLength(key) > MAX_KEY_BYTES)
+        throw call.error(`"key" must be at most ${MAX_KEY_BYTES} bytes long`);
       return cache.set(key, given.any('value'), ttlMs === 0 ? undefined : ttlMs);
     }),
     has: define('cache.has', ['key'], (given) => cache.has(given.text('key'))),
@@ -51,18 +56,29 @@ export function envBuiltins(grants: BuiltinGrants, define: DefineBuiltin): HostT
   return {
     get: define('env.get', ['name', 'default'], async (given, call) => {
       const name = given.text('name');
-      if (!env.includes(name)) throw call.error(`the variable is not granted; granted: ${env.join(', ') || 'none'}`);
+      if (!env.includes(name))
+        throw call.error(`the variable is not granted; granted: ${env.join(', ') || 'none'}`);
       await call.ask({ kind: 'custom.env.get', name });
-      return (Object.hasOwn(environment, name) ? environment[name] : undefined) ?? given.any('default');
+      return (
+        (Object.hasOwn(environment, name) ? environment[name] : undefined) ?? given.any('default')
+      );
     }),
   };
 }
 
 /** `allow()`, `block(reason)`, `modify(payload)`: dicts that say what a hook decided, to be returned. */
-export function decisionBuiltins(define: DefineBuiltin): Readonly<Record<'allow' | 'block' | 'modify', HostTree>> {
+export function decisionBuiltins(
+  define: DefineBuiltin,
+): Readonly<Record<'allow' | 'block' | 'modify', HostTree>> {
   return {
     allow: define('allow', [], () => ({ action: 'allow' })),
-    block: define('block', ['reason'], (given) => ({ action: 'block', reason: given.text('reason') })),
-    modify: define('modify', ['payload'], (given) => ({ action: 'modify', payload: given.object('payload') })),
+    block: define('block', ['reason'], (given) => ({
+      action: 'block',
+      reason: given.text('reason'),
+    })),
+    modify: define('modify', ['payload'], (given) => ({
+      action: 'modify',
+      payload: given.object('payload'),
+    })),
   };
 }

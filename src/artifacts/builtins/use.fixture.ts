@@ -14,10 +14,17 @@ export interface UsedBuiltins {
   readonly logged: string[];
   readonly controller: AbortController;
   /** Calls `fs.read` and the like. */
-  readonly call: (path: string, args?: readonly JsonValue[], kwargs?: JsonObject) => Promise<JsonValue>;
+  readonly call: (
+    path: string,
+    args?: readonly JsonValue[],
+    kwargs?: JsonObject,
+  ) => Promise<JsonValue>;
 }
 
-export function useBuiltins(grants: BuiltinGrants, change: Partial<BuiltinUse> & { readonly denies?: string } = {}): UsedBuiltins {
+export function useBuiltins(
+  grants: BuiltinGrants,
+  change: Partial<BuiltinUse> & { readonly denies?: string } = {},
+): UsedBuiltins {
   const [asked, recorded, logged]: [ProposedRequest[], BuiltinRecord[], string[]] = [[], [], []];
   const controller = new AbortController();
   const { denies, ...rest } = change;
@@ -25,7 +32,8 @@ export function useBuiltins(grants: BuiltinGrants, change: Partial<BuiltinUse> &
     signal: controller.signal,
     ask: async (request) => {
       asked.push(request);
-      if (denies !== undefined && request.kind.startsWith(denies)) throw new HostError('not permitted');
+      if (denies !== undefined && request.kind.startsWith(denies))
+        throw new HostError('not permitted');
     },
     record: (use) => void recorded.push(use),
     log: (level, text) => void logged.push(`${level}: ${text}`),
@@ -38,7 +46,9 @@ export function useBuiltins(grants: BuiltinGrants, change: Partial<BuiltinUse> &
       const [name = '', member] = path.split('.');
       const found = (tree as Record<string, unknown>)[name];
       // A path that names a function of the tree.
-      const called = (member === undefined ? found : (found as Record<string, unknown>)[member]) as HostFunction;
+      const called = (
+        member === undefined ? found : (found as Record<string, unknown>)[member]
+      ) as HostFunction;
       return called(args, kwargs, { signal: new AbortController().signal });
     },
   };

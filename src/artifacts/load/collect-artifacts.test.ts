@@ -11,9 +11,12 @@ const EMPTY = '---\n---\n';
 const HOOK = fileOf('event: tool.pre', 'script: x = 1');
 const bundle = (name: string) => fileOf('tools:', `  - name: ${name}`);
 
-const collect = (files: Readonly<Record<string, string | Uint8Array>>, lenient = false) => collectArtifacts(projectWith(files), lenient);
+const collect = (files: Readonly<Record<string, string | Uint8Array>>, lenient = false) =>
+  collectArtifacts(projectWith(files), lenient);
 const linesOf = async (files: Readonly<Record<string, string | Uint8Array>>, lenient = false) =>
-  (await collect(files, lenient)).problems.map((problem) => `${problem.severity} ${problemLine(problem)}`);
+  (await collect(files, lenient)).problems.map(
+    (problem) => `${problem.severity} ${problemLine(problem)}`,
+  );
 
 describe('collectArtifacts', () => {
   it('reads every place in its order, and each folder by name', async () => {
@@ -31,7 +34,16 @@ describe('collectArtifacts', () => {
     });
 
     expect(problems).toEqual([]);
-    expect(tools.map(({ name }) => name)).toEqual(['inline', 'b', 'z', 'a', 'built', 'plug', 'plug_q', 'over']);
+    expect(tools.map(({ name }) => name)).toEqual([
+      'inline',
+      'b',
+      'z',
+      'a',
+      'built',
+      'plug',
+      'plug_q',
+      'over',
+    ]);
     expect(hooks.map(({ name, file }) => [name, file])).toEqual([
       ['h', '.allium/hooks/h.md'],
       ['g', '.harness/hooks/g.md'],
@@ -62,9 +74,13 @@ describe('collectArtifacts', () => {
   });
 
   it('throws where there is no folder', async () => {
-    const thrown: unknown = await collectArtifacts('/there/is/nothing', false).catch((error: unknown) => error);
+    const thrown: unknown = await collectArtifacts('/there/is/nothing', false).catch(
+      (error: unknown) => error,
+    );
 
-    expect(isAlliumError(thrown, 'ERR_INVALID_ARTIFACT') && thrown.message).toBe('/there/is/nothing: there is no such folder');
+    expect(isAlliumError(thrown, 'ERR_INVALID_ARTIFACT') && thrown.message).toBe(
+      '/there/is/nothing: there is no such folder',
+    );
   });
 
   it.each([
@@ -99,20 +115,35 @@ describe('collectArtifacts', () => {
   });
 
   it('leaves out what the policy of harness.md refuses', async () => {
-    const files = { '.allium/tools/read_a.md': EMPTY, '.allium/tools/read_b.md': EMPTY, '.allium/tools/send_c.md': EMPTY };
+    const files = {
+      '.allium/tools/read_a.md': EMPTY,
+      '.allium/tools/read_b.md': EMPTY,
+      '.allium/tools/send_c.md': EMPTY,
+    };
     const namesWith = async (policy: string) =>
-      (await collect({ ...files, 'harness.md': fileOf(`tools_policy: ${policy}`) })).tools.map(({ name }) => name);
+      (await collect({ ...files, 'harness.md': fileOf(`tools_policy: ${policy}`) })).tools.map(
+        ({ name }) => name,
+      );
 
     expect(await namesWith('{ allow: ["read_*"] }')).toEqual(['read_a', 'read_b']);
     expect(await namesWith('{ deny: ["read_*"] }')).toEqual(['send_c']);
     expect(await namesWith('{ allow: ["*"], deny: [send_c] }')).toEqual(['read_a', 'read_b']);
     expect(await namesWith('{ mode: allowlist }')).toEqual([]);
-    expect(await namesWith('{ mode: denylist, allow: [read_a] }')).toEqual(['read_a', 'read_b', 'send_c']);
+    expect(await namesWith('{ mode: denylist, allow: [read_a] }')).toEqual([
+      'read_a',
+      'read_b',
+      'send_c',
+    ]);
   });
 
   it('warns of what stands where nobody looks', async () => {
     expect(
-      await linesOf({ '.allium/guards.md': HOOK, '.harness/hook/g.md': HOOK, '.harness/agents/a.md': 'x', '.allium/receipts/r.jsonl': '' }),
+      await linesOf({
+        '.allium/guards.md': HOOK,
+        '.harness/hook/g.md': HOOK,
+        '.harness/agents/a.md': 'x',
+        '.allium/receipts/r.jsonl': '',
+      }),
     ).toEqual([
       'warning .allium/guards.md:1:1: this file is not read: bundles stand in builtins/, plugins/, overrides/',
       'warning .harness/agents:1:1: agents are not read: allium has tools and hooks',
@@ -144,7 +175,11 @@ describe('collectArtifacts', () => {
   });
 
   it('follows no links, and passes over none in silence', async () => {
-    const folder = projectWith({ 'outside.md': EMPTY, '.allium/tools/a.md': EMPTY, 'elsewhere/b.md': HOOK });
+    const folder = projectWith({
+      'outside.md': EMPTY,
+      '.allium/tools/a.md': EMPTY,
+      'elsewhere/b.md': HOOK,
+    });
     symlinkSync(join(folder, 'outside.md'), join(folder, '.allium/tools/link.md'));
     mkdirSync(join(folder, '.allium/tools/folder.md'));
     symlinkSync(join(folder, 'elsewhere'), join(folder, '.allium/hooks'));
@@ -160,11 +195,16 @@ describe('collectArtifacts', () => {
 
   it('reads files of a size that people write', async () => {
     const folder = projectWith({ '.allium/tools/a.md': `${EMPTY}${'x'.repeat(MAX_FILE_BYTES)}` });
-    writeFileSync(join(folder, '.allium/tools/b.md'), `${EMPTY}${'x'.repeat(MAX_FILE_BYTES - EMPTY.length)}`);
+    writeFileSync(
+      join(folder, '.allium/tools/b.md'),
+      `${EMPTY}${'x'.repeat(MAX_FILE_BYTES - EMPTY.length)}`,
+    );
     const { tools, problems } = await collectArtifacts(folder, false);
 
     expect(tools.map(({ name }) => name)).toEqual(['b']);
-    expect(problems.map(problemLine)).toEqual([`.allium/tools/a.md:1:1: the file is larger than ${MAX_FILE_BYTES} bytes`]);
+    expect(problems.map(problemLine)).toEqual([
+      `.allium/tools/a.md:1:1: the file is larger than ${MAX_FILE_BYTES} bytes`,
+    ]);
   });
 
   it('tells the problems of all files, file by file', async () => {
@@ -184,7 +224,9 @@ describe('collectArtifacts', () => {
 
   it('has names that a tool can have', async () => {
     expect(await linesOf({ '.allium/tools/read file.md': EMPTY })).toEqual([
-      expect.stringMatching(/^error \.allium\/tools\/read file\.md:1:1: tool "read file": /) as string,
+      expect.stringMatching(
+        /^error \.allium\/tools\/read file\.md:1:1: tool "read file": /,
+      ) as string,
     ]);
     expect(await linesOf({ '.allium/tools/a.b.md': EMPTY }, true)).toEqual([]);
   });

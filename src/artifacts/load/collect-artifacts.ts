@@ -34,13 +34,25 @@ export async function collectArtifacts(dir: string, lenient: boolean): Promise<C
   const policies: ToolsPolicy[] = [];
   for (const file of found) {
     const contents = await readArtifactFile(root, file, lenient);
-    problems.push(...contents.problems, ...repeated('tool', tools, contents.tools), ...repeated('hook', hooks, contents.hooks));
+    problems.push(
+      ...contents.problems,
+      ...repeated('tool', tools, contents.tools),
+      ...repeated('hook', hooks, contents.hooks),
+    );
     tools.push(...contents.tools);
     hooks.push(...contents.hooks);
     if (contents.policy !== null) policies.push(contents.policy);
   }
-  const permitted = tools.filter(({ name }) => policies.every((policy) => isPermitted(policy, name)));
-  return { root: root.root, tools: permitted, hooks, problems, files: found.map(({ path }) => path) };
+  const permitted = tools.filter(({ name }) =>
+    policies.every((policy) => isPermitted(policy, name)),
+  );
+  return {
+    root: root.root,
+    tools: permitted,
+    hooks,
+    problems,
+    files: found.map(({ path }) => path),
+  };
 }
 
 /** A folder that is called like one of a project's own stands for the project. */
@@ -50,7 +62,10 @@ function openRoot(dir: string): Jail {
     return jail(isHome ? dirname(dir) : dir);
   } catch (thrown) {
     if (!isAlliumError(thrown, 'ERR_JAIL') || thrown.details.reason !== 'root') throw thrown;
-    throw new AlliumError('ERR_INVALID_ARTIFACT', `${oneLine(dir)}: there is no such folder`, { path: dir, reason: 'no_folder' });
+    throw new AlliumError('ERR_INVALID_ARTIFACT', `${oneLine(dir)}: there is no such folder`, {
+      path: dir,
+      reason: 'no_folder',
+    });
   }
 }
 
@@ -71,5 +86,9 @@ function repeated(
 /** One error for all of them, a line each. */
 export function invalidArtifacts(problems: readonly ArtifactProblem[], path: string): AlliumError {
   const errors = problems.filter(({ severity }) => severity === 'error');
-  return new AlliumError('ERR_INVALID_ARTIFACT', errors.map(problemLine).join('\n'), { path, reason: 'invalid', problems: errors });
+  return new AlliumError('ERR_INVALID_ARTIFACT', errors.map(problemLine).join('\n'), {
+    path,
+    reason: 'invalid',
+    problems: errors,
+  });
 }

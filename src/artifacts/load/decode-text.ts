@@ -15,7 +15,8 @@ function firstBadByte(bytes: Buffer, text: string): Position {
   let [offset, line, column] = [0, 1, 1];
   for (const character of text) {
     const length = Buffer.byteLength(character);
-    if (character === '\uFFFD' && !bytes.subarray(offset, offset + length).equals(REPLACEMENT)) break;
+    if (character === '\uFFFD' && !bytes.subarray(offset, offset + length).equals(REPLACEMENT))
+      break;
     if (character === '\n') [line, column] = [line + 1, 1];
     else if (offset > 0 || character !== '\uFEFF') column += character.length;
     offset += length;

@@ -26,12 +26,27 @@ const PATHS: Readonly<Record<FoundFile['role'], string>> = {
 };
 
 /** What one file says. */
-export const contentsOf = (role: FoundFile['role'], text: string | Buffer, lenient = false): FileContents =>
-  readArtifact(typeof text === 'string' ? Buffer.from(text) : text, { path: PATHS[role], role }, lenient);
+export const contentsOf = (
+  role: FoundFile['role'],
+  text: string | Buffer,
+  lenient = false,
+): FileContents =>
+  readArtifact(
+    typeof text === 'string' ? Buffer.from(text) : text,
+    { path: PATHS[role], role },
+    lenient,
+  );
 
 /** What is wrong with it: `line:column: message`. */
-export const problemsIn = (role: FoundFile['role'], text: string | Buffer, lenient = false): readonly string[] =>
-  contentsOf(role, text, lenient).problems.map(({ line, column, message }) => `${line}:${column}: ${message}`);
+export const problemsIn = (
+  role: FoundFile['role'],
+  text: string | Buffer,
+  lenient = false,
+): readonly string[] =>
+  contentsOf(role, text, lenient).problems.map(
+    ({ line, column, message }) => `${line}:${column}: ${message}`,
+  );
 
 /** A file with these lines in its frontmatter: the first of them stands on line 2. */
-export const fileOf = (...lines: readonly string[]): string => ['---', ...lines, '---', '', 'What it does.', ''].join('\n');
+export const fileOf = (...lines: readonly string[]): string =>
+  ['---', ...lines, '---', '', 'What it does.', ''].join('\n');

@@ -1,6 +1,18 @@
 /** The YAML of a frontmatter: its members in the order of the file, each with the place it stands at. */
 
-import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar, visit } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type Scalar,
+  visit,
+} from 'yaml';
 import { oneLine } from '../../core/errors.ts';
 import type { Position } from '../artifact.ts';
 
@@ -54,7 +66,11 @@ export class ExcessError extends Error {
  * YAML 1.2, core schema: `no` is text, there are no merge keys, and tags are refused. `null` where the text is no YAML: everything that
  * is wrong was reported. `firstLine` is where the text begins in its file.
  */
-export function parseFrontmatter(text: string, firstLine: number, report: ReportAt): Frontmatter | null {
+export function parseFrontmatter(
+  text: string,
+  firstLine: number,
+  report: ReportAt,
+): Frontmatter | null {
   const lines = new LineCounter();
   const at = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);
@@ -67,18 +83,34 @@ export function parseFrontmatter(text: string, firstLine: number, report: Report
     report(at(offset), message);
   };
   const document = parseDocument(text, {
-    ...{ lineCounter: lines, prettyErrors: false, logLevel: 'silent', version: '1.2', schema: 'core', uniqueKeys: false },
+    ...{
+      lineCounter: lines,
+      prettyErrors: false,
+      logLevel: 'silent',
+      version: '1.2',
+      schema: 'core',
+      uniqueKeys: false,
+    },
   });
   // What follows the first place that is no YAML is only the echo of it.
   const [first] = document.errors;
   if (first !== undefined) wrong(first.pos[0], said(first.message));
   // The parser would take the rest for another document and drop it.
   const ended = /^\.\.\.(?=\s|$)/m.exec(text);
-  if (ended !== null) wrong(ended.index, '"..." ends a YAML document; a frontmatter is one, and ends with ---');
+  if (ended !== null)
+    wrong(ended.index, '"..." ends a YAML document; a frontmatter is one, and ends with ---');
   if (first === undefined) checkNodes(document, wrong);
   const { contents } = document;
-  if (clean && contents !== null && !isMap(contents) && !(isScalar(contents) && contents.value === null))
-    wrong(contents.range?.[0] ?? 0, 'the frontmatter must be keys with values, such as "script: |"');
+  if (
+    clean &&
+    contents !== null &&
+    !isMap(contents) &&
+    !(isScalar(contents) && contents.value === null)
+  )
+    wrong(
+      contents.range?.[0] ?? 0,
+      'the frontmatter must be keys with values, such as "script: |"',
+    );
   return clean ? viewOf(document, at, text) : null;
 }
 
@@ -92,14 +124,17 @@ function checkNodes(document: Document, wrong: (offset: number, message: string)
     },
     Alias(_key, node) {
       aliases += 1;
-      if (node.resolve(document) === undefined) wrong(offsetOf(node), `there is no anchor "${node.source.slice(0, 60)}"`);
+      if (node.resolve(document) === undefined)
+        wrong(offsetOf(node), `there is no anchor "${node.source.slice(0, 60)}"`);
       if (aliases === MAX_ALIASES + 1) wrong(offsetOf(node), TOO_MANY_ALIASES);
     },
     Map(_key, node) {
       const seen = new Set<string>();
       for (const { key } of node.items) {
-        if (!isScalar(key) || (typeof key.value === 'object' && key.value !== null)) wrong(offsetOf(key), 'a key must be plain text');
-        else if (seen.has(String(key.value))) wrong(offsetOf(key), `the key "${String(key.value).slice(0, 60)}" is there twice`);
+        if (!isScalar(key) || (typeof key.value === 'object' && key.value !== null))
+          wrong(offsetOf(key), 'a key must be plain text');
+        else if (seen.has(String(key.value)))
+          wrong(offsetOf(key), `the key "${String(key.value).slice(0, 60)}" is there twice`);
         else seen.add(String(key.value));
       }
     },
@@ -115,7 +150,8 @@ function viewOf(document: Document, at: (offset: number) => Position, text: stri
     if (followed > MAX_ALIASES) throw new ExcessError(TOO_MANY_ALIASES);
     return value.resolve(document);
   };
-  const isNothing = (value: unknown): boolean => value === null || value === undefined || (isScalar(value) && value.value === null);
+  const isNothing = (value: unknown): boolean =>
+    value === null || value === undefined || (isScalar(value) && value.value === null);
   const membersOf = (given: unknown): readonly Member[] | null => {
     const value = resolved(given);
     if (!isMap(value)) return null;
@@ -124,16 +160,24 @@ function viewOf(document: Document, at: (offset: number) => Position, text: stri
       const inner = resolved(pair.value);
       const isAbsent = isNothing(inner);
       // Keys were seen to be scalars.
-      return { key: String((pair.key as Scalar).value), keyAt, value: isAbsent ? null : inner, at: isAbsent ? keyAt : at(offsetOf(inner)) };
+      return {
+        key: String((pair.key as Scalar).value),
+        keyAt,
+        value: isAbsent ? null : inner,
+        at: isAbsent ? keyAt : at(offsetOf(inner)),
+      };
     });
   };
   return {
     ...{ members: membersOf(document.contents) ?? [], membersOf, at, text },
     itemsOf(given) {
       const value = resolved(given);
-      return isSeq(value) ? value.items.map((item) => ({ value: resolved(item), at: at(offsetOf(item)) })) : null;
+      return isSeq(value)
+        ? value.items.map((item) => ({ value: resolved(item), at: at(offsetOf(item)) }))
+        : null;
     },
-    dataOf: (value) => (isNode(value) ? (value.toJS(document, { maxAliasCount: MAX_ALIASES }) as unknown) : value),
+    dataOf: (value) =>
+      isNode(value) ? (value.toJS(document, { maxAliasCount: MAX_ALIASES }) as unknown) : value,
     scalarOf: (value) => (isScalar(value) ? value : null),
   };
 }

@@ -23,7 +23,10 @@ const GOOD: readonly (readonly [FoundFile['role'], string])[] = [
         'async: false',
         'extra: pass',
       ],
-      ...['annotations: { kind: read, read_only: true, safety: { network: true } }', 'grants: { workspace: data, env: [HOME] }'],
+      ...[
+        'annotations: { kind: read, read_only: true, safety: { network: true } }',
+        'grants: { workspace: data, env: [HOME] }',
+      ],
       ...['script: |', '  def run(args):', '      return {"a": args["path"]}'],
     ),
   ],
@@ -51,7 +54,11 @@ const GOOD: readonly (readonly [FoundFile['role'], string])[] = [
   ],
   [
     'harness',
-    fileOf('model: { name: m, temperature: 0.5, max_tokens: 10 }', 'tools_policy: { mode: denylist, deny: ["rm_*"] }', 'tools: []'),
+    fileOf(
+      'model: { name: m, temperature: 0.5, max_tokens: 10 }',
+      'tools_policy: { mode: denylist, deny: ["rm_*"] }',
+      'tools: []',
+    ),
   ],
 ];
 
@@ -108,7 +115,11 @@ function mutated(text: string, random: ReturnType<typeof createRandom>): Buffer 
   for (let changes = 1 + random.below(3); changes > 0; changes -= 1) {
     const at = random.below(bytes.length + 1);
     const to = Math.min(bytes.length, at + random.below(40));
-    const [before, part, after] = [bytes.subarray(0, at), bytes.subarray(at, to), bytes.subarray(to)];
+    const [before, part, after] = [
+      bytes.subarray(0, at),
+      bytes.subarray(at, to),
+      bytes.subarray(to),
+    ];
     const piece = Buffer.from(PIECES[random.below(PIECES.length)] ?? '');
     const forms = [
       [before, after],
@@ -133,13 +144,21 @@ describe('files that are nearly right', () => {
       const [role, text] = GOOD[run % GOOD.length] ?? ['tool', ''];
       const bytes = mutated(text, random);
       const lines = bytes.toString('utf8').split('\n').length;
-      const { tools, hooks, problems } = readArtifact(bytes, { path: 'some_tool.md', role }, run % 5 === 0);
+      const { tools, hooks, problems } = readArtifact(
+        bytes,
+        { path: 'some_tool.md', role },
+        run % 5 === 0,
+      );
       for (const { line, column, message, file } of problems) {
-        const isPlaced = line >= 1 && line <= lines && column >= 1 && message !== '' && file === 'some_tool.md';
+        const isPlaced =
+          line >= 1 && line <= lines && column >= 1 && message !== '' && file === 'some_tool.md';
         if (!isPlaced || message.includes('\n'))
-          throw new Error(`run ${run}: ${line}:${column}: ${message}\n${JSON.stringify(bytes.toString('latin1'))}`);
+          throw new Error(
+            `run ${run}: ${line}:${column}: ${message}\n${JSON.stringify(bytes.toString('latin1'))}`,
+          );
       }
-      for (const { script } of [...tools, ...hooks]) if (script !== undefined) expect(script.firstLine).toBeLessThanOrEqual(lines);
+      for (const { script } of [...tools, ...hooks])
+        if (script !== undefined) expect(script.firstLine).toBeLessThanOrEqual(lines);
       counts.problems += problems.length;
       counts[problems.some(({ severity }) => severity === 'error') ? 'refused' : 'read'] += 1;
     }

@@ -61,7 +61,10 @@ const EXPECTED = {
  * Reads the files below `dir`, the root of a project. Throws one `ERR_INVALID_ARTIFACT` with a line for everything that is wrong: a project
  * loads as a whole or not at all, because a guard that is left out guards nothing. It runs nothing of what the files hold.
  */
-export async function loadArtifacts(dir: string, options: LoadArtifactsOptions = {}): Promise<LoadedArtifacts> {
+export async function loadArtifacts(
+  dir: string,
+  options: LoadArtifactsOptions = {},
+): Promise<LoadedArtifacts> {
   checkOptions('loadArtifacts', { dir }, { dir: expected.required(expected.string) });
   checkOptions('loadArtifacts', options, EXPECTED);
   const collected = await collectArtifacts(dir, options.lenient === true);
@@ -71,7 +74,9 @@ export async function loadArtifacts(dir: string, options: LoadArtifactsOptions =
   checkHandlers(collected.tools, options.handlers ?? {});
   const { pool, close: closePool } = poolFor(options.pool);
   const board = options.tasks ?? createTaskBoard();
-  const tools = createRegistry(toolsFrom(collected, options, pool, board), { names: options.lenient === true ? 'mcp' : 'portable' });
+  const tools = createRegistry(toolsFrom(collected, options, pool, board), {
+    names: options.lenient === true ? 'mcp' : 'portable',
+  });
   return Object.freeze({
     tools,
     hooks: Object.freeze([...hooks]),
@@ -94,7 +99,13 @@ function toolsFrom(
   const use = register === undefined ? {} : { register };
   const made = tools.map((artifact) => {
     const handler = Object.hasOwn(handlers, artifact.name) ? handlers[artifact.name] : undefined;
-    const parts = { pool, grants: effectiveGrants(root, artifact.grants, grants), cache: caches.for(artifact.name), tasks: board, use };
+    const parts = {
+      pool,
+      grants: effectiveGrants(root, artifact.grants, grants),
+      cache: caches.for(artifact.name),
+      tasks: board,
+      use,
+    };
     const tool = toolFrom(artifact, parts, handler);
     return artifact.async ? asyncTool(tool, board) : tool;
   });
@@ -103,26 +114,43 @@ function toolsFrom(
 }
 
 /** A handler that nothing is bound to was meant for something. */
-function checkHandlers(tools: readonly ToolArtifact[], handlers: Readonly<Record<string, ArtifactHandler>>): void {
+function checkHandlers(
+  tools: readonly ToolArtifact[],
+  handlers: Readonly<Record<string, ArtifactHandler>>,
+): void {
   for (const name of Object.keys(handlers)) {
     const tool = tools.find((each) => each.name === name);
     const guess = closest(
       name,
       tools.map((each) => each.name),
     );
-    const wrong = tool === undefined ? `no tool is called "${name}"${guess === undefined ? '' : `; did you mean "${guess}"?`}` : null;
-    const message = wrong ?? (tool?.script === undefined ? null : `tool "${name}" has a script already`);
+    const wrong =
+      tool === undefined
+        ? `no tool is called "${name}"${guess === undefined ? '' : `; did you mean "${guess}"?`}`
+        : null;
+    const message =
+      wrong ?? (tool?.script === undefined ? null : `tool "${name}" has a script already`);
     if (message !== null)
-      throw new AlliumError('ERR_INVALID_OPTION', `loadArtifacts: "handlers": ${message}`, { layer: 'loadArtifacts', option: 'handlers' });
+      throw new AlliumError('ERR_INVALID_OPTION', `loadArtifacts: "handlers": ${message}`, {
+        layer: 'loadArtifacts',
+        option: 'handlers',
+      });
   }
 }
 
 /** A pool that no script needed is never made. */
-function poolFor(given: ScriptPool | undefined): { readonly pool: ScriptPool; readonly close: () => Promise<void> } {
+function poolFor(given: ScriptPool | undefined): {
+  readonly pool: ScriptPool;
+  readonly close: () => Promise<void>;
+} {
   if (given !== undefined) return { pool: given, close: async () => {} };
   let own: ScriptPool | undefined;
   const get = (): ScriptPool => (own ??= createScriptPool());
-  const pool: ScriptPool = { run: (request) => get().run(request), counts: () => get().counts(), close: async () => own?.close() };
+  const pool: ScriptPool = {
+    run: (request) => get().run(request),
+    counts: () => get().counts(),
+    close: async () => own?.close(),
+  };
   return { pool, close: async () => own?.close() };
 }
 

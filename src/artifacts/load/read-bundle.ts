@@ -21,8 +21,10 @@ export function readBundle(scope: FileScope, isHarness: boolean): Bundle {
   const owner = isHarness ? 'harness.md' : 'a bundle';
   const text = (member: Member): void => void readValue(scope, owner, member, kinds.text);
   readKeys(scope, owner, scope.frontmatter.members, {
-    tools: (member) => void (tools = entriesOf(scope, member, 'tools').flatMap((entry) => toolFrom(scope, entry))),
-    hooks: (member) => void (hooks = entriesOf(scope, member, 'hooks').flatMap((entry) => hookFrom(scope, entry))),
+    tools: (member) =>
+      void (tools = entriesOf(scope, member, 'tools').flatMap((entry) => toolFrom(scope, entry))),
+    hooks: (member) =>
+      void (hooks = entriesOf(scope, member, 'hooks').flatMap((entry) => hookFrom(scope, entry))),
     name: text,
     description: text,
     ...(isHarness
@@ -43,7 +45,11 @@ interface Entry {
   readonly nameAt: Member['at'];
 }
 
-function entriesOf(scope: FileScope, { value, at }: Member, list: 'tools' | 'hooks'): readonly Entry[] {
+function entriesOf(
+  scope: FileScope,
+  { value, at }: Member,
+  list: 'tools' | 'hooks',
+): readonly Entry[] {
   const items = scope.frontmatter.itemsOf(value);
   if (items === null) scope.report(at, `${list} must be a list`);
   return (items ?? []).flatMap((item, index) => {
@@ -60,17 +66,35 @@ function entriesOf(scope: FileScope, { value, at }: Member, list: 'tools' | 'hoo
         given?.at ?? item.at,
         `${list}[${index}].name ${name === null || name === '' || typeof name === 'string' ? 'cannot be empty' : 'must be text'}`,
       );
-    return [{ index, members, at: item.at, name: isNamed ? name : null, nameAt: given?.at ?? item.at }];
+    return [
+      { index, members, at: item.at, name: isNamed ? name : null, nameAt: given?.at ?? item.at },
+    ];
   });
 }
 
 /** What has no name is still read, so that its other mistakes are told. */
-function toolFrom(scope: FileScope, { index, members, name, nameAt }: Entry): readonly ToolArtifact[] {
-  const read = readTool(scope, members, { name: name ?? `tools_${index}`, at: nameAt, isEntry: true, body: '' });
+function toolFrom(
+  scope: FileScope,
+  { index, members, name, nameAt }: Entry,
+): readonly ToolArtifact[] {
+  const read = readTool(scope, members, {
+    name: name ?? `tools_${index}`,
+    at: nameAt,
+    isEntry: true,
+    body: '',
+  });
   return name === null ? [] : [read];
 }
 
-function hookFrom(scope: FileScope, { index, members, name, nameAt }: Entry): readonly HookArtifact[] {
-  const read = readHook(scope, members, { name: name ?? `hooks_${index}`, at: nameAt, isEntry: true, body: '' }, index);
+function hookFrom(
+  scope: FileScope,
+  { index, members, name, nameAt }: Entry,
+): readonly HookArtifact[] {
+  const read = readHook(
+    scope,
+    members,
+    { name: name ?? `hooks_${index}`, at: nameAt, isEntry: true, body: '' },
+    index,
+  );
   return name === null || read === null ? [] : [read];
 }

@@ -27,18 +27,30 @@ export interface FileContents {
 const TOP: Position = { line: 1, column: 1 };
 
 /** Reads a file of the project through its jail. */
-export async function readArtifactFile(root: Jail, found: FoundFile, lenient: boolean): Promise<FileContents> {
-  const problem = (message: string): FileContents => only({ file: found.path, ...TOP, severity: 'error', rule: 'file', message });
+export async function readArtifactFile(
+  root: Jail,
+  found: FoundFile,
+  lenient: boolean,
+): Promise<FileContents> {
+  const problem = (message: string): FileContents =>
+    only({ file: found.path, ...TOP, severity: 'error', rule: 'file', message });
   try {
     const bytes = await readBounded(root, found.path);
-    return bytes === null ? problem(`the file is larger than ${MAX_FILE_BYTES} bytes`) : readArtifact(bytes, found, lenient);
+    return bytes === null
+      ? problem(`the file is larger than ${MAX_FILE_BYTES} bytes`)
+      : readArtifact(bytes, found, lenient);
   } catch (thrown) {
     if (!isAlliumError(thrown, 'ERR_JAIL')) throw thrown;
     return problem(`the file cannot be read: ${thrown.message.replace(/^jail: /, '')}`);
   }
 }
 
-const only = (problem: ArtifactProblem): FileContents => ({ tools: [], hooks: [], policy: null, problems: [problem] });
+const only = (problem: ArtifactProblem): FileContents => ({
+  tools: [],
+  hooks: [],
+  policy: null,
+  problems: [problem],
+});
 
 async function readBounded(root: Jail, path: string): Promise<Buffer | null> {
   const handle = await root.open(path);
@@ -53,10 +65,19 @@ async function readBounded(root: Jail, path: string): Promise<Buffer | null> {
 }
 
 /** What the bytes of a file say. Problems are in the order of the file. */
-export function readArtifact(bytes: Buffer, { path, role }: FoundFile, lenient: boolean): FileContents {
+export function readArtifact(
+  bytes: Buffer,
+  { path, role }: FoundFile,
+  lenient: boolean,
+): FileContents {
   const problems: ArtifactProblem[] = [];
   const told = new Set<string>();
-  const report: FileScope['report'] = ({ line, column }, message, rule = 'format', severity = 'error') => {
+  const report: FileScope['report'] = (
+    { line, column },
+    message,
+    rule = 'format',
+    severity = 'error',
+  ) => {
     // What is shared by an alias is read once for each use.
     const key = `${line}:${column}:${message}`;
     if (!told.has(key)) problems.push({ file: path, line, column, severity, rule, message });
@@ -77,7 +98,12 @@ function excessOf(thrown: unknown): string {
   return thrown instanceof ReferenceError ? TOO_MANY_ALIASES : describeThrown(thrown);
 }
 
-function read(bytes: Buffer, { path, role }: FoundFile, lenient: boolean, report: FileScope['report']): Omit<FileContents, 'problems'> {
+function read(
+  bytes: Buffer,
+  { path, role }: FoundFile,
+  lenient: boolean,
+  report: FileScope['report'],
+): Omit<FileContents, 'problems'> {
   const nothing = { tools: [], hooks: [], policy: null };
   const text = decodeText(bytes);
   if (typeof text !== 'string') {
@@ -90,14 +116,25 @@ function read(bytes: Buffer, { path, role }: FoundFile, lenient: boolean, report
     return nothing;
   }
   if (split.frontmatter.length > MAX_FRONTMATTER) {
-    report({ line: split.firstLine, column: 1 }, `the frontmatter is longer than ${MAX_FRONTMATTER} characters`, 'excess');
+    report(
+      { line: split.firstLine, column: 1 },
+      `the frontmatter is longer than ${MAX_FRONTMATTER} characters`,
+      'excess',
+    );
     return nothing;
   }
-  const frontmatter = parseFrontmatter(split.frontmatter, split.firstLine, (at, message) => report(at, message, 'yaml'));
+  const frontmatter = parseFrontmatter(split.frontmatter, split.firstLine, (at, message) =>
+    report(at, message, 'yaml'),
+  );
   if (frontmatter === null) return nothing;
   const scope: FileScope = { file: path, lenient, frontmatter, report };
   if (role === 'bundle' || role === 'harness') return readBundle(scope, role === 'harness');
-  const naming = { name: posix.basename(path, '.md'), at: { line: split.firstLine - 1, column: 1 }, isEntry: false, body: split.body };
+  const naming = {
+    name: posix.basename(path, '.md'),
+    at: { line: split.firstLine - 1, column: 1 },
+    isEntry: false,
+    body: split.body,
+  };
   if (role === 'tool') return { ...nothing, tools: [readTool(scope, frontmatter.members, naming)] };
   const hook = readHook(scope, frontmatter.members, naming, 0);
   return { ...nothing, hooks: hook === null ? [] : [hook] };

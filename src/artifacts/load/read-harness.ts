@@ -35,7 +35,11 @@ export function readToolsPolicy(scope: FileScope, member: Member): ToolsPolicy {
     allow: (given) => void (allow = readPatterns(scope, given)),
     deny: (given) => void (deny = readPatterns(scope, given)),
   });
-  return Object.freeze({ mode: mode ?? (allow.length > 0 ? 'allowlist' : 'denylist'), allow, deny });
+  return Object.freeze({
+    mode: mode ?? (allow.length > 0 ? 'allowlist' : 'denylist'),
+    allow,
+    deny,
+  });
 }
 
 function readPatterns(scope: FileScope, { key, value, at }: Member): readonly string[] {
@@ -47,7 +51,10 @@ function readPatterns(scope: FileScope, { key, value, at }: Member): readonly st
       scope.report(item.at, `tools_policy.${key}[${index}] is empty`);
     // Other signs of globs would be compared as they stand, and a refusal that refuses nothing helps nobody.
     else if (typeof pattern !== 'string' || !/^[A-Za-z0-9_.*-]+$/.test(pattern))
-      scope.report(item.at, `tools_policy.${key}[${index}] must be the name of a tool, with "*" for any run of characters`);
+      scope.report(
+        item.at,
+        `tools_policy.${key}[${index}] must be the name of a tool, with "*" for any run of characters`,
+      );
     else return [pattern];
     return [];
   });
@@ -58,10 +65,13 @@ export function readModel(scope: FileScope, { value, at }: Member): void {
   const { membersOf, dataOf } = scope.frontmatter;
   const members = membersOf(value);
   // A model may be named in one word.
-  if (members === null && typeof dataOf(value) !== 'string') scope.report(at, 'model must be keys with values, or a name');
+  if (members === null && typeof dataOf(value) !== 'string')
+    scope.report(at, 'model must be keys with values, or a name');
   for (const member of members ?? []) {
     const number = Number(dataOf(member.value));
-    if (member.key === 'temperature' && !(number >= 0 && number <= 2)) scope.report(member.at, 'model.temperature must be between 0 and 2');
-    if (member.key === 'max_tokens' && !(number > 0)) scope.report(member.at, 'model.max_tokens must be greater than 0');
+    if (member.key === 'temperature' && !(number >= 0 && number <= 2))
+      scope.report(member.at, 'model.temperature must be between 0 and 2');
+    if (member.key === 'max_tokens' && !(number > 0))
+      scope.report(member.at, 'model.max_tokens must be greater than 0');
   }
 }

@@ -10,8 +10,25 @@ import { type FileScope, kinds, quoted, readKeys, readValue } from './scope.ts';
 
 /** Everything a hook can be for. `custom.<name>` and `meta.<name>` are there, too. */
 export const HOOK_EVENTS: readonly string[] = [
-  ...['session.start', 'session.end', 'turn.start', 'turn.end', 'tool.pre', 'tool.post', 'completion.pre', 'completion.post'],
-  ...['delegate.pre', 'delegate.post', 'delegation.pre', 'delegation.post', 'delegation.post_verify', 'agent.stop', 'error'],
+  ...[
+    'session.start',
+    'session.end',
+    'turn.start',
+    'turn.end',
+    'tool.pre',
+    'tool.post',
+    'completion.pre',
+    'completion.post',
+  ],
+  ...[
+    'delegate.pre',
+    'delegate.post',
+    'delegation.pre',
+    'delegation.post',
+    'delegation.post_verify',
+    'agent.stop',
+    'error',
+  ],
 ];
 
 const OWN_EVENT = /^(?:custom|meta)\.[A-Za-z0-9_.-]{1,100}$/;
@@ -24,9 +41,19 @@ const FILE_HINTS = {
 const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,127}$/;
 
 /** `null` where it has no script: that was reported. `index` is its place in its list. */
-export function readHook(scope: FileScope, members: readonly Member[], { name, at, isEntry }: Naming, index: number): HookArtifact | null {
+export function readHook(
+  scope: FileScope,
+  members: readonly Member[],
+  { name, at, isEntry }: Naming,
+  index: number,
+): HookArtifact | null {
   const owner = `hook ${quoted(name)}`;
-  if (!NAME.test(name)) scope.report(at, `${owner} must be called by a letter, then up to 127 letters, digits, "_", "." or "-"`, 'name');
+  if (!NAME.test(name))
+    scope.report(
+      at,
+      `${owner} must be called by a letter, then up to 127 letters, digits, "_", "." or "-"`,
+      'name',
+    );
   let event: string | undefined;
   let priority = 0;
   let when: ScriptText | undefined;
@@ -38,7 +65,12 @@ export function readHook(scope: FileScope, members: readonly Member[], { name, a
     owner,
     members,
     {
-      ...(isEntry ? { name: () => {}, description: (member: Member) => void readValue(scope, owner, member, kinds.text) } : {}),
+      ...(isEntry
+        ? {
+            name: () => {},
+            description: (member: Member) => void readValue(scope, owner, member, kinds.text),
+          }
+        : {}),
       event: (member) => {
         isSaid = true;
         event = readEvent(scope, member, index);
@@ -56,17 +88,31 @@ export function readHook(scope: FileScope, members: readonly Member[], { name, a
   if (script === undefined) return null;
   return Object.freeze({
     // What is wrong with the event was reported: nothing is made of it, and its script is still looked at.
-    ...{ kind: 'hook', name, file: scope.file, ...at, event: event ?? '', priority, script, grants },
+    ...{
+      kind: 'hook',
+      name,
+      file: scope.file,
+      ...at,
+      event: event ?? '',
+      priority,
+      script,
+      grants,
+    },
     ...(when === undefined ? {} : { when }),
   });
 }
 
 function readEvent(scope: FileScope, member: Member, index: number): string | undefined {
   const value = scope.frontmatter.dataOf(member.value);
-  if (typeof value === 'string' && (HOOK_EVENTS.includes(value) || OWN_EVENT.test(value))) return value;
-  const shown = typeof value === 'string' ? value : (scope.frontmatter.scalarOf(member.value)?.source ?? '');
+  if (typeof value === 'string' && (HOOK_EVENTS.includes(value) || OWN_EVENT.test(value)))
+    return value;
+  const shown =
+    typeof value === 'string' ? value : (scope.frontmatter.scalarOf(member.value)?.source ?? '');
   const guess = closest(shown, HOOK_EVENTS);
-  scope.report(member.at, `hooks[${index}].event ${quoted(shown)} is invalid${guess === undefined ? '' : `; did you mean "${guess}"?`}`);
+  scope.report(
+    member.at,
+    `hooks[${index}].event ${quoted(shown)} is invalid${guess === undefined ? '' : `; did you mean "${guess}"?`}`,
+  );
   return undefined;
 }
 

@@ -15,12 +15,32 @@ export const PARAMETER_TYPES = ['string', 'number', 'boolean', 'object', 'array'
 const NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 const MAX_DEPTH = 32;
 
-const ANNOTATIONS = ['title', 'description', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly', '$comment'];
-const KEYWORDS = ['type', 'description', 'required', ...SCHEMA_KEYWORDS.keys(), ...VALUE_KEYWORDS.keys(), ...ANNOTATIONS];
+const ANNOTATIONS = [
+  'title',
+  'description',
+  'default',
+  'examples',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  '$comment',
+];
+const KEYWORDS = [
+  'type',
+  'description',
+  'required',
+  ...SCHEMA_KEYWORDS.keys(),
+  ...VALUE_KEYWORDS.keys(),
+  ...ANNOTATIONS,
+];
 const KNOWN: ReadonlySet<string> = new Set(KEYWORDS);
 
 /** Reads them all; what is wrong with one is reported, and the others are read on. */
-export function readParameters(scope: FileScope, owner: string, member: Member): readonly Parameter[] {
+export function readParameters(
+  scope: FileScope,
+  owner: string,
+  member: Member,
+): readonly Parameter[] {
   const members = scope.frontmatter.membersOf(member.value);
   if (members === null) {
     scope.report(member.at, `${owner} parameters must be names, each with its type`);
@@ -32,7 +52,10 @@ export function readParameters(scope: FileScope, owner: string, member: Member):
 function readParameter(scope: FileScope, owner: string, member: Member): Parameter | null {
   const who = `${owner} parameter ${quoted(member.key)}`;
   if (!NAME.test(member.key)) {
-    scope.report(member.keyAt, `${who} must be called by a letter or "_", then up to 63 letters, digits, "_", "." or "-"`);
+    scope.report(
+      member.keyAt,
+      `${who} must be called by a letter or "_", then up to 63 letters, digits, "_", "." or "-"`,
+    );
     return null;
   }
   const members = scope.frontmatter.membersOf(member.value);
@@ -43,17 +66,25 @@ function readParameter(scope: FileScope, owner: string, member: Member): Paramet
   const hasType = checkType(scope, who, member, members);
   const { schema, required } = schemaFrom(scope, who, members, 0);
   // Of a type that is none it need not be said twice.
-  return hasType && isUsable(scope, who, member.at, schema) ? Object.freeze({ name: member.key, required, schema }) : null;
+  return hasType && isUsable(scope, who, member.at, schema)
+    ? Object.freeze({ name: member.key, required, schema })
+    : null;
 }
 
-function checkType(scope: FileScope, who: string, { keyAt }: Member, members: readonly Member[]): boolean {
+function checkType(
+  scope: FileScope,
+  who: string,
+  { keyAt }: Member,
+  members: readonly Member[],
+): boolean {
   const type = members.find(({ key }) => key === 'type');
   if (type === undefined || type.value === null) {
     scope.report(keyAt, `${who} needs a type: one of ${PARAMETER_TYPES.join(', ')}`);
     return false;
   }
   const value = scope.frontmatter.dataOf(type.value);
-  if (PARAMETER_TYPES.some((known) => known === value) || (scope.lenient && value === 'integer')) return true;
+  if (PARAMETER_TYPES.some((known) => known === value) || (scope.lenient && value === 'integer'))
+    return true;
   const hint = value === 'integer' ? '; write "type: number" and "multipleOf: 1"' : '';
   scope.report(type.at, `${who} type must be one of ${PARAMETER_TYPES.join(', ')}${hint}`);
   return false;
@@ -65,9 +96,15 @@ interface ReadSchema {
   readonly required: boolean;
 }
 
-function schemaFrom(scope: FileScope, who: string, members: readonly Member[], depth: number): ReadSchema {
+function schemaFrom(
+  scope: FileScope,
+  who: string,
+  members: readonly Member[],
+  depth: number,
+): ReadSchema {
   // Aliases can make a schema part of itself.
-  if (depth > MAX_DEPTH) throw new ExcessError(`a parameter nests deeper than ${MAX_DEPTH} schemas`);
+  if (depth > MAX_DEPTH)
+    throw new ExcessError(`a parameter nests deeper than ${MAX_DEPTH} schemas`);
   const schema = new Map<string, unknown>();
   const demanded: string[] = [];
   let required = false;
@@ -75,23 +112,41 @@ function schemaFrom(scope: FileScope, who: string, members: readonly Member[], d
     const data = scope.frontmatter.dataOf(value);
     if (key === 'required' && typeof data === 'boolean') required = data;
     else if (!KNOWN.has(key))
-      scope.report(keyAt, `${who} has no ${quoted(key)}; ${hintFor(key)}`, 'unknown-key', scope.lenient ? 'warning' : 'error');
-    else if (key === 'description' && typeof data !== 'string') scope.report(at, `${who} description must be text`);
+      scope.report(
+        keyAt,
+        `${who} has no ${quoted(key)}; ${hintFor(key)}`,
+        'unknown-key',
+        scope.lenient ? 'warning' : 'error',
+      );
+    else if (key === 'description' && typeof data !== 'string')
+      scope.report(at, `${who} description must be text`);
     else schema.set(key, heldIn(scope, who, key, value, depth, demanded) ?? data);
   }
   const listed = schema.get('required');
-  if (demanded.length > 0) schema.set('required', [...new Set([...(Array.isArray(listed) ? (listed as unknown[]) : []), ...demanded])]);
+  if (demanded.length > 0)
+    schema.set('required', [
+      ...new Set([...(Array.isArray(listed) ? (listed as unknown[]) : []), ...demanded]),
+    ]);
   // What keywords hold is checked as a whole right after this.
   return { schema: Object.fromEntries(schema) as JsonSchema, required };
 }
 
 function hintFor(key: string): string {
   const guess = closest(key, KEYWORDS);
-  return guess === undefined ? 'it takes type, description, required and the keywords of JSON Schema' : `did you mean "${guess}"?`;
+  return guess === undefined
+    ? 'it takes type, description, required and the keywords of JSON Schema'
+    : `did you mean "${guess}"?`;
 }
 
 /** The schemas that a keyword holds, read like the one around them. `undefined` where it holds none, or something else than it should. */
-function heldIn(scope: FileScope, who: string, key: string, value: unknown, depth: number, demanded: string[]): unknown {
+function heldIn(
+  scope: FileScope,
+  who: string,
+  key: string,
+  value: unknown,
+  depth: number,
+  demanded: string[],
+): unknown {
   const holds = SCHEMA_KEYWORDS.get(key)?.holds;
   const { membersOf, itemsOf } = scope.frontmatter;
   const one = (node: unknown): ReadSchema | undefined => {
@@ -103,7 +158,9 @@ function heldIn(scope: FileScope, who: string, key: string, value: unknown, dept
     if (read !== undefined) return read.schema;
   }
   if (holds === 'list' || holds === 'one-or-list')
-    return itemsOf(value)?.map((item) => one(item.value)?.schema ?? scope.frontmatter.dataOf(item.value));
+    return itemsOf(value)?.map(
+      (item) => one(item.value)?.schema ?? scope.frontmatter.dataOf(item.value),
+    );
   if (holds !== 'map') return undefined;
   const entries = membersOf(value)?.map((member) => {
     const read = one(member.value);
@@ -126,7 +183,10 @@ function isUsable(scope: FileScope, who: string, at: Position, schema: JsonSchem
 }
 
 /** The whole schema. Whoever writes `extra: pass` gets arguments that are not declared. */
-export function inputSchemaOf(parameters: readonly Parameter[], extra: 'refuse' | 'pass'): JsonSchema {
+export function inputSchemaOf(
+  parameters: readonly Parameter[],
+  extra: 'refuse' | 'pass',
+): JsonSchema {
   const required = parameters.filter((parameter) => parameter.required).map(({ name }) => name);
   return {
     type: 'object',

@@ -9,7 +9,11 @@ import type { FileScope } from './scope.ts';
  * Takes a literal block (`|`) or a text on one line. A folded block and a text over several lines are refused: their lines would stand
  * elsewhere than where an error points to. `lenient` takes them, with places that are only near.
  */
-export function readScript(scope: FileScope, owner: string, member: Member): ScriptText | undefined {
+export function readScript(
+  scope: FileScope,
+  owner: string,
+  member: Member,
+): ScriptText | undefined {
   const { frontmatter, file, lenient } = scope;
   const scalar = frontmatter.scalarOf(member.value);
   const wrong = (message: string): undefined => {
@@ -18,7 +22,8 @@ export function readScript(scope: FileScope, owner: string, member: Member): Scr
   };
   if (scalar === null) return wrong('must be text');
   const { type, range } = scalar;
-  if (type === Scalar.BLOCK_FOLDED && !lenient) return wrong('must not be folded (">"), or its lines would move; write "|"');
+  if (type === Scalar.BLOCK_FOLDED && !lenient)
+    return wrong('must not be folded (">"), or its lines would move; write "|"');
   const isBlock = type === Scalar.BLOCK_LITERAL || type === Scalar.BLOCK_FOLDED;
   const source = textOf(scalar);
   if (source === null) return wrong('must be text');
@@ -26,7 +31,9 @@ export function readScript(scope: FileScope, owner: string, member: Member): Scr
   const written = frontmatter.text.slice(range?.[0] ?? 0, range?.[1] ?? 0);
   if (!isBlock && !lenient && (written.includes('\n') || source.includes('\n')))
     return wrong('must be on one line or a block; write "|" and begin on the next line');
-  const { line, column } = isBlock ? blockStart(written, range?.[0] ?? 0, source, frontmatter.at) : lineStart(scalar, member.at);
+  const { line, column } = isBlock
+    ? blockStart(written, range?.[0] ?? 0, source, frontmatter.at)
+    : lineStart(scalar, member.at);
   return Object.freeze({ source, file, firstLine: line, firstColumn: column });
 }
 
@@ -42,7 +49,12 @@ const lineStart = ({ type }: ScalarNode, at: Position): Position => {
 };
 
 /** The lines of a literal block are those of the file, less its indentation: the first that is not blank tells how much that is. */
-function blockStart(written: string, offset: number, source: string, at: (offset: number) => Position): Position {
+function blockStart(
+  written: string,
+  offset: number,
+  source: string,
+  at: (offset: number) => Position,
+): Position {
   const header = written.indexOf('\n');
   const first = at(offset + header + 1);
   const lines = source.split('\n');

@@ -34,7 +34,10 @@ const FOLDER: ValueKind = {
   read: ({ value }, { frontmatter }) => {
     const path = frontmatter.dataOf(value);
     const isInside =
-      typeof path === 'string' && path !== '' && !/[\\\0]/.test(path) && path.split('/').every((part) => part !== '' && part !== '..');
+      typeof path === 'string' &&
+      path !== '' &&
+      !/[\\\0]/.test(path) &&
+      path.split('/').every((part) => part !== '' && part !== '..');
     return isInside ? path : undefined;
   },
 };
@@ -54,10 +57,13 @@ export function readAnnotations(scope: FileScope, owner: string, member: Member)
   const who = `${owner} annotations`;
   const nested: ValueKind = {
     text: 'keys with values',
-    read: (safety, inner) => readSettings(inner, `${who} safety`, { ...safety, key: 'safety', keyAt: safety.at }, SAFETY),
+    read: (safety, inner) =>
+      readSettings(inner, `${who} safety`, { ...safety, key: 'safety', keyAt: safety.at }, SAFETY),
   };
   // Each member was held to what annotations have.
-  return Object.freeze(readSettings(scope, who, member, { ...ANNOTATIONS, safety: nested }) as ToolAnnotations);
+  return Object.freeze(
+    readSettings(scope, who, member, { ...ANNOTATIONS, safety: nested }) as ToolAnnotations,
+  );
 }
 
 /** What the script may use of the built-ins. A host can make it less, never more. */

@@ -29,14 +29,19 @@ const FILE_HINTS = {
 };
 
 /** Whatever can be read of it: what is wrong has been reported, and nothing is made of it in the end. */
-export function readTool(scope: FileScope, members: readonly Member[], { name, at, isEntry, body }: Naming): ToolArtifact {
+export function readTool(
+  scope: FileScope,
+  members: readonly Member[],
+  { name, at, isEntry, body }: Naming,
+): ToolArtifact {
   const owner = `tool ${quoted(name)}`;
   checkName(scope, name, at);
   const found: Changing = {};
   let described = body;
   const ofEntry = {
     name: () => {},
-    description: (member: Member) => void (described = textOr(readValue(scope, owner, member, kinds.text))),
+    description: (member: Member) =>
+      void (described = textOr(readValue(scope, owner, member, kinds.text))),
   };
   readKeys(
     scope,
@@ -49,7 +54,10 @@ export function readTool(scope: FileScope, members: readonly Member[], { name, a
       timeout_ms: (member) => assign(found, 'timeoutMs', readTimeout(scope, owner, member)),
       async: (member) => void (found.async = readValue(scope, owner, member, kinds.flag) === true),
       extra: (member) =>
-        void (found.extra = readValue(scope, owner, member, kinds.oneOf(['refuse', 'pass'])) === 'pass' ? 'pass' : 'refuse'),
+        void (found.extra =
+          readValue(scope, owner, member, kinds.oneOf(['refuse', 'pass'])) === 'pass'
+            ? 'pass'
+            : 'refuse'),
       annotations: (member) => void (found.annotations = readAnnotations(scope, owner, member)),
       grants: (member) => void (found.grants = readGrants(scope, owner, member)),
     },
@@ -65,7 +73,14 @@ export function readTool(scope: FileScope, members: readonly Member[], { name, a
       description: described.trim() === '' ? name : described.trim(),
       body: described.trim(),
     },
-    ...{ parameters, inputSchema: wholeSchema(scope, owner, parameters, extra, members, at), async, extra, annotations, grants },
+    ...{
+      parameters,
+      inputSchema: wholeSchema(scope, owner, parameters, extra, members, at),
+      async,
+      extra,
+      annotations,
+      grants,
+    },
     ...(found.script === undefined ? {} : { script: found.script }),
     ...(found.timeoutMs === undefined ? {} : { timeoutMs: found.timeoutMs }),
   });
@@ -89,8 +104,10 @@ function checkName(scope: FileScope, name: string, at: Position): void {
 /** 0 means no limit of its own, as if it had not been said. */
 function readTimeout(scope: FileScope, owner: string, member: Member): number | undefined {
   const value = scope.frontmatter.dataOf(member.value);
-  if (typeof value === 'number' && value < 0) scope.report(member.at, `${owner} timeout_ms must be >= 0`);
-  else if (!Number.isSafeInteger(value)) scope.report(member.at, `${owner} timeout_ms must be a whole number of milliseconds`);
+  if (typeof value === 'number' && value < 0)
+    scope.report(member.at, `${owner} timeout_ms must be >= 0`);
+  else if (!Number.isSafeInteger(value))
+    scope.report(member.at, `${owner} timeout_ms must be a whole number of milliseconds`);
   else if (value !== 0) return Number(value);
   return undefined;
 }
@@ -108,7 +125,11 @@ function wholeSchema(
     return checkSchema(schema, owner, { objectRoot: true });
   } catch (thrown) {
     if (!isAlliumError(thrown)) throw thrown;
-    scope.report(members.find(({ key }) => key === 'parameters')?.keyAt ?? at, thrown.message, 'schema');
+    scope.report(
+      members.find(({ key }) => key === 'parameters')?.keyAt ?? at,
+      thrown.message,
+      'schema',
+    );
     return schema;
   }
 }

@@ -11,7 +11,12 @@ export interface FileScope {
   /** Old files: what they may have and new ones may not is a warning, or taken as it was. */
   readonly lenient: boolean;
   readonly frontmatter: Frontmatter;
-  report(at: Position, message: string, rule?: string, severity?: ArtifactProblem['severity']): void;
+  report(
+    at: Position,
+    message: string,
+    rule?: string,
+    severity?: ArtifactProblem['severity'],
+  ): void;
 }
 
 /** Text from a file as a message may show it. */
@@ -38,7 +43,9 @@ export function readKeys(
       if (member.value !== null) reader(member);
       continue;
     }
-    const hint = (Object.hasOwn(hints, member.key) ? hints[member.key] : undefined) ?? guessed(member.key, known);
+    const hint =
+      (Object.hasOwn(hints, member.key) ? hints[member.key] : undefined) ??
+      guessed(member.key, known);
     const message = `${owner} has no ${quoted(member.key)}; ${hint}`;
     scope.report(member.keyAt, message, 'unknown-key', scope.lenient ? 'warning' : 'error');
   }
@@ -68,12 +75,22 @@ export const kinds = Object.freeze({
   text: kind('text', (value) => typeof value === 'string' && value !== ''),
   flag: kind('true or false', (value) => typeof value === 'boolean'),
   whole: (min: number): ValueKind =>
-    kind(`a whole number of at least ${min}`, (value) => Number.isSafeInteger(value) && (value as number) >= min),
-  oneOf: (values: readonly string[]): ValueKind => kind(`one of ${values.join(', ')}`, (value) => values.some((known) => known === value)),
-  texts: kind('a list of texts', (value) => Array.isArray(value) && value.every((item) => typeof item === 'string' && item !== '')),
+    kind(
+      `a whole number of at least ${min}`,
+      (value) => Number.isSafeInteger(value) && (value as number) >= min,
+    ),
+  oneOf: (values: readonly string[]): ValueKind =>
+    kind(`one of ${values.join(', ')}`, (value) => values.some((known) => known === value)),
+  texts: kind(
+    'a list of texts',
+    (value) =>
+      Array.isArray(value) && value.every((item) => typeof item === 'string' && item !== ''),
+  ),
   ports: kind(
     'a list of ports',
-    (value) => Array.isArray(value) && value.every((item) => Number.isInteger(item) && Number(item) > 0 && Number(item) < 65_536),
+    (value) =>
+      Array.isArray(value) &&
+      value.every((item) => Number.isInteger(item) && Number(item) > 0 && Number(item) < 65_536),
   ),
   lists: kind(
     'keys with lists of texts',
@@ -81,18 +98,26 @@ export const kinds = Object.freeze({
       typeof value === 'object' &&
       value !== null &&
       !Array.isArray(value) &&
-      Object.values(value).every((list) => Array.isArray(list) && list.every((item) => typeof item === 'string')),
+      Object.values(value).every(
+        (list) => Array.isArray(list) && list.every((item) => typeof item === 'string'),
+      ),
   ),
 });
 
 /** Reads one value and reports what it is not. */
-export function readValue(scope: FileScope, owner: string, member: Member, wanted: ValueKind): unknown {
+export function readValue(
+  scope: FileScope,
+  owner: string,
+  member: Member,
+  wanted: ValueKind,
+): unknown {
   const value = wanted.read(member, scope);
   if (value === undefined) scope.report(member.at, `${owner} ${member.key} must be ${wanted.text}`);
   return value;
 }
 
-const camelCase = (key: string): string => key.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+const camelCase = (key: string): string =>
+  key.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 
 /**
  * Reads a mapping of settings. Files write snake_case; the names that the same settings have in code are taken, too, but not both

@@ -29,13 +29,18 @@ export function splitFrontmatter(text: string, lenient = false): SplitFile | Spl
   const lines = text.split('\n');
   const open = lines.findIndex((line) => line.trim() !== '');
   const opening = lines[open]?.replace(/\r$/, '') ?? '';
-  const at = (line: number, message: string, column = 1): SplitMistake => ({ message, line, column });
+  const at = (line: number, message: string, column = 1): SplitMistake => ({
+    message,
+    line,
+    column,
+  });
   if (!opening.startsWith('---')) return at(Math.max(open, 0) + 1, MUST_START);
   if (!lenient && !isDelimiter(opening)) return at(open + 1, `${MUST_START}; ${ALONE}`, 4);
   if (lines.slice(open + 1).every((line) => line.trim() === '')) return at(open + 1, NO_CONTENT);
 
   const close = lines.findIndex((line, index) => index > open && line.startsWith('---'));
-  if (close === -1) return (lenient ? closedAtEnd(text, lines, open) : null) ?? at(open + 1, NO_CLOSER);
+  if (close === -1)
+    return (lenient ? closedAtEnd(text, lines, open) : null) ?? at(open + 1, NO_CLOSER);
   if (!lenient && !isDelimiter(lines[close] ?? '')) return at(close + 1, ALONE, 4);
   return {
     frontmatter: lines

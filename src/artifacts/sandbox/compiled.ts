@@ -4,7 +4,11 @@ import { LRUCache } from 'lru-cache';
 import { compileStarlark, type Program } from '../starlark/index.ts';
 import type { Job } from './protocol.ts';
 
-const programs = new LRUCache<string, Program>({ max: 256, maxSize: 8 * 1024 * 1024, sizeCalculation: (_program, key) => key.length });
+const programs = new LRUCache<string, Program>({
+  max: 256,
+  maxSize: 8 * 1024 * 1024,
+  sizeCalculation: (_program, key) => key.length,
+});
 const keys = new WeakMap<Program, string>();
 
 /** A program holds nothing of a run: every run makes its own module of it. */

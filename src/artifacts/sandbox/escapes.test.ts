@@ -34,7 +34,14 @@ const VALUES: Readonly<Record<string, string>> = {
     module: 'tools',
     nested: 'tools.inner',
   },
-  ...{ answer: 'host()', given: 'given', function: 'inner', library: 'json', bound: '"".join', elems: '"abc".elems()' },
+  ...{
+    answer: 'host()',
+    given: 'given',
+    function: 'inner',
+    library: 'json',
+    bound: '"".join',
+    elems: '"abc".elems()',
+  },
 };
 /** What leads from a value to its realm in JavaScript and in Python. */
 const ATTRIBUTES: readonly string[] = [
@@ -109,8 +116,18 @@ const SCRIPTS: readonly string[] = [
     'vars()',
   ],
   // Attributes by name.
-  ...['getattr({}, "__proto__")', 'getattr(host, "constructor")', 'getattr(len, "call")', 'getattr(tools, "__proto__", None)'],
-  ...['getattr(tools, "toString", "none")', 'getattr([], "constructor", 1)', 'hasattr({}, "__proto__")', 'hasattr(host, "call")'],
+  ...[
+    'getattr({}, "__proto__")',
+    'getattr(host, "constructor")',
+    'getattr(len, "call")',
+    'getattr(tools, "__proto__", None)',
+  ],
+  ...[
+    'getattr(tools, "toString", "none")',
+    'getattr([], "constructor", 1)',
+    'hasattr({}, "__proto__")',
+    'hasattr(host, "call")',
+  ],
   ...[
     '[hasattr(v, n) for v in [None, 1, "", [], {}, (), len, tools] for n in ["__proto__", "constructor", "prototype"]]',
     'dir(host)',
@@ -223,8 +240,16 @@ class Secretive {
 const predeclared = {
   host: async () => ({ answer: 1 }),
   hostile: async () => Object.assign(new Secretive(), { own: 2 }) as never,
-  throwing: () => Promise.reject(Object.assign(new Error('thrown'), { config: { token: 'canary-in-error' }, process })),
-  tools: { inner: { hostile: async () => JSON.parse('{"__proto__": {"polluted": true}, "constructor": 1}') as never } },
+  throwing: () =>
+    Promise.reject(
+      Object.assign(new Error('thrown'), { config: { token: 'canary-in-error' }, process }),
+    ),
+  tools: {
+    inner: {
+      hostile: async () =>
+        JSON.parse('{"__proto__": {"polluted": true}, "constructor": 1}') as never,
+    },
+  },
   given: { constructor: 'text', a: [1] },
 };
 
@@ -232,7 +257,13 @@ const attempt = (body: string) =>
   pool
     .run({
       source: `def inner(x = 1):\n    return x\ndef run():\n    return ${body}\n`,
-      ...{ file: 'tool.md', entry: { call: 'run', args: [] }, predeclared, libraries: ['json', 're', 'string'], maxSteps: 100_000 },
+      ...{
+        file: 'tool.md',
+        entry: { call: 'run', args: [] },
+        predeclared,
+        libraries: ['json', 're', 'string'],
+        maxSteps: 100_000,
+      },
       ...{ maxBytes: 1024 * 1024, deadlineMs: 30_000 },
     })
     .then(
@@ -242,13 +273,18 @@ const attempt = (body: string) =>
 
 /** Whether what came out is JSON or an error of the language, without a word of the inside. */
 function leakOf(outcome: { readonly value?: unknown; readonly error?: unknown }): string | null {
-  if (outcome.error !== undefined && !(outcome.error instanceof ScriptError)) return 'an error of another kind';
-  if (outcome.error instanceof ScriptError && ['crashed', 'deadline'].includes(outcome.error.kind)) return `ended as ${outcome.error.kind}`;
+  if (outcome.error !== undefined && !(outcome.error instanceof ScriptError))
+    return 'an error of another kind';
+  if (outcome.error instanceof ScriptError && ['crashed', 'deadline'].includes(outcome.error.kind))
+    return `ended as ${outcome.error.kind}`;
   const text =
-    outcome.error instanceof ScriptError ? `${outcome.error.message} ${JSON.stringify(outcome.error)}` : JSON.stringify(outcome.value);
-  const leak = /canary|native code|\[object|=>|node:|worker_threads|node_modules|\.js:\d|\bat .+\(|Symbol\(|process\.binding/.exec(
-    text ?? 'undefined',
-  );
+    outcome.error instanceof ScriptError
+      ? `${outcome.error.message} ${JSON.stringify(outcome.error)}`
+      : JSON.stringify(outcome.value);
+  const leak =
+    /canary|native code|\[object|=>|node:|worker_threads|node_modules|\.js:\d|\bat .+\(|Symbol\(|process\.binding/.exec(
+      text ?? 'undefined',
+    );
   if (leak !== null) return `shows ${leak[0]}`;
   return holdsMore(outcome.value) ? 'more than JSON' : null;
 }
@@ -260,7 +296,8 @@ function holdsMore(value: unknown): boolean {
   return !isPlain || Object.values(value).some(holdsMore);
 }
 
-const isPolluted = () => 'polluted' in {} || 'polluted' in [] || Object.keys(Object.prototype).length > 0;
+const isPolluted = () =>
+  'polluted' in {} || 'polluted' in [] || Object.keys(Object.prototype).length > 0;
 
 describe('attempts to get out', () => {
   it('are told when they succeed: a value of the realm is seen as one', () => {
@@ -273,7 +310,9 @@ describe('attempts to get out', () => {
   });
 
   it(`by ${Object.keys(VALUES).length * ATTRIBUTES.length} attributes of all kinds of values reach no object of the host`, async () => {
-    const bodies = Object.values(VALUES).flatMap((value) => ATTRIBUTES.map((attribute) => `${value}.${attribute}`));
+    const bodies = Object.values(VALUES).flatMap((value) =>
+      ATTRIBUTES.map((attribute) => `${value}.${attribute}`),
+    );
     const got = await Promise.all(bodies.map(attempt));
     const readable = bodies.filter((_body, index) => 'value' in (got[index] ?? {}));
 
@@ -293,9 +332,9 @@ describe('attempts to get out', () => {
   });
 
   it('leave the worker as it was: nothing that one script did is seen by the next', async () => {
-    const { value } = await attempt('[{}.get("polluted"), len({}), [k for k in {}], host(), hasattr([], "polluted")]').then(
-      (got) => got as { value: unknown },
-    );
+    const { value } = await attempt(
+      '[{}.get("polluted"), len({}), [k for k in {}], host(), hasattr([], "polluted")]',
+    ).then((got) => got as { value: unknown });
 
     expect(value).toEqual([null, 0, [], { answer: 1 }, false]);
     expect(isPolluted()).toBe(false);
@@ -303,7 +342,10 @@ describe('attempts to get out', () => {
 
   it('find an answer of the host as data alone', async () => {
     expect(await attempt('[hostile(), tools.inner.hostile()]')).toEqual({
-      value: [{ shown: 1, own: 2 }, JSON.parse('{"__proto__": {"polluted": true}, "constructor": 1}') as unknown],
+      value: [
+        { shown: 1, own: 2 },
+        JSON.parse('{"__proto__": {"polluted": true}, "constructor": 1}') as unknown,
+      ],
     });
   });
 });

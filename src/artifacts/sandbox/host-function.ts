@@ -6,7 +6,11 @@ import type { JsonObject, JsonValue } from '../../core/json.ts';
  * A function of the host. It runs on the main side while the script waits, and looks synchronous to it. The signal aborts when the
  * run is over before the answer is there. Throws `HostError` to fail inside the script, `StopScript` to end it with a value.
  */
-export type HostFunction = (args: readonly JsonValue[], kwargs: JsonObject, info: HostCallInfo) => Promise<JsonValue>;
+export type HostFunction = (
+  args: readonly JsonValue[],
+  kwargs: JsonObject,
+  info: HostCallInfo,
+) => Promise<JsonValue>;
 
 export interface HostCallInfo {
   readonly signal: AbortSignal;

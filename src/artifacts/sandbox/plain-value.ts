@@ -3,7 +3,17 @@
 import { MAX_JSON_DEPTH } from '../../core/json.ts';
 import { MAX_WIRE_VALUES } from '../../core/wide-json.ts';
 import { decodeText } from '../starlark/bytes.ts';
-import { Dict, Float, List, Range, StarlarkError, type Thread, Tuple, typeName, type Value } from '../starlark/index.ts';
+import {
+  Dict,
+  Float,
+  List,
+  Range,
+  StarlarkError,
+  type Thread,
+  Tuple,
+  typeName,
+  type Value,
+} from '../starlark/index.ts';
 
 interface Taking {
   readonly thread: Thread;
@@ -28,8 +38,10 @@ export function plainValue(value: Value, taking: Taking, depth = 0): unknown {
   if (typeof value === 'string') return decodeText(value);
   if (typeof value === 'bigint') return bigValue(value, taking);
   if (value instanceof Float) return floatValue(value, taking);
-  if (depth >= MAX_JSON_DEPTH) throw new StarlarkError(`the value nests deeper than ${MAX_JSON_DEPTH}, or holds itself`);
-  if (value instanceof List || value instanceof Tuple) return value.items.map((item) => plainValue(item, taking, depth + 1));
+  if (depth >= MAX_JSON_DEPTH)
+    throw new StarlarkError(`the value nests deeper than ${MAX_JSON_DEPTH}, or holds itself`);
+  if (value instanceof List || value instanceof Tuple)
+    return value.items.map((item) => plainValue(item, taking, depth + 1));
   if (value instanceof Dict) return plainMembers(value, taking, depth);
   if (value instanceof Range) return rangeItems(value, taking);
   throw new StarlarkError(`${typeName(value)} has no JSON form`);
@@ -39,12 +51,17 @@ export function plainValue(value: Value, taking: Taking, depth = 0): unknown {
 function meet(taking: Taking, count: number): void {
   taking.values += count;
   if (taking.values <= MAX_WIRE_VALUES) return;
-  throw new StarlarkError(`a value with more than ${MAX_WIRE_VALUES} values in it cannot leave a script`, { kind: 'memory' });
+  throw new StarlarkError(
+    `a value with more than ${MAX_WIRE_VALUES} values in it cannot leave a script`,
+    { kind: 'memory' },
+  );
 }
 
 function bigValue(value: bigint, { plain }: Taking): bigint {
   if (plain) return value;
-  throw new StarlarkError('an int of more than 53 bits has no JSON form that everybody reads alike: answer with str() of it');
+  throw new StarlarkError(
+    'an int of more than 53 bits has no JSON form that everybody reads alike: answer with str() of it',
+  );
 }
 
 function floatValue({ value }: Float, { plain }: Taking): number {
@@ -72,7 +89,12 @@ function plainMembers(dict: Dict, taking: Taking, depth: number): Record<string,
 
 /** Assigning `__proto__` would set the prototype instead of a member. */
 export function setMember(members: Record<string, unknown>, name: string, value: unknown): void {
-  Object.defineProperty(members, name, { value, enumerable: true, configurable: true, writable: true });
+  Object.defineProperty(members, name, {
+    value,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
 }
 
 function memberName(key: Value, { plain }: Taking): string {

@@ -40,7 +40,13 @@ export type HostAnswer =
 
 /** How a job ended. */
 export type JobEnding =
-  | { readonly type: 'done'; readonly value: unknown; readonly globals: object | null; readonly steps: number; readonly bytes: number }
+  | {
+      readonly type: 'done';
+      readonly value: unknown;
+      readonly globals: object | null;
+      readonly steps: number;
+      readonly bytes: number;
+    }
   | {
       readonly type: 'failed';
       readonly kind: ScriptErrorKind;
@@ -53,7 +59,12 @@ export type JobEnding =
 export type FromWorker =
   | { readonly type: 'ready' }
   | { readonly type: 'print'; readonly text: string }
-  | { readonly type: 'call'; readonly host: number; readonly args: readonly unknown[]; readonly kwargs: object }
+  | {
+      readonly type: 'call';
+      readonly host: number;
+      readonly args: readonly unknown[];
+      readonly kwargs: object;
+    }
   | JobEnding;
 
 /** Handed to a worker when it is made: it sleeps on this until its call has been answered. */

@@ -1,6 +1,15 @@
 /** One job from beginning to end. Runs in the worker. */
 
-import { callValue, newThread, type Program, runProgram, StarlarkError, type Thread, toStarlark, type Value } from '../starlark/index.ts';
+import {
+  callValue,
+  newThread,
+  type Program,
+  runProgram,
+  StarlarkError,
+  type Thread,
+  toStarlark,
+  type Value,
+} from '../starlark/index.ts';
 import { encodeText } from '../starlark/bytes.ts';
 import { compiled, forgetProgram } from './compiled.ts';
 import { plainValue, setMember } from './plain-value.ts';
@@ -35,7 +44,9 @@ export function runJob(job: Job, main: MainSide): JobEnding {
   };
   let program: Program | null = null;
   try {
-    const predeclared = predeclaredValues(job, run.thread, (host, name, args, kwargs) => callHost(run, host, name, args, kwargs));
+    const predeclared = predeclaredValues(job, run.thread, (host, name, args, kwargs) =>
+      callHost(run, host, name, args, kwargs),
+    );
     program = compiled(job, [...predeclared.keys()]);
     const globals = runProgram(program, { predeclared, thread: run.thread });
     return done(run, valueOf(run, globals), job.wantsGlobals ? globalsOf(run, globals) : null);
@@ -57,7 +68,9 @@ function valueOf(run: Run, globals: ReadonlyMap<string, Value>): unknown {
   const { call, args, kwargs } = job.entry;
   const callee = globals.get(call);
   if (callee === undefined) throw new StarlarkError(`the script has no function ${call}`);
-  const named = Object.entries(kwargs).map(([name, value]) => [name, toStarlark(value, thread)] as const);
+  const named = Object.entries(kwargs).map(
+    ([name, value]) => [name, toStarlark(value, thread)] as const,
+  );
   return plainValue(
     callValue(
       thread,
@@ -87,17 +100,30 @@ function globalsOf(run: Run, globals: ReadonlyMap<string, Value>): object {
 function print(run: Run, text: string): void {
   const { maxPrintBytes } = run.job;
   run.printed += Buffer.byteLength(text) + 1;
-  if (run.printed > maxPrintBytes) stop(run, 'output', `the script printed more than ${maxPrintBytes} bytes`);
+  if (run.printed > maxPrintBytes)
+    stop(run, 'output', `the script printed more than ${maxPrintBytes} bytes`);
   run.main.print(text);
 }
 
-function callHost(run: Run, host: number, name: string, args: readonly Value[], kwargs: ReadonlyMap<string, Value> | null): Value {
+function callHost(
+  run: Run,
+  host: number,
+  name: string,
+  args: readonly Value[],
+  kwargs: ReadonlyMap<string, Value> | null,
+): Value {
   const { maxHostCalls } = run.job;
   run.calls += 1;
-  if (run.calls > maxHostCalls) stop(run, 'host_calls', `the script called built-ins of the host more than ${maxHostCalls} times`);
+  if (run.calls > maxHostCalls)
+    stop(
+      run,
+      'host_calls',
+      `the script called built-ins of the host more than ${maxHostCalls} times`,
+    );
   const strict = { thread: run.thread, plain: false, values: 0 };
   const named: Record<string, unknown> = {};
-  for (const [key, value] of kwargs ?? []) setMember(named, String(plainValue(key, strict)), plainValue(value, strict));
+  for (const [key, value] of kwargs ?? [])
+    setMember(named, String(plainValue(key, strict)), plainValue(value, strict));
   const answer = run.main.ask(
     host,
     args.map((value) => plainValue(value, strict)),
@@ -106,7 +132,9 @@ function callHost(run: Run, host: number, name: string, args: readonly Value[], 
   if (answer.type === 'answer') return toStarlark(answer.value, run.thread);
   if (answer.type === 'stop') run.answered = { value: answer.value };
   // Texts of the language are bytes, those of its errors too.
-  throw new StarlarkError(encodeText(answer.type === 'error' ? answer.message : `${name} ended the script`));
+  throw new StarlarkError(
+    encodeText(answer.type === 'error' ? answer.message : `${name} ended the script`),
+  );
 }
 
 function stop(run: Run, kind: ScriptErrorKind, message: string): never {
@@ -122,9 +150,15 @@ function failure({ stopped }: Run, thrown: unknown): JobEnding {
   }
   const nowhere = { line: 0, column: 0, traceback: [] };
   if (stopped !== null) return { type: 'failed', ...stopped, ...nowhere };
-  if (!(thrown instanceof RangeError)) return { type: 'failed', kind: 'crashed', message: 'the script engine failed', ...nowhere };
+  if (!(thrown instanceof RangeError))
+    return { type: 'failed', kind: 'crashed', message: 'the script engine failed', ...nowhere };
   // V8's own limits: of its stack, and of the length of a text, a list or a number.
   return /stack/.test(thrown.message)
     ? { type: 'failed', kind: 'eval', message: 'the script nests too deep', ...nowhere }
-    : { type: 'failed', kind: 'memory', message: 'the script made a value that is too large', ...nowhere };
+    : {
+        type: 'failed',
+        kind: 'memory',
+        message: 'the script made a value that is too large',
+        ...nowhere,
+      };
 }

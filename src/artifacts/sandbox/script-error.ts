@@ -24,12 +24,22 @@ export class ScriptError extends AlliumError {
   readonly column: number | undefined;
   readonly traceback: readonly TracebackLine[];
 
-  constructor(kind: ScriptErrorKind, message: string, place: ScriptErrorPlace = {}, hidden: { cause?: unknown } = {}) {
+  constructor(
+    kind: ScriptErrorKind,
+    message: string,
+    place: ScriptErrorPlace = {},
+    hidden: { cause?: unknown } = {},
+  ) {
     const { line, column, traceback = [] } = place;
     super(
       'ERR_STARLARK',
       message,
-      { kind, ...(line === undefined ? {} : { line }), ...(column === undefined ? {} : { column }), traceback },
+      {
+        kind,
+        ...(line === undefined ? {} : { line }),
+        ...(column === undefined ? {} : { column }),
+        traceback,
+      },
       hidden,
     );
     this.kind = kind;

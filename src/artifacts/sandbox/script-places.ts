@@ -39,7 +39,14 @@ const HEAP_PER_BYTE = 3;
 const MIN_HEAP_MB = 128;
 
 export const openPlaces = (options: PlacesOptions): Places => ({
-  ...{ options, workers: new Set(), idle: new Map(), ending: new Set(), live: new Set(), line: fairLine() },
+  ...{
+    options,
+    workers: new Set(),
+    idle: new Map(),
+    ending: new Set(),
+    live: new Set(),
+    line: fairLine(),
+  },
   ...{ running: [], computing: 0, isClosed: false },
 });
 
@@ -91,7 +98,10 @@ const CLOSED = 'the script pool was closed';
  * what waits does so for something deeper. Of the places of a depth an owner may have as many as it leaves free: what sleeps may sleep
  * for long.
  */
-function hasPlace({ options: { size }, computing, running }: Places, { depth, owner }: PreparedRun): boolean {
+function hasPlace(
+  { options: { size }, computing, running }: Places,
+  { depth, owner }: PreparedRun,
+): boolean {
   if (computing >= size) return false;
   const owners = running[depth] ?? NOBODY;
   const own = owners.get(owner) ?? 0;
@@ -132,7 +142,10 @@ function placeFor(places: Places, run: PreparedRun): Promise<void> {
     const waiting: Waiting = { run, start, giveUp };
     line.add(lane, waiting);
     const { signal } = run;
-    if (signal !== undefined) unfollow = followAbort(signal, () => giveUp('cancelled', 'the script was cancelled before it began'));
+    if (signal !== undefined)
+      unfollow = followAbort(signal, () =>
+        giveUp('cancelled', 'the script was cancelled before it began'),
+      );
     // It may be that everybody else in the line waits for a place of another depth.
     startWaiting(places);
   });
@@ -157,7 +170,10 @@ function takeIdle(places: Places): ScriptWorker | null {
 }
 
 function hire(places: Places): ScriptWorker {
-  const heapMb = Math.max(MIN_HEAP_MB, Math.ceil((places.options.maxBytes / 1024 / 1024) * HEAP_PER_BYTE));
+  const heapMb = Math.max(
+    MIN_HEAP_MB,
+    Math.ceil((places.options.maxBytes / 1024 / 1024) * HEAP_PER_BYTE),
+  );
   const worker: ScriptWorker = startWorker({ heapMb }, () => forget(places, worker));
   places.workers.add(worker);
   return worker;
@@ -167,7 +183,8 @@ function hire(places: Places): ScriptWorker {
 function rest(places: Places, worker: ScriptWorker): void {
   // It may have ended by itself since.
   if (!places.workers.has(worker)) return;
-  if (places.isClosed || places.idle.size >= places.options.size * SLEEPERS_PER_PLACE) return dismiss(places, worker);
+  if (places.isClosed || places.idle.size >= places.options.size * SLEEPERS_PER_PLACE)
+    return dismiss(places, worker);
   places.idle.set(worker, setTimeout(() => dismiss(places, worker), places.options.idleMs).unref());
 }
 

@@ -17,7 +17,8 @@ const request = (source: string, more: Partial<ScriptRequest> = {}): ScriptReque
   ...more,
 });
 const run = (source: string, more: Partial<ScriptRequest> = {}) => pool.run(request(source, more));
-const returning = (body: string, more: Partial<ScriptRequest> = {}) => run(`def run():\n    return ${body}\n`, more);
+const returning = (body: string, more: Partial<ScriptRequest> = {}) =>
+  run(`def run():\n    return ${body}\n`, more);
 const failure = (kind: string) => ({ code: 'ERR_STARLARK', details: { kind } });
 /** Threads take their time to come up on a busy machine. */
 const PATIENCE = { timeout: 30_000 };
@@ -39,8 +40,11 @@ function gate() {
 describe('a script pool', () => {
   it('calls a function of a script with JSON, and answers with JSON', async () => {
     const args: JsonValue[] = [{ a: [1, 2.5, 'é', null, true] }];
-    const source = 'def run(x, times = 1):\n    return {"given": x, "times": times, "tuple": (1, 2)}\n';
-    const { value, steps, bytes } = await run(source, { entry: { call: 'run', args, kwargs: { times: 3 } } });
+    const source =
+      'def run(x, times = 1):\n    return {"given": x, "times": times, "tuple": (1, 2)}\n';
+    const { value, steps, bytes } = await run(source, {
+      entry: { call: 'run', args, kwargs: { times: 3 } },
+    });
 
     expect(value).toEqual({ given: args[0], times: 3, tuple: [1, 2] });
     expect(steps).toBeGreaterThan(0);
@@ -48,10 +52,15 @@ describe('a script pool', () => {
   });
 
   it('evaluates expressions over names, and gives the variables of a module', async () => {
-    const entry = { expression: 'event == "tool.pre" and payload["n"] > 2', names: { event: 'tool.pre', payload: { n: 3 } } };
+    const entry = {
+      expression: 'event == "tool.pre" and payload["n"] > 2',
+      names: { event: 'tool.pre', payload: { n: 3 } },
+    };
 
     expect((await pool.run(request('', { entry }))).value).toBe(true);
-    expect((await run('a = 1\ndef f(): return a\n', { entry: { globals: true } })).globals).toEqual({ a: 1 });
+    expect((await run('a = 1\ndef f(): return a\n', { entry: { globals: true } })).globals).toEqual(
+      { a: 1 },
+    );
   });
 
   it('runs each script as a module of its own', async () => {
@@ -69,7 +78,10 @@ describe('a script pool', () => {
       return Number(args[0]) * 2;
     };
     const predeclared = { twice, tools: { inner: { twice } }, config: { a: { b: 1 } } };
-    const { value } = await returning('[twice(2, why = "é"), tools.inner.twice(3), config["a"]["b"]]', { predeclared });
+    const { value } = await returning(
+      '[twice(2, why = "é"), tools.inner.twice(3), config["a"]["b"]]',
+      { predeclared },
+    );
 
     expect(value).toEqual([4, 6, 1]);
     expect(seen).toEqual([
@@ -87,16 +99,27 @@ describe('a script pool', () => {
 
     await expect(returning('failing()', { predeclared, firstLine: 10 })).rejects.toMatchObject({
       ...{ code: 'ERR_STARLARK', message: 'fs.read: no such é file', kind: 'eval', line: 11 },
-      traceback: [expect.objectContaining({ name: 'run', file: 'tool.md', line: 11 }) as unknown, expect.anything() as unknown],
+      traceback: [
+        expect.objectContaining({ name: 'run', file: 'tool.md', line: 11 }) as unknown,
+        expect.anything() as unknown,
+      ],
     });
-    await expect(returning('broken()', { predeclared })).rejects.toMatchObject({ message: 'broken: inside' });
-    expect((await run('def run():\n    ending()\n    fail("not reached")\n', { predeclared })).value).toEqual({ ended: true });
+    await expect(returning('broken()', { predeclared })).rejects.toMatchObject({
+      message: 'broken: inside',
+    });
+    expect(
+      (await run('def run():\n    ending()\n    fail("not reached")\n', { predeclared })).value,
+    ).toEqual({ ended: true });
   });
 
   it('works for the host where the caller was', async () => {
     const context = new AsyncLocalStorage<string>();
     const who: HostFunction = async () => context.getStore() ?? 'nobody';
-    const values = await Promise.all(['a', 'b', 'c'].map((name) => context.run(name, () => returning('who()', { predeclared: { who } }))));
+    const values = await Promise.all(
+      ['a', 'b', 'c'].map((name) =>
+        context.run(name, () => returning('who()', { predeclared: { who } })),
+      ),
+    );
 
     expect(values.map(({ value }) => value)).toEqual(['a', 'b', 'c']);
   });
@@ -105,7 +128,9 @@ describe('a script pool', () => {
     const now: HostFunction = async () => 7;
     const body = '[json.decode("[1]"), time.now(), json.encode({"a": 1})]';
 
-    expect((await returning(body, { libraries: ['json'], predeclared: { time: { now } } })).value).toEqual([[1], 7, '{"a":1}']);
+    expect(
+      (await returning(body, { libraries: ['json'], predeclared: { time: { now } } })).value,
+    ).toEqual([[1], 7, '{"a":1}']);
     await expect(returning('json.encode(1)')).rejects.toMatchObject(failure('resolve'));
   });
 
@@ -130,7 +155,11 @@ describe('a script pool', () => {
     ['def run():\n    fail("said")\n', 'fail', 6],
     ['def other():\n    pass\n', 'eval', undefined],
   ])('says where %j went wrong', async (source, kind, line) => {
-    await expect(run(source, { firstLine: 5, firstColumn: 3 })).rejects.toMatchObject({ ...failure(kind), line, code: 'ERR_STARLARK' });
+    await expect(run(source, { firstLine: 5, firstColumn: 3 })).rejects.toMatchObject({
+      ...failure(kind),
+      line,
+      code: 'ERR_STARLARK',
+    });
   });
 
   it.each([
@@ -142,11 +171,16 @@ describe('a script pool', () => {
     [{ timeout: 1 }, 'timeout'],
   ])('refuses the request %j', async (wrong, option) => {
     const details = expect.objectContaining({ option }) as unknown;
-    await expect(run('', wrong as never)).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION', details });
+    await expect(run('', wrong as never)).rejects.toMatchObject({
+      code: 'ERR_INVALID_OPTION',
+      details,
+    });
   });
 
   it.each([{ size: 0 }, { maxBytes: -1 }, { workers: 2 }])('is not made of %j', (wrong) => {
-    expect(() => createScriptPool(wrong as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
+    expect(() => createScriptPool(wrong as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }),
+    );
   });
 });
 
@@ -155,7 +189,9 @@ describe('a script that does not end', () => {
     await returning('1');
     const startedAt = performance.now();
 
-    await expect(run(FOREVER, { ...forever, deadlineMs: 100 })).rejects.toMatchObject(failure('deadline'));
+    await expect(run(FOREVER, { ...forever, deadlineMs: 100 })).rejects.toMatchObject(
+      failure('deadline'),
+    );
     expect(performance.now() - startedAt).toBeLessThan(2000);
     expect((await returning('"next"')).value).toBe('next');
   });
@@ -184,14 +220,21 @@ describe('a script that does not end', () => {
 
   it('is stopped when its caller has gone, also while it waits for a place', async () => {
     const controller = new AbortController();
-    const running = Array.from({ length: 4 }, () => run(FOREVER, { ...forever, signal: controller.signal }));
+    const running = Array.from({ length: 4 }, () =>
+      run(FOREVER, { ...forever, signal: controller.signal }),
+    );
     for (const each of running) each.catch(() => {});
-    await vi.waitFor(() => expect(pool.counts()).toMatchObject({ running: 2, waiting: 2 }), PATIENCE);
+    await vi.waitFor(
+      () => expect(pool.counts()).toMatchObject({ running: 2, waiting: 2 }),
+      PATIENCE,
+    );
     controller.abort();
 
     for (const each of running) await expect(each).rejects.toMatchObject(failure('cancelled'));
     expect(pool.counts()).toMatchObject({ running: 0, waiting: 0 });
-    await expect(run('', { signal: controller.signal })).rejects.toMatchObject(failure('cancelled'));
+    await expect(run('', { signal: controller.signal })).rejects.toMatchObject(
+      failure('cancelled'),
+    );
     expect((await returning('"next"')).value).toBe('next');
   });
 
@@ -208,7 +251,9 @@ describe('a script that does not end', () => {
     const clock = testClock();
     const own = createScriptPool({ clock });
     onTestFinished(() => own.close());
-    const late = own.run(request('def run():\n    return wait()\n', { predeclared: { wait }, deadlineMs: 50 }));
+    const late = own.run(
+      request('def run():\n    return wait()\n', { predeclared: { wait }, deadlineMs: 50 }),
+    );
     late.catch(() => {});
     await vi.waitFor(() => expect(state.entered).toBe(2), PATIENCE);
     await clock.advance(50);
@@ -221,7 +266,9 @@ describe('a script that does not end', () => {
   it('does not hold up those behind it', async () => {
     const stuck = Array.from({ length: 2 }, () => run(FOREVER, { ...forever, deadlineMs: 300 }));
     for (const each of stuck) each.catch(() => {});
-    const behind = await Promise.all(Array.from({ length: 10 }, (_, index) => returning(String(index))));
+    const behind = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => returning(String(index))),
+    );
 
     expect(behind.map(({ value }) => value)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
@@ -230,13 +277,17 @@ describe('a script that does not end', () => {
 describe('scripts that wait for the host', () => {
   it('leave their places to others', async () => {
     const { state, wait } = gate();
-    const sleeping = Array.from({ length: 4 }, () => returning('wait()', { predeclared: { wait } }));
+    const sleeping = Array.from({ length: 4 }, () =>
+      returning('wait()', { predeclared: { wait } }),
+    );
     for (const each of sleeping) each.catch(() => {});
     await vi.waitFor(() => expect(state.entered).toBe(4), PATIENCE);
 
     expect((await returning('"past them"')).value).toBe('past them');
     state.open();
-    expect((await Promise.all(sleeping)).map(({ value }) => value)).toEqual(Array.from({ length: 4 }, () => 'opened'));
+    expect((await Promise.all(sleeping)).map(({ value }) => value)).toEqual(
+      Array.from({ length: 4 }, () => 'opened'),
+    );
   });
 
   it('may wait for scripts that wait for scripts, however many do', async () => {
@@ -247,10 +298,14 @@ describe('scripts that wait for the host', () => {
           predeclared: { down },
         })
       ).value;
-    const all = await Promise.all(Array.from({ length: 6 }, () => returning('down(3)', { predeclared: { down } })));
+    const all = await Promise.all(
+      Array.from({ length: 6 }, () => returning('down(3)', { predeclared: { down } })),
+    );
 
     expect(all.map(({ value }) => value)).toEqual(Array.from({ length: 6 }, () => 3));
-    await expect(returning('down(100)', { predeclared: { down } })).rejects.toThrow('deeper than 16');
+    await expect(returning('down(100)', { predeclared: { down } })).rejects.toThrow(
+      'deeper than 16',
+    );
   });
 });
 
@@ -258,7 +313,9 @@ describe('sessions that share a pool', () => {
   /** How many of a flood had ended when the one script of another session did. */
   async function endedBefore(own: (name: string) => Partial<ScriptRequest>): Promise<number> {
     let ended = 0;
-    const flood = Array.from({ length: 200 }, () => returning('1', own('flooder')).then(() => (ended += 1)));
+    const flood = Array.from({ length: 200 }, () =>
+      returning('1', own('flooder')).then(() => (ended += 1)),
+    );
     await returning('2', own('another'));
     const before = ended;
     await Promise.all(flood);
@@ -275,7 +332,9 @@ describe('sessions that share a pool', () => {
 
   it('leave places to each other while scripts of one sleep', async () => {
     const { state, wait } = gate();
-    const sleeping = Array.from({ length: 40 }, () => returning('wait()', { predeclared: { wait }, owner: 'flooder' }));
+    const sleeping = Array.from({ length: 40 }, () =>
+      returning('wait()', { predeclared: { wait }, owner: 'flooder' }),
+    );
     await vi.waitFor(() => expect(state.entered).toBe(8), PATIENCE);
 
     expect((await returning('"past them"', { owner: 'another' })).value).toBe('past them');
@@ -287,14 +346,17 @@ describe('sessions that share a pool', () => {
     const small = createScriptPool({ maxWaiting: 10 });
     onTestFinished(() => small.close());
     const { state, wait } = gate();
-    const give = (owner: string) => small.run(request('def run():\n    return wait()\n', { predeclared: { wait }, owner }));
+    const give = (owner: string) =>
+      small.run(request('def run():\n    return wait()\n', { predeclared: { wait }, owner }));
     const flood = Array.from({ length: 40 }, () => give('flooder'));
     const settled = Promise.allSettled(flood);
     const other = give('another');
     state.open();
 
     expect((await other).value).toBe('opened');
-    const kinds = (await settled).map((each) => (each.status === 'rejected' ? (each.reason as { kind: string }).kind : 'done'));
+    const kinds = (await settled).map((each) =>
+      each.status === 'rejected' ? (each.reason as { kind: string }).kind : 'done',
+    );
     expect([...new Set(kinds)].toSorted()).toEqual(['busy', 'done']);
     expect(small.counts().waiting).toBe(0);
   });
@@ -307,11 +369,11 @@ describe('a pool that is closed', () => {
     await vi.waitFor(() => expect(pool.counts().running).toBe(2), PATIENCE);
     await pool.close();
 
-    expect((await ended).map((each) => (each.status === 'rejected' ? (each.reason as { kind: string }).kind : ''))).toEqual([
-      'cancelled',
-      'cancelled',
-      'cancelled',
-    ]);
+    expect(
+      (await ended).map((each) =>
+        each.status === 'rejected' ? (each.reason as { kind: string }).kind : '',
+      ),
+    ).toEqual(['cancelled', 'cancelled', 'cancelled']);
     expect(pool.counts()).toEqual({ workers: 0, running: 0, waiting: 0 });
     await expect(returning('1')).rejects.toMatchObject({ code: 'ERR_CLOSED' });
   });
@@ -323,7 +385,9 @@ describe('a pool that is closed', () => {
     await run(FOREVER, { ...forever, deadlineMs: 20, signal: controller.signal }).catch(() => {});
     await pool.close();
 
-    expect(process.getActiveResourcesInfo().filter((name) => /Worker|MessagePort/.test(name))).toEqual([]);
+    expect(
+      process.getActiveResourcesInfo().filter((name) => /Worker|MessagePort/.test(name)),
+    ).toEqual([]);
     expect(process.getActiveResourcesInfo().length).toBeLessThanOrEqual(before);
   });
 
@@ -334,6 +398,8 @@ describe('a pool that is closed', () => {
     await vi.waitFor(() => expect(brief.counts().workers).toBe(0), PATIENCE);
     await returning('1');
     expect(pool.counts().workers).toBe(1);
-    expect(process.getActiveResourcesInfo().filter((name) => /Worker|MessagePort/.test(name))).toEqual([]);
+    expect(
+      process.getActiveResourcesInfo().filter((name) => /Worker|MessagePort/.test(name)),
+    ).toEqual([]);
   });
 });

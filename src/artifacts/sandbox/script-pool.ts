@@ -59,7 +59,13 @@ const EXPECTED: Readonly<Record<keyof ScriptPoolOptions, Expectation>> = Object.
   clock: expected.object,
 });
 
-const DEFAULTS = Object.freeze({ size: 2, maxSteps: 20_000_000, maxBytes: 256 * 1024 * 1024, idleMs: 30_000, maxWaiting: 10_000 });
+const DEFAULTS = Object.freeze({
+  size: 2,
+  maxSteps: 20_000_000,
+  maxBytes: 256 * 1024 * 1024,
+  idleMs: 30_000,
+  maxWaiting: 10_000,
+});
 /** Scripts that wait for scripts: a loop of tools that call each other ends here. */
 const MAX_NESTING = 16;
 
@@ -79,14 +85,19 @@ export function createScriptPool(options: ScriptPoolOptions = {}): ScriptPool {
   return Object.freeze<ScriptPool>({
     run: (request) => run({ options: complete, places }, request),
     close: () => closePlaces(places),
-    counts: () => ({ workers: places.workers.size, running: places.live.size, waiting: places.line.size }),
+    counts: () => ({
+      workers: places.workers.size,
+      running: places.live.size,
+      waiting: places.line.size,
+    }),
   });
 }
 
 async function run(pool: Pool, request: ScriptRequest): Promise<ScriptOutcome> {
   if (pool.places.isClosed) throw new AlliumError('ERR_CLOSED', 'the script pool is closed');
   const prepared = prepare(pool, request);
-  if (prepared.signal?.aborted === true) throw new ScriptError('cancelled', 'the script was cancelled before it began');
+  if (prepared.signal?.aborted === true)
+    throw new ScriptError('cancelled', 'the script was cancelled before it began');
   const ended = await runInPlace(pool.places, prepared);
   if (ended instanceof ScriptError) throw ended;
   return ended;
@@ -95,22 +106,54 @@ async function run(pool: Pool, request: ScriptRequest): Promise<ScriptOutcome> {
 function prepare({ options }: Pool, request: ScriptRequest): PreparedRun {
   checkRequest(request);
   const depth = nesting.getStore() ?? 0;
-  if (depth > MAX_NESTING) throw new ScriptError('host_calls', `scripts call scripts deeper than ${MAX_NESTING}`);
+  if (depth > MAX_NESTING)
+    throw new ScriptError('host_calls', `scripts call scripts deeper than ${MAX_NESTING}`);
   const { signal, onPrint, deadlineMs, owner = '' } = request;
   const { entry } = request;
-  const tree = describeTree({ ...request.predeclared, ...('expression' in entry ? entry.names : {}) });
+  const tree = describeTree({
+    ...request.predeclared,
+    ...('expression' in entry ? entry.names : {}),
+  });
   return {
-    ...{ job: jobOf(request, tree.members, options), functions: tree.functions, clock: options.clock },
+    ...{
+      job: jobOf(request, tree.members, options),
+      functions: tree.functions,
+      clock: options.clock,
+    },
     ...{ deadlineMs, signal, onPrint, scope: new AsyncResource('AlliumScript'), depth, owner },
   };
 }
 
-function jobOf(request: ScriptRequest, predeclared: Job['predeclared'], options: Required<ScriptPoolOptions>): Job {
-  const { source, file, firstLine = 1, firstColumn = 1, entry, libraries = [], plain = false } = request;
-  const { maxSteps = options.maxSteps, maxBytes = options.maxBytes, maxHostCalls = 1000, maxPrintBytes = 65_536 } = request;
+function jobOf(
+  request: ScriptRequest,
+  predeclared: Job['predeclared'],
+  options: Required<ScriptPoolOptions>,
+): Job {
+  const {
+    source,
+    file,
+    firstLine = 1,
+    firstColumn = 1,
+    entry,
+    libraries = [],
+    plain = false,
+  } = request;
+  const {
+    maxSteps = options.maxSteps,
+    maxBytes = options.maxBytes,
+    maxHostCalls = 1000,
+    maxPrintBytes = 65_536,
+  } = request;
   const isExpression = 'expression' in entry;
   return {
-    ...{ type: 'run', source: isExpression ? entry.expression : source, file, firstLine, firstColumn, entry: entryOf(request) },
+    ...{
+      type: 'run',
+      source: isExpression ? entry.expression : source,
+      file,
+      firstLine,
+      firstColumn,
+      entry: entryOf(request),
+    },
     ...{ wantsGlobals: !isExpression && entry.globals === true, predeclared, libraries, plain },
     ...{ maxSteps, maxBytes, maxHostCalls, maxPrintBytes },
   };
@@ -120,5 +163,9 @@ function entryOf({ entry }: ScriptRequest): Job['entry'] {
   if ('expression' in entry) return { expression: true };
   if (!('call' in entry)) return null;
   // A list stays one.
-  return { call: entry.call, args: snapshot(entry.args) as readonly unknown[], kwargs: snapshotObject(entry.kwargs ?? {}) };
+  return {
+    call: entry.call,
+    args: snapshot(entry.args) as readonly unknown[],
+    kwargs: snapshotObject(entry.kwargs ?? {}),
+  };
 }

@@ -11,7 +11,12 @@ export type ScriptLibrary = (typeof SCRIPT_LIBRARIES)[number];
 
 /** What is done with the source: call one of its functions, or only run it. An expression stands for itself: the source is not read. */
 export type ScriptEntry =
-  | { readonly call: string; readonly args: readonly JsonValue[]; readonly kwargs?: JsonObject; readonly globals?: boolean }
+  | {
+      readonly call: string;
+      readonly args: readonly JsonValue[];
+      readonly kwargs?: JsonObject;
+      readonly globals?: boolean;
+    }
   | { readonly expression: string; readonly names: Readonly<Record<string, JsonValue>> }
   | { readonly globals: true };
 
@@ -85,7 +90,9 @@ export function checkRequest(request: ScriptRequest): void {
     (typeof entry.call === 'string' && Array.isArray(entry.args)) ||
     (typeof entry.expression === 'string' && typeof entry.names === 'object') ||
     entry.globals === true;
-  if (!isKnown) throw new AlliumError('ERR_INVALID_OPTION', ENTRY_FORM, { layer: 'script', option: 'entry' });
+  if (!isKnown)
+    throw new AlliumError('ERR_INVALID_OPTION', ENTRY_FORM, { layer: 'script', option: 'entry' });
 }
 
-const ENTRY_FORM = 'script: "entry" must be { call, args }, { expression, names } or { globals: true }';
+const ENTRY_FORM =
+  'script: "entry" must be { call, args }, { expression, names } or { globals: true }';

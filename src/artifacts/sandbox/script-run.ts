@@ -61,35 +61,59 @@ export interface LiveRun {
 }
 
 /** Gives the script to the worker. `onWaiting` hears when the worker sleeps and when it works again. */
-export function takeUp(worker: ScriptWorker, run: PreparedRun, onWaiting: (isWaiting: boolean) => void): LiveRun {
+export function takeUp(
+  worker: ScriptWorker,
+  run: PreparedRun,
+  onWaiting: (isWaiting: boolean) => void,
+): LiveRun {
   const nothing = () => {};
   let finish: (ending: RunEnding) => void = nothing;
   const ending = new Promise<RunEnding>((resolve) => {
     finish = resolve;
   });
   const live: Live = {
-    ...{ run, worker, prints: [], controller: new AbortController(), onWaiting, finish, isOver: false },
+    ...{
+      run,
+      worker,
+      prints: [],
+      controller: new AbortController(),
+      onWaiting,
+      finish,
+      isOver: false,
+    },
     ...{ takeBackDeadline: nothing, takeBackSilence: nothing, unfollow: nothing },
   };
-  worker.give(run.job, { heard: (message) => hear(live, message), lost: (kind) => kill(live, kind, LOST[kind]) });
+  worker.give(run.job, {
+    heard: (message) => hear(live, message),
+    lost: (kind) => kill(live, kind, LOST[kind]),
+  });
   if (worker.isReady) begin(live);
-  if (run.signal !== undefined) live.unfollow = followAbort(run.signal, () => kill(live, 'cancelled', 'the script was cancelled'));
+  if (run.signal !== undefined)
+    live.unfollow = followAbort(run.signal, () =>
+      kill(live, 'cancelled', 'the script was cancelled'),
+    );
   return { ending, cancel: (message) => kill(live, 'cancelled', message) };
 }
 
-const LOST = Object.freeze({ memory: 'the script used more memory than its worker has', crashed: 'the worker of the script ended' });
+const LOST = Object.freeze({
+  memory: 'the script used more memory than its worker has',
+  crashed: 'the worker of the script ended',
+});
 
 /** The clock starts when the worker does: a script is not to blame for how long a thread takes to come up. */
 function begin(live: Live): void {
   const { clock, deadlineMs } = live.run;
   if (deadlineMs !== undefined) {
-    live.takeBackDeadline = clock.after(deadlineMs, () => kill(live, 'deadline', `the script did not end within ${deadlineMs} ms`));
+    live.takeBackDeadline = clock.after(deadlineMs, () =>
+      kill(live, 'deadline', `the script did not end within ${deadlineMs} ms`),
+    );
   }
   awaitWord(live);
 }
 
 function awaitWord(live: Live): void {
-  const late = () => kill(live, 'deadline', `the script worked for ${SILENCE_MS} ms without a word`);
+  const late = () =>
+    kill(live, 'deadline', `the script worked for ${SILENCE_MS} ms without a word`);
   live.takeBackSilence = live.run.clock.after(SILENCE_MS, late);
 }
 
@@ -128,7 +152,12 @@ function endedWith({ prints }: Live, ending: JobEnding): RunEnding['ended'] {
   return globals === null ? said : { ...said, globals: globals as JsonObject };
 }
 
-async function answerCall(live: Live, host: number, args: readonly unknown[], kwargs: object): Promise<void> {
+async function answerCall(
+  live: Live,
+  host: number,
+  args: readonly unknown[],
+  kwargs: object,
+): Promise<void> {
   live.takeBackSilence();
   live.onWaiting(true);
   const answer = await callHost(live, host, args, kwargs);
@@ -138,7 +167,12 @@ async function answerCall(live: Live, host: number, args: readonly unknown[], kw
   live.worker.answer(answer);
 }
 
-async function callHost(live: Live, host: number, args: readonly unknown[], kwargs: object): Promise<HostAnswer> {
+async function callHost(
+  live: Live,
+  host: number,
+  args: readonly unknown[],
+  kwargs: object,
+): Promise<HostAnswer> {
   const { functions, scope, depth } = live.run;
   const called = functions[host];
   if (called === undefined) return { type: 'error', message: 'there is no such function' };
@@ -150,7 +184,11 @@ async function callHost(live: Live, host: number, args: readonly unknown[], kwar
     return { type: 'answer', value: snapshot(value ?? null) };
   } catch (thrown) {
     if (thrown instanceof StopScript) return { type: 'stop', value: snapshot(thrown.value) };
-    return { type: 'error', message: thrown instanceof HostError ? thrown.message : `${called.name}: ${describeThrown(thrown)}` };
+    return {
+      type: 'error',
+      message:
+        thrown instanceof HostError ? thrown.message : `${called.name}: ${describeThrown(thrown)}`,
+    };
   }
 }
 

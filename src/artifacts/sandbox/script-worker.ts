@@ -33,8 +33,21 @@ export function startWorker({ heapMb }: WorkerLimits, onGone: () => void): Scrip
   const setup: WorkerSetup = { bell: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT) };
   const bell = new Int32Array(setup.bell);
   const worker = new Worker(workerEntry, {
-    ...{ workerData: setup, env: {}, argv: [], execArgv: [], stdin: false, stdout: true, stderr: true, name: 'allium-script' },
-    resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
+    ...{
+      workerData: setup,
+      env: {},
+      argv: [],
+      execArgv: [],
+      stdin: false,
+      stdout: true,
+      stderr: true,
+      name: 'allium-script',
+    },
+    resourceLimits: {
+      maxOldGenerationSizeMb: heapMb,
+      maxYoungGenerationSizeMb: 16,
+      stackSizeMb: 4,
+    },
   });
   let user: WorkerUser | null = null;
   let isReady = false;
@@ -49,7 +62,9 @@ export function startWorker({ heapMb }: WorkerLimits, onGone: () => void): Scrip
     if (message.type === 'ready') isReady = true;
     user?.heard(message);
   });
-  worker.on('error', (error) => gone('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'crashed'));
+  worker.on('error', (error) =>
+    gone('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'crashed'),
+  );
   worker.on('exit', () => gone('crashed'));
   worker.unref();
   return {

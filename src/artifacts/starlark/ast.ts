@@ -39,7 +39,12 @@ export interface DictNode extends Node {
 }
 
 export type Clause =
-  | { readonly kind: 'for'; readonly position: Position; readonly target: Expression; readonly iterable: Expression }
+  | {
+      readonly kind: 'for';
+      readonly position: Position;
+      readonly target: Expression;
+      readonly iterable: Expression;
+    }
   | { readonly kind: 'if'; readonly condition: Expression };
 
 export interface ComprehensionNode extends Node {
@@ -173,7 +178,11 @@ export interface Binding {
 
 export type Statement =
   | { readonly kind: 'expression'; readonly value: Expression }
-  | { readonly kind: 'branch'; readonly word: 'break' | 'continue' | 'pass'; readonly position: Position }
+  | {
+      readonly kind: 'branch';
+      readonly word: 'break' | 'continue' | 'pass';
+      readonly position: Position;
+    }
   | { readonly kind: 'return'; readonly value: Expression | null; readonly position: Position }
   | {
       readonly kind: 'assign';
@@ -183,7 +192,11 @@ export type Statement =
       readonly value: Expression;
       readonly position: Position;
     }
-  | { readonly kind: 'if'; readonly arms: readonly IfArm[]; readonly otherwise: readonly Statement[] }
+  | {
+      readonly kind: 'if';
+      readonly arms: readonly IfArm[];
+      readonly otherwise: readonly Statement[];
+    }
   | {
       readonly kind: 'for';
       readonly target: Expression;
@@ -191,8 +204,18 @@ export type Statement =
       readonly body: readonly Statement[];
       readonly position: Position;
     }
-  | { readonly kind: 'while'; readonly condition: Expression; readonly body: readonly Statement[]; readonly position: Position }
-  | { readonly kind: 'def'; readonly name: NameNode; readonly definition: Definition; readonly position: Position }
+  | {
+      readonly kind: 'while';
+      readonly condition: Expression;
+      readonly body: readonly Statement[];
+      readonly position: Position;
+    }
+  | {
+      readonly kind: 'def';
+      readonly name: NameNode;
+      readonly definition: Definition;
+      readonly position: Position;
+    }
   | { readonly kind: 'load'; readonly names: readonly LoadedName[]; readonly position: Position };
 
 /** `load` is read, so that its mistakes have their own messages, and then refused. */

@@ -8,11 +8,18 @@ import { OBJECT_BYTES, SLOT_BYTES, type Thread } from './thread.ts';
 import { Dict, type Kwargs, type StarlarkFunction, Tuple, type Value } from './values.ts';
 
 /** Puts the arguments of a call into the first slots of its frame. */
-export function bindArguments(thread: Thread, frame: Frame, callee: StarlarkFunction, args: readonly Value[], kwargs: Kwargs): void {
+export function bindArguments(
+  thread: Thread,
+  frame: Frame,
+  callee: StarlarkFunction,
+  args: readonly Value[],
+  kwargs: Kwargs,
+): void {
   const { signature } = callee.code;
   const given = args.length + (kwargs?.size ?? 0);
   if (signature.parameters.length === 0) {
-    if (given > 0) throw new StarlarkError(`function ${signature.name} accepts no arguments (${given} given)`);
+    if (given > 0)
+      throw new StarlarkError(`function ${signature.name} accepts no arguments (${given} given)`);
     return;
   }
   bindPositional(thread, frame, signature, args);
@@ -25,7 +32,12 @@ function ordinaryCount({ parameters, hasVarargs, hasKwargs }: Signature): number
   return parameters.length - Number(hasVarargs) - Number(hasKwargs);
 }
 
-function bindPositional(thread: Thread, frame: Frame, signature: Signature, args: readonly Value[]): void {
+function bindPositional(
+  thread: Thread,
+  frame: Frame,
+  signature: Signature,
+  args: readonly Value[],
+): void {
   const { name, positionalCount, hasVarargs, defaultCount } = signature;
   if (args.length > positionalCount && !hasVarargs) {
     const most = `${defaultCount > 0 ? 'at most ' : ''}${positionalCount} positional argument${positionalCount === 1 ? '' : 's'}`;
@@ -53,7 +65,8 @@ function bindNamed(thread: Thread, frame: Frame, signature: Signature, kwargs: K
       if (frame.slots[slot] !== undefined) throw multipleValues(name, key);
       frame.slots[slot] = value;
     } else if (others !== null) dictSet(thread, others, key, value);
-    else throw new StarlarkError(`function ${name} got an unexpected keyword argument ${quoted(key)}`);
+    else
+      throw new StarlarkError(`function ${name} got an unexpected keyword argument ${quoted(key)}`);
   }
 }
 

@@ -15,7 +15,9 @@ export function encodeText(text: string): string {
 
 /** A byte string as text. What is not UTF-8 becomes U+FFFD; what is no byte string is text already. */
 export function decodeText(bytes: string): string {
-  return ASCII.test(bytes) || /[^\u0000-\u00ff]/.test(bytes) ? bytes : decoder.decode(toBytes(bytes));
+  return ASCII.test(bytes) || /[^\u0000-\u00ff]/.test(bytes)
+    ? bytes
+    : decoder.decode(toBytes(bytes));
 }
 
 /** Whether every byte is below 128. */
@@ -33,13 +35,15 @@ const CHUNK = 8192;
 /** Bytes as a byte string. */
 export function latin1(bytes: Uint8Array): string {
   let text = '';
-  for (let start = 0; start < bytes.length; start += CHUNK) text += String.fromCharCode(...bytes.subarray(start, start + CHUNK));
+  for (let start = 0; start < bytes.length; start += CHUNK)
+    text += String.fromCharCode(...bytes.subarray(start, start + CHUNK));
   return text;
 }
 
 /** The UTF-8 of one code point as a byte string; what is not a code point becomes U+FFFD. */
 export function encodeCodepoint(codepoint: number): string {
-  const valid = codepoint >= 0 && codepoint <= 0x10ffff && !(codepoint >= 0xd800 && codepoint <= 0xdfff);
+  const valid =
+    codepoint >= 0 && codepoint <= 0x10ffff && !(codepoint >= 0xd800 && codepoint <= 0xdfff);
   return encodeText(String.fromCodePoint(valid ? codepoint : REPLACEMENT));
 }
 
@@ -51,7 +55,10 @@ const LENGTHS = [
 ];
 
 /** The code point at an index and its number of bytes; U+FFFD and 1 where the bytes are not UTF-8. */
-export function decodeCodepoint(bytes: string, index: number): readonly [codepoint: number, size: number] {
+export function decodeCodepoint(
+  bytes: string,
+  index: number,
+): readonly [codepoint: number, size: number] {
   const lead = bytes.charCodeAt(index);
   if (lead < 0x80) return [lead, 1];
   const form = LENGTHS.find(({ from, below }) => lead >= from && lead < below);
@@ -63,5 +70,7 @@ export function decodeCodepoint(bytes: string, index: number): readonly [codepoi
     codepoint = (codepoint << 6) | (next & 0x3f);
   }
   const surrogate = codepoint >= 0xd800 && codepoint <= 0xdfff;
-  return codepoint < form.smallest || codepoint > 0x10ffff || surrogate ? [REPLACEMENT, 1] : [codepoint, form.size];
+  return codepoint < form.smallest || codepoint > 0x10ffff || surrogate
+    ? [REPLACEMENT, 1]
+    : [codepoint, form.size];
 }

@@ -14,7 +14,12 @@ const MAX_DEPTH = 250;
  * Calls a value from outside the program's own code: from the host, or from a built-in. An error comes out with its
  * place and traceback, and leaves nothing open: the thread can be used again.
  */
-export function callValue(thread: Thread, callee: Value, args: readonly Value[], kwargs: Kwargs): Value {
+export function callValue(
+  thread: Thread,
+  callee: Value,
+  args: readonly Value[],
+  kwargs: Kwargs,
+): Value {
   const { frame, depth, calling } = thread;
   try {
     return invoke(thread, callee, args, kwargs);
@@ -28,7 +33,12 @@ export function callValue(thread: Thread, callee: Value, args: readonly Value[],
 }
 
 /** Calls a value from compiled code. */
-export function invoke(thread: Thread, callee: Value, args: readonly Value[], kwargs: Kwargs): Value {
+export function invoke(
+  thread: Thread,
+  callee: Value,
+  args: readonly Value[],
+  kwargs: Kwargs,
+): Value {
   if (callee instanceof StarlarkFunction) return callFunction(thread, callee, args, kwargs);
   if (callee instanceof Builtin) {
     if (++thread.steps > thread.maxSteps) thread.outOfSteps();
@@ -40,7 +50,12 @@ export function invoke(thread: Thread, callee: Value, args: readonly Value[], kw
   throw new StarlarkError(`invalid call of non-function (${typeName(callee)})`);
 }
 
-function callFunction(thread: Thread, callee: StarlarkFunction, args: readonly Value[], kwargs: Kwargs): Value {
+function callFunction(
+  thread: Thread,
+  callee: StarlarkFunction,
+  args: readonly Value[],
+  kwargs: Kwargs,
+): Value {
   const frame = enter(thread, callee);
   bindArguments(thread, frame, callee, args, kwargs);
   const { slots } = frame;

@@ -20,14 +20,25 @@ export function compare(thread: Thread, operator: ComparisonOperator, x: Value, 
   return compareDepth(thread, operator, x, y, MAX_DEPTH);
 }
 
-function compareDepth(thread: Thread, operator: ComparisonOperator, x: Value, y: Value, depth: number): boolean {
+function compareDepth(
+  thread: Thread,
+  operator: ComparisonOperator,
+  x: Value,
+  y: Value,
+  depth: number,
+): boolean {
   if (depth < 1) throw new StarlarkError('comparison exceeded maximum recursion depth');
   if (isNumber(x) && isNumber(y)) return holds(operator, compareNumbers(x, y));
-  if (typeof x === 'string' && typeof y === 'string') return holds(operator, x === y ? 0 : x < y ? -1 : 1);
-  if (typeof x === 'boolean' && typeof y === 'boolean') return holds(operator, Number(x) - Number(y));
-  if (x instanceof List && y instanceof List) return compareItems(thread, operator, x.items, y.items, depth);
-  if (x instanceof Tuple && y instanceof Tuple) return compareItems(thread, operator, x.items, y.items, depth);
-  if (operator !== '==' && operator !== '!=') throw new StarlarkError(`${typeName(x)} ${operator} ${typeName(y)} not implemented`);
+  if (typeof x === 'string' && typeof y === 'string')
+    return holds(operator, x === y ? 0 : x < y ? -1 : 1);
+  if (typeof x === 'boolean' && typeof y === 'boolean')
+    return holds(operator, Number(x) - Number(y));
+  if (x instanceof List && y instanceof List)
+    return compareItems(thread, operator, x.items, y.items, depth);
+  if (x instanceof Tuple && y instanceof Tuple)
+    return compareItems(thread, operator, x.items, y.items, depth);
+  if (operator !== '==' && operator !== '!=')
+    throw new StarlarkError(`${typeName(x)} ${operator} ${typeName(y)} not implemented`);
   return equalUnordered(thread, x, y, depth) === (operator === '==');
 }
 
@@ -54,7 +65,13 @@ function equalRanges(x: Range, y: Range): boolean {
   return x.start === y.start && (x.length === 1 || x.step === y.step);
 }
 
-function compareItems(thread: Thread, operator: ComparisonOperator, x: readonly Value[], y: readonly Value[], depth: number): boolean {
+function compareItems(
+  thread: Thread,
+  operator: ComparisonOperator,
+  x: readonly Value[],
+  y: readonly Value[],
+  depth: number,
+): boolean {
   if (x.length !== y.length && (operator === '==' || operator === '!=')) return operator === '!=';
   const shared = Math.min(x.length, y.length);
   for (let index = 0; index < shared; index++) {

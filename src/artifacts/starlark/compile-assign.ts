@@ -81,14 +81,19 @@ function compileElement(compiler: Compiler, node: IndexNode): Assign {
   };
 }
 
-function compileUnpacking(compiler: Compiler, nodes: readonly Expression[], position: Position): Assign {
+function compileUnpacking(
+  compiler: Compiler,
+  nodes: readonly Expression[],
+  position: Position,
+): Assign {
   const at = compiler.emit(position);
   const targets = nodes.map((node) => compiler.target(node, position));
   return (frame, value) => {
     frame.position = at;
     const items = unpack(frame.thread, value, targets.length);
     // `unpack` has counted.
-    for (let index = 0; index < targets.length; index++) targets[index]?.(frame, items[index] as Value);
+    for (let index = 0; index < targets.length; index++)
+      targets[index]?.(frame, items[index] as Value);
   };
 }
 
@@ -96,8 +101,10 @@ function unpack(thread: Thread, value: Value, want: number): readonly Value[] {
   if (value instanceof Tuple && value.items.length === want) return value.items;
   if (!isIterable(value)) throw new StarlarkError(`got ${typeName(value)} in sequence assignment`);
   const items = firstItems(value, want + 1);
-  if (items.length > want) throw new StarlarkError(`too many values to unpack (got ${knownLength(value)}, want ${want})`);
-  if (items.length < want) throw new StarlarkError(`too few values to unpack (got ${items.length}, want ${want})`);
+  if (items.length > want)
+    throw new StarlarkError(`too many values to unpack (got ${knownLength(value)}, want ${want})`);
+  if (items.length < want)
+    throw new StarlarkError(`too few values to unpack (got ${items.length}, want ${want})`);
   thread.account(want * SLOT_BYTES);
   return items;
 }
@@ -118,7 +125,12 @@ function firstItems(value: Value, most: number): readonly Value[] {
 function knownLength(value: Value): number {
   if (value instanceof List || value instanceof Tuple) return value.items.length;
   if (value instanceof Dict) return value.size;
-  return value instanceof StringIterable || typeof value !== 'object' || value === null || !('length' in value) ? -1 : value.length;
+  return value instanceof StringIterable ||
+    typeof value !== 'object' ||
+    value === null ||
+    !('length' in value)
+    ? -1
+    : value.length;
 }
 
 function compileAugmented(compiler: Compiler, statement: AssignStatement): Execute {
@@ -158,7 +170,11 @@ function augmentName(compiler: Compiler, target: NameNode, statement: AssignStat
 }
 
 /** The object and the index are evaluated once. They wait on a stack: the operands between may run the same code. */
-function augmentElement(compiler: Compiler, target: IndexNode, statement: AssignStatement): Execute {
+function augmentElement(
+  compiler: Compiler,
+  target: IndexNode,
+  statement: AssignStatement,
+): Execute {
   const object = compiler.expression(target.object);
   const index = compiler.expression(target.index);
   const position = compiler.emit(target.position);
@@ -175,14 +191,19 @@ function augmentElement(compiler: Compiler, target: IndexNode, statement: Assign
   };
 }
 
-function combined(compiler: Compiler, statement: AssignStatement): { readonly right: Evaluate; readonly position: Position } {
+function combined(
+  compiler: Compiler,
+  statement: AssignStatement,
+): { readonly right: Evaluate; readonly position: Position } {
   const right = compiler.expression(statement.value);
   return { right, position: compiler.emit(statement.position) };
 }
 
 function combine(operator: string, left: Evaluate, right: Evaluate, position: Position): Evaluate {
   // The parser makes no other operators.
-  return operator === '+' ? addInPlace(left, right, position) : arithmetic(operator as BinaryOperator, left, right, position);
+  return operator === '+'
+    ? addInPlace(left, right, position)
+    : arithmetic(operator as BinaryOperator, left, right, position);
 }
 
 /** `x += y`: a list takes the elements of any iterable in. */
@@ -214,5 +235,6 @@ function extend(thread: Thread, list: List, value: Value): void {
   const items = elementsOf(thread, value) ?? [];
   thread.account(items.length * SLOT_BYTES);
   // The length is read first: a list may be added to itself.
-  for (let index = 0, { length } = items; index < length; index++) list.items.push(items[index] as Value);
+  for (let index = 0, { length } = items; index < length; index++)
+    list.items.push(items[index] as Value);
 }

@@ -35,7 +35,8 @@ function callNone(callee: Evaluate, position: Position): Evaluate {
     const target = callee(frame);
     frame.position = position;
     const { thread } = frame;
-    if (target instanceof StarlarkFunction && target.code.plainCount === 0) return finish(thread, enter(thread, target));
+    if (target instanceof StarlarkFunction && target.code.plainCount === 0)
+      return finish(thread, enter(thread, target));
     return invoke(thread, target, [], null);
   };
 }
@@ -55,7 +56,12 @@ function callOne(callee: Evaluate, first: Evaluate, position: Position): Evaluat
   };
 }
 
-function callTwo(callee: Evaluate, first: Evaluate, second: Evaluate, position: Position): Evaluate {
+function callTwo(
+  callee: Evaluate,
+  first: Evaluate,
+  second: Evaluate,
+  position: Position,
+): Evaluate {
   return (frame) => {
     const target = callee(frame);
     const x = first(frame);
@@ -100,7 +106,10 @@ function compileMethodCall(compiler: Compiler, callee: DotNode, node: CallNode):
   const args = compileArguments(compiler, node.args);
   const position = compiler.emit(node.position);
   const [only] = args;
-  const evaluate = only !== undefined && args.length === 1 ? (frame: Frame) => [only(frame)] : (frame: Frame) => evaluateAll(frame, args);
+  const evaluate =
+    only !== undefined && args.length === 1
+      ? (frame: Frame) => [only(frame)]
+      : (frame: Frame) => evaluateAll(frame, args);
   return (frame) => {
     const receiver = object(frame);
     const found = methodFor(frame, receiver);
@@ -117,7 +126,9 @@ function compileMethodCall(compiler: Compiler, callee: DotNode, node: CallNode):
 }
 
 /** A method to be called with its receiver, or a namespace's member to be called alone. */
-type Found = { readonly name: string; readonly receives: Method['call'] } | { readonly member: Value };
+type Found =
+  | { readonly name: string; readonly receives: Method['call'] }
+  | { readonly member: Value };
 
 function methodFinder(name: string, position: Position): (frame: Frame, receiver: Value) => Found {
   const ofString = methodOn('', name);
@@ -125,7 +136,13 @@ function methodFinder(name: string, position: Position): (frame: Frame, receiver
   const ofDict = methodOn(new Dict(), name);
   return (frame, receiver) => {
     const found =
-      typeof receiver === 'string' ? ofString : receiver instanceof List ? ofList : receiver instanceof Dict ? ofDict : undefined;
+      typeof receiver === 'string'
+        ? ofString
+        : receiver instanceof List
+          ? ofList
+          : receiver instanceof Dict
+            ? ofDict
+            : undefined;
     if (found !== undefined) return found;
     frame.position = position;
     const member = receiver instanceof Module ? receiver.members.get(name) : undefined;

@@ -17,8 +17,12 @@ export function compileSequence(compiler: Compiler, node: SequenceNode): Evaluat
   compiler.emit();
   const bytes = OBJECT_BYTES + items.length * SLOT_BYTES;
   const [first, second] = items;
-  if (node.kind === 'tuple' && items.length === 2 && first !== undefined && second !== undefined) return pair(first, second, bytes);
-  const make = node.kind === 'list' ? (values: Value[]) => new List(values) : (values: Value[]) => new Tuple(values);
+  if (node.kind === 'tuple' && items.length === 2 && first !== undefined && second !== undefined)
+    return pair(first, second, bytes);
+  const make =
+    node.kind === 'list'
+      ? (values: Value[]) => new List(values)
+      : (values: Value[]) => new Tuple(values);
   return (frame) => {
     frame.thread.account(bytes);
     const values: Value[] = [];
@@ -83,7 +87,11 @@ function fill(frame: Frame, made: List | Dict, filled: (List | Dict)[], collect:
 }
 
 /** Loops and conditions, the first outermost; the body is compiled last, as it is evaluated last. */
-function compileClauses(compiler: Compiler, clauses: readonly Clause[], body: () => Execute): Execute {
+function compileClauses(
+  compiler: Compiler,
+  clauses: readonly Clause[],
+  body: () => Execute,
+): Execute {
   const [clause, ...others] = clauses;
   if (clause === undefined) return body();
   if (clause.kind === 'if') {
@@ -102,7 +110,11 @@ function compileClauses(compiler: Compiler, clauses: readonly Clause[], body: ()
   return compileLoop(iterable, { slot, ...turn }, position);
 }
 
-function compileBody(compiler: Compiler, { body }: ComprehensionNode, filled: readonly (List | Dict)[]): Execute {
+function compileBody(
+  compiler: Compiler,
+  { body }: ComprehensionNode,
+  filled: readonly (List | Dict)[],
+): Execute {
   if ('entry' in body) {
     const key = compiler.expression(body.entry.key);
     const value = compiler.expression(body.entry.value);

@@ -5,12 +5,23 @@ import { type ComparisonOperator, compare, equals } from './compare.ts';
 import type { Frame, Position } from './frame.ts';
 import type { Value } from './values.ts';
 
-function slow(frame: Frame, position: Position, operator: ComparisonOperator, x: Value, y: Value): boolean {
+function slow(
+  frame: Frame,
+  position: Position,
+  operator: ComparisonOperator,
+  x: Value,
+  y: Value,
+): boolean {
   frame.position = position;
   return compare(frame.thread, operator, x, y);
 }
 
-export function compileComparison(operator: ComparisonOperator, left: Evaluate, right: Evaluate, position: Position): Evaluate {
+export function compileComparison(
+  operator: ComparisonOperator,
+  left: Evaluate,
+  right: Evaluate,
+  position: Position,
+): Evaluate {
   switch (operator) {
     case '==':
       return equality(left, right, position);
@@ -20,25 +31,33 @@ export function compileComparison(operator: ComparisonOperator, left: Evaluate, 
       return (frame) => {
         const x = left(frame);
         const y = right(frame);
-        return typeof x === 'number' && typeof y === 'number' ? x < y : slow(frame, position, '<', x, y);
+        return typeof x === 'number' && typeof y === 'number'
+          ? x < y
+          : slow(frame, position, '<', x, y);
       };
     case '<=':
       return (frame) => {
         const x = left(frame);
         const y = right(frame);
-        return typeof x === 'number' && typeof y === 'number' ? x <= y : slow(frame, position, '<=', x, y);
+        return typeof x === 'number' && typeof y === 'number'
+          ? x <= y
+          : slow(frame, position, '<=', x, y);
       };
     case '>':
       return (frame) => {
         const x = left(frame);
         const y = right(frame);
-        return typeof x === 'number' && typeof y === 'number' ? x > y : slow(frame, position, '>', x, y);
+        return typeof x === 'number' && typeof y === 'number'
+          ? x > y
+          : slow(frame, position, '>', x, y);
       };
     case '>=':
       return (frame) => {
         const x = left(frame);
         const y = right(frame);
-        return typeof x === 'number' && typeof y === 'number' ? x >= y : slow(frame, position, '>=', x, y);
+        return typeof x === 'number' && typeof y === 'number'
+          ? x >= y
+          : slow(frame, position, '>=', x, y);
       };
   }
 }

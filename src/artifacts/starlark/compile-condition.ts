@@ -29,7 +29,10 @@ export function branch<T extends object>(compile: () => T): Branch & { compiled(
   };
 }
 
-export function compileConditional(compiler: Compiler, node: Extract<Expression, { kind: 'conditional' }>): Evaluate {
+export function compileConditional(
+  compiler: Compiler,
+  node: Extract<Expression, { kind: 'conditional' }>,
+): Evaluate {
   const yes = branch(() => compiler.expression(node.yes));
   const no = branch(() => compiler.expression(node.no));
   const test = compileCondition(compiler, node.condition, yes, no);
@@ -38,12 +41,18 @@ export function compileConditional(compiler: Compiler, node: Extract<Expression,
 }
 
 /** Compiles a condition and both of its branches. */
-export function compileCondition(compiler: Compiler, node: Expression, yes: Branch, no: Branch): Test {
+export function compileCondition(
+  compiler: Compiler,
+  node: Expression,
+  yes: Branch,
+  no: Branch,
+): Test {
   if (node.kind === 'unary' && node.operator === 'not') {
     const test = compileCondition(compiler, node.operand, no, yes);
     return (frame) => !test(frame);
   }
-  if (node.kind === 'binary' && (node.operator === 'and' || node.operator === 'or')) return compileBoth(compiler, node, yes, no);
+  if (node.kind === 'binary' && (node.operator === 'and' || node.operator === 'or'))
+    return compileBoth(compiler, node, yes, no);
   const value = compiler.expression(node);
   const isTurned = node.kind === 'binary' && node.operator === 'not in';
   if (isTurned) lead(compiler, yes, no);
@@ -51,13 +60,20 @@ export function compileCondition(compiler: Compiler, node: Expression, yes: Bran
   return (frame) => truth(value(frame));
 }
 
-function compileBoth(compiler: Compiler, { operator, left, right }: BinaryNode, yes: Branch, no: Branch): Test {
+function compileBoth(
+  compiler: Compiler,
+  { operator, left, right }: BinaryNode,
+  yes: Branch,
+  no: Branch,
+): Test {
   const first = compiler.expression(left);
   const rest = branch(() => compileCondition(compiler, right, yes, no));
   if (operator === 'and') lead(compiler, no, rest);
   else lead(compiler, rest, yes);
   const second = rest.compiled();
-  return operator === 'and' ? (frame) => truth(first(frame)) && second(frame) : (frame) => truth(first(frame)) || second(frame);
+  return operator === 'and'
+    ? (frame) => truth(first(frame)) && second(frame)
+    : (frame) => truth(first(frame)) || second(frame);
 }
 
 /** What is gone on with stands next, and the other way behind all that follows it, unless the next stands somewhere already. */

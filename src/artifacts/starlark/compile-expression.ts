@@ -81,11 +81,17 @@ function compileIndex(compiler: Compiler, node: IndexNode): Evaluate {
 function compileSlice(compiler: Compiler, node: SliceNode): Evaluate {
   compiler.expect(node.position);
   const object = compiler.expression(node.object);
-  const [low, high, step] = [node.low, node.high, node.step].map((bound) => compileBound(compiler, bound));
+  const [low, high, step] = [node.low, node.high, node.step].map((bound) =>
+    compileBound(compiler, bound),
+  );
   const position = compiler.emit();
   return (frame) => {
     const value = object(frame);
-    const bounds = { low: low?.(frame) ?? null, high: high?.(frame) ?? null, step: step?.(frame) ?? null };
+    const bounds = {
+      low: low?.(frame) ?? null,
+      high: high?.(frame) ?? null,
+      step: step?.(frame) ?? null,
+    };
     frame.position = position;
     return slice(frame.thread, value, bounds);
   };

@@ -30,11 +30,22 @@ export function compileCode(context: CompileContext, source: Compilable): Functi
   return new FunctionCode(signatureOf(context, source, compiler.first ?? source.position), body);
 }
 
-function parameterCount({ hasVarargs, hasKwargs }: FunctionScope, parameters: Definition['parameters']): number {
-  return parameters.filter(({ kind }) => kind === 'plain').length + Number(hasVarargs) + Number(hasKwargs);
+function parameterCount(
+  { hasVarargs, hasKwargs }: FunctionScope,
+  parameters: Definition['parameters'],
+): number {
+  return (
+    parameters.filter(({ kind }) => kind === 'plain').length +
+    Number(hasVarargs) +
+    Number(hasKwargs)
+  );
 }
 
-function signatureOf({ file }: CompileContext, { name, parameters, scope }: Compilable, position: Position): Signature {
+function signatureOf(
+  { file }: CompileContext,
+  { name, parameters, scope }: Compilable,
+  position: Position,
+): Signature {
   const { locals, keywordOnlyCount, hasVarargs, hasKwargs } = scope;
   const count = parameterCount(scope, parameters);
   const plain = parameters.filter(({ kind }) => kind === 'plain');
@@ -48,7 +59,8 @@ function signatureOf({ file }: CompileContext, { name, parameters, scope }: Comp
     keywordOnlyCount,
     hasVarargs,
     hasKwargs,
-    defaultCount: plain.slice(0, positionalCount).filter(({ fallback }) => fallback !== null).length,
+    defaultCount: plain.slice(0, positionalCount).filter(({ fallback }) => fallback !== null)
+      .length,
     slotCount: locals.length,
     cellSlots: locals.flatMap((binding, slot) => (binding.scope === 'cell' ? [slot] : [])),
   };
@@ -75,7 +87,8 @@ class FunctionCompiler implements Compiler {
   /** The whole body; one that only returns an expression is that expression. */
   body(statements: readonly Statement[]): Evaluate {
     const [only] = statements;
-    if (statements.length === 1 && only?.kind === 'return' && only.value !== null) return this.expression(only.value);
+    if (statements.length === 1 && only?.kind === 'return' && only.value !== null)
+      return this.expression(only.value);
     const block = this.block(statements);
     return (frame) => {
       if (block(frame) !== RETURN) return null;
@@ -163,5 +176,7 @@ class FunctionCompiler implements Compiler {
 /** The cell of an enclosing function's variable: its own, or one that it has from outside itself. */
 function capture({ scope, index }: Binding): (frame: Frame) => Cell {
   // Slots of shared locals hold cells from the start of a call.
-  return scope === 'free' ? (frame) => frame.cells[index] as Cell : (frame) => frame.slots[index] as Cell;
+  return scope === 'free'
+    ? (frame) => frame.cells[index] as Cell
+    : (frame) => frame.slots[index] as Cell;
 }

@@ -1,6 +1,14 @@
 // Loops, as `for` statements and comprehensions run them.
 
-import { type Assign, BREAK, type Completion, type Evaluate, type Execute, NORMAL, RETURN } from './code.ts';
+import {
+  type Assign,
+  BREAK,
+  type Completion,
+  type Evaluate,
+  type Execute,
+  NORMAL,
+  RETURN,
+} from './code.ts';
 import type { Frame, Position } from './frame.ts';
 import { iterateOrThrow } from './iterate.ts';
 import { List, Range, type Value } from './values.ts';
@@ -22,7 +30,11 @@ export function compileLoop(iterable: Evaluate, loop: LoopBody, position: Positi
   };
 }
 
-function overRange(frame: Frame, { start, step, length }: Range, { slot, assign, body }: LoopBody): Completion {
+function overRange(
+  frame: Frame,
+  { start, step, length }: Range,
+  { slot, assign, body }: LoopBody,
+): Completion {
   const { slots, thread } = frame;
   for (let index = 0; index < length; index++) {
     if (++thread.steps > thread.maxSteps) thread.outOfSteps();

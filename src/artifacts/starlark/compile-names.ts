@@ -12,7 +12,12 @@ export function localSlot(node: NameNode): number | undefined {
 }
 
 /** Apart from the reads, so that these stay small. */
-export function unassigned(frame: Frame, position: Position, kind: 'local' | 'global', name: string): never {
+export function unassigned(
+  frame: Frame,
+  position: Position,
+  kind: 'local' | 'global',
+  name: string,
+): never {
   frame.position = position;
   throw new StarlarkError(`${kind} variable ${name} referenced before assignment`);
 }
@@ -29,10 +34,14 @@ export function compileRead(compiler: Compiler, node: NameNode): Evaluate {
   const { index } = binding;
   switch (binding.scope) {
     case 'local':
-      return index < compiler.parameterCount ? readParameter(index) : readLocal(index, position, name);
+      return index < compiler.parameterCount
+        ? readParameter(index)
+        : readLocal(index, position, name);
     case 'cell':
       // Slots of shared locals hold cells from the start of a call.
-      return (frame) => (frame.slots[index] as Cell).value ?? nullOrUnassigned(frame, frame.slots[index] as Cell, position, name);
+      return (frame) =>
+        (frame.slots[index] as Cell).value ??
+        nullOrUnassigned(frame, frame.slots[index] as Cell, position, name);
     case 'free':
       return (frame) => {
         const cell = frame.cells[index] as Cell;

@@ -28,13 +28,24 @@ function isComparison(operator: string): operator is ComparisonOperator {
 }
 
 /** Where an operation goes that has no quick way. */
-function slow(frame: Frame, position: Position, operator: BinaryOperator, x: Value, y: Value): Value {
+function slow(
+  frame: Frame,
+  position: Position,
+  operator: BinaryOperator,
+  x: Value,
+  y: Value,
+): Value {
   frame.position = position;
   return binary(frame.thread, operator, x, y);
 }
 
 /** The operator on two values that are there already, as augmented assignments need it. */
-export function arithmetic(operator: BinaryOperator, left: Evaluate, right: Evaluate, position: Position): Evaluate {
+export function arithmetic(
+  operator: BinaryOperator,
+  left: Evaluate,
+  right: Evaluate,
+  position: Position,
+): Evaluate {
   switch (operator) {
     case '-':
       return (frame) => {
@@ -94,7 +105,12 @@ function modulo(left: Evaluate, right: Evaluate, position: Position): Evaluate {
   };
 }
 
-function bits(operator: '&' | '|' | '^', left: Evaluate, right: Evaluate, position: Position): Evaluate {
+function bits(
+  operator: '&' | '|' | '^',
+  left: Evaluate,
+  right: Evaluate,
+  position: Position,
+): Evaluate {
   return (frame) => {
     const x = left(frame);
     const y = right(frame);

@@ -17,7 +17,11 @@ interface Compiled {
 
 export function compileSpreadCall(compiler: Compiler, callee: Evaluate, node: CallNode): Evaluate {
   // The order of the source is the order of evaluation: the resolver allows no other.
-  const args: readonly Compiled[] = node.args.map(({ kind, name, value }) => ({ kind, name, value: compiler.expression(value) }));
+  const args: readonly Compiled[] = node.args.map(({ kind, name, value }) => ({
+    kind,
+    name,
+    value: compiler.expression(value),
+  }));
   const position = compiler.emit(node.position);
   return (frame) => {
     const target = callee(frame);
@@ -29,7 +33,12 @@ export function compileSpreadCall(compiler: Compiler, callee: Evaluate, node: Ca
   };
 }
 
-function collect(thread: Thread, target: Value, args: readonly Compiled[], values: readonly Value[]) {
+function collect(
+  thread: Thread,
+  target: Value,
+  args: readonly Compiled[],
+  values: readonly Value[],
+) {
   const positional: Value[] = [];
   const named = new Map<string, Value>();
   thread.account(OBJECT_BYTES + values.length * SLOT_BYTES);
@@ -49,13 +58,15 @@ function collect(thread: Thread, target: Value, args: readonly Compiled[], value
 
 function spreadItems(thread: Thread, positional: Value[], value: Value): void {
   const items = elementsOf(thread, value);
-  if (items === undefined) throw new StarlarkError(`argument after * must be iterable, not ${typeName(value)}`);
+  if (items === undefined)
+    throw new StarlarkError(`argument after * must be iterable, not ${typeName(value)}`);
   thread.account(items.length * SLOT_BYTES);
   for (const item of items) positional.push(item);
 }
 
 function mapping(value: Value): Dict {
-  if (!(value instanceof Dict)) throw new StarlarkError(`argument after ** must be a mapping, not ${typeName(value)}`);
+  if (!(value instanceof Dict))
+    throw new StarlarkError(`argument after ** must be a mapping, not ${typeName(value)}`);
   for (const key of value.map.keys()) {
     if (typeof key !== 'string' || value.original(key) !== key) {
       throw new StarlarkError(`keywords must be strings, not ${typeName(value.original(key))}`);
@@ -64,7 +75,12 @@ function mapping(value: Value): Dict {
   return value;
 }
 
-function spreadEntries(thread: Thread, target: Value, named: Map<string, Value>, entries: Dict): void {
+function spreadEntries(
+  thread: Thread,
+  target: Value,
+  named: Map<string, Value>,
+  entries: Dict,
+): void {
   thread.account(entries.size * SLOT_BYTES);
   for (const [key, value] of entries.map) {
     // All keys are strings: `mapping` has looked.
@@ -81,6 +97,7 @@ function twice(thread: Thread, target: Value, name: string): StarlarkError {
     return multipleValues(target.code.signature.name, name);
   }
   const callee = target instanceof Builtin ? target.name : typeName(target);
-  if (callee === 'dict' || callee === 'update') return new StarlarkError(`${callee}: duplicate keyword arg: "${name}"`);
+  if (callee === 'dict' || callee === 'update')
+    return new StarlarkError(`${callee}: duplicate keyword arg: "${name}"`);
   return new StarlarkError(`${callee}: got multiple values for keyword argument "${name}"`);
 }

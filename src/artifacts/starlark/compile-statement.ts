@@ -1,7 +1,16 @@
 // Statements.
 
 import type { Statement } from './ast.ts';
-import { BREAK, type Compiler, type Completion, CONTINUE, type Evaluate, type Execute, NORMAL, RETURN } from './code.ts';
+import {
+  BREAK,
+  type Compiler,
+  type Completion,
+  CONTINUE,
+  type Evaluate,
+  type Execute,
+  NORMAL,
+  RETURN,
+} from './code.ts';
 import { compileAssignment } from './compile-assign.ts';
 import { compileLoop } from './compile-loop.ts';
 import { localSlot } from './compile-names.ts';
@@ -9,7 +18,9 @@ import { truth } from './values.ts';
 
 /** Statements one after the other, until one does not end normally. */
 export function compileBlock(compiler: Compiler, statements: readonly Statement[]): Execute {
-  const compiled = statements.map((statement) => compileStatement(compiler, statement)).filter((execute) => execute !== undefined);
+  const compiled = statements
+    .map((statement) => compileStatement(compiler, statement))
+    .filter((execute) => execute !== undefined);
   const [first, second, third] = compiled;
   if (first === undefined) return () => NORMAL;
   if (second === undefined) return first;
@@ -39,7 +50,9 @@ function compileStatement(compiler: Compiler, statement: Statement): Execute | u
     case 'branch':
       return compileBranch(statement.word);
     case 'return':
-      return compileReturn(statement.value === null ? undefined : compiler.expression(statement.value));
+      return compileReturn(
+        statement.value === null ? undefined : compiler.expression(statement.value),
+      );
     case 'assign':
       return compileAssignment(compiler, statement);
     case 'if':
@@ -80,9 +93,15 @@ function compileReturn(value: Evaluate | undefined): Execute {
 }
 
 function compileIf(compiler: Compiler, statement: Extract<Statement, { kind: 'if' }>): Execute {
-  const arms = statement.arms.map(({ condition, body }) => ({ condition: compiler.expression(condition), body: compiler.block(body) }));
+  const arms = statement.arms.map(({ condition, body }) => ({
+    condition: compiler.expression(condition),
+    body: compiler.block(body),
+  }));
   const otherwise = compiler.block(statement.otherwise);
-  return arms.reduceRight<Execute>((no, { condition, body }) => choose(condition, body, no), otherwise);
+  return arms.reduceRight<Execute>(
+    (no, { condition, body }) => choose(condition, body, no),
+    otherwise,
+  );
 }
 
 function choose(condition: Evaluate, yes: Execute, no: Execute): Execute {

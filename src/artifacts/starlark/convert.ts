@@ -36,7 +36,8 @@ function readText(text: string, thread: Thread): string {
 function readObject(json: object, thread: Thread, depth: number): Dict {
   thread.account(OBJECT_BYTES);
   const dict = new Dict();
-  for (const [key, value] of Object.entries(json)) dictSet(thread, dict, readText(key, thread), read(value, thread, depth + 1));
+  for (const [key, value] of Object.entries(json))
+    dictSet(thread, dict, readText(key, thread), read(value, thread, depth + 1));
   return dict;
 }
 
@@ -53,13 +54,16 @@ function write(value: Value, path: readonly Value[]): JsonValue {
   if (typeof value === 'string') return decodeText(value);
   if (typeof value === 'bigint') throw new StarlarkError('int too large for JSON');
   if (value instanceof Float) {
-    if (!Number.isFinite(value.value)) throw new StarlarkError('float has no JSON form: it is not finite');
+    if (!Number.isFinite(value.value))
+      throw new StarlarkError('float has no JSON form: it is not finite');
     return value.value + 0;
   }
-  if (path.includes(value)) throw new StarlarkError(`${typeName(value)} has no JSON form: it contains itself`);
+  if (path.includes(value))
+    throw new StarlarkError(`${typeName(value)} has no JSON form: it contains itself`);
   if (path.length > MAX_DEPTH) throw new StarlarkError('value is nested too deeply');
   const inner = [...path, value];
-  if (value instanceof List || value instanceof Tuple) return value.items.map((item) => write(item, inner));
+  if (value instanceof List || value instanceof Tuple)
+    return value.items.map((item) => write(item, inner));
   if (value instanceof Dict) return writeDict(value, inner);
   throw new StarlarkError(`${typeName(value)} has no JSON form`);
 }
@@ -67,7 +71,8 @@ function write(value: Value, path: readonly Value[]): JsonValue {
 function writeDict(dict: Dict, path: readonly Value[]): JsonObject {
   const entries = [...dict.map].map(([key, value]): [string, JsonValue] => {
     const original = dict.original(key);
-    if (typeof original !== 'string') throw new StarlarkError(`dict has no JSON form: a key is ${typeName(original)}, not string`);
+    if (typeof original !== 'string')
+      throw new StarlarkError(`dict has no JSON form: a key is ${typeName(original)}, not string`);
     return [decodeText(original), write(value, path)];
   });
   // `fromEntries` defines properties, so that a key `__proto__` is only a key.

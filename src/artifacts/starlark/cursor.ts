@@ -34,7 +34,8 @@ export class Cursor {
   }
 
   protected consume(kind: TokenKind): Position {
-    if (!this.at(kind)) this.fail(`got ${describeToken(this.token.kind)}, want ${describeToken(kind)}`);
+    if (!this.at(kind))
+      this.fail(`got ${describeToken(this.token.kind)}, want ${describeToken(kind)}`);
     return this.next();
   }
 
@@ -53,7 +54,9 @@ export class Cursor {
 
   /** The depth of a tree above others. */
   protected depthOver(...children: readonly ({ readonly depth: number } | null)[]): number {
-    return this.checkDepth(1 + children.reduce((most, child) => Math.max(most, child?.depth ?? 0), 0));
+    return this.checkDepth(
+      1 + children.reduce((most, child) => Math.max(most, child?.depth ?? 0), 0),
+    );
   }
 
   protected checkDepth(depth: number): number {
@@ -79,9 +82,12 @@ export class Cursor {
 
 /** The word of Python that a mistake is made of, where the token ahead can be nothing else; `null` for all other mistakes. */
 function missingFrom({ kind, value }: Token, last: Token | null): string | null {
-  if (kind === 'illegal token' && typeof value === 'string') return `this Starlark dialect does not support "${value}"`;
-  if (kind !== 'string literal' || last?.kind !== 'identifier' || typeof last.value !== 'string') return null;
-  if (/^(?:f|fr|rf)$/i.test(last.value)) return 'this Starlark dialect does not support f-strings; write "{}".format(x), or "%s" % x';
+  if (kind === 'illegal token' && typeof value === 'string')
+    return `this Starlark dialect does not support "${value}"`;
+  if (kind !== 'string literal' || last?.kind !== 'identifier' || typeof last.value !== 'string')
+    return null;
+  if (/^(?:f|fr|rf)$/i.test(last.value))
+    return 'this Starlark dialect does not support f-strings; write "{}".format(x), or "%s" % x';
   return /^(?:b|br|rb)$/i.test(last.value) ? 'this Starlark dialect does not support bytes' : null;
 }
 

@@ -62,6 +62,10 @@ export class Dict {
   }
 
   private refuse(verb: string): never {
-    throw new StarlarkError(this.frozen ? `cannot ${verb} frozen hash table` : `cannot ${verb} hash table during iteration`);
+    throw new StarlarkError(
+      this.frozen
+        ? `cannot ${verb} frozen hash table`
+        : `cannot ${verb} hash table during iteration`,
+    );
   }
 }

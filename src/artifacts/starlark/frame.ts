@@ -72,7 +72,8 @@ export class FunctionCode {
   constructor(signature: Signature, body: (frame: Frame) => Value) {
     this.signature = signature;
     const { parameters, positionalCount, cellSlots } = signature;
-    this.plainCount = parameters.length === positionalCount && cellSlots.length === 0 ? positionalCount : -1;
+    this.plainCount =
+      parameters.length === positionalCount && cellSlots.length === 0 ? positionalCount : -1;
     this.body = body;
     this.frame = new Frame(this);
   }

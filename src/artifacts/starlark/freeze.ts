@@ -14,14 +14,17 @@ export function freeze(values: Iterable<Value>): void {
 }
 
 /** What a value holds that can change; nothing when it is frozen already. */
-function held(value: Exclude<Value, string | number | bigint | boolean | null>): Iterable<Value | undefined> {
+function held(
+  value: Exclude<Value, string | number | bigint | boolean | null>,
+): Iterable<Value | undefined> {
   if (value instanceof List || value instanceof Dict) {
     if (value.frozen) return [];
     value.frozen = true;
     return value instanceof List ? value.items : value.map.values();
   }
   if (value instanceof Tuple) return value.items;
-  if (value instanceof StarlarkFunction) return [...value.defaults, ...value.cells.map((cell) => cell.value)];
+  if (value instanceof StarlarkFunction)
+    return [...value.defaults, ...value.cells.map((cell) => cell.value)];
   if (value instanceof Builtin) return [value.receiver];
   return [];
 }

@@ -4,7 +4,13 @@ export { callValue } from './call.ts';
 export { fromStarlark, toStarlark } from './convert.ts';
 export { StarlarkError, type StarlarkErrorKind, type TracebackEntry } from './errors.ts';
 export { freeze } from './freeze.ts';
-export { type CompileOptions, compileStarlark, type Program, type RunOptions, runProgram } from './program.ts';
+export {
+  type CompileOptions,
+  compileStarlark,
+  type Program,
+  type RunOptions,
+  runProgram,
+} from './program.ts';
 export { newThread, Thread, type ThreadOptions } from './thread.ts';
 export {
   Builtin,

@@ -108,7 +108,8 @@ export function shiftInt(thread: Thread, operator: '<<' | '>>', x: Int, count: V
 /** An int that fits 32 bits, which indices and counts must. */
 export function asInt32(value: Value): number {
   if (typeof value === 'number' && (value | 0) === value) return value;
-  if (typeof value === 'number' || typeof value === 'bigint') throw new StarlarkError(`${shortInt(value)} out of range`);
+  if (typeof value === 'number' || typeof value === 'bigint')
+    throw new StarlarkError(`${shortInt(value)} out of range`);
   throw new StarlarkError(`got ${typeName(value)}, want int`);
 }
 

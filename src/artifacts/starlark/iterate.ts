@@ -48,7 +48,8 @@ export function elementsOf(thread: Thread, value: Value): readonly Value[] | und
   if (value instanceof Dict) return value.keys();
   const elements: Value[] = [];
   const iterator = iterate(value);
-  for (let item = iterator?.next(); item !== undefined; item = iterator?.next()) elements.push(item);
+  for (let item = iterator?.next(); item !== undefined; item = iterator?.next())
+    elements.push(item);
   return elements;
 }
 
@@ -88,7 +89,9 @@ function stringIterator({ text, codepoints, ords }: StringIterable): ValueIterat
   const next = (): Value | undefined => {
     if (index >= text.length) return undefined;
     const start = index;
-    const [codepoint, size] = codepoints ? decodeCodepoint(text, start) : [text.charCodeAt(start), 1];
+    const [codepoint, size] = codepoints
+      ? decodeCodepoint(text, start)
+      : [text.charCodeAt(start), 1];
     index += size;
     return ords ? codepoint : text.slice(start, index);
   };

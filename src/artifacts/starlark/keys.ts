@@ -3,7 +3,18 @@
 import type { Key } from './dict.ts';
 import { StarlarkError } from './errors.ts';
 import { OBJECT_BYTES, SLOT_BYTES, type Thread } from './thread.ts';
-import { Builtin, type Dict, Float, List, Module, Range, StarlarkFunction, Tuple, typeName, type Value } from './values.ts';
+import {
+  Builtin,
+  type Dict,
+  Float,
+  List,
+  Module,
+  Range,
+  StarlarkFunction,
+  Tuple,
+  typeName,
+  type Value,
+} from './values.ts';
 
 /** No byte string starts with this, so no tuple's text can be mistaken for a string. */
 const TUPLE_MARK = '\u0100';
@@ -34,11 +45,14 @@ function tupleKey(tuple: Tuple): string {
   // Innermost first, without recursion: tuples can be nested deeper than the JavaScript stack.
   const open: Tuple[] = [tuple];
   for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
-    const inner = top.items.find((item): item is Tuple => item instanceof Tuple && item.key === undefined);
+    const inner = top.items.find(
+      (item): item is Tuple => item instanceof Tuple && item.key === undefined,
+    );
     if (inner !== undefined) open.push(inner);
     else {
       top.key = TUPLE_MARK + top.items.map(partOfKey).join('');
-      if (top.key.length > MAX_KEY_LENGTH) throw new StarlarkError('tuple is too large to be a key');
+      if (top.key.length > MAX_KEY_LENGTH)
+        throw new StarlarkError('tuple is too large to be a key');
       open.pop();
     }
   }

@@ -9,9 +9,11 @@ import { Dict, Float, List, Range, Tuple, typeName, type Value } from './values.
 
 export function contains(thread: Thread, x: Value, y: Value): boolean {
   if (y instanceof Dict) return dictContains(y, x);
-  if (y instanceof List || y instanceof Tuple) return y.items.some((item) => countedEquals(thread, item, x));
+  if (y instanceof List || y instanceof Tuple)
+    return y.items.some((item) => countedEquals(thread, item, x));
   if (typeof y === 'string') {
-    if (typeof x !== 'string') throw new StarlarkError(`'in <string>' requires string as left operand, not ${typeName(x)}`);
+    if (typeof x !== 'string')
+      throw new StarlarkError(`'in <string>' requires string as left operand, not ${typeName(x)}`);
     return y.includes(x);
   }
   if (y instanceof Range) return rangeContains(y, x);

@@ -20,23 +20,37 @@ describe('operators', () => {
     ['"ab" * 2, 2 * [1], (1, 2) * 2, "a" * -1', '("abab", [1, 1], (1, 2, 1, 2), "")'],
     ['"a" + "b", [1] + [2], (1,) + (2,)', '("ab", [1, 2], (1, 2))'],
     ['1 and 0, 0 or "x", not [], 1 if "" else 2', '(0, "x", True, 2)'],
-    ['2 in [1, 2.0], "b" in "abc", 3 not in {3: 1}, [] in {}, 4 in range(0, 9, 2)', '(True, True, False, False, True)'],
+    [
+      '2 in [1, 2.0], "b" in "abc", 3 not in {3: 1}, [] in {}, 4 in range(0, 9, 2)',
+      '(True, True, False, False, True)',
+    ],
   ])('%s is %s', (expression, value) => {
     expect(valueOf(expression)).toBe(value);
   });
 
   it.each([
     ['1 == 1.0, True == 1, None == False, "1" == 1', '(True, False, False, False)'],
-    ['9007199254740993 == 9007199254740992.0, 9007199254740993 > 9007199254740992.0', '(False, True)'],
-    ['float("nan") == float("nan"), float("nan") > float("inf"), 1 < float("nan")', '(True, True, True)'],
+    [
+      '9007199254740993 == 9007199254740992.0, 9007199254740993 > 9007199254740992.0',
+      '(False, True)',
+    ],
+    [
+      'float("nan") == float("nan"), float("nan") > float("inf"), 1 < float("nan")',
+      '(True, True, True)',
+    ],
     ['[1, 2] < [1, 3], (1,) < (1, 2), "a" < "b", False < True', '(True, True, True, True)'],
-    ['{1: 2, 3: 4} == {3: 4, 1: 2}, range(3) == range(0, 3), range(0) == range(5, 2)', '(True, True, True)'],
+    [
+      '{1: 2, 3: 4} == {3: 4, 1: 2}, range(3) == range(0, 3), range(0) == range(5, 2)',
+      '(True, True, True)',
+    ],
   ])('compares exactly: %s is %s', (expression, value) => {
     expect(valueOf(expression)).toBe(value);
   });
 
   it('keeps the first spelling of a key and the last value', () => {
-    expect(globalsOf('d = dict([(1, "a"), (1.0, "b"), ((1, 2.0), 0), ((1.0, 2), 1)])')).toEqual({ d: '{1: "b", (1, 2.0): 1}' });
+    expect(globalsOf('d = dict([(1, "a"), (1.0, "b"), ((1, 2.0), 0), ((1.0, 2), 1)])')).toEqual({
+      d: '{1: "b", (1, 2.0): 1}',
+    });
   });
 
   it.each([
@@ -77,7 +91,10 @@ describe('operators', () => {
   });
 
   it.each([
-    ['"hello"[1:3], "hello"[::-1], "hello"[-3:], "hello"[10:], "hello"[3:1]', '("el", "olleh", "llo", "", "")'],
+    [
+      '"hello"[1:3], "hello"[::-1], "hello"[-3:], "hello"[10:], "hello"[3:1]',
+      '("el", "olleh", "llo", "", "")',
+    ],
     ['[0, 1, 2, 3, 4][::2], [0, 1, 2][5:0:-1], (1, 2, 3)[-2:]', '([0, 2, 4], [2, 1], (2, 3))'],
     ['range(10)[2:8:3], range(10)[::-1]', '(range(2, 8, 3), range(9, -1, -1))'],
     ['len("é"), "é"[0] == "\\xc3", "é"', '(2, True, "é")'],

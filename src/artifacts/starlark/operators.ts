@@ -20,28 +20,56 @@ import { OBJECT_BYTES, SLOT_BYTES, type Thread } from './thread.ts';
 import { Float, List, Tuple, truth, typeName, type Value } from './values.ts';
 
 /** Operators with two operands, comparisons, `and` and `or` apart. */
-export type BinaryOperator = '+' | '-' | '*' | '/' | '//' | '%' | '&' | '|' | '^' | '<<' | '>>' | 'in' | 'not in';
+export type BinaryOperator =
+  | '+'
+  | '-'
+  | '*'
+  | '/'
+  | '//'
+  | '%'
+  | '&'
+  | '|'
+  | '^'
+  | '<<'
+  | '>>'
+  | 'in'
+  | 'not in';
 
 /** `x operator y`. Results are accounted before they are made. */
 export function binary(thread: Thread, operator: BinaryOperator, x: Value, y: Value): Value {
   if (operator === 'in') return contains(thread, x, y);
   if (operator === 'not in') return !contains(thread, x, y);
   if (isInt(x) && isInt(y)) return intOperation(thread, operator, x, y);
-  const result = operator === '<<' || operator === '>>' ? shiftOther(thread, operator, x, y) : otherOperation(thread, operator, x, y);
-  if (result === undefined) throw new StarlarkError(`unknown binary op: ${typeName(x)} ${operator} ${typeName(y)}`);
+  const result =
+    operator === '<<' || operator === '>>'
+      ? shiftOther(thread, operator, x, y)
+      : otherOperation(thread, operator, x, y);
+  if (result === undefined)
+    throw new StarlarkError(`unknown binary op: ${typeName(x)} ${operator} ${typeName(y)}`);
   return result;
 }
 
-function otherOperation(thread: Thread, operator: BinaryOperator, x: Value, y: Value): Value | undefined {
+function otherOperation(
+  thread: Thread,
+  operator: BinaryOperator,
+  x: Value,
+  y: Value,
+): Value | undefined {
   if (isNumber(x) && isNumber(y)) return floatOperation(operator, x, y);
   if (operator === '/' && isInt(x)) finiteFloat(x);
   if (operator === '+') return concatenate(thread, x, y);
-  if (operator === '*') return isInt(y) ? repeat(thread, x, y) : isInt(x) ? repeat(thread, y, x) : undefined;
+  if (operator === '*')
+    return isInt(y) ? repeat(thread, x, y) : isInt(x) ? repeat(thread, y, x) : undefined;
   if (operator === '%' && typeof x === 'string') return percentFormat(thread, x, y);
   return undefined;
 }
 
-function intOperation(thread: Thread, operator: Exclude<BinaryOperator, 'in' | 'not in'>, x: Int, y: Int): Value {
+function intOperation(
+  thread: Thread,
+  operator: Exclude<BinaryOperator, 'in' | 'not in'>,
+  x: Int,
+  y: Int,
+): Value {
   switch (operator) {
     case '+':
       return addInts(thread, x, y);
@@ -70,7 +98,11 @@ function shiftOther(thread: Thread, operator: '<<' | '>>', x: Value, y: Value): 
   return isInt(x) ? shiftInt(thread, operator, x, y) : undefined;
 }
 
-function floatOperation(operator: BinaryOperator, x: Int | Float, y: Int | Float): Float | undefined {
+function floatOperation(
+  operator: BinaryOperator,
+  x: Int | Float,
+  y: Int | Float,
+): Float | undefined {
   if (operator === '%' && y === 0) throw new StarlarkError('floating-point modulo by zero');
   const a = x instanceof Float ? x.value : finiteFloat(x);
   const b = y instanceof Float ? y.value : finiteFloat(y);
@@ -155,7 +187,8 @@ function repeatCount(length: number, count: Int): number {
   } catch {
     throw new StarlarkError(`repeat count ${shortInt(count)} too large`);
   }
-  if (length * times >= MAX_REPEAT) throw new StarlarkError(`excessive repeat (${length} * ${times} elements)`);
+  if (length * times >= MAX_REPEAT)
+    throw new StarlarkError(`excessive repeat (${length} * ${times} elements)`);
   return Math.max(0, times);
 }
 

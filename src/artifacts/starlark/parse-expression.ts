@@ -2,7 +2,13 @@
 
 import type { Expression, Parameter } from './ast.ts';
 import { PrimaryParser } from './parse-primary.ts';
-import { COMPARISON_PRECEDENCE, describeToken, NOT_PRECEDENCE, precedenceOf, type TokenKind } from './tokens.ts';
+import {
+  COMPARISON_PRECEDENCE,
+  describeToken,
+  NOT_PRECEDENCE,
+  precedenceOf,
+  type TokenKind,
+} from './tokens.ts';
 
 export class ExpressionParser extends PrimaryParser {
   override test(): Expression {
@@ -14,7 +20,9 @@ export class ExpressionParser extends PrimaryParser {
   }
 
   protected override testWithoutConditional(): Expression {
-    return this.at('lambda') ? this.lambda(() => this.nested(() => this.testWithoutConditional())) : this.operation(0);
+    return this.at('lambda')
+      ? this.lambda(() => this.nested(() => this.testWithoutConditional()))
+      : this.operation(0);
   }
 
   protected override operation(precedence: number): Expression {
@@ -29,7 +37,15 @@ export class ExpressionParser extends PrimaryParser {
       }
       const position = this.next();
       const right = this.nested(() => this.operation(own + 1));
-      left = { kind: 'binary', operator, left, right, position, start: left.start, depth: this.depthOver(left, right) };
+      left = {
+        kind: 'binary',
+        operator,
+        left,
+        right,
+        position,
+        start: left.start,
+        depth: this.depthOver(left, right),
+      };
       last = own;
     }
   }
@@ -61,7 +77,14 @@ export class ExpressionParser extends PrimaryParser {
     if (!this.at('not') || precedence > NOT_PRECEDENCE) return this.primaryWithSuffix();
     const position = this.next();
     const operand = this.nested(() => this.operation(NOT_PRECEDENCE));
-    return { kind: 'unary', operator: 'not', operand, position, start: position, depth: this.depthOver(operand) };
+    return {
+      kind: 'unary',
+      operator: 'not',
+      operand,
+      position,
+      start: position,
+      depth: this.depthOver(operand),
+    };
   }
 
   /** The operator ahead; `not in` is one, and only the `in` is left to go over. */
@@ -79,7 +102,14 @@ export class ExpressionParser extends PrimaryParser {
     if (!this.at('else')) this.fail('conditional expression without else clause', position);
     this.next();
     const no = this.test();
-    return { kind: 'conditional', condition, yes, no, start: yes.start, depth: this.depthOver(condition, yes, no) };
+    return {
+      kind: 'conditional',
+      condition,
+      yes,
+      no,
+      start: yes.start,
+      depth: this.depthOver(condition, yes, no),
+    };
   }
 
   private lambda(body: () => Expression): Expression {
@@ -87,7 +117,18 @@ export class ExpressionParser extends PrimaryParser {
     const parameters = this.parameters();
     this.consume(':');
     const value = body();
-    const definition = { name: 'lambda', position, parameters, body: [{ kind: 'return', value, position } as const], scope: null };
-    return { kind: 'lambda', definition, start: position, depth: this.depthOver(value, ...parameters.map(({ fallback }) => fallback)) };
+    const definition = {
+      name: 'lambda',
+      position,
+      parameters,
+      body: [{ kind: 'return', value, position } as const],
+      scope: null,
+    };
+    return {
+      kind: 'lambda',
+      definition,
+      start: position,
+      depth: this.depthOver(value, ...parameters.map(({ fallback }) => fallback)),
+    };
   }
 }

@@ -86,7 +86,14 @@ export abstract class PrimaryParser extends Cursor {
   private sign(operator: string): Expression {
     const position = this.next();
     const operand = this.primaryWithSuffix();
-    return { kind: 'unary', operator, operand, position, start: position, depth: this.depthOver(operand) };
+    return {
+      kind: 'unary',
+      operator,
+      operand,
+      position,
+      start: position,
+      depth: this.depthOver(operand),
+    };
   }
 
   private paren(): Expression {
@@ -141,9 +148,13 @@ export abstract class PrimaryParser extends Cursor {
       this.checkDepth(clauses.length);
     }
     this.next();
-    const parts = clauses.flatMap((clause) => (clause.kind === 'if' ? [clause.condition] : [clause.target, clause.iterable]));
+    const parts = clauses.flatMap((clause) =>
+      clause.kind === 'if' ? [clause.condition] : [clause.target, clause.iterable],
+    );
     // Each clause is a loop inside the one before it.
-    const depth = this.checkDepth(this.depthOver('entry' in body ? body.entry : body.element, ...parts) + clauses.length);
+    const depth = this.checkDepth(
+      this.depthOver('entry' in body ? body.entry : body.element, ...parts) + clauses.length,
+    );
     return { kind: 'comprehension', body, clauses, start, depth };
   }
 
@@ -154,7 +165,8 @@ export abstract class PrimaryParser extends Cursor {
       this.consume('in');
       return { kind: 'for', position, target, iterable: this.operation(0) };
     }
-    if (!this.at('if')) this.fail(`got ${describeToken(this.token.kind)}, want '${end}', for, or if`);
+    if (!this.at('if'))
+      this.fail(`got ${describeToken(this.token.kind)}, want '${end}', for, or if`);
     this.next();
     return { kind: 'if', condition: this.testWithoutConditional() };
   }
@@ -162,7 +174,14 @@ export abstract class PrimaryParser extends Cursor {
   private dot(object: Expression): Expression {
     const position = this.next();
     const { name } = this.name();
-    return { kind: 'dot', object, name, position, start: object.start, depth: this.depthOver(object) };
+    return {
+      kind: 'dot',
+      object,
+      name,
+      position,
+      start: object.start,
+      depth: this.depthOver(object),
+    };
   }
 
   private indexOrSlice(object: Expression): Expression {
@@ -171,12 +190,28 @@ export abstract class PrimaryParser extends Cursor {
       const low = this.at(':') ? null : this.expression(false);
       if (low !== null && this.at(']')) {
         this.next();
-        return { kind: 'index', object, index: low, position, start: object.start, depth: this.depthOver(object, low) };
+        return {
+          kind: 'index',
+          object,
+          index: low,
+          position,
+          start: object.start,
+          depth: this.depthOver(object, low),
+        };
       }
       const high = this.sliceBound(':', ']');
       const step = this.sliceBound(']');
       this.consume(']');
-      return { kind: 'slice', object, low, high, step, position, start: object.start, depth: this.depthOver(object, low, high, step) };
+      return {
+        kind: 'slice',
+        object,
+        low,
+        high,
+        step,
+        position,
+        start: object.start,
+        depth: this.depthOver(object, low, high, step),
+      };
     });
   }
 

@@ -29,7 +29,8 @@ class Parser extends ExpressionParser {
   only(): Expression {
     const expression = this.expression(false);
     if (this.at('newline')) this.next();
-    if (!this.at('end of file')) this.fail(`got ${describeToken(this.token.kind)} after expression, want EOF`);
+    if (!this.at('end of file'))
+      this.fail(`got ${describeToken(this.token.kind)} after expression, want EOF`);
     return expression;
   }
 
@@ -55,7 +56,12 @@ class Parser extends ExpressionParser {
     const parameters = this.parameters();
     this.consume(')');
     const body = this.suite();
-    return { kind: 'def', name, definition: { name: name.name, position, parameters, body, scope: null }, position };
+    return {
+      kind: 'def',
+      name,
+      definition: { name: name.name, position, parameters, body, scope: null },
+      position,
+    };
   }
 
   private if(): Statement {
@@ -110,7 +116,11 @@ class Parser extends ExpressionParser {
     switch (kind) {
       case 'return':
         this.next();
-        return { kind, position, value: this.at('end of file', 'newline', ';') ? null : this.expression(false) };
+        return {
+          kind,
+          position,
+          value: this.at('end of file', 'newline', ';') ? null : this.expression(false),
+        };
       case 'break':
       case 'continue':
       case 'pass':
@@ -135,7 +145,8 @@ class Parser extends ExpressionParser {
   private load(): Statement {
     const position = this.next();
     const open = this.consume('(');
-    if (!this.at('string literal')) this.fail('first operand of load statement must be a string literal');
+    if (!this.at('string literal'))
+      this.fail('first operand of load statement must be a string literal');
     this.next();
     const names: LoadedName[] = [];
     while (!this.at(')', 'end of file')) {
@@ -154,13 +165,19 @@ class Parser extends ExpressionParser {
       return { local: name, original: name };
     }
     if (!this.at('identifier')) {
-      this.fail(`load operand must be "name" or localname="name" (got ${describeToken(this.token.kind)})`);
+      this.fail(
+        `load operand must be "name" or localname="name" (got ${describeToken(this.token.kind)})`,
+      );
     }
     const local = this.name();
     const { name } = local;
-    if (!this.at('=')) this.fail(`load operand must be "${name}" or ${name}="originalname" (want '=' after ${name})`);
+    if (!this.at('='))
+      this.fail(
+        `load operand must be "${name}" or ${name}="originalname" (want '=' after ${name})`,
+      );
     this.next();
-    if (!this.at('string literal')) this.fail(`original name of loaded symbol must be quoted: ${name}="originalname"`);
+    if (!this.at('string literal'))
+      this.fail(`original name of loaded symbol must be quoted: ${name}="originalname"`);
     return { local, original: this.quotedName() };
   }
 

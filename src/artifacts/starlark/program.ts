@@ -41,17 +41,25 @@ export function compileStarlark(source: string, options: CompileOptions): Progra
     // Half a character is none: it is read as it would be from a file.
     return compile(source.toWellFormed(), options);
   } catch (error) {
-    if (error instanceof StarlarkError) for (const one of [error, ...error.also]) one.message = decodeText(one.message);
+    if (error instanceof StarlarkError)
+      for (const one of [error, ...error.also]) one.message = decodeText(one.message);
     // What is nested is counted when it is read; this is for a caller that is deep in its own stack already.
-    throw error instanceof RangeError ? new StarlarkError('nested too deeply', { kind: 'syntax' }) : error;
+    throw error instanceof RangeError
+      ? new StarlarkError('nested too deeply', { kind: 'syntax' })
+      : error;
   }
 }
 
 function compile(source: string, options: CompileOptions): Program {
   const { file, firstLine = 1, firstColumn = 1, mode = 'module' } = options;
   const place = { firstLine, firstColumn };
-  const known = { file, predeclared: options.predeclared.map(encodeText), universal: new Set(universe.keys()) };
-  const { body, resolved, name, start } = mode === 'module' ? moduleBody(source, place, known) : expressionBody(source, place, known);
+  const known = {
+    file,
+    predeclared: options.predeclared.map(encodeText),
+    universal: new Set(universe.keys()),
+  };
+  const { body, resolved, name, start } =
+    mode === 'module' ? moduleBody(source, place, known) : expressionBody(source, place, known);
   const scope = resolved.moduleScope;
   const position = start ?? positionAt(firstLine, firstColumn);
   const code = compileCode({ file, universe }, { name, position, parameters: [], body, scope });
@@ -82,7 +90,10 @@ export interface RunOptions {
  * Runs a program as a fresh module and answers its globals, frozen. Throws a StarlarkError, and what a built-in throws
  * that is none.
  */
-export function runProgram(program: Program, { predeclared, thread }: RunOptions): ReadonlyMap<string, Value> {
+export function runProgram(
+  program: Program,
+  { predeclared, thread }: RunOptions,
+): ReadonlyMap<string, Value> {
   const values = program.predeclared.map((name) => {
     const value = predeclared.get(name);
     if (value === undefined) throw new StarlarkError(`predeclared variable ${name} has no value`);

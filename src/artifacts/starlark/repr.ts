@@ -5,7 +5,18 @@ import { StarlarkError } from './errors.ts';
 import { intText } from './ints.ts';
 import { floatText } from './library/float-text.ts';
 import type { Thread } from './thread.ts';
-import { Builtin, Dict, Float, List, Module, Range, StarlarkFunction, Tuple, typeName, type Value } from './values.ts';
+import {
+  Builtin,
+  Dict,
+  Float,
+  List,
+  Module,
+  Range,
+  StarlarkFunction,
+  Tuple,
+  typeName,
+  type Value,
+} from './values.ts';
 
 /** Deeper values have no text: writing them would overflow the JavaScript stack. */
 const MAX_DEPTH = 500;
@@ -40,7 +51,8 @@ function writeContainer(thread: Thread, value: List | Dict, path: Value[]): stri
   const parts: string[] = [];
   if (value instanceof List) for (const item of value.items) parts.push(write(thread, item, path));
   else {
-    for (const [key, item] of value.map) parts.push(`${write(thread, value.original(key), path)}: ${write(thread, item, path)}`);
+    for (const [key, item] of value.map)
+      parts.push(`${write(thread, value.original(key), path)}: ${write(thread, item, path)}`);
   }
   path.pop();
   return `${open}${parts.join(', ')}${close}`;
@@ -66,7 +78,9 @@ function writeScalar(thread: Thread, value: Exclude<Value, string | List | Dict 
 }
 
 function builtinText({ name, receiver }: Builtin): string {
-  return receiver === undefined ? `<built-in function ${name}>` : `<built-in method ${name} of ${typeName(receiver)} value>`;
+  return receiver === undefined
+    ? `<built-in function ${name}>`
+    : `<built-in method ${name} of ${typeName(receiver)} value>`;
 }
 
 function rangeText({ start, stop, step }: Range): string {
@@ -103,7 +117,8 @@ export function quoted(text: string): string {
   for (let index = 0; index < text.length; ) {
     const [codepoint, size] = decodeCodepoint(text, index);
     const bytes = text.slice(index, index + size);
-    escaped += size === 1 && codepoint > 0x7f ? byteEscape(bytes) : quoteCodepoint(codepoint, bytes);
+    escaped +=
+      size === 1 && codepoint > 0x7f ? byteEscape(bytes) : quoteCodepoint(codepoint, bytes);
     index += size;
   }
   return `${escaped}"`;

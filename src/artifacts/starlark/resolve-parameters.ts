@@ -5,7 +5,11 @@ import type { Position } from './frame.ts';
 import type { Scopes } from './scopes.ts';
 
 /** Stars are bound last, so that the other parameters have the first slots. */
-export function resolveParameters(scopes: Scopes, parameters: readonly Parameter[], scope: FunctionScope): void {
+export function resolveParameters(
+  scopes: Scopes,
+  parameters: readonly Parameter[],
+  scope: FunctionScope,
+): void {
   let star: Parameter | undefined;
   let doubleStar: Parameter | undefined;
   let optional = false;
@@ -21,9 +25,11 @@ export function resolveParameters(scopes: Scopes, parameters: readonly Parameter
       doubleStar = parameter;
     } else {
       const word = parameter.fallback === null ? 'required' : 'optional';
-      if (doubleStar !== undefined) scopes.fail(position, `${word} parameter may not follow ${after}`);
+      if (doubleStar !== undefined)
+        scopes.fail(position, `${word} parameter may not follow ${after}`);
       else if (star !== undefined) scope.keywordOnlyCount++;
-      else if (optional && word === 'required') scopes.fail(position, 'required parameter may not follow optional');
+      else if (optional && word === 'required')
+        scopes.fail(position, 'required parameter may not follow optional');
       optional ||= word === 'optional';
       parameterName(scopes, parameter.name, position);
     }
@@ -31,7 +37,12 @@ export function resolveParameters(scopes: Scopes, parameters: readonly Parameter
   stars(scopes, scope, star, doubleStar);
 }
 
-function stars(scopes: Scopes, scope: FunctionScope, star: Parameter | undefined, doubleStar: Parameter | undefined): void {
+function stars(
+  scopes: Scopes,
+  scope: FunctionScope,
+  star: Parameter | undefined,
+  doubleStar: Parameter | undefined,
+): void {
   if (star?.name) {
     parameterName(scopes, star.name, star.name.start);
     scope.hasVarargs = true;
@@ -45,13 +56,18 @@ function stars(scopes: Scopes, scope: FunctionScope, star: Parameter | undefined
 }
 
 function parameterName(scopes: Scopes, name: NameNode | null, position: Position): void {
-  if (name !== null && scopes.bind(name)) scopes.fail(position, `duplicate parameter: ${name.name}`);
+  if (name !== null && scopes.bind(name))
+    scopes.fail(position, `duplicate parameter: ${name.name}`);
 }
 
 /** Why an argument may not stand where it does. */
 export function misplaced(
   { kind }: Argument,
-  seen: { readonly star: boolean; readonly doubleStar: boolean; readonly names: ReadonlySet<string> },
+  seen: {
+    readonly star: boolean;
+    readonly doubleStar: boolean;
+    readonly names: ReadonlySet<string>;
+  },
 ): string | undefined {
   switch (kind) {
     case '**':

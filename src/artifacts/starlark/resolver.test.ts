@@ -26,7 +26,10 @@ describe('syntax', () => {
     ['import json', '1:7: this Starlark dialect does not support "import"'],
     ['def f():\n  try:\n    pass', '2:6: this Starlark dialect does not support "try"'],
     ['x = 1 is 2', '1:9: this Starlark dialect does not support "is"'],
-    ['x = f"a{1}"', '1:12: this Starlark dialect does not support f-strings; write "{}".format(x), or "%s" % x'],
+    [
+      'x = f"a{1}"',
+      '1:12: this Starlark dialect does not support f-strings; write "{}".format(x), or "%s" % x',
+    ],
     ['x = [b"a"]', '1:10: this Starlark dialect does not support bytes'],
     ['x = g "a"', '1:10: got string literal, want newline'],
     ['load("a")', '1:5: load statement must import at least 1 symbol'],
@@ -65,14 +68,16 @@ describe('names', () => {
   it('are complained of all at once', () => {
     const { message, also } = failureOf('a = p\nb = q\n');
 
-    expect([message, ...also.map((error) => `${error.line}:${error.column}: ${error.message}`)]).toEqual([
-      'undefined: p',
-      '2:5: undefined: q',
-    ]);
+    expect([
+      message,
+      ...also.map((error) => `${error.line}:${error.column}: ${error.message}`),
+    ]).toEqual(['undefined: p', '2:5: undefined: q']);
   });
 
   it('of a comprehension are its own, and its first operand is outside', () => {
-    expect(globalsOf('x = [1, 2]\ny = [x for x in x]\nz = [[x * y for x in [1]] for y in [2]]')).toEqual({
+    expect(
+      globalsOf('x = [1, 2]\ny = [x for x in x]\nz = [[x * y for x in [1]] for y in [2]]'),
+    ).toEqual({
       x: '[1, 2]',
       y: '[1, 2]',
       z: '[[2]]',
@@ -86,7 +91,10 @@ describe('names', () => {
   it.each([
     ['x = y\ny = 1', '1:5: global variable y referenced before assignment'],
     ['def f():\n  x = x\nf()', '2:7: local variable x referenced before assignment'],
-    ['def f():\n  def g(): return x\n  g()\n  x = 1\nf()', '2:19: local variable x referenced before assignment'],
+    [
+      'def f():\n  def g(): return x\n  g()\n  x = 1\nf()',
+      '2:19: local variable x referenced before assignment',
+    ],
   ])('must be assigned before they are read: %j', (source, complaint) => {
     expect(complaintOf(source)).toBe(complaint);
   });

@@ -65,7 +65,8 @@ class Resolver {
       case 'expression':
         return this.expression(statement.value);
       case 'branch':
-        if (this.loops === 0 && statement.word !== 'pass') this.fail(statement.position, `${statement.word} not in a loop`);
+        if (this.loops === 0 && statement.word !== 'pass')
+          this.fail(statement.position, `${statement.word} not in a loop`);
         return;
       case 'return':
         this.failAtTop(statement.position, 'return statement not within a function');
@@ -125,9 +126,13 @@ class Resolver {
       if (original.name === '') this.fail(original.start, 'load: empty identifier');
       else {
         if (original.name.startsWith('_')) {
-          this.fail(original.start, `load: names with leading underscores are not exported: ${original.name}`);
+          this.fail(
+            original.start,
+            `load: names with leading underscores are not exported: ${original.name}`,
+          );
         }
-        if (this.scopes.bindLocal(local)) this.fail(local.start, `cannot reassign top-level ${local.name}`);
+        if (this.scopes.bindLocal(local))
+          this.fail(local.start, `cannot reassign top-level ${local.name}`);
       }
     }
   }
@@ -138,7 +143,8 @@ class Resolver {
     else if (target.kind === 'dot') this.expression(target.object);
     else if (target.kind === 'paren') this.target(target.inner, augmented);
     else if (target.kind === 'list' || target.kind === 'tuple') {
-      if (augmented) this.fail(target.start, `can't use ${target.kind} expression in augmented assignment`);
+      if (augmented)
+        this.fail(target.start, `can't use ${target.kind} expression in augmented assignment`);
       for (const item of target.items) this.target(item, augmented);
     } else this.fail(target.start, `can't assign to ${KIND_NAMES[target.kind]}`);
   }
@@ -209,7 +215,8 @@ class Resolver {
       seen.star ||= argument.kind === '*';
       seen.doubleStar ||= argument.kind === '**';
       if (argument.kind === 'named') {
-        if (seen.names.has(argument.name)) this.fail(argument.start, `keyword argument ${argument.name} repeated`);
+        if (seen.names.has(argument.name))
+          this.fail(argument.start, `keyword argument ${argument.name} repeated`);
         seen.names.add(argument.name);
       }
       this.expression(argument.value);
@@ -217,13 +224,21 @@ class Resolver {
     for (const kind of ['positional', 'named'] as const) {
       const count = args.filter((argument) => argument.kind === kind).length;
       const word = kind === 'named' ? 'keyword' : kind;
-      if (count > MAX_ARGUMENTS) this.fail(start, `${count} ${word} arguments in call, limit is ${MAX_ARGUMENTS}`);
+      if (count > MAX_ARGUMENTS)
+        this.fail(start, `${count} ${word} arguments in call, limit is ${MAX_ARGUMENTS}`);
     }
   }
 
   private definition(definition: Definition): void {
-    for (const { fallback } of definition.parameters) if (fallback !== null) this.expression(fallback);
-    const scope: FunctionScope = { locals: [], free: [], keywordOnlyCount: 0, hasVarargs: false, hasKwargs: false };
+    for (const { fallback } of definition.parameters)
+      if (fallback !== null) this.expression(fallback);
+    const scope: FunctionScope = {
+      locals: [],
+      free: [],
+      keywordOnlyCount: 0,
+      hasVarargs: false,
+      hasKwargs: false,
+    };
     definition.scope = scope;
     this.scopes.inside(scope, () => {
       resolveParameters(this.scopes, definition.parameters, scope);

@@ -31,11 +31,17 @@ function prefixedLiteral(literal: string): NumberLiteral {
   const letter = literal.charAt(1).toLowerCase();
   const base = { kind: 'int literal', length: literal.length };
   if (literal.length === 2) {
-    return { ...base, value: 0, problem: `invalid ${RADIX_NAMES[letter] ?? ''} literal`, atStart: letter === 'x' };
+    return {
+      ...base,
+      value: 0,
+      problem: `invalid ${RADIX_NAMES[letter] ?? ''} literal`,
+      atStart: letter === 'x',
+    };
   }
   const value = BigInt(literal.toLowerCase());
   // Octal and binary literals are at most 64 bits wide, as in the reference.
-  if (letter !== 'x' && value > 0x7fff_ffff_ffff_ffffn) return { ...base, value: 0, problem: 'invalid int literal', atStart: true };
+  if (letter !== 'x' && value > 0x7fff_ffff_ffff_ffffn)
+    return { ...base, value: 0, problem: 'invalid int literal', atStart: true };
   return { ...base, value: normalised(value) };
 }
 
@@ -43,7 +49,11 @@ function decimalLiteral(literal: string): NumberLiteral {
   const base = { kind: 'int literal', length: literal.length };
   if (/^0[0-9]*[1-9]/.test(literal)) {
     if (/^[0-7]+$/.test(literal)) {
-      return { ...base, value: 0, problem: `obsolete form of octal literal; use 0o${literal.slice(1)}` };
+      return {
+        ...base,
+        value: 0,
+        problem: `obsolete form of octal literal; use 0o${literal.slice(1)}`,
+      };
     }
     return { ...base, value: 0, problem: 'invalid int literal', atStart: true };
   }

@@ -46,7 +46,10 @@ export class Scanner {
 
   /** Where the scanner stands: behind the last token. */
   get position(): Position {
-    return positionAt(this.line + this.place.firstLine - 1, this.column + this.place.firstColumn - 1);
+    return positionAt(
+      this.line + this.place.firstLine - 1,
+      this.column + this.place.firstColumn - 1,
+    );
   }
 
   next(): Token {
@@ -67,7 +70,11 @@ export class Scanner {
   }
 
   fail(message: string, position = this.position): never {
-    throw new StarlarkError(message, { kind: 'syntax', line: lineOf(position), column: columnOf(position) });
+    throw new StarlarkError(message, {
+      kind: 'syntax',
+      line: lineOf(position),
+      column: columnOf(position),
+    });
   }
 
   private peek(offset = 0): string {
@@ -119,7 +126,8 @@ export class Scanner {
       this.dents--;
       this.indents.pop();
     }
-    if (width !== this.indents.at(-1)) this.fail('unindent does not match any outer indentation level');
+    if (width !== this.indents.at(-1))
+      this.fail('unindent does not match any outer indentation level');
   }
 
   private dent(): Token {
@@ -164,21 +172,24 @@ export class Scanner {
   private proper(char: string): Token {
     const { position } = this;
     if (char === '"' || char === "'") return this.string(position, char, false);
-    if (char === 'r' && (this.peek(1) === '"' || this.peek(1) === "'")) return this.string(position, this.peek(1), true);
+    if (char === 'r' && (this.peek(1) === '"' || this.peek(1) === "'"))
+      return this.string(position, this.peek(1), true);
     WORD.lastIndex = this.index;
     const word = WORD.exec(this.text)?.[0];
     if (word !== undefined) {
       this.advance(word.length);
       return this.token(wordKind(word), position, encodeText(word));
     }
-    if (/[0-9]/.test(char) || (char === '.' && /[0-9]/.test(this.peek(1)))) return this.number(position);
+    if (/[0-9]/.test(char) || (char === '.' && /[0-9]/.test(this.peek(1))))
+      return this.number(position);
     return this.sign(position);
   }
 
   private number(position: Position): Token {
     const literal = scanNumber(this.text, this.index);
     this.advance(literal.length);
-    if (literal.problem !== undefined) this.fail(literal.problem, literal.atStart === true ? position : this.position);
+    if (literal.problem !== undefined)
+      this.fail(literal.problem, literal.atStart === true ? position : this.position);
     return this.token(literal.kind, position, literal.value);
   }
 
@@ -234,7 +245,14 @@ export class Scanner {
   }
 }
 
-const SHOWN: Readonly<Record<string, string>> = { "'": "\\'", '\\': '\\\\', '\x07': '\\a', '\b': '\\b', '\f': '\\f', '\v': '\\v' };
+const SHOWN: Readonly<Record<string, string>> = {
+  "'": "\\'",
+  '\\': '\\\\',
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\v': '\\v',
+};
 
 /** A character as messages quote it: what cannot be seen is escaped. */
 function shownCharacter(char: string): string {
@@ -242,6 +260,7 @@ function shownCharacter(char: string): string {
   if (shown !== undefined) return shown;
   if (/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(char)) return char;
   const code = char.codePointAt(0) ?? 0;
-  const [mark, width] = code < 0x80 ? (['x', 2] as const) : code < 0x10000 ? (['u', 4] as const) : (['U', 8] as const);
+  const [mark, width] =
+    code < 0x80 ? (['x', 2] as const) : code < 0x10000 ? (['u', 4] as const) : (['U', 8] as const);
   return `\\${mark}${code.toString(16).padStart(width, '0')}`;
 }

@@ -34,8 +34,20 @@ export class Scopes {
   readonly globals = new Map<string, Binding>();
   readonly predeclared = new Map<string, Binding>();
   /** Slots of comprehensions outside any function. */
-  readonly moduleScope: FunctionScope = { locals: [], free: [], keywordOnlyCount: 0, hasVarargs: false, hasKwargs: false };
-  private readonly root: Block = { parent: null, scope: null, bindings: new Map(), children: [], uses: [] };
+  readonly moduleScope: FunctionScope = {
+    locals: [],
+    free: [],
+    keywordOnlyCount: 0,
+    hasVarargs: false,
+    hasKwargs: false,
+  };
+  private readonly root: Block = {
+    parent: null,
+    scope: null,
+    bindings: new Map(),
+    children: [],
+    uses: [],
+  };
   private block: Block = this.root;
   private readonly known: KnownNames;
   private readonly predeclaredNames: ReadonlyMap<string, number>;
@@ -46,7 +58,13 @@ export class Scopes {
   }
 
   fail(position: Position, message: string): void {
-    this.errors.push(new StarlarkError(message, { kind: 'resolve', line: lineOf(position), column: columnOf(position) }));
+    this.errors.push(
+      new StarlarkError(message, {
+        kind: 'resolve',
+        line: lineOf(position),
+        column: columnOf(position),
+      }),
+    );
   }
 
   /** Whether the current statement is outside any function. */
@@ -132,21 +150,33 @@ export class Scopes {
 
   private lookUpAtTop({ node, block }: Use): Binding {
     const { name } = node;
-    const known = this.root.bindings.get(name) ?? this.globals.get(name) ?? this.predeclared.get(name);
+    const known =
+      this.root.bindings.get(name) ?? this.globals.get(name) ?? this.predeclared.get(name);
     if (known !== undefined) return known;
     const index = this.predeclaredNames.get(name);
-    const scope = index !== undefined ? 'predeclared' : this.known.universal.has(name) ? 'universal' : 'undefined';
+    const scope =
+      index !== undefined
+        ? 'predeclared'
+        : this.known.universal.has(name)
+          ? 'universal'
+          : 'undefined';
     const binding: Binding = { scope, index: index ?? 0, first: node };
     if (scope !== 'undefined') this.predeclared.set(name, binding);
     else
-      this.fail(node.start, name === 'set' ? 'this Starlark dialect does not support sets' : `undefined: ${name}${this.hint(name, block)}`);
+      this.fail(
+        node.start,
+        name === 'set'
+          ? 'this Starlark dialect does not support sets'
+          : `undefined: ${name}${this.hint(name, block)}`,
+      );
     return binding;
   }
 
   private hint(name: string, from: Block): string {
     if (this.errors.length >= MAX_HINTS) return '';
     const names = [...this.globals.keys()];
-    for (let block: Block | null = from; block !== null; block = block.parent) names.push(...block.bindings.keys());
+    for (let block: Block | null = from; block !== null; block = block.parent)
+      names.push(...block.bindings.keys());
     const nearest = nearestName(name, names.sort());
     return nearest === undefined ? '' : ` (did you mean ${nearest}?)`;
   }

@@ -59,7 +59,10 @@ export class Thread {
   }
 
   private outOfBytes(): never {
-    throw new StarlarkError(`too much memory allocated (limit ${Math.min(this.maxBytes, MAX_VALUE_BYTES)} bytes)`, { kind: 'memory' });
+    throw new StarlarkError(
+      `too much memory allocated (limit ${Math.min(this.maxBytes, MAX_VALUE_BYTES)} bytes)`,
+      { kind: 'memory' },
+    );
   }
 }
 

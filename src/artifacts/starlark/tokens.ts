@@ -1,8 +1,51 @@
 // The words and signs of the language.
 
 const SIGNS = [
-  ...['+', '-', '*', '/', '//', '%', '&', '|', '^', '<<', '>>', '~', '.', ',', '=', ';', ':', '(', ')', '[', ']', '{', '}'],
-  ...['<', '>', '>=', '<=', '==', '!=', '+=', '-=', '*=', '/=', '//=', '%=', '&=', '|=', '^=', '<<=', '>>=', '**'],
+  ...[
+    '+',
+    '-',
+    '*',
+    '/',
+    '//',
+    '%',
+    '&',
+    '|',
+    '^',
+    '<<',
+    '>>',
+    '~',
+    '.',
+    ',',
+    '=',
+    ';',
+    ':',
+    '(',
+    ')',
+    '[',
+    ']',
+    '{',
+    '}',
+  ],
+  ...[
+    '<',
+    '>',
+    '>=',
+    '<=',
+    '==',
+    '!=',
+    '+=',
+    '-=',
+    '*=',
+    '/=',
+    '//=',
+    '%=',
+    '&=',
+    '|=',
+    '^=',
+    '<<=',
+    '>>=',
+    '**',
+  ],
 ];
 
 const KEYWORDS = [
@@ -25,7 +68,22 @@ const KEYWORDS = [
 ];
 
 const RESERVED = [
-  ...['as', 'class', 'del', 'except', 'finally', 'from', 'global', 'import', 'is', 'nonlocal', 'raise', 'try', 'with', 'yield'],
+  ...[
+    'as',
+    'class',
+    'del',
+    'except',
+    'finally',
+    'from',
+    'global',
+    'import',
+    'is',
+    'nonlocal',
+    'raise',
+    'try',
+    'with',
+    'yield',
+  ],
 ];
 
 /**
@@ -47,7 +105,9 @@ export function wordKind(word: string): TokenKind {
 
 /** The longest sign that a text starts with at an index. */
 export function signAt(text: string, index: number): string | undefined {
-  return [3, 2, 1].map((length) => text.slice(index, index + length)).find((sign) => SIGN_SET.has(sign));
+  return [3, 2, 1]
+    .map((length) => text.slice(index, index + length))
+    .find((sign) => SIGN_SET.has(sign));
 }
 
 /** A token as messages write it: signs are quoted. */
@@ -81,4 +141,6 @@ export function precedenceOf(kind: TokenKind): number {
 }
 
 /** `=` and the augmented assignments. */
-export const ASSIGNMENTS: ReadonlySet<TokenKind> = new Set(SIGNS.filter((sign) => /^(?:[-+*/%&|^]|\/\/|<<|>>)?=$/.test(sign)));
+export const ASSIGNMENTS: ReadonlySet<TokenKind> = new Set(
+  SIGNS.filter((sign) => /^(?:[-+*/%&|^]|\/\/|<<|>>)?=$/.test(sign)),
+);

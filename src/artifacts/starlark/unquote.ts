@@ -25,22 +25,33 @@ export function unquote(inside: string): string {
   return bytes.includes('\\') ? bytes.replace(ESCAPE, unescape) : bytes;
 }
 
-function unescape(text: string, octal: string | undefined, hex: string | undefined, simple: string | undefined): string {
+function unescape(
+  text: string,
+  octal: string | undefined,
+  hex: string | undefined,
+  simple: string | undefined,
+): string {
   if (octal !== undefined) return byteOf(text, Number.parseInt(octal, 8), octal.padStart(3, '0'));
   if (hex !== undefined) return hexByte(text, hex.slice(1));
   const meaning = SIMPLE_ESCAPES[simple ?? ''];
   // The reference names the byte as the character of that number.
-  if (meaning === undefined) throw new StarlarkError(`invalid escape sequence \\${encodeText(simple ?? '')}`, { kind: 'syntax' });
+  if (meaning === undefined)
+    throw new StarlarkError(`invalid escape sequence \\${encodeText(simple ?? '')}`, {
+      kind: 'syntax',
+    });
   return meaning;
 }
 
 function hexByte(text: string, digits: string): string {
-  if (digits.length < 2) throw new StarlarkError(`truncated escape sequence ${text}`, { kind: 'syntax' });
-  if (!/^[0-9a-fA-F]{2}$/.test(digits)) throw new StarlarkError(`invalid escape sequence ${text}`, { kind: 'syntax' });
+  if (digits.length < 2)
+    throw new StarlarkError(`truncated escape sequence ${text}`, { kind: 'syntax' });
+  if (!/^[0-9a-fA-F]{2}$/.test(digits))
+    throw new StarlarkError(`invalid escape sequence ${text}`, { kind: 'syntax' });
   return String.fromCharCode(Number.parseInt(digits, 16));
 }
 
 function byteOf(text: string, byte: number, digits: string): string {
-  if (byte > 255) throw new StarlarkError(`invalid escape sequence \\${digits || text}`, { kind: 'syntax' });
+  if (byte > 255)
+    throw new StarlarkError(`invalid escape sequence \\${digits || text}`, { kind: 'syntax' });
   return String.fromCharCode(byte);
 }

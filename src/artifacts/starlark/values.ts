@@ -95,7 +95,12 @@ export class StarlarkFunction {
   /** Values of the parameters that have one, by parameter; undefined where an argument must be given. */
   readonly defaults: readonly (Value | undefined)[];
   readonly cells: readonly Cell[];
-  constructor(code: FunctionCode, globals: Globals, defaults: readonly (Value | undefined)[], cells: readonly Cell[]) {
+  constructor(
+    code: FunctionCode,
+    globals: Globals,
+    defaults: readonly (Value | undefined)[],
+    cells: readonly Cell[],
+  ) {
     this.code = code;
     this.globals = globals;
     this.defaults = defaults;

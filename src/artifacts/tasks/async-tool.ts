@@ -13,8 +13,15 @@ const NOTE =
  */
 export function asyncTool(tool: Tool, board: BackgroundRuns): Tool {
   if (tool.background !== undefined)
-    throw new AlliumError('ERR_INVALID_TOOL', `tool "${tool.name}" runs in the background already`, { toolName: tool.name });
+    throw new AlliumError(
+      'ERR_INVALID_TOOL',
+      `tool "${tool.name}" runs in the background already`,
+      { toolName: tool.name },
+    );
   // What it promises to answer is what the task comes to, and not what the call does.
   const { outputSchema: _promised, ...rest } = tool;
-  return keepOwn(tool, Object.freeze({ ...rest, description: `${tool.description}\n\n${NOTE}`, background: board }));
+  return keepOwn(
+    tool,
+    Object.freeze({ ...rest, description: `${tool.description}\n\n${NOTE}`, background: board }),
+  );
 }

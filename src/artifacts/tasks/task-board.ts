@@ -58,7 +58,12 @@ const EXPECTED = {
 /** A board serves any number of tools and dispatchers. What it hands out is for the session that started it. */
 export function createTaskBoard(options: TaskBoardOptions = {}): TaskBoard {
   checkOptions('createTaskBoard', options, EXPECTED);
-  const { clock = systemClock, store = memoryTasks({ clock }), maxWaitMs = 60_000, createId = randomId } = options;
+  const {
+    clock = systemClock,
+    store = memoryTasks({ clock }),
+    maxWaitMs = 60_000,
+    createId = randomId,
+  } = options;
   const live = new Map<string, Live>();
   let closed = false;
 
@@ -76,7 +81,11 @@ export function createTaskBoard(options: TaskBoardOptions = {}): TaskBoard {
     const task = await store.get(id);
     return task !== null && task.sessionId === sessionId ? task : null;
   };
-  const wait = async (id: string, sessionId: string, { timeoutMs = maxWaitMs, signal }: WaitOptions = {}) => {
+  const wait = async (
+    id: string,
+    sessionId: string,
+    { timeoutMs = maxWaitMs, signal }: WaitOptions = {},
+  ) => {
     const task = live.get(id);
     if ((await get(id, sessionId)) === null) return null;
     if (task !== undefined) await within(clock, Math.min(timeoutMs, maxWaitMs), signal, task.ended);
@@ -89,12 +98,22 @@ export function createTaskBoard(options: TaskBoardOptions = {}): TaskBoard {
       if (closed) throw toolFailure(CLOSED, { category: 'closed', executed: 'no' });
       const id = `task_${createId()}`;
       if (!(await store.open({ id, toolName, sessionId, callId })))
-        throw toolFailure(FULL, { category: 'too_many_tasks', errorClass: 'retryable', executed: 'no' });
+        throw toolFailure(FULL, {
+          category: 'too_many_tasks',
+          errorClass: 'retryable',
+          executed: 'no',
+        });
       // While the store was asked it may have been closed, and nobody would end this one any more.
       if (closed) {
         await settle(id, {
           state: 'cancelled',
-          answer: { status: 'cancelled', executed: 'no', result: null, text: CLOSED, error: CLOSED },
+          answer: {
+            status: 'cancelled',
+            executed: 'no',
+            result: null,
+            text: CLOSED,
+            error: CLOSED,
+          },
         });
         throw toolFailure(CLOSED, { category: 'closed', executed: 'no' });
       }
@@ -128,7 +147,8 @@ export function createTaskBoard(options: TaskBoardOptions = {}): TaskBoard {
 }
 
 const CLOSED = 'No more tasks are started: the program is about to end.';
-const FULL = 'Too many tasks run already. Wait for one of them with task_await, or cancel one with task_cancel.';
+const FULL =
+  'Too many tasks run already. Wait for one of them with task_await, or cancel one with task_cancel.';
 
 /** Answers `false` for a store that rejects, and for one that throws. */
 async function settledIn(store: TaskStore, id: string, ending: TaskEnding): Promise<boolean> {
@@ -147,7 +167,13 @@ function openTask(tell: Live['tell']): Live {
   return { abort: new AbortController(), tell, ended, end: () => end() };
 }
 
-const answerOf = ({ status, executed, result, renderedResult: text, error }: ToolResult): TaskAnswer => ({
+const answerOf = ({
+  status,
+  executed,
+  result,
+  renderedResult: text,
+  error,
+}: ToolResult): TaskAnswer => ({
   status,
   executed,
   result,
@@ -157,21 +183,31 @@ const answerOf = ({ status, executed, result, renderedResult: text, error }: Too
 
 function endingOf(result: ToolResult): TaskEnding {
   const outcome = outcomeOf(result);
-  const state = result.status === 'cancelled' ? 'cancelled' : outcome === 'interrupted' ? 'waiting' : outcome;
+  const state =
+    result.status === 'cancelled' ? 'cancelled' : outcome === 'interrupted' ? 'waiting' : outcome;
   return { state, answer: answerOf(result) };
 }
 
 /** The run broke outside of everything that makes results. */
 function brokenEnding(thrown: unknown): TaskEnding {
   const error = describeThrown(thrown);
-  return { state: 'failed', answer: { status: 'exception', executed: 'unknown', result: null, text: error, error } };
+  return {
+    state: 'failed',
+    answer: { status: 'exception', executed: 'unknown', result: null, text: error, error },
+  };
 }
 
 /** Waits for one of the three, and leaves neither timer nor listener behind. */
-function within(clock: Clock, ms: number, signal: AbortSignal | undefined, ended: Promise<void>): Promise<void> {
+function within(
+  clock: Clock,
+  ms: number,
+  signal: AbortSignal | undefined,
+  ended: Promise<void>,
+): Promise<void> {
   return new Promise((resolve) => {
     const takeBack = clock.after(ms, () => done());
-    const unfollow = signal === undefined ? () => {} : followAbort(signal, () => queueMicrotask(() => done()));
+    const unfollow =
+      signal === undefined ? () => {} : followAbort(signal, () => queueMicrotask(() => done()));
     const done = () => {
       takeBack();
       unfollow();

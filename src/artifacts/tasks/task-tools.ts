@@ -7,18 +7,36 @@ import { type Tool, toolFailure } from '../../tools/tool.ts';
 import type { BuiltinUse } from '../builtins/builtin-use.ts';
 import type { TaskBoard } from './task-board.ts';
 
-const TASK_ID = { type: 'string', minLength: 1, maxLength: 128, description: 'The task_id that the call answered with.' } as const;
-const BY_ID = { type: 'object', properties: { task_id: TASK_ID }, required: ['task_id'], additionalProperties: false } as const;
+const TASK_ID = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 128,
+  description: 'The task_id that the call answered with.',
+} as const;
+const BY_ID = {
+  type: 'object',
+  properties: { task_id: TASK_ID },
+  required: ['task_id'],
+  additionalProperties: false,
+} as const;
 
 /** `task_poll`, `task_await` and `task_cancel`. They know the tasks of the session they are called in, and no others. */
 export function taskTools(board: TaskBoard): readonly Tool[] {
   return Object.freeze([
     defineTool({
       name: 'task_poll',
-      description: 'Says how far a background task is, and what it came to once it has ended. Does not wait.',
+      description:
+        'Says how far a background task is, and what it came to once it has ended. Does not wait.',
       inputSchema: BY_ID,
-      annotations: { kind: 'read', readOnly: true, destructive: false, openWorld: false, sideEffectLevel: 'none' },
-      execute: async ({ task_id: id }, { turn }) => viewOf(id, await board.poll(id, turn.sessionId)),
+      annotations: {
+        kind: 'read',
+        readOnly: true,
+        destructive: false,
+        openWorld: false,
+        sideEffectLevel: 'none',
+      },
+      execute: async ({ task_id: id }, { turn }) =>
+        viewOf(id, await board.poll(id, turn.sessionId)),
     }),
     defineTool({
       name: 'task_await',
@@ -27,38 +45,83 @@ export function taskTools(board: TaskBoard): readonly Tool[] {
         ...BY_ID,
         properties: {
           task_id: TASK_ID,
-          timeout_ms: { type: 'integer', minimum: 0, maximum: board.maxWaitMs, description: 'How long to wait.' },
+          timeout_ms: {
+            type: 'integer',
+            minimum: 0,
+            maximum: board.maxWaitMs,
+            description: 'How long to wait.',
+          },
         },
       } as const,
-      annotations: { kind: 'read', readOnly: true, destructive: false, openWorld: false, sideEffectLevel: 'none' },
+      annotations: {
+        kind: 'read',
+        readOnly: true,
+        destructive: false,
+        openWorld: false,
+        sideEffectLevel: 'none',
+      },
       execute: async ({ task_id: id, timeout_ms: timeoutMs }, { turn, signal }) =>
-        viewOf(id, await board.await(id, turn.sessionId, { signal, ...(timeoutMs === undefined ? {} : { timeoutMs }) })),
+        viewOf(
+          id,
+          await board.await(id, turn.sessionId, {
+            signal,
+            ...(timeoutMs === undefined ? {} : { timeoutMs }),
+          }),
+        ),
     }),
     defineTool({
       name: 'task_cancel',
       description: 'Stops a background task. What it has done until then stays done.',
       inputSchema: BY_ID,
-      annotations: { kind: 'execute', readOnly: false, destructive: false, idempotent: true, openWorld: false },
-      execute: async ({ task_id: id }, { turn, signal }) => viewOf(id, await board.cancel(id, turn.sessionId, { signal })),
+      annotations: {
+        kind: 'execute',
+        readOnly: false,
+        destructive: false,
+        idempotent: true,
+        openWorld: false,
+      },
+      execute: async ({ task_id: id }, { turn, signal }) =>
+        viewOf(id, await board.cancel(id, turn.sessionId, { signal })),
     }),
   ]);
 }
 
 /** What the model gets to see of a task. */
-export function taskView({ id, toolName, state, startedAt, endedAt, answer }: TaskRecord): JsonObject {
+export function taskView({
+  id,
+  toolName,
+  state,
+  startedAt,
+  endedAt,
+  answer,
+}: TaskRecord): JsonObject {
   const times = { started_at: startedAt, ...(endedAt === null ? {} : { ended_at: endedAt }) };
   if (answer === null) return { task_id: id, tool: toolName, status: state, ...times };
   const { status: outcome, executed, result, error } = answer;
-  return { task_id: id, tool: toolName, status: state, ...times, outcome, executed, ...(error === null ? { result } : { error }) };
+  return {
+    task_id: id,
+    tool: toolName,
+    status: state,
+    ...times,
+    outcome,
+    executed,
+    ...(error === null ? { result } : { error }),
+  };
 }
 
 /** The tasks of one session, as the built-ins `task.poll` and `task.await` turn to them. */
-export const scriptTasks = (board: TaskBoard, sessionId: string): NonNullable<BuiltinUse['tasks']> => ({
+export const scriptTasks = (
+  board: TaskBoard,
+  sessionId: string,
+): NonNullable<BuiltinUse['tasks']> => ({
   poll: async (id) => viewOf(id, await board.poll(id, sessionId)),
   await: async (id, options) => viewOf(id, await board.await(id, sessionId, options)),
 });
 
 function viewOf(id: string, task: TaskRecord | null): JsonObject {
   if (task !== null) return taskView(task);
-  throw toolFailure(`There is no task "${id.slice(0, 128)}". It may have ended long ago.`, { category: 'unknown_task', executed: 'yes' });
+  throw toolFailure(`There is no task "${id.slice(0, 128)}". It may have ended long ago.`, {
+    category: 'unknown_task',
+    executed: 'yes',
+  });
 }

@@ -1,8 +1,24 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { recordingSink, settle, testClock } from '../../../conformance/index.ts';
-import { auditLog, consent, idempotency, rateLimit, redaction, requiredReason, timeout } from '../../../middleware/index.ts';
-import { defineTool, governTools, type JsonObject, type Tool, type ToolEvent, type ToolLayer, type ToolResult } from '../../index.ts';
+import {
+  auditLog,
+  consent,
+  idempotency,
+  rateLimit,
+  redaction,
+  requiredReason,
+  timeout,
+} from '../../../middleware/index.ts';
+import {
+  defineTool,
+  governTools,
+  type JsonObject,
+  type Tool,
+  type ToolEvent,
+  type ToolLayer,
+  type ToolResult,
+} from '../../index.ts';
 import { memoryApprovals } from '../../policy/approvals/memory-approvals.ts';
 import { memoryTasks } from '../../stores/memory-tasks.ts';
 import { asyncTool } from './async-tool.ts';
@@ -16,11 +32,20 @@ interface Receipt extends JsonObject {
   readonly executed: string;
 }
 
-const INPUT = { type: 'object', properties: { target: { type: 'string' } }, required: ['target'], additionalProperties: false } as const;
+const INPUT = {
+  type: 'object',
+  properties: { target: { type: 'string' } },
+  required: ['target'],
+  additionalProperties: false,
+} as const;
 
 /** A tool that runs until it is told to end, or its signal aborts. */
 function buildTool() {
-  const runs: { readonly args: object; readonly end: (value: unknown) => void; readonly fail: (error: Error) => void }[] = [];
+  const runs: {
+    readonly args: object;
+    readonly end: (value: unknown) => void;
+    readonly fail: (error: Error) => void;
+  }[] = [];
   const tool = defineTool({
     name: 'build',
     description: 'Builds.',
@@ -36,7 +61,12 @@ function buildTool() {
   return { tool, runs };
 }
 
-function start(layers: readonly ToolLayer[] = [], boardOptions: TaskBoardOptions = {}, more: readonly Tool[] = [], options: object = {}) {
+function start(
+  layers: readonly ToolLayer[] = [],
+  boardOptions: TaskBoardOptions = {},
+  more: readonly Tool[] = [],
+  options: object = {},
+) {
   const { tool, runs } = buildTool();
   const receipts = recordingSink<Receipt>();
   const board = createTaskBoard(boardOptions);
@@ -48,14 +78,18 @@ function start(layers: readonly ToolLayer[] = [], boardOptions: TaskBoardOptions
   const events: ToolEvent[] = [];
   governed.on('*', (event) => events.push(event));
   const turn = { sessionId: 's' };
-  const call = (name: string, args: object, sessionId = 's') => governed.call({ name, arguments: args }, { turn: { sessionId } });
+  const call = (name: string, args: object, sessionId = 's') =>
+    governed.call({ name, arguments: args }, { turn: { sessionId } });
   const begin = async (args: object = { target: 'all' }) => idIn(await call('build', args));
   return { governed, board, runs, receipts: receipts.records, events, turn, call, begin };
 }
 
-const idIn = (result: ToolResult): string => (result.result as { readonly task_id: string }).task_id;
+const idIn = (result: ToolResult): string =>
+  (result.result as { readonly task_id: string }).task_id;
 const statuses = (receipts: readonly Receipt[], id: string) =>
-  receipts.filter((receipt) => receipt.tool_call_id === id).map(({ status, executed }) => `${status} ${executed}`);
+  receipts
+    .filter((receipt) => receipt.tool_call_id === id)
+    .map(({ status, executed }) => `${status} ${executed}`);
 
 describe('an async tool', () => {
   it('answers with a task at once, and the tool has done nothing yet', async () => {
@@ -115,7 +149,10 @@ describe('an async tool', () => {
   it('outlives the turn and the caller that started it', async () => {
     const { governed, runs, board } = start();
     const caller = new AbortController();
-    const result = await governed.call({ name: 'build', arguments: { target: 'a' } }, { turn: { sessionId: 's' }, signal: caller.signal });
+    const result = await governed.call(
+      { name: 'build', arguments: { target: 'a' } },
+      { turn: { sessionId: 's' }, signal: caller.signal },
+    );
     caller.abort();
     await settle();
     runs[0]?.end({ built: 1 });
@@ -131,7 +168,10 @@ describe('an async tool', () => {
     await settle();
     runs[0]?.end('nothing of the kind');
 
-    expect(await board.await(id, 's')).toMatchObject({ state: 'failed', answer: { status: 'output_schema_violation', executed: 'yes' } });
+    expect(await board.await(id, 's')).toMatchObject({
+      state: 'failed',
+      answer: { status: 'output_schema_violation', executed: 'yes' },
+    });
     await governed.close();
   });
 
@@ -177,10 +217,16 @@ describe('the run of a task', () => {
     await settle();
     runs[0]?.end({ built: true });
 
-    expect(await board.await(id, 's')).toMatchObject({ state: 'completed', answer: { result: { built: true } } });
+    expect(await board.await(id, 's')).toMatchObject({
+      state: 'completed',
+      answer: { result: { built: true } },
+    });
     expect(runs.map(({ args }) => args)).toEqual([{ target: 'all' }]);
     expect(asked).toEqual([`build ${id}`]);
-    expect(receipts.find((receipt) => receipt.tool_call_id === id)).toMatchObject({ reason: 'the release', status: 'ok' });
+    expect(receipts.find((receipt) => receipt.tool_call_id === id)).toMatchObject({
+      reason: 'the release',
+      status: 'ok',
+    });
     await governed.close();
   });
 
@@ -188,7 +234,10 @@ describe('the run of a task', () => {
     const { begin, board, runs, receipts, governed } = start([consent(() => false)]);
     const id = await begin();
 
-    expect(await board.await(id, 's')).toMatchObject({ state: 'failed', answer: { status: 'consent_denied', executed: 'no' } });
+    expect(await board.await(id, 's')).toMatchObject({
+      state: 'failed',
+      answer: { status: 'consent_denied', executed: 'no' },
+    });
     expect(runs).toHaveLength(0);
     expect(statuses(receipts, id)).toEqual(['consent_denied no']);
     await governed.close();
@@ -196,18 +245,29 @@ describe('the run of a task', () => {
 
   it('waits for a person who is asked later, and ends when the call is resumed', async () => {
     const approvals = memoryApprovals();
-    const { begin, board, runs, receipts, governed } = start([consent({ default: 'ask' })], {}, [], { approvals });
+    const { begin, board, runs, receipts, governed } = start(
+      [consent({ default: 'ask' })],
+      {},
+      [],
+      { approvals },
+    );
     const id = await begin();
     await settle();
     await settle();
     expect(await board.poll(id, 's')).toMatchObject({ state: 'waiting', endedAt: null });
     const [approval] = await approvals.list();
-    const resumed = governed.resume(approval?.id ?? '', { decision: 'allow_once', decidedBy: 'ada' });
+    const resumed = governed.resume(approval?.id ?? '', {
+      decision: 'allow_once',
+      decidedBy: 'ada',
+    });
     await settle();
     runs[0]?.end({ built: true });
     await resumed;
 
-    expect(await board.await(id, 's')).toMatchObject({ state: 'completed', answer: { result: { built: true } } });
+    expect(await board.await(id, 's')).toMatchObject({
+      state: 'completed',
+      answer: { result: { built: true } },
+    });
     expect(statuses(receipts, id)).toEqual(['approval_required no', 'ok yes']);
     await governed.close();
   });
@@ -228,19 +288,29 @@ describe('a task', () => {
     const id = await begin();
     await settle();
 
-    expect((await call('task_cancel', { task_id: id })).result).toMatchObject({ status: 'cancelled', outcome: 'cancelled' });
-    expect((await call('task_cancel', { task_id: id })).result).toMatchObject({ status: 'cancelled' });
+    expect((await call('task_cancel', { task_id: id })).result).toMatchObject({
+      status: 'cancelled',
+      outcome: 'cancelled',
+    });
+    expect((await call('task_cancel', { task_id: id })).result).toMatchObject({
+      status: 'cancelled',
+    });
     expect(statuses(receipts, id)).toEqual(['cancelled unknown']);
     await governed.close();
   });
 
   it('that runs out of time has one receipt that says so', async () => {
     const clock = testClock();
-    const { begin, board, receipts, governed } = start([timeout({ maxMs: 100 })], { clock }, [], { clock });
+    const { begin, board, receipts, governed } = start([timeout({ maxMs: 100 })], { clock }, [], {
+      clock,
+    });
     const id = await begin();
     await clock.advance(300);
 
-    expect(await board.poll(id, 's')).toMatchObject({ state: 'failed', answer: { status: 'timeout' } });
+    expect(await board.poll(id, 's')).toMatchObject({
+      state: 'failed',
+      answer: { status: 'timeout' },
+    });
     expect(statuses(receipts, id)).toEqual(['timeout unknown']);
     await governed.close();
   });
@@ -251,7 +321,10 @@ describe('a task', () => {
     await settle();
     runs[0]?.fail(new Error('no space left'));
 
-    expect((await call('task_await', { task_id: id })).result).toMatchObject({ status: 'failed', error: 'no space left' });
+    expect((await call('task_await', { task_id: id })).result).toMatchObject({
+      status: 'failed',
+      error: 'no space left',
+    });
     await governed.close();
   });
 
@@ -261,8 +334,13 @@ describe('a task', () => {
     await settle();
     await governed.close();
 
-    expect(ids.map((id) => statuses(receipts, id))).toEqual([['cancelled unknown'], ['cancelled unknown']]);
-    expect(events.filter((event) => event.type === 'task' && event.status === 'cancelled')).toHaveLength(2);
+    expect(ids.map((id) => statuses(receipts, id))).toEqual([
+      ['cancelled unknown'],
+      ['cancelled unknown'],
+    ]);
+    expect(
+      events.filter((event) => event.type === 'task' && event.status === 'cancelled'),
+    ).toHaveLength(2);
     expect(await board.poll(ids[0] ?? '', 's')).toMatchObject({ state: 'cancelled' });
   });
 
@@ -290,7 +368,11 @@ describe('a task', () => {
     caller.abort();
     await clock.advance(50);
 
-    expect((await Promise.all(waits)).map((task) => task?.state)).toEqual(['running', 'running', 'running']);
+    expect((await Promise.all(waits)).map((task) => task?.state)).toEqual([
+      'running',
+      'running',
+      'running',
+    ]);
     expect(clock.pending).toBe(0);
     await governed.close();
   });
@@ -314,7 +396,12 @@ describe('a task', () => {
     await begin();
     const second = await call('build', { target: 'b' });
 
-    expect(second).toMatchObject({ status: 'executor_error', errorCategory: 'too_many_tasks', errorClass: 'retryable', executed: 'no' });
+    expect(second).toMatchObject({
+      status: 'executor_error',
+      errorCategory: 'too_many_tasks',
+      errorClass: 'retryable',
+      executed: 'no',
+    });
     expect(second.error).toContain('task_await');
     await settle();
     expect(runs).toHaveLength(1);
@@ -326,7 +413,8 @@ describe('a task', () => {
       name: 'release',
       description: 'd',
       inputSchema: { type: 'object' },
-      execute: async (_args, context) => (await context.call({ name: 'build', arguments: { target: 'nested' } })).result,
+      execute: async (_args, context) =>
+        (await context.call({ name: 'build', arguments: { target: 'nested' } })).result,
     });
     const { call, board, runs, receipts, governed } = start([], {}, [starter]);
     const id = idIn(await call('release', {}));
@@ -346,7 +434,10 @@ describe('a task', () => {
       (id) => Promise.reject(new Error(`${ran.push(id)} ran`)),
       () => {},
     );
-    await Promise.all([expect(starting).rejects.toThrow('No more tasks are started'), board.close()]);
+    await Promise.all([
+      expect(starting).rejects.toThrow('No more tasks are started'),
+      board.close(),
+    ]);
 
     expect(ran).toEqual([]);
   });
@@ -355,7 +446,12 @@ describe('a task', () => {
     const board = createTaskBoard();
     const { tool, runs } = buildTool();
     const governed = governTools({ tools: [asyncTool(tool, board)], layers: [] });
-    const id = idIn(await governed.call({ name: 'build', arguments: { target: 'all' } }, { turn: { sessionId: 's' } }));
+    const id = idIn(
+      await governed.call(
+        { name: 'build', arguments: { target: 'all' } },
+        { turn: { sessionId: 's' } },
+      ),
+    );
     await settle();
     await board.close();
 

@@ -30,17 +30,26 @@ export function usesOf(script: ScriptText): ScriptUse {
     const expression = node as unknown as Expression;
     if (expression.kind === 'call') {
       const { callee, args, start: position } = expression;
-      calls.push({ callee: calleeOf(callee), args, line: lineOf(position), column: columnOf(position) });
+      calls.push({
+        callee: calleeOf(callee),
+        args,
+        line: lineOf(position),
+        column: columnOf(position),
+      });
     }
     if (node.kind === 'slice' && node.high !== null) cuts = true;
-    pending.push(...Object.values(node).filter((member) => typeof member === 'object' && member !== null));
+    pending.push(
+      ...Object.values(node).filter((member) => typeof member === 'object' && member !== null),
+    );
   }
   return { calls: calls.sort((a, b) => a.line - b.line || a.column - b.column), cuts };
 }
 
 function calleeOf(callee: Expression): string {
   if (callee.kind === 'name') return callee.name;
-  return callee.kind === 'dot' && callee.object.kind === 'name' ? `${callee.object.name}.${callee.name}` : '';
+  return callee.kind === 'dot' && callee.object.kind === 'name'
+    ? `${callee.object.name}.${callee.name}`
+    : '';
 }
 
 /** The text of a literal, or `null` for whatever is only known when it runs. */

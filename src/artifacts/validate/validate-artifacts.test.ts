@@ -6,19 +6,31 @@ import { type ValidateOptions, validateArtifacts } from './validate-artifacts.ts
 
 type Files = Readonly<Record<string, string>>;
 const linesOf = async (files: Files, options?: ValidateOptions) =>
-  (await validateArtifacts(projectWith(files), options)).problems.map((problem) => `${problem.rule} ${problemLine(problem)}`);
+  (await validateArtifacts(projectWith(files), options)).problems.map(
+    (problem) => `${problem.rule} ${problemLine(problem)}`,
+  );
 
 const RUN = ['script: |', '  def run(args):', '      return 1'];
-const tool = (...lines: readonly string[]): Files => ({ '.allium/tools/read_it.md': fileOf(...lines) });
-const scripted = (...lines: readonly string[]): Files => tool('script: |', ...lines.map((line) => `  ${line}`));
-const hook = (...lines: readonly string[]): Files => ({ '.allium/hooks/guard.md': fileOf('event: tool.pre', ...lines) });
+const tool = (...lines: readonly string[]): Files => ({
+  '.allium/tools/read_it.md': fileOf(...lines),
+});
+const scripted = (...lines: readonly string[]): Files =>
+  tool('script: |', ...lines.map((line) => `  ${line}`));
+const hook = (...lines: readonly string[]): Files => ({
+  '.allium/hooks/guard.md': fileOf('event: tool.pre', ...lines),
+});
 const AT = '.allium/tools/read_it.md';
 
 describe('validateArtifacts', () => {
   it('finds nothing wrong with a good project', async () => {
     const files = {
       ...tool('parameters: { a: { type: array, items: { type: string } } }', ...RUN),
-      ...hook('when: payload["name"] == "x"', 'script: |', '  def handle(event, payload):', '      return allow()'),
+      ...hook(
+        'when: payload["name"] == "x"',
+        'script: |',
+        '  def handle(event, payload):',
+        '      return allow()',
+      ),
     };
     const { problems, tools, hooks, files: count } = await validateArtifacts(projectWith(files));
 
@@ -41,10 +53,26 @@ describe('validateArtifacts', () => {
       scripted('def run(args):', '    while True: pass'),
       [expect.stringContaining(`script ${AT}:4:7: `) as string],
     ],
-    ['no function to run', scripted('x = 1'), [`script ${AT}:3:3: tool "read_it" script must define run(args)`]],
-    ['a function that takes nothing', scripted('x = 1', 'def run(): pass'), [`script ${AT}:4:3: tool "read_it" run must take run(args)`]],
-    ['a function that takes too much', scripted('def run(a, b): pass'), [`script ${AT}:3:3: tool "read_it" run must take run(args)`]],
-    ['a function that wants names', scripted('def run(a, *, b): pass'), [`script ${AT}:3:3: tool "read_it" run must take run(args)`]],
+    [
+      'no function to run',
+      scripted('x = 1'),
+      [`script ${AT}:3:3: tool "read_it" script must define run(args)`],
+    ],
+    [
+      'a function that takes nothing',
+      scripted('x = 1', 'def run(): pass'),
+      [`script ${AT}:4:3: tool "read_it" run must take run(args)`],
+    ],
+    [
+      'a function that takes too much',
+      scripted('def run(a, b): pass'),
+      [`script ${AT}:3:3: tool "read_it" run must take run(args)`],
+    ],
+    [
+      'a function that wants names',
+      scripted('def run(a, *, b): pass'),
+      [`script ${AT}:3:3: tool "read_it" run must take run(args)`],
+    ],
     [
       'a hook that takes too little',
       hook('script: |', '  def handle(event): pass'),
@@ -77,19 +105,27 @@ describe('validateArtifacts', () => {
     expect(await linesOf(files)).toEqual(expected);
   });
 
-  it.each(['def run(args, more=1): pass', 'def run(*args): pass', 'def run(args, **rest): pass', 'run = lambda args: 1'])(
-    'lets pass: %s',
-    async (line) => {
-      expect(await linesOf(scripted(line))).toEqual([]);
-    },
-  );
+  it.each([
+    'def run(args, more=1): pass',
+    'def run(*args): pass',
+    'def run(args, **rest): pass',
+    'run = lambda args: 1',
+  ])('lets pass: %s', async (line) => {
+    expect(await linesOf(scripted(line))).toEqual([]);
+  });
 
   it.each([
-    ['no-handler', tool('async: false'), [`no-handler ${AT}:1:1: tool "read_it" has no script handler`]],
+    [
+      'no-handler',
+      tool('async: false'),
+      [`no-handler ${AT}:1:1: tool "read_it" has no script handler`],
+    ],
     [
       'no-description',
       { [AT]: ['---', ...RUN, '---', ''].join('\n') },
-      [`no-description ${AT}:1:1: tool "read_it" has no description: write what it does below the frontmatter`],
+      [
+        `no-description ${AT}:1:1: tool "read_it" has no description: write what it does below the frontmatter`,
+      ],
     ],
     [
       'verb-first-name',
@@ -99,12 +135,16 @@ describe('validateArtifacts', () => {
     [
       'verb-first-name',
       { '.allium/tools/note_read.md': fileOf(...RUN) },
-      ['verb-first-name .allium/tools/note_read.md:1:1: tool "note_read" should begin with a verb, such as read_, list_ or send_'],
+      [
+        'verb-first-name .allium/tools/note_read.md:1:1: tool "note_read" should begin with a verb, such as read_, list_ or send_',
+      ],
     ],
     [
       'flat-parameters',
       tool('parameters: { a: { type: object } }', ...RUN),
-      [`flat-parameters ${AT}:1:1: tool "read_it" parameter "a" is nested; give each part a parameter of its own`],
+      [
+        `flat-parameters ${AT}:1:1: tool "read_it" parameter "a" is nested; give each part a parameter of its own`,
+      ],
     ],
     [
       'flat-parameters',
@@ -121,21 +161,35 @@ describe('validateArtifacts', () => {
     [
       'raw-shell',
       tool('grants: { shell: true }', ...RUN),
-      [`raw-shell ${AT}:1:1: tool "read_it" is granted a shell; run one program with its arguments instead`],
+      [
+        `raw-shell ${AT}:1:1: tool "read_it" is granted a shell; run one program with its arguments instead`,
+      ],
     ],
     [
       'raw-shell',
       scripted('def run(args):', '    return exec.run(args["cmd"])["stdout"][:99]'),
-      [`raw-shell ${AT}:4:14: tool "read_it" lets its caller choose the program that exec.run starts; name it in the script`],
+      [
+        `raw-shell ${AT}:4:14: tool "read_it" lets its caller choose the program that exec.run starts; name it in the script`,
+      ],
     ],
     [
       'raw-shell',
-      scripted('def run(args):', '    return exec.run("/bin/bash", ["-c", args["x"]])["stdout"][:99]'),
-      [`raw-shell ${AT}:4:14: tool "read_it" starts a shell (/bin/bash); run the program itself with its arguments`],
+      scripted(
+        'def run(args):',
+        '    return exec.run("/bin/bash", ["-c", args["x"]])["stdout"][:99]',
+      ),
+      [
+        `raw-shell ${AT}:4:14: tool "read_it" starts a shell (/bin/bash); run the program itself with its arguments`,
+      ],
     ],
     [
       'honest-annotations',
-      tool('annotations: { read_only: true }', 'script: |', '  def run(args):', '      fs.write("a", "b")'),
+      tool(
+        'annotations: { read_only: true }',
+        'script: |',
+        '  def run(args):',
+        '      fs.write("a", "b")',
+      ),
       [`honest-annotations ${AT}:5:7: tool "read_it" says it only reads, and calls fs.write`],
     ],
   ])('advises by the rule %s', async (rule, files, expected) => {
@@ -145,9 +199,22 @@ describe('validateArtifacts', () => {
 
   it.each([
     ['cuts with a slice', scripted('def run(args):', '    return fs.read("a")[:100]')],
-    ['cuts with truncate', scripted('def run(args):', '    return string.truncate(fs.read("a"), 100)')],
-    ['was given a size', tool('grants: { max_output_bytes: 100 }', 'script: |', '  def run(args): return fs.read("a")')],
-    ['names its program', scripted('def run(args):', '    return exec.run("git", ["log"])["stdout"][:9]')],
+    [
+      'cuts with truncate',
+      scripted('def run(args):', '    return string.truncate(fs.read("a"), 100)'),
+    ],
+    [
+      'was given a size',
+      tool(
+        'grants: { max_output_bytes: 100 }',
+        'script: |',
+        '  def run(args): return fs.read("a")',
+      ),
+    ],
+    [
+      'names its program',
+      scripted('def run(args):', '    return exec.run("git", ["log"])["stdout"][:9]'),
+    ],
   ])('is silent about a script that %s', async (_what, files) => {
     expect(await linesOf(files)).toEqual([]);
   });
@@ -157,7 +224,10 @@ describe('validateArtifacts', () => {
   });
 
   it('puts everything into the order of the files', async () => {
-    const files = { '.allium/tools/b.md': fileOf('timeout_ms: -1', 'script: x = nope'), '.allium/tools/a.md': fileOf('script: x = 1') };
+    const files = {
+      '.allium/tools/b.md': fileOf('timeout_ms: -1', 'script: x = nope'),
+      '.allium/tools/a.md': fileOf('script: x = 1'),
+    };
 
     expect((await linesOf(files)).map((line) => line.replace(/: .*/, ''))).toEqual([
       'verb-first-name .allium/tools/a.md:1:1',

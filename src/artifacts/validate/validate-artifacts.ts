@@ -23,7 +23,10 @@ export interface Validation {
 }
 
 /** Reads a project without running anything of it. Throws only where there is no such folder. */
-export async function validateArtifacts(dir: string, options: ValidateOptions = {}): Promise<Validation> {
+export async function validateArtifacts(
+  dir: string,
+  options: ValidateOptions = {},
+): Promise<Validation> {
   checkOptions(
     'validateArtifacts',
     { dir, ...options },
@@ -37,14 +40,30 @@ export async function validateArtifacts(dir: string, options: ValidateOptions = 
   const collected = await collectArtifacts(dir, lenient);
   const { tools, hooks, files } = collected;
   const lints = tools.flatMap((tool) => lintTool(tool, handlers.includes(tool.name)));
-  return { problems: inOrder(collected, [...errorsOf(collected), ...lints]), tools, hooks, files: files.length };
+  return {
+    problems: inOrder(collected, [...errorsOf(collected), ...lints]),
+    tools,
+    hooks,
+    files: files.length,
+  };
 }
 
 /** What the files themselves and their scripts have wrong. */
-export const errorsOf = ({ problems, tools, hooks }: Collected): readonly ArtifactProblem[] => [...problems, ...checkScripts(tools, hooks)];
+export const errorsOf = ({ problems, tools, hooks }: Collected): readonly ArtifactProblem[] => [
+  ...problems,
+  ...checkScripts(tools, hooks),
+];
 
 /** As the files were read; folders and files that were not come first. */
-export function inOrder({ files }: Collected, problems: readonly ArtifactProblem[]): readonly ArtifactProblem[] {
+export function inOrder(
+  { files }: Collected,
+  problems: readonly ArtifactProblem[],
+): readonly ArtifactProblem[] {
   const places = new Map(files.map((file, index) => [file, index]));
-  return [...problems].sort((a, b) => (places.get(a.file) ?? -1) - (places.get(b.file) ?? -1) || a.line - b.line || a.column - b.column);
+  return [...problems].sort(
+    (a, b) =>
+      (places.get(a.file) ?? -1) - (places.get(b.file) ?? -1) ||
+      a.line - b.line ||
+      a.column - b.column,
+  );
 }

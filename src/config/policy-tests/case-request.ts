@@ -21,14 +21,23 @@ const CALL_FIELDS = Object.freeze({
   annotations: expected.object,
 });
 
-const SERVER = Object.freeze({ server: expected.required(expected.string), serverTool: expected.string });
+const SERVER = Object.freeze({
+  server: expected.required(expected.string),
+  serverTool: expected.string,
+});
 const FILE = Object.freeze({ path: expected.required(text), to: text });
 
 /** By kind. A misspelt member would make a case say nothing about the rule it was written for. */
-const KIND_FIELDS: ReadonlyMap<string, Readonly<Record<string, Expectation>>> = new Map<string, Readonly<Record<string, Expectation>>>([
+const KIND_FIELDS: ReadonlyMap<string, Readonly<Record<string, Expectation>>> = new Map<
+  string,
+  Readonly<Record<string, Expectation>>
+>([
   ['tool.call', {}],
   ...FILESYSTEM_KINDS.map((kind) => [kind, FILE] as const),
-  ['process.command', { command: text, argv: expected.listOf(text), cwd: text, env: expected.mapOf(text) }],
+  [
+    'process.command',
+    { command: text, argv: expected.listOf(text), cwd: text, env: expected.mapOf(text) },
+  ],
   ['network.connect', { host: expected.required(text), port: expected.integer(0) }],
   ['mcp.connect', SERVER],
   ['mcp.invoke', SERVER],
@@ -46,10 +55,24 @@ export function requestFrom(owner: string, given: unknown): PermissionRequest {
   const known = { ...CALL_FIELDS, ...KIND_FIELDS.get(kind) };
   checkOptions(owner, isCustom ? onlyKnown(given, CALL_FIELDS) : given, known);
   // Checked just before.
-  const { tool, args = {}, session = 'session-1', annotations = {}, kind: _kind, serverTool, ...fields } = given as CaseRequest;
+  const {
+    tool,
+    args = {},
+    session = 'session-1',
+    annotations = {},
+    kind: _kind,
+    serverTool,
+    ...fields
+  } = given as CaseRequest;
   const call = createCall(
     {
-      ...{ toolName: tool, callId: 'call-1', declaredExecutor: 'local', schema: null, description: '' },
+      ...{
+        toolName: tool,
+        callId: 'call-1',
+        declaredExecutor: 'local',
+        schema: null,
+        description: '',
+      },
       ...{ signal: new AbortController().signal, report: () => {} },
       toolArgs: snapshotObject(args),
       annotations: completeAnnotations(snapshotObject(annotations)),
@@ -57,9 +80,18 @@ export function requestFrom(owner: string, given: unknown): PermissionRequest {
     },
     createState(),
   );
-  const own = { ...snapshotObject(fields), ...(serverTool === undefined ? {} : { tool: serverTool }) };
+  const own = {
+    ...snapshotObject(fields),
+    ...(serverTool === undefined ? {} : { tool: serverTool }),
+  };
   // The members fit the kind, which is more than the compiler can see.
-  return Object.freeze({ ...own, kind, toolName: tool, callId: call.callId, call }) as unknown as PermissionRequest;
+  return Object.freeze({
+    ...own,
+    kind,
+    toolName: tool,
+    callId: call.callId,
+    call,
+  }) as unknown as PermissionRequest;
 }
 
 interface CaseRequest extends Readonly<Record<string, unknown>> {
@@ -74,10 +106,16 @@ function checkKind(owner: string, kind: unknown): asserts kind is string {
   if (typeof kind === 'string' && (KIND_FIELDS.has(kind) || /^custom\../.test(kind))) return;
   const kinds = [...KIND_FIELDS.keys()];
   const guess = typeof kind === 'string' ? closest(kind, kinds) : undefined;
-  const hint = guess === undefined ? `${kinds.join(', ')} and custom.<name>` : `did you mean "${guess}"?`;
-  throw new AlliumError('ERR_INVALID_OPTION', `${owner}: there is no such kind; ${hint}`, { layer: owner, option: 'kind' });
+  const hint =
+    guess === undefined ? `${kinds.join(', ')} and custom.<name>` : `did you mean "${guess}"?`;
+  throw new AlliumError('ERR_INVALID_OPTION', `${owner}: there is no such kind; ${hint}`, {
+    layer: owner,
+    option: 'kind',
+  });
 }
 
 /** A custom kind has members that only its tool knows. */
 const onlyKnown = (given: unknown, known: object): unknown =>
-  isObject(given) ? Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(known, name))) : given;
+  isObject(given)
+    ? Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(known, name)))
+    : given;

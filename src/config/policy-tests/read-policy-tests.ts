@@ -3,7 +3,12 @@
 import { isObject } from '../../core/json.ts';
 import { checkOptions, type Expectation, expected } from '../../core/options.ts';
 import { isAlliumError } from '../../index.ts';
-import { type CapabilityPolicy, checkPolicy, type PermissionPolicy, type PermissionRequest } from '../../policy/index.ts';
+import {
+  type CapabilityPolicy,
+  checkPolicy,
+  type PermissionPolicy,
+  type PermissionRequest,
+} from '../../policy/index.ts';
 import { POLICY_FACTORIES, unknownPolicy } from '../policy-factories.ts';
 import { type DataPath, invalidConfig, type Report } from '../problem.ts';
 import { readSource } from '../read-source.ts';
@@ -33,7 +38,10 @@ const notEmpty = (item: Expectation): Expectation => ({
   test: (value) => expected.listOf(item).test(value) && (value as readonly unknown[]).length > 0,
 });
 
-const FILE = Object.freeze({ policy: expected.required(expected.object), cases: expected.required(notEmpty(expected.object)) });
+const FILE = Object.freeze({
+  policy: expected.required(expected.object),
+  cases: expected.required(notEmpty(expected.object)),
+});
 const POLICY = Object.freeze({ capability: expected.object, policies: notEmpty(expected.object) });
 const CASE = Object.freeze({
   name: expected.required(expected.string),
@@ -50,24 +58,39 @@ export function readPolicyTests(file: string, shown: string): PolicyTests {
   const source = readSource(file, file.endsWith('.json'));
   const lines = source.mistakes.map(({ message, position }) => lineAt(shown, position, message));
   if (lines.length > 0) throw invalidConfig(lines, { path: file });
-  const report: Report = (path, message, at = 'value') => void lines.push(lineAt(shown, source.positionOf(path, at), message));
+  const report: Report = (path, message, at = 'value') =>
+    void lines.push(lineAt(shown, source.positionOf(path, at), message));
   const tests = testsFrom(source.data, report);
   if (lines.length > 0) throw invalidConfig(lines, { path: file });
   return tests;
 }
 
-const lineAt = (shown: string, position: { readonly line: number; readonly column: number } | null, message: string): string =>
+const lineAt = (
+  shown: string,
+  position: { readonly line: number; readonly column: number } | null,
+  message: string,
+): string =>
   `${shown}:${position === null ? '' : `${position.line}:${position.column}:`} ${message}`;
 
 function testsFrom(data: unknown, report: Report): PolicyTests {
   const attempt = attempting(report);
   const { policy = {}, cases = [] } = attempt([], () => checked('the file', data, FILE)) ?? {};
-  const { capability, policies } = attempt(['policy'], () => checked('policy', policy, POLICY)) ?? {};
-  if (capability === undefined && policies === undefined) report(['policy'], 'policy has neither "capability" nor "policies"');
+  const { capability, policies } =
+    attempt(['policy'], () => checked('policy', policy, POLICY)) ?? {};
+  if (capability === undefined && policies === undefined)
+    report(['policy'], 'policy has neither "capability" nor "policies"');
   return {
-    capability: capability === undefined ? null : (attempt(['policy', 'capability'], () => capabilityFrom(capability)) ?? null),
+    capability:
+      capability === undefined
+        ? null
+        : (attempt(['policy', 'capability'], () => capabilityFrom(capability)) ?? null),
     policies: listFrom(policies, ['policy', 'policies'], (each) => policyFrom(each), attempt),
-    cases: listFrom(cases, ['cases'], (each, index, at) => caseFrom(each, index, at, attempt), attempt),
+    cases: listFrom(
+      cases,
+      ['cases'],
+      (each, index, at) => caseFrom(each, index, at, attempt),
+      attempt,
+    ),
   };
 }
 
@@ -86,7 +109,11 @@ const attempting =
     }
   };
 
-function checked(owner: string, data: unknown, fields: Readonly<Record<string, Expectation>>): Record<string, unknown> {
+function checked(
+  owner: string,
+  data: unknown,
+  fields: Readonly<Record<string, Expectation>>,
+): Record<string, unknown> {
   checkOptions(owner, data, fields);
   return data as Record<string, unknown>; // Only an object passes.
 }
@@ -119,7 +146,12 @@ function policyFrom(given: unknown): PermissionPolicy {
   return factory(given[name] as never); // The factory checks what it is given.
 }
 
-function caseFrom(given: unknown, index: number, at: DataPath, attempt: Attempt): PolicyCase | undefined {
+function caseFrom(
+  given: unknown,
+  index: number,
+  at: DataPath,
+  attempt: Attempt,
+): PolicyCase | undefined {
   const owner = `cases[${index}]`;
   const { name, request, expect, code } = checked(owner, given, CASE) as unknown as PolicyCase; // Checked on the way.
   const made = attempt([...at, 'request'], () => requestFrom(`${owner}.request`, request));

@@ -17,7 +17,12 @@ export interface CaseResult {
   readonly name: string;
   readonly ok: boolean;
   readonly expected: { readonly verdict: ExpectedVerdict; readonly code?: string };
-  readonly got: { readonly verdict: ExpectedVerdict; readonly code?: string; readonly reason?: string; readonly by?: string };
+  readonly got: {
+    readonly verdict: ExpectedVerdict;
+    readonly code?: string;
+    readonly reason?: string;
+    readonly by?: string;
+  };
 }
 
 /** Something no case decided by. */
@@ -44,7 +49,10 @@ const VERDICTS: Readonly<Record<PermissionDecision, ExpectedVerdict>> = Object.f
 });
 
 /** Asks about one case after another, as the core does: the capability policy first, and the others where it allows. */
-export async function runPolicyTests(tests: PolicyTests, signal: AbortSignal): Promise<PolicyTestReport> {
+export async function runPolicyTests(
+  tests: PolicyTests,
+  signal: AbortSignal,
+): Promise<PolicyTestReport> {
   const decided = new Set<string>();
   const results: CaseResult[] = [];
   for (const each of tests.cases) {
@@ -52,16 +60,31 @@ export async function runPolicyTests(tests: PolicyTests, signal: AbortSignal): P
     results.push(await runCase(each, tests, decided, signal));
   }
   const parts = partsOf(tests);
-  return { results, untested: parts.filter((part) => !decided.has(part.key)).map(({ untested }) => untested), parts: parts.length };
+  return {
+    results,
+    untested: parts.filter((part) => !decided.has(part.key)).map(({ untested }) => untested),
+    parts: parts.length,
+  };
 }
 
-async function runCase(each: PolicyCase, tests: PolicyTests, decided: Set<string>, signal: AbortSignal): Promise<CaseResult> {
+async function runCase(
+  each: PolicyCase,
+  tests: PolicyTests,
+  decided: Set<string>,
+  signal: AbortSignal,
+): Promise<CaseResult> {
   const { name, request, expect, code } = each;
   const excess = tests.capability === null ? null : excessIn(tests.capability, request);
   const verdict: PermissionVerdict =
     excess === null
       ? await evaluateCheckers(tests.policies, request, { signal })
-      : { decision: 'deny', code: 'permission_denied', reason: excess, by: CAPABILITY, answers: [] };
+      : {
+          decision: 'deny',
+          code: 'permission_denied',
+          reason: excess,
+          by: CAPABILITY,
+          answers: [],
+        };
   if (excess !== null) decided.add(CAPABILITY);
   for (const [index, answer] of verdict.answers.entries()) {
     if (answer.decision !== 'no_opinion') decided.add(keyOf(index)).add(keyOf(index, answer.code));
@@ -95,14 +118,20 @@ function excessIn(capability: CapabilityPolicy, request: PermissionRequest): str
 
 const keyOf = (index: number, rule?: string): string => JSON.stringify([index, rule ?? null]);
 
-function partsOf({ capability, policies }: PolicyTests): readonly { readonly key: string; readonly untested: Untested }[] {
+function partsOf({
+  capability,
+  policies,
+}: PolicyTests): readonly { readonly key: string; readonly untested: Untested }[] {
   const own = capability === null ? [] : [{ key: CAPABILITY, untested: { policy: CAPABILITY } }];
   return [
     ...own,
     ...policies.flatMap((policy, index) => {
       const rules = ruleIdsOf(policy);
       if (rules === null) return [{ key: keyOf(index), untested: { policy: policy.name } }];
-      return rules.map((rule) => ({ key: keyOf(index, rule), untested: { policy: policy.name, rule } }));
+      return rules.map((rule) => ({
+        key: keyOf(index, rule),
+        untested: { policy: policy.name, rule },
+      }));
     }),
   ];
 }

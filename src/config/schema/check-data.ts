@@ -10,25 +10,45 @@ import { CONFIG_SCHEMA, SCHEMA_ID } from './config-schema.ts';
 let shared: Ajv2020 | undefined;
 
 function validators(): Ajv2020 {
-  shared ??= new Ajv2020({ allErrors: true, verbose: true, ownProperties: true, strict: false, logger: false }).addSchema(CONFIG_SCHEMA);
+  shared ??= new Ajv2020({
+    allErrors: true,
+    verbose: true,
+    ownProperties: true,
+    strict: false,
+    logger: false,
+  }).addSchema(CONFIG_SCHEMA);
   return shared;
 }
 
 /** Whether data fits `$defs/<part>`. What does not is reported below `path`; `owner` is who has the members. */
-export function checkData(part: string, owner: string, data: unknown, path: DataPath, report: Report): boolean {
+export function checkData(
+  part: string,
+  owner: string,
+  data: unknown,
+  path: DataPath,
+  report: Report,
+): boolean {
   const validate = validators().getSchema(`${SCHEMA_ID}#/$defs/${part}`);
   if (validate === undefined) throw new TypeError(`the schema has no "${part}"`);
   if (validate(data) === true) return true;
-  const errors = (validate.errors ?? []).filter((error) => !isMade(data, partsOf(error.instancePath)));
-  const choices = errors.filter(({ keyword }) => keyword === 'anyOf').map(({ instancePath }) => instancePath);
+  const errors = (validate.errors ?? []).filter(
+    (error) => !isMade(data, partsOf(error.instancePath)),
+  );
+  const choices = errors
+    .filter(({ keyword }) => keyword === 'anyOf')
+    .map(({ instancePath }) => instancePath);
   const isCovered = ({ keyword, instancePath }: ErrorObject) =>
-    keyword !== 'anyOf' && choices.some((choice) => instancePath === choice || instancePath.startsWith(`${choice}/`));
-  const lines = errors.filter((error) => !isCovered(error)).map((error) => describe(error, owner, path));
+    keyword !== 'anyOf' &&
+    choices.some((choice) => instancePath === choice || instancePath.startsWith(`${choice}/`));
+  const lines = errors
+    .filter((error) => !isCovered(error))
+    .map((error) => describe(error, owner, path));
   const meant = new Set(lines.map(({ guess }) => guess));
   const told = new Set<string>();
   for (const { place, message, at, missing } of lines) {
     // Of a misspelt member it need not be said that it is missing, too.
-    const isSaid = told.has(JSON.stringify([place, message])) || (missing !== undefined && meant.has(missing));
+    const isSaid =
+      told.has(JSON.stringify([place, message])) || (missing !== undefined && meant.has(missing));
     if (!isSaid) report(place, message, at);
     told.add(JSON.stringify([place, message]));
   }
@@ -42,7 +62,12 @@ function isMade(data: unknown, parts: readonly string[]): boolean {
     value = isObject(value) || Array.isArray(value) ? Reflect.get(value, part) : undefined;
     if (typeof value === 'function') return true;
     if (!isObject(value)) return false;
-    return !isPlain(value) || Object.entries(value).some(([key, member]) => key.startsWith('$') || typeof member === 'function');
+    return (
+      !isPlain(value) ||
+      Object.entries(value).some(
+        ([key, member]) => key.startsWith('$') || typeof member === 'function',
+      )
+    );
   });
 }
 
@@ -62,10 +87,17 @@ interface Line {
   readonly guess?: string;
 }
 
-function describe({ keyword, params, instancePath, parentSchema }: ErrorObject, owner: string, path: DataPath): Line {
+function describe(
+  { keyword, params, instancePath, parentSchema }: ErrorObject,
+  owner: string,
+  path: DataPath,
+): Line {
   const parts = partsOf(instancePath).map((part) => (/^\d+$/.test(part) ? Number(part) : part));
   const place = [...path, ...parts];
-  const { additionalProperty, missingProperty } = params as { additionalProperty?: string; missingProperty?: string }; // As ajv documents.
+  const { additionalProperty, missingProperty } = params as {
+    additionalProperty?: string;
+    missingProperty?: string;
+  }; // As ajv documents.
   const holder = holderOf(parts, owner);
   if (keyword === 'additionalProperties' && additionalProperty !== undefined) {
     const properties: unknown = parentSchema?.properties;
@@ -80,10 +112,19 @@ function describe({ keyword, params, instancePath, parentSchema }: ErrorObject, 
     };
   }
   if (keyword === 'required' && missingProperty !== undefined) {
-    return { place, message: `${holder} needs "${missingProperty}"`, at: 'key', missing: pointer([...place, missingProperty]) };
+    return {
+      place,
+      message: `${holder} needs "${missingProperty}"`,
+      at: 'key',
+      missing: pointer([...place, missingProperty]),
+    };
   }
   const title: unknown = parentSchema?.title;
-  return { place, message: `${holder} must be ${typeof title === 'string' ? title : 'something else'}`, at: 'value' };
+  return {
+    place,
+    message: `${holder} must be ${typeof title === 'string' ? title : 'something else'}`,
+    at: 'value',
+  };
 }
 
 const pointer = (path: DataPath): string => JSON.stringify(path);
@@ -91,5 +132,7 @@ const pointer = (path: DataPath): string => JSON.stringify(path);
 function holderOf(parts: DataPath, owner: string): string {
   const last = parts.at(-1);
   if (last === undefined) return owner;
-  return typeof last === 'string' ? `"${last}"` : `an entry of ${holderOf(parts.slice(0, -1), owner)}`;
+  return typeof last === 'string'
+    ? `"${last}"`
+    : `an entry of ${holderOf(parts.slice(0, -1), owner)}`;
 }

@@ -14,8 +14,11 @@ import { LAYER_SCHEMAS } from './config-schema.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
-const folderOf = (layer: string) => layer.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-const validate = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false }).compile(CONFIG_SCHEMA);
+const folderOf = (layer: string) =>
+  layer.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+const validate = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false }).compile(
+  CONFIG_SCHEMA,
+);
 const layers = Object.keys(LAYER_SCHEMAS);
 
 const folder = mkdtempSync(join(tmpdir(), 'allium-schema-'));
@@ -24,17 +27,49 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 /** A value for every bundled layer, as a file would have it. */
 const EXAMPLES: Readonly<Record<string, unknown>> = {
-  auditLog: { sink: 'cloud', redact: ['pin'], durability: 'write', key: { id: 'k1', secret: 's'.repeat(32) }, onSinkError: 'warn' },
-  callLimit: { maxCalls: 100, perTool: { 'send_*': 3 }, per: 'session', maxPrompts: 5, message: 'enough' },
-  consent: { rules: [{ tool: 'pay_*', decision: 'ask' }], default: 'allow', expiresMs: 60_000, remember: true },
+  auditLog: {
+    sink: 'cloud',
+    redact: ['pin'],
+    durability: 'write',
+    key: { id: 'k1', secret: 's'.repeat(32) },
+    onSinkError: 'warn',
+  },
+  callLimit: {
+    maxCalls: 100,
+    perTool: { 'send_*': 3 },
+    per: 'session',
+    maxPrompts: 5,
+    message: 'enough',
+  },
+  consent: {
+    rules: [{ tool: 'pay_*', decision: 'ask' }],
+    default: 'allow',
+    expiresMs: 60_000,
+    remember: true,
+  },
   definitionPin: { source: 'github', onNew: 'refuse', onChange: 'warn', message: 'ask Ana' },
   dryRun: { only: ['send_*'], except: ['send_test'], message: 'Would call' },
   handoffArtifact: { keys: ['next'], source: 'captain', strict: true },
   hooks: {
-    hooks: [{ name: 'guard', event: 'tool.pre', priority: 5, when: 'True', script: 'def handle(event, payload):\n  return allow()\n' }],
+    hooks: [
+      {
+        name: 'guard',
+        event: 'tool.pre',
+        priority: 5,
+        when: 'True',
+        script: 'def handle(event, payload):\n  return allow()\n',
+      },
+    ],
     ...{ dir: folder, grants: { workspace: '.' }, effects: ['fs.write'], deadlineMs: 1000 },
   },
-  idempotency: { key: { $path: 'toolArgs.orderId' }, ttlMs: 1000, maxEntries: 5, mode: 'effect', scope: 'global', leaseMs: 1000 },
+  idempotency: {
+    key: { $path: 'toolArgs.orderId' },
+    ttlMs: 1000,
+    maxEntries: 5,
+    mode: 'effect',
+    scope: 'global',
+    leaseMs: 1000,
+  },
   outputLimit: { maxBytes: 2048, readTool: 'read_more' },
   permissions: {
     checkers: [
@@ -56,10 +91,22 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
     key: 'k'.repeat(16),
   },
   repeatGuard: {
-    ...{ nudgeAfter: 2, stopAfter: 4, per: 'session', windowCalls: 20, windowMs: 60_000, ignore: ['why'] },
+    ...{
+      nudgeAfter: 2,
+      stopAfter: 4,
+      per: 'session',
+      windowCalls: 20,
+      windowMs: 60_000,
+      ignore: ['why'],
+    },
     ...{ except: ['poll_*'], message: 'again' },
   },
-  replay: { file: join(folder, 'recording.jsonl'), mode: 'ordered', onMissing: 'pass', onUnused: 'throw' },
+  replay: {
+    file: join(folder, 'recording.jsonl'),
+    mode: 'ordered',
+    onMissing: 'pass',
+    onUnused: 'throw',
+  },
   requiredReason: {
     field: 'why',
     description: 'Why?',
@@ -69,7 +116,16 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
     onMissing: 'reject',
     schemaRequired: true,
   },
-  retry: { maxAttempts: 2, backoffMs: 0, maxBackoffMs: 5, maxElapsedMs: 100, jitter: false, only: ['get_*'], except: [], on: ['timeout'] },
+  retry: {
+    maxAttempts: 2,
+    backoffMs: 0,
+    maxBackoffMs: 5,
+    maxElapsedMs: 100,
+    jitter: false,
+    only: ['get_*'],
+    except: [],
+    on: ['timeout'],
+  },
   scopedExecutor: {
     stage: 'review',
     allowedTools: ['read'],
@@ -101,7 +157,9 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
 
 describe('CONFIG_SCHEMA', () => {
   it('has every layer that can be written by name, in the folders of middleware', () => {
-    const folders = readdirSync(join(root, 'middleware'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const folders = readdirSync(join(root, 'middleware'), { withFileTypes: true }).filter((entry) =>
+      entry.isDirectory(),
+    );
 
     expect([...layers].sort()).toEqual([...LAYER_FACTORIES.keys()].sort());
     expect(layers.map(folderOf).sort()).toEqual(folders.map(({ name }) => name).sort());
@@ -114,29 +172,39 @@ describe('CONFIG_SCHEMA', () => {
   });
 
   it.each(layers)('says about the options of %s what the docs say', (layer) => {
-    const told = Object.entries(LAYER_SCHEMAS[layer]?.options ?? {}).map(([name, { description }]) => [name, description]);
+    const told = Object.entries(LAYER_SCHEMAS[layer]?.options ?? {}).map(
+      ([name, { description }]) => [name, description],
+    );
     const { required = [] } = LAYER_SCHEMAS[layer] ?? {};
-    const rows = tableRows(read(`docs/middleware/${folderOf(layer)}.md`), 'Options').map(([name = '', what = '', value = '']) => [
-      name,
-      what,
-      value,
-    ]);
+    const rows = tableRows(read(`docs/middleware/${folderOf(layer)}.md`), 'Options').map(
+      ([name = '', what = '', value = '']) => [name, what, value],
+    );
 
     expect(told.map(([name, text]) => [name, plain(text)])).toEqual(
-      rows.map(([name = '', what = '', value = '']) => [name, plain(isRequired(value) ? what : `${what} (default: ${value})`)]),
+      rows.map(([name = '', what = '', value = '']) => [
+        name,
+        plain(isRequired(value) ? what : `${what} (default: ${value})`),
+      ]),
     );
-    expect(required).toEqual(rows.filter(([, , value = '']) => isRequired(value)).map(([name]) => name));
+    expect(required).toEqual(
+      rows.filter(([, , value = '']) => isRequired(value)).map(([name]) => name),
+    );
   });
 
   it('has the limits of the dispatcher, with the same bounds', () => {
-    const { limits } = CONFIG_SCHEMA.properties as { limits: { properties: Record<string, { minimum: number }> } };
-    const bounds = [...read('src/dispatch/limits.ts').matchAll(/^ {4}(max\w+): expected\.integer\((\d+)\)/gm)].map(([, name, min]) => [
-      name,
-      Number(min),
-    ]);
+    const { limits } = CONFIG_SCHEMA.properties as {
+      limits: { properties: Record<string, { minimum: number }> };
+    };
+    const bounds = [
+      ...read('src/dispatch/limits.ts').matchAll(/^ {4}(max\w+): expected\.integer\((\d+)\)/gm),
+    ].map(([, name, min]) => [name, Number(min)]);
 
-    expect(Object.keys(limits.properties)).toEqual(fieldsOf(read('src/dispatch/limits.ts'), 'DispatchLimits'));
-    expect(Object.entries(limits.properties).map(([name, { minimum }]) => [name, minimum])).toEqual(bounds);
+    expect(Object.keys(limits.properties)).toEqual(
+      fieldsOf(read('src/dispatch/limits.ts'), 'DispatchLimits'),
+    );
+    expect(Object.entries(limits.properties).map(([name, { minimum }]) => [name, minimum])).toEqual(
+      bounds,
+    );
   });
 
   it('describes every member, at every depth', () => {
@@ -156,22 +224,39 @@ describe('CONFIG_SCHEMA', () => {
     expect(validate({ version: 1, layers: [{ [layer]: { ...options, optionn: 1 } }] })).toBe(false);
   });
 
-  it.each(layers)('takes %s without options exactly where a file with it can be loaded', async (layer) => {
-    for (const entry of [`- ${layer}`, `- ${layer}:`, `- ${layer}: {}`, `- ${layer}: { only: [a] }`, `- { ${layer}: , only: [a] }`]) {
-      const text = `version: 1\nlayers:\n  ${entry}\n`;
-      const problems = await problemsIn({ 'allium.yaml': text });
+  it.each(layers)(
+    'takes %s without options exactly where a file with it can be loaded',
+    async (layer) => {
+      for (const entry of [
+        `- ${layer}`,
+        `- ${layer}:`,
+        `- ${layer}: {}`,
+        `- ${layer}: { only: [a] }`,
+        `- { ${layer}: , only: [a] }`,
+      ]) {
+        const text = `version: 1\nlayers:\n  ${entry}\n`;
+        const problems = await problemsIn({ 'allium.yaml': text });
 
-      expect([entry, validate(parse(text))]).toEqual([entry, problems.length === 0]);
-    }
-  });
+        expect([entry, validate(parse(text))]).toEqual([entry, problems.length === 0]);
+      }
+    },
+  );
 
   it.each([
     ['consent', '"consent" needs options; write "consent: {}" to take every default'],
-    ['scopedExecutor', '"scopedExecutor" needs options; write "scopedExecutor: {}" to take every default'],
-    ['callLimit', '"callLimit" must be an object with at least one of maxCalls, perTool, maxPrompts'],
+    [
+      'scopedExecutor',
+      '"scopedExecutor" needs options; write "scopedExecutor: {}" to take every default',
+    ],
+    [
+      'callLimit',
+      '"callLimit" must be an object with at least one of maxCalls, perTool, maxPrompts',
+    ],
     ['hooks', '"hooks" must be an object with at least one of hooks, dir'],
   ])('says what %s lacks where it stands alone', async (layer, message) => {
-    expect(await problemsIn(stack(`  - ${layer}`))).toEqual([expect.stringContaining(`3:5: ${message}`)]);
+    expect(await problemsIn(stack(`  - ${layer}`))).toEqual([
+      expect.stringContaining(`3:5: ${message}`),
+    ]);
   });
 
   it('takes what init writes', () => {
@@ -179,7 +264,12 @@ describe('CONFIG_SCHEMA', () => {
   });
 
   it('takes every file that the docs show', () => {
-    const shown = ['README.md', ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).map((path) => join('docs', path))]
+    const shown = [
+      'README.md',
+      ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).map((path) =>
+        join('docs', path),
+      ),
+    ]
       .filter((path) => path.endsWith('.md'))
       .flatMap((path) => fencesOf(read(path)))
       .filter(({ language, code }) => language === 'yaml' && /^version:/m.test(code));
@@ -206,5 +296,8 @@ function undescribed(schema: unknown, path: string): readonly string[] {
         isObject(member) && typeof member.description === 'string' ? [] : [`${path}/${name}`],
       )
     : [];
-  return [...missing, ...Object.entries(schema).flatMap(([key, member]) => undescribed(member, `${path}/${key}`))];
+  return [
+    ...missing,
+    ...Object.entries(schema).flatMap(([key, member]) => undescribed(member, `${path}/${key}`)),
+  ];
 }

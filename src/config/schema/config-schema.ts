@@ -4,19 +4,38 @@ import type { JsonObject } from '../../index.ts';
 import { LAYERS_A_TO_R } from './layers-a-to-r.ts';
 import { LAYERS_OF_RUNS } from './layers-of-runs.ts';
 import { LAYERS_R_TO_T } from './layers-r-to-t.ts';
-import { either, FUNCTION, type LayerSchema, listOf, mapOf, members, oneOf, said, standsAlone, TEXT, whole } from './parts.ts';
+import {
+  either,
+  FUNCTION,
+  type LayerSchema,
+  listOf,
+  mapOf,
+  members,
+  oneOf,
+  said,
+  standsAlone,
+  TEXT,
+  whole,
+} from './parts.ts';
 
 /** Where the schema is known by this name. Nothing is fetched from there. */
 export const SCHEMA_ID = 'urn:allium:schema:config';
 
 /** By layer. */
-export const LAYER_SCHEMAS: Readonly<Record<string, LayerSchema>> = { ...LAYERS_A_TO_R, ...LAYERS_R_TO_T, ...LAYERS_OF_RUNS };
+export const LAYER_SCHEMAS: Readonly<Record<string, LayerSchema>> = {
+  ...LAYERS_A_TO_R,
+  ...LAYERS_R_TO_T,
+  ...LAYERS_OF_RUNS,
+};
 
 const NAMES = listOf(TEXT);
 const LIST: JsonObject = { type: 'array', title: 'a list' };
 
 const GATE = {
-  only: said('names or globs (`*`) of the tools this layer is for; an empty list means none (default: every tool)', NAMES),
+  only: said(
+    'names or globs (`*`) of the tools this layer is for; an empty list means none (default: every tool)',
+    NAMES,
+  ),
   except: said('names or globs (`*`) of the tools this layer is not for (default: none)', NAMES),
 };
 
@@ -35,7 +54,12 @@ const TOP: Readonly<Record<string, JsonObject>> = {
   ),
   state: said(
     'what must outlive the process',
-    members({ dir: said('the state folder, relative to this file; `$ALLIUM_STATE_DIR` goes before', TEXT) }, ['dir']),
+    members(
+      {
+        dir: said('the state folder, relative to this file; `$ALLIUM_STATE_DIR` goes before', TEXT),
+      },
+      ['dir'],
+    ),
   ),
   limits: said(
     'limits of the dispatcher',
@@ -47,46 +71,94 @@ const TOP: Readonly<Record<string, JsonObject>> = {
       maxArgsDepth: said('depth of arguments', whole(1)),
       maxArgsValues: said('members and items in arguments, at any depth', whole(1)),
       maxResultBytes: said('a larger result is not kept at all', whole(1)),
-      maxResultValues: said('a result with more members and items, at any depth, is not kept at all', whole(1)),
-      maxPreviewBytes: said('a larger result becomes an output file with a preview of this size', whole(64)),
+      maxResultValues: said(
+        'a result with more members and items, at any depth, is not kept at all',
+        whole(1),
+      ),
+      maxPreviewBytes: said(
+        'a larger result becomes an output file with a preview of this size',
+        whole(64),
+      ),
     }),
   ),
-  onUnknownTool: said('whether a call of an unknown tool is answered or thrown (default: repair)', oneOf('repair', 'throw')),
-  onInvalidArgs: said('whether arguments that do not fit are answered or thrown (default: repair)', oneOf('repair', 'throw')),
-  secrets: said('for tools that ask for them as hidden arguments; write `${NAME}` to take one from the environment', mapOf(TEXT)),
+  onUnknownTool: said(
+    'whether a call of an unknown tool is answered or thrown (default: repair)',
+    oneOf('repair', 'throw'),
+  ),
+  onInvalidArgs: said(
+    'whether arguments that do not fit are answered or thrown (default: repair)',
+    oneOf('repair', 'throw'),
+  ),
+  secrets: said(
+    'for tools that ask for them as hidden arguments; write `${NAME}` to take one from the environment',
+    mapOf(TEXT),
+  ),
 };
 
 const MCP_SERVER = members({
   name: said('what policies and records call it (default: the prefix, or `mcp`)', TEXT),
   command: said('the program that is the server', TEXT),
   args: said('its arguments', listOf({ type: 'string', title: 'a string' })),
-  env: said('variables it gets beside a few harmless ones; of ours it gets no others', mapOf({ type: 'string', title: 'a string' })),
-  cwd: said('the folder it runs in, relative to this file (default: the folder of this file)', TEXT),
+  env: said(
+    'variables it gets beside a few harmless ones; of ours it gets no others',
+    mapOf({ type: 'string', title: 'a string' }),
+  ),
+  cwd: said(
+    'the folder it runs in, relative to this file (default: the folder of this file)',
+    TEXT,
+  ),
   url: said('the address of a server that runs already, instead of a program', TEXT),
-  headers: said('headers for that address; write `${NAME}` to take one from the environment', mapOf({ type: 'string', title: 'a string' })),
+  headers: said(
+    'headers for that address; write `${NAME}` to take one from the environment',
+    mapOf({ type: 'string', title: 'a string' }),
+  ),
 });
 
 const UPSTREAM = members({
   command: said('the program that is the server', TEXT),
   args: said('its arguments', listOf({ type: 'string', title: 'a string' })),
-  env: said('variables it gets beside those of the proxy', mapOf({ type: 'string', title: 'a string' })),
+  env: said(
+    'variables it gets beside those of the proxy',
+    mapOf({ type: 'string', title: 'a string' }),
+  ),
   cwd: said('the folder it runs in, relative to this file', TEXT),
   url: said('the address of a server that runs already', TEXT),
-  headers: said('sent to that address; write `${NAME}` to take a value from the environment', mapOf({ type: 'string', title: 'a string' })),
-  prefix: said('before the names of its tools where there are several servers (default: its name)', TEXT),
+  headers: said(
+    'sent to that address; write `${NAME}` to take a value from the environment',
+    mapOf({ type: 'string', title: 'a string' }),
+  ),
+  prefix: said(
+    'before the names of its tools where there are several servers (default: its name)',
+    TEXT,
+  ),
 });
 
 /** For `allium proxy`. */
 const PROXY = members({
-  servers: said('the servers behind the proxy, by name; several become one, with their names before those of their tools', mapOf(UPSTREAM)),
-  onBadSchema: said('what becomes of a tool whose schema cannot be used (default: hide)', oneOf('hide', 'pass')),
-  trustAnnotations: said('whether a server is believed when it says that a tool is harmless (default: false)', {
-    type: 'boolean',
-    title: 'true or false',
-  }),
+  servers: said(
+    'the servers behind the proxy, by name; several become one, with their names before those of their tools',
+    mapOf(UPSTREAM),
+  ),
+  onBadSchema: said(
+    'what becomes of a tool whose schema cannot be used (default: hide)',
+    oneOf('hide', 'pass'),
+  ),
+  trustAnnotations: said(
+    'whether a server is believed when it says that a tool is harmless (default: false)',
+    {
+      type: 'boolean',
+      title: 'true or false',
+    },
+  ),
   patienceMs: said('how long a client is kept waiting for a person (default: 50000)', whole(1)),
-  waitMs: said('how long a call waits for an answer from the queue where nobody can be asked (default: 0)', whole(0)),
-  returnMs: said('how long a client may take to come back with an answer (default: 600000)', whole(1)),
+  waitMs: said(
+    'how long a call waits for an answer from the queue where nobody can be asked (default: 0)',
+    whole(0),
+  ),
+  returnMs: said(
+    'how long a client may take to come back with an answer (default: 600000)',
+    whole(1),
+  ),
 });
 
 /** For the commands that ask people. */
@@ -95,10 +167,13 @@ const NOTIFY = either(
   oneOf('terminal'),
   members(
     {
-      command: said('the program and its arguments, run without a shell; the question is JSON on its standard input', {
-        ...listOf(TEXT),
-        minItems: 1,
-      }),
+      command: said(
+        'the program and its arguments, run without a shell; the question is JSON on its standard input',
+        {
+          ...listOf(TEXT),
+          minItems: 1,
+        },
+      ),
       timeoutMs: said('how long it may take, in milliseconds (default: 10000)', whole(1)),
     },
     ['command'],
@@ -109,12 +184,21 @@ const NOTIFY_WHAT =
 
 /** By the key that says where the tools come from. */
 export const TOOL_SOURCES: Readonly<Record<string, JsonObject>> = {
-  module: said('a module or package that exports tools, lists of tools or registries; `#name` takes one export', TEXT),
-  artifacts: said('the root of a project with tools written as Markdown files, relative to this file', TEXT),
+  module: said(
+    'a module or package that exports tools, lists of tools or registries; `#name` takes one export',
+    TEXT,
+  ),
+  artifacts: said(
+    'the root of a project with tools written as Markdown files, relative to this file',
+    TEXT,
+  ),
   mcp: said('an MCP server', MCP_SERVER),
 };
 
-const LENIENT = said("whether files of the format's ancestor are taken (default: false)", { type: 'boolean', title: 'true or false' });
+const LENIENT = said("whether files of the format's ancestor are taken (default: false)", {
+  type: 'boolean',
+  title: 'true or false',
+});
 
 const toolEntry = (source: string): JsonObject =>
   members(
@@ -129,13 +213,22 @@ const toolEntry = (source: string): JsonObject =>
   );
 
 const optionsOf = ({ options, required = [], needs, description }: LayerSchema): JsonObject =>
-  said(description, { ...members(options, required), ...(needs === undefined ? {} : demandOneOf(needs)) });
+  said(description, {
+    ...members(options, required),
+    ...(needs === undefined ? {} : demandOneOf(needs)),
+  });
 
 /** Not by `anyOf`: its error would stand for all others of the object, a misspelt option among them. */
 const demandOneOf = (names: readonly string[]): JsonObject => ({
   title: `an object with at least one of ${names.join(', ')}`,
   not: {
-    allOf: names.map((name) => ({ not: { type: 'object', properties: { [name]: { description: 'one that counts' } }, required: [name] } })),
+    allOf: names.map((name) => ({
+      not: {
+        type: 'object',
+        properties: { [name]: { description: 'one that counts' } },
+        required: [name],
+      },
+    })),
   },
 });
 
@@ -149,11 +242,15 @@ function valueOf(name: string, layer: LayerSchema): JsonObject {
   return said(description, { anyOf: standsAlone(layer) ? [...anyOf, { type: 'null' }] : anyOf });
 }
 
-const entryOf = (name: string, layer: LayerSchema): JsonObject => members({ [name]: valueOf(name, layer), ...GATE }, [name]);
+const entryOf = (name: string, layer: LayerSchema): JsonObject =>
+  members({ [name]: valueOf(name, layer), ...GATE }, [name]);
 
 const USE = members(
   {
-    use: said('a layer from a module or package: `./my-layer.ts#myLayer`, or its default export without `#`', TEXT),
+    use: said(
+      'a layer from a module or package: `./my-layer.ts#myLayer`, or its default export without `#`',
+      TEXT,
+    ),
     with: said('the options of that layer', {}),
     ...GATE,
   },
@@ -172,13 +269,21 @@ export const CONFIG_SCHEMA: JsonObject = {
       ...TOP,
       layers: said('the stack; first is outermost', {
         type: 'array',
-        items: { anyOf: [oneOf(...withoutOptions), ...layers.map(([name]) => ({ $ref: `#/$defs/${name}` })), { $ref: '#/$defs/use' }] },
+        items: {
+          anyOf: [
+            oneOf(...withoutOptions),
+            ...layers.map(([name]) => ({ $ref: `#/$defs/${name}` })),
+            { $ref: '#/$defs/use' },
+          ],
+        },
       }),
       proxy: said('for `allium proxy`: the servers, and how their clients are treated', PROXY),
       notify: said(NOTIFY_WHAT, NOTIFY),
       tools: said('where the tools come from (default: none)', {
         type: 'array',
-        items: { anyOf: Object.keys(TOOL_SOURCES).map((source) => ({ $ref: `#/$defs/${source}` })) },
+        items: {
+          anyOf: Object.keys(TOOL_SOURCES).map((source) => ({ $ref: `#/$defs/${source}` })),
+        },
       }),
     },
     ['version', 'layers'],
@@ -209,7 +314,12 @@ export const CONFIG_SCHEMA: JsonObject = {
     // For the check: lists whose entries are looked at one by one, so that an error is about the entry that was meant.
     top: members(
       {
-        ...{ ...TOP, layers: said('the stack', LIST), proxy: said('for the proxy', PROXY), tools: said('the tools', LIST) },
+        ...{
+          ...TOP,
+          layers: said('the stack', LIST),
+          proxy: said('for the proxy', PROXY),
+          tools: said('the tools', LIST),
+        },
         notify: said(NOTIFY_WHAT, NOTIFY),
       },
       ['version', 'layers'],
@@ -218,6 +328,10 @@ export const CONFIG_SCHEMA: JsonObject = {
     ...Object.fromEntries(Object.keys(TOOL_SOURCES).map((source) => [source, toolEntry(source)])),
     ...Object.fromEntries(layers.map(([name, layer]) => [name, entryOf(name, layer)])),
     ...Object.fromEntries(layers.map(([name, layer]) => [`${name}Options`, optionsOf(layer)])),
-    ...Object.fromEntries(layers.flatMap(([name, { instead }]) => (instead === undefined ? [] : [[`${name}Instead`, instead]]))),
+    ...Object.fromEntries(
+      layers.flatMap(([name, { instead }]) =>
+        instead === undefined ? [] : [[`${name}Instead`, instead]],
+      ),
+    ),
   },
 };

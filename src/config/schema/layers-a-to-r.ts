@@ -1,6 +1,18 @@
 /** The options of the bundled layers as schemas. Descriptions are those of the tables in `docs/middleware`. */
 
-import { either, FLAG, FUNCTION, type LayerSchema, listOf, MADE, members, oneOf, said, TEXT, whole } from './parts.ts';
+import {
+  either,
+  FLAG,
+  FUNCTION,
+  type LayerSchema,
+  listOf,
+  MADE,
+  members,
+  oneOf,
+  said,
+  TEXT,
+  whole,
+} from './parts.ts';
 
 const STRATEGY = oneOf('mask', 'hash', 'tokenise', 'block');
 
@@ -16,7 +28,10 @@ export const LAYERS_A_TO_R: Readonly<Record<string, LayerSchema>> = {
         'where receipts go, see above',
         either('a function, "local", "cloud" or "both"', oneOf('local', 'cloud', 'both'), FUNCTION),
       ),
-      redact: said('names of members that are left out of every hash, at every depth (default: none)', listOf(TEXT)),
+      redact: said(
+        'names of members that are left out of every hash, at every depth (default: none)',
+        listOf(TEXT),
+      ),
       durability: said(
         "when a receipt counts as kept: `'fsync'` on disk, `'write'` handed to the system, `'background'` some time later (default: `'write'`)",
         oneOf('fsync', 'write', 'background'),
@@ -30,10 +45,13 @@ export const LAYERS_A_TO_R: Readonly<Record<string, LayerSchema>> = {
         either(
           'false, or a key { id, secret }',
           { const: false },
-          members({ id: said('its name, which is in every hash', TEXT), secret: said('the key itself; take it from a variable', TEXT) }, [
-            'id',
-            'secret',
-          ]),
+          members(
+            {
+              id: said('its name, which is in every hash', TEXT),
+              secret: said('the key itself; take it from a variable', TEXT),
+            },
+            ['id', 'secret'],
+          ),
         ),
       ),
       onSinkError: said(
@@ -55,7 +73,10 @@ export const LAYERS_A_TO_R: Readonly<Record<string, LayerSchema>> = {
             {
               tool: said('a tool name or a glob (`*`)', TEXT),
               when: said('a look at the arguments', FUNCTION),
-              decision: said('what becomes of such a call', oneOf('allow', 'deny', 'ask', 'require_approval')),
+              decision: said(
+                'what becomes of such a call',
+                oneOf('allow', 'deny', 'ask', 'require_approval'),
+              ),
             },
             ['tool', 'decision'],
           ),
@@ -73,13 +94,19 @@ export const LAYERS_A_TO_R: Readonly<Record<string, LayerSchema>> = {
         'whether `allow_always` and `reject_always` are offered and kept: for exactly these arguments, or for any where the person chose that; in one session (default: false)',
         FLAG,
       ),
-      prompts: said('channels to ask on, beside those of the host (default: none)', listOf(FUNCTION)),
+      prompts: said(
+        'channels to ask on, beside those of the host (default: none)',
+        listOf(FUNCTION),
+      ),
     },
   },
   dryRun: {
     description: 'a preview instead of the tool',
     options: {
-      only: said('names or globs (`*`) of the tools to preview; an empty list previews none (default: every tool)', listOf(TEXT)),
+      only: said(
+        'names or globs (`*`) of the tools to preview; an empty list previews none (default: every tool)',
+        listOf(TEXT),
+      ),
       except: said('names or globs of the tools to run all the same (default: none)', listOf(TEXT)),
       message: said('how the preview begins (default: `(dry run)`)', TEXT),
     },
@@ -87,20 +114,32 @@ export const LAYERS_A_TO_R: Readonly<Record<string, LayerSchema>> = {
   handoffArtifact: {
     description: 'a typed record of work handed to somebody else',
     options: {
-      sink: said('is told of every valid handoff, as `sink(record, call)`; the call does not wait for it (default: none)', FUNCTION),
+      sink: said(
+        'is told of every valid handoff, as `sink(record, call)`; the call does not wait for it (default: none)',
+        FUNCTION,
+      ),
       detect: said(
         'looks for the handoff before the keys do, as `detect(call, result)`; nothing, a promise or a failure leaves it to the keys (default: none)',
         FUNCTION,
       ),
       keys: said('further members of a result to look under (default: none)', listOf(TEXT)),
-      source: said('who hands over where a handoff does not say so (default: the field is required)', TEXT),
-      strict: said('raises for a handoff that is not valid, instead of noting it (default: `false`)', FLAG),
+      source: said(
+        'who hands over where a handoff does not say so (default: the field is required)',
+        TEXT,
+      ),
+      strict: said(
+        'raises for a handoff that is not valid, instead of noting it (default: `false`)',
+        FLAG,
+      ),
     },
   },
   idempotency: {
     description: 'keeps answers of reads, and effects from happening twice',
     options: {
-      key: said('names the work of a call; sync or async, must answer a non-empty string (default: tool name and arguments)', FUNCTION),
+      key: said(
+        'names the work of a call; sync or async, must answer a non-empty string (default: tool name and arguments)',
+        FUNCTION,
+      ),
       ttlMs: said('how long what came of a key is remembered (default: 600000)', whole(1)),
       store: said(
         'where claims are kept, see stores; `null` turns the layer off (default: a `memoryClaims()` of its own)',
@@ -116,15 +155,27 @@ export const LAYERS_A_TO_R: Readonly<Record<string, LayerSchema>> = {
         'where the tools come from, such as the name of an MCP server; keys of one source are never those of another (default: not told apart)',
         TEXT,
       ),
-      leaseMs: said('how long a process that claimed a key counts as alive without a word from it (default: 30000)', whole(1)),
+      leaseMs: said(
+        'how long a process that claimed a key counts as alive without a word from it (default: 30000)',
+        whole(1),
+      ),
     },
   },
   outputLimit: {
     description: 'keeps large results aside, with a tool to read them',
     options: {
-      maxBytes: said('the most text of a result the model is given, the note included; at least 512 (default: 8,192)', whole(512)),
-      store: said('where the whole text is kept: anything with the `write` of `OutputFiles` (default: `fileOutputs()`)', MADE),
-      readTool: said('the tool the note tells the model to read on with (default: `read_output`)', TEXT),
+      maxBytes: said(
+        'the most text of a result the model is given, the note included; at least 512 (default: 8,192)',
+        whole(512),
+      ),
+      store: said(
+        'where the whole text is kept: anything with the `write` of `OutputFiles` (default: `fileOutputs()`)',
+        MADE,
+      ),
+      readTool: said(
+        'the tool the note tells the model to read on with (default: `read_output`)',
+        TEXT,
+      ),
     },
   },
   rateLimit: {
@@ -132,12 +183,18 @@ export const LAYERS_A_TO_R: Readonly<Record<string, LayerSchema>> = {
     required: ['maxCalls'],
     options: {
       maxCalls: said('how many calls are admitted, in all or per window; 0 admits none', whole(0)),
-      windowMs: said('the window in milliseconds (default: none: the count never goes down)', whole(1)),
+      windowMs: said(
+        'the window in milliseconds (default: none: the count never goes down)',
+        whole(1),
+      ),
       per: said(
         "`'tool'`, `'session'`, or a function of the call, sync or async, that answers a non-empty string (default: the layer as a whole)",
         either('"tool", "session" or a function', oneOf('tool', 'session'), FUNCTION),
       ),
-      store: said('where calls are counted, see stores (default: a `memoryCounters()` of its own)', MADE),
+      store: said(
+        'where calls are counted, see stores (default: a `memoryCounters()` of its own)',
+        MADE,
+      ),
       message: said('how the error begins (default: `rate limit exceeded`)', TEXT),
     },
   },
@@ -167,10 +224,9 @@ export const LAYERS_A_TO_R: Readonly<Record<string, LayerSchema>> = {
         '`mask`, `hash`, `tokenise` or `block`, by detector or for `paths` and `patterns` (default: `mask` for all)',
         members(
           Object.fromEntries(
-            ['secrets', 'secrets-deep', 'email', 'phone', 'card', 'paths', 'patterns'].map((name) => [
-              name,
-              said('what becomes of these findings', STRATEGY),
-            ]),
+            ['secrets', 'secrets-deep', 'email', 'phone', 'card', 'paths', 'patterns'].map(
+              (name) => [name, said('what becomes of these findings', STRATEGY)],
+            ),
           ),
         ),
       ),
@@ -184,7 +240,13 @@ export const LAYERS_A_TO_R: Readonly<Record<string, LayerSchema>> = {
           either(
             'an expression, or { name, pattern }',
             TEXT,
-            members({ name: said('how findings are called', TEXT), pattern: said('the expression', TEXT) }, ['name', 'pattern']),
+            members(
+              {
+                name: said('how findings are called', TEXT),
+                pattern: said('the expression', TEXT),
+              },
+              ['name', 'pattern'],
+            ),
           ),
         ),
       ),

@@ -2,7 +2,20 @@
 
 import type { JsonObject } from '../../index.ts';
 import { POLICY_FACTORIES } from '../policy-factories.ts';
-import { either, FLAG, FUNCTION, type LayerSchema, listOf, MADE, mapOf, members, oneOf, said, TEXT, whole } from './parts.ts';
+import {
+  either,
+  FLAG,
+  FUNCTION,
+  type LayerSchema,
+  listOf,
+  MADE,
+  mapOf,
+  members,
+  oneOf,
+  said,
+  TEXT,
+  whole,
+} from './parts.ts';
 
 /** A policy by its name, or a checker that code makes. */
 const CHECKER: JsonObject = {
@@ -15,7 +28,11 @@ const CHECKER: JsonObject = {
     ),
     $module: said('a checker or policy that a module exports', TEXT),
   }),
-  ...{ title: 'one policy by its name, or { $module: ./file.ts#name }', minProperties: 1, maxProperties: 1 },
+  ...{
+    title: 'one policy by its name, or { $module: ./file.ts#name }',
+    minProperties: 1,
+    maxProperties: 1,
+  },
 };
 
 /** A hook as a file of the stack has it: the format of hook files, without what says where it stands. */
@@ -23,8 +40,14 @@ const HOOK: JsonObject = members(
   {
     name: said('what it is called in records', TEXT),
     event: said('`tool.pre` or `tool.post`', oneOf('tool.pre', 'tool.post')),
-    priority: said('lower ones are asked first (default: 0)', { type: 'number', title: 'a number' }),
-    when: said('an expression over `event` and `payload`; where it is not true, the hook is not asked (default: always)', TEXT),
+    priority: said('lower ones are asked first (default: 0)', {
+      type: 'number',
+      title: 'a number',
+    }),
+    when: said(
+      'an expression over `event` and `payload`; where it is not true, the hook is not asked (default: always)',
+      TEXT,
+    ),
     script: said('defines `handle(event, payload)`', TEXT),
   },
   ['name', 'event', 'script'],
@@ -36,7 +59,10 @@ export const LAYERS_OF_RUNS: Readonly<Record<string, LayerSchema>> = {
     description: 'so many calls for a run or a session, and so many questions to people',
     needs: ['maxCalls', 'perTool', 'maxPrompts'],
     options: {
-      maxCalls: said('how many calls are admitted, of all tools together; 0 admits none (default: no limit)', whole(0)),
+      maxCalls: said(
+        'how many calls are admitted, of all tools together; 0 admits none (default: no limit)',
+        whole(0),
+      ),
       perTool: said(
         'how many calls of one tool are admitted, by name or glob (`*`); the first that matches counts (default: none)',
         mapOf(whole(0)),
@@ -45,8 +71,14 @@ export const LAYERS_OF_RUNS: Readonly<Record<string, LayerSchema>> = {
         "whose counts these are: `'run'` or `'session'`; calls that name no run are counted by session (default: `'run'`)",
         oneOf('run', 'session'),
       ),
-      maxPrompts: said('how many questions may be put to people; 0 allows none (default: no limit)', whole(0)),
-      store: said('where calls are counted, see stores; questions are counted in this process (default: counters in memory)', MADE),
+      maxPrompts: said(
+        'how many questions may be put to people; 0 allows none (default: no limit)',
+        whole(0),
+      ),
+      store: said(
+        'where calls are counted, see stores; questions are counted in this process (default: counters in memory)',
+        MADE,
+      ),
       message: said('how the error begins (default: `call limit exceeded`)', TEXT),
     },
   },
@@ -80,13 +112,22 @@ export const LAYERS_OF_RUNS: Readonly<Record<string, LayerSchema>> = {
     description: 'scripts that have a say before a tool runs and after it has',
     needs: ['hooks', 'dir'],
     options: {
-      hooks: said('the hooks, as `loadArtifacts` gives them or written out (default: those of `dir`)', listOf(HOOK)),
+      hooks: said(
+        'the hooks, as `loadArtifacts` gives them or written out (default: those of `dir`)',
+        listOf(HOOK),
+      ),
       dir: said('a project whose hook files are loaded with the first call (default: none)', TEXT),
-      pool: said('where the scripts run; one that is given is not closed (default: a pool of its own, made with the first script)', MADE),
-      grants: said('what the built-ins of the scripts may reach at most (default: what each file asks for)', {
-        type: 'object',
-        title: 'an object',
-      }),
+      pool: said(
+        'where the scripts run; one that is given is not closed (default: a pool of its own, made with the first script)',
+        MADE,
+      ),
+      grants: said(
+        'what the built-ins of the scripts may reach at most (default: what each file asks for)',
+        {
+          type: 'object',
+          title: 'an object',
+        },
+      ),
       effects: said(
         'built-ins that act and that hooks get only where they are named: `exec.run`, `fs.write` (default: none)',
         listOf(oneOf('exec.run', 'fs.write')),
@@ -95,7 +136,8 @@ export const LAYERS_OF_RUNS: Readonly<Record<string, LayerSchema>> = {
     },
   },
   permissions: {
-    description: 'what a call is about to do has to be allowed: by checkers, or by a person they send for',
+    description:
+      'what a call is about to do has to be allowed: by checkers, or by a person they send for',
     options: {
       checkers: said(
         'policies and functions that are asked about everything a call is about to do; any deny counts before any ask, and any ask before any allow',
@@ -127,13 +169,22 @@ export const LAYERS_OF_RUNS: Readonly<Record<string, LayerSchema>> = {
         'from which same call on the result tells the model that it repeats itself (default: 3, or `stopAfter` where that is less)',
         whole(1),
       ),
-      stopAfter: said('how many same calls are let through; a further one is refused (default: 5)', whole(1)),
+      stopAfter: said(
+        'how many same calls are let through; a further one is refused (default: 5)',
+        whole(1),
+      ),
       per: said(
         "whose calls are compared: `'run'` or `'session'`; calls that name no run are compared by session (default: `'run'`)",
         oneOf('run', 'session'),
       ),
-      windowCalls: said('among how many of the last calls the same ones are counted; more than `stopAfter` (default: 50)', whole(1)),
-      windowMs: said('how long a call counts, in milliseconds (default: as long as it is among the last ones)', whole(1)),
+      windowCalls: said(
+        'among how many of the last calls the same ones are counted; more than `stopAfter` (default: 50)',
+        whole(1),
+      ),
+      windowMs: said(
+        'how long a call counts, in milliseconds (default: as long as it is among the last ones)',
+        whole(1),
+      ),
       ignore: said(
         'names of arguments that do not make a call another one (default: `reason`, where the tool does not declare it itself)',
         listOf(TEXT),

@@ -24,21 +24,39 @@ export const FUNCTION: JsonObject = { $ref: '#/$defs/function' };
 /** An object that code makes, such as a store. */
 export const MADE: JsonObject = { $ref: '#/$defs/made' };
 
-export const whole = (minimum: number): JsonObject => ({ type: 'integer', minimum, title: `a whole number of at least ${minimum}` });
+export const whole = (minimum: number): JsonObject => ({
+  type: 'integer',
+  minimum,
+  title: `a whole number of at least ${minimum}`,
+});
 
 export const oneOf = (...values: readonly string[]): JsonObject => ({
   enum: values,
   title: `one of ${values.map((value) => `"${value}"`).join(', ')}`,
 });
 
-export const listOf = (items: JsonObject): JsonObject => ({ type: 'array', items, title: 'a list' });
+export const listOf = (items: JsonObject): JsonObject => ({
+  type: 'array',
+  items,
+  title: 'a list',
+});
 
-export const mapOf = (additionalProperties: JsonObject): JsonObject => ({ type: 'object', additionalProperties, title: 'an object' });
+export const mapOf = (additionalProperties: JsonObject): JsonObject => ({
+  type: 'object',
+  additionalProperties,
+  title: 'an object',
+});
 
-export const either = (title: string, ...anyOf: readonly JsonObject[]): JsonObject => ({ title, anyOf });
+export const either = (title: string, ...anyOf: readonly JsonObject[]): JsonObject => ({
+  title,
+  anyOf,
+});
 
 /** An object with these members and no others. */
-export const members = (properties: Readonly<Record<string, JsonObject>>, required: readonly string[] = []): JsonObject => ({
+export const members = (
+  properties: Readonly<Record<string, JsonObject>>,
+  required: readonly string[] = [],
+): JsonObject => ({
   type: 'object',
   title: 'an object',
   properties,
@@ -51,4 +69,7 @@ export const standsAlone = ({ required = [], needs, bare }: LayerSchema): boolea
   required.length === 0 && needs === undefined && bare === undefined;
 
 /** With the sentence that editors show. */
-export const said = (description: string, schema: JsonObject): JsonObject => ({ ...schema, description });
+export const said = (description: string, schema: JsonObject): JsonObject => ({
+  ...schema,
+  description,
+});

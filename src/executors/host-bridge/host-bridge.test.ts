@@ -5,7 +5,15 @@ import { settle, testClock } from '../../../conformance/test-kit.ts';
 import { isAlliumError } from '../../core/errors.ts';
 import { defineTool } from '../../tools/define-tool.ts';
 import type { ToolExecutor } from '../../tools/tool.ts';
-import { contextFor, echoCall, endAll, govern, type RawHostOptions, rawHost, wireTool } from './hosts.fixture.ts';
+import {
+  contextFor,
+  echoCall,
+  endAll,
+  govern,
+  type RawHostOptions,
+  rawHost,
+  wireTool,
+} from './hosts.fixture.ts';
 import { hostBridge, type HostBridgeOptions } from './host-bridge.ts';
 import type { BridgeProblem } from './problems.ts';
 
@@ -14,21 +22,40 @@ afterEach(endAll);
 async function connected(hostOptions: RawHostOptions = {}, options: HostBridgeOptions = {}) {
   const host = await rawHost(hostOptions);
   const problems: BridgeProblem[] = [];
-  const bridge = await hostBridge(host.channel, { onProblem: (problem) => problems.push(problem), ...options });
+  const bridge = await hostBridge(host.channel, {
+    onProblem: (problem) => problems.push(problem),
+    ...options,
+  });
   return { host, bridge, problems, governed: govern({ tools: bridge.tools, executor: bridge }) };
 }
 
-const answering = (result: object): RawHostOptions => ({ onCall: ({ id }, { say }) => say({ id, result }) });
-const failing = (error: object): RawHostOptions => ({ onCall: ({ id }, { say }) => say({ id, error }) });
+const answering = (result: object): RawHostOptions => ({
+  onCall: ({ id }, { say }) => say({ id, result }),
+});
+const failing = (error: object): RawHostOptions => ({
+  onCall: ({ id }, { say }) => say({ id, error }),
+});
 
 describe('host bridge', () => {
   it('runs a tool of the host', async () => {
     const { governed, host } = await connected({ onCall: echoCall });
     const turn = { sessionId: 's1', iteration: 3, runId: 'run-1' };
-    const result = await governed.call({ name: 'echo', arguments: { text: 'hé' }, id: 'c1' }, { turn });
+    const result = await governed.call(
+      { name: 'echo', arguments: { text: 'hé' }, id: 'c1' },
+      { turn },
+    );
 
-    expect(result).toMatchObject({ status: 'ok', result: { text: 'hé' }, executor: 'host_bridge', executed: 'yes' });
-    expect(host.received[0]).toMatchObject({ jsonrpc: '2.0', method: 'tool/list', params: { protocol: 1 } });
+    expect(result).toMatchObject({
+      status: 'ok',
+      result: { text: 'hé' },
+      executor: 'host_bridge',
+      executed: 'yes',
+    });
+    expect(host.received[0]).toMatchObject({
+      jsonrpc: '2.0',
+      method: 'tool/list',
+      params: { protocol: 1 },
+    });
     expect(host.calls()[0]?.params).toEqual({
       ...{ name: 'echo', arguments: { text: 'hé' }, call_id: 'c1', session_id: 's1' },
       meta: { iteration: 3, run_id: 'run-1' },
@@ -44,14 +71,26 @@ describe('host bridge', () => {
       { content: [{ type: 'text', text: 'hi' }], structured_content: { n: 1 } },
       { status: 'ok', result: { n: 1 }, renderedResult: 'hi' },
     ],
-    ['structured content', { structured_content: { n: 1 } }, { status: 'ok', result: { n: 1 }, renderedResult: '{"n":1}' }],
+    [
+      'structured content',
+      { structured_content: { n: 1 } },
+      { status: 'ok', result: { n: 1 }, renderedResult: '{"n":1}' },
+    ],
     [
       'an error',
       { content: [{ type: 'text', text: 'no' }], is_error: true },
       { errorCategory: 'tool_error', error: 'no', executed: 'yes' },
     ],
-    ['an error as a value', { value: 'no', is_error: true }, { errorCategory: 'tool_error', error: 'no', executed: 'yes' }],
-    ['an error without words', { is_error: true }, { errorCategory: 'tool_error', error: 'The tool reported an error.', executed: 'yes' }],
+    [
+      'an error as a value',
+      { value: 'no', is_error: true },
+      { errorCategory: 'tool_error', error: 'no', executed: 'yes' },
+    ],
+    [
+      'an error without words',
+      { is_error: true },
+      { errorCategory: 'tool_error', error: 'The tool reported an error.', executed: 'yes' },
+    ],
   ])('takes %s for an answer', async (_name, answer, expected) => {
     const { governed } = await connected(answering(answer));
 
@@ -59,55 +98,103 @@ describe('host bridge', () => {
   });
 
   it.each([
-    ['a failure', { code: -32000, message: 'broke' }, { error: 'broke', errorCategory: 'host_bridge_error', executed: 'unknown' }],
-    ['unknown tool', { code: -32602, message: 'no such tool' }, { error: 'no such tool', executed: 'no' }],
+    [
+      'a failure',
+      { code: -32000, message: 'broke' },
+      { error: 'broke', errorCategory: 'host_bridge_error', executed: 'unknown' },
+    ],
+    [
+      'unknown tool',
+      { code: -32602, message: 'no such tool' },
+      { error: 'no such tool', executed: 'no' },
+    ],
     [
       'what the host knows',
-      { code: 1, message: 'locked', data: { executed: 'no', category: 'locked', error_class: 'retryable' } },
+      {
+        code: 1,
+        message: 'locked',
+        data: { executed: 'no', category: 'locked', error_class: 'retryable' },
+      },
       { error: 'locked', errorCategory: 'locked', errorClass: 'retryable', executed: 'no' },
     ],
     [
       'what the host says wrongly',
-      { code: 'x', message: 7, data: { executed: 'never', category: 'A\nB', error_class: 'funny' } },
-      { error: 'The host reported an error.', errorCategory: 'host_bridge_error', executed: 'unknown' },
+      {
+        code: 'x',
+        message: 7,
+        data: { executed: 'never', category: 'A\nB', error_class: 'funny' },
+      },
+      {
+        error: 'The host reported an error.',
+        errorCategory: 'host_bridge_error',
+        executed: 'unknown',
+      },
     ],
-    ['an error that is none', 'broken', { error: 'The host reported an error.', executed: 'unknown' }],
+    [
+      'an error that is none',
+      'broken',
+      { error: 'The host reported an error.', executed: 'unknown' },
+    ],
   ])('makes %s a failure', async (_name, error, expected) => {
     const { governed } = await connected(failing(error as object));
 
-    expect(await governed.call({ name: 'echo', arguments: {} })).toMatchObject({ status: 'executor_error', ...expected });
+    expect(await governed.call({ name: 'echo', arguments: {} })).toMatchObject({
+      status: 'executor_error',
+      ...expected,
+    });
   });
 
   it('keeps a tool tied to its host when it is renamed, and when tools of two hosts are put together', async () => {
     const first = await connected({
-      onCall: ({ id, params }, { say }) => say({ id, result: { value: `first ran ${String(params?.name)}` } }),
+      onCall: ({ id, params }, { say }) =>
+        say({ id, result: { value: `first ran ${String(params?.name)}` } }),
     });
     const second = await connected({
-      onCall: ({ id, params }, { say }) => say({ id, result: { value: `second ran ${String(params?.name)}` } }),
+      onCall: ({ id, params }, { say }) =>
+        say({ id, result: { value: `second ran ${String(params?.name)}` } }),
     });
-    const both = govern({ tools: first.bridge.tools.prefix('a').merge(second.bridge.tools.prefix('b')), executor: first.bridge });
+    const both = govern({
+      tools: first.bridge.tools.prefix('a').merge(second.bridge.tools.prefix('b')),
+      executor: first.bridge,
+    });
 
     expect((await both.call({ name: 'a_echo', arguments: {} })).result).toBe('first ran echo');
     expect((await both.call({ name: 'b_echo', arguments: {} })).result).toBe('second ran echo');
   });
 
   it('has a naive twin, which goes by the name in the registry and asks for what no host has', async () => {
-    const host = await connected({ onCall: ({ id, params }, { say }) => say({ id, result: { value: params?.name } }) });
-    const naive: ToolExecutor = { kind: 'host_bridge', execute: (invocation) => host.bridge.execute(invocation) };
+    const host = await connected({
+      onCall: ({ id, params }, { say }) => say({ id, result: { value: params?.name } }),
+    });
+    const naive: ToolExecutor = {
+      kind: 'host_bridge',
+      execute: (invocation) => host.bridge.execute(invocation),
+    };
     const byName = [...host.bridge.tools.prefix('b')].map(({ name, description, ownSchema }) =>
       defineTool({ name, description, inputSchema: ownSchema, executor: 'host_bridge' }),
     );
 
-    expect((await govern({ tools: byName, executor: naive }).call({ name: 'b_echo', arguments: {} })).result).toBe('b_echo');
+    expect(
+      (await govern({ tools: byName, executor: naive }).call({ name: 'b_echo', arguments: {} }))
+        .result,
+    ).toBe('b_echo');
   });
 
   it('runs tools that were defined here, with their hidden arguments', async () => {
     const { bridge, host } = await connected({ onCall: echoCall });
     const tool = defineTool({
-      ...{ name: 'echo', description: 'Echoes.', inputSchema: { type: 'object' }, executor: 'host_bridge' },
+      ...{
+        name: 'echo',
+        description: 'Echoes.',
+        inputSchema: { type: 'object' },
+        executor: 'host_bridge',
+      },
       injected: [{ name: 'session', from: 'sessionId' }],
     });
-    const result = await govern({ tools: [tool], executor: bridge }).call({ name: 'echo', arguments: {} }, { turn: { sessionId: 's7' } });
+    const result = await govern({ tools: [tool], executor: bridge }).call(
+      { name: 'echo', arguments: {} },
+      { turn: { sessionId: 's7' } },
+    );
 
     expect(result.status).toBe('ok');
     expect(host.calls()[0]?.params?.arguments).toEqual({ session: 's7' });
@@ -116,14 +203,29 @@ describe('host bridge', () => {
   it('does not send arguments that are not JSON, or too large', async () => {
     const { bridge, host } = await connected({}, { maxLineBytes: 2_000 });
     const hidden = defineTool({
-      ...{ name: 'echo', description: 'Echoes.', inputSchema: { type: 'object' }, executor: 'host_bridge' },
+      ...{
+        name: 'echo',
+        description: 'Echoes.',
+        inputSchema: { type: 'object' },
+        executor: 'host_bridge',
+      },
       injected: [{ name: 'signal', from: () => () => {} }],
     });
-    const notJson = await govern({ tools: [hidden], executor: bridge }).call({ name: 'echo', arguments: {} });
-    const tooLarge = await govern({ tools: bridge.tools }).call({ name: 'echo', arguments: { text: 'x'.repeat(2_000) } });
+    const notJson = await govern({ tools: [hidden], executor: bridge }).call({
+      name: 'echo',
+      arguments: {},
+    });
+    const tooLarge = await govern({ tools: bridge.tools }).call({
+      name: 'echo',
+      arguments: { text: 'x'.repeat(2_000) },
+    });
 
     expect(notJson).toMatchObject({ errorCategory: 'not_json', executed: 'no' });
-    expect(tooLarge).toMatchObject({ errorCategory: 'arguments_too_large', errorClass: 'repairable', executed: 'no' });
+    expect(tooLarge).toMatchObject({
+      errorCategory: 'arguments_too_large',
+      errorClass: 'repairable',
+      executed: 'no',
+    });
     expect(host.calls()).toEqual([]);
   });
 
@@ -131,12 +233,24 @@ describe('host bridge', () => {
     const { governed, bridge, host } = await connected({ onCall: echoCall });
     governed.on('tool_call_audit', bridge.audit);
     await govern({ tools: bridge.tools }).call({ name: 'echo', arguments: {} });
-    bridge.audit({ type: 'tool_call_audit', session_id: 's1', tool_call_id: 'c1', tool_name: 'echo', audit: { summary: 'echoed' } });
+    bridge.audit({
+      type: 'tool_call_audit',
+      session_id: 's1',
+      tool_call_id: 'c1',
+      tool_name: 'echo',
+      audit: { summary: 'echoed' },
+    });
 
     await vi.waitFor(() =>
       expect(host.received.at(-1)).toEqual({
         ...{ jsonrpc: '2.0', method: 'tool_call_audit' },
-        params: { type: 'tool_call_audit', session_id: 's1', tool_call_id: 'c1', tool_name: 'echo', audit: { summary: 'echoed' } },
+        params: {
+          type: 'tool_call_audit',
+          session_id: 's1',
+          tool_call_id: 'c1',
+          tool_name: 'echo',
+          audit: { summary: 'echoed' },
+        },
       }),
     );
   });
@@ -146,16 +260,26 @@ describe('progress over a bridge', () => {
   it('is heard by its call', async () => {
     const { governed } = await connected({
       onCall({ id, params }, { say }) {
-        say({ method: 'tool/progress', params: { call_id: params?.call_id, progress: 1, total: 2, message: 'half\nway' } });
-        say({ method: 'tool/progress', params: { call_id: params?.call_id, progress: 'NaN', message: 7 } });
+        say({
+          method: 'tool/progress',
+          params: { call_id: params?.call_id, progress: 1, total: 2, message: 'half\nway' },
+        });
+        say({
+          method: 'tool/progress',
+          params: { call_id: params?.call_id, progress: 'NaN', message: 7 },
+        });
         say({ method: 'tool/progress', params: { call_id: 'another', progress: 2 } });
-        for (const odd of [null, [], 'x', { call_id: null }, { call_id: '__proto__' }]) say({ method: 'tool/progress', params: odd });
+        for (const odd of [null, [], 'x', { call_id: null }, { call_id: '__proto__' }])
+          say({ method: 'tool/progress', params: odd });
         say({ id, result: { value: 1 } });
         say({ method: 'tool/progress', params: { call_id: params?.call_id, progress: 9 } });
       },
     });
     const heard: unknown[] = [];
-    await governed.call({ name: 'echo', arguments: {}, id: 'c1' }, { onProgress: (progress) => heard.push(progress) });
+    await governed.call(
+      { name: 'echo', arguments: {}, id: 'c1' },
+      { onProgress: (progress) => heard.push(progress) },
+    );
 
     expect(heard).toEqual([{ progress: 1, total: 2, message: 'half way' }, {}]);
   });
@@ -171,16 +295,23 @@ describe('progress over a bridge', () => {
       throw new Error('cannot be told');
     };
 
-    expect(await bridge.tools.get('echo')?.execute?.({}, contextFor('c1', { report }))).toBe('answered');
+    expect(await bridge.tools.get('echo')?.execute?.({}, contextFor('c1', { report }))).toBe(
+      'answered',
+    );
   });
 
   /** Two sessions whose models chose the same id, and what each of them heard. */
-  async function sameCallId(requestIdOf: (id: unknown) => object): Promise<readonly (readonly unknown[])[]> {
+  async function sameCallId(
+    requestIdOf: (id: unknown) => object,
+  ): Promise<readonly (readonly unknown[])[]> {
     const { governed } = await connected({
       onCall(call, { calls, say }) {
         if (calls().length < 2) return;
         for (const { id, params } of calls())
-          say({ method: 'tool/progress', params: { call_id: 'c1', ...requestIdOf(id), message: params?.session_id } });
+          say({
+            method: 'tool/progress',
+            params: { call_id: 'c1', ...requestIdOf(id), message: params?.session_id },
+          });
         for (const { id } of calls()) say({ id, result: { value: call.method } });
       },
     });
@@ -207,13 +338,19 @@ describe('a cancelled call over a bridge', () => {
   it('is cancelled at the host, and a late answer is dropped', async () => {
     const { governed, host, problems } = await connected();
     const controller = new AbortController();
-    const calling = governed.call({ name: 'echo', arguments: {}, id: 'c1' }, { signal: controller.signal });
+    const calling = governed.call(
+      { name: 'echo', arguments: {}, id: 'c1' },
+      { signal: controller.signal },
+    );
     await vi.waitFor(() => expect(host.calls()).toHaveLength(1));
     controller.abort();
 
     expect(await calling).toMatchObject({ status: 'cancelled', executed: 'unknown' });
     await vi.waitFor(() =>
-      expect(host.received.at(-1)).toMatchObject({ method: 'tool/cancel', params: { call_id: 'c1', request_id: host.calls()[0]?.id } }),
+      expect(host.received.at(-1)).toMatchObject({
+        method: 'tool/cancel',
+        params: { call_id: 'c1', request_id: host.calls()[0]?.id },
+      }),
     );
     host.say({ id: host.calls()[0]?.id, result: { value: 'late' } });
     host.say({ id: host.calls()[0]?.id, result: { value: 'twice' } });
@@ -223,9 +360,14 @@ describe('a cancelled call over a bridge', () => {
   it('says that it ran if the host still answers', async () => {
     const { governed, host } = await connected();
     const controller = new AbortController();
-    const calling = governed.call({ name: 'echo', arguments: {}, id: 'c1' }, { signal: controller.signal });
+    const calling = governed.call(
+      { name: 'echo', arguments: {}, id: 'c1' },
+      { signal: controller.signal },
+    );
     await vi.waitFor(() => expect(host.calls()).toHaveLength(1));
-    host.socket.on('data', () => host.say({ id: host.calls()[0]?.id, result: { value: 'done before' } }));
+    host.socket.on('data', () =>
+      host.say({ id: host.calls()[0]?.id, result: { value: 'done before' } }),
+    );
     controller.abort();
 
     expect(await calling).toMatchObject({ status: 'cancelled', executed: 'yes' });
@@ -235,15 +377,22 @@ describe('a cancelled call over a bridge', () => {
     const { bridge, host } = await connected();
     const execute = bridge.tools.get('echo')?.execute;
 
-    await expect(execute?.({}, contextFor('c1', { signal: AbortSignal.abort() }))).rejects.toThrow('before it was sent');
+    await expect(execute?.({}, contextFor('c1', { signal: AbortSignal.abort() }))).rejects.toThrow(
+      'before it was sent',
+    );
     await settle();
     expect(host.calls()).toEqual([]);
   });
 
   it('ends in time where the host stays silent', async () => {
-    const { governed } = await connected({ list: { protocol: 1, tools: [wireTool('echo', { timeout_ms: 20 })] } });
+    const { governed } = await connected({
+      list: { protocol: 1, tools: [wireTool('echo', { timeout_ms: 20 })] },
+    });
 
-    expect(await governed.call({ name: 'echo', arguments: {} })).toMatchObject({ status: 'timeout', executed: 'unknown' });
+    expect(await governed.call({ name: 'echo', arguments: {} })).toMatchObject({
+      status: 'timeout',
+      executed: 'unknown',
+    });
   });
 
   it('is not kept for good where the host never answers', async () => {
@@ -252,7 +401,11 @@ describe('a cancelled call over a bridge', () => {
     const endings: Promise<unknown>[] = [];
     for (let index = 0; index < 1_010; index += 1) {
       const controller = new AbortController();
-      endings.push(Promise.resolve(execute?.({}, contextFor(`c${index}`, { signal: controller.signal }))).catch((error: unknown) => error));
+      endings.push(
+        Promise.resolve(
+          execute?.({}, contextFor(`c${index}`, { signal: controller.signal })),
+        ).catch((error: unknown) => error),
+      );
       controller.abort();
     }
 
@@ -270,7 +423,10 @@ describe('connecting a bridge', () => {
   ])('fails with a host that %s', async (_name, list, reason) => {
     const host = await rawHost({ list });
 
-    await expect(hostBridge(host.channel)).rejects.toMatchObject({ code: 'ERR_HOST_BRIDGE', details: { reason } });
+    await expect(hostBridge(host.channel)).rejects.toMatchObject({
+      code: 'ERR_HOST_BRIDGE',
+      details: { reason },
+    });
     expect(host.channel.readable.destroyed).toBe(true);
   });
 
@@ -278,13 +434,18 @@ describe('connecting a bridge', () => {
     const host = await rawHost();
     host.socket.removeAllListeners('data');
     const clock = testClock();
-    const connecting = hostBridge(host.channel, { connectTimeoutMs: 500, clock }).catch((error: unknown) => error);
+    const connecting = hostBridge(host.channel, { connectTimeoutMs: 500, clock }).catch(
+      (error: unknown) => error,
+    );
     host.socket.pause();
     await clock.advance(499);
     expect(clock.pending).toBe(1);
     await clock.advance(1);
 
-    expect(await connecting).toMatchObject({ code: 'ERR_HOST_BRIDGE', details: { reason: 'timeout' } });
+    expect(await connecting).toMatchObject({
+      code: 'ERR_HOST_BRIDGE',
+      details: { reason: 'timeout' },
+    });
     expect(clock.pending).toBe(0);
   });
 
@@ -299,7 +460,9 @@ describe('connecting a bridge', () => {
     readable.end();
     await once(readable.resume(), 'end');
 
-    await expect(hostBridge({ readable, writable: new PassThrough() })).rejects.toMatchObject({ details: { reason: 'closed' } });
+    await expect(hostBridge({ readable, writable: new PassThrough() })).rejects.toMatchObject({
+      details: { reason: 'closed' },
+    });
   });
 
   it('leaves out and reports tools that cannot be used', async () => {
@@ -316,24 +479,54 @@ describe('connecting a bridge', () => {
       null,
       JSON.parse('{"__proto__":{"name":"x"}}') as unknown,
     ];
-    const { bridge, problems } = await connected({ list: { protocol: 1, tools: [wireTool('echo'), ...bad] } });
+    const { bridge, problems } = await connected({
+      list: { protocol: 1, tools: [wireTool('echo'), ...bad] },
+    });
 
     expect(bridge.tools.names).toEqual(['echo']);
     expect(bridge.refused.map(({ name }) => name)).toEqual([
-      ...['not a name', 'dotted.name', 'echo', 'remote', 'list', 'hint', 'kind', 'time', 'bare', 'tools[10]', 'tools[11]'],
+      ...[
+        'not a name',
+        'dotted.name',
+        'echo',
+        'remote',
+        'list',
+        'hint',
+        'kind',
+        'time',
+        'bare',
+        'tools[10]',
+        'tools[11]',
+      ],
     ]);
     expect(problems.filter(({ kind }) => kind === 'refused_tool')).toHaveLength(bad.length);
   });
 
   it('takes from a definition what the protocol knows, and nothing else', async () => {
     const tool = wireTool('files.read', {
-      ...{ timeout_ms: 50, metadata: { team_name: 'x' }, injected: [{ name: 'key', from: 'secret:chat' }], executor: 'local' },
-      annotations: { kind: 'edit', side_effect_level: 'network', open_world: false, later: 1, safety: { allowed_roots: ['/a'], more: 1 } },
+      ...{
+        timeout_ms: 50,
+        metadata: { team_name: 'x' },
+        injected: [{ name: 'key', from: 'secret:chat' }],
+        executor: 'local',
+      },
+      annotations: {
+        kind: 'edit',
+        side_effect_level: 'network',
+        open_world: false,
+        later: 1,
+        safety: { allowed_roots: ['/a'], more: 1 },
+      },
     });
     const { bridge } = await connected({ list: { protocol: 1, tools: [tool] } }, { names: 'mcp' });
     const read = bridge.tools.get('files.read');
 
-    expect(read).toMatchObject({ executor: 'host_bridge', injected: [], timeoutMs: 50, metadata: { teamName: 'x' } });
+    expect(read).toMatchObject({
+      executor: 'host_bridge',
+      injected: [],
+      timeoutMs: 50,
+      metadata: { teamName: 'x' },
+    });
     expect(read?.annotations).toEqual({
       ...{ kind: 'edit', sideEffectLevel: 'network', safety: { allowedRoots: ['/a'] } },
       ...{ readOnly: false, destructive: true, idempotent: false, openWorld: false },
@@ -341,7 +534,9 @@ describe('connecting a bridge', () => {
   });
 
   it('takes no more tools than it can look at', async () => {
-    const { bridge } = await connected({ list: { protocol: 1, tools: Array.from({ length: 1_500 }, (_, n) => wireTool(`t${n}`)) } });
+    const { bridge } = await connected({
+      list: { protocol: 1, tools: Array.from({ length: 1_500 }, (_, n) => wireTool(`t${n}`)) },
+    });
 
     expect(bridge.tools.names).toHaveLength(1_000);
     expect(bridge.refused).toEqual([{ name: '500 more', reason: 'a host may have 1000 tools' }]);
@@ -363,7 +558,9 @@ describe('connecting a bridge', () => {
   it('refuses a channel that is none', async () => {
     const wrong = { readable: 'stdout' } as unknown as Parameters<typeof hostBridge>[0];
 
-    await expect(hostBridge(wrong)).rejects.toSatisfy((error) => isAlliumError(error, 'ERR_INVALID_OPTION'));
+    await expect(hostBridge(wrong)).rejects.toSatisfy((error) =>
+      isAlliumError(error, 'ERR_INVALID_OPTION'),
+    );
   });
 });
 
@@ -371,7 +568,10 @@ describe('closing a bridge', () => {
   it('is done by a host that says nothing more', async () => {
     const { governed, host } = await connected({ onCall: (_call, { socket }) => socket.end() });
 
-    expect(await governed.call({ name: 'echo', arguments: {} })).toMatchObject({ errorCategory: 'network', executed: 'unknown' });
+    expect(await governed.call({ name: 'echo', arguments: {} })).toMatchObject({
+      errorCategory: 'network',
+      executed: 'unknown',
+    });
     expect(host.channel.writable.destroyed).toBe(true);
   });
 
@@ -381,13 +581,21 @@ describe('closing a bridge', () => {
     const audit = { text: 'x'.repeat(900_000) };
     host.socket.pause();
     for (let index = 0; index < 20; index += 1)
-      bridge.audit({ type: 'tool_call_audit', session_id: 's1', tool_call_id: `c${index}`, tool_name: 'echo', audit });
+      bridge.audit({
+        type: 'tool_call_audit',
+        session_id: 's1',
+        tool_call_id: `c${index}`,
+        tool_name: 'echo',
+        audit,
+      });
     const closing = bridge.close();
     host.socket.resume();
     await closing;
     await bridge.closed;
 
-    await vi.waitFor(() => expect(host.received.filter(({ method }) => method === 'tool_call_audit')).toHaveLength(20));
+    await vi.waitFor(() =>
+      expect(host.received.filter(({ method }) => method === 'tool_call_audit')).toHaveLength(20),
+    );
     await vi.waitFor(() => expect(host.socket.destroyed).toBe(true));
     expect(clock.pending).toBe(0);
     expect(await governed.call({ name: 'echo', arguments: {} })).toMatchObject({

@@ -11,7 +11,13 @@ import { createRegistry, type Registry } from '../../tools/registry.ts';
 import type { ToolContext, ToolExecutor } from '../../tools/tool.ts';
 import { checkChannel } from './check-channel.ts';
 import { type BridgeProblem, problemTeller, type TellProblem } from './problems.ts';
-import { CODES, DEFAULT_MAX_LINE_BYTES, HOST_BRIDGE_PROTOCOL, METHODS, MIN_LINE_BYTES } from './protocol.ts';
+import {
+  CODES,
+  DEFAULT_MAX_LINE_BYTES,
+  HOST_BRIDGE_PROTOCOL,
+  METHODS,
+  MIN_LINE_BYTES,
+} from './protocol.ts';
 import { readReply, unsentCall } from './read-reply.ts';
 import { readTools, type RefusedTool } from './read-tools.ts';
 import { createRequests, receiveReplies, type Reply, type Requests } from './requests.ts';
@@ -55,23 +61,41 @@ const EXPECTED = {
  * Asks a host for its tools. Throws `ERR_HOST_BRIDGE` for one that goes, stays silent, or speaks another protocol, and closes the channel
  * then. The host is trusted to run its tools and to say whether they ran, and with nothing else. Starts and ends no process.
  */
-export async function hostBridge(channel: BridgeChannel, options: HostBridgeOptions = {}): Promise<HostBridge> {
+export async function hostBridge(
+  channel: BridgeChannel,
+  options: HostBridgeOptions = {},
+): Promise<HostBridge> {
   checkOptions('hostBridge', options, EXPECTED);
   checkChannel('hostBridge', channel);
-  const { maxLineBytes = DEFAULT_MAX_LINE_BYTES, clock = systemClock, connectTimeoutMs = 10_000, names = 'portable' } = options;
+  const {
+    maxLineBytes = DEFAULT_MAX_LINE_BYTES,
+    clock = systemClock,
+    connectTimeoutMs = 10_000,
+    names = 'portable',
+  } = options;
   const tell = problemTeller(options.onProblem);
   const { wire, requests, closed, notify } = connect(channel, { maxLineBytes, clock, tell });
   const listed = await listTools(wire, requests, clock, connectTimeoutMs);
 
-  const call = async (name: string, args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<unknown> =>
+  const call = async (
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    context: ToolContext,
+  ): Promise<unknown> =>
     readReply(await ask(requests, name, args, context), { tell, maxLineBytes });
-  const { tools, refused } = readTools(listed, names, (name) => (args, context) => call(name, args, context));
-  for (const { name, reason } of refused) tell('refused_tool', `tool "${name}" was left out: ${reason}`);
+  const { tools, refused } = readTools(
+    listed,
+    names,
+    (name) => (args, context) => call(name, args, context),
+  );
+  for (const { name, reason } of refused)
+    tell('refused_tool', `tool "${name}" was left out: ${reason}`);
   return Object.freeze({
     kind: 'host_bridge' as const,
     tools: createRegistry(tools, { names }),
     refused,
-    execute: ({ tool, args, context }: Parameters<ToolExecutor['execute']>[0]) => call(tool.name, args, context),
+    execute: ({ tool, args, context }: Parameters<ToolExecutor['execute']>[0]) =>
+      call(tool.name, args, context),
     audit: (event: ToolCallAuditEvent) => notify(METHODS.audit, event),
     closed,
     close: () => wire.close(),
@@ -85,7 +109,10 @@ interface Connection {
   readonly closed: Promise<void>;
 }
 
-function connect(channel: BridgeChannel, parts: { maxLineBytes: number; clock: Clock; tell: TellProblem }): Connection {
+function connect(
+  channel: BridgeChannel,
+  parts: { maxLineBytes: number; clock: Clock; tell: TellProblem },
+): Connection {
   const { tell } = parts;
   let onClosed = (): void => {};
   const closed = new Promise<void>((resolve) => {
@@ -95,7 +122,10 @@ function connect(channel: BridgeChannel, parts: { maxLineBytes: number; clock: C
     const sent = wire.send({ jsonrpc: '2.0', method, params });
     if (typeof sent === 'string') tell('not_sent', `a "${method}" was not sent: ${sent}`);
   };
-  const requests: Requests = createRequests({ send: (message) => wire.send(message), push: (message) => wire.push(message) });
+  const requests: Requests = createRequests({
+    send: (message) => wire.send(message),
+    push: (message) => wire.push(message),
+  });
   const onEnd = (): void => {
     requests.end();
     onClosed();
@@ -104,19 +134,35 @@ function connect(channel: BridgeChannel, parts: { maxLineBytes: number; clock: C
   const refuse = ({ id }: Readonly<Record<string, unknown>>): void => {
     tell('unknown_method', 'the host sent a request or a notification that is not known here');
     if (!wire.isReading || (typeof id !== 'number' && typeof id !== 'string')) return;
-    wire.send({ jsonrpc: '2.0', id, error: { code: CODES.unknownMethod, message: 'method not found' } });
+    wire.send({
+      jsonrpc: '2.0',
+      id,
+      error: { code: CODES.unknownMethod, message: 'method not found' },
+    });
   };
-  const wire = openWire(channel, { ...parts, onIncoming: receiveReplies(requests, tell, refuse), onEnd });
+  const wire = openWire(channel, {
+    ...parts,
+    onIncoming: receiveReplies(requests, tell, refuse),
+    onEnd,
+  });
   return { wire, requests, closed, notify };
 }
 
-async function listTools(wire: Wire, requests: Requests, clock: Clock, timeoutMs: number): Promise<readonly unknown[]> {
+async function listTools(
+  wire: Wire,
+  requests: Requests,
+  clock: Clock,
+  timeoutMs: number,
+): Promise<readonly unknown[]> {
   let late = false;
   const inTime = clock.after(timeoutMs, () => {
     late = true;
     wire.end();
   });
-  const reply = await requests.ask({ method: METHODS.list, params: { protocol: HOST_BRIDGE_PROTOCOL } });
+  const reply = await requests.ask({
+    method: METHODS.list,
+    params: { protocol: HOST_BRIDGE_PROTOCOL },
+  });
   inTime();
   try {
     return listFrom(reply, late ? timeoutMs : null);
@@ -127,15 +173,22 @@ async function listTools(wire: Wire, requests: Requests, clock: Clock, timeoutMs
 }
 
 function listFrom(reply: Reply, lateMs: number | null): readonly unknown[] {
-  if (lateMs !== null) throw failedToConnect('timeout', `the host did not say within ${lateMs} ms which tools it has`);
-  if (reply.by === 'lost' || reply.by === 'unsent') throw failedToConnect('closed', 'the host went away before it said which tools it has');
-  if (reply.by === 'error') throw failedToConnect('refused', 'the host refused to say which tools it has');
+  if (lateMs !== null)
+    throw failedToConnect('timeout', `the host did not say within ${lateMs} ms which tools it has`);
+  if (reply.by === 'lost' || reply.by === 'unsent')
+    throw failedToConnect('closed', 'the host went away before it said which tools it has');
+  if (reply.by === 'error')
+    throw failedToConnect('refused', 'the host refused to say which tools it has');
   const { protocol, tools } = reply.by === 'result' && isObject(reply.result) ? reply.result : {};
   if (protocol === HOST_BRIDGE_PROTOCOL && Array.isArray(tools)) return tools;
-  throw failedToConnect('protocol', `the host does not speak version ${HOST_BRIDGE_PROTOCOL} of the protocol`);
+  throw failedToConnect(
+    'protocol',
+    `the host does not speak version ${HOST_BRIDGE_PROTOCOL} of the protocol`,
+  );
 }
 
-const failedToConnect = (reason: string, message: string): AlliumError => new AlliumError('ERR_HOST_BRIDGE', message, { reason });
+const failedToConnect = (reason: string, message: string): AlliumError =>
+  new AlliumError('ERR_HOST_BRIDGE', message, { reason });
 
 async function ask(
   requests: Requests,
@@ -150,7 +203,12 @@ async function ask(
     method: METHODS.call,
     params,
     // What is no number and no text, the dispatcher takes out.
-    call: { callId, signal, onProgress: ({ progress, total, message }) => report({ progress, total, message } as ToolProgress) },
+    call: {
+      callId,
+      signal,
+      onProgress: ({ progress, total, message }) =>
+        report({ progress, total, message } as ToolProgress),
+    },
   });
 }
 

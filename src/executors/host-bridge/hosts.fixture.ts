@@ -4,11 +4,18 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import { type GovernedTools, type GovernOptions, governTools } from '../../dispatch/govern-tools.ts';
+import {
+  type GovernedTools,
+  type GovernOptions,
+  governTools,
+} from '../../dispatch/govern-tools.ts';
 import type { ToolContext } from '../../tools/tool.ts';
 import type { BridgeChannel } from './wire.ts';
 
-export type Message = Readonly<Record<string, unknown>> & { readonly id?: number; readonly params?: Readonly<Record<string, unknown>> };
+export type Message = Readonly<Record<string, unknown>> & {
+  readonly id?: number;
+  readonly params?: Readonly<Record<string, unknown>>;
+};
 
 const openSockets = new Set<Socket>();
 const children = new Set<ChildProcess>();
@@ -21,7 +28,10 @@ export function endAll(): void {
   children.clear();
 }
 
-export const channelOf = (socket: Socket): BridgeChannel => ({ readable: socket, writable: socket });
+export const channelOf = (socket: Socket): BridgeChannel => ({
+  readable: socket,
+  writable: socket,
+});
 
 /** Two ends of one connection on loopback. The first one does not close by itself when the other says nothing more. */
 export async function socketPair(): Promise<readonly [Socket, Socket]> {
@@ -68,7 +78,10 @@ export interface RawHostOptions {
 }
 
 /** A host written by hand, which does exactly what a test tells it to. `channel` is the other end. */
-export async function rawHost({ list = { protocol: 1, tools: [wireTool()] }, onCall = () => {} }: RawHostOptions = {}): Promise<RawHost> {
+export async function rawHost({
+  list = { protocol: 1, tools: [wireTool()] },
+  onCall = () => {},
+}: RawHostOptions = {}): Promise<RawHost> {
   const [here, there] = await socketPair();
   const received: Message[] = [];
   const host: RawHost = {
@@ -83,17 +96,24 @@ export async function rawHost({ list = { protocol: 1, tools: [wireTool()] }, onC
     const message = JSON.parse(line) as Message;
     received.push(message);
     if (message.method === 'tool/list')
-      host.say({ id: message.id, ...(list === null ? { error: { code: -32601, message: 'what?' } } : { result: list }) });
+      host.say({
+        id: message.id,
+        ...(list === null ? { error: { code: -32601, message: 'what?' } } : { result: list }),
+      });
     if (message.method === 'tool/call') onCall(message, host);
   });
   return host;
 }
 
 /** Answers with the arguments. */
-export const echoCall = (call: Message, { say }: RawHost): void => say({ id: call.id, result: { value: call.params?.arguments } });
+export const echoCall = (call: Message, { say }: RawHost): void =>
+  say({ id: call.id, result: { value: call.params?.arguments } });
 
 /** A host in a process of its own, whose program is told as JavaScript: it has `request` and `say`. */
-export function processHost(onRequest: string): { readonly child: ChildProcess; readonly channel: BridgeChannel } {
+export function processHost(onRequest: string): {
+  readonly child: ChildProcess;
+  readonly channel: BridgeChannel;
+} {
   const program = `
     const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
     const tools = [${JSON.stringify(wireTool())}];
@@ -105,19 +125,34 @@ export function processHost(onRequest: string): { readonly child: ChildProcess; 
   return commandHost(process.execPath, ['-e', program]);
 }
 
-export function commandHost(command: string, args: readonly string[]): { readonly child: ChildProcess; readonly channel: BridgeChannel } {
+export function commandHost(
+  command: string,
+  args: readonly string[],
+): { readonly child: ChildProcess; readonly channel: BridgeChannel } {
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   children.add(child);
   return { child, channel: { readable: child.stdout, writable: child.stdin } };
 }
 
 /** A dispatcher for the tools of a bridge, with nothing else around it. */
-export const govern = (options: Pick<GovernOptions, 'tools' | 'executor'> & Partial<GovernOptions>): GovernedTools =>
-  governTools({ layers: [], ...options });
+export const govern = (
+  options: Pick<GovernOptions, 'tools' | 'executor'> & Partial<GovernOptions>,
+): GovernedTools => governTools({ layers: [], ...options });
 
 /** As much of a tool's context as a bridge reads. */
 export const contextFor = (callId: string, more: Partial<ToolContext> = {}): ToolContext => ({
-  ...{ callId, turn: { iteration: 0, sessionId: 's1' }, signal: new AbortController().signal, report: () => {}, state: null, stores: {} },
-  ...{ permissions: null, logger: { debug() {}, info() {}, warn() {}, error() {} }, call: () => Promise.reject(new Error('not here')) },
+  ...{
+    callId,
+    turn: { iteration: 0, sessionId: 's1' },
+    signal: new AbortController().signal,
+    report: () => {},
+    state: null,
+    stores: {},
+  },
+  ...{
+    permissions: null,
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+    call: () => Promise.reject(new Error('not here')),
+  },
   ...more,
 });

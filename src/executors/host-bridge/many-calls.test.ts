@@ -34,20 +34,25 @@ function naiveBridge({ readable, writable }: BridgeChannel) {
   const ask = (args: object): Promise<unknown> =>
     new Promise((resolve) => {
       waiting.push(resolve);
-      writable.write(`${JSON.stringify({ id: waiting.length, method: 'tool/call', params: { arguments: args } })}\n`);
+      writable.write(
+        `${JSON.stringify({ id: waiting.length, method: 'tool/call', params: { arguments: args } })}\n`,
+      );
     });
   const executor: ToolExecutor = { kind: 'host_bridge', execute: ({ args }) => ask(args) };
   return { ask, executor, open: () => waiting.length };
 }
 
-const answers = (results: readonly ToolResult[]) => results.filter((result) => result.result === result.arguments.n).length;
+const answers = (results: readonly ToolResult[]) =>
+  results.filter((result) => result.result === result.arguments.n).length;
 
 describe('many calls over a bridge', () => {
   it('are each answered by their own id, two thousand at a time', async () => {
     const { channel } = processHost(SHUFFLED);
     const bridge = await hostBridge(channel);
     const governed = govern({ tools: bridge.tools, executor: bridge });
-    const results = await Promise.all(Array.from({ length: 2_000 }, (_, n) => governed.call({ name: 'echo', arguments: { n } })));
+    const results = await Promise.all(
+      Array.from({ length: 2_000 }, (_, n) => governed.call({ name: 'echo', arguments: { n } })),
+    );
 
     expect(results.filter(({ status }) => status === 'ok')).toHaveLength(2_000);
     expect(answers(results)).toBe(2_000);
@@ -59,7 +64,9 @@ describe('many calls over a bridge', () => {
     const naive = naiveBridge(channel);
     const byName = [...tools].map(({ execute: _way, ...tool }) => tool);
     const governed = govern({ tools: byName, executor: naive.executor });
-    const results = await Promise.all(Array.from({ length: 200 }, (_, n) => governed.call({ name: 'echo', arguments: { n } })));
+    const results = await Promise.all(
+      Array.from({ length: 200 }, (_, n) => governed.call({ name: 'echo', arguments: { n } })),
+    );
 
     expect(answers(results)).toBeLessThan(100);
   });
@@ -83,9 +90,14 @@ async function endingsUnderLoad(killAfter: number): Promise<readonly string[]> {
     }),
   );
   await bridge.closed;
-  expect(await governed.call({ name: 'echo', arguments: { n: 1 } })).toMatchObject({ errorCategory: 'network', executed: 'no' });
+  expect(await governed.call({ name: 'echo', arguments: { n: 1 } })).toMatchObject({
+    errorCategory: 'network',
+    executed: 'no',
+  });
   return results.map(({ status, errorCategory, executed, result, arguments: { n } }) =>
-    status === 'ok' && result === n ? 'answered' : `${String(errorCategory)}, executed: ${executed}`,
+    status === 'ok' && result === n
+      ? 'answered'
+      : `${String(errorCategory)}, executed: ${executed}`,
   );
 }
 
@@ -95,13 +107,17 @@ describe('a host that is killed', () => {
     const tally = new Map<string, number>();
     const runs = howMany(6, 20);
     for (let run = 0; run < runs; run += 1) {
-      for (const ending of await endingsUnderLoad(random.below(50))) tally.set(ending, (tally.get(ending) ?? 0) + 1);
+      for (const ending of await endingsUnderLoad(random.below(50)))
+        tally.set(ending, (tally.get(ending) ?? 0) + 1);
     }
 
     const total = [...tally.values()].reduce((sum, count) => sum + count, 0);
     expect(total).toBe(runs * 100);
     expect(
-      [...tally.keys()].filter((ending) => !['answered', 'network, executed: unknown', 'network, executed: no'].includes(ending)),
+      [...tally.keys()].filter(
+        (ending) =>
+          !['answered', 'network, executed: unknown', 'network, executed: no'].includes(ending),
+      ),
     ).toEqual([]);
     expect(tally.get('network, executed: unknown') ?? 0).toBeGreaterThan(0);
   });
@@ -127,12 +143,16 @@ describe.skipIf(!hasPython)('a host in Python', () => {
     const bridge = await hostBridge(channel);
     const governed = govern({ tools: bridge.tools, executor: bridge });
     const titles = Array.from({ length: 500 }, (_, n) => (n % 2 === 0 ? 'shopping' : `nöte ${n}`));
-    const results = await Promise.all(titles.map((title) => governed.call({ name: 'read_note', arguments: { title } })));
+    const results = await Promise.all(
+      titles.map((title) => governed.call({ name: 'read_note', arguments: { title } })),
+    );
     const exit = once(child, 'exit');
     await governed.close();
 
     expect(results.filter(({ result }) => result === 'milk and two onions')).toHaveLength(250);
-    expect(results.filter(({ error }, n) => error === `There is no '${titles[n] ?? ''}'.`)).toHaveLength(250);
+    expect(
+      results.filter(({ error }, n) => error === `There is no '${titles[n] ?? ''}'.`),
+    ).toHaveLength(250);
     expect(await exit).toEqual([0, null]);
   });
 });

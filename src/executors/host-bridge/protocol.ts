@@ -25,7 +25,12 @@ export const CODES = Object.freeze({
 });
 
 /** Codes that say the request was not carried out. */
-export const NOT_CARRIED_OUT: ReadonlySet<unknown> = new Set([CODES.parse, CODES.invalidRequest, CODES.unknownMethod, CODES.invalidParams]);
+export const NOT_CARRIED_OUT: ReadonlySet<unknown> = new Set([
+  CODES.parse,
+  CODES.invalidRequest,
+  CODES.unknownMethod,
+  CODES.invalidParams,
+]);
 
 export const DEFAULT_MAX_LINE_BYTES = 10_000_000;
 export const MIN_LINE_BYTES = 1_024;
@@ -42,11 +47,24 @@ const ANNOTATIONS = {
     title: text,
     // What else these may be, `defineTool` knows.
     ...{ kind: text, side_effect_level: text, capabilities: { type: 'object' } },
-    ...{ read_only: flag, destructive: flag, idempotent: flag, open_world: flag, needs_approval: flag, supports_streaming: flag },
+    ...{
+      read_only: flag,
+      destructive: flag,
+      idempotent: flag,
+      open_world: flag,
+      needs_approval: flag,
+      supports_streaming: flag,
+    },
     safety: {
       type: 'object',
       properties: {
-        ...{ filesystem: flag, process: flag, network: flag, payment: flag, requires_confirmation: flag },
+        ...{
+          filesystem: flag,
+          process: flag,
+          network: flag,
+          payment: flag,
+          requires_confirmation: flag,
+        },
         ...{ allowed_roots: texts, redaction: texts },
       },
     },
@@ -57,14 +75,27 @@ const ANNOTATIONS = {
 export const TOOL_SCHEMA = schema({
   type: 'object',
   properties: {
-    ...{ name: text, description: text, input_schema: { type: 'object' }, output_schema: { type: 'object' } },
-    ...{ annotations: ANNOTATIONS, timeout_ms: { type: 'integer', minimum: 1 }, metadata: { type: 'object' } },
+    ...{
+      name: text,
+      description: text,
+      input_schema: { type: 'object' },
+      output_schema: { type: 'object' },
+    },
+    ...{
+      annotations: ANNOTATIONS,
+      timeout_ms: { type: 'integer', minimum: 1 },
+      metadata: { type: 'object' },
+    },
   },
   required: ['name', 'description', 'input_schema'],
 });
 
 const block = (type: string, required: readonly string[], properties: object = {}) => ({
-  properties: { type: { const: type }, ...Object.fromEntries(required.map((name) => [name, text])), ...properties },
+  properties: {
+    type: { const: type },
+    ...Object.fromEntries(required.map((name) => [name, text])),
+    ...properties,
+  },
   required: ['type', ...required],
 });
 
@@ -81,7 +112,11 @@ const CONTENT = {
       {
         properties: {
           type: { const: 'resource' },
-          resource: { type: 'object', properties: { uri: text, mimeType: text, text, blob: text }, required: ['uri'] },
+          resource: {
+            type: 'object',
+            properties: { uri: text, mimeType: text, text, blob: text },
+            required: ['uri'],
+          },
         },
         required: ['type', 'resource'],
       },
@@ -91,9 +126,17 @@ const CONTENT = {
 
 export const ANSWER_SCHEMA = schema({
   type: 'object',
-  properties: { content: CONTENT, structured_content: { type: 'object' }, value: true, is_error: flag },
+  properties: {
+    content: CONTENT,
+    structured_content: { type: 'object' },
+    value: true,
+    is_error: flag,
+  },
   // A plain value, or an answer in MCP's shape.
-  not: { required: ['value'], anyOf: [{ required: ['content'] }, { required: ['structured_content'] }] },
+  not: {
+    required: ['value'],
+    anyOf: [{ required: ['content'] }, { required: ['structured_content'] }],
+  },
 });
 
 /** What a `tool/call` asks for. */
@@ -107,6 +150,12 @@ export interface CallParams {
 
 export const CALL_SCHEMA = schema({
   type: 'object',
-  properties: { name: text, arguments: { type: 'object' }, call_id: text, session_id: text, meta: { type: 'object' } },
+  properties: {
+    name: text,
+    arguments: { type: 'object' },
+    call_id: text,
+    session_id: text,
+    meta: { type: 'object' },
+  },
   required: ['name', 'arguments', 'call_id', 'session_id'],
 });

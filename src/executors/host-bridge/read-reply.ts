@@ -22,10 +22,22 @@ interface WireAnswer {
 function readAnswer(result: unknown): { readonly output: unknown } | null {
   const answer = answerFrom(result);
   if (answer === null) return null;
-  const { content, structured_content: structuredContent, value = null, is_error: isError = false } = answer;
-  if (content === undefined && structuredContent === undefined && !isError) return { output: value };
+  const {
+    content,
+    structured_content: structuredContent,
+    value = null,
+    is_error: isError = false,
+  } = answer;
+  if (content === undefined && structuredContent === undefined && !isError)
+    return { output: value };
   const said = content ?? (isError && structuredContent === undefined ? [textOf(value)] : []);
-  return { output: toolOutput({ content: said, isError, ...(structuredContent === undefined ? {} : { structuredContent }) }) };
+  return {
+    output: toolOutput({
+      content: said,
+      isError,
+      ...(structuredContent === undefined ? {} : { structuredContent }),
+    }),
+  };
 }
 
 function answerFrom(result: unknown): WireAnswer | null {
@@ -40,42 +52,68 @@ function answerFrom(result: unknown): WireAnswer | null {
 
 const textOf = (value: JsonValue): ContentBlock => ({
   type: 'text',
-  text: value === null ? 'The tool reported an error.' : typeof value === 'string' ? value : JSON.stringify(value),
+  text:
+    value === null
+      ? 'The tool reported an error.'
+      : typeof value === 'string'
+        ? value
+        : JSON.stringify(value),
 });
 
 const CATEGORY = /^[a-z][a-z0-9_]{0,63}$/;
 const EXECUTED: readonly unknown[] = ['no', 'yes', 'unknown'] satisfies readonly Executed[];
-const CLASSES: readonly unknown[] = ['retryable', 'repairable', 'fatal'] satisfies readonly ErrorClass[];
+const CLASSES: readonly unknown[] = [
+  'retryable',
+  'repairable',
+  'fatal',
+] satisfies readonly ErrorClass[];
 
 /** The failure that an error of JSON-RPC stands for. `data` may say what the host knows; what it says wrongly counts as not said. */
 function readFailure(error: unknown): Error {
   const { code, message, data } = isObject(error) ? error : {};
   const { category, executed, error_class: errorClass } = isObject(data) ? data : {};
   const details: FailureDetails = {
-    category: typeof category === 'string' && CATEGORY.test(category) ? category : 'host_bridge_error',
-    executed: EXECUTED.includes(executed) ? (executed as Executed) : NOT_CARRIED_OUT.has(code) ? 'no' : 'unknown',
+    category:
+      typeof category === 'string' && CATEGORY.test(category) ? category : 'host_bridge_error',
+    executed: EXECUTED.includes(executed)
+      ? (executed as Executed)
+      : NOT_CARRIED_OUT.has(code)
+        ? 'no'
+        : 'unknown',
     ...(CLASSES.includes(errorClass) ? { errorClass: errorClass as ErrorClass } : {}),
   };
-  return toolFailure(typeof message === 'string' && message !== '' ? message : 'The host reported an error.', details);
+  return toolFailure(
+    typeof message === 'string' && message !== '' ? message : 'The host reported an error.',
+    details,
+  );
 }
 
 /** The failure of a call that was answered in no form that an answer has. */
 const unreadableAnswer = (): Error =>
-  toolFailure('The host answered in a form that cannot be read. The tool may have done its work; check before you try again.', {
-    category: 'host_bridge_error',
-    errorClass: 'fatal',
-    executed: 'unknown',
-  });
+  toolFailure(
+    'The host answered in a form that cannot be read. The tool may have done its work; check before you try again.',
+    {
+      category: 'host_bridge_error',
+      errorClass: 'fatal',
+      executed: 'unknown',
+    },
+  );
 
 const longAnswer = (maxLineBytes: number): Error =>
-  toolFailure(`The host answered with more than ${maxLineBytes} bytes. The tool may have done its work. Ask for less at a time.`, {
-    category: 'result_too_large',
-    errorClass: 'repairable',
-    executed: 'unknown',
-  });
+  toolFailure(
+    `The host answered with more than ${maxLineBytes} bytes. The tool may have done its work. Ask for less at a time.`,
+    {
+      category: 'result_too_large',
+      errorClass: 'repairable',
+      executed: 'unknown',
+    },
+  );
 
 /** The executor's answer, or what it throws. */
-export function readReply(reply: Reply, { tell, maxLineBytes }: { tell: TellProblem; maxLineBytes: number }): unknown {
+export function readReply(
+  reply: Reply,
+  { tell, maxLineBytes }: { tell: TellProblem; maxLineBytes: number },
+): unknown {
   return match(reply)
     .with({ by: 'result' }, ({ result }) => {
       const answer = readAnswer(result);
@@ -102,19 +140,33 @@ export function readReply(reply: Reply, { tell, maxLineBytes }: { tell: TellProb
 }
 
 const lostCall = (): Error =>
-  toolFailure('The host that runs this tool went away. The tool may have done its work; check before you try again elsewhere.', {
-    category: 'network',
-    errorClass: 'fatal',
-    executed: 'unknown',
-  });
+  toolFailure(
+    'The host that runs this tool went away. The tool may have done its work; check before you try again elsewhere.',
+    {
+      category: 'network',
+      errorClass: 'fatal',
+      executed: 'unknown',
+    },
+  );
 
 const UNSENT: Readonly<
-  Record<Unsent | 'withdrawn', readonly [message: string, category: string, errorClass: 'retryable' | 'repairable' | 'fatal']>
+  Record<
+    Unsent | 'withdrawn',
+    readonly [message: string, category: string, errorClass: 'retryable' | 'repairable' | 'fatal']
+  >
 > = Object.freeze({
   closed: ['The host that runs this tool has gone. The call was not sent.', 'network', 'fatal'],
   withdrawn: ['The call was taken back before it was sent.', 'cancelled', 'fatal'],
-  queue_full: ['The host that runs this tool does not keep up. The call was not sent; try again later.', 'host_bridge_error', 'retryable'],
-  line_too_long: ['The arguments are too large to be sent. Send less at a time.', 'arguments_too_large', 'repairable'],
+  queue_full: [
+    'The host that runs this tool does not keep up. The call was not sent; try again later.',
+    'host_bridge_error',
+    'retryable',
+  ],
+  line_too_long: [
+    'The arguments are too large to be sent. Send less at a time.',
+    'arguments_too_large',
+    'repairable',
+  ],
   not_json: ['The arguments cannot be sent: they are not JSON.', 'not_json', 'fatal'],
 });
 

@@ -36,38 +36,81 @@ export function readTools(
   for (const [index, given] of listed.slice(0, MAX_TOOLS).entries()) {
     const read = readTool(given, names, executeAs);
     if (typeof read === 'string') refused.push({ name: shownName(given, index), reason: read });
-    else if (tools.has(read.name)) refused.push({ name: read.name, reason: 'a tool of that name comes before it' });
+    else if (tools.has(read.name))
+      refused.push({ name: read.name, reason: 'a tool of that name comes before it' });
     else tools.set(read.name, read);
   }
   const rest = listed.length - MAX_TOOLS;
-  if (rest > 0) refused.push({ name: `${rest} more`, reason: `a host may have ${MAX_TOOLS} tools` });
-  return { tools: [...tools.values()], refused: Object.freeze(refused.map((one) => Object.freeze(one))) };
+  if (rest > 0)
+    refused.push({ name: `${rest} more`, reason: `a host may have ${MAX_TOOLS} tools` });
+  return {
+    tools: [...tools.values()],
+    refused: Object.freeze(refused.map((one) => Object.freeze(one))),
+  };
 }
 
 function shownName(given: unknown, index: number): string {
-  return isObject(given) && typeof given.name === 'string' && given.name !== '' ? oneLine(given.name) : `tools[${index}]`;
+  return isObject(given) && typeof given.name === 'string' && given.name !== ''
+    ? oneLine(given.name)
+    : `tools[${index}]`;
 }
 
-const KEPT = ['name', 'description', 'input_schema', 'output_schema', 'annotations', 'timeout_ms', 'metadata'];
+const KEPT = [
+  'name',
+  'description',
+  'input_schema',
+  'output_schema',
+  'annotations',
+  'timeout_ms',
+  'metadata',
+];
 
 /** The tool, or why it is none. */
-function readTool(given: unknown, names: NamePolicy, executeAs: (name: string) => NonNullable<Tool['execute']>): Tool | string {
+function readTool(
+  given: unknown,
+  names: NamePolicy,
+  executeAs: (name: string) => NonNullable<Tool['execute']>,
+): Tool | string {
   try {
     const kept = snapshot(isObject(given) ? membersOf(given, KEPT) : given);
     const problems = validateJson(TOOL_SCHEMA, kept);
     if (problems.length > 0) return oneLine(describeProblems(problems));
     const { annotations, ...rest } = kept as { readonly annotations?: JsonObject } & JsonObject; // The schema has just said so.
-    const fields = fromWire({ ...rest, ...(annotations === undefined ? {} : { annotations: knownHints(annotations) }) });
+    const fields = fromWire({
+      ...rest,
+      ...(annotations === undefined ? {} : { annotations: knownHints(annotations) }),
+    });
     const name = checkToolName(fields.name, names);
     // What came over a wire has no types; `defineTool` checks what is left to check.
-    return defineTool({ ...fields, executor: 'host_bridge', execute: executeAs(name) } as unknown as ToolDefinition<SchemaLiteral>);
+    return defineTool({
+      ...fields,
+      executor: 'host_bridge',
+      execute: executeAs(name),
+    } as unknown as ToolDefinition<SchemaLiteral>);
   } catch (thrown) {
     return isAlliumError(thrown) ? oneLine(thrown.message) : describeThrown(thrown);
   }
 }
 
-const HINTS = ['title', 'kind', 'read_only', 'destructive', 'idempotent', 'open_world', 'needs_approval', 'supports_streaming'];
-const SAFETY = ['filesystem', 'process', 'network', 'payment', 'requires_confirmation', 'allowed_roots', 'redaction'];
+const HINTS = [
+  'title',
+  'kind',
+  'read_only',
+  'destructive',
+  'idempotent',
+  'open_world',
+  'needs_approval',
+  'supports_streaming',
+];
+const SAFETY = [
+  'filesystem',
+  'process',
+  'network',
+  'payment',
+  'requires_confirmation',
+  'allowed_roots',
+  'redaction',
+];
 
 /** Members that the protocol does not know are not passed on: nobody has checked what they hold. */
 function knownHints({ safety, ...hints }: JsonObject): JsonObject {
@@ -75,6 +118,9 @@ function knownHints({ safety, ...hints }: JsonObject): JsonObject {
   return isObject(safety) ? { ...known, safety: membersOf(safety, SAFETY) } : known;
 }
 
-function membersOf<T>(value: Readonly<Record<string, T>>, names: readonly string[]): Readonly<Record<string, T>> {
+function membersOf<T>(
+  value: Readonly<Record<string, T>>,
+  names: readonly string[],
+): Readonly<Record<string, T>> {
   return Object.fromEntries(Object.entries(value).filter(([name]) => names.includes(name)));
 }

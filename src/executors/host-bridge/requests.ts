@@ -69,7 +69,11 @@ export function createRequests(wire: Pick<Wire, 'send' | 'push'>): Requests {
     if (one.queued.withdraw()) return close(one, { by: 'unsent', reason: 'withdrawn' });
     forgetCall(byCall, one);
     cancelled.add(one);
-    wire.push({ jsonrpc: '2.0', method: METHODS.cancel, params: { call_id: callId, request_id: one.id } });
+    wire.push({
+      jsonrpc: '2.0',
+      method: METHODS.cancel,
+      params: { call_id: callId, request_id: one.id },
+    });
     const [oldest] = cancelled;
     if (cancelled.size > MAX_CANCELLED && oldest !== undefined) close(oldest, { by: 'lost' });
   };
@@ -129,19 +133,28 @@ function hearing(
 }
 
 /** Takes what came in to where it belongs, and tells what belongs nowhere. `others` gets the requests and all other notifications. */
-export function receiveReplies(requests: Requests, tell: TellProblem, others: (message: Readonly<Record<string, unknown>>) => void) {
+export function receiveReplies(
+  requests: Requests,
+  tell: TellProblem,
+  others: (message: Readonly<Record<string, unknown>>) => void,
+) {
   return (incoming: Incoming): void => {
     if ('unreadable' in incoming) {
       const { unreadable, id } = incoming;
       const known = requests.answered(id, { by: unreadable });
-      return tell(unreadable, known ? `the answer to request ${String(id)} cannot be read` : 'a line was skipped');
+      return tell(
+        unreadable,
+        known ? `the answer to request ${String(id)} cannot be read` : 'a line was skipped',
+      );
     }
     const { message } = incoming;
-    if (message.method === METHODS.progress && message.id === undefined) return progress(requests, message.params);
+    if (message.method === METHODS.progress && message.id === undefined)
+      return progress(requests, message.params);
     if (message.method !== undefined) return others(message);
     const { id, result, error } = message;
     const reply: Reply = error === undefined ? { by: 'result', result } : { by: 'error', error };
-    if (!requests.answered(id, reply)) tell('unknown_id', 'an answer came to nothing that was asked, or a second one');
+    if (!requests.answered(id, reply))
+      tell('unknown_id', 'an answer came to nothing that was asked, or a second one');
   };
 }
 

@@ -13,19 +13,43 @@ import { serveHostTools, type ServeHostToolsOptions } from './serve-host-tools.t
 
 afterEach(endAll);
 
-const schema = { type: 'object', properties: { text: { type: 'string' } }, additionalProperties: false } as const;
+const schema = {
+  type: 'object',
+  properties: { text: { type: 'string' } },
+  additionalProperties: false,
+} as const;
 const about = { description: 'A tool of the host.', inputSchema: schema };
 const block = (text: string) => ({ type: 'text', text }) as const;
 
 const tools = [
-  defineTool({ ...about, name: 'echo', annotations: { kind: 'read', readOnly: true, sideEffectLevel: 'none' }, execute: (args) => args }),
+  defineTool({
+    ...about,
+    name: 'echo',
+    annotations: { kind: 'read', readOnly: true, sideEffectLevel: 'none' },
+    execute: (args) => args,
+  }),
   defineTool({ ...about, name: 'number', execute: () => 3 }),
-  defineTool({ ...about, name: 'blocks', execute: () => toolOutput({ content: [block('hi')], structuredContent: { n: 1 } }) }),
-  defineTool({ ...about, name: 'report_error', execute: () => toolOutput({ content: [block('no')], isError: true }) }),
+  defineTool({
+    ...about,
+    name: 'blocks',
+    execute: () => toolOutput({ content: [block('hi')], structuredContent: { n: 1 } }),
+  }),
+  defineTool({
+    ...about,
+    name: 'report_error',
+    execute: () => toolOutput({ content: [block('no')], isError: true }),
+  }),
   defineTool({
     ...about,
     name: 'locked',
-    execute: () => Promise.reject(toolFailure('It is locked.', { category: 'locked', errorClass: 'retryable', executed: 'no' })),
+    execute: () =>
+      Promise.reject(
+        toolFailure('It is locked.', {
+          category: 'locked',
+          errorClass: 'retryable',
+          executed: 'no',
+        }),
+      ),
   }),
   defineTool({ ...about, name: 'throw', execute: () => Promise.reject(new Error('broke')) }),
   defineTool({ ...about, name: 'large', execute: () => 'x'.repeat(200_000) }),
@@ -34,21 +58,40 @@ const tools = [
     name: 'listen',
     execute: (_args, { signal, report }) => {
       report({ progress: 1, message: 'listening' });
-      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')), { once: true }));
+      return new Promise((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(new Error('stopped')), { once: true }),
+      );
     },
   }),
-  defineTool({ ...about, name: 'promised', outputSchema: { type: 'object', required: ['n'] }, execute: () => ({ n: 1 }) }),
+  defineTool({
+    ...about,
+    name: 'promised',
+    outputSchema: { type: 'object', required: ['n'] },
+    execute: () => ({ n: 1 }),
+  }),
 ];
 
 /** Both halves of a bridge, one at each end of a socket. */
-async function bothHalves(hostOptions: ServeHostToolsOptions = {}, governOptions: Partial<GovernOptions> = {}) {
+async function bothHalves(
+  hostOptions: ServeHostToolsOptions = {},
+  governOptions: Partial<GovernOptions> = {},
+) {
   const [here, there] = await socketPair();
   const own = govern({ tools, limits: { maxPreviewBytes: 1_000_000 } });
   const host = serveHostTools(channelOf(there), own, hostOptions);
   const problems: BridgeProblem[] = [];
-  const bridge = await hostBridge(channelOf(here), { onProblem: (problem) => problems.push(problem) });
+  const bridge = await hostBridge(channelOf(here), {
+    onProblem: (problem) => problems.push(problem),
+  });
   const limits = { maxPreviewBytes: 1_000_000 };
-  return { own, host, bridge, problems, there, governed: govern({ tools: bridge.tools, executor: bridge, limits, ...governOptions }) };
+  return {
+    own,
+    host,
+    bridge,
+    problems,
+    there,
+    governed: govern({ tools: bridge.tools, executor: bridge, limits, ...governOptions }),
+  };
 }
 
 describe('both halves of a bridge', () => {
@@ -63,8 +106,14 @@ describe('both halves of a bridge', () => {
     ['number', { status: 'ok', result: 3 }],
     ['blocks', { status: 'ok', result: { n: 1 }, renderedResult: 'hi' }],
     ['promised', { status: 'ok', result: { n: 1 } }],
-    ['report_error', { status: 'executor_error', errorCategory: 'tool_error', error: 'no', executed: 'yes' }],
-    ['locked', { errorCategory: 'locked', errorClass: 'retryable', executed: 'no', error: 'It is locked.' }],
+    [
+      'report_error',
+      { status: 'executor_error', errorCategory: 'tool_error', error: 'no', executed: 'yes' },
+    ],
+    [
+      'locked',
+      { errorCategory: 'locked', errorClass: 'retryable', executed: 'no', error: 'It is locked.' },
+    ],
     ['throw', { errorCategory: 'exception', error: 'broke', executed: 'unknown' }],
   ])('answer for %s as if it were here', async (name, expected) => {
     const { governed, own, problems } = await bothHalves();
@@ -73,7 +122,12 @@ describe('both halves of a bridge', () => {
     const here = await own.call(request);
 
     expect(there).toMatchObject(expected);
-    expect(there).toMatchObject({ status: here.status, result: here.result, error: here.error, content: here.content });
+    expect(there).toMatchObject({
+      status: here.status,
+      result: here.result,
+      error: here.error,
+      content: here.content,
+    });
     expect(problems).toEqual([]);
   });
 
@@ -84,7 +138,11 @@ describe('both halves of a bridge', () => {
     );
     const result = await govern({ tools: loose }).call({ name: 'echo', arguments: { wrong: 1 } });
 
-    expect(result).toMatchObject({ status: 'executor_error', errorCategory: 'schema_violation', executed: 'no' });
+    expect(result).toMatchObject({
+      status: 'executor_error',
+      errorCategory: 'schema_violation',
+      executed: 'no',
+    });
   });
 
   it('pass progress on, and a cancellation', async () => {
@@ -97,7 +155,10 @@ describe('both halves of a bridge', () => {
       heard.push(progress);
       controller.abort();
     };
-    const result = await governed.call({ name: 'listen', arguments: {} }, { signal: controller.signal, onProgress });
+    const result = await governed.call(
+      { name: 'listen', arguments: {} },
+      { signal: controller.signal, onProgress },
+    );
 
     expect(result.status).toBe('cancelled');
     expect(heard).toEqual([{ progress: 1, message: 'listening' }]);
@@ -112,8 +173,14 @@ describe('both halves of a bridge', () => {
     );
     const controller = new AbortController();
     const turns = ['s1', 's2'].map((sessionId) => ({ sessionId }));
-    const first = governed.call({ name: 'listen', arguments: {}, id: 'same' }, { turn: turns[0] ?? {}, signal: controller.signal });
-    const second = governed.call({ name: 'listen', arguments: {}, id: 'same' }, { turn: turns[1] ?? {} });
+    const first = governed.call(
+      { name: 'listen', arguments: {}, id: 'same' },
+      { turn: turns[0] ?? {}, signal: controller.signal },
+    );
+    const second = governed.call(
+      { name: 'listen', arguments: {}, id: 'same' },
+      { turn: turns[1] ?? {} },
+    );
     await vi.waitFor(() => expect(running.size).toBe(2));
     controller.abort();
     await first;
@@ -125,7 +192,10 @@ describe('both halves of a bridge', () => {
   it('say that an answer is too large to be sent', async () => {
     const { governed } = await bothHalves({ maxLineBytes: 20_000 });
 
-    expect(await governed.call({ name: 'large', arguments: {} })).toMatchObject({ errorCategory: 'result_too_large', executed: 'yes' });
+    expect(await governed.call({ name: 'large', arguments: {} })).toMatchObject({
+      errorCategory: 'result_too_large',
+      executed: 'yes',
+    });
   });
 
   it('carry audit events to the host, and are not broken by a host that throws over one', async () => {
@@ -144,8 +214,15 @@ describe('both halves of a bridge', () => {
     await governed.call({ name: 'echo', arguments: {}, id: 'c1' }, { turn: { sessionId: 's1' } });
     await governed.call({ name: 'echo', arguments: {}, id: 'c2' }, { turn: { sessionId: 's1' } });
 
-    await vi.waitFor(() => expect(events.map(({ tool_call_id }) => tool_call_id)).toEqual(['c1', 'c2']));
-    expect(events[0]).toMatchObject({ type: 'tool_call_audit', session_id: 's1', tool_name: 'echo', audit: { summary: 'noted' } });
+    await vi.waitFor(() =>
+      expect(events.map(({ tool_call_id }) => tool_call_id)).toEqual(['c1', 'c2']),
+    );
+    expect(events[0]).toMatchObject({
+      type: 'tool_call_audit',
+      session_id: 's1',
+      tool_name: 'echo',
+      audit: { summary: 'noted' },
+    });
   });
 
   it('end together, and what ran is aborted', async () => {
@@ -164,12 +241,18 @@ describe('both halves of a bridge', () => {
 
 describe('a served host', () => {
   /** What a host says to these lines. */
-  async function saidTo(lines: readonly (object | string)[], count: number): Promise<readonly Message[]> {
+  async function saidTo(
+    lines: readonly (object | string)[],
+    count: number,
+  ): Promise<readonly Message[]> {
     const [here, there] = await socketPair();
     serveHostTools(channelOf(there), govern({ tools }));
     let text = '';
     here.on('data', (chunk: Buffer) => (text += chunk.toString()));
-    for (const line of lines) here.write(`${typeof line === 'string' ? line : JSON.stringify({ jsonrpc: '2.0', ...line })}\n`);
+    for (const line of lines)
+      here.write(
+        `${typeof line === 'string' ? line : JSON.stringify({ jsonrpc: '2.0', ...line })}\n`,
+      );
     await vi.waitFor(() => expect(text.split('\n')).toHaveLength(count + 1));
     await settle();
     return text
@@ -181,16 +264,28 @@ describe('a served host', () => {
   it.each<[string, object | string, object]>([
     ['nonsense', 'nonsense', { id: null, error: { code: -32700 } }],
     ['an unknown method', { id: 1, method: 'tools/list' }, { id: 1, error: { code: -32601 } }],
-    ['a call without its parts', { id: 'a', method: 'tool/call', params: { name: 'echo' } }, { id: 'a', error: { code: -32602 } }],
+    [
+      'a call without its parts',
+      { id: 'a', method: 'tool/call', params: { name: 'echo' } },
+      { id: 'a', error: { code: -32602 } },
+    ],
     ['a call without params', { id: 1, method: 'tool/call' }, { id: 1, error: { code: -32602 } }],
     [
       'a call of an unknown tool',
-      { id: 1, method: 'tool/call', params: { name: 'gone', arguments: {}, call_id: 'c1', session_id: 's1' } },
+      {
+        id: 1,
+        method: 'tool/call',
+        params: { name: 'gone', arguments: {}, call_id: 'c1', session_id: 's1' },
+      },
       { id: 1, error: { code: -32602, data: { executed: 'no', category: 'tool_not_found' } } },
     ],
     [
       'wrong arguments',
-      { id: 1, method: 'tool/call', params: { name: 'echo', arguments: { wrong: 1 }, call_id: 'c1', session_id: 's1' } },
+      {
+        id: 1,
+        method: 'tool/call',
+        params: { name: 'echo', arguments: { wrong: 1 }, call_id: 'c1', session_id: 's1' },
+      },
       { id: 1, error: { code: -32602, data: { executed: 'no', category: 'schema_violation' } } },
     ],
   ])('answers %s with an error', async (_name, line, answer) => {
@@ -198,7 +293,12 @@ describe('a served host', () => {
   });
 
   it('does not answer notifications, nor what is none', async () => {
-    const lines = [{ method: 'tool/cancel' }, { method: 'tool_call_audit', params: [] }, { method: 'later' }, { id: null, result: 1 }];
+    const lines = [
+      { method: 'tool/cancel' },
+      { method: 'tool_call_audit', params: [] },
+      { method: 'later' },
+      { id: null, result: 1 },
+    ];
 
     expect(await saidTo([...lines, { id: 9, method: 'later' }], 1)).toMatchObject([{ id: 9 }]);
   });
@@ -213,7 +313,10 @@ describe('a served host', () => {
       2,
     );
 
-    expect(said.find(({ error }) => error !== undefined)).toMatchObject({ id: 1, error: { code: -32600 } });
+    expect(said.find(({ error }) => error !== undefined)).toMatchObject({
+      id: 1,
+      error: { code: -32600 },
+    });
   });
 
   it('answers also where what it serves throws', async () => {
@@ -228,12 +331,19 @@ describe('a served host', () => {
     const bridge = await hostBridge(channelOf(here));
     const result = await govern({ tools: bridge.tools }).call({ name: 'echo', arguments: {} });
 
-    expect(result).toMatchObject({ error: 'The host failed outside the tool.', executed: 'unknown' });
+    expect(result).toMatchObject({
+      error: 'The host failed outside the tool.',
+      executed: 'unknown',
+    });
   });
 
   it('refuses options that are wrong', async () => {
     const [here] = await socketPair();
 
-    expect(() => serveHostTools(channelOf(here), govern({ tools }), { onAudits: () => {} } as ServeHostToolsOptions)).toThrow('onAudits');
+    expect(() =>
+      serveHostTools(channelOf(here), govern({ tools }), {
+        onAudits: () => {},
+      } as ServeHostToolsOptions),
+    ).toThrow('onAudits');
   });
 });

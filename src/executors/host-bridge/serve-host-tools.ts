@@ -12,7 +12,15 @@ import { validateJson } from '../../tools/schema/validator.ts';
 import type { ToolRequest } from '../../tools/tool.ts';
 import { checkChannel } from './check-channel.ts';
 import { type BridgeProblem, problemTeller, type TellProblem } from './problems.ts';
-import { CALL_SCHEMA, type CallParams, CODES, DEFAULT_MAX_LINE_BYTES, HOST_BRIDGE_PROTOCOL, METHODS, MIN_LINE_BYTES } from './protocol.ts';
+import {
+  CALL_SCHEMA,
+  type CallParams,
+  CODES,
+  DEFAULT_MAX_LINE_BYTES,
+  HOST_BRIDGE_PROTOCOL,
+  METHODS,
+  MIN_LINE_BYTES,
+} from './protocol.ts';
 import { type BridgeChannel, type Incoming, openWire, type Wire } from './wire.ts';
 
 /** What a host serves. `governTools(…)` gives it, with layers of the host's own or with none. */
@@ -20,7 +28,11 @@ export interface ServedTools {
   readonly tools: readonly ToolSpec[];
   call(
     request: ToolRequest,
-    options: { readonly signal: AbortSignal; readonly turn: Partial<Turn>; readonly onProgress: (progress: ToolProgress) => void },
+    options: {
+      readonly signal: AbortSignal;
+      readonly turn: Partial<Turn>;
+      readonly onProgress: (progress: ToolProgress) => void;
+    },
   ): Promise<ToolResult>;
 }
 
@@ -65,12 +77,27 @@ interface Host {
 }
 
 /** Answers `tool/list` and `tool/call` until the other side goes; what runs then is aborted. Does not close what it serves. */
-export function serveHostTools(channel: BridgeChannel, served: ServedTools, options: ServeHostToolsOptions = {}): ServedHost {
+export function serveHostTools(
+  channel: BridgeChannel,
+  served: ServedTools,
+  options: ServeHostToolsOptions = {},
+): ServedHost {
   checkOptions('serveHostTools', options, EXPECTED);
   checkChannel('serveHostTools', channel);
-  const { maxLineBytes = DEFAULT_MAX_LINE_BYTES, clock = systemClock, onAudit = () => {} } = options;
+  const {
+    maxLineBytes = DEFAULT_MAX_LINE_BYTES,
+    clock = systemClock,
+    onAudit = () => {},
+  } = options;
   const listed = served.tools.map(wireTool);
-  const host: Host = { served, listed, running: new Map(), tell: problemTeller(options.onProblem), onAudit, wire: () => wire };
+  const host: Host = {
+    served,
+    listed,
+    running: new Map(),
+    tell: problemTeller(options.onProblem),
+    onAudit,
+    wire: () => wire,
+  };
   let onClosed = (): void => {};
   const closed = new Promise<void>((resolve) => {
     onClosed = resolve;
@@ -99,17 +126,26 @@ function receive(host: Host, incoming: Incoming): void {
 }
 
 function request(host: Host, id: RequestId, method: unknown, params: unknown): void {
-  if (host.running.has(id)) return answer(host, id, errorOf(CODES.invalidRequest, 'a request of that id is open'));
-  if (method === METHODS.list) return answer(host, id, { result: { protocol: HOST_BRIDGE_PROTOCOL, tools: host.listed } });
-  if (method !== METHODS.call) return answer(host, id, errorOf(CODES.unknownMethod, 'method not found'));
+  if (host.running.has(id))
+    return answer(host, id, errorOf(CODES.invalidRequest, 'a request of that id is open'));
+  if (method === METHODS.list)
+    return answer(host, id, { result: { protocol: HOST_BRIDGE_PROTOCOL, tools: host.listed } });
+  if (method !== METHODS.call)
+    return answer(host, id, errorOf(CODES.unknownMethod, 'method not found'));
   const call = callFrom(params);
-  if (call === null) return answer(host, id, errorOf(CODES.invalidParams, 'tool/call takes name, arguments, call_id and session_id'));
+  if (call === null)
+    return answer(
+      host,
+      id,
+      errorOf(CODES.invalidParams, 'tool/call takes name, arguments, call_id and session_id'),
+    );
   void run(host, id, call);
 }
 
 function notified({ running, tell, onAudit }: Host, method: unknown, params: Message): void {
   if (method === METHODS.cancel) return cancel(running, params);
-  if (method !== METHODS.audit) return tell('unknown_method', 'a notification came that is not known here');
+  if (method !== METHODS.audit)
+    return tell('unknown_method', 'a notification came that is not known here');
   try {
     onAudit(params as JsonObject); // It came as JSON.
   } catch {
@@ -126,15 +162,27 @@ async function run(
   const abort = new AbortController();
   running.set(id, { callId, abort });
   const onProgress = (progress: ToolProgress): void => {
-    const said = { jsonrpc: '2.0', method: METHODS.progress, params: { call_id: callId, request_id: id, ...progress } };
-    if (running.has(id) && typeof host.wire().send(said) === 'string') tell('not_sent', 'progress was not sent');
+    const said = {
+      jsonrpc: '2.0',
+      method: METHODS.progress,
+      params: { call_id: callId, request_id: id, ...progress },
+    };
+    if (running.has(id) && typeof host.wire().send(said) === 'string')
+      tell('not_sent', 'progress was not sent');
   };
-  const said = await callServed(served, { name, arguments: args, id: callId }, { signal: abort.signal, turn: { sessionId }, onProgress });
+  const said = await callServed(
+    served,
+    { name, arguments: args, id: callId },
+    { signal: abort.signal, turn: { sessionId }, onProgress },
+  );
   running.delete(id);
   answer(host, id, said);
 }
 
-async function callServed(served: ServedTools, ...call: Parameters<ServedTools['call']>): Promise<object> {
+async function callServed(
+  served: ServedTools,
+  ...call: Parameters<ServedTools['call']>
+): Promise<object> {
   try {
     return answerFor(await served.call(...call));
   } catch {
@@ -148,8 +196,12 @@ function answer(host: Host, id: RequestId | null, said: object): void {
 }
 
 /** Ids of calls are the model's and may repeat; the id of a request does not. */
-function cancel(running: ReadonlyMap<RequestId, Running>, { call_id: callId, request_id: requestId }: Message): void {
-  for (const [id, { callId: open, abort }] of running) if (open === callId && (requestId ?? id) === id) abort.abort();
+function cancel(
+  running: ReadonlyMap<RequestId, Running>,
+  { call_id: callId, request_id: requestId }: Message,
+): void {
+  for (const [id, { callId: open, abort }] of running)
+    if (open === callId && (requestId ?? id) === id) abort.abort();
 }
 
 function callFrom(params: unknown): CallParams | null {
@@ -162,23 +214,49 @@ function callFrom(params: unknown): CallParams | null {
   }
 }
 
-const wireTool = ({ name, description, inputSchema, outputSchema, annotations }: ToolSpec): JsonObject =>
-  toWire({ name, description, inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }), annotations });
+const wireTool = ({
+  name,
+  description,
+  inputSchema,
+  outputSchema,
+  annotations,
+}: ToolSpec): JsonObject =>
+  toWire({
+    name,
+    description,
+    inputSchema,
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    annotations,
+  });
 
-const errorOf = (code: number, message: string, data?: object) => ({ error: { code, message, ...(data && { data }) } });
+const errorOf = (code: number, message: string, data?: object) => ({
+  error: { code, message, ...(data && { data }) },
+});
 
 const FAILED = errorOf(CODES.internal, 'The host failed outside the tool.');
-const TOO_LARGE = errorOf(CODES.callFailed, 'The tool answered with more than can be sent. Ask for less at a time.', {
-  ...{ executed: 'yes', category: 'result_too_large', error_class: 'repairable' },
-});
+const TOO_LARGE = errorOf(
+  CODES.callFailed,
+  'The tool answered with more than can be sent. Ask for less at a time.',
+  {
+    ...{ executed: 'yes', category: 'result_too_large', error_class: 'repairable' },
+  },
+);
 
 /** What goes over the wire for a result. */
 function answerFor(result: ToolResult): object {
   const { status, error, errorCategory, executed, errorClass } = result;
   if (result.ok) return { result: contentOf(result, result.result) };
-  if (errorCategory === 'tool_error') return { result: { ...contentOf(result, error), is_error: true } };
-  const code = status === 'tool_not_found' || status === 'schema_violation' ? CODES.invalidParams : CODES.callFailed;
-  return errorOf(code, error ?? status, { executed, category: errorCategory ?? status, ...(errorClass && { error_class: errorClass }) });
+  if (errorCategory === 'tool_error')
+    return { result: { ...contentOf(result, error), is_error: true } };
+  const code =
+    status === 'tool_not_found' || status === 'schema_violation'
+      ? CODES.invalidParams
+      : CODES.callFailed;
+  return errorOf(code, error ?? status, {
+    executed,
+    category: errorCategory ?? status,
+    ...(errorClass && { error_class: errorClass }),
+  });
 }
 
 /** Blocks where the tool gave any, and otherwise its value. */

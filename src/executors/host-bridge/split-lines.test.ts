@@ -16,9 +16,14 @@ function linesOf(chunks: readonly Buffer[], maxLineBytes = 1_000): readonly stri
 describe('splitting lines', () => {
   it('gives the same lines, however the bytes are cut', () => {
     const random = createRandom(7);
-    const lines = Array.from({ length: 300 }, (_, index) => `${index}:${'é'.repeat(random.below(600))}`);
+    const lines = Array.from(
+      { length: 300 },
+      (_, index) => `${index}:${'é'.repeat(random.below(600))}`,
+    );
     const bytes = Buffer.from(lines.map((line) => `${line}\n`).join('\n'));
-    const expected = lines.map((line) => (Buffer.byteLength(line) > 1_000 ? `too long: ${line.slice(0, 4)}` : line));
+    const expected = lines.map((line) =>
+      Buffer.byteLength(line) > 1_000 ? `too long: ${line.slice(0, 4)}` : line,
+    );
 
     for (let run = 0; run < 20; run += 1) {
       const chunks: Buffer[] = [];
@@ -47,7 +52,10 @@ describe('splitting lines', () => {
 
   it('holds no more than a line may be long, whatever comes', () => {
     let longest = 0;
-    const split = splitLines(100_000, { onLine: () => {}, onLongLine: (start) => (longest = Math.max(longest, start.length)) });
+    const split = splitLines(100_000, {
+      onLine: () => {},
+      onLongLine: (start) => (longest = Math.max(longest, start.length)),
+    });
     const before = process.memoryUsage().arrayBuffers;
     const chunk = Buffer.alloc(65_536, 'x');
     for (let index = 0; index < 1_000; index += 1) split(chunk);

@@ -13,7 +13,10 @@ export interface LineReaders {
 }
 
 /** Gives back what takes the chunks. What follows the last line end is no line: somebody may have died writing it. */
-export function splitLines(maxLineBytes: number, { onLine, onLongLine }: LineReaders): (chunk: Buffer) => void {
+export function splitLines(
+  maxLineBytes: number,
+  { onLine, onLongLine }: LineReaders,
+): (chunk: Buffer) => void {
   const begun = growingBuffer(maxLineBytes);
   const finish = (rest: Buffer): void => {
     const length = begun.length + rest.length;
@@ -46,7 +49,9 @@ function growingBuffer(maxBytes: number): GrowingBuffer {
   let length = 0;
   const reserve = (wanted: number): void => {
     if (wanted <= memory.length) return;
-    const larger = Buffer.alloc(Math.min(maxBytes, Math.max(wanted, memory.length * 2, FIRST_CAPACITY)));
+    const larger = Buffer.alloc(
+      Math.min(maxBytes, Math.max(wanted, memory.length * 2, FIRST_CAPACITY)),
+    );
     memory.copy(larger);
     memory = larger;
   };

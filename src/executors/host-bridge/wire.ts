@@ -47,13 +47,17 @@ const CLOSE_MS = 1_000;
 /** So many of the longest lines may wait. */
 const QUEUED_LINES = 4;
 
-export function openWire(channel: BridgeChannel, { maxLineBytes, clock, onIncoming, onEnd }: WireOptions): Wire {
+export function openWire(
+  channel: BridgeChannel,
+  { maxLineBytes, clock, onIncoming, onEnd }: WireOptions,
+): Wire {
   const queue = createWriteQueue(channel.writable, { maxQueuedBytes: QUEUED_LINES * maxLineBytes });
   let isOpen = true;
   let closing: Promise<void> | undefined;
   const split = splitLines(maxLineBytes, {
     onLine: (line) => isOpen && onIncoming(readLine(line)),
-    onLongLine: (start) => isOpen && onIncoming({ unreadable: 'line_too_long', id: idAtStart(start) }),
+    onLongLine: (start) =>
+      isOpen && onIncoming({ unreadable: 'line_too_long', id: idAtStart(start) }),
   });
   const unlisten = listen(channel, (chunk) => split(bytesOf(chunk)), end);
 
@@ -85,7 +89,11 @@ export function openWire(channel: BridgeChannel, { maxLineBytes, clock, onIncomi
 }
 
 /** Errors are heard for good: a stream may fail after it was let go of, and an error that nobody hears ends the process. */
-function listen({ readable, writable }: BridgeChannel, onData: (chunk: unknown) => void, end: () => void): () => void {
+function listen(
+  { readable, writable }: BridgeChannel,
+  onData: (chunk: unknown) => void,
+  end: () => void,
+): () => void {
   const streams = new Set([readable, writable]);
   for (const stream of streams) {
     stream.on('error', end);
@@ -94,7 +102,8 @@ function listen({ readable, writable }: BridgeChannel, onData: (chunk: unknown) 
   readable.on('end', end);
   readable.on('data', onData);
   // Streams that have ended before will not say so again. Told in another turn, when whoever opens a wire has it in hands.
-  if (readable.readableEnded || readable.destroyed || writable.writableEnded || writable.destroyed) setImmediate(end);
+  if (readable.readableEnded || readable.destroyed || writable.writableEnded || writable.destroyed)
+    setImmediate(end);
   return () => {
     readable.removeListener('data', onData);
     readable.removeListener('end', end);
@@ -103,7 +112,11 @@ function listen({ readable, writable }: BridgeChannel, onData: (chunk: unknown) 
 }
 
 /** Lets out what waits, as long as somebody reads it. */
-function flushAndEnd(flushed: () => Promise<void>, writable: Writable, clock: Clock): Promise<void> {
+function flushAndEnd(
+  flushed: () => Promise<void>,
+  writable: Writable,
+  clock: Clock,
+): Promise<void> {
   return new Promise((resolve) => {
     const giveUp = clock.after(CLOSE_MS, () => done());
     const done = (): void => {
@@ -126,9 +139,12 @@ function lineOf(message: object): string | null {
 
 function readLine(line: Buffer): Incoming {
   const reading = readMessage(line);
-  if (!('message' in reading)) return { unreadable: 'unreadable_line', id: reading.id ?? idAtStart(line) };
+  if (!('message' in reading))
+    return { unreadable: 'unreadable_line', id: reading.id ?? idAtStart(line) };
   const { message } = reading;
-  return message.jsonrpc === '2.0' ? { message } : { unreadable: 'unreadable_line', id: message.id };
+  return message.jsonrpc === '2.0'
+    ? { message }
+    : { unreadable: 'unreadable_line', id: message.id };
 }
 
 const ID_AT_START = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,15})\s*,/;

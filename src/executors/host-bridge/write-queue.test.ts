@@ -58,7 +58,9 @@ describe('the write queue', () => {
   it('takes a line back that has not gone out, and no other', async () => {
     const { writable, read, readAll } = slowStream();
     const queue = createWriteQueue(writable, { maxQueuedBytes: 1_000 });
-    const [first, second, third] = ['first\n', 'second\n', 'third\n'].map((line) => queue.add(line));
+    const [first, second, third] = ['first\n', 'second\n', 'third\n'].map((line) =>
+      queue.add(line),
+    );
 
     expect(second?.withdraw()).toBe(true);
     expect(second?.withdraw()).toBe(false);
@@ -70,7 +72,9 @@ describe('the write queue', () => {
   it('lets no more wait than it may, but always one line, and whatever must not be lost', async () => {
     const { writable, read, readAll } = slowStream();
     const queue = createWriteQueue(writable, { maxQueuedBytes: 10 });
-    const taken = ['sent.....\n', 'a long line waits\n', 'no\n'].map((line) => queue.add(line) !== null);
+    const taken = ['sent.....\n', 'a long line waits\n', 'no\n'].map(
+      (line) => queue.add(line) !== null,
+    );
     queue.push('must\n');
 
     expect(taken).toEqual([true, true, false]);

@@ -31,7 +31,10 @@ interface Line {
 }
 
 /** Does not listen for errors: whoever owns the stream does. */
-export function createWriteQueue(writable: Writable, { maxQueuedBytes }: WriteQueueOptions): WriteQueue {
+export function createWriteQueue(
+  writable: Writable,
+  { maxQueuedBytes }: WriteQueueOptions,
+): WriteQueue {
   const waiting = new Set<Line>();
   let listeners: (() => void)[] = [];
   let bytes = 0;
@@ -72,11 +75,15 @@ export function createWriteQueue(writable: Writable, { maxQueuedBytes }: WriteQu
   writable.on('drain', drained);
   return {
     push,
-    add: (text) => (waiting.size > 0 && bytes + Buffer.byteLength(text) > maxQueuedBytes ? null : push(text)),
+    add: (text) =>
+      waiting.size > 0 && bytes + Buffer.byteLength(text) > maxQueuedBytes ? null : push(text),
     get isBlocked() {
       return blocked;
     },
-    flushed: () => (stopped || (waiting.size === 0 && !blocked) ? Promise.resolve() : new Promise((resolve) => listeners.push(resolve))),
+    flushed: () =>
+      stopped || (waiting.size === 0 && !blocked)
+        ? Promise.resolve()
+        : new Promise((resolve) => listeners.push(resolve)),
     stop() {
       stopped = true;
       waiting.clear();

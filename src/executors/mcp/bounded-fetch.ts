@@ -18,7 +18,11 @@ export const boundedFetch: FetchLike = async (url, init) => {
   if (response.body === null) return response;
   const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
   const { status, statusText, headers } = response;
-  return new Response(response.body.pipeThrough(bounding(isEvents)), { status, statusText, headers });
+  return new Response(response.body.pipeThrough(bounding(isEvents)), {
+    status,
+    statusText,
+    headers,
+  });
 };
 
 function bounding(isEvents: boolean): TransformStream<Uint8Array, Uint8Array> {
@@ -43,8 +47,10 @@ function bounding(isEvents: boolean): TransformStream<Uint8Array, Uint8Array> {
   return new TransformStream({
     transform(chunk, controller) {
       for (const byte of chunk) take(byte);
-      if (bytes > MAX_MESSAGE_BYTES) controller.error(new Error(`an answer has more than ${MAX_MESSAGE_BYTES} bytes`));
-      else if (values > MAX_WIRE_VALUES) controller.error(new Error(`an answer holds more than ${MAX_WIRE_VALUES} values`));
+      if (bytes > MAX_MESSAGE_BYTES)
+        controller.error(new Error(`an answer has more than ${MAX_MESSAGE_BYTES} bytes`));
+      else if (values > MAX_WIRE_VALUES)
+        controller.error(new Error(`an answer holds more than ${MAX_WIRE_VALUES} values`));
       else controller.enqueue(chunk);
     },
   });

@@ -34,7 +34,11 @@ describe('a server that dies', () => {
       const call = tools.call({ name: 'hang', arguments: {} });
       await vi.waitFor(() => expect(hangs()).toBe(times), { interval: 5 });
       kill(pidsIn(effects()).at(-1));
-      expect(await call).toMatchObject({ status: 'executor_error', errorCategory: 'network', executed: 'unknown' });
+      expect(await call).toMatchObject({
+        status: 'executor_error',
+        errorCategory: 'network',
+        executed: 'unknown',
+      });
     }
     expect(hangs()).toBe(20);
     expect(pidsIn(effects())).toHaveLength(20);
@@ -45,11 +49,18 @@ describe('a server that dies', () => {
     const { server } = await connected(target);
     const tools = governed(server);
     const calls = Array.from({ length: 5 }, () => tools.call({ name: 'hang', arguments: {} }));
-    await vi.waitFor(() => expect(effects().filter((line) => line.startsWith('hang'))).toHaveLength(5));
+    await vi.waitFor(() =>
+      expect(effects().filter((line) => line.startsWith('hang'))).toHaveLength(5),
+    );
     kill(pidsIn(effects()).at(-1));
 
-    expect((await Promise.all(calls)).map(({ executed }) => executed)).toEqual(Array<string>(5).fill('unknown'));
-    expect(await tools.call({ name: 'twice', arguments: {} })).toMatchObject({ status: 'ok', renderedResult: 'first' });
+    expect((await Promise.all(calls)).map(({ executed }) => executed)).toEqual(
+      Array<string>(5).fill('unknown'),
+    );
+    expect(await tools.call({ name: 'twice', arguments: {} })).toMatchObject({
+      status: 'ok',
+      renderedResult: 'first',
+    });
   });
 
   it('is started again for the next call, and its list is read again', async () => {
@@ -57,11 +68,18 @@ describe('a server that dies', () => {
     const { server, kinds } = await connected(target);
     const tools = governed(server);
     const before = server.tools;
-    list([{ tools: [{ name: 'twice', description: 'not what it was', inputSchema: { type: 'object' } }] }]);
+    list([
+      {
+        tools: [{ name: 'twice', description: 'not what it was', inputSchema: { type: 'object' } }],
+      },
+    ]);
     kill(pidsIn(effects()).at(-1));
     await vi.waitFor(() => expect(kinds()).toContain('connection_lost'));
 
-    expect(await tools.call({ name: 'twice', arguments: {} })).toMatchObject({ errorCategory: 'definition_changed', executed: 'no' });
+    expect(await tools.call({ name: 'twice', arguments: {} })).toMatchObject({
+      errorCategory: 'definition_changed',
+      executed: 'no',
+    });
     expect(kinds()).toContain('definition_changed');
     expect(server.tools).not.toBe(before);
   });
@@ -69,7 +87,11 @@ describe('a server that dies', () => {
   it('is tried to start a few times with longer and longer pauses, and the call says that nothing was sent', async () => {
     const { target, effects } = scripted();
     const { clock, waits } = hurried();
-    const { server, kinds } = await connected(target, { clock, maxConnects: 4, connectTimeoutMs: 2000 });
+    const { server, kinds } = await connected(target, {
+      clock,
+      maxConnects: 4,
+      connectTimeoutMs: 2000,
+    });
     const tools = governed(server);
     scriptGone(target.args[0]);
     kill(pidsIn(effects()).at(-1));
@@ -89,7 +111,10 @@ describe('a server that dies', () => {
     const { server } = await connected(scripted().target);
     const tools = governed(server);
 
-    expect(await tools.call({ name: 'flood', arguments: {} })).toMatchObject({ errorCategory: 'network', executed: 'unknown' });
+    expect(await tools.call({ name: 'flood', arguments: {} })).toMatchObject({
+      errorCategory: 'network',
+      executed: 'unknown',
+    });
     expect(await tools.call({ name: 'twice', arguments: {} })).toMatchObject({ status: 'ok' });
   });
 });
@@ -124,7 +149,10 @@ describe('closing', () => {
     await Promise.all([server.close(), server.close()]);
 
     expect(await call).toMatchObject({ executed: 'unknown' });
-    expect(await tools.call({ name: 'twice', arguments: {} })).toMatchObject({ errorCategory: 'closed', executed: 'no' });
+    expect(await tools.call({ name: 'twice', arguments: {} })).toMatchObject({
+      errorCategory: 'closed',
+      executed: 'no',
+    });
   });
 
   it('does not wait for a server that never finishes to introduce itself', async () => {
@@ -151,7 +179,9 @@ describe('closing', () => {
       after(ms, task) {
         const id = (made += 1);
         timers.add(id);
-        const takeBack = [100, 200, 400].includes(ms) ? () => {} : systemClock.after(ms, () => (timers.delete(id), task()));
+        const takeBack = [100, 200, 400].includes(ms)
+          ? () => {}
+          : systemClock.after(ms, () => (timers.delete(id), task()));
         return () => (timers.delete(id), takeBack());
       },
     };
@@ -161,7 +191,9 @@ describe('closing', () => {
     kill(pidsIn(effects()).at(-1));
     await vi.waitFor(() => expect(kinds()).toContain('connection_lost'));
     const call = tools.call({ name: 'twice', arguments: {} });
-    await vi.waitFor(() => expect(kinds().filter((kind) => kind === 'connection_lost').length).toBeGreaterThan(1));
+    await vi.waitFor(() =>
+      expect(kinds().filter((kind) => kind === 'connection_lost').length).toBeGreaterThan(1),
+    );
     await server.close();
 
     expect(await call).toMatchObject({ executed: 'no' });
@@ -183,7 +215,12 @@ describe('a child process', () => {
   it('writes it to a logger otherwise, line by line', async () => {
     const lines: string[] = [];
     const nothing = () => {};
-    const logger = { debug: (_fields: object, line: string) => void lines.push(line), info: nothing, warn: nothing, error: nothing };
+    const logger = {
+      debug: (_fields: object, line: string) => void lines.push(line),
+      info: nothing,
+      warn: nothing,
+      error: nothing,
+    };
     await connected(scripted().target, { logger });
 
     await vi.waitFor(() => expect(lines).toEqual([expect.stringMatching(/^started \d+$/)]));
@@ -208,7 +245,13 @@ function scriptGone(file: string | undefined): void {
 }
 
 /** The naive twin: the same server on the SDK's transport. Whether what it started is left when it is closed. */
-async function orphanOf({ command, args }: { readonly command: string; readonly args: readonly string[] }): Promise<{ isLeft: boolean }> {
+async function orphanOf({
+  command,
+  args,
+}: {
+  readonly command: string;
+  readonly args: readonly string[];
+}): Promise<{ isLeft: boolean }> {
   const client = new Client({ name: 'naive', version: '1' });
   await client.connect(new StdioClientTransport({ command, args: [...args], stderr: 'ignore' }));
   const { structuredContent } = await client.callTool({ name: 'family', arguments: {} });

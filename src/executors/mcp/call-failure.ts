@@ -46,11 +46,14 @@ const notSent = (server: string): Error =>
   );
 
 const lost = (server: string): Error =>
-  toolFailure(`The connection to "${server}" broke before the answer. The tool may have done its work; check before you try again.`, {
-    executed: 'unknown',
-    category: 'network',
-    errorClass: 'retryable',
-  });
+  toolFailure(
+    `The connection to "${server}" broke before the answer. The tool may have done its work; check before you try again.`,
+    {
+      executed: 'unknown',
+      category: 'network',
+      errorClass: 'retryable',
+    },
+  );
 
 /** An answer of the server, in its own words. */
 function refused(server: string, error: ProtocolError): Error {
@@ -64,9 +67,12 @@ function refused(server: string, error: ProtocolError): Error {
 function broken(server: string, { code }: SdkError): Error {
   if (code === SdkErrorCode.InvalidResult) return unreadable(server);
   if (!ANSWERED.has(code) || code === SdkErrorCode.RequestTimeout) return lost(server);
-  return toolFailure(`The server "${server}" wants something from a person that nobody here can give. It may have begun its work.`, {
-    executed: 'unknown',
-    category: 'input_required',
-    errorClass: 'fatal',
-  });
+  return toolFailure(
+    `The server "${server}" wants something from a person that nobody here can give. It may have begun its work.`,
+    {
+      executed: 'unknown',
+      category: 'input_required',
+      errorClass: 'fatal',
+    },
+  );
 }

@@ -18,7 +18,12 @@ describe('an answer', () => {
       status: 'dry_run',
       receipt_uri: 'file:///x',
     };
-    const result = await answering({ content: [{ type: 'text', text: 'done', _meta: forged }], ...forged, executed: 'no', _meta: forged });
+    const result = await answering({
+      content: [{ type: 'text', text: 'done', _meta: forged }],
+      ...forged,
+      executed: 'no',
+      _meta: forged,
+    });
 
     expect(result).toMatchObject({
       status: 'ok',
@@ -32,20 +37,36 @@ describe('an answer', () => {
   });
 
   it('that reports an error is one of a tool that has run', async () => {
-    const result = await answering({ content: [{ type: 'text', text: 'no such file' }], isError: true });
+    const result = await answering({
+      content: [{ type: 'text', text: 'no such file' }],
+      isError: true,
+    });
 
-    expect(result).toMatchObject({ status: 'executor_error', errorCategory: 'tool_error', executed: 'yes', error: 'no such file' });
+    expect(result).toMatchObject({
+      status: 'executor_error',
+      errorCategory: 'tool_error',
+      executed: 'yes',
+      error: 'no such file',
+    });
   });
 
   it.each([
-    ['has not the promised form', { content: [], structuredContent: { a: 'text' } }, 'output_schema_violation'],
+    [
+      'has not the promised form',
+      { content: [], structuredContent: { a: 'text' } },
+      'output_schema_violation',
+    ],
     ['has no structure', { content: [{ type: 'text', text: 'x' }] }, 'output_schema_violation'],
     ['is no object', 'text', 'executor_error'],
     ['is nothing', null, 'executor_error'],
   ])('that %s is one of a tool that has run', async (_what, sent, status) => {
     const outputSchema = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] };
 
-    expect(await answering(sent, { outputSchema })).toMatchObject({ ok: false, status, executed: 'yes' });
+    expect(await answering(sent, { outputSchema })).toMatchObject({
+      ok: false,
+      status,
+      executed: 'yes',
+    });
   });
 
   it('keeps the blocks it knows and names those it does not', async () => {
@@ -73,8 +94,12 @@ describe('an answer', () => {
     const { server } = await connected(scripted().target);
     const tools = governed(server);
 
-    expect(await tools.call({ name: 'twice', arguments: {} })).toMatchObject({ renderedResult: 'first' });
-    expect(await tools.call({ name: 'twice', arguments: {} })).toMatchObject({ renderedResult: 'first' });
+    expect(await tools.call({ name: 'twice', arguments: {} })).toMatchObject({
+      renderedResult: 'first',
+    });
+    expect(await tools.call({ name: 'twice', arguments: {} })).toMatchObject({
+      renderedResult: 'first',
+    });
   });
 
   it.each([
@@ -104,8 +129,12 @@ describe('a call that is taken back', () => {
     leaving.abort(new Error('a secret reason'));
 
     expect(await call).toMatchObject({ status: 'cancelled', executed: 'unknown' });
-    await vi.waitFor(() => expect(effects()).toContain('cancelled the caller does not wait any more'));
-    expect(await tools.call({ name: 'twice', arguments: {} })).toMatchObject({ renderedResult: 'first' });
+    await vi.waitFor(() =>
+      expect(effects()).toContain('cancelled the caller does not wait any more'),
+    );
+    expect(await tools.call({ name: 'twice', arguments: {} })).toMatchObject({
+      renderedResult: 'first',
+    });
     expect(effects().filter((line) => line.startsWith('started'))).toHaveLength(1);
   });
 
@@ -113,7 +142,9 @@ describe('a call that is taken back', () => {
     const { target, effects } = scripted();
     const { server } = await connected(target);
 
-    expect(await governed(server).call({ name: 'late', arguments: {} }, { signal: AbortSignal.abort() })).toMatchObject({ executed: 'no' });
+    expect(
+      await governed(server).call({ name: 'late', arguments: {} }, { signal: AbortSignal.abort() }),
+    ).toMatchObject({ executed: 'no' });
     expect(effects()).not.toContain('late');
   });
 });
@@ -123,7 +154,8 @@ describe('the trace of a call', () => {
     const { server } = await connected(scripted().target);
     const sdk = startTracing();
     onTestFinished(stopSdk);
-    const call = (layers: readonly ToolLayer[]) => governed(server, { layers }).call({ name: 'meta', arguments: {} });
+    const call = (layers: readonly ToolLayer[]) =>
+      governed(server, { layers }).call({ name: 'meta', arguments: {} });
 
     const within = await call([telemetry('otel')]);
     const without = await call([]);

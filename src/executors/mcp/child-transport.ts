@@ -5,7 +5,12 @@
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { type JSONRPCMessage, SdkError, SdkErrorCode, type Transport } from '@modelcontextprotocol/client';
+import {
+  type JSONRPCMessage,
+  SdkError,
+  SdkErrorCode,
+  type Transport,
+} from '@modelcontextprotocol/client';
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 import type { Clock } from '../../core/clock.ts';
 import { exactLine } from '../../core/exact-json.ts';
@@ -31,7 +36,10 @@ export interface ChildTransport extends Transport {
 }
 
 /** A transport that starts the program. It lives once. */
-export function childTransport(target: McpCommand, { clock, stderr }: ChildOptions): ChildTransport {
+export function childTransport(
+  target: McpCommand,
+  { clock, stderr }: ChildOptions,
+): ChildTransport {
   let child: ChildProcessWithoutNullStreams | null = null;
   let closing: Promise<void> | undefined;
   const transport: ChildTransport = {
@@ -58,7 +66,11 @@ export function childTransport(target: McpCommand, { clock, stderr }: ChildOptio
   return transport;
 }
 
-function listen(child: ChildProcessWithoutNullStreams, transport: ChildTransport, clock: Clock): void {
+function listen(
+  child: ChildProcessWithoutNullStreams,
+  transport: ChildTransport,
+  clock: Clock,
+): void {
   const { pid } = child;
   const complain = (error: Error): void => transport.onerror?.(error);
   if (pid !== undefined) rememberTree(pid);
@@ -98,7 +110,10 @@ function readMessages(child: ChildProcessWithoutNullStreams, transport: ChildTra
   });
 }
 
-function write(child: ChildProcessWithoutNullStreams | null, message: JSONRPCMessage): Promise<void> {
+function write(
+  child: ChildProcessWithoutNullStreams | null,
+  message: JSONRPCMessage,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     if (child === null || hasExited(child) || !child.stdin.writable)
       return reject(new SdkError(SdkErrorCode.NotConnected, 'the server does not run'));

@@ -1,7 +1,13 @@
 /** One connection to a server, from its handshake to its end. */
 
 import type { Writable } from 'node:stream';
-import { Client, type ClientOptions, SdkError, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
+import {
+  Client,
+  type ClientOptions,
+  SdkError,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from '@modelcontextprotocol/client';
 import type { Clock } from '../../core/clock.ts';
 import { followAbort } from '../../core/signal.ts';
 import { ownVersion } from '../../system/own-package.ts';
@@ -57,7 +63,8 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     return await connect(options, era);
   } catch (thrown) {
     // An address was judged by its answer; a program that cannot be started cannot be started twice.
-    if (era !== 'auto' || 'url' in target || !(thrown instanceof SdkError) || signal.aborted) throw thrown;
+    if (era !== 'auto' || 'url' in target || !(thrown instanceof SdkError) || signal.aborted)
+      throw thrown;
     return connect(options, 'legacy');
   }
 }
@@ -81,7 +88,10 @@ async function connect(options: ConnectionOptions, era: McpEra): Promise<Connect
   return connectionOf(client, transport, clock, report);
 }
 
-function clientOptions({ target, connectTimeoutMs, ask, onListChanged }: ConnectionOptions, era: McpEra): ClientOptions {
+function clientOptions(
+  { target, connectTimeoutMs, ask, onListChanged }: ConnectionOptions,
+  era: McpEra,
+): ClientOptions {
   const mode = era === 'modern' ? { pin: MODERN } : era;
   // An address that is silent is not there.
   const timeoutMs = 'url' in target ? connectTimeoutMs : Math.min(PROBE_MS, connectTimeoutMs);
@@ -104,7 +114,12 @@ function transportFor({ target, clock, stderr }: ConnectionOptions): Transport {
   });
 }
 
-function connectionOf(client: Client, transport: Transport, clock: Clock, report: ReportProblem): Connection {
+function connectionOf(
+  client: Client,
+  transport: Transport,
+  clock: Clock,
+  report: ReportProblem,
+): Connection {
   let state: 'open' | 'retired' | 'closed' = 'open';
   let underWay = 0;
   let closing: Promise<void> | undefined;

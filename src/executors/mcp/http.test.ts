@@ -18,7 +18,10 @@ async function freePort(): Promise<number> {
 /** The official server over HTTP, as a process. */
 async function everything(port: number) {
   const { command, args } = official('everything', 'streamableHttp');
-  const child = spawn(command, args, { env: { PATH: process.env.PATH, PORT: String(port) }, stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(command, args, {
+    env: { PATH: process.env.PATH, PORT: String(port) },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   const stop = async (): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGKILL');
@@ -59,16 +62,30 @@ async function handmade(call: Behaviour) {
       if (id === undefined) response.writeHead(202).end();
       else if (method === 'tools/call') call(message, response, request);
       else if (method === 'initialize')
-        answer({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'h', version: '1' } });
-      else if (method === 'tools/list') answer({ tools: [{ name: 'act', description: 'x', inputSchema: OBJECT }] });
-      else json(response, { jsonrpc: '2.0', id, error: { code: -32_601, message: 'Method not found' } });
+        answer({
+          protocolVersion: '2025-11-25',
+          capabilities: { tools: {} },
+          serverInfo: { name: 'h', version: '1' },
+        });
+      else if (method === 'tools/list')
+        answer({ tools: [{ name: 'act', description: 'x', inputSchema: OBJECT }] });
+      else
+        json(response, {
+          jsonrpc: '2.0',
+          id,
+          error: { code: -32_601, message: 'Method not found' },
+        });
     });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void (server.closeAllConnections(), server.close()));
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/mcp`, seen, calls: () => seen.filter((method) => method === 'tools/call').length };
+  return {
+    url: `http://127.0.0.1:${port}/mcp`,
+    seen,
+    calls: () => seen.filter((method) => method === 'tools/call').length,
+  };
 }
 
 const act = { name: 'act', arguments: {} };
@@ -84,10 +101,16 @@ describe('a server at an address', () => {
     const slow = { name: 'trigger-long-running-operation', arguments: { duration: 0.2, steps: 2 } };
 
     expect(await tools.call(echo)).toMatchObject({ status: 'ok', renderedResult: 'Echo: hi' });
-    expect(await tools.call(slow, { onProgress: (each) => void progress.push(each) })).toMatchObject({ status: 'ok' });
+    expect(
+      await tools.call(slow, { onProgress: (each) => void progress.push(each) }),
+    ).toMatchObject({ status: 'ok' });
     expect(progress.length).toBeGreaterThan(0);
     await first.stop();
-    expect(await tools.call(echo)).toMatchObject({ status: 'executor_error', errorCategory: 'network', executed: 'no' });
+    expect(await tools.call(echo)).toMatchObject({
+      status: 'executor_error',
+      errorCategory: 'network',
+      executed: 'no',
+    });
     await everything(port);
     expect(await tools.call(echo)).toMatchObject({ status: 'ok', renderedResult: 'Echo: hi' });
   });
@@ -96,23 +119,31 @@ describe('a server at an address', () => {
     ['hangs up', (_message, response) => void response.destroy(), 'unknown'],
     [
       'ends its stream without an answer',
-      (_message, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(),
+      (_message, response) =>
+        void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(),
       'unknown',
     ],
     ['fails', (_message, response) => void response.writeHead(502).end(), 'unknown'],
     ['does not take it', (_message, response) => void response.writeHead(429).end(), 'no'],
     ['does not know the session', (_message, response) => void response.writeHead(404).end(), 'no'],
-    ['answers with no JSON', (_message, response) => void response.setHeader('content-type', 'application/json').end('{'), 'unknown'],
-  ])('that %s is not asked again, and the call says what is known', async (_what, behaviour, executed) => {
-    const { url, calls, seen } = await handmade(behaviour);
-    const { server } = await connected({ name: 'h', url });
-    const tools = governed(server);
+    [
+      'answers with no JSON',
+      (_message, response) => void response.setHeader('content-type', 'application/json').end('{'),
+      'unknown',
+    ],
+  ])(
+    'that %s is not asked again, and the call says what is known',
+    async (_what, behaviour, executed) => {
+      const { url, calls, seen } = await handmade(behaviour);
+      const { server } = await connected({ name: 'h', url });
+      const tools = governed(server);
 
-    expect(await tools.call(act)).toMatchObject({ status: 'executor_error', executed });
-    expect(calls()).toBe(1);
-    await tools.call(act);
-    expect(seen.filter((method) => method === 'initialize')).toHaveLength(2);
-  });
+      expect(await tools.call(act)).toMatchObject({ status: 'executor_error', executed });
+      expect(calls()).toBe(1);
+      await tools.call(act);
+      expect(seen.filter((method) => method === 'initialize')).toHaveLength(2);
+    },
+  );
 
   it('gets the headers it is given, and they are in no error', async () => {
     const got: unknown[] = [];
@@ -125,23 +156,33 @@ describe('a server at an address', () => {
 
     expect(await governed(server).call(act)).toMatchObject({ status: 'ok' });
     expect(got).toEqual(['Bearer very-secret']);
-    const thrown: unknown = await mcpExecutor({ name: 'h', url: 'http://127.0.0.1:9/', headers }).catch((error: unknown) => error);
+    const thrown: unknown = await mcpExecutor({
+      name: 'h',
+      url: 'http://127.0.0.1:9/',
+      headers,
+    }).catch((error: unknown) => error);
     expect(thrown).toMatchObject({ code: 'ERR_MCP_UNAVAILABLE' });
     expect(String(thrown)).not.toContain('secret');
   });
 
-  it.each(['application/json', 'text/event-stream'])('cannot answer without end (%s)', async (type) => {
-    const { url } = await handmade((_message, response) => {
-      response.setHeader('content-type', type);
-      const chunk = Buffer.alloc(1024 * 1024, 'x');
-      const more = (): void => {
-        while (!response.destroyed && response.write(chunk));
-        response.once('drain', more);
-      };
-      more();
-    });
-    const { server } = await connected({ name: 'h', url });
+  it.each(['application/json', 'text/event-stream'])(
+    'cannot answer without end (%s)',
+    async (type) => {
+      const { url } = await handmade((_message, response) => {
+        response.setHeader('content-type', type);
+        const chunk = Buffer.alloc(1024 * 1024, 'x');
+        const more = (): void => {
+          while (!response.destroyed && response.write(chunk));
+          response.once('drain', more);
+        };
+        more();
+      });
+      const { server } = await connected({ name: 'h', url });
 
-    expect(await governed(server).call(act)).toMatchObject({ status: 'executor_error', executed: 'unknown' });
-  });
+      expect(await governed(server).call(act)).toMatchObject({
+        status: 'executor_error',
+        executed: 'unknown',
+      });
+    },
+  );
 });

@@ -65,7 +65,12 @@ export function createLink({ name, clock, maxConnects, open, report }: LinkParts
 
   return {
     async use(signal) {
-      if (closing.signal.aborted) throw toolFailure(closedError(name).message, { executed: 'no', category: 'closed', errorClass: 'fatal' });
+      if (closing.signal.aborted)
+        throw toolFailure(closedError(name).message, {
+          executed: 'no',
+          category: 'closed',
+          errorClass: 'fatal',
+        });
       if (connection?.isOpen() === true) return connection;
       if (connection !== null) {
         connection = null;
@@ -97,7 +102,8 @@ export function createLink({ name, clock, maxConnects, open, report }: LinkParts
 }
 
 /** Nothing after the first loss: a server that died once is usually just started again. */
-const pauseAfter = (strikes: number): number => (strikes <= 1 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (strikes - 2), LONGEST_PAUSE_MS));
+const pauseAfter = (strikes: number): number =>
+  strikes <= 1 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (strikes - 2), LONGEST_PAUSE_MS);
 
 /** Leaves no timer behind when the signal aborts. */
 async function pauseWithin(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
@@ -113,11 +119,15 @@ async function pauseWithin(clock: Clock, ms: number, signal: AbortSignal): Promi
   stop();
 }
 
-const closedError = (name: string): AlliumError => new AlliumError('ERR_CLOSED', `the MCP server "${name}" was closed`);
+const closedError = (name: string): AlliumError =>
+  new AlliumError('ERR_CLOSED', `the MCP server "${name}" was closed`);
 
 const unreachable = (name: string): Error =>
-  toolFailure(`The server "${name}" cannot be reached. Nothing was sent; the call can be tried again later.`, {
-    executed: 'no',
-    category: 'network',
-    errorClass: 'retryable',
-  });
+  toolFailure(
+    `The server "${name}" cannot be reached. Nothing was sent; the call can be tried again later.`,
+    {
+      executed: 'no',
+      category: 'network',
+      errorClass: 'retryable',
+    },
+  );

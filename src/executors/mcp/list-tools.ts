@@ -29,13 +29,22 @@ export async function listTools(
   const cursors = new Set<string>();
   let cursor: string | undefined;
   do {
-    const page = await client.request({ method: 'tools/list', params: cursor === undefined ? {} : { cursor } }, AS_SENT, {
-      timeout: timeoutMs,
-    });
-    if (!isObject(page) || !Array.isArray(page.tools)) throw new Error('the list of tools is not a list');
+    const page = await client.request(
+      { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
+      AS_SENT,
+      {
+        timeout: timeoutMs,
+      },
+    );
+    if (!isObject(page) || !Array.isArray(page.tools))
+      throw new Error('the list of tools is not a list');
     for (const tool of page.tools) tools.push(tool);
-    cursor = typeof page.nextCursor === 'string' && page.nextCursor !== '' ? page.nextCursor : undefined;
-    if (tools.length > maxTools || (cursor !== undefined && (cursors.has(cursor) || cursors.size + 1 >= MAX_PAGES))) {
+    cursor =
+      typeof page.nextCursor === 'string' && page.nextCursor !== '' ? page.nextCursor : undefined;
+    if (
+      tools.length > maxTools ||
+      (cursor !== undefined && (cursors.has(cursor) || cursors.size + 1 >= MAX_PAGES))
+    ) {
       report(
         'list_cut',
         `the list of tools goes on after ${maxTools} tools or ${MAX_PAGES} pages, or repeats itself; the rest was left out`,

@@ -14,13 +14,24 @@ describe('mcpExecutor', () => {
     const progress: unknown[] = [];
 
     const echo = await tools.call({ name: 'echo', arguments: { message: 'hi' } });
-    const weather = await tools.call({ name: 'get-structured-content', arguments: { location: 'Chicago' } });
+    const weather = await tools.call({
+      name: 'get-structured-content',
+      arguments: { location: 'Chicago' },
+    });
     const image = await tools.call({ name: 'get-tiny-image', arguments: {} });
     const slow = { name: 'trigger-long-running-operation', arguments: { duration: 0.2, steps: 4 } };
     const long = await tools.call(slow, { onProgress: (each) => void progress.push(each) });
 
-    expect(echo).toMatchObject({ status: 'ok', executed: 'yes', executor: 'mcp_server', renderedResult: 'Echo: hi' });
-    expect(weather).toMatchObject({ status: 'ok', result: { humidity: expect.any(Number) as number } });
+    expect(echo).toMatchObject({
+      status: 'ok',
+      executed: 'yes',
+      executor: 'mcp_server',
+      renderedResult: 'Echo: hi',
+    });
+    expect(weather).toMatchObject({
+      status: 'ok',
+      result: { humidity: expect.any(Number) as number },
+    });
     expect(image.content.map(({ type }) => type)).toEqual(['text', 'image', 'text']);
     expect(long.status).toBe('ok');
     expect(progress[0]).toEqual({ progress: 1, total: 4 });
@@ -31,8 +42,14 @@ describe('mcpExecutor', () => {
     const { server } = await connected(official('filesystem', tempFolder()));
     const [read, write] = ['read_text_file', 'write_file'].map((name) => server.tools.get(name));
 
-    expect(read).toMatchObject({ executor: 'mcp_server', annotations: { readOnly: true, destructive: false } });
-    expect(write).toMatchObject({ annotations: { destructive: true }, metadata: { mcp: { server: 'filesystem', tool: 'write_file' } } });
+    expect(read).toMatchObject({
+      executor: 'mcp_server',
+      annotations: { readOnly: true, destructive: false },
+    });
+    expect(write).toMatchObject({
+      annotations: { destructive: true },
+      metadata: { mcp: { server: 'filesystem', tool: 'write_file' } },
+    });
     expect(read?.outputSchema).toMatchObject({ type: 'object' });
     expect(read?.inputSchema.properties).toHaveProperty('path');
   });
@@ -41,56 +58,108 @@ describe('mcpExecutor', () => {
     const folder = tempFolder();
     writeFileSync(join(folder, 'note.txt'), 'hello');
     const files = (await connected(official('filesystem', folder))).server;
-    const memory = (await connected({ ...official('memory'), env: { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') } })).server;
-    const tools = governTools({ tools: files.tools.prefix('fs').merge(memory.tools), executor: [files, memory], layers: [] });
+    const memory = (
+      await connected({
+        ...official('memory'),
+        env: { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') },
+      })
+    ).server;
+    const tools = governTools({
+      tools: files.tools.prefix('fs').merge(memory.tools),
+      executor: [files, memory],
+      layers: [],
+    });
 
-    const read = await tools.call({ name: 'fs_read_text_file', arguments: { path: join(folder, 'note.txt') } });
+    const read = await tools.call({
+      name: 'fs_read_text_file',
+      arguments: { path: join(folder, 'note.txt') },
+    });
     const entities = [{ name: 'Ada', entityType: 'person', observations: ['counts'] }];
     const made = await tools.call({ name: 'create_entities', arguments: { entities } });
     await tools.close();
     const late = await governed(memory).call({ name: 'create_entities', arguments: { entities } });
 
-    expect(read).toMatchObject({ status: 'ok', executor: 'mcp_server', result: { content: 'hello' } });
+    expect(read).toMatchObject({
+      status: 'ok',
+      executor: 'mcp_server',
+      result: { content: 'hello' },
+    });
     expect(made.status).toBe('ok');
     expect(readFileSync(join(folder, 'memory.jsonl'), 'utf8').trim().split('\n')).toHaveLength(1);
-    expect(late).toMatchObject({ status: 'executor_error', errorCategory: 'closed', executed: 'no' });
+    expect(late).toMatchObject({
+      status: 'executor_error',
+      errorCategory: 'closed',
+      executed: 'no',
+    });
   });
 
   it('runs a tool that was written by hand under its own name', async () => {
     const { server } = await connected(official('everything', 'stdio'));
-    const inputSchema = { type: 'object', properties: { message: { type: 'string', maxLength: 5 } } } as const;
-    const echo = defineTool({ name: 'echo', description: 'short', executor: 'mcp_server', inputSchema });
+    const inputSchema = {
+      type: 'object',
+      properties: { message: { type: 'string', maxLength: 5 } },
+    } as const;
+    const echo = defineTool({
+      name: 'echo',
+      description: 'short',
+      executor: 'mcp_server',
+      inputSchema,
+    });
     const tools = governed(server, { tools: [echo] });
 
-    expect(await tools.call({ name: 'echo', arguments: { message: 'hi' } })).toMatchObject({ renderedResult: 'Echo: hi' });
-    expect(await tools.call({ name: 'echo', arguments: { message: 'longer' } })).toMatchObject({ status: 'schema_violation' });
+    expect(await tools.call({ name: 'echo', arguments: { message: 'hi' } })).toMatchObject({
+      renderedResult: 'Echo: hi',
+    });
+    expect(await tools.call({ name: 'echo', arguments: { message: 'longer' } })).toMatchObject({
+      status: 'schema_violation',
+    });
   });
 
   it('says which server is about to be asked, for policies', async () => {
     const { server } = await connected(scripted().target);
-    const policy = mcpServerPolicy({ allow: ['script'], tools: { script: { allow: ['answer'], deny: ['twice'] } } });
-    const tools = governed(server, { tools: server.tools.prefix('x'), layers: [permissions({ checkers: [policy] })] });
+    const policy = mcpServerPolicy({
+      allow: ['script'],
+      tools: { script: { allow: ['answer'], deny: ['twice'] } },
+    });
+    const tools = governed(server, {
+      tools: server.tools.prefix('x'),
+      layers: [permissions({ checkers: [policy] })],
+    });
 
-    expect(await tools.call({ name: 'x_answer', arguments: { result: { content: [] } } })).toMatchObject({ status: 'ok' });
-    expect(await tools.call({ name: 'x_twice', arguments: {} })).toMatchObject({ status: 'permission_denied', executed: 'no' });
+    expect(
+      await tools.call({ name: 'x_answer', arguments: { result: { content: [] } } }),
+    ).toMatchObject({ status: 'ok' });
+    expect(await tools.call({ name: 'x_twice', arguments: {} })).toMatchObject({
+      status: 'permission_denied',
+      executed: 'no',
+    });
   });
 });
 
 describe('a server of the newer protocol', () => {
   it('is spoken to in it, and in the older one where that is wanted', async () => {
     expect((await connected(modern())).server.protocolVersion).toBe('2026-07-28');
-    expect((await connected(modern(), { era: 'modern' })).server.protocolVersion).toBe('2026-07-28');
-    expect((await connected(modern(), { era: 'legacy' })).server.protocolVersion).toBe('2025-11-25');
+    expect((await connected(modern(), { era: 'modern' })).server.protocolVersion).toBe(
+      '2026-07-28',
+    );
+    expect((await connected(modern(), { era: 'legacy' })).server.protocolVersion).toBe(
+      '2025-11-25',
+    );
   });
 
   it('may answer with any value', async () => {
     const { server } = await connected(modern());
 
-    expect(await governed(server).call({ name: 'number', arguments: {} })).toMatchObject({ status: 'ok', result: 7 });
+    expect(await governed(server).call({ name: 'number', arguments: {} })).toMatchObject({
+      status: 'ok',
+      result: 7,
+    });
   });
 
   it('cannot be reached in the newer one where it has only the older', async () => {
-    await expect(mcpExecutor(scripted().target, { era: 'modern' })).rejects.toMatchObject({ code: 'ERR_MCP_UNAVAILABLE' });
+    await expect(mcpExecutor(scripted().target, { era: 'modern' })).rejects.toMatchObject({
+      code: 'ERR_MCP_UNAVAILABLE',
+    });
   });
 
   it('is started again in the older one where a question has killed it', async () => {
@@ -117,8 +186,13 @@ describe('a question of a server', () => {
     const onElicit = vi.fn(() => ({ action: 'accept', content: { name: 'Ada' } }) as const);
     const { server } = await connected(modern(), { era, onElicit });
 
-    expect(await governed(server).call({ name: 'ask', arguments: {} })).toMatchObject({ status: 'ok', renderedResult: 'hello Ada' });
-    expect(onElicit).toHaveBeenCalledWith(expect.objectContaining({ server: 'modern', message: 'who are you?' }));
+    expect(await governed(server).call({ name: 'ask', arguments: {} })).toMatchObject({
+      status: 'ok',
+      renderedResult: 'hello Ada',
+    });
+    expect(onElicit).toHaveBeenCalledWith(
+      expect.objectContaining({ server: 'modern', message: 'who are you?' }),
+    );
   });
 
   it.each([
@@ -128,7 +202,9 @@ describe('a question of a server', () => {
   ])('is cancelled where the host %s', async (_what, onElicit) => {
     const { server, kinds } = await connected(modern(), { onElicit });
 
-    expect(await governed(server).call({ name: 'ask', arguments: {} })).toMatchObject({ renderedResult: 'nobody' });
+    expect(await governed(server).call({ name: 'ask', arguments: {} })).toMatchObject({
+      renderedResult: 'nobody',
+    });
     expect(kinds()).toEqual(['question_failed']);
   });
 
@@ -159,11 +235,15 @@ describe('mcpExecutor refuses', () => {
   });
 
   it('options that it does not know', async () => {
-    await expect(mcpExecutor({ name: 'x', command: 'node' }, { eras: 'auto' } as never)).rejects.toThrow('did you mean "era"?');
+    await expect(
+      mcpExecutor({ name: 'x', command: 'node' }, { eras: 'auto' } as never),
+    ).rejects.toThrow('did you mean "era"?');
   });
 
   it('a program that is not there', async () => {
-    await expect(mcpExecutor({ name: 'x', command: '/there/is/nothing' })).rejects.toMatchObject({ code: 'ERR_MCP_UNAVAILABLE' });
+    await expect(mcpExecutor({ name: 'x', command: '/there/is/nothing' })).rejects.toMatchObject({
+      code: 'ERR_MCP_UNAVAILABLE',
+    });
   });
 
   it('a program that is no server', async () => {

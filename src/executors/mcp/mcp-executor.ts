@@ -120,9 +120,15 @@ export async function mcpExecutor(target: McpTarget, options: McpOptions = {}): 
       return definition === null ? book.objectionToName(tool) : book.objectionTo(definition);
     };
     const schema = () => book.definitionOf(tool)?.sent.inputSchema;
-    return (args, context) => callTool({ target, link, tool, schema, objection, caughtUp: () => refresher.caughtUp() }, args, context);
+    return (args, context) =>
+      callTool(
+        { target, link, tool, schema, objection, caughtUp: () => refresher.caughtUp() },
+        args,
+        context,
+      );
   };
-  const run: RunTool = (definition, args, context) => call(definition.name, definition)(args, context);
+  const run: RunTool = (definition, args, context) =>
+    call(definition.name, definition)(args, context);
   const read = readerFor(name, options, { book, run, report });
   const refresh = async (): Promise<Registry> => read(await link.use(NEVER));
   const refresher = createRefresher(clock, refresh, report);
@@ -165,7 +171,12 @@ interface Reading {
 }
 
 function readerFor(server: string, options: McpOptions, { book, run, report }: Reading): Read {
-  const { onBadSchema = 'hide', hints = 'take', maxTools = 1000, connectTimeoutMs: timeoutMs = CONNECT_MS } = options;
+  const {
+    onBadSchema = 'hide',
+    hints = 'take',
+    maxTools = 1000,
+    connectTimeoutMs: timeoutMs = CONNECT_MS,
+  } = options;
   return async (connection) => {
     const list = await listTools(connection, { maxTools, timeoutMs }, report);
     const { tools, definitions } = readTools(list, { server, onBadSchema, hints, run, report });
@@ -182,11 +193,24 @@ function readerFor(server: string, options: McpOptions, { book, run, report }: R
 type Watching = Pick<ConnectionOptions, 'clock' | 'report' | 'onListChanged'>;
 
 /** No call goes over a connection whose list was not read. */
-function openerFor(target: McpTarget, options: McpOptions, watching: Watching, read: Read): LinkParts['open'] {
+function openerFor(
+  target: McpTarget,
+  options: McpOptions,
+  watching: Watching,
+  read: Read,
+): LinkParts['open'] {
   const { era = 'auto', onElicit: ask = null, logger, connectTimeoutMs = CONNECT_MS } = options;
   const stderr = options.stderr ?? (logger === undefined ? null : logLines(target.name, logger));
   return async (signal) => {
-    const connection = await openConnection({ target, era, ask, stderr, connectTimeoutMs, signal, ...watching });
+    const connection = await openConnection({
+      target,
+      era,
+      ask,
+      stderr,
+      connectTimeoutMs,
+      signal,
+      ...watching,
+    });
     const stop = followAbort(signal, () => void connection.close().catch(() => {}));
     try {
       await read(connection);

@@ -38,7 +38,10 @@ export function messageReader(take: (message: JSONRPCMessage) => void): (chunk: 
 
 function messageIn(line: Buffer): JSONRPCMessage | null {
   const reading = readMessage(line);
-  if (!('message' in reading)) return reading.isAnswer && reading.id !== undefined ? ownAnswer(reading.id, 'unreadable') : null;
+  if (!('message' in reading))
+    return reading.isAnswer && reading.id !== undefined
+      ? ownAnswer(reading.id, 'unreadable')
+      : null;
   const { message } = reading;
   try {
     return isPlainResult(message) ? message : parseJSONRPCMessage(message);
@@ -52,5 +55,9 @@ function messageIn(line: Buffer): JSONRPCMessage | null {
 function isPlainResult(value: unknown): value is JSONRPCResultResponse {
   if (!isObject(value) || value.jsonrpc !== '2.0' || Object.keys(value).length !== 3) return false;
   const { id, result } = value;
-  return (typeof id === 'string' || Number.isSafeInteger(id)) && isObject(result) && !Object.hasOwn(result, '_meta');
+  return (
+    (typeof id === 'string' || Number.isSafeInteger(id)) &&
+    isObject(result) &&
+    !Object.hasOwn(result, '_meta')
+  );
 }

@@ -15,4 +15,5 @@ export const ownAnswer = (id: RequestId, why: OwnAnswer): JSONRPCErrorResponse =
 });
 
 /** Whether an error is what the SDK makes of such an answer. */
-export const isOwnAnswer = (thrown: unknown, why: OwnAnswer): boolean => isObject(thrown) && thrown.data === MARKS[why];
+export const isOwnAnswer = (thrown: unknown, why: OwnAnswer): boolean =>
+  isObject(thrown) && thrown.data === MARKS[why];

@@ -6,12 +6,21 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { governTools, type GovernOptions } from '../../index.ts';
-import { type McpOptions, type McpProblem, type McpServer, type McpTarget, mcpExecutor } from '../../mcp/index.ts';
+import {
+  type McpOptions,
+  type McpProblem,
+  type McpServer,
+  type McpTarget,
+  mcpExecutor,
+} from '../../mcp/index.ts';
 
 const modules = resolve(import.meta.dirname, '../../../node_modules/@modelcontextprotocol');
 
 /** How the servers on npm are started. */
-export const official = (name: 'everything' | 'filesystem' | 'memory', ...args: readonly string[]) => ({
+export const official = (
+  name: 'everything' | 'filesystem' | 'memory',
+  ...args: readonly string[]
+) => ({
   name,
   command: process.execPath,
   args: [join(modules, `server-${name}/dist/index.js`), ...args],
@@ -27,7 +36,10 @@ export function tempFolder(): string {
 /** Connects, and closes after the test. */
 export async function connected(target: McpTarget, options: McpOptions = {}) {
   const problems: McpProblem[] = [];
-  const server = await mcpExecutor(target, { onProblem: (problem) => void problems.push(problem), ...options });
+  const server = await mcpExecutor(target, {
+    onProblem: (problem) => void problems.push(problem),
+    ...options,
+  });
   onTestFinished(() => server.close());
   return { server, problems, kinds: () => problems.map(({ kind }) => kind) };
 }
@@ -90,20 +102,25 @@ if (flags.includes('stay')) { setInterval(() => {}, 1000); process.on('SIGTERM',
 
 export const OBJECT = { type: 'object' };
 const NAMES = ['answer', 'error', 'hang', 'late', 'twice', 'meta', 'flood', 'family', 'change'];
-export const PAGES: readonly unknown[] = [{ tools: NAMES.map((name) => ({ name, description: name, inputSchema: OBJECT })) }];
+export const PAGES: readonly unknown[] = [
+  { tools: NAMES.map((name) => ({ name, description: name, inputSchema: OBJECT })) },
+];
 
 /** The server by hand: `pages` may be written again, and `effects` are the lines that it has left. */
 export function scripted(pages: readonly unknown[] = PAGES, ...flags: readonly string[]) {
   const folder = tempFolder();
   const file = join(folder, 'server.mjs');
   writeFileSync(file, SCRIPT);
-  const list = (next: readonly unknown[]) => writeFileSync(join(folder, 'pages.json'), JSON.stringify(next));
+  const list = (next: readonly unknown[]) =>
+    writeFileSync(join(folder, 'pages.json'), JSON.stringify(next));
   list(pages);
   return {
     target: { name: 'script', command: process.execPath, args: [file, folder, ...flags] },
     list,
     effects: (): readonly string[] =>
-      existsSync(join(folder, 'effects')) ? readFileSync(join(folder, 'effects'), 'utf8').trim().split('\n') : [],
+      existsSync(join(folder, 'effects'))
+        ? readFileSync(join(folder, 'effects'), 'utf8').trim().split('\n')
+        : [],
   };
 }
 

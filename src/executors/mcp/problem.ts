@@ -40,7 +40,12 @@ export function problemReporter(
 ): ReportProblem {
   return (kind, message, toolName) => {
     const named = toolName === undefined ? {} : { toolName: oneLine(toolName).slice(0, 128) };
-    const problem: McpProblem = Object.freeze({ server, kind, ...named, message: oneLine(message) });
+    const problem: McpProblem = Object.freeze({
+      server,
+      kind,
+      ...named,
+      message: oneLine(message),
+    });
     try {
       onProblem?.(problem);
       logger?.warn({ server, kind, ...named }, `MCP server: ${problem.message}`);

@@ -5,7 +5,11 @@ import { type ChildProcess, spawnSync } from 'node:child_process';
 const isWindows = process.platform === 'win32';
 
 /** On POSIX a child leads a group of its own, so that what it starts can be reached through it. */
-export const SPAWN_AS_TREE = Object.freeze({ detached: !isWindows, windowsHide: true, shell: false });
+export const SPAWN_AS_TREE = Object.freeze({
+  detached: !isWindows,
+  windowsHide: true,
+  shell: false,
+});
 
 /** Those that are to end with this process, also when nobody closes them. */
 const living = new Set<number>();
@@ -27,11 +31,16 @@ export function forgetTree(pid: number): void {
 /** Sends a signal to the child and all that it started and that did not leave its group. */
 export function signalTree(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   try {
-    if (isWindows) spawnSync('taskkill', ['/pid', String(pid), '/t', '/f'], { stdio: 'ignore', windowsHide: true });
+    if (isWindows)
+      spawnSync('taskkill', ['/pid', String(pid), '/t', '/f'], {
+        stdio: 'ignore',
+        windowsHide: true,
+      });
     else process.kill(-pid, signal);
   } catch {
     // Nobody is left in it.
   }
 }
 
-export const hasExited = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
+export const hasExited = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode !== null || signalCode !== null;

@@ -12,5 +12,7 @@ export interface McpQuestion {
   readonly signal: AbortSignal;
 }
 
-export type McpAnswer = { readonly action: 'accept'; readonly content: JsonObject } | { readonly action: 'decline' | 'cancel' };
+export type McpAnswer =
+  | { readonly action: 'accept'; readonly content: JsonObject }
+  | { readonly action: 'decline' | 'cancel' };
 export type AskPerson = (question: McpQuestion) => McpAnswer | Promise<McpAnswer>;

@@ -18,7 +18,11 @@ export interface Definition {
   readonly sent: JsonObject;
 }
 
-export type RunTool = (definition: Definition, args: Readonly<Record<string, unknown>>, context: ToolContext) => Promise<unknown>;
+export type RunTool = (
+  definition: Definition,
+  args: Readonly<Record<string, unknown>>,
+  context: ToolContext,
+) => Promise<unknown>;
 
 export interface ReadSettings {
   readonly server: string;
@@ -29,14 +33,22 @@ export interface ReadSettings {
 }
 
 /** Tools, and their definitions by name. What is no tool is reported and left out; of two with one name, the first stays. */
-export function readTools(list: readonly unknown[], settings: ReadSettings): { tools: Tool[]; definitions: Map<string, Definition> } {
+export function readTools(
+  list: readonly unknown[],
+  settings: ReadSettings,
+): { tools: Tool[]; definitions: Map<string, Definition> } {
   const tools: Tool[] = [];
   const definitions = new Map<string, Definition>();
   for (const entry of list) {
     const read = readTool(entry, settings);
     if (read === null) continue;
     const { tool, definition } = read;
-    if (definitions.has(tool.name)) settings.report('duplicate_name', 'another tool has this name; the second was left out', tool.name);
+    if (definitions.has(tool.name))
+      settings.report(
+        'duplicate_name',
+        'another tool has this name; the second was left out',
+        tool.name,
+      );
     else {
       tools.push(tool);
       definitions.set(tool.name, definition);
@@ -45,7 +57,10 @@ export function readTools(list: readonly unknown[], settings: ReadSettings): { t
   return { tools, definitions };
 }
 
-function readTool(entry: unknown, settings: ReadSettings): { readonly tool: Tool; readonly definition: Definition } | null {
+function readTool(
+  entry: unknown,
+  settings: ReadSettings,
+): { readonly tool: Tool; readonly definition: Definition } | null {
   const { report } = settings;
   const definition = definitionOf(entry, report);
   if (definition === null) return null;
@@ -63,7 +78,11 @@ function definitionOf(entry: unknown, report: ReportProblem): Definition | null 
   try {
     checkToolName(name, 'mcp');
   } catch (thrown) {
-    report('bad_name', `a tool was left out: ${describeThrown(thrown)}`, typeof name === 'string' ? name : undefined);
+    report(
+      'bad_name',
+      `a tool was left out: ${describeThrown(thrown)}`,
+      typeof name === 'string' ? name : undefined,
+    );
     return null;
   }
   try {
@@ -78,7 +97,10 @@ function definitionOf(entry: unknown, report: ReportProblem): Definition | null 
 
 type Schemas = Pick<Tool, 'inputSchema' | 'outputSchema'>;
 
-function schemasOf({ name, sent: { inputSchema, outputSchema } }: Definition, { onBadSchema, report }: ReadSettings): Schemas {
+function schemasOf(
+  { name, sent: { inputSchema, outputSchema } }: Definition,
+  { onBadSchema, report }: ReadSettings,
+): Schemas {
   try {
     const where = `tool "${name}"`;
     const input = checkSchema(inputSchema ?? { type: 'object' }, where, { objectRoot: true });
@@ -87,12 +109,20 @@ function schemasOf({ name, sent: { inputSchema, outputSchema } }: Definition, { 
       : { inputSchema: input, outputSchema: checkSchema(outputSchema, `output of ${where}`) };
   } catch (thrown) {
     if (onBadSchema === 'hide') throw thrown;
-    report('bad_schema', `the tool was taken without its schemas, so that nothing checks its arguments: ${describeThrown(thrown)}`, name);
+    report(
+      'bad_schema',
+      `the tool was taken without its schemas, so that nothing checks its arguments: ${describeThrown(thrown)}`,
+      name,
+    );
     return { inputSchema: { type: 'object' } };
   }
 }
 
-function toolFrom(definition: Definition, { inputSchema, outputSchema }: Schemas, { server, hints, run }: ReadSettings): Tool {
+function toolFrom(
+  definition: Definition,
+  { inputSchema, outputSchema }: Schemas,
+  { server, hints, run }: ReadSettings,
+): Tool {
   const { name, sent } = definition;
   const { title, description, execution } = sent;
   return defineTool({
@@ -131,6 +161,10 @@ function annotationsFrom({ annotations, title }: JsonObject): ToolAnnotations {
   const named = typeof title === 'string' ? title : said.title;
   return {
     ...(typeof named === 'string' ? { title: oneLine(named) } : {}),
-    ...Object.fromEntries(Object.entries(HINTS).flatMap(([hint, ours]) => (typeof said[hint] === 'boolean' ? [[ours, said[hint]]] : []))),
+    ...Object.fromEntries(
+      Object.entries(HINTS).flatMap(([hint, ours]) =>
+        typeof said[hint] === 'boolean' ? [[ours, said[hint]]] : [],
+      ),
+    ),
   };
 }

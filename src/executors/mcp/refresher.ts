@@ -21,7 +21,11 @@ export interface Refresher {
   stop(): void;
 }
 
-export function createRefresher(clock: Clock, refresh: () => Promise<unknown>, report: ReportProblem): Refresher {
+export function createRefresher(
+  clock: Clock,
+  refresh: () => Promise<unknown>,
+  report: ReportProblem,
+): Refresher {
   /** The list was said to have changed after the last reading of it began. */
   let isBehind = false;
   let reading: Promise<void> | null = null;
@@ -50,7 +54,8 @@ export function createRefresher(clock: Clock, refresh: () => Promise<unknown>, r
   };
   const catchUp = async (): Promise<void> => {
     for (let readings = 0; isBehind || reading !== null; readings += 1) {
-      if (readings === MAX_READINGS || isStopped) throw new Error('the list of tools could not be read');
+      if (readings === MAX_READINGS || isStopped)
+        throw new Error('the list of tools could not be read');
       if (reading === null) read();
       await reading;
     }

@@ -51,10 +51,18 @@ const name = expected.required({
   test: (value) => typeof value === 'string' && SERVER_NAME.test(value),
 });
 /** Programs stop reading at a zero character. */
-const text: Expectation = { text: 'a string', test: (value) => typeof value === 'string' && !value.includes('\0') };
-const address: Expectation = { text: 'an http or https address without a password', test: isAddress };
+const text: Expectation = {
+  text: 'a string',
+  test: (value) => typeof value === 'string' && !value.includes('\0'),
+};
+const address: Expectation = {
+  text: 'an http or https address without a password',
+  test: isAddress,
+};
 
-const EXPECTED: Readonly<Record<'command' | 'url' | 'transport', Readonly<Record<string, Expectation>>>> = {
+const EXPECTED: Readonly<
+  Record<'command' | 'url' | 'transport', Readonly<Record<string, Expectation>>>
+> = {
   command: {
     name,
     command: expected.required(expected.string),
@@ -68,19 +76,35 @@ const EXPECTED: Readonly<Record<'command' | 'url' | 'transport', Readonly<Record
 
 /** Throws `ERR_INVALID_OPTION` for what is none of the three, or more than one. */
 export function checkTarget(target: McpTarget): void {
-  const kinds = isObject(target) ? (['command', 'url', 'transport'] as const).filter((kind) => Object.hasOwn(target, kind)) : [];
+  const kinds = isObject(target)
+    ? (['command', 'url', 'transport'] as const).filter((kind) => Object.hasOwn(target, kind))
+    : [];
   const [kind] = kinds;
   if (kind === undefined || kinds.length > 1)
-    throw new AlliumError('ERR_INVALID_OPTION', 'mcpExecutor: a server has one of "command", "url" and "transport"', {
-      layer: 'mcpExecutor',
-      option: 'command',
-      expected: 'one of command, url, transport',
-      got: kinds.length === 0 ? 'none of them' : kinds.join(' and '),
-    });
+    throw new AlliumError(
+      'ERR_INVALID_OPTION',
+      'mcpExecutor: a server has one of "command", "url" and "transport"',
+      {
+        layer: 'mcpExecutor',
+        option: 'command',
+        expected: 'one of command, url, transport',
+        got: kinds.length === 0 ? 'none of them' : kinds.join(' and '),
+      },
+    );
   checkOptions('mcpExecutor', target, EXPECTED[kind]);
 }
 
 function isAddress(value: unknown): boolean {
-  const url = value instanceof URL ? value : typeof value === 'string' && URL.canParse(value) ? new URL(value) : null;
-  return url !== null && ['http:', 'https:'].includes(url.protocol) && url.username === '' && url.password === '';
+  const url =
+    value instanceof URL
+      ? value
+      : typeof value === 'string' && URL.canParse(value)
+        ? new URL(value)
+        : null;
+  return (
+    url !== null &&
+    ['http:', 'https:'].includes(url.protocol) &&
+    url.username === '' &&
+    url.password === ''
+  );
 }

@@ -8,7 +8,11 @@ export interface ToolBook {
   registry(): Registry;
   definitionOf(name: string): Definition | undefined;
   /** Takes a new list, reports what differs, and tells `onChange` if anything does. */
-  turnTo(registry: Registry, definitions: ReadonlyMap<string, Definition>, onChange: (registry: Registry) => void): Registry;
+  turnTo(
+    registry: Registry,
+    definitions: ReadonlyMap<string, Definition>,
+    onChange: (registry: Registry) => void,
+  ): Registry;
   /** Why a call that was decided about by this definition must not be sent, or `null`. */
   objectionTo(definition: Definition): string | null;
   /** The host has been given the list as it is now. */
@@ -45,14 +49,20 @@ export function createToolBook(report: ReportProblem): ToolBook {
   };
 }
 
-function differs(before: ReadonlyMap<string, Definition>, after: ReadonlyMap<string, Definition>, report: ReportProblem): boolean {
+function differs(
+  before: ReadonlyMap<string, Definition>,
+  after: ReadonlyMap<string, Definition>,
+  report: ReportProblem,
+): boolean {
   let isSame = before.size === after.size;
   for (const [name, { hash }] of before) {
     const now = after.get(name);
     if (now?.hash === hash) continue;
     isSame = false;
-    if (now === undefined) report('tool_gone', 'the server does not offer this tool any more', name);
-    else report('definition_changed', 'the server describes this tool differently than before', name);
+    if (now === undefined)
+      report('tool_gone', 'the server does not offer this tool any more', name);
+    else
+      report('definition_changed', 'the server describes this tool differently than before', name);
   }
   return !isSame;
 }

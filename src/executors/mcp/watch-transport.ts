@@ -14,7 +14,8 @@ import { ownAnswer } from './own-answer.ts';
 
 /** Errors of calls that certainly did not reach the server. */
 const unsent = new WeakSet<object>();
-export const isUnsent = (thrown: unknown): boolean => typeof thrown === 'object' && thrown !== null && unsent.has(thrown);
+export const isUnsent = (thrown: unknown): boolean =>
+  typeof thrown === 'object' && thrown !== null && unsent.has(thrown);
 
 /** Passes everything on. */
 export function watchTransport(inner: Transport): Transport {
@@ -42,7 +43,13 @@ export function watchTransport(inner: Transport): Transport {
         await inner.send(message, { ...options, onRequestStreamEnd });
       } catch (thrown) {
         waiting.delete(id);
-        if (typeof thrown === 'object' && thrown !== null && isFirstLeg(message) && provesUnsent(thrown)) unsent.add(thrown);
+        if (
+          typeof thrown === 'object' &&
+          thrown !== null &&
+          isFirstLeg(message) &&
+          provesUnsent(thrown)
+        )
+          unsent.add(thrown);
         throw thrown;
       }
     },
@@ -52,7 +59,9 @@ export function watchTransport(inner: Transport): Transport {
     get sessionId() {
       return inner.sessionId;
     },
-    ...(inner.hasPerRequestStream === undefined ? {} : { hasPerRequestStream: inner.hasPerRequestStream }),
+    ...(inner.hasPerRequestStream === undefined
+      ? {}
+      : { hasPerRequestStream: inner.hasPerRequestStream }),
     // By these the SDK tells a child process from an address.
     ...('pid' in inner && 'stderr' in inner ? { pid: null, stderr: null } : {}),
   };
@@ -60,15 +69,26 @@ export function watchTransport(inner: Transport): Transport {
 }
 
 /** The SDK made it, so what it looks like is what it is. */
-const isRequest = (message: JSONRPCMessage): message is JSONRPCRequest => 'method' in message && 'id' in message;
+const isRequest = (message: JSONRPCMessage): message is JSONRPCRequest =>
+  'method' in message && 'id' in message;
 
 /** A call that goes on with what somebody answered has reached the server before. */
-const isFirstLeg = ({ params }: { readonly params?: Record<string, unknown> | undefined }): boolean =>
-  params?.inputResponses === undefined && params?.requestState === undefined;
+const isFirstLeg = ({
+  params,
+}: {
+  readonly params?: Record<string, unknown> | undefined;
+}): boolean => params?.inputResponses === undefined && params?.requestState === undefined;
 
 /** Refused, or not for the one who asks: the server has not looked at the call. Not among them: what a gateway may say after it did. */
 const NOT_TAKEN = new Set([400, 401, 403, 404, 405, 406, 413, 415, 429]);
-const NOT_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+const NOT_CONNECTED = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
 
 function provesUnsent(thrown: object): boolean {
   if (thrown instanceof SdkHttpError) return NOT_TAKEN.has(thrown.status);

@@ -17,7 +17,16 @@ import {
 
 /** Text, and calls that the host runs itself. */
 const IGNORED: ReadonlySet<string> = new Set([
-  ...['text', 'thinking', 'redacted_thinking', 'tool_use', 'tool_result', 'image', 'document', 'search_result'],
+  ...[
+    'text',
+    'thinking',
+    'redacted_thinking',
+    'tool_use',
+    'tool_result',
+    'image',
+    'document',
+    'search_result',
+  ],
   ...['container_upload', 'compaction', 'mcp_tool_listing'],
 ]);
 
@@ -32,8 +41,16 @@ export function anthropicCalls(content: unknown, skip: Skip): readonly NativeCal
     if (USES.has(kind)) {
       const name = textOf(fields.name);
       if (name === null) skip({ path, kind, why: 'it names no tool' });
-      else calls.push(useOf(serverTool(kind === 'mcp_tool_use' ? fields.server_name : undefined, name), fields, results));
-    } else if (!kind.endsWith(RESULT)) skip({ path, kind, why: 'it is of a kind that is not known here' });
+      else
+        calls.push(
+          useOf(
+            serverTool(kind === 'mcp_tool_use' ? fields.server_name : undefined, name),
+            fields,
+            results,
+          ),
+        );
+    } else if (!kind.endsWith(RESULT))
+      skip({ path, kind, why: 'it is of a kind that is not known here' });
   }
   return [...calls, ...[...results.values()].map(orphan)];
 }
@@ -46,7 +63,8 @@ function resultsIn(items: readonly Item[], skip: Skip): Map<string, Item> {
     if (!kind.endsWith(RESULT)) continue;
     const id = textOf(fields.tool_use_id);
     if (id === null) skip({ path, kind, why: 'it answers no call' });
-    else if (results.has(id)) skip({ path, kind, why: 'it answers a call that is answered already' });
+    else if (results.has(id))
+      skip({ path, kind, why: 'it answers a call that is answered already' });
     else results.set(id, item);
   }
   return results;
@@ -56,15 +74,23 @@ function resultsIn(items: readonly Item[], skip: Skip): Map<string, Item> {
 function useOf(name: string, { id, input }: JsonObject, results: Map<string, Item>): NativeCall {
   const result = typeof id === 'string' ? results.get(id) : undefined;
   if (typeof id === 'string') results.delete(id);
-  return nativeCall(name, objectOf(input), id, result === undefined ? noOutput() : outputOf(result.fields));
+  return nativeCall(
+    name,
+    objectOf(input),
+    id,
+    result === undefined ? noOutput() : outputOf(result.fields),
+  );
 }
 
 /** The use was in an earlier message, which the provider had paused. */
-const orphan = ({ kind, fields }: Item): NativeCall => nativeCall(kind.slice(0, -RESULT.length), {}, fields.tool_use_id, outputOf(fields));
+const orphan = ({ kind, fields }: Item): NativeCall =>
+  nativeCall(kind.slice(0, -RESULT.length), {}, fields.tool_use_id, outputOf(fields));
 
 function outputOf({ content = null, is_error: isError }: JsonObject): unknown {
   if (isError === true) return errorOutput(joined(content));
-  return isObject(content) && typeof content.type === 'string' && content.type.endsWith('_error') ? errorOutput(content) : content;
+  return isObject(content) && typeof content.type === 'string' && content.type.endsWith('_error')
+    ? errorOutput(content)
+    : content;
 }
 
 /** An MCP server's error comes as a text or as blocks of it. */

@@ -18,13 +18,17 @@ const PART_KINDS = ['executableCode', 'codeExecutionResult', 'toolCall', 'toolRe
 
 export function geminiCalls(candidates: unknown, skip: Skip): readonly NativeCall[] {
   return itemsIn(candidates, 'candidates', skip, () => 'candidate').flatMap(({ fields, path }) => [
-    ...codeCalls(itemsIn(objectOf(fields.content).parts, `${path}.content.parts`, skip, partKind), skip),
+    ...codeCalls(
+      itemsIn(objectOf(fields.content).parts, `${path}.content.parts`, skip, partKind),
+      skip,
+    ),
     ...searches(fields),
     ...readPages(fields),
   ]);
 }
 
-const partKind = (part: Record<string, unknown>): string | null => PART_KINDS.find((kind) => isObject(part[kind])) ?? null;
+const partKind = (part: Record<string, unknown>): string | null =>
+  PART_KINDS.find((kind) => isObject(part[kind])) ?? null;
 
 /** Code and what came of it: by their id where they have one, and otherwise one after the other. */
 function codeCalls(parts: readonly Item[], skip: Skip): readonly NativeCall[] {
@@ -33,13 +37,22 @@ function codeCalls(parts: readonly Item[], skip: Skip): readonly NativeCall[] {
   for (const { kind, fields, path } of parts) {
     if (kind === 'executableCode') {
       const code = objectOf(fields.executableCode);
-      const found = results.findIndex(({ fields: result }) => (objectOf(result.codeExecutionResult).id ?? null) === (code.id ?? null));
+      const found = results.findIndex(
+        ({ fields: result }) =>
+          (objectOf(result.codeExecutionResult).id ?? null) === (code.id ?? null),
+      );
       const [result] = found === -1 ? [] : results.splice(found, 1);
-      calls.push(nativeCall('code_execution', pick(code, 'code', 'language'), code.id, outputOf(result)));
-    } else if (kind !== 'codeExecutionResult') skip({ path, kind, why: 'it is of a kind that is not known here' });
+      calls.push(
+        nativeCall('code_execution', pick(code, 'code', 'language'), code.id, outputOf(result)),
+      );
+    } else if (kind !== 'codeExecutionResult')
+      skip({ path, kind, why: 'it is of a kind that is not known here' });
   }
   // Whatever ran, even if what it was is not in this response.
-  return [...calls, ...results.map((result) => nativeCall('code_execution', {}, undefined, outputOf(result)))];
+  return [
+    ...calls,
+    ...results.map((result) => nativeCall('code_execution', {}, undefined, outputOf(result))),
+  ];
 }
 
 const FAILED: ReadonlySet<unknown> = new Set(['OUTCOME_FAILED', 'OUTCOME_DEADLINE_EXCEEDED']);
@@ -47,7 +60,9 @@ const FAILED: ReadonlySet<unknown> = new Set(['OUTCOME_FAILED', 'OUTCOME_DEADLIN
 function outputOf(part: Item | undefined): unknown {
   const result = objectOf(part?.fields.codeExecutionResult);
   if (result.outcome === 'OUTCOME_OK') return pick(result, 'outcome', 'output');
-  return FAILED.has(result.outcome) ? errorOutput({ error_code: result.outcome ?? null, message: result.output ?? null }) : noOutput();
+  return FAILED.has(result.outcome)
+    ? errorOutput({ error_code: result.outcome ?? null, message: result.output ?? null })
+    : noOutput();
 }
 
 /** All queries behind an answer are one call: the response does not tell which of them found what. */

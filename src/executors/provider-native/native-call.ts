@@ -31,20 +31,35 @@ export interface Item {
 const MAX_ID = 256;
 
 /** The call with an id where there is a usable one. */
-export function nativeCall(name: string, args: JsonObject | string, id: JsonValue | undefined, output: unknown): NativeCall {
+export function nativeCall(
+  name: string,
+  args: JsonObject | string,
+  id: JsonValue | undefined,
+  output: unknown,
+): NativeCall {
   const isUsable = typeof id === 'string' && id !== '' && id.length <= MAX_ID;
-  return Object.freeze({ request: Object.freeze({ name, arguments: args, ...(isUsable ? { id } : {}) }), output });
+  return Object.freeze({
+    request: Object.freeze({ name, arguments: args, ...(isUsable ? { id } : {}) }),
+    output,
+  });
 }
 
 /** Members of an item under their own names, without those it does not have. */
 export const pick = (fields: JsonObject, ...names: readonly string[]): JsonObject =>
-  Object.fromEntries(names.flatMap((name) => (isGiven(fields[name]) && Object.hasOwn(fields, name) ? [[name, fields[name]]] : [])));
+  Object.fromEntries(
+    names.flatMap((name) =>
+      isGiven(fields[name]) && Object.hasOwn(fields, name) ? [[name, fields[name]]] : [],
+    ),
+  );
 
-const isGiven = (value: JsonValue | undefined): value is JsonValue => value !== undefined && value !== null;
+const isGiven = (value: JsonValue | undefined): value is JsonValue =>
+  value !== undefined && value !== null;
 
-export const textOf = (value: JsonValue | undefined): string | null => (typeof value === 'string' && value !== '' ? value : null);
+export const textOf = (value: JsonValue | undefined): string | null =>
+  typeof value === 'string' && value !== '' ? value : null;
 
-export const objectOf = (value: JsonValue | undefined): JsonObject => (isObject(value) ? value : {});
+export const objectOf = (value: JsonValue | undefined): JsonObject =>
+  isObject(value) ? value : {};
 
 /** An error that the provider's tool has answered with. */
 export const errorOutput = (error: JsonValue | undefined): unknown =>
@@ -61,9 +76,12 @@ function errorText(error: JsonValue | undefined): string {
 
 /** For a call whose end is not in the response. It may still be going on. */
 export const noOutput = (): unknown =>
-  toolFailure('The provider began this call, and the response does not say how it ended. Check before you repeat it.', {
-    executed: 'unknown',
-  });
+  toolFailure(
+    'The provider began this call, and the response does not say how it ended. Check before you repeat it.',
+    {
+      executed: 'unknown',
+    },
+  );
 
 /** The name of an MCP server's tool, as `registry.prefix(server)` would make it. */
 export const serverTool = (server: JsonValue | undefined, tool: string): string => {
@@ -82,10 +100,20 @@ function countOf(list: unknown): number {
 }
 
 /** The items of a list, each copied. What cannot be read is reported, and the others are read all the same. */
-export function itemsIn(list: unknown, path: string, skip: Skip, kindOf: (raw: Record<string, unknown>) => string | null): readonly Item[] {
+export function itemsIn(
+  list: unknown,
+  path: string,
+  skip: Skip,
+  kindOf: (raw: Record<string, unknown>) => string | null,
+): readonly Item[] {
   const items: Item[] = [];
   const count = countOf(list);
-  if (count > MAX_ITEMS) skip({ path, kind: 'list', why: `it has more than ${MAX_ITEMS} items; the others are not read` });
+  if (count > MAX_ITEMS)
+    skip({
+      path,
+      kind: 'list',
+      why: `it has more than ${MAX_ITEMS} items; the others are not read`,
+    });
   for (let index = 0; index < Math.min(count, MAX_ITEMS); index += 1) {
     const at = `${path}[${index}]`;
     try {

@@ -9,13 +9,19 @@ import { howMany } from '../../../conformance/how-many.fixture.ts';
 function read(response: unknown) {
   const skipped: SkippedItem[] = [];
   const calls = nativeCallsOf(response, { onSkipped: (item) => skipped.push(item) });
-  return { calls: calls.map(({ request, output }) => ({ ...request, output: told(output) })), skipped };
+  return {
+    calls: calls.map(({ request, output }) => ({ ...request, output: told(output) })),
+    skipped,
+  };
 }
 
 const told = (output: unknown): unknown => {
   if (output instanceof Error) return failureDetails(output).executed;
   return isToolOutput(output)
-    ? { isError: output.isError, text: output.content.map((block) => ('text' in block ? block.text : '')) }
+    ? {
+        isError: output.isError,
+        text: output.content.map((block) => ('text' in block ? block.text : '')),
+      }
     : output;
 };
 
@@ -29,8 +35,19 @@ describe('calls of a response of OpenAI', () => {
 
     expect(
       of(
-        { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'onions', sources } },
-        { type: 'file_search_call', id: 'fs_1', status: 'completed', queries: ['onions'], results: [{ file_id: 'f', text: 'layers' }] },
+        {
+          type: 'web_search_call',
+          id: 'ws_1',
+          status: 'completed',
+          action: { type: 'search', query: 'onions', sources },
+        },
+        {
+          type: 'file_search_call',
+          id: 'fs_1',
+          status: 'completed',
+          queries: ['onions'],
+          results: [{ file_id: 'f', text: 'layers' }],
+        },
         {
           type: 'code_interpreter_call',
           id: 'ci_1',
@@ -39,26 +56,53 @@ describe('calls of a response of OpenAI', () => {
           container_id: 'c',
           outputs: [{ type: 'logs', logs: '2' }],
         },
-        { type: 'image_generation_call', id: 'ig_1', status: 'completed', revised_prompt: 'an onion', result: 'aGk=', size: null },
+        {
+          type: 'image_generation_call',
+          id: 'ig_1',
+          status: 'completed',
+          revised_prompt: 'an onion',
+          result: 'aGk=',
+          size: null,
+        },
       ),
     ).toEqual({
       calls: [
-        { name: 'web_search', arguments: { type: 'search', query: 'onions' }, id: 'ws_1', output: { sources } },
-        { name: 'file_search', arguments: { queries: ['onions'] }, id: 'fs_1', output: { results: [{ file_id: 'f', text: 'layers' }] } },
+        {
+          name: 'web_search',
+          arguments: { type: 'search', query: 'onions' },
+          id: 'ws_1',
+          output: { sources },
+        },
+        {
+          name: 'file_search',
+          arguments: { queries: ['onions'] },
+          id: 'fs_1',
+          output: { results: [{ file_id: 'f', text: 'layers' }] },
+        },
         {
           name: 'code_interpreter',
           arguments: { code: '1+1', container_id: 'c' },
           id: 'ci_1',
           output: { outputs: [{ type: 'logs', logs: '2' }] },
         },
-        { name: 'image_generation', arguments: { revised_prompt: 'an onion' }, id: 'ig_1', output: { result: 'aGk=' } },
+        {
+          name: 'image_generation',
+          arguments: { revised_prompt: 'an onion' },
+          id: 'ig_1',
+          output: { result: 'aGk=' },
+        },
       ],
       skipped: [],
     });
   });
 
   it('are those of MCP servers, named after the server, with the text of the arguments as it came', () => {
-    const mcp = { type: 'mcp_call', server_label: 'gh', name: 'create_issue', arguments: '{"title":"x"}' };
+    const mcp = {
+      type: 'mcp_call',
+      server_label: 'gh',
+      name: 'create_issue',
+      arguments: '{"title":"x"}',
+    };
 
     expect(
       of(
@@ -77,19 +121,37 @@ describe('calls of a response of OpenAI', () => {
     ]);
   });
 
-  it.each(['in_progress', 'searching', 'incomplete', 'something new'])('have no known end while they are %s', (status) => {
-    expect(of({ type: 'web_search_call', id: 'w', status, action: {} }).calls).toMatchObject([{ output: 'unknown' }]);
-  });
+  it.each(['in_progress', 'searching', 'incomplete', 'something new'])(
+    'have no known end while they are %s',
+    (status) => {
+      expect(of({ type: 'web_search_call', id: 'w', status, action: {} }).calls).toMatchObject([
+        { output: 'unknown' },
+      ]);
+    },
+  );
 
   it('are commands in a container, and none that are left to the host', () => {
-    const shell = { type: 'shell_call', id: 's', action: { commands: ['ls'] }, status: 'completed' };
+    const shell = {
+      type: 'shell_call',
+      id: 's',
+      action: { commands: ['ls'] },
+      status: 'completed',
+    };
     const output = [{ stdout: 'a', stderr: '', outcome: { type: 'exit', exit_code: 0 } }];
 
     expect(
       of(
-        { ...shell, call_id: 'c1', environment: { type: 'container_reference', container_id: 'x' } },
+        {
+          ...shell,
+          call_id: 'c1',
+          environment: { type: 'container_reference', container_id: 'x' },
+        },
         { type: 'shell_call_output', id: 'o', call_id: 'c1', output, status: 'completed' },
-        { ...shell, call_id: 'c2', environment: { type: 'container_reference', container_id: 'x' } },
+        {
+          ...shell,
+          call_id: 'c2',
+          environment: { type: 'container_reference', container_id: 'x' },
+        },
         { ...shell, call_id: 'c3', environment: { type: 'local' } },
         { ...shell, call_id: 'c4', environment: null },
       ),
@@ -114,7 +176,10 @@ describe('calls of a response of OpenAI', () => {
       'mcp_approval_request',
     ];
 
-    expect(of(...host.map((type) => ({ type, id: type, call_id: type, name: type })))).toEqual({ calls: [], skipped: [] });
+    expect(of(...host.map((type) => ({ type, id: type, call_id: type, name: type })))).toEqual({
+      calls: [],
+      skipped: [],
+    });
   });
 
   it('are read although others beside them cannot be', () => {
@@ -137,8 +202,14 @@ describe('calls of a response of OpenAI', () => {
 });
 
 describe('calls of a message of Anthropic', () => {
-  const of = (...content: readonly object[]) => read({ type: 'message', role: 'assistant', content });
-  const use = (id: string, name: string, input: object = { query: 'onions' }) => ({ type: 'server_tool_use', id, name, input });
+  const of = (...content: readonly object[]) =>
+    read({ type: 'message', role: 'assistant', content });
+  const use = (id: string, name: string, input: object = { query: 'onions' }) => ({
+    type: 'server_tool_use',
+    id,
+    name,
+    input,
+  });
   const result = (id: string, tool: string, content: unknown, more = {}) => ({
     type: `${tool}_tool_result`,
     tool_use_id: id,
@@ -147,8 +218,21 @@ describe('calls of a message of Anthropic', () => {
   });
 
   it('are uses with their results, whatever stands between them', () => {
-    const pages = [{ type: 'web_search_result', url: 'https://example.org', title: 'Onions', encrypted_content: 'x' }];
-    const run = { type: 'bash_code_execution_result', stdout: '2', stderr: '', return_code: 0, content: [] };
+    const pages = [
+      {
+        type: 'web_search_result',
+        url: 'https://example.org',
+        title: 'Onions',
+        encrypted_content: 'x',
+      },
+    ];
+    const run = {
+      type: 'bash_code_execution_result',
+      stdout: '2',
+      stderr: '',
+      return_code: 0,
+      content: [],
+    };
 
     expect(
       of(
@@ -169,7 +253,13 @@ describe('calls of a message of Anthropic', () => {
   });
 
   it('are those of MCP servers, named after the server', () => {
-    const mcp = (id: string) => ({ type: 'mcp_tool_use', id, name: 'create_issue', server_name: 'gh', input: { title: 'x' } });
+    const mcp = (id: string) => ({
+      type: 'mcp_tool_use',
+      id,
+      name: 'create_issue',
+      server_name: 'gh',
+      input: { title: 'x' },
+    });
 
     expect(
       of(
@@ -198,16 +288,29 @@ describe('calls of a message of Anthropic', () => {
   it('are errors where the result is one', () => {
     const { calls } = of(
       use('a', 'web_search'),
-      result('a', 'web_search', { type: 'web_search_tool_result_error', error_code: 'max_uses_exceeded' }),
+      result('a', 'web_search', {
+        type: 'web_search_tool_result_error',
+        error_code: 'max_uses_exceeded',
+      }),
       use('b', 'web_fetch'),
-      result('b', 'web_fetch', { type: 'web_fetch_tool_error', error_code: 'url_not_accessible', error_message: 'robots' }),
+      result('b', 'web_fetch', {
+        type: 'web_fetch_tool_error',
+        error_code: 'url_not_accessible',
+        error_message: 'robots',
+      }),
     );
 
-    expect(calls.map(({ output }) => output)).toEqual([failed('max_uses_exceeded'), failed('url_not_accessible: robots')]);
+    expect(calls.map(({ output }) => output)).toEqual([
+      failed('max_uses_exceeded'),
+      failed('url_not_accessible: robots'),
+    ]);
   });
 
   it('have no known end without a result, and are told by a result alone', () => {
-    expect(of(use('a', 'web_search'), result('b', 'web_fetch', { type: 'web_fetch_result', url: 'u' })).calls).toEqual([
+    expect(
+      of(use('a', 'web_search'), result('b', 'web_fetch', { type: 'web_fetch_result', url: 'u' }))
+        .calls,
+    ).toEqual([
       { name: 'web_search', arguments: { query: 'onions' }, id: 'a', output: 'unknown' },
       { name: 'web_fetch', arguments: {}, id: 'b', output: { type: 'web_fetch_result', url: 'u' } },
     ]);
@@ -233,14 +336,23 @@ describe('calls of a message of Anthropic', () => {
       use('__proto__', 'constructor'),
     );
 
-    expect(calls).toEqual([{ name: 'constructor', arguments: { query: 'onions' }, id: '__proto__', output: 'unknown' }]);
-    expect(skipped.map(({ kind }) => kind).sort()).toEqual(['dream', 'server_tool_use', 'web_search_tool_result']);
+    expect(calls).toEqual([
+      { name: 'constructor', arguments: { query: 'onions' }, id: '__proto__', output: 'unknown' },
+    ]);
+    expect(skipped.map(({ kind }) => kind).sort()).toEqual([
+      'dream',
+      'server_tool_use',
+      'web_search_tool_result',
+    ]);
   });
 });
 
 describe('calls of a response of Gemini', () => {
-  const of = (parts: readonly object[], more = {}) => read({ candidates: [{ content: { role: 'model', parts }, ...more }] });
-  const code = (text: string, id?: string) => ({ executableCode: { code: text, language: 'PYTHON', ...(id === undefined ? {} : { id }) } });
+  const of = (parts: readonly object[], more = {}) =>
+    read({ candidates: [{ content: { role: 'model', parts }, ...more }] });
+  const code = (text: string, id?: string) => ({
+    executableCode: { code: text, language: 'PYTHON', ...(id === undefined ? {} : { id }) },
+  });
   const ran = (outcome: string, output?: string, id?: string) => ({
     codeExecutionResult: { outcome, output, ...(id === undefined ? {} : { id }) },
   });
@@ -271,15 +383,25 @@ describe('calls of a response of Gemini', () => {
 
   it('are searches and pages that an answer is grounded on', () => {
     const groundingChunks = [{ web: { uri: 'https://example.org', title: 'Onions' } }];
-    const urlMetadata = [{ retrievedUrl: 'https://example.org', urlRetrievalStatus: 'URL_RETRIEVAL_STATUS_SUCCESS' }];
+    const urlMetadata = [
+      { retrievedUrl: 'https://example.org', urlRetrievalStatus: 'URL_RETRIEVAL_STATUS_SUCCESS' },
+    ];
     const { calls } = of([], {
       groundingMetadata: { webSearchQueries: ['onions', 'layers'], groundingChunks },
       urlContextMetadata: { urlMetadata },
     });
 
     expect(calls).toEqual([
-      { name: 'google_search', arguments: { webSearchQueries: ['onions', 'layers'] }, output: { groundingChunks } },
-      { name: 'url_context', arguments: { urls: ['https://example.org'] }, output: { urlMetadata } },
+      {
+        name: 'google_search',
+        arguments: { webSearchQueries: ['onions', 'layers'] },
+        output: { groundingChunks },
+      },
+      {
+        name: 'url_context',
+        arguments: { urls: ['https://example.org'] },
+        output: { urlMetadata },
+      },
     ]);
     expect(of([], { groundingMetadata: { webSearchQueries: [] } }).calls).toEqual([]);
   });
@@ -293,9 +415,15 @@ describe('calls of a response of Gemini', () => {
 });
 
 describe('nativeCallsOf', () => {
-  it.each([[undefined], [null], ['text'], [{}], [{ output: {} }], [{ choices: [] }]])('reports %j as no response', (response) => {
-    expect(read(response)).toEqual({ calls: [], skipped: [expect.objectContaining({ path: '', kind: 'response' })] });
-  });
+  it.each([[undefined], [null], ['text'], [{}], [{ output: {} }], [{ choices: [] }]])(
+    'reports %j as no response',
+    (response) => {
+      expect(read(response)).toEqual({
+        calls: [],
+        skipped: [expect.objectContaining({ path: '', kind: 'response' })],
+      });
+    },
+  );
 
   it('survives what throws on every touch', () => {
     const touchy = new Proxy([], {
@@ -306,7 +434,10 @@ describe('nativeCallsOf', () => {
 
     expect(read(touchy).calls).toEqual([]);
     expect(read({ output: touchy }).calls).toEqual([]);
-    expect(read({ content: [touchy, { type: 'server_tool_use', id: 'a', name: 'x', input: touchy }] }).calls).toEqual([]);
+    expect(
+      read({ content: [touchy, { type: 'server_tool_use', id: 'a', name: 'x', input: touchy }] })
+        .calls,
+    ).toEqual([]);
     expect(
       nativeCallsOf(
         { output: [{ type: 'new_call' }] },
@@ -341,8 +472,20 @@ describe('nativeCallsOf', () => {
       ...['completed', 'failed', 'OUTCOME_OK', 'a', '__proto__', ''],
     );
     const { tree } = fc.letrec((tie) => ({
-      leaf: fc.oneof(word, fc.integer(), fc.boolean(), fc.constant(null), fc.constant(undefined), fc.constant(Number.NaN)),
-      tree: fc.oneof({ depthSize: 'small' }, tie('leaf'), fc.array(tie('tree'), { maxLength: 3 }), tie('item')),
+      leaf: fc.oneof(
+        word,
+        fc.integer(),
+        fc.boolean(),
+        fc.constant(null),
+        fc.constant(undefined),
+        fc.constant(Number.NaN),
+      ),
+      tree: fc.oneof(
+        { depthSize: 'small' },
+        tie('leaf'),
+        fc.array(tie('tree'), { maxLength: 3 }),
+        tie('item'),
+      ),
       item: fc.dictionary(
         fc.constantFrom(
           ...[
@@ -381,7 +524,10 @@ describe('nativeCallsOf', () => {
     fc.assert(
       fc.property(response, (given) => {
         const calls: readonly NativeCall[] = nativeCallsOf(given, { onSkipped: () => {} });
-        return calls.every(({ request: { name, id, arguments: args } }) => name !== '' && (id === undefined || id !== '') && args !== null);
+        return calls.every(
+          ({ request: { name, id, arguments: args } }) =>
+            name !== '' && (id === undefined || id !== '') && args !== null,
+        );
       }),
       { numRuns: howMany(500, 2_000) },
     );
@@ -389,7 +535,8 @@ describe('nativeCallsOf', () => {
 
   it('warns once of each kind without a listener', () => {
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
-    for (let n = 0; n < 3; n += 1) nativeCallsOf({ output: [{ type: 'warned_call', secret: 'hunter2' }] });
+    for (let n = 0; n < 3; n += 1)
+      nativeCallsOf({ output: [{ type: 'warned_call', secret: 'hunter2' }] });
     const warnings = warn.mock.calls.map(([text]) => String(text));
     warn.mockRestore();
 
@@ -399,6 +546,8 @@ describe('nativeCallsOf', () => {
   });
 
   it('refuses an option it does not know', () => {
-    expect(() => nativeCallsOf({}, { onskipped: () => {} } as object)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
+    expect(() => nativeCallsOf({}, { onskipped: () => {} } as object)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }),
+    );
   });
 });

@@ -23,16 +23,25 @@ const LISTS = [
  * Google's `generateContent`. Calls that are left to the host are not among them. A response is read and never trusted: what has the
  * wrong form is skipped and reported. It does not read streams; give it the response that a stream comes to.
  */
-export function nativeCallsOf(response: unknown, options: NativeCallsOptions = {}): readonly NativeCall[] {
+export function nativeCallsOf(
+  response: unknown,
+  options: NativeCallsOptions = {},
+): readonly NativeCall[] {
   checkOptions('nativeCallsOf', options, { onSkipped: expected.function });
   const skip = reporting(options.onSkipped);
   const found = listIn(response);
   if (found !== null) return Object.freeze([...found.read(found.list, skip)]);
-  skip({ path: '', kind: 'response', why: 'it is not a response of a provider that is known here' });
+  skip({
+    path: '',
+    kind: 'response',
+    why: 'it is not a response of a provider that is known here',
+  });
   return Object.freeze([]);
 }
 
-function listIn(response: unknown): { list: unknown; read: (list: unknown, skip: Skip) => readonly NativeCall[] } | null {
+function listIn(
+  response: unknown,
+): { list: unknown; read: (list: unknown, skip: Skip) => readonly NativeCall[] } | null {
   try {
     if (typeof response !== 'object' || response === null) return null;
     for (const [name, read] of LISTS) {

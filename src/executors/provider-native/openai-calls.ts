@@ -18,7 +18,14 @@ import {
 
 /** Messages, and calls that the host runs or answers itself. */
 const IGNORED: ReadonlySet<string> = new Set([
-  ...['message', 'reasoning', 'compaction', 'additional_tools', 'item_reference', 'tool_search_output'],
+  ...[
+    'message',
+    'reasoning',
+    'compaction',
+    'additional_tools',
+    'item_reference',
+    'tool_search_output',
+  ],
   ...['function_call', 'function_call_output', 'custom_tool_call', 'custom_tool_call_output'],
   ...['computer_call', 'computer_call_output', 'local_shell_call', 'local_shell_call_output'],
   ...['apply_patch_call', 'apply_patch_call_output'],
@@ -31,25 +38,39 @@ interface Parts {
 }
 
 /** Which members of an item are the arguments, and which the answer. */
-const BUILT_IN: ReadonlyMap<string, readonly [name: string, parts: (fields: JsonObject) => Parts]> = new Map([
-  ['web_search_call', ['web_search', searchParts] as const],
-  [
-    'file_search_call',
-    ['file_search', (fields: JsonObject) => ({ args: pick(fields, 'queries'), answer: pick(fields, 'results') })] as const,
-  ],
-  [
-    'code_interpreter_call',
+const BUILT_IN: ReadonlyMap<string, readonly [name: string, parts: (fields: JsonObject) => Parts]> =
+  new Map([
+    ['web_search_call', ['web_search', searchParts] as const],
     [
-      'code_interpreter',
-      (fields: JsonObject) => ({ args: pick(fields, 'code', 'container_id'), answer: pick(fields, 'outputs') }),
-    ] as const,
-  ],
-  ['image_generation_call', ['image_generation', imageParts] as const],
-]);
+      'file_search_call',
+      [
+        'file_search',
+        (fields: JsonObject) => ({
+          args: pick(fields, 'queries'),
+          answer: pick(fields, 'results'),
+        }),
+      ] as const,
+    ],
+    [
+      'code_interpreter_call',
+      [
+        'code_interpreter',
+        (fields: JsonObject) => ({
+          args: pick(fields, 'code', 'container_id'),
+          answer: pick(fields, 'outputs'),
+        }),
+      ] as const,
+    ],
+    ['image_generation_call', ['image_generation', imageParts] as const],
+  ]);
 
 export function openaiCalls(output: unknown, skip: Skip): readonly NativeCall[] {
   const items = itemsIn(output, 'output', skip, typedItem(IGNORED));
-  const shellOutputs = new Map(items.flatMap(({ kind, fields }) => (kind === 'shell_call_output' ? [[fields.call_id, fields]] : [])));
+  const shellOutputs = new Map(
+    items.flatMap(({ kind, fields }) =>
+      kind === 'shell_call_output' ? [[fields.call_id, fields]] : [],
+    ),
+  );
   return items.flatMap((item) => {
     const { kind, fields, path } = item;
     const builtIn = BUILT_IN.get(kind);
@@ -64,15 +85,30 @@ export function openaiCalls(output: unknown, skip: Skip): readonly NativeCall[] 
 
 function searchParts(fields: JsonObject): Parts {
   const { sources, ...action } = objectOf(fields.action);
-  return { args: action, answer: { ...pick({ sources: sources ?? null }, 'sources'), ...pick(fields, 'results') } };
+  return {
+    args: action,
+    answer: { ...pick({ sources: sources ?? null }, 'sources'), ...pick(fields, 'results') },
+  };
 }
 
 function imageParts(fields: JsonObject): Parts {
-  const args = pick(fields, 'action', 'revised_prompt', 'size', 'quality', 'background', 'output_format');
+  const args = pick(
+    fields,
+    'action',
+    'revised_prompt',
+    'size',
+    'quality',
+    'background',
+    'output_format',
+  );
   return { args, answer: pick(fields, 'result') };
 }
 
-const builtInCall = (fields: JsonObject, name: string, parts: (fields: JsonObject) => Parts): NativeCall => {
+const builtInCall = (
+  fields: JsonObject,
+  name: string,
+  parts: (fields: JsonObject) => Parts,
+): NativeCall => {
   const { args, answer } = parts(fields);
   return nativeCall(name, args, fields.id, outputOf(fields, answer));
 };
@@ -91,7 +127,9 @@ function mcpCall({ fields, kind, path }: Item, skip: Skip): readonly NativeCall[
   }
   const { arguments: args, output = null } = fields;
   const given = typeof args === 'string' || isObject(args) ? args : {};
-  return [nativeCall(serverTool(fields.server_label, name), given, fields.id, outputOf(fields, output))];
+  return [
+    nativeCall(serverTool(fields.server_label, name), given, fields.id, outputOf(fields, output)),
+  ];
 }
 
 /** Only a container is the provider's; in any other place the host runs the commands. */

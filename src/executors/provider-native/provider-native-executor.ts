@@ -12,11 +12,14 @@ export function providerNativeExecutor(): ToolExecutor {
   const executor: ToolExecutor = Object.freeze({
     kind: 'provider_native' as const,
     execute({ tool }: Parameters<ToolExecutor['execute']>[0]) {
-      throw toolFailure(`The provider runs ${tool.name} itself; it cannot be called here. Its calls are reported with observe.`, {
-        category: 'provider_native',
-        errorClass: 'fatal',
-        executed: 'no',
-      });
+      throw toolFailure(
+        `The provider runs ${tool.name} itself; it cannot be called here. Its calls are reported with observe.`,
+        {
+          category: 'provider_native',
+          errorClass: 'fatal',
+          executed: 'no',
+        },
+      );
     },
   });
   standIns.add(executor);

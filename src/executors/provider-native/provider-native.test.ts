@@ -5,7 +5,14 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { captainLayers } from '../../../conformance/captain.fixture.ts';
 import { auditLog, redaction, telemetry } from '../../../middleware/index.ts';
 import { startTracing, stopSdk } from '../../../middleware/telemetry/otel-sdk.fixture.ts';
-import { defineTool, governTools, nativeCallsOf, providerNativeExecutor, type ToolEvent, type ToolLayer } from '../../index.ts';
+import {
+  defineTool,
+  governTools,
+  nativeCallsOf,
+  providerNativeExecutor,
+  type ToolEvent,
+  type ToolLayer,
+} from '../../index.ts';
 import { localReceiptSink, queryReceipts, verifyReceipts } from '../../receipts/index.ts';
 
 const TOKEN = ['gh', 'p_', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('');
@@ -18,34 +25,59 @@ const search = defineTool({
   executor: 'provider_native',
 });
 
-const local = defineTool({ name: 'echo', description: 'Answers.', inputSchema: { type: 'object' }, execute: (args) => args });
+const local = defineTool({
+  name: 'echo',
+  description: 'Answers.',
+  inputSchema: { type: 'object' },
+  execute: (args) => args,
+});
 
 describe('tools that the provider runs', () => {
   it.each([
     ['with the executor that is there', {}],
     ['with one that the host gave', { executor: providerNativeExecutor() }],
-  ])('can be declared, are not shown by the host, and are refused when called, %s', async (_title, options) => {
-    const governed = governTools({ tools: [search, local], layers: [], ...options });
-    const result = await governed.call({ name: 'web_search', arguments: {} });
+  ])(
+    'can be declared, are not shown by the host, and are refused when called, %s',
+    async (_title, options) => {
+      const governed = governTools({ tools: [search, local], layers: [], ...options });
+      const result = await governed.call({ name: 'web_search', arguments: {} });
 
-    expect(governed.tools.map(({ name }) => name)).toEqual(['echo']);
-    expect(governed.advertise({ turn: { turnId: 't' } }).map(({ name }) => name)).toEqual(['echo']);
-    expect(result).toMatchObject({ status: 'executor_error', executed: 'no', errorCategory: 'provider_native', errorClass: 'fatal' });
-    expect(result.error).toContain('observe');
-  });
+      expect(governed.tools.map(({ name }) => name)).toEqual(['echo']);
+      expect(governed.advertise({ turn: { turnId: 't' } }).map(({ name }) => name)).toEqual([
+        'echo',
+      ]);
+      expect(result).toMatchObject({
+        status: 'executor_error',
+        executed: 'no',
+        errorCategory: 'provider_native',
+        errorClass: 'fatal',
+      });
+      expect(result.error).toContain('observe');
+    },
+  );
 
   it('are run by an executor of that kind which can, and then shown', async () => {
     const executor = { kind: 'provider_native' as const, execute: () => ({ hits: 1 }) };
     const governed = governTools({ tools: [search], layers: [], executor });
 
     expect(governed.tools.map(({ name }) => name)).toEqual(['web_search']);
-    expect(await governed.call({ name: 'web_search', arguments: {} })).toMatchObject({ status: 'ok', executed: 'yes' });
+    expect(await governed.call({ name: 'web_search', arguments: {} })).toMatchObject({
+      status: 'ok',
+      executed: 'yes',
+    });
   });
 
   it('do not make other kinds run', () => {
-    const remote = defineTool({ name: 'remote', description: '', inputSchema: { type: 'object' }, executor: 'mcp_server' });
+    const remote = defineTool({
+      name: 'remote',
+      description: '',
+      inputSchema: { type: 'object' },
+      executor: 'mcp_server',
+    });
 
-    expect(() => governTools({ tools: [search, remote], layers: [] })).toThrow(expect.objectContaining({ code: 'ERR_NO_EXECUTOR' }));
+    expect(() => governTools({ tools: [search, remote], layers: [] })).toThrow(
+      expect.objectContaining({ code: 'ERR_NO_EXECUTOR' }),
+    );
   });
 });
 
@@ -65,9 +97,24 @@ describe('the captain stack around calls that the provider made', () => {
     type: 'message',
     content: [
       { type: 'server_tool_use', id: 'srv_1', name: 'web_search', input: { query: 'onions' } },
-      { type: 'web_search_tool_result', tool_use_id: 'srv_1', content: [{ type: 'web_search_result', title: `token ${TOKEN}` }] },
-      { type: 'mcp_tool_use', id: 'mcp_1', server_name: 'gh', name: 'delete_repo', input: { token: TOKEN } },
-      { type: 'mcp_tool_result', tool_use_id: 'mcp_1', is_error: true, content: [{ type: 'text', text: 'no rights' }] },
+      {
+        type: 'web_search_tool_result',
+        tool_use_id: 'srv_1',
+        content: [{ type: 'web_search_result', title: `token ${TOKEN}` }],
+      },
+      {
+        type: 'mcp_tool_use',
+        id: 'mcp_1',
+        server_name: 'gh',
+        name: 'delete_repo',
+        input: { token: TOKEN },
+      },
+      {
+        type: 'mcp_tool_result',
+        tool_use_id: 'mcp_1',
+        is_error: true,
+        content: [{ type: 'text', text: 'no rights' }],
+      },
       { type: 'server_tool_use', id: 'srv_2', name: 'code_execution', input: { code: '1+1' } },
     ],
   };
@@ -85,7 +132,11 @@ describe('the captain stack around calls that the provider made', () => {
     governed.on('*', (event) => events.push(event));
     const results = [];
     for (const { request, output } of nativeCallsOf(response)) {
-      results.push(await governed.observe(request, output, { turn: { sessionId: 'native', model: 'm', provider: 'anthropic' } }));
+      results.push(
+        await governed.observe(request, output, {
+          turn: { sessionId: 'native', model: 'm', provider: 'anthropic' },
+        }),
+      );
     }
     await governed.close();
     return { results, events };
@@ -145,7 +196,13 @@ describe('the captain stack around calls that the provider made', () => {
     await observeAll();
     const spans = sdk.spans.filter(({ name }) => name.startsWith('execute_tool '));
 
-    expect(spans.map(({ name, attributes }) => [name, attributes['allium.status'], attributes['error.type']])).toEqual([
+    expect(
+      spans.map(({ name, attributes }) => [
+        name,
+        attributes['allium.status'],
+        attributes['error.type'],
+      ]),
+    ).toEqual([
       ['execute_tool web_search', 'ok', undefined],
       ['execute_tool gh_delete_repo', 'executor_error', 'tool_error'],
       ['execute_tool code_execution', 'outcome_unknown', 'outcome_unknown'],
@@ -155,7 +212,9 @@ describe('the captain stack around calls that the provider made', () => {
       'gen_ai.tool.type': 'extension',
       'gen_ai.tool.call.id': 'srv_1',
     });
-    expect(JSON.stringify(spans.map(({ attributes, events }) => [attributes, events]))).not.toContain(TOKEN);
+    expect(
+      JSON.stringify(spans.map(({ attributes, events }) => [attributes, events])),
+    ).not.toContain(TOKEN);
   });
 
   it('cleans the output file of a large answer', async () => {
@@ -168,9 +227,20 @@ describe('the captain stack around calls that the provider made', () => {
     };
     const governed = governTools({ tools: [], layers: [redaction()], outputFiles });
     const [call] = nativeCallsOf({
-      output: [{ type: 'mcp_call', id: 'm', name: 'dump', arguments: '{}', output: `${TOKEN} ${'x'.repeat(9_000)}` }],
+      output: [
+        {
+          type: 'mcp_call',
+          id: 'm',
+          name: 'dump',
+          arguments: '{}',
+          output: `${TOKEN} ${'x'.repeat(9_000)}`,
+        },
+      ],
     });
-    const result = await governed.observe(call?.request ?? { name: '', arguments: {} }, call?.output);
+    const result = await governed.observe(
+      call?.request ?? { name: '', arguments: {} },
+      call?.output,
+    );
 
     expect(result.outputFiles).toHaveLength(1);
     expect(texts.join()).toContain('x'.repeat(9_000));

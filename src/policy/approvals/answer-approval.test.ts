@@ -13,7 +13,8 @@ const ALLOW = { decision: 'allow_once', decidedBy: 'ada' };
 async function started(changes: Partial<Approval> = {}) {
   const [clock, store, approval] = [testClock(), memoryApprovals(), approvalOf(changes)];
   await store.add(approval);
-  const answer = (decision: unknown) => answerApproval(store, approval.id, decision as object, { clock });
+  const answer = (decision: unknown) =>
+    answerApproval(store, approval.id, decision as object, { clock });
   return { clock, store, approval, answer };
 }
 
@@ -24,12 +25,19 @@ describe('answerApproval', () => {
     const answered = await answer({ ...ALLOW, reason: 'rent\nis due', args });
 
     expect(answered).toMatchObject({ revision: 1, taken: null, arguments: approval.arguments });
-    expect(answered.reply).toEqual({ ...ALLOW, reason: 'rent is due', args, decidedAt: isoTime(clock.now()) });
+    expect(answered.reply).toEqual({
+      ...ALLOW,
+      reason: 'rent is due',
+      args,
+      decidedAt: isoTime(clock.now()),
+    });
     expect(await store.get(approval.id)).toEqual(answered);
   });
 
   it('names the host where nobody says who decided', async () => {
-    expect((await (await started()).answer({ decision: 'reject_once' })).reply).toMatchObject({ decidedBy: 'host' });
+    expect((await (await started()).answer({ decision: 'reject_once' })).reply).toMatchObject({
+      decidedBy: 'host',
+    });
   });
 
   it('takes one answer, whatever the second one says', async () => {
@@ -42,7 +50,13 @@ describe('answerApproval', () => {
 
   it.each<readonly [string, (approval: Approval) => Approval]>([
     ['was taken up', (approval) => takenUp(approval, REPLY, 0)],
-    ['has ended', (approval) => ({ ...endedWith(takenUp(approval, null, 0), { status: 'ok', executed: 'yes' }, 0), revision: 1 })],
+    [
+      'has ended',
+      (approval) => ({
+        ...endedWith(takenUp(approval, null, 0), { status: 'ok', executed: 'yes' }, 0),
+        revision: 1,
+      }),
+    ],
   ])('answers nothing that %s', async (_name, change) => {
     const { store, approval, answer } = await started();
     await store.replace(change(approval));
@@ -51,21 +65,29 @@ describe('answerApproval', () => {
   });
 
   it('takes a late no, and no late yes', async () => {
-    const { clock, store, approval, answer } = await started({ expiresAt: isoTime(testClock().now() + MINUTE_MS) });
+    const { clock, store, approval, answer } = await started({
+      expiresAt: isoTime(testClock().now() + MINUTE_MS),
+    });
     await clock.advance(MINUTE_MS);
 
     expect(await codeOf(answer(ALLOW))).toBe('ERR_APPROVAL_EXPIRED');
     expect(await codeOf(answer({ decision: 'allow_always' }))).toBe('ERR_APPROVAL_EXPIRED');
     expect(await store.get(approval.id)).toEqual(approval);
-    expect(await answer({ decision: 'reject_once' })).toMatchObject({ reply: { decision: 'reject_once' } });
+    expect(await answer({ decision: 'reject_once' })).toMatchObject({
+      reply: { decision: 'reject_once' },
+    });
   });
 
   it('leaves an answer alone that nobody took up in time', async () => {
-    const { clock, store, approval, answer } = await started({ expiresAt: isoTime(testClock().now() + MINUTE_MS) });
+    const { clock, store, approval, answer } = await started({
+      expiresAt: isoTime(testClock().now() + MINUTE_MS),
+    });
     await answer(ALLOW);
     await clock.advance(MINUTE_MS);
 
-    expect(await codeOf(answer({ decision: 'reject_once', decidedBy: 'eve' }))).toBe('ERR_APPROVAL_RESOLVED');
+    expect(await codeOf(answer({ decision: 'reject_once', decidedBy: 'eve' }))).toBe(
+      'ERR_APPROVAL_RESOLVED',
+    );
     expect(await store.get(approval.id)).toMatchObject({ reply: { decidedBy: 'ada' } });
   });
 
@@ -79,9 +101,14 @@ describe('answerApproval', () => {
   });
 
   it('throws for an approval nobody knows, and never quotes lines of its id', async () => {
-    const failed = await answerApproval(memoryApprovals(), 'un\nheard', ALLOW).catch((thrown: unknown) => thrown);
+    const failed = await answerApproval(memoryApprovals(), 'un\nheard', ALLOW).catch(
+      (thrown: unknown) => thrown,
+    );
 
-    expect(failed).toMatchObject({ code: 'ERR_UNKNOWN_APPROVAL', message: expect.not.stringContaining('\n') as string });
+    expect(failed).toMatchObject({
+      code: 'ERR_UNKNOWN_APPROVAL',
+      message: expect.not.stringContaining('\n') as string,
+    });
   });
 });
 
@@ -118,10 +145,15 @@ describe('changeApproval', () => {
 
 describe('readReply', () => {
   it('is frozen, and throws for a value that fails while it is read', () => {
-    const hostile = Object.defineProperty({}, 'decision', { enumerable: true, get: () => assertNever() });
+    const hostile = Object.defineProperty({}, 'decision', {
+      enumerable: true,
+      get: () => assertNever(),
+    });
 
     expect(Object.isFrozen(readReply(ALLOW, 0))).toBe(true);
-    expect(() => readReply(hostile, 0)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_DECISION' }) as Error);
+    expect(() => readReply(hostile, 0)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_DECISION' }) as Error,
+    );
   });
 });
 

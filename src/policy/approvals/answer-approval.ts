@@ -29,14 +29,18 @@ export async function changeApproval(
 ): Promise<{ readonly before: Approval; readonly after: Approval }> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const found: unknown = await waitWithin(signal, () => store.get(id));
-    if (found === null) throw new AlliumError('ERR_UNKNOWN_APPROVAL', `there is no approval "${oneLine(id)}"`);
+    if (found === null)
+      throw new AlliumError('ERR_UNKNOWN_APPROVAL', `there is no approval "${oneLine(id)}"`);
     const before = readApproval(found, id);
     const after = change(before, approvalState(before, clock.now()));
     const isDone: unknown = await waitWithin(signal, () => store.replace(after));
     // A store that does not say so has not done it.
     if (isDone === true) return { before, after };
   }
-  throw new AlliumError('ERR_APPROVALS_UNAVAILABLE', `approval "${oneLine(id)}" could not be changed: it changes all the time`);
+  throw new AlliumError(
+    'ERR_APPROVALS_UNAVAILABLE',
+    `approval "${oneLine(id)}" could not be changed: it changes all the time`,
+  );
 }
 
 function readApproval(found: unknown, id: string): Approval {
@@ -46,7 +50,10 @@ function readApproval(found: unknown, id: string): Approval {
   } catch {
     // What is not JSON is no approval either.
   }
-  throw new AlliumError('ERR_APPROVALS_UNAVAILABLE', `the store answered with something that is not approval "${oneLine(id)}"`);
+  throw new AlliumError(
+    'ERR_APPROVALS_UNAVAILABLE',
+    `the store answered with something that is not approval "${oneLine(id)}"`,
+  );
 }
 
 /** Reads somebody's decision, or throws `ERR_INVALID_DECISION`: what waits goes on waiting. */
@@ -78,10 +85,17 @@ export const alreadyResolved = (id: string): AlliumError =>
   new AlliumError('ERR_APPROVAL_RESOLVED', `approval "${oneLine(id)}" was answered before`);
 
 /** Throws where the approval can no longer be answered so: it was answered, or a yes comes too late. A late no is kept. */
-export function demandOpen({ id, reply, expiresAt }: Approval, state: ApprovalState, decision: string): void {
+export function demandOpen(
+  { id, reply, expiresAt }: Approval,
+  state: ApprovalState,
+  decision: string,
+): void {
   if (reply !== null || (state !== 'pending' && state !== 'expired')) throw alreadyResolved(id);
   if (state === 'expired' && isYes(decision))
-    throw new AlliumError('ERR_APPROVAL_EXPIRED', `approval "${oneLine(id)}" expired at ${expiresAt ?? ''}`);
+    throw new AlliumError(
+      'ERR_APPROVAL_EXPIRED',
+      `approval "${oneLine(id)}" expired at ${expiresAt ?? ''}`,
+    );
 }
 
 /**

@@ -17,7 +17,8 @@ async function coded(store: ApprovalStore = memoryApprovals()) {
   const approval = approvalOf({ expiresAt: new Date(testClock().now() + MINUTE_MS).toISOString() });
   await store.add({ ...approval, code: await codeFor(key, approval.id, code) });
   const clock = testClock();
-  const tried = (given: string, with_ = key) => codeOf(demandCode(store, approval.id, given, () => with_, { clock }));
+  const tried = (given: string, with_ = key) =>
+    codeOf(demandCode(store, approval.id, given, () => with_, { clock }));
   return { store, id: approval.id, code, clock, tried };
 }
 
@@ -26,7 +27,9 @@ async function compared(store: ApprovalStore, count: number): Promise<number> {
   const { id, clock } = await coded(store);
   const said = await Promise.all(
     Array.from({ length: count }, () =>
-      demandCode(store, id, WRONG, () => key, { clock }).catch((thrown: unknown) => (thrown instanceof Error ? thrown.message : '')),
+      demandCode(store, id, WRONG, () => key, { clock }).catch((thrown: unknown) =>
+        thrown instanceof Error ? thrown.message : '',
+      ),
     ),
   );
   return said.filter((text) => String(text).includes('another code')).length;
@@ -35,7 +38,9 @@ async function compared(store: ApprovalStore, count: number): Promise<number> {
 /** Whether what is kept leads to the code by reading it. */
 const shows = ({ hash }: ApprovalCode, code: string): boolean =>
   [code, code.replace('-', '')].some((form) =>
-    [form, Buffer.from(form).toString('hex'), Buffer.from(form).toString('base64')].includes(hash.replace(/^\w+:/, '')),
+    [form, Buffer.from(form).toString('hex'), Buffer.from(form).toString('base64')].includes(
+      hash.replace(/^\w+:/, ''),
+    ),
   );
 
 describe('the code of an approval', () => {
@@ -63,9 +68,12 @@ describe('the code of an approval', () => {
     expect(shows({ hash: `scrypt:${code}`, tries: 0 }, code)).toBe(true);
   });
 
-  it.each([[''], [WRONG], ['x'.repeat(10_000)], ['\u0000'], ['null']])('is not %j', async (given) => {
-    expect(await (await coded()).tried(given)).toBe('ERR_APPROVAL_CODE');
-  });
+  it.each([[''], [WRONG], ['x'.repeat(10_000)], ['\u0000'], ['null']])(
+    'is not %j',
+    async (given) => {
+      expect(await (await coded()).tried(given)).toBe('ERR_APPROVAL_CODE');
+    },
+  );
 
   it('is over after five tries, however many come at once', async () => {
     expect(await compared(memoryApprovals(), 40)).toBe(MAX_CODE_TRIES);

@@ -31,7 +31,10 @@ const SCHEME = 'scrypt:';
  * the hash of one approval says nothing about another.
  */
 export async function codeFor(key: Uint8Array, id: string, code: string): Promise<ApprovalCode> {
-  return Object.freeze({ hash: `${SCHEME}${(await digestOf(key, id, code)).toString('hex')}`, tries: 0 });
+  return Object.freeze({
+    hash: `${SCHEME}${(await digestOf(key, id, code)).toString('hex')}`,
+    tries: 0,
+  });
 }
 
 async function digestOf(key: Uint8Array, id: string, code: string): Promise<Buffer> {
@@ -58,14 +61,21 @@ export async function demandCode(
     demandOpen(approval, state, 'allow_once');
     if (approval.code === undefined) throw badCode(id, 'has no code: no person was told of it');
     if (approval.code.tries >= MAX_CODE_TRIES)
-      throw badCode(id, `was tried with ${MAX_CODE_TRIES} codes, so that only a terminal can approve it`);
+      throw badCode(
+        id,
+        `was tried with ${MAX_CODE_TRIES} codes, so that only a terminal can approve it`,
+      );
     return withTry(approval, approval.code);
   });
   const { hash, tries } = before.code ?? { hash: '', tries: MAX_CODE_TRIES };
-  const [kept, given] = [Buffer.from(hash.slice(SCHEME.length), 'hex'), await digestOf(key(), id, code)];
+  const [kept, given] = [
+    Buffer.from(hash.slice(SCHEME.length), 'hex'),
+    await digestOf(key(), id, code),
+  ];
   if (kept.length === given.length && timingSafeEqual(kept, given)) return;
   const left = MAX_CODE_TRIES - tries - 1;
   throw badCode(id, `has another code; ${left === 1 ? '1 try is' : `${left} tries are`} left`);
 }
 
-const badCode = (id: string, what: string): AlliumError => new AlliumError('ERR_APPROVAL_CODE', `approval "${oneLine(id)}" ${what}`);
+const badCode = (id: string, what: string): AlliumError =>
+  new AlliumError('ERR_APPROVAL_CODE', `approval "${oneLine(id)}" ${what}`);

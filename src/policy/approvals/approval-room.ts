@@ -34,7 +34,11 @@ export function approvalRoom(owner: string, max: number): ApprovalRoom {
   const full = (sessionId: string | null, now: number): AlliumError => {
     const soonest = expiries.soonest(sessionId);
     const message = `${owner}: too many approvals wait; answer some, or raise "maxApprovals"`;
-    return new AlliumError('ERR_STORE_FULL', message, soonest === null ? {} : { retryAfterMs: Math.max(1, soonest - now) });
+    return new AlliumError(
+      'ERR_STORE_FULL',
+      message,
+      soonest === null ? {} : { retryAfterMs: Math.max(1, soonest - now) },
+    );
   };
   return {
     put({ id, turn: { sessionId }, reply, taken, ended, expiresAt }) {
@@ -96,7 +100,8 @@ function createExpiries(): Expiries {
     const known = soonest.get(key);
     if (known !== undefined) return known;
     let first = Number.POSITIVE_INFINITY;
-    for (const { sessionId, at } of times.values()) if ((key === null || key === sessionId) && at < first) first = at;
+    for (const { sessionId, at } of times.values())
+      if ((key === null || key === sessionId) && at < first) first = at;
     soonest.set(key, first);
     return first;
   };

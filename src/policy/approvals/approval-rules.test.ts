@@ -9,8 +9,17 @@ import { approvalOf, MINUTE_MS, REPLY } from './approvals.fixture.ts';
 import { isApproval } from './check-approval.ts';
 
 const NOW = testClock().now();
-const expiring = (changes: Partial<Approval> = {}) => approvalOf({ expiresAt: isoTime(NOW + MINUTE_MS), ...changes });
-const earlier = { ...REPLY, id: 'a', gate: 'g', fingerprint: 'f', definition: 'd', policy: '', requestedAt: REPLY.decidedAt };
+const expiring = (changes: Partial<Approval> = {}) =>
+  approvalOf({ expiresAt: isoTime(NOW + MINUTE_MS), ...changes });
+const earlier = {
+  ...REPLY,
+  id: 'a',
+  gate: 'g',
+  fingerprint: 'f',
+  definition: 'd',
+  policy: '',
+  requestedAt: REPLY.decidedAt,
+};
 
 describe('approvalState', () => {
   it('is pending until it expires, to the millisecond, and for ever without an end', () => {
@@ -41,13 +50,21 @@ describe('approvalState', () => {
     ['on another machine', { host: 'other' }, 'taken'],
     ['in another container', { space: 'other' }, 'taken'],
   ])('judges an owner %s', (_name, changes, state) => {
-    const taken = { ...takenUp(approvalOf(), REPLY, NOW), taken: { at: REPLY.decidedAt, owner: { ...ownerHere(), ...changes } } };
+    const taken = {
+      ...takenUp(approvalOf(), REPLY, NOW),
+      taken: { at: REPLY.decidedAt, owner: { ...ownerHere(), ...changes } },
+    };
 
     expect(approvalState(taken, NOW)).toBe(state);
   });
 
   it('is ended once it has, whoever lives', () => {
-    expect(approvalState(endedWith(takenUp(approvalOf(), REPLY, NOW), { status: 'ok', executed: 'yes' }, NOW), NOW)).toBe('ended');
+    expect(
+      approvalState(
+        endedWith(takenUp(approvalOf(), REPLY, NOW), { status: 'ok', executed: 'yes' }, NOW),
+        NOW,
+      ),
+    ).toBe('ended');
   });
 });
 
@@ -58,16 +75,26 @@ describe('the steps of an approval', () => {
     const ended = endedWith(taken, { status: 'ok', executed: 'yes' }, NOW);
 
     expect([answered, taken, ended].map(({ revision }) => revision)).toEqual([1, 2, 3]);
-    expect([answered, taken, ended].every((each) => isApproval(each) && Object.isFrozen(each))).toBe(true);
+    expect(
+      [answered, taken, ended].every((each) => isApproval(each) && Object.isFrozen(each)),
+    ).toBe(true);
   });
 
   it('drop what was asked and answered when the call is taken up, and keep who decided', () => {
     const reply = { ...REPLY, reason: 'rent', args: { to: 'canary' } };
-    const approval = approvalOf({ arguments: { to: 'canary' }, earlier: [{ ...earlier, supplied: { value: 'canary' } }] });
+    const approval = approvalOf({
+      arguments: { to: 'canary' },
+      earlier: [{ ...earlier, supplied: { value: 'canary' } }],
+    });
     const taken = takenUp(withReply(approval, reply), reply, NOW);
 
     expect(JSON.stringify(taken)).not.toContain('canary');
-    expect(taken).toMatchObject({ arguments: null, shown: null, reply: { decidedBy: 'ada', reason: 'rent' }, earlier: [{ id: 'a' }] });
+    expect(taken).toMatchObject({
+      arguments: null,
+      shown: null,
+      reply: { decidedBy: 'ada', reason: 'rent' },
+      earlier: [{ id: 'a' }],
+    });
     expect(taken.taken?.owner.pid).toBe(process.pid);
   });
 });
@@ -77,19 +104,36 @@ describe('decisionOf', () => {
     const approval = approvalOf({ receiptUri: 'file:///r#seq=1' });
     const { id, gate, fingerprint, definition, policy, requestedAt, receiptUri } = approval;
 
-    expect(decisionOf(approval, REPLY, NOW)).toEqual({ id, gate, fingerprint, definition, policy, requestedAt, receiptUri, ...REPLY });
+    expect(decisionOf(approval, REPLY, NOW)).toEqual({
+      id,
+      gate,
+      fingerprint,
+      definition,
+      policy,
+      requestedAt,
+      receiptUri,
+      ...REPLY,
+    });
   });
 
   it.each(['allow_once', 'allow_always'] as const)('makes nothing of a late %s', (decision) => {
-    expect(decisionOf(expiring(), { ...REPLY, decision }, NOW + MINUTE_MS)).toMatchObject({ decision: 'expired', decidedBy: 'approvals' });
+    expect(decisionOf(expiring(), { ...REPLY, decision }, NOW + MINUTE_MS)).toMatchObject({
+      decision: 'expired',
+      decidedBy: 'approvals',
+    });
   });
 
   it.each(['reject_once', 'reject_always'] as const)('lets a late %s be a no', (decision) => {
-    expect(decisionOf(expiring(), { ...REPLY, decision }, NOW + MINUTE_MS)).toMatchObject({ decision, decidedBy: 'ada' });
+    expect(decisionOf(expiring(), { ...REPLY, decision }, NOW + MINUTE_MS)).toMatchObject({
+      decision,
+      decidedBy: 'ada',
+    });
   });
 
   it('is expired where nobody decided, and brings no arguments along', () => {
     expect(decisionOf(expiring(), null, NOW + MINUTE_MS)).toMatchObject({ decision: 'expired' });
-    expect(decisionOf(expiring(), { ...REPLY, args: { to: 'eve' } }, NOW + MINUTE_MS)).not.toHaveProperty('args');
+    expect(
+      decisionOf(expiring(), { ...REPLY, args: { to: 'eve' } }, NOW + MINUTE_MS),
+    ).not.toHaveProperty('args');
   });
 });

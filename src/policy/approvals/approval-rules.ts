@@ -23,7 +23,8 @@ function withoutCode(approval: Approval): Approval {
 }
 
 /** With somebody's answer. */
-export const withReply = (approval: Approval, reply: ApprovalReply): Approval => changed(withoutCode(approval), { reply });
+export const withReply = (approval: Approval, reply: ApprovalReply): Approval =>
+  changed(withoutCode(approval), { reply });
 
 /** With one comparison of a code more. */
 export const withTry = (approval: Approval, { hash, tries }: ApprovalCode): Approval =>
@@ -43,15 +44,34 @@ function withoutContent<T extends EarlierDecision | ApprovalReply>(decision: T):
   return Object.freeze(rest) as T; // Both members are optional.
 }
 
-export const endedWith = (approval: Approval, ending: { status: string; executed: string }, now: number): Approval =>
-  changed(approval, { ended: Object.freeze({ at: isoTime(now), ...ending }) });
+export const endedWith = (
+  approval: Approval,
+  ending: { status: string; executed: string },
+  now: number,
+): Approval => changed(approval, { ended: Object.freeze({ at: isoTime(now), ...ending }) });
 
 /** What a gate finds when the call is taken up: who decided what about which call. Made before the contents are dropped. */
-export function decisionOf(approval: Approval, reply: ApprovalReply | null, now: number): EarlierDecision {
+export function decisionOf(
+  approval: Approval,
+  reply: ApprovalReply | null,
+  now: number,
+): EarlierDecision {
   const { id, gate, fingerprint, definition, policy, requestedAt, receiptUri } = approval;
-  const of = { id, gate, fingerprint, definition, policy, requestedAt, ...(receiptUri === null ? {} : { receiptUri }) };
+  const of = {
+    id,
+    gate,
+    fingerprint,
+    definition,
+    policy,
+    requestedAt,
+    ...(receiptUri === null ? {} : { receiptUri }),
+  };
   const nobody = { decidedBy: 'approvals', decidedAt: isoTime(now) };
   // A late no is a no; a late yes is none.
-  const isLate = approvalState(approval, now) === 'expired' && !(reply?.decision === 'reject_once' || reply?.decision === 'reject_always');
-  return Object.freeze(reply === null || isLate ? { ...of, ...nobody, decision: 'expired' } : { ...of, ...reply });
+  const isLate =
+    approvalState(approval, now) === 'expired' &&
+    !(reply?.decision === 'reject_once' || reply?.decision === 'reject_always');
+  return Object.freeze(
+    reply === null || isLate ? { ...of, ...nobody, decision: 'expired' } : { ...of, ...reply },
+  );
 }

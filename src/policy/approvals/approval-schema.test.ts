@@ -15,16 +15,41 @@ const AT = REPLY.decidedAt;
 const TAKEN = { at: AT, owner: ownerHere() };
 const ENDED = { at: AT, status: 'ok', executed: 'yes' };
 const { decidedBy, decidedAt } = REPLY;
-const ASKED = { gate: 'permissions', fingerprint: 'sha256:f', definition: 'sha256:d', policy: 'sha256:p', requestedAt: AT };
+const ASKED = {
+  gate: 'permissions',
+  fingerprint: 'sha256:f',
+  definition: 'sha256:d',
+  policy: 'sha256:p',
+  requestedAt: AT,
+};
 const EARLIER = { id: 'approval_0', ...ASKED, decision: 'expired', decidedBy, decidedAt } as const;
 
 /** Every state an approval can be in, and every member it may have. */
 const STATES: readonly (readonly [state: string, approval: Approval])[] = [
   ['pending', approvalOf()],
-  ['one that expires', approvalOf({ expiresAt: AT, kind: 'auth_required', trace: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` })],
-  ['answered', approvalOf({ revision: 1, reply: { ...REPLY, reason: '', args: { to: 'eve' } }, receiptUri: 'file:///r.jsonl#seq=1' })],
+  [
+    'one that expires',
+    approvalOf({
+      expiresAt: AT,
+      kind: 'auth_required',
+      trace: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
+    }),
+  ],
+  [
+    'answered',
+    approvalOf({
+      revision: 1,
+      reply: { ...REPLY, reason: '', args: { to: 'eve' } },
+      receiptUri: 'file:///r.jsonl#seq=1',
+    }),
+  ],
   ['one with a result of its own', approvalOf({ reply: { ...REPLY, supplied: { value: null } } })],
-  ['one with an earlier answer', approvalOf({ earlier: [EARLIER, { ...EARLIER, reason: 'late', receiptUri: 'file:///r.jsonl#seq=2' }] })],
+  [
+    'one with an earlier answer',
+    approvalOf({
+      earlier: [EARLIER, { ...EARLIER, reason: 'late', receiptUri: 'file:///r.jsonl#seq=2' }],
+    }),
+  ],
   ['taken', approvalOf({ reply: REPLY, taken: TAKEN, arguments: null, shown: null })],
   ['ended', approvalOf({ reply: REPLY, taken: TAKEN, ended: ENDED, arguments: null, shown: null })],
 ];
@@ -32,7 +57,11 @@ const kept = (approval: object) => ({ version: 1, ...approval });
 
 describe('APPROVAL_SCHEMA', () => {
   it('describes every property', () => {
-    expect(undescribed(APPROVAL_SCHEMA).filter((path) => !/\/(?:if|then|else|dependentSchemas)\//.test(path))).toEqual([]);
+    expect(
+      undescribed(APPROVAL_SCHEMA).filter(
+        (path) => !/\/(?:if|then|else|dependentSchemas)\//.test(path),
+      ),
+    ).toEqual([]);
   });
 
   it.each(STATES)('takes the file of an approval that is %s', async (_state, approval) => {
@@ -48,16 +77,36 @@ describe('APPROVAL_SCHEMA', () => {
     const [earlier] = approval.earlier;
     const broken = [
       ...brokenCopies({ ...approval }),
-      ...(taken === null ? [] : brokenCopies(taken).map(([what, copy]) => [what, { ...approval, taken: copy }] as const)),
-      ...(reply === null ? [] : brokenCopies({ ...reply }).map(([what, copy]) => [what, { ...approval, reply: copy }] as const)),
+      ...(taken === null
+        ? []
+        : brokenCopies(taken).map(([what, copy]) => [what, { ...approval, taken: copy }] as const)),
+      ...(reply === null
+        ? []
+        : brokenCopies({ ...reply }).map(
+            ([what, copy]) => [what, { ...approval, reply: copy }] as const,
+          )),
       ...(earlier === undefined
         ? []
-        : brokenCopies({ ...earlier }).map(([what, copy]) => [what, { ...approval, earlier: [copy] }] as const)),
-      ['arguments that are gone too early', { ...approval, arguments: taken === null ? null : {} }] as const,
+        : brokenCopies({ ...earlier }).map(
+            ([what, copy]) => [what, { ...approval, earlier: [copy] }] as const,
+          )),
+      [
+        'arguments that are gone too early',
+        { ...approval, arguments: taken === null ? null : {} },
+      ] as const,
       ['a call that ended before it began', { ...approval, ended: ENDED, taken: null }] as const,
-      ['an answer nobody may give', { ...approval, reply: { ...REPLY, decision: 'expired' } }] as const,
-      ['a result beside arguments', { ...approval, reply: { ...REPLY, args: {}, supplied: { value: 1 } } }] as const,
-      ['a result of a no', { ...approval, earlier: [{ ...EARLIER, supplied: { value: 1 } }] }] as const,
+      [
+        'an answer nobody may give',
+        { ...approval, reply: { ...REPLY, decision: 'expired' } },
+      ] as const,
+      [
+        'a result beside arguments',
+        { ...approval, reply: { ...REPLY, args: {}, supplied: { value: 1 } } },
+      ] as const,
+      [
+        'a result of a no',
+        { ...approval, earlier: [{ ...EARLIER, supplied: { value: 1 } }] },
+      ] as const,
       ['an option nobody knows', { ...approval, options: ['maybe'] }] as const,
       ['a turn of nobody', { ...approval, turn: { iteration: 1 } }] as const,
       ['no name', { ...approval, toolName: '' }] as const,
@@ -67,7 +116,9 @@ describe('APPROVAL_SCHEMA', () => {
 
     const refused = broken.filter(([, copy]) => !isApproval(copy));
     expect(refused.length).toBeGreaterThan(40);
-    expect(refused.filter(([, copy]) => problems(kept(copy)).length === 0).map(([what]) => what)).toEqual([]);
+    expect(
+      refused.filter(([, copy]) => problems(kept(copy)).length === 0).map(([what]) => what),
+    ).toEqual([]);
   });
 
   it('refuses another version', () => {

@@ -8,7 +8,10 @@ import { APPROVAL_ROUTES } from './approval.ts';
 import { isForAlways, isYes } from './read-answer.ts';
 
 const word = (description: string): JsonSchema => ({ ...text(description), minLength: 1 });
-const orNull = (schema: JsonSchema, description: string): JsonSchema => ({ anyOf: [schema, { type: 'null' }], description });
+const orNull = (schema: JsonSchema, description: string): JsonSchema => ({
+  anyOf: [schema, { type: 'null' }],
+  description,
+});
 const object = (description: string): JsonSchema => ({ type: 'object', description });
 
 const ANSWER = {
@@ -16,17 +19,30 @@ const ANSWER = {
   decidedAt: time('When.'),
   reason: text('Why.'),
   args: object('Other arguments to run with.'),
-  supplied: closed({ value: { description: 'Any JSON value.' } }, "What the call comes to, in the tool's place: it does not run."),
-  anyArguments: { const: true, description: 'The answer for always holds for the tool whatever the arguments.' },
+  supplied: closed(
+    { value: { description: 'Any JSON value.' } },
+    "What the call comes to, in the tool's place: it does not run.",
+  ),
+  anyArguments: {
+    const: true,
+    description: 'The answer for always holds for the tool whatever the arguments.',
+  },
 } as const;
 
 /** A result in the place of a call that is rejected, or beside other arguments, makes no sense; nor do open arguments for one call. */
 const SUPPLIED_ALONE: JsonSchema = {
   dependentSchemas: {
-    supplied: { type: 'object', properties: { args: false, decision: { enum: APPROVAL_ANSWERS.filter(isYes) } } },
+    supplied: {
+      type: 'object',
+      properties: { args: false, decision: { enum: APPROVAL_ANSWERS.filter(isYes) } },
+    },
     anyArguments: {
       type: 'object',
-      properties: { args: false, supplied: false, decision: { enum: APPROVAL_ANSWERS.filter(isForAlways) } },
+      properties: {
+        args: false,
+        supplied: false,
+        decision: { enum: APPROVAL_ANSWERS.filter(isForAlways) },
+      },
     },
   },
 };
@@ -34,7 +50,11 @@ const SUPPLIED_ALONE: JsonSchema = {
 const OPTIONAL = ['reason', 'args', 'supplied', 'anyArguments'];
 
 const REPLY: JsonSchema = {
-  ...closed({ decision: oneOf(APPROVAL_ANSWERS, 'What was decided.'), ...ANSWER }, "Somebody's answer.", OPTIONAL),
+  ...closed(
+    { decision: oneOf(APPROVAL_ANSWERS, 'What was decided.'), ...ANSWER },
+    "Somebody's answer.",
+    OPTIONAL,
+  ),
   ...SUPPLIED_ALONE,
 };
 
@@ -49,7 +69,10 @@ const EARLIER_ANSWER = closed(
   {
     id: word('The approval of that question.'),
     ...ASKED,
-    decision: oneOf([...APPROVAL_ANSWERS, 'expired'], 'What was decided; `expired` where nobody answered in time.'),
+    decision: oneOf(
+      [...APPROVAL_ANSWERS, 'expired'],
+      'What was decided; `expired` where nobody answered in time.',
+    ),
     ...ANSWER,
     requestedAt: time('When it was asked.'),
     receiptUri: word('Where the pass that ended with the question is recorded.'),
@@ -76,23 +99,50 @@ const FIELDS: Readonly<Record<string, JsonSchema>> = {
   version: only(1, 'The version of this format.'),
   id: word('What the approval is answered under.'),
   revision: count('Grows by one with every change.'),
-  kind: oneOf(['approval_required', 'auth_required'], 'What is asked for: a decision, or that somebody signs in.'),
+  kind: oneOf(
+    ['approval_required', 'auth_required'],
+    'What is asked for: a decision, or that somebody signs in.',
+  ),
   toolName: word('The tool that was asked for.'),
   callId: word('The id of the call. It joins the approval with receipts, events and spans.'),
   turn: TURN,
-  arguments: orNull({ type: 'object' }, 'The request as it came in; null once the call was taken up.'),
+  arguments: orNull(
+    { type: 'object' },
+    'The request as it came in; null once the call was taken up.',
+  ),
   ...ASKED,
   shown: orNull({ type: 'object' }, 'What a person is shown; null once the call was taken up.'),
-  options: { type: 'array', items: { enum: [...APPROVAL_ANSWERS] }, description: 'What may be answered.' },
+  options: {
+    type: 'array',
+    items: { enum: [...APPROVAL_ANSWERS] },
+    description: 'What may be answered.',
+  },
   requestedAt: time('When it was asked.'),
-  expiresAt: orNull(time('Until when.'), 'Until when it can be answered and taken up; null where it waits for ever.'),
-  earlier: { type: 'array', items: EARLIER, description: 'Answers to other questions about the same call.' },
+  expiresAt: orNull(
+    time('Until when.'),
+    'Until when it can be answered and taken up; null where it waits for ever.',
+  ),
+  earlier: {
+    type: 'array',
+    items: EARLIER,
+    description: 'Answers to other questions about the same call.',
+  },
   trace: orNull(word('A W3C `traceparent`.'), 'The span of the pass that ended with the question.'),
   receiptUri: orNull(word('A URI.'), 'Where that pass is recorded.'),
   reply: orNull(REPLY, 'The answer, once there is one.'),
-  taken: orNull(closed({ at: time('When.'), owner: OWNER }, 'Who, and when.'), 'The process that took the call up.'),
+  taken: orNull(
+    closed({ at: time('When.'), owner: OWNER }, 'Who, and when.'),
+    'The process that took the call up.',
+  ),
   ended: orNull(
-    closed({ at: time('When.'), status: word('How the call ended.'), executed: word('Whether the tool ran.') }, 'How, and when.'),
+    closed(
+      {
+        at: time('When.'),
+        status: word('How the call ended.'),
+        executed: word('Whether the tool ran.'),
+      },
+      'How, and when.',
+    ),
     'What came of the call after it was taken up.',
   ),
   route: oneOf(
@@ -100,7 +150,10 @@ const FIELDS: Readonly<Record<string, JsonSchema>> = {
     'Who takes the call up: a client that makes it again, or the command line. Absent: the program that made it.',
   ),
   code: closed(
-    { hash: word('The keyed hash of the code.'), tries: count('How often a code was compared with it.') },
+    {
+      hash: word('The keyed hash of the code.'),
+      tries: count('How often a code was compared with it.'),
+    },
     'What is kept of a code that a person was told; gone once somebody has answered.',
   ),
 };
@@ -110,11 +163,17 @@ const COMPLETE: JsonSchema = {
   if: { type: 'object', properties: { taken: { type: 'null' } }, required: ['taken'] },
   then: {
     type: 'object',
-    properties: { arguments: { type: 'object' }, shown: { type: 'object' }, ended: { type: 'null' } },
+    properties: {
+      arguments: { type: 'object' },
+      shown: { type: 'object' },
+      ended: { type: 'null' },
+    },
   },
   else: { type: 'object', properties: { arguments: { type: 'null' }, shown: { type: 'null' } } },
   // A code that outlives the answer could answer again.
-  dependentSchemas: { code: { type: 'object', properties: { reply: { type: 'null' }, taken: { type: 'null' } } } },
+  dependentSchemas: {
+    code: { type: 'object', properties: { reply: { type: 'null' }, taken: { type: 'null' } } },
+  },
 };
 
 /**
@@ -125,6 +184,9 @@ export const APPROVAL_SCHEMA: JsonSchema = snapshotObject({
   $schema: DIALECT,
   $id: 'urn:allium:schema:approval',
   title: 'allium approval',
-  ...closed(FIELDS, 'A call that waits for a decision, what was decided, and what came of it.', ['route', 'code']),
+  ...closed(FIELDS, 'A call that waits for a decision, what was decided, and what came of it.', [
+    'route',
+    'code',
+  ]),
   ...COMPLETE,
 });

@@ -19,7 +19,10 @@ const inFiles = (options: Partial<FileApprovalsOptions> = {}): ApprovalStore => 
   return fileApprovals({ dir: join(dir, 'approvals'), ...options });
 };
 
-const withApprovals = async (store: ApprovalStore, ...approvals: readonly Approval[]): Promise<ApprovalStore> => {
+const withApprovals = async (
+  store: ApprovalStore,
+  ...approvals: readonly Approval[]
+): Promise<ApprovalStore> => {
   for (const approval of approvals) await store.add(approval);
   return store;
 };
@@ -30,7 +33,8 @@ const WRITERS = 100;
 async function winners(store: ApprovalStore): Promise<number> {
   const approval = approvalOf();
   await store.add(approval);
-  const replace = async (_: unknown, nth: number) => store.replace(withReply(approval, { ...REPLY, decidedBy: `nth ${nth}` }));
+  const replace = async (_: unknown, nth: number) =>
+    store.replace(withReply(approval, { ...REPLY, decidedBy: `nth ${nth}` }));
   return (await Promise.all(Array.from({ length: WRITERS }, replace))).filter(Boolean).length;
 }
 
@@ -49,7 +53,10 @@ describe.each([
   });
 
   it('lists what has not ended, oldest first, and with `ended` the rest too', async () => {
-    const [old, young] = [approvalOf(), approvalOf({ requestedAt: isoTime(testClock().now() + 1) })];
+    const [old, young] = [
+      approvalOf(),
+      approvalOf({ requestedAt: isoTime(testClock().now() + 1) }),
+    ];
     const store = await withApprovals(start(), old, young);
     const taken = takenUp(old, REPLY, 0);
     await store.replace(taken);
@@ -62,7 +69,9 @@ describe.each([
 
   it('lists by the time of the question, and not by id', async () => {
     const first = testClock().now();
-    const all = Array.from({ length: 8 }, (_, nth) => approvalOf({ id: `approval_${9 - nth}`, requestedAt: isoTime(first + nth) }));
+    const all = Array.from({ length: 8 }, (_, nth) =>
+      approvalOf({ id: `approval_${9 - nth}`, requestedAt: isoTime(first + nth) }),
+    );
     const store = await withApprovals(start(), ...all);
 
     expect(await store.list()).toEqual(all);
@@ -89,7 +98,11 @@ describe.each([
     const approval = approvalOf();
     const store = await withApprovals(start(), approval);
     const answer = async (_: unknown, nth: number) =>
-      codeOf(answerApproval(store, approval.id, { decision: nth % 2 === 0 ? 'allow_once' : 'reject_once' }));
+      codeOf(
+        answerApproval(store, approval.id, {
+          decision: nth % 2 === 0 ? 'allow_once' : 'reject_once',
+        }),
+      );
     const codes = await Promise.all(Array.from({ length: WRITERS }, answer));
 
     expect(codes.filter((code) => code === 'done')).toHaveLength(1);
@@ -97,20 +110,25 @@ describe.each([
     expect(await store.get(approval.id)).toMatchObject({ revision: 1 });
   });
 
-  it.each(['constructor', '__proto__', '../../etc/passwd', 'a\u0000b', 'long'])('takes any id: %j', async (name) => {
-    const id = name === 'long' ? 'x'.repeat(5000) : name;
-    const approval = approvalOf({ id });
-    const store = await withApprovals(start(), approval);
+  it.each(['constructor', '__proto__', '../../etc/passwd', 'a\u0000b', 'long'])(
+    'takes any id: %j',
+    async (name) => {
+      const id = name === 'long' ? 'x'.repeat(5000) : name;
+      const approval = approvalOf({ id });
+      const store = await withApprovals(start(), approval);
 
-    expect(await store.get(id)).toEqual(approval);
-    expect(await store.replace(withReply(approval, REPLY))).toBe(true);
-  });
+      expect(await store.get(id)).toEqual(approval);
+      expect(await store.replace(withReply(approval, REPLY))).toBe(true);
+    },
+  );
 
   it('does not take an id twice, and keeps the first', async () => {
     const approval = approvalOf();
     const store = await withApprovals(start(), approval);
 
-    expect(await codeOf((async () => store.add({ ...approval, toolName: 'other' }))())).toBe('ERR_INVALID_OPTION');
+    expect(await codeOf((async () => store.add({ ...approval, toolName: 'other' }))())).toBe(
+      'ERR_INVALID_OPTION',
+    );
     expect(await store.get(approval.id)).toEqual(approval);
   });
 
@@ -120,10 +138,17 @@ describe.each([
 
     for (const changes of WRONG) {
       const wrong = { ...approval, revision: 1, ...changes } as never;
-      expect([changes, await codeOf((async () => store.add(wrong))())]).toEqual([changes, 'ERR_INVALID_OPTION']);
-      expect([changes, await codeOf((async () => store.replace(wrong))())]).toEqual([changes, 'ERR_INVALID_OPTION']);
+      expect([changes, await codeOf((async () => store.add(wrong))())]).toEqual([
+        changes,
+        'ERR_INVALID_OPTION',
+      ]);
+      expect([changes, await codeOf((async () => store.replace(wrong))())]).toEqual([
+        changes,
+        'ERR_INVALID_OPTION',
+      ]);
     }
-    for (const none of [null, 5, [], {}]) expect(await codeOf((async () => store.add(none as never))())).not.toBe('done');
+    for (const none of [null, 5, [], {}])
+      expect(await codeOf((async () => store.add(none as never))())).not.toBe('done');
     expect(await store.list({ ended: true })).toEqual([approval]);
   });
 
@@ -138,7 +163,15 @@ describe.each([
 });
 
 const TAKEN = { taken: { at: REPLY.decidedAt, owner: {} }, arguments: null, shown: null };
-const EARLIER = { ...REPLY, id: 'a', gate: 'consent', fingerprint: 'f', definition: 'd', policy: '', requestedAt: REPLY.decidedAt };
+const EARLIER = {
+  ...REPLY,
+  id: 'a',
+  gate: 'consent',
+  fingerprint: 'f',
+  definition: 'd',
+  policy: '',
+  requestedAt: REPLY.decidedAt,
+};
 
 /** Each is one step away from an approval. */
 const WRONG: readonly object[] = [
@@ -187,10 +220,13 @@ describe('a store that writes without comparing', () => {
   });
 });
 
-const ofSession = (sessionId: string, more: Partial<Approval> = {}) => approvalOf({ turn: { iteration: 1, sessionId }, ...more });
-const idsIn = async (store: ApprovalStore) => (await store.list({ ended: true })).map(({ id }) => id);
+const ofSession = (sessionId: string, more: Partial<Approval> = {}) =>
+  approvalOf({ turn: { iteration: 1, sessionId }, ...more });
+const idsIn = async (store: ApprovalStore) =>
+  (await store.list({ ended: true })).map(({ id }) => id);
 const EXPIRED = { requestedAt: isoTime(0), expiresAt: isoTime(1) };
-const added = (store: ApprovalStore, approval: Approval) => codeOf(Promise.resolve().then(() => store.add(approval)));
+const added = (store: ApprovalStore, approval: Approval) =>
+  codeOf(Promise.resolve().then(() => store.add(approval)));
 
 /** A plain table with a cap, from which the oldest goes. */
 function cappedApprovals(maxApprovals: number): ApprovalStore {
@@ -212,11 +248,18 @@ async function survivesFlood(store: ApprovalStore, questions: number): Promise<b
   const [before, after] = [ofSession('another'), ofSession('another')];
   await store.add(before);
   for (let nth = 0; nth < questions; nth += 1) await added(store, ofSession('flooder'));
-  return (await added(store, after)) === 'done' && (await store.get(before.id)) !== null && (await store.get(after.id)) !== null;
+  return (
+    (await added(store, after)) === 'done' &&
+    (await store.get(before.id)) !== null &&
+    (await store.get(after.id)) !== null
+  );
 }
 
 describe.each([
-  ['memoryApprovals', (maxApprovals: number) => memoryApprovals({ maxApprovals, clock: testClock() })],
+  [
+    'memoryApprovals',
+    (maxApprovals: number) => memoryApprovals({ maxApprovals, clock: testClock() }),
+  ],
   ['fileApprovals', (maxApprovals: number) => inFiles({ maxApprovals, clock: testClock() })],
 ] as const)('the room of %s', (_name, start) => {
   it('is not for one session alone, whose further questions are refused until it has fewer', async () => {
@@ -242,7 +285,10 @@ describe.each([
     await store.replace(endedWith(taken, { status: 'ok', executed: 'yes' }, 0));
     const later = [ofSession('s'), ofSession('s'), ofSession('s')];
 
-    expect([await added(store, later[0] as Approval), await added(store, later[1] as Approval)]).toEqual(['done', 'done']);
+    expect([
+      await added(store, later[0] as Approval),
+      await added(store, later[1] as Approval),
+    ]).toEqual(['done', 'done']);
     expect(await added(store, later[2] as Approval)).toBe('ERR_STORE_FULL');
   });
 
@@ -267,19 +313,30 @@ describe.each([
     await store.add(ofSession('s', { expiresAt }));
     const refused = Promise.resolve().then(() => store.add(ofSession('s')));
 
-    await expect(refused).rejects.toMatchObject({ code: 'ERR_STORE_FULL', details: { retryAfterMs: MINUTE_MS } });
+    await expect(refused).rejects.toMatchObject({
+      code: 'ERR_STORE_FULL',
+      details: { retryAfterMs: MINUTE_MS },
+    });
   });
 
-  it.each([[{ maxApprovals: 0 }], [{ maxApprovals: '5' }], [{ maxApproval: 1 }], [{ clock: 1 }]])('refuses %j', (options) => {
-    const build = _name === 'memoryApprovals' ? () => memoryApprovals(options as never) : () => inFiles(options as never);
-    expect(build).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
-  });
+  it.each([[{ maxApprovals: 0 }], [{ maxApprovals: '5' }], [{ maxApproval: 1 }], [{ clock: 1 }]])(
+    'refuses %j',
+    (options) => {
+      const build =
+        _name === 'memoryApprovals'
+          ? () => memoryApprovals(options as never)
+          : () => inFiles(options as never);
+      expect(build).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
+    },
+  );
 });
 
 describe('a flood of questions of one session', () => {
   const questions = (usually: number): number => howMany(usually, 100_000);
 
-  it('neither pushes out what another one waits for nor keeps it from asking, in memory', { timeout: 900_000 }, async () => {
+  it('neither pushes out what another one waits for nor keeps it from asking, in memory', {
+    timeout: 900_000,
+  }, async () => {
     const store = memoryApprovals();
     expect(await survivesFlood(store, questions(10_000))).toBe(true);
     expect((await store.list()).length).toBeLessThanOrEqual(502);

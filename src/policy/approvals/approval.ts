@@ -57,7 +57,11 @@ export interface Approval {
   /** The process that takes the call up. */
   readonly taken: { readonly at: string; readonly owner: ProcessOwner } | null;
   /** How that ended. */
-  readonly ended: { readonly at: string; readonly status: string; readonly executed: string } | null;
+  readonly ended: {
+    readonly at: string;
+    readonly status: string;
+    readonly executed: string;
+  } | null;
   /** Absent where a program made the call: it takes the call up with `resume`. */
   readonly route?: ApprovalRoute;
   /** There while a code that a person was told can approve the call. */

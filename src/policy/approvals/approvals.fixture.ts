@@ -9,7 +9,11 @@ import type { ApprovalStore } from './approval-store.ts';
 export const MINUTE_MS = 60_000;
 const NOW = isoTime(testClock().now());
 
-export const REPLY: ApprovalReply = Object.freeze({ decision: 'allow_once', decidedBy: 'ada', decidedAt: NOW });
+export const REPLY: ApprovalReply = Object.freeze({
+  decision: 'allow_once',
+  decidedBy: 'ada',
+  decidedAt: NOW,
+});
 
 let made = 0;
 
@@ -17,13 +21,28 @@ let made = 0;
 export function approvalOf(changes: Partial<Approval> = {}): Approval {
   made += 1;
   return Object.freeze<Approval>({
-    ...{ id: `approval_${made}`, revision: 0, kind: 'approval_required', toolName: 'pay', callId: 'call-1' },
+    ...{
+      id: `approval_${made}`,
+      revision: 0,
+      kind: 'approval_required',
+      toolName: 'pay',
+      callId: 'call-1',
+    },
     turn: { iteration: 1, sessionId: 'session-1' },
     arguments: { to: 'bob', amount: 5 },
     ...{ gate: 'consent', fingerprint: 'sha256:f', definition: 'sha256:d', policy: '' },
     shown: { toolName: 'pay', args: { to: 'bob', amount: 5 } },
     options: ['allow_once', 'reject_once'],
-    ...{ requestedAt: NOW, expiresAt: null, earlier: [], trace: null, receiptUri: null, reply: null, taken: null, ended: null },
+    ...{
+      requestedAt: NOW,
+      expiresAt: null,
+      earlier: [],
+      trace: null,
+      receiptUri: null,
+      reply: null,
+      taken: null,
+      ended: null,
+    },
     ...changes,
   });
 }

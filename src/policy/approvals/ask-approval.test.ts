@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { makeCall, testClock } from '../../../conformance/index.ts';
-import type { ApprovalAnswer, ApprovalPrompt, ApprovalQuestion, EarlierDecision } from '../../core/approval.ts';
+import type {
+  ApprovalAnswer,
+  ApprovalPrompt,
+  ApprovalQuestion,
+  EarlierDecision,
+} from '../../core/approval.ts';
 import { stateOf, type ToolCall } from '../../core/call.ts';
 import { isoTime } from '../../core/clock.ts';
 import type { CallServices, StandingDecision } from '../../core/services.ts';
@@ -12,7 +17,13 @@ const clock = testClock();
 const AT = isoTime(clock.now());
 const call = (seed: StateSeed = {}) => makeCall({ toolArgs: { to: 'bob' } }, { clock, ...seed });
 const ask = (about: ToolCall, changes: Partial<ApprovalAsk> = {}) =>
-  askApproval(about, { gate: 'consent', id: 'approval_1', shown: { args: about.toolArgs }, signal: about.signal, ...changes });
+  askApproval(about, {
+    gate: 'consent',
+    id: 'approval_1',
+    shown: { args: about.toolArgs },
+    signal: about.signal,
+    ...changes,
+  });
 
 const answers = (answer: unknown): ApprovalPrompt =>
   function window() {
@@ -46,7 +57,13 @@ function host(found: StandingDecision | null | Error = null) {
 }
 
 const earlierFor = (about: ToolCall, changes: Partial<EarlierDecision> = {}): EarlierDecision => ({
-  ...{ id: 'approval_0', gate: 'consent', fingerprint: fingerprintOf(about), definition: definitionHashOf(about), policy: '' },
+  ...{
+    id: 'approval_0',
+    gate: 'consent',
+    fingerprint: fingerprintOf(about),
+    definition: definitionHashOf(about),
+    policy: '',
+  },
   ...{ decision: 'allow_once', decidedBy: 'ada', decidedAt: AT, requestedAt: AT },
   ...changes,
 });
@@ -58,37 +75,65 @@ describe('askApproval', () => {
 
     expect(outcome).toEqual({
       interruption: {
-        ...{ kind: 'approval_required', id: 'approval_1', fingerprint: fingerprintOf(about), expiresAt: AT },
+        ...{
+          kind: 'approval_required',
+          id: 'approval_1',
+          fingerprint: fingerprintOf(about),
+          expiresAt: AT,
+        },
         shown: { args: { to: 'bob' } },
         options: ['allow_once', 'reject_once'],
       },
     });
-    expect(stateOf(about).question).toEqual({ gate: 'consent', definition: definitionHashOf(about), policy: 'sha256:rules' });
+    expect(stateOf(about).question).toEqual({
+      gate: 'consent',
+      definition: definitionHashOf(about),
+      policy: 'sha256:rules',
+    });
   });
 
   it('says who answered and when, and leaves no question', async () => {
-    const about = call({ prompts: [answers({ decision: 'allow_once', decidedBy: 'ada', reason: 'rent' })] });
+    const about = call({
+      prompts: [answers({ decision: 'allow_once', decidedBy: 'ada', reason: 'rent' })],
+    });
     const outcome = await ask(about);
 
-    expect(outcome).toEqual({ said: { id: 'approval_1', at: AT, by: 'ada', decision: 'approved', always: false, reason: 'rent' } });
+    expect(outcome).toEqual({
+      said: {
+        id: 'approval_1',
+        at: AT,
+        by: 'ada',
+        decision: 'approved',
+        always: false,
+        reason: 'rent',
+      },
+    });
     expect(stateOf(about).question).toBeNull();
   });
 
   it('takes the first answer of any channel, once each, and tells the others', async () => {
     const signals: AbortSignal[] = [];
-    const slow = ({ signal }: ApprovalQuestion) => (signals.push(signal), new Promise<null>(() => {}));
-    const outcome = await ask(call({ prompts: [slow, slow, () => null] }), { prompts: [slow, answers({ decision: 'reject_once' })] });
+    const slow = ({ signal }: ApprovalQuestion) => (
+      signals.push(signal), new Promise<null>(() => {})
+    );
+    const outcome = await ask(call({ prompts: [slow, slow, () => null] }), {
+      prompts: [slow, answers({ decision: 'reject_once' })],
+    });
 
     expect(outcome).toMatchObject({ said: { decision: 'denied', by: 'window' } });
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
   });
 
-  it.each([[{ decision: 'yes' }], ['allow_once'], [undefined], [{ decision: 'allow_once', args: { n: 1n } }]])(
-    'takes what it does not understand for a no (%#)',
-    async (answer) => {
-      expect(await ask(call({ prompts: [answers(answer)] }))).toMatchObject({ said: { decision: 'denied', reason: NOT_UNDERSTOOD } });
-    },
-  );
+  it.each([
+    [{ decision: 'yes' }],
+    ['allow_once'],
+    [undefined],
+    [{ decision: 'allow_once', args: { n: 1n } }],
+  ])('takes what it does not understand for a no (%#)', async (answer) => {
+    expect(await ask(call({ prompts: [answers(answer)] }))).toMatchObject({
+      said: { decision: 'denied', reason: NOT_UNDERSTOOD },
+    });
+  });
 
   it('rejects where a channel failed and nobody answered, and takes no answer for a caller that has left', async () => {
     const left = new AbortController();
@@ -99,7 +144,11 @@ describe('askApproval', () => {
   });
 
   it('makes way while somebody thinks, also where asking fails, and not where nobody is asked', async () => {
-    const [asked, failed, standing] = [host(), host(), host({ id: 'g', decision: 'allow', decidedBy: 'ada', decidedAt: AT })];
+    const [asked, failed, standing] = [
+      host(),
+      host(),
+      host({ id: 'g', decision: 'allow', decidedBy: 'ada', decidedAt: AT }),
+    ];
     await ask(call({ services: asked.services, prompts: [answers({ decision: 'allow_once' })] }));
     await ask(call({ services: failed.services, prompts: [never] })).catch(() => {});
     await ask(call({ services: standing.services, prompts: [never] }));
@@ -113,17 +162,30 @@ describe('askApproval, in a further pass over a call', () => {
     const first = earlierFor(call());
     const about = call({ decisions: [first], prompts: [never] });
 
-    expect(await ask(about)).toMatchObject({ said: { id: 'approval_0', decision: 'approved', by: 'ada', earlier: first } });
+    expect(await ask(about)).toMatchObject({
+      said: { id: 'approval_0', decision: 'approved', by: 'ada', earlier: first },
+    });
     expect(stateOf(about).decisions).toEqual([]);
     await expect(ask(about)).rejects.toThrow('a prompt failed');
   });
 
   it('uses decisions in the order of their questions, each for its own gate', async () => {
-    const decisions = (['allow_once', 'reject_once'] as const).map((decision) => earlierFor(call(), { decision }));
-    const about = call({ decisions: [earlierFor(call(), { gate: 'permissions', decision: 'reject_once' }), ...decisions] });
+    const decisions = (['allow_once', 'reject_once'] as const).map((decision) =>
+      earlierFor(call(), { decision }),
+    );
+    const about = call({
+      decisions: [
+        earlierFor(call(), { gate: 'permissions', decision: 'reject_once' }),
+        ...decisions,
+      ],
+    });
     const said = [await ask(about), await ask(about), await ask(about, { gate: 'permissions' })];
 
-    expect(said).toMatchObject([{ said: { decision: 'approved' } }, { said: { decision: 'denied' } }, { said: { decision: 'denied' } }]);
+    expect(said).toMatchObject([
+      { said: { decision: 'approved' } },
+      { said: { decision: 'denied' } },
+      { said: { decision: 'denied' } },
+    ]);
   });
 
   it.each<readonly [string, Partial<EarlierDecision>, string]>([
@@ -133,16 +195,26 @@ describe('askApproval, in a further pass over a call', () => {
   ])('refuses a yes to %s, and hears a no', async (_name, changes, status) => {
     const no = { ...changes, decision: 'reject_once' } as const;
 
-    expect(await ask(call({ decisions: [earlierFor(call(), changes)] }))).toMatchObject({ refusal: { status, blockedBy: 'consent' } });
-    expect(await ask(call({ decisions: [earlierFor(call(), no)] }))).toMatchObject({ said: { decision: 'denied' } });
+    expect(await ask(call({ decisions: [earlierFor(call(), changes)] }))).toMatchObject({
+      refusal: { status, blockedBy: 'consent' },
+    });
+    expect(await ask(call({ decisions: [earlierFor(call(), no)] }))).toMatchObject({
+      said: { decision: 'denied' },
+    });
   });
 
   it('hands on what a person wrote, and that nobody decided', async () => {
     const [args, supplied] = [{ to: 'carol' }, { value: null }];
 
-    expect(await ask(call({ decisions: [earlierFor(call(), { args })] }))).toMatchObject({ said: { args } });
-    expect(await ask(call({ decisions: [earlierFor(call(), { supplied })] }))).toMatchObject({ said: { supplied } });
-    expect(await ask(call({ decisions: [earlierFor(call(), { decision: 'expired' })] }))).toMatchObject({ said: { decision: 'expired' } });
+    expect(await ask(call({ decisions: [earlierFor(call(), { args })] }))).toMatchObject({
+      said: { args },
+    });
+    expect(await ask(call({ decisions: [earlierFor(call(), { supplied })] }))).toMatchObject({
+      said: { supplied },
+    });
+    expect(
+      await ask(call({ decisions: [earlierFor(call(), { decision: 'expired' })] })),
+    ).toMatchObject({ said: { decision: 'expired' } });
   });
 });
 
@@ -153,7 +225,9 @@ describe('askApproval, with answers that stand', () => {
   ] as const)('asks nobody where one stands: %s', async (decision, said) => {
     const { services } = host({ id: 'grant_1', decision, decidedBy: 'ada', decidedAt: AT });
 
-    expect(await ask(call({ services, prompts: [never] }))).toMatchObject({ said: { id: 'grant_1', decision: said, standing: true } });
+    expect(await ask(call({ services, prompts: [never] }))).toMatchObject({
+      said: { id: 'grant_1', decision: said, standing: true },
+    });
   });
 
   it('asks where the store fails, and offers always only where it is kept', async () => {
@@ -175,7 +249,10 @@ describe('askApproval, with answers that stand', () => {
     const [now, later, own] = [host(), host(), host()];
     const { result, ...rest } = answer;
     const about = call({ services: later.services });
-    const decision = earlierFor(about, { ...rest, ...(result === undefined ? {} : { supplied: { value: result } }) });
+    const decision = earlierFor(about, {
+      ...rest,
+      ...(result === undefined ? {} : { supplied: { value: result } }),
+    });
     await ask(call({ services: now.services, prompts: [answers(answer)] }));
     await ask(call({ services: later.services, decisions: [decision] }));
     await ask(call({ services: own.services, prompts: [answers(answer)] }), { keepsAnswers: true });

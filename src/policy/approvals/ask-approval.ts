@@ -62,7 +62,10 @@ export interface ApprovalSaid {
 }
 
 /** An answer; a question for later; or why nobody was asked. */
-export type ApprovalOutcome = { readonly said: ApprovalSaid } | { readonly interruption: Interruption } | { readonly refusal: Refusal };
+export type ApprovalOutcome =
+  | { readonly said: ApprovalSaid }
+  | { readonly interruption: Interruption }
+  | { readonly refusal: Refusal };
 
 /**
  * Looks for an answer: from an earlier pass, then a standing one, then from people, on all channels at once. Without any the call has to
@@ -84,7 +87,9 @@ export async function askApproval(call: ToolCall, ask: ApprovalAsk): Promise<App
   if (prompts.length > 0) servicesOf(call)?.stepAside(call);
   const answer = await offTheClock(call, () => askPeople(question, prompts, signal));
   signal.throwIfAborted();
-  return answer === null ? { interruption: leftOpen(call, ask, question) } : { said: await read(call, ask, answer) };
+  return answer === null
+    ? { interruption: leftOpen(call, ask, question) }
+    : { said: await read(call, ask, answer) };
 }
 
 /** Decisions are used up in the order in which their questions came up: one yes does not answer two questions. */
@@ -95,10 +100,23 @@ function takeEarlier(call: ToolCall, gate: string): EarlierDecision | null {
   return found;
 }
 
-async function fromEarlier(call: ToolCall, { policy = '', keepsAnswers }: ApprovalAsk, earlier: EarlierDecision): Promise<ApprovalOutcome> {
+async function fromEarlier(
+  call: ToolCall,
+  { policy = '', keepsAnswers }: ApprovalAsk,
+  earlier: EarlierDecision,
+): Promise<ApprovalOutcome> {
   const refusal = staleness(call, policy, earlier);
   if (refusal !== null) return { refusal };
-  const { id, decision, decidedBy: by, decidedAt: at, reason, args, supplied, anyArguments } = earlier;
+  const {
+    id,
+    decision,
+    decidedBy: by,
+    decidedAt: at,
+    reason,
+    args,
+    supplied,
+    anyArguments,
+  } = earlier;
   const said: ApprovalSaid = {
     ...{ id, by, at, earlier },
     decision: decision === 'expired' ? 'expired' : isYes(decision) ? 'approved' : 'denied',
@@ -119,18 +137,30 @@ async function standingAnswer(call: ToolCall): Promise<ApprovalSaid | null> {
     .catch(() => null);
   if (found === undefined || found === null) return null;
   const { id, decision, decidedBy: by, decidedAt: at, reason } = found;
-  const said = { id, by, at, always: false, standing: true, ...(reason === undefined ? {} : { reason }) } as const;
+  const said = {
+    id,
+    by,
+    at,
+    always: false,
+    standing: true,
+    ...(reason === undefined ? {} : { reason }),
+  } as const;
   return { ...said, decision: decision === 'allow' ? 'approved' : 'denied' };
 }
 
-function questionAbout(call: ToolCall, { id, shown, expiresAt, keepsAnswers, signal }: ApprovalAsk): ApprovalQuestion {
+function questionAbout(
+  call: ToolCall,
+  { id, shown, expiresAt, keepsAnswers, signal }: ApprovalAsk,
+): ApprovalQuestion {
   const { toolName, callId, turn, annotations } = call;
   const where = keepsAnswers === true ? WHILE_IT_RUNS : (servicesOf(call)?.standing?.holds ?? null);
   return Object.freeze({
     ...{ id, toolName, callId, turn, annotations, signal },
     fingerprint: fingerprintOf(call),
     // What would not be kept is not offered, and what is kept is said in words before anybody agrees to it.
-    shown: Object.freeze(where === null ? { ...shown } : { ...shown, always: { ...alwaysCovers(toolName, where) } }),
+    shown: Object.freeze(
+      where === null ? { ...shown } : { ...shown, always: { ...alwaysCovers(toolName, where) } },
+    ),
     options: where === null ? ONCE : APPROVAL_ANSWERS,
     ...(expiresAt === undefined || expiresAt === null ? {} : { expiresAt }),
   });
@@ -153,10 +183,15 @@ function leftOpen(
 
 export const NOT_UNDERSTOOD = 'the answer was not understood';
 
-async function read(call: ToolCall, { id, keepsAnswers }: ApprovalAsk, { said, channel }: PersonsAnswer): Promise<ApprovalSaid> {
+async function read(
+  call: ToolCall,
+  { id, keepsAnswers }: ApprovalAsk,
+  { said, channel }: PersonsAnswer,
+): Promise<ApprovalSaid> {
   const at = isoTime(clockOf(call).now());
   const answer = readOrNull(said);
-  if (answer === null) return { id, decision: 'denied', by: channel, at, always: false, reason: NOT_UNDERSTOOD };
+  if (answer === null)
+    return { id, decision: 'denied', by: channel, at, always: false, reason: NOT_UNDERSTOOD };
   const { decision, decidedBy, reason, args, supplied, anyArguments } = answer;
   const read: ApprovalSaid = {
     ...{ id, at, by: oneLine(decidedBy ?? channel) },
@@ -182,12 +217,19 @@ function readOrNull(said: unknown): ReadAnswer | null {
 }
 
 /** What was edited was never asked for like that, so there is nothing to ask less often. An answer that cannot be kept holds once. */
-async function keepStanding(call: ToolCall, { decision, by, reason, args, supplied, anyArguments }: ApprovalSaid): Promise<void> {
+async function keepStanding(
+  call: ToolCall,
+  { decision, by, reason, args, supplied, anyArguments }: ApprovalSaid,
+): Promise<void> {
   const standing = servicesOf(call)?.standing ?? null;
   if (standing === null || args !== undefined || supplied !== undefined) return;
   const always = decision === 'approved' ? 'allow_always' : 'reject_always';
   // What a store throws may speak of the arguments.
-  const failed = () => process.emitWarning('an answer for always could not be kept, and holds for one call only', 'AlliumWarning');
+  const failed = () =>
+    process.emitWarning(
+      'an answer for always could not be kept, and holds for one call only',
+      'AlliumWarning',
+    );
   const answer = {
     ...({ decision: always, by } as const),
     ...(reason === undefined ? {} : { reason }),

@@ -17,10 +17,16 @@ export async function askPeople(
 ): Promise<PersonsAnswer | null> {
   const link = linkAbort(signal);
   const asked = Object.freeze({ ...question, signal: link.signal });
-  const answers = prompts.map(async (prompt): Promise<PersonsAnswer> => ({ said: await prompt(asked), channel: nameOf(prompt) }));
+  const answers = prompts.map(
+    async (prompt): Promise<PersonsAnswer> => ({
+      said: await prompt(asked),
+      channel: nameOf(prompt),
+    }),
+  );
   const first = new Promise<PersonsAnswer>((resolve) => {
     // A channel that failed, or reaches nobody, leaves the word to the others.
-    for (const answer of answers) answer.then((given) => given.said !== null && resolve(given)).catch(() => {});
+    for (const answer of answers)
+      answer.then((given) => given.said !== null && resolve(given)).catch(() => {});
   });
   try {
     return await Promise.race([first, Promise.allSettled(answers).then(withoutAnswer)]);
@@ -32,7 +38,8 @@ export async function askPeople(
 
 function withoutAnswer(settled: readonly PromiseSettledResult<PersonsAnswer>[]): null {
   const failed = settled.find(({ status }) => status === 'rejected');
-  if (failed !== undefined) throw new Error('a prompt failed', { cause: 'reason' in failed ? failed.reason : undefined });
+  if (failed !== undefined)
+    throw new Error('a prompt failed', { cause: 'reason' in failed ? failed.reason : undefined });
   return null;
 }
 

@@ -15,10 +15,22 @@ const DECISIONS: readonly unknown[] = [...APPROVAL_ANSWERS, 'expired'];
 
 export function isApproval(value: unknown): value is Approval {
   if (!isObject(value) || !FIELDS.every((field) => Object.hasOwn(value, field))) return false;
-  if (!Object.keys(value).every((field) => FIELDS.includes(field) || OPTIONAL_FIELDS.includes(field))) return false;
-  const texts = [value.id, value.toolName, value.callId, value.gate, value.fingerprint, value.definition].every(isText);
+  if (
+    !Object.keys(value).every((field) => FIELDS.includes(field) || OPTIONAL_FIELDS.includes(field))
+  )
+    return false;
+  const texts = [
+    value.id,
+    value.toolName,
+    value.callId,
+    value.gate,
+    value.fingerprint,
+    value.definition,
+  ].every(isText);
   const kinds = value.kind === 'approval_required' || value.kind === 'auth_required';
-  const notes = [value.trace, value.receiptUri].every((note) => note === null || isText(note)) && typeof value.policy === 'string';
+  const notes =
+    [value.trace, value.receiptUri].every((note) => note === null || isText(note)) &&
+    typeof value.policy === 'string';
   const isWhole = texts && kinds && notes && isCount(value.revision);
   return isWhole && hasCall(value) && hasTimes(value) && hasAnswers(value) && hasRoute(value);
 }
@@ -28,7 +40,13 @@ function hasRoute({ route, code, reply, taken }: Record<string, unknown>): boole
   if (route !== undefined && !(APPROVAL_ROUTES as readonly unknown[]).includes(route)) return false;
   if (code === undefined) return true;
   const isPending = reply === null && taken === null;
-  return isPending && isObject(code) && Object.keys(code).length === 2 && isText(code.hash) && isCount(code.tries);
+  return (
+    isPending &&
+    isObject(code) &&
+    Object.keys(code).length === 2 &&
+    isText(code.hash) &&
+    isCount(code.tries)
+  );
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
@@ -42,31 +60,84 @@ function isTime(value: unknown): value is string {
 }
 
 /** Only a call that was taken up is without its arguments: otherwise half a file would run with none. */
-function hasCall({ turn, arguments: args, shown, options, taken }: Record<string, unknown>): boolean {
-  if (!isObject(turn) || !isText(turn.sessionId) || typeof turn.iteration !== 'number') return false;
-  const isComplete = taken === null ? isObject(args) && isObject(shown) : args === null && shown === null;
-  return isComplete && Array.isArray(options) && options.every((option) => (APPROVAL_ANSWERS as readonly unknown[]).includes(option));
+function hasCall({
+  turn,
+  arguments: args,
+  shown,
+  options,
+  taken,
+}: Record<string, unknown>): boolean {
+  if (!isObject(turn) || !isText(turn.sessionId) || typeof turn.iteration !== 'number')
+    return false;
+  const isComplete =
+    taken === null ? isObject(args) && isObject(shown) : args === null && shown === null;
+  return (
+    isComplete &&
+    Array.isArray(options) &&
+    options.every((option) => (APPROVAL_ANSWERS as readonly unknown[]).includes(option))
+  );
 }
 
 function hasTimes({ requestedAt, expiresAt, taken, ended }: Record<string, unknown>): boolean {
   if (!isTime(requestedAt) || !(expiresAt === null || isTime(expiresAt))) return false;
-  if (taken !== null && !(isObject(taken) && isTime(taken.at) && isObject(taken.owner))) return false;
-  return ended === null || (isObject(ended) && taken !== null && isTime(ended.at) && isText(ended.status) && isText(ended.executed));
+  if (taken !== null && !(isObject(taken) && isTime(taken.at) && isObject(taken.owner)))
+    return false;
+  return (
+    ended === null ||
+    (isObject(ended) &&
+      taken !== null &&
+      isTime(ended.at) &&
+      isText(ended.status) &&
+      isText(ended.executed))
+  );
 }
 
-const REPLY_FIELDS = ['decision', 'decidedBy', 'decidedAt', 'reason', 'args', 'supplied', 'anyArguments'];
-const EARLIER_FIELDS = [...REPLY_FIELDS, 'id', 'gate', 'fingerprint', 'definition', 'policy', 'requestedAt', 'receiptUri'];
+const REPLY_FIELDS = [
+  'decision',
+  'decidedBy',
+  'decidedAt',
+  'reason',
+  'args',
+  'supplied',
+  'anyArguments',
+];
+const EARLIER_FIELDS = [
+  ...REPLY_FIELDS,
+  'id',
+  'gate',
+  'fingerprint',
+  'definition',
+  'policy',
+  'requestedAt',
+  'receiptUri',
+];
 
 /** A field nobody knows may be a misspelt `args`: the call would run with what somebody meant to change. */
-function isAnswer(value: unknown, fields: readonly string[], decisions: readonly unknown[]): value is Record<string, unknown> {
+function isAnswer(
+  value: unknown,
+  fields: readonly string[],
+  decisions: readonly unknown[],
+): value is Record<string, unknown> {
   if (!isObject(value) || Object.keys(value).some((field) => !fields.includes(field))) return false;
   const { decision, decidedBy, decidedAt, reason, args, supplied, anyArguments } = value;
   if (!decisions.includes(decision) || !isText(decidedBy) || !isTime(decidedAt)) return false;
-  if (!(reason === undefined || typeof reason === 'string') || !(args === undefined || isObject(args))) return false;
-  if (anyArguments !== undefined && !(anyArguments === true && isForAlways(String(decision)) && args === undefined)) return false;
+  if (
+    !(reason === undefined || typeof reason === 'string') ||
+    !(args === undefined || isObject(args))
+  )
+    return false;
+  if (
+    anyArguments !== undefined &&
+    !(anyArguments === true && isForAlways(String(decision)) && args === undefined)
+  )
+    return false;
   if (supplied === undefined) return true;
   return (
-    isObject(supplied) && Object.hasOwn(supplied, 'value') && args === undefined && anyArguments === undefined && isYes(String(decision))
+    isObject(supplied) &&
+    Object.hasOwn(supplied, 'value') &&
+    args === undefined &&
+    anyArguments === undefined &&
+    isYes(String(decision))
   );
 }
 
@@ -78,12 +149,19 @@ const isEarlier = (value: unknown): boolean =>
   isTime(value.requestedAt);
 
 function hasAnswers({ earlier, reply }: Record<string, unknown>): boolean {
-  return Array.isArray(earlier) && earlier.every(isEarlier) && (reply === null || isAnswer(reply, REPLY_FIELDS, APPROVAL_ANSWERS));
+  return (
+    Array.isArray(earlier) &&
+    earlier.every(isEarlier) &&
+    (reply === null || isAnswer(reply, REPLY_FIELDS, APPROVAL_ANSWERS))
+  );
 }
 
 /** A copy nobody else holds: a store takes only what it could read again. */
 export function checkedApproval(owner: string, approval: unknown): Approval {
   const copy: unknown = snapshot(approval);
   if (isApproval(copy)) return copy;
-  throw new AlliumError('ERR_INVALID_OPTION', `${owner}: what was given is no approval`, { layer: owner, option: 'approval' });
+  throw new AlliumError('ERR_INVALID_OPTION', `${owner}: what was given is no approval`, {
+    layer: owner,
+    option: 'approval',
+  });
 }

@@ -29,13 +29,23 @@ export async function decideWithin<T>(
   return call.signal.aborted ? { by: 'cancelled' } : decided;
 }
 
-async function windowOf<T>(call: ToolCall, expiresMs: number | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<Decided<T>> {
+async function windowOf<T>(
+  call: ToolCall,
+  expiresMs: number | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<Decided<T>> {
   if (call.signal.aborted) return { by: 'cancelled' };
   const clock = clockOf(call);
   const startedAt = clock.monotonic();
-  const ending = await runWithin({ clock, signal: call.signal, timeoutMs: expiresMs, graceMs: 0 }, work);
+  const ending = await runWithin(
+    { clock, signal: call.signal, timeoutMs: expiresMs, graceMs: 0 },
+    work,
+  );
   if (call.signal.aborted) return { by: 'cancelled' };
   if (ending.by !== 'itself') return { by: ending.by === 'timeout' ? 'expired' : 'cancelled' };
-  if (expiresMs !== undefined && clock.monotonic() - startedAt >= expiresMs) return { by: 'expired' };
-  return 'value' in ending.ran ? { by: 'itself', value: ending.ran.value } : { by: 'failure', cause: ending.ran.thrown };
+  if (expiresMs !== undefined && clock.monotonic() - startedAt >= expiresMs)
+    return { by: 'expired' };
+  return 'value' in ending.ran
+    ? { by: 'itself', value: ending.ran.value }
+    : { by: 'failure', cause: ending.ran.thrown };
 }

@@ -16,7 +16,8 @@ export type Edited = { readonly call: ToolCall } | { readonly result: ToolResult
 export function editCall(call: ToolCall, args: object | undefined, areFinal = false): Edited {
   if (args === undefined) return { call };
   const services = servicesOf(call);
-  const edited = services === null ? withCall(call, { toolArgs: args }) : services.admit(call, args, areFinal);
+  const edited =
+    services === null ? withCall(call, { toolArgs: args }) : services.admit(call, args, areFinal);
   if (typeof edited === 'string') return { result: refuse(call, 'schema_violation', edited) };
   return { call: canonicalJson(edited.toolArgs) === canonicalJson(call.toolArgs) ? call : edited };
 }

@@ -28,10 +28,14 @@ let dir = '';
 beforeEach(() => void (dir = join(mkdtempSync(join(tmpdir(), 'allium-approvals-')), 'approvals')));
 afterEach(() => rmSync(dirname(dir), { recursive: true, force: true }));
 
-const storeAt = (clock = testClock()) => fileApprovals({ dir, clock: { ...systemClock, now: () => clock.now() } });
+const storeAt = (clock = testClock()) =>
+  fileApprovals({ dir, clock: { ...systemClock, now: () => clock.now() } });
 const onlyFile = () => join(dir, readdirSync(dir)[0] ?? '');
 const edited = (changes: object) =>
-  writeFileSync(onlyFile(), JSON.stringify({ ...(JSON.parse(readFileSync(onlyFile(), 'utf8')) as object), ...changes }));
+  writeFileSync(
+    onlyFile(),
+    JSON.stringify({ ...(JSON.parse(readFileSync(onlyFile(), 'utf8')) as object), ...changes }),
+  );
 const bytesOf = (folder: string) =>
   readdirSync(folder)
     .map((name) => readFileSync(join(folder, name), 'latin1'))
@@ -57,8 +61,20 @@ describe('fileApprovals', () => {
 
   it('keeps no argument and no result once the call was taken up, nowhere in the folder', async () => {
     const args = { to: 'canary-1' };
-    const earlier = { ...REPLY, id: 'a', gate: 'g', fingerprint: 'f', definition: 'd', policy: '', requestedAt: REPLY.decidedAt };
-    const approval = approvalOf({ arguments: args, shown: { args }, earlier: [{ ...earlier, args: { to: 'canary-2' } }] });
+    const earlier = {
+      ...REPLY,
+      id: 'a',
+      gate: 'g',
+      fingerprint: 'f',
+      definition: 'd',
+      policy: '',
+      requestedAt: REPLY.decidedAt,
+    };
+    const approval = approvalOf({
+      arguments: args,
+      shown: { args },
+      earlier: [{ ...earlier, args: { to: 'canary-2' } }],
+    });
     const answered = withReply(approval, { ...REPLY, supplied: { value: 'canary-3' } });
     await storeAt().add(approval);
     await storeAt().replace(answered);
@@ -75,12 +91,12 @@ describe('fileApprovals', () => {
 
   it('makes no folder for looking, and leaves no draft and no lock', async () => {
     const approval = approvalOf();
-    expect([await storeAt().get('a'), await storeAt().list(), await storeAt().problems(), await storeAt().sweep(0)]).toEqual([
-      null,
-      [],
-      [],
-      0,
-    ]);
+    expect([
+      await storeAt().get('a'),
+      await storeAt().list(),
+      await storeAt().problems(),
+      await storeAt().sweep(0),
+    ]).toEqual([null, [], [], 0]);
     expect(existsSync(dir)).toBe(false);
     await storeAt().add(approval);
     await storeAt().replace(withReply(approval, REPLY));
@@ -91,7 +107,10 @@ describe('fileApprovals', () => {
 
   it.each<readonly [string, () => void]>([
     ['empty', () => writeFileSync(onlyFile(), '')],
-    ['half written', () => writeFileSync(onlyFile(), readFileSync(onlyFile(), 'utf8').slice(0, 100))],
+    [
+      'half written',
+      () => writeFileSync(onlyFile(), readFileSync(onlyFile(), 'utf8').slice(0, 100)),
+    ],
     ['a list', () => writeFileSync(onlyFile(), '[]')],
     ['null', () => writeFileSync(onlyFile(), 'null')],
     ['of another version', () => edited({ version: 2 })],
@@ -126,7 +145,12 @@ describe('fileApprovals', () => {
     await storeAt().add(other);
     const problems = await storeAt().problems();
 
-    expect(problems).toEqual([{ file: expect.stringContaining(dir) as string, message: expect.stringContaining('no approval') as string }]);
+    expect(problems).toEqual([
+      {
+        file: expect.stringContaining(dir) as string,
+        message: expect.stringContaining('no approval') as string,
+      },
+    ]);
     expect(JSON.stringify(problems)).not.toContain('canary');
     expect(await storeAt().list()).toEqual([other]);
   });
@@ -151,7 +175,9 @@ describe('fileApprovals', () => {
     symlinkSync(dir, `${dir}.link`);
 
     await expect((async () => storeAt().add(approvalOf()))()).rejects.toThrow('0700');
-    await expect((async () => fileApprovals({ dir: `${dir}.link` }).add(approvalOf()))()).rejects.toThrow('not a folder');
+    await expect(
+      (async () => fileApprovals({ dir: `${dir}.link` }).add(approvalOf()))(),
+    ).rejects.toThrow('not a folder');
     expect(readdirSync(dir)).toEqual([]);
   });
 
@@ -159,8 +185,11 @@ describe('fileApprovals', () => {
     const clock = testClock();
     const [waiting, taken, ended] = [approvalOf(), approvalOf(), approvalOf()];
     for (const approval of [waiting, taken, ended]) await storeAt().add(approval);
-    for (const approval of [taken, ended]) await storeAt().replace(takenUp(approval, REPLY, clock.now()));
-    await storeAt().replace(endedWith(takenUp(ended, REPLY, clock.now()), { status: 'ok', executed: 'yes' }, clock.now()));
+    for (const approval of [taken, ended])
+      await storeAt().replace(takenUp(approval, REPLY, clock.now()));
+    await storeAt().replace(
+      endedWith(takenUp(ended, REPLY, clock.now()), { status: 'ok', executed: 'yes' }, clock.now()),
+    );
     for (const [name, at] of [
       ['old.part', 0],
       ['fresh.part', clock.now() / 1000],
@@ -172,12 +201,22 @@ describe('fileApprovals', () => {
 
     expect(await storeAt(clock).sweep(MINUTE_MS)).toBe(0);
     expect(await storeAt(clock).sweep(MINUTE_MS - 1)).toBe(1);
-    expect((await storeAt(clock).list({ ended: true })).map(({ id }) => id).sort()).toEqual([waiting.id, taken.id].sort());
+    expect((await storeAt(clock).list({ ended: true })).map(({ id }) => id).sort()).toEqual(
+      [waiting.id, taken.id].sort(),
+    );
     expect(readdirSync(dir).filter((name) => name.endsWith('.part'))).toEqual(['fresh.part']);
   });
 
-  it.each([[undefined], [{}], [{ dir: '' }], [{ dir: 'a', clock: 1 }], [{ dir: 'a', maxGrants: 1 }]])('refuses %j', (options) => {
-    expect(() => fileApprovals(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
+  it.each([
+    [undefined],
+    [{}],
+    [{ dir: '' }],
+    [{ dir: 'a', clock: 1 }],
+    [{ dir: 'a', maxGrants: 1 }],
+  ])('refuses %j', (options) => {
+    expect(() => fileApprovals(options as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error,
+    );
   });
 });
 
@@ -185,16 +224,25 @@ const REPLY_GIVEN = { decision: 'allow_once' };
 const RACES = 60;
 
 /** Two processes that have both seen every approval, and answer them at once: how many answers to each counted. */
-async function raced(kind: 'real' | 'naive'): Promise<{ wins: readonly number[]; told: ReadonlyMap<string, string> }> {
+async function raced(
+  kind: 'real' | 'naive',
+): Promise<{ wins: readonly number[]; told: ReadonlyMap<string, string> }> {
   const ids = Array.from({ length: RACES }, (_, nth) => `approval_race_${nth}`);
   for (const id of ids) await fileApprovals({ dir }).add(approvalOf({ id }));
-  const program = builtIn(join(dirname(dir), 'built'), 'src/policy/approvals/answer-all.fixture.ts');
+  const program = builtIn(
+    join(dirname(dir), 'built'),
+    'src/policy/approvals/answer-all.fixture.ts',
+  );
   const decisions = ['allow_once', 'reject_once'];
   const all = decisions.map((decision) => started(program, [dir, decision, kind]));
   await Promise.all(all.map(({ said }) => said));
   for (const { child } of all) child.stdin?.write('go\n');
-  const won = (await Promise.all(all.map(({ ended }) => ended))).map((output) => JSON.parse(output.split('\n')[1] ?? '[]') as string[]);
-  const told = new Map(decisions.flatMap((decision, at) => (won[at] ?? []).map((id) => [id, decision] as const)));
+  const won = (await Promise.all(all.map(({ ended }) => ended))).map(
+    (output) => JSON.parse(output.split('\n')[1] ?? '[]') as string[],
+  );
+  const told = new Map(
+    decisions.flatMap((decision, at) => (won[at] ?? []).map((id) => [id, decision] as const)),
+  );
   return { wins: ids.map((id) => won.filter((list) => list.includes(id)).length), told };
 }
 

@@ -48,7 +48,13 @@ export function fileApprovals(options: FileApprovalsOptions): FileApprovals {
     maxApprovals: expected.integer(1),
   });
   const { dir, clock = systemClock, maxApprovals = DEFAULT_MAX_APPROVALS } = options;
-  const files = recordFiles<Approval>({ owner: 'fileApprovals', dir, suffix: SUFFIX, clock, parse: parsed });
+  const files = recordFiles<Approval>({
+    owner: 'fileApprovals',
+    dir,
+    suffix: SUFFIX,
+    clock,
+    parse: parsed,
+  });
   const all = async () => (await readKept(files, dir)).records.toSorted(byAge);
   const kept = latest(
     clock,
@@ -64,7 +70,9 @@ export function fileApprovals(options: FileApprovalsOptions): FileApprovals {
     for (const id of room.demand(approval, clock.now())) {
       const revision = approvals.get(id)?.revision;
       // One that changed meanwhile was answered or taken up, and stays.
-      await files.change(fileName(id), (current) => (current.revision === revision ? 'remove' : null));
+      await files.change(fileName(id), (current) =>
+        current.revision === revision ? 'remove' : null,
+      );
       kept.drop(id);
     }
   };
@@ -87,7 +95,9 @@ export function fileApprovals(options: FileApprovalsOptions): FileApprovals {
     },
     replace(given) {
       const approval = checkedApproval('fileApprovals', given);
-      return files.change(fileName(approval.id), (before) => (before.revision === approval.revision - 1 ? approval : null));
+      return files.change(fileName(approval.id), (before) =>
+        before.revision === approval.revision - 1 ? approval : null,
+      );
     },
     problems: async () => (await readKept(files, dir)).problems,
     async sweep(olderThanMs) {
@@ -164,7 +174,8 @@ function latest(
 const byAge = (a: Approval, b: Approval): number =>
   a.requestedAt === b.requestedAt ? (a.id < b.id ? -1 : 1) : a.requestedAt < b.requestedAt ? -1 : 1;
 
-const fileName = (id: string): string => `${createHash('sha256').update(id).digest('hex').slice(0, 32)}${SUFFIX}`;
+const fileName = (id: string): string =>
+  `${createHash('sha256').update(id).digest('hex').slice(0, 32)}${SUFFIX}`;
 
 /** An approval under another name would be a second one with an answer of its own. */
 function parsed(text: string, name: string): Approval {

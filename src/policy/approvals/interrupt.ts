@@ -12,7 +12,10 @@ export const DEFAULT_OPEN_MS = 86_400_000;
  * What a model reads about a call that waits. It says what to do meanwhile, and nothing that could be used to approve the call: no
  * command, no folder, no code. Whoever reads it may have a shell.
  */
-export function waitingText(toolName: string, kind: Interruption['kind'] = 'approval_required'): string {
+export function waitingText(
+  toolName: string,
+  kind: Interruption['kind'] = 'approval_required',
+): string {
   const needed = kind === 'auth_required' ? 'needs somebody to sign in' : 'needs an approval';
   return [
     `${oneLine(toolName)} ${needed}, and a person was asked; it has not run.`,
@@ -26,7 +29,10 @@ export const interrupt = (call: ToolCall, interruption: Interruption): ToolResul
   refuse(call, interruption.kind, waitingText(call.toolName, interruption.kind), { interruption });
 
 /** Until when a question stays open: what the gate said, `null` for ever, and one day where it said nothing. */
-export function openUntil(call: ToolCall, expiresAt?: string | null): Pick<Interruption, 'expiresAt'> {
+export function openUntil(
+  call: ToolCall,
+  expiresAt?: string | null,
+): Pick<Interruption, 'expiresAt'> {
   if (expiresAt === null) return {};
   return { expiresAt: expiresAt ?? isoTime(clockOf(call).now() + DEFAULT_OPEN_MS) };
 }

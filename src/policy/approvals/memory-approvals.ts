@@ -23,7 +23,10 @@ export interface MemoryApprovalsOptions {
  * fill it, the one with the most open questions loses the oldest: that call cannot be taken up any more.
  */
 export function memoryApprovals(options: MemoryApprovalsOptions = {}): ApprovalStore {
-  checkOptions('memoryApprovals', options, { maxApprovals: expected.integer(1), clock: expected.object });
+  checkOptions('memoryApprovals', options, {
+    maxApprovals: expected.integer(1),
+    clock: expected.object,
+  });
   const { maxApprovals = DEFAULT_MAX_APPROVALS, clock = systemClock } = options;
   const approvals = new Map<string, Approval>();
   const room = approvalRoom('memoryApprovals', maxApprovals);
@@ -42,7 +45,8 @@ export function memoryApprovals(options: MemoryApprovalsOptions = {}): ApprovalS
       keep(approval);
     },
     get: (id) => approvals.get(id) ?? null,
-    list: ({ ended = false } = {}) => [...approvals.values()].filter((approval) => ended || approval.ended === null),
+    list: ({ ended = false } = {}) =>
+      [...approvals.values()].filter((approval) => ended || approval.ended === null),
     replace(given) {
       const approval = checkedApproval('memoryApprovals', given);
       if (approvals.get(approval.id)?.revision !== approval.revision - 1) return false;
@@ -53,4 +57,7 @@ export function memoryApprovals(options: MemoryApprovalsOptions = {}): ApprovalS
 }
 
 export const taken = (owner: string): AlliumError =>
-  new AlliumError('ERR_INVALID_OPTION', `${owner}: there is an approval of that id`, { layer: owner, option: 'id' });
+  new AlliumError('ERR_INVALID_OPTION', `${owner}: there is an approval of that id`, {
+    layer: owner,
+    option: 'id',
+  });

@@ -20,16 +20,26 @@ describe('readAnswer', () => {
     const read = readAnswer(answer);
     args.to = 'mallory';
 
-    expect(read).toEqual({ decision: 'reject_once', decidedBy: 'ada', reason: 'rent', args: { to: 'bob' } });
+    expect(read).toEqual({
+      decision: 'reject_once',
+      decidedBy: 'ada',
+      reason: 'rent',
+      args: { to: 'bob' },
+    });
     expect(reads).toBe(1);
   });
 
   it.each([null, 0, '', false, [], {}])('takes %j for a result like any other', (result) => {
-    expect(readAnswer({ decision: 'allow_once', result })).toEqual({ decision: 'allow_once', supplied: { value: result } });
+    expect(readAnswer({ decision: 'allow_once', result })).toEqual({
+      decision: 'allow_once',
+      supplied: { value: result },
+    });
   });
 
   it('leaves out who and why where they are empty', () => {
-    expect(readAnswer({ decision: 'allow_once', decidedBy: '', reason: '' })).toEqual({ decision: 'allow_once' });
+    expect(readAnswer({ decision: 'allow_once', decidedBy: '', reason: '' })).toEqual({
+      decision: 'allow_once',
+    });
   });
 
   it.each([
@@ -59,12 +69,14 @@ describe('readAnswer', () => {
     expect(readAnswer(inherited)).toBeNull();
   });
 
-  it.each([[{ decision: 'allow_once', args: { n: 1n } }], [{ decision: 'allow_once', result: () => 1 }]])(
-    'throws for what is no JSON',
-    (value) => {
-      expect(() => readAnswer(value)).toThrow(expect.objectContaining({ code: 'ERR_NOT_JSON' }) as Error);
-    },
-  );
+  it.each([
+    [{ decision: 'allow_once', args: { n: 1n } }],
+    [{ decision: 'allow_once', result: () => 1 }],
+  ])('throws for what is no JSON', (value) => {
+    expect(() => readAnswer(value)).toThrow(
+      expect.objectContaining({ code: 'ERR_NOT_JSON' }) as Error,
+    );
+  });
 });
 
 describe('the words of an answer', () => {

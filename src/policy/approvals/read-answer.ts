@@ -25,13 +25,19 @@ export function readAnswer(value: unknown): ReadAnswer | null {
   // A map: what somebody hung on every object is no answer.
   const members = new Map<string, unknown>(Object.entries(value));
   if ([...members.keys()].some((name) => !MEMBERS.includes(name))) return null;
-  const [said, decidedBy, reason, args, result, anyArguments] = MEMBERS.map((name) => members.get(name));
+  const [said, decidedBy, reason, args, result, anyArguments] = MEMBERS.map((name) =>
+    members.get(name),
+  );
   const decision = APPROVAL_ANSWERS.find((known) => known === said);
   if (decision === undefined || !isText(decidedBy) || !isText(reason)) return null;
   if (!(args === undefined || isObject(args))) return null;
   if (result !== undefined && (args !== undefined || !isYes(decision))) return null;
   const isOpen = anyArguments === true;
-  if (anyArguments !== undefined && !(isOpen && isForAlways(decision) && args === undefined && result === undefined)) return null;
+  if (
+    anyArguments !== undefined &&
+    !(isOpen && isForAlways(decision) && args === undefined && result === undefined)
+  )
+    return null;
   return {
     decision,
     ...(decidedBy === undefined || decidedBy === '' ? {} : { decidedBy }),
@@ -42,8 +48,11 @@ export function readAnswer(value: unknown): ReadAnswer | null {
   };
 }
 
-export const isYes = (decision: string): boolean => decision === 'allow_once' || decision === 'allow_always';
+export const isYes = (decision: string): boolean =>
+  decision === 'allow_once' || decision === 'allow_always';
 
-export const isForAlways = (decision: string): boolean => decision === 'allow_always' || decision === 'reject_always';
+export const isForAlways = (decision: string): boolean =>
+  decision === 'allow_always' || decision === 'reject_always';
 
-const isText = (value: unknown): value is string | undefined => value === undefined || typeof value === 'string';
+const isText = (value: unknown): value is string | undefined =>
+  value === undefined || typeof value === 'string';

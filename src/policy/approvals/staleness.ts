@@ -10,13 +10,26 @@ import { definitionHashOf, fingerprintOf } from './fingerprint.ts';
  * Why an earlier approval may not be used: it was given for another definition, other arguments or under other rules. A no is a no,
  * whatever changed since.
  */
-export function staleness(call: ToolCall, policy: string, earlier: EarlierDecision): Refusal | null {
+export function staleness(
+  call: ToolCall,
+  policy: string,
+  earlier: EarlierDecision,
+): Refusal | null {
   const { gate, decision } = earlier;
   if (decision !== 'allow_once' && decision !== 'allow_always') return null;
   if (earlier.definition !== definitionHashOf(call)) return changedSince(call, gate);
-  if (earlier.policy !== policy) return { status: 'consent_denied', message: stale(call, 'the rules have changed'), blockedBy: gate };
+  if (earlier.policy !== policy)
+    return {
+      status: 'consent_denied',
+      message: stale(call, 'the rules have changed'),
+      blockedBy: gate,
+    };
   if (earlier.fingerprint !== fingerprintOf(call))
-    return { status: 'consent_denied', message: stale(call, 'the call has changed'), blockedBy: gate };
+    return {
+      status: 'consent_denied',
+      message: stale(call, 'the call has changed'),
+      blockedBy: gate,
+    };
   return null;
 }
 
@@ -24,7 +37,11 @@ export function staleness(call: ToolCall, policy: string, earlier: EarlierDecisi
  * The same for a call that is about to run, where no gate need have looked at the approval: rules, or annotations that changed with the
  * definition, may not ask any more. `requested` is the name that the model called; a layer may have chosen another tool inside of the gate.
  */
-export function definitionObjection(call: ToolCall, requested: string, decisions: readonly EarlierDecision[]): Refusal | null {
+export function definitionObjection(
+  call: ToolCall,
+  requested: string,
+  decisions: readonly EarlierDecision[],
+): Refusal | null {
   const entered = definitionHashOf(call);
   const asked = servicesOf(call)?.toolOf(call, requested)?.hash();
   const other = decisions.find(({ definition }) => definition !== entered && definition !== asked);

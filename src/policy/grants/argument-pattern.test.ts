@@ -8,7 +8,10 @@ import { howMany } from '../../../conformance/how-many.fixture.ts';
 const one = (value: object): ArgumentPattern => ({ arguments: { value } }) as never;
 const fits = (pattern: object, value: JsonValue) => covers(one(pattern), { value });
 
-const argsOf = fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ noUnicodeString: true })) as fc.Arbitrary<JsonObject>;
+const argsOf = fc.dictionary(
+  fc.string({ unit: 'grapheme' }),
+  fc.jsonValue({ noUnicodeString: true }),
+) as fc.Arbitrary<JsonObject>;
 
 /** Every way to change one leaf, or to add or leave out one member. */
 function* changed(value: JsonValue): Generator<JsonValue> {
@@ -36,7 +39,10 @@ describe('patternFor', () => {
     fc.assert(
       fc.property(argsOf, (args) => {
         const pattern = patternFor(args);
-        return [...changed(args)].every((other) => canonicalJson(other) === canonicalJson(args) || !covers(pattern, other as JsonObject));
+        return [...changed(args)].every(
+          (other) =>
+            canonicalJson(other) === canonicalJson(args) || !covers(pattern, other as JsonObject),
+        );
       }),
       { numRuns: howMany(100, 300) },
     );
@@ -74,8 +80,15 @@ describe('covers', () => {
   });
 
   it('looks at own members only', () => {
-    expect(covers({ arguments: { constructor: { any: true as const } } }, { other: 1 })).toBe(false);
-    expect(covers({ arguments: { toString: { any: true as const } } }, JSON.parse('{"__proto__":1}') as JsonObject)).toBe(false);
+    expect(covers({ arguments: { constructor: { any: true as const } } }, { other: 1 })).toBe(
+      false,
+    );
+    expect(
+      covers(
+        { arguments: { toString: { any: true as const } } },
+        JSON.parse('{"__proto__":1}') as JsonObject,
+      ),
+    ).toBe(false);
     expect(covers({ arguments: { a: { any: true } } }, { a: undefined } as never)).toBe(false);
   });
 
@@ -171,13 +184,29 @@ describe('a glob', () => {
   });
 
   it('covers nothing but text', () => {
-    for (const value of [1, null, ['src/a'], { path: 'src/a' }]) expect(fits({ glob: 'src/*' }, value)).toBe(false);
+    for (const value of [1, null, ['src/a'], { path: 'src/a' }])
+      expect(fits({ glob: 'src/*' }, value)).toBe(false);
   });
 
   it('never leads up, however it is spelt', () => {
-    const part = fc.constantFrom('..', '.', '', 'src', 'a', '*', '**', '.. ', '%2e%2e', '..\\', '‥', '．．', '...');
+    const part = fc.constantFrom(
+      '..',
+      '.',
+      '',
+      'src',
+      'a',
+      '*',
+      '**',
+      '.. ',
+      '%2e%2e',
+      '..\\',
+      '‥',
+      '．．',
+      '...',
+    );
     const path = fc.array(part, { minLength: 1, maxLength: 8 }).map((parts) => parts.join('/'));
-    const leadsUp = (text: string) => /(^|[/\\])\.\.[ .]*([/\\]|$)/.test(decodeURIComponent(text).normalize('NFKC'));
+    const leadsUp = (text: string) =>
+      /(^|[/\\])\.\.[ .]*([/\\]|$)/.test(decodeURIComponent(text).normalize('NFKC'));
 
     fc.assert(
       fc.property(path, path, (glob, value) => !leadsUp(value) || !fits({ glob }, value)),
@@ -196,7 +225,8 @@ describe('a glob', () => {
 
 describe('the naive glob, a regular expression over the whole path', () => {
   it('leads up: the twin that the cases above catch', () => {
-    const naive = (glob: string, path: string) => new RegExp(`^${glob.replaceAll('**', '.*')}$`).test(path);
+    const naive = (glob: string, path: string) =>
+      new RegExp(`^${glob.replaceAll('**', '.*')}$`).test(path);
 
     expect(naive('src/**', 'src/../etc/passwd')).toBe(true);
   });

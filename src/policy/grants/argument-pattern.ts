@@ -29,7 +29,8 @@ export type ArgumentPattern =
 const MAX_PATTERN = 8192;
 
 /** The narrowest pattern: these arguments and no others. Throws `ERR_NOT_JSON` for what is not JSON. */
-export const patternFor = (args: JsonObject): ArgumentPattern => Object.freeze({ exact: hashCanonical(args) });
+export const patternFor = (args: JsonObject): ArgumentPattern =>
+  Object.freeze({ exact: hashCanonical(args) });
 
 /** Whether a pattern covers arguments. A pattern that is badly formed, and arguments that are not JSON, are not covered. */
 export function covers(pattern: ArgumentPattern, args: JsonObject): boolean {
@@ -41,7 +42,10 @@ export function covers(pattern: ArgumentPattern, args: JsonObject): boolean {
     if ('any' in pattern) return true;
     const names = Object.keys(args);
     const wanted = Object.entries(pattern.arguments);
-    return names.length === wanted.length && wanted.every(([name, value]) => Object.hasOwn(args, name) && fits(value, args[name]));
+    return (
+      names.length === wanted.length &&
+      wanted.every(([name, value]) => Object.hasOwn(args, name) && fits(value, args[name]))
+    );
   } catch {
     return false;
   }
@@ -50,16 +54,22 @@ export function covers(pattern: ArgumentPattern, args: JsonObject): boolean {
 function fits(pattern: ValuePattern, value: JsonValue | undefined): boolean {
   if (value === undefined) return false;
   if ('equals' in pattern) return canonicalJson(pattern.equals) === canonicalJson(value);
-  if ('oneOf' in pattern) return pattern.oneOf.some((each) => canonicalJson(each) === canonicalJson(value));
+  if ('oneOf' in pattern)
+    return pattern.oneOf.some((each) => canonicalJson(each) === canonicalJson(value));
   if ('glob' in pattern) return typeof value === 'string' && matchesPathGlob(pattern.glob, value);
-  if ('prefixWords' in pattern) return typeof value === 'string' && beginsWithWords(pattern.prefixWords, value);
+  if ('prefixWords' in pattern)
+    return typeof value === 'string' && beginsWithWords(pattern.prefixWords, value);
   return pattern.any;
 }
 
 /** Throws `ERR_INVALID_OPTION` for what is no pattern. The message names the argument, never a value. */
 export function checkPattern(owner: string, pattern: unknown): asserts pattern is ArgumentPattern {
   const problem = patternProblem(pattern);
-  if (problem !== null) throw new AlliumError('ERR_INVALID_OPTION', `${owner}: "pattern" ${problem}`, { layer: owner, option: 'pattern' });
+  if (problem !== null)
+    throw new AlliumError('ERR_INVALID_OPTION', `${owner}: "pattern" ${problem}`, {
+      layer: owner,
+      option: 'pattern',
+    });
 }
 
 /** What is wrong with a pattern, also with one from a file; `null` for nothing. */
@@ -88,11 +98,17 @@ function valueProblem(value: unknown): string | null {
     case 'equals':
       return given === undefined ? 'must have a value as "equals"' : null;
     case 'oneOf':
-      return Array.isArray(given) && given.length > 0 ? null : 'must have a list as "oneOf", not an empty one';
+      return Array.isArray(given) && given.length > 0
+        ? null
+        : 'must have a list as "oneOf", not an empty one';
     case 'glob':
-      return typeof given === 'string' ? prefixed('"glob"', globProblem(given)) : 'must have text as "glob"';
+      return typeof given === 'string'
+        ? prefixed('"glob"', globProblem(given))
+        : 'must have text as "glob"';
     case 'prefixWords':
-      return isTexts(given) ? prefixed('"prefixWords"', wordsProblem(given)) : 'must have a list of words as "prefixWords"';
+      return isTexts(given)
+        ? prefixed('"prefixWords"', wordsProblem(given))
+        : 'must have a list of words as "prefixWords"';
     case 'any':
       return given === true ? null : 'must have true as "any"';
     default:
@@ -100,9 +116,11 @@ function valueProblem(value: unknown): string | null {
   }
 }
 
-const prefixed = (what: string, problem: string | null): string | null => (problem === null ? null : `has a ${what} that ${problem}`);
+const prefixed = (what: string, problem: string | null): string | null =>
+  problem === null ? null : `has a ${what} that ${problem}`;
 
-const isTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((each) => typeof each === 'string');
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string');
 
 function onlyKey(value: unknown): string | null {
   const keys = isObject(value) ? Object.keys(value) : [];

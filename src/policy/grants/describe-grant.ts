@@ -14,7 +14,9 @@ import { grantState } from './grant-rules.ts';
 export function describePattern(pattern: ArgumentPattern): string {
   if ('exact' in pattern) return 'exactly the arguments that were shown';
   if ('any' in pattern) return 'any arguments';
-  const each = Object.entries(pattern.arguments).map(([name, value]) => `${word(name)}: ${describeValue(value)}`);
+  const each = Object.entries(pattern.arguments).map(
+    ([name, value]) => `${word(name)}: ${describeValue(value)}`,
+  );
   return each.length === 0 ? 'no arguments' : `${each.join('; ')}; and no other argument`;
 }
 
@@ -34,7 +36,8 @@ function describeValue(pattern: ValuePattern): string {
 export function describeGrant(grant: Grant, now: number | null = null): string {
   const { decision, toolName, pattern, shown, grantedBy, grantedAt, reason } = grant;
   const what = pattern === null ? 'arguments no longer kept' : describePattern(pattern);
-  const seen = shown !== null && pattern !== null && 'exact' in pattern ? ` (${oneLine(shown)})` : '';
+  const seen =
+    shown !== null && pattern !== null && 'exact' in pattern ? ` (${oneLine(shown)})` : '';
   return [
     `${decision === 'allow' ? 'allows' : 'rejects'} ${word(toolName)} with ${what}${seen}`,
     placeOf(grant),
@@ -52,12 +55,16 @@ const placeOf = ({ scope, sessionId, workspace }: Grant): string =>
 function timeOf(grant: Grant, now: number | null): string {
   const { revoked, expiresAt } = grant;
   if (revoked !== null) return `revoked by ${word(revoked.by)} at ${revoked.at}`;
-  return now !== null && grantState(grant, now) === 'expired' ? `expired at ${expiresAt}` : `until ${expiresAt}`;
+  return now !== null && grantState(grant, now) === 'expired'
+    ? `expired at ${expiresAt}`
+    : `until ${expiresAt}`;
 }
 
 function usesOf({ uses, maxUses }: Grant): string {
   if (maxUses === null) return `any number of uses, ${uses} so far`;
-  return uses >= maxUses ? `used up (${uses} of ${maxUses})` : `${maxUses - uses} of ${maxUses} uses left`;
+  return uses >= maxUses
+    ? `used up (${uses} of ${maxUses})`
+    : `${maxUses - uses} of ${maxUses} uses left`;
 }
 
 /** A name as it is where it is plain, otherwise quoted, so that where it ends cannot be mistaken. */

@@ -24,10 +24,14 @@ let dir = '';
 beforeEach(() => void (dir = join(mkdtempSync(join(tmpdir(), 'allium-grants-')), 'grants')));
 afterEach(() => rmSync(dirname(dir), { recursive: true, force: true }));
 
-const storeAt = (clock = testClock()) => fileGrants({ dir, clock: { ...systemClock, now: () => clock.now() } });
+const storeAt = (clock = testClock()) =>
+  fileGrants({ dir, clock: { ...systemClock, now: () => clock.now() } });
 const onlyFile = () => join(dir, readdirSync(dir)[0] ?? '');
 const edited = (changes: object) =>
-  writeFileSync(onlyFile(), JSON.stringify({ ...(JSON.parse(readFileSync(onlyFile(), 'utf8')) as object), ...changes }));
+  writeFileSync(
+    onlyFile(),
+    JSON.stringify({ ...(JSON.parse(readFileSync(onlyFile(), 'utf8')) as object), ...changes }),
+  );
 
 describe('fileGrants', () => {
   it('hands grants from one process to the next', async () => {
@@ -46,18 +50,30 @@ describe('fileGrants', () => {
   });
 
   it('forgets what was shown with the last use, and on being revoked', async () => {
-    const [first, second] = [grantOf({ maxUses: 1, shown: 'hunter2' }), grantOf({ shown: 'hunter2' })];
+    const [first, second] = [
+      grantOf({ maxUses: 1, shown: 'hunter2' }),
+      grantOf({ shown: 'hunter2' }),
+    ];
     await storeAt().add(first);
     await storeAt().use(QUERY);
     await storeAt().add(second);
     await storeAt().revoke(second.id, 'bob');
 
-    for (const name of readdirSync(dir)) expect(readFileSync(join(dir, name), 'utf8')).not.toContain('hunter2');
+    for (const name of readdirSync(dir))
+      expect(readFileSync(join(dir, name), 'utf8')).not.toContain('hunter2');
   });
 
   it('makes no folder for looking, and leaves no draft and no lock', async () => {
-    expect([await storeAt().use(QUERY), await storeAt().get('a'), await storeAt().revoke('a', 'bob')]).toEqual([null, null, false]);
-    expect([await storeAt().list(), await storeAt().problems(), await storeAt().sweep()]).toEqual([[], [], 0]);
+    expect([
+      await storeAt().use(QUERY),
+      await storeAt().get('a'),
+      await storeAt().revoke('a', 'bob'),
+    ]).toEqual([null, null, false]);
+    expect([await storeAt().list(), await storeAt().problems(), await storeAt().sweep()]).toEqual([
+      [],
+      [],
+      0,
+    ]);
     expect(existsSync(dir)).toBe(false);
     await storeAt().add(grantOf());
     await storeAt().use(QUERY);
@@ -78,13 +94,19 @@ describe('fileGrants', () => {
 
   it.each<readonly [string, () => void]>([
     ['empty', () => writeFileSync(onlyFile(), '')],
-    ['half written', () => writeFileSync(onlyFile(), readFileSync(onlyFile(), 'utf8').slice(0, 100))],
+    [
+      'half written',
+      () => writeFileSync(onlyFile(), readFileSync(onlyFile(), 'utf8').slice(0, 100)),
+    ],
     ['a list', () => writeFileSync(onlyFile(), '[]')],
     ['null', () => writeFileSync(onlyFile(), 'null')],
     ['of another version', () => edited({ version: 2 })],
     ['with a field more', () => edited({ more: true })],
     ['with uses that are text', () => edited({ uses: '0' })],
-    ['with a pattern of another kind', () => edited({ pattern: { arguments: { path: { regex: '.*' } } } })],
+    [
+      'with a pattern of another kind',
+      () => edited({ pattern: { arguments: { path: { regex: '.*' } } } }),
+    ],
     ['without its pattern', () => edited({ pattern: null })],
     ['for another tool than its name says', () => edited({ toolName: 'write_file' })],
     ['with an end that is no time', () => edited({ expiresAt: 'never' })],
@@ -138,12 +160,18 @@ describe('fileGrants', () => {
     expect(await store.use(QUERY)).not.toBeNull();
   });
 
-  it.each([[undefined], [{}], [{ dir: '' }], [{ dir: 'a', clock: 1 }], [{ dir: 'a', maxGrants: 0 }], [{ dir: 'a', maxGrant: 1 }]])(
-    'refuses %j',
-    (options) => {
-      expect(() => fileGrants(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
-    },
-  );
+  it.each([
+    [undefined],
+    [{}],
+    [{ dir: '' }],
+    [{ dir: 'a', clock: 1 }],
+    [{ dir: 'a', maxGrants: 0 }],
+    [{ dir: 'a', maxGrant: 1 }],
+  ])('refuses %j', (options) => {
+    expect(() => fileGrants(options as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error,
+    );
+  });
 });
 
 describe('processes that want the uses of one grant', () => {
@@ -152,14 +180,22 @@ describe('processes that want the uses of one grant', () => {
     async (maxUses) => {
       const grant = grantOf({ maxUses }, testClock(Date.now() - 1000));
       await fileGrants({ dir }).add(grant);
-      const program = builtIn(join(dirname(dir), 'built'), 'src/policy/grants/use-grant.fixture.ts');
+      const program = builtIn(
+        join(dirname(dir), 'built'),
+        'src/policy/grants/use-grant.fixture.ts',
+      );
       const all = Array.from({ length: 3 }, () => started(program, [dir, JSON.stringify(QUERY)]));
       await Promise.all(all.map(({ said }) => said));
       for (const { child } of all) child.stdin?.write('go\n');
-      const counts = (await Promise.all(all.map(({ ended }) => ended))).map((output) => Number(output.trim().split('\n')[1]));
+      const counts = (await Promise.all(all.map(({ ended }) => ended))).map((output) =>
+        Number(output.trim().split('\n')[1]),
+      );
 
       expect(counts.reduce((sum, each) => sum + each, 0)).toBe(maxUses);
-      expect(await fileGrants({ dir }).get(grant.id)).toMatchObject({ uses: maxUses, pattern: null });
+      expect(await fileGrants({ dir }).get(grant.id)).toMatchObject({
+        uses: maxUses,
+        pattern: null,
+      });
     },
     60_000,
   );

@@ -48,7 +48,13 @@ export function fileGrants(options: FileGrantsOptions): FileGrants {
     maxGrants: expected.integer(1),
   });
   const { dir, clock = systemClock, maxGrants = 10_000 } = options;
-  const files = recordFiles<Grant>({ owner: 'fileGrants', dir, suffix: SUFFIX, clock, parse: parsed });
+  const files = recordFiles<Grant>({
+    owner: 'fileGrants',
+    dir,
+    suffix: SUFFIX,
+    clock,
+    parse: parsed,
+  });
   const now = () => clock.now();
   const keep = (name: string, grant: Grant) => files.replace(name, asKept(grant, now()));
 
@@ -58,7 +64,9 @@ export function fileGrants(options: FileGrantsOptions): FileGrants {
     if ((await files.list()).length * 2 < maxGrants) return;
     const kept = listed((await readKept(files, dir)).records, { ended: true }, now());
     for (const goes of demandGrantRoom('fileGrants', kept, grant, maxGrants, now()))
-      await files.exclusive(toolPart(goes.toolName), () => files.change(fileName(goes), () => 'remove'));
+      await files.exclusive(toolPart(goes.toolName), () =>
+        files.change(fileName(goes), () => 'remove'),
+      );
   };
 
   return Object.freeze<FileGrants>({
@@ -66,7 +74,8 @@ export function fileGrants(options: FileGrantsOptions): FileGrants {
       const grant = checkedGrant('fileGrants', given);
       await makeRoom(grant);
       await files.exclusive(toolPart(grant.toolName), async () => {
-        if ((await named(files, idPart(grant.id))).length > 0) throw new Error('fileGrants: there is a grant of that id');
+        if ((await named(files, idPart(grant.id))).length > 0)
+          throw new Error('fileGrants: there is a grant of that id');
         await removeExpired(files, await named(files, toolPart(grant.toolName)), now());
         await files.create(fileName(grant), asKept(grant, now()));
       });
@@ -106,7 +115,9 @@ export function fileGrants(options: FileGrantsOptions): FileGrants {
       let removed = 0;
       const tools = new Set((await files.list()).map((name) => name.slice(0, HASH_LENGTH)));
       for (const tool of tools) {
-        removed += await files.exclusive(tool, async () => removeExpired(files, await named(files, tool), now()));
+        removed += await files.exclusive(tool, async () =>
+          removeExpired(files, await named(files, tool), now()),
+        );
       }
       await files.removeDrafts(now() - DRAFT_AGE_MS);
       return removed;
@@ -115,21 +126,30 @@ export function fileGrants(options: FileGrantsOptions): FileGrants {
 }
 
 const HASH_LENGTH = 32;
-const hashed = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, HASH_LENGTH);
+const hashed = (text: string): string =>
+  createHash('sha256').update(text).digest('hex').slice(0, HASH_LENGTH);
 const toolPart = (toolName: string): string => hashed(`tool ${toolName}`);
 const idPart = (id: string): string => hashed(`id ${id}`);
-const fileName = ({ toolName, id }: Grant): string => `${toolPart(toolName)}-${idPart(id)}${SUFFIX}`;
+const fileName = ({ toolName, id }: Grant): string =>
+  `${toolPart(toolName)}-${idPart(id)}${SUFFIX}`;
 
 const named = async (files: RecordFiles<Grant>, part: string): Promise<readonly string[]> =>
   (await files.list()).filter((name) => name.includes(part)).sort();
 
-async function readAll(files: RecordFiles<Grant>, names: readonly string[]): Promise<readonly Grant[]> {
+async function readAll(
+  files: RecordFiles<Grant>,
+  names: readonly string[],
+): Promise<readonly Grant[]> {
   const grants = await Promise.all(names.map((name) => files.read(name)));
   return grants.filter((grant) => grant !== null);
 }
 
 /** A file that cannot be read is left for somebody to look at. */
-async function removeExpired(files: RecordFiles<Grant>, names: readonly string[], now: number): Promise<number> {
+async function removeExpired(
+  files: RecordFiles<Grant>,
+  names: readonly string[],
+  now: number,
+): Promise<number> {
   let removed = 0;
   for (const name of names) {
     const grant = await files.read(name).catch(() => null);
@@ -142,7 +162,8 @@ async function removeExpired(files: RecordFiles<Grant>, names: readonly string[]
 /** A grant under another name would be a second one with uses of its own. */
 function parsed(text: string, name: string): Grant {
   const { version, ...grant } = membersIn(text);
-  if (version !== 1 || !isGrant(grant) || fileName(grant) !== name) throw new Error('fileGrants: a file of the folder is no grant');
+  if (version !== 1 || !isGrant(grant) || fileName(grant) !== name)
+    throw new Error('fileGrants: a file of the folder is no grant');
   // What was parsed and judged to be a grant is JSON.
   return freezeParsed(grant as unknown as JsonValue) as unknown as Grant;
 }

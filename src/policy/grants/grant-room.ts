@@ -9,7 +9,13 @@ import { grantState } from './grant-rules.ts';
  * beyond that it is refused with `ERR_STORE_FULL`, and a person is asked again. Where many sessions fill the store, the one that holds most
  * loses the oldest grant that allows, which costs a question. Never one that rejects: a grant that allows the same could come to count.
  */
-export function demandGrantRoom(owner: string, kept: readonly Grant[], asking: Grant, max: number, now: number): readonly Grant[] {
+export function demandGrantRoom(
+  owner: string,
+  kept: readonly Grant[],
+  asking: Grant,
+  max: number,
+  now: number,
+): readonly Grant[] {
   // Nobody can hold more than is left, whoever holds what.
   if (kept.length * 2 < max) return [];
   const ended: Grant[] = [];
@@ -35,4 +41,7 @@ export function demandGrantRoom(owner: string, kept: readonly Grant[], asking: G
 }
 
 const full = (owner: string): AlliumError =>
-  new AlliumError('ERR_STORE_FULL', `${owner}: too many live grants; revoke some, or raise "maxGrants"`);
+  new AlliumError(
+    'ERR_STORE_FULL',
+    `${owner}: too many live grants; revoke some, or raise "maxGrants"`,
+  );

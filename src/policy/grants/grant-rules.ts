@@ -26,13 +26,23 @@ export function grantState(grant: Grant, now: number): GrantState {
 
 /** The grant that decides about a call, or `null`. Among those that allow, the narrowest and then the one that ends first is spent. */
 export function deciding(grants: readonly Grant[], query: GrantQuery, now: number): Grant | null {
-  const fitting = grants.filter((grant) => grantState(grant, now) === 'live' && isFor(grant, query));
+  const fitting = grants.filter(
+    (grant) => grantState(grant, now) === 'live' && isFor(grant, query),
+  );
   const rejecting = fitting.find(({ decision }) => decision === 'reject');
   return rejecting ?? fitting.toSorted(bySpending)[0] ?? null;
 }
 
-function isFor({ toolName, definition, workspace, scope, sessionId, pattern }: Grant, query: GrantQuery): boolean {
-  if (toolName !== query.toolName || definition !== query.definition || workspace !== query.workspace) return false;
+function isFor(
+  { toolName, definition, workspace, scope, sessionId, pattern }: Grant,
+  query: GrantQuery,
+): boolean {
+  if (
+    toolName !== query.toolName ||
+    definition !== query.definition ||
+    workspace !== query.workspace
+  )
+    return false;
   if (scope !== 'workspace' && sessionId !== query.sessionId) return false;
   return pattern !== null && covers(pattern, query.args);
 }
@@ -43,11 +53,16 @@ function isFor({ toolName, definition, workspace, scope, sessionId, pattern }: G
  */
 export function isUseFor(value: unknown, query: GrantQuery, now: number): value is Grant {
   if (!isGrant(value) || value.uses < 1) return false;
-  const before = { ...value, uses: value.uses - 1, pattern: value.pattern ?? patternFor(query.args) };
+  const before = {
+    ...value,
+    uses: value.uses - 1,
+    pattern: value.pattern ?? patternFor(query.args),
+  };
   return grantState(before, now) === 'live' && isFor(before, query);
 }
 
-const bySpending = (a: Grant, b: Grant): number => width(a) - width(b) || compared(a.expiresAt, b.expiresAt) || compared(a.id, b.id);
+const bySpending = (a: Grant, b: Grant): number =>
+  width(a) - width(b) || compared(a.expiresAt, b.expiresAt) || compared(a.id, b.id);
 
 function width({ pattern }: Grant): number {
   if (pattern !== null && 'exact' in pattern) return 0;
@@ -57,7 +72,11 @@ function width({ pattern }: Grant): number {
 const compared = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
 
 /** Oldest first, as stores list them. */
-export const listed = (grants: readonly Grant[], { toolName, ended = false }: GrantFilter, now: number): readonly Grant[] =>
+export const listed = (
+  grants: readonly Grant[],
+  { toolName, ended = false }: GrantFilter,
+  now: number,
+): readonly Grant[] =>
   grants
     .filter((grant) => toolName === undefined || grant.toolName === toolName)
     .filter((grant) => ended || grantState(grant, now) === 'live')
@@ -68,12 +87,16 @@ export const used = (grant: Grant): Grant => Object.freeze({ ...grant, uses: gra
 
 /** `null` where it was revoked before. */
 export const revokedBy = (grant: Grant, by: string, now: number): Grant | null =>
-  grant.revoked === null ? Object.freeze({ ...grant, revoked: Object.freeze({ by, at: isoTime(now) }) }) : null;
+  grant.revoked === null
+    ? Object.freeze({ ...grant, revoked: Object.freeze({ by, at: isoTime(now) }) })
+    : null;
 
 /** As it is kept: a grant that has ended needs no arguments any more. */
 export function asKept(grant: Grant, now: number): Grant {
   const state = grantState(grant, now);
-  return state === 'revoked' || state === 'used_up' ? Object.freeze({ ...grant, pattern: null, shown: null }) : grant;
+  return state === 'revoked' || state === 'used_up'
+    ? Object.freeze({ ...grant, pattern: null, shown: null })
+    : grant;
 }
 
 const FIELDS =
@@ -84,11 +107,26 @@ const SCOPES: readonly GrantScope[] = ['call', 'session', 'workspace'];
 
 /** Whether a value is a grant, to the last field: what a file holds may have been written by anybody, or by half. */
 export function isGrant(value: unknown): value is Grant {
-  if (!isObject(value) || Object.keys(value).length !== FIELDS.length || !FIELDS.every((field) => Object.hasOwn(value, field)))
+  if (
+    !isObject(value) ||
+    Object.keys(value).length !== FIELDS.length ||
+    !FIELDS.every((field) => Object.hasOwn(value, field))
+  )
     return false;
-  const texts = [value.id, value.toolName, value.definition, value.sessionId, value.workspace, value.grantedBy].every(isText);
-  const names = (value.decision === 'allow' || value.decision === 'reject') && SCOPES.some((scope) => scope === value.scope);
-  const notes = [value.reason, value.shown].every((note) => note === null || typeof note === 'string');
+  const texts = [
+    value.id,
+    value.toolName,
+    value.definition,
+    value.sessionId,
+    value.workspace,
+    value.grantedBy,
+  ].every(isText);
+  const names =
+    (value.decision === 'allow' || value.decision === 'reject') &&
+    SCOPES.some((scope) => scope === value.scope);
+  const notes = [value.reason, value.shown].every(
+    (note) => note === null || typeof note === 'string',
+  );
   return texts && names && notes && hasTimes(value) && hasUses(value) && hasPattern(value);
 }
 
@@ -96,7 +134,8 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 
 /** Only as it is written here: a time that can be written in two ways can also be compared in two. */
 function isTime(value: unknown): value is string {
-  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value)) return false;
+  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value))
+    return false;
   const ms = Date.parse(value);
   return Number.isFinite(ms) && new Date(ms).toISOString() === value;
 }
@@ -104,15 +143,23 @@ function isTime(value: unknown): value is string {
 function hasTimes({ grantedAt, expiresAt, revoked }: Record<string, unknown>): boolean {
   if (!isTime(grantedAt) || !isTime(expiresAt) || grantedAt >= expiresAt) return false;
   if (Date.parse(expiresAt) - Date.parse(grantedAt) > MAX_TTL_MS) return false;
-  return revoked === null || (isObject(revoked) && Object.keys(revoked).length === 2 && isText(revoked.by) && isTime(revoked.at));
+  return (
+    revoked === null ||
+    (isObject(revoked) &&
+      Object.keys(revoked).length === 2 &&
+      isText(revoked.by) &&
+      isTime(revoked.at))
+  );
 }
 
 function hasUses({ uses, maxUses, scope }: Record<string, unknown>): boolean {
-  if (!isCount(uses) || (maxUses !== null && (!isCount(maxUses) || maxUses < 1 || uses > maxUses))) return false;
+  if (!isCount(uses) || (maxUses !== null && (!isCount(maxUses) || maxUses < 1 || uses > maxUses)))
+    return false;
   return scope !== 'call' || maxUses === 1;
 }
 
-const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+const isCount = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 
 /** Only a grant that has ended is without a pattern: otherwise one that rejects could be made to vanish by half a file. */
 const hasPattern = ({ pattern, revoked, uses, maxUses }: Record<string, unknown>): boolean =>

@@ -29,7 +29,13 @@ const inFiles: Start = () => {
   const dir = folder();
   const clock = testClock();
   // Waiting for a lock takes real time; what a grant is judged by does not.
-  return { clock, store: fileGrants({ dir: join(dir, 'grants'), clock: { ...systemClock, now: () => clock.now() } }) };
+  return {
+    clock,
+    store: fileGrants({
+      dir: join(dir, 'grants'),
+      clock: { ...systemClock, now: () => clock.now() },
+    }),
+  };
 };
 
 const withGrants = async (start: Start, ...grants: readonly Grant[]) => {
@@ -116,7 +122,11 @@ describe.each([
     expect(await store.use(QUERY)).toBeNull();
     expect(await store.revoke(grant.id, 'eve')).toBe(false);
     expect(await store.revoke('unheard', 'bob')).toBe(false);
-    expect(await store.get(grant.id)).toMatchObject({ pattern: null, shown: null, revoked: { by: 'bob' } });
+    expect(await store.get(grant.id)).toMatchObject({
+      pattern: null,
+      shown: null,
+      revoked: { by: 'bob' },
+    });
   });
 
   it('uses what is there, or revokes it, never both in the wrong order', async () => {
@@ -138,7 +148,9 @@ describe.each([
     const { store } = await withGrants(start, ...(first === 0 ? both : both.toReversed()));
 
     expect(await store.use(QUERY)).toMatchObject({ decision: 'reject', uses: 1 });
-    expect(await store.list()).toMatchObject(both.map(({ decision }) => ({ uses: decision === 'reject' ? 1 : 0 })));
+    expect(await store.list()).toMatchObject(
+      both.map(({ decision }) => ({ uses: decision === 'reject' ? 1 : 0 })),
+    );
   });
 
   it('spends the narrowest grant first', async () => {
@@ -154,7 +166,9 @@ describe.each([
     const later = grantOf({}, testClock(testClock().now() + 1));
     const { store } = await withGrants(start, later, grantOf({ toolName: 'other' }), grantOf());
 
-    expect((await store.list({ toolName: 'other' })).map(({ toolName }) => toolName)).toEqual(['other']);
+    expect((await store.list({ toolName: 'other' })).map(({ toolName }) => toolName)).toEqual([
+      'other',
+    ]);
     expect((await store.list({ ended: true })).map(({ grantedAt }) => grantedAt)).toEqual(
       [...(await store.list({ ended: true }))].map(({ grantedAt }) => grantedAt).sort(),
     );
@@ -167,7 +181,9 @@ describe.each([
       const grant = { ...grantOf({ toolName: name, sessionId: name, workspace: name }), id: name };
       const { store } = await withGrants(start, grant);
 
-      expect(await store.use({ ...QUERY, toolName: name, sessionId: name, workspace: name })).toMatchObject({ id: name });
+      expect(
+        await store.use({ ...QUERY, toolName: name, sessionId: name, workspace: name }),
+      ).toMatchObject({ id: name });
       expect(await store.revoke(name, 'bob')).toBe(true);
     },
   );
@@ -177,7 +193,9 @@ describe.each([
     const { store } = await withGrants(start, grant);
 
     await expect((async () => store.add(grant))()).rejects.toThrow('of that id');
-    await expect((async () => store.add({ ...grant, toolName: 'other' }))()).rejects.toThrow('of that id');
+    await expect((async () => store.add({ ...grant, toolName: 'other' }))()).rejects.toThrow(
+      'of that id',
+    );
   });
 
   it('takes nothing that is no grant', async () => {
@@ -211,7 +229,10 @@ describe.each([
 
   it('keeps a copy: a grant that is changed after it was added stays what it was', async () => {
     const entry = { glob: 'src/*' };
-    const { store } = await withGrants(start, { ...grantOf(), pattern: { arguments: { path: entry } } });
+    const { store } = await withGrants(start, {
+      ...grantOf(),
+      pattern: { arguments: { path: entry } },
+    });
     entry.glob = 'etc/*';
 
     expect(await store.use({ ...QUERY, args: { path: 'etc/passwd' } })).toBeNull();
@@ -231,14 +252,19 @@ const added = async (store: GrantStore, grant: Grant): Promise<boolean> => {
 
 const ROOMS: readonly (readonly [string, (maxGrants: number) => GrantStore])[] = [
   ['memoryGrants', (maxGrants) => memoryGrants({ clock: testClock(), maxGrants })],
-  ['fileGrants', (maxGrants) => fileGrants({ dir: join(folder(), 'grants'), clock: testClock(), maxGrants })],
+  [
+    'fileGrants',
+    (maxGrants) => fileGrants({ dir: join(folder(), 'grants'), clock: testClock(), maxGrants }),
+  ],
 ];
 
 describe.each(ROOMS)('the room of %s', (_name, start) => {
-  const ofSession = (sessionId: string, changes: Partial<GrantRequest> = {}) => grantOf({ sessionId, ...changes });
+  const ofSession = (sessionId: string, changes: Partial<GrantRequest> = {}) =>
+    grantOf({ sessionId, ...changes });
   const flood = async (store: GrantStore, count: number, changes: Partial<GrantRequest> = {}) => {
     let kept = 0;
-    for (let nth = 0; nth < count; nth += 1) if (await added(store, ofSession('flooder', changes))) kept += 1;
+    for (let nth = 0; nth < count; nth += 1)
+      if (await added(store, ofSession('flooder', changes))) kept += 1;
     return kept;
   };
 
@@ -265,10 +291,14 @@ describe.each(ROOMS)('the room of %s', (_name, start) => {
     const store = start(4);
     const rejecting = ofSession('most', { decision: 'reject' });
     const allowing = ofSession('most');
-    for (const grant of [rejecting, allowing, ofSession('b'), ofSession('c')]) await store.add(grant);
+    for (const grant of [rejecting, allowing, ofSession('b'), ofSession('c')])
+      await store.add(grant);
 
     expect(await added(store, ofSession('d'))).toBe(true);
-    expect([await store.get(rejecting.id), await store.get(allowing.id)]).toEqual([rejecting, null]);
+    expect([await store.get(rejecting.id), await store.get(allowing.id)]).toEqual([
+      rejecting,
+      null,
+    ]);
   });
 
   it('is for nobody else where all that is left rejects', async () => {
@@ -300,6 +330,8 @@ describe('memoryGrants', () => {
   });
 
   it.each([[{ maxGrants: 0 }], [{ clock: 1 }], [{ maxGrant: 1 }]])('refuses %j', (options) => {
-    expect(() => memoryGrants(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
+    expect(() => memoryGrants(options as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error,
+    );
   });
 });

@@ -17,13 +17,19 @@ describe('createGrant', () => {
   });
 
   it('covers more where that was shown', () => {
-    expect(grantOf({ pattern: WIDE, shown: `Always allow ${describePattern(WIDE)}?` }).pattern).toEqual(WIDE);
+    expect(
+      grantOf({ pattern: WIDE, shown: `Always allow ${describePattern(WIDE)}?` }).pattern,
+    ).toEqual(WIDE);
   });
 
   it('is never wider than what was shown', () => {
     expect(() => grantOf({ pattern: WIDE })).toThrow('"shown" does not say so');
-    expect(() => grantOf({ pattern: WIDE, shown: 'path: a path that fits "src/**/x"; and no other argument' })).toThrow('does not say so');
-    expect(() => grantOf({ pattern: { arguments: { path: { glob: 'docs/**' } } } })).toThrow('does not cover');
+    expect(() =>
+      grantOf({ pattern: WIDE, shown: 'path: a path that fits "src/**/x"; and no other argument' }),
+    ).toThrow('does not say so');
+    expect(() => grantOf({ pattern: { arguments: { path: { glob: 'docs/**' } } } })).toThrow(
+      'does not cover',
+    );
   });
 
   it('cannot be widened afterwards', () => {
@@ -60,13 +66,18 @@ describe('createGrant', () => {
     [{ pattern: {} }],
     [{ unheard: 1 }],
   ])('refuses %j', (changes) => {
-    expect(() => grantOf(changes as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
+    expect(() => grantOf(changes as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error,
+    );
   });
 });
 
 describe('describeGrant', () => {
   it('says what, where, until when, how often and by whom', () => {
-    const grant = grantOf({ maxUses: 5, reason: 'needed for the build' }, testClock(Date.UTC(2026, 0, 1)));
+    const grant = grantOf(
+      { maxUses: 5, reason: 'needed for the build' },
+      testClock(Date.UTC(2026, 0, 1)),
+    );
 
     expect(describeGrant(used(grant))).toBe(
       'allows read_file with exactly the arguments that were shown (read src/a.ts) · for session session-1 of /work · ' +
@@ -76,7 +87,12 @@ describe('describeGrant', () => {
 
   it('says what a wider one covers', () => {
     const pattern: ArgumentPattern = {
-      arguments: { path: { glob: 'src/**' }, mode: { oneOf: ['r', 1] }, 'odd name': { any: true }, run: { prefixWords: ['git', 'add'] } },
+      arguments: {
+        path: { glob: 'src/**' },
+        mode: { oneOf: ['r', 1] },
+        'odd name': { any: true },
+        run: { prefixWords: ['git', 'add'] },
+      },
     };
 
     expect(describePattern(pattern)).toBe(
@@ -84,7 +100,9 @@ describe('describeGrant', () => {
         'run: a command that begins with "git add", then any words without options; and no other argument',
     );
     expect(describePattern({ arguments: {} })).toBe('no arguments');
-    expect(describePattern({ arguments: { a: { equals: { b: null } } } })).toBe('a: {"b":null}; and no other argument');
+    expect(describePattern({ arguments: { a: { equals: { b: null } } } })).toBe(
+      'a: {"b":null}; and no other argument',
+    );
   });
 
   it('says how it ended', () => {
@@ -92,7 +110,9 @@ describe('describeGrant', () => {
 
     expect(describeGrant(grant, HOUR_MS)).toContain('expired at 1970-01-01T01:00:00.000Z');
     expect(describeGrant(used(grant), 0)).toContain('used up (1 of 1)');
-    expect(describeGrant(revokedBy(grant, 'bob', 5) ?? grant)).toContain('revoked by bob at 1970-01-01T00:00:00.005Z');
+    expect(describeGrant(revokedBy(grant, 'bob', 5) ?? grant)).toContain(
+      'revoked by bob at 1970-01-01T00:00:00.005Z',
+    );
     expect(describeGrant(grant)).toMatch(/^rejects read_file .* in every session of \/work/);
   });
 

@@ -84,7 +84,8 @@ const REQUEST = Object.freeze({
   shown: text,
   ttlMs: expected.required({
     text: `a whole number from 1 to ${MAX_TTL_MS}`,
-    test: (value) => Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= MAX_TTL_MS,
+    test: (value) =>
+      Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= MAX_TTL_MS,
     numeric: true,
   }),
   maxUses: expected.integer(1),
@@ -99,7 +100,19 @@ export function createGrant(request: GrantRequest, options: CreateGrantOptions =
   checkOptions('createGrant', request, REQUEST);
   checkOptions('createGrant', options, { clock: expected.object, createId: expected.function });
   const { clock = systemClock, createId = randomUUID } = options;
-  const { args, decision, toolName, definition, scope, sessionId, workspace, grantedBy, shown, ttlMs, reason } = request;
+  const {
+    args,
+    decision,
+    toolName,
+    definition,
+    scope,
+    sessionId,
+    workspace,
+    grantedBy,
+    shown,
+    ttlMs,
+    reason,
+  } = request;
   const maxUses = request.maxUses ?? (scope === 'call' ? 1 : null);
   if (scope === 'call' && maxUses !== 1) throw refused('maxUses', 'must be 1 for the scope "call"');
   const now = clock.now();
@@ -123,14 +136,21 @@ export function createGrant(request: GrantRequest, options: CreateGrantOptions =
   });
 }
 
-function checkedPattern({ pattern: given, args, shown }: GrantRequest, exact: ArgumentPattern): ArgumentPattern {
+function checkedPattern(
+  { pattern: given, args, shown }: GrantRequest,
+  exact: ArgumentPattern,
+): ArgumentPattern {
   if (given === undefined) return exact;
   // Copied: whoever made the pattern must not be able to widen it afterwards.
   const pattern: unknown = structuredClone(given);
   checkPattern('createGrant', pattern);
-  if (!covers(pattern, args)) throw refused('pattern', 'does not cover the arguments that were shown');
+  if (!covers(pattern, args))
+    throw refused('pattern', 'does not cover the arguments that were shown');
   if (!('exact' in pattern) && !shown.includes(describePattern(pattern))) {
-    throw refused('pattern', 'covers more than one call, and "shown" does not say so: show the text of describePattern');
+    throw refused(
+      'pattern',
+      'covers more than one call, and "shown" does not say so: show the text of describePattern',
+    );
   }
   return deepFrozen(pattern);
 }
@@ -142,4 +162,7 @@ function deepFrozen<T extends object>(value: T): T {
 }
 
 const refused = (option: string, problem: string): AlliumError =>
-  new AlliumError('ERR_INVALID_OPTION', `createGrant: "${option}" ${problem}`, { layer: 'createGrant', option });
+  new AlliumError('ERR_INVALID_OPTION', `createGrant: "${option}" ${problem}`, {
+    layer: 'createGrant',
+    option,
+  });

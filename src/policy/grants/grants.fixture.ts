@@ -20,6 +20,13 @@ let made = 0;
 /** A grant for the session, for an hour from the beginning of a test clock. */
 export function grantOf(changes: Partial<GrantRequest> = {}, clock = testClock()): Grant {
   made += 1;
-  const request = { ...QUERY, decision: 'allow', scope: 'session', grantedBy: 'ana', shown: 'read src/a.ts', ttlMs: HOUR_MS } as const;
+  const request = {
+    ...QUERY,
+    decision: 'allow',
+    scope: 'session',
+    grantedBy: 'ana',
+    shown: 'read src/a.ts',
+    ttlMs: HOUR_MS,
+  } as const;
   return createGrant({ ...request, ...changes }, { clock, createId: () => `grant-${made}` });
 }

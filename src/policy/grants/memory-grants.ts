@@ -33,7 +33,14 @@ export function memoryGrants(options: MemoryGrantsOptions = {}): GrantStore {
     add(given) {
       const grant = checkedGrant('memoryGrants', given);
       if (grants.has(grant.id)) throw new Error('memoryGrants: there is a grant of that id');
-      for (const { id } of demandGrantRoom('memoryGrants', [...grants.values()], grant, maxGrants, clock.now())) grants.delete(id);
+      for (const { id } of demandGrantRoom(
+        'memoryGrants',
+        [...grants.values()],
+        grant,
+        maxGrants,
+        clock.now(),
+      ))
+        grants.delete(id);
       keep(grant);
     },
     use(query) {
@@ -58,6 +65,9 @@ export function memoryGrants(options: MemoryGrantsOptions = {}): GrantStore {
 export function checkedGrant(owner: string, grant: unknown): Grant {
   const copy: unknown = snapshot(grant);
   if (!isGrant(copy))
-    throw new AlliumError('ERR_INVALID_OPTION', `${owner}: what was added is no grant`, { layer: owner, option: 'grant' });
+    throw new AlliumError('ERR_INVALID_OPTION', `${owner}: what was added is no grant`, {
+      layer: owner,
+      option: 'grant',
+    });
   return copy;
 }

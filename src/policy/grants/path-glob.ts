@@ -9,7 +9,8 @@ const MAX_PATH = 4096;
 export function globProblem(glob: string): string | null {
   if (glob.length > MAX_GLOB) return `is longer than ${MAX_GLOB} characters`;
   const parts = partsOf(glob);
-  if (parts === null) return 'is no plain path: it has "..", ".", an empty part, or a character that could be read as one';
+  if (parts === null)
+    return 'is no plain path: it has "..", ".", an empty part, or a character that could be read as one';
   if (parts.some((part) => part.includes('**') && part !== '**')) return 'has "**" inside a part';
   return null;
 }
@@ -23,7 +24,8 @@ export function matchesPathGlob(glob: string, path: string): boolean {
   const wanted = partsOf(glob);
   const given = partsOf(path);
   // Two spellings of one path must not be told apart here and read as one later.
-  if (wanted === null || given === null || partsOf(path.normalize('NFKC'))?.length !== given.length) return false;
+  if (wanted === null || given === null || partsOf(path.normalize('NFKC'))?.length !== given.length)
+    return false;
   if (glob.startsWith('/') !== path.startsWith('/')) return false;
   return fits(wanted, given);
 }
@@ -44,17 +46,28 @@ function fits(wanted: readonly string[], given: readonly string[]): boolean {
   let reached: readonly boolean[] = [true, ...given.map(() => false)];
   for (const [index, part] of wanted.entries()) {
     // What is below a folder is not the folder itself: at the end, `**` stands for one part at least.
-    reached = part === '**' ? spanned(reached, given, index === wanted.length - 1) : stepped(reached, given, part);
+    reached =
+      part === '**'
+        ? spanned(reached, given, index === wanted.length - 1)
+        : stepped(reached, given, part);
   }
   return reached[given.length] === true;
 }
 
-const stepped = (reached: readonly boolean[], given: readonly string[], pattern: string): readonly boolean[] => [
+const stepped = (
+  reached: readonly boolean[],
+  given: readonly string[],
+  pattern: string,
+): readonly boolean[] => [
   false,
   ...given.map((part, at) => reached[at] === true && partFits(pattern, part)),
 ];
 
-function spanned(reached: readonly boolean[], given: readonly string[], isLast: boolean): readonly boolean[] {
+function spanned(
+  reached: readonly boolean[],
+  given: readonly string[],
+  isLast: boolean,
+): readonly boolean[] {
   const next = isLast ? reached.map(() => false) : [...reached];
   for (const [at, part] of given.entries()) {
     if (!part.startsWith('.') && (reached[at] === true || next[at] === true)) next[at + 1] = true;
@@ -63,4 +76,5 @@ function spanned(reached: readonly boolean[], given: readonly string[], isLast: 
 }
 
 const partFits = (pattern: string, part: string): boolean =>
-  pattern === part || (matchesTool([pattern], part) && (pattern.startsWith('.') || !part.startsWith('.')));
+  pattern === part ||
+  (matchesTool([pattern], part) && (pattern.startsWith('.') || !part.startsWith('.')));

@@ -21,7 +21,9 @@ export function wordsProblem(words: readonly string[]): string | null {
   if (words.length === 0 || !words.every((word) => PLAIN.test(word) && !word.includes(' ')))
     return 'must be words without shell characters';
   if (program.includes('=') || program.startsWith('-')) return 'must begin with a program';
-  return runsOthers(words) ? 'must not make a program run another one: only an exact command can' : null;
+  return runsOthers(words)
+    ? 'must not make a program run another one: only an exact command can'
+    : null;
 }
 
 /**
@@ -29,7 +31,8 @@ export function wordsProblem(words: readonly string[]): string | null {
  * which a known program would run another one is never covered; the table behind that cannot be whole, hence no options at all.
  */
 export function beginsWithWords(words: readonly string[], command: string): boolean {
-  if (command.length > MAX_COMMAND || wordsProblem(words) !== null || !PLAIN.test(command)) return false;
+  if (command.length > MAX_COMMAND || wordsProblem(words) !== null || !PLAIN.test(command))
+    return false;
   const given = command.split(' ');
   if (!words.every((word, at) => given[at] === word)) return false;
   return given.slice(words.length).every((word) => !word.startsWith('-')) && !runsOthers(given);

@@ -10,9 +10,11 @@ export const JAIL_REASONS = Object.freeze({
   path: 'the path must be relative, its parts parted by single slashes, without "..", backslash or NUL',
   flags: 'the flags are not among those a jail opens with',
   link: 'the path leads through a symbolic link, and links are not followed',
-  not_directory: 'a part of the path is no directory, or a symbolic link, and links are not followed',
+  not_directory:
+    'a part of the path is no directory, or a symbolic link, and links are not followed',
   outside: 'what the path leads to was moved out of the root',
-  special_file: 'the path names neither a file nor a directory: pipes, sockets and devices are not opened',
+  special_file:
+    'the path names neither a file nor a directory: pipes, sockets and devices are not opened',
   is_directory: 'the path names a directory',
   not_found: 'there is nothing under this path',
   exists: 'there is something under this path already',
@@ -26,7 +28,12 @@ export type JailReason = keyof typeof JAIL_REASONS;
 
 /** An `ERR_JAIL`. Holds neither the path that was asked for nor anything of a file; `cause` stays with the host. */
 export function jailError(reason: JailReason, cause?: unknown): AlliumError {
-  return new AlliumError('ERR_JAIL', `jail: ${JAIL_REASONS[reason]}`, { reason }, cause === undefined ? {} : { cause });
+  return new AlliumError(
+    'ERR_JAIL',
+    `jail: ${JAIL_REASONS[reason]}`,
+    { reason },
+    cause === undefined ? {} : { cause },
+  );
 }
 
 const REASON_OF = new Map<string, JailReason>([
@@ -56,6 +63,7 @@ export async function translated<T>(work: Promise<T>): Promise<T> {
 
 /** The code of a file system's error, or nothing. */
 export function errnoOf(error: unknown): string {
-  const code: unknown = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  const code: unknown =
+    typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : '';
 }

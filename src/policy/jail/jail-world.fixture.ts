@@ -1,6 +1,15 @@
 /** A root with every kind of link that leads out of it, and what must never be reached beside it. */
 
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -26,9 +35,24 @@ export function jailWorld(): JailWorld {
   writeFileSync(join(root, 'inside.txt'), 'inside');
   writeFileSync(join(root, 'dir', 'deep', 'file.txt'), 'deep');
   const links = {
-    ...{ 'link-up': '..', 'link-out': '../outside', 'link-absolute': outside, 'link-chain': 'link-out', 'link-loop': 'link-loop' },
-    ...{ 'link-proc': '/proc/self/root', 'link-fd': '/proc/self/fd', 'link-file': '../outside/secret.txt', 'link-inside': 'inside.txt' },
-    ...{ 'link-dangling': '../outside/new.txt', 'dir/link-out': '../../outside', 'dir/link-file': join(outside, 'secret.txt') },
+    ...{
+      'link-up': '..',
+      'link-out': '../outside',
+      'link-absolute': outside,
+      'link-chain': 'link-out',
+      'link-loop': 'link-loop',
+    },
+    ...{
+      'link-proc': '/proc/self/root',
+      'link-fd': '/proc/self/fd',
+      'link-file': '../outside/secret.txt',
+      'link-inside': 'inside.txt',
+    },
+    ...{
+      'link-dangling': '../outside/new.txt',
+      'dir/link-out': '../../outside',
+      'dir/link-file': join(outside, 'secret.txt'),
+    },
   };
   for (const [name, target] of Object.entries(links)) symlinkSync(target, join(root, name));
   return {
@@ -36,7 +60,10 @@ export function jailWorld(): JailWorld {
     root,
     outside,
     outsideText: () =>
-      JSON.stringify([readdirSync(base), readdirSync(outside).map((name) => [name, readFileSync(join(outside, name), 'utf8')])]),
+      JSON.stringify([
+        readdirSync(base),
+        readdirSync(outside).map((name) => [name, readFileSync(join(outside, name), 'utf8')]),
+      ]),
     remove: () => rmSync(base, { recursive: true, force: true }),
   };
 }

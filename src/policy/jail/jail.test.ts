@@ -52,7 +52,9 @@ describe('jail', () => {
     await files.writeFile('made', '', { flags: 'wx', mode: 0o4600 });
 
     expect(await files.readFile('inside.txt', 'utf8')).toBe('x');
-    await expect(files.writeFile('inside.txt', 'y', { flags: 'wx' })).rejects.toMatchObject(refusal('exists'));
+    await expect(files.writeFile('inside.txt', 'y', { flags: 'wx' })).rejects.toMatchObject(
+      refusal('exists'),
+    );
     expect((await files.stat('made')).mode & 0o7777).toBe(0o600);
   });
 
@@ -117,7 +119,9 @@ describe('jail', () => {
   ])('refuses the path %j', async (path) => {
     await expect(jail(world.root).open(path as string)).rejects.toMatchObject(refusal('path'));
     await expect(jail(world.root).readdir(path as string)).rejects.toMatchObject(refusal('path'));
-    await expect(jail(world.root).rename('inside.txt', path as string)).rejects.toMatchObject(refusal('path'));
+    await expect(jail(world.root).rename('inside.txt', path as string)).rejects.toMatchObject(
+      refusal('path'),
+    );
   });
 
   it.each([
@@ -136,31 +140,58 @@ describe('jail', () => {
     2 ** 40,
     null,
   ])('refuses the flags %j', async (flags) => {
-    await expect(jail(world.root).open('inside.txt', flags as string)).rejects.toMatchObject(refusal('flags'));
+    await expect(jail(world.root).open('inside.txt', flags as string)).rejects.toMatchObject(
+      refusal('flags'),
+    );
     expect(readFileSync(join(world.root, 'inside.txt'), 'utf8')).toBe('inside');
   });
 
-  it.each(['r', 'r+', 'w', 'w+', 'wx', 'a', 'a+', 'ax', constants.O_RDWR | constants.O_CREAT])('follows no link with %j', async (flags) => {
-    const files = jail(world.root);
-    const before = world.outsideText();
+  it.each(['r', 'r+', 'w', 'w+', 'wx', 'a', 'a+', 'ax', constants.O_RDWR | constants.O_CREAT])(
+    'follows no link with %j',
+    async (flags) => {
+      const files = jail(world.root);
+      const before = world.outsideText();
 
-    for (const link of ['link-file', 'link-inside', 'link-dangling', 'link-loop', 'dir/link-file']) {
-      await expect(files.open(link, flags)).rejects.toMatchObject(refusal('link'));
-    }
-    for (const link of ['link-out', 'link-absolute', 'link-chain', 'link-up/outside', 'link-proc', 'link-fd', 'dir/link-out']) {
-      await expect(files.open(`${link}/secret.txt`, flags)).rejects.toMatchObject(refusal('not_directory'));
-    }
-    expect(world.outsideText()).toBe(before);
-  });
+      for (const link of [
+        'link-file',
+        'link-inside',
+        'link-dangling',
+        'link-loop',
+        'dir/link-file',
+      ]) {
+        await expect(files.open(link, flags)).rejects.toMatchObject(refusal('link'));
+      }
+      for (const link of [
+        'link-out',
+        'link-absolute',
+        'link-chain',
+        'link-up/outside',
+        'link-proc',
+        'link-fd',
+        'dir/link-out',
+      ]) {
+        await expect(files.open(`${link}/secret.txt`, flags)).rejects.toMatchObject(
+          refusal('not_directory'),
+        );
+      }
+      expect(world.outsideText()).toBe(before);
+    },
+  );
 
   it('lists, moves and removes links themselves, never what they point to', async () => {
     const files = jail(world.root);
     const before = world.outsideText();
     await expect(files.readdir('link-out')).rejects.toMatchObject(refusal('not_directory'));
     await expect(files.mkdir('link-out/made')).rejects.toMatchObject(refusal('not_directory'));
-    await expect(files.unlink('link-out/secret.txt')).rejects.toMatchObject(refusal('not_directory'));
-    await expect(files.rename('inside.txt', 'link-out/taken.txt')).rejects.toMatchObject(refusal('not_directory'));
-    await expect(files.rename('link-out/secret.txt', 'taken.txt')).rejects.toMatchObject(refusal('not_directory'));
+    await expect(files.unlink('link-out/secret.txt')).rejects.toMatchObject(
+      refusal('not_directory'),
+    );
+    await expect(files.rename('inside.txt', 'link-out/taken.txt')).rejects.toMatchObject(
+      refusal('not_directory'),
+    );
+    await expect(files.rename('link-out/secret.txt', 'taken.txt')).rejects.toMatchObject(
+      refusal('not_directory'),
+    );
     await files.rename('link-file', 'dir/renamed');
     await files.unlink('link-out');
 
@@ -173,7 +204,9 @@ describe('jail', () => {
     const before = openHandles();
 
     for (const flags of ['r', 'r+', 'w', 'a']) {
-      await expect(jail(world.root).open('pipe', flags)).rejects.toMatchObject(refusal('special_file'));
+      await expect(jail(world.root).open('pipe', flags)).rejects.toMatchObject(
+        refusal('special_file'),
+      );
       await expect(jail('/dev').open('null', flags)).rejects.toMatchObject(refusal('special_file'));
     }
     expect(openHandles()).toBe(before);
@@ -218,20 +251,25 @@ describe('jail', () => {
     const beside = `${world.root}-beside`;
     mkdirSync(beside);
 
-    expect([world.root, join(world.root, 'dir'), join(world.root, 'inside.txt')].map(isInside)).toEqual([true, true, true]);
+    expect(
+      [world.root, join(world.root, 'dir'), join(world.root, 'inside.txt')].map(isInside),
+    ).toEqual([true, true, true]);
     expect([dirname(world.root), beside, '/'].map(isInside)).toEqual([false, false, false]);
   });
 
   it('resolves the links of its own root once, when it is made', async () => {
     symlinkSync(world.root, join(world.base, 'link-to-root'));
 
-    expect(await jail(join(world.base, 'link-to-root', 'dir')).readFile('deep/file.txt', 'utf8')).toBe('deep');
+    expect(
+      await jail(join(world.base, 'link-to-root', 'dir')).readFile('deep/file.txt', 'utf8'),
+    ).toBe('deep');
   });
 });
 
 /** What many file tools do: clean the path up, join it, and use it. */
 async function naiveRead(root: string, path: string): Promise<string> {
-  const cleaned = path.replaceAll('%2e', '.').replaceAll('%2f', '/').replaceAll('\\', '/').split('\0')[0] ?? '';
+  const cleaned =
+    path.replaceAll('%2e', '.').replaceAll('%2f', '/').replaceAll('\\', '/').split('\0')[0] ?? '';
   return readFile(join(root, cleaned), 'utf8');
 }
 
@@ -240,10 +278,14 @@ const SPELLINGS = howMany(1_000, 5_000);
 describe('spellings of a way out', () => {
   it('are told apart by what they reach: joined without looking, hundreds get out', async () => {
     const spellings = traversalSpellings(SPELLINGS, world.base);
-    const reached = await Promise.all(spellings.map((path) => naiveRead(world.root, path).catch(() => '')));
+    const reached = await Promise.all(
+      spellings.map((path) => naiveRead(world.root, path).catch(() => '')),
+    );
 
     expect(new Set(spellings).size).toBe(SPELLINGS);
-    expect(reached.filter((text) => text.includes(SENTINEL)).length).toBeGreaterThan(SPELLINGS / 25);
+    expect(reached.filter((text) => text.includes(SENTINEL)).length).toBeGreaterThan(
+      SPELLINGS / 25,
+    );
   });
 
   it('neither read nor write, list nor move, make nor remove anything outside of a jail', async () => {
@@ -253,7 +295,8 @@ describe('spellings of a way out', () => {
     for (const [index, path] of traversalSpellings(SPELLINGS, world.base).entries()) {
       const read = await files.readFile(path, 'utf8').catch(() => '');
       const listed = await files.readdir(path).catch(() => []);
-      if (read.includes(SENTINEL) || listed.some(({ name }) => name.includes(SENTINEL))) reached.push(path);
+      if (read.includes(SENTINEL) || listed.some(({ name }) => name.includes(SENTINEL)))
+        reached.push(path);
       await files.writeFile(path, 'written').catch(() => {});
       if (index % 5 > 0) continue;
       await files.unlink(path).catch(() => {});
@@ -301,10 +344,23 @@ describe('a link that is put there in between', () => {
 describe('a jail', () => {
   it('leaves no handle open, whatever happens', async () => {
     const files = jail(world.root);
-    const spellings = [...traversalSpellings(600, world.base), 'inside.txt', 'dir/deep/file.txt', 'dir', '.', 'nothing'];
+    const spellings = [
+      ...traversalSpellings(600, world.base),
+      'inside.txt',
+      'dir/deep/file.txt',
+      'dir',
+      '.',
+      'nothing',
+    ];
     const before = openHandles();
     for (const path of spellings) {
-      const others = [files.readFile(path), files.readdir(path), files.stat(path), files.mkdir(path), files.rmdir(path)];
+      const others = [
+        files.readFile(path),
+        files.readdir(path),
+        files.stat(path),
+        files.mkdir(path),
+        files.rmdir(path),
+      ];
       const settled = await Promise.allSettled([files.open(path, 'wx'), ...others]);
       const opened = settled[0];
       if (opened.status === 'fulfilled') await opened.value.close();
@@ -316,21 +372,29 @@ describe('a jail', () => {
   it('serves many at once', async () => {
     const files = jail(world.root);
     const before = openHandles();
-    await Promise.all(Array.from({ length: 200 }, (_, index) => files.writeFile(`dir/deep/${index % 20}.txt`, `${index}`)));
+    await Promise.all(
+      Array.from({ length: 200 }, (_, index) =>
+        files.writeFile(`dir/deep/${index % 20}.txt`, `${index}`),
+      ),
+    );
 
     expect((await files.readdir('dir/deep')).length).toBe(21);
     expect(openHandles()).toBe(before);
   });
 
   it.each(['', 7, undefined, null, 'a\0b', ['/tmp']])('is not made of %j', (root) => {
-    expect(() => jail(root as string)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
+    expect(() => jail(root as string)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }),
+    );
   });
 
   it('is made of a directory that is there', async () => {
     await writeFile(join(world.base, 'file'), '');
 
     expect(() => jail(join(world.base, 'file'))).toThrow(expect.objectContaining(refusal('root')));
-    expect(() => jail(join(world.base, 'missing'))).toThrow(expect.objectContaining(refusal('root')));
+    expect(() => jail(join(world.base, 'missing'))).toThrow(
+      expect.objectContaining(refusal('root')),
+    );
   });
 
   it('is not made where handles cannot be walked by', () => {

@@ -24,12 +24,19 @@ export interface Jail {
   open(path: string, flags?: string | number, mode?: number): Promise<FileHandle>;
   readFile(path: string): Promise<Buffer>;
   readFile(path: string, encoding: BufferEncoding): Promise<string>;
-  writeFile(path: string, data: string | Uint8Array, options?: { readonly flags?: string | number; readonly mode?: number }): Promise<void>;
+  writeFile(
+    path: string,
+    data: string | Uint8Array,
+    options?: { readonly flags?: string | number; readonly mode?: number },
+  ): Promise<void>;
   /** What lies in a directory, sorted by name. `.` is the root. */
   readdir(path: string): Promise<readonly JailEntry[]>;
   /** Looks at the name itself: for a link it tells about the link. */
   stat(path: string): Promise<Stats>;
-  mkdir(path: string, options?: { readonly recursive?: boolean; readonly mode?: number }): Promise<void>;
+  mkdir(
+    path: string,
+    options?: { readonly recursive?: boolean; readonly mode?: number },
+  ): Promise<void>;
   /** Removes a file, or a link itself. */
   unlink(path: string): Promise<void>;
   /** Removes an empty directory. */
@@ -47,7 +54,8 @@ export interface Jail {
 export function jail(root: string): Jail {
   checkOptions('jail', { root }, { root: expected.required(ROOT) });
   const found = findRoot(resolve(root));
-  const at = <T>(path: unknown, work: (place: string) => Promise<T>): Promise<T> => atPlace(found, path, work);
+  const at = <T>(path: unknown, work: (place: string) => Promise<T>): Promise<T> =>
+    atPlace(found, path, work);
   const open = (path: string, flags: string | number = 'r', mode = 0o666): Promise<FileHandle> => {
     return at(path, async (place) => openFile(found, place, openFlags(flags), mode & PERMISSIONS));
   };
@@ -56,8 +64,11 @@ export function jail(root: string): Jail {
     open,
     // The overloads differ in what they give for which encoding, and so does the handle's own.
     readFile: ((path: string, encoding?: BufferEncoding) =>
-      withFile(open(path), (file) => file.readFile(encoding === undefined ? {} : { encoding }))) as Jail['readFile'],
-    writeFile: (path, data, { flags = 'w', mode } = {}) => withFile(open(path, flags, mode), (file) => file.writeFile(data)),
+      withFile(open(path), (file) =>
+        file.readFile(encoding === undefined ? {} : { encoding }),
+      )) as Jail['readFile'],
+    writeFile: (path, data, { flags = 'w', mode } = {}) =>
+      withFile(open(path, flags, mode), (file) => file.writeFile(data)),
     readdir: (path) => translated(within(found, path, entriesOf)),
     stat: (path) => translated(statOf(found, path)),
     mkdir: (path, options = {}) => makeFolder(found, path, options),
@@ -70,18 +81,31 @@ export function jail(root: string): Jail {
 /** Read, write and execute: no file is made that runs as somebody else. */
 const PERMISSIONS = 0o777;
 
-const ROOT = { text: 'a path, without NUL', test: (value: unknown) => typeof value === 'string' && value !== '' && !value.includes('\0') };
+const ROOT = {
+  text: 'a path, without NUL',
+  test: (value: unknown) => typeof value === 'string' && value !== '' && !value.includes('\0'),
+};
 
-const within = async <T>(root: Root, path: unknown, work: (folder: string) => Promise<T>): Promise<T> =>
-  inFolder(root, partsOf(path), work);
+const within = async <T>(
+  root: Root,
+  path: unknown,
+  work: (folder: string) => Promise<T>,
+): Promise<T> => inFolder(root, partsOf(path), work);
 
 /** Works on a name in the directory it lies in, which is held open meanwhile. None of the calls made on it follows a link. */
-async function atPlace<T>(root: Root, path: unknown, work: (place: string) => Promise<T>): Promise<T> {
+async function atPlace<T>(
+  root: Root,
+  path: unknown,
+  work: (place: string) => Promise<T>,
+): Promise<T> {
   const { folder, name } = placeOf(path);
   return translated(inFolder(root, folder, (held) => work(`${held}/${name}`)));
 }
 
-async function withFile<T>(opening: Promise<FileHandle>, work: (file: FileHandle) => Promise<T>): Promise<T> {
+async function withFile<T>(
+  opening: Promise<FileHandle>,
+  work: (file: FileHandle) => Promise<T>,
+): Promise<T> {
   const file = await opening;
   try {
     return await translated(work(file));
@@ -107,13 +131,19 @@ async function statOf(root: Root, path: unknown): Promise<Stats> {
   return inFolder(root, parts.slice(0, -1), (folder) => lstat(`${folder}/${name ?? '.'}`));
 }
 
-async function makeFolder(root: Root, path: unknown, options: { readonly recursive?: boolean; readonly mode?: number }): Promise<void> {
+async function makeFolder(
+  root: Root,
+  path: unknown,
+  options: { readonly recursive?: boolean; readonly mode?: number },
+): Promise<void> {
   const { folder, name } = placeOf(path);
   const { recursive = false, mode = 0o777 } = options;
   const parts = [...folder, name];
   for (let depth = recursive ? 1 : parts.length; depth <= parts.length; depth += 1) {
     const last = parts[depth - 1] ?? '';
-    const made = inFolder(root, parts.slice(0, depth - 1), (held) => mkdir(`${held}/${last}`, { mode: mode & PERMISSIONS }));
+    const made = inFolder(root, parts.slice(0, depth - 1), (held) =>
+      mkdir(`${held}/${last}`, { mode: mode & PERMISSIONS }),
+    );
     await translated(recursive ? made.catch(acceptExisting) : made);
   }
   // What was there already may be a file or a link.

@@ -10,7 +10,12 @@ import { O_PATH, pathOf, type Root, requireInside } from './walk.ts';
 const MAX_TRIES = 32;
 
 /** Looks first and opens then what it looked at, or makes what was not there: nothing can be put in between. */
-export async function openFile(root: Root, path: string, flags: OpenFlags, mode: number): Promise<FileHandle> {
+export async function openFile(
+  root: Root,
+  path: string,
+  flags: OpenFlags,
+  mode: number,
+): Promise<FileHandle> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const found = pin(path, flags.creates);
     if (found !== null) return openFound(root, found, flags);
@@ -46,7 +51,12 @@ async function openFound(root: Root, found: number, flags: OpenFlags): Promise<F
 }
 
 /** `null` where somebody else was faster: what they made is looked at like any other. */
-async function make(root: Root, path: string, flags: OpenFlags, mode: number): Promise<FileHandle | null> {
+async function make(
+  root: Root,
+  path: string,
+  flags: OpenFlags,
+  mode: number,
+): Promise<FileHandle | null> {
   let file: FileHandle;
   try {
     file = await open(path, flags.made, mode);

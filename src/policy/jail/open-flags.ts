@@ -3,7 +3,8 @@
 import { constants } from 'node:fs';
 import { jailError } from './jail-error.ts';
 
-const { O_RDONLY, O_WRONLY, O_RDWR, O_CREAT, O_EXCL, O_TRUNC, O_APPEND, O_SYNC, O_DSYNC } = constants;
+const { O_RDONLY, O_WRONLY, O_RDWR, O_CREAT, O_EXCL, O_TRUNC, O_APPEND, O_SYNC, O_DSYNC } =
+  constants;
 
 const NAMED = new Map<string, number>([
   ['r', O_RDONLY],
@@ -34,7 +35,8 @@ export interface OpenFlags {
 /** Takes the names and numbers that Node takes, as far as they mean a plain file. */
 export function openFlags(flags: unknown): OpenFlags {
   const bits = typeof flags === 'string' ? NAMED.get(flags) : flags;
-  if (typeof bits !== 'number' || !Number.isSafeInteger(bits) || bits < 0 || bits > 0x7fffffff) throw jailError('flags');
+  if (typeof bits !== 'number' || !Number.isSafeInteger(bits) || bits < 0 || bits > 0x7fffffff)
+    throw jailError('flags');
   const access = bits & ACCESS;
   // Emptying a file that is opened for reading is what nobody means, and the kernel does it.
   const emptiesUnwritten = (bits & O_TRUNC) !== 0 && access === O_RDONLY;

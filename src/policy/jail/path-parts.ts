@@ -11,7 +11,8 @@ const MAX_PATH_BYTES = 4096;
  * no Unicode (it would be written as another name). Percent signs, look-alikes and dots in a row are plain names: nothing is decoded.
  */
 export function partsOf(path: unknown): readonly string[] {
-  if (typeof path !== 'string' || path === '' || /[\0\\]/.test(path) || !path.isWellFormed()) throw jailError('path');
+  if (typeof path !== 'string' || path === '' || /[\0\\]/.test(path) || !path.isWellFormed())
+    throw jailError('path');
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) throw jailError('path');
   const parts = path.split('/');
   if (parts.some((part) => part === '' || part === '..')) throw jailError('path');
@@ -19,7 +20,10 @@ export function partsOf(path: unknown): readonly string[] {
 }
 
 /** The parts of what lies in the root, taken apart into where it lies and what it is called there. */
-export function placeOf(path: unknown): { readonly folder: readonly string[]; readonly name: string } {
+export function placeOf(path: unknown): {
+  readonly folder: readonly string[];
+  readonly name: string;
+} {
   const parts = partsOf(path);
   const name = parts.at(-1);
   // The root itself is not made, opened, moved or removed.

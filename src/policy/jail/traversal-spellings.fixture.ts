@@ -20,7 +20,18 @@ const UP = [
     '..\u0000',
     '..\u00ad',
   ],
-  ...['%2e%2e', '%2E%2E', '.%2e', '%2e.', '%252e%252e', '%c0%ae%c0%ae', '%e0%80%ae%e0%80%ae', '%u002e%u002e', '&#46;&#46;', '\\.\\.'],
+  ...[
+    '%2e%2e',
+    '%2E%2E',
+    '.%2e',
+    '%2e.',
+    '%252e%252e',
+    '%c0%ae%c0%ae',
+    '%e0%80%ae%e0%80%ae',
+    '%u002e%u002e',
+    '&#46;&#46;',
+    '\\.\\.',
+  ],
   ...[
     '\uff0e\uff0e',
     '\u2024\u2024',
@@ -137,8 +148,13 @@ const ENDS = [
 ];
 
 function spelling(random: Random, base: string): string {
-  if (random.oneIn(40)) return `${base}/outside/${random.pick(['secret.txt', 'new.txt', '', '../outside/secret.txt'])}`;
-  if (random.oneIn(60)) return random.pick(['../', 'dir/../', './', 'missing/../']).repeat(1 + random.below(600)) + random.pick(ENDS);
+  if (random.oneIn(40))
+    return `${base}/outside/${random.pick(['secret.txt', 'new.txt', '', '../outside/secret.txt'])}`;
+  if (random.oneIn(60))
+    return (
+      random.pick(['../', 'dir/../', './', 'missing/../']).repeat(1 + random.below(600)) +
+      random.pick(ENDS)
+    );
   let text = random.pick(STARTS);
   for (let ups = random.below(4); ups > 0; ups -= 1) text += random.pick(UP) + random.pick(SLASHES);
   // Some go up plainly, so that whoever joins without looking gets there.
@@ -148,7 +164,9 @@ function spelling(random: Random, base: string): string {
 /** `count` different spellings; the same seed gives the same. `base` holds the folders `root` and `outside`. */
 export function traversalSpellings(count: number, base: string, seed = 1): readonly string[] {
   const random = createRandom(seed);
-  const found = new Set<string>(UP.flatMap((up) => SLASHES.map((slash) => `${up}${slash}outside${slash}secret.txt`)));
+  const found = new Set<string>(
+    UP.flatMap((up) => SLASHES.map((slash) => `${up}${slash}outside${slash}secret.txt`)),
+  );
   while (found.size < count) found.add(spelling(random, base));
   return [...found].slice(0, count);
 }

@@ -4,7 +4,15 @@
  * is put there at any time is ever followed.
  */
 
-import { closeSync, constants, fstatSync, openSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { isAlliumError } from '../../core/errors.ts';
 import { jailError } from './jail-error.ts';
 
@@ -56,7 +64,11 @@ function requireProc(fd: number, device: bigint, inode: bigint): void {
  * Opens a directory of the root and hands over its path by handle; closes it when the work is done. The steps are synchronous:
  * they only pin names, which takes microseconds where a turn through the thread pool takes many times that for every part.
  */
-export async function inFolder<T>(root: Root, parts: readonly string[], work: (folder: string) => Promise<T>): Promise<T> {
+export async function inFolder<T>(
+  root: Root,
+  parts: readonly string[],
+  work: (folder: string) => Promise<T>,
+): Promise<T> {
   let folder = enter(root);
   try {
     for (const part of parts) {

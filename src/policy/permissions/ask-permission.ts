@@ -40,7 +40,10 @@ export async function askPermission(
   call: ToolCall,
   requests: readonly PermissionRequest[],
   finding: Finding,
-  { policy, expiresMs: given }: { readonly policy: string; readonly expiresMs: number | 'never' | undefined },
+  {
+    policy,
+    expiresMs: given,
+  }: { readonly policy: string; readonly expiresMs: number | 'never' | undefined },
 ): Promise<AskedPermission> {
   const { toolName, toolArgs: args } = call;
   const startedAt = clockOf(call).now();
@@ -49,11 +52,17 @@ export async function askPermission(
     askApproval(call, {
       ...{ gate: 'permissions', id: `approval_${createIdOf(call)()}`, policy, signal },
       kind: finding.code === 'auth_required' ? 'auth_required' : 'approval_required',
-      shown: { toolName, args, requests: shownRequests(requests), ...(finding.reason === undefined ? {} : { reason: finding.reason }) },
+      shown: {
+        toolName,
+        args,
+        requests: shownRequests(requests),
+        ...(finding.reason === undefined ? {} : { reason: finding.reason }),
+      },
       ...(expiresMs === undefined ? {} : { expiresAt: isoTime(startedAt + expiresMs) }),
       ...(given === 'never' ? { expiresAt: null } : {}),
     });
-  const isApproval = (outcome: ApprovalOutcome) => 'said' in outcome && outcome.said.decision === 'approved';
+  const isApproval = (outcome: ApprovalOutcome) =>
+    'said' in outcome && outcome.said.decision === 'approved';
   const decided = await decideWithin(call, expiresMs, ask, isApproval);
   if (decided.by === 'cancelled') return { entered: cancelledBefore(call) };
   if (decided.by === 'expired') return { entered: tooLate(call, finding) };
@@ -61,11 +70,18 @@ export async function askPermission(
   const outcome = decided.value;
   if ('refusal' in outcome) return { entered: breached(call, outcome.refusal) };
   if ('interruption' in outcome) return { entered: waiting(call, outcome.interruption, finding) };
-  return { entered: enteredAfter(call, outcome.said, finding), approval: recordOf(call, outcome.said) };
+  return {
+    entered: enteredAfter(call, outcome.said, finding),
+    approval: recordOf(call, outcome.said),
+  };
 }
 
 /** What a person's answer makes of the call. Edited arguments pass every guard and gate again. */
-function enteredAfter(call: ToolCall, said: ApprovalSaid, finding: Finding): ToolResult | ToolCall | null {
+function enteredAfter(
+  call: ToolCall,
+  said: ApprovalSaid,
+  finding: Finding,
+): ToolResult | ToolCall | null {
   if (said.decision === 'expired') return tooLate(call, finding);
   if (said.decision === 'denied') return rejected(call, said.reason, finding);
   if (said.supplied !== undefined) return approved(supplyResult(call, said.supplied));
@@ -83,7 +99,10 @@ function approved(call: ToolCall): ToolCall {
   return call;
 }
 
-function recordOf(call: ToolCall, { id, decision, by, at, reason, earlier }: ApprovalSaid): Approved {
+function recordOf(
+  call: ToolCall,
+  { id, decision, by, at, reason, earlier }: ApprovalSaid,
+): Approved {
   return Object.freeze({
     ...{ id, decision, decidedBy: by, decidedAt: at, fingerprint: fingerprintOf(call) },
     ...(reason === undefined ? {} : { reason }),

@@ -3,11 +3,19 @@ import { describe, expect, it } from 'vitest';
 import { composePolicies } from './compose-policies.ts';
 import { evaluateCheckers } from './evaluate.ts';
 import { makeRequest } from './make-request.fixture.ts';
-import { PERMISSION_DECISIONS, type PermissionChecker, type PermissionPolicy } from './permission.ts';
+import {
+  PERMISSION_DECISIONS,
+  type PermissionChecker,
+  type PermissionPolicy,
+} from './permission.ts';
 import { howMany } from '../../../conformance/how-many.fixture.ts';
 
 const request = makeRequest();
-const policy = (name: string, decision: (typeof PERMISSION_DECISIONS)[number], digest?: string): PermissionPolicy => ({
+const policy = (
+  name: string,
+  decision: (typeof PERMISSION_DECISIONS)[number],
+  digest?: string,
+): PermissionPolicy => ({
   name,
   evaluate: () => ({ decision, reason: `${name} says ${decision}`, code: name }),
   ...(digest === undefined ? {} : { digest }),
@@ -15,7 +23,9 @@ const policy = (name: string, decision: (typeof PERMISSION_DECISIONS)[number], d
 
 describe('composePolicies', () => {
   it('lets through what its members let through', async () => {
-    expect(await composePolicies(policy('a', 'no_opinion'), policy('b', 'allow')).evaluate(request)).toEqual({
+    expect(
+      await composePolicies(policy('a', 'no_opinion'), policy('b', 'allow')).evaluate(request),
+    ).toEqual({
       decision: 'allow',
       reason: 'b says allow',
       code: 'b',
@@ -27,7 +37,10 @@ describe('composePolicies', () => {
     await fc.assert(
       fc.asyncProperty(members, fc.nat(6), async (decisions, cut) => {
         const list = decisions.map((decision, index) => policy(`p${index}`, decision));
-        const grouped = composePolicies(composePolicies(list.slice(0, cut)), composePolicies(...list.slice(cut)));
+        const grouped = composePolicies(
+          composePolicies(list.slice(0, cut)),
+          composePolicies(...list.slice(cut)),
+        );
         const flat = (await evaluateCheckers(list, request)).decision;
 
         expect(await composePolicies(list).evaluate(request)).toMatchObject({ decision: flat });
@@ -57,11 +70,15 @@ describe('composePolicies', () => {
 
     expect(composePolicies(a, b).digest).toBe(composePolicies([a, b]).digest);
     expect(composePolicies(a, b).digest).not.toBe(composePolicies(a).digest);
-    expect(composePolicies(a, b).digest).not.toBe(composePolicies(a, { ...b, digest: 'sha256:3' }).digest);
+    expect(composePolicies(a, b).digest).not.toBe(
+      composePolicies(a, { ...b, digest: 'sha256:3' }).digest,
+    );
   });
 
   it('does not take a name for a digest', () => {
-    expect(composePolicies(policy('sha256:1', 'allow')).digest).not.toBe(composePolicies(policy('x', 'allow', 'sha256:1')).digest);
+    expect(composePolicies(policy('sha256:1', 'allow')).digest).not.toBe(
+      composePolicies(policy('x', 'allow', 'sha256:1')).digest,
+    );
   });
 
   it('keeps the members it was made of', async () => {
@@ -76,6 +93,8 @@ describe('composePolicies', () => {
     for (const wrong of [null, 'allow', {}, { name: 'x' }, undefined, [[policy('a', 'allow')]]]) {
       expect(() => composePolicies(wrong as never)).toThrow(/composePolicies: "members"/);
     }
-    expect(() => composePolicies({ ...policy('a', 'allow'), digest: 7 as never })).toThrow(/the digest of "a" must be a string/);
+    expect(() => composePolicies({ ...policy('a', 'allow'), digest: 7 as never })).toThrow(
+      /the digest of "a" must be a string/,
+    );
   });
 });

@@ -13,16 +13,26 @@ import type { PermissionAnswer, PermissionChecker, PermissionPolicy } from './pe
  * no digest: give checkers that carry rules one of their own. Members are asked for requests as they come, their names
  * and digests are read once, here.
  */
-export function composePolicies(...members: readonly (PermissionChecker | readonly PermissionChecker[])[]): PermissionPolicy {
+export function composePolicies(
+  ...members: readonly (PermissionChecker | readonly PermissionChecker[])[]
+): PermissionPolicy {
   const checkers = Object.freeze<PermissionChecker[]>(members.flat());
-  checkOptions('composePolicies', { members: checkers }, { members: expected.listOf(expectedChecker) });
+  checkOptions(
+    'composePolicies',
+    { members: checkers },
+    { members: expected.listOf(expectedChecker) },
+  );
   const digest = hashCanonical(['composePolicies', checkers.map(standIn)]);
   return Object.freeze({
     name: 'composePolicies',
     digest,
     evaluate: async (request): Promise<PermissionAnswer> => {
       const { decision, reason, code } = await evaluateCheckers(checkers, request);
-      return { decision, ...(reason === undefined ? {} : { reason }), ...(code === undefined ? {} : { code }) };
+      return {
+        decision,
+        ...(reason === undefined ? {} : { reason }),
+        ...(code === undefined ? {} : { code }),
+      };
     },
     alwaysDenies: (toolName) => checkers.some((checker) => denyAlways(checker, toolName)),
   } satisfies PermissionPolicy);
@@ -39,10 +49,14 @@ function standIn(checker: PermissionChecker, index: number): readonly [string, s
   const { digest } = checker;
   if (digest === undefined) return ['name', name];
   if (typeof digest === 'string') return ['digest', digest];
-  throw new AlliumError('ERR_INVALID_OPTION', `composePolicies: the digest of "${name}" must be a string`, {
-    layer: 'composePolicies',
-    option: 'members',
-    expected: 'a digest that is a string',
-    got: typeof digest,
-  });
+  throw new AlliumError(
+    'ERR_INVALID_OPTION',
+    `composePolicies: the digest of "${name}" must be a string`,
+    {
+      layer: 'composePolicies',
+      option: 'members',
+      expected: 'a digest that is a string',
+      got: typeof digest,
+    },
+  );
 }

@@ -3,13 +3,19 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { evaluateCheckers, expectedChecker } from './evaluate.ts';
 import { makeRequest } from './make-request.fixture.ts';
-import { PERMISSION_DECISIONS, type PermissionChecker, type PermissionDecision } from './permission.ts';
+import {
+  PERMISSION_DECISIONS,
+  type PermissionChecker,
+  type PermissionDecision,
+} from './permission.ts';
 import { howMany } from '../../../conformance/how-many.fixture.ts';
 
 const request = makeRequest();
 /** Hands in what the types forbid. */
-const checker = (answer: unknown): PermissionChecker => (() => answer) as unknown as PermissionChecker;
-const decide = async (...answers: readonly unknown[]) => (await evaluateCheckers(answers.map(checker), request)).decision;
+const checker = (answer: unknown): PermissionChecker =>
+  (() => answer) as unknown as PermissionChecker;
+const decide = async (...answers: readonly unknown[]) =>
+  (await evaluateCheckers(answers.map(checker), request)).decision;
 
 const STRENGTH: readonly PermissionDecision[] = ['no_opinion', 'allow', 'require_approval', 'deny'];
 
@@ -17,11 +23,16 @@ describe('evaluateCheckers', () => {
   it('says what the only checker says', async () => {
     for (const decision of PERMISSION_DECISIONS) expect(await decide(decision)).toBe(decision);
     for (const decision of PERMISSION_DECISIONS) expect(await decide({ decision })).toBe(decision);
-    for (const decision of PERMISSION_DECISIONS) expect(await decide(Promise.resolve({ decision }))).toBe(decision);
+    for (const decision of PERMISSION_DECISIONS)
+      expect(await decide(Promise.resolve({ decision }))).toBe(decision);
   });
 
   it('has no opinion where nobody has one, and leaves the fallback to the caller', async () => {
-    expect(await evaluateCheckers([], request)).toEqual({ decision: 'no_opinion', by: null, answers: [] });
+    expect(await evaluateCheckers([], request)).toEqual({
+      decision: 'no_opinion',
+      by: null,
+      answers: [],
+    });
     expect(await decide('no_opinion', 'no_opinion')).toBe('no_opinion');
   });
 
@@ -62,7 +73,10 @@ describe('evaluateCheckers', () => {
   });
 
   it('passes on what somebody without an opinion says would give them one', async () => {
-    const verdict = await evaluateCheckers([checker('no_opinion'), checker({ decision: 'no_opinion', reason: 'a hint' })], request);
+    const verdict = await evaluateCheckers(
+      [checker('no_opinion'), checker({ decision: 'no_opinion', reason: 'a hint' })],
+      request,
+    );
 
     expect(verdict).toMatchObject({ decision: 'no_opinion', reason: 'a hint', by: null });
   });
@@ -132,9 +146,23 @@ describe('evaluateCheckers', () => {
       { decision: 'yes' },
       { decision: ['allow'] },
     ];
-    const more = [Symbol('allow'), () => 'allow', { allow: true }, { decision: 'allow', reason: 7 }, { decision: 'allow', code: null }];
-    const objects = [revoked.proxy, new String('allow'), { decision: new String('allow') }, { decision: 'toString' }, Number.NaN, 0n];
-    for (const answer of [...strange, ...more, ...objects]) expect(await decide('allow', answer)).toBe('deny');
+    const more = [
+      Symbol('allow'),
+      () => 'allow',
+      { allow: true },
+      { decision: 'allow', reason: 7 },
+      { decision: 'allow', code: null },
+    ];
+    const objects = [
+      revoked.proxy,
+      new String('allow'),
+      { decision: new String('allow') },
+      { decision: 'toString' },
+      Number.NaN,
+      0n,
+    ];
+    for (const answer of [...strange, ...more, ...objects])
+      expect(await decide('allow', answer)).toBe('deny');
   });
 
   it('reads an answer once, so that a getter cannot say one thing and then another', async () => {
@@ -148,13 +176,21 @@ describe('evaluateCheckers', () => {
 
     expect(await decide(shifty)).toBe('deny');
     expect(reads).toBe(1);
-    expect(await decide(new Proxy({ decision: 'deny' }, { get: (_, key) => (key === 'decision' ? 'require_approval' : undefined) }))).toBe(
-      'require_approval',
-    );
+    expect(
+      await decide(
+        new Proxy(
+          { decision: 'deny' },
+          { get: (_, key) => (key === 'decision' ? 'require_approval' : undefined) },
+        ),
+      ),
+    ).toBe('require_approval');
   });
 
   it('makes one line of a reason that would forge others', async () => {
-    const { reason } = await evaluateCheckers([checker({ decision: 'deny', reason: `a\n\u001b[2Jb${'c'.repeat(9000)}` })], request);
+    const { reason } = await evaluateCheckers(
+      [checker({ decision: 'deny', reason: `a\n\u001b[2Jb${'c'.repeat(9000)}` })],
+      request,
+    );
 
     expect(reason).toMatch(/^a \[2Jbc+…$/);
     expect(reason?.length).toBeLessThan(600);
@@ -167,16 +203,20 @@ describe('evaluateCheckers', () => {
       return 'allow';
     };
 
-    expect(await evaluateCheckers([count], request, { signal: AbortSignal.abort() })).toMatchObject({
-      decision: 'deny',
-      code: 'cancelled',
-    });
+    expect(await evaluateCheckers([count], request, { signal: AbortSignal.abort() })).toMatchObject(
+      {
+        decision: 'deny',
+        code: 'cancelled',
+      },
+    );
     expect(asked).toBe(0);
   });
 
   it('denies when the signal aborts before everybody has answered, and lets go of it', async () => {
     const controller = new AbortController();
-    const pending = evaluateCheckers([() => 'allow', () => new Promise(() => {})], request, { signal: controller.signal });
+    const pending = evaluateCheckers([() => 'allow', () => new Promise(() => {})], request, {
+      signal: controller.signal,
+    });
     controller.abort();
 
     expect(await pending).toMatchObject({ decision: 'deny', code: 'cancelled' });
@@ -190,13 +230,18 @@ describe('evaluateCheckers', () => {
       return 'allow';
     };
 
-    expect(await evaluateCheckers([late], request, { signal: controller.signal })).toMatchObject({ decision: 'deny', code: 'cancelled' });
+    expect(await evaluateCheckers([late], request, { signal: controller.signal })).toMatchObject({
+      decision: 'deny',
+      code: 'cancelled',
+    });
   });
 
   it('leaves no listener on a signal that never aborts', async () => {
     const { signal } = new AbortController();
 
-    expect(await evaluateCheckers([() => 'allow'], request, { signal })).toMatchObject({ decision: 'allow' });
+    expect(await evaluateCheckers([() => 'allow'], request, { signal })).toMatchObject({
+      decision: 'allow',
+    });
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
@@ -210,7 +255,17 @@ describe('evaluateCheckers', () => {
 describe('expectedChecker', () => {
   it('takes functions and policies, and nothing else', () => {
     const policy = { name: 'p', evaluate: () => 'allow' };
-    const wrong = [null, undefined, 'allow', {}, { name: 'p' }, { evaluate: policy.evaluate }, { ...policy, name: '' }, [policy], 7];
+    const wrong = [
+      null,
+      undefined,
+      'allow',
+      {},
+      { name: 'p' },
+      { evaluate: policy.evaluate },
+      { ...policy, name: '' },
+      [policy],
+      7,
+    ];
 
     expect([() => 'allow', policy].every(expectedChecker.test)).toBe(true);
     expect(wrong.some(expectedChecker.test)).toBe(false);

@@ -29,7 +29,11 @@ export interface PermissionVerdict extends PermissionAnswer {
 }
 
 /** Strongest first. */
-const PRECEDENCE: readonly PermissionDecision[] = Object.freeze(['deny', 'require_approval', 'allow']);
+const PRECEDENCE: readonly PermissionDecision[] = Object.freeze([
+  'deny',
+  'require_approval',
+  'allow',
+]);
 
 /** What an option that takes a checker expects. Looks at its form only: what it answers is seen when it is asked. */
 export const expectedChecker: Expectation = Object.freeze({
@@ -78,7 +82,11 @@ const CANCELLED: PermissionVerdict = Object.freeze({
   answers: Object.freeze([]),
 });
 
-async function askOne(checker: PermissionChecker, index: number, request: PermissionRequest): Promise<CheckerVerdict> {
+async function askOne(
+  checker: PermissionChecker,
+  index: number,
+  request: PermissionRequest,
+): Promise<CheckerVerdict> {
   let by = `checker ${index + 1}`;
   try {
     by = nameOfChecker(checker, index);
@@ -93,10 +101,12 @@ const answerOf = (checker: PermissionChecker, request: PermissionRequest): Await
 
 /** Reads every field once: a getter must not show one verdict to a check and another to whoever acts on it. */
 function readAnswer(by: string, answer: unknown): CheckerVerdict {
-  if (typeof answer === 'string') return isDecision(answer) ? Object.freeze({ by, decision: answer }) : failed(by, NO_VERDICT);
+  if (typeof answer === 'string')
+    return isDecision(answer) ? Object.freeze({ by, decision: answer }) : failed(by, NO_VERDICT);
   if (typeof answer !== 'object' || answer === null) return failed(by, NO_VERDICT);
   const { decision, reason, code } = answer as { readonly [K in keyof PermissionAnswer]: unknown };
-  if (!isDecision(decision) || !isTextOrAbsent(reason) || !isTextOrAbsent(code)) return failed(by, NO_VERDICT);
+  if (!isDecision(decision) || !isTextOrAbsent(reason) || !isTextOrAbsent(code))
+    return failed(by, NO_VERDICT);
   return Object.freeze({
     by,
     decision,
@@ -107,9 +117,11 @@ function readAnswer(by: string, answer: unknown): CheckerVerdict {
 
 const NO_VERDICT = 'answered with something that is no verdict';
 
-const isDecision = (value: unknown): value is PermissionDecision => (PERMISSION_DECISIONS as readonly unknown[]).includes(value);
+const isDecision = (value: unknown): value is PermissionDecision =>
+  (PERMISSION_DECISIONS as readonly unknown[]).includes(value);
 
-const isTextOrAbsent = (value: unknown): value is string | undefined => value === undefined || typeof value === 'string';
+const isTextOrAbsent = (value: unknown): value is string | undefined =>
+  value === undefined || typeof value === 'string';
 
 /** The model is told that nothing was decided, not what broke: an error may quote anything. */
 const failed = (by: string, failure: string): CheckerVerdict =>
@@ -129,7 +141,12 @@ function combine(given: readonly CheckerVerdict[]): PermissionVerdict {
   }
   // Who has no opinion may still say what would have given it one: whoever falls back to a refusal can pass that on.
   const hint = answers.find(({ reason }) => reason !== undefined)?.reason;
-  return Object.freeze({ decision: 'no_opinion', ...(hint === undefined ? {} : { reason: hint }), by: null, answers });
+  return Object.freeze({
+    decision: 'no_opinion',
+    ...(hint === undefined ? {} : { reason: hint }),
+    by: null,
+    answers,
+  });
 }
 
 const saidBy = ({ decision, reason, code }: CheckerVerdict): PermissionAnswer => ({

@@ -4,7 +4,12 @@ import { makeCall } from '../../../conformance/index.ts';
 import { narrowPolicy } from '../ambient-policy.ts';
 import type { ToolCall } from '../../core/call.ts';
 import { findingOf } from './finding.ts';
-import type { PermissionChecker, PermissionDecision, PermissionRequest, ProposedRequest } from './permission.ts';
+import type {
+  PermissionChecker,
+  PermissionDecision,
+  PermissionRequest,
+  ProposedRequest,
+} from './permission.ts';
 import type { PermissionSet } from './preflight.ts';
 import { howMany } from '../../../conformance/how-many.fixture.ts';
 
@@ -17,43 +22,91 @@ const says =
   (decision: PermissionDecision, on?: string): PermissionChecker =>
   ({ kind }) =>
     on === undefined || on === kind ? decision : 'no_opinion';
-const set = (checkers: readonly PermissionChecker[], more: Partial<PermissionSet> = {}): PermissionSet => ({
+const set = (
+  checkers: readonly PermissionChecker[],
+  more: Partial<PermissionSet> = {},
+): PermissionSet => ({
   ...{ owner: 'permissions', checkers, fallback: 'deny', shadow: false },
   ...more,
 });
-const decide = async (requests: readonly PermissionRequest[], ...sets: readonly PermissionSet[]) => findingOf(call, requests, sets);
+const decide = async (requests: readonly PermissionRequest[], ...sets: readonly PermissionSet[]) =>
+  findingOf(call, requests, sets);
 
 describe('what checkers together find', () => {
   it('is allow where nobody is asked', async () => {
-    expect(await decide([itself, write])).toEqual({ decision: 'allow', by: null, owner: '', kind: 'tool.call', shadow: [] });
+    expect(await decide([itself, write])).toEqual({
+      decision: 'allow',
+      by: null,
+      owner: '',
+      kind: 'tool.call',
+      shadow: [],
+    });
   });
 
   it('names who allowed first', async () => {
-    const named: PermissionChecker = { name: 'rules', evaluate: () => ({ decision: 'allow', code: 'r1' }) };
+    const named: PermissionChecker = {
+      name: 'rules',
+      evaluate: () => ({ decision: 'allow', code: 'r1' }),
+    };
 
-    expect(await decide([itself, write], set([named]))).toMatchObject({ decision: 'allow', by: 'rules', code: 'r1' });
+    expect(await decide([itself, write], set([named]))).toMatchObject({
+      decision: 'allow',
+      by: 'rules',
+      code: 'r1',
+    });
   });
 
   it.each<[string, readonly PermissionSet[], string]>([
     ['an allow where nobody has an opinion on the call', [set([], { fallback: 'allow' })], 'allow'],
     ['the fallback for what is proposed', [set([])], 'deny'],
-    ['the fallback, though the call itself was allowed', [set([says('allow', 'tool.call')])], 'deny'],
-    ['an ask before an allow', [set([says('allow'), says('require_approval')])], 'require_approval'],
+    [
+      'the fallback, though the call itself was allowed',
+      [set([says('allow', 'tool.call')])],
+      'deny',
+    ],
+    [
+      'an ask before an allow',
+      [set([says('allow'), says('require_approval')])],
+      'require_approval',
+    ],
     ['a deny before an ask', [set([says('require_approval'), says('deny')])], 'deny'],
-    ['a deny of a later request before an ask of an earlier', [set([says('require_approval', 'tool.call')])], 'deny'],
-    ['the stricter of two sets', [set([says('allow')]), set([says('require_approval')])], 'require_approval'],
-    ['the stricter of two sets, the other way round', [set([says('require_approval')]), set([says('allow')])], 'require_approval'],
+    [
+      'a deny of a later request before an ask of an earlier',
+      [set([says('require_approval', 'tool.call')])],
+      'deny',
+    ],
+    [
+      'the stricter of two sets',
+      [set([says('allow')]), set([says('require_approval')])],
+      'require_approval',
+    ],
+    [
+      'the stricter of two sets, the other way round',
+      [set([says('require_approval')]), set([says('allow')])],
+      'require_approval',
+    ],
     ['each fallback by itself', [set([says('allow')]), set([])], 'deny'],
-    ['no fallback of one set for the other', [set([says('allow')]), set([], { fallback: 'allow' })], 'allow'],
+    [
+      'no fallback of one set for the other',
+      [set([says('allow')]), set([], { fallback: 'allow' })],
+      'allow',
+    ],
     ['a shadow’s deny as nothing', [set([says('deny')], { shadow: true })], 'allow'],
     ['a shadow’s allow as nothing more', [set([says('allow')], { shadow: true }), set([])], 'deny'],
-    ['a checker that fails as a deny', [set([() => Promise.reject(new Error('no'))], { fallback: 'allow' })], 'deny'],
+    [
+      'a checker that fails as a deny',
+      [set([() => Promise.reject(new Error('no'))], { fallback: 'allow' })],
+      'deny',
+    ],
   ])('is %s', async (_title, sets, decision) => {
     expect((await decide([itself, write], ...sets)).decision).toBe(decision);
   });
 
   it('keeps of a shadow what would have been refused and asked, and nothing it allowed', async () => {
-    const shadow = set([says('deny', 'tool.call'), says('require_approval', 'filesystem.write')], { shadow: true, owner: 'trial' });
+    const shadow = set([says('deny', 'tool.call'), says('require_approval', 'filesystem.write')], {
+      shadow: true,
+      owner: 'trial',
+    });
 
     expect((await decide([itself, write], shadow, set([says('allow')]))).shadow).toEqual([
       { owner: 'trial', by: 'checker 1', decision: 'deny' },
@@ -72,8 +125,13 @@ describe('what checkers together find', () => {
   it('passes on what would give an opinion where it falls back', async () => {
     const hint: PermissionChecker = () => ({ decision: 'no_opinion', reason: 'only /tmp' });
 
-    expect(await decide([itself, write], set([hint]))).toMatchObject({ code: 'no_opinion', reason: 'only /tmp' });
-    expect(await decide([itself, write], set([]))).toMatchObject({ reason: 'nothing here allows filesystem.write' });
+    expect(await decide([itself, write], set([hint]))).toMatchObject({
+      code: 'no_opinion',
+      reason: 'only /tmp',
+    });
+    expect(await decide([itself, write], set([]))).toMatchObject({
+      reason: 'nothing here allows filesystem.write',
+    });
   });
 
   it.each([
@@ -106,23 +164,36 @@ const checkers = fc.array(
   { maxLength: 4 },
 );
 const sets = fc.array(
-  fc.record({ checkers, fallback: fc.constantFrom('allow', 'deny', 'require_approval'), shadow: fc.boolean() }).map(
-    ({ checkers: said, fallback, shadow }): PermissionSet =>
-      set(
-        said.map(([decision, on]) => says(decision, on)),
-        { fallback, shadow },
-      ),
-  ),
+  fc
+    .record({
+      checkers,
+      fallback: fc.constantFrom('allow', 'deny', 'require_approval'),
+      shadow: fc.boolean(),
+    })
+    .map(
+      ({ checkers: said, fallback, shadow }): PermissionSet =>
+        set(
+          said.map(([decision, on]) => says(decision, on)),
+          { fallback, shadow },
+        ),
+    ),
   { maxLength: 4 },
 );
-const requests = fc.subarray([write, of({ kind: 'custom.x' }), of({ kind: 'payment', amount: 1, currency: 'EUR' })]);
+const requests = fc.subarray([
+  write,
+  of({ kind: 'custom.x' }),
+  of({ kind: 'payment', amount: 1, currency: 'EUR' }),
+]);
 
 describe('one more set', () => {
   it('never widens what the others found, wherever it stands', async () => {
     await fc.assert(
       fc.asyncProperty(requests, sets, sets, sets, async (proposed, before, added, after) => {
         const asked = [itself, ...proposed];
-        const [without, withAll] = [await decide(asked, ...before, ...after), await decide(asked, ...before, ...added, ...after)];
+        const [without, withAll] = [
+          await decide(asked, ...before, ...after),
+          await decide(asked, ...before, ...added, ...after),
+        ];
 
         expect(RANK[withAll.decision]).toBeGreaterThanOrEqual(RANK[without.decision]);
       }),
@@ -132,11 +203,18 @@ describe('one more set', () => {
 
   it('would widen where the last set had the word, and the property sees it', async () => {
     const lastWord = async (all: readonly PermissionSet[]) => {
-      const found = await Promise.all(all.filter(({ shadow }) => !shadow).map((one) => decide([itself, write], one)));
+      const found = await Promise.all(
+        all.filter(({ shadow }) => !shadow).map((one) => decide([itself, write], one)),
+      );
       return found.at(-1)?.decision ?? 'allow';
     };
     const widening = fc.check(
-      fc.asyncProperty(sets, sets, async (before, added) => RANK[await lastWord([...before, ...added])] >= RANK[await lastWord(before)]),
+      fc.asyncProperty(
+        sets,
+        sets,
+        async (before, added) =>
+          RANK[await lastWord([...before, ...added])] >= RANK[await lastWord(before)],
+      ),
       { numRuns: howMany(500, 2_000) },
     );
 

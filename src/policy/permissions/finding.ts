@@ -20,7 +20,12 @@ export interface Finding {
 
 type Shadow = NonNullable<PermissionReport['shadow']>;
 
-const NOTHING: Finding = Object.freeze({ decision: 'allow', by: null, owner: '', kind: 'tool.call' });
+const NOTHING: Finding = Object.freeze({
+  decision: 'allow',
+  by: null,
+  owner: '',
+  kind: 'tool.call',
+});
 
 /** The capability policy first, then every set on every request. A deny ends it: nobody is asked about what is refused anyway. */
 export async function findingOf(
@@ -55,20 +60,40 @@ const shadowed = ({ owner, decision, by, code }: Finding): Shadow[number] => ({
 /** Files outside of the folders a call is held to. Its text says nothing of where a link leads: that is for `pathPolicy` and a jail. */
 function outsideOf(call: ToolCall, request: PermissionRequest): Finding | null {
   const policy = policyOf(call);
-  if (policy === null || !('path' in request) || !request.kind.startsWith('filesystem.')) return null;
-  const paths = [request.path, 'to' in request ? request.to : undefined].filter((path) => typeof path === 'string');
+  if (policy === null || !('path' in request) || !request.kind.startsWith('filesystem.'))
+    return null;
+  const paths = [request.path, 'to' in request ? request.to : undefined].filter(
+    (path) => typeof path === 'string',
+  );
   if (paths.every((path) => allows(policy, { path }))) return null;
   const reason = `it would touch a file outside of ${(policy.workspaceRoots ?? []).join(', ') || 'every folder'}`;
-  return { decision: 'deny', by: 'capability policy', owner: 'policy', reason, code: 'path_outside', kind: request.kind };
+  return {
+    decision: 'deny',
+    by: 'capability policy',
+    owner: 'policy',
+    reason,
+    code: 'path_outside',
+    kind: request.kind,
+  };
 }
 
-async function askSet(call: ToolCall, request: PermissionRequest, set: PermissionSet): Promise<Finding> {
+async function askSet(
+  call: ToolCall,
+  request: PermissionRequest,
+  set: PermissionSet,
+): Promise<Finding> {
   const { owner, checkers, fallback } = set;
   const { kind } = request;
-  const { decision, reason, code, by } = await evaluateCheckers(checkers, request, { signal: call.signal });
+  const { decision, reason, code, by } = await evaluateCheckers(checkers, request, {
+    signal: call.signal,
+  });
   const said = { owner, kind, ...(reason === undefined ? {} : { reason }) };
-  if (decision !== 'no_opinion') return { ...said, decision, by, ...(code === undefined ? {} : { code }) };
+  if (decision !== 'no_opinion')
+    return { ...said, decision, by, ...(code === undefined ? {} : { code }) };
   if (kind === 'tool.call') return { ...said, decision: 'allow', by: null };
-  const hint = fallback === 'allow' ? {} : { code: 'no_opinion', reason: reason ?? `nothing here allows ${kind}` };
+  const hint =
+    fallback === 'allow'
+      ? {}
+      : { code: 'no_opinion', reason: reason ?? `nothing here allows ${kind}` };
   return { ...said, decision: fallback, by: null, ...hint };
 }

@@ -12,7 +12,9 @@ async function codeOf(
 ) {
   const request = { ...makeRequest(), kind, server, ...(tool === undefined ? {} : { tool }) };
   // Hostile fields are not of the type; ready-made policies answer with the object form.
-  const { decision, code } = (await mcpServerPolicy(options).evaluate(request as never)) as PermissionAnswer;
+  const { decision, code } = (await mcpServerPolicy(options).evaluate(
+    request as never,
+  )) as PermissionAnswer;
   return `${decision}: ${code}`;
 }
 
@@ -55,28 +57,40 @@ describe('mcpServerPolicy', () => {
 
   it('has no opinion on other kinds, and refuses a kind nobody knows', async () => {
     expect(await mcpServerPolicy({}).evaluate(makeRequest())).toEqual({ decision: 'no_opinion' });
-    expect(await codeOf({ allow: ['*'] }, 'github', undefined, 'mcp.sample')).toBe('deny: mcp_kind');
+    expect(await codeOf({ allow: ['*'] }, 'github', undefined, 'mcp.sample')).toBe(
+      'deny: mcp_kind',
+    );
   });
 
   it('needs the name of the tool where only some are allowed', async () => {
     expect(await codeOf(options, 'github', undefined, 'mcp.invoke')).toBe('deny: tool_unknown');
-    expect(await codeOf({ allow: ['*'] }, 'github', undefined, 'mcp.invoke')).toBe('allow: server_allowed');
+    expect(await codeOf({ allow: ['*'] }, 'github', undefined, 'mcp.invoke')).toBe(
+      'allow: server_allowed',
+    );
   });
 
   it('takes the strictest of all lists that mean a server, and allows nothing with empty ones', async () => {
     const tools = { '*': { allow: ['*'], deny: ['delete_*'] }, github: { allow: ['*'] } };
 
     expect(await codeOf({ allow: ['*'], tools }, 'github', 'delete_x')).toBe('deny: tool_denied');
-    expect(await codeOf({ allow: ['*'], tools: { github: {} } }, 'github', 'get')).toBe('deny: tool_unknown');
-    expect(await codeOf({ allow: ['*'], tools: { github: {} } }, 'GITHUB', 'get')).toBe('deny: tool_unknown');
+    expect(await codeOf({ allow: ['*'], tools: { github: {} } }, 'github', 'get')).toBe(
+      'deny: tool_unknown',
+    );
+    expect(await codeOf({ allow: ['*'], tools: { github: {} } }, 'GITHUB', 'get')).toBe(
+      'deny: tool_unknown',
+    );
     expect(await codeOf({}, 'github')).toBe('deny: server_unknown');
     expect(await codeOf({ unknown: 'ask' }, 'github')).toBe('require_approval: server_unknown');
   });
 
   it('has a digest that stands for its rules', () => {
-    const made = [{}, { allow: ['a'] }, { deny: ['a'] }, { tools: { a: {} } }, { unknown: 'ask' as const }].map(
-      (each) => mcpServerPolicy(each).digest,
-    );
+    const made = [
+      {},
+      { allow: ['a'] },
+      { deny: ['a'] },
+      { tools: { a: {} } },
+      { unknown: 'ask' as const },
+    ].map((each) => mcpServerPolicy(each).digest);
 
     expect(new Set(made).size).toBe(5);
   });
@@ -91,6 +105,8 @@ describe('mcpServerPolicy', () => {
   ])('is not made of %j', (wrong, option) => {
     const details = expect.objectContaining({ option }) as unknown;
 
-    expect(() => mcpServerPolicy(wrong as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION', details }));
+    expect(() => mcpServerPolicy(wrong as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION', details }),
+    );
   });
 });

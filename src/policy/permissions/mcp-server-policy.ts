@@ -39,7 +39,11 @@ export interface McpServerPolicyOptions extends NameLists {
 }
 
 const names = expected.listOf(expected.string);
-const LISTS: Readonly<Record<keyof NameLists, Expectation>> = Object.freeze({ allow: names, ask: names, deny: names });
+const LISTS: Readonly<Record<keyof NameLists, Expectation>> = Object.freeze({
+  allow: names,
+  ask: names,
+  deny: names,
+});
 const EXPECTED: Readonly<Record<keyof McpServerPolicyOptions, Expectation>> = Object.freeze({
   ...LISTS,
   tools: expected.mapOf(expected.object),
@@ -53,9 +57,14 @@ const EXPECTED: Readonly<Record<keyof McpServerPolicyOptions, Expectation>> = Ob
 export function mcpServerPolicy(options: McpServerPolicyOptions): PermissionPolicy {
   checkOptions('mcpServerPolicy', options, EXPECTED);
   const { unknown = 'deny', tools = {}, allow = [], ask = [], deny = [] } = options;
-  for (const [server, lists] of Object.entries(tools)) checkOptions(`mcpServerPolicy tools "${server}"`, lists, LISTS);
+  for (const [server, lists] of Object.entries(tools))
+    checkOptions(`mcpServerPolicy tools "${server}"`, lists, LISTS);
   // Copied: whoever changes a list later changes nothing here.
-  const rules = structuredClone({ lists: { allow, ask, deny }, tools: Object.entries(tools), unknown });
+  const rules = structuredClone({
+    lists: { allow, ask, deny },
+    tools: Object.entries(tools),
+    unknown,
+  });
   return Object.freeze<PermissionPolicy>({
     name: 'mcpServerPolicy',
     digest: hashCanonical(['mcpServerPolicy', rules]),
@@ -72,19 +81,28 @@ interface Rules {
 function decide(rules: Rules, request: PermissionRequest): PermissionAnswer {
   if (!request.kind.startsWith('mcp.')) return { decision: 'no_opinion' };
   if (request.kind !== 'mcp.connect' && request.kind !== 'mcp.invoke')
-    return { decision: 'deny', code: 'mcp_kind', reason: 'this kind of access to a server is not known' };
+    return {
+      decision: 'deny',
+      code: 'mcp_kind',
+      reason: 'this kind of access to a server is not known',
+    };
   // What a tool proposed is only typed, not checked: both are looked at before they are compared.
   const { server, tool } = request as { readonly server?: unknown; readonly tool?: unknown };
-  if (!isPlainName(server)) return { decision: 'deny', code: 'server_invalid', reason: '`server` must be a plain name' };
+  if (!isPlainName(server))
+    return { decision: 'deny', code: 'server_invalid', reason: '`server` must be a plain name' };
   const answers = [byLists(rules.lists, 'server', server, rules.unknown)];
-  if (request.kind === 'mcp.invoke' || tool !== undefined) answers.push(...byTools(rules, server, tool));
+  if (request.kind === 'mcp.invoke' || tool !== undefined)
+    answers.push(...byTools(rules, server, tool));
   return strictest(answers);
 }
 
 function byTools(rules: Rules, server: string, tool: unknown): readonly PermissionAnswer[] {
-  if (tool !== undefined && !isPlainName(tool)) return [{ decision: 'deny', code: 'tool_invalid', reason: '`tool` must be a plain name' }];
+  if (tool !== undefined && !isPlainName(tool))
+    return [{ decision: 'deny', code: 'tool_invalid', reason: '`tool` must be a plain name' }];
   const meant = rules.tools.filter(([pattern]) => matchesTool([fold(pattern)], fold(server)));
-  return meant.map(([, lists]) => (tool === undefined ? UNNAMED(rules.unknown) : byLists(lists, 'tool', tool, rules.unknown)));
+  return meant.map(([, lists]) =>
+    tool === undefined ? UNNAMED(rules.unknown) : byLists(lists, 'tool', tool, rules.unknown),
+  );
 }
 
 const UNNAMED = (unknown: 'deny' | 'ask'): PermissionAnswer => ({
@@ -100,12 +118,25 @@ function byLists(
   unknown: 'deny' | 'ask',
 ): PermissionAnswer {
   const folded = fold(name);
-  if (matchesTool(deny.map(fold), folded)) return { decision: 'deny', code: `${field}_denied`, reason: `this \`${field}\` is not allowed` };
+  if (matchesTool(deny.map(fold), folded))
+    return {
+      decision: 'deny',
+      code: `${field}_denied`,
+      reason: `this \`${field}\` is not allowed`,
+    };
   if (matchesTool(ask.map(fold), folded))
-    return { decision: 'require_approval', code: `${field}_asked`, reason: `this \`${field}\` has to be approved` };
+    return {
+      decision: 'require_approval',
+      code: `${field}_asked`,
+      reason: `this \`${field}\` has to be approved`,
+    };
   if (matchesTool(allow, name)) return { decision: 'allow', code: `${field}_allowed` };
   const passing = allow.length === 0 ? 'none' : allow.join(', ');
-  return { decision: decisionFor(unknown), code: `${field}_unknown`, reason: `\`${field}\` is not on the list; allowed: ${passing}` };
+  return {
+    decision: decisionFor(unknown),
+    code: `${field}_unknown`,
+    reason: `\`${field}\` is not on the list; allowed: ${passing}`,
+  };
 }
 
 const MAX_NAME = 256;

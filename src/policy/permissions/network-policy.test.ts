@@ -8,10 +8,18 @@ import { howMany } from '../../../conformance/how-many.fixture.ts';
 
 /** Hostile fields are not of the type; ready-made policies answer with the object form. */
 async function answerOf(options: NetworkPolicyOptions, fields: object): Promise<PermissionAnswer> {
-  return (await networkPolicy(options).evaluate({ ...makeRequest(), kind: 'network.connect', ...fields } as never)) as PermissionAnswer;
+  return (await networkPolicy(options).evaluate({
+    ...makeRequest(),
+    kind: 'network.connect',
+    ...fields,
+  } as never)) as PermissionAnswer;
 }
 
-async function codeOf(options: NetworkPolicyOptions, host: unknown, port: unknown = 443): Promise<string> {
+async function codeOf(
+  options: NetworkPolicyOptions,
+  host: unknown,
+  port: unknown = 443,
+): Promise<string> {
   const { decision, code } = await answerOf(options, { host, port });
   return `${decision}: ${code}`;
 }
@@ -21,8 +29,12 @@ const LISTS: NetworkPolicyOptions = { allow: ['example.org', '*.example.net'] };
 /** What is written by hand everywhere: comparing text. */
 const naive = {
   isPrivate: (host: string) =>
-    /^(localhost$|127\.|10\.|192\.168\.|169\.254\.|172\.(1[6-9]|2\d|3[01])\.|0\.0\.0\.0$|\[?::1\]?$|\[?f[cd])/.test(host),
-  isListed: (host: string) => host.toLowerCase().startsWith('example.org') || host.toLowerCase().trim().endsWith('example.net'),
+    /^(localhost$|127\.|10\.|192\.168\.|169\.254\.|172\.(1[6-9]|2\d|3[01])\.|0\.0\.0\.0$|\[?::1\]?$|\[?f[cd])/.test(
+      host,
+    ),
+  isListed: (host: string) =>
+    host.toLowerCase().startsWith('example.org') ||
+    host.toLowerCase().trim().endsWith('example.net'),
 };
 
 describe('networkPolicy', () => {
@@ -79,35 +91,52 @@ describe('networkPolicy', () => {
 
   it('has no opinion on other kinds, and refuses a kind nobody knows', async () => {
     expect(await networkPolicy({}).evaluate(makeRequest())).toEqual({ decision: 'no_opinion' });
-    expect(await answerOf({ allow: ['*'] }, { kind: 'network.listen', host: 'example.org', port: 443 })).toMatchObject({
+    expect(
+      await answerOf({ allow: ['*'] }, { kind: 'network.listen', host: 'example.org', port: 443 }),
+    ).toMatchObject({
       decision: 'deny',
       code: 'network_kind',
     });
   });
 
-  it.each([0, -1, 65_536, 443.5, Number.NaN, '443', null, [443]])('refuses the port %j', async (port) => {
-    expect(await codeOf({ allow: ['example.org:*'] }, 'example.org', port)).toBe('deny: port_invalid');
-  });
+  it.each([0, -1, 65_536, 443.5, Number.NaN, '443', null, [443]])(
+    'refuses the port %j',
+    async (port) => {
+      expect(await codeOf({ allow: ['example.org:*'] }, 'example.org', port)).toBe(
+        'deny: port_invalid',
+      );
+    },
+  );
 
-  it.each([undefined, null, 7, {}, ['example.org'], new String('example.org')])('refuses the host %j', async (host) => {
-    expect(await codeOf({ allow: ['*', 'example.org'] }, host)).toBe('deny: host_invalid');
-  });
+  it.each([undefined, null, 7, {}, ['example.org'], new String('example.org')])(
+    'refuses the host %j',
+    async (host) => {
+      expect(await codeOf({ allow: ['*', 'example.org'] }, host)).toBe('deny: host_invalid');
+    },
+  );
 
   it('needs a port unless every port is allowed, and takes one that is not named for each that is denied', async () => {
-    const without = async (options: NetworkPolicyOptions) => (await answerOf(options, { host: 'example.org' })).code;
+    const without = async (options: NetworkPolicyOptions) =>
+      (await answerOf(options, { host: 'example.org' })).code;
 
     expect(await without({ allow: ['example.org'] })).toBe('port_unknown');
     expect(await without({ allow: ['example.org'], ports: 'any' })).toBe('host_allowed');
     expect(await without({ allow: ['example.org:*'] })).toBe('host_allowed');
-    expect(await without({ allow: ['example.org:*'], deny: ['example.org:22'] })).toBe('host_denied');
+    expect(await without({ allow: ['example.org:*'], deny: ['example.org:22'] })).toBe(
+      'host_denied',
+    );
     expect(await without({ allow: ['example.org:*'], ask: ['example.org:22'] })).toBe('host_asked');
   });
 
   it('uses ports for entries that name none, and for hosts in no list', async () => {
-    expect(await codeOf({ ...LISTS, ports: [8080] }, 'example.org', 8080)).toBe('allow: host_allowed');
+    expect(await codeOf({ ...LISTS, ports: [8080] }, 'example.org', 8080)).toBe(
+      'allow: host_allowed',
+    );
     expect(await codeOf({ ...LISTS, ports: [8080] }, 'example.org', 443)).toBe('deny: port_denied');
     expect(await codeOf({ ...LISTS, ports: [] }, 'example.org', 443)).toBe('deny: port_denied');
-    expect(await codeOf({ unknown: 'ask' }, 'example.org', 443)).toBe('require_approval: host_unknown');
+    expect(await codeOf({ unknown: 'ask' }, 'example.org', 443)).toBe(
+      'require_approval: host_unknown',
+    );
     expect(await codeOf({ unknown: 'ask' }, 'example.org', 22)).toBe('deny: port_denied');
   });
 
@@ -116,8 +145,12 @@ describe('networkPolicy', () => {
 
     expect(await codeOf(both, 'a.example.org', 8443)).toBe('require_approval: host_asked');
     expect(await codeOf({ ...both, deny: ['*'] }, 'a.example.org', 8443)).toBe('deny: host_denied');
-    expect(await codeOf({ allow: ['example.org'], ask: ['example.org:80'] }, 'example.org', 443)).toBe('allow: host_allowed');
-    expect(await codeOf({ allow: ['example.org'], deny: ['example.org:80'] }, 'example.org', 443)).toBe('allow: host_allowed');
+    expect(
+      await codeOf({ allow: ['example.org'], ask: ['example.org:80'] }, 'example.org', 443),
+    ).toBe('allow: host_allowed');
+    expect(
+      await codeOf({ allow: ['example.org'], deny: ['example.org:80'] }, 'example.org', 443),
+    ).toBe('allow: host_allowed');
     expect(await codeOf({}, 'example.org')).toBe('deny: host_unknown');
   });
 
@@ -125,16 +158,28 @@ describe('networkPolicy', () => {
     const wide = { allow: ['*', '0.0.0.0/0', '::/0'], ports: 'any' } as const;
 
     expect(await codeOf(wide, '10.1.2.3')).toBe('deny: host_private');
-    expect(await codeOf({ ...wide, privateRanges: 'ask' }, '10.1.2.3')).toBe('require_approval: host_private');
-    expect(await codeOf({ ...wide, privateRanges: 'allow' }, '10.1.2.3')).toBe('allow: host_allowed');
-    expect(await codeOf({ ...wide, privateRanges: 'allow', ask: ['*'] }, '10.1.2.3')).toBe('require_approval: host_asked');
-    expect(await codeOf({ ...wide, privateRanges: 'allow', deny: ['10.0.0.0/8'] }, '2002:a01:203::')).toBe('deny: host_denied');
+    expect(await codeOf({ ...wide, privateRanges: 'ask' }, '10.1.2.3')).toBe(
+      'require_approval: host_private',
+    );
+    expect(await codeOf({ ...wide, privateRanges: 'allow' }, '10.1.2.3')).toBe(
+      'allow: host_allowed',
+    );
+    expect(await codeOf({ ...wide, privateRanges: 'allow', ask: ['*'] }, '10.1.2.3')).toBe(
+      'require_approval: host_asked',
+    );
+    expect(
+      await codeOf({ ...wide, privateRanges: 'allow', deny: ['10.0.0.0/8'] }, '2002:a01:203::'),
+    ).toBe('deny: host_denied');
     expect(await codeOf({ privateRanges: 'allow' }, 'localhost', 3000)).toBe('deny: port_denied');
     for (const entry of ['10.1.2.3', '10.1.0.0/16', '10.0.0.0/8'])
       expect(await codeOf({ allow: [entry] }, '10.1.2.3')).toBe('allow: host_allowed');
     expect(await codeOf({ allow: ['10.1.2.3'] }, '10.1.2.4')).toBe('deny: host_private');
-    expect(await codeOf({ allow: ['localhost:3000'] }, 'LOCALHOST.', 3000)).toBe('allow: host_allowed');
-    expect(await codeOf({ allow: ['localhost:3000'] }, '127.0.0.1', 3000)).toBe('deny: host_private');
+    expect(await codeOf({ allow: ['localhost:3000'] }, 'LOCALHOST.', 3000)).toBe(
+      'allow: host_allowed',
+    );
+    expect(await codeOf({ allow: ['localhost:3000'] }, '127.0.0.1', 3000)).toBe(
+      'deny: host_private',
+    );
     expect(await codeOf({ allow: ['*.internal'] }, 'a.b.internal')).toBe('allow: host_allowed');
     expect(await codeOf({ ask: ['::1'] }, '[::1]')).toBe('require_approval: host_asked');
     expect(await codeOf({ unknown: 'ask' }, '10.1.2.3')).toBe('deny: host_private');
@@ -144,20 +189,28 @@ describe('networkPolicy', () => {
 
   it('refuses what any way of reading refuses', async () => {
     expect(await codeOf({ allow: ['8.8.8.8'] }, '010.8.8.8')).toBe('deny: host_private');
-    expect(await codeOf({ allow: ['*'], deny: ['strasse.example.net'] }, 'Straße.example.net')).toBe('deny: host_denied');
-    expect(await codeOf({ allow: ['xn--strae-oqa.example.net'] }, 'Straße.example.net')).toBe('deny: host_unknown');
+    expect(
+      await codeOf({ allow: ['*'], deny: ['strasse.example.net'] }, 'Straße.example.net'),
+    ).toBe('deny: host_denied');
+    expect(await codeOf({ allow: ['xn--strae-oqa.example.net'] }, 'Straße.example.net')).toBe(
+      'deny: host_unknown',
+    );
   });
 });
 
 describe('networkPolicy and hostile hosts', () => {
   it('knows many of them, each once', () => {
-    expect(new Set([...PRIVATE_SPELLINGS, ...LOOK_ALIKES]).size).toBe(PRIVATE_SPELLINGS.length + LOOK_ALIKES.length);
+    expect(new Set([...PRIVATE_SPELLINGS, ...LOOK_ALIKES]).size).toBe(
+      PRIVATE_SPELLINGS.length + LOOK_ALIKES.length,
+    );
     expect(PRIVATE_SPELLINGS.length).toBeGreaterThan(100);
     expect(LOOK_ALIKES.length).toBeGreaterThan(100);
   });
 
   it.each(PRIVATE_SPELLINGS)('lets everything pass but %j', async (host) => {
-    expect(await codeOf({ allow: ['*'], unknown: 'ask', ports: 'any' }, host)).toBe('deny: host_private');
+    expect(await codeOf({ allow: ['*'], unknown: 'ask', ports: 'any' }, host)).toBe(
+      'deny: host_private',
+    );
   });
 
   it.each(LOOK_ALIKES)('does not take %j for a host of the list', async (host) => {
@@ -181,15 +234,24 @@ describe('networkPolicy and hostile hosts', () => {
           `${a}.${b}.${c * 256 + d}`,
           `0x${a.toString(16)}.${b}.${c}.${d}`,
         ],
-        ...[`${a}.${b}.${c}.${d}.`, `[::ffff:${a}.${b}.${c}.${d}]`, `64:ff9b::${a}.${b}.${c}.${d}`, `${a}。${b}．${c}｡${d}`],
+        ...[
+          `${a}.${b}.${c}.${d}.`,
+          `[::ffff:${a}.${b}.${c}.${d}]`,
+          `64:ff9b::${a}.${b}.${c}.${d}`,
+          `${a}。${b}．${c}｡${d}`,
+        ],
       ];
     };
 
     await fc.assert(
-      fc.asyncProperty(fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255), fc.nat(255)), async (parts) => {
-        const plain = await codeOf({ allow: ['*'] }, parts.join('.'));
-        for (const host of spellings(parts)) expect(await codeOf({ allow: ['*'] }, host), host).toBe(plain);
-      }),
+      fc.asyncProperty(
+        fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255), fc.nat(255)),
+        async (parts) => {
+          const plain = await codeOf({ allow: ['*'] }, parts.join('.'));
+          for (const host of spellings(parts))
+            expect(await codeOf({ allow: ['*'] }, host), host).toBe(plain);
+        },
+      ),
     );
   });
 
@@ -197,19 +259,31 @@ describe('networkPolicy and hostile hosts', () => {
     const label = fc.stringMatching(/^[a-z][a-z0-9]{0,8}$/);
 
     await fc.assert(
-      fc.asyncProperty(fc.array(label, { minLength: 1, maxLength: 3 }), label, async (labels, glued) => {
-        const name = `${labels.join('.')}.example.net`;
-        expect(await codeOf({ allow: ['*.example.net'] }, name)).toBe('allow: host_allowed');
-        expect(await codeOf({ allow: ['*.example.net'] }, `${glued}example.net`)).toBe('deny: host_unknown');
-        expect(await codeOf({ allow: ['*.example.net'] }, `${name}.${glued}`)).not.toMatch(/^allow/);
-      }),
+      fc.asyncProperty(
+        fc.array(label, { minLength: 1, maxLength: 3 }),
+        label,
+        async (labels, glued) => {
+          const name = `${labels.join('.')}.example.net`;
+          expect(await codeOf({ allow: ['*.example.net'] }, name)).toBe('allow: host_allowed');
+          expect(await codeOf({ allow: ['*.example.net'] }, `${glued}example.net`)).toBe(
+            'deny: host_unknown',
+          );
+          expect(await codeOf({ allow: ['*.example.net'] }, `${name}.${glued}`)).not.toMatch(
+            /^allow/,
+          );
+        },
+      ),
     );
   });
 
   it('never throws, and never allows what is in no list', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.oneof(fc.string({ unit: 'binary' }), fc.webAuthority({ withUserInfo: true, withPort: true }), fc.anything()),
+        fc.oneof(
+          fc.string({ unit: 'binary' }),
+          fc.webAuthority({ withUserInfo: true, withPort: true }),
+          fc.anything(),
+        ),
         async (host) => {
           const { decision, code } = await answerOf(
             { allow: ['only.example.org'], privateRanges: 'ask', unknown: 'ask' },
@@ -256,13 +330,23 @@ describe('networkPolicy and hostile hosts', () => {
     });
 
     await fc.assert(
-      fc.asyncProperty(lists, entry, host, fc.constantFrom(22, 443), async (options, added, asked, port) => {
-        const rank = async (changed: object) => order.indexOf((await answerOf({ ...options, ...changed }, { host: asked, port })).decision);
-        const before = await rank({});
-        expect(await rank({ deny: [...options.deny, added] })).toBeLessThanOrEqual(before);
-        if (before === 2) expect(await rank({ ask: [...options.ask, added] })).toBeLessThanOrEqual(before);
-        expect(await rank({ ports: [443] })).toBeLessThanOrEqual(before);
-      }),
+      fc.asyncProperty(
+        lists,
+        entry,
+        host,
+        fc.constantFrom(22, 443),
+        async (options, added, asked, port) => {
+          const rank = async (changed: object) =>
+            order.indexOf(
+              (await answerOf({ ...options, ...changed }, { host: asked, port })).decision,
+            );
+          const before = await rank({});
+          expect(await rank({ deny: [...options.deny, added] })).toBeLessThanOrEqual(before);
+          if (before === 2)
+            expect(await rank({ ask: [...options.ask, added] })).toBeLessThanOrEqual(before);
+          expect(await rank({ ports: [443] })).toBeLessThanOrEqual(before);
+        },
+      ),
       { numRuns: howMany(125, 500) },
     );
   });
@@ -273,15 +357,21 @@ describe('an answer of networkPolicy', () => {
     const reasonOf = async (host: string, port?: number) =>
       (await answerOf({ allow: ['example.org', '*.example.net:8443'] }, { host, port })).reason;
 
-    expect(await reasonOf('sk-secret.evil.test', 443)).toBe('`host` is not on the list; allowed: example.org, *.example.net:8443');
+    expect(await reasonOf('sk-secret.evil.test', 443)).toBe(
+      '`host` is not on the list; allowed: example.org, *.example.net:8443',
+    );
     expect(await reasonOf('sk-secret.local', 443)).toBe(
       '`host` is no public address: it is on this machine, inside a network, or reserved; allowed: example.org, *.example.net:8443',
     );
     expect(await reasonOf('sk secret', 443)).toBe(
       '`host` must be a plain name or address, without scheme, user, port, path or anything encoded',
     );
-    expect(await reasonOf('sk-secret.example.net', 443)).toBe('`port` is not allowed for this host; allowed: 8443');
-    expect(await reasonOf('example.org')).toBe('`port` must be named; allowed for this host: 80, 443');
+    expect(await reasonOf('sk-secret.example.net', 443)).toBe(
+      '`port` is not allowed for this host; allowed: 8443',
+    );
+    expect(await reasonOf('example.org')).toBe(
+      '`port` must be named; allowed for this host: 80, 443',
+    );
   });
 
   it('shows the beginning of a long list', async () => {
@@ -306,11 +396,17 @@ describe('an answer of networkPolicy', () => {
       { unknown: 'ask' as const },
     ];
 
-    expect(await policy.evaluate(makeRequest({}, { kind: 'network.connect', host: 'evil.test', port: 443 }))).toMatchObject({
+    expect(
+      await policy.evaluate(
+        makeRequest({}, { kind: 'network.connect', host: 'evil.test', port: 443 }),
+      ),
+    ).toMatchObject({
       decision: 'deny',
     });
     expect(new Set(made.map((each) => networkPolicy(each).digest)).size).toBe(made.length);
-    expect(networkPolicy({}).digest).toBe(networkPolicy({ ports: [80, 443], privateRanges: 'deny' }).digest);
+    expect(networkPolicy({}).digest).toBe(
+      networkPolicy({ ports: [80, 443], privateRanges: 'deny' }).digest,
+    );
     expect(policy.name).toBe('networkPolicy');
   });
 });
@@ -343,12 +439,22 @@ describe('networkPolicy is not made of', () => {
       '[::1',
       '::1:443x',
     ],
-    ...['user@example.org', 'ex%61mple.org', '[example.org]:443', 'fe80::1%eth0', 'straße.de', '10.0.0.1:443,', '*:'],
+    ...[
+      'user@example.org',
+      'ex%61mple.org',
+      '[example.org]:443',
+      'fe80::1%eth0',
+      'straße.de',
+      '10.0.0.1:443,',
+      '*:',
+    ],
   ])('the entry %j', (entry) => {
     for (const list of ['allow', 'ask', 'deny']) {
       const details = expect.objectContaining({ layer: 'networkPolicy', option: list }) as unknown;
 
-      expect(() => networkPolicy({ [list]: [entry] })).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION', details }));
+      expect(() => networkPolicy({ [list]: [entry] })).toThrow(
+        expect.objectContaining({ code: 'ERR_INVALID_OPTION', details }),
+      );
     }
   });
 
@@ -364,6 +470,8 @@ describe('networkPolicy is not made of', () => {
   ])('the options %j', (wrong, option) => {
     const details = expect.objectContaining({ option }) as unknown;
 
-    expect(() => networkPolicy(wrong as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION', details }));
+    expect(() => networkPolicy(wrong as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION', details }),
+    );
   });
 });

@@ -50,7 +50,8 @@ const EXPECTED: Readonly<Record<keyof NetworkPolicyOptions, Expectation>> = Obje
   deny: hosts,
   ports: {
     text: '"any" or a list of port numbers',
-    test: (value) => value === 'any' || (Array.isArray(value) && Array.from<unknown>(value).every(isPort)),
+    test: (value) =>
+      value === 'any' || (Array.isArray(value) && Array.from<unknown>(value).every(isPort)),
   },
   privateRanges: expected.oneOf('deny', 'ask', 'allow'),
   unknown: expected.oneOf('deny', 'ask'),
@@ -73,7 +74,14 @@ interface Rules {
  */
 export function networkPolicy(options: NetworkPolicyOptions): PermissionPolicy {
   checkOptions('networkPolicy', options, EXPECTED);
-  const { allow = [], ask = [], deny = [], ports = [80, 443], privateRanges = 'deny', unknown = 'deny' } = options;
+  const {
+    allow = [],
+    ask = [],
+    deny = [],
+    ports = [80, 443],
+    privateRanges = 'deny',
+    unknown = 'deny',
+  } = options;
   const rules: Rules = {
     ...{ allow: entriesOf(allow), ask: entriesOf(ask), deny: entriesOf(deny) },
     ...{ ports: ports === 'any' ? ports : new Set(ports), privateRanges, unknown },
@@ -85,22 +93,30 @@ export function networkPolicy(options: NetworkPolicyOptions): PermissionPolicy {
   });
 }
 
-const entriesOf = (list: readonly string[]): readonly HostEntry[] => list.map(readEntry).filter((entry) => entry !== null);
+const entriesOf = (list: readonly string[]): readonly HostEntry[] =>
+  list.map(readEntry).filter((entry) => entry !== null);
 
-const answer = (decision: PermissionAnswer['decision'], code: string, reason: string): PermissionAnswer => ({ decision, code, reason });
+const answer = (
+  decision: PermissionAnswer['decision'],
+  code: string,
+  reason: string,
+): PermissionAnswer => ({ decision, code, reason });
 
 function decide(rules: Rules, request: PermissionRequest): PermissionAnswer {
   if (!request.kind.startsWith('network.')) return { decision: 'no_opinion' };
-  if (request.kind !== 'network.connect') return answer('deny', 'network_kind', 'this kind of access to a network is not known');
+  if (request.kind !== 'network.connect')
+    return answer('deny', 'network_kind', 'this kind of access to a network is not known');
   // What a tool proposed is only typed, not checked: both are looked at before they are compared.
   const { host, port } = request as { readonly host?: unknown; readonly port?: unknown };
   const read = readHosts(host);
   if (read.length === 0) return answer('deny', 'host_invalid', HOST_FORM);
-  if (port !== undefined && !isPort(port)) return answer('deny', 'port_invalid', '`port` must be a whole number from 1 to 65535');
+  if (port !== undefined && !isPort(port))
+    return answer('deny', 'port_invalid', '`port` must be a whole number from 1 to 65535');
   return strictest(read.map((each) => judge(rules, each, port)));
 }
 
-const HOST_FORM = '`host` must be a plain name or address, without scheme, user, port, path or anything encoded';
+const HOST_FORM =
+  '`host` must be a plain name or address, without scheme, user, port, path or anything encoded';
 
 /** A port that nobody named may be any of them. */
 const mayUse = (ports: Ports | undefined, port: number | undefined): boolean =>
@@ -110,18 +126,28 @@ function judge(rules: Rules, host: Host, port: number | undefined): PermissionAn
   if (rules.deny.some((entry) => entry.touches(host) && mayUse(entry.ports, port)))
     return answer('deny', 'host_denied', 'this `host` is not allowed');
   const asking = rules.ask.filter((entry) => entry.touches(host));
-  const speaking = [...asking, ...rules.allow.filter((entry) => entry.means(host))].filter((entry) => entry.isLocal || !host.isLocal);
-  if (speaking.length === 0 && decisionElsewhere(rules, host) === 'deny') return refusedElsewhere(rules, host, 'deny');
-  const problem = portProblem(speaking.length === 0 ? [rules.ports] : speaking.map(({ ports = rules.ports }) => ports), port);
+  const speaking = [...asking, ...rules.allow.filter((entry) => entry.means(host))].filter(
+    (entry) => entry.isLocal || !host.isLocal,
+  );
+  if (speaking.length === 0 && decisionElsewhere(rules, host) === 'deny')
+    return refusedElsewhere(rules, host, 'deny');
+  const problem = portProblem(
+    speaking.length === 0 ? [rules.ports] : speaking.map(({ ports = rules.ports }) => ports),
+    port,
+  );
   if (problem !== null) return problem;
-  if (asking.some(({ ports }) => mayUse(ports, port))) return answer('require_approval', 'host_asked', 'this `host` has to be approved');
-  if (speaking.length === 0 && decisionElsewhere(rules, host) === 'ask') return refusedElsewhere(rules, host, 'ask');
+  if (asking.some(({ ports }) => mayUse(ports, port)))
+    return answer('require_approval', 'host_asked', 'this `host` has to be approved');
+  if (speaking.length === 0 && decisionElsewhere(rules, host) === 'ask')
+    return refusedElsewhere(rules, host, 'ask');
   return { decision: 'allow', code: 'host_allowed' };
 }
 
 /** For hosts that no entry speaks for. */
-const decisionElsewhere = ({ privateRanges, unknown }: Rules, host: Host): 'deny' | 'ask' | 'allow' =>
-  host.isLocal ? privateRanges : unknown;
+const decisionElsewhere = (
+  { privateRanges, unknown }: Rules,
+  host: Host,
+): 'deny' | 'ask' | 'allow' => (host.isLocal ? privateRanges : unknown);
 
 function refusedElsewhere(rules: Rules, host: Host, option: 'deny' | 'ask'): PermissionAnswer {
   const passing = `allowed: ${shownList(rules.allow.map(({ text }) => text))}`;
@@ -135,8 +161,11 @@ function refusedElsewhere(rules: Rules, host: Host, option: 'deny' | 'ask'): Per
 }
 
 function portProblem(lists: readonly Ports[], port: number | undefined): PermissionAnswer | null {
-  if (lists.some((ports) => ports === 'any' || (port !== undefined && ports.has(port)))) return null;
-  const passing = shownList([...new Set(lists.flatMap((ports) => (ports === 'any' ? [] : [...ports])))].map(String));
+  if (lists.some((ports) => ports === 'any' || (port !== undefined && ports.has(port))))
+    return null;
+  const passing = shownList(
+    [...new Set(lists.flatMap((ports) => (ports === 'any' ? [] : [...ports])))].map(String),
+  );
   return port === undefined
     ? answer('deny', 'port_unknown', `\`port\` must be named; allowed for this host: ${passing}`)
     : answer('deny', 'port_denied', `\`port\` is not allowed for this host; allowed: ${passing}`);

@@ -15,10 +15,18 @@ beforeEach(() => {
 });
 afterEach(() => world.remove());
 
-const make = (options: Partial<PathPolicyOptions> = {}): PermissionPolicy => pathPolicy({ roots: [world.root], ...options });
+const make = (options: Partial<PathPolicyOptions> = {}): PermissionPolicy =>
+  pathPolicy({ roots: [world.root], ...options });
 
-async function ask(policy: PermissionPolicy, kind: FilesystemKind, path: string, to?: string): Promise<PermissionAnswer> {
-  const answer = await policy.evaluate(makeRequest({}, { kind, path, ...(to === undefined ? {} : { to }) }));
+async function ask(
+  policy: PermissionPolicy,
+  kind: FilesystemKind,
+  path: string,
+  to?: string,
+): Promise<PermissionAnswer> {
+  const answer = await policy.evaluate(
+    makeRequest({}, { kind, path, ...(to === undefined ? {} : { to }) }),
+  );
   return answer as PermissionAnswer; // Ready-made policies answer with the object form.
 }
 
@@ -43,13 +51,18 @@ describe('pathPolicy', () => {
     '%2e%2e',
     'a:b',
   ])('allows %j below its roots', async (path) => {
-    expect(await ask(make(), 'filesystem.read', path)).toEqual({ decision: 'allow', code: 'path_inside' });
+    expect(await ask(make(), 'filesystem.read', path)).toEqual({
+      decision: 'allow',
+      code: 'path_inside',
+    });
     expect(await codeOf(make(), 'filesystem.write', join(world.root, 'new.txt'))).toBe('allow');
   });
 
   it('has no opinion on other kinds', async () => {
     expect(await make().evaluate(makeRequest())).toEqual({ decision: 'no_opinion' });
-    expect(await make().evaluate(makeRequest({}, { kind: 'network.connect', host: 'example.org' }))).toEqual({ decision: 'no_opinion' });
+    expect(
+      await make().evaluate(makeRequest({}, { kind: 'network.connect', host: 'example.org' })),
+    ).toEqual({ decision: 'no_opinion' });
   });
 
   it.each([
@@ -73,7 +86,13 @@ describe('pathPolicy', () => {
       'dir/../../outside',
     ],
   ])('denies %j, which leads outside', async (path) => {
-    for (const kind of ['filesystem.read', 'filesystem.write', 'filesystem.delete', 'filesystem.list', 'filesystem.mkdir'] as const) {
+    for (const kind of [
+      'filesystem.read',
+      'filesystem.write',
+      'filesystem.delete',
+      'filesystem.list',
+      'filesystem.mkdir',
+    ] as const) {
       expect(await codeOf(make(), kind, path)).toBe(OUTSIDE);
     }
   });
@@ -97,20 +116,34 @@ describe('pathPolicy', () => {
     ['link-out/../root/inside.txt', 'path_ambiguous'],
   ])('denies %j: %s', async (path, code) => {
     expect(await codeOf(make({ outside: 'ask' }), 'filesystem.read', path)).toBe(`deny: ${code}`);
-    expect(await codeOf(make({ outside: 'ask' }), 'filesystem.move', 'inside.txt', path)).toBe(`deny: ${code}`);
+    expect(await codeOf(make({ outside: 'ask' }), 'filesystem.move', 'inside.txt', path)).toBe(
+      `deny: ${code}`,
+    );
   });
 
   it('denies what is no text, a kind nobody knows, and a target where nothing is moved', async () => {
     const hostile = (fields: object) => make().evaluate({ ...makeRequest(), ...fields });
 
-    expect(await hostile({ kind: 'filesystem.read', path: 7 })).toMatchObject({ decision: 'deny', code: 'path_invalid' });
-    expect(await hostile({ kind: 'filesystem.read' })).toMatchObject({ decision: 'deny', code: 'path_invalid' });
-    expect(await hostile({ kind: 'filesystem.chmod', path: 'inside.txt' })).toMatchObject({ decision: 'deny', code: 'path_kind' });
+    expect(await hostile({ kind: 'filesystem.read', path: 7 })).toMatchObject({
+      decision: 'deny',
+      code: 'path_invalid',
+    });
+    expect(await hostile({ kind: 'filesystem.read' })).toMatchObject({
+      decision: 'deny',
+      code: 'path_invalid',
+    });
+    expect(await hostile({ kind: 'filesystem.chmod', path: 'inside.txt' })).toMatchObject({
+      decision: 'deny',
+      code: 'path_kind',
+    });
     expect(await hostile({ kind: 'filesystem.write', path: 'inside.txt', to: 'x' })).toMatchObject({
       decision: 'deny',
       code: 'path_invalid',
     });
-    expect(await hostile({ kind: 'filesystem.move', path: 'inside.txt' })).toMatchObject({ decision: 'deny', code: 'path_invalid' });
+    expect(await hostile({ kind: 'filesystem.move', path: 'inside.txt' })).toMatchObject({
+      decision: 'deny',
+      code: 'path_invalid',
+    });
   });
 
   it('checks both ends of a move', async () => {
@@ -123,7 +156,14 @@ describe('pathPolicy', () => {
       code: 'path_outside',
       reason: expect.stringContaining('`to`') as unknown,
     });
-    expect(await codeOf(make({ outside: 'ask', protect: ['.env'] }), 'filesystem.move', '/tmp/x', '.env')).toBe('deny: path_protected');
+    expect(
+      await codeOf(
+        make({ outside: 'ask', protect: ['.env'] }),
+        'filesystem.move',
+        '/tmp/x',
+        '.env',
+      ),
+    ).toBe('deny: path_protected');
   });
 
   it('tells which argument failed and what would pass, and never what it was', async () => {
@@ -133,8 +173,12 @@ describe('pathPolicy', () => {
   });
 
   it('asks outside of the roots if told so', async () => {
-    expect(await codeOf(make({ outside: 'ask' }), 'filesystem.read', '/etc/hosts')).toBe('require_approval: path_outside');
-    expect(await codeOf(make({ outside: 'ask', readOnly: true }), 'filesystem.write', '/etc/hosts')).toBe('deny: path_read_only');
+    expect(await codeOf(make({ outside: 'ask' }), 'filesystem.read', '/etc/hosts')).toBe(
+      'require_approval: path_outside',
+    );
+    expect(
+      await codeOf(make({ outside: 'ask', readOnly: true }), 'filesystem.write', '/etc/hosts'),
+    ).toBe('deny: path_read_only');
   });
 
   it('takes several roots, the first for relative paths, and roots that are links or not there yet', async () => {
@@ -162,11 +206,20 @@ describe('pathPolicy readOnly', () => {
 
       for (const kind of ['filesystem.read', 'filesystem.list'] as const)
         expect(await codeOf(policy, kind, 'dir/deep/file.txt')).toBe('allow');
-      for (const kind of ['filesystem.write', 'filesystem.edit', 'filesystem.delete', 'filesystem.mkdir'] as const) {
+      for (const kind of [
+        'filesystem.write',
+        'filesystem.edit',
+        'filesystem.delete',
+        'filesystem.mkdir',
+      ] as const) {
         expect(await codeOf(policy, kind, 'dir/deep/file.txt')).toBe('deny: path_read_only');
       }
-      expect(await codeOf(policy, 'filesystem.move', 'dir/deep/file.txt', 'x')).toBe('deny: path_read_only');
-      expect(await codeOf(policy, 'filesystem.move', 'inside.txt', 'dir/deep/y')).toBe('deny: path_read_only');
+      expect(await codeOf(policy, 'filesystem.move', 'dir/deep/file.txt', 'x')).toBe(
+        'deny: path_read_only',
+      );
+      expect(await codeOf(policy, 'filesystem.move', 'inside.txt', 'dir/deep/y')).toBe(
+        'deny: path_read_only',
+      );
     },
   );
 
@@ -211,20 +264,30 @@ describe('pathPolicy protect', () => {
     symlinkSync('.env', join(world.root, 'link-env'));
     const policy = make({ protect, outside: 'ask' });
 
-    for (const kind of ['filesystem.read', 'filesystem.write', 'filesystem.list', 'filesystem.delete'] as const)
+    for (const kind of [
+      'filesystem.read',
+      'filesystem.write',
+      'filesystem.list',
+      'filesystem.delete',
+    ] as const)
       expect(await codeOf(policy, kind, path)).toBe('deny: path_protected');
   });
 
-  it.each(['.envrc', 'env', '.github/x', 'keys', 'x/conf/keys', 'pem', 'a.pem.txt', 'dir'])('leaves %j alone', async (path) => {
-    expect(await codeOf(make({ protect }), 'filesystem.delete', path)).toBe('allow');
-  });
+  it.each(['.envrc', 'env', '.github/x', 'keys', 'x/conf/keys', 'pem', 'a.pem.txt', 'dir'])(
+    'leaves %j alone',
+    async (path) => {
+      expect(await codeOf(make({ protect }), 'filesystem.delete', path)).toBe('allow');
+    },
+  );
 
   it('sees the name of a link that leads to a plain file, also in the middle of a chain', async () => {
     symlinkSync('inside.txt', join(world.root, '.env'));
     symlinkSync('.env', join(world.root, 'innocent'));
 
     expect(await codeOf(make({ protect }), 'filesystem.read', '.env')).toBe('deny: path_protected');
-    expect(await codeOf(make({ protect }), 'filesystem.read', 'innocent')).toBe('deny: path_protected');
+    expect(await codeOf(make({ protect }), 'filesystem.read', 'innocent')).toBe(
+      'deny: path_protected',
+    );
   });
 
   it('does not let a folder be moved or removed with what is protected in it, nor brought to where it is', async () => {
@@ -233,8 +296,12 @@ describe('pathPolicy protect', () => {
     const policy = make({ protect });
 
     expect(await codeOf(policy, 'filesystem.delete', 'dir')).toBe('deny: path_protected');
-    expect(await codeOf(policy, 'filesystem.move', 'dir', 'elsewhere')).toBe('deny: path_protected');
-    expect(await codeOf(policy, 'filesystem.move', 'inside.txt', 'dir')).toBe('deny: path_protected');
+    expect(await codeOf(policy, 'filesystem.move', 'dir', 'elsewhere')).toBe(
+      'deny: path_protected',
+    );
+    expect(await codeOf(policy, 'filesystem.move', 'inside.txt', 'dir')).toBe(
+      'deny: path_protected',
+    );
     expect(await codeOf(policy, 'filesystem.move', 'other', 'conf')).toBe('deny: path_protected');
     expect(await codeOf(policy, 'filesystem.move', 'other', 'others')).toBe('allow');
     expect(await codeOf(policy, 'filesystem.delete', '.')).toBe('deny: path_read_only');
@@ -271,17 +338,22 @@ describe('spellings of a way out', () => {
   });
 
   it('get past a check of how the path begins', () => {
-    const passed = traversalSpellings(SPELLINGS, world.base).filter((path) => startsWithCheck(world.root, path));
-
-    expect(passed.filter((path) => reads(world.root, path).some((text) => text.includes(SENTINEL))).length).toBeGreaterThan(
-      SPELLINGS / 200,
+    const passed = traversalSpellings(SPELLINGS, world.base).filter((path) =>
+      startsWithCheck(world.root, path),
     );
+
+    expect(
+      passed.filter((path) => reads(world.root, path).some((text) => text.includes(SENTINEL)))
+        .length,
+    ).toBeGreaterThan(SPELLINGS / 200);
   });
 
   it.each(['*'.repeat(2000), `${'*a'.repeat(1000)}b`, `${'**/a/'.repeat(400)}b`])(
     'cost a pattern no time, whatever it looks like',
     async (pattern) => {
-      expect(await codeOf(make({ protect: [`x${pattern}`] }), 'filesystem.read', 'a/'.repeat(1000))).toBe('allow');
+      expect(
+        await codeOf(make({ protect: [`x${pattern}`] }), 'filesystem.read', 'a/'.repeat(1000)),
+      ).toBe('allow');
     },
   );
 });
@@ -318,11 +390,16 @@ describe('a pathPolicy', () => {
     [{ roots: ['/tmp'], protects: [] }, 'protects'],
   ])('is not made of %j', (options, option) => {
     expect(() => pathPolicy(options as never)).toThrow(
-      expect.objectContaining({ code: 'ERR_INVALID_OPTION', details: expect.objectContaining({ option }) as unknown }),
+      expect.objectContaining({
+        code: 'ERR_INVALID_OPTION',
+        details: expect.objectContaining({ option }) as unknown,
+      }),
     );
   });
 
   it('is not made of a root whose links go round', () => {
-    expect(() => make({ roots: [join(world.root, 'link-loop')] })).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
+    expect(() => make({ roots: [join(world.root, 'link-loop')] })).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }),
+    );
   });
 });

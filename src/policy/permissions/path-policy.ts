@@ -7,7 +7,14 @@ import { hashCanonical } from '../../core/hash-canonical.ts';
 import { checkOptions, type Expectation, expected } from '../../core/options.ts';
 import { pathProblem } from './paths/asked-path.ts';
 import { holdsAny } from './paths/holds-any.ts';
-import { expandHome, hostPath, isBelow, isPathPattern, type PathMatcher, pathMatcher } from './paths/path-pattern.ts';
+import {
+  expandHome,
+  hostPath,
+  isBelow,
+  isPathPattern,
+  type PathMatcher,
+  pathMatcher,
+} from './paths/path-pattern.ts';
 import { resolvePath } from './paths/resolve-path.ts';
 import {
   FILESYSTEM_KINDS,
@@ -44,12 +51,16 @@ const patterns: Expectation = expected.listOf({
 });
 const folder: Expectation = {
   text: 'a folder, without NUL and ~user',
-  test: (value) => typeof value === 'string' && value !== '' && !value.includes('\0') && !/^~[^/]/.test(value),
+  test: (value) =>
+    typeof value === 'string' && value !== '' && !value.includes('\0') && !/^~[^/]/.test(value),
 };
 
 const EXPECTED: Readonly<Record<keyof PathPolicyOptions, Expectation>> = Object.freeze({
   roots: expected.required(expected.listOf(folder)),
-  readOnly: { text: `true, false or ${patterns.text}`, test: (value) => typeof value === 'boolean' || patterns.test(value) },
+  readOnly: {
+    text: `true, false or ${patterns.text}`,
+    test: (value) => typeof value === 'boolean' || patterns.test(value),
+  },
   protect: patterns,
   outside: expected.oneOf('deny', 'ask'),
 });
@@ -84,7 +95,14 @@ export function pathPolicy(options: PathPolicyOptions): PermissionPolicy {
   };
   return Object.freeze<PermissionPolicy>({
     name: 'pathPolicy',
-    digest: hashCanonical(['pathPolicy', roots, everyRoot, readOnly, protect.map(expandHome), outside]),
+    digest: hashCanonical([
+      'pathPolicy',
+      roots,
+      everyRoot,
+      readOnly,
+      protect.map(expandHome),
+      outside,
+    ]),
     evaluate: (request) => decide(rules, request),
   });
 }
@@ -100,9 +118,20 @@ function realRoot(path: string): string {
     return realpathSync.native(path);
   } catch (error) {
     // Every error of the file system has a code.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && dirname(path) !== path) return join(realRoot(dirname(path)), basename(path));
-    const details = { layer: 'pathPolicy', option: 'roots', expected: folder.text, got: 'a path that leads nowhere' };
-    throw new AlliumError('ERR_INVALID_OPTION', 'pathPolicy: "roots" must be folders that can be reached', details, { cause: error });
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && dirname(path) !== path)
+      return join(realRoot(dirname(path)), basename(path));
+    const details = {
+      layer: 'pathPolicy',
+      option: 'roots',
+      expected: folder.text,
+      got: 'a path that leads nowhere',
+    };
+    throw new AlliumError(
+      'ERR_INVALID_OPTION',
+      'pathPolicy: "roots" must be folders that can be reached',
+      details,
+      { cause: error },
+    );
   }
 }
 
@@ -113,12 +142,20 @@ async function decide(rules: Rules, request: PermissionRequest): Promise<Permiss
   if (!isFilesystem(kind)) return { decision: 'no_opinion' };
   // The kind was read from the request, and with it what else it has; what is really in there is checked next.
   const { path, to } = request as { readonly path?: unknown; readonly to?: unknown };
-  if (!FILESYSTEM_KINDS.includes(kind)) return refusal('path_kind', 'this kind of file access is not known');
+  if (!FILESYSTEM_KINDS.includes(kind))
+    return refusal('path_kind', 'this kind of file access is not known');
   if (kind !== 'filesystem.move')
-    return to === undefined ? checkEnd(rules, 'path', path, useOf(kind)) : refusal('path_invalid', '`to` is only for moving');
-  const ends = await Promise.all([checkEnd(rules, 'path', path, 'remove'), checkEnd(rules, 'to', to, 'remove')]);
+    return to === undefined
+      ? checkEnd(rules, 'path', path, useOf(kind))
+      : refusal('path_invalid', '`to` is only for moving');
+  const ends = await Promise.all([
+    checkEnd(rules, 'path', path, 'remove'),
+    checkEnd(rules, 'to', to, 'remove'),
+  ]);
   const answer = strictest(ends);
-  return answer.decision !== 'allow' || !(await carriesBlocked(rules, path, to)) ? answer : BLOCKED_BELOW;
+  return answer.decision !== 'allow' || !(await carriesBlocked(rules, path, to))
+    ? answer
+    : BLOCKED_BELOW;
 }
 
 /** What is done to a path, as far as it makes a difference here. A move may replace what is there. */
@@ -129,7 +166,11 @@ function useOf(kind: FilesystemKind): Use {
   return kind === 'filesystem.delete' ? 'remove' : 'write';
 }
 
-const refusal = (code: string, reason: string, decision: 'deny' | 'require_approval' = 'deny'): PermissionAnswer => ({
+const refusal = (
+  code: string,
+  reason: string,
+  decision: 'deny' | 'require_approval' = 'deny',
+): PermissionAnswer => ({
   decision,
   code,
   reason,
@@ -140,14 +181,23 @@ const BLOCKED_BELOW = refusal(
 );
 const AMBIGUOUS = '` leads elsewhere when it is read in another way: write it without ".."';
 
-async function checkEnd(rules: Rules, field: 'path' | 'to', asked: unknown, use: Use): Promise<PermissionAnswer> {
+async function checkEnd(
+  rules: Rules,
+  field: 'path' | 'to',
+  asked: unknown,
+  use: Use,
+): Promise<PermissionAnswer> {
   const problem = pathProblem(asked);
   if (problem !== null) return refusal('path_invalid', `\`${field}\` ${problem}`);
   const [base] = rules.roots;
   if (base === undefined) return refusal('path_outside', 'no folder is allowed');
   // The problems of what is no text were told above.
   const found = await waysOf(base, asked as string).catch(() => null);
-  if (found === null) return refusal('path_unresolved', `\`${field}\` leads round in links, or through what cannot be looked into`);
+  if (found === null)
+    return refusal(
+      'path_unresolved',
+      `\`${field}\` leads round in links, or through what cannot be looked into`,
+    );
   if (found.isAmbiguous) return refusal('path_ambiguous', `\`${field}${AMBIGUOUS}`);
   return checkWays(rules, field, found, use);
 }
@@ -166,21 +216,42 @@ async function waysOf(base: string, asked: string): Promise<Ways> {
   const literal = asked.split(/[/\\]/).includes('..')
     ? await resolvePath(resolve(asked) === asked ? asked : `${base}${sep}${asked}`)
     : real;
-  return { path: real.path, names: [written, ...real.links, real.path], isAmbiguous: literal.path !== real.path };
+  return {
+    path: real.path,
+    names: [written, ...real.links, real.path],
+    isAmbiguous: literal.path !== real.path,
+  };
 }
 
-async function checkWays(rules: Rules, field: 'path' | 'to', { path, names }: Ways, use: Use): Promise<PermissionAnswer> {
-  if (names.some(rules.isProtected)) return refusal('path_protected', `\`${field}\` names something that is protected from every access`);
-  if (use !== 'read' && names.some(rules.isReadOnly)) return refusal('path_read_only', `\`${field}\` may be read and listed only`);
+async function checkWays(
+  rules: Rules,
+  field: 'path' | 'to',
+  { path, names }: Ways,
+  use: Use,
+): Promise<PermissionAnswer> {
+  if (names.some(rules.isProtected))
+    return refusal(
+      'path_protected',
+      `\`${field}\` names something that is protected from every access`,
+    );
+  if (use !== 'read' && names.some(rules.isReadOnly))
+    return refusal('path_read_only', `\`${field}\` may be read and listed only`);
   if (!rules.roots.some((root) => isBelow(root, path)))
-    return refusal('path_outside', `\`${field}\` lies outside of what is allowed; allowed: ${rules.shownRoots}`, rules.outside);
+    return refusal(
+      'path_outside',
+      `\`${field}\` lies outside of what is allowed; allowed: ${rules.shownRoots}`,
+      rules.outside,
+    );
   if (use === 'remove' && rules.roots.includes(path))
     return refusal('path_read_only', `\`${field}\` is a root: it may not be moved or removed`);
-  const isHeld = use === 'remove' && (await holdsAny(path, (below) => isBlocked(rules, join(path, below))).catch(() => true));
+  const isHeld =
+    use === 'remove' &&
+    (await holdsAny(path, (below) => isBlocked(rules, join(path, below))).catch(() => true));
   return isHeld ? BLOCKED_BELOW : { decision: 'allow', code: 'path_inside' };
 }
 
-const isBlocked = (rules: Rules, path: string): boolean => rules.isProtected(path) || rules.isReadOnly(path);
+const isBlocked = (rules: Rules, path: string): boolean =>
+  rules.isProtected(path) || rules.isReadOnly(path);
 
 /** A folder that is moved brings its names to another place, where they may be protected. */
 async function carriesBlocked(rules: Rules, from: unknown, to: unknown): Promise<boolean> {

@@ -21,7 +21,11 @@ export function denied(call: ToolCall, { reason, owner, kind }: Finding): ToolRe
   return blamed(
     call,
     owner,
-    refuse(call, 'permission_denied', `${nameOf(call)} is not allowed: ${withoutDot(why)}. Change the call or leave it.`),
+    refuse(
+      call,
+      'permission_denied',
+      `${nameOf(call)} is not allowed: ${withoutDot(why)}. Change the call or leave it.`,
+    ),
   );
 }
 
@@ -42,21 +46,50 @@ export const undecidable = (call: ToolCall, cause: unknown): ToolResult =>
 
 export const cancelledBefore = (call: ToolCall): ToolResult => cancelled(call);
 
-export function waiting(call: ToolCall, interruption: Interruption, { owner }: Finding): ToolResult {
+export function waiting(
+  call: ToolCall,
+  interruption: Interruption,
+  { owner }: Finding,
+): ToolResult {
   return blamed(call, owner, interrupt(call, interruption));
 }
 
-export function rejected(call: ToolCall, reason: string | undefined, { owner }: Finding): ToolResult {
+export function rejected(
+  call: ToolCall,
+  reason: string | undefined,
+  { owner }: Finding,
+): ToolResult {
   const why = reason === undefined ? '' : `: ${oneLine(reason)}`;
-  return blamed(call, owner, refuse(call, 'consent_denied', `${nameOf(call)} was not approved${why}. Do not repeat the call unchanged.`));
+  return blamed(
+    call,
+    owner,
+    refuse(
+      call,
+      'consent_denied',
+      `${nameOf(call)} was not approved${why}. Do not repeat the call unchanged.`,
+    ),
+  );
 }
 
 export const tooLate = (call: ToolCall, { owner }: Finding): ToolResult =>
-  blamed(call, owner, refuse(call, 'consent_expired', `Nobody decided about ${nameOf(call)} in time, so it did not run.`));
+  blamed(
+    call,
+    owner,
+    refuse(
+      call,
+      'consent_expired',
+      `Nobody decided about ${nameOf(call)} in time, so it did not run.`,
+    ),
+  );
 
 export const askingFailed = (call: ToolCall, cause: unknown, { owner }: Finding): ToolResult =>
   blamed(
     call,
     owner,
-    fail(call, 'consent_denied', cause, `${nameOf(call)} was not approved: deciding about it failed. Do not repeat the call unchanged.`),
+    fail(
+      call,
+      'consent_denied',
+      cause,
+      `${nameOf(call)} was not approved: deciding about it failed. Do not repeat the call unchanged.`,
+    ),
   );

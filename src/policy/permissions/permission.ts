@@ -5,7 +5,12 @@ import type { JsonObject } from '../../core/json.ts';
 import type { Awaitable } from '../../stores/claim-store.ts';
 
 /** What a rule or a checker says. */
-export const PERMISSION_DECISIONS = Object.freeze(['allow', 'deny', 'require_approval', 'no_opinion'] as const);
+export const PERMISSION_DECISIONS = Object.freeze([
+  'allow',
+  'deny',
+  'require_approval',
+  'no_opinion',
+] as const);
 export type PermissionDecision = (typeof PERMISSION_DECISIONS)[number];
 
 export const FILESYSTEM_KINDS = Object.freeze([
@@ -57,7 +62,9 @@ export interface PermissionAnswer {
 }
 
 /** Looks at one request. What it throws, and whatever is none of these answers, denies. */
-export type CheckerFunction = (request: PermissionRequest) => Awaitable<PermissionDecision | PermissionAnswer>;
+export type CheckerFunction = (
+  request: PermissionRequest,
+) => Awaitable<PermissionDecision | PermissionAnswer>;
 
 /** A checker with a name. Ready-made policies are these; they answer with the object form. */
 export interface PermissionPolicy {

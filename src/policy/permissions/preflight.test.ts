@@ -46,7 +46,11 @@ describe('the permission check of a call', () => {
     const order: string[] = [];
     const checker: PermissionChecker = ({ kind }) => (order.push(kind), 'allow');
     const below: ToolCaller = (call, next) => (order.push('below'), next(call));
-    await through([permissions({ checkers: [checker] }), permissions({ checkers: [], fallback: 'allow' }), below]);
+    await through([
+      permissions({ checkers: [checker] }),
+      permissions({ checkers: [], fallback: 'allow' }),
+      below,
+    ]);
 
     expect(order).toEqual(['below', 'tool.call', 'filesystem.write']);
   });
@@ -55,7 +59,10 @@ describe('the permission check of a call', () => {
     const call = makeCall();
     const { result } = await through([permissions({ checkers: [says('allow')] })]);
 
-    expect(result.audit?.permissions).toMatchObject({ decision: 'allow', requests: ['tool.call', 'filesystem.write'] });
+    expect(result.audit?.permissions).toMatchObject({
+      decision: 'allow',
+      requests: ['tool.call', 'filesystem.write'],
+    });
     expect(permissionReportOf(call)).toBeUndefined();
   });
 
@@ -69,9 +76,16 @@ describe('the permission check of a call', () => {
 
   it('asks each set once, however many gates there are', async () => {
     let asked = 0;
-    const set = { owner: 'permissions', checkers: [() => ((asked += 1), 'allow' as const)], fallback: 'deny', shadow: false } as const;
+    const set = {
+      owner: 'permissions',
+      checkers: [() => ((asked += 1), 'allow' as const)],
+      fallback: 'deny',
+      shadow: false,
+    } as const;
     const [first, second] = [permissionGate(set), permissionGate(set)];
-    const stack = composeToolCallers([(call, next) => next(gateCall(gateCall(call, first), second))]);
+    const stack = composeToolCallers([
+      (call, next) => next(gateCall(gateCall(call, first), second)),
+    ]);
 
     expect((await stack(makeCall(), echoExecutor())).status).toBe('ok');
     expect(asked).toBe(2);
@@ -79,7 +93,9 @@ describe('the permission check of a call', () => {
 
   it('goes by the shortest time that any of them gives to approve', async () => {
     const shown: unknown[] = [];
-    const prompt: ApprovalPrompt = ({ expiresAt }) => (shown.push(expiresAt !== undefined), { decision: 'allow_once' });
+    const prompt: ApprovalPrompt = ({ expiresAt }) => (
+      shown.push(expiresAt !== undefined), { decision: 'allow_once' }
+    );
     const ask = { checkers: [says('require_approval')] };
     await through([permissions({ ...ask, expiresMs: 60_000 }), permissions(ask)], [prompt]);
     await through([permissions(ask), permissions(ask)], [prompt]);
@@ -91,7 +107,10 @@ describe('the permission check of a call', () => {
     let asked = 0;
     const ask = permissions({ checkers: [says('require_approval')] });
     const other = permissions({ checkers: [], fallback: 'ask' });
-    const { status, ran } = await through([ask, other], [() => ((asked += 1), { decision: 'allow_once' })]);
+    const { status, ran } = await through(
+      [ask, other],
+      [() => ((asked += 1), { decision: 'allow_once' })],
+    );
 
     expect([status, ran, asked]).toEqual(['ok', 1, 1]);
   });
@@ -107,9 +126,15 @@ describe('the permission check of a call', () => {
         },
       },
     ],
-    ['is no text', { name: 'rules', evaluate: () => 'require_approval', digest: 7n as unknown as string }],
+    [
+      'is no text',
+      { name: 'rules', evaluate: () => 'require_approval', digest: 7n as unknown as string },
+    ],
   ])('denies where the digest of the rules %s', async (_title, checker) => {
-    const { status, ran, result } = await through([permissions({ checkers: [checker] })], [() => ({ decision: 'allow_once' })]);
+    const { status, ran, result } = await through(
+      [permissions({ checkers: [checker] })],
+      [() => ({ decision: 'allow_once' })],
+    );
 
     expect([status, ran]).toEqual(['permission_denied', 0]);
     expect(JSON.stringify(result)).not.toContain('canary');
@@ -137,19 +162,31 @@ const prompts = fc.constantFrom<readonly ApprovalPrompt[]>(
   [() => ({ decision: 'reject_once' })],
   [() => ({ decision: 'allow_once', args: { path: '/work/b' } })],
 );
-const proposals = fc.subarray<JsonObject>([{ kind: 'filesystem.write', path: '/work/a' }, { kind: 'custom.x' }, { kind: 'nonsense' }]);
+const proposals = fc.subarray<JsonObject>([
+  { kind: 'filesystem.write', path: '/work/a' },
+  { kind: 'custom.x' },
+  { kind: 'nonsense' },
+]);
 const scopes = fc.constantFrom([], [scopedExecutor({ workspaceRoots: ['/elsewhere'] })]);
 
 describe('one more permissions layer', () => {
   it('never makes a tool run that did not run without it', async () => {
     await fc.assert(
-      fc.asyncProperty(scopes, stacks, options, stacks, prompts, proposals, async (scope, before, added, after, people, proposed) => {
-        const stack = (all: readonly PermissionsOptions[]) => [...scope, ...all.map(permissions)];
-        const without = await through(stack([...before, ...after]), people, proposed);
-        const withIt = await through(stack([...before, added, ...after]), people, proposed);
+      fc.asyncProperty(
+        scopes,
+        stacks,
+        options,
+        stacks,
+        prompts,
+        proposals,
+        async (scope, before, added, after, people, proposed) => {
+          const stack = (all: readonly PermissionsOptions[]) => [...scope, ...all.map(permissions)];
+          const without = await through(stack([...before, ...after]), people, proposed);
+          const withIt = await through(stack([...before, added, ...after]), people, proposed);
 
-        expect(withIt.ran).toBeLessThanOrEqual(without.ran);
-      }),
+          expect(withIt.ran).toBeLessThanOrEqual(without.ran);
+        },
+      ),
       { numRuns: howMany(400, 2000) },
     );
   });
@@ -162,7 +199,12 @@ describe('one more permissions layer', () => {
       return said.includes('allow') || !said.includes('deny');
     };
     const widening = fc.check(
-      fc.property(stacks, options, (before, added) => Number(allowOverrides([...before, added])) <= Number(allowOverrides(before))),
+      fc.property(
+        stacks,
+        options,
+        (before, added) =>
+          Number(allowOverrides([...before, added])) <= Number(allowOverrides(before)),
+      ),
       { numRuns: howMany(400, 2000) },
     );
 
@@ -175,7 +217,9 @@ describe('a gate of somebody else', () => {
     const theirs: Gate = async () => null;
     const layer: ToolCaller = (call, next) => next(gateCall(call, theirs));
 
-    expect((await through([layer, permissions({ checkers: [says('deny')] })])).status).toBe('permission_denied');
+    expect((await through([layer, permissions({ checkers: [says('deny')] })])).status).toBe(
+      'permission_denied',
+    );
     expect((await through([layer, permissions({ checkers: [says('allow')] })])).status).toBe('ok');
   });
 });

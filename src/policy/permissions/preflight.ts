@@ -55,7 +55,8 @@ const setsOf = new WeakMap<Gate, PermissionSet | null>();
 const reports = new WeakMap<object, PermissionReport>();
 
 /** The report of the pass a result belongs to, or `undefined` where no check was made. */
-export const permissionReportOf = (call: ToolCall): PermissionReport | undefined => reports.get(stateOf(call));
+export const permissionReportOf = (call: ToolCall): PermissionReport | undefined =>
+  reports.get(stateOf(call));
 
 /**
  * A gate for `gateCall` that holds calls to a set of checkers. Of several on one call the first does the work of all: each set decides with
@@ -78,7 +79,10 @@ export function permissionGate(set: PermissionSet | null): Gate {
 /** Holds the files that a tool proposes to touch to the capability policy, also where nobody laid down checkers. */
 export const capabilityGate: Gate = permissionGate(null);
 
-async function checkPermissions(call: ToolCall, sets: readonly PermissionSet[]): Promise<ToolResult | ToolCall | null> {
+async function checkPermissions(
+  call: ToolCall,
+  sets: readonly PermissionSet[],
+): Promise<ToolResult | ToolCall | null> {
   let requests: Awaited<ReturnType<typeof requestsOf>>;
   try {
     requests = await waitWithin(call.signal, () => requestsOf(call));
@@ -102,8 +106,12 @@ async function checkPermissions(call: ToolCall, sets: readonly PermissionSet[]):
   if (finding.decision === 'deny') return denied(call, finding);
   // Whoever wrote these arguments has seen them.
   if (isApproved(call)) return null;
-  const asked = await askPermission(call, requests, finding, { policy: digestOf(call, sets), expiresMs: shortest(sets) });
-  if (asked.approval !== undefined) reports.set(stateOf(call), { ...report, approval: asked.approval });
+  const asked = await askPermission(call, requests, finding, {
+    policy: digestOf(call, sets),
+    expiresMs: shortest(sets),
+  });
+  if (asked.approval !== undefined)
+    reports.set(stateOf(call), { ...report, approval: asked.approval });
   return asked.entered;
 }
 
@@ -122,11 +130,17 @@ export async function refusalOfLate(call: ToolCall, proposed: unknown): Promise<
   const finding = await findingOf(call, requests, sets);
   if (call.signal.aborted) return 'the call was cancelled';
   if (finding.decision === 'allow') return null;
-  if (finding.decision === 'deny') return finding.reason ?? `a rule forbids ${requests[0]?.kind ?? 'it'}`;
-  const { entered } = await askPermission(call, requests, finding, { policy: digestOf(call, sets), expiresMs: shortest(sets) });
+  if (finding.decision === 'deny')
+    return finding.reason ?? `a rule forbids ${requests[0]?.kind ?? 'it'}`;
+  const { entered } = await askPermission(call, requests, finding, {
+    policy: digestOf(call, sets),
+    expiresMs: shortest(sets),
+  });
   if (entered === null) return null;
   // Whoever edits the call now is too late: it runs.
-  return 'status' in entered ? (entered.error ?? 'it was not approved') : 'it was approved for other arguments';
+  return 'status' in entered
+    ? (entered.error ?? 'it was not approved')
+    : 'it was approved for other arguments';
 }
 
 function approvalSoFar(call: ToolCall): Pick<PermissionReport, 'approval'> {
@@ -151,7 +165,9 @@ const digestOfChecker = (checker: PermissionChecker, index: number): string =>
 
 /** The shortest time that any set gives. A question stays open for ever only where every set says so. */
 function shortest(sets: readonly PermissionSet[]): PermissionSet['expiresMs'] {
-  const limits = sets.flatMap(({ expiresMs }) => (typeof expiresMs === 'number' ? [expiresMs] : []));
+  const limits = sets.flatMap(({ expiresMs }) =>
+    typeof expiresMs === 'number' ? [expiresMs] : [],
+  );
   if (limits.length > 0) return Math.min(...limits);
   return sets.every(({ expiresMs }) => expiresMs === 'never') ? 'never' : undefined;
 }

@@ -15,8 +15,13 @@ async function proposing(propose: () => unknown) {
     proposedRequests: propose as () => readonly JsonObject[],
     execute: (args) => void ran.push(args),
   });
-  const checker = ({ call: _call, ...fields }: { readonly call: unknown }) => (seen.push(fields), 'allow' as const);
-  const governed = governTools({ tools: [tool], layers: [permissions({ checkers: [checker], fallback: 'allow' })] });
+  const checker = ({ call: _call, ...fields }: { readonly call: unknown }) => (
+    seen.push(fields), 'allow' as const
+  );
+  const governed = governTools({
+    tools: [tool],
+    layers: [permissions({ checkers: [checker], fallback: 'allow' })],
+  });
   const result = await governed.call({ name: 'act', arguments: {}, id: 'call-1' });
   return { result, ran, seen };
 }
@@ -68,7 +73,10 @@ const hostile: readonly (readonly [string, () => unknown])[] = [
   ['a list of lists', () => [[{ kind: 'filesystem.write', path: '/work/a' }]]],
   ['a list with nothing in it', () => [undefined]],
   ['a list with null', () => [null]],
-  ['a list with a hole', () => Array.from({ length: 2 }).map((_, index) => (index === 0 ? write({})[0] : undefined))],
+  [
+    'a list with a hole',
+    () => Array.from({ length: 2 }).map((_, index) => (index === 0 ? write({})[0] : undefined)),
+  ],
   ['a list with a text', () => ['filesystem.write']],
   ['a list with a promise', () => [Promise.resolve(write({})[0])]],
   ['more than a thousand', () => Array.from({ length: 1001 }, () => write({})[0])],
@@ -81,7 +89,10 @@ const hostile: readonly (readonly [string, () => unknown])[] = [
   ['a kind in capitals', () => [{ kind: 'FILESYSTEM.WRITE', path: '/' }]],
   ['a kind with a space behind it', () => [{ kind: 'filesystem.write ', path: '/' }]],
   ['a kind with a line behind it', () => [{ kind: 'filesystem.write\n', path: '/' }]],
-  ['a kind with another character in place of the dot', () => [{ kind: 'filesystemxwrite', path: '/' }]],
+  [
+    'a kind with another character in place of the dot',
+    () => [{ kind: 'filesystemxwrite', path: '/' }],
+  ],
   ['a kind of every object', () => [{ kind: 'constructor' }]],
   ['the call itself', () => [{ kind: 'tool.call' }]],
   ['custom without a name', () => [{ kind: 'custom.' }]],
@@ -90,7 +101,10 @@ const hostile: readonly (readonly [string, () => unknown])[] = [
   ['custom with a function', () => [{ kind: 'custom.x', run: () => {} }]],
   ['custom with a number that is none', () => [{ kind: 'custom.x', amount: Number.NaN }]],
   ['custom with a big number', () => [{ kind: 'custom.x', amount: 1n }]],
-  ['custom with a getter that throws', () => [Object.defineProperty({ kind: 'custom.x' }, 'a', { enumerable: true, get: explode })]],
+  [
+    'custom with a getter that throws',
+    () => [Object.defineProperty({ kind: 'custom.x' }, 'a', { enumerable: true, get: explode })],
+  ],
   ['a file without a path', () => [{ kind: 'filesystem.write' }]],
   ['a file whose path is misspelt', () => [{ kind: 'filesystem.write', paht: '/' }]],
   ['a file with an empty path', () => write({ path: '' })],
@@ -98,14 +112,32 @@ const hostile: readonly (readonly [string, () => unknown])[] = [
   ['a file whose path is null', () => write({ path: null })],
   ['a file whose path ends early', () => write({ path: '/work/a\0/../../etc/passwd' })],
   ['a file with a field nobody knows', () => write({ force: true })],
-  ['a file with a __proto__', () => [JSON.parse('{"kind":"filesystem.write","path":"/work/a","__proto__":{"path":"/etc"}}') as unknown]],
+  [
+    'a file with a __proto__',
+    () => [
+      JSON.parse(
+        '{"kind":"filesystem.write","path":"/work/a","__proto__":{"path":"/etc"}}',
+      ) as unknown,
+    ],
+  ],
   ['a write that goes somewhere', () => write({ to: '/etc/passwd' })],
   ['a write with the fields of the call', () => write({ toolName: 'other', call: {} })],
   ['a move to nowhere', () => [{ kind: 'filesystem.move', path: '/work/a' }]],
   ['a move to an empty place', () => [{ kind: 'filesystem.move', path: '/work/a', to: '' }]],
-  ['a path that is inherited', () => [Object.create({ kind: 'filesystem.write', path: '/work/a' }) as unknown]],
+  [
+    'a path that is inherited',
+    () => [Object.create({ kind: 'filesystem.write', path: '/work/a' }) as unknown],
+  ],
   ['a path that changes into none', () => [changing('path', 7, '/work/a')]],
-  ['a path that throws', () => [Object.defineProperty({ kind: 'filesystem.write' }, 'path', { enumerable: true, get: explode })]],
+  [
+    'a path that throws',
+    () => [
+      Object.defineProperty({ kind: 'filesystem.write' }, 'path', {
+        enumerable: true,
+        get: explode,
+      }),
+    ],
+  ],
   ['a command of neither', () => command({})],
   ['a command of both', () => command({ command: 'ls', argv: ['rm'] })],
   ['an empty command', () => command({ command: '' })],
@@ -119,7 +151,10 @@ const hostile: readonly (readonly [string, () => unknown])[] = [
   ['a command in an empty folder', () => command({ command: 'ls', cwd: '' })],
   ['an environment that is a list', () => command({ command: 'ls', env: ['PATH=/'] })],
   ['an environment of numbers', () => command({ command: 'ls', env: { DEBUG: 1 } })],
-  ['an environment with two names in one', () => command({ command: 'ls', env: { 'A=1\nLD_PRELOAD': 'x' } })],
+  [
+    'an environment with two names in one',
+    () => command({ command: 'ls', env: { 'A=1\nLD_PRELOAD': 'x' } }),
+  ],
   ['a command with a shell', () => command({ command: 'ls', shell: true })],
   ['a connection to nowhere', () => [{ kind: 'network.connect', port: 443 }]],
   ['a connection to a list', () => [{ kind: 'network.connect', host: ['a'], port: 443 }]],
@@ -133,14 +168,21 @@ const hostile: readonly (readonly [string, () => unknown])[] = [
   ['a server with more', () => [{ kind: 'mcp.connect', server: 'a', url: 'http://b' }]],
   ['a payment of a text', () => [{ kind: 'payment', amount: '5', currency: 'EUR' }]],
   ['a payment of less than nothing', () => [{ kind: 'payment', amount: -5, currency: 'EUR' }]],
-  ['a payment without end', () => [{ kind: 'payment', amount: Number.POSITIVE_INFINITY, currency: 'EUR' }]],
+  [
+    'a payment without end',
+    () => [{ kind: 'payment', amount: Number.POSITIVE_INFINITY, currency: 'EUR' }],
+  ],
   ['a payment in no currency', () => [{ kind: 'payment', amount: 5 }]],
   ['a payment to somebody', () => [{ kind: 'payment', amount: 5, currency: 'EUR', to: 'eve' }]],
   ['one good one and one bad one', () => [...write({}), { kind: 'nonsense' }]],
 ];
 
 const good: readonly JsonObject[] = [
-  ...FILESYSTEM_KINDS.map((kind) => ({ kind, path: '/work/a', ...(kind === 'filesystem.move' ? { to: '/work/b' } : {}) })),
+  ...FILESYSTEM_KINDS.map((kind) => ({
+    kind,
+    path: '/work/a',
+    ...(kind === 'filesystem.move' ? { to: '/work/b' } : {}),
+  })),
   { kind: 'process.command', command: 'ls -l' },
   { kind: 'process.command', argv: ['ls', ''], cwd: '/work', env: { LANG: 'C', EMPTY: '' } },
   { kind: 'network.connect', host: 'example.com' },
@@ -163,11 +205,15 @@ describe('what a tool proposes', () => {
   });
 
   it.each(['undefined', 'null'])('may be nothing at all: %s', async (nothing) => {
-    expect((await proposing(() => (nothing === 'null' ? null : undefined))).result.status).toBe('ok');
+    expect((await proposing(() => (nothing === 'null' ? null : undefined))).result.status).toBe(
+      'ok',
+    );
   });
 
   it('says nothing for the call: its own names stand', async () => {
-    const { seen } = await proposing(() => [{ kind: 'custom.x', toolName: 'harmless', callId: 'other', call: { toolArgs: {} } }]);
+    const { seen } = await proposing(() => [
+      { kind: 'custom.x', toolName: 'harmless', callId: 'other', call: { toolArgs: {} } },
+    ]);
 
     expect(seen[1]).toEqual({ kind: 'custom.x', toolName: 'act', callId: 'call-1' });
   });
@@ -175,7 +221,11 @@ describe('what a tool proposes', () => {
   it.each(hostile)('denies, whatever the rules allow, where it is %s', async (_title, propose) => {
     const { result, ran, seen } = await proposing(propose);
 
-    expect(result).toMatchObject({ status: 'permission_denied', executed: 'no', errorCategory: 'permission_denied' });
+    expect(result).toMatchObject({
+      status: 'permission_denied',
+      executed: 'no',
+      errorCategory: 'permission_denied',
+    });
     expect(JSON.stringify(result)).not.toContain('canary');
     expect([ran, seen]).toEqual([[], []]);
   });
@@ -187,7 +237,8 @@ describe('what a tool proposes', () => {
   it('is caught where a reader trusts a kind and a path: it would let most of the table through', async () => {
     // What somebody writes first: a list of objects with a kind.
     const naive = (value: unknown): boolean =>
-      Array.isArray(value) && value.every((item) => isObject(item) && typeof item.kind === 'string');
+      Array.isArray(value) &&
+      value.every((item) => isObject(item) && typeof item.kind === 'string');
     const passed = await Promise.all(
       hostile.map(([, propose]) =>
         Promise.resolve()

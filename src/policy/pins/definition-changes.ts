@@ -18,27 +18,52 @@ const LEAD = 24;
 export function definitionChanges(before: ToolSpec, after: ToolSpec): readonly string[] {
   const lines: string[] = [];
   // What was copied is JSON.
-  compare(pinnable(before) as unknown as JsonValue, pinnable(after) as unknown as JsonValue, '', lines);
-  return Object.freeze(lines.length > MAX_CHANGES ? [...lines.slice(0, MAX_CHANGES), '… and more'] : lines);
+  compare(
+    pinnable(before) as unknown as JsonValue,
+    pinnable(after) as unknown as JsonValue,
+    '',
+    lines,
+  );
+  return Object.freeze(
+    lines.length > MAX_CHANGES ? [...lines.slice(0, MAX_CHANGES), '… and more'] : lines,
+  );
 }
 
-function compare(before: JsonValue | undefined, after: JsonValue | undefined, path: string, lines: string[]): void {
+function compare(
+  before: JsonValue | undefined,
+  after: JsonValue | undefined,
+  path: string,
+  lines: string[],
+): void {
   if (before === after || lines.length > MAX_CHANGES) return;
   if (Array.isArray(before) && Array.isArray(after)) {
     for (let index = 0; index < Math.max(before.length, after.length); index += 1) {
-      compare(before[index] as JsonValue | undefined, after[index] as JsonValue | undefined, `${path}[${index}]`, lines);
+      compare(
+        before[index] as JsonValue | undefined,
+        after[index] as JsonValue | undefined,
+        `${path}[${index}]`,
+        lines,
+      );
     }
   } else if (isPlain(before) && isPlain(after)) {
     for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-      compare(memberOf(before, name), memberOf(after, name), path === '' ? shownName(name) : `${path}.${shownName(name)}`, lines);
+      compare(
+        memberOf(before, name),
+        memberOf(after, name),
+        path === '' ? shownName(name) : `${path}.${shownName(name)}`,
+        lines,
+      );
     }
   } else lines.push(`${path}: ${changeOf(before, after)}`);
 }
 
-const isPlain = (value: JsonValue | undefined): value is Readonly<Record<string, JsonValue>> => isObject(value);
+const isPlain = (value: JsonValue | undefined): value is Readonly<Record<string, JsonValue>> =>
+  isObject(value);
 
-const memberOf = (value: Readonly<Record<string, JsonValue>>, name: string): JsonValue | undefined =>
-  Object.hasOwn(value, name) ? value[name] : undefined;
+const memberOf = (
+  value: Readonly<Record<string, JsonValue>>,
+  name: string,
+): JsonValue | undefined => (Object.hasOwn(value, name) ? value[name] : undefined);
 
 function changeOf(before: JsonValue | undefined, after: JsonValue | undefined): string {
   const [old, now] = [textOf(before), textOf(after)];
@@ -46,7 +71,8 @@ function changeOf(before: JsonValue | undefined, after: JsonValue | undefined): 
   return `${excerpt(old, same)} → ${excerpt(now, same)}${codePoints(old, now, same)}`;
 }
 
-const textOf = (value: JsonValue | undefined): string => (value === undefined ? '(nothing)' : JSON.stringify(value));
+const textOf = (value: JsonValue | undefined): string =>
+  value === undefined ? '(nothing)' : JSON.stringify(value);
 
 function commonStart(a: string, b: string): number {
   let index = 0;
@@ -56,7 +82,8 @@ function commonStart(a: string, b: string): number {
 
 /** A text added at the end of a long one must be seen, so a cut is made around the place where both part. */
 function excerpt(text: string, same: number): string {
-  const from = text.length <= MAX_VALUE ? 0 : Math.max(0, Math.min(same - LEAD, text.length - MAX_VALUE));
+  const from =
+    text.length <= MAX_VALUE ? 0 : Math.max(0, Math.min(same - LEAD, text.length - MAX_VALUE));
   const part = text.slice(from, from + MAX_VALUE);
   const left = text.length - from - part.length;
   return `${from > 0 ? '…' : ''}${visible(part)}${left > 0 ? `… [${left.toLocaleString('en')} more characters]` : ''}`;
@@ -72,9 +99,12 @@ function codePoints(a: string, b: string, at: number): string {
 const hex = (code: number): string => code.toString(16).toUpperCase().padStart(4, '0');
 
 /** Control, format and unassigned characters, separators, what has no width, odd spaces, and marks that go over any letter. */
-const HIDDEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}|(?=\p{Script=Inherited})\p{M}/gu;
+const HIDDEN =
+  /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}|(?=\p{Script=Inherited})\p{M}/gu;
 
 /** Text from outside as one line in which nothing is hidden and nothing acts. */
-export const visible = (text: string): string => text.replace(HIDDEN, (found) => `\\u{${(found.codePointAt(0) ?? 0).toString(16)}}`);
+export const visible = (text: string): string =>
+  text.replace(HIDDEN, (found) => `\\u{${(found.codePointAt(0) ?? 0).toString(16)}}`);
 
-const shownName = (name: string): string => visible(name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name);
+const shownName = (name: string): string =>
+  visible(name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name);

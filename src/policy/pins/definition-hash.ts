@@ -25,7 +25,19 @@ export function pinnable(tool: ToolSpec): ToolSpec {
   if (isSnapshot(tool) && Object.keys(tool).every((key) => PARTS.includes(key))) return tool;
   const { name, description, inputSchema, outputSchema, annotations } = tool;
   // A copy has the shape of what was copied.
-  return snapshotObject({ name, description, inputSchema, outputSchema, annotations }) as unknown as ToolSpec;
+  return snapshotObject({
+    name,
+    description,
+    inputSchema,
+    outputSchema,
+    annotations,
+  }) as unknown as ToolSpec;
 }
 
-export const PARTS: readonly string[] = ['name', 'description', 'inputSchema', 'outputSchema', 'annotations'] satisfies (keyof ToolSpec)[];
+export const PARTS: readonly string[] = [
+  'name',
+  'description',
+  'inputSchema',
+  'outputSchema',
+  'annotations',
+] satisfies (keyof ToolSpec)[];

@@ -28,10 +28,20 @@ beforeEach(() => void (dir = join(mkdtempSync(join(tmpdir(), 'allium-pins-')), '
 afterEach(() => rmSync(dirname(dir), { recursive: true, force: true }));
 
 const pin = async (store: PinStore, changes: object = {}, source = 'files') =>
-  store.update(source, (book) => reconcilePins(book, { source, tools: [toolOf(changes)], pinsNew: true, listed: null, now: NOW }));
+  store.update(source, (book) =>
+    reconcilePins(book, {
+      source,
+      tools: [toolOf(changes)],
+      pinsNew: true,
+      listed: null,
+      now: NOW,
+    }),
+  );
 const onlyFile = () => join(dir, readdirSync(dir)[0] ?? '');
-const contentOf = () => JSON.parse(readFileSync(onlyFile(), 'utf8')) as { pins: [Record<string, unknown>] };
-const edited = (changes: object) => writeFileSync(onlyFile(), JSON.stringify({ ...contentOf(), ...changes }));
+const contentOf = () =>
+  JSON.parse(readFileSync(onlyFile(), 'utf8')) as { pins: [Record<string, unknown>] };
+const edited = (changes: object) =>
+  writeFileSync(onlyFile(), JSON.stringify({ ...contentOf(), ...changes }));
 const editedPin = (changes: object) => edited({ pins: [{ ...contentOf().pins[0], ...changes }] });
 
 describe.each<readonly [string, () => PinStore]>([
@@ -70,19 +80,30 @@ describe.each<readonly [string, () => PinStore]>([
 
   it('takes no pins of another source, and none that it could not read again', async () => {
     const store = create();
-    const wrong: readonly unknown[] = [emptyBook('other'), { source: 'files' }, { ...emptyBook('files'), pins: [{}] }];
+    const wrong: readonly unknown[] = [
+      emptyBook('other'),
+      { source: 'files' },
+      { ...emptyBook('files'), pins: [{}] },
+    ];
 
-    for (const book of wrong) await expect((async () => store.update('files', () => book as PinBook))()).rejects.toThrow('no pins');
+    for (const book of wrong)
+      await expect((async () => store.update('files', () => book as PinBook))()).rejects.toThrow(
+        'no pins',
+      );
     expect(store.read('files')).toBeNull();
   });
 });
 
 describe('filePins', () => {
   it('hands pins from one process to the next, definitions with odd members too', async () => {
-    const inputSchema = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{}}}') as object;
+    const inputSchema = JSON.parse(
+      '{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{}}}',
+    ) as object;
     await pin(filePins({ dir }), { inputSchema });
 
-    expect(judgeDefinition(filePins({ dir }).read('files'), toolOf({ inputSchema })).verdict).toBe('pinned');
+    expect(judgeDefinition(filePins({ dir }).read('files'), toolOf({ inputSchema })).verdict).toBe(
+      'pinned',
+    );
   });
 
   it('keeps files that only their owner can read, under names that tell nothing', async () => {
@@ -113,17 +134,33 @@ describe('filePins', () => {
 
   it.each<readonly [string, () => void]>([
     ['empty', () => writeFileSync(onlyFile(), '')],
-    ['half written', () => writeFileSync(onlyFile(), readFileSync(onlyFile(), 'utf8').slice(0, 100))],
+    [
+      'half written',
+      () => writeFileSync(onlyFile(), readFileSync(onlyFile(), 'utf8').slice(0, 100)),
+    ],
     ['a list', () => writeFileSync(onlyFile(), '[]')],
     ['null', () => writeFileSync(onlyFile(), 'null')],
-    ['nested without end', () => writeFileSync(onlyFile(), `{"version":1,"pins":${'['.repeat(100_000)}${']'.repeat(100_000)}}`)],
+    [
+      'nested without end',
+      () =>
+        writeFileSync(
+          onlyFile(),
+          `{"version":1,"pins":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+        ),
+    ],
     ['of another version', () => edited({ version: 2 })],
     ['of another source', () => edited({ source: 'other' })],
     ['with a field more', () => edited({ more: true })],
     ['without a field', () => edited({ held: undefined })],
-    ['with two pins of one tool', () => edited({ pins: [contentOf().pins[0], contentOf().pins[0]] })],
+    [
+      'with two pins of one tool',
+      () => edited({ pins: [contentOf().pins[0], contentOf().pins[0]] }),
+    ],
     ['with a hash of something else', () => editedPin({ hash: `sha256:${'0'.repeat(64)}` })],
-    ['with a definition of something else', () => editedPin({ definition: toolOf({ description: 'Other.' }) })],
+    [
+      'with a definition of something else',
+      () => editedPin({ definition: toolOf({ description: 'Other.' }) }),
+    ],
     ['with a definition of another tool', () => editedPin({ toolName: 'write_file' })],
     ['with a time that is none', () => editedPin({ pinnedAt: 'yesterday' })],
     ['with a pin of another source', () => editedPin({ source: 'other' })],
@@ -172,21 +209,33 @@ describe('filePins', () => {
     expect(store.problems()).toHaveLength(1);
   });
 
-  it.each([[null], [{ dir: '' }], [{ dir: 'a', clock: 1 }], [{ folder: 'a' }]])('refuses %j', (options) => {
-    expect(() => filePins(options as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error);
-  });
+  it.each([[null], [{ dir: '' }], [{ dir: 'a', clock: 1 }], [{ folder: 'a' }]])(
+    'refuses %j',
+    (options) => {
+      expect(() => filePins(options as never)).toThrow(
+        expect.objectContaining({ code: 'ERR_INVALID_OPTION' }) as Error,
+      );
+    },
+  );
 });
 
 describe('processes that are the first at the same time', () => {
   it('agree on one pin', async () => {
     const program = builtIn(join(dirname(dir), 'built'), 'src/policy/pins/pin-process.fixture.ts');
-    const all = ['One.', 'Two.', 'Three.'].map((description) => started(program, [dir, description]));
+    const all = ['One.', 'Two.', 'Three.'].map((description) =>
+      started(program, [dir, description]),
+    );
     await Promise.all(all.map(({ said }) => said));
     for (const { child } of all) child.stdin?.write('go\n');
-    const answers = (await Promise.all(all.map(({ ended }) => ended))).map((output) => output.trim().split('\n')[1]);
+    const answers = (await Promise.all(all.map(({ ended }) => ended))).map(
+      (output) => output.trim().split('\n')[1],
+    );
 
     expect(new Set(answers).size).toBe(1);
-    expect(filePins({ dir }).read('files')).toMatchObject({ pins: [{ definition: { description: answers[0] } }], held: [{}] });
+    expect(filePins({ dir }).read('files')).toMatchObject({
+      pins: [{ definition: { description: answers[0] } }],
+      held: [{}],
+    });
     expect(readdirSync(dir)).toHaveLength(1);
   }, 60_000);
 });

@@ -5,7 +5,13 @@ import { closeSync, fstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { describeThrown } from '../../core/errors.ts';
-import { freezeParsed, isDeeperThan, isObject, type JsonValue, MAX_JSON_DEPTH } from '../../core/json.ts';
+import {
+  freezeParsed,
+  isDeeperThan,
+  isObject,
+  type JsonValue,
+  MAX_JSON_DEPTH,
+} from '../../core/json.ts';
 import { checkOptions, expected } from '../../core/options.ts';
 import { stateFolder } from '../../core/state-folder.ts';
 import { recordFiles } from '../../stores/record-files.ts';
@@ -42,7 +48,13 @@ const SUFFIX = '.pins';
 export function filePins(options: FilePinsOptions = {}): FilePins {
   checkOptions('filePins', options, { dir: expected.string, clock: expected.object });
   const { dir = join(stateFolder(), 'pins'), clock = systemClock } = options;
-  const files = recordFiles<PinBook>({ owner: 'filePins', dir, suffix: SUFFIX, clock, parse: parsed });
+  const files = recordFiles<PinBook>({
+    owner: 'filePins',
+    dir,
+    suffix: SUFFIX,
+    clock,
+    parse: parsed,
+  });
   const seen = new Map<string, { readonly stamp: string; readonly book: PinBook }>();
   const bookIn = (name: string): PinBook | null => {
     const found = isPrivateFolder(dir) ? contentOf(join(dir, name), seen.get(name)?.stamp) : null;
@@ -54,7 +66,9 @@ export function filePins(options: FilePinsOptions = {}): FilePins {
     return book;
   };
   const judged = () => {
-    const names = isPrivateFolder(dir) ? readdirSync(dir).filter((name) => name.endsWith(SUFFIX)) : [];
+    const names = isPrivateFolder(dir)
+      ? readdirSync(dir).filter((name) => name.endsWith(SUFFIX))
+      : [];
     return names.toSorted().map((name) => bookOrProblem(dir, name, bookIn));
   };
 
@@ -66,7 +80,8 @@ export function filePins(options: FilePinsOptions = {}): FilePins {
         const before = bookIn(name);
         const after = change(before);
         if (after === null || after === before) return before;
-        if (!isPinBook(after) || after.source !== source) throw new Error('filePins: what is to be kept are no pins of this source');
+        if (!isPinBook(after) || after.source !== source)
+          throw new Error('filePins: what is to be kept are no pins of this source');
         await files.replace(name, after);
         return bookIn(name);
       });
@@ -79,9 +94,14 @@ export function filePins(options: FilePinsOptions = {}): FilePins {
   });
 }
 
-const fileName = (source: string): string => `${createHash('sha256').update(`source ${source}`).digest('hex').slice(0, 32)}${SUFFIX}`;
+const fileName = (source: string): string =>
+  `${createHash('sha256').update(`source ${source}`).digest('hex').slice(0, 32)}${SUFFIX}`;
 
-function bookOrProblem(dir: string, name: string, bookIn: (name: string) => PinBook | null): PinBook | PinProblem {
+function bookOrProblem(
+  dir: string,
+  name: string,
+  bookIn: (name: string) => PinBook | null,
+): PinBook | PinProblem {
   const gone = { file: join(dir, name), message: 'filePins: the file has gone' };
   try {
     return bookIn(name) ?? gone;
@@ -93,10 +113,12 @@ function bookOrProblem(dir: string, name: string, bookIn: (name: string) => PinB
 /** Under another name it would be the pins of another source. */
 function parsed(text: string, name: string): PinBook {
   const { version, ...book } = objectIn(text);
-  if (version !== 1 || isDeeperThan(book, MAX_JSON_DEPTH)) throw new Error('filePins: a file of the folder holds no pins');
+  if (version !== 1 || isDeeperThan(book, MAX_JSON_DEPTH))
+    throw new Error('filePins: a file of the folder holds no pins');
   // What was parsed is JSON. Frozen before it is judged: what was hashed then stays what it was.
   const frozen: unknown = freezeParsed(book as unknown as JsonValue);
-  if (!isPinBook(frozen) || fileName(frozen.source) !== name) throw new Error('filePins: a file of the folder holds no pins');
+  if (!isPinBook(frozen) || fileName(frozen.source) !== name)
+    throw new Error('filePins: a file of the folder holds no pins');
   return frozen;
 }
 
@@ -113,7 +135,10 @@ function objectIn(text: string): Record<string, unknown> {
 const isPrivateFolder = (dir: string): boolean => checkFolder(dir, { secret: true });
 
 /** The text of a file, `text: null` for one that is as it was, `null` for none. */
-function contentOf(path: string, before: string | undefined): { readonly stamp: string; readonly text: string | null } | null {
+function contentOf(
+  path: string,
+  before: string | undefined,
+): { readonly stamp: string; readonly text: string | null } | null {
   const descriptor = openRegular(path, { access: 'read', secret: true });
   if (descriptor === null) return null;
   try {

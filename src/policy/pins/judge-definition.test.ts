@@ -5,9 +5,21 @@ import { acceptPin, forgetPin, type PinBook } from './pin-book.ts';
 import { bookOf, NOW, toolOf } from './pins.fixture.ts';
 import { reconcilePins } from './reconcile-pins.ts';
 
-const verdictOf = (book: PinBook | null, changes: object = {}) => judgeDefinition(book, toolOf(changes)).verdict;
-const see = (book: PinBook | null, tools: readonly object[], more: { pinsNew?: boolean; listed?: readonly string[] } = {}) =>
-  reconcilePins(book, { source: 'files', tools: tools.map(toolOf), pinsNew: true, listed: null, now: NOW, ...more });
+const verdictOf = (book: PinBook | null, changes: object = {}) =>
+  judgeDefinition(book, toolOf(changes)).verdict;
+const see = (
+  book: PinBook | null,
+  tools: readonly object[],
+  more: { pinsNew?: boolean; listed?: readonly string[] } = {},
+) =>
+  reconcilePins(book, {
+    source: 'files',
+    tools: tools.map(toolOf),
+    pinsNew: true,
+    listed: null,
+    now: NOW,
+    ...more,
+  });
 
 describe('judgeDefinition', () => {
   const book = bookOf(toolOf());
@@ -24,36 +36,60 @@ describe('judgeDefinition', () => {
     ['annotations', { annotations: { readOnly: true } }],
   ])('takes another %s for a change', (_part, changes) => {
     expect(verdictOf(book, changes)).toBe('changed');
-    expect(changesFromPin(judgeDefinition(book, toolOf(changes)), toolOf(changes)).length).toBeGreaterThan(0);
+    expect(
+      changesFromPin(judgeDefinition(book, toolOf(changes)), toolOf(changes)).length,
+    ).toBeGreaterThan(0);
   });
 
-  it.each(['Read_File', 'READ_FILE', 'read-file', 'read.file', 'read_fi1e', 'read_fIle', 'read_\uff46ile'])(
-    'does not take %s for a new tool',
-    (name) => {
-      const tool = toolOf({ name, description: 'Something else.' });
+  it.each([
+    'Read_File',
+    'READ_FILE',
+    'read-file',
+    'read.file',
+    'read_fi1e',
+    'read_fIle',
+    'read_\uff46ile',
+  ])('does not take %s for a new tool', (name) => {
+    const tool = toolOf({ name, description: 'Something else.' });
 
-      expect(judgeDefinition(book, tool)).toMatchObject({ verdict: 'look_alike', pin: { toolName: 'read_file' } });
-      expect(changesFromPin(judgeDefinition(book, tool), tool)[0]).toMatch(/^name: /);
-    },
-  );
+    expect(judgeDefinition(book, tool)).toMatchObject({
+      verdict: 'look_alike',
+      pin: { toolName: 'read_file' },
+    });
+    expect(changesFromPin(judgeDefinition(book, tool), tool)[0]).toMatch(/^name: /);
+  });
 
   it('does not take a tool for new that has the description of another one', () => {
     expect(verdictOf(book, { name: 'look' })).toBe('renamed');
-    expect(verdictOf(book, { name: 'look', description: ' Reads a file of the project.\n', inputSchema: {} })).toBe('renamed');
+    expect(
+      verdictOf(book, {
+        name: 'look',
+        description: ' Reads a file of the project.\n',
+        inputSchema: {},
+      }),
+    ).toBe('renamed');
     expect(verdictOf(book, { name: 'look', description: 'Looks.' })).toBe('new');
-    expect(verdictOf(bookOf(toolOf({ description: '' })), { name: 'look', description: '' })).toBe('new');
+    expect(verdictOf(bookOf(toolOf({ description: '' })), { name: 'look', description: '' })).toBe(
+      'new',
+    );
   });
 
   it('has nothing good to say about what has no canonical form', () => {
-    expect(judgeDefinition(book, toolOf({ description: '\ud800' }))).toMatchObject({ verdict: 'unreadable', hash: null });
+    expect(judgeDefinition(book, toolOf({ description: '\ud800' }))).toMatchObject({
+      verdict: 'unreadable',
+      hash: null,
+    });
     expect(verdictOf(null, { description: '\ud800' })).toBe('unreadable');
   });
 
-  it.each(['constructor', '__proto__', 'toString', '../x', 'a'.repeat(128)])('takes %s for a name', (name) => {
-    expect(verdictOf(book, { name, description: 'Other.' })).toBe('new');
-    expect(verdictOf(bookOf(toolOf({ name })), { name })).toBe('pinned');
-    expect(verdictOf(bookOf(toolOf({ name })), { name, description: 'Other.' })).toBe('changed');
-  });
+  it.each(['constructor', '__proto__', 'toString', '../x', 'a'.repeat(128)])(
+    'takes %s for a name',
+    (name) => {
+      expect(verdictOf(book, { name, description: 'Other.' })).toBe('new');
+      expect(verdictOf(bookOf(toolOf({ name })), { name })).toBe('pinned');
+      expect(verdictOf(bookOf(toolOf({ name })), { name, description: 'Other.' })).toBe('changed');
+    },
+  );
 });
 
 describe('reconcilePins', () => {
@@ -61,7 +97,13 @@ describe('reconcilePins', () => {
     const book = see(null, [{}, { name: 'Read_File' }], { pinsNew: false });
 
     expect(book?.pins).toMatchObject([
-      { toolName: 'read_file', source: 'files', hash: hashDefinition(toolOf()), pinnedAt: '2026-01-01T00:00:00.000Z', acceptedBy: null },
+      {
+        toolName: 'read_file',
+        source: 'files',
+        hash: hashDefinition(toolOf()),
+        pinnedAt: '2026-01-01T00:00:00.000Z',
+        acceptedBy: null,
+      },
       { toolName: 'Read_File' },
     ]);
   });
@@ -89,7 +131,9 @@ describe('reconcilePins', () => {
 
     expect(see(once, [{ description: 'One.' }])).toBe(once);
     expect(twice?.held).toMatchObject([{ definition: { description: 'Two.' } }]);
-    expect(twice?.pins).toMatchObject([{ definition: { description: 'Reads a file of the project.' } }]);
+    expect(twice?.pins).toMatchObject([
+      { definition: { description: 'Reads a file of the project.' } },
+    ]);
   });
 
   it('has nothing waiting for a tool that went back', () => {
@@ -113,13 +157,18 @@ describe('acceptPin and forgetPin', () => {
   it('trust what waited, and say who said so', () => {
     const after = acceptPin(changed, 'read_file', { acceptedBy: 'ana' }, NOW);
 
-    expect(after).toMatchObject({ pins: [{ acceptedBy: 'ana', definition: { description: 'One.' } }], held: [] });
+    expect(after).toMatchObject({
+      pins: [{ acceptedBy: 'ana', definition: { description: 'One.' } }],
+      held: [],
+    });
   });
 
   it('accept nothing else than what was named', () => {
     const hash = hashDefinition(toolOf({ description: 'One.' }));
 
-    expect(acceptPin(changed, 'read_file', { acceptedBy: 'ana', hash: hashDefinition(toolOf()) }, NOW)).toBeNull();
+    expect(
+      acceptPin(changed, 'read_file', { acceptedBy: 'ana', hash: hashDefinition(toolOf()) }, NOW),
+    ).toBeNull();
     expect(acceptPin(changed, 'read_file', { acceptedBy: 'ana', hash }, NOW)).not.toBeNull();
     expect(acceptPin(changed, 'constructor', { acceptedBy: 'ana' }, NOW)).toBeNull();
   });

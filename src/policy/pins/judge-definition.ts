@@ -11,7 +11,14 @@ import { type Pin, type PinBook, pinOf } from './pin-book.ts';
  * it was accepted. `look_alike`: new, with a name that can be taken for a pinned one. `renamed`: new, with the description of a pinned
  * one. `unreadable`: it has no canonical form and can never be pinned.
  */
-export type PinVerdict = 'pinned' | 'first' | 'new' | 'changed' | 'look_alike' | 'renamed' | 'unreadable';
+export type PinVerdict =
+  | 'pinned'
+  | 'first'
+  | 'new'
+  | 'changed'
+  | 'look_alike'
+  | 'renamed'
+  | 'unreadable';
 
 /** What is to be said about a definition. */
 export interface PinJudgement {
@@ -26,8 +33,10 @@ export interface PinJudgement {
 /** Holds a definition to what is pinned. Nothing is written and nothing is decided: a host says what becomes of new ones. */
 export function judgeDefinition(book: PinBook | null, tool: ToolSpec): PinJudgement {
   const hash = hashOrNull(tool);
-  const judged = (verdict: PinVerdict, pin: Pin | null = null): PinJudgement => Object.freeze({ verdict, toolName: tool.name, hash, pin });
-  if (hash === null) return judged('unreadable', book === null ? null : (pinOf(book, tool.name) ?? null));
+  const judged = (verdict: PinVerdict, pin: Pin | null = null): PinJudgement =>
+    Object.freeze({ verdict, toolName: tool.name, hash, pin });
+  if (hash === null)
+    return judged('unreadable', book === null ? null : (pinOf(book, tool.name) ?? null));
   if (book === null) return judged('first');
   const own = pinOf(book, tool.name);
   if (own !== undefined) return judged(own.hash === hash ? 'pinned' : 'changed', own);

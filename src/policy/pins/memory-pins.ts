@@ -12,7 +12,8 @@ export function memoryPins(): PinStore {
       const before = books.get(source) ?? null;
       const after = change(before);
       if (after === null || after === before) return before;
-      if (!isPinBook(after) || after.source !== source) throw new Error('memoryPins: what is to be kept are no pins of this source');
+      if (!isPinBook(after) || after.source !== source)
+        throw new Error('memoryPins: what is to be kept are no pins of this source');
       books.set(source, after);
       return after;
     },

@@ -40,29 +40,56 @@ export interface PinBook {
 const MAX_PINS = 10_000;
 const MAX_HELD = 1_000;
 
-export const pinOf = ({ pins }: PinBook, toolName: string): Pin | undefined => pins.find((pin) => pin.toolName === toolName);
+export const pinOf = ({ pins }: PinBook, toolName: string): Pin | undefined =>
+  pins.find((pin) => pin.toolName === toolName);
 
-export const heldOf = ({ held }: PinBook, toolName: string): HeldDefinition | undefined => held.find((each) => each.toolName === toolName);
+export const heldOf = ({ held }: PinBook, toolName: string): HeldDefinition | undefined =>
+  held.find((each) => each.toolName === toolName);
 
 /** The book with these definitions trusted, from now on and in the place of what was known of them. */
-export function withPins(book: PinBook, definitions: readonly ToolSpec[], acceptedBy: string | null, now: number): PinBook {
+export function withPins(
+  book: PinBook,
+  definitions: readonly ToolSpec[],
+  acceptedBy: string | null,
+  now: number,
+): PinBook {
   const { source } = book;
   const names = new Set(definitions.map(({ name }) => name));
   const added = definitions.map((definition) =>
-    Object.freeze({ toolName: definition.name, source, hash: hashDefinition(definition), definition, pinnedAt: isoTime(now), acceptedBy }),
+    Object.freeze({
+      toolName: definition.name,
+      source,
+      hash: hashDefinition(definition),
+      definition,
+      pinnedAt: isoTime(now),
+      acceptedBy,
+    }),
   );
   const pins = [...book.pins.filter(({ toolName }) => !names.has(toolName)), ...added];
-  if (pins.length > MAX_PINS) throw new Error(`there are more than ${MAX_PINS} pins of one source; forget some`);
-  return frozenBook({ ...book, pins, held: book.held.filter(({ toolName }) => !names.has(toolName)) });
+  if (pins.length > MAX_PINS)
+    throw new Error(`there are more than ${MAX_PINS} pins of one source; forget some`);
+  return frozenBook({
+    ...book,
+    pins,
+    held: book.held.filter(({ toolName }) => !names.has(toolName)),
+  });
 }
 
 /** The book with these definitions waiting. The last one of a tool counts; the ones that wait longest make room. */
 export function withHeld(book: PinBook, definitions: readonly ToolSpec[], now: number): PinBook {
   const names = new Set(definitions.map(({ name }) => name));
   const added = definitions.map((definition) =>
-    Object.freeze({ toolName: definition.name, hash: hashDefinition(definition), definition, seenAt: isoTime(now) }),
+    Object.freeze({
+      toolName: definition.name,
+      hash: hashDefinition(definition),
+      definition,
+      seenAt: isoTime(now),
+    }),
   );
-  return frozenBook({ ...book, held: [...book.held.filter(({ toolName }) => !names.has(toolName)), ...added].slice(-MAX_HELD) });
+  return frozenBook({
+    ...book,
+    held: [...book.held.filter(({ toolName }) => !names.has(toolName)), ...added].slice(-MAX_HELD),
+  });
 }
 
 /** What waits for a tool is trusted from now on. `null` where nothing waits, or something else than `hash`. */
@@ -80,7 +107,8 @@ export function acceptPin(
 /** Nothing is known about a tool any more: it is a new one. `null` where nothing was known. */
 export function forgetPin(book: PinBook, toolName: string): PinBook | null {
   if (pinOf(book, toolName) === undefined && heldOf(book, toolName) === undefined) return null;
-  const without = <T extends { readonly toolName: string }>(list: readonly T[]) => list.filter((each) => each.toolName !== toolName);
+  const without = <T extends { readonly toolName: string }>(list: readonly T[]) =>
+    list.filter((each) => each.toolName !== toolName);
   return frozenBook({
     ...book,
     pins: without(book.pins),
@@ -89,16 +117,28 @@ export function forgetPin(book: PinBook, toolName: string): PinBook | null {
   });
 }
 
-export const emptyBook = (source: string): PinBook => frozenBook({ source, pins: [], held: [], missing: [] });
+export const emptyBook = (source: string): PinBook =>
+  frozenBook({ source, pins: [], held: [], missing: [] });
 
 export const frozenBook = ({ source, pins, held, missing }: PinBook): PinBook =>
-  Object.freeze({ source, pins: Object.freeze([...pins]), held: Object.freeze([...held]), missing: Object.freeze([...missing]) });
+  Object.freeze({
+    source,
+    pins: Object.freeze([...pins]),
+    held: Object.freeze([...held]),
+    missing: Object.freeze([...missing]),
+  });
 
 /** Whether a value is a book, to the last field: what a file holds may have been written by anybody, or by half. */
 export function isPinBook(value: unknown): value is PinBook {
   if (!hasFields(value, ['source', 'pins', 'held', 'missing'])) return false;
   const { source, pins, held, missing } = value;
-  if (typeof source !== 'string' || !Array.isArray(pins) || !Array.isArray(held) || !Array.isArray(missing)) return false;
+  if (
+    typeof source !== 'string' ||
+    !Array.isArray(pins) ||
+    !Array.isArray(held) ||
+    !Array.isArray(missing)
+  )
+    return false;
   return (
     pins.every((pin) => isPin(pin, source)) &&
     held.every(isHeld) &&
@@ -109,19 +149,38 @@ export function isPinBook(value: unknown): value is PinBook {
 }
 
 function isPin(value: unknown, source: string): boolean {
-  if (!hasFields(value, ['toolName', 'source', 'hash', 'definition', 'pinnedAt', 'acceptedBy'])) return false;
+  if (!hasFields(value, ['toolName', 'source', 'hash', 'definition', 'pinnedAt', 'acceptedBy']))
+    return false;
   const { acceptedBy } = value;
-  return value.source === source && isTime(value.pinnedAt) && (acceptedBy === null || isText(acceptedBy)) && isDefined(value);
+  return (
+    value.source === source &&
+    isTime(value.pinnedAt) &&
+    (acceptedBy === null || isText(acceptedBy)) &&
+    isDefined(value)
+  );
 }
 
 const isHeld = (value: unknown): boolean =>
-  hasFields(value, ['toolName', 'hash', 'definition', 'seenAt']) && isTime(value.seenAt) && isDefined(value);
+  hasFields(value, ['toolName', 'hash', 'definition', 'seenAt']) &&
+  isTime(value.seenAt) &&
+  isDefined(value);
 
 /** A hash that is not that of the definition would show one thing and trust another. */
 function isDefined({ toolName, hash, definition }: Record<string, unknown>): boolean {
-  if (!isText(toolName) || !isObject(definition) || !Object.keys(definition).every((key) => PARTS.includes(key))) return false;
+  if (
+    !isText(toolName) ||
+    !isObject(definition) ||
+    !Object.keys(definition).every((key) => PARTS.includes(key))
+  )
+    return false;
   const { name, description, inputSchema, outputSchema, annotations } = definition;
-  if (name !== toolName || typeof description !== 'string' || !isObject(inputSchema) || !isObject(annotations)) return false;
+  if (
+    name !== toolName ||
+    typeof description !== 'string' ||
+    !isObject(inputSchema) ||
+    !isObject(annotations)
+  )
+    return false;
   if (outputSchema !== undefined && !isObject(outputSchema)) return false;
   try {
     return hashDefinition(definition as unknown as ToolSpec) === hash; // All of its parts were just looked at.
@@ -131,13 +190,18 @@ function isDefined({ toolName, hash, definition }: Record<string, unknown>): boo
 }
 
 const hasFields = (value: unknown, fields: readonly string[]): value is Record<string, unknown> =>
-  isObject(value) && Object.keys(value).length === fields.length && fields.every((field) => Object.hasOwn(value, field));
+  isObject(value) &&
+  Object.keys(value).length === fields.length &&
+  fields.every((field) => Object.hasOwn(value, field));
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 /** Only as it is written here. */
 const isTime = (value: unknown): boolean =>
-  typeof value === 'string' && /^\d{4}-/.test(value) && Number.isFinite(Date.parse(value)) && new Date(value).toISOString() === value;
+  typeof value === 'string' &&
+  /^\d{4}-/.test(value) &&
+  Number.isFinite(Date.parse(value)) &&
+  new Date(value).toISOString() === value;
 
 const isDistinct = (list: readonly { readonly toolName: string }[]): boolean =>
   new Set(list.map(({ toolName }) => toolName)).size === list.length;

@@ -10,7 +10,13 @@ process.stdout.write('ready\n');
 process.stdin.once('data', () => void pin());
 
 async function pin(): Promise<void> {
-  const seen = { source: 'files', tools: [toolOf({ description })], pinsNew: true, listed: null, now: Date.now() };
+  const seen = {
+    source: 'files',
+    tools: [toolOf({ description })],
+    pinsNew: true,
+    listed: null,
+    now: Date.now(),
+  };
   const book = await store.update('files', (before) => reconcilePins(before, seen));
   process.stdout.write(`${book?.pins[0]?.definition.description}\n`);
   process.exit(0);

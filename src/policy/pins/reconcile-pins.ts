@@ -18,7 +18,10 @@ export interface SeenTools {
 }
 
 /** The same book where nothing is to be written down. All tools are held to the book as it was: they do not vouch for each other. */
-export function reconcilePins(book: PinBook | null, { source, tools, pinsNew, listed, now }: SeenTools): PinBook | null {
+export function reconcilePins(
+  book: PinBook | null,
+  { source, tools, pinsNew, listed, now }: SeenTools,
+): PinBook | null {
   const trusted: ToolSpec[] = [];
   const waiting: ToolSpec[] = [];
   const settled: string[] = [];
@@ -26,7 +29,8 @@ export function reconcilePins(book: PinBook | null, { source, tools, pinsNew, li
     const { verdict, hash } = judgeDefinition(book, tool);
     if (verdict === 'pinned') settled.push(tool.name);
     else if (verdict === 'first' || (verdict === 'new' && pinsNew)) trusted.push(pinnable(tool));
-    else if (hash !== null && (book === null || heldOf(book, tool.name)?.hash !== hash)) waiting.push(pinnable(tool));
+    else if (hash !== null && (book === null || heldOf(book, tool.name)?.hash !== hash))
+      waiting.push(pinnable(tool));
   }
   if (book === null && trusted.length === 0) return null;
   const before = book ?? emptyBook(source);
@@ -35,12 +39,16 @@ export function reconcilePins(book: PinBook | null, { source, tools, pinsNew, li
   if (waiting.length > 0) after = withHeld(after, waiting, now);
   // A tool that went back to what was accepted has nothing to accept.
   if (settled.some((name) => heldOf(after, name) !== undefined))
-    after = frozenBook({ ...after, held: after.held.filter(({ toolName }) => !settled.includes(toolName)) });
+    after = frozenBook({
+      ...after,
+      held: after.held.filter(({ toolName }) => !settled.includes(toolName)),
+    });
   return listed === null ? after : withMissing(after, new Set(listed));
 }
 
 function withMissing(book: PinBook, listed: ReadonlySet<string>): PinBook {
   const missing = book.pins.map(({ toolName }) => toolName).filter((name) => !listed.has(name));
-  const isSame = missing.length === book.missing.length && missing.every((name) => book.missing.includes(name));
+  const isSame =
+    missing.length === book.missing.length && missing.every((name) => book.missing.includes(name));
   return isSame ? book : frozenBook({ ...book, missing });
 }

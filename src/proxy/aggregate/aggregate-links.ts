@@ -5,7 +5,14 @@ import { oneLine } from '../../core/errors.ts';
 import { checkOptions, expected } from '../../core/options.ts';
 import { ownVersion } from '../../system/own-package.ts';
 import type { Frame, Link, LinkHandlers } from '../link.ts';
-import { CODES, errorMessage, kindOf, methodOf, notificationMessage, type RequestId } from '../wire.ts';
+import {
+  CODES,
+  errorMessage,
+  kindOf,
+  methodOf,
+  notificationMessage,
+  type RequestId,
+} from '../wire.ts';
 import { clientRequests } from './client-requests.ts';
 import { drainGate } from './drain-gate.ts';
 import { changedMethod, listChanges } from './list-changes.ts';
@@ -44,7 +51,10 @@ export interface AggregateLink extends Link {
  * `<prefix>_<name>`; resources keep their URIs. Does not translate between the eras of the protocol: a server that does not speak
  * the client's is left out. A server that is lost is opened again when something of it is needed.
  */
-export function aggregateLinks(upstreams: readonly UpstreamSpec[], options: AggregateOptions): AggregateLink {
+export function aggregateLinks(
+  upstreams: readonly UpstreamSpec[],
+  options: AggregateOptions,
+): AggregateLink {
   checkOptions('aggregateLinks', options, {
     report: expected.required(expected.function),
     slowMs: expected.integer(1),
@@ -138,7 +148,11 @@ function assemble(session: Session, onToolsChanged: () => void) {
   };
 }
 
-function hostOf(session: Session, parts: Assembled, onCongestion: UpstreamHost['onCongestion']): UpstreamHost {
+function hostOf(
+  session: Session,
+  parts: Assembled,
+  onCongestion: UpstreamHost['onCongestion'],
+): UpstreamHost {
   const { clock, slowMs, watch, report } = session;
   return {
     clock,
@@ -155,7 +169,11 @@ function hostOf(session: Session, parts: Assembled, onCongestion: UpstreamHost['
 }
 
 /** A server that comes late or again is brought to where the others are, and the client is told to look again. */
-function join(session: Session, { initialized, lists, changes, resources, listens, methods }: Assembled, upstream: Upstream): void {
+function join(
+  session: Session,
+  { initialized, lists, changes, resources, listens, methods }: Assembled,
+  upstream: Upstream,
+): void {
   for (const kind of CHANGING) lists.forget(upstream, kind);
   if (initialized.frame !== null) upstream.send(initialized.frame);
   if (!session.isGreeted) return;
@@ -174,10 +192,16 @@ function fromClient(session: Session, parts: Assembled, frame: Frame): void {
   if (request !== null) return parts.methods.handle(request);
   session.report('the client used an id that is still open');
   // It has just been seen to be a request, and those have an id.
-  session.toClient({ message: errorMessage(frame.message.id as RequestId, CODES.invalidRequest, 'this id is in use') });
+  session.toClient({
+    message: errorMessage(frame.message.id as RequestId, CODES.invalidRequest, 'this id is in use'),
+  });
 }
 
-function fromClientUnasked(session: Session, { requests, reverse, methods, initialized }: Assembled, frame: Frame): void {
+function fromClientUnasked(
+  session: Session,
+  { requests, reverse, methods, initialized }: Assembled,
+  frame: Frame,
+): void {
   const method = methodOf(frame.message);
   const ready = session.upstreams.filter(isReady);
   switch (method) {
@@ -192,7 +216,8 @@ function fromClientUnasked(session: Session, { requests, reverse, methods, initi
       return ready.forEach((upstream) => upstream.send(frame));
     default: {
       const owner = methods.ownerOf(method.replace(/^notifications\//, ''));
-      if (owner === null) session.report(`the client sent ${oneLine(method)}, which belongs to no single server`);
+      if (owner === null)
+        session.report(`the client sent ${oneLine(method)}, which belongs to no single server`);
       else owner.send(frame);
     }
   }

@@ -5,7 +5,16 @@ import type { Clock } from '../../core/clock.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import type { Frame, Link } from '../link.ts';
 import { streamLink } from '../stdio-links.ts';
-import { idKey, isRequestId, kindOf, methodOf, paramsOf, type RequestId, resultMessage, type WireMessage } from '../wire.ts';
+import {
+  idKey,
+  isRequestId,
+  kindOf,
+  methodOf,
+  paramsOf,
+  type RequestId,
+  resultMessage,
+  type WireMessage,
+} from '../wire.ts';
 import { aggregateLinks, type UpstreamSpec } from './aggregate-links.ts';
 
 /** Two links that are each other's other side, with bytes between them. */
@@ -16,7 +25,9 @@ export function pipePair(): readonly [Link, Link] {
 
 /** A result, an error (`{ code, message }` under `error`), or `null` for no answer at all. */
 export type Reply = JsonObject | null;
-export type Script = Readonly<Record<string, (params: JsonObject, message: WireMessage) => Reply | Promise<Reply>>>;
+export type Script = Readonly<
+  Record<string, (params: JsonObject, message: WireMessage) => Reply | Promise<Reply>>
+>;
 
 export interface ScriptedServer extends UpstreamSpec {
   /** Everything it was sent, over all of its connections. */
@@ -30,7 +41,11 @@ export interface ScriptedServer extends UpstreamSpec {
 }
 
 /** Answers by script, with what every server must answer where the script is silent. */
-export function scripted(name: string, script: Script, more: Partial<UpstreamSpec> = {}): ScriptedServer {
+export function scripted(
+  name: string,
+  script: Script,
+  more: Partial<UpstreamSpec> = {},
+): ScriptedServer {
   const received: WireMessage[] = [];
   let opened = 0;
   let link: Link | null = null;
@@ -40,7 +55,11 @@ export function scripted(name: string, script: Script, more: Partial<UpstreamSpe
     // Only requests are answered, and those have an id.
     const id = message.id as RequestId;
     if (reply !== null)
-      to?.send({ message: isObject(reply.error) ? { jsonrpc: '2.0', id, error: reply.error } : resultMessage(id, reply) });
+      to?.send({
+        message: isObject(reply.error)
+          ? { jsonrpc: '2.0', id, error: reply.error }
+          : resultMessage(id, reply),
+      });
   };
   return {
     name,
@@ -67,7 +86,9 @@ export function scripted(name: string, script: Script, more: Partial<UpstreamSpe
   };
 }
 
-const echo = (params: JsonObject): JsonObject => ({ content: [{ type: 'text', text: JSON.stringify(params) }] });
+const echo = (params: JsonObject): JsonObject => ({
+  content: [{ type: 'text', text: JSON.stringify(params) }],
+});
 
 export const initialized = (capabilities: JsonObject = { tools: {} }, more: JsonObject = {}) => ({
   protocolVersion: '2025-11-25',
@@ -77,12 +98,19 @@ export const initialized = (capabilities: JsonObject = { tools: {} }, more: Json
 });
 
 /** A legacy server with these tools, whose calls answer with their own params. */
-export const toolServer = (name: string, tools: readonly string[], script: Script = {}, more: Partial<UpstreamSpec> = {}): ScriptedServer =>
+export const toolServer = (
+  name: string,
+  tools: readonly string[],
+  script: Script = {},
+  more: Partial<UpstreamSpec> = {},
+): ScriptedServer =>
   scripted(
     name,
     {
       initialize: () => initialized(),
-      'tools/list': () => ({ tools: tools.map((tool) => ({ name: tool, inputSchema: { type: 'object' } })) }),
+      'tools/list': () => ({
+        tools: tools.map((tool) => ({ name: tool, inputSchema: { type: 'object' } })),
+      }),
       'tools/call': echo,
       ...script,
     },
@@ -96,7 +124,10 @@ export const envelope = (more: JsonObject = {}): JsonObject => ({
   ...more,
 });
 
-export const discovered = (capabilities: JsonObject = { tools: { listChanged: true } }, more: JsonObject = {}): JsonObject => ({
+export const discovered = (
+  capabilities: JsonObject = { tools: { listChanged: true } },
+  more: JsonObject = {},
+): JsonObject => ({
   resultType: 'complete',
   supportedVersions: [MODERN],
   capabilities,
@@ -127,13 +158,21 @@ export interface ClientOptions {
 }
 
 /** A client in this process, before servers behind streams. */
-export async function clientOf(upstreams: readonly UpstreamSpec[], { make, ...options }: ClientOptions = {}): Promise<TestClient> {
+export async function clientOf(
+  upstreams: readonly UpstreamSpec[],
+  { make, ...options }: ClientOptions = {},
+): Promise<TestClient> {
   const frames: Frame[] = [];
   const reports: string[] = [];
   const waiting = new Map<string, (message: WireMessage) => void>();
   let lastId = 0;
   const link =
-    make?.(upstreams) ?? aggregateLinks(upstreams, { ...options, version: 'test', report: (problem) => void reports.push(problem) });
+    make?.(upstreams) ??
+    aggregateLinks(upstreams, {
+      ...options,
+      version: 'test',
+      report: (problem) => void reports.push(problem),
+    });
   const send = (message: JsonObject): void => {
     link.send({ message: { jsonrpc: '2.0', ...message } });
   };
@@ -141,7 +180,8 @@ export async function clientOf(upstreams: readonly UpstreamSpec[], { make, ...op
     onFrame(frame) {
       frames.push(frame);
       const { id } = frame.message;
-      if (kindOf(frame.message) === 'response' && isRequestId(id)) waiting.get(idKey(id))?.(frame.message);
+      if (kindOf(frame.message) === 'response' && isRequestId(id))
+        waiting.get(idKey(id))?.(frame.message);
     },
     onGarbage() {},
     onClose() {},
@@ -158,10 +198,17 @@ export async function clientOf(upstreams: readonly UpstreamSpec[], { make, ...op
     },
     tell: (method, params = {}) => send({ method, params }),
     told: (method) => frames.flatMap(({ message }) => (message.method === method ? [message] : [])),
-    answersTo: (id) => frames.flatMap(({ message }) => (kindOf(message) === 'response' && message.id === id ? [message] : [])),
+    answersTo: (id) =>
+      frames.flatMap(({ message }) =>
+        kindOf(message) === 'response' && message.id === id ? [message] : [],
+      ),
     async initialize(capabilities = {}) {
       const clientInfo = { name: 'test', version: '1' };
-      const answer = await client.request('initialize', { protocolVersion: '2025-11-25', capabilities, clientInfo });
+      const answer = await client.request('initialize', {
+        protocolVersion: '2025-11-25',
+        capabilities,
+        clientInfo,
+      });
       client.tell('notifications/initialized');
       return answer;
     },
@@ -172,7 +219,9 @@ export async function clientOf(upstreams: readonly UpstreamSpec[], { make, ...op
 /** The names in the list of a result. */
 export const namesIn = ({ result }: WireMessage, member = 'tools'): readonly unknown[] => {
   const list = isObject(result) ? result[member] : undefined;
-  return Array.isArray(list) ? (list as readonly JsonObject[]).map((item) => item.name ?? item.uri ?? item.uriTemplate) : [];
+  return Array.isArray(list)
+    ? (list as readonly JsonObject[]).map((item) => item.name ?? item.uri ?? item.uriTemplate)
+    : [];
 };
 
 export const textIn = ({ result }: WireMessage): string => {
@@ -181,5 +230,10 @@ export const textIn = ({ result }: WireMessage): string => {
   return typeof first?.text === 'string' ? first.text : '';
 };
 
-export const errorIn = ({ error }: WireMessage): { readonly code?: unknown; readonly message?: unknown; readonly data?: unknown } =>
-  isObject(error) ? error : {};
+export const errorIn = ({
+  error,
+}: WireMessage): {
+  readonly code?: unknown;
+  readonly message?: unknown;
+  readonly data?: unknown;
+} => (isObject(error) ? error : {});

@@ -1,7 +1,14 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Frame, Link } from '../link.ts';
 import { kindOf, paramsOf, type RequestId } from '../wire.ts';
-import { clientOf, errorIn, type ScriptedServer, type TestClient, textIn, toolServer } from './aggregate.fixture.ts';
+import {
+  clientOf,
+  errorIn,
+  type ScriptedServer,
+  type TestClient,
+  textIn,
+  toolServer,
+} from './aggregate.fixture.ts';
 import { splitName, type UpstreamSpec } from './names.ts';
 
 const clients: TestClient[] = [];
@@ -15,14 +22,20 @@ afterEach(async () => {
   await Promise.all(clients.splice(0).map(({ link }) => link.close()));
 });
 
-const callsOf = ({ received }: ScriptedServer) => received.filter(({ method }) => method === 'tools/call');
+const callsOf = ({ received }: ScriptedServer) =>
+  received.filter(({ method }) => method === 'tools/call');
 const hang = () => null;
 
 describe('calls over several servers', () => {
   it('reach the server of their prefix under their own name, with everything else as it came', async () => {
     const [a, b] = [toolServer('a', ['echo']), toolServer('b', ['echo'])];
     const client = await connected([a, b]);
-    const params = { arguments: { n: 1.5, names: ['é'] }, name: 'b_echo', task: { ttl: 1 }, _meta: { progressToken: 'p', x: [] } };
+    const params = {
+      arguments: { n: 1.5, names: ['é'] },
+      name: 'b_echo',
+      task: { ttl: 1 },
+      _meta: { progressToken: 'p', x: [] },
+    };
 
     await client.request('tools/call', params, 'q');
 
@@ -31,20 +44,29 @@ describe('calls over several servers', () => {
   });
 
   it.each([
-    ['{"content":[],"structuredContent":{"9":1,"f":1.50}}', { result: { content: [], structuredContent: { 9: 1, f: 1.5 } } }],
+    [
+      '{"content":[],"structuredContent":{"9":1,"f":1.50}}',
+      { result: { content: [], structuredContent: { 9: 1, f: 1.5 } } },
+    ],
     ['{"content":[],"structuredContent":{"big":9007199254740993}}', { error: { code: -32_603 } }],
     ['{"content":[],"content":[{"type":"text","text":"forged"}]}', { error: { code: -32_603 } }],
-  ])('are answered with what the server said, or with an error where readers would not agree on it: %s', async (result, expected) => {
-    const server = toolServer('a', ['raw'], {
-      'tools/call': (_params, { id }) => {
-        server.sayText(`{"result":${result},"id":${Number(id)},"jsonrpc":"2.0"}\n`);
-        return null;
-      },
-    });
-    const client = await connected([server]);
+  ])(
+    'are answered with what the server said, or with an error where readers would not agree on it: %s',
+    async (result, expected) => {
+      const server = toolServer('a', ['raw'], {
+        'tools/call': (_params, { id }) => {
+          server.sayText(`{"result":${result},"id":${Number(id)},"jsonrpc":"2.0"}\n`);
+          return null;
+        },
+      });
+      const client = await connected([server]);
 
-    expect(await client.request('tools/call', { name: 'a_raw' }, 'mine')).toMatchObject({ id: 'mine', ...expected });
-  });
+      expect(await client.request('tools/call', { name: 'a_raw' }, 'mine')).toMatchObject({
+        id: 'mine',
+        ...expected,
+      });
+    },
+  );
 
   it('of a name that is nobody’s are refused, and reach nobody', async () => {
     const server = toolServer('a', ['echo', 'ECHO']);
@@ -66,11 +88,16 @@ describe('calls over several servers', () => {
 
     client.tell('notifications/cancelled', { requestId: 'open', reason: 'enough' });
     await vi.waitFor(() =>
-      expect(a.received.at(-1)).toMatchObject({ method: 'notifications/cancelled', params: { requestId: id, reason: 'enough' } }),
+      expect(a.received.at(-1)).toMatchObject({
+        method: 'notifications/cancelled',
+        params: { requestId: id, reason: 'enough' },
+      }),
     );
     a.say({ id, result: { content: [] } });
     await client.request('tools/call', { name: 'b_echo' });
-    await vi.waitFor(() => expect(client.reports).toContain('server "a" answered a request that is not open'));
+    await vi.waitFor(() =>
+      expect(client.reports).toContain('server "a" answered a request that is not open'),
+    );
 
     expect(client.answersTo('open')).toEqual([]);
     expect(b.received.filter(({ method }) => method === 'notifications/cancelled')).toEqual([]);
@@ -88,7 +115,9 @@ describe('calls over several servers', () => {
     const client = await connected([server]);
 
     expect(textIn(await client.request('tools/call', { name: 'a_echo' }, 1000))).toBe('own');
-    await vi.waitFor(() => expect(client.reports.filter((line) => line.includes('not open'))).toHaveLength(4));
+    await vi.waitFor(() =>
+      expect(client.reports.filter((line) => line.includes('not open'))).toHaveLength(4),
+    );
 
     expect(client.answersTo(1000)).toHaveLength(1);
   });
@@ -99,22 +128,30 @@ describe('calls over several servers', () => {
     void client.request('tools/call', { name: 'a_wait' }, 'same');
     await vi.waitFor(() => expect(callsOf(server)).toHaveLength(1));
 
-    expect(errorIn(await client.request('tools/call', { name: 'a_wait' }, 'same')).code).toBe(-32_600);
+    expect(errorIn(await client.request('tools/call', { name: 'a_wait' }, 'same')).code).toBe(
+      -32_600,
+    );
     expect(callsOf(server)).toHaveLength(1);
   });
 
   it('that are open when their server dies are each answered once, and the others go on', async () => {
     const [a, b] = [toolServer('a', ['wait'], { 'tools/call': hang }), toolServer('b', ['echo'])];
     const client = await connected([a, b]);
-    const open = Array.from({ length: 20 }, (_, index) => client.request('tools/call', { name: 'a_wait' }, `w${index}`));
+    const open = Array.from({ length: 20 }, (_, index) =>
+      client.request('tools/call', { name: 'a_wait' }, `w${index}`),
+    );
     await vi.waitFor(() => expect(callsOf(a)).toHaveLength(20));
 
     a.die();
     const answers = await Promise.all(open);
 
-    expect(answers.map((answer) => errorIn(answer).data)).toEqual(Array(20).fill({ server: 'a', executed: 'unknown' }));
+    expect(answers.map((answer) => errorIn(answer).data)).toEqual(
+      Array(20).fill({ server: 'a', executed: 'unknown' }),
+    );
     expect(textIn(await client.request('tools/call', { name: 'b_echo' }))).toContain('echo');
-    expect(Array.from({ length: 20 }, (_, index) => client.answersTo(`w${index}`).length)).toEqual(Array(20).fill(1));
+    expect(Array.from({ length: 20 }, (_, index) => client.answersTo(`w${index}`).length)).toEqual(
+      Array(20).fill(1),
+    );
   });
 
   it('bring a server back that was lost, greeted as before', async () => {
@@ -137,7 +174,11 @@ describe('calls over several servers', () => {
 
 /** Gives each answer to whoever has waited longest for one of that server: true for servers that answer in order. */
 function answersInOrder(upstreams: readonly UpstreamSpec[]): Link {
-  const named = upstreams.map((spec) => ({ prefix: spec.name, link: spec.open(), waiting: [] as RequestId[] }));
+  const named = upstreams.map((spec) => ({
+    prefix: spec.name,
+    link: spec.open(),
+    waiting: [] as RequestId[],
+  }));
   return {
     transport: 'pipe',
     async start(handlers) {
@@ -154,7 +195,11 @@ function answersInOrder(upstreams: readonly UpstreamSpec[]): Link {
     send({ message }: Frame) {
       const target = splitName(named, paramsOf(message).name);
       target?.upstream.waiting.push(message.id as RequestId);
-      return target?.upstream.link.send({ message: { ...message, params: { ...paramsOf(message), name: target.name } } }) ?? true;
+      return (
+        target?.upstream.link.send({
+          message: { ...message, params: { ...paramsOf(message), name: target.name } },
+        }) ?? true
+      );
     },
     onDrain() {},
     pause() {},
@@ -175,7 +220,11 @@ function shufflingServer(name: string): ScriptedServer {
   const server: ScriptedServer = toolServer(name, ['t'], {
     'tools/call': (params, { id }) =>
       new Promise((resolve) => {
-        held.push(() => resolve({ content: [{ type: 'text', text: `${name} ${JSON.stringify(params.arguments)}` }] }));
+        held.push(() =>
+          resolve({
+            content: [{ type: 'text', text: `${name} ${JSON.stringify(params.arguments)}` }],
+          }),
+        );
         // The question of one server has the id of a call that is open at another.
         if (random() < 0.1) server.say({ id: id ?? 0, method: 'roots/list' });
         if (held.length === 1) setImmediate(release);
@@ -194,7 +243,11 @@ async function wrongAnswers(client: TestClient, count: number): Promise<number> 
   const calls = Array.from({ length: count }, async (_, index) => {
     const name = ['a', 'b', 'c'][Math.floor(random() * 3)] ?? 'a';
     // An id may be a number or the same number as text.
-    const answer = await client.request('tools/call', { name: `${name}_t`, arguments: { index } }, random() < 0.5 ? index : `${index - 1}`);
+    const answer = await client.request(
+      'tools/call',
+      { name: `${name}_t`, arguments: { index } },
+      random() < 0.5 ? index : `${index - 1}`,
+    );
     return textIn(answer) === `${name} {"index":${index}}`;
   });
   return (await Promise.all(calls)).filter((isRight) => !isRight).length;
@@ -206,7 +259,9 @@ describe('5 000 calls in any order over three servers', () => {
     const before = client.frames.length;
 
     expect(await wrongAnswers(client, 5000)).toBe(0);
-    const responses = client.frames.slice(before).filter(({ message }) => kindOf(message) === 'response');
+    const responses = client.frames
+      .slice(before)
+      .filter(({ message }) => kindOf(message) === 'response');
     expect(responses).toHaveLength(5000);
     const questions = client.told('roots/list').map(({ id }) => id);
     expect(questions.length).toBeGreaterThan(100);

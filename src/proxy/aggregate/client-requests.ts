@@ -3,7 +3,16 @@
 import { oneLine } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Frame } from '../link.ts';
-import { CODES, errorMessage, idKey, isRequestId, paramsOf, type RequestId, resultMessage, type WireMessage } from '../wire.ts';
+import {
+  CODES,
+  errorMessage,
+  idKey,
+  isRequestId,
+  paramsOf,
+  type RequestId,
+  resultMessage,
+  type WireMessage,
+} from '../wire.ts';
 import { type Edit, editFrame } from './edit-frame.ts';
 import { awayText, complete, isReady, type Session } from './session.ts';
 import type { Upstream } from './upstream.ts';
@@ -76,12 +85,17 @@ export function clientRequests(session: Session): ClientRequests {
     },
     cancel(notification) {
       const { requestId, reason } = paramsOf(notification);
-      if (isRequestId(requestId)) open.get(idKey(requestId))?.cancel(typeof reason === 'string' ? reason : null);
+      if (isRequestId(requestId))
+        open.get(idKey(requestId))?.cancel(typeof reason === 'string' ? reason : null);
     },
   };
 }
 
-function track(parts: Set<Part>, upstream: Upstream, [frame, edits, onAnswer, onNumber]: Asking): void {
+function track(
+  parts: Set<Part>,
+  upstream: Upstream,
+  [frame, edits, onAnswer, onNumber]: Asking,
+): void {
   let part: Part | null = null;
   upstream.request(
     frame,
@@ -98,7 +112,12 @@ function track(parts: Set<Part>, upstream: Upstream, [frame, edits, onAnswer, on
   );
 }
 
-function errorWith(id: RequestId, code: number, message: string, data: JsonObject | undefined): WireMessage {
+function errorWith(
+  id: RequestId,
+  code: number,
+  message: string,
+  data: JsonObject | undefined,
+): WireMessage {
   const made = errorMessage(id, code, message);
   return data === undefined ? made : { ...made, error: { code, message, data } };
 }
@@ -107,12 +126,25 @@ function errorWith(id: RequestId, code: number, message: string, data: JsonObjec
  * Hands a request to one server, once it is there, and its answer back. Where it is not, the client is told which one: `executed`
  * says whether the server can have acted on it. `onResult` sees the answer before it is given on.
  */
-export function forward(request: ClientRequest, upstream: Upstream, edits: readonly Edit[], onResult?: (answer: Frame) => void): void {
+export function forward(
+  request: ClientRequest,
+  upstream: Upstream,
+  edits: readonly Edit[],
+  onResult?: (answer: Frame) => void,
+): void {
   const go = (): void => {
     if (request.isOver()) return;
-    if (!isReady(upstream)) return request.error(CODES.internal, awayText(upstream), { server: upstream.name, executed: 'no' });
+    if (!isReady(upstream))
+      return request.error(CODES.internal, awayText(upstream), {
+        server: upstream.name,
+        executed: 'no',
+      });
     request.ask(upstream, request.frame, edits, (answer) => {
-      if (answer === null) return request.error(CODES.internal, goneText(upstream), { server: upstream.name, executed: 'unknown' });
+      if (answer === null)
+        return request.error(CODES.internal, goneText(upstream), {
+          server: upstream.name,
+          executed: 'unknown',
+        });
       onResult?.(answer);
       request.pass(answer);
     });

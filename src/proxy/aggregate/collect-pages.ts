@@ -18,10 +18,16 @@ const MAX_ITEMS = 10_000;
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
 /** A list, or why there is none. */
-export type Collected = { readonly items: readonly JsonObject[]; readonly isCut: boolean } | { readonly problem: string };
+export type Collected =
+  | { readonly items: readonly JsonObject[]; readonly isCut: boolean }
+  | { readonly problem: string };
 
 /** Asks in the name of a request of the client, with what that says about the client and without what belongs to it alone. */
-export async function collectPages(request: ClientRequest, upstream: Upstream, kind: ListKind): Promise<Collected> {
+export async function collectPages(
+  request: ClientRequest,
+  upstream: Upstream,
+  kind: ListKind,
+): Promise<Collected> {
   const items: JsonObject[] = [];
   const cursors = new Set<string>();
   let cursor: string | undefined;
@@ -30,12 +36,16 @@ export async function collectPages(request: ClientRequest, upstream: Upstream, k
     const answer = await ask(request, upstream, kind, cursor);
     if (answer === null) return { problem: 'it is gone' };
     const { result } = answer.message;
-    const found = isObject(result) && Object.hasOwn(result, kind.member) ? result[kind.member] : undefined;
-    if (!isObject(result) || !Array.isArray(found)) return { problem: 'it answered without a list' };
-    for (const item of found as readonly unknown[]) if (isObject(item)) items.push(item as JsonObject); // It was parsed from JSON.
+    const found =
+      isObject(result) && Object.hasOwn(result, kind.member) ? result[kind.member] : undefined;
+    if (!isObject(result) || !Array.isArray(found))
+      return { problem: 'it answered without a list' };
+    for (const item of found as readonly unknown[])
+      if (isObject(item)) items.push(item as JsonObject); // It was parsed from JSON.
     size += JSON.stringify(found).length;
     const next = result.nextCursor;
-    if (typeof next !== 'string' || next === '') return { items: items.slice(0, MAX_ITEMS), isCut: items.length > MAX_ITEMS };
+    if (typeof next !== 'string' || next === '')
+      return { items: items.slice(0, MAX_ITEMS), isCut: items.length > MAX_ITEMS };
     if (cursors.has(next) || items.length > MAX_ITEMS || size > MAX_CHARACTERS) break;
     cursors.add(next);
     cursor = next;
@@ -43,12 +53,21 @@ export async function collectPages(request: ClientRequest, upstream: Upstream, k
   return { items: items.slice(0, MAX_ITEMS), isCut: true };
 }
 
-function ask(request: ClientRequest, upstream: Upstream, { method }: ListKind, cursor: string | undefined): Promise<Frame | null> {
+function ask(
+  request: ClientRequest,
+  upstream: Upstream,
+  { method }: ListKind,
+  cursor: string | undefined,
+): Promise<Frame | null> {
   const { message } = request.frame;
   // Only a list is asked as the client asked it; looking for a resource is our own idea.
   const { cursor: _cursor, _meta, ...rest } = request.method === method ? paramsOf(message) : {};
   const { progressToken: _token, ...meta } = metaOf(message);
-  const params = { ...rest, ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }), ...(cursor === undefined ? {} : { cursor }) };
+  const params = {
+    ...rest,
+    ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
+    ...(cursor === undefined ? {} : { cursor }),
+  };
   return new Promise((resolve) => {
     request.ask(upstream, { message: requestMessage(0, method, params) }, [], resolve);
   });

@@ -21,7 +21,12 @@ export interface Connection {
   /** Rejects where the link cannot be started. */
   start(): Promise<void>;
   /** Sends a request with these changes. `onNumber` is told which number it has there, before anything can come back. */
-  request(frame: Frame, edits: readonly Edit[], onAnswer: OnAnswer, onNumber?: (id: number) => void): void;
+  request(
+    frame: Frame,
+    edits: readonly Edit[],
+    onAnswer: OnAnswer,
+    onNumber?: (id: number) => void,
+  ): void;
   /** Nobody waits for this answer any more. Answers whether somebody did. */
   forget(id: number): boolean;
   /** Whether progress under this token belongs to something that is open here. */
@@ -93,7 +98,10 @@ export function connect(link: Link, handlers: ConnectionHandlers): Connection {
     if (kind === 'notification') return handlers.onNotification(frame);
     const { id } = frame.message;
     const request = kind === 'response' && typeof id === 'number' ? take(id) : undefined;
-    if (request === undefined) handlers.report(kind === null ? 'sent something that is no message' : 'answered a request that is not open');
+    if (request === undefined)
+      handlers.report(
+        kind === null ? 'sent something that is no message' : 'answered a request that is not open',
+      );
     else request.onAnswer(frame);
   };
 
@@ -141,7 +149,8 @@ function tokenSet() {
     },
     keep(token: RequestId): void {
       kept.add(idKey(token));
-      for (const oldest of kept.size > MAX_KEPT_TOKENS ? [...kept].slice(0, 1) : []) kept.delete(oldest);
+      for (const oldest of kept.size > MAX_KEPT_TOKENS ? [...kept].slice(0, 1) : [])
+        kept.delete(oldest);
     },
     has: (token: RequestId): boolean => held.has(idKey(token)) || kept.has(idKey(token)),
   };

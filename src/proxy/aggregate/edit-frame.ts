@@ -12,9 +12,22 @@ export interface Edit {
 
 /** The stream that a frame came in on is not kept: it is that of another side's request. */
 export function editFrame({ about: _about, ...frame }: Frame, edits: readonly Edit[]): Frame {
-  return { ...frame, message: edits.reduce((holder, { path, value }) => withMember(holder, path, value), frame.message) };
+  return {
+    ...frame,
+    message: edits.reduce(
+      (holder, { path, value }) => withMember(holder, path, value),
+      frame.message,
+    ),
+  };
 }
 
-function withMember(holder: JsonObject, [name = '', ...rest]: readonly string[], value: JsonValue): JsonObject {
-  return { ...holder, [name]: rest.length === 0 ? value : withMember(objectAt(holder, name), rest, value) };
+function withMember(
+  holder: JsonObject,
+  [name = '', ...rest]: readonly string[],
+  value: JsonValue,
+): JsonObject {
+  return {
+    ...holder,
+    [name]: rest.length === 0 ? value : withMember(objectAt(holder, name), rest, value),
+  };
 }

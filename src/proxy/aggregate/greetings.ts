@@ -5,10 +5,17 @@ import type { JsonObject } from '../../core/json.ts';
 import { CODES, metaOf, modernVersionOf } from '../wire.ts';
 import type { ClientRequest } from './client-requests.ts';
 import { modernOpening } from './handshake.ts';
-import { commonVersions, lowestVersion, mergeCapabilities, mergeInstructions, type Named } from './merge.ts';
+import {
+  commonVersions,
+  lowestVersion,
+  mergeCapabilities,
+  mergeInstructions,
+  type Named,
+} from './merge.ts';
 import { isReady, type Session } from './session.ts';
 
-const isOpening = ({ upstreams }: Session): boolean => upstreams.some((upstream) => upstream.standing().is === 'opening');
+const isOpening = ({ upstreams }: Session): boolean =>
+  upstreams.some((upstream) => upstream.standing().is === 'opening');
 const isAnyReady = ({ upstreams }: Session): boolean => upstreams.some(isReady);
 
 /**
@@ -16,11 +23,15 @@ const isAnyReady = ({ upstreams }: Session): boolean => upstreams.some(isReady);
  * Those that come later are announced then.
  */
 export async function initialize(session: Session, request: ClientRequest): Promise<void> {
-  if (session.isGreeted && session.opening?.era === 'legacy') return request.error(CODES.invalidRequest, 'this connection is initialized');
+  if (session.isGreeted && session.opening?.era === 'legacy')
+    return request.error(CODES.invalidRequest, 'this connection is initialized');
   session.opening = { era: 'legacy', params: request.params };
   session.isGreeted = false;
   for (const upstream of session.upstreams) upstream.greet();
-  await session.watch.until((isLate) => !isOpening(session) || (isLate && isAnyReady(session)), session.slowMs);
+  await session.watch.until(
+    (isLate) => !isOpening(session) || (isLate && isAnyReady(session)),
+    session.slowMs,
+  );
   const servers = readyServers(session);
   if (servers.length === 0) return request.error(CODES.internal, nobodyText(session));
   reportMissing(session);
@@ -38,17 +49,27 @@ export async function initialize(session: Session, request: ClientRequest): Prom
  */
 export async function discover(session: Session, request: ClientRequest): Promise<void> {
   const version = modernVersionOf(request.frame.message);
-  if (version === null) return request.error(CODES.invalidParams, 'server/discover needs the revision of the client in _meta');
-  if (session.opening?.era === 'legacy') return request.error(CODES.noMethod, 'this connection was initialized');
+  if (version === null)
+    return request.error(
+      CODES.invalidParams,
+      'server/discover needs the revision of the client in _meta',
+    );
+  if (session.opening?.era === 'legacy')
+    return request.error(CODES.noMethod, 'this connection was initialized');
   const opening = modernOpening(version, metaOf(request.frame.message));
   session.opening = opening;
   session.isGreeted = false;
   for (const upstream of session.upstreams) upstream.greet();
-  await session.watch.until((isLate) => isAnyLegacy(session) || !isOpening(session) || (isLate && isAnyReady(session)), session.slowMs);
+  await session.watch.until(
+    (isLate) => isAnyLegacy(session) || !isOpening(session) || (isLate && isAnyReady(session)),
+    session.slowMs,
+  );
   const servers = readyServers(session);
   // The client did not wait for the answer.
-  if (session.opening !== opening) return request.error(CODES.noMethod, 'this connection was opened anew');
-  if (isAnyLegacy(session)) return request.error(CODES.noMethod, 'not every server here knows server/discover');
+  if (session.opening !== opening)
+    return request.error(CODES.noMethod, 'this connection was opened anew');
+  if (isAnyLegacy(session))
+    return request.error(CODES.noMethod, 'not every server here knows server/discover');
   if (servers.length === 0) return refuseVersion(session, request, version);
   reportMissing(session);
   session.isGreeted = true;
@@ -91,12 +112,15 @@ function described(session: Session, servers: readonly Named[]): JsonObject {
 const readyServers = ({ upstreams }: Session): readonly Named[] =>
   upstreams.flatMap((upstream) => {
     const standing = upstream.standing();
-    return standing.is === 'ready' ? [{ name: upstream.name, prefix: upstream.prefix, account: standing.account }] : [];
+    return standing.is === 'ready'
+      ? [{ name: upstream.name, prefix: upstream.prefix, account: standing.account }]
+      : [];
   });
 
 function reportMissing({ upstreams, slowMs, report }: Session): void {
   const slow = upstreams.filter((upstream) => upstream.standing().is === 'opening');
-  for (const { name } of slow) report(`server "${oneLine(name)}" has not answered within ${slowMs} ms, and joins later`);
+  for (const { name } of slow)
+    report(`server "${oneLine(name)}" has not answered within ${slowMs} ms, and joins later`);
 }
 
 function nobodyText({ upstreams }: Session): string {
@@ -115,7 +139,12 @@ function refuseVersion(session: Session, request: ClientRequest, requested: stri
     const standing = upstream.standing();
     return standing.is === 'other_era' ? [standing.versions] : [];
   });
-  const supported = commonVersions(offers.map((versions) => ({ versions, capabilities: {}, instructions: '' })));
+  const supported = commonVersions(
+    offers.map((versions) => ({ versions, capabilities: {}, instructions: '' })),
+  );
   if (supported.length === 0) return request.error(CODES.internal, nobodyText(session));
-  request.error(UNSUPPORTED_VERSION, 'no server here speaks this revision', { supported, requested });
+  request.error(UNSUPPORTED_VERSION, 'no server here speaks this revision', {
+    supported,
+    requested,
+  });
 }

@@ -24,11 +24,15 @@ export type Outcome =
 
 const META = 'io.modelcontextprotocol/';
 /** What every request of a client says about it. What belongs to one request, such as its progress token, is not kept. */
-const ENVELOPE = ['protocolVersion', 'clientCapabilities', 'clientInfo'].map((name) => `${META}${name}`);
+const ENVELOPE = ['protocolVersion', 'clientCapabilities', 'clientInfo'].map(
+  (name) => `${META}${name}`,
+);
 
 /** A client that never shakes hands says in each request who it is. */
 export function modernOpening(version: string, meta: JsonObject): Opening {
-  const kept = ENVELOPE.flatMap((key) => (meta[key] === undefined ? [] : [[key, meta[key]] as const]));
+  const kept = ENVELOPE.flatMap((key) =>
+    meta[key] === undefined ? [] : [[key, meta[key]] as const],
+  );
   return { era: 'modern', version, meta: Object.fromEntries(kept) };
 }
 
@@ -43,7 +47,10 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Reads what a server answered to its greeting. Nothing of it is believed to have the shape it should have. */
 export function readGreeting(opening: Opening, { result, error }: WireMessage): Outcome {
-  if (isObject(result)) return opening.era === 'legacy' ? readInitialize(opening.params, result) : readDiscover(opening.version, result);
+  if (isObject(result))
+    return opening.era === 'legacy'
+      ? readInitialize(opening.params, result)
+      : readDiscover(opening.version, result);
   const code = isObject(error) && typeof error.code === 'number' ? error.code : Number.NaN;
   if (code === UNSUPPORTED_VERSION) {
     const versions = isObject(error) ? textsIn(objectAt(error, 'data').supported) : [];
@@ -56,16 +63,22 @@ export function readGreeting(opening: Opening, { result, error }: WireMessage): 
 
 function readInitialize({ protocolVersion: asked }: JsonObject, result: JsonObject): Outcome {
   const { protocolVersion: version } = result;
-  if (typeof version !== 'string' || !DATE.test(version)) return { is: 'broken', why: 'it answered initialize without a revision' };
+  if (typeof version !== 'string' || !DATE.test(version))
+    return { is: 'broken', why: 'it answered initialize without a revision' };
   // A client that was told so would leave. It need not leave the others.
   if (typeof asked === 'string' && version > asked)
-    return { is: 'other_era', why: `it speaks no older revision than ${version}`, versions: [version] };
+    return {
+      is: 'other_era',
+      why: `it speaks no older revision than ${version}`,
+      versions: [version],
+    };
   return { is: 'ready', account: accountOf(result, [version]) };
 }
 
 function readDiscover(version: string, result: JsonObject): Outcome {
   const versions = textsIn(result.supportedVersions);
-  if (!versions.includes(version)) return { is: 'other_era', why: 'it does not speak the revision of this client', versions };
+  if (!versions.includes(version))
+    return { is: 'other_era', why: 'it does not speak the revision of this client', versions };
   return { is: 'ready', account: accountOf(result, versions) };
 }
 
@@ -76,4 +89,6 @@ const accountOf = (result: JsonObject, versions: readonly string[]): Account => 
 });
 
 const textsIn = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string' && DATE.test(item)) : [];
+  Array.isArray(value)
+    ? value.filter((item): item is string => typeof item === 'string' && DATE.test(item))
+    : [];

@@ -36,7 +36,9 @@ export function listChanges(clock: Clock, say: (kind: Changing) => void): ListCh
   };
 }
 
-const METHODS = new Map<string, Changing>(CHANGING.map((kind) => [`notifications/${kind}/list_changed`, kind]));
+const METHODS = new Map<string, Changing>(
+  CHANGING.map((kind) => [`notifications/${kind}/list_changed`, kind]),
+);
 
 /** Which list a notification says has changed. */
 export const changedBy = (method: string): Changing | undefined => METHODS.get(method);

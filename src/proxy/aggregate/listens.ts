@@ -54,25 +54,38 @@ export function createListens(session: Session, resources: Resources): Listens {
   };
   return {
     async listen(request) {
-      if (open.size >= MAX_LISTENS) return request.error(CODES.internal, 'too many subscriptions are open');
+      if (open.size >= MAX_LISTENS)
+        return request.error(CODES.internal, 'too many subscriptions are open');
       const listen = await prepare(session, resources, request);
       if (request.isOver()) return;
       open.add(listen);
       request.onCancel(() => open.delete(listen));
       for (const upstream of session.upstreams) openPart(session, listen, upstream);
       const isSettled = (): boolean => [...listen.parts.values()].every((part) => part.isSettled);
-      await session.watch.until((isLate) => isLate || isSettled() || request.isOver(), session.slowMs);
+      await session.watch.until(
+        (isLate) => isLate || isSettled() || request.isOver(),
+        session.slowMs,
+      );
       if (!request.isOver()) acknowledge(session, listen);
     },
     changed(kind) {
       for (const { request, wanted } of open) {
         if (wanted.has(kind))
-          session.toClient({ message: notificationMessage(changedMethod(kind), { _meta: { [SUBSCRIPTION]: request.id } }) });
+          session.toClient({
+            message: notificationMessage(changedMethod(kind), {
+              _meta: { [SUBSCRIPTION]: request.id },
+            }),
+          });
       }
     },
     updated(upstream, frame) {
       const found = find(upstream, frame);
-      if (found !== null) session.toClient(editFrame(frame, [{ path: ['params', '_meta', SUBSCRIPTION], value: found.listen.request.id }]));
+      if (found !== null)
+        session.toClient(
+          editFrame(frame, [
+            { path: ['params', '_meta', SUBSCRIPTION], value: found.listen.request.id },
+          ]),
+        );
     },
     acknowledged(upstream, frame) {
       const part = find(upstream, frame)?.part;
@@ -88,7 +101,11 @@ export function createListens(session: Session, resources: Resources): Listens {
   };
 }
 
-async function prepare(session: Session, resources: Resources, request: ClientRequest): Promise<Listen> {
+async function prepare(
+  session: Session,
+  resources: Resources,
+  request: ClientRequest,
+): Promise<Listen> {
   const filter = objectAt(request.params, 'notifications');
   await Promise.all(session.upstreams.map((upstream) => upstream.available()));
   const watched: { uri: string; owner: Upstream | null }[] = [];
@@ -127,13 +144,17 @@ function openPart(session: Session, listen: Listen, upstream: Upstream): void {
 
 function acknowledge(session: Session, { request, wanted, parts }: Listen): void {
   const uris = [...new Set([...parts.values()].flatMap((part) => part.uris))];
-  const honored = [...wanted].filter((kind) => session.upstreams.some((upstream) => declares(upstream, kind)));
+  const honored = [...wanted].filter((kind) =>
+    session.upstreams.some((upstream) => declares(upstream, kind)),
+  );
   const notifications: JsonObject = {
     ...Object.fromEntries(honored.map((kind) => [`${kind}ListChanged`, true])),
     ...(uris.length === 0 ? {} : { resourceSubscriptions: uris }),
   };
   const params = { notifications, _meta: { [SUBSCRIPTION]: request.id } };
-  session.toClient({ message: notificationMessage('notifications/subscriptions/acknowledged', params) });
+  session.toClient({
+    message: notificationMessage('notifications/subscriptions/acknowledged', params),
+  });
 }
 
 const textsIn = (value: unknown): readonly string[] =>

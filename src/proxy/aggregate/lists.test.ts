@@ -17,7 +17,10 @@ import {
 import type { UpstreamSpec } from './names.ts';
 
 const clients: TestClient[] = [];
-const connected = async (upstreams: readonly UpstreamSpec[], options: ClientOptions = {}): Promise<TestClient> => {
+const connected = async (
+  upstreams: readonly UpstreamSpec[],
+  options: ClientOptions = {},
+): Promise<TestClient> => {
   const client = await clientOf(upstreams, options);
   clients.push(client);
   await client.initialize();
@@ -27,13 +30,22 @@ afterEach(async () => {
   await Promise.all(clients.splice(0).map(({ link }) => link.close()));
 });
 
-const tools = (count: number, from = 0) => Array.from({ length: count }, (_, index) => ({ name: `t${from + index}x`, inputSchema: {} }));
-const paged = (name: string, pages: number, each: number, nextOf = (page: number) => (page + 1 < pages ? `${page + 1}` : undefined)) =>
+const tools = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, index) => ({ name: `t${from + index}x`, inputSchema: {} }));
+const paged = (
+  name: string,
+  pages: number,
+  each: number,
+  nextOf = (page: number) => (page + 1 < pages ? `${page + 1}` : undefined),
+) =>
   toolServer(name, [], {
     'tools/list': ({ cursor }) => {
       const page = Number(cursor ?? 0);
       const next = nextOf(page);
-      return { tools: tools(each, page * each), ...(next === undefined ? {} : { nextCursor: next }) };
+      return {
+        tools: tools(each, page * each),
+        ...(next === undefined ? {} : { nextCursor: next }),
+      };
     },
   });
 const hang = () => null;
@@ -41,11 +53,15 @@ const hang = () => null;
 describe('lists over several servers', () => {
   it('have all pages of all, in the order of the servers, with every field', async () => {
     const a = toolServer('a', [], {
-      'tools/list': () => ({ tools: [{ name: 'x', vendor: { deep: [1] }, execution: { taskSupport: 'required' } }] }),
+      'tools/list': () => ({
+        tools: [{ name: 'x', vendor: { deep: [1] }, execution: { taskSupport: 'required' } }],
+      }),
     });
     const client = await connected([paged('z', 3, 2), a]);
 
-    const { result } = await client.request('tools/list', { _meta: { progressToken: 'p', kept: 1 } });
+    const { result } = await client.request('tools/list', {
+      _meta: { progressToken: 'p', kept: 1 },
+    });
 
     expect(result).toEqual({
       tools: [
@@ -88,7 +104,9 @@ describe('lists over several servers', () => {
     } while (cursor !== undefined);
 
     expect(listed).toBeLessThanOrEqual(count);
-    expect(bad.received.filter(({ method }) => method === 'tools/list').length).toBeLessThanOrEqual(Math.min(count, 100));
+    expect(bad.received.filter(({ method }) => method === 'tools/list').length).toBeLessThanOrEqual(
+      Math.min(count, 100),
+    );
     expect(listed).toBeGreaterThan(0);
     expect(client.reports).toContain('server "bad", list of tools: it is too long, and was cut');
   });
@@ -98,7 +116,10 @@ describe('lists over several servers', () => {
     ['no list', () => ({ tools: 'x' })],
     ['nothing of use', () => ({})],
   ])('leave out one that answers with %s, and not the others', async (_, answer) => {
-    const client = await connected([toolServer('bad', [], { 'tools/list': answer }), toolServer('b', ['echo'])]);
+    const client = await connected([
+      toolServer('bad', [], { 'tools/list': answer }),
+      toolServer('b', ['echo']),
+    ]);
 
     expect(namesIn(await client.request('tools/list'))).toEqual(['b_echo']);
     expect(client.reports).toEqual(['server "bad", list of tools: it answered without a list']);
@@ -117,7 +138,9 @@ describe('lists over several servers', () => {
   it('do not wait for one that is slow: it is announced when it answers, and does not make the next one slow', async () => {
     const clock = testClock();
     const answers: ((result: JsonObject) => void)[] = [];
-    const slow = toolServer('slow', [], { 'tools/list': () => new Promise<JsonObject>((resolve) => void answers.push(resolve)) });
+    const slow = toolServer('slow', [], {
+      'tools/list': () => new Promise<JsonObject>((resolve) => void answers.push(resolve)),
+    });
     const client = await connected([slow, toolServer('b', ['echo'])], { clock, slowMs: 5000 });
     const first = client.request('tools/list');
     await vi.waitFor(() => expect(answers).toHaveLength(1));
@@ -141,20 +164,37 @@ describe('lists over several servers', () => {
   });
 
   it('that are cancelled are cancelled everywhere and never answered', async () => {
-    const [a, b] = [toolServer('a', [], { 'tools/list': hang }), toolServer('b', [], { 'tools/list': hang })];
+    const [a, b] = [
+      toolServer('a', [], { 'tools/list': hang }),
+      toolServer('b', [], { 'tools/list': hang }),
+    ];
     const clock = testClock();
     const client = await connected([a, b], { clock });
     void client.request('tools/list', {}, 'list');
-    await vi.waitFor(() => expect([a, b].map(({ received }) => received.at(-1)?.method)).toEqual(['tools/list', 'tools/list']));
+    await vi.waitFor(() =>
+      expect([a, b].map(({ received }) => received.at(-1)?.method)).toEqual([
+        'tools/list',
+        'tools/list',
+      ]),
+    );
 
     client.tell('notifications/cancelled', { requestId: 'list' });
 
-    await vi.waitFor(() => expect([a, b].map(({ received }) => received.at(-1)?.method)).toEqual(Array(2).fill('notifications/cancelled')));
+    await vi.waitFor(() =>
+      expect([a, b].map(({ received }) => received.at(-1)?.method)).toEqual(
+        Array(2).fill('notifications/cancelled'),
+      ),
+    );
     await clock.advance(5000);
     expect(client.answersTo('list')).toEqual([]);
     expect(clock.pending).toBe(0);
     void client.request('tools/list', {}, 'again');
-    await vi.waitFor(() => expect([a, b].map(({ received }) => received.at(-1)?.method)).toEqual(['tools/list', 'tools/list']));
+    await vi.waitFor(() =>
+      expect([a, b].map(({ received }) => received.at(-1)?.method)).toEqual([
+        'tools/list',
+        'tools/list',
+      ]),
+    );
   });
 
   it('hold each resource once, for the first that lists it', async () => {
@@ -172,7 +212,9 @@ describe('lists over several servers', () => {
         { uri: 'x:3', of: 'b' },
       ],
     });
-    expect(client.reports).toEqual(['1 of the resources are listed by two servers; the first keeps them']);
+    expect(client.reports).toEqual([
+      '1 of the resources are listed by two servers; the first keeps them',
+    ]);
   });
 });
 
@@ -181,7 +223,8 @@ describe('changes of lists', () => {
     const clock = testClock();
     const server = toolServer('a', ['echo']);
     const client = await connected([server, toolServer('b', ['echo'])], { clock });
-    for (let index = 0; index < 1000; index += 1) server.say({ method: 'notifications/tools/list_changed' });
+    for (let index = 0; index < 1000; index += 1)
+      server.say({ method: 'notifications/tools/list_changed' });
     await client.request('tools/call', { name: 'a_echo' });
 
     expect(client.told('notifications/tools/list_changed')).toHaveLength(1);
@@ -197,14 +240,18 @@ describe('changes of lists', () => {
     const listening: unknown[] = [];
     const modern = (name: string) => {
       const server = toolServer(name, ['echo'], {
-        'server/discover': () => discovered({ tools: { listChanged: true }, resources: { subscribe: true } }),
+        'server/discover': () =>
+          discovered({ tools: { listChanged: true }, resources: { subscribe: true } }),
         'resources/list': () => ({ resources: [{ uri: `${name}:1` }] }),
         'resources/templates/list': () => ({ resourceTemplates: [] }),
         'subscriptions/listen': ({ notifications }, { id }) => {
           listening.push([name, notifications]);
           server.say({
             method: 'notifications/subscriptions/acknowledged',
-            params: { notifications: notifications ?? {}, _meta: { 'io.modelcontextprotocol/subscriptionId': id ?? 0 } },
+            params: {
+              notifications: notifications ?? {},
+              _meta: { 'io.modelcontextprotocol/subscriptionId': id ?? 0 },
+            },
           });
           return null;
         },
@@ -215,10 +262,20 @@ describe('changes of lists', () => {
     const client = await clientOf([a, b], { clock });
     clients.push(client);
     await client.request('server/discover', { _meta: envelope() });
-    const filter = { toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: ['b:1'] };
-    client.send({ id: 'listen:0', method: 'subscriptions/listen', params: { notifications: filter, _meta: envelope() } });
+    const filter = {
+      toolsListChanged: true,
+      promptsListChanged: true,
+      resourceSubscriptions: ['b:1'],
+    };
+    client.send({
+      id: 'listen:0',
+      method: 'subscriptions/listen',
+      params: { notifications: filter, _meta: envelope() },
+    });
 
-    await vi.waitFor(() => expect(client.frames.at(-1)?.message.method).toBe('notifications/subscriptions/acknowledged'));
+    await vi.waitFor(() =>
+      expect(client.frames.at(-1)?.message.method).toBe('notifications/subscriptions/acknowledged'),
+    );
     const subscription = { 'io.modelcontextprotocol/subscriptionId': 'listen:0' };
     expect(client.frames.at(-1)?.message.params).toEqual({
       notifications: { toolsListChanged: true, resourceSubscriptions: ['b:1'] },
@@ -234,23 +291,35 @@ describe('changes of lists', () => {
       method: 'subscriptions/listen',
       params: { notifications: { promptsListChanged: true }, _meta: envelope() },
     });
-    await vi.waitFor(() => expect(client.told('notifications/subscriptions/acknowledged')).toHaveLength(2));
+    await vi.waitFor(() =>
+      expect(client.told('notifications/subscriptions/acknowledged')).toHaveLength(2),
+    );
 
     const own = { 'io.modelcontextprotocol/subscriptionId': b.received.at(-1)?.id ?? 0 };
     b.say({ method: 'notifications/resources/updated', params: { uri: 'b:1', _meta: own } });
-    a.say({ method: 'notifications/resources/updated', params: { uri: 'b:1', _meta: { 'io.modelcontextprotocol/subscriptionId': 999 } } });
+    a.say({
+      method: 'notifications/resources/updated',
+      params: { uri: 'b:1', _meta: { 'io.modelcontextprotocol/subscriptionId': 999 } },
+    });
     a.say({ method: 'notifications/tools/list_changed', params: { _meta: own } });
     await vi.waitFor(() => expect(client.told('notifications/tools/list_changed')).toHaveLength(1));
-    expect(client.told('notifications/tools/list_changed')[0]?.params).toEqual({ _meta: subscription });
+    expect(client.told('notifications/tools/list_changed')[0]?.params).toEqual({
+      _meta: subscription,
+    });
     await vi.waitFor(() => expect(client.told('notifications/resources/updated')).toHaveLength(1));
-    expect(client.told('notifications/resources/updated')[0]?.params).toEqual({ uri: 'b:1', _meta: subscription });
+    expect(client.told('notifications/resources/updated')[0]?.params).toEqual({
+      uri: 'b:1',
+      _meta: subscription,
+    });
 
     b.die();
     await vi.waitFor(() => expect(client.reports).toHaveLength(1));
     await client.request('tools/call', { name: 'b_echo', _meta: envelope() });
     await vi.waitFor(() => expect(listening).toHaveLength(3));
     client.tell('notifications/cancelled', { requestId: 'listen:0' });
-    await vi.waitFor(() => expect(b.received.at(-1)).toMatchObject({ method: 'notifications/cancelled' }));
+    await vi.waitFor(() =>
+      expect(b.received.at(-1)).toMatchObject({ method: 'notifications/cancelled' }),
+    );
     await clock.advance(1000);
     const before = client.frames.length;
     a.say({ method: 'notifications/tools/list_changed', params: {} });

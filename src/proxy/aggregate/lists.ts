@@ -15,7 +15,11 @@ export const LISTS = Object.freeze({
   tools: { method: 'tools/list', member: 'tools', capability: 'tools' },
   prompts: { method: 'prompts/list', member: 'prompts', capability: 'prompts' },
   resources: { method: 'resources/list', member: 'resources', capability: 'resources' },
-  templates: { method: 'resources/templates/list', member: 'resourceTemplates', capability: 'resources' },
+  templates: {
+    method: 'resources/templates/list',
+    member: 'resourceTemplates',
+    capability: 'resources',
+  },
 } satisfies Record<string, ListKind>);
 
 export type ListName = keyof typeof LISTS;
@@ -56,11 +60,20 @@ export function createLists(session: Session, { onLate, onStale }: ListEvents): 
   const pagers = { tools: pager(), prompts: pager(), resources: pager(), templates: pager() };
   const listingOf = (upstream: Upstream, name: ListName): Listing => {
     const key = `${name} ${upstream.index}`;
-    const listing = listings.get(key) ?? { items: null, shown: [], refused: new Set<string>(), overdueSince: null };
+    const listing = listings.get(key) ?? {
+      items: null,
+      shown: [],
+      refused: new Set<string>(),
+      overdueSince: null,
+    };
     listings.set(key, listing);
     return listing;
   };
-  const read = (request: ClientRequest, upstream: Upstream, name: ListName): Promise<readonly JsonObject[]> =>
+  const read = (
+    request: ClientRequest,
+    upstream: Upstream,
+    name: ListName,
+  ): Promise<readonly JsonObject[]> =>
     readList(session, request, upstream, name, listingOf(upstream, name), (kind) => {
       onStale(kind);
       onLate(kind);
@@ -70,16 +83,32 @@ export function createLists(session: Session, { onLate, onStale }: ListEvents): 
     async answer(request, name) {
       const { cursor } = request.params;
       const page =
-        cursor === undefined ? pagers[name].first(await merged()) : typeof cursor === 'string' ? pagers[name].next(cursor) : null;
+        cursor === undefined
+          ? pagers[name].first(await merged())
+          : typeof cursor === 'string'
+            ? pagers[name].next(cursor)
+            : null;
       if (page === null)
-        return request.error(CODES.invalidParams, 'this cursor is not of a list that is being read; begin again without one');
+        return request.error(
+          CODES.invalidParams,
+          'this cursor is not of a list that is being read; begin again without one',
+        );
       const { items, nextCursor } = page;
-      const fields = { [LISTS[name].member]: items, ...(nextCursor === undefined ? {} : { nextCursor }) };
-      request.result(session.opening?.era === 'modern' ? { ...fields, ttlMs: 0, cacheScope: 'private' } : fields);
+      const fields = {
+        [LISTS[name].member]: items,
+        ...(nextCursor === undefined ? {} : { nextCursor }),
+      };
+      request.result(
+        session.opening?.era === 'modern' ? { ...fields, ttlMs: 0, cacheScope: 'private' } : fields,
+      );
 
       async function merged(): Promise<readonly JsonObject[]> {
-        const parts = await Promise.all(session.upstreams.map((upstream) => read(request, upstream, name)));
-        return name === 'tools' || name === 'prompts' ? parts.flat() : distinct(session, name, parts);
+        const parts = await Promise.all(
+          session.upstreams.map((upstream) => read(request, upstream, name)),
+        );
+        return name === 'tools' || name === 'prompts'
+          ? parts.flat()
+          : distinct(session, name, parts);
       }
     },
     async known(request, upstream, name) {
@@ -87,7 +116,8 @@ export function createLists(session: Session, { onLate, onStale }: ListEvents): 
     },
     isRefused: (upstream, name, own) => listingOf(upstream, name).refused.has(own),
     forget(upstream, kind) {
-      for (const name of kind === 'resources' ? (['resources', 'templates'] as const) : [kind]) listingOf(upstream, name).items = null;
+      for (const name of kind === 'resources' ? (['resources', 'templates'] as const) : [kind])
+        listingOf(upstream, name).items = null;
       onStale(kind);
     },
   };
@@ -103,13 +133,15 @@ async function readList(
 ): Promise<readonly JsonObject[]> {
   const { clock, watch, slowMs } = session;
   const { capability } = LISTS[name];
-  const leftOut = (why: string): void => session.report(`server "${oneLine(upstream.name)}" is left out of a list of ${name}: ${why}`);
+  const leftOut = (why: string): void =>
+    session.report(`server "${oneLine(upstream.name)}" is left out of a list of ${name}: ${why}`);
   if (!(await upstream.available())) {
     if (upstream.standing().is !== 'other_era') leftOut('it is not there');
     return [];
   }
   if (!declares(upstream, capability)) return [];
-  if (listing.overdueSince !== null && clock.monotonic() - listing.overdueSince < OVERDUE_MS) return listing.shown;
+  if (listing.overdueSince !== null && clock.monotonic() - listing.overdueSince < OVERDUE_MS)
+    return listing.shown;
 
   let collected: Collected | null = null;
   const collecting = collectPages(request, upstream, LISTS[name]).then((got) => {
@@ -133,8 +165,15 @@ async function readList(
   return listing.shown;
 }
 
-function settle(session: Session, upstream: Upstream, name: ListName, listing: Listing, collected: Collected): readonly JsonObject[] {
-  const complain = (problem: string): void => session.report(`server "${oneLine(upstream.name)}", list of ${name}: ${problem}`);
+function settle(
+  session: Session,
+  upstream: Upstream,
+  name: ListName,
+  listing: Listing,
+  collected: Collected,
+): readonly JsonObject[] {
+  const complain = (problem: string): void =>
+    session.report(`server "${oneLine(upstream.name)}", list of ${name}: ${problem}`);
   if ('problem' in collected) {
     complain(collected.problem);
     listing.shown = [];
@@ -145,8 +184,10 @@ function settle(session: Session, upstream: Upstream, name: ListName, listing: L
   const { items, refused, problems } = isNamed
     ? exposeNames(upstream.prefix, collected.items)
     : { items: collected.items, refused: new Set<string>(), problems: [] };
-  for (const problem of problems.slice(0, MAX_REPORTED)) complain(`${oneLine(problem)}; it is left out`);
-  if (problems.length > MAX_REPORTED) complain(`${problems.length - MAX_REPORTED} more are left out`);
+  for (const problem of problems.slice(0, MAX_REPORTED))
+    complain(`${oneLine(problem)}; it is left out`);
+  if (problems.length > MAX_REPORTED)
+    complain(`${problems.length - MAX_REPORTED} more are left out`);
   Object.assign(listing, { items, refused, shown: items });
   return items;
 }
@@ -154,13 +195,18 @@ function settle(session: Session, upstream: Upstream, name: ListName, listing: L
 const MAX_REPORTED = 5;
 
 /** A resource belongs to the first that lists it. */
-function distinct(session: Session, name: 'resources' | 'templates', parts: readonly (readonly JsonObject[])[]): readonly JsonObject[] {
+function distinct(
+  session: Session,
+  name: 'resources' | 'templates',
+  parts: readonly (readonly JsonObject[])[],
+): readonly JsonObject[] {
   const seen = new Set<unknown>();
   const items = parts.flat().filter((item) => {
     const key = name === 'resources' ? item.uri : item.uriTemplate;
     return !seen.has(key) && seen.add(key);
   });
   const dropped = parts.flat().length - items.length;
-  if (dropped > 0) session.report(`${dropped} of the ${name} are listed by two servers; the first keeps them`);
+  if (dropped > 0)
+    session.report(`${dropped} of the ${name} are listed by two servers; the first keeps them`);
   return items;
 }

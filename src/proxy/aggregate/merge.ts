@@ -21,9 +21,17 @@ export type Changing = (typeof CHANGING)[number];
  * or the client would never ask for it.
  */
 export function mergeCapabilities(accounts: readonly Account[], isPartial: boolean): JsonObject {
-  const merged = accounts.reduce<JsonObject>((sum, { capabilities }) => union(sum, capabilities, MERGED_DEPTH), {});
+  const merged = accounts.reduce<JsonObject>(
+    (sum, { capabilities }) => union(sum, capabilities, MERGED_DEPTH),
+    {},
+  );
   const lists = CHANGING.filter((kind) => isPartial || isObject(merged[kind]));
-  return { ...merged, ...Object.fromEntries(lists.map((kind) => [kind, union({ listChanged: true }, objectIn(merged[kind]), 1)])) };
+  return {
+    ...merged,
+    ...Object.fromEntries(
+      lists.map((kind) => [kind, union({ listChanged: true }, objectIn(merged[kind]), 1)]),
+    ),
+  };
 }
 
 const objectIn = (value: JsonValue | undefined): JsonObject => (isObject(value) ? value : {});
@@ -33,12 +41,19 @@ const MERGED_DEPTH = 4;
 
 function union(first: JsonObject, second: JsonObject, depth: number): JsonObject {
   const names = new Set([...Object.keys(first), ...Object.keys(second)]);
-  return Object.fromEntries([...names].map((name) => [name, either(own(first, name), own(second, name), depth)]));
+  return Object.fromEntries(
+    [...names].map((name) => [name, either(own(first, name), own(second, name), depth)]),
+  );
 }
 
-const own = (holder: JsonObject, name: string): JsonValue | undefined => (Object.hasOwn(holder, name) ? holder[name] : undefined);
+const own = (holder: JsonObject, name: string): JsonValue | undefined =>
+  Object.hasOwn(holder, name) ? holder[name] : undefined;
 
-function either(first: JsonValue | undefined, second: JsonValue | undefined, depth: number): JsonValue {
+function either(
+  first: JsonValue | undefined,
+  second: JsonValue | undefined,
+  depth: number,
+): JsonValue {
   if (isObject(first) && isObject(second) && depth > 1) return union(first, second, depth - 1);
   if (typeof first === 'boolean' && typeof second === 'boolean') return first || second;
   return first ?? second ?? {};
@@ -59,8 +74,11 @@ export function mergeInstructions(servers: readonly Named[]): string {
 }
 
 /** Revisions are dates, so the lowest is the oldest. */
-export const lowestVersion = (accounts: readonly Account[]): string => accounts.flatMap(({ versions }) => versions).sort()[0] ?? '';
+export const lowestVersion = (accounts: readonly Account[]): string =>
+  accounts.flatMap(({ versions }) => versions).sort()[0] ?? '';
 
 /** What all of them speak, in the order of the first. */
 export const commonVersions = ([first, ...rest]: readonly Account[]): readonly string[] =>
-  (first?.versions ?? []).filter((version) => rest.every(({ versions }) => versions.includes(version)));
+  (first?.versions ?? []).filter((version) =>
+    rest.every(({ versions }) => versions.includes(version)),
+  );

@@ -47,7 +47,13 @@ export function createMethods(session: Session, { lists, resources, listens }: P
     ['prompts/list', list('prompts')],
     ['resources/list', list('resources')],
     ['resources/templates/list', list('templates')],
-    ['tools/call', (request) => callByName(session, lists, 'tools', request, (upstream, answer) => tasks.learn(upstream, request, answer))],
+    [
+      'tools/call',
+      (request) =>
+        callByName(session, lists, 'tools', request, (upstream, answer) =>
+          tasks.learn(upstream, request, answer),
+        ),
+    ],
     ['prompts/get', (request) => callByName(session, lists, 'prompts', request)],
     ['resources/read', resources.read],
     ['resources/subscribe', resources.subscribe],
@@ -71,7 +77,8 @@ export function createMethods(session: Session, { lists, resources, listens }: P
   return {
     handle(request) {
       const isKnown = OPENING.has(request.method) || openModern(session, request);
-      if (!isKnown) return request.error(CODES.invalidRequest, 'this connection is not initialized');
+      if (!isKnown)
+        return request.error(CODES.invalidRequest, 'this connection is not initialized');
       // Not awaited, so that what can be done at once is done in order.
       const done = (handlers.get(request.method) ?? other)(request);
       done?.catch(() => request.error(CODES.internal, 'allium could not deal with this request'));
@@ -96,15 +103,25 @@ function callByName(
     return request.error(CODES.invalidParams, `none of the ${kind} here has this name`);
   }
   const { upstream, name } = target;
-  forward(request, upstream, [{ path: ['params', 'name'], value: name }], (answer) => onResult?.(upstream, answer));
+  forward(request, upstream, [{ path: ['params', 'name'], value: name }], (answer) =>
+    onResult?.(upstream, answer),
+  );
 }
 
-async function completion(session: Session, resources: Resources, request: ClientRequest): Promise<void> {
+async function completion(
+  session: Session,
+  resources: Resources,
+  request: ClientRequest,
+): Promise<void> {
   const { name, uri } = objectAt(request.params, 'ref');
   const target = splitName(session.upstreams, name);
-  if (target !== null) return forward(request, target.upstream, [{ path: ['params', 'ref', 'name'], value: target.name }]);
+  if (target !== null)
+    return forward(request, target.upstream, [
+      { path: ['params', 'ref', 'name'], value: target.name },
+    ]);
   const owner = typeof uri === 'string' ? await resources.ownerOf(request, uri) : null;
-  if (owner === null) return request.error(CODES.invalidParams, 'no server here has what is to be completed');
+  if (owner === null)
+    return request.error(CODES.invalidParams, 'no server here has what is to be completed');
   forward(request, owner, []);
 }
 
@@ -126,12 +143,16 @@ async function setLevel(session: Session, request: ClientRequest): Promise<void>
 /** `tasks/get` belongs to the capability `tasks`, and to an extension whose name ends in it or that the method begins with. */
 function onlyDeclarer({ upstreams }: Session, method: string): Upstream | null {
   const [area = ''] = method.split('/');
-  const isOf = (extension: string): boolean => extension.split('/').pop() === area || method.startsWith(`${extension}/`);
+  const isOf = (extension: string): boolean =>
+    extension.split('/').pop() === area || method.startsWith(`${extension}/`);
   const declaring = upstreams.filter((upstream) => {
     const standing = upstream.standing();
     if (standing.is !== 'ready') return false;
     const { capabilities } = standing.account;
-    const extensions = [...Object.keys(objectAt(capabilities, 'extensions')), ...Object.keys(objectAt(capabilities, 'experimental'))];
+    const extensions = [
+      ...Object.keys(objectAt(capabilities, 'extensions')),
+      ...Object.keys(objectAt(capabilities, 'experimental')),
+    ];
     return Object.hasOwn(capabilities, area) || extensions.some(isOf);
   });
   return declaring.length === 1 ? (declaring[0] ?? null) : null;
@@ -150,10 +171,12 @@ function taskOwners() {
       const { progressToken } = metaOf(request.frame.message);
       if (isRequestId(progressToken)) upstream.keepToken(progressToken);
       owners.set(id, owners.has(id) && owners.get(id) !== upstream ? null : upstream);
-      for (const oldest of owners.size > MAX_TASKS ? owners.keys() : []) return void owners.delete(oldest);
+      for (const oldest of owners.size > MAX_TASKS ? owners.keys() : [])
+        return void owners.delete(oldest);
     },
     ownerOf({ method, params: { taskId } }: ClientRequest): Upstream | null {
-      const owner = method.startsWith('tasks/') && typeof taskId === 'string' ? owners.get(taskId) : undefined;
+      const owner =
+        method.startsWith('tasks/') && typeof taskId === 'string' ? owners.get(taskId) : undefined;
       return owner !== undefined && owner !== null && isReady(owner) ? owner : null;
     },
   };

@@ -2,16 +2,22 @@ import { describe, expect, it } from 'vitest';
 import { linkPair } from '../link.ts';
 import { checkUpstreams, exposeNames, splitName } from './names.ts';
 
-const specs = (...prefixes: string[]) => prefixes.map((prefix, index) => ({ name: `server-${index}`, prefix, open: () => linkPair()[0] }));
+const specs = (...prefixes: string[]) =>
+  prefixes.map((prefix, index) => ({ name: `server-${index}`, prefix, open: () => linkPair()[0] }));
 
 describe('names behind one server', () => {
   it('lead back to their server and to what they are called there', () => {
     const upstreams = specs('git', 'files');
 
-    expect(splitName(upstreams, 'files_read_file')).toEqual({ upstream: upstreams[1], name: 'read_file' });
-    expect(['files_', 'files', 'Files_x', 'other_x', '', 7, undefined].map((name) => splitName(upstreams, name))).toEqual(
-      Array(7).fill(null),
-    );
+    expect(splitName(upstreams, 'files_read_file')).toEqual({
+      upstream: upstreams[1],
+      name: 'read_file',
+    });
+    expect(
+      ['files_', 'files', 'Files_x', 'other_x', '', 7, undefined].map((name) =>
+        splitName(upstreams, name),
+      ),
+    ).toEqual(Array(7).fill(null));
   });
 
   it.each([
@@ -23,7 +29,9 @@ describe('names behind one server', () => {
     ['git', 'git_hub'],
     ['git-hub', 'GIT'],
   ])('could be shared by the prefixes %s and %s, which are refused', (first, second) => {
-    expect(() => checkUpstreams(specs(first, 'between', second))).toThrow(/could make one name for two tools/);
+    expect(() => checkUpstreams(specs(first, 'between', second))).toThrow(
+      /could make one name for two tools/,
+    );
   });
 
   it('can begin alike where no name could be both', () => {
@@ -31,12 +39,16 @@ describe('names behind one server', () => {
   });
 
   it.each(['', 'a b', 'ü', 'a/b', 'x'.repeat(129)])('are not made of the prefix "%s"', (prefix) => {
-    expect(() => checkUpstreams(specs(prefix))).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
+    expect(() => checkUpstreams(specs(prefix))).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }),
+    );
   });
 
   it('need a server, and each server a name of its own', () => {
     expect(() => checkUpstreams([])).toThrow(/at least one/);
-    expect(() => checkUpstreams(specs('a', 'b').map((spec) => ({ ...spec, name: 'same' })))).toThrow(/same name/);
+    expect(() =>
+      checkUpstreams(specs('a', 'b').map((spec) => ({ ...spec, name: 'same' }))),
+    ).toThrow(/same name/);
   });
 
   it('are left out where they look like another or cannot be shown, and the rest of a tool is kept', () => {

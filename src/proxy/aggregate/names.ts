@@ -28,7 +28,9 @@ export function checkUpstreams(upstreams: readonly UpstreamSpec[]): void {
   if (names.size !== upstreams.length) throw invalid('two servers have the same name');
   for (const { name, prefix = name } of upstreams) {
     if (name === '' || !NAME.test(prefix))
-      throw invalid(`"${oneLine(prefix)}" is no prefix: use up to 128 letters, digits, "_", "." or "-"`);
+      throw invalid(
+        `"${oneLine(prefix)}" is no prefix: use up to 128 letters, digits, "_", "." or "-"`,
+      );
   }
   const folded = upstreams
     .map(({ name, prefix = name }) => ({ prefix, key: `${foldName(prefix)}_` }))
@@ -36,13 +38,18 @@ export function checkUpstreams(upstreams: readonly UpstreamSpec[]): void {
   for (const [at, { prefix, key }] of folded.entries()) {
     const before = folded[at - 1];
     if (before !== undefined && key.startsWith(before.key)) {
-      throw invalid(`the prefixes "${before.prefix}" and "${prefix}" could make one name for two tools: give one of them another prefix`);
+      throw invalid(
+        `the prefixes "${before.prefix}" and "${prefix}" could make one name for two tools: give one of them another prefix`,
+      );
     }
   }
 }
 
 const invalid = (problem: string): AlliumError =>
-  new AlliumError('ERR_INVALID_OPTION', `aggregateLinks: ${problem}`, { layer: 'aggregateLinks', option: 'upstreams' });
+  new AlliumError('ERR_INVALID_OPTION', `aggregateLinks: ${problem}`, {
+    layer: 'aggregateLinks',
+    option: 'upstreams',
+  });
 
 /** Whose name it is and what it is called there, or `null` for a tool of no server. */
 export function splitName<T extends { readonly prefix: string }>(
@@ -50,7 +57,9 @@ export function splitName<T extends { readonly prefix: string }>(
   name: unknown,
 ): { readonly upstream: T; readonly name: string } | null {
   if (typeof name !== 'string') return null;
-  const upstream = upstreams.find(({ prefix }) => name.startsWith(`${prefix}_`) && name.length > prefix.length + 1);
+  const upstream = upstreams.find(
+    ({ prefix }) => name.startsWith(`${prefix}_`) && name.length > prefix.length + 1,
+  );
   return upstream === undefined ? null : { upstream, name: name.slice(upstream.prefix.length + 1) };
 }
 
@@ -70,7 +79,8 @@ export function exposeNames(prefix: string, items: readonly JsonObject[]): Expos
   for (const item of items) {
     const { name } = item;
     const twin = typeof name === 'string' ? taken.get(foldName(name)) : undefined;
-    if (typeof name !== 'string' || !NAME.test(`${prefix}_${name}`)) problems.push('one has no name that can be shown');
+    if (typeof name !== 'string' || !NAME.test(`${prefix}_${name}`))
+      problems.push('one has no name that can be shown');
     else if (twin !== undefined) {
       problems.push(`"${name}" looks like "${twin}"`);
       if (twin !== name) refused.add(name);

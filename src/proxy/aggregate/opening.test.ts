@@ -19,7 +19,10 @@ import {
 import type { UpstreamSpec } from './names.ts';
 
 const clients: TestClient[] = [];
-const clientFor = async (upstreams: readonly UpstreamSpec[], options: ClientOptions = {}): Promise<TestClient> => {
+const clientFor = async (
+  upstreams: readonly UpstreamSpec[],
+  options: ClientOptions = {},
+): Promise<TestClient> => {
   const client = await clientOf(upstreams, options);
   clients.push(client);
   return client;
@@ -53,7 +56,11 @@ describe('initialize over several servers', () => {
     });
     const b = scripted('b', {
       initialize: () =>
-        initialized({ tools: { listChanged: true }, resources: { subscribe: true }, experimental: { x: { of: 'b' }, y: {} } }),
+        initialized({
+          tools: { listChanged: true },
+          resources: { subscribe: true },
+          experimental: { x: { of: 'b' }, y: {} },
+        }),
     });
     const client = await clientFor([a, b]);
 
@@ -68,20 +75,26 @@ describe('initialize over several servers', () => {
         logging: {},
         experimental: { x: { of: 'a' }, y: {} },
       },
-      instructions: '# a\n\nNames of tools and prompts of this server begin with `a_`.\n\nUse echo.',
+      instructions:
+        '# a\n\nNames of tools and prompts of this server begin with `a_`.\n\nUse echo.',
     });
     await vi.waitFor(() =>
       expect([a, b].map(({ received }) => received.map(({ method }) => method))).toEqual(
         Array(2).fill(['initialize', 'notifications/initialized']),
       ),
     );
-    expect(b.received[0]?.params).toMatchObject({ capabilities: { elicitation: { form: {} } }, clientInfo: { name: 'test' } });
+    expect(b.received[0]?.params).toMatchObject({
+      capabilities: { elicitation: { form: {} } },
+      clientInfo: { name: 'test' },
+    });
   });
 
   it('does not wait for one that hangs, which joins later and is announced', async () => {
     const clock = testClock();
     let wake: (result: JsonObject) => void = () => {};
-    const slow = toolServer('slow', ['late'], { initialize: () => new Promise<JsonObject>((resolve) => void (wake = resolve)) });
+    const slow = toolServer('slow', ['late'], {
+      initialize: () => new Promise<JsonObject>((resolve) => void (wake = resolve)),
+    });
     const client = await clientFor([slow, toolServer('quick', ['echo'])], { clock, slowMs: 5000 });
     const answer = client.initialize();
     await vi.waitFor(() => expect(slow.received).toHaveLength(1));
@@ -96,19 +109,31 @@ describe('initialize over several servers', () => {
     });
     expect(namesIn(await client.request('tools/list'))).toEqual(['quick_echo']);
     const away = errorIn(await client.request('tools/call', { name: 'slow_late' }));
-    expect(away).toMatchObject({ message: 'server "slow" has not started yet; try again later', data: { server: 'slow', executed: 'no' } });
+    expect(away).toMatchObject({
+      message: 'server "slow" has not started yet; try again later',
+      data: { server: 'slow', executed: 'no' },
+    });
 
     wake(initialized());
     await vi.waitFor(() => expect(client.told('notifications/tools/list_changed')).toHaveLength(1));
     expect(namesIn(await client.request('tools/list'))).toEqual(['slow_late', 'quick_echo']);
-    expect(slow.received.map(({ method }) => method)).toEqual(['initialize', 'notifications/initialized', 'tools/list']);
+    expect(slow.received.map(({ method }) => method)).toEqual([
+      'initialize',
+      'notifications/initialized',
+      'tools/list',
+    ]);
   });
 
   it('waits for the first where none is quick', async () => {
     const clock = testClock();
     let wake: (result: JsonObject) => void = () => {};
-    const slow = toolServer('slow', ['late'], { initialize: () => new Promise<JsonObject>((resolve) => void (wake = resolve)) });
-    const client = await clientFor([slow, toolServer('never', [], { initialize: hang })], { clock, slowMs: 10 });
+    const slow = toolServer('slow', ['late'], {
+      initialize: () => new Promise<JsonObject>((resolve) => void (wake = resolve)),
+    });
+    const client = await clientFor([slow, toolServer('never', [], { initialize: hang })], {
+      clock,
+      slowMs: 10,
+    });
     const answer = client.initialize();
     await vi.waitFor(() => expect(slow.received).toHaveLength(1));
     await clock.advance(60_000);
@@ -132,7 +157,10 @@ describe('initialize over several servers', () => {
   });
 
   it('fails where there is nobody', async () => {
-    const client = await clientFor([broken('a'), scripted('b', { initialize: () => ({ error: { code: -1, message: 'no' } }) })]);
+    const client = await clientFor([
+      broken('a'),
+      scripted('b', { initialize: () => ({ error: { code: -1, message: 'no' } }) }),
+    ]);
 
     expect(errorIn(await client.initialize()).message).toBe(
       'no server is there (a: it could not be opened; b: it refused to be initialized (-1))',
@@ -163,12 +191,16 @@ describe('initialize over several servers', () => {
   });
 
   it('leaves out one that speaks only a newer revision than the client', async () => {
-    const newer = toolServer('newer', ['x'], { initialize: () => initialized({ tools: {} }, { protocolVersion: MODERN }) });
+    const newer = toolServer('newer', ['x'], {
+      initialize: () => initialized({ tools: {} }, { protocolVersion: MODERN }),
+    });
     const client = await clientFor([newer, toolServer('b', ['echo'])]);
 
     expect(resultOf(await client.initialize()).protocolVersion).toBe('2025-11-25');
     expect(namesIn(await client.request('tools/list'))).toEqual(['b_echo']);
-    expect(client.reports).toEqual([`server "newer" is left out: it speaks no older revision than ${MODERN}`]);
+    expect(client.reports).toEqual([
+      `server "newer" is left out: it speaks no older revision than ${MODERN}`,
+    ]);
   });
 
   it('is needed first, and only once', async () => {
@@ -187,7 +219,11 @@ describe('initialize over several servers', () => {
     [],
     {},
     { protocolVersion: 3 },
-    { protocolVersion: '2025-11-25', capabilities: { __proto__: null, tools: 7 }, instructions: {} },
+    {
+      protocolVersion: '2025-11-25',
+      capabilities: { __proto__: null, tools: 7 },
+      instructions: {},
+    },
   ])('survives a server that answers %j', async (result) => {
     const odd = scripted('odd', { initialize: () => result as JsonObject });
     const client = await clientFor([odd, toolServer('b', ['echo'])], { slowMs: 50 });
@@ -197,13 +233,20 @@ describe('initialize over several servers', () => {
   });
 });
 
-const modern = (name: string, more: JsonObject = {}, script: Parameters<typeof toolServer>[2] = {}) =>
+const modern = (
+  name: string,
+  more: JsonObject = {},
+  script: Parameters<typeof toolServer>[2] = {},
+) =>
   toolServer(name, ['echo'], { 'server/discover': () => discovered(undefined, more), ...script });
 const noMethod = () => ({ error: { code: -32_601, message: 'Method not found' } });
 
 describe('server/discover over several servers', () => {
   it('answers for all where all are modern', async () => {
-    const client = await clientFor([modern('a', { supportedVersions: [MODERN, '2027-01-01'] }), modern('b', { instructions: 'Hi.' })]);
+    const client = await clientFor([
+      modern('a', { supportedVersions: [MODERN, '2027-01-01'] }),
+      modern('b', { instructions: 'Hi.' }),
+    ]);
 
     const answer = await client.request('server/discover', {
       _meta: envelope({ progressToken: 'p', 'io.modelcontextprotocol/clientInfo': { name: 'c' } }),
@@ -216,7 +259,9 @@ describe('server/discover over several servers', () => {
       cacheScope: 'private',
       capabilities: { tools: { listChanged: true } },
     });
-    expect(resultOf(answer)._meta).toEqual({ 'io.modelcontextprotocol/serverInfo': { name: 'allium', version: 'test' } });
+    expect(resultOf(answer)._meta).toEqual({
+      'io.modelcontextprotocol/serverInfo': { name: 'allium', version: 'test' },
+    });
   });
 
   it.each([
@@ -225,13 +270,17 @@ describe('server/discover over several servers', () => {
   ])('is unknown where %s, and the client can shake hands', async (_, upstreams) => {
     const client = await clientFor(upstreams());
 
-    expect(errorIn(await client.request('server/discover', { _meta: envelope() })).code).toBe(-32_601);
+    expect(errorIn(await client.request('server/discover', { _meta: envelope() })).code).toBe(
+      -32_601,
+    );
     expect(resultOf(await client.initialize()).protocolVersion).toBe('2025-11-25');
   });
 
   it('is given up where the client shakes hands without waiting for it', async () => {
     let late: (reply: JsonObject) => void = () => {};
-    const server = toolServer('a', ['echo'], { 'server/discover': () => new Promise<JsonObject>((resolve) => void (late = resolve)) });
+    const server = toolServer('a', ['echo'], {
+      'server/discover': () => new Promise<JsonObject>((resolve) => void (late = resolve)),
+    });
     const client = await clientFor([server]);
     const discovering = client.request('server/discover', { _meta: envelope() }, 'd');
     await vi.waitFor(() => expect(server.received).toHaveLength(1));
@@ -244,20 +293,35 @@ describe('server/discover over several servers', () => {
   });
 
   it('serves who asks without having discovered, from those that are modern', async () => {
-    const client = await clientFor([modern('a'), toolServer('b', ['echo'], { 'server/discover': noMethod })]);
+    const client = await clientFor([
+      modern('a'),
+      toolServer('b', ['echo'], { 'server/discover': noMethod }),
+    ]);
 
     const list = await client.request('tools/list', { _meta: envelope() });
 
     expect(namesIn(list)).toEqual(['a_echo']);
-    expect(resultOf(list)).toMatchObject({ resultType: 'complete', ttlMs: 0, cacheScope: 'private' });
-    expect(errorIn(await client.request('tools/call', { name: 'b_echo', _meta: envelope() })).message).toContain(
-      'it knows only the revisions before',
-    );
+    expect(resultOf(list)).toMatchObject({
+      resultType: 'complete',
+      ttlMs: 0,
+      cacheScope: 'private',
+    });
+    expect(
+      errorIn(await client.request('tools/call', { name: 'b_echo', _meta: envelope() })).message,
+    ).toContain('it knows only the revisions before');
   });
 
   it('says which revisions there are where none is the client’s', async () => {
     const other = (name: string) =>
-      modern(name, {}, { 'server/discover': () => ({ error: { code: -32_022, message: 'no', data: { supported: ['2027-01-01'] } } }) });
+      modern(
+        name,
+        {},
+        {
+          'server/discover': () => ({
+            error: { code: -32_022, message: 'no', data: { supported: ['2027-01-01'] } },
+          }),
+        },
+      );
     const client = await clientFor([other('a'), other('b')]);
 
     expect(errorIn(await client.request('server/discover', { _meta: envelope() }))).toMatchObject({
@@ -267,22 +331,41 @@ describe('server/discover over several servers', () => {
   });
 
   it('hands what a server asks of the client to and fro as it is', async () => {
-    const asking = { resultType: 'input_required', inputRequests: { q: { method: 'elicitation/create', params: {} } }, requestState: 's' };
+    const asking = {
+      resultType: 'input_required',
+      inputRequests: { q: { method: 'elicitation/create', params: {} } },
+      requestState: 's',
+    };
     const server = modern(
       'a',
       {},
       {
         'tools/call': (params) =>
-          params.requestState === 's' ? { resultType: 'complete', content: [{ type: 'text', text: 'done' }] } : asking,
+          params.requestState === 's'
+            ? { resultType: 'complete', content: [{ type: 'text', text: 'done' }] }
+            : asking,
       },
     );
     const client = await clientFor([server, modern('b')]);
 
-    expect(resultOf(await client.request('tools/call', { name: 'a_echo', _meta: envelope() }))).toEqual(asking);
+    expect(
+      resultOf(await client.request('tools/call', { name: 'a_echo', _meta: envelope() })),
+    ).toEqual(asking);
     const inputResponses = { q: { action: 'accept' } };
-    expect(textIn(await client.request('tools/call', { name: 'a_echo', inputResponses, requestState: 's', _meta: envelope() }))).toBe(
-      'done',
-    );
-    expect(server.received.at(-1)?.params).toMatchObject({ name: 'echo', inputResponses, requestState: 's' });
+    expect(
+      textIn(
+        await client.request('tools/call', {
+          name: 'a_echo',
+          inputResponses,
+          requestState: 's',
+          _meta: envelope(),
+        }),
+      ),
+    ).toBe('done');
+    expect(server.received.at(-1)?.params).toMatchObject({
+      name: 'echo',
+      inputResponses,
+      requestState: 's',
+    });
   });
 });

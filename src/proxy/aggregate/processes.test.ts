@@ -26,7 +26,11 @@ interface ServerEntry {
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
-const node = (name: string, ...args: string[]): ServerEntry => ({ name, command: process.execPath, args });
+const node = (name: string, ...args: string[]): ServerEntry => ({
+  name,
+  command: process.execPath,
+  args,
+});
 const everything = () => node('everything', installed('server-everything/dist/index.js'), 'stdio');
 const files = () => node('files', installed('server-filesystem/dist/index.js'), folder);
 const memory = () => ({
@@ -51,9 +55,13 @@ afterEach(async () => {
 const capabilities = { elicitation: { form: {} }, roots: { listChanged: true } };
 type Names = { readonly tools: readonly { readonly name: string }[] };
 const namesOf = ({ tools }: Names) => tools.map(({ name }) => name);
-const textOf = (result: unknown): unknown => (result as { content?: { text?: string }[] }).content?.[0]?.text;
+const textOf = (result: unknown): unknown =>
+  (result as { content?: { text?: string }[] }).content?.[0]?.text;
 
-async function firstClient(servers: readonly ServerEntry[], slowMs?: number): Promise<FirstSdkClient> {
+async function firstClient(
+  servers: readonly ServerEntry[],
+  slowMs?: number,
+): Promise<FirstSdkClient> {
   const client = new FirstSdkClient({ name: 'first', version: '1' }, { capabilities });
   client.setRequestHandler(ElicitRequestSchema, () => ({
     action: 'accept' as const,
@@ -64,10 +72,16 @@ async function firstClient(servers: readonly ServerEntry[], slowMs?: number): Pr
   return client;
 }
 
-async function secondClient(servers: readonly ServerEntry[], mode?: 'auto' | { pin: string }): Promise<ModernSdkClient> {
+async function secondClient(
+  servers: readonly ServerEntry[],
+  mode?: 'auto' | { pin: string },
+): Promise<ModernSdkClient> {
   const client = new ModernSdkClient(
     { name: 'second', version: '1' },
-    { capabilities: { elicitation: { form: {} } }, ...(mode === undefined ? {} : { versionNegotiation: { mode } }) },
+    {
+      capabilities: { elicitation: { form: {} } },
+      ...(mode === undefined ? {} : { versionNegotiation: { mode } }),
+    },
   );
   client.setRequestHandler('elicitation/create', (request) => ({
     action: 'accept' as const,
@@ -88,18 +102,31 @@ describe('three real servers as one', () => {
 
     expect(client.getServerVersion()).toMatchObject({ name: 'allium' });
     const names = namesOf(await client.listTools());
-    expect(names).toEqual(expect.arrayContaining(['everything_echo', 'files_read_text_file', 'memory_read_graph']));
-    expect(names.findIndex((name) => name.startsWith('files_'))).toBeGreaterThan(names.indexOf('everything_echo'));
+    expect(names).toEqual(
+      expect.arrayContaining(['everything_echo', 'files_read_text_file', 'memory_read_graph']),
+    );
+    expect(names.findIndex((name) => name.startsWith('files_'))).toBeGreaterThan(
+      names.indexOf('everything_echo'),
+    );
 
     const [echo, read, graph] = await Promise.all([
       client.callTool({ name: 'everything_echo', arguments: { message: 'hi' } }),
-      client.callTool({ name: 'files_read_text_file', arguments: { path: join(folder, 'note.txt') } }),
+      client.callTool({
+        name: 'files_read_text_file',
+        arguments: { path: join(folder, 'note.txt') },
+      }),
       client.callTool({ name: 'memory_read_graph', arguments: {} }),
     ]);
     expect([textOf(echo), textOf(read)]).toEqual(['Echo: hi', 'kept']);
-    expect((graph as { structuredContent?: unknown }).structuredContent).toEqual({ entities: [], relations: [] });
+    expect((graph as { structuredContent?: unknown }).structuredContent).toEqual({
+      entities: [],
+      relations: [],
+    });
 
-    const asked = await client.callTool({ name: 'everything_trigger-elicitation-request', arguments: {} });
+    const asked = await client.callTool({
+      name: 'everything_trigger-elicitation-request',
+      arguments: {},
+    });
     expect(textOf(asked)).toContain('provided the requested information');
     const { prompts } = await client.listPrompts();
     expect(prompts.map(({ name }) => name)).toContain('everything_simple-prompt');
@@ -109,20 +136,34 @@ describe('three real servers as one', () => {
   });
 
   it('do not wait for one that hangs, nor for one that is not there', async () => {
-    const missing: ServerEntry = { name: 'missing', command: join(folder, 'no-such-program'), args: [] };
+    const missing: ServerEntry = {
+      name: 'missing',
+      command: join(folder, 'no-such-program'),
+      args: [],
+    };
     const client = await firstClient([hanging(), missing, files()], 3000);
 
     expect(namesOf(await client.listTools()).every((name) => name.startsWith('files_'))).toBe(true);
-    await expect(client.callTool({ name: 'missing_x', arguments: {} })).rejects.toThrow(/server "missing" is away/);
-    await expect(client.callTool({ name: 'hanging_x', arguments: {} })).rejects.toThrow(/server "hanging" has not started yet/);
+    await expect(client.callTool({ name: 'missing_x', arguments: {} })).rejects.toThrow(
+      /server "missing" is away/,
+    );
+    await expect(client.callTool({ name: 'hanging_x', arguments: {} })).rejects.toThrow(
+      /server "hanging" has not started yet/,
+    );
   });
 
   it('go on when one dies in the middle of a call, and it comes back', async () => {
     const client = await firstClient([both('a'), both('b')]);
 
-    await expect(client.callTool({ name: 'a_die', arguments: {} })).rejects.toThrow(/server "a" is gone: it ended with code 3/);
-    expect(textOf(await client.callTool({ name: 'b_echo', arguments: { text: 'on' } }))).toBe('b: on');
-    expect(textOf(await client.callTool({ name: 'a_echo', arguments: { text: 'again' } }))).toBe('a: again');
+    await expect(client.callTool({ name: 'a_die', arguments: {} })).rejects.toThrow(
+      /server "a" is gone: it ended with code 3/,
+    );
+    expect(textOf(await client.callTool({ name: 'b_echo', arguments: { text: 'on' } }))).toBe(
+      'b: on',
+    );
+    expect(textOf(await client.callTool({ name: 'a_echo', arguments: { text: 'again' } }))).toBe(
+      'a: again',
+    );
   });
 });
 
@@ -130,19 +171,31 @@ describe('servers of both eras as one', () => {
   it('serve a modern client: questions in results, changes on a stream', async () => {
     const client = await secondClient([both('a'), both('b')], { pin: '2026-07-28' });
     expect(client.getProtocolEra()).toBe('modern');
-    expect(client.getInstructions()).toContain('# b\n\nNames of tools and prompts of this server begin with `b_`.\n\nI am b.');
+    expect(client.getInstructions()).toContain(
+      '# b\n\nNames of tools and prompts of this server begin with `b_`.\n\nI am b.',
+    );
 
     expect(namesOf(await client.listTools())).toEqual(
       ['a', 'b'].flatMap((name) => ['echo', 'ask', 'grow', 'die'].map((tool) => `${name}_${tool}`)),
     );
-    const [one, two] = await Promise.all(['a', 'b'].map((name) => client.callTool({ name: `${name}_ask`, arguments: {} })));
+    const [one, two] = await Promise.all(
+      ['a', 'b'].map((name) => client.callTool({ name: `${name}_ask`, arguments: {} })),
+    );
     expect([textOf(one), textOf(two)]).toEqual(['a: blue for a asks', 'b: blue for b asks']);
-    expect((await client.readResource({ uri: 'card://b' })).contents).toMatchObject([{ text: 'b' }]);
+    expect((await client.readResource({ uri: 'card://b' })).contents).toMatchObject([
+      { text: 'b' },
+    ]);
 
     const changed = vi.fn();
     client.setNotificationHandler('notifications/tools/list_changed', changed);
-    const stream = await client.listen({ toolsListChanged: true, resourceSubscriptions: ['card://b'] });
-    expect(stream.honoredFilter).toEqual({ toolsListChanged: true, resourceSubscriptions: ['card://b'] });
+    const stream = await client.listen({
+      toolsListChanged: true,
+      resourceSubscriptions: ['card://b'],
+    });
+    expect(stream.honoredFilter).toEqual({
+      toolsListChanged: true,
+      resourceSubscriptions: ['card://b'],
+    });
     await client.callTool({ name: 'b_grow', arguments: {} });
     await vi.waitFor(() => expect(changed).toHaveBeenCalled());
     expect(namesOf(await client.listTools())).toContain('b_grown');
@@ -154,7 +207,9 @@ describe('servers of both eras as one', () => {
     const legacy = await secondClient([both('a'), files()], 'auto');
 
     expect([modern.getProtocolEra(), legacy.getProtocolEra()]).toEqual(['modern', 'legacy']);
-    expect(textOf(await legacy.callTool({ name: 'a_ask', arguments: {} }))).toBe('a: blue for a asks');
+    expect(textOf(await legacy.callTool({ name: 'a_ask', arguments: {} }))).toBe(
+      'a: blue for a asks',
+    );
     expect(namesOf(await legacy.listTools())).toContain('files_read_text_file');
   });
 });
@@ -163,7 +218,10 @@ it.skipIf(process.platform !== 'linux')('ends its servers when the client leaves
   const client = await firstClient([both('a'), both('b')]);
   await client.listTools();
   const transport = client.transport as FirstTransport;
-  const children = readFileSync(`/proc/${transport.pid ?? 0}/task/${transport.pid ?? 0}/children`, 'utf8')
+  const children = readFileSync(
+    `/proc/${transport.pid ?? 0}/task/${transport.pid ?? 0}/children`,
+    'utf8',
+  )
     .trim()
     .split(' ');
   expect(children).toHaveLength(2);

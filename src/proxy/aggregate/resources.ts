@@ -26,17 +26,21 @@ export function createResources(session: Session, lists: Lists): Resources {
   const subscribed = new Map<string, Upstream>();
   const learn = (uri: string, upstream: Upstream): void => {
     learned.set(uri, upstream);
-    for (const oldest of learned.size > MAX_LEARNED ? learned.keys() : []) return void learned.delete(oldest);
+    for (const oldest of learned.size > MAX_LEARNED ? learned.keys() : [])
+      return void learned.delete(oldest);
   };
   const ownerOf = async (request: ClientRequest, uri: string): Promise<Upstream | null> =>
-    learned.get(uri) ?? (await listedBy(session, lists, request, uri)) ?? (await templateOf(session, lists, request, uri));
+    learned.get(uri) ??
+    (await listedBy(session, lists, request, uri)) ??
+    (await templateOf(session, lists, request, uri));
   const route = async (
     request: ClientRequest,
     part: string | undefined,
     onOwner: (uri: string, upstream: Upstream) => void,
   ): Promise<void> => {
     const { uri } = request.params;
-    if (typeof uri !== 'string') return request.error(CODES.invalidParams, 'a resource needs a uri');
+    if (typeof uri !== 'string')
+      return request.error(CODES.invalidParams, 'a resource needs a uri');
     const owner = await ownerOf(request, uri);
     if (owner !== null)
       return forward(request, owner, [], (answer) => {
@@ -56,7 +60,12 @@ export function createResources(session: Session, lists: Lists): Resources {
     ownerOf,
     resubscribe(upstream) {
       for (const [uri, owner] of subscribed) {
-        if (owner === upstream) upstream.request({ message: requestMessage(0, 'resources/subscribe', { uri }) }, [], () => {});
+        if (owner === upstream)
+          upstream.request(
+            { message: requestMessage(0, 'resources/subscribe', { uri }) },
+            [],
+            () => {},
+          );
       }
     },
   };
@@ -64,17 +73,34 @@ export function createResources(session: Session, lists: Lists): Resources {
 
 const isResult = ({ message }: Frame): boolean => isObject(message.result);
 
-const withResources = ({ upstreams }: Session): readonly Upstream[] => upstreams.filter((upstream) => declares(upstream, 'resources'));
+const withResources = ({ upstreams }: Session): readonly Upstream[] =>
+  upstreams.filter((upstream) => declares(upstream, 'resources'));
 
-async function listedBy(session: Session, lists: Lists, request: ClientRequest, uri: string): Promise<Upstream | null> {
-  const known = await Promise.all(session.upstreams.map((upstream) => lists.known(request, upstream, 'resources')));
+async function listedBy(
+  session: Session,
+  lists: Lists,
+  request: ClientRequest,
+  uri: string,
+): Promise<Upstream | null> {
+  const known = await Promise.all(
+    session.upstreams.map((upstream) => lists.known(request, upstream, 'resources')),
+  );
   const at = known.findIndex((items) => items.some((item) => item.uri === uri));
   return session.upstreams[at] ?? null;
 }
 
-async function templateOf(session: Session, lists: Lists, request: ClientRequest, uri: string): Promise<Upstream | null> {
-  const known = await Promise.all(session.upstreams.map((upstream) => lists.known(request, upstream, 'templates')));
-  const fits = known.flatMap((items, index) => items.map((item) => ({ index, fit: templateFit(item, uri) })));
+async function templateOf(
+  session: Session,
+  lists: Lists,
+  request: ClientRequest,
+  uri: string,
+): Promise<Upstream | null> {
+  const known = await Promise.all(
+    session.upstreams.map((upstream) => lists.known(request, upstream, 'templates')),
+  );
+  const fits = known.flatMap((items, index) =>
+    items.map((item) => ({ index, fit: templateFit(item, uri) })),
+  );
   // The more of it is spelt out, the more certain. Sorting keeps the order of servers where that is equal.
   const [best] = fits.filter(({ fit }) => fit > 0).sort((a, b) => b.fit - a.fit);
   return session.upstreams[best?.index ?? -1] ?? null;
@@ -112,7 +138,9 @@ async function askInOrder(
   for (const upstream of withResources(session)) {
     if (request.isOver()) return;
     if (part !== undefined && !declares(upstream, 'resources', part)) continue;
-    const answer = await new Promise<Frame | null>((resolve) => request.ask(upstream, request.frame, [], resolve));
+    const answer = await new Promise<Frame | null>((resolve) =>
+      request.ask(upstream, request.frame, [], resolve),
+    );
     if (answer !== null && isResult(answer)) {
       onOwner(upstream);
       return request.pass(answer);

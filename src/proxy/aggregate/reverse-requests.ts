@@ -42,9 +42,12 @@ const MAX_OPEN = 1000;
 export function reverseRequests(session: Session): ReverseRequests {
   const open = new Map<string, Asked>();
   const ours = (upstream: Upstream, id: RequestId): string => `${upstream.index}:${idKey(id)}`;
-  const openOf = (upstream: Upstream) => [...open].filter(([, asked]) => asked.upstream === upstream);
+  const openOf = (upstream: Upstream) =>
+    [...open].filter(([, asked]) => asked.upstream === upstream);
   const withdraw = (id: string, reason: string): void =>
-    session.toClient({ message: notificationMessage('notifications/cancelled', { requestId: id, reason }) });
+    session.toClient({
+      message: notificationMessage('notifications/cancelled', { requestId: id, reason }),
+    });
 
   return {
     fromUpstream(upstream, frame) {
@@ -52,33 +55,46 @@ export function reverseRequests(session: Session): ReverseRequests {
       const { id } = frame.message as { readonly id: RequestId };
       const own = ours(upstream, id);
       if (open.has(own) || openOf(upstream).length >= MAX_OPEN) {
-        session.report(`server "${oneLine(upstream.name)}" asked under an id that is in use, or asks too much`);
-        return upstream.send({ message: errorMessage(id, CODES.invalidRequest, 'this id is in use, or too much is open') });
+        session.report(
+          `server "${oneLine(upstream.name)}" asked under an id that is in use, or asks too much`,
+        );
+        return upstream.send({
+          message: errorMessage(id, CODES.invalidRequest, 'this id is in use, or too much is open'),
+        });
       }
       const { progressToken: theirs } = metaOf(frame.message);
       const token = isRequestId(theirs) ? { ours: ours(upstream, theirs), theirs } : null;
       open.set(own, { upstream, id, token });
       const edits: Edit[] = [{ path: ['id'], value: own }];
-      if (token !== null) edits.push({ path: ['params', '_meta', 'progressToken'], value: token.ours });
+      if (token !== null)
+        edits.push({ path: ['params', '_meta', 'progressToken'], value: token.ours });
       session.toClient(editFrame(frame, edits));
     },
     answered(frame) {
       const { id } = frame.message;
       const asked = typeof id === 'string' ? open.get(id) : undefined;
-      if (asked === undefined || typeof id !== 'string') return session.report('the client answered a request that is not open');
+      if (asked === undefined || typeof id !== 'string')
+        return session.report('the client answered a request that is not open');
       open.delete(id);
       asked.upstream.send(editFrame(frame, [{ path: ['id'], value: asked.id }]));
     },
     progressed(frame) {
       const { progressToken } = paramsOf(frame.message);
-      const asked = [...open.values()].find(({ token }) => token !== null && token.ours === progressToken);
+      const asked = [...open.values()].find(
+        ({ token }) => token !== null && token.ours === progressToken,
+      );
       if (asked?.token == null) return;
-      asked.upstream.send(editFrame(frame, [{ path: ['params', 'progressToken'], value: asked.token.theirs }]));
+      asked.upstream.send(
+        editFrame(frame, [{ path: ['params', 'progressToken'], value: asked.token.theirs }]),
+      );
     },
     cancelled(upstream, notification) {
       const { requestId, reason } = paramsOf(notification);
       if (!isRequestId(requestId) || !open.delete(ours(upstream, requestId))) return;
-      withdraw(ours(upstream, requestId), typeof reason === 'string' ? reason : 'the server does not wait for it');
+      withdraw(
+        ours(upstream, requestId),
+        typeof reason === 'string' ? reason : 'the server does not wait for it',
+      );
     },
     gone(upstream) {
       for (const [id] of openOf(upstream)) {

@@ -9,8 +9,16 @@ const [, , text = '[]', slowMs = '5000'] = process.argv;
 const servers = JSON.parse(text) as readonly (ServerCommand & { readonly name: string })[];
 const report = (problem: string): void => void process.stderr.write(`${problem}\n`);
 
-const upstreams = servers.map(({ name, ...command }) => ({ name, open: () => childLink(command, process.stderr) }));
-const joined = aggregateLinks(upstreams, { report, slowMs: Number(slowMs), clock: systemClock, version: 'test' });
+const upstreams = servers.map(({ name, ...command }) => ({
+  name,
+  open: () => childLink(command, process.stderr),
+}));
+const joined = aggregateLinks(upstreams, {
+  report,
+  slowMs: Number(slowMs),
+  clock: systemClock,
+  version: 'test',
+});
 const running = await relay(streamLink(process.stdin, process.stdout), joined, {}, report);
 await running.ended;
 process.exit(0);

@@ -18,7 +18,12 @@ export interface Tellers {
 }
 
 /** Everything is given on as it came, but for what would not be true any more on the client's side. */
-export function tellClient(session: Session, { lists, listens, changes, reverse }: Tellers, upstream: Upstream, frame: Frame): void {
+export function tellClient(
+  session: Session,
+  { lists, listens, changes, reverse }: Tellers,
+  upstream: Upstream,
+  frame: Frame,
+): void {
   const { message } = frame;
   const method = methodOf(message);
   const kind = changedBy(method);
@@ -40,7 +45,9 @@ export function tellClient(session: Session, { lists, listens, changes, reverse 
     case 'notifications/subscriptions/acknowledged':
       return listens.acknowledged(upstream, frame);
     case 'notifications/resources/updated':
-      return session.opening?.era === 'modern' ? listens.updated(upstream, frame) : session.toClient(frame);
+      return session.opening?.era === 'modern'
+        ? listens.updated(upstream, frame)
+        : session.toClient(frame);
     default:
       return session.toClient(frame);
   }
@@ -48,6 +55,7 @@ export function tellClient(session: Session, { lists, listens, changes, reverse 
 
 function withLogger({ name }: Upstream, { message }: Frame): Frame {
   const params = paramsOf(message);
-  const logger = typeof params.logger === 'string' ? `${oneLine(name)}/${params.logger}` : oneLine(name);
+  const logger =
+    typeof params.logger === 'string' ? `${oneLine(name)}/${params.logger}` : oneLine(name);
   return { message: { ...message, params: { ...params, logger } } };
 }

@@ -45,4 +45,10 @@ export function awayText(upstream: Upstream): string {
 
 /** The members of a result that the modern era asks for; the legacy one does not know them. */
 export const complete = ({ opening, serverInfo }: Session, fields: JsonObject): JsonObject =>
-  opening?.era === 'modern' ? { resultType: 'complete', ...fields, _meta: { 'io.modelcontextprotocol/serverInfo': serverInfo } } : fields;
+  opening?.era === 'modern'
+    ? {
+        resultType: 'complete',
+        ...fields,
+        _meta: { 'io.modelcontextprotocol/serverInfo': serverInfo },
+      }
+    : fields;

@@ -40,7 +40,12 @@ export interface Upstream {
   available(): Promise<boolean>;
   /** Greets it anew, also where it failed a moment ago: the client has opened. */
   greet(): void;
-  request(frame: Frame, edits: readonly Edit[], onAnswer: OnAnswer, onNumber?: (id: number) => void): void;
+  request(
+    frame: Frame,
+    edits: readonly Edit[],
+    onAnswer: OnAnswer,
+    onNumber?: (id: number) => void,
+  ): void;
   /** Tells it that nobody waits any more, and drops what it answers all the same. */
   cancel(id: number, reason: string | null): void;
   hasToken(token: RequestId): boolean;
@@ -54,7 +59,8 @@ export interface Upstream {
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 60_000;
 /** The first time it is tried again at once: most servers that end, end once. */
-const waitAfter = (failures: number): number => (failures <= 1 ? 0 : Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (failures - 2)));
+const waitAfter = (failures: number): number =>
+  failures <= 1 ? 0 : Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (failures - 2));
 
 /** What changes while a server lives. */
 interface Own {
@@ -100,7 +106,13 @@ export function createUpstream(spec: UpstreamSpec, index: number, host: Upstream
     },
     request(frame, edits, onAnswer, onNumber) {
       if (own.connection === null) onAnswer(null);
-      else own.connection.request(frame, edits, (answer) => onAnswer(answer === null ? null : named(answer)), onNumber);
+      else
+        own.connection.request(
+          frame,
+          edits,
+          (answer) => onAnswer(answer === null ? null : named(answer)),
+          onNumber,
+        );
     },
     cancel: (id, reason) => cancel(own.connection, id, reason),
     hasToken: (token) => own.connection?.hasToken(token) ?? false,
@@ -125,9 +137,16 @@ export function createUpstream(spec: UpstreamSpec, index: number, host: Upstream
 
 async function available(own: Own, upstream: Upstream): Promise<boolean> {
   const { clock, slowMs, watch, opening } = own.host;
-  if (own.standing.is === 'closed' && !own.isClosed && opening() !== null && clock.monotonic() >= own.retryAt) start(own, upstream);
+  if (
+    own.standing.is === 'closed' &&
+    !own.isClosed &&
+    opening() !== null &&
+    clock.monotonic() >= own.retryAt
+  )
+    start(own, upstream);
   const left = own.openedAt + slowMs - clock.monotonic();
-  if (own.standing.is === 'opening') await watch.until((isLate) => isLate || own.standing.is !== 'opening', left);
+  if (own.standing.is === 'opening')
+    await watch.until((isLate) => isLate || own.standing.is !== 'opening', left);
   return own.standing.is === 'ready';
 }
 
@@ -136,7 +155,8 @@ function become(own: Own, standing: Standing): void {
   own.host.watch.changed();
 }
 
-const reportOf = ({ spec, host }: Own, problem: string): void => host.report(`server "${oneLine(spec.name)}" ${problem}`);
+const reportOf = ({ spec, host }: Own, problem: string): void =>
+  host.report(`server "${oneLine(spec.name)}" ${problem}`);
 
 function start(own: Own, upstream: Upstream): void {
   const { host } = own;
@@ -187,7 +207,9 @@ function lose(own: Own, upstream: Upstream, why: string): void {
   own.retryAt = clock.monotonic() + waitAfter(own.failures);
   // It may still run, or have left something running.
   if (own.connection !== null) {
-    const closed: Promise<void> = own.connection.close(why).then(() => void own.closing.delete(closed));
+    const closed: Promise<void> = own.connection
+      .close(why)
+      .then(() => void own.closing.delete(closed));
     own.closing.add(closed);
   }
   own.connection = null;
@@ -199,5 +221,10 @@ function lose(own: Own, upstream: Upstream, why: string): void {
 
 function cancel(connection: Connection | null, id: number, reason: string | null): void {
   if (connection?.forget(id) !== true) return;
-  connection.send({ message: notificationMessage('notifications/cancelled', { requestId: id, ...(reason === null ? {} : { reason }) }) });
+  connection.send({
+    message: notificationMessage('notifications/cancelled', {
+      requestId: id,
+      ...(reason === null ? {} : { reason }),
+    }),
+  });
 }

@@ -19,7 +19,10 @@ import { copiesOf, copyFile, readConfigFile, replaceFile } from './config-file.t
 
 const going = new AbortController().signal;
 const code = (reason: string): unknown =>
-  expect.objectContaining({ code: 'ERR_CLIENT_CONFIG', details: expect.objectContaining({ reason }) as unknown });
+  expect.objectContaining({
+    code: 'ERR_CLIENT_CONFIG',
+    details: expect.objectContaining({ reason }) as unknown,
+  });
 
 function folderWith(content: string | Buffer = '{}', name = 'mcp.json') {
   const folder = mkdtempSync(join(tmpdir(), 'allium-client-config-'));
@@ -86,7 +89,9 @@ describe('a configuration on disk', () => {
   it('is not replaced when somebody has asked to stop', async () => {
     const { path, list } = folderWith();
 
-    await expect(replaceFile(await readConfigFile(path), '{"a":1}', AbortSignal.abort('SIGINT'))).rejects.toBe('SIGINT');
+    await expect(
+      replaceFile(await readConfigFile(path), '{"a":1}', AbortSignal.abort('SIGINT')),
+    ).rejects.toBe('SIGINT');
     expect(readFileSync(path, 'utf8')).toBe('{}');
     expect(list()).toEqual(['mcp.json']);
   });
@@ -130,7 +135,9 @@ describe('a configuration on disk', () => {
     writeFileSync(path, '{}');
     linkSync(path, join(folder, 'other.json'));
     await expect(readConfigFile(path)).rejects.toEqual(code('not_replaceable'));
-    await expect(readConfigFile(join(folder, 'none.json'))).rejects.toMatchObject({ code: 'ENOENT' });
+    await expect(readConfigFile(join(folder, 'none.json'))).rejects.toMatchObject({
+      code: 'ENOENT',
+    });
   });
 
   it.skipIf(process.platform === 'win32')('does not wait for a pipe', async () => {

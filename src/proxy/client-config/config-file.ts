@@ -33,10 +33,24 @@ export async function readConfigFile(path: string): Promise<ConfigFile> {
     const stats = await handle.stat();
     const { mode, uid, gid, size, nlink } = stats;
     if (!stats.isFile()) throw refused('unreadable', `${path} is no file`, path);
-    if (size > MAX_BYTES) throw refused('unreadable', `${path} is larger than ${MAX_BYTES} bytes`, path);
-    if (nlink > 1) throw refused('not_replaceable', `${path} has other names (hard links), which would be left behind`, path);
+    if (size > MAX_BYTES)
+      throw refused('unreadable', `${path} is larger than ${MAX_BYTES} bytes`, path);
+    if (nlink > 1)
+      throw refused(
+        'not_replaceable',
+        `${path} has other names (hard links), which would be left behind`,
+        path,
+      );
     const bytes = await handle.readFile();
-    return { path, target, bytes, text: textOf(bytes, path), language: languageOf(path), mode: mode & 0o777, owner: { uid, gid } };
+    return {
+      path,
+      target,
+      bytes,
+      text: textOf(bytes, path),
+      language: languageOf(path),
+      mode: mode & 0o777,
+      owner: { uid, gid },
+    };
   } finally {
     await handle.close();
   }
@@ -56,7 +70,9 @@ function textOf(bytes: Buffer, path: string): string {
 export async function copiesOf({ path }: ConfigFile): Promise<readonly string[]> {
   const base = `${basename(path)}.allium-backup`;
   const numbers = (await readdir(dirname(path))).flatMap((name) => {
-    const [, number = '0'] = (name.startsWith(base) ? /^(?:\.([1-9]\d{0,3}))?$/.exec(name.slice(base.length)) : null) ?? ['', 'none'];
+    const [, number = '0'] = (name.startsWith(base)
+      ? /^(?:\.([1-9]\d{0,3}))?$/.exec(name.slice(base.length))
+      : null) ?? ['', 'none'];
     return number === 'none' ? [] : [Number(number)];
   });
   const texts = await Promise.all(
@@ -73,7 +89,8 @@ export async function copiesOf({ path }: ConfigFile): Promise<readonly string[]>
   return texts.filter((text) => text !== null);
 }
 
-const copyName = (path: string, number: number): string => `${path}.allium-backup${number === 0 ? '' : `.${number}`}`;
+const copyName = (path: string, number: number): string =>
+  `${path}.allium-backup${number === 0 ? '' : `.${number}`}`;
 
 /** Puts a copy beside the file, as private as the file is. A copy that is there already is kept: the next one has a number. */
 export async function copyFile(file: ConfigFile): Promise<string> {
@@ -84,10 +101,19 @@ export async function copyFile(file: ConfigFile): Promise<string> {
       // A link, because it does not replace what is there.
       const problem = await link(draft, name).then(() => null, codeOf);
       if (problem === null) return name;
-      if (problem !== 'EEXIST') throw refused('not_replaceable', `no copy could be put beside ${file.path} (${problem})`, file.path);
+      if (problem !== 'EEXIST')
+        throw refused(
+          'not_replaceable',
+          `no copy could be put beside ${file.path} (${problem})`,
+          file.path,
+        );
       if ((await readFile(name).catch(() => null))?.equals(file.bytes) === true) return name;
     }
-    throw refused('not_replaceable', `there are ${MAX_COPIES} copies of ${file.path} already`, file.path);
+    throw refused(
+      'not_replaceable',
+      `there are ${MAX_COPIES} copies of ${file.path} already`,
+      file.path,
+    );
   } finally {
     await rm(draft, { force: true });
     syncFolder(dirname(file.path));
@@ -99,13 +125,21 @@ export async function copyFile(file: ConfigFile): Promise<string> {
  * the file sees all of the old text or all of the new one, also after a crash. Between the last look and the replacing there is a moment
  * in which a change of somebody else would be lost: close the client before.
  */
-export async function replaceFile(file: ConfigFile, text: string, signal: AbortSignal): Promise<void> {
+export async function replaceFile(
+  file: ConfigFile,
+  text: string,
+  signal: AbortSignal,
+): Promise<void> {
   const draft = await drafted(file.target, Buffer.from(text), file);
   try {
     const now = await readFile(file.target).catch(() => null);
     const target = await realpath(file.path).catch(() => null);
     if (now?.equals(file.bytes) !== true || target !== file.target) {
-      throw refused('changed_meanwhile', `${file.path} was changed by somebody else meanwhile; nothing was written, try again`, file.path);
+      throw refused(
+        'changed_meanwhile',
+        `${file.path} was changed by somebody else meanwhile; nothing was written, try again`,
+        file.path,
+      );
     }
     signal.throwIfAborted();
     await rename(draft, file.target);
@@ -122,7 +156,8 @@ async function drafted(path: string, bytes: Buffer, { mode, owner }: ConfigFile)
   const handle = await open(draft, 'wx', 0o600);
   try {
     const { uid, gid } = await handle.stat();
-    if (uid !== owner.uid || gid !== owner.gid) await handle.chown(owner.uid, owner.gid).catch(() => ownerLost(path, uid !== owner.uid));
+    if (uid !== owner.uid || gid !== owner.gid)
+      await handle.chown(owner.uid, owner.gid).catch(() => ownerLost(path, uid !== owner.uid));
     await handle.chmod(mode);
     await handle.writeFile(bytes);
     await handle.sync();
@@ -137,7 +172,13 @@ async function drafted(path: string, bytes: Buffer, { mode, owner }: ConfigFile)
 
 /** Another group is only narrower or wider by the mode, which is kept; another owner could not read the file any more. */
 function ownerLost(path: string, isOther: boolean): void {
-  if (isOther) throw refused('not_replaceable', `${path} belongs to somebody else, and would not any more`, path);
+  if (isOther)
+    throw refused(
+      'not_replaceable',
+      `${path} belongs to somebody else, and would not any more`,
+      path,
+    );
 }
 
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : 'it failed');
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : 'it failed';

@@ -19,12 +19,18 @@ export function take(cursor: Cursor, pattern: RegExp): boolean {
 }
 
 export function takeText(cursor: Cursor, characters: string): void {
-  if (!cursor.text.startsWith(characters, cursor.at)) throw notUnderstood(cursor.text, cursor.at, `expected "${characters}"`);
+  if (!cursor.text.startsWith(characters, cursor.at))
+    throw notUnderstood(cursor.text, cursor.at, `expected "${characters}"`);
   cursor.at += characters.length;
 }
 
 /** What stands between an opening and a closing bracket, with commas; one may stand behind the last. */
-export function takeSeries<T>(cursor: Cursor, closing: string, skip: (cursor: Cursor) => void, takeOne: () => T): readonly T[] {
+export function takeSeries<T>(
+  cursor: Cursor,
+  closing: string,
+  skip: (cursor: Cursor) => void,
+  takeOne: () => T,
+): readonly T[] {
   const found: T[] = [];
   cursor.at += 1;
   skip(cursor);

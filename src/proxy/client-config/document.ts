@@ -3,8 +3,18 @@
 /** A value and where it stands, from its first character to the one behind its last. */
 export type Value =
   | { readonly kind: 'text'; readonly start: number; readonly end: number; readonly text: string }
-  | { readonly kind: 'list'; readonly start: number; readonly end: number; readonly items: readonly Value[] }
-  | { readonly kind: 'map'; readonly start: number; readonly end: number; readonly members: readonly Member[] }
+  | {
+      readonly kind: 'list';
+      readonly start: number;
+      readonly end: number;
+      readonly items: readonly Value[];
+    }
+  | {
+      readonly kind: 'map';
+      readonly start: number;
+      readonly end: number;
+      readonly members: readonly Member[];
+    }
   | { readonly kind: 'other'; readonly start: number; readonly end: number };
 
 /** A key with its value. A list of them, not an object: a server may be called `__proto__`. */
@@ -60,7 +70,8 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
   return after + text.slice(from);
 }
 
-export const memberOf = (members: readonly Member[], key: string): Member | undefined => members.find((each) => each.key === key);
+export const memberOf = (members: readonly Member[], key: string): Member | undefined =>
+  members.find((each) => each.key === key);
 
 /** The first key that is there twice: two readers could take two different values for it. */
 export function repeatedKey(members: readonly Member[]): string | undefined {
@@ -69,4 +80,5 @@ export function repeatedKey(members: readonly Member[]): string | undefined {
 }
 
 /** The white space right before a place. */
-export const spaceBefore = (text: string, at: number): string => /[ \t\r\n]*$/.exec(text.slice(Math.max(0, at - 1000), at))?.[0] ?? '';
+export const spaceBefore = (text: string, at: number): string =>
+  /[ \t\r\n]*$/.exec(text.slice(Math.max(0, at - 1000), at))?.[0] ?? '';

@@ -1,6 +1,15 @@
 /** The servers in the JSON files of Claude Desktop, Claude Code, Cursor and VS Code. */
 
-import { type Dialect, type Document, type Member, memberOf, repeatedKey, type Server, spaceBefore, type Value } from './document.ts';
+import {
+  type Dialect,
+  type Document,
+  type Member,
+  memberOf,
+  repeatedKey,
+  type Server,
+  spaceBefore,
+  type Value,
+} from './document.ts';
 import { notUnderstood, refused } from './problem.ts';
 import { scanJson } from './scan-json.ts';
 
@@ -28,11 +37,19 @@ export function jsonDocument(text: string): Document {
       serversAt(text, top, ['projects', key, 'mcpServers']),
     ),
   ];
-  if (servers.length === 0) throw refused('no_servers', 'there are no MCP servers in it: neither "mcpServers" nor "servers" has any');
+  if (servers.length === 0)
+    throw refused(
+      'no_servers',
+      'there are no MCP servers in it: neither "mcpServers" nor "servers" has any',
+    );
   return { text, servers, dialect };
 }
 
-function serversAt(text: string, top: readonly Member[], path: readonly string[]): readonly Server[] {
+function serversAt(
+  text: string,
+  top: readonly Member[],
+  path: readonly string[],
+): readonly Server[] {
   let members = top;
   for (const key of path) {
     const found = memberOf(members, key);
@@ -41,7 +58,9 @@ function serversAt(text: string, top: readonly Member[], path: readonly string[]
   }
   const place = path.join('.');
   return members.map(({ key: name, value }) =>
-    value.kind === 'map' ? { name, place, members: value.members } : { name, place, members: [], problem: 'it is no object' },
+    value.kind === 'map'
+      ? { name, place, members: value.members }
+      : { name, place, members: [], problem: 'it is no object' },
   );
 }
 
@@ -49,6 +68,10 @@ function serversAt(text: string, top: readonly Member[], path: readonly string[]
 function membersOf(text: string, value: Value, what: string): readonly Member[] {
   if (value.kind !== 'map') throw notUnderstood(text, value.start, `${what} is no object`);
   if (repeatedKey(value.members) !== undefined)
-    throw notUnderstood(text, value.start, `${what} has a key twice; nobody could tell which one counts`);
+    throw notUnderstood(
+      text,
+      value.start,
+      `${what} has a key twice; nobody could tell which one counts`,
+    );
   return value.members;
 }

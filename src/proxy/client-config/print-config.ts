@@ -37,7 +37,9 @@ export interface PrintedConfig {
 export function printConfig(client: Client, options: PrintOptions): PrintedConfig {
   const { name, headers = [] } = options;
   const [command = '', ...args] = wordsOf(options);
-  const env = Object.fromEntries(headers.map(({ header, variable }) => [variable, `<the value of ${header}>`]));
+  const env = Object.fromEntries(
+    headers.map(({ header, variable }) => [variable, `<the value of ${header}>`]),
+  );
   const entry = { command, args, ...(headers.length === 0 ? {} : { env }) };
   const snippet = match(client)
     .with('claude', 'cursor', () => jsonOf('mcpServers', name, entry))
@@ -47,9 +49,19 @@ export function printConfig(client: Client, options: PrintOptions): PrintedConfi
   return { snippet, where: WHERE[client] };
 }
 
-function wordsOf({ name, program, config, command, args = [], http, headers = [] }: PrintOptions): readonly string[] {
+function wordsOf({
+  name,
+  program,
+  config,
+  command,
+  args = [],
+  http,
+  headers = [],
+}: PrintOptions): readonly string[] {
   const options = { program, name, config: config ?? null };
-  return http === undefined ? [...commandWords(options), command ?? '', ...args] : httpWords(options, http, headers);
+  return http === undefined
+    ? [...commandWords(options), command ?? '', ...args]
+    : httpWords(options, http, headers);
 }
 
 /** A server may be called `__proto__`, which a literal would take for something else. */
@@ -58,9 +70,15 @@ const jsonOf = (key: string, name: string, entry: object): string =>
 
 function tomlOf(
   name: string,
-  { command, args, env = {} }: { command: string; args: readonly string[]; env?: Readonly<Record<string, string>> },
+  {
+    command,
+    args,
+    env = {},
+  }: { command: string; args: readonly string[]; env?: Readonly<Record<string, string>> },
 ): string {
-  const variables = Object.entries(env).map(([key, value]) => `${tomlKey(key)} = ${tomlQuote(value)}`);
+  const variables = Object.entries(env).map(
+    ([key, value]) => `${tomlKey(key)} = ${tomlQuote(value)}`,
+  );
   return [
     `[mcp_servers.${tomlKey(name)}]`,
     `command = ${tomlQuote(command)}`,
@@ -74,7 +92,8 @@ const WHERE: Readonly<Record<Client, string>> = {
   claude:
     'Claude Desktop: ~/Library/Application Support/Claude/claude_desktop_config.json (macOS), ~/.config/Claude/claude_desktop_config.json (Linux), ' +
     '%APPDATA%\\Claude\\claude_desktop_config.json (Windows). Claude Code: .mcp.json in the project, or .claude.json in the home folder (macOS, Linux, Windows).',
-  cursor: '~/.cursor/mcp.json (macOS, Linux), %USERPROFILE%\\.cursor\\mcp.json (Windows), or .cursor/mcp.json in the project.',
+  cursor:
+    '~/.cursor/mcp.json (macOS, Linux), %USERPROFILE%\\.cursor\\mcp.json (Windows), or .cursor/mcp.json in the project.',
   vscode:
     '.vscode/mcp.json in the project, or for all projects ~/Library/Application Support/Code/User/mcp.json (macOS), ~/.config/Code/User/mcp.json (Linux), ' +
     '%APPDATA%\\Code\\User\\mcp.json (Windows).',

@@ -6,10 +6,9 @@ import { programWords, splitCommand } from './program-words.ts';
 
 describe('what a client starts', () => {
   it('is this program by its paths', () => {
-    expect(programWords({ node: '/opt/node', script: '/opt/allium/main.js', version: '1.2.3' })).toEqual([
-      '/opt/node',
-      '/opt/allium/main.js',
-    ]);
+    expect(
+      programWords({ node: '/opt/node', script: '/opt/allium/main.js', version: '1.2.3' }),
+    ).toEqual(['/opt/node', '/opt/allium/main.js']);
   });
 
   it.skipIf(process.platform === 'win32')(
@@ -23,15 +22,25 @@ describe('what a client starts', () => {
       writeFileSync(join(folder, 'other', 'node'), '');
       const started = { node: join(folder, 'node-20.1'), script: '/x.js', version: '1' };
 
-      expect(programWords({ ...started, path: `bin::/none:${folder}/other:${folder}` })).toEqual([join(folder, 'node'), '/x.js']);
-      expect(programWords({ ...started, path: '/none' })).toEqual([join(folder, 'node-20.1'), '/x.js']);
+      expect(programWords({ ...started, path: `bin::/none:${folder}/other:${folder}` })).toEqual([
+        join(folder, 'node'),
+        '/x.js',
+      ]);
+      expect(programWords({ ...started, path: '/none' })).toEqual([
+        join(folder, 'node-20.1'),
+        '/x.js',
+      ]);
     },
   );
 
   it('is npx with this version where the program is in the cache of npx', () => {
     const script = '/home/u/.npm/_npx/ab12/node_modules/allium/dist/src/cli/main.js';
 
-    expect(programWords({ node: '/opt/node', script, version: '1.2.3' }).slice(-3)).toEqual(['npx', '-y', 'allium@1.2.3']);
+    expect(programWords({ node: '/opt/node', script, version: '1.2.3' }).slice(-3)).toEqual([
+      'npx',
+      '-y',
+      'allium@1.2.3',
+    ]);
   });
 });
 

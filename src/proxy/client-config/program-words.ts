@@ -20,13 +20,21 @@ export interface Started {
  * is emptied now and then, it is `npx` with this version.
  */
 export function programWords({ node, script, version, path = '' }: Started): readonly string[] {
-  if (/[\\/]_npx[\\/]/.test(script)) return [...(process.platform === 'win32' ? ['cmd', '/c'] : []), 'npx', '-y', `allium@${version}`];
+  if (/[\\/]_npx[\\/]/.test(script))
+    return [
+      ...(process.platform === 'win32' ? ['cmd', '/c'] : []),
+      'npx',
+      '-y',
+      `allium@${version}`,
+    ];
   return [lastingName(node, path), script];
 }
 
 /** Package managers put each version into a folder of its own and a link to it on the PATH: the link is still there after an update. */
 function lastingName(node: string, path: string): string {
-  const names = path.split(delimiter).map((folder) => join(folder, process.platform === 'win32' ? 'node.exe' : 'node'));
+  const names = path
+    .split(delimiter)
+    .map((folder) => join(folder, process.platform === 'win32' ? 'node.exe' : 'node'));
   return names.find((name) => isAbsolute(name) && realOf(name) === node) ?? node;
 }
 
@@ -40,9 +48,14 @@ function realOf(name: string): string | null {
 
 /** The words of a command as they would be typed; quotes keep blanks together. Throws where a quote does not end, or there is no word. */
 export function splitCommand(text: string): readonly string[] {
-  const words = [...text.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) => word.replace(/"([^"]*)"|'([^']*)'/g, '$1$2'));
+  const words = [...text.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) =>
+    word.replace(/"([^"]*)"|'([^']*)'/g, '$1$2'),
+  );
   const rest = text.replace(/"[^"]*"|'[^']*'/g, '');
   if (words.length === 0 || /["']/.test(rest))
-    throw refused('not_understood', 'the command that starts allium is empty, or a quote in it does not end');
+    throw refused(
+      'not_understood',
+      'the command that starts allium is empty, or a quote in it does not end',
+    );
   return words;
 }

@@ -19,14 +19,25 @@ export interface ProxyLine extends ProxyOptions {
   /** Where the server's own command begins, or where and how it is reached. */
   readonly upstream:
     | { readonly kind: 'command'; readonly at: number }
-    | { readonly kind: 'http'; readonly urlAt: number; readonly headers: readonly HeaderVariable[] };
+    | {
+        readonly kind: 'http';
+        readonly urlAt: number;
+        readonly headers: readonly HeaderVariable[];
+      };
 }
 
 /** The words up to the server's own command. */
-export const commandWords = (options: ProxyOptions): readonly string[] => [...optionWords(options), '--'];
+export const commandWords = (options: ProxyOptions): readonly string[] => [
+  ...optionWords(options),
+  '--',
+];
 
 /** The words for a server that is reached by HTTP. */
-export const httpWords = (options: ProxyOptions, url: string, headers: readonly HeaderVariable[]): readonly string[] => [
+export const httpWords = (
+  options: ProxyOptions,
+  url: string,
+  headers: readonly HeaderVariable[],
+): readonly string[] => [
   ...optionWords(options),
   '--http',
   url,
@@ -45,7 +56,10 @@ const optionWords = ({ program, name, config }: ProxyOptions): readonly string[]
  * with options that cannot be told from the server's. A program that is not called allium is taken for it where the line is to the
  * letter what would be written for a server of that name.
  */
-export function readProxyLine(words: readonly string[], serverName: string): ProxyLine | 'foreign' | null {
+export function readProxyLine(
+  words: readonly string[],
+  serverName: string,
+): ProxyLine | 'foreign' | null {
   for (let at = words.indexOf('proxy', 1); at !== -1; at = words.indexOf('proxy', at + 1)) {
     const line = readOptions(words, at);
     const isAllium = looksLikeAllium(words[at - 1] ?? '');
@@ -58,7 +72,10 @@ export function readProxyLine(words: readonly string[], serverName: string): Pro
 /** `allium`, `allium@1.2.3`, `…/allium.cmd`, `registry/allium:1`, or the script of this package. */
 function looksLikeAllium(word: string): boolean {
   const path = word.replaceAll('\\', '/');
-  return /(?:^|\/)allium(?:\.(?:cmd|exe|ps1|js|mjs))?(?:[@:][\w.+-]*)?$/i.test(path) || /\/dist\/src\/cli\/main\.js$/.test(path);
+  return (
+    /(?:^|\/)allium(?:\.(?:cmd|exe|ps1|js|mjs))?(?:[@:][\w.+-]*)?$/i.test(path) ||
+    /\/dist\/src\/cli\/main\.js$/.test(path)
+  );
 }
 
 function readOptions(words: readonly string[], proxyAt: number): ProxyLine | null {
@@ -74,9 +91,16 @@ function readOptions(words: readonly string[], proxyAt: number): ProxyLine | nul
     else return null;
   }
   const wordOf = (option: string) => words[found.get(option) ?? -1] ?? null;
-  const options = { program: words.slice(0, proxyAt), name: wordOf('--name'), config: wordOf('--config') };
+  const options = {
+    program: words.slice(0, proxyAt),
+    name: wordOf('--name'),
+    config: wordOf('--config'),
+  };
   const urlAt = found.get('--http');
   const hasCommand = at < words.length - 1;
-  if (urlAt !== undefined) return at < words.length ? null : { ...options, upstream: { kind: 'http', urlAt, headers } };
-  return hasCommand && headers.length === 0 ? { ...options, upstream: { kind: 'command', at: at + 1 } } : null;
+  if (urlAt !== undefined)
+    return at < words.length ? null : { ...options, upstream: { kind: 'http', urlAt, headers } };
+  return hasCommand && headers.length === 0
+    ? { ...options, upstream: { kind: 'command', at: at + 1 } }
+    : null;
 }

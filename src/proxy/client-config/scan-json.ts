@@ -14,7 +14,8 @@ export function scanJson(text: string): Value {
   skipTrivia(cursor);
   const value = scanValue(cursor, 0);
   skipTrivia(cursor);
-  if (cursor.at < text.length) throw notUnderstood(text, cursor.at, 'there is something behind the end');
+  if (cursor.at < text.length)
+    throw notUnderstood(text, cursor.at, 'there is something behind the end');
   return value;
 }
 
@@ -23,16 +24,27 @@ function scanValue(cursor: Cursor, depth: number): Value {
   if (depth > MAX_DEPTH) throw notUnderstood(text, start, `nested deeper than ${MAX_DEPTH}`);
   if (text[start] === '"') return { kind: 'text', start, text: scanString(cursor), end: cursor.at };
   if (text[start] === '[')
-    return { kind: 'list', start, items: takeSeries(cursor, ']', skipTrivia, () => scanValue(cursor, depth + 1)), end: cursor.at };
+    return {
+      kind: 'list',
+      start,
+      items: takeSeries(cursor, ']', skipTrivia, () => scanValue(cursor, depth + 1)),
+      end: cursor.at,
+    };
   if (text[start] === '{')
-    return { kind: 'map', start, members: takeSeries(cursor, '}', skipTrivia, () => scanMember(cursor, depth + 1)), end: cursor.at };
+    return {
+      kind: 'map',
+      start,
+      members: takeSeries(cursor, '}', skipTrivia, () => scanMember(cursor, depth + 1)),
+      end: cursor.at,
+    };
   if (!take(cursor, SCALAR)) throw notUnderstood(text, start, 'expected a JSON value');
   return { kind: 'other', start, end: cursor.at };
 }
 
 function scanMember(cursor: Cursor, depth: number): Member {
   const keyStart = cursor.at;
-  if (cursor.text[keyStart] !== '"') throw notUnderstood(cursor.text, keyStart, 'expected a key in double quotes');
+  if (cursor.text[keyStart] !== '"')
+    throw notUnderstood(cursor.text, keyStart, 'expected a key in double quotes');
   const key = scanString(cursor);
   const keyEnd = cursor.at;
   skipTrivia(cursor);
@@ -53,7 +65,11 @@ function scanString(cursor: Cursor): string {
   } catch {
     // Said below, without the text.
   }
-  throw notUnderstood(text, start, 'a string does not end, or has characters that JSON does not allow');
+  throw notUnderstood(
+    text,
+    start,
+    'a string does not end, or has characters that JSON does not allow',
+  );
 }
 
 /** White space and comments. */

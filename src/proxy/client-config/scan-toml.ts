@@ -21,7 +21,12 @@ export interface KeyPart {
 
 /** A line that says something: the head of a table, or a key with its value. */
 export type Statement =
-  | { readonly kind: 'table' | 'tables'; readonly path: readonly KeyPart[]; readonly start: number; readonly end: number }
+  | {
+      readonly kind: 'table' | 'tables';
+      readonly path: readonly KeyPart[];
+      readonly start: number;
+      readonly end: number;
+    }
   | { readonly kind: 'pair'; readonly path: readonly KeyPart[]; readonly value: Value };
 
 /** The statements of a file, in order. Throws `ERR_CLIENT_CONFIG` for what it cannot read. */
@@ -30,7 +35,8 @@ export function scanToml(text: string): readonly Statement[] {
   const found: Statement[] = [];
   for (skipTrivia(cursor); cursor.at < text.length; skipTrivia(cursor)) {
     found.push(text[cursor.at] === '[' ? scanHead(cursor) : scanPair(cursor));
-    if (!take(cursor, LINE_END)) throw notUnderstood(text, cursor.at, 'expected the end of the line');
+    if (!take(cursor, LINE_END))
+      throw notUnderstood(text, cursor.at, 'expected the end of the line');
   }
   return found;
 }
@@ -57,7 +63,12 @@ function scanKey(cursor: Cursor): readonly KeyPart[] {
     take(cursor, BLANK);
     const start = cursor.at;
     const first = cursor.text[start];
-    const name = first === '"' || first === "'" ? scanString(cursor) : take(cursor, BARE_KEY) ? cursor.text.slice(start, cursor.at) : null;
+    const name =
+      first === '"' || first === "'"
+        ? scanString(cursor)
+        : take(cursor, BARE_KEY)
+          ? cursor.text.slice(start, cursor.at)
+          : null;
     if (name === null) throw notUnderstood(cursor.text, start, 'expected a key');
     parts.push({ name, start, end: cursor.at });
     take(cursor, BLANK);
@@ -71,11 +82,22 @@ function scanValue(cursor: Cursor, depth: number): Value {
   const first = text[start];
   if (depth > MAX_DEPTH) throw notUnderstood(text, start, `nested deeper than ${MAX_DEPTH}`);
   if (text.startsWith('"""', start) || text.startsWith("'''", start)) return scanLongString(cursor);
-  if (first === '"' || first === "'") return { kind: 'text', start, text: scanString(cursor), end: cursor.at };
+  if (first === '"' || first === "'")
+    return { kind: 'text', start, text: scanString(cursor), end: cursor.at };
   if (first === '[')
-    return { kind: 'list', start, items: takeSeries(cursor, ']', skipTrivia, () => scanValue(cursor, depth + 1)), end: cursor.at };
+    return {
+      kind: 'list',
+      start,
+      items: takeSeries(cursor, ']', skipTrivia, () => scanValue(cursor, depth + 1)),
+      end: cursor.at,
+    };
   if (first === '{')
-    return { kind: 'map', start, members: takeSeries(cursor, '}', skipTrivia, () => scanMember(cursor, depth + 1)), end: cursor.at };
+    return {
+      kind: 'map',
+      start,
+      members: takeSeries(cursor, '}', skipTrivia, () => scanMember(cursor, depth + 1)),
+      end: cursor.at,
+    };
   if (!take(cursor, SCALAR)) throw notUnderstood(text, start, 'expected a TOML value');
   return { kind: 'other', start, end: cursor.at };
 }
@@ -100,25 +122,40 @@ export function memberFrom([first, ...more]: readonly KeyPart[], value: Value): 
 }
 
 const ESCAPES: ReadonlyMap<string, string> = new Map(
-  Object.entries({ b: '\b', t: '\t', n: '\n', f: '\f', r: '\r', e: '\u001b', '"': '"', '\\': '\\' }),
+  Object.entries({
+    b: '\b',
+    t: '\t',
+    n: '\n',
+    f: '\f',
+    r: '\r',
+    e: '\u001b',
+    '"': '"',
+    '\\': '\\',
+  }),
 );
 
 function scanString(cursor: Cursor): string {
   const { text, at: start } = cursor;
   const quote = text[start] ?? '';
   let end = start + 1;
-  while (end < text.length && text[end] !== quote && text[end] !== '\n') end += quote === '"' && text[end] === '\\' ? 2 : 1;
+  while (end < text.length && text[end] !== quote && text[end] !== '\n')
+    end += quote === '"' && text[end] === '\\' ? 2 : 1;
   if (text[end] !== quote) throw notUnderstood(text, start, 'a string does not end');
   cursor.at = end + 1;
   const raw = text.slice(start + 1, end);
   return quote === "'"
     ? raw
-    : raw.replace(/\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.?))/g, (_all, ...hex: readonly string[]) => {
-        const code = hex.slice(0, 3).find((each) => each !== undefined);
-        const character = code === undefined ? ESCAPES.get(hex[3] ?? '') : fromCode(Number.parseInt(code, 16));
-        if (character === undefined) throw notUnderstood(text, start, 'a string has an escape that TOML does not know');
-        return character;
-      });
+    : raw.replace(
+        /\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.?))/g,
+        (_all, ...hex: readonly string[]) => {
+          const code = hex.slice(0, 3).find((each) => each !== undefined);
+          const character =
+            code === undefined ? ESCAPES.get(hex[3] ?? '') : fromCode(Number.parseInt(code, 16));
+          if (character === undefined)
+            throw notUnderstood(text, start, 'a string has an escape that TOML does not know');
+          return character;
+        },
+      );
 }
 
 /** TOML has no halves of surrogate pairs. */
@@ -130,7 +167,8 @@ function scanLongString(cursor: Cursor): Value {
   const { text, at: start } = cursor;
   const quotes = text.slice(start, start + 3);
   let end = start + 3;
-  while (end < text.length && !text.startsWith(quotes, end)) end += quotes === '"""' && text[end] === '\\' ? 2 : 1;
+  while (end < text.length && !text.startsWith(quotes, end))
+    end += quotes === '"""' && text[end] === '\\' ? 2 : 1;
   if (!text.startsWith(quotes, end)) throw notUnderstood(text, start, 'a string does not end');
   // Up to two quotes may stand right before the closing ones.
   for (let more = 0; more < 2 && text[end + 3] === quotes[0]; more += 1) end += 1;

@@ -10,9 +10,17 @@ const MASK = '…';
  * A unified diff of two configurations. The values below `env` and headers are shown as `…`: they are where keys are kept. Arguments are
  * shown, whatever is in them.
  */
-export function showDiff(path: string, before: string, after: string, language: ConfigLanguage): string {
+export function showDiff(
+  path: string,
+  before: string,
+  after: string,
+  language: ConfigLanguage,
+): string {
   if (before === after) return '';
-  const [old, now] = [before, after].map((text) => masked(text, language).split(/\r?\n/)) as [string[], string[]]; // Two in, two out.
+  const [old, now] = [before, after].map((text) => masked(text, language).split(/\r?\n/)) as [
+    string[],
+    string[],
+  ]; // Two in, two out.
   return [`--- ${path}`, `+++ ${path}`, ...hunksOf(old, now)].join('\n');
 }
 
@@ -20,8 +28,12 @@ function masked(text: string, language: ConfigLanguage): string {
   const { servers, dialect } = documentOf(text, language);
   const edits = servers.flatMap(({ members }) =>
     members
-      .filter(({ key }) => key === 'env' || key === dialect.headersKey || key.startsWith('bearer_token'))
-      .flatMap(({ value }) => (value.kind === 'map' ? value.members.map((each) => each.value) : [value]))
+      .filter(
+        ({ key }) => key === 'env' || key === dialect.headersKey || key.startsWith('bearer_token'),
+      )
+      .flatMap(({ value }) =>
+        value.kind === 'map' ? value.members.map((each) => each.value) : [value],
+      )
       .map(({ start, end }): Edit => ({ start, end, text: dialect.quote(MASK) })),
   );
   return applyEdits(text, edits);
@@ -61,8 +73,10 @@ function stepsOf(old: readonly string[], now: readonly string[]): readonly Step[
   let [from, to] = [0, 0];
   while (from < old.length || to < now.length) {
     const [out, put] = meeting(old, now, from, to);
-    for (let end = from + out; from < end; from += 1) steps.push({ sign: '-', line: old[from] ?? '', old: from, now: to });
-    for (let end = to + put; to < end; to += 1) steps.push({ sign: '+', line: now[to] ?? '', old: from, now: to });
+    for (let end = from + out; from < end; from += 1)
+      steps.push({ sign: '-', line: old[from] ?? '', old: from, now: to });
+    for (let end = to + put; to < end; to += 1)
+      steps.push({ sign: '+', line: now[to] ?? '', old: from, now: to });
     if (from < old.length && to < now.length) {
       steps.push({ sign: ' ', line: old[from] ?? '', old: from, now: to });
       from += 1;
@@ -75,7 +89,12 @@ function stepsOf(old: readonly string[], now: readonly string[]): readonly Step[
 const MAX_REACH = 200;
 
 /** How many lines are out and in before the next two that are equal. */
-function meeting(old: readonly string[], now: readonly string[], from: number, to: number): readonly [number, number] {
+function meeting(
+  old: readonly string[],
+  now: readonly string[],
+  from: number,
+  to: number,
+): readonly [number, number] {
   for (let reach = 0; reach <= MAX_REACH; reach += 1) {
     for (let out = 0; out <= reach; out += 1) {
       const [line, other] = [old[from + out], now[to + reach - out]];

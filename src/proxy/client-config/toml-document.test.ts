@@ -119,27 +119,43 @@ describe('wrapping TOML', () => {
   });
 
   it.each([
-    ['a token from a variable', '[mcp_servers.x]\nurl = "https://a.example"\nbearer_token_env_var = "K"', /logs in/],
+    [
+      'a token from a variable',
+      '[mcp_servers.x]\nurl = "https://a.example"\nbearer_token_env_var = "K"',
+      /logs in/,
+    ],
     ['an inline table', '[mcp_servers]\nx = { command = "a" }', /table of its own/],
     ['dotted keys', '[mcp_servers]\nx.command = "a"', /table of its own/],
     ['a command of several lines', '[mcp_servers.x]\ncommand = """a"""', /"command"/],
-    ['headers by dotted keys', '[mcp_servers.x]\nurl = "https://a.example"\nhttp_headers.A = "b"', /plain headers/],
+    [
+      'headers by dotted keys',
+      '[mcp_servers.x]\nurl = "https://a.example"\nhttp_headers.A = "b"',
+      /plain headers/,
+    ],
   ])('leaves %s alone', (_name, text, reason) => {
     expect(wrapped(text).text).toBe(text);
-    expect(wrapped(text).servers).toMatchObject([{ name: 'x', outcome: 'left_alone', reason: expect.stringMatching(reason) as string }]);
+    expect(wrapped(text).servers).toMatchObject([
+      { name: 'x', outcome: 'left_alone', reason: expect.stringMatching(reason) as string },
+    ]);
   });
 
   it('leaves an environment alone that is written with dotted keys', () => {
     const text = '[mcp_servers.x]\ncommand = "a"\nargs = []\nenv.A = "b"\nenv.B = "c"\n';
 
-    expect(wrapped(text).text).toBe(text.replace('"a"', '"allium"').replace('[]', '["proxy", "--name", "x", "--", "a"]'));
+    expect(wrapped(text).text).toBe(
+      text.replace('"a"', '"allium"').replace('[]', '["proxy", "--name", "x", "--", "a"]'),
+    );
   });
 
   it.each([
     ['servers at the top', 'mcp_servers.x.command = "a"', 'line 1'],
     ['servers as one inline table', 'mcp_servers = { x = { command = "a" } }', 'line 1'],
     ['a list of tables', '[[mcp_servers.x]]\ncommand = "a"', 'list of tables'],
-    ['a table that is there twice', '[mcp_servers.x]\ncommand = "a"\n[mcp_servers.x]\ncommand = "b"', 'twice'],
+    [
+      'a table that is there twice',
+      '[mcp_servers.x]\ncommand = "a"\n[mcp_servers.x]\ncommand = "b"',
+      'twice',
+    ],
     ['two values on a line', '[mcp_servers.x]\ncommand = "a" args = []', 'end of the line'],
     ['a string without an end', '[mcp_servers.x]\ncommand = "a\nargs = []', 'does not end'],
     ['a long string without an end', 'a = """\n[mcp_servers.x]\ncommand = "a"', 'does not end'],
@@ -152,7 +168,10 @@ describe('wrapping TOML', () => {
     ['deep nesting', `a = ${'['.repeat(300)}`, 'nested deeper'],
   ])('refuses %s', (_name, text, message) => {
     expect(() => wrapped(text)).toThrow(
-      expect.objectContaining({ code: 'ERR_CLIENT_CONFIG', message: expect.stringContaining(message) as string }),
+      expect.objectContaining({
+        code: 'ERR_CLIENT_CONFIG',
+        message: expect.stringContaining(message) as string,
+      }),
     );
   });
 });

@@ -10,14 +10,16 @@ export const tomlQuote = (text: string): string =>
   JSON.stringify(text.toWellFormed()).replace(/\u007f/g, '\\u007f');
 
 /** A key, in quotes where it needs them. */
-export const tomlKey = (name: string): string => (/^[A-Za-z0-9_-]+$/.test(name) ? name : tomlQuote(name));
+export const tomlKey = (name: string): string =>
+  /^[A-Za-z0-9_-]+$/.test(name) ? name : tomlQuote(name);
 
 const dialect: Dialect = {
   headersKey: 'http_headers',
   quote: tomlQuote,
   key: tomlKey,
   member: (name, value) => `${tomlKey(name)} = ${value}`,
-  between: (text, { keyStart }) => `${text.includes('\r\n') ? '\r\n' : '\n'}${spaceBefore(text, keyStart).replace(/^[^]*\n/, '')}`,
+  between: (text, { keyStart }) =>
+    `${text.includes('\r\n') ? '\r\n' : '\n'}${spaceBefore(text, keyStart).replace(/^[^]*\n/, '')}`,
 };
 
 interface Table {
@@ -31,29 +33,47 @@ export function tomlDocument(text: string): Document {
   const tables = new Map<string, Table>();
   const heads = new Set<string>();
   /** Where the pairs of the table at hand go; `null` for tables that are none of ours. */
-  let add: ((pair: Statement & { readonly kind: 'pair' }) => void) | null = (pair) => refuseRootServers(text, pair.path);
+  let add: ((pair: Statement & { readonly kind: 'pair' }) => void) | null = (pair) =>
+    refuseRootServers(text, pair.path);
   for (const statement of scanToml(text)) {
     if (statement.kind === 'pair') add?.(statement);
     else if (statement.path[0]?.name !== 'mcp_servers') add = null;
     else {
       const id = JSON.stringify(statement.path.map(({ name }) => name));
-      if (statement.kind === 'tables') throw notUnderstood(text, statement.start, 'a list of tables where the tables of MCP servers are');
-      if (heads.size === heads.add(id).size) throw notUnderstood(text, statement.start, 'this table is there twice');
+      if (statement.kind === 'tables')
+        throw notUnderstood(
+          text,
+          statement.start,
+          'a list of tables where the tables of MCP servers are',
+        );
+      if (heads.size === heads.add(id).size)
+        throw notUnderstood(text, statement.start, 'this table is there twice');
       add = openTable(tables, statement);
     }
   }
   const servers = [...tables.values()].map(serverOf);
-  if (servers.length === 0) throw refused('no_servers', 'there are no MCP servers in it: it has no [mcp_servers.<name>] table');
+  if (servers.length === 0)
+    throw refused(
+      'no_servers',
+      'there are no MCP servers in it: it has no [mcp_servers.<name>] table',
+    );
   return { text, servers, dialect };
 }
 
 function refuseRootServers(text: string, [first]: readonly KeyPart[]): void {
   if (first?.name === 'mcp_servers') {
-    throw notUnderstood(text, first.start, 'MCP servers that are not written as [mcp_servers.<name>] tables; write them so first');
+    throw notUnderstood(
+      text,
+      first.start,
+      'MCP servers that are not written as [mcp_servers.<name>] tables; write them so first',
+    );
   }
 }
 
-function openTable(tables: Map<string, Table>, { path, end }: Statement & { readonly kind: 'table' | 'tables' }) {
+function openTable(
+  tables: Map<string, Table>,
+  { path, end }: Statement & { readonly kind: 'table' | 'tables' },
+) {
   const [, server, sub, ...deeper] = path;
   const tableOf = ({ name }: KeyPart): Table => {
     const table = tables.get(name) ?? { name, members: [] };
@@ -68,8 +88,10 @@ function openTable(tables: Map<string, Table>, { path, end }: Statement & { read
   const table = tableOf(server);
   // The members of a table below are put in as they come: the list is the value's own.
   const members: Member[] = sub === undefined ? table.members : [];
-  if (sub !== undefined) table.members.push(memberFrom([sub, ...deeper], { kind: 'map', start: end, end, members }));
-  return ({ path: keys, value }: Statement & { readonly kind: 'pair' }): void => void members.push(memberFrom(keys, value));
+  if (sub !== undefined)
+    table.members.push(memberFrom([sub, ...deeper], { kind: 'map', start: end, end, members }));
+  return ({ path: keys, value }: Statement & { readonly kind: 'pair' }): void =>
+    void members.push(memberFrom(keys, value));
 }
 
 const serverOf = ({ name, members, problem }: Table): Server => ({

@@ -3,9 +3,13 @@ import { type ServerChoice, unwrapText, wrapText } from './wrap-text.ts';
 
 const program = ['npx', '-y', 'allium'];
 const wrapped = (text: string, more: object = {}) => wrapText(text, 'json', { program, ...more });
-const undone = (text: string, older: readonly string[] = [], choice: ServerChoice = {}) => unwrapText(text, 'json', choice, older);
-const outcomes = ({ servers }: { readonly servers: readonly { readonly name: string; readonly outcome: string }[] }) =>
-  servers.map(({ name, outcome }) => `${name} ${outcome}`);
+const undone = (text: string, older: readonly string[] = [], choice: ServerChoice = {}) =>
+  unwrapText(text, 'json', choice, older);
+const outcomes = ({
+  servers,
+}: {
+  readonly servers: readonly { readonly name: string; readonly outcome: string }[];
+}) => servers.map(({ name, outcome }) => `${name} ${outcome}`);
 const entry = (text: string) => `{"mcpServers": {"x": ${text}}}`;
 
 describe('wrapping JSON', () => {
@@ -28,13 +32,20 @@ describe('wrapping JSON', () => {
       '// mine\r\n{ "servers": { "a": { "type": "stdio", "command": "n\\u006fde", /* why */ "args": [ // first\r\n "x", ], "dev": {"watch": 1}, }, }, "inputs": [] }';
 
     expect(wrapped(text).text).toBe(
-      text.replace('"n\\u006fde"', '"npx"').replace('[ // first', '["-y", "allium", "proxy", "--name", "a", "--", "n\\u006fde",  // first'),
+      text
+        .replace('"n\\u006fde"', '"npx"')
+        .replace(
+          '[ // first',
+          '["-y", "allium", "proxy", "--name", "a", "--", "n\\u006fde",  // first',
+        ),
     );
   });
 
   it('adds arguments where there are none, like the line of the command', () => {
     expect(wrapped(entry('{\n\t"command": "srv"\n}')).text).toBe(
-      entry('{\n\t"command": "npx",\n\t"args": ["-y", "allium", "proxy", "--name", "x", "--", "srv"]\n}'),
+      entry(
+        '{\n\t"command": "npx",\n\t"args": ["-y", "allium", "proxy", "--name", "x", "--", "srv"]\n}',
+      ),
     );
     expect(wrapped(entry('{"command":"srv","args":[ ]}')).text).toBe(
       entry('{"command":"npx","args":["-y", "allium", "proxy", "--name", "x", "--", "srv" ]}'),
@@ -51,7 +62,12 @@ describe('wrapping JSON', () => {
     expect(after).toContain('"type": "stdio", "command": "npx", "args": [');
     expect(args.slice(4)).toEqual([
       'x',
-      ...['--http', 'https://a.example/mcp', '--header-env', 'Authorization=ALLIUM_HEADER_AUTHORIZATION'],
+      ...[
+        '--http',
+        'https://a.example/mcp',
+        '--header-env',
+        'Authorization=ALLIUM_HEADER_AUTHORIZATION',
+      ],
       ...['--header-env', 'X-A=ALLIUM_HEADER_X_A', '--header-env', 'X_A=ALLIUM_HEADER_X_A_2'],
     ]);
     expect(after).toContain(
@@ -64,11 +80,16 @@ describe('wrapping JSON', () => {
     const server = '{"command":"a"}';
     const text = `{"mcpServers":{"top":${server}},"mcp":{"servers":{"settings":${server}}},"projects":{"/p":{"mcpServers":{"top":${server}}}}}`;
 
-    expect(wrapped(text).servers.map(({ place }) => place)).toEqual(['mcpServers', 'mcp.servers', 'projects./p.mcpServers']);
+    expect(wrapped(text).servers.map(({ place }) => place)).toEqual([
+      'mcpServers',
+      'mcp.servers',
+      'projects./p.mcpServers',
+    ]);
   });
 
   it('wraps only what was chosen', () => {
-    const text = '{"mcpServers":{"git-hub":{"command":"a"},"git-lab":{"command":"a"},"files":{"command":"a"}}}';
+    const text =
+      '{"mcpServers":{"git-hub":{"command":"a"},"git-lab":{"command":"a"},"files":{"command":"a"}}}';
 
     expect(outcomes(wrapped(text, { only: ['git-*'], except: ['*lab'] }))).toEqual([
       'git-hub wrapped',
@@ -91,29 +112,53 @@ describe('wrapping JSON', () => {
     ['a whole line as the command', '{"command":"npx -y srv"}', /whole line/],
     ['a key that is there twice', '{"command":"a","command":"b"}', /"command" twice/],
     ['a login of the client', '{"url":"https://a.example","oauth":{"clientId":"k"}}', /oauth/],
-    ['a script that makes headers', '{"url":"https://a.example","headersHelper":"./k.sh"}', /headersHelper/],
+    [
+      'a script that makes headers',
+      '{"url":"https://a.example","headersHelper":"./k.sh"}',
+      /headersHelper/,
+    ],
     ['a key in the address', '{"url":"https://a.example/mcp?key=k"}', /every user/],
     ['a password in the address', '{"url":"https://u:p@a.example/mcp"}', /every user/],
     ['headers that are none', '{"url":"https://a.example","headers":{"A B":"c"}}', /plain headers/],
-    ['headers that differ in nothing but case', '{"url":"https://a.example","headers":{"A":"c","a":"d"}}', /plain headers/],
+    [
+      'headers that differ in nothing but case',
+      '{"url":"https://a.example","headers":{"A":"c","a":"d"}}',
+      /plain headers/,
+    ],
     ['a header without a text', '{"url":"https://a.example","headers":{"A":1}}', /plain headers/],
     ['an environment for an address', '{"url":"https://a.example","env":{}}', /"env"/],
   ])('leaves %s alone and says why', (_name, text, reason) => {
     const { text: after, servers } = wrapped(entry(text));
 
     expect(after).toBe(entry(text));
-    expect(servers).toEqual([{ name: 'x', place: 'mcpServers', outcome: 'left_alone', reason: expect.stringMatching(reason) as string }]);
+    expect(servers).toEqual([
+      {
+        name: 'x',
+        place: 'mcpServers',
+        outcome: 'left_alone',
+        reason: expect.stringMatching(reason) as string,
+      },
+    ]);
   });
 
   it.each([
-    ['what it would write itself', '{"command":"node","args":["/x.js","proxy","--name","x","--","a"]}'],
+    [
+      'what it would write itself',
+      '{"command":"node","args":["/x.js","proxy","--name","x","--","a"]}',
+    ],
     ['one that was written by hand', '{"command":"allium","args":["proxy","--","a"]}'],
-    ['one of a certain version', '{"command":"npx","args":["-y","allium@0.1.0","proxy","--config","c","--","a","b"]}'],
+    [
+      'one of a certain version',
+      '{"command":"npx","args":["-y","allium@0.1.0","proxy","--config","c","--","a","b"]}',
+    ],
     [
       'one of an installed package',
       '{"command":"C:\\\\n\\\\node.exe","args":["C:\\\\n\\\\allium\\\\dist\\\\src\\\\cli\\\\main.js","proxy","--http","https://a.example"]}',
     ],
-    ['one with options that it does not know', '{"command":"allium","args":["proxy","--verbose","--","a"]}'],
+    [
+      'one with options that it does not know',
+      '{"command":"allium","args":["proxy","--verbose","--","a"]}',
+    ],
   ])('leaves a server alone that is behind the proxy already: %s', (_name, text) => {
     expect(wrapped(entry(text)).text).toBe(entry(text));
     expect(outcomes(wrapped(entry(text)))).toEqual(['x already_wrapped']);
@@ -123,7 +168,9 @@ describe('wrapping JSON', () => {
     const { text } = wrapped(entry('{"command":"a"}'), { config: '/one.yaml' });
 
     expect(wrapped(text, { config: '/one.yaml' }).servers[0]).not.toHaveProperty('reason');
-    expect(wrapped(text, { config: '/two.yaml' }).servers[0]).toMatchObject({ reason: expect.stringContaining('another stack') as string });
+    expect(wrapped(text, { config: '/two.yaml' }).servers[0]).toMatchObject({
+      reason: expect.stringContaining('another stack') as string,
+    });
   });
 
   it.each([
@@ -154,13 +201,20 @@ describe('wrapping JSON', () => {
     [`{"a":${'['.repeat(300)}${']'.repeat(300)}}`, 'nested deeper'],
   ])('refuses %j', (text, message) => {
     expect(() => wrapped(text)).toThrow(
-      expect.objectContaining({ code: 'ERR_CLIENT_CONFIG', message: expect.stringContaining(message) as string }),
+      expect.objectContaining({
+        code: 'ERR_CLIENT_CONFIG',
+        message: expect.stringContaining(message) as string,
+      }),
     );
   });
 
   it('says nothing of what is in a file that it refuses', () => {
-    expect(() => wrapped('{"mcpServers":{"x":{"command":"a","env":{"K":"hunter2" "L":1}}}}')).toThrow(/^(?!.*hunter2)/);
-    expect(() => wrapped('{"mcpServers":{"x":{"env":{"K":"hunter2\n"}}}}')).toThrow(/^(?!.*hunter2)/);
+    expect(() =>
+      wrapped('{"mcpServers":{"x":{"command":"a","env":{"K":"hunter2" "L":1}}}}'),
+    ).toThrow(/^(?!.*hunter2)/);
+    expect(() => wrapped('{"mcpServers":{"x":{"env":{"K":"hunter2\n"}}}}')).toThrow(
+      /^(?!.*hunter2)/,
+    );
   });
 });
 
@@ -183,23 +237,36 @@ describe('undoing', () => {
   });
 
   it('restores one server and leaves the others behind the proxy', () => {
-    expect(undone(wrapped(text).text, [text], { only: ['a'] }).text).toBe(wrapped(text, { except: ['a'] }).text);
+    expect(undone(wrapped(text).text, [text], { only: ['a'] }).text).toBe(
+      wrapped(text, { except: ['a'] }).text,
+    );
   });
 
   it('restores a server to the letter that was behind the proxy before, and takes it apart when asked for', () => {
-    const mixed = '{"mcpServers": {"a": {"command": "allium", "args": ["proxy", "--", "one"]}, "b": {"command": "two"}}}';
+    const mixed =
+      '{"mcpServers": {"a": {"command": "allium", "args": ["proxy", "--", "one"]}, "b": {"command": "two"}}}';
     const after = undone(wrapped(mixed).text, [mixed]);
 
     expect(after.text).toBe(mixed);
     expect(outcomes(after)).toEqual(['a already_wrapped', 'b restored']);
-    expect(undone(after.text, [mixed]).text).toBe('{"mcpServers": {"a": {"command": "one", "args": []}, "b": {"command": "two"}}}');
+    expect(undone(after.text, [mixed]).text).toBe(
+      '{"mcpServers": {"a": {"command": "one", "args": []}, "b": {"command": "two"}}}',
+    );
   });
 
   it('takes entries apart when something else was changed, and keeps that', () => {
-    const changed = wrapped(text).text.replace('"c": {', '"new": {"command": "three"}, "c": {"disabled": true, ');
+    const changed = wrapped(text).text.replace(
+      '"c": {',
+      '"new": {"command": "three"}, "c": {"disabled": true, ',
+    );
     const after = undone(changed, [text]);
 
-    expect(outcomes(after)).toEqual(['a taken_apart', 'b taken_apart', 'new not_wrapped', 'c taken_apart']);
+    expect(outcomes(after)).toEqual([
+      'a taken_apart',
+      'b taken_apart',
+      'new not_wrapped',
+      'c taken_apart',
+    ]);
     expect(after.text).toBe(
       text
         .replace('"one"', '"one","args": []')
@@ -215,7 +282,10 @@ describe('undoing', () => {
   });
 
   it('keeps arguments that somebody added to the server', () => {
-    const changed = wrapped(entry('{"command":"a","args":["b"]}')).text.replace('"a", "b"', '"a" /* mine */, "--fast", "b"');
+    const changed = wrapped(entry('{"command":"a","args":["b"]}')).text.replace(
+      '"a", "b"',
+      '"a" /* mine */, "--fast", "b"',
+    );
 
     expect(undone(changed).text).toBe(entry('{"command":"a","args":["--fast", "b"]}'));
   });
@@ -232,6 +302,8 @@ describe('undoing', () => {
 
     expect(after.text).toBe(http.replace(from, to));
     expect(outcomes(after)).toEqual(['x left_alone']);
-    expect(undone(http).text).toBe(entry('{ "url": "https://a.example", "headers": { "A": "c" } }'));
+    expect(undone(http).text).toBe(
+      entry('{ "url": "https://a.example", "headers": { "A": "c" } }'),
+    );
   });
 });

@@ -32,7 +32,14 @@ export interface ServerOutcome {
   /** The keys that lead to it. */
   readonly place: string;
   /** `restored` is to the letter as it was; `taken_apart` means the same as it did, and may be written otherwise. */
-  readonly outcome: 'wrapped' | 'already_wrapped' | 'left_alone' | 'not_chosen' | 'restored' | 'taken_apart' | 'not_wrapped';
+  readonly outcome:
+    | 'wrapped'
+    | 'already_wrapped'
+    | 'left_alone'
+    | 'not_chosen'
+    | 'restored'
+    | 'taken_apart'
+    | 'not_wrapped';
   /** Why it stays as it is, or what to look out for. */
   readonly reason?: string;
 }
@@ -43,7 +50,8 @@ export interface TextOutcome {
 }
 
 /** Whether a client logs in to a server cannot be told from its configuration. */
-const LOGIN_NOTE = 'if the client logs in to it by itself, leave it out with --except: the proxy cannot';
+const LOGIN_NOTE =
+  'if the client logs in to it by itself, leave it out with --except: the proxy cannot';
 
 const STACK_NOTE = 'it has another stack; to change that, --undo and wrap again';
 
@@ -53,15 +61,34 @@ interface Read {
 }
 
 /** Throws `ERR_CLIENT_CONFIG` for a text that it cannot read. A server that it cannot wrap is left alone, and the outcome says why. */
-export function wrapText(text: string, language: ConfigLanguage, options: WrapOptions): TextOutcome {
+export function wrapText(
+  text: string,
+  language: ConfigLanguage,
+  options: WrapOptions,
+): TextOutcome {
   const document = documentOf(text, language);
   const edits: Edit[] = [];
   const servers = readAll(document).map(({ server, shape }): ServerOutcome => {
     if (!isChosen(server, options)) return outcomeOf(server, 'not_chosen');
-    if (shape.kind === 'wrapped') return outcomeOf(server, 'already_wrapped', hasOtherStack(shape, options) ? STACK_NOTE : undefined);
+    if (shape.kind === 'wrapped')
+      return outcomeOf(
+        server,
+        'already_wrapped',
+        hasOtherStack(shape, options) ? STACK_NOTE : undefined,
+      );
     if (shape.kind === 'other') return outcomeOf(server, 'left_alone', shape.reason);
-    edits.push(...wrapEdits(shape, document, { program: options.program, name: server.name, config: options.config ?? null }));
-    return outcomeOf(server, 'wrapped', shape.kind === 'http' && shape.headers === null ? LOGIN_NOTE : undefined);
+    edits.push(
+      ...wrapEdits(shape, document, {
+        program: options.program,
+        name: server.name,
+        config: options.config ?? null,
+      }),
+    );
+    return outcomeOf(
+      server,
+      'wrapped',
+      shape.kind === 'http' && shape.headers === null ? LOGIN_NOTE : undefined,
+    );
   });
   return { text: applyEdits(text, edits), servers };
 }
@@ -70,7 +97,12 @@ export function wrapText(text: string, language: ConfigLanguage, options: WrapOp
  * The text as it was before it was wrapped, to the letter, where one of the older texts leads to exactly this one; otherwise every wrapped
  * entry is taken apart for itself. The first of the older texts that fits is taken.
  */
-export function unwrapText(text: string, language: ConfigLanguage, choice: ServerChoice, olderTexts: readonly string[]): TextOutcome {
+export function unwrapText(
+  text: string,
+  language: ConfigLanguage,
+  choice: ServerChoice,
+  olderTexts: readonly string[],
+): TextOutcome {
   const document = documentOf(text, language);
   const all = readAll(document);
   for (const older of olderTexts) {
@@ -99,8 +131,12 @@ function restoredFrom(
 ): TextOutcome | null {
   const before = readableOrNull(older, language);
   if (before === null) return null;
-  const lines = new Map(all.flatMap(({ server, shape }) => (isOwn(shape) ? [[idOf(server), shape.line] as const] : [])));
-  const wrapped = readAll(before).filter(({ server, shape }) => shape.kind !== 'wrapped' && lines.has(idOf(server)));
+  const lines = new Map(
+    all.flatMap(({ server, shape }) => (isOwn(shape) ? [[idOf(server), shape.line] as const] : [])),
+  );
+  const wrapped = readAll(before).filter(
+    ({ server, shape }) => shape.kind !== 'wrapped' && lines.has(idOf(server)),
+  );
   const rewrap = (chosen: readonly Read[]): string =>
     applyEdits(
       older,
@@ -115,20 +151,32 @@ function restoredFrom(
       if (names.has(idOf(server))) return outcomeOf(server, 'restored');
       if (shape.kind !== 'wrapped') return outcomeOf(server, 'not_wrapped');
       return isChosen(server, choice)
-        ? outcomeOf(server, 'already_wrapped', 'it was behind the proxy before; --only takes it apart')
+        ? outcomeOf(
+            server,
+            'already_wrapped',
+            'it was behind the proxy before; --only takes it apart',
+          )
         : outcomeOf(server, 'not_chosen');
     }),
   };
 }
 
-const hasOtherStack = ({ line }: WrappedServer, { config = null }: { readonly config?: string | null }): boolean =>
-  line !== 'foreign' && line.config !== config;
+const hasOtherStack = (
+  { line }: WrappedServer,
+  { config = null }: { readonly config?: string | null },
+): boolean => line !== 'foreign' && line.config !== config;
 
 const isOwn = (shape: ServerShape): shape is WrappedServer & { readonly line: ProxyLine } =>
   shape.kind === 'wrapped' && shape.line !== 'foreign';
 
-const editsAs = (line: ProxyLine | undefined, shape: ServerShape, document: Document): readonly Edit[] =>
-  line === undefined || shape.kind === 'other' || shape.kind === 'wrapped' ? [] : wrapEdits(shape, document, line);
+const editsAs = (
+  line: ProxyLine | undefined,
+  shape: ServerShape,
+  document: Document,
+): readonly Edit[] =>
+  line === undefined || shape.kind === 'other' || shape.kind === 'wrapped'
+    ? []
+    : wrapEdits(shape, document, line);
 
 /** The document of a text. Throws `ERR_CLIENT_CONFIG`. */
 export const documentOf = (text: string, language: ConfigLanguage): Document =>
@@ -150,7 +198,11 @@ const isChosen = ({ name }: Server, { only, except = [] }: ServerChoice): boolea
 
 const idOf = ({ place, name }: Server): string => JSON.stringify([place, name]);
 
-const outcomeOf = ({ name, place }: Server, outcome: ServerOutcome['outcome'], reason?: string): ServerOutcome => ({
+const outcomeOf = (
+  { name, place }: Server,
+  outcome: ServerOutcome['outcome'],
+  reason?: string,
+): ServerOutcome => ({
   name,
   place,
   outcome,

@@ -15,7 +15,11 @@ export interface StreamTimes {
   readonly stalledMs: number;
 }
 
-export const STREAM_TIMES: StreamTimes = Object.freeze({ openMs: 5000, keepAliveMs: 15_000, stalledMs: 30_000 });
+export const STREAM_TIMES: StreamTimes = Object.freeze({
+  openMs: 5000,
+  keepAliveMs: 15_000,
+  stalledMs: 30_000,
+});
 
 export interface EventStream {
   /** Answers whether more can be taken now. */
@@ -23,8 +27,16 @@ export interface EventStream {
   end(): void;
 }
 
-const EVENT_HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' };
-const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+const EVENT_HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-store, no-transform',
+  'x-accel-buffering': 'no',
+};
+const JSON_HEADERS = {
+  'content-type': 'application/json',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+};
 
 /** Opens a stream. `onDrain` is told when more can be taken again, which is also so for a stream that is gone. */
 export function eventStream(
@@ -78,7 +90,8 @@ export interface ExchangeOptions {
 export function openExchange(response: ServerResponse, options: ExchangeOptions): Exchange {
   const { headers, times, prefersEvents } = options;
   let stream: EventStream | null = null;
-  const opened = (): EventStream => (stream ??= eventStream(response, headers, times, () => options.onDrain()));
+  const opened = (): EventStream =>
+    (stream ??= eventStream(response, headers, times, () => options.onDrain()));
   const isOver = (): boolean => response.destroyed || response.writableEnded;
   const waiting = setTimeout(() => isOver() || opened(), times.openMs).unref();
   response.once('close', () => clearTimeout(waiting));
@@ -88,14 +101,16 @@ export function openExchange(response: ServerResponse, options: ExchangeOptions)
       clearTimeout(waiting);
       if (isOver()) return;
       // A status can only be told before a stream was opened.
-      if (stream === null && !(prefersEvents && status === 200)) return sendJson(response, status, message, headers);
+      if (stream === null && !(prefersEvents && status === 200))
+        return sendJson(response, status, message, headers);
       opened().send(message);
       opened().end();
     },
     abandon() {
       clearTimeout(waiting);
       if (isOver()) return;
-      if (stream === null) sendRefusal(response, { status: 503, message: 'the connection to the server has ended' });
+      if (stream === null)
+        sendRefusal(response, { status: 503, message: 'the connection to the server has ended' });
       else stream.end();
     },
   };
@@ -108,7 +123,9 @@ export function sendJson(
   headers: Readonly<Record<string, string>> = {},
 ): void {
   const bytes = Buffer.from(exactLine(body), 'utf8');
-  response.writeHead(status, { ...JSON_HEADERS, ...headers, 'content-length': String(bytes.length) }).end(bytes);
+  response
+    .writeHead(status, { ...JSON_HEADERS, ...headers, 'content-length': String(bytes.length) })
+    .end(bytes);
 }
 
 export interface RefusedWith {
@@ -120,7 +137,15 @@ export interface RefusedWith {
 }
 
 /** Says no, and nothing about what was asked. */
-export function sendRefusal(response: ServerResponse, { status, message, code, id, headers }: RefusedWith): void {
+export function sendRefusal(
+  response: ServerResponse,
+  { status, message, code, id, headers }: RefusedWith,
+): void {
   if (response.headersSent || response.destroyed) return;
-  sendJson(response, status, errorMessage(id ?? null, code ?? CODES.invalidRequest, message), headers);
+  sendJson(
+    response,
+    status,
+    errorMessage(id ?? null, code ?? CODES.invalidRequest, message),
+    headers,
+  );
 }

@@ -30,13 +30,18 @@ export interface Caller {
 
 const MAX_REDIRECTS = 3;
 
-export function createCaller(url: URL, { headers = () => ({}), fetch: given = fetch }: HttpServerOptions): Caller {
+export function createCaller(
+  url: URL,
+  { headers = () => ({}), fetch: given = fetch }: HttpServerOptions,
+): Caller {
   // What was sent without a handshake and belongs to no request is of the revision that requests were sent in.
   let modern: string | null = null;
 
   const headersOf = ({ method, message, params, lastEventId }: ServerCall): Headers => {
     const made = new Headers(headers());
-    const own = (message === undefined ? null : modernVersionOf(message)) ?? (caller.version === null ? modern : null);
+    const own =
+      (message === undefined ? null : modernVersionOf(message)) ??
+      (caller.version === null ? modern : null);
     if (own !== null && message?.id !== undefined) modern = own;
     const set = (name: string, value: string | null | undefined): void => {
       if (value === null || value === undefined) made.delete(name);
@@ -45,7 +50,10 @@ export function createCaller(url: URL, { headers = () => ({}), fetch: given = fe
     set('accept', method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream');
     set('content-type', message === undefined ? null : 'application/json');
     set('last-event-id', lastEventId === '' ? null : lastEventId);
-    set('mcp-session-id', own === null && message?.method !== 'initialize' ? caller.sessionId : null);
+    set(
+      'mcp-session-id',
+      own === null && message?.method !== 'initialize' ? caller.sessionId : null,
+    );
     set('mcp-protocol-version', own ?? caller.version);
     set('mcp-method', own !== null && typeof message?.method === 'string' ? message.method : null);
     set('mcp-name', own === null || message === undefined ? null : nameOf(message));
@@ -62,7 +70,13 @@ export function createCaller(url: URL, { headers = () => ({}), fetch: given = fe
       let target = url;
       for (let redirects = 0; ; redirects++) {
         // A redirect that `fetch` followed by itself would carry the headers, and with them the secrets, to anybody.
-        const response = await given(target, { method, ...body, headers: headersOf(call), signal, redirect: 'manual' });
+        const response = await given(target, {
+          method,
+          ...body,
+          headers: headersOf(call),
+          signal,
+          redirect: 'manual',
+        });
         const next = sameOriginTarget(response, target);
         if (next === null || redirects === MAX_REDIRECTS) return response;
         await discard(response);
@@ -84,7 +98,11 @@ function sameOriginTarget({ status, headers }: Response, from: URL): URL | null 
   const location = status === 307 || status === 308 ? headers.get('location') : null;
   if (location === null || !URL.canParse(location, from.href)) return null;
   const target = new URL(location, from);
-  return target.origin === from.origin && target.username === from.username && target.password === from.password ? target : null;
+  return target.origin === from.origin &&
+    target.username === from.username &&
+    target.password === from.password
+    ? target
+    : null;
 }
 
 /** Lets go of a connection whose answer nobody reads. */

@@ -26,11 +26,17 @@ export interface ClientLinkOptions {
 }
 
 /** Ends what nobody uses. `touch` says that it is used now. */
-export function idleTimer(idleMs: number, isBusy: () => boolean, onIdle: () => void): { touch(): void; stop(): void } {
+export function idleTimer(
+  idleMs: number,
+  isBusy: () => boolean,
+  onIdle: () => void,
+): { touch(): void; stop(): void } {
   const timer = setTimeout(() => (isBusy() ? timer.refresh() : onIdle()), idleMs).unref();
   return { touch: () => void timer.refresh(), stop: () => clearTimeout(timer) };
 }
 
 /** A notification or a response is taken, and that is all there is to say about it. */
-export const sendAccepted = (response: ServerResponse, headers: Readonly<Record<string, string>> = {}): void =>
-  void response.writeHead(202, headers).end();
+export const sendAccepted = (
+  response: ServerResponse,
+  headers: Readonly<Record<string, string>> = {},
+): void => void response.writeHead(202, headers).end();

@@ -26,37 +26,40 @@ function parse(
 }
 
 describe('events', () => {
-  it.each(['\n', '\r\n', '\r'])('are read whatever ends their lines, in pieces of any size', (end) => {
-    const text = [
-      ': hello',
-      'id: 1',
-      'retry: 20',
-      'event: message',
-      'data: grüße',
-      'data:two',
-      '',
-      'data',
-      '',
-      'event: other',
-      'data: x',
-      '',
-      '',
-    ].join(end);
-    // A carriage return at the end may still become a line ending of two.
-    const whole = end === '\r' ? `${text}: ` : text;
+  it.each(['\n', '\r\n', '\r'])(
+    'are read whatever ends their lines, in pieces of any size',
+    (end) => {
+      const text = [
+        ': hello',
+        'id: 1',
+        'retry: 20',
+        'event: message',
+        'data: grüße',
+        'data:two',
+        '',
+        'data',
+        '',
+        'event: other',
+        'data: x',
+        '',
+        '',
+      ].join(end);
+      // A carriage return at the end may still become a line ending of two.
+      const whole = end === '\r' ? `${text}: ` : text;
 
-    for (const size of [1, 2, 3, 7, 1000]) {
-      expect(parse(whole, size)).toEqual({
-        events: [
-          { type: 'message', data: 'grüße\ntwo', id: '1' },
-          { type: 'message', data: '', id: '' },
-          { type: 'other', data: 'x', id: '' },
-        ],
-        retries: [20],
-        tooLarge: 0,
-      });
-    }
-  });
+      for (const size of [1, 2, 3, 7, 1000]) {
+        expect(parse(whole, size)).toEqual({
+          events: [
+            { type: 'message', data: 'grüße\ntwo', id: '1' },
+            { type: 'message', data: '', id: '' },
+            { type: 'other', data: 'x', id: '' },
+          ],
+          retries: [20],
+          tooLarge: 0,
+        });
+      }
+    },
+  );
 
   it('leave out what is cut off, what is no number, and an id with a zero in it', () => {
     expect(parse('retry: 1e9\nretry: -1\nid: a\0b\ndata: 1\n\ndata: 2')).toEqual({
@@ -68,15 +71,24 @@ describe('events', () => {
 
   it('stop at one that is too large, in one line or in many', () => {
     expect(parse(`data: ${'x'.repeat(200)}`, 10, 100)).toMatchObject({ events: [], tooLarge: 1 });
-    expect(parse(`${'data: xxxxxxxxxx\n'.repeat(20)}\ndata: later\n\n`, 10, 100)).toMatchObject({ events: [], tooLarge: 1 });
+    expect(parse(`${'data: xxxxxxxxxx\n'.repeat(20)}\ndata: later\n\n`, 10, 100)).toMatchObject({
+      events: [],
+      tooLarge: 1,
+    });
   });
 
   it('bring back every message that is written', () => {
     fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.integer({ min: 1, max: 50 }), (value, size) => {
-        const message = JSON.parse(JSON.stringify(value)) as Record<string, never>;
-        expect(parse(eventText(message), size).events.map(({ data }) => JSON.parse(data) as unknown)).toEqual([message]);
-      }),
+      fc.property(
+        fc.dictionary(fc.string(), fc.jsonValue()),
+        fc.integer({ min: 1, max: 50 }),
+        (value, size) => {
+          const message = JSON.parse(JSON.stringify(value)) as Record<string, never>;
+          expect(
+            parse(eventText(message), size).events.map(({ data }) => JSON.parse(data) as unknown),
+          ).toEqual([message]);
+        },
+      ),
     );
   });
 });

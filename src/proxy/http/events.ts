@@ -36,7 +36,8 @@ export function eventParser(handlers: EventHandlers, maxChars = MAX_LINE_BYTES):
   let id = '';
 
   const dispatch = (): void => {
-    if (data.length > 0 || id !== '') handlers.onEvent({ type: type === '' ? 'message' : type, data: data.join('\n'), id });
+    if (data.length > 0 || id !== '')
+      handlers.onEvent({ type: type === '' ? 'message' : type, data: data.join('\n'), id });
     data = [];
     size = 0;
     type = '';
@@ -82,4 +83,5 @@ export function eventParser(handlers: EventHandlers, maxChars = MAX_LINE_BYTES):
 }
 
 /** A message as an event: one line for every reader, since a carriage return ends a line of events, too. */
-export const eventText = (message: WireMessage): string => `event: message\ndata: ${exactLine(message)}\n\n`;
+export const eventText = (message: WireMessage): string =>
+  `event: message\ndata: ${exactLine(message)}\n\n`;

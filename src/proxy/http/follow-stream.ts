@@ -31,9 +31,21 @@ const MAX_RETRY_MS = 30_000;
 /** How often in a row a stream may break before it is given up. One that belongs to a session is asked for again for as long. */
 const MAX_ATTEMPTS = 5;
 
-export function createFollower({ caller, gate, signal: life }: { caller: Caller; gate: ReadGate; signal: AbortSignal }): Follower {
+export function createFollower({
+  caller,
+  gate,
+  signal: life,
+}: {
+  caller: Caller;
+  gate: ReadGate;
+  signal: AbortSignal;
+}): Follower {
   /** Whether anything came. */
-  const drink = async (response: Response, place: Place, options: FollowOptions): Promise<boolean> => {
+  const drink = async (
+    response: Response,
+    place: Place,
+    options: FollowOptions,
+  ): Promise<boolean> => {
     let came = false;
     try {
       await readEvents(response, gate, {
@@ -52,16 +64,28 @@ export function createFollower({ caller, gate, signal: life }: { caller: Caller;
   };
 
   const again = async (place: Place, { signal }: FollowOptions): Promise<Response | null> => {
-    const response = await caller.call({ method: 'GET', lastEventId: place.lastEventId, signal }).catch(() => null);
+    const response = await caller
+      .call({ method: 'GET', lastEventId: place.lastEventId, signal })
+      .catch(() => null);
     if (response === null || (response.ok && isEventStream(response))) return response;
     await discard(response);
     return response.status >= 500 ? null : response;
   };
 
   /** Goes on as long as there is something to come. A response that is no stream is the server's last word. */
-  const resume = async (place: Place, options: FollowOptions, mayGiveUp: boolean, onOpen: () => void): Promise<void> => {
-    for (let attempt = 0; !options.signal.aborted && !options.isDone() && !(mayGiveUp && attempt >= MAX_ATTEMPTS); attempt++) {
-      if (attempt > 0 || mayGiveUp) await wait(Math.min(place.retryMs * 1.5 ** attempt, MAX_RETRY_MS), options.signal);
+  const resume = async (
+    place: Place,
+    options: FollowOptions,
+    mayGiveUp: boolean,
+    onOpen: () => void,
+  ): Promise<void> => {
+    for (
+      let attempt = 0;
+      !options.signal.aborted && !options.isDone() && !(mayGiveUp && attempt >= MAX_ATTEMPTS);
+      attempt++
+    ) {
+      if (attempt > 0 || mayGiveUp)
+        await wait(Math.min(place.retryMs * 1.5 ** attempt, MAX_RETRY_MS), options.signal);
       if (options.signal.aborted) return;
       const response = await again(place, options);
       if (response === null) continue;
@@ -75,12 +99,18 @@ export function createFollower({ caller, gate, signal: life }: { caller: Caller;
     async follow(response, options) {
       const place: Place = { lastEventId: '', retryMs: FIRST_RETRY_MS };
       await drink(response, place, options);
-      if (options.canResume && place.lastEventId !== '') await resume(place, options, true, () => {});
+      if (options.canResume && place.lastEventId !== '')
+        await resume(place, options, true, () => {});
     },
     listen: (onMessage) =>
       new Promise((resolve) => {
         const place: Place = { lastEventId: '', retryMs: FIRST_RETRY_MS };
-        const options: FollowOptions = { signal: life, canResume: true, isDone: () => false, onMessage };
+        const options: FollowOptions = {
+          signal: life,
+          canResume: true,
+          isDone: () => false,
+          onMessage,
+        };
         void resume(place, options, false, resolve).finally(resolve);
       }),
   };

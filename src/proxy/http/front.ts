@@ -26,12 +26,19 @@ export interface Front {
 }
 
 export function createFront({ path, guard, maxBodyBytes, links, vouchFor }: FrontOptions): Front {
-  const post = async (request: IncomingMessage, response: ServerResponse, principal: number): Promise<RefusedWith | null> => {
+  const post = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    principal: number,
+  ): Promise<RefusedWith | null> => {
     const wrongKind = refusedKind(request);
     if (wrongKind !== null) return wrongKind;
     const sessionId = headerOf(request, 'mcp-session-id');
     // Nothing is read for somebody who cannot take it now.
-    await (sessionId === undefined ? links.openShared(principal) : links.session(sessionId, principal))?.ready();
+    await (sessionId === undefined
+      ? links.openShared(principal)
+      : links.session(sessionId, principal)
+    )?.ready();
     const body = await readBody(request, maxBodyBytes);
     if (body === null) return null;
     if ('problem' in body) return body.problem;
@@ -43,18 +50,31 @@ export function createFront({ path, guard, maxBodyBytes, links, vouchFor }: Fron
       name: headerOf(request, 'mcp-name'),
     });
     if (typeof era === 'object') return { ...era, id };
-    const link = era === 'modern' ? links.shared(principal) : legacyLink(request, message, principal);
+    const link =
+      era === 'modern' ? links.shared(principal) : legacyLink(request, message, principal);
     if ('status' in link) return { ...link, id };
-    const frame = era === 'modern' ? { message, paramHeaders: paramHeadersOf(request) } : { message };
+    const frame =
+      era === 'modern' ? { message, paramHeaders: paramHeadersOf(request) } : { message };
     link.post(frame, response, prefersEvents(request));
     return null;
   };
 
-  const legacyLink = (request: IncomingMessage, message: WireMessage, principal: number): SessionLink | RefusedWith => {
+  const legacyLink = (
+    request: IncomingMessage,
+    message: WireMessage,
+    principal: number,
+  ): SessionLink | RefusedWith => {
     const isHandshake = message.method === 'initialize' && kindOf(message) === 'request';
     if (!isHandshake) return existing(request, principal);
-    if (headerOf(request, 'mcp-session-id') !== undefined) return { status: 400, message: 'a session has one handshake' };
-    return links.createSession(principal) ?? { status: 503, message: 'there are too many sessions', headers: { 'retry-after': '60' } };
+    if (headerOf(request, 'mcp-session-id') !== undefined)
+      return { status: 400, message: 'a session has one handshake' };
+    return (
+      links.createSession(principal) ?? {
+        status: 503,
+        message: 'there are too many sessions',
+        headers: { 'retry-after': '60' },
+      }
+    );
   };
 
   const existing = (request: IncomingMessage, principal: number): SessionLink | RefusedWith => {
@@ -68,15 +88,24 @@ export function createFront({ path, guard, maxBodyBytes, links, vouchFor }: Fron
     return session;
   };
 
-  const listen = (request: IncomingMessage, response: ServerResponse, principal: number): RefusedWith | null => {
+  const listen = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    principal: number,
+  ): RefusedWith | null => {
     if (isModernVersion(headerOf(request, 'mcp-protocol-version'))) return NO_METHOD;
-    if (!accepts(request, 'text/event-stream')) return { status: 406, message: 'text/event-stream must be accepted' };
+    if (!accepts(request, 'text/event-stream'))
+      return { status: 406, message: 'text/event-stream must be accepted' };
     const session = existing(request, principal);
     if ('status' in session) return session;
     return session.listen(response) ? null : { status: 409, message: 'too many streams are open' };
   };
 
-  const end = (request: IncomingMessage, response: ServerResponse, principal: number): RefusedWith | null => {
+  const end = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    principal: number,
+  ): RefusedWith | null => {
     const session = existing(request, principal);
     if ('status' in session) return session;
     session.end('the client ended the session');
@@ -84,13 +113,17 @@ export function createFront({ path, guard, maxBodyBytes, links, vouchFor }: Fron
     return null;
   };
 
-  const route = async (request: IncomingMessage, response: ServerResponse): Promise<RefusedWith | null> => {
+  const route = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<RefusedWith | null> => {
     const refusal = guardOrigin(request, guard);
     if (refusal !== null) return refusal;
     const principal = guardToken(request, guard);
     if (typeof principal === 'object') return principal;
     vouchFor(request.socket);
-    if (request.url?.split('?', 1)[0] !== path) return { status: 404, message: 'there is nothing here' };
+    if (request.url?.split('?', 1)[0] !== path)
+      return { status: 404, message: 'there is nothing here' };
     if (request.method === 'POST') return post(request, response, principal);
     if (request.method === 'GET') return listen(request, response, principal);
     return request.method === 'DELETE' ? end(request, response, principal) : NO_METHOD;
@@ -105,30 +138,46 @@ export function createFront({ path, guard, maxBodyBytes, links, vouchFor }: Fron
         // Whatever is still to come of the request is not read.
         sendRefusal(response, { ...refusal, headers: { ...refusal.headers, connection: 'close' } });
       } catch {
-        sendRefusal(response, { status: 500, message: 'the request could not be handled', headers: { connection: 'close' } });
+        sendRefusal(response, {
+          status: 500,
+          message: 'the request could not be handled',
+          headers: { connection: 'close' },
+        });
       }
     },
   };
 }
 
-const NO_METHOD: RefusedWith = { status: 405, message: 'the method is not allowed', headers: { allow: 'GET, POST, DELETE' } };
+const NO_METHOD: RefusedWith = {
+  status: 405,
+  message: 'the method is not allowed',
+  headers: { allow: 'GET, POST, DELETE' },
+};
 
-const headerOf = (request: IncomingMessage, name: string): string | undefined => request.headersDistinct[name]?.[0]?.trim();
+const headerOf = (request: IncomingMessage, name: string): string | undefined =>
+  request.headersDistinct[name]?.[0]?.trim();
 
 /** None of them stands there twice: that was seen to before. */
 const paramHeadersOf = ({ headersDistinct }: IncomingMessage): ReadonlyMap<string, string> =>
-  new Map(Object.entries(headersDistinct).flatMap(([name, [value = ''] = []]) => (name.startsWith(PARAM_PREFIX) ? [[name, value]] : [])));
+  new Map(
+    Object.entries(headersDistinct).flatMap(([name, [value = ''] = []]) =>
+      name.startsWith(PARAM_PREFIX) ? [[name, value]] : [],
+    ),
+  );
 
 function refusedKind(request: IncomingMessage): RefusedWith | null {
   // Also what keeps forms of web pages out: they cannot send JSON without being asked first.
   const [type = ''] = (headerOf(request, 'content-type') ?? '').split(';');
-  if (type.trim().toLowerCase() !== 'application/json') return { status: 415, message: 'the body must be application/json' };
+  if (type.trim().toLowerCase() !== 'application/json')
+    return { status: 415, message: 'the body must be application/json' };
   if (accepts(request, 'application/json') && accepts(request, 'text/event-stream')) return null;
   return { status: 406, message: 'application/json and text/event-stream must both be accepted' };
 }
 
 const acceptedTypes = (request: IncomingMessage): readonly string[] =>
-  (headerOf(request, 'accept') ?? '').split(',').map((each) => (each.split(';')[0] ?? '').trim().toLowerCase());
+  (headerOf(request, 'accept') ?? '')
+    .split(',')
+    .map((each) => (each.split(';')[0] ?? '').trim().toLowerCase());
 
 const accepts = (request: IncomingMessage, type: string): boolean => {
   const types = acceptedTypes(request);

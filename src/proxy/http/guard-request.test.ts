@@ -129,7 +129,9 @@ const ORIGINS = [
 describe('the guard of the listener', () => {
   let front: HttpListener;
   let naive: number;
-  const server = createServer((request, response) => request.resume().on('end', () => response.end('served')));
+  const server = createServer((request, response) =>
+    request.resume().on('end', () => response.end('served')),
+  );
   beforeAll(async () => {
     front = await listenHttp({
       port: 0,
@@ -139,7 +141,13 @@ describe('the guard of the listener', () => {
       async onClient(link) {
         await link.start({
           onFrame: ({ message }) =>
-            void link.send({ message: { jsonrpc: '2.0', id: message.id ?? 0, result: { protocolVersion: '2025-11-25' } } }),
+            void link.send({
+              message: {
+                jsonrpc: '2.0',
+                id: message.id ?? 0,
+                result: { protocolVersion: '2025-11-25' },
+              },
+            }),
           onGarbage() {},
           onClose() {},
         });
@@ -166,19 +174,26 @@ describe('the guard of the listener', () => {
       )
     ).status;
 
-  it.each(['localhost:PORT', '127.0.0.1:PORT', '[::1]:PORT', 'proxy.example'])('lets in the host %s', async (host) => {
-    expect(await status([`Host: ${host}`])).toBe(200);
-  });
-
-  it.each(['http://localhost:PORT', 'http://127.0.0.1:PORT', 'http://[::1]:PORT', 'https://app.example'])(
-    'lets in the origin %s',
-    async (origin) => {
-      expect(await status(['Host: localhost:PORT', `Origin: ${origin}`])).toBe(200);
+  it.each(['localhost:PORT', '127.0.0.1:PORT', '[::1]:PORT', 'proxy.example'])(
+    'lets in the host %s',
+    async (host) => {
+      expect(await status([`Host: ${host}`])).toBe(200);
     },
   );
 
+  it.each([
+    'http://localhost:PORT',
+    'http://127.0.0.1:PORT',
+    'http://[::1]:PORT',
+    'https://app.example',
+  ])('lets in the origin %s', async (origin) => {
+    expect(await status(['Host: localhost:PORT', `Origin: ${origin}`])).toBe(200);
+  });
+
   it(`refuses ${HOSTS.length} forms of other hosts`, async () => {
-    const found = await Promise.all(HOSTS.map(async (host) => [host, await status([`Host: ${host}`])]));
+    const found = await Promise.all(
+      HOSTS.map(async (host) => [host, await status([`Host: ${host}`])]),
+    );
 
     expect(found.filter(([, got]) => got !== 403 && got !== 400)).toEqual([]);
   });
@@ -194,7 +209,9 @@ describe('the guard of the listener', () => {
       }),
     );
 
-    expect(found.filter(([, got, isShared]) => (got !== 403 && got !== 400) || isShared)).toEqual([]);
+    expect(found.filter(([, got, isShared]) => (got !== 403 && got !== 400) || isShared)).toEqual(
+      [],
+    );
   });
 
   it('refuses a header that is there twice, in any order, and a target with a host of its own', async () => {
@@ -203,7 +220,9 @@ describe('the guard of the listener', () => {
     expect(await status([good, 'Host: evil.example'])).toBe(400);
     expect(await status(['Host: evil.example', good])).toBe(400);
     expect(await status([good, good])).toBe(400);
-    expect(await status([good, 'Origin: http://localhost:PORT', 'Origin: http://evil.example'])).toBe(400);
+    expect(
+      await status([good, 'Origin: http://localhost:PORT', 'Origin: http://evil.example']),
+    ).toBe(400);
     expect(await status([good, 'Authorization: Bearer another-token-of-theirs'])).toBe(400);
     expect(await status([good, 'Mcp-Session-Id: a', 'Mcp-Session-Id: b'])).toBe(400);
     expect(await status([good, 'Mcp-Param-Region: eu', 'mcp-param-region: eu'])).toBe(400);
@@ -215,7 +234,10 @@ describe('the guard of the listener', () => {
 
   it('finds a server that does not look', async () => {
     // The twin: nobody asks where a request comes from.
-    const got = await rawStatus(naive, handshake([`Host: ${withPort('evil.example:PORT', naive)}`, 'Origin: http://evil.example']));
+    const got = await rawStatus(
+      naive,
+      handshake([`Host: ${withPort('evil.example:PORT', naive)}`, 'Origin: http://evil.example']),
+    );
 
     expect(got.status).toBe(200);
   });
@@ -223,7 +245,9 @@ describe('the guard of the listener', () => {
   it('gives a page that asks beforehand nothing', async () => {
     const asked = await rawStatus(
       front.port,
-      withPort('OPTIONS /mcp HTTP/1.1\r\nHost: localhost:PORT\r\nOrigin: http://localhost:PORT\r\nConnection: close\r\n\r\n'),
+      withPort(
+        'OPTIONS /mcp HTTP/1.1\r\nHost: localhost:PORT\r\nOrigin: http://localhost:PORT\r\nConnection: close\r\n\r\n',
+      ),
     );
 
     expect(asked.status).toBe(401);
@@ -248,13 +272,21 @@ describe('the guard of the listener', () => {
   });
 
   it('does not take the token from the address', async () => {
-    expect((await postRaw(`${front.url}?token=${TOKEN}&access_token=${TOKEN}`, BODY, { authorization: null })).status).toBe(401);
+    expect(
+      (
+        await postRaw(`${front.url}?token=${TOKEN}&access_token=${TOKEN}`, BODY, {
+          authorization: null,
+        })
+      ).status,
+    ).toBe(401);
   });
 
   it.each(['', 'short', 'with a space in the middle of it', 'tökens-of-sixteen-letters'])(
     'refuses to listen with the token "%s"',
     async (token) => {
-      await expect(listenHttp({ port: 0, token, onClient() {} })).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION' });
+      await expect(listenHttp({ port: 0, token, onClient() {} })).rejects.toMatchObject({
+        code: 'ERR_INVALID_OPTION',
+      });
     },
   );
 });

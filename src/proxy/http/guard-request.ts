@@ -40,18 +40,26 @@ const SINGLE_HEADERS = [
   'mcp-name',
 ];
 
-const isSingle = (name: string): boolean => SINGLE_HEADERS.includes(name) || name.startsWith(PARAM_PREFIX);
+const isSingle = (name: string): boolean =>
+  SINGLE_HEADERS.includes(name) || name.startsWith(PARAM_PREFIX);
 
 /** Checks where a request comes from. `null` says that it may go on. */
 export function guardOrigin(request: IncomingMessage, rules: GuardRules): Refusal | null {
-  const [twice] = Object.entries(request.headersDistinct).find(([name, values = []]) => values.length > 1 && isSingle(name)) ?? [];
+  const [twice] =
+    Object.entries(request.headersDistinct).find(
+      ([name, values = []]) => values.length > 1 && isSingle(name),
+    ) ?? [];
   if (twice !== undefined) return { status: 400, message: `the ${twice} header was sent twice` };
   const { host, origin } = request.headers;
-  if (host === undefined || host === '') return { status: 400, message: 'the Host header is missing' };
-  if (!hostsOf(rules).includes(host)) return { status: 403, message: 'the Host header names another host' };
-  if (origin !== undefined && !originsOf(rules).includes(origin)) return { status: 403, message: 'the Origin header names another origin' };
+  if (host === undefined || host === '')
+    return { status: 400, message: 'the Host header is missing' };
+  if (!hostsOf(rules).includes(host))
+    return { status: 403, message: 'the Host header names another host' };
+  if (origin !== undefined && !originsOf(rules).includes(origin))
+    return { status: 403, message: 'the Origin header names another origin' };
   // An absolute target names a host again, and servers do not agree on which of the two counts.
-  if (request.url?.startsWith('/') !== true) return { status: 400, message: 'the request target is not a path' };
+  if (request.url?.startsWith('/') !== true)
+    return { status: 400, message: 'the request target is not a path' };
   return null;
 }
 
@@ -73,7 +81,8 @@ export function guardToken(request: IncomingMessage, { tokens }: GuardRules): nu
   if (given === undefined) return unauthorized('Bearer realm="allium"');
   const digest = digestOf(given);
   let found = -1;
-  for (const [index, token] of tokens.entries()) if (timingSafeEqual(digest, digestOf(token))) found = index;
+  for (const [index, token] of tokens.entries())
+    if (timingSafeEqual(digest, digestOf(token))) found = index;
   return found === -1 ? unauthorized('Bearer realm="allium", error="invalid_token"') : found;
 }
 

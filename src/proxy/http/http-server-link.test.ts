@@ -36,7 +36,9 @@ interface Linked {
 }
 
 async function linkTo(url: string): Promise<Linked> {
-  const link = httpServerLink(url, { headers: () => ({ authorization: SECRET, 'mcp-session-id': 'forged' }) });
+  const link = httpServerLink(url, {
+    headers: () => ({ authorization: SECRET, 'mcp-session-id': 'forged' }),
+  });
   const linked: Linked = { link, frames: [], garbage: [], ends: [] };
   links.push(link);
   await link.start({
@@ -54,15 +56,25 @@ const modern = (id: number | string, method: string, params: WireMessage = {}): 
   method,
   params: {
     ...params,
-    _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} },
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+    },
   },
 });
-const HANDSHAKE: WireMessage = { jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25' } };
+const HANDSHAKE: WireMessage = {
+  jsonrpc: '2.0',
+  id: 0,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25' },
+};
 const INITIALIZED: WireMessage = { jsonrpc: '2.0', method: 'notifications/initialized' };
 const json = { 'content-type': 'application/json' };
 const events = { 'content-type': 'text/event-stream' };
-const answerTo = (id: unknown, result: unknown = {}): string => JSON.stringify({ jsonrpc: '2.0', id, result });
-const bodyOf = async (request: IncomingMessage): Promise<WireMessage> => JSON.parse(await text(request)) as WireMessage;
+const answerTo = (id: unknown, result: unknown = {}): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, result });
+const bodyOf = async (request: IncomingMessage): Promise<WireMessage> =>
+  JSON.parse(await text(request)) as WireMessage;
 
 /** What a request comes to that a server answers like this. */
 async function outcome(listener: RequestListener, message = ping(7)): Promise<Linked> {
@@ -74,21 +86,63 @@ async function outcome(listener: RequestListener, message = ping(7)): Promise<Li
 
 describe('a link to an HTTP server', () => {
   it.each<[string, RequestListener, RegExp]>([
-    ['401', (_request, response) => response.writeHead(401, { 'www-authenticate': 'Bearer' }).end('no'), /refused access \(HTTP 401\)/],
-    ['403', (_request, response) => response.writeHead(403).end(SECRET), /refused access \(HTTP 403\)/],
-    ['404 without a session', (_request, response) => response.writeHead(404).end('nothing'), /HTTP 404/],
+    [
+      '401',
+      (_request, response) => response.writeHead(401, { 'www-authenticate': 'Bearer' }).end('no'),
+      /refused access \(HTTP 401\)/,
+    ],
+    [
+      '403',
+      (_request, response) => response.writeHead(403).end(SECRET),
+      /refused access \(HTTP 403\)/,
+    ],
+    [
+      '404 without a session',
+      (_request, response) => response.writeHead(404).end('nothing'),
+      /HTTP 404/,
+    ],
     ['500', (_request, response) => response.writeHead(500).end(`stack of ${SECRET}`), /HTTP 500/],
-    ['502 in HTML', (_request, response) => response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>'), /HTTP 502/],
+    [
+      '502 in HTML',
+      (_request, response) => response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>'),
+      /HTTP 502/,
+    ],
     ['202 to a request', (_request, response) => response.writeHead(202).end(), /did not answer/],
     ['200 and nothing', (_request, response) => response.writeHead(200).end(), /did not answer/],
-    ['text', (_request, response) => response.writeHead(200, { 'content-type': 'text/plain' }).end(answerTo(7)), /did not answer/],
+    [
+      'text',
+      (_request, response) =>
+        response.writeHead(200, { 'content-type': 'text/plain' }).end(answerTo(7)),
+      /did not answer/,
+    ],
     ['no JSON', (_request, response) => response.writeHead(200, json).end('{'), /did not answer/],
-    ['a list', (_request, response) => response.writeHead(200, json).end(`[${answerTo(7)}]`), /did not answer/],
-    ['another id', (_request, response) => response.writeHead(200, json).end(answerTo(8)), /did not answer/],
-    ['the id as text', (_request, response) => response.writeHead(200, json).end(answerTo('7')), /did not answer/],
-    ['a stream that ends', (_request, response) => response.writeHead(200, events).end(': nothing\n\n'), /did not answer/],
+    [
+      'a list',
+      (_request, response) => response.writeHead(200, json).end(`[${answerTo(7)}]`),
+      /did not answer/,
+    ],
+    [
+      'another id',
+      (_request, response) => response.writeHead(200, json).end(answerTo(8)),
+      /did not answer/,
+    ],
+    [
+      'the id as text',
+      (_request, response) => response.writeHead(200, json).end(answerTo('7')),
+      /did not answer/,
+    ],
+    [
+      'a stream that ends',
+      (_request, response) => response.writeHead(200, events).end(': nothing\n\n'),
+      /did not answer/,
+    ],
     ['a broken connection', (request) => request.socket.destroy(), /could not be reached/],
-    ['a body that breaks off', (_request, response) => void response.writeHead(200, json).write('{"a', () => response.destroy()), /./],
+    [
+      'a body that breaks off',
+      (_request, response) =>
+        void response.writeHead(200, json).write('{"a', () => response.destroy()),
+      /./,
+    ],
     [
       'a body that is too large',
       (_request, response) => response.writeHead(200, json).end(`"${'x'.repeat(11_000_000)}"`),
@@ -96,7 +150,8 @@ describe('a link to an HTTP server', () => {
     ],
     [
       'an event that is too large',
-      (_request, response) => response.writeHead(200, events).write(`data: ${'x'.repeat(11_000_000)}`),
+      (_request, response) =>
+        response.writeHead(200, events).write(`data: ${'x'.repeat(11_000_000)}`),
       /did not answer/,
     ],
     [
@@ -104,14 +159,25 @@ describe('a link to an HTTP server', () => {
       (_request, response) => response.writeHead(307, { location: 'http://localhost:1/' }).end(),
       /not followed \(HTTP 307\)/,
     ],
-    ['a redirect as GET', (_request, response) => response.writeHead(302, { location: '/other' }).end(), /not followed \(HTTP 302\)/],
-    ['a redirect in a circle', (_request, response) => response.writeHead(307, { location: '/mcp' }).end(), /not followed \(HTTP 307\)/],
+    [
+      'a redirect as GET',
+      (_request, response) => response.writeHead(302, { location: '/other' }).end(),
+      /not followed \(HTTP 302\)/,
+    ],
+    [
+      'a redirect in a circle',
+      (_request, response) => response.writeHead(307, { location: '/mcp' }).end(),
+      /not followed \(HTTP 307\)/,
+    ],
   ])('gives one error for the request and no secret: %s', async (_name, listener, problem) => {
     const { frames } = await outcome(listener);
     const { id, error } = frames[0]?.message ?? {};
 
     expect(frames).toHaveLength(1);
-    expect({ id, error }).toEqual({ id: 7, error: { code: -32_603, message: expect.stringMatching(problem) as string } });
+    expect({ id, error }).toEqual({
+      id: 7,
+      error: { code: -32_603, message: expect.stringMatching(problem) as string },
+    });
     expect(JSON.stringify(frames)).not.toMatch(/sk-the-secret|127\.0\.0\.1/);
   });
 
@@ -128,7 +194,12 @@ describe('a link to an HTTP server', () => {
     ['its id', 7],
     ['no id', null],
   ])('hands on an error that came with a bad status and %s', async (_name, id) => {
-    const error = { code: -32_022, message: 'not that one', data: { supported: ['2026-07-28'] }, more: 1 };
+    const error = {
+      code: -32_022,
+      message: 'not that one',
+      data: { supported: ['2026-07-28'] },
+      more: 1,
+    };
     const { frames } = await outcome((_request, response) =>
       response.writeHead(400, json).end(JSON.stringify({ jsonrpc: '2.0', id, error })),
     );
@@ -139,26 +210,36 @@ describe('a link to an HTTP server', () => {
   it('follows a redirect on the same origin, with the body', async () => {
     const { frames } = await outcome(async (request, response) => {
       if (request.url === '/mcp') return response.writeHead(307, { location: '/mcp/' }).end();
-      return response.writeHead(200, json).end(answerTo((await bodyOf(request)).id, { at: request.url }));
+      return response
+        .writeHead(200, json)
+        .end(answerTo((await bodyOf(request)).id, { at: request.url }));
     });
 
     expect(frames[0]?.message.result).toEqual({ at: '/mcp/' });
   });
 
   it('keeps members that nobody knows, and says on which stream a message came', async () => {
-    const odd = '{"jsonrpc":"2.0","method":"notifications/odd","params":{"__proto__":{"a":1}},"vendor":true}';
+    const odd =
+      '{"jsonrpc":"2.0","method":"notifications/odd","params":{"__proto__":{"a":1}},"vendor":true}';
     const { frames } = await outcome((_request, response) =>
-      response.writeHead(200, events).end(`data: ${odd}\n\ndata: {"jsonrpc":"2.0","id":7,"result":{},"trace":"t"}\n\n`),
+      response
+        .writeHead(200, events)
+        .end(`data: ${odd}\n\ndata: {"jsonrpc":"2.0","id":7,"result":{},"trace":"t"}\n\n`),
     );
 
     await vi.waitFor(() => expect(frames).toHaveLength(2));
-    expect(frames.map(({ message }) => JSON.stringify(message))).toEqual([odd, '{"jsonrpc":"2.0","id":7,"result":{},"trace":"t"}']);
+    expect(frames.map(({ message }) => JSON.stringify(message))).toEqual([
+      odd,
+      '{"jsonrpc":"2.0","id":7,"result":{},"trace":"t"}',
+    ]);
     expect(frames.map(({ about }) => about)).toEqual([7, 7]);
   });
 
   it('drops a second answer, and one to the request of another stream', async () => {
     const { frames, garbage } = await outcome((_request, response) =>
-      response.writeHead(200, events).end([8, 7, 7].map((id) => `data: ${answerTo(id)}\n\n`).join('')),
+      response
+        .writeHead(200, events)
+        .end([8, 7, 7].map((id) => `data: ${answerTo(id)}\n\n`).join('')),
     );
     await vi.waitFor(() => expect(garbage).toHaveLength(1));
 
@@ -171,7 +252,12 @@ describe('a link to an HTTP server', () => {
       tools: [
         {
           name: 'grüße',
-          inputSchema: { properties: { to: { 'x-mcp-header': 'To' }, in: { properties: { n: { 'x-mcp-header': 'N' } } } } },
+          inputSchema: {
+            properties: {
+              to: { 'x-mcp-header': 'To' },
+              in: { properties: { n: { 'x-mcp-header': 'N' } } },
+            },
+          },
         },
       ],
     };
@@ -183,7 +269,9 @@ describe('a link to an HTTP server', () => {
     );
     linked.link.send({ message: modern(1, 'tools/list') });
     await vi.waitFor(() => expect(linked.frames).toHaveLength(1));
-    linked.link.send({ message: modern(2, 'tools/call', { name: 'grüße', arguments: { to: ' Ann', in: { n: 3 } } }) });
+    linked.link.send({
+      message: modern(2, 'tools/call', { name: 'grüße', arguments: { to: ' Ann', in: { n: 3 } } }),
+    });
     await vi.waitFor(() => expect(linked.frames).toHaveLength(2));
 
     expect(seen[1]).toMatchObject({
@@ -209,7 +297,9 @@ describe('a link to an HTTP server', () => {
     );
     for (const id of [1, '1']) linked.link.send({ message: modern(id, 'subscriptions/listen') });
     await vi.waitFor(() => expect(seen).toHaveLength(2));
-    linked.link.send({ message: { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: '1' } } });
+    linked.link.send({
+      message: { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: '1' } },
+    });
 
     await vi.waitFor(() => expect(seen).toContain('closed "1"'));
     expect(seen).toEqual(['"subscriptions/listen"', '"subscriptions/listen"', 'closed "1"']);
@@ -224,13 +314,24 @@ describe('a link to an HTTP server', () => {
       const body = request.method === 'POST' ? await bodyOf(request) : {};
       const { id } = body;
       const method = typeof body.method === 'string' ? body.method : '';
-      seen.push([request.method, method, request.headers['mcp-session-id'], request.headers['mcp-protocol-version']].join(' '));
+      seen.push(
+        [
+          request.method,
+          method,
+          request.headers['mcp-session-id'],
+          request.headers['mcp-protocol-version'],
+        ].join(' '),
+      );
       if (request.method === 'GET') return response.writeHead(200, events).flushHeaders();
       if (request.method === 'DELETE') return void response.writeHead(200).end();
       if (state.isGone)
-        return void response.writeHead(404, json).end('{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"gone"}}');
+        return void response
+          .writeHead(404, json)
+          .end('{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"gone"}}');
       if (id === undefined) return void response.writeHead(202).end();
-      response.writeHead(200, { ...json, 'mcp-session-id': 'the-session' }).end(answerTo(id, { protocolVersion: '2025-06-18' }));
+      response
+        .writeHead(200, { ...json, 'mcp-session-id': 'the-session' })
+        .end(answerTo(id, { protocolVersion: '2025-06-18' }));
     });
     return { url, seen, state };
   }
@@ -271,7 +372,11 @@ describe('a link to an HTTP server', () => {
   it('reads no more while it is paused', async () => {
     let finish = (): void => {};
     const written = new Promise<void>((resolve) => void (finish = resolve));
-    const linked = await linkTo(await serve((_request, response) => response.writeHead(200, json).end(answerTo(1), () => finish())));
+    const linked = await linkTo(
+      await serve((_request, response) =>
+        response.writeHead(200, json).end(answerTo(1), () => finish()),
+      ),
+    );
     linked.link.pause();
     linked.link.send({ message: ping() });
     await written;

@@ -72,13 +72,16 @@ export function httpServerLink(url: string | URL, options: HttpServerOptions = {
     open.delete(key);
     if (request.message.method === 'tools/list') params.learn(message);
     const { protocolVersion } = objectAt(message, 'result');
-    if (request.message.method === 'initialize' && typeof protocolVersion === 'string') caller.version = protocolVersion;
+    if (request.message.method === 'initialize' && typeof protocolVersion === 'string')
+      caller.version = protocolVersion;
     inbox.push({ message, about: request.id });
   };
-  const fail = (request: OpenRequest, problem: string): void => answer(request, errorMessage(request.id, CODES.internal, problem));
+  const fail = (request: OpenRequest, problem: string): void =>
+    answer(request, errorMessage(request.id, CODES.internal, problem));
 
   const take = (reading: MessageReading, request: OpenRequest | null): void => {
-    if (!('message' in reading) && answerInstead(reading) === null) return inbox.complain(reading.problem, reading.id);
+    if (!('message' in reading) && answerInstead(reading) === null)
+      return inbox.complain(reading.problem, reading.id);
     const message = 'message' in reading ? reading.message : (answerInstead(reading) ?? {});
     if (kindOf(message) !== 'response') {
       if (kindOf(message) === null) inbox.complain('something that is no message');
@@ -118,9 +121,15 @@ export function httpServerLink(url: string | URL, options: HttpServerOptions = {
     const { message, repeated, abort } = request;
     running.add(abort);
     try {
-      const response = await caller.call({ method: 'POST', message, params: repeated ?? params.of(message), signal: abort.signal });
+      const response = await caller.call({
+        method: 'POST',
+        message,
+        params: repeated ?? params.of(message),
+        signal: abort.signal,
+      });
       if (!response.ok) return await refused(request, response);
-      if (message.method === 'initialize') caller.sessionId = response.headers.get('mcp-session-id');
+      if (message.method === 'initialize')
+        caller.sessionId = response.headers.get('mcp-session-id');
       await read(request, response);
       fail(request, 'the server did not answer');
     } catch (error) {
@@ -135,7 +144,8 @@ export function httpServerLink(url: string | URL, options: HttpServerOptions = {
       const response = await caller.call({ method: 'POST', message, signal: life.signal });
       await discard(response);
       if (response.status === 404 && caller.sessionId !== null) return sessionGone();
-      if (message.method !== 'notifications/initialized' || caller.version === null || !response.ok) return;
+      if (message.method !== 'notifications/initialized' || caller.version === null || !response.ok)
+        return;
       await Promise.race([follower.listen((heard) => take(heard, null)), wait(LISTEN_MS)]);
     } catch {
       // Whoever sends it expects no answer, and the next request will find out.
@@ -144,11 +154,15 @@ export function httpServerLink(url: string | URL, options: HttpServerOptions = {
 
   const cancel = (message: WireMessage): boolean => {
     const { requestId } = paramsOf(message);
-    const request = message.method === 'notifications/cancelled' && isRequestId(requestId) ? open.get(idKey(requestId)) : undefined;
+    const request =
+      message.method === 'notifications/cancelled' && isRequestId(requestId)
+        ? open.get(idKey(requestId))
+        : undefined;
     if (request === undefined) return false;
     open.delete(idKey(request.id));
     // Where there are sessions, a server has to be told: a stream that ends means nothing to it.
-    if (modernVersionOf(request.message) === null) inOrder(() => tell(message).finally(() => request.abort.abort()));
+    if (modernVersionOf(request.message) === null)
+      inOrder(() => tell(message).finally(() => request.abort.abort()));
     else request.abort.abort();
     return true;
   };
@@ -164,9 +178,16 @@ export function httpServerLink(url: string | URL, options: HttpServerOptions = {
 
   const request = ({ message, paramHeaders: repeated }: Frame): void => {
     // The kind says that there is one.
-    const made: OpenRequest = { id: message.id as RequestId, message, repeated, abort: new AbortController() };
+    const made: OpenRequest = {
+      id: message.id as RequestId,
+      message,
+      repeated,
+      abort: new AbortController(),
+    };
     open.set(idKey(made.id), made);
-    void before.then(() => (life.signal.aborted || made.abort.signal.aborted ? undefined : exchange(made)));
+    void before.then(() =>
+      life.signal.aborted || made.abort.signal.aborted ? undefined : exchange(made),
+    );
   };
 
   return {
@@ -196,7 +217,8 @@ const NO_MESSAGE: MessageReading = { problem: 'something that is no message', is
 
 function problemOfStatus(status: number): string {
   if (status === 401 || status === 403) return `the server refused access (HTTP ${status})`;
-  if (status >= 300 && status < 400) return `the server redirects to another place, which is not followed (HTTP ${status})`;
+  if (status >= 300 && status < 400)
+    return `the server redirects to another place, which is not followed (HTTP ${status})`;
   return `the server answered with HTTP ${status}`;
 }
 

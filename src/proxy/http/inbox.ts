@@ -45,7 +45,10 @@ export function createInbox(): Inbox {
       isPaused = false;
       release();
     },
-    ready: () => (isPaused && ended === null ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve()),
+    ready: () =>
+      isPaused && ended === null
+        ? new Promise((resolve) => waiting.push(resolve))
+        : Promise.resolve(),
     end(why) {
       if (ended !== null) return;
       ended = why;

@@ -31,8 +31,14 @@ async function listen(options: Partial<ListenOptions> = {}) {
       await link.start({
         onFrame({ message }) {
           session.taken.push(message);
-          const result = message.method === 'initialize' ? { protocolVersion: '2025-11-25' } : message.method === 'ping' ? {} : null;
-          if (result !== null) link.send({ message: { jsonrpc: '2.0', id: message.id ?? null, result } });
+          const result =
+            message.method === 'initialize'
+              ? { protocolVersion: '2025-11-25' }
+              : message.method === 'ping'
+                ? {}
+                : null;
+          if (result !== null)
+            link.send({ message: { jsonrpc: '2.0', id: message.id ?? null, result } });
         },
         onGarbage() {},
         onClose: (why) => void session.ends.push(why),
@@ -41,7 +47,8 @@ async function listen(options: Partial<ListenOptions> = {}) {
     ...options,
   });
   closing.push(() => front.close());
-  const post = (message: object, headers: Record<string, string | null> = {}) => postRaw(front.url, JSON.stringify(message), headers);
+  const post = (message: object, headers: Record<string, string | null> = {}) =>
+    postRaw(front.url, JSON.stringify(message), headers);
   const handshake = async (headers: Record<string, string | null> = {}) => {
     const posted = await post({ jsonrpc: '2.0', id: 0, method: 'initialize', params: {} }, headers);
     return { posted, session: { 'mcp-session-id': posted.headers.get('mcp-session-id') } };
@@ -50,7 +57,12 @@ async function listen(options: Partial<ListenOptions> = {}) {
 }
 
 const ping = (id: number | string) => ({ jsonrpc: '2.0', id, method: 'ping' });
-const wait = (id: number | string, meta = {}) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'x', _meta: meta } });
+const wait = (id: number | string, meta = {}) => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'tools/call',
+  params: { name: 'x', _meta: meta },
+});
 const message = (method: string, params = {}): WireMessage => ({ jsonrpc: '2.0', method, params });
 const idOf = (event: WireMessage): unknown => event.id ?? event.method;
 
@@ -62,7 +74,9 @@ describe('a listener with sessions', () => {
 
     expect(first.session['mcp-session-id']).toMatch(/^[0-9a-f]{32}$/);
     expect(second.session['mcp-session-id']).not.toBe(first.session['mcp-session-id']);
-    expect(sessions.map(({ client }) => client)).toEqual([0, 0].map(() => ({ era: 'legacy', principal: 0 })));
+    expect(sessions.map(({ client }) => client)).toEqual(
+      [0, 0].map(() => ({ era: 'legacy', principal: 0 })),
+    );
     expect(answered.headers.get('content-type')).toBe('application/json');
     expect(await answered.json()).toEqual({ jsonrpc: '2.0', id: 'a', result: {} });
   });
@@ -70,7 +84,10 @@ describe('a listener with sessions', () => {
   it('sends what belongs to a request on its stream, before its answer', async () => {
     const { handshake, sessions, post } = await listen();
     const { session } = await handshake();
-    const [first, second] = [post(wait(1, { progressToken: 'p' }), session), post(wait(2), session)];
+    const [first, second] = [
+      post(wait(1, { progressToken: 'p' }), session),
+      post(wait(2), session),
+    ];
     await vi.waitFor(() => expect(sessions[0]?.taken).toHaveLength(3));
     const link = sessions[0]?.link;
     link?.send({ message: message('notifications/message') }, 1);
@@ -84,7 +101,12 @@ describe('a listener with sessions', () => {
       for (let left = count; left > 0; left--) ids.push(idOf(await readEvent(posted)));
       return ids;
     };
-    expect(await read(await first, 4)).toEqual(['notifications/message', 'notifications/progress', 's', 1]);
+    expect(await read(await first, 4)).toEqual([
+      'notifications/message',
+      'notifications/progress',
+      's',
+      1,
+    ]);
     expect(await read(await second, 2)).toEqual(['notifications/message', 2]);
   });
 
@@ -92,13 +114,20 @@ describe('a listener with sessions', () => {
     const { front, handshake, sessions } = await listen();
     const { session } = await handshake();
     const link = sessions[0]?.link;
-    for (let index = 0; index < 1000; index++) link?.send({ message: message('notifications/message', { index }) });
+    for (let index = 0; index < 1000; index++)
+      link?.send({ message: message('notifications/message', { index }) });
     link?.send({ message: message('notifications/message', { index: 'dropped' }) });
     link?.send({ message: { jsonrpc: '2.0', id: 'asked', method: 'roots/list' } });
 
     expect(sessions[0]?.taken.at(-1)).toMatchObject({ id: 'asked', error: { code: -32_603 } });
-    const stream = await postRaw(front.url, undefined, { ...session, accept: 'text/event-stream', 'content-type': null }, 'GET');
-    for (let index = 0; index < 1000; index++) expect(await readEvent(stream)).toMatchObject({ params: { index } });
+    const stream = await postRaw(
+      front.url,
+      undefined,
+      { ...session, accept: 'text/event-stream', 'content-type': null },
+      'GET',
+    );
+    for (let index = 0; index < 1000; index++)
+      expect(await readEvent(stream)).toMatchObject({ params: { index } });
     link?.send({ message: message('notifications/tools/list_changed') });
     expect(await readEvent(stream)).toMatchObject({ method: 'notifications/tools/list_changed' });
   });
@@ -123,7 +152,9 @@ describe('a listener with sessions', () => {
     const open = post(wait(1), session);
     await vi.waitFor(() => expect(sessions[0]?.taken).toHaveLength(2));
 
-    expect((await postRaw(front.url, undefined, { ...session, 'content-type': null }, 'DELETE')).status).toBe(200);
+    expect(
+      (await postRaw(front.url, undefined, { ...session, 'content-type': null }, 'DELETE')).status,
+    ).toBe(200);
     expect((await open).status).toBe(503);
     expect(sessions[0]?.ends).toEqual(['the client ended the session']);
     expect((await post(ping(2), session)).status).toBe(404);
@@ -141,19 +172,32 @@ describe('a listener with sessions', () => {
   it('refuses what does not belong into one', async () => {
     const { front, handshake, post } = await listen();
     const { session } = await handshake();
-    const status = async (body: object | string, headers: Record<string, string | null> = session) =>
-      (await postRaw(front.url, typeof body === 'string' ? body : JSON.stringify(body), { ...session, ...headers })).status;
+    const status = async (
+      body: object | string,
+      headers: Record<string, string | null> = session,
+    ) =>
+      (
+        await postRaw(front.url, typeof body === 'string' ? body : JSON.stringify(body), {
+          ...session,
+          ...headers,
+        })
+      ).status;
 
     expect(await status(ping(1), { 'mcp-session-id': null })).toBe(400);
     expect(await status(ping(1), { 'mcp-session-id': 'f'.repeat(32) })).toBe(404);
     expect(await status(ping(1), { 'mcp-protocol-version': '2023-01-01' })).toBe(400);
     expect(await status({ jsonrpc: '2.0', id: 9, method: 'initialize' })).toBe(400);
     expect(
-      await status({ jsonrpc: '2.0', id: 9, method: 'initialize' }, { 'mcp-session-id': null, 'mcp-protocol-version': '2026-07-28' }),
+      await status(
+        { jsonrpc: '2.0', id: 9, method: 'initialize' },
+        { 'mcp-session-id': null, 'mcp-protocol-version': '2026-07-28' },
+      ),
     ).toBe(400);
     expect(await status([ping(1)])).toBe(400);
     expect(await status('{')).toBe(400);
-    expect(await status('{"status":200,"message":"x","headers":{"access-control-allow-origin":"*"}}')).toBe(400);
+    expect(
+      await status('{"status":200,"message":"x","headers":{"access-control-allow-origin":"*"}}'),
+    ).toBe(400);
     expect(await status({ jsonrpc: '2.0', id: {}, method: 'ping' })).toBe(400);
     expect(await status(ping(1), { 'content-type': 'text/plain' })).toBe(415);
     expect(await status(ping(1), { accept: 'application/json' })).toBe(406);
@@ -178,11 +222,19 @@ describe('a listener has bounds', () => {
     const { front, handshake } = await listen({ maxBodyBytes: 1000 });
     const { session } = await handshake();
     const large = JSON.stringify({ ...ping(1), more: 'x'.repeat(2000) });
-    const untold = new ReadableStream({ start: (controller) => (controller.enqueue(Buffer.from(large)), controller.close()) });
-    const headers = { authorization: `Bearer ${TOKEN}`, accept: '*/*', 'content-type': 'application/json' };
+    const untold = new ReadableStream({
+      start: (controller) => (controller.enqueue(Buffer.from(large)), controller.close()),
+    });
+    const headers = {
+      authorization: `Bearer ${TOKEN}`,
+      accept: '*/*',
+      'content-type': 'application/json',
+    };
 
     expect((await postRaw(front.url, large, session)).status).toBe(413);
-    expect((await fetch(front.url, { method: 'POST', headers, body: untold, duplex: 'half' })).status).toBe(413);
+    expect(
+      (await fetch(front.url, { method: 'POST', headers, body: untold, duplex: 'half' })).status,
+    ).toBe(413);
   });
 
   it('for open requests', async () => {
@@ -238,11 +290,18 @@ describe('a listener has bounds', () => {
     const { front, sessions } = await listen({ times: { stalledMs: 100 } });
     const posted = postTo(front.url, wait(1, { progressToken: 1 }));
     await vi.waitFor(() => expect(sessions[0]?.taken).toHaveLength(1));
-    const progress = message('notifications/progress', { progressToken: sessions[0]?.taken[0]?.id ?? 0, text: 'x'.repeat(1_000_000) });
+    const progress = message('notifications/progress', {
+      progressToken: sessions[0]?.taken[0]?.id ?? 0,
+      text: 'x'.repeat(1_000_000),
+    });
     for (let sent = 0; sent < 40; sent++) sessions[0]?.link.send({ message: progress });
     await posted;
 
-    await vi.waitFor(() => expect(sessions[0]?.taken.map(({ method }) => method)).toContain('notifications/cancelled'), { timeout: 5000 });
+    await vi.waitFor(
+      () =>
+        expect(sessions[0]?.taken.map(({ method }) => method)).toContain('notifications/cancelled'),
+      { timeout: 5000 },
+    );
   });
 
   it('and holds back who sends while the other side takes no more', async () => {
@@ -266,7 +325,10 @@ describe('a listener has bounds', () => {
     closing.length = 0;
     await Promise.allSettled(open);
 
-    expect(sessions.map(({ ends }) => ends)).toEqual([['the listener was closed'], ['the listener was closed']]);
+    expect(sessions.map(({ ends }) => ends)).toEqual([
+      ['the listener was closed'],
+      ['the listener was closed'],
+    ]);
     await expect(fetch(front.url)).rejects.toThrow();
   });
 

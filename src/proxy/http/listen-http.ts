@@ -64,7 +64,11 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
   const { port, host = '127.0.0.1', path = '/mcp', maxSessions = 64 } = options;
   const tokens = checkedTokens(options.token);
   const links = createLinks(options, maxSessions);
-  const rules = { allowedHosts: options.allowedHosts ?? [], allowedOrigins: options.allowedOrigins ?? [], tokens };
+  const rules = {
+    allowedHosts: options.allowedHosts ?? [],
+    allowedOrigins: options.allowedOrigins ?? [],
+    tokens,
+  };
   const server = limitedServer(options);
   const { vouchFor } = limitStrangers(server, MAX_STRANGERS);
   server.listen(port, host);
@@ -72,7 +76,13 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
   // It listens on a port, not on a path.
   const { port: taken } = server.address() as AddressInfo;
   const guard: GuardRules = { ...rules, port: taken };
-  const front = createFront({ path, guard, maxBodyBytes: options.maxBodyBytes ?? MAX_LINE_BYTES, links, vouchFor });
+  const front = createFront({
+    path,
+    guard,
+    maxBodyBytes: options.maxBodyBytes ?? MAX_LINE_BYTES,
+    links,
+    vouchFor,
+  });
   server.on('request', (request, response) => void front.handle(request, response));
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}${path}`,
@@ -91,10 +101,14 @@ function checkedTokens(token: ListenOptions['token']): readonly string[] | null 
   if (token === null) return null;
   const tokens = typeof token === 'string' ? [token] : token;
   if (tokens.length > 0 && tokens.every((each) => /^[\x21-\x7e]{16,}$/.test(each))) return tokens;
-  throw new AlliumError('ERR_INVALID_OPTION', 'listenHttp: token must be at least 16 visible ASCII characters', {
-    option: 'token',
-    expected: 'at least 16 visible ASCII characters',
-  });
+  throw new AlliumError(
+    'ERR_INVALID_OPTION',
+    'listenHttp: token must be at least 16 visible ASCII characters',
+    {
+      option: 'token',
+      expected: 'at least 16 visible ASCII characters',
+    },
+  );
 }
 
 /** How many connections are held at once that have shown a token, and how many that have not. Neither takes a place of the other. */
@@ -127,7 +141,10 @@ export interface Links {
   openShared(principal: number): ClientLink | undefined;
 }
 
-function createLinks(options: ListenOptions, maxSessions: number): Links & { endAll(why: string): void } {
+function createLinks(
+  options: ListenOptions,
+  maxSessions: number,
+): Links & { endAll(why: string): void } {
   const sessions = new Map<string, { readonly link: SessionLink; readonly principal: number }>();
   const shared = new Map<number, ClientLink>();
   const common: Omit<ClientLinkOptions, 'onEnd'> = {
@@ -136,12 +153,17 @@ function createLinks(options: ListenOptions, maxSessions: number): Links & { end
     idleMs: options.idleMs ?? 30 * 60_000,
   };
   const introduce = (made: ClientLink, client: HttpClient): void => {
-    void (async () => options.onClient(made.link, client))().catch(() => made.end('it could not be served'));
+    void (async () => options.onClient(made.link, client))().catch(() =>
+      made.end('it could not be served'),
+    );
   };
   return {
     createSession(principal) {
       // Many clients never say that they leave.
-      const unused = sessions.size < maxSessions ? undefined : [...sessions.values()].find(({ link }) => !link.isBusy());
+      const unused =
+        sessions.size < maxSessions
+          ? undefined
+          : [...sessions.values()].find(({ link }) => !link.isBusy());
       unused?.link.end('another session took its place');
       if (sessions.size >= maxSessions) return null;
       const id = randomBytes(16).toString('hex');

@@ -39,7 +39,10 @@ export function paramHeaders(): ParamHeaders {
     },
     of(message) {
       const params = paramsOf(message);
-      const wanted = message.method === 'tools/call' && typeof params.name === 'string' ? known.get(params.name) : undefined;
+      const wanted =
+        message.method === 'tools/call' && typeof params.name === 'string'
+          ? known.get(params.name)
+          : undefined;
       const headers = new Map<string, string>();
       for (const { name, path } of wanted ?? []) {
         const text = textOf(valueAt(objectAt(params, 'arguments'), path));
@@ -54,12 +57,17 @@ export function paramHeaders(): ParamHeaders {
  * What is wrong with the headers of a call to a tool with this schema, or `null`. Whoever routes or limits by a header must not be told
  * something else than what runs: so it has to be there where the body has a value, to say the same, and not to be there where it has none.
  */
-export function misfitOfParams(message: WireMessage, sent: ReadonlyMap<string, string>, schema: JsonObject): string | null {
+export function misfitOfParams(
+  message: WireMessage,
+  sent: ReadonlyMap<string, string>,
+  schema: JsonObject,
+): string | null {
   for (const { name, path } of wantedHeaders(schema)) {
     const value = valueAt(objectAt(paramsOf(message), 'arguments'), path);
     const header = sent.get(name);
     if (header === undefined && textOf(value) !== null) return `the ${name} header is missing`;
-    if (header !== undefined && !isSame(decodeHeaderValue(header), value)) return `the ${name} header says something else than the body`;
+    if (header !== undefined && !isSame(decodeHeaderValue(header), value))
+      return `the ${name} header says something else than the body`;
   }
   return null;
 }
@@ -68,7 +76,12 @@ export function misfitOfParams(message: WireMessage, sent: ReadonlyMap<string, s
 function isSame(said: string | null, value: JsonValue | undefined): boolean {
   if (said === null) return false;
   if (textOf(value) === said) return true;
-  return textOf(value) !== null && typeof value === 'number' && /^-?\d+(?:\.\d+)?$/.test(said) && Number(said) === value;
+  return (
+    textOf(value) !== null &&
+    typeof value === 'number' &&
+    /^-?\d+(?:\.\d+)?$/.test(said) &&
+    Number(said) === value
+  );
 }
 
 /** As deep as an annotation is looked for. */
@@ -80,19 +93,24 @@ function wantedHeaders(schema: JsonObject, path: readonly string[] = []): readon
     if (!isObject(property)) return [];
     const name = property['x-mcp-header'];
     const isName = typeof name === 'string' && /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/.test(name);
-    const own = isName ? [{ name: `${PARAM_PREFIX}${name.toLowerCase()}`, path: [...path, key] }] : [];
+    const own = isName
+      ? [{ name: `${PARAM_PREFIX}${name.toLowerCase()}`, path: [...path, key] }]
+      : [];
     return [...own, ...wantedHeaders(property, [...path, key])];
   });
 }
 
 function valueAt(root: JsonObject, path: readonly string[]): JsonValue | undefined {
   let value: JsonValue | undefined = root;
-  for (const key of path) value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  for (const key of path)
+    value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
   return value;
 }
 
 function textOf(value: JsonValue | undefined): string | null {
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean') return String(value);
-  return typeof value === 'number' && (!Number.isInteger(value) || Number.isSafeInteger(value)) ? String(value) : null;
+  return typeof value === 'number' && (!Number.isInteger(value) || Number.isSafeInteger(value))
+    ? String(value)
+    : null;
 }

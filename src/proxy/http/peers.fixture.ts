@@ -8,7 +8,10 @@ import { createServer } from 'node:net';
 import { PassThrough } from 'node:stream';
 import type { AddressInfo } from 'node:net';
 import { spawn } from 'node:child_process';
-import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from '@modelcontextprotocol/client';
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernTransport,
+} from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import {
@@ -18,7 +21,12 @@ import {
   LoggingMessageNotificationSchema,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { acceptedContent, inputRequired, type RequestId, Server } from '@modelcontextprotocol/server';
+import {
+  acceptedContent,
+  inputRequired,
+  type RequestId,
+  Server,
+} from '@modelcontextprotocol/server';
 import type { Link } from '../link.ts';
 import { type Relay, relay } from '../relay.ts';
 import { type ChildLink, childLink } from '../stdio-links.ts';
@@ -43,12 +51,20 @@ export interface Peer {
 
 const INFO = { name: 'peer', version: '1.0.0' };
 const CAPABILITIES = { elicitation: { form: {} }, sampling: {}, roots: { listChanged: true } };
-const ANSWER = { action: 'accept' as const, content: { decision: 'yes', name: 'Ann', check: true } };
-const SAMPLED = { model: 'none', role: 'assistant' as const, content: { type: 'text' as const, text: 'sampled text' } };
+const ANSWER = {
+  action: 'accept' as const,
+  content: { decision: 'yes', name: 'Ann', check: true },
+};
+const SAMPLED = {
+  model: 'none',
+  role: 'assistant' as const,
+  content: { type: 'text' as const, text: 'sampled text' },
+};
 const ROOTS = { roots: [{ uri: 'file:///the-root', name: 'the root' }] };
 const requestInit = { headers: { authorization: `Bearer ${TOKEN}` } };
 
-const textOf = (result: object): string => JSON.stringify('content' in result ? result.content : result);
+const textOf = (result: object): string =>
+  JSON.stringify('content' in result ? result.content : result);
 
 async function v1Client(url: string): Promise<Peer> {
   const client = new Client(INFO, { capabilities: CAPABILITIES });
@@ -56,15 +72,22 @@ async function v1Client(url: string): Promise<Peer> {
   client.setRequestHandler(ElicitRequestSchema, () => ANSWER);
   client.setRequestHandler(CreateMessageRequestSchema, () => SAMPLED);
   client.setRequestHandler(ListRootsRequestSchema, () => ROOTS);
-  client.setNotificationHandler(LoggingMessageNotificationSchema, ({ method }) => void heard.push(method));
-  client.setNotificationHandler(ToolListChangedNotificationSchema, ({ method }) => void heard.push(method));
+  client.setNotificationHandler(
+    LoggingMessageNotificationSchema,
+    ({ method }) => void heard.push(method),
+  );
+  client.setNotificationHandler(
+    ToolListChangedNotificationSchema,
+    ({ method }) => void heard.push(method),
+  );
   const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit });
   // The SDK's own class does not fit its own type where optional members are exact.
   await client.connect(transport);
   return {
     heard,
     list: async () => (await client.listTools()).tools.map(({ name }) => name),
-    call: async (name, args = {}, options = {}) => textOf(await client.callTool({ name, arguments: args }, undefined, options)),
+    call: async (name, args = {}, options = {}) =>
+      textOf(await client.callTool({ name, arguments: args }, undefined, options)),
     async close() {
       await transport.terminateSession();
       await client.close();
@@ -84,13 +107,17 @@ const v2Client =
     client.setRequestHandler('sampling/createMessage', () => SAMPLED);
     client.setRequestHandler('roots/list', () => ROOTS);
     client.setNotificationHandler('notifications/message', ({ method }) => void heard.push(method));
-    client.setNotificationHandler('notifications/tools/list_changed', ({ method }) => void heard.push(method));
+    client.setNotificationHandler(
+      'notifications/tools/list_changed',
+      ({ method }) => void heard.push(method),
+    );
     const transport = new ModernTransport(new URL(url), { requestInit });
     await client.connect(transport);
     return {
       heard,
       list: async () => (await client.listTools()).tools.map(({ name }) => name),
-      call: async (name, args = {}, options = {}) => textOf(await client.callTool({ name, arguments: args }, options)),
+      call: async (name, args = {}, options = {}) =>
+        textOf(await client.callTool({ name, arguments: args }, options)),
       async close() {
         await transport.terminateSession();
         await client.close();
@@ -109,7 +136,13 @@ export interface Seen {
 }
 
 const TOOLS = [
-  { name: 'echo', inputSchema: { type: 'object' as const, properties: { text: { type: 'string', 'x-mcp-header': 'Text' } } } },
+  {
+    name: 'echo',
+    inputSchema: {
+      type: 'object' as const,
+      properties: { text: { type: 'string', 'x-mcp-header': 'Text' } },
+    },
+  },
   { name: 'ask', inputSchema: { type: 'object' as const } },
   { name: 'slow', inputSchema: { type: 'object' as const } },
   { name: 'change', inputSchema: { type: 'object' as const } },
@@ -117,16 +150,26 @@ const TOOLS = [
 
 const QUESTION = inputRequired.elicit({
   message: 'May I?',
-  requestedSchema: { type: 'object', properties: { decision: { type: 'string' } }, required: ['decision'] },
+  requestedSchema: {
+    type: 'object',
+    properties: { decision: { type: 'string' } },
+    required: ['decision'],
+  },
 });
 
 /** A server that asks back, and one whose `slow` tool reports progress and ends only when it is cancelled. */
 export function askingServer(seen: Seen): () => Server {
   return () => {
-    const server = new Server(INFO, { capabilities: { tools: { listChanged: true }, logging: {} } });
+    const server = new Server(INFO, {
+      capabilities: { tools: { listChanged: true }, logging: {} },
+    });
     server.setRequestHandler('tools/list', () => ({ tools: TOOLS }));
     server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
-      if (params.name === 'echo') return { content: [{ type: 'text', text: String(params.arguments?.text) }], extra: { kept: 1 } };
+      if (params.name === 'echo')
+        return {
+          content: [{ type: 'text', text: String(params.arguments?.text) }],
+          extra: { kept: 1 },
+        };
       if (params.name === 'ask') {
         const answered = acceptedContent<{ decision: string }>(mcpReq.inputResponses, 'question');
         if (answered === undefined) return inputRequired({ inputRequests: { question: QUESTION } });
@@ -138,7 +181,11 @@ export function askingServer(seen: Seen): () => Server {
       }
       seen.started.push(mcpReq.id);
       const progressToken = mcpReq._meta?.progressToken;
-      if (progressToken !== undefined) await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress: 1 } });
+      if (progressToken !== undefined)
+        await mcpReq.notify({
+          method: 'notifications/progress',
+          params: { progressToken, progress: 1 },
+        });
       await once(mcpReq.signal, 'abort');
       seen.cancelled.push(mcpReq.id);
       throw new Error('cancelled');
@@ -147,19 +194,26 @@ export function askingServer(seen: Seen): () => Server {
   };
 }
 
-const EVERYTHING = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
+const EVERYTHING = createRequire(import.meta.url).resolve(
+  '@modelcontextprotocol/server-everything/dist/index.js',
+);
 
 export const everythingChild = (): ChildLink =>
   childLink({ command: process.execPath, args: [EVERYTHING, 'stdio'] }, new PassThrough().resume());
 
 /** The reference server over HTTP. It takes no port 0, so one is looked for. */
-export async function everythingOverHttp(): Promise<{ readonly url: string; close(): Promise<void> }> {
+export async function everythingOverHttp(): Promise<{
+  readonly url: string;
+  close(): Promise<void>;
+}> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   // It listens on a port, not on a path.
   const { port } = probe.address() as AddressInfo;
   probe.close();
-  const child = spawn(process.execPath, [EVERYTHING, 'streamableHttp'], { env: { ...process.env, PORT: String(port) } });
+  const child = spawn(process.execPath, [EVERYTHING, 'streamableHttp'], {
+    env: { ...process.env, PORT: String(port) },
+  });
   child.stdout.resume();
   for await (const chunk of child.stderr) if (String(chunk).includes('listening')) break;
   return {

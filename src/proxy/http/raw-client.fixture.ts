@@ -34,7 +34,12 @@ export async function postRaw(
     'content-type': 'application/json',
     ...headers,
   }).filter((entry): entry is [string, string] => entry[1] !== null);
-  const response = await fetch(url, { method, headers: given, signal: abort.signal, ...(body === undefined ? {} : { body }) });
+  const response = await fetch(url, {
+    method,
+    headers: given,
+    signal: abort.signal,
+    ...(body === undefined ? {} : { body }),
+  });
   const reader = response.body?.getReader();
   let rest = '';
   return {
@@ -64,11 +69,18 @@ export async function postRaw(
 }
 
 /** A message of the revision without sessions, with its headers. */
-export function postTo(url: string, message: WireMessage, headers: Record<string, string | null> = {}): Promise<Posted> {
+export function postTo(
+  url: string,
+  message: WireMessage,
+  headers: Record<string, string | null> = {},
+): Promise<Posted> {
   const params = { ...paramsOf(message), _meta: { ...ENVELOPE, ...metaOf(message) } };
   const method = typeof message.method === 'string' ? message.method : '';
   const name = paramsOf(message)[nameSourceOf(method) ?? ''];
-  const { text } = isObject(params) && isObject(paramsOf(message).arguments) ? (paramsOf(message).arguments as JsonObject) : {};
+  const { text } =
+    isObject(params) && isObject(paramsOf(message).arguments)
+      ? (paramsOf(message).arguments as JsonObject)
+      : {};
   return postRaw(url, JSON.stringify({ ...message, params }), {
     'mcp-protocol-version': '2026-07-28',
     'mcp-method': method,
@@ -86,11 +98,15 @@ export async function readEvent(posted: Posted): Promise<WireMessage> {
 }
 
 /** The status that raw bytes are answered with, and everything that came back. */
-export const rawStatus = (port: number, text: string): Promise<{ readonly status: number; readonly text: string }> =>
+export const rawStatus = (
+  port: number,
+  text: string,
+): Promise<{ readonly status: number; readonly text: string }> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     let read = '';
-    const done = (): void => resolve({ status: Number(/^HTTP\/1\.1 (\d{3})/.exec(read)?.[1] ?? 0), text: read });
+    const done = (): void =>
+      resolve({ status: Number(/^HTTP\/1\.1 (\d{3})/.exec(read)?.[1] ?? 0), text: read });
     socket.on('data', (chunk) => {
       read += chunk.toString('latin1');
     });

@@ -39,7 +39,14 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   if (message !== null) return { message };
   const { problem, id } = refused;
   const code = id === undefined ? CODES.parse : CODES.invalidRequest;
-  return { problem: { status: 400, message: `the body holds ${problem}`, code, ...(id === undefined ? {} : { id }) } };
+  return {
+    problem: {
+      status: 400,
+      message: `the body holds ${problem}`,
+      code,
+      ...(id === undefined ? {} : { id }),
+    },
+  };
 }
 
 const TOO_LARGE: Body = { problem: { status: 413, message: 'the body is too large' } };

@@ -11,13 +11,19 @@ export interface ReadGate {
   ready(): Promise<void>;
 }
 
-export const isEventStream = (response: Response): boolean => essenceOf(response) === 'text/event-stream';
+export const isEventStream = (response: Response): boolean =>
+  essenceOf(response) === 'text/event-stream';
 export const isJson = (response: Response): boolean => essenceOf(response) === 'application/json';
 
-const essenceOf = ({ headers }: Response): string => (headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+const essenceOf = ({ headers }: Response): string =>
+  (headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
 /** Reads events to the end of a stream, which may also break. One that is too large is the end. */
-export async function readEvents(response: Response, gate: ReadGate, handlers: Omit<EventHandlers, 'onTooLarge'>): Promise<void> {
+export async function readEvents(
+  response: Response,
+  gate: ReadGate,
+  handlers: Omit<EventHandlers, 'onTooLarge'>,
+): Promise<void> {
   let isTooLarge = false;
   const parser = eventParser({ ...handlers, onTooLarge: () => void (isTooLarge = true) });
   for await (const chunk of chunksOf(response)) {
@@ -29,7 +35,10 @@ export async function readEvents(response: Response, gate: ReadGate, handlers: O
 }
 
 /** The message that a body is; `null` for a body that is too large. */
-export async function readWhole(response: Response, gate: ReadGate): Promise<MessageReading | null> {
+export async function readWhole(
+  response: Response,
+  gate: ReadGate,
+): Promise<MessageReading | null> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of chunksOf(response)) {

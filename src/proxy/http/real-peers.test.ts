@@ -30,7 +30,8 @@ describe('real clients through a relay', () => {
       if (transport === 'over HTTP') everything = await everythingOverHttp();
     });
     afterAll(async () => everything?.close());
-    const connect = () => (everything === null ? everythingChild() : httpServerLink(everything.url));
+    const connect = () =>
+      everything === null ? everythingChild() : httpServerLink(everything.url);
 
     it.each(Object.entries(LEGACY_CLIENTS))(
       '%s: calls, progress, and everything that the server asks or tells by itself',
@@ -40,16 +41,28 @@ describe('real clients through a relay', () => {
         const progress: number[] = [];
 
         expect(await client.call('get-sum', { a: 2, b: 3 })).toContain('The sum of 2 and 3 is 5.');
-        const onprogress = ({ progress: step }: { readonly progress: number }) => void progress.push(step);
-        expect(await client.call('trigger-long-running-operation', { duration: 0.3, steps: 3 }, { onprogress })).toContain('completed');
+        const onprogress = ({ progress: step }: { readonly progress: number }) =>
+          void progress.push(step);
+        expect(
+          await client.call(
+            'trigger-long-running-operation',
+            { duration: 0.3, steps: 3 },
+            { onprogress },
+          ),
+        ).toContain('completed');
         expect(progress.length).toBeGreaterThan(0);
-        expect(await client.call('trigger-sampling-request', { prompt: 'hi' })).toContain('sampled text');
+        expect(await client.call('trigger-sampling-request', { prompt: 'hi' })).toContain(
+          'sampled text',
+        );
         expect(await client.call('trigger-elicitation-request')).toContain('Ann');
         expect(await client.call('get-roots-list')).toContain('file:///the-root');
         await client.call('toggle-simulated-logging');
         await vi.waitFor(() => expect(client.heard).toContain('notifications/message'));
         // Over HTTP the server tells before anybody can listen, and direct clients do not hear of it either.
-        if (transport === 'over stdio') await vi.waitFor(() => expect(client.heard).toContain('notifications/tools/list_changed'));
+        if (transport === 'over stdio')
+          await vi.waitFor(() =>
+            expect(client.heard).toContain('notifications/tools/list_changed'),
+          );
       },
     );
 
@@ -70,33 +83,44 @@ describe('real clients through a relay', () => {
       relayed = later(await relayTo(() => httpServerLink(upstream.url)));
     };
 
-    it.each(Object.entries(ALL_CLIENTS))('%s: calls and answers questions', async (_name, create) => {
-      await setUp();
-      const client = later(await create(relayed.url));
+    it.each(Object.entries(ALL_CLIENTS))(
+      '%s: calls and answers questions',
+      async (_name, create) => {
+        await setUp();
+        const client = later(await create(relayed.url));
 
-      expect(await client.list()).toEqual(['echo', 'ask', 'slow', 'change']);
-      expect(await client.call('echo', { text: 'grüße' })).toContain('grüße');
-      expect(await client.call('ask')).toContain('answered yes');
-      expect(relayed.reports).toEqual([]);
-    });
+        expect(await client.list()).toEqual(['echo', 'ask', 'slow', 'change']);
+        expect(await client.call('echo', { text: 'grüße' })).toContain('grüße');
+        expect(await client.call('ask')).toContain('answered yes');
+        expect(relayed.reports).toEqual([]);
+      },
+    );
 
-    it.each(Object.entries(ALL_CLIENTS))('%s: sees progress, and cancels what is running', async (_name, create) => {
-      await setUp();
-      const client = later(await create(relayed.url));
-      const abort = new AbortController();
+    it.each(Object.entries(ALL_CLIENTS))(
+      '%s: sees progress, and cancels what is running',
+      async (_name, create) => {
+        await setUp();
+        const client = later(await create(relayed.url));
+        const abort = new AbortController();
 
-      await expect(client.call('slow', {}, { signal: abort.signal, onprogress: () => abort.abort() })).rejects.toThrow();
-      await vi.waitFor(() => expect(seen.cancelled).toHaveLength(1));
-      expect(await client.call('echo', { text: 'still here' })).toContain('still here');
-    });
+        await expect(
+          client.call('slow', {}, { signal: abort.signal, onprogress: () => abort.abort() }),
+        ).rejects.toThrow();
+        await vi.waitFor(() => expect(seen.cancelled).toHaveLength(1));
+        expect(await client.call('echo', { text: 'still here' })).toContain('still here');
+      },
+    );
 
-    it.each(Object.entries(LEGACY_CLIENTS))('%s: hears what belongs to no request', async (_name, create) => {
-      await setUp();
-      const client = later(await create(relayed.url));
-      await client.call('change');
+    it.each(Object.entries(LEGACY_CLIENTS))(
+      '%s: hears what belongs to no request',
+      async (_name, create) => {
+        await setUp();
+        const client = later(await create(relayed.url));
+        await client.call('change');
 
-      await vi.waitFor(() => expect(client.heard).toContain('notifications/tools/list_changed'));
-    });
+        await vi.waitFor(() => expect(client.heard).toContain('notifications/tools/list_changed'));
+      },
+    );
 
     it('ends the session of the server when the client ends its own', async () => {
       await setUp();

@@ -53,9 +53,16 @@ export async function recordingServer(): Promise<RecordingServer> {
       const message = JSON.parse(body) as WireMessage; // Anything else fails the test.
       const { name, arguments: args } = paramsOf(message);
       if (message.method === 'tools/call') calls.push({ headers: request.headers, name, args });
-      const headers = Object.entries(request.headers).map(([key, value]): [string, string] => [key, String(value)]);
-      const answer = await handler.fetch(new Request(`http://${request.headers.host ?? ''}/mcp`, { method: 'POST', headers, body }));
-      response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+      const headers = Object.entries(request.headers).map(([key, value]): [string, string] => [
+        key,
+        String(value),
+      ]);
+      const answer = await handler.fetch(
+        new Request(`http://${request.headers.host ?? ''}/mcp`, { method: 'POST', headers, body }),
+      );
+      response
+        .writeHead(answer.status, Object.fromEntries(answer.headers))
+        .end(await answer.text());
     })().catch(() => response.destroy());
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');

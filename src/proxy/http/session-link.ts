@@ -2,8 +2,25 @@
 
 import type { ServerResponse } from 'node:http';
 import type { Frame, Link } from '../link.ts';
-import { CODES, errorMessage, idKey, isRequestId, kindOf, metaOf, objectAt, paramsOf, type RequestId, type WireMessage } from '../wire.ts';
-import { type EventStream, type Exchange, eventStream, openExchange, sendRefusal } from './answer.ts';
+import {
+  CODES,
+  errorMessage,
+  idKey,
+  isRequestId,
+  kindOf,
+  metaOf,
+  objectAt,
+  paramsOf,
+  type RequestId,
+  type WireMessage,
+} from '../wire.ts';
+import {
+  type EventStream,
+  type Exchange,
+  eventStream,
+  openExchange,
+  sendRefusal,
+} from './answer.ts';
 import { LEGACY_VERSIONS } from './classify.ts';
 import { type ClientLink, type ClientLinkOptions, idleTimer, sendAccepted } from './client-link.ts';
 import { createInbox } from './inbox.ts';
@@ -27,7 +44,8 @@ const MAX_STREAMS = 4;
 const MAX_QUEUED = 1000;
 
 /** Notifications that never belong to a request. */
-const ABOUT_NOTHING = /^notifications\/(?:.+\/list_changed|resources\/updated|elicitation\/complete|tasks\/status)$/;
+const ABOUT_NOTHING =
+  /^notifications\/(?:.+\/list_changed|resources\/updated|elicitation\/complete|tasks\/status)$/;
 
 export function sessionLink(sessionId: string, options: ClientLinkOptions): SessionLink {
   const { times, maxOpenRequests, idleMs } = options;
@@ -54,14 +72,34 @@ export function sessionLink(sessionId: string, options: ClientLinkOptions): Sess
     for (const message of queued.splice(0)) target.send(message);
   };
 
-  const request = (message: WireMessage, response: ServerResponse, prefersEvents: boolean): void => {
+  const request = (
+    message: WireMessage,
+    response: ServerResponse,
+    prefersEvents: boolean,
+  ): void => {
     // The kind says that there is one.
     const id = message.id as RequestId;
     const key = idKey(id);
-    if (open.has(key)) return sendRefusal(response, { status: 400, message: 'a request with this id is still open', id, headers });
-    if (open.size >= maxOpenRequests) return sendRefusal(response, { status: 429, message: 'too many requests are open', id, headers });
+    if (open.has(key))
+      return sendRefusal(response, {
+        status: 400,
+        message: 'a request with this id is still open',
+        id,
+        headers,
+      });
+    if (open.size >= maxOpenRequests)
+      return sendRefusal(response, {
+        status: 429,
+        message: 'too many requests are open',
+        id,
+        headers,
+      });
     const exchange = openExchange(response, { headers, times, prefersEvents, onDrain });
-    const mine = { exchange, progressToken: tokenOf(metaOf(message).progressToken), isHandshake: message.method === 'initialize' };
+    const mine = {
+      exchange,
+      progressToken: tokenOf(metaOf(message).progressToken),
+      isHandshake: message.method === 'initialize',
+    };
     open.set(key, mine);
     // A client that goes away has not cancelled what it asked for.
     response.once('close', () => open.get(key) === mine && open.delete(key));
@@ -82,20 +120,35 @@ export function sessionLink(sessionId: string, options: ClientLinkOptions): Sess
     return true;
   };
 
-  const targetOf = (message: WireMessage, about: RequestId | undefined): Pick<EventStream, 'send'> | undefined => {
+  const targetOf = (
+    message: WireMessage,
+    about: RequestId | undefined,
+  ): Pick<EventStream, 'send'> | undefined => {
     const named = about === undefined ? undefined : open.get(idKey(about));
-    const token = message.method === 'notifications/progress' ? tokenOf(paramsOf(message).progressToken) : null;
-    const owner = named ?? (token === null ? undefined : [...open.values()].find(({ progressToken }) => progressToken === token));
+    const token =
+      message.method === 'notifications/progress' ? tokenOf(paramsOf(message).progressToken) : null;
+    const owner =
+      named ??
+      (token === null
+        ? undefined
+        : [...open.values()].find(({ progressToken }) => progressToken === token));
     const newest = owner ?? [...open.values()].findLast(({ isHandshake }) => !isHandshake);
-    const isAboutNothing = owner === undefined && typeof message.method === 'string' && ABOUT_NOTHING.test(message.method);
-    return isAboutNothing ? (streams.at(-1) ?? newest?.exchange) : (newest?.exchange ?? streams.at(-1));
+    const isAboutNothing =
+      owner === undefined &&
+      typeof message.method === 'string' &&
+      ABOUT_NOTHING.test(message.method);
+    return isAboutNothing
+      ? (streams.at(-1) ?? newest?.exchange)
+      : (newest?.exchange ?? streams.at(-1));
   };
 
   const keep = (message: WireMessage): boolean => {
     if (queued.length < MAX_QUEUED) queued.push(message);
     // Whoever asks must not wait for somebody who does not listen.
     else if (isRequestId(message.id))
-      inbox.push({ message: errorMessage(message.id, CODES.internal, 'the client does not take messages') });
+      inbox.push({
+        message: errorMessage(message.id, CODES.internal, 'the client does not take messages'),
+      });
     return true;
   };
 

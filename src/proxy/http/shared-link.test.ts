@@ -40,15 +40,22 @@ describe('clients without sessions', () => {
     const { post } = await relayedServer();
     const texts = Array.from({ length: 20 }, (_, index) => `text ${index}`);
 
-    const answers = await Promise.all(texts.map(async (text) => (await post(call(1, 'echo', { text }))).json()));
+    const answers = await Promise.all(
+      texts.map(async (text) => (await post(call(1, 'echo', { text }))).json()),
+    );
     expect(answers.map(({ id }) => id)).toEqual(texts.map(() => 1));
-    expect(answers.map(({ result }) => JSON.stringify(result))).toEqual(texts.map((text): unknown => expect.stringContaining(`"${text}"`)));
+    expect(answers.map(({ result }) => JSON.stringify(result))).toEqual(
+      texts.map((text): unknown => expect.stringContaining(`"${text}"`)),
+    );
   });
 
   it('get fields back that nobody knows', async () => {
     const { post } = await relayedServer();
 
-    expect(await (await post(call('x', 'echo', { text: 'a' }))).json()).toMatchObject({ id: 'x', result: { extra: { kept: 1 } } });
+    expect(await (await post(call('x', 'echo', { text: 'a' }))).json()).toMatchObject({
+      id: 'x',
+      result: { extra: { kept: 1 } },
+    });
   });
 
   it('get their own progress where two use the same token at once', async () => {
@@ -60,14 +67,20 @@ describe('clients without sessions', () => {
 
     const events = await Promise.all(both.map(readEvent));
     expect(events.map(({ method, params }) => ({ method, params }))).toEqual(
-      both.map(() => ({ method: 'notifications/progress', params: { progressToken: 'mine', progress: 1 } })),
+      both.map(() => ({
+        method: 'notifications/progress',
+        params: { progressToken: 'mine', progress: 1 },
+      })),
     );
     expect(new Set(seen.started).size).toBe(2);
   });
 
   it('cancel by going away, and only what they asked for themselves', async () => {
     const { post, seen } = await relayedServer();
-    const [first] = await Promise.all([post(call(7, 'slow', {}, { progressToken: 1 })), post(call(7, 'slow', {}, { progressToken: 1 }))]);
+    const [first] = await Promise.all([
+      post(call(7, 'slow', {}, { progressToken: 1 })),
+      post(call(7, 'slow', {}, { progressToken: 1 })),
+    ]);
     await vi.waitFor(() => expect(seen.started).toHaveLength(2));
 
     await first?.leave();
@@ -78,15 +91,26 @@ describe('clients without sessions', () => {
 
   it('hear of changes under the id that they subscribed with', async () => {
     const { post, upstream } = await relayedServer();
-    const listen = { jsonrpc: '2.0', id: 'sub', method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } };
+    const listen = {
+      jsonrpc: '2.0',
+      id: 'sub',
+      method: 'subscriptions/listen',
+      params: { notifications: { toolsListChanged: true } },
+    };
     const both = await Promise.all([post(listen), post(listen)]);
     const acknowledged = await Promise.all(both.map(readEvent));
     upstream.notify.toolsChanged();
     const changed = await Promise.all(both.map(readEvent));
 
-    expect(acknowledged.map(({ method }) => method)).toEqual(both.map(() => 'notifications/subscriptions/acknowledged'));
-    expect(changed.map(({ method }) => method)).toEqual(both.map(() => 'notifications/tools/list_changed'));
-    const ids = [...acknowledged, ...changed].map((message) => JSON.stringify(paramsOf(message)._meta));
+    expect(acknowledged.map(({ method }) => method)).toEqual(
+      both.map(() => 'notifications/subscriptions/acknowledged'),
+    );
+    expect(changed.map(({ method }) => method)).toEqual(
+      both.map(() => 'notifications/tools/list_changed'),
+    );
+    const ids = [...acknowledged, ...changed].map((message) =>
+      JSON.stringify(paramsOf(message)._meta),
+    );
     expect(ids).toEqual(ids.map(() => '{"io.modelcontextprotocol/subscriptionId":"sub"}'));
   });
 
@@ -126,7 +150,11 @@ describe('the link of clients without sessions', () => {
       token: TOKEN,
       async onClient(link) {
         links.push(link);
-        await link.start({ onFrame: ({ message }) => void taken.push(message), onGarbage() {}, onClose() {} });
+        await link.start({
+          onFrame: ({ message }) => void taken.push(message),
+          onGarbage() {},
+          onClose() {},
+        });
       },
     });
     closing.push(() => front.close());
@@ -149,9 +177,15 @@ describe('the link of clients without sessions', () => {
     const own = taken[0]?.id ?? null;
 
     for (const id of ['chosen', 999, own, own])
-      links[0]?.send({ message: { jsonrpc: '2.0', id, result: { by: id === own ? 'own' : 'other' } } });
+      links[0]?.send({
+        message: { jsonrpc: '2.0', id, result: { by: id === own ? 'own' : 'other' } },
+      });
     links[0]?.send({ message: { jsonrpc: '2.0', method: 'notifications/tools/list_changed' } });
-    expect(await (await posted).json()).toEqual({ jsonrpc: '2.0', id: 'chosen', result: { by: 'own' } });
+    expect(await (await posted).json()).toEqual({
+      jsonrpc: '2.0',
+      id: 'chosen',
+      result: { by: 'own' },
+    });
   });
 
   it('does not let one client cancel with an id that is another one’s', async () => {
@@ -159,7 +193,11 @@ describe('the link of clients without sessions', () => {
     void postTo(url, call(1, 'echo'));
     await vi.waitFor(() => expect(taken).toHaveLength(1));
 
-    const told = await postTo(url, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: taken[0]?.id ?? 0 } });
+    const told = await postTo(url, {
+      jsonrpc: '2.0',
+      method: 'notifications/cancelled',
+      params: { requestId: taken[0]?.id ?? 0 },
+    });
     expect(told.status).toBe(202);
     expect(taken).toHaveLength(1);
   });

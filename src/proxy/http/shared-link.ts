@@ -64,9 +64,15 @@ export function sharedLink(options: ClientLinkOptions): ClientLink {
     const { message } = frame;
     // The kind says that there is one.
     const id = message.id as RequestId;
-    if (open.size >= maxOpenRequests) return sendRefusal(response, { status: 429, message: 'too many requests are open', id });
+    if (open.size >= maxOpenRequests)
+      return sendRefusal(response, { status: 429, message: 'too many requests are open', id });
     const { progressToken, [LOG_LEVEL]: logLevel } = metaOf(message);
-    const exchange = openExchange(response, { headers: {}, times, prefersEvents, onDrain: () => drained() });
+    const exchange = openExchange(response, {
+      headers: {},
+      times,
+      prefersEvents,
+      onDrain: () => drained(),
+    });
     const own = ++lastId;
     open.set(own, {
       exchange,
@@ -81,8 +87,12 @@ export function sharedLink(options: ClientLinkOptions): ClientLink {
     inbox.push({ ...frame, message: withOwnIds(message, own) });
   };
 
-  const ownerOf = ({ message, about: origin }: Frame, about: RequestId | undefined): RequestId | undefined => {
-    const token = message.method === 'notifications/progress' ? paramsOf(message).progressToken : undefined;
+  const ownerOf = (
+    { message, about: origin }: Frame,
+    about: RequestId | undefined,
+  ): RequestId | undefined => {
+    const token =
+      message.method === 'notifications/progress' ? paramsOf(message).progressToken : undefined;
     const named = [about, origin, token, metaOf(message)[SUBSCRIPTION]];
     const owner = named.find((id): id is RequestId => isRequestId(id) && open.has(id));
     if (owner !== undefined || message.method !== 'notifications/message') return owner;
@@ -95,12 +105,22 @@ export function sharedLink(options: ClientLinkOptions): ClientLink {
     if (!inbox.isOpen()) return true;
     if (kindOf(message) === 'response') return answer(message);
     if (kindOf(message) === 'request') {
-      inbox.push({ message: errorMessage(message.id as RequestId, CODES.noMethod, 'clients of this revision take no requests') });
+      inbox.push({
+        message: errorMessage(
+          message.id as RequestId,
+          CODES.noMethod,
+          'clients of this revision take no requests',
+        ),
+      });
       return true;
     }
     const own = ownerOf(frame, about);
     const owner = own === undefined ? undefined : open.get(own);
-    return own === undefined || owner === undefined || owner.exchange.send(withOldIds(message, own, owner));
+    return (
+      own === undefined ||
+      owner === undefined ||
+      owner.exchange.send(withOldIds(message, own, owner))
+    );
   };
 
   const answer = (message: WireMessage): boolean => {
@@ -110,7 +130,10 @@ export function sharedLink(options: ClientLinkOptions): ClientLink {
     if (asked === undefined) return true;
     open.delete(own);
     const { error } = message;
-    asked.exchange.answer(withOldIds(message, own, asked), (isObject(error) ? STATUS_OF_ERROR.get(error.code) : undefined) ?? 200);
+    asked.exchange.answer(
+      withOldIds(message, own, asked),
+      (isObject(error) ? STATUS_OF_ERROR.get(error.code) : undefined) ?? 200,
+    );
     return true;
   };
 
@@ -141,23 +164,39 @@ export function sharedLink(options: ClientLinkOptions): ClientLink {
 }
 
 const cancelled = (requestId: RequestId): WireMessage =>
-  notificationMessage('notifications/cancelled', { requestId, reason: 'the client closed the stream' });
+  notificationMessage('notifications/cancelled', {
+    requestId,
+    reason: 'the client closed the stream',
+  });
 
 function withOwnIds(message: WireMessage, own: RequestId): WireMessage {
   const meta = metaOf(message);
   if (!isRequestId(meta.progressToken)) return { ...message, id: own };
-  return { ...message, id: own, params: { ...paramsOf(message), _meta: { ...meta, progressToken: own } } };
+  return {
+    ...message,
+    id: own,
+    params: { ...paramsOf(message), _meta: { ...meta, progressToken: own } },
+  };
 }
 
-function withOldIds(message: WireMessage, own: RequestId, { id, progressToken }: OpenRequest): WireMessage {
+function withOldIds(
+  message: WireMessage,
+  own: RequestId,
+  { id, progressToken }: OpenRequest,
+): WireMessage {
   const holder = isObject(message.params) ? 'params' : isObject(message.result) ? 'result' : null;
   const renamed: JsonObject = message.id === own ? { ...message, id } : message;
   if (holder === null) return renamed;
   // Either is one, as was just seen.
   let inner = message[holder] as JsonObject;
-  if (message.method === 'notifications/progress' && progressToken !== undefined && inner.progressToken === own)
+  if (
+    message.method === 'notifications/progress' &&
+    progressToken !== undefined &&
+    inner.progressToken === own
+  )
     inner = { ...inner, progressToken };
   const meta = inner._meta;
-  if (isObject(meta) && meta[SUBSCRIPTION] === own) inner = { ...inner, _meta: { ...meta, [SUBSCRIPTION]: id } };
+  if (isObject(meta) && meta[SUBSCRIPTION] === own)
+    inner = { ...inner, _meta: { ...meta, [SUBSCRIPTION]: id } };
   return inner === message[holder] ? renamed : { ...renamed, [holder]: inner };
 }

@@ -21,7 +21,8 @@ async function slowHeaders(port: number, count: number): Promise<void> {
   }
 }
 
-const held = (): number => sockets.filter((socket) => !socket.destroyed && socket.readyState === 'open').length;
+const held = (): number =>
+  sockets.filter((socket) => !socket.destroyed && socket.readyState === 'open').length;
 
 const HELLO = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params: {} });
 
@@ -60,7 +61,10 @@ const listening = (): Promise<HttpListener> =>
     token: TOKEN,
     ...{ headersMs: 60_000, requestMs: 60_000 },
     async onClient(link) {
-      const onFrame = () => void link.send({ message: { jsonrpc: '2.0', id: 0, result: { protocolVersion: '2025-11-25' } } });
+      const onFrame = () =>
+        void link.send({
+          message: { jsonrpc: '2.0', id: 0, result: { protocolVersion: '2025-11-25' } },
+        });
       await link.start({ onFrame, onGarbage() {}, onClose() {} });
     },
   });
@@ -90,8 +94,16 @@ describe('connections without a token', () => {
   });
 
   it.each<[string, (server: Server) => void, boolean]>([
-    ['keep everybody out of a server that only counts', (server) => void (server.maxConnections = 64), false],
-    ['cut everybody where nobody is vouched for', (server) => void limitStrangers(server, 64), true],
+    [
+      'keep everybody out of a server that only counts',
+      (server) => void (server.maxConnections = 64),
+      false,
+    ],
+    [
+      'cut everybody where nobody is vouched for',
+      (server) => void limitStrangers(server, 64),
+      true,
+    ],
   ])('%s: the twins that the cases above catch', async (_name, limit, isFirst) => {
     const server = createServer((_request, response) => response.end('{}'));
     limit(server);

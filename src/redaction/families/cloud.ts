@@ -3,7 +3,11 @@
 import { inner, shaped, token } from './family.ts';
 
 export const CLOUD = [
-  shaped('aws', 'AKIA ASIA ABIA ACCA A3T', /(?:A3T[A-Z0-9]|A[KS]IA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])/y),
+  shaped(
+    'aws',
+    'AKIA ASIA ABIA ACCA A3T',
+    /(?:A3T[A-Z0-9]|A[KS]IA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])/y,
+  ),
   token('aws', 'ABSK', 'base64', 100, 300),
   token('aws', 'bedrock-api-key-', 'base64', 60, 3_000),
   token('aws', 'FwoGZXIvYXdz IQoJb3JpZ2lu FQoGZXIvYXdz', 'base64', 60, 3_000),
@@ -13,7 +17,12 @@ export const CLOUD = [
   shaped('aws', 'X-Amz-Security-Token=', /X-Amz-Security-Token=([\w%+/=-]{40,3000})/y),
   inner('azure', '0Q~ 1Q~ 2Q~ 3Q~ 4Q~ 5Q~ 6Q~ 7Q~ 8Q~ 9Q~', ['dotted', 3, 3], 'opaque', 31, 40),
   shaped('azure', 'sig=', /(?<=[?&;]|&amp;)sig=([A-Za-z0-9%+/=_-]{20,200})/y),
-  shaped('azure', 'code=', /(?<=[?&])code=([A-Za-z0-9%+/_-]{50,60}={0,2}(?:%3D){0,2})(?![\w])/y, 'strong'),
+  shaped(
+    'azure',
+    'code=',
+    /(?<=[?&])code=([A-Za-z0-9%+/_-]{50,60}={0,2}(?:%3D){0,2})(?![\w])/y,
+    'strong',
+  ),
   token('google', 'GOCSPX- ya29. ya29.c.', 'dotted', 20, 2_000),
   shaped('google', '1//', /1\/\/0[\w-]{30,200}/y, 'strong'),
   shaped('google', '4/0A', /4\/0A[\w-]{30,200}/y, 'strong'),
@@ -34,7 +43,11 @@ export const CLOUD = [
   token('vault', 'hvs. hvb. hvr.', 'url', 20, 400),
   token('pulumi', 'pul-', 'hex', 40, 40),
   token('1password', 'ops_eyJ', 'opaque', 100, 3_000),
-  shaped('1password', 'A3-', /A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}/y),
+  shaped(
+    '1password',
+    'A3-',
+    /A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}/y,
+  ),
   token('age', 'AGE-SECRET-KEY-1 AGE-SECRET-KEY-PQ-1 AGE-PLUGIN-', 'url', 40, 3_000),
   token('tailscale', 'tskey-', 'url', 16, 120),
   token('scaleway', 'SCW', 'upper', 17, 17, 'strong'),

@@ -26,12 +26,22 @@ const BODY = { alphabet: 'url', min: 0, max: 0, look: 'any' } as const;
 const words = (text: string): readonly string[] => Object.freeze(text.trim().split(' '));
 
 /** Tokens of a prefix and a body. */
-export const token = (label: string, prefixes: string, alphabet: Alphabet, min: number, max: number, look: Look = 'plain'): TokenFamily =>
-  Object.freeze({ label, prefixes: words(prefixes), alphabet, min, max, look });
+export const token = (
+  label: string,
+  prefixes: string,
+  alphabet: Alphabet,
+  min: number,
+  max: number,
+  look: Look = 'plain',
+): TokenFamily => Object.freeze({ label, prefixes: words(prefixes), alphabet, min, max, look });
 
 /** Tokens of several parts. */
-export const shaped = (label: string, prefixes: string, shape: RegExp, look: Look = 'any'): TokenFamily =>
-  Object.freeze({ ...BODY, label, prefixes: words(prefixes), shape, look });
+export const shaped = (
+  label: string,
+  prefixes: string,
+  shape: RegExp,
+  look: Look = 'any',
+): TokenFamily => Object.freeze({ ...BODY, label, prefixes: words(prefixes), shape, look });
 
 /** Tokens with their mark inside. */
 export const inner = (

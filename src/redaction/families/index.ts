@@ -20,13 +20,37 @@ const SHARED = [
     200,
     'strong',
   ),
-  token('api-key', 'pat_ api_ apikey_ token_ tok_ secret_ key_ sk_ rk_ pk_ ak_ api- token- secret-', 'base62', 24, 200, 'strong'),
+  token(
+    'api-key',
+    'pat_ api_ apikey_ token_ tok_ secret_ key_ sk_ rk_ pk_ ak_ api- token- secret-',
+    'base62',
+    24,
+    200,
+    'strong',
+  ),
 ];
 
-export const FAMILIES: readonly TokenFamily[] = Object.freeze([...CODE, ...MODELS, ...CLOUD, ...SERVICES, ...SHARED]);
+export const FAMILIES: readonly TokenFamily[] = Object.freeze([
+  ...CODE,
+  ...MODELS,
+  ...CLOUD,
+  ...SERVICES,
+  ...SHARED,
+]);
 
 /** What is found by its place or its name, and not by its form. */
-const PLACES = ['private-key', 'password', 'secret', 'url-password', 'authorization', 'cookie', 'password-hash'];
+const PLACES = [
+  'private-key',
+  'password',
+  'secret',
+  'url-password',
+  'authorization',
+  'cookie',
+  'password-hash',
+];
 
 /** Everything that a marker of `secrets` can say. */
-export const LABELS: readonly string[] = Object.freeze([...new Set([...FAMILIES, ...RUNS].map(({ label }) => label)), ...PLACES]);
+export const LABELS: readonly string[] = Object.freeze([
+  ...new Set([...FAMILIES, ...RUNS].map(({ label }) => label)),
+  ...PLACES,
+]);

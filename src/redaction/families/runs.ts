@@ -11,8 +11,13 @@ export interface RunFamily {
   readonly look: Look;
 }
 
-const run = (label: string, min: number, max: number, shape: RegExp, look: Look = 'mixed'): RunFamily =>
-  Object.freeze({ label, min, max, shape, look });
+const run = (
+  label: string,
+  min: number,
+  max: number,
+  shape: RegExp,
+  look: Look = 'mixed',
+): RunFamily => Object.freeze({ label, min, max, shape, look });
 
 export const RUNS: readonly RunFamily[] = Object.freeze([
   run('twilio', 34, 34, /SK[0-9a-f]{32}(?![\w-])/y),
@@ -23,10 +28,22 @@ export const RUNS: readonly RunFamily[] = Object.freeze([
   run('asana', 18, 20, /[0-2]\/\d{14,17}(?:\/\d{14,17})?:[0-9a-f]{32}/y, 'any'),
   run('beamer', 46, 46, /b_[\w=-]{44}(?![\w-])/y, 'strong'),
   run('sanity', 80, 220, /sk[A-Za-z0-9]{78,218}(?![\w-])/y, 'strong'),
-  run('azure', 84, 84, /[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{18}A[A-Za-z0-9]{3}[A-Za-z0-9]{4}(?![\w-])/y, 'strong'),
+  run(
+    'azure',
+    84,
+    84,
+    /[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{18}A[A-Za-z0-9]{3}[A-Za-z0-9]{4}(?![\w-])/y,
+    'strong',
+  ),
   run('azure', 84, 84, /[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}(?![\w-])/y, 'strong'),
   run('azure', 84, 84, /[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}(?![\w-])/y, 'strong'),
-  run('azure', 86, 86, /[A-Za-z0-9+/]{76}(?:\+ASt|ACDb|APIM|\+AMC|\+ABa|\+ARm|AzSe|\+AIo)[A-Za-z0-9+/]{6}==/y, 'strong'),
+  run(
+    'azure',
+    86,
+    86,
+    /[A-Za-z0-9+/]{76}(?:\+ASt|ACDb|APIM|\+AMC|\+ABa|\+ARm|AzSe|\+AIo)[A-Za-z0-9+/]{6}==/y,
+    'strong',
+  ),
   run(
     'azure',
     42,

@@ -65,7 +65,8 @@ describe('aliasNames', () => {
   it('answers undefined for aliases it never gave out, inherited ones too', () => {
     const map = aliasNames(['a.b'], 'openai');
 
-    for (const alias of ['a.b', 'constructor', '__proto__', 'toString']) expect(map.fromProvider(alias)).toBeUndefined();
+    for (const alias of ['a.b', 'constructor', '__proto__', 'toString'])
+      expect(map.fromProvider(alias)).toBeUndefined();
   });
 
   it.each(['nobody', 'constructor', '__proto__'])('throws for the unknown name "%s"', (name) => {
@@ -84,9 +85,12 @@ describe('aliasNames', () => {
 describe('aliasNames, for any names', () => {
   const hard = fc.stringMatching(/^[ab._/:1-]{0,4}$/);
   const long = fc.stringMatching(/^[ab.]{60,140}$/);
-  const names = fc.uniqueArray(fc.oneof({ weight: 5, arbitrary: hard }, long, fc.string({ unit: 'binary', maxLength: 5 })), {
-    maxLength: 30,
-  });
+  const names = fc.uniqueArray(
+    fc.oneof({ weight: 5, arbitrary: hard }, long, fc.string({ unit: 'binary', maxLength: 5 })),
+    {
+      maxLength: 30,
+    },
+  );
 
   it.each(PROVIDERS)('is one to one and legal for %s', (provider) => {
     fc.assert(
@@ -97,7 +101,9 @@ describe('aliasNames, for any names', () => {
         expect(new Set(aliases).size).toBe(given.length);
         expect(aliases.map((alias) => map.fromProvider(alias))).toEqual(given);
         expect(aliases.filter((alias) => !LEGAL[provider].test(alias))).toEqual([]);
-        expect(given.filter((name) => LEGAL[provider].test(name) && map.toProvider(name) !== name)).toEqual([]);
+        expect(
+          given.filter((name) => LEGAL[provider].test(name) && map.toProvider(name) !== name),
+        ).toEqual([]);
       }),
     );
   });
@@ -105,9 +111,14 @@ describe('aliasNames, for any names', () => {
   it('does not depend on the order', () => {
     fc.assert(
       fc.property(names, (given) => {
-        const [map, reversed] = [aliasNames(given, 'openai'), aliasNames(given.toReversed(), 'openai')];
+        const [map, reversed] = [
+          aliasNames(given, 'openai'),
+          aliasNames(given.toReversed(), 'openai'),
+        ];
 
-        expect(given.map((name) => reversed.toProvider(name))).toEqual(given.map((name) => map.toProvider(name)));
+        expect(given.map((name) => reversed.toProvider(name))).toEqual(
+          given.map((name) => map.toProvider(name)),
+        );
       }),
     );
   });
@@ -125,6 +136,8 @@ describe('aliasNames, for any names', () => {
     const naive = (name: string) => name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64);
 
     expect(naive('a.b')).toBe(naive('a/b'));
-    expect(new Set(aliasNames(['a.b', 'a/b'], 'openai').entries.map(([, alias]) => alias)).size).toBe(2);
+    expect(
+      new Set(aliasNames(['a.b', 'a/b'], 'openai').entries.map(([, alias]) => alias)).size,
+    ).toBe(2);
   });
 });

@@ -27,24 +27,49 @@ interface NameRule {
 }
 
 const RULES: Readonly<Record<Provider, NameRule>> = Object.freeze({
-  openai: { legal: /^[a-zA-Z0-9_-]{1,64}$/, illegal: /[^a-zA-Z0-9_-]/gu, first: /^[a-zA-Z0-9_-]/, maxLength: 64 },
-  anthropic: { legal: /^[a-zA-Z0-9_-]{1,128}$/, illegal: /[^a-zA-Z0-9_-]/gu, first: /^[a-zA-Z0-9_-]/, maxLength: 128 },
-  gemini: { legal: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/, illegal: /[^a-zA-Z0-9_.:-]/gu, first: /^[a-zA-Z_]/, maxLength: 128 },
-  mcp: { legal: /^[A-Za-z0-9_.-]{1,128}$/, illegal: /[^A-Za-z0-9_.-]/gu, first: /^[A-Za-z0-9_.-]/, maxLength: 128 },
+  openai: {
+    legal: /^[a-zA-Z0-9_-]{1,64}$/,
+    illegal: /[^a-zA-Z0-9_-]/gu,
+    first: /^[a-zA-Z0-9_-]/,
+    maxLength: 64,
+  },
+  anthropic: {
+    legal: /^[a-zA-Z0-9_-]{1,128}$/,
+    illegal: /[^a-zA-Z0-9_-]/gu,
+    first: /^[a-zA-Z0-9_-]/,
+    maxLength: 128,
+  },
+  gemini: {
+    legal: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/,
+    illegal: /[^a-zA-Z0-9_.:-]/gu,
+    first: /^[a-zA-Z_]/,
+    maxLength: 128,
+  },
+  mcp: {
+    legal: /^[A-Za-z0-9_.-]{1,128}$/,
+    illegal: /[^A-Za-z0-9_.-]/gu,
+    first: /^[A-Za-z0-9_.-]/,
+    maxLength: 128,
+  },
 });
 
 /** For options that name a provider. */
 export const PROVIDER = expected.oneOf(...Object.keys(RULES));
 
 /** Whether a provider takes this name as it is. */
-export const isLegalName = (name: string, provider: Provider): boolean => RULES[provider].legal.test(name);
+export const isLegalName = (name: string, provider: Provider): boolean =>
+  RULES[provider].legal.test(name);
 
 /**
  * Maps names to what the provider accepts. Legal names stay as they are. The others are spelt legally, and get a
  * hash of the full name where that spelling is cut, taken, or shared. Depends on the set of names, not on their order.
  */
 export function aliasNames(names: readonly string[], provider: Provider): AliasMap {
-  checkOptions('aliasNames', { names, provider }, { names: expected.listOf(NAME), provider: expected.required(PROVIDER) });
+  checkOptions(
+    'aliasNames',
+    { names, provider },
+    { names: expected.listOf(NAME), provider: expected.required(PROVIDER) },
+  );
   const aliases = assign(new Set(names), RULES[provider]);
   const canonical = new Map([...aliases].map(([name, alias]) => [alias, name]));
   return Object.freeze({
@@ -52,12 +77,18 @@ export function aliasNames(names: readonly string[], provider: Provider): AliasM
     toProvider: (name: string) => {
       const alias = aliases.get(name);
       if (alias === undefined) {
-        throw new AlliumError('ERR_UNKNOWN_TOOL', `no alias was made for "${oneLine(name)}" at ${provider}`, { toolName: name });
+        throw new AlliumError(
+          'ERR_UNKNOWN_TOOL',
+          `no alias was made for "${oneLine(name)}" at ${provider}`,
+          { toolName: name },
+        );
       }
       return alias;
     },
     fromProvider: (alias: string) => canonical.get(alias),
-    entries: Object.freeze([...new Set(names)].map((name) => Object.freeze([name, aliases.get(name) ?? name] as const))),
+    entries: Object.freeze(
+      [...new Set(names)].map((name) => Object.freeze([name, aliases.get(name) ?? name] as const)),
+    ),
   });
 }
 
@@ -78,7 +109,8 @@ function assign(names: ReadonlySet<string>, rule: NameRule): ReadonlyMap<string,
   // Plain spellings first: a hashed one gives way to them, never the other way round.
   for (const name of plain) take(name, spellings.get(name) ?? '', aliases, taken);
   for (const name of others) {
-    if (!aliases.has(name)) take(name, hashed(name, spellings.get(name) ?? '', rule, taken), aliases, taken);
+    if (!aliases.has(name))
+      take(name, hashed(name, spellings.get(name) ?? '', rule, taken), aliases, taken);
   }
   return aliases;
 }
@@ -102,7 +134,12 @@ function spell(name: string, rule: NameRule): string {
 const HASH_LENGTH = 8;
 
 /** Somebody can compute the hash beforehand and squat on it with a legal name, so a taken one is followed by another. */
-function hashed(name: string, spelling: string, rule: NameRule, taken: ReadonlySet<string>): string {
+function hashed(
+  name: string,
+  spelling: string,
+  rule: NameRule,
+  taken: ReadonlySet<string>,
+): string {
   const stem = spelling.slice(0, rule.maxLength - HASH_LENGTH - 1);
   for (let attempt = 0; ; attempt += 1) {
     const text = attempt === 0 ? name : `${name}\u0000${attempt}`;

@@ -4,11 +4,21 @@ import type { ToolSpec } from '../../core/layer.ts';
 import { aliasNames, type Provider } from './alias.ts';
 import { type ExportOptions, exportTools } from './export-tools.ts';
 
-const inputSchema = { type: 'object', properties: { q: { type: 'string' }, limit: { type: 'number' } }, required: ['q'] };
-const search: ToolSpec = { name: 'search', description: 'Searches.', inputSchema, annotations: { title: 'Search', readOnly: true } };
+const inputSchema = {
+  type: 'object',
+  properties: { q: { type: 'string' }, limit: { type: 'number' } },
+  required: ['q'],
+};
+const search: ToolSpec = {
+  name: 'search',
+  description: 'Searches.',
+  inputSchema,
+  annotations: { title: 'Search', readOnly: true },
+};
 const PROVIDERS = ['openai', 'anthropic', 'gemini', 'mcp'] as const;
 
-const exported = (tool: ToolSpec, provider: Provider, options?: ExportOptions) => exportTools([tool], provider, options)[0];
+const exported = (tool: ToolSpec, provider: Provider, options?: ExportOptions) =>
+  exportTools([tool], provider, options)[0];
 
 function codeOf(act: () => unknown): unknown {
   try {
@@ -37,11 +47,19 @@ describe('exportTools', () => {
   });
 
   it('writes a tool for Anthropic', () => {
-    expect(exported(search, 'anthropic')).toEqual({ name: 'search', description: 'Searches.', input_schema: inputSchema });
+    expect(exported(search, 'anthropic')).toEqual({
+      name: 'search',
+      description: 'Searches.',
+      input_schema: inputSchema,
+    });
   });
 
   it('writes a function declaration for Gemini', () => {
-    expect(exported(search, 'gemini')).toEqual({ name: 'search', description: 'Searches.', parametersJsonSchema: inputSchema });
+    expect(exported(search, 'gemini')).toEqual({
+      name: 'search',
+      description: 'Searches.',
+      parametersJsonSchema: inputSchema,
+    });
   });
 
   it('writes a tool for MCP, with all four hints', () => {
@@ -50,7 +68,13 @@ describe('exportTools', () => {
       title: 'Search',
       description: 'Searches.',
       inputSchema,
-      annotations: { title: 'Search', readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: true },
+      annotations: {
+        title: 'Search',
+        readOnlyHint: true,
+        destructiveHint: false,
+        idempotentHint: false,
+        openWorldHint: true,
+      },
     });
   });
 
@@ -59,15 +83,22 @@ describe('exportTools', () => {
 
     expect(exportTools(tools, 'gemini').map(({ name }) => name)).toEqual(['c', 'a', 'b']);
     for (const provider of PROVIDERS) {
-      expect(JSON.stringify(exportTools(structuredClone(tools), provider))).toBe(JSON.stringify(exportTools(tools, provider)));
+      expect(JSON.stringify(exportTools(structuredClone(tools), provider))).toBe(
+        JSON.stringify(exportTools(tools, provider)),
+      );
     }
   });
 
-  it.each(PROVIDERS)('says to %s that arguments are an object, where the schema does not', (provider) => {
-    const text = JSON.stringify(exported({ ...search, inputSchema: { properties: { q: { type: 'string' } } } }, provider));
+  it.each(PROVIDERS)(
+    'says to %s that arguments are an object, where the schema does not',
+    (provider) => {
+      const text = JSON.stringify(
+        exported({ ...search, inputSchema: { properties: { q: { type: 'string' } } } }, provider),
+      );
 
-    expect(text).toContain('"type":"object"');
-  });
+      expect(text).toContain('"type":"object"');
+    },
+  );
 
   it('freezes what it gives out and leaves the tool as it was', () => {
     const mutable = structuredClone(search);
@@ -94,7 +125,10 @@ describe('exportTools for MCP clients', () => {
   );
 
   it('writes boolean properties as objects, for the same reason', () => {
-    const tool = exported({ ...search, inputSchema: { type: 'object', properties: { any: true, none: false } } }, 'mcp');
+    const tool = exported(
+      { ...search, inputSchema: { type: 'object', properties: { any: true, none: false } } },
+      'mcp',
+    );
 
     expect(tool).toMatchObject({ inputSchema: { properties: { any: {}, none: { not: {} } } } });
   });
@@ -109,8 +143,13 @@ describe('exportTools with strict', () => {
       additionalProperties: false,
     };
 
-    expect(exported(search, 'openai', { strict: true })).toMatchObject({ function: { parameters, strict: true } });
-    expect(exported(search, 'openai', { strict: true, shape: 'responses' })).toMatchObject({ parameters, strict: true });
+    expect(exported(search, 'openai', { strict: true })).toMatchObject({
+      function: { parameters, strict: true },
+    });
+    expect(exported(search, 'openai', { strict: true, shape: 'responses' })).toMatchObject({
+      parameters,
+      strict: true,
+    });
   });
 
   it('marks the tool and closes it for Anthropic', () => {
@@ -122,10 +161,15 @@ describe('exportTools with strict', () => {
     });
   });
 
-  it.each(['gemini', 'mcp'] as const)('is refused for %s, which has no strict subset', (provider) => {
-    expect(codeOf(() => exported(search, provider, { strict: true }))).toBe('ERR_INVALID_OPTION');
-    expect(codeOf(() => exported(search, provider, { strict: false }))).toMatchObject({ name: 'search' });
-  });
+  it.each(['gemini', 'mcp'] as const)(
+    'is refused for %s, which has no strict subset',
+    (provider) => {
+      expect(codeOf(() => exported(search, provider, { strict: true }))).toBe('ERR_INVALID_OPTION');
+      expect(codeOf(() => exported(search, provider, { strict: false }))).toMatchObject({
+        name: 'search',
+      });
+    },
+  );
 
   it('names the tool and the rule it cannot keep', () => {
     const free = { ...search, name: 'free_form', inputSchema: { properties: { a: {} } } };
@@ -151,13 +195,23 @@ describe('exportTools and names', () => {
   });
 
   it('refuses aliases made for somebody else, or for other tools', () => {
-    expect(codeOf(() => exported(dotted, 'openai', { aliases: aliasNames(['web.search'], 'anthropic') }))).toBe('ERR_INVALID_OPTION');
-    expect(codeOf(() => exported(dotted, 'openai', { aliases: aliasNames(['other'], 'openai') }))).toBe('ERR_UNKNOWN_TOOL');
+    expect(
+      codeOf(() =>
+        exported(dotted, 'openai', { aliases: aliasNames(['web.search'], 'anthropic') }),
+      ),
+    ).toBe('ERR_INVALID_OPTION');
+    expect(
+      codeOf(() => exported(dotted, 'openai', { aliases: aliasNames(['other'], 'openai') })),
+    ).toBe('ERR_UNKNOWN_TOOL');
   });
 
   it('refuses unknown providers, options and shapes', () => {
     expect(codeOf(() => exported(search, 'toString' as Provider))).toBe('ERR_INVALID_OPTION');
-    expect(codeOf(() => exported(search, 'openai', { Strict: true } as object))).toBe('ERR_INVALID_OPTION');
-    expect(codeOf(() => exported(search, 'anthropic', { shape: 'responses' }))).toBe('ERR_INVALID_OPTION');
+    expect(codeOf(() => exported(search, 'openai', { Strict: true } as object))).toBe(
+      'ERR_INVALID_OPTION',
+    );
+    expect(codeOf(() => exported(search, 'anthropic', { shape: 'responses' }))).toBe(
+      'ERR_INVALID_OPTION',
+    );
   });
 });

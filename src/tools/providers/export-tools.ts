@@ -42,31 +42,53 @@ export function exportTools<P extends Provider, S extends OpenAiShape = 'chat'>(
   checkOptions(
     'exportTools',
     { provider, tools },
-    { provider: expected.required(PROVIDER), tools: expected.required(expected.listOf(expected.object)) },
+    {
+      provider: expected.required(PROVIDER),
+      tools: expected.required(expected.listOf(expected.object)),
+    },
   );
   checkOptions('exportTools', options, optionsFor(provider));
   // `exportTool` writes what the type of the provider says; each tool is frozen, the list is the caller's own.
-  return tools.map((tool) => snapshotObject(exportTool(tool, provider, options)) as unknown as ProviderTool<P, S>);
+  return tools.map(
+    (tool) => snapshotObject(exportTool(tool, provider, options)) as unknown as ProviderTool<P, S>,
+  );
 }
 
-const isAliasMap = (value: unknown): value is AliasMap => isObject(value) && typeof value.toProvider === 'function';
+const isAliasMap = (value: unknown): value is AliasMap =>
+  isObject(value) && typeof value.toProvider === 'function';
 
 function optionsFor(provider: Provider) {
-  const only = (name: string) => ({ text: `left out: ${provider} has no ${name}`, test: (value: unknown) => value === false });
+  const only = (name: string) => ({
+    text: `left out: ${provider} has no ${name}`,
+    test: (value: unknown) => value === false,
+  });
   return {
-    strict: provider === 'openai' || provider === 'anthropic' ? expected.boolean : only('strict subset'),
-    aliases: { text: `an alias map for ${provider}`, test: (value: unknown) => isAliasMap(value) && value.provider === provider },
+    strict:
+      provider === 'openai' || provider === 'anthropic' ? expected.boolean : only('strict subset'),
+    aliases: {
+      text: `an alias map for ${provider}`,
+      test: (value: unknown) => isAliasMap(value) && value.provider === provider,
+    },
     shape: provider === 'openai' ? expected.oneOf('chat', 'responses') : only('other shape'),
   };
 }
 
-function exportTool(tool: ToolSpec, provider: Provider, { strict = false, aliases, shape = 'chat' }: ExportOptions): JsonObject {
-  const name = aliases === undefined ? demandLegal(tool.name, provider) : aliases.toProvider(tool.name);
+function exportTool(
+  tool: ToolSpec,
+  provider: Provider,
+  { strict = false, aliases, shape = 'chat' }: ExportOptions,
+): JsonObject {
+  const name =
+    aliases === undefined ? demandLegal(tool.name, provider) : aliases.toProvider(tool.name);
   const { description } = tool;
   const schema = objectSchema(snapshotObject(tool.inputSchema));
   return match<Provider, JsonObject>(provider)
     .with('openai', () => {
-      const fields = { name, description, parameters: strict ? toOpenAiStrict(schema, tool.name) : schema };
+      const fields = {
+        name,
+        description,
+        parameters: strict ? toOpenAiStrict(schema, tool.name) : schema,
+      };
       // Responses takes a missing `strict` for true and then writes into optional properties; Chat Completions does not.
       return shape === 'responses'
         ? { type: 'function', ...fields, strict }
@@ -100,7 +122,13 @@ function exportMcp(tool: ToolSpec, name: string, schema: JsonSchema): JsonObject
     description: tool.description,
     inputSchema: schemaMembers(schema),
     ...(outputSchema === undefined ? {} : { outputSchema }),
-    annotations: { ...named, readOnlyHint: readOnly, destructiveHint: destructive, idempotentHint: idempotent, openWorldHint: openWorld },
+    annotations: {
+      ...named,
+      readOnlyHint: readOnly,
+      destructiveHint: destructive,
+      idempotentHint: idempotent,
+      openWorldHint: openWorld,
+    },
   };
 }
 
@@ -113,11 +141,16 @@ export const mcpOutputSchema = (tool: Pick<ToolSpec, 'outputSchema'>): JsonSchem
 
 /** MCP clients refuse the whole list for one property that is `true` or `false` instead of an object. */
 function schemaMembers(schema: JsonSchema): JsonSchema {
-  const written = (member: JsonValue): JsonValue => (typeof member === 'boolean' ? (member ? {} : { not: {} }) : member);
+  const written = (member: JsonValue): JsonValue =>
+    typeof member === 'boolean' ? (member ? {} : { not: {} }) : member;
   const properties = Object.entries(mapIn(schema, 'properties'));
   if (!properties.some(([, member]) => typeof member === 'boolean')) return schema;
-  return { ...schema, properties: Object.fromEntries(properties.map(([name, member]) => [name, written(member)])) };
+  return {
+    ...schema,
+    properties: Object.fromEntries(properties.map(([name, member]) => [name, written(member)])),
+  };
 }
 
 /** Arguments are always an object, and every provider wants that said. */
-const objectSchema = (schema: JsonSchema): JsonSchema => (schema.type === 'object' ? schema : { ...schema, type: 'object' });
+const objectSchema = (schema: JsonSchema): JsonSchema =>
+  schema.type === 'object' ? schema : { ...schema, type: 'object' };

@@ -10,7 +10,9 @@ describe('fromProviderArgs', () => {
   const text = { type: 'string' };
 
   it('drops null where the property is optional and not nullable', () => {
-    expect(back({ properties: { a: text, b: text }, required: ['b'] }, { a: null, b: 'x' })).toEqual({ b: 'x' });
+    expect(
+      back({ properties: { a: text, b: text }, required: ['b'] }, { a: null, b: 'x' }),
+    ).toEqual({ b: 'x' });
   });
 
   it.each<[string, JsonSchema]>([
@@ -19,9 +21,19 @@ describe('fromProviderArgs', () => {
     ['the property may be anything', { properties: { a: {} } }],
     ['an enum lists null', { properties: { a: { enum: ['x', null] } } }],
     ['one alternative is null', { properties: { a: { anyOf: [text, { type: 'null' }] } } }],
-    ['a reference leads to a nullable type', { properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: { type: ['string', 'null'] } } }],
+    [
+      'a reference leads to a nullable type',
+      { properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: { type: ['string', 'null'] } } },
+    ],
     ['nobody declares the property', { properties: { b: text } }],
-    ['a referenced part requires it', { properties: { a: text }, allOf: [{ $ref: '#/$defs/r' }], $defs: { r: { required: ['a'] } } }],
+    [
+      'a referenced part requires it',
+      {
+        properties: { a: text },
+        allOf: [{ $ref: '#/$defs/r' }],
+        $defs: { r: { required: ['a'] } },
+      },
+    ],
   ])('keeps null where %s', (_, schema) => {
     const args = { a: null };
 
@@ -50,7 +62,14 @@ describe('fromProviderArgs', () => {
       $defs: { inner },
     };
 
-    expect(back(schema, { one: { a: null }, two: [{ a: null }, { a: 'x' }], three: { a: null }, four: ['x', { a: null }] })).toEqual({
+    expect(
+      back(schema, {
+        one: { a: null },
+        two: [{ a: null }, { a: 'x' }],
+        three: { a: null },
+        four: ['x', { a: null }],
+      }),
+    ).toEqual({
       one: {},
       two: [{}, { a: 'x' }],
       three: {},
@@ -81,6 +100,11 @@ describe('fromProviderArgs', () => {
     );
 
     expect(back({ allOf: [{ $ref: '#' }], properties: { a: text } }, { a: null })).toEqual({});
-    expect(back({ properties: { a: { $ref: '#/$defs/d0' } }, $defs: { ...$defs, d60: text } }, { a: null })).toEqual({});
+    expect(
+      back(
+        { properties: { a: { $ref: '#/$defs/d0' } }, $defs: { ...$defs, d60: text } },
+        { a: null },
+      ),
+    ).toEqual({});
   });
 });

@@ -31,7 +31,12 @@ function undo(value: JsonValue, schemas: Schemas, root: JsonSchema): JsonValue {
   return undone.some((item, index) => item !== items[index]) ? undone : value;
 }
 
-function undoMembers(value: JsonObject, schemas: Schemas, parts: readonly JsonObject[], root: JsonSchema): JsonObject {
+function undoMembers(
+  value: JsonObject,
+  schemas: Schemas,
+  parts: readonly JsonObject[],
+  root: JsonSchema,
+): JsonObject {
   const entries = Object.entries(value);
   const kept = entries
     .filter(([name, member]) => member !== null || !standsForAbsent(name, schemas, root))
@@ -46,7 +51,8 @@ function undoMembers(value: JsonObject, schemas: Schemas, parts: readonly JsonOb
           ),
         ] as const,
     );
-  const same = kept.length === entries.length && kept.every(([name, member]) => member === value[name]);
+  const same =
+    kept.length === entries.length && kept.every(([name, member]) => member === value[name]);
   return same ? value : Object.fromEntries(kept);
 }
 
@@ -58,7 +64,11 @@ function standsForAbsent(name: string, schemas: Schemas, root: JsonSchema): bool
       return property === undefined || holds(property, root, acceptsNull);
     });
   const mayBeAbsent = (schema: JsonValue) =>
-    holds(schema, root, (part) => allowsType(part, 'object') && !listIn(part, 'required').includes(name));
+    holds(
+      schema,
+      root,
+      (part) => allowsType(part, 'object') && !listIn(part, 'required').includes(name),
+    );
   return !schemas.some(nullFits) && schemas.some(mayBeAbsent);
 }
 
@@ -69,7 +79,11 @@ function allowsType(part: JsonObject, wanted: string): boolean {
 
 function acceptsNull(part: JsonObject): boolean {
   const values = listIn(part, 'enum');
-  return allowsType(part, 'null') && (values.length === 0 || values.includes(null)) && (ownMember(part, 'const') ?? null) === null;
+  return (
+    allowsType(part, 'null') &&
+    (values.length === 0 || values.includes(null)) &&
+    (ownMember(part, 'const') ?? null) === null
+  );
 }
 
 /** Asks a question of a schema and everything it is made of; the answers count as the keywords say. */
@@ -85,9 +99,15 @@ function holds(
   // A schema that contains itself adds nothing by that; asking each part once keeps doubling references cheap.
   known.set(schema, true);
   const inner = (part: JsonValue) => holds(part, root, ask, known);
-  const one = (keyword: string) => listIn(schema, keyword).length === 0 || listIn(schema, keyword).some(inner);
+  const one = (keyword: string) =>
+    listIn(schema, keyword).length === 0 || listIn(schema, keyword).some(inner);
   const target = typeof schema.$ref === 'string' ? resolveLocalRef(root, schema.$ref) : undefined;
-  const answer = ask(schema) && holds(target, root, ask, known) && listIn(schema, 'allOf').every(inner) && one('anyOf') && one('oneOf');
+  const answer =
+    ask(schema) &&
+    holds(target, root, ask, known) &&
+    listIn(schema, 'allOf').every(inner) &&
+    one('anyOf') &&
+    one('oneOf');
   known.set(schema, answer);
   return answer;
 }
@@ -107,7 +127,9 @@ function partsOf(schemas: Schemas, root: JsonSchema): readonly JsonObject[] {
 }
 
 function itemSchemas(part: JsonObject, index: number): Schemas {
-  const tuple = Object.hasOwn(part, 'prefixItems') ? listIn(part, 'prefixItems') : listIn(part, 'items');
+  const tuple = Object.hasOwn(part, 'prefixItems')
+    ? listIn(part, 'prefixItems')
+    : listIn(part, 'items');
   const rest = ownMember(part, Array.isArray(part.items) ? 'additionalItems' : 'items');
   const schema = tuple[index] ?? rest;
   return schema === undefined ? [] : [schema];

@@ -8,9 +8,13 @@ import { isConstraint, isList, isSchemaObject, mapIn, ownMember } from '../local
 export type Refuse = (rule: string) => Error;
 
 /** Lower bounds: the larger holds. */
-const LOWER: ReadonlySet<string> = new Set([...['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties', 'minContains']]);
+const LOWER: ReadonlySet<string> = new Set([
+  ...['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties', 'minContains'],
+]);
 /** Upper bounds: the smaller holds. */
-const UPPER: ReadonlySet<string> = new Set([...['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties', 'maxContains']]);
+const UPPER: ReadonlySet<string> = new Set([
+  ...['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties', 'maxContains'],
+]);
 
 /**
  * One schema for what fits both. Descriptions of the first win. Refuses where that cannot be written without `allOf`;
@@ -30,23 +34,41 @@ export function mergeSchemas(first: JsonObject, second: JsonObject, refuse: Refu
 /** A closed schema forbids what only the other one declares; a merged one would allow it. */
 function demandSameMembers(closed: JsonObject, other: JsonObject, refuse: Refuse): void {
   const rest = ownMember(closed, 'additionalProperties');
-  if (rest === undefined || rest === true || (isSchemaObject(rest) && Object.keys(rest).length === 0)) return;
+  if (
+    rest === undefined ||
+    rest === true ||
+    (isSchemaObject(rest) && Object.keys(rest).length === 0)
+  )
+    return;
   const own = mapIn(closed, 'properties');
   if (Object.keys(mapIn(other, 'properties')).some((name) => !Object.hasOwn(own, name))) {
     throw refuse('allOf joins a closed object with one that has further properties');
   }
 }
 
-function mergeKeyword(keyword: string, first: JsonValue, second: JsonValue, refuse: Refuse): JsonValue {
+function mergeKeyword(
+  keyword: string,
+  first: JsonValue,
+  second: JsonValue,
+  refuse: Refuse,
+): JsonValue {
   if (!isConstraint(keyword) || isDeepStrictEqual(first, second)) return first;
-  if (LOWER.has(keyword) && typeof first === 'number' && typeof second === 'number') return Math.max(first, second);
-  if (UPPER.has(keyword) && typeof first === 'number' && typeof second === 'number') return Math.min(first, second);
+  if (LOWER.has(keyword) && typeof first === 'number' && typeof second === 'number')
+    return Math.max(first, second);
+  if (UPPER.has(keyword) && typeof first === 'number' && typeof second === 'number')
+    return Math.min(first, second);
   switch (keyword) {
     case 'type':
-      return demandSome(commonTypes(asList(first), asList(second)), 'allOf asks for two types at once', refuse);
+      return demandSome(
+        commonTypes(asList(first), asList(second)),
+        'allOf asks for two types at once',
+        refuse,
+      );
     case 'enum':
       return demandSome(
-        asList(first).filter((value) => asList(second).some((other) => isDeepStrictEqual(value, other))),
+        asList(first).filter((value) =>
+          asList(second).some((other) => isDeepStrictEqual(value, other)),
+        ),
         'allOf leaves no value of an enum',
         refuse,
       );
@@ -72,16 +94,28 @@ function mergeMembers(first: JsonValue, second: JsonValue): JsonObject {
   const [left, right] = [isSchemaObject(first) ? first : {}, isSchemaObject(second) ? second : {}];
   const both = Object.entries(right).map(([name, schema]) => {
     const known = ownMember(left, name);
-    return [name, known === undefined || isDeepStrictEqual(known, schema) ? schema : { allOf: [known, schema] }] as const;
+    return [
+      name,
+      known === undefined || isDeepStrictEqual(known, schema) ? schema : { allOf: [known, schema] },
+    ] as const;
   });
   return { ...left, ...Object.fromEntries(both) };
 }
 
 const asList = (value: JsonValue): readonly JsonValue[] => (isList(value) ? value : [value]);
 
-function commonTypes(first: readonly JsonValue[], second: readonly JsonValue[]): readonly JsonValue[] {
-  const covers = (types: readonly JsonValue[], type: JsonValue) => types.includes(type) || (type === 'integer' && types.includes('number'));
-  return [...new Set([...first.filter((type) => covers(second, type)), ...second.filter((type) => covers(first, type))])];
+function commonTypes(
+  first: readonly JsonValue[],
+  second: readonly JsonValue[],
+): readonly JsonValue[] {
+  const covers = (types: readonly JsonValue[], type: JsonValue) =>
+    types.includes(type) || (type === 'integer' && types.includes('number'));
+  return [
+    ...new Set([
+      ...first.filter((type) => covers(second, type)),
+      ...second.filter((type) => covers(first, type)),
+    ]),
+  ];
 }
 
 function demandSome(values: readonly JsonValue[], rule: string, refuse: Refuse): JsonValue {

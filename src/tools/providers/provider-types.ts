@@ -10,14 +10,30 @@ import type { Provider } from './alias.ts';
 /** The schema of arguments, which are always an object. */
 type ArgumentsSchema = JsonSchema & { readonly type: 'object' };
 
-type OpenAiFunction = { name: string; description: string; parameters: JsonSchema; strict?: boolean };
+type OpenAiFunction = {
+  name: string;
+  description: string;
+  parameters: JsonSchema;
+  strict?: boolean;
+};
 
 type OpenAiTool = {
   chat: { type: 'function'; function: OpenAiFunction };
-  responses: { type: 'function'; name: string; description: string; parameters: JsonSchema; strict: boolean };
+  responses: {
+    type: 'function';
+    name: string;
+    description: string;
+    parameters: JsonSchema;
+    strict: boolean;
+  };
 };
 
-type AnthropicTool = { name: string; description: string; input_schema: ArgumentsSchema; strict?: boolean };
+type AnthropicTool = {
+  name: string;
+  description: string;
+  input_schema: ArgumentsSchema;
+  strict?: boolean;
+};
 
 type GeminiFunction = { name: string; description: string; parametersJsonSchema: JsonSchema };
 
@@ -27,7 +43,13 @@ type McpTool = {
   description: string;
   inputSchema: ArgumentsSchema;
   outputSchema?: ArgumentsSchema;
-  annotations: { title?: string; readOnlyHint: boolean; destructiveHint: boolean; idempotentHint: boolean; openWorldHint: boolean };
+  annotations: {
+    title?: string;
+    readOnlyHint: boolean;
+    destructiveHint: boolean;
+    idempotentHint: boolean;
+    openWorldHint: boolean;
+  };
 };
 
 type OpenAiMessage = {
@@ -43,18 +65,30 @@ export type AnthropicBlock =
   | { type: 'text'; text: string }
   | { type: 'image'; source: { type: 'base64'; media_type: AnthropicImageType; data: string } };
 
-type AnthropicMessage = { type: 'tool_result'; tool_use_id: string; content: AnthropicBlock[]; is_error?: boolean };
+type AnthropicMessage = {
+  type: 'tool_result';
+  tool_use_id: string;
+  content: AnthropicBlock[];
+  is_error?: boolean;
+};
 
-type GeminiMessage = { functionResponse: { id: string; name: string; response: { output: string } | { error: string } } };
+type GeminiMessage = {
+  functionResponse: { id: string; name: string; response: { output: string } | { error: string } };
+};
 
 /** What a block may say besides. */
-type McpNotes = { annotations?: { audience?: ('user' | 'assistant')[]; priority?: number; lastModified?: string } };
+type McpNotes = {
+  annotations?: { audience?: ('user' | 'assistant')[]; priority?: number; lastModified?: string };
+};
 
 type McpBlock = McpNotes &
   (
     | { type: 'text'; text: string }
     | { type: 'image' | 'audio'; data: string; mimeType: string }
-    | { type: 'resource'; resource: { uri: string; mimeType?: string } & ({ text: string } | { blob: string }) }
+    | {
+        type: 'resource';
+        resource: { uri: string; mimeType?: string } & ({ text: string } | { blob: string });
+      }
     | { type: 'resource_link'; uri: string; name: string; description?: string; mimeType?: string }
   );
 

@@ -6,8 +6,10 @@ import { mapIn } from '../local-ref.ts';
 import { toAnthropicStrict } from './strict-anthropic.ts';
 
 const strict = (schema: JsonSchema): JsonSchema => toAnthropicStrict(schema, 'subject');
-const strictValue = (value: JsonValue): JsonValue | undefined => mapIn(strict({ properties: { value } }), 'properties').value;
-const told = (rules: JsonValue): string => `Further rules, as JSON Schema: ${JSON.stringify(rules)}`;
+const strictValue = (value: JsonValue): JsonValue | undefined =>
+  mapIn(strict({ properties: { value } }), 'properties').value;
+const told = (rules: JsonValue): string =>
+  `Further rules, as JSON Schema: ${JSON.stringify(rules)}`;
 
 function refusal(schema: JsonSchema): string {
   try {
@@ -21,32 +23,52 @@ describe('toAnthropicStrict', () => {
   it('closes objects and lets optional properties stay out', () => {
     const schema = {
       type: 'object',
-      properties: { a: { type: 'string' }, b: { type: 'object', properties: { c: { type: 'number' } } } },
+      properties: {
+        a: { type: 'string' },
+        b: { type: 'object', properties: { c: { type: 'number' } } },
+      },
       required: ['a'],
     };
 
     expect(strict(schema)).toEqual({
       type: 'object',
-      properties: { a: { type: 'string' }, b: { type: 'object', properties: { c: { type: 'number' } }, additionalProperties: false } },
+      properties: {
+        a: { type: 'string' },
+        b: { type: 'object', properties: { c: { type: 'number' } }, additionalProperties: false },
+      },
       required: ['a'],
       additionalProperties: false,
     });
   });
 
   it('turns oneOf into anyOf', () => {
-    expect(strictValue({ oneOf: [{ type: 'string' }, { type: 'null' }] })).toEqual({ anyOf: [{ type: 'string' }, { type: 'null' }] });
+    expect(strictValue({ oneOf: [{ type: 'string' }, { type: 'null' }] })).toEqual({
+      anyOf: [{ type: 'string' }, { type: 'null' }],
+    });
   });
 
-  it.each(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])(
-    'keeps the format %s',
-    (format) => {
-      expect(strictValue({ type: 'string', format })).toEqual({ type: 'string', format });
-    },
-  );
+  it.each([
+    'date-time',
+    'time',
+    'date',
+    'duration',
+    'email',
+    'hostname',
+    'uri',
+    'ipv4',
+    'ipv6',
+    'uuid',
+  ])('keeps the format %s', (format) => {
+    expect(strictValue({ type: 'string', format })).toEqual({ type: 'string', format });
+  });
 
   it.each<[JsonValue, JsonValue, JsonValue]>([
     [{ type: 'string', format: 'regex' }, { type: 'string' }, { format: 'regex' }],
-    [{ type: 'string', minLength: 1, pattern: '^a' }, { type: 'string' }, { minLength: 1, pattern: '^a' }],
+    [
+      { type: 'string', minLength: 1, pattern: '^a' },
+      { type: 'string' },
+      { minLength: 1, pattern: '^a' },
+    ],
     [{ type: 'number', minimum: 1 }, { type: 'number' }, { minimum: 1 }],
     [
       { type: 'array', items: { type: 'string' }, minItems: 2, maxItems: 3 },
@@ -67,31 +89,50 @@ describe('toAnthropicStrict', () => {
 
   it('merges allOf, whose branches would each be closed against the others', () => {
     const result = strict({
-      allOf: [{ properties: { a: { type: 'string' } } }, { properties: { b: { type: 'string' } }, required: ['b'] }],
+      allOf: [
+        { properties: { a: { type: 'string' } } },
+        { properties: { b: { type: 'string' } }, required: ['b'] },
+      ],
     });
 
-    expect(result).toMatchObject({ properties: { a: { type: 'string' }, b: { type: 'string' } }, required: ['b'] });
+    expect(result).toMatchObject({
+      properties: { a: { type: 'string' }, b: { type: 'string' } },
+      required: ['b'],
+    });
     expect(result.allOf).toBeUndefined();
   });
 
   it('keeps definitions that several places share', () => {
     const $defs = { A: { type: 'array', items: { $ref: '#/$defs/B' } }, B: { type: 'string' } };
 
-    expect(strict({ properties: { x: { $ref: '#/$defs/A' }, y: { $ref: '#/$defs/B' } }, $defs }).$defs).toEqual($defs);
+    expect(
+      strict({ properties: { x: { $ref: '#/$defs/A' }, y: { $ref: '#/$defs/B' } }, $defs }).$defs,
+    ).toEqual($defs);
   });
 
   it.each<[string, JsonSchema]>([
     ['to the root', { properties: { kids: { type: 'array', items: { $ref: '#' } } } }],
-    ['of a definition', { properties: { a: { $ref: '#/$defs/A' } }, $defs: { A: { properties: { next: { $ref: '#/$defs/A' } } } } }],
+    [
+      'of a definition',
+      {
+        properties: { a: { $ref: '#/$defs/A' } },
+        $defs: { A: { properties: { next: { $ref: '#/$defs/A' } } } },
+      },
+    ],
     [
       'of two definitions',
       {
         properties: { a: { $ref: '#/$defs/A' } },
-        $defs: { A: { type: 'array', items: { $ref: '#/$defs/B' } }, B: { properties: { a: { $ref: '#/$defs/A' } } } },
+        $defs: {
+          A: { type: 'array', items: { $ref: '#/$defs/B' } },
+          B: { properties: { a: { $ref: '#/$defs/A' } } },
+        },
       },
     ],
   ])('refuses a reference back: %s', (_, schema) => {
-    expect(refusal(schema)).toBe('tool "subject" cannot be strict for anthropic: a schema must not refer back to itself');
+    expect(refusal(schema)).toBe(
+      'tool "subject" cannot be strict for anthropic: a schema must not refer back to itself',
+    );
   });
 
   it.each<[string, JsonSchema]>([

@@ -25,7 +25,11 @@ const RULES: StrictRules = {
 /** The schema as Anthropic takes it with `strict: true`. Throws `ERR_SCHEMA_UNSUPPORTED` naming the rule that cannot be met. */
 export function toAnthropicStrict(schema: JsonSchema, toolName: string): JsonSchema {
   const refuse = (rule: string): AlliumError =>
-    new AlliumError('ERR_SCHEMA_UNSUPPORTED', `tool "${oneLine(toolName)}" cannot be strict for anthropic: ${rule}`, { toolName });
+    new AlliumError(
+      'ERR_SCHEMA_UNSUPPORTED',
+      `tool "${oneLine(toolName)}" cannot be strict for anthropic: ${rule}`,
+      { toolName },
+    );
   const strict = strictSchema(schema, RULES, refuse);
   if (isRecursive(strict)) throw refuse('a schema must not refer back to itself');
   return strict;
@@ -33,7 +37,9 @@ export function toAnthropicStrict(schema: JsonSchema, toolName: string): JsonSch
 
 /** Takes away definitions that use no other, again and again: what is left over goes round in a circle. */
 function isRecursive(schema: JsonSchema): boolean {
-  const uses = new Map(Object.entries(mapIn(schema, '$defs')).map(([name, definition]) => [name, usedBy(definition)]));
+  const uses = new Map(
+    Object.entries(mapIn(schema, '$defs')).map(([name, definition]) => [name, usedBy(definition)]),
+  );
   if ([usedBy(omit(schema, '$defs')), ...uses.values()].some((used) => used.has(ROOT))) return true;
   const users = new Map<string, string[]>([...uses.keys()].map((name) => [name, []]));
   for (const [name, used] of uses) for (const other of used) users.get(other)?.push(name);
@@ -57,7 +63,8 @@ function usedBy(schema: JsonValue): ReadonlySet<string> {
   const used = new Set<string>();
   const queue: JsonValue[] = [schema];
   for (const node of queue) {
-    if (isSchemaObject(node) && typeof node.$ref === 'string') used.add(pointerTokens(node.$ref)?.[1] ?? ROOT);
+    if (isSchemaObject(node) && typeof node.$ref === 'string')
+      used.add(pointerTokens(node.$ref)?.[1] ?? ROOT);
     if (typeof node !== 'object' || node === null) continue;
     for (const inner of Object.values(node)) queue.push(inner);
   }

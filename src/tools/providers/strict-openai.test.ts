@@ -10,11 +10,17 @@ import { toOpenAiStrict } from './strict-openai.ts';
 import { howMany } from '../../../conformance/how-many.fixture.ts';
 
 const strict = (schema: JsonSchema): JsonSchema => toOpenAiStrict(schema, 'subject');
-const withValue = (value: JsonValue): JsonSchema => ({ type: 'object', properties: { value }, required: ['value'] });
+const withValue = (value: JsonValue): JsonSchema => ({
+  type: 'object',
+  properties: { value },
+  required: ['value'],
+});
 /** What becomes of one required property. */
-const strictValue = (value: JsonValue): JsonValue | undefined => mapIn(strict(withValue(value)), 'properties').value;
+const strictValue = (value: JsonValue): JsonValue | undefined =>
+  mapIn(strict(withValue(value)), 'properties').value;
 /** What becomes of one optional property. */
-const strictOptional = (value: JsonValue): JsonValue | undefined => mapIn(strict({ properties: { value } }), 'properties').value;
+const strictOptional = (value: JsonValue): JsonValue | undefined =>
+  mapIn(strict({ properties: { value } }), 'properties').value;
 
 function refusal(schema: JsonSchema): string {
   try {
@@ -26,7 +32,10 @@ function refusal(schema: JsonSchema): string {
 
 describe('toOpenAiStrict', () => {
   it('closes objects and requires every property', () => {
-    const schema = { properties: { a: { type: 'string' }, b: { type: 'number' } }, required: ['a'] };
+    const schema = {
+      properties: { a: { type: 'string' }, b: { type: 'number' } },
+      required: ['a'],
+    };
 
     expect(strict(schema)).toEqual({
       type: 'object',
@@ -37,19 +46,34 @@ describe('toOpenAiStrict', () => {
   });
 
   it('takes a tool without parameters', () => {
-    expect(strict({ type: 'object' })).toEqual({ type: 'object', properties: {}, required: [], additionalProperties: false });
+    expect(strict({ type: 'object' })).toEqual({
+      type: 'object',
+      properties: {},
+      required: [],
+      additionalProperties: false,
+    });
   });
 
   it.each<[string, JsonValue, JsonValue]>([
-    ['a plain type', { type: 'string', description: 'D' }, { type: ['string', 'null'], description: 'D' }],
+    [
+      'a plain type',
+      { type: 'string', description: 'D' },
+      { type: ['string', 'null'], description: 'D' },
+    ],
     ['a list of types', { type: ['string', 'number'] }, { type: ['string', 'number', 'null'] }],
     ['a nullable type', { type: ['string', 'null'] }, { type: ['string', 'null'] }],
     ['an enum', { enum: ['x', 'y'] }, { type: ['string', 'null'], enum: ['x', 'y', null] }],
-    ['a const', { const: 'x', title: 'T' }, { title: 'T', anyOf: [{ type: 'string', const: 'x' }, { type: 'null' }] }],
+    [
+      'a const',
+      { const: 'x', title: 'T' },
+      { title: 'T', anyOf: [{ type: 'string', const: 'x' }, { type: 'null' }] },
+    ],
     [
       'a union',
       { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
-      { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }, { type: 'null' }] },
+      {
+        anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }, { type: 'null' }],
+      },
     ],
     [
       'a nullable union',
@@ -63,7 +87,10 @@ describe('toOpenAiStrict', () => {
   it('keeps references and their definitions, wherever they stood', () => {
     const Point = { type: 'object', properties: { x: { type: 'number' } }, required: ['x'] };
     const result = strict({
-      properties: { from: { $ref: '#/definitions/Point' }, to: { $ref: '#/properties/from', description: 'D' } },
+      properties: {
+        from: { $ref: '#/definitions/Point' },
+        to: { $ref: '#/properties/from', description: 'D' },
+      },
       required: ['from'],
       definitions: { Point },
     });
@@ -72,7 +99,10 @@ describe('toOpenAiStrict', () => {
       from: { $ref: '#/$defs/Point' },
       to: { description: 'D', anyOf: [{ $ref: '#/$defs/from' }, { type: 'null' }] },
     });
-    expect(result.$defs).toEqual({ Point: { ...Point, additionalProperties: false }, from: { $ref: '#/$defs/Point' } });
+    expect(result.$defs).toEqual({
+      Point: { ...Point, additionalProperties: false },
+      from: { $ref: '#/$defs/Point' },
+    });
   });
 
   it('tells definitions of one name apart', () => {
@@ -102,25 +132,42 @@ describe('toOpenAiStrict', () => {
   });
 
   it('leaves out enum values the type rules out', () => {
-    expect(strictValue({ type: 'string', enum: ['a', 1] })).toEqual({ type: 'string', enum: ['a'] });
+    expect(strictValue({ type: 'string', enum: ['a', 1] })).toEqual({
+      type: 'string',
+      enum: ['a'],
+    });
   });
 
   it('takes recursion', () => {
-    const result = strict({ type: 'object', properties: { kids: { type: 'array', items: { $ref: '#' } } }, required: ['kids'] });
+    const result = strict({
+      type: 'object',
+      properties: { kids: { type: 'array', items: { $ref: '#' } } },
+      required: ['kids'],
+    });
 
     expect(result.properties).toEqual({ kids: { type: 'array', items: { $ref: '#' } } });
   });
 
   it('puts the target of a root reference in its place', () => {
-    const result = strict({ $ref: '#/$defs/Node', $defs: { Node: { type: 'object', properties: { next: { $ref: '#/$defs/Node' } } } } });
+    const result = strict({
+      $ref: '#/$defs/Node',
+      $defs: { Node: { type: 'object', properties: { next: { $ref: '#/$defs/Node' } } } },
+    });
 
-    expect(result).toMatchObject({ type: 'object', properties: { next: { anyOf: [{ $ref: '#/$defs/Node' }, { type: 'null' }] } } });
+    expect(result).toMatchObject({
+      type: 'object',
+      properties: { next: { anyOf: [{ $ref: '#/$defs/Node' }, { type: 'null' }] } },
+    });
     expect(Object.keys(mapIn(result, '$defs'))).toEqual(['Node']);
   });
 
   it('turns oneOf into anyOf and splits types that hold others', () => {
-    expect(strictValue({ oneOf: [{ type: 'string' }, { type: 'number' }] })).toEqual({ anyOf: [{ type: 'string' }, { type: 'number' }] });
-    expect(strictValue({ type: ['array', 'null'], items: { type: 'string' }, description: 'D' })).toEqual({
+    expect(strictValue({ oneOf: [{ type: 'string' }, { type: 'number' }] })).toEqual({
+      anyOf: [{ type: 'string' }, { type: 'number' }],
+    });
+    expect(
+      strictValue({ type: ['array', 'null'], items: { type: 'string' }, description: 'D' }),
+    ).toEqual({
       description: 'D',
       anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }],
     });
@@ -151,21 +198,35 @@ describe('toOpenAiStrict on constraints', () => {
     const value = { type: 'number', minimum: 1, exclusiveMaximum: 9, multipleOf: 2 };
 
     expect(strictValue(value)).toEqual(value);
-    expect(strictValue({ type: 'string', pattern: '^a', format: 'uuid' })).toEqual({ type: 'string', pattern: '^a', format: 'uuid' });
+    expect(strictValue({ type: 'string', pattern: '^a', format: 'uuid' })).toEqual({
+      type: 'string',
+      pattern: '^a',
+      format: 'uuid',
+    });
   });
 
   it.each<[string, JsonObject, JsonObject]>([
     ['lengths', { type: 'string', minLength: 3 }, { minLength: 3 }],
     ['an unknown format', { type: 'string', format: 'uri' }, { format: 'uri' }],
     ['a lookahead', { type: 'string', pattern: '^(?!x)' }, { pattern: '^(?!x)' }],
-    ['uniqueness', { type: 'array', items: { type: 'string' }, uniqueItems: true }, { uniqueItems: true }],
+    [
+      'uniqueness',
+      { type: 'array', items: { type: 'string' }, uniqueItems: true },
+      { uniqueItems: true },
+    ],
     ['a default', { type: 'string', default: 'x' }, { default: 'x' }],
     ['a negation', { type: 'string', not: { const: 'x' } }, { not: { const: 'x' } }],
-    ['a dependency', { properties: { a: { type: 'string' } }, dependentRequired: { a: ['a'] } }, { dependentRequired: { a: ['a'] } }],
+    [
+      'a dependency',
+      { properties: { a: { type: 'string' } }, dependentRequired: { a: ['a'] } },
+      { dependentRequired: { a: ['a'] } },
+    ],
   ])('tells the model what nobody else enforces: %s', (_, value, told) => {
     const result = strictValue({ ...value, description: 'D' });
 
-    expect(result).toMatchObject({ description: `D\n\nFurther rules, as JSON Schema: ${JSON.stringify(told)}` });
+    expect(result).toMatchObject({
+      description: `D\n\nFurther rules, as JSON Schema: ${JSON.stringify(told)}`,
+    });
     for (const keyword of Object.keys(told)) expect(result).not.toHaveProperty(keyword);
   });
 
@@ -188,14 +249,22 @@ describe('toOpenAiStrict on constraints', () => {
   });
 
   it('says nothing of keywords that mean nothing here', () => {
-    expect(strictValue({ type: 'string', minimum: 3, $comment: 'c', 'x-order': 1, readOnly: true })).toEqual({ type: 'string' });
+    expect(
+      strictValue({ type: 'string', minimum: 3, $comment: 'c', 'x-order': 1, readOnly: true }),
+    ).toEqual({ type: 'string' });
   });
 });
 
 describe('toOpenAiStrict on allOf', () => {
   it('merges objects and joins what both describe', () => {
-    const first = { properties: { a: { type: 'number', minimum: 1 }, b: { type: 'string' } }, required: ['a'] };
-    const second = { properties: { a: { type: 'integer', minimum: 2, maximum: 9 } }, required: ['b'] };
+    const first = {
+      properties: { a: { type: 'number', minimum: 1 }, b: { type: 'string' } },
+      required: ['a'],
+    };
+    const second = {
+      properties: { a: { type: 'integer', minimum: 2, maximum: 9 } },
+      required: ['b'],
+    };
 
     expect(strict({ allOf: [first, { $ref: '#/$defs/second' }], $defs: { second } })).toEqual({
       type: 'object',
@@ -206,7 +275,9 @@ describe('toOpenAiStrict on allOf', () => {
   });
 
   it('keeps the description beside a single branch', () => {
-    expect(strictValue({ description: 'D', allOf: [{ type: 'string', description: 'inner' }] })).toEqual({
+    expect(
+      strictValue({ description: 'D', allOf: [{ type: 'string', description: 'inner' }] }),
+    ).toEqual({
       type: 'string',
       description: 'D',
     });
@@ -218,12 +289,16 @@ describe('toOpenAiStrict on allOf', () => {
     ['no common value', { allOf: [{ enum: ['a'] }, { enum: ['b'] }] }, 'enum'],
     [
       'a closed object and another',
-      { allOf: [{ properties: { a: {} }, additionalProperties: false }, { properties: { b: {} } }] },
+      {
+        allOf: [{ properties: { a: {} }, additionalProperties: false }, { properties: { b: {} } }],
+      },
       'closed object',
     ],
     [
       'another object and a closed one',
-      { allOf: [{ properties: { b: {} } }, { properties: { a: {} }, additionalProperties: false }] },
+      {
+        allOf: [{ properties: { b: {} } }, { properties: { a: {} }, additionalProperties: false }],
+      },
       'closed object',
     ],
     ['an impossible branch', { allOf: [false] }, 'accepts nothing'],
@@ -233,12 +308,17 @@ describe('toOpenAiStrict on allOf', () => {
 });
 
 describe('toOpenAiStrict refuses', () => {
-  const nested = (levels: number): JsonSchema => (levels === 0 ? { type: 'string' } : { properties: { a: nested(levels - 1) } });
+  const nested = (levels: number): JsonSchema =>
+    levels === 0 ? { type: 'string' } : { properties: { a: nested(levels - 1) } };
   const many = (count: number, name = (index: number) => `p${index}`): JsonSchema => ({
-    properties: Object.fromEntries(Array.from({ length: count }, (_, index) => [name(index), { type: 'string' }])),
+    properties: Object.fromEntries(
+      Array.from({ length: count }, (_, index) => [name(index), { type: 'string' }]),
+    ),
   });
   const choice = (count: number, length: number): JsonSchema =>
-    withValue({ enum: Array.from({ length: count }, (_, index) => String(index).padStart(length, '0')) });
+    withValue({
+      enum: Array.from({ length: count }, (_, index) => String(index).padStart(length, '0')),
+    });
   const doubling = Object.fromEntries(
     Array.from({ length: 40 }, (_, index) => [
       `d${index}`,
@@ -247,8 +327,16 @@ describe('toOpenAiStrict refuses', () => {
   );
 
   it.each<[string, JsonSchema, string]>([
-    ['a union at the root', { anyOf: [{ properties: { a: {} } }, { properties: { b: {} } }] }, 'root must not be a union'],
-    ['two unions at once', withValue({ anyOf: [{ type: 'string' }], oneOf: [{ type: 'string' }] }), 'side by side'],
+    [
+      'a union at the root',
+      { anyOf: [{ properties: { a: {} } }, { properties: { b: {} } }] },
+      'root must not be a union',
+    ],
+    [
+      'two unions at once',
+      withValue({ anyOf: [{ type: 'string' }], oneOf: [{ type: 'string' }] }),
+      'side by side',
+    ],
     ['a value of any type', withValue({}), 'must have a type'],
     ['a boolean schema', withValue(true), 'must have a type'],
     ['a list of anything', withValue({ type: 'array' }), 'items of a list'],
@@ -257,17 +345,29 @@ describe('toOpenAiStrict refuses', () => {
     ['free keys at the root', { additionalProperties: true }, 'free keys'],
     ['an enum of objects', withValue({ enum: [{ a: 1 }] }), 'plain values'],
     ['a required property nobody declares', { required: ['a'] }, 'must be declared'],
-    ['a reference to elsewhere', withValue({ $ref: 'https://example.test/x' }), 'references must lead'],
+    [
+      'a reference to elsewhere',
+      withValue({ $ref: 'https://example.test/x' }),
+      'references must lead',
+    ],
     [
       'a schema that is part of itself',
       { allOf: [{ $ref: '#/$defs/a' }], $defs: { a: { allOf: [{ $ref: '#/$defs/a' }] } } },
       'part of itself',
     ],
     ['an inner id', withValue({ $id: 'x', type: 'string' }), 'an id'],
-    ['references that double at every step', { $ref: '#/$defs/d0', $defs: { ...doubling, d40: { type: 'object' } } }, 'branches too often'],
+    [
+      'references that double at every step',
+      { $ref: '#/$defs/d0', $defs: { ...doubling, d40: { type: 'object' } } },
+      'branches too often',
+    ],
     ['too many levels', nested(11), '10 levels'],
     ['too many properties', many(5_001), '5000 properties'],
-    ['too many characters', many(2_000, (index) => `${'x'.repeat(60)}${index}`), '120000 characters'],
+    [
+      'too many characters',
+      many(2_000, (index) => `${'x'.repeat(60)}${index}`),
+      '120000 characters',
+    ],
     ['too many enum values', choice(1_001, 4), '1000 enum values'],
     ['a long enum', choice(251, 60), '15000 characters'],
   ])('%s', (_, schema, rule) => {
@@ -276,7 +376,8 @@ describe('toOpenAiStrict refuses', () => {
   });
 
   it('nothing that is just within the limits', () => {
-    for (const schema of [nested(10), many(5_000), choice(1_000, 4), choice(250, 60)]) expect(() => strict(schema)).not.toThrow();
+    for (const schema of [nested(10), many(5_000), choice(1_000, 4), choice(250, 60)])
+      expect(() => strict(schema)).not.toThrow();
   });
 });
 
@@ -311,22 +412,35 @@ describe('toOpenAiStrict, for any schema it takes', () => {
       tie('object'),
     ),
     object: fc
-      .dictionary(fc.constantFrom('a', 'b', 'c', 'constructor'), fc.tuple(tie('any'), fc.constantFrom('required', 'given', 'absent')), {
-        maxKeys: 4,
-        minKeys: 1,
-      })
-      .chain((members) => fc.boolean().map((split) => objectSample(Object.entries(members), split))),
+      .dictionary(
+        fc.constantFrom('a', 'b', 'c', 'constructor'),
+        fc.tuple(tie('any'), fc.constantFrom('required', 'given', 'absent')),
+        {
+          maxKeys: 4,
+          minKeys: 1,
+        },
+      )
+      .chain((members) =>
+        fc.boolean().map((split) => objectSample(Object.entries(members), split)),
+      ),
   }));
 
-  function objectSample(members: readonly (readonly [string, readonly [Sample, string]])[], split: boolean): Sample {
+  function objectSample(
+    members: readonly (readonly [string, readonly [Sample, string]])[],
+    split: boolean,
+  ): Sample {
     const properties = Object.fromEntries(members.map(([name, [{ schema }]]) => [name, schema]));
     const required = members.filter(([, [, use]]) => use === 'required').map(([name]) => name);
     return {
       schema: split
         ? { allOf: [{ type: 'object', properties }, { required }] }
         : { type: 'object', properties, required, additionalProperties: false },
-      own: Object.fromEntries(members.filter(([, [, use]]) => use !== 'absent').map(([name, [{ own }]]) => [name, own])),
-      sent: Object.fromEntries(members.map(([name, [{ sent }, use]]) => [name, use === 'absent' ? null : sent])),
+      own: Object.fromEntries(
+        members.filter(([, [, use]]) => use !== 'absent').map(([name, [{ own }]]) => [name, own]),
+      ),
+      sent: Object.fromEntries(
+        members.map(([name, [{ sent }, use]]) => [name, use === 'absent' ? null : sent]),
+      ),
     };
   }
 
@@ -336,10 +450,18 @@ describe('toOpenAiStrict, for any schema it takes', () => {
   function expectStrict(schema: JsonValue | undefined): void {
     if (!isSchemaObject(schema)) return;
     if (schema.type === 'object') {
-      expect(schema).toMatchObject({ additionalProperties: false, required: Object.keys(mapIn(schema, 'properties')) });
+      expect(schema).toMatchObject({
+        additionalProperties: false,
+        required: Object.keys(mapIn(schema, 'properties')),
+      });
     }
     expect(schema).not.toHaveProperty('allOf');
-    for (const inner of [...Object.values(mapIn(schema, 'properties')), ...listIn(schema, 'anyOf'), schema.items]) expectStrict(inner);
+    for (const inner of [
+      ...Object.values(mapIn(schema, 'properties')),
+      ...listIn(schema, 'anyOf'),
+      schema.items,
+    ])
+      expectStrict(inner);
   }
 
   it('takes arguments with nulls for what is absent, and gives them back as the tool accepts them', () => {
@@ -347,7 +469,10 @@ describe('toOpenAiStrict, for any schema it takes', () => {
       fc.property(object, ({ schema, own, sent }) => {
         const root = { ...schema, $defs: { text: { type: 'string' } } };
         const result = strict(root);
-        const back = fromProviderArgs({ name: 'subject', description: '', inputSchema: root, annotations: {} }, sent as JsonObject); // An object by its schema.
+        const back = fromProviderArgs(
+          { name: 'subject', description: '', inputSchema: root, annotations: {} },
+          sent as JsonObject,
+        ); // An object by its schema.
 
         expectStrict(result);
         expect(ajv.validate(root, own)).toBe(true);

@@ -6,9 +6,29 @@ import type { JsonObject, JsonValue } from '../../core/json.ts';
 import { isSchemaObject, listIn, mapIn } from '../local-ref.ts';
 import { strictSchema, type StrictRules } from './strict-schema.ts';
 
-const FORMATS: ReadonlySet<JsonValue> = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid']);
+const FORMATS: ReadonlySet<JsonValue> = new Set([
+  'date-time',
+  'time',
+  'date',
+  'duration',
+  'email',
+  'hostname',
+  'ipv4',
+  'ipv6',
+  'uuid',
+]);
 const ENFORCED: ReadonlySet<string> = new Set([
-  ...['const', 'enum', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minItems', 'maxItems'],
+  ...[
+    'const',
+    'enum',
+    'minimum',
+    'maximum',
+    'exclusiveMinimum',
+    'exclusiveMaximum',
+    'multipleOf',
+    'minItems',
+    'maxItems',
+  ],
 ]);
 /** Lookarounds and back references, which the decoder does not take. */
 const BEYOND_REGULAR = /\(\?<?[=!]|\\[1-9]|\\k</;
@@ -20,7 +40,12 @@ const RULES: StrictRules = {
     return ENFORCED.has(keyword);
   },
   members: (properties, required) => ({
-    properties: Object.fromEntries(properties.map(([name, schema]) => [name, required.includes(name) ? schema : nullable(schema)])),
+    properties: Object.fromEntries(
+      properties.map(([name, schema]) => [
+        name,
+        required.includes(name) ? schema : nullable(schema),
+      ]),
+    ),
     required: properties.map(([name]) => name),
   }),
 };
@@ -31,7 +56,11 @@ const RULES: StrictRules = {
  */
 export function toOpenAiStrict(schema: JsonSchema, toolName: string): JsonSchema {
   const refuse = (rule: string): AlliumError =>
-    new AlliumError('ERR_SCHEMA_UNSUPPORTED', `tool "${oneLine(toolName)}" cannot be strict for openai: ${rule}`, { toolName });
+    new AlliumError(
+      'ERR_SCHEMA_UNSUPPORTED',
+      `tool "${oneLine(toolName)}" cannot be strict for openai: ${rule}`,
+      { toolName },
+    );
   const strict = strictSchema(schema, RULES, refuse);
   demandLimits(strict, refuse);
   return strict;
@@ -48,7 +77,9 @@ function nullable(schema: JsonObject): JsonObject {
     return {
       ...schema,
       type: types.includes('null') ? (type ?? 'null') : [...types, 'null'],
-      ...(Array.isArray(values) && !values.includes(null) ? { enum: [...listIn(rest, 'enum'), null] } : {}),
+      ...(Array.isArray(values) && !values.includes(null)
+        ? { enum: [...listIn(rest, 'enum'), null] }
+        : {}),
     };
   }
   const variants = anyOf === undefined ? [rest] : listIn(rest, 'anyOf');
@@ -81,12 +112,18 @@ interface Size {
 function demandLimits(schema: JsonSchema, refuse: (rule: string) => AlliumError): void {
   const size: Size = { properties: 0, levels: 0, characters: 0, enumValues: 0, longestEnum: 0 };
   measure(schema, 0, size);
-  if (size.properties > LIMITS.properties) throw refuse(`at most ${LIMITS.properties} properties, this has ${size.properties}`);
-  if (size.levels > LIMITS.levels) throw refuse(`objects may be nested ${LIMITS.levels} levels deep, these are ${size.levels}`);
-  if (size.enumValues > LIMITS.enumValues) throw refuse(`at most ${LIMITS.enumValues} enum values, this has ${size.enumValues}`);
-  if (size.characters > LIMITS.characters) throw refuse(`names and enum values may have ${LIMITS.characters} characters in all`);
+  if (size.properties > LIMITS.properties)
+    throw refuse(`at most ${LIMITS.properties} properties, this has ${size.properties}`);
+  if (size.levels > LIMITS.levels)
+    throw refuse(`objects may be nested ${LIMITS.levels} levels deep, these are ${size.levels}`);
+  if (size.enumValues > LIMITS.enumValues)
+    throw refuse(`at most ${LIMITS.enumValues} enum values, this has ${size.enumValues}`);
+  if (size.characters > LIMITS.characters)
+    throw refuse(`names and enum values may have ${LIMITS.characters} characters in all`);
   if (size.longestEnum > LIMITS.longEnumCharacters) {
-    throw refuse(`an enum of more than ${LIMITS.longEnum} values may have ${LIMITS.longEnumCharacters} characters`);
+    throw refuse(
+      `an enum of more than ${LIMITS.longEnum} values may have ${LIMITS.longEnumCharacters} characters`,
+    );
   }
 }
 
@@ -106,7 +143,9 @@ function measure(schema: JsonValue, level: number, size: Size): void {
       measure(inner, keyword === 'properties' ? here : 0, size);
     }
   }
-  for (const inner of [schema.items ?? null, ...listIn(schema, 'anyOf')]) measure(inner, here, size);
+  for (const inner of [schema.items ?? null, ...listIn(schema, 'anyOf')])
+    measure(inner, here, size);
 }
 
-const lengthOf = (value: JsonValue | undefined): number => (typeof value === 'string' ? value.length : 0);
+const lengthOf = (value: JsonValue | undefined): number =>
+  typeof value === 'string' ? value.length : 0;

@@ -25,7 +25,10 @@ export interface StrictRules {
   /** Whether the provider enforces this keyword with this value. */
   readonly keeps: (keyword: string, value: JsonValue) => boolean;
   /** The `properties` and `required` of a closed object, its members already strict. */
-  readonly members: (properties: readonly (readonly [string, JsonObject])[], required: readonly JsonValue[]) => JsonObject;
+  readonly members: (
+    properties: readonly (readonly [string, JsonObject])[],
+    required: readonly JsonValue[],
+  ) => JsonObject;
 }
 
 interface Walk {
@@ -44,7 +47,15 @@ const MAX_STEPS = 20_000;
 
 /** The schema in the provider's subset. What the subset cannot enforce is told to the model in the description. */
 export function strictSchema(root: JsonSchema, rules: StrictRules, refuse: Refuse): JsonSchema {
-  const walk: Walk = { root, rules, refuse, names: new Map(), taken: new Set(), pending: [], steps: { left: MAX_STEPS } };
+  const walk: Walk = {
+    root,
+    rules,
+    refuse,
+    names: new Map(),
+    taken: new Set(),
+    pending: [],
+    steps: { left: MAX_STEPS },
+  };
   const body = strictRoot(flatten(root, walk, new Set()), walk);
   const definitions: [string, JsonObject][] = [];
   // Writing a definition may find further ones, which join the end of the list that is being read.
@@ -53,15 +64,21 @@ export function strictSchema(root: JsonSchema, rules: StrictRules, refuse: Refus
 }
 
 function strictRoot(flat: JsonObject, walk: Walk): JsonObject {
-  const body = strictUnion({ ...flat, type: 'object' }, walk, true) ?? strictTyped({ ...flat, type: 'object' }, walk, true);
-  if (Object.hasOwn(body, 'anyOf')) throw walk.refuse('the root must not be a union (anyOf, oneOf)');
+  const body =
+    strictUnion({ ...flat, type: 'object' }, walk, true) ??
+    strictTyped({ ...flat, type: 'object' }, walk, true);
+  if (Object.hasOwn(body, 'anyOf'))
+    throw walk.refuse('the root must not be a union (anyOf, oneOf)');
   return body;
 }
 
 function strictNode(schema: JsonValue | undefined, walk: Walk): JsonObject {
   if (!isSchemaObject(schema)) throw walk.refuse('every value must have a type');
   const { $ref, ...beside } = schema;
-  if (typeof $ref === 'string' && (ignoresRefSiblings(walk.root) || !Object.keys(beside).some(isConstraint))) {
+  if (
+    typeof $ref === 'string' &&
+    (ignoresRefSiblings(walk.root) || !Object.keys(beside).some(isConstraint))
+  ) {
     return strictRef($ref, beside, walk);
   }
   const flat = flatten(schema, walk, new Set());
@@ -100,7 +117,8 @@ function follow(ref: string, walk: Walk, open: ReadonlySet<JsonValue>): JsonValu
 function flatten(schema: JsonObject, walk: Walk, open: ReadonlySet<JsonValue>): JsonObject {
   walk.steps.left -= 1;
   if (walk.steps.left < 0) throw walk.refuse('the schema branches too often');
-  if (schema !== walk.root && Object.hasOwn(schema, '$id')) throw walk.refuse('inner schemas must not have an id');
+  if (schema !== walk.root && Object.hasOwn(schema, '$id'))
+    throw walk.refuse('inner schemas must not have an id');
   const { $ref } = schema;
   const own = omit(schema, '$ref', 'allOf', '$defs', 'definitions');
   const target = typeof $ref === 'string' ? [follow($ref, walk, open)] : [];
@@ -128,8 +146,10 @@ function strictUnion(flat: JsonObject, walk: Walk, isRoot: boolean): JsonObject 
     if (!isSchemaObject(branch)) throw walk.refuse('every value must have a type');
     return mergeSchemas(shared, flatten(branch, walk, new Set()), walk.refuse);
   };
-  if (branches.length === 1) return strictFlat({ ...joined(branches[0] ?? false), ...descriptionOf(base) }, walk, isRoot);
-  if (Object.hasOwn(base, 'properties') && branches.every(onlyRequires)) return strictTyped(base, walk, isRoot, { [keyword]: branches });
+  if (branches.length === 1)
+    return strictFlat({ ...joined(branches[0] ?? false), ...descriptionOf(base) }, walk, isRoot);
+  if (Object.hasOwn(base, 'properties') && branches.every(onlyRequires))
+    return strictTyped(base, walk, isRoot, { [keyword]: branches });
   if (isRoot) throw walk.refuse('the root must not be a union (anyOf, oneOf)');
   const bare = Object.keys(shared).length === 0;
   const variants = branches.map((branch) => strictNode(bare ? branch : joined(branch), walk));
@@ -146,23 +166,40 @@ const onlyRequires = (branch: JsonValue): boolean =>
   Object.keys(branch).every((keyword) => keyword === 'required' || !isConstraint(keyword));
 
 const distinct = (schemas: readonly JsonObject[]): readonly JsonObject[] =>
-  schemas.filter((schema, index) => schemas.findIndex((other) => isDeepStrictEqual(other, schema)) === index);
+  schemas.filter(
+    (schema, index) => schemas.findIndex((other) => isDeepStrictEqual(other, schema)) === index,
+  );
 
-function strictTyped(flat: JsonObject, walk: Walk, isRoot: boolean, told: JsonObject = {}): JsonObject {
+function strictTyped(
+  flat: JsonObject,
+  walk: Walk,
+  isRoot: boolean,
+  told: JsonObject = {},
+): JsonObject {
   const kinds = kindsOf(flat);
-  if (kinds === null) throw walk.refuse('every value must have a type, and an enum must list plain values');
-  const containers: readonly string[] = kinds.filter((kind) => kind === 'object' || kind === 'array');
+  if (kinds === null)
+    throw walk.refuse('every value must have a type, and an enum must list plain values');
+  const containers: readonly string[] = kinds.filter(
+    (kind) => kind === 'object' || kind === 'array',
+  );
   if (containers.length > 0 && kinds.length > 1) {
     const plain = kinds.filter((kind) => !containers.includes(kind));
     const shared = constraintsOf(flat);
     const types: readonly JsonValue[] = [...containers, ...(plain.length > 1 ? [plain] : plain)];
-    return { ...describeWith(flat, hintsIn(flat)), anyOf: types.map((type) => strictTyped({ ...shared, type }, walk, false, told)) };
+    return {
+      ...describeWith(flat, hintsIn(flat)),
+      anyOf: types.map((type) => strictTyped({ ...shared, type }, walk, false, told)),
+    };
   }
   const { kept, unenforced } = splitKeywords(flat, kinds, walk.rules.keeps);
   const tuple = tupleOf(flat);
   return {
     type: kinds.length === 1 ? (kinds[0] ?? '') : kinds,
-    ...describeWith(flat, { ...unenforced, ...(kinds.includes('array') && tuple.length > 0 ? { prefixItems: tuple } : {}), ...told }),
+    ...describeWith(flat, {
+      ...unenforced,
+      ...(kinds.includes('array') && tuple.length > 0 ? { prefixItems: tuple } : {}),
+      ...told,
+    }),
     ...kept,
     ...(kinds.includes('object') ? strictObject(flat, walk, isRoot) : {}),
     ...(kinds.includes('array') ? { items: strictItems(flat, tuple, walk) } : {}),
@@ -170,13 +207,18 @@ function strictTyped(flat: JsonObject, walk: Walk, isRoot: boolean, told: JsonOb
 }
 
 function strictObject(flat: JsonObject, walk: Walk, isRoot: boolean): JsonObject {
-  const properties = Object.entries(mapIn(flat, 'properties')).filter(([, schema]) => schema !== false);
+  const properties = Object.entries(mapIn(flat, 'properties')).filter(
+    ([, schema]) => schema !== false,
+  );
   const required = listIn(flat, 'required');
   const rest = ownMember(flat, 'additionalProperties') ?? ownMember(flat, 'unevaluatedProperties');
-  const free = Object.hasOwn(flat, 'patternProperties') || (rest === undefined ? !isRoot : rest !== false);
-  if (properties.length === 0 && free) throw walk.refuse('an object with free keys would be closed, and always empty');
+  const free =
+    Object.hasOwn(flat, 'patternProperties') || (rest === undefined ? !isRoot : rest !== false);
+  if (properties.length === 0 && free)
+    throw walk.refuse('an object with free keys would be closed, and always empty');
   const names = new Set<JsonValue>(properties.map(([name]) => name));
-  if (required.some((name) => !names.has(name))) throw walk.refuse('a required property must be declared');
+  if (required.some((name) => !names.has(name)))
+    throw walk.refuse('a required property must be declared');
   const strict = properties.map(([name, schema]) => [name, strictNode(schema, walk)] as const);
   return { ...walk.rules.members(strict, required), additionalProperties: false };
 }

@@ -25,12 +25,24 @@ const answer = ok(call, { n: 1 });
 const refusal = refuse(call, 'policy_blocked', 'Not today.');
 const preview = ok(call, { preview: true }, { status: 'dry_run' });
 const image: ContentBlock = { type: 'image', data: 'AAAA', mimeType: 'image/png' };
-const mixed = ok(call, null, { content: [{ type: 'text', text: 'see' }, image, { type: 'resource_link', uri: 'x://y', name: 'y' }] });
+const mixed = ok(call, null, {
+  content: [
+    { type: 'text', text: 'see' },
+    image,
+    { type: 'resource_link', uri: 'x://y', name: 'y' },
+  ],
+});
 
 describe('toToolMessage for OpenAI', () => {
   it('carries the text of an answer, of blocks, and of a refusal', () => {
-    expect(toToolMessage(answer, 'openai')).toEqual({ role: 'tool', tool_call_id: 'call-1', content: '{"n":1}' });
-    expect(toToolMessage(mixed, 'openai')).toMatchObject({ content: 'see\n[image: image/png]\n[resource: y x://y]' });
+    expect(toToolMessage(answer, 'openai')).toEqual({
+      role: 'tool',
+      tool_call_id: 'call-1',
+      content: '{"n":1}',
+    });
+    expect(toToolMessage(mixed, 'openai')).toMatchObject({
+      content: 'see\n[image: image/png]\n[resource: y x://y]',
+    });
     expect(toToolMessage(refusal, 'openai')).toMatchObject({ content: 'Not today.' });
   });
 
@@ -57,13 +69,18 @@ describe('toToolMessage for Anthropic', () => {
   });
 
   it('marks a refusal', () => {
-    expect(toToolMessage(refusal, 'anthropic')).toMatchObject({ content: [{ type: 'text', text: 'Not today.' }], is_error: true });
+    expect(toToolMessage(refusal, 'anthropic')).toMatchObject({
+      content: [{ type: 'text', text: 'Not today.' }],
+      is_error: true,
+    });
   });
 
   it('names images of other types instead of sending them', () => {
     const drawing = ok(call, null, { content: [{ ...image, mimeType: 'image/svg+xml' }] });
 
-    expect(toToolMessage(drawing, 'anthropic')).toMatchObject({ content: [{ type: 'text', text: '[image: image/svg+xml]' }] });
+    expect(toToolMessage(drawing, 'anthropic')).toMatchObject({
+      content: [{ type: 'text', text: '[image: image/svg+xml]' }],
+    });
   });
 
   it('sends no blank text, and no error without content', () => {
@@ -79,11 +96,14 @@ describe('toToolMessage for Gemini', () => {
     expect(toToolMessage(answer, 'gemini')).toEqual({
       functionResponse: { id: 'call-1', name: 'web.search', response: { output: '{"n":1}' } },
     });
-    expect(toToolMessage(refusal, 'gemini')).toMatchObject({ functionResponse: { response: { error: 'Not today.' } } });
+    expect(toToolMessage(refusal, 'gemini')).toMatchObject({
+      functionResponse: { response: { error: 'Not today.' } },
+    });
   });
 
   it('uses the alias, and the name as it is for a tool that was never offered', () => {
-    const named = (names: readonly string[]) => toToolMessage(answer, 'gemini', { aliases: aliasNames(names, 'openai') });
+    const named = (names: readonly string[]) =>
+      toToolMessage(answer, 'gemini', { aliases: aliasNames(names, 'openai') });
 
     expect(named(['web.search'])).toMatchObject({ functionResponse: { name: 'web_search' } });
     expect(named(['other'])).toMatchObject({ functionResponse: { name: 'web.search' } });
@@ -94,16 +114,25 @@ describe('toToolMessage for MCP', () => {
   const shown = { outputSchema: { type: 'object', required: ['n'] } };
 
   it('carries content and structured content', () => {
-    expect(toToolMessage(answer, 'mcp')).toEqual({ content: [{ type: 'text', text: '{"n":1}' }], structuredContent: { n: 1 } });
+    expect(toToolMessage(answer, 'mcp')).toEqual({
+      content: [{ type: 'text', text: '{"n":1}' }],
+      structuredContent: { n: 1 },
+    });
     expect(toToolMessage(mixed, 'mcp')).toEqual({ content: mixed.content });
   });
 
-  it.each([[[1]], ['text'], [7], [null]])('has no structured content for %j, which is no object', (value) => {
-    expect(toToolMessage(ok(call, value), 'mcp')).not.toHaveProperty('structuredContent');
-  });
+  it.each([[[1]], ['text'], [7], [null]])(
+    'has no structured content for %j, which is no object',
+    (value) => {
+      expect(toToolMessage(ok(call, value), 'mcp')).not.toHaveProperty('structuredContent');
+    },
+  );
 
   it('carries a refusal as an error with its text', () => {
-    expect(toToolMessage(refusal, 'mcp')).toEqual({ content: [{ type: 'text', text: 'Not today.' }], isError: true });
+    expect(toToolMessage(refusal, 'mcp')).toEqual({
+      content: [{ type: 'text', text: 'Not today.' }],
+      isError: true,
+    });
   });
 
   it('marks a preview that a strict client would throw away, and only that', () => {
@@ -112,36 +141,47 @@ describe('toToolMessage for MCP', () => {
     expect(toToolMessage(preview, 'mcp', { tool: shown })).toEqual({ content, isError: true });
     expect(toToolMessage(preview, 'mcp')).toEqual({ content, isError: true });
     expect(toToolMessage(preview, 'mcp', { tool: {} })).toEqual({ content });
-    expect(toToolMessage(preview, 'mcp', { tool: { outputSchema: { type: 'string' } } })).toEqual({ content });
+    expect(toToolMessage(preview, 'mcp', { tool: { outputSchema: { type: 'string' } } })).toEqual({
+      content,
+    });
   });
 
   it('marks an answer without the object that a shown schema promises', () => {
-    expect(toToolMessage(ok(call, 'text'), 'mcp', { tool: shown })).toMatchObject({ isError: true });
+    expect(toToolMessage(ok(call, 'text'), 'mcp', { tool: shown })).toMatchObject({
+      isError: true,
+    });
     expect(toToolMessage(answer, 'mcp', { tool: shown })).not.toHaveProperty('isError');
   });
 });
 
 describe('toToolMessage', () => {
-  it.each(['openai', 'anthropic', 'gemini', 'mcp'] as const)('carries no block to %s that a layer withheld', (provider) => {
-    const secret = ok(call, null, {
-      content: [
-        { type: 'text', text: 'secret' },
-        { ...image, data: 'secret' },
-      ],
-    });
-    const withheld = withResult(secret, { ok: false, status: 'redacted', error: 'Withheld.' });
-    const replaced = withResult(secret, { renderedResult: 'Cut.' });
+  it.each(['openai', 'anthropic', 'gemini', 'mcp'] as const)(
+    'carries no block to %s that a layer withheld',
+    (provider) => {
+      const secret = ok(call, null, {
+        content: [
+          { type: 'text', text: 'secret' },
+          { ...image, data: 'secret' },
+        ],
+      });
+      const withheld = withResult(secret, { ok: false, status: 'redacted', error: 'Withheld.' });
+      const replaced = withResult(secret, { renderedResult: 'Cut.' });
 
-    for (const result of [withheld, replaced]) expect(JSON.stringify(toToolMessage(result, provider))).not.toContain('secret');
-    expect(JSON.stringify(toToolMessage(replaced, provider))).toContain('Cut.');
-  });
+      for (const result of [withheld, replaced])
+        expect(JSON.stringify(toToolMessage(result, provider))).not.toContain('secret');
+      expect(JSON.stringify(toToolMessage(replaced, provider))).toContain('Cut.');
+    },
+  );
 
   it('freezes the message', () => {
     expect(Object.isFrozen(toToolMessage(mixed, 'anthropic').content)).toBe(true);
   });
 
   it('refuses an unknown provider or option', () => {
-    const attempts = [() => toToolMessage(answer, 'constructor' as 'mcp'), () => toToolMessage(answer, 'mcp', { alias: 1 } as object)];
+    const attempts = [
+      () => toToolMessage(answer, 'constructor' as 'mcp'),
+      () => toToolMessage(answer, 'mcp', { alias: 1 } as object),
+    ];
 
     for (const attempt of attempts) expect(attempt).toThrow(/toToolMessage/);
   });

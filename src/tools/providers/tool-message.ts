@@ -8,7 +8,12 @@ import { checkOptions, expected } from '../../core/options.ts';
 import type { ToolResult } from '../../core/result.ts';
 import { type AliasMap, PROVIDER, type Provider } from './alias.ts';
 import { mcpOutputSchema } from './export-tools.ts';
-import type { AnthropicBlock, AnthropicImageType, OpenAiShape, ProviderMessage } from './provider-types.ts';
+import type {
+  AnthropicBlock,
+  AnthropicImageType,
+  OpenAiShape,
+  ProviderMessage,
+} from './provider-types.ts';
 
 export interface ToolMessageOptions {
   /** The map the tools were exported with. Only Gemini is told the name again. */
@@ -26,7 +31,10 @@ export interface ToolMessageOptions {
 }
 
 const EXPECTED = {
-  aliases: { text: 'an alias map', test: (value: unknown) => isObject(value) && Array.isArray(value.entries) },
+  aliases: {
+    text: 'an alias map',
+    test: (value: unknown) => isObject(value) && Array.isArray(value.entries),
+  },
   shape: expected.oneOf('chat', 'responses'),
   tool: expected.object,
 };
@@ -71,22 +79,36 @@ const aliasOf = (toolName: string, aliases: AliasMap | undefined): string =>
 /** The blocks of an answer, as long as they still say what the model is to read: a layer may have cut or replaced the text. */
 function blocksOf(result: ToolResult): readonly ContentBlock[] {
   const { content, renderedResult } = result;
-  return renderContent(content, result.result) === renderedResult ? content : [{ type: 'text', text: renderedResult }];
+  return renderContent(content, result.result) === renderedResult
+    ? content
+    : [{ type: 'text', text: renderedResult }];
 }
 
 function anthropicMessage(result: ToolResult): object {
   const blocks = blocksOf(result).map(anthropicBlock);
   // Blank text blocks are refused, and so is an error without content.
   const content = blocks.filter((block) => block.type !== 'text' || block.text.trim() !== '');
-  const told = content.length === 0 && !result.ok ? [{ type: 'text', text: result.status }] : content;
-  return { type: 'tool_result', tool_use_id: result.toolCallId, content: told, ...(result.ok ? {} : { is_error: true }) };
+  const told =
+    content.length === 0 && !result.ok ? [{ type: 'text', text: result.status }] : content;
+  return {
+    type: 'tool_result',
+    tool_use_id: result.toolCallId,
+    content: told,
+    ...(result.ok ? {} : { is_error: true }),
+  };
 }
 
-const ANTHROPIC_IMAGES: readonly AnthropicImageType[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
+const ANTHROPIC_IMAGES: readonly AnthropicImageType[] = [
+  'image/jpeg',
+  'image/png',
+  'image/gif',
+  'image/webp',
+];
 
 /** One image of a type that is not taken would cost the whole request. */
 function anthropicBlock(block: ContentBlock): AnthropicBlock {
-  const media = block.type === 'image' ? ANTHROPIC_IMAGES.find((type) => type === block.mimeType) : undefined;
+  const media =
+    block.type === 'image' ? ANTHROPIC_IMAGES.find((type) => type === block.mimeType) : undefined;
   if (block.type === 'image' && media !== undefined)
     return { type: 'image', source: { type: 'base64', media_type: media, data: block.data } };
   return { type: 'text', text: renderContent([block], null) };

@@ -15,7 +15,8 @@ const BASE_SIZE = 10;
 export function checkKeyword(name: string, value: JsonValue, place: Place, where: string): void {
   const expectation = VALUE_KEYWORDS.get(name);
   if (expectation === undefined) return;
-  if (isObject(value) && typeof value['$data'] === 'string') throw unsupported(where, place, 'uses $data, which is not supported');
+  if (isObject(value) && typeof value['$data'] === 'string')
+    throw unsupported(where, place, 'uses $data, which is not supported');
   if (!expectation.test(value)) throw unsupported(where, place, `must be ${expectation.text}`);
   if (name === 'enum' && Array.isArray(value) && value.length > MAX_ENUM)
     throw unsupported(where, place, `has more than ${MAX_ENUM} values`);
@@ -27,9 +28,11 @@ export function checkKeyword(name: string, value: JsonValue, place: Place, where
  */
 export function checkDependencies(value: JsonValue, place: Place, where: string): void {
   if (!isObject(value)) return;
-  if (Object.hasOwn(value, '__proto__')) throw unsupported(where, place, 'depends on __proto__, which is not supported');
+  if (Object.hasOwn(value, '__proto__'))
+    throw unsupported(where, place, 'depends on __proto__, which is not supported');
   for (const names of Object.values(value)) {
-    if (Array.isArray(names) && !isNames(names)) throw unsupported(where, place, 'must hold lists of names that are not empty');
+    if (Array.isArray(names) && !isNames(names))
+      throw unsupported(where, place, 'must hold lists of names that are not empty');
   }
 }
 
@@ -43,7 +46,12 @@ export interface PatternBudget {
 export const patternBudget = (): PatternBudget => ({ seen: new Set(), left: 2_500 });
 
 /** Compiles a pattern, so that what cannot be run is refused now and not when the first call comes. */
-export function checkPattern(pattern: string, place: Place, where: string, budget: PatternBudget): void {
+export function checkPattern(
+  pattern: string,
+  place: Place,
+  where: string,
+  budget: PatternBudget,
+): void {
   if (budget.seen.has(pattern)) return;
   budget.seen.add(pattern);
   try {
@@ -53,5 +61,6 @@ export function checkPattern(pattern: string, place: Place, where: string, budge
     if (!isAlliumError(thrown)) throw thrown;
     throw unsupported(where, place, `cannot be used: ${thrown.message}`);
   }
-  if (budget.left < 0) throw unsupported(where, place, 'has a pattern too many: all of them together repeat too much');
+  if (budget.left < 0)
+    throw unsupported(where, place, 'has a pattern too many: all of them together repeat too much');
 }

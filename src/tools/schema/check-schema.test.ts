@@ -16,7 +16,10 @@ function refusal(schema: unknown, options?: CheckSchemaOptions): AlliumError {
 
 describe('checkSchema', () => {
   it('answers with a frozen copy that says the same', () => {
-    const schema = { type: 'object', properties: { a: { type: 'string', title: 'A', 'x-own': [1] } } };
+    const schema = {
+      type: 'object',
+      properties: { a: { type: 'string', title: 'A', 'x-own': [1] } },
+    };
     const copy = checkSchema(schema, 'tool "t"');
 
     expect(copy).toEqual(schema);
@@ -41,7 +44,9 @@ describe('checkSchema', () => {
     const error = refusal({ properties: { 'a/b': { items: { type: 'strng' } } } });
 
     expect(error.code).toBe('ERR_SCHEMA_UNSUPPORTED');
-    expect(error.message).toMatch(/^tool "t": the schema at \/properties\/a~1b\/items\/type must be one or several of string/);
+    expect(error.message).toMatch(
+      /^tool "t": the schema at \/properties\/a~1b\/items\/type must be one or several of string/,
+    );
     expect(error.details).toEqual({ path: '/properties/a~1b/items/type' });
   });
 
@@ -55,7 +60,10 @@ describe('checkSchema, what is a schema and what is data,', () => {
 
   it.each<[string, object]>([
     ['a property called $ref', { properties: { $ref: { type: 'string' } } }],
-    ['a property called pattern', { properties: { pattern: { type: 'string' }, enum: {}, properties: {} } }],
+    [
+      'a property called pattern',
+      { properties: { pattern: { type: 'string' }, enum: {}, properties: {} } },
+    ],
     ['an enum', { enum: [remote, { pattern: '(' }] }],
     ['a const', { const: remote }],
     ['a default', { default: remote }],
@@ -82,19 +90,29 @@ describe('checkSchema, what is a schema and what is data,', () => {
     expect(refusal({ [keyword]: remote }).details.path).toBe(`/${keyword}/$ref`);
   });
 
-  it.each(['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'])('looks into the list %s', (keyword) => {
-    expect(refusal({ [keyword]: [{}, remote] }).details.path).toBe(`/${keyword}/1/$ref`);
-  });
-
-  it.each(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'])(
-    'looks into the map %s',
+  it.each(['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'])(
+    'looks into the list %s',
     (keyword) => {
-      expect(refusal({ [keyword]: { a: remote } }).details.path).toBe(`/${keyword}/a/$ref`);
+      expect(refusal({ [keyword]: [{}, remote] }).details.path).toBe(`/${keyword}/1/$ref`);
     },
   );
 
+  it.each([
+    'properties',
+    'patternProperties',
+    '$defs',
+    'definitions',
+    'dependentSchemas',
+    'dependencies',
+  ])('looks into the map %s', (keyword) => {
+    expect(refusal({ [keyword]: { a: remote } }).details.path).toBe(`/${keyword}/a/$ref`);
+  });
+
   it('reads what a reference finds outside all schema positions', () => {
-    const schema = { $ref: '#/components/a', components: { a: { pattern: '(?=x)' }, unread: { pattern: '(?=x)' } } };
+    const schema = {
+      $ref: '#/components/a',
+      components: { a: { pattern: '(?=x)' }, unread: { pattern: '(?=x)' } },
+    };
 
     expect(refusal(schema).details.path).toBe('/$ref/pattern');
     expect(checkSchema({ ...schema, $ref: '#/components' }, 'tool "t"')).toBeTruthy();
@@ -112,18 +130,26 @@ describe('checkSchema, references,', () => {
     '',
   ])('refuses to fetch %j', (reference) => {
     for (const keyword of ['$ref', '$dynamicRef', '$recursiveRef']) {
-      expect(refusal({ items: { [keyword]: reference } }).message).toMatch(/refers to another document/);
+      expect(refusal({ items: { [keyword]: reference } }).message).toMatch(
+        /refers to another document/,
+      );
     }
   });
 
-  it.each(['#/$defs/b', '#/$defs/a/type', '#/properties/toString', '#b', '#/%E0%A4%A', '#/$defs/constructor', '#/__proto__'])(
-    'refuses %s, which is not there',
-    (reference) => {
-      expect(refusal({ $ref: reference, properties: {}, $defs: { a: { type: 'string', $anchor: 'a' } } }).message).toMatch(
-        /that is not there$/,
-      );
-    },
-  );
+  it.each([
+    '#/$defs/b',
+    '#/$defs/a/type',
+    '#/properties/toString',
+    '#b',
+    '#/%E0%A4%A',
+    '#/$defs/constructor',
+    '#/__proto__',
+  ])('refuses %s, which is not there', (reference) => {
+    expect(
+      refusal({ $ref: reference, properties: {}, $defs: { a: { type: 'string', $anchor: 'a' } } })
+        .message,
+    ).toMatch(/that is not there$/);
+  });
 
   it.each<[string, JsonObject]>([
     ['a pointer', { $ref: '#/$defs/a', $defs: { a: {} } }],
@@ -137,7 +163,10 @@ describe('checkSchema, references,', () => {
     ['recursion into members', { properties: { next: { $ref: '#' } } }],
     [
       'mutual recursion into members',
-      { $ref: '#/$defs/a', $defs: { a: { items: { $ref: '#/$defs/b' } }, b: { items: { $ref: '#/$defs/a' } } } },
+      {
+        $ref: '#/$defs/a',
+        $defs: { a: { items: { $ref: '#/$defs/b' } }, b: { items: { $ref: '#/$defs/a' } } },
+      },
     ],
   ])('takes %s', (_what, schema) => {
     expect(checkSchema(schema, 'tool "t"')).toEqual(schema);
@@ -147,7 +176,13 @@ describe('checkSchema, references,', () => {
     ['to the schema itself', { $ref: '#' }],
     ['through allOf', { allOf: [{ anyOf: [{ $ref: '#' }] }] }],
     ['through a dependency', { dependentSchemas: { a: { $ref: '#' } } }],
-    ['in a circle', { items: { $ref: '#/$defs/a' }, $defs: { a: { $ref: '#/$defs/b' }, b: { not: { $ref: '#/$defs/a' } } } }],
+    [
+      'in a circle',
+      {
+        items: { $ref: '#/$defs/a' },
+        $defs: { a: { $ref: '#/$defs/b' }, b: { not: { $ref: '#/$defs/a' } } },
+      },
+    ],
   ])('refuses a loop that stays at one value: %s', (_what, schema) => {
     expect(refusal(schema).message).toMatch(/refers to itself without going into a member/);
   });
@@ -155,13 +190,24 @@ describe('checkSchema, references,', () => {
   it('refuses what a second $id makes ambiguous, and takes one that nothing needs', () => {
     const inner = { $id: 'http://example.invalid/inner', $defs: { b: {} } };
 
-    expect(refusal({ properties: { a: { ...inner, $ref: '#/$defs/b' } } }).message).toMatch(/below a second \$id/);
-    expect(refusal({ properties: { a: { ...inner, items: { $anchor: 'x' } } } }).message).toMatch(/below a second \$id/);
-    expect(checkSchema({ $id: 'http://example.invalid/', properties: { a: inner, b: { $ref: '#/properties/a' } } }, 't')).toBeTruthy();
+    expect(refusal({ properties: { a: { ...inner, $ref: '#/$defs/b' } } }).message).toMatch(
+      /below a second \$id/,
+    );
+    expect(refusal({ properties: { a: { ...inner, items: { $anchor: 'x' } } } }).message).toMatch(
+      /below a second \$id/,
+    );
+    expect(
+      checkSchema(
+        { $id: 'http://example.invalid/', properties: { a: inner, b: { $ref: '#/properties/a' } } },
+        't',
+      ),
+    ).toBeTruthy();
   });
 
   it('refuses two places with one name', () => {
-    expect(refusal({ $defs: { a: { $anchor: 'x' }, b: { $anchor: 'x' } } }).message).toMatch(/name that is taken/);
+    expect(refusal({ $defs: { a: { $anchor: 'x' }, b: { $anchor: 'x' } } }).message).toMatch(
+      /name that is taken/,
+    );
   });
 });
 
@@ -181,7 +227,11 @@ describe('checkSchema, keywords,', () => {
     ['a pattern that is no text', { pattern: 1 }, '/pattern'],
     ['$data in a limit', { minimum: { $data: '1/a' } }, '/minimum'],
     ['$data in a const', { const: { $data: '1/a' } }, '/const'],
-    ['a dependency on __proto__', { dependentRequired: Object.fromEntries([['__proto__', ['a']]]) }, '/dependentRequired'],
+    [
+      'a dependency on __proto__',
+      { dependentRequired: Object.fromEntries([['__proto__', ['a']]]) },
+      '/dependentRequired',
+    ],
     ['a dependency that is no name', { dependencies: { a: [1] } }, '/dependencies'],
     ['the demand for an empty name, which ajv forgets', { required: ['a', ''] }, '/required'],
     ['a dependency on an empty name', { dependentRequired: { a: [''] } }, '/dependentRequired'],
@@ -189,10 +239,15 @@ describe('checkSchema, keywords,', () => {
     expect(refusal(schema).details.path).toBe(path);
   });
 
-  it.each(['(?=a)', '(?<!a)b', '(a)\\1', '(?<n>a)\\k<n>', '(', 'a**', 'x'.repeat(2001)])('refuses the pattern %j', (pattern) => {
-    expect(refusal({ pattern }).details.path).toBe('/pattern');
-    expect(refusal({ patternProperties: { [pattern]: {} } }).message).toMatch(/cannot be used: the pattern/);
-  });
+  it.each(['(?=a)', '(?<!a)b', '(a)\\1', '(?<n>a)\\k<n>', '(', 'a**', 'x'.repeat(2001)])(
+    'refuses the pattern %j',
+    (pattern) => {
+      expect(refusal({ pattern }).details.path).toBe('/pattern');
+      expect(refusal({ patternProperties: { [pattern]: {} } }).message).toMatch(
+        /cannot be used: the pattern/,
+      );
+    },
+  );
 
   it('ignores formats it does not know', () => {
     expect(checkSchema({ format: 'constructor' }, 'tool "t"')).toEqual({ format: 'constructor' });
@@ -207,9 +262,12 @@ describe('checkSchema, keywords,', () => {
     expect(checkSchema({ $schema }, 'tool "t"')).toEqual({ $schema });
   });
 
-  it.each(['http://json-schema.org/draft-04/schema#', 'http://example.invalid/schema', '', 7])('refuses the dialect %j', ($schema) => {
-    expect(refusal({ $schema }).details.path).toBe('/$schema');
-  });
+  it.each(['http://json-schema.org/draft-04/schema#', 'http://example.invalid/schema', '', 7])(
+    'refuses the dialect %j',
+    ($schema) => {
+      expect(refusal({ $schema }).details.path).toBe('/$schema');
+    },
+  );
 });
 
 describe('checkSchema, the root,', () => {
@@ -228,7 +286,10 @@ describe('checkSchema, the root,', () => {
   });
 
   it('must be JSON, whatever reading it brings about', () => {
-    const angry = Object.defineProperty({}, 'type', { enumerable: true, get: () => expect.fail('read') });
+    const angry = Object.defineProperty({}, 'type', {
+      enumerable: true,
+      get: () => expect.fail('read'),
+    });
 
     for (const schema of [angry, { const: 1n }, { default: () => 1 }, { minimum: Number.NaN }]) {
       expect(refusal(schema).message).toMatch(/^tool "t": the schema is not JSON: /);

@@ -26,14 +26,20 @@ const checked = new WeakSet<object>();
  * large, too deep, too costly, another document, a pattern that cannot run in linear time, or a keyword with a value it
  * cannot have. Unknown keywords and formats are annotation. It does not say whether any value can fit.
  */
-export function checkSchema(schema: unknown, where: string, options: CheckSchemaOptions = {}): JsonSchema {
+export function checkSchema(
+  schema: unknown,
+  where: string,
+  options: CheckSchemaOptions = {},
+): JsonSchema {
   const copy = copySchema(schema, where);
   if (!checked.has(copy)) {
-    if (Buffer.byteLength(JSON.stringify(copy)) > MAX_BYTES) throw unsupported(where, null, `is larger than ${MAX_BYTES / 1024} KiB`);
+    if (Buffer.byteLength(JSON.stringify(copy)) > MAX_BYTES)
+      throw unsupported(where, null, `is larger than ${MAX_BYTES / 1024} KiB`);
     checkCost(readSchema(copy, where), where);
     checked.add(copy);
   }
-  if (options.objectRoot === true && !allowsObjects(copy['type'])) throw unsupported(where, at(null, 'type'), 'must allow an object');
+  if (options.objectRoot === true && !allowsObjects(copy['type']))
+    throw unsupported(where, at(null, 'type'), 'must allow an object');
   return copy;
 }
 
@@ -59,7 +65,8 @@ const isNode = (value: unknown): value is object => typeof value === 'object' &&
  */
 function isPlain(node: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(node);
-  if (Array.isArray(node) || !isNode(prototype) || Object.getPrototypeOf(prototype) === null) return true;
+  if (Array.isArray(node) || !isNode(prototype) || Object.getPrototypeOf(prototype) === null)
+    return true;
   return 'toJSON' in node && typeof node.toJSON === 'function';
 }
 
@@ -68,10 +75,12 @@ function excessOf(schema: object): string | undefined {
   let left = MAX_VALUES;
   let level = [schema];
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > MAX_JSON_DEPTH) return `nests deeper than ${MAX_JSON_DEPTH} values, or contains itself`;
+    if (depth > MAX_JSON_DEPTH)
+      return `nests deeper than ${MAX_JSON_DEPTH} values, or contains itself`;
     const next: object[] = [];
     for (const node of level) {
-      if (!isPlain(node)) return 'holds an object that is not plain JSON, such as a schema of a library inside a JSON Schema';
+      if (!isPlain(node))
+        return 'holds an object that is not plain JSON, such as a schema of a library inside a JSON Schema';
       left -= Array.isArray(node) ? node.length : Object.keys(node).length;
       if (left < 0) return `holds more than ${MAX_VALUES} values`;
       const values: unknown[] = Object.values(node);
@@ -83,5 +92,7 @@ function excessOf(schema: object): string | undefined {
 }
 
 function allowsObjects(type: JsonValue | undefined): boolean {
-  return type === undefined || type === 'object' || (Array.isArray(type) && type.includes('object'));
+  return (
+    type === undefined || type === 'object' || (Array.isArray(type) && type.includes('object'))
+  );
 }

@@ -6,7 +6,13 @@
 
 import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts';
 import { FORMATS } from './formats.ts';
-import { MODERN_KEYWORDS, REFERENCES, SCHEMA_KEYWORDS, type SchemaKeyword, VALUE_KEYWORDS } from './keywords.ts';
+import {
+  MODERN_KEYWORDS,
+  REFERENCES,
+  SCHEMA_KEYWORDS,
+  type SchemaKeyword,
+  VALUE_KEYWORDS,
+} from './keywords.ts';
 import type { SchemaGraph } from './schema-graph.ts';
 import { subschemas } from './subschemas.ts';
 import { areUnique } from './unique-items.ts';
@@ -65,7 +71,11 @@ export function toCompilable(graph: SchemaGraph): Compilable {
   for (const [schema, name] of names) define(writing, name, writeBody(writing, schema));
   const { schema } = write(writing, graph.root.schema);
   const { definitions, tracksEvaluated } = writing;
-  return { schema: { ...(isObject(schema) ? schema : {}), $defs: definitions }, tracksEvaluated, size: graph.nodes.size };
+  return {
+    schema: { ...(isObject(schema) ? schema : {}), $defs: definitions },
+    tracksEvaluated,
+    size: graph.nodes.size,
+  };
 }
 
 function write(writing: Writing, schema: JsonObject | boolean): Written {
@@ -73,10 +83,16 @@ function write(writing: Writing, schema: JsonObject | boolean): Written {
   const name = writing.names.get(schema);
   if (name !== undefined) return callOf(name);
   const body = writeBody(writing, schema);
-  return body.size <= MAX_INLINE ? body : define(writing, `part${Object.keys(writing.definitions).length}`, body);
+  return body.size <= MAX_INLINE
+    ? body
+    : define(writing, `part${Object.keys(writing.definitions).length}`, body);
 }
 
-const callOf = (name: string): Written => ({ schema: { $ref: `#/$defs/${name}` }, size: 1, steps: 1 });
+const callOf = (name: string): Written => ({
+  schema: { $ref: `#/$defs/${name}` },
+  size: 1,
+  steps: 1,
+});
 
 function define(writing: Writing, name: string, body: Written): Written {
   writing.definitions[name] = measured(body);
@@ -114,7 +130,8 @@ function writeBody(writing: Writing, source: JsonObject): Written {
   return { schema: body.out, size: body.size, steps: body.steps };
 }
 
-const isIgnored = ({ graph }: Writing, name: string): boolean => graph.dialect === 'draft-07' && MODERN_KEYWORDS.has(name);
+const isIgnored = ({ graph }: Writing, name: string): boolean =>
+  graph.dialect === 'draft-07' && MODERN_KEYWORDS.has(name);
 
 /** Rewrites one subschema. What repeats reports its work itself; the rest is part of this schema's own. */
 function add(body: Body, schema: JsonObject | boolean, repeats: boolean): Draft | boolean {
@@ -125,18 +142,33 @@ function add(body: Body, schema: JsonObject | boolean, repeats: boolean): Draft 
   return written.schema;
 }
 
-function addAll(body: Body, name: string, value: JsonValue, repeats: boolean): readonly [key: string, schema: Draft | boolean][] {
-  return subschemas(name, value, null, 'a schema').map(({ schema, key }) => [String(key), add(body, schema, repeats)]);
+function addAll(
+  body: Body,
+  name: string,
+  value: JsonValue,
+  repeats: boolean,
+): readonly [key: string, schema: Draft | boolean][] {
+  return subschemas(name, value, null, 'a schema').map(({ schema, key }) => [
+    String(key),
+    add(body, schema, repeats),
+  ]);
 }
 
-function writeSchemas(body: Body, name: string, { looksAt, holds, repeats }: SchemaKeyword, value: JsonValue): void {
+function writeSchemas(
+  body: Body,
+  name: string,
+  { looksAt, holds, repeats }: SchemaKeyword,
+  value: JsonValue,
+): void {
   if (looksAt === 'nothing') return;
   if (name.startsWith('unevaluated')) body.writing.tracksEvaluated = true;
   const written = addAll(body, name, value, repeats);
   const schemas = written.map(([, schema]) => schema);
   if (holds === 'one') body.out[name] = schemas[0] ?? true;
   else if (holds === 'list') writeAlternatives(body, name, schemas);
-  else for (const [key, member] of [...written, ...listsOf(value)]) writeMember(body, name, key, member);
+  else
+    for (const [key, member] of [...written, ...listsOf(value)])
+      writeMember(body, name, key, member);
 }
 
 /** The members of `dependencies` that are lists of names. */
@@ -144,7 +176,11 @@ const listsOf = (value: JsonValue): [key: string, names: JsonValue][] =>
   isObject(value) ? Object.entries(value).filter(([, member]) => Array.isArray(member)) : [];
 
 /** Alternatives that are nothing but constants are an `enum`, which is found by one look and explained in one line. */
-function writeAlternatives({ out, source }: Body, name: string, schemas: readonly (Draft | boolean)[]): void {
+function writeAlternatives(
+  { out, source }: Body,
+  name: string,
+  schemas: readonly (Draft | boolean)[],
+): void {
   const constants = schemas.flatMap((schema) =>
     isObject(schema) && Object.keys(schema).join() === 'const' ? [schema['const'] ?? null] : [],
   );
@@ -169,8 +205,10 @@ function writeItems(body: Body): void {
   const first = isIgnored(body.writing, 'prefixItems') ? undefined : prefixItems;
   const tuple = first ?? (isTuple ? items : undefined);
   const rest = isTuple ? additionalItems : items;
-  if (tuple !== undefined) body.out['prefixItems'] = addAll(body, 'prefixItems', tuple, false).map(([, schema]) => schema);
-  if (rest !== undefined) for (const [, schema] of addAll(body, 'items', rest, true)) body.out['items'] = schema;
+  if (tuple !== undefined)
+    body.out['prefixItems'] = addAll(body, 'prefixItems', tuple, false).map(([, schema]) => schema);
+  if (rest !== undefined)
+    for (const [, schema] of addAll(body, 'items', rest, true)) body.out['items'] = schema;
 }
 
 function writeReferences(body: Body): void {
@@ -185,7 +223,8 @@ function writeReferences(body: Body): void {
 /** `nullable` comes from OpenAPI; without a `type` it says nothing. */
 function writeValues({ source, out }: Body): void {
   const { type, format, nullable } = source;
-  if (type !== undefined) out['type'] = nullable === true ? [...new Set([type, 'null'].flat())] : type;
+  if (type !== undefined)
+    out['type'] = nullable === true ? [...new Set([type, 'null'].flat())] : type;
   if (typeof format === 'string' && FORMATS.has(format)) out['format'] = format;
   if (READ_WHOLE.some((name) => out[name] !== undefined)) out[STEPS] = 0;
 }

@@ -14,7 +14,10 @@ import { areUnique, memberOf } from './unique-items.ts';
  * Compiles with an ajv of its own. A shared one keeps every schema and function it ever compiled in its scope, whatever
  * is removed from it, and gets slower as they grow in number. No coercion, no defaults, own members only.
  */
-export function compile({ schema, tracksEvaluated }: Compilable, allErrors: boolean): ValidateFunction {
+export function compile(
+  { schema, tracksEvaluated }: Compilable,
+  allErrors: boolean,
+): ValidateFunction {
   const ajv = new Ajv2020({
     allErrors,
     strict: false,
@@ -50,10 +53,24 @@ export function demandCodeGeneration(owner: string): void {
 function replaceKeywords(ajv: Ajv2020): void {
   for (const keyword of ['enum', 'const', 'uniqueItems', 'contains']) ajv.removeKeyword(keyword);
   // Ajv types a keyword's value as any; it was checked to be what the keyword needs.
-  ajv.addKeyword({ keyword: 'enum', before: '$ref', code: (context) => failUnless(context, memberOf(context.schema as JsonValue[])) });
-  ajv.addKeyword({ keyword: 'const', before: '$ref', code: (context) => failUnless(context, memberOf([context.schema as JsonValue])) });
+  ajv.addKeyword({
+    keyword: 'enum',
+    before: '$ref',
+    code: (context) => failUnless(context, memberOf(context.schema as JsonValue[])),
+  });
+  ajv.addKeyword({
+    keyword: 'const',
+    before: '$ref',
+    code: (context) => failUnless(context, memberOf([context.schema as JsonValue])),
+  });
   ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', code: failUnlessUnique });
-  ajv.addKeyword({ keyword: 'contains', type: 'array', before: 'unevaluatedItems', trackErrors: true, code: countItems });
+  ajv.addKeyword({
+    keyword: 'contains',
+    type: 'array',
+    before: 'unevaluatedItems',
+    trackErrors: true,
+    code: countItems,
+  });
   ajv.addKeyword({ keyword: STEPS, before: '$ref', code: reportSteps });
 }
 
@@ -68,12 +85,18 @@ function failUnlessUnique(context: KeywordCxt): void {
 function countItems(context: KeywordCxt): void {
   const { gen, data, it } = context;
   // Both were checked to be counts.
-  const { minContains = 1, maxContains = Number.MAX_SAFE_INTEGER } = context.parentSchema as { minContains?: number; maxContains?: number };
+  const { minContains = 1, maxContains = Number.MAX_SAFE_INTEGER } = context.parentSchema as {
+    minContains?: number;
+    maxContains?: number;
+  };
   const count = gen.let('count', 0);
   const fits = gen.name('valid');
   it.items = true;
   gen.forRange('i', 0, _`${data}.length`, (index) => {
-    context.subschema({ keyword: 'contains', dataProp: index, dataPropType: Type.Num, compositeRule: true }, fits);
+    context.subschema(
+      { keyword: 'contains', dataProp: index, dataPropType: Type.Num, compositeRule: true },
+      fits,
+    );
     gen.if(
       fits,
       () => gen.code(_`${count}++`),

@@ -4,7 +4,8 @@ import { checkSchema } from './check-schema.ts';
 import { FORMATS } from './formats.ts';
 import { validateJson } from './validator.ts';
 
-const fits = (format: string, text: string): boolean => validateJson(checkSchema({ format }, 'test'), text).length === 0;
+const fits = (format: string, text: string): boolean =>
+  validateJson(checkSchema({ format }, 'test'), text).length === 0;
 
 describe('formats', () => {
   it.each([
@@ -28,7 +29,8 @@ describe('formats', () => {
   });
 
   it('that are not known are not checked', () => {
-    for (const format of ['no-such-format', 'constructor', '__proto__', 'toString']) expect(fits(format, 'anything')).toBe(true);
+    for (const format of ['no-such-format', 'constructor', '__proto__', 'toString'])
+      expect(fits(format, 'anything')).toBe(true);
   });
 
   it('look at texts only', () => {
@@ -41,11 +43,34 @@ describe('formats', () => {
 });
 
 const LENGTH = 20_000;
-const UNITS = ['a', 'a.', 'a-', 'a.a-', '.', '1', '/', ':', 'a:', '@', '%41', 'é', '{a,', '~0', 'T', ' ', '\n', '[', '(', '::'];
+const UNITS = [
+  'a',
+  'a.',
+  'a-',
+  'a.a-',
+  '.',
+  '1',
+  '/',
+  ':',
+  'a:',
+  '@',
+  '%41',
+  'é',
+  '{a,',
+  '~0',
+  'T',
+  ' ',
+  '\n',
+  '[',
+  '(',
+  '::',
+];
 const STARTS = ['', 'a@', 'http://', 'http://a.', 'P', '2024-01-01T00:00:00.', '#/', '1/'];
 const ENDS = ['', '!', '@'];
 
-const attacks = STARTS.flatMap((start) => UNITS.flatMap((unit) => ENDS.map((end) => start + unit.repeat(LENGTH / unit.length) + end)));
+const attacks = STARTS.flatMap((start) =>
+  UNITS.flatMap((unit) => ENDS.map((end) => start + unit.repeat(LENGTH / unit.length) + end)),
+);
 const ordinary = 'An ordinary text, as long as the others. '.repeat(LENGTH / 41);
 
 /** Milliseconds, the best of five: a pause of the process can hit any one, and what is slow is slow every time. */

@@ -8,7 +8,8 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 /** Those of ajv-formats that cannot be used as they are. */
 const REPLACED = {
   /** Takes quadratic time there. Here any web address that parses, a host in a private network among them. */
-  url: (text: string) => /^(?:https?|ftp):\/\//i.test(text) && !/\s/.test(text) && URL.canParse(text),
+  url: (text: string) =>
+    /^(?:https?|ftp):\/\//i.test(text) && !/\s/.test(text) && URL.canParse(text),
   /** Accepts there any text with one good line. */
   byte: (text: string) => BASE64.test(text),
   /** Reads there a text of any length and nesting. */

@@ -16,7 +16,8 @@ export interface SchemaKeyword {
   readonly repeats: boolean;
 }
 
-const keyword = (holds: Holds, looksAt: LooksAt, repeats = false): SchemaKeyword => Object.freeze({ holds, looksAt, repeats });
+const keyword = (holds: Holds, looksAt: LooksAt, repeats = false): SchemaKeyword =>
+  Object.freeze({ holds, looksAt, repeats });
 
 /** Everything else in a schema is data: a property may be called `$ref`, and `enum`, `const`, `default`, `examples` hold values. */
 export const SCHEMA_KEYWORDS: ReadonlyMap<string, SchemaKeyword> = new Map([
@@ -44,14 +45,24 @@ export const SCHEMA_KEYWORDS: ReadonlyMap<string, SchemaKeyword> = new Map([
   ['contentSchema', keyword('one', 'nothing')],
 ]);
 
-const TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);
+const TYPES: ReadonlySet<unknown> = new Set([
+  'string',
+  'number',
+  'integer',
+  'boolean',
+  'object',
+  'array',
+  'null',
+]);
 
 /** Ajv never reports the lack of a property whose name is empty, so such a name cannot be asked for. */
 export const isNames = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== '');
 
 const isType = (value: unknown): boolean =>
-  Array.isArray(value) ? value.length > 0 && value.every((name) => TYPES.has(name)) : TYPES.has(value);
+  Array.isArray(value)
+    ? value.length > 0 && value.every((name) => TYPES.has(name))
+    : TYPES.has(value);
 
 const text: Expectation = { text: 'a string', test: (value) => typeof value === 'string' };
 const number: Expectation = { text: 'a number', test: (value) => typeof value === 'number' };
@@ -60,14 +71,26 @@ const names: Expectation = { text: 'a list of names that are not empty', test: i
 /** What the values of the other keywords must be. A keyword that is not here is not read. */
 export const VALUE_KEYWORDS: ReadonlyMap<string, Expectation> = new Map([
   ['type', { text: `one or several of ${[...TYPES].join(', ')}`, test: isType }],
-  ['enum', { text: 'a list of at least one value', test: (value: unknown) => Array.isArray(value) && value.length > 0 }],
+  [
+    'enum',
+    {
+      text: 'a list of at least one value',
+      test: (value: unknown) => Array.isArray(value) && value.length > 0,
+    },
+  ],
   ['const', { text: 'a value', test: () => true }],
   ['required', names],
   [
     'dependentRequired',
-    { text: 'lists of names that are not empty', test: (value: unknown) => isObject(value) && Object.values(value).every(isNames) },
+    {
+      text: 'lists of names that are not empty',
+      test: (value: unknown) => isObject(value) && Object.values(value).every(isNames),
+    },
   ],
-  ['multipleOf', { text: 'a number above 0', test: (value: unknown) => typeof value === 'number' && value > 0 }],
+  [
+    'multipleOf',
+    { text: 'a number above 0', test: (value: unknown) => typeof value === 'number' && value > 0 },
+  ],
   ['maximum', number],
   ['minimum', number],
   ['exclusiveMaximum', number],
@@ -92,12 +115,24 @@ export const VALUE_KEYWORDS: ReadonlyMap<string, Expectation> = new Map([
 ]);
 
 const ANNOTATIONS: ReadonlySet<string> = new Set([
-  ...['$schema', '$comment', '$vocabulary', 'title', 'description', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly'],
+  ...[
+    '$schema',
+    '$comment',
+    '$vocabulary',
+    'title',
+    'description',
+    'default',
+    'examples',
+    'deprecated',
+    'readOnly',
+    'writeOnly',
+  ],
   ...['contentEncoding', 'contentMediaType'],
 ]);
 
 /** Whether JSON Schema gives a name a meaning in a schema, be it that of an annotation. */
-export const isKeyword = (name: string): boolean => SCHEMA_KEYWORDS.has(name) || VALUE_KEYWORDS.has(name) || ANNOTATIONS.has(name);
+export const isKeyword = (name: string): boolean =>
+  SCHEMA_KEYWORDS.has(name) || VALUE_KEYWORDS.has(name) || ANNOTATIONS.has(name);
 
 /** Keywords that draft-07 does not know and therefore ignores. */
 export const MODERN_KEYWORDS: ReadonlySet<string> = new Set([

@@ -70,4 +70,7 @@ export function linearPattern(pattern: string): LinearPattern {
 }
 
 /** The engine in the form of ajv's option `code.regExp`. */
-export const linearRegExp = Object.assign((pattern: string): LinearPattern => linearPattern(pattern), { code: 'linearRegExp' });
+export const linearRegExp = Object.assign(
+  (pattern: string): LinearPattern => linearPattern(pattern),
+  { code: 'linearRegExp' },
+);

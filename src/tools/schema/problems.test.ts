@@ -12,10 +12,22 @@ describe('problems', () => {
     [{ enum: ['red', 2, null] }, 'blue', 'must be one of "red", 2, null, got another string'],
     [{ const: { a: 1 } }, { a: 2 }, 'must be {"a":1}, got another object'],
     [{ required: ['a/b'] }, {}, '/a~1b is required but missing'],
-    [{ properties: { name: {} }, additionalProperties: false }, { nam: 1 }, 'has the unknown property "nam"; did you mean "name"?'],
-    [{ properties: { name: {}, age: {} }, additionalProperties: false }, { z: 1 }, 'has the unknown property "z"; it takes "name", "age"'],
+    [
+      { properties: { name: {} }, additionalProperties: false },
+      { nam: 1 },
+      'has the unknown property "nam"; did you mean "name"?',
+    ],
+    [
+      { properties: { name: {}, age: {} }, additionalProperties: false },
+      { z: 1 },
+      'has the unknown property "z"; it takes "name", "age"',
+    ],
     [{ unevaluatedProperties: false }, { z: 1 }, 'has the unknown property "z"; it takes none'],
-    [{ propertyNames: { maxLength: 1 } }, { ab: 1 }, 'has the property name "ab", which must have at most 1 characters'],
+    [
+      { propertyNames: { maxLength: 1 } },
+      { ab: 1 },
+      'has the property name "ab", which must have at most 1 characters',
+    ],
     [{ dependentRequired: { a: ['b'] } }, { a: 1 }, 'needs "b" beside "a"'],
     [{ minimum: 3 }, 2, 'must be at least 3'],
     [{ exclusiveMaximum: 3 }, 3, 'must be less than 3'],
@@ -29,10 +41,18 @@ describe('problems', () => {
     [{ pattern: '^a$' }, 'b', 'must match the pattern ^a$'],
     [{ format: 'email' }, 'b', 'must have the format "email"'],
     [{ not: { type: 'string' } }, 'b', 'must not be string of this form'],
-    [{ oneOf: [{ type: 'string' }, { minLength: 0 }] }, 'b', 'must fit exactly one of 2 alternatives, got string that fits several'],
+    [
+      { oneOf: [{ type: 'string' }, { minLength: 0 }] },
+      'b',
+      'must fit exactly one of 2 alternatives, got string that fits several',
+    ],
     [{ properties: { a: false } }, { a: 1 }, '/a is not allowed'],
     [{ if: { type: 'string' }, then: { minLength: 2 } }, 'a', 'must have at least 2 characters'],
-    [{ items: { properties: { 'x y': { type: 'null' } } } }, [{}, { 'x y': 0 }], '/1/x y must be null, got number'],
+    [
+      { items: { properties: { 'x y': { type: 'null' } } } },
+      [{}, { 'x y': 0 }],
+      '/1/x y must be null, got number',
+    ],
   ])('say for %j and %j what was expected', (schema, value, text) => {
     expect(texts(schema, value)).toContain(text);
   });
@@ -78,7 +98,8 @@ describe('problems', () => {
     ]);
 
     for (const schema of [...nested, { uniqueItems: true }])
-      for (const value of values) expect(JSON.stringify(validateJson(schema, value))).not.toContain(secret);
+      for (const value of values)
+        expect(JSON.stringify(validateJson(schema, value))).not.toContain(secret);
   });
 
   it('cut names that came with the value and keep them on one line', () => {
@@ -97,12 +118,17 @@ describe('describeProblems', () => {
   it('says all in one clause', () => {
     const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['b'] };
 
-    expect(describeProblems(validateJson(schema, { a: 1 }))).toBe('/b is required but missing; /a must be string, got number');
+    expect(describeProblems(validateJson(schema, { a: 1 }))).toBe(
+      '/b is required but missing; /a must be string, got number',
+    );
     expect(describeProblems(validateJson(schema, null))).toBe('must be object, got null');
   });
 
   it('stops after eight', () => {
-    const problems = Array.from({ length: 11 }, (_, index) => ({ path: `/${index}`, message: 'is wrong' }));
+    const problems = Array.from({ length: 11 }, (_, index) => ({
+      path: `/${index}`,
+      message: 'is wrong',
+    }));
 
     expect(describeProblems(problems)).toMatch(/^\/0 is wrong; .*\/7 is wrong; and 3 more$/);
   });

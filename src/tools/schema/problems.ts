@@ -17,7 +17,8 @@ const MAX_DESCRIBED = 8;
 const MAX_NAME = 64;
 const MAX_LISTED = 12;
 
-const cut = (text: string): string => oneLine(text.length > MAX_NAME ? `${text.slice(0, MAX_NAME)}…` : text);
+const cut = (text: string): string =>
+  oneLine(text.length > MAX_NAME ? `${text.slice(0, MAX_NAME)}…` : text);
 
 const quote = (name: unknown): string => `"${cut(String(name))}"`;
 
@@ -39,17 +40,28 @@ const limit =
   (_error, params) =>
     `must ${before} ${String(params['limit'])}${after}`;
 
-const dependent: Message = (_error, { property, missingProperty }) => `needs ${quote(missingProperty)} beside ${quote(property)}`;
+const dependent: Message = (_error, { property, missingProperty }) =>
+  `needs ${quote(missingProperty)} beside ${quote(property)}`;
 
 /** By ajv's keyword. Schemas' own values and names may be shown; of the value only kinds and, cut short, names. */
 const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
   ['type', ({ schema, data }) => `must be ${[schema].flat().join(' or ')}, got ${kindOf(data)}`],
-  ['enum', ({ schema, data }) => `must be one of ${list([schema].flat(), json)}, got another ${kindOf(data)}`],
+  [
+    'enum',
+    ({ schema, data }) =>
+      `must be one of ${list([schema].flat(), json)}, got another ${kindOf(data)}`,
+  ],
   ['const', ({ schema, data }) => `must be ${json(schema)}, got another ${kindOf(data)}`],
   ['required', () => 'is required but missing'],
   ['additionalProperties', (error, params) => unknownProperty(error, params['additionalProperty'])],
-  ['unevaluatedProperties', (error, params) => unknownProperty(error, params['unevaluatedProperty'])],
-  ['propertyNames', (_error, params) => `has a property name that is not allowed: ${quote(params['propertyName'])}`],
+  [
+    'unevaluatedProperties',
+    (error, params) => unknownProperty(error, params['unevaluatedProperty']),
+  ],
+  [
+    'propertyNames',
+    (_error, params) => `has a property name that is not allowed: ${quote(params['propertyName'])}`,
+  ],
   ['dependentRequired', dependent],
   ['dependencies', dependent],
   ['minimum', limit('be at least')],
@@ -69,10 +81,21 @@ const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
   ['contains', () => 'does not hold the items it must hold'],
   ['pattern', ({ schema }) => `must match the pattern ${cut(String(schema))}`],
   ['format', ({ schema }) => `must have the format ${quote(schema)}`],
-  ['anyOf', ({ schema, data }) => `must fit one of ${[schema].flat().length} alternatives, got ${kindOf(data)} that fits none`],
-  ['oneOf', ({ schema, data }, params) => oneOf([schema].flat().length, kindOf(data), params['passingSchemas'])],
+  [
+    'anyOf',
+    ({ schema, data }) =>
+      `must fit one of ${[schema].flat().length} alternatives, got ${kindOf(data)} that fits none`,
+  ],
+  [
+    'oneOf',
+    ({ schema, data }, params) =>
+      oneOf([schema].flat().length, kindOf(data), params['passingSchemas']),
+  ],
   ['not', ({ data }) => `must not be ${kindOf(data)} of this form`],
-  ['if', (_error, params) => `must fit the "${String(params['failingKeyword'])}" part of a condition`],
+  [
+    'if',
+    (_error, params) => `must fit the "${String(params['failingKeyword'])}" part of a condition`,
+  ],
   ['false schema', () => 'is not allowed'],
 ]);
 
@@ -83,7 +106,10 @@ function unknownProperty({ parentSchema }: ErrorObject, name: unknown): string {
   const properties: unknown = parentSchema?.['properties'];
   const known = isObject(properties) ? Object.keys(properties) : [];
   const guess = known.length <= 50 ? closest(String(name).slice(0, MAX_NAME), known) : undefined;
-  const hint = guess === undefined ? `it takes ${known.length === 0 ? 'none' : list(known, quote)}` : `did you mean ${quote(guess)}?`;
+  const hint =
+    guess === undefined
+      ? `it takes ${known.length === 0 ? 'none' : list(known, quote)}`
+      : `did you mean ${quote(guess)}?`;
   return `has the unknown property ${quote(name)}; ${hint}`;
 }
 
@@ -95,7 +121,10 @@ export function problemsOf(errors: readonly ErrorObject[]): readonly SchemaProbl
   // `if` only says that `then` or `else` failed, which is an error of its own.
   const telling = errors.filter(({ keyword }) => keyword !== 'if');
   const problems = new Map<string, SchemaProblem>();
-  for (const error of [...telling.filter(isSummary), ...telling.filter((error) => !isSummary(error))]) {
+  for (const error of [
+    ...telling.filter(isSummary),
+    ...telling.filter((error) => !isSummary(error)),
+  ]) {
     if (problems.size === MAX_PROBLEMS) break;
     const problem = problemOf(error);
     problems.set(JSON.stringify(problem), problem);
@@ -108,17 +137,23 @@ function problemOf(error: ErrorObject): SchemaProblem {
   // Ajv types them as any; each message knows the ones of its keyword.
   const params = error.params as Params;
   const base = instancePath.split('/').map(cut).join('/');
-  const path = keyword === 'required' ? pointer(base, cut(String(params['missingProperty']))) : base;
+  const path =
+    keyword === 'required' ? pointer(base, cut(String(params['missingProperty']))) : base;
   const message = MESSAGES.get(keyword)?.(error, params) ?? 'does not fit the schema';
   return Object.freeze({
     path,
-    message: propertyName === undefined ? message : `has the property name ${quote(propertyName)}, which ${message}`,
+    message:
+      propertyName === undefined
+        ? message
+        : `has the property name ${quote(propertyName)}, which ${message}`,
   });
 }
 
 /** The problems as one clause, to stand after a colon: where, and what was expected there. */
 export function describeProblems(problems: readonly SchemaProblem[]): string {
-  const shown = problems.slice(0, MAX_DESCRIBED).map(({ path, message }) => (path === '' ? message : `${path} ${message}`));
+  const shown = problems
+    .slice(0, MAX_DESCRIBED)
+    .map(({ path, message }) => (path === '' ? message : `${path} ${message}`));
   const rest = problems.length - shown.length;
   return shown.join('; ') + (rest > 0 ? `; and ${rest} more` : '');
 }

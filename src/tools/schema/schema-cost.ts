@@ -35,9 +35,17 @@ function measure(node: SchemaNode, depth: number, measuring: Measuring): Cost {
   if (open.has(node)) return ONCE;
   const cost = known.get(node) ?? measureParts(node, depth, measuring);
   if (cost.total > MAX_COST)
-    throw unsupported(where, node.place, `comes to more than ${MAX_COST} subschemas with its references written out`);
+    throw unsupported(
+      where,
+      node.place,
+      `comes to more than ${MAX_COST} subschemas with its references written out`,
+    );
   if (depth + cost.height > MAX_HEIGHT)
-    throw unsupported(where, node.place, `nests deeper than ${MAX_HEIGHT} with its references written out`);
+    throw unsupported(
+      where,
+      node.place,
+      `nests deeper than ${MAX_HEIGHT} with its references written out`,
+    );
   known.set(node, cost);
   return cost;
 }
@@ -60,7 +68,8 @@ function measureParts(node: SchemaNode, depth: number, measuring: Measuring): Co
 function checkLoops(nodes: Iterable<SchemaNode>, where: string): void {
   const waiting = new Map<SchemaNode, number>();
   for (const node of nodes) waiting.set(node, 0);
-  for (const node of waiting.keys()) for (const next of node.sameValue) waiting.set(next, (waiting.get(next) ?? 0) + 1);
+  for (const node of waiting.keys())
+    for (const next of node.sameValue) waiting.set(next, (waiting.get(next) ?? 0) + 1);
   const free = [...waiting.keys()].filter((node) => waiting.get(node) === 0);
   for (let node = free.pop(); node !== undefined; node = free.pop()) {
     waiting.delete(node);
@@ -71,5 +80,6 @@ function checkLoops(nodes: Iterable<SchemaNode>, where: string): void {
     }
   }
   const [loop] = waiting.keys();
-  if (loop !== undefined) throw unsupported(where, loop.place, 'refers to itself without going into a member or an item');
+  if (loop !== undefined)
+    throw unsupported(where, loop.place, 'refers to itself without going into a member or an item');
 }

@@ -2,7 +2,13 @@
 
 import type { JsonSchema } from '../../core/call.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts';
-import { checkDependencies, checkKeyword, checkPattern, type PatternBudget, patternBudget } from './check-keyword.ts';
+import {
+  checkDependencies,
+  checkKeyword,
+  checkPattern,
+  type PatternBudget,
+  patternBudget,
+} from './check-keyword.ts';
 import { REFERENCES, SCHEMA_KEYWORDS } from './keywords.ts';
 import { resolveReference } from './resolve-reference.ts';
 import { subschemas } from './subschemas.ts';
@@ -62,12 +68,21 @@ interface Reading {
 /** Throws `ERR_SCHEMA_UNSUPPORTED` for the first thing that cannot be used. `schema` must be a snapshot. */
 export function readSchema(schema: JsonSchema, where: string): SchemaGraph {
   const lists = { unread: [], unresolved: [] };
-  const reading: Reading = { where, schema, nodes: new Map(), targets: new Set(), anchors: new Map(), patterns: patternBudget(), ...lists };
+  const reading: Reading = {
+    where,
+    schema,
+    nodes: new Map(),
+    targets: new Set(),
+    anchors: new Map(),
+    patterns: patternBudget(),
+    ...lists,
+  };
   const dialect = dialectOf(schema, where);
   const root = enter(reading, schema, null, 1, false);
   // A reference may point outside all schema positions; what it finds there is read as a schema too.
   while (reading.unread.length > 0) {
-    for (let node = reading.unread.pop(); node !== undefined; node = reading.unread.pop()) readNode(reading, node);
+    for (let node = reading.unread.pop(); node !== undefined; node = reading.unread.pop())
+      readNode(reading, node);
     for (const node of reading.unresolved.splice(0)) followReferences(reading, node);
   }
   return { dialect, root, nodes: reading.nodes, targets: reading.targets };
@@ -75,20 +90,41 @@ export function readSchema(schema: JsonSchema, where: string): SchemaGraph {
 
 function dialectOf({ $schema }: JsonSchema, where: string): Dialect {
   if ($schema === undefined) return 'modern';
-  const name = typeof $schema === 'string' ? $schema.replace(/^https?:\/\//, '').replace(/#$/, '') : '';
+  const name =
+    typeof $schema === 'string' ? $schema.replace(/^https?:\/\//, '').replace(/#$/, '') : '';
   const dialect = DIALECTS.get(name);
-  if (dialect === undefined) throw unsupported(where, at(null, '$schema'), 'must name 2020-12, 2019-09, draft-07 or draft-06');
+  if (dialect === undefined)
+    throw unsupported(
+      where,
+      at(null, '$schema'),
+      'must name 2020-12, 2019-09, draft-07 or draft-06',
+    );
   return dialect;
 }
 
-function enter(reading: Reading, schema: JsonObject, place: Place | null, depth: number, isEmbedded: boolean): SchemaNode {
+function enter(
+  reading: Reading,
+  schema: JsonObject,
+  place: Place | null,
+  depth: number,
+  isEmbedded: boolean,
+): SchemaNode {
   const known = reading.nodes.get(schema);
   if (known !== undefined) return known;
-  if (depth > MAX_DEPTH) throw unsupported(reading.where, place, `nests deeper than ${MAX_DEPTH} schemas`);
+  if (depth > MAX_DEPTH)
+    throw unsupported(reading.where, place, `nests deeper than ${MAX_DEPTH} schemas`);
   checkCount(reading, reading.nodes.size + 1, place);
   const { $id } = schema;
   const hasOwnId = place !== null && typeof $id === 'string' && !$id.startsWith('#');
-  const node = { schema, place, depth, isEmbedded: isEmbedded || hasOwnId, sameValue: [], parts: [], targets: new Map() };
+  const node = {
+    schema,
+    place,
+    depth,
+    isEmbedded: isEmbedded || hasOwnId,
+    sameValue: [],
+    parts: [],
+    targets: new Map(),
+  };
   reading.nodes.set(schema, node);
   reading.unread.push(node);
   return node;
@@ -106,11 +142,13 @@ function readNode(reading: Reading, node: SchemaNode): void {
     const keyword = SCHEMA_KEYWORDS.get(name);
     if (keyword === undefined) checkKeyword(name, value, place, where);
     else enterAll(reading, node, name, value);
-    if (name === 'pattern' && typeof value === 'string') checkPattern(value, place, where, reading.patterns);
+    if (name === 'pattern' && typeof value === 'string')
+      checkPattern(value, place, where, reading.patterns);
     if (/^depend/.test(name)) checkDependencies(value, place, where);
     if (isWide(name)) siblings += Object.keys(value ?? {}).length;
   }
-  if (siblings > MAX_SIBLINGS) throw unsupported(where, node.place, `has more than ${MAX_SIBLINGS} subschemas side by side`);
+  if (siblings > MAX_SIBLINGS)
+    throw unsupported(where, node.place, `has more than ${MAX_SIBLINGS} subschemas side by side`);
   if (REFERENCES.some((name) => node.schema[name] !== undefined)) reading.unresolved.push(node);
   nameAnchors(reading, node);
 }
@@ -118,7 +156,10 @@ function readNode(reading: Reading, node: SchemaNode): void {
 /** Whether a keyword's members become code side by side. What is only referred to does not. */
 function isWide(name: string): boolean {
   const keyword = SCHEMA_KEYWORDS.get(name);
-  return name === 'dependentRequired' || (keyword !== undefined && keyword.looksAt !== 'nothing' && keyword.holds !== 'one');
+  return (
+    name === 'dependentRequired' ||
+    (keyword !== undefined && keyword.looksAt !== 'nothing' && keyword.holds !== 'one')
+  );
 }
 
 function enterAll(reading: Reading, node: SchemaNode, name: string, value: JsonValue): void {
@@ -126,7 +167,8 @@ function enterAll(reading: Reading, node: SchemaNode, name: string, value: JsonV
   const found = subschemas(name, value, at(node.place, name), reading.where);
   checkCount(reading, reading.nodes.size + found.length, node.place);
   for (const { schema, place, key } of found) {
-    if (name === 'patternProperties') checkPattern(String(key), place ?? at(null, name), reading.where, reading.patterns);
+    if (name === 'patternProperties')
+      checkPattern(String(key), place ?? at(null, name), reading.where, reading.patterns);
     if (typeof schema === 'boolean') continue;
     const child = enter(reading, schema, place, node.depth + 1, node.isEmbedded);
     if (looksAt === 'value') node.sameValue.push(child);
@@ -137,11 +179,19 @@ function enterAll(reading: Reading, node: SchemaNode, name: string, value: JsonV
 /** `$anchor`, `$dynamicAnchor` and draft-07's `$id: "#name"` name a place in the document. */
 function nameAnchors(reading: Reading, node: SchemaNode): void {
   const { $id, $anchor, $dynamicAnchor } = node.schema;
-  const names = [$anchor, $dynamicAnchor, typeof $id === 'string' && $id.startsWith('#') ? $id.slice(1) : undefined];
+  const names = [
+    $anchor,
+    $dynamicAnchor,
+    typeof $id === 'string' && $id.startsWith('#') ? $id.slice(1) : undefined,
+  ];
   for (const name of new Set(names)) {
     if (typeof name !== 'string') continue;
     if (node.isEmbedded || reading.anchors.has(name)) {
-      throw unsupported(reading.where, node.place, node.isEmbedded ? 'has a name below a second $id' : 'has a name that is taken');
+      throw unsupported(
+        reading.where,
+        node.place,
+        node.isEmbedded ? 'has a name below a second $id' : 'has a name that is taken',
+      );
     }
     reading.anchors.set(name, node.schema);
   }
@@ -153,7 +203,8 @@ function followReferences(reading: Reading, node: SchemaNode): void {
     if (typeof reference !== 'string') continue;
     const place = at(node.place, name);
     // Below a second `$id` a local reference would mean that inner document, which is not kept apart here.
-    if (node.isEmbedded) throw unsupported(reading.where, place, 'is a reference below a second $id');
+    if (node.isEmbedded)
+      throw unsupported(reading.where, place, 'is a reference below a second $id');
     const target = resolveReference(reference, place, reading);
     node.targets.set(name, target);
     if (!isObject(target)) continue;

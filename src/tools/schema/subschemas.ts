@@ -11,23 +11,36 @@ export interface Subschema {
   readonly key: string | number | undefined;
 }
 
-const isSchema = (value: JsonValue): value is JsonObject | boolean => typeof value === 'boolean' || isObject(value);
+const isSchema = (value: JsonValue): value is JsonObject | boolean =>
+  typeof value === 'boolean' || isObject(value);
 
 const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value);
 
 /** Every schema of a keyword, or a refusal when something else stands where a schema belongs. */
-export function subschemas(name: string, value: JsonValue, place: Place | null, where: string): readonly Subschema[] {
+export function subschemas(
+  name: string,
+  value: JsonValue,
+  place: Place | null,
+  where: string,
+): readonly Subschema[] {
   const holds = SCHEMA_KEYWORDS.get(name)?.holds ?? 'one';
   return entriesOf(holds, name, value, place, where).map(([key, schema]) => {
     const own = key === undefined ? place : at(place, key);
-    if (!isSchema(schema)) throw unsupported(where, own, 'must be a schema: an object, true or false');
+    if (!isSchema(schema))
+      throw unsupported(where, own, 'must be a schema: an object, true or false');
     return { schema, place: own, key };
   });
 }
 
 type Entry = readonly [key: string | number | undefined, schema: JsonValue];
 
-function entriesOf(holds: Holds, name: string, value: JsonValue, place: Place | null, where: string): readonly Entry[] {
+function entriesOf(
+  holds: Holds,
+  name: string,
+  value: JsonValue,
+  place: Place | null,
+  where: string,
+): readonly Entry[] {
   if (holds === 'one' || (holds === 'one-or-list' && !isList(value))) return [[undefined, value]];
   if (holds === 'map' || holds === 'map-or-names') {
     if (!isObject(value)) throw unsupported(where, place, 'must be an object of schemas');
@@ -36,6 +49,7 @@ function entriesOf(holds: Holds, name: string, value: JsonValue, place: Place | 
     return holds === 'map' ? entries : entries.filter(([, schema]) => !isList(schema));
   }
   if (!isList(value)) throw unsupported(where, place, 'must be a list of schemas');
-  if (value.length === 0 && name.endsWith('Of')) throw unsupported(where, place, 'must be a list of at least one schema');
+  if (value.length === 0 && name.endsWith('Of'))
+    throw unsupported(where, place, 'must be a list of at least one schema');
   return value.map((schema, index) => [index, schema]);
 }

@@ -111,7 +111,11 @@ function readCount(reading: Reading): string {
 function openGroup(reading: Reading): string {
   if (reading.pattern[reading.at] === '?' && take(reading, GROUP) === null) {
     const isLook = /^\?<?[=!]/.test(reading.pattern.slice(reading.at, reading.at + 3));
-    throw refusedPattern(isLook ? 'looks ahead or behind, which no linear-time engine can do' : 'has an unknown kind of group');
+    throw refusedPattern(
+      isLook
+        ? 'looks ahead or behind, which no linear-time engine can do'
+        : 'has an unknown kind of group',
+    );
   }
   reading.levels.push(reading.level);
   reading.level = { total: 0, last: 0 };

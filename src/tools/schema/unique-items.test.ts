@@ -41,7 +41,9 @@ describe('areUnique', () => {
     // fast-check has its own name for the same type.
     const item = fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<JsonValue>;
     const byPairs = (items: readonly JsonValue[]): boolean =>
-      items.every((one, index) => items.slice(index + 1).every((other) => equalityKey(one) !== equalityKey(other)));
+      items.every((one, index) =>
+        items.slice(index + 1).every((other) => equalityKey(one) !== equalityKey(other)),
+      );
 
     fc.assert(fc.property(fc.array(item), (items) => areUnique(items) === byPairs(items)));
   });
@@ -52,6 +54,10 @@ describe('memberOf', () => {
     const isMember = memberOf(members);
 
     expect(members.every((member) => isMember(structuredClone(member)))).toBe(true);
-    expect([isMember('another'), isMember({ another: 1 }), isMember([members])]).toEqual([false, false, false]);
+    expect([isMember('another'), isMember({ another: 1 }), isMember([members])]).toEqual([
+      false,
+      false,
+      false,
+    ]);
   });
 });

@@ -9,7 +9,9 @@ const CHARS_PER_STEP = 64;
 export function equalityKey(value: JsonValue): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (isList(value)) return `[${value.map(equalityKey).join(',')}]`;
-  const members = Object.entries(value).map(([name, item]) => `${JSON.stringify(name)}:${equalityKey(item)}`);
+  const members = Object.entries(value).map(
+    ([name, item]) => `${JSON.stringify(name)}:${equalityKey(item)}`,
+  );
   return `{${members.sort().join(',')}}`;
 }
 
@@ -31,7 +33,8 @@ function jsonSet(): JsonSet {
   };
   const isPrimitive = (value: JsonValue): boolean => typeof value !== 'object' || value === null;
   return {
-    has: (value) => (isPrimitive(value) ? primitives.has(value) : keys.size > 0 && keys.has(keyOf(value))),
+    has: (value) =>
+      isPrimitive(value) ? primitives.has(value) : keys.size > 0 && keys.has(keyOf(value)),
     add: (value) => {
       if (isPrimitive(value)) primitives.add(value);
       else keys.add(keyOf(value));

@@ -22,8 +22,18 @@ function pointerTo(place: Place | null): string {
 }
 
 /** Builds the refusal. Names in the path come from outside and are cleaned. */
-export function unsupported(where: string, place: Place | null, problem: string, cause?: unknown): AlliumError {
+export function unsupported(
+  where: string,
+  place: Place | null,
+  problem: string,
+  cause?: unknown,
+): AlliumError {
   const path = oneLine(pointerTo(place));
   const message = `${where}: the schema${path === '' ? '' : ` at ${path}`} ${problem}`;
-  return new AlliumError('ERR_SCHEMA_UNSUPPORTED', message, { path }, cause === undefined ? {} : { cause });
+  return new AlliumError(
+    'ERR_SCHEMA_UNSUPPORTED',
+    message,
+    { path },
+    cause === undefined ? {} : { cause },
+  );
 }

@@ -26,17 +26,34 @@ const valuesOf = (name: fc.Arbitrary<string>): fc.Arbitrary<JsonValue> =>
   })).value;
 
 const values = valuesOf(plain);
-const listOf = (schema: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonValue[]> => fc.array(schema, { minLength: 1, maxLength: 3 });
-const mapOf = (schema: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonObject> => fc.dictionary(plain, schema, { noNullPrototype: true });
+const listOf = (schema: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonValue[]> =>
+  fc.array(schema, { minLength: 1, maxLength: 3 });
+const mapOf = (schema: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonObject> =>
+  fc.dictionary(plain, schema, { noNullPrototype: true });
 const names = fc.uniqueArray(plain);
 
 /** Keywords that both dialects read alike. */
 const common = (schema: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonObject>[] => [
-  fc.record({ type: fc.constantFrom('string', 'integer', 'number', 'boolean', 'object', 'array', 'null') }),
-  fc.record({ type: fc.uniqueArray(fc.constantFrom('string', 'integer', 'object', 'array', 'null'), { minLength: 1 }) }),
-  fc.record({ enum: fc.uniqueArray(values, { minLength: 1, maxLength: 3, selector: (item) => JSON.stringify(item) }) }),
+  fc.record({
+    type: fc.constantFrom('string', 'integer', 'number', 'boolean', 'object', 'array', 'null'),
+  }),
+  fc.record({
+    type: fc.uniqueArray(fc.constantFrom('string', 'integer', 'object', 'array', 'null'), {
+      minLength: 1,
+    }),
+  }),
+  fc.record({
+    enum: fc.uniqueArray(values, {
+      minLength: 1,
+      maxLength: 3,
+      selector: (item) => JSON.stringify(item),
+    }),
+  }),
   fc.record({ const: values }),
-  fc.record({ minimum: fc.integer({ min: -2, max: 2 }), exclusiveMaximum: fc.integer({ min: 0, max: 5 }) }),
+  fc.record({
+    minimum: fc.integer({ min: -2, max: 2 }),
+    exclusiveMaximum: fc.integer({ min: 0, max: 5 }),
+  }),
   fc.record({ multipleOf: fc.constantFrom(1, 2, 0.5) }),
   fc.record({ minLength: fc.nat(3), maxLength: fc.nat(3) }),
   fc.record({ pattern: fc.constantFrom('^a', 'b$', '^[a-z]{1,2}$', '\\d', '^(?:a|b)*$', '\\s') }),
@@ -45,7 +62,10 @@ const common = (schema: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonObject>[] => 
   fc.record({ contains: schema }),
   fc.record({ required: names, maxProperties: fc.nat(3) }),
   fc.record({ properties: mapOf(schema), additionalProperties: schema }),
-  fc.record({ patternProperties: fc.dictionary(fc.constantFrom('^a', 'o', '.'), schema), propertyNames: schema }),
+  fc.record({
+    patternProperties: fc.dictionary(fc.constantFrom('^a', 'o', '.'), schema),
+    propertyNames: schema,
+  }),
   fc.record({ anyOf: listOf(schema) }),
   fc.record({ oneOf: listOf(schema) }),
   fc.record({ allOf: listOf(schema) }),
@@ -67,18 +87,25 @@ const modern = (schema: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonObject>[] => 
 const draft07 = (schema: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonObject>[] => [
   fc.record({ items: listOf(schema), additionalItems: schema }),
   fc.record({ dependencies: fc.dictionary(plain, fc.oneof(schema, names)) }),
-  fc.record({ prefixItems: listOf(schema), minContains: fc.nat(3), dependentRequired: fc.dictionary(plain, names) }),
+  fc.record({
+    prefixItems: listOf(schema),
+    minContains: fc.nat(3),
+    dependentRequired: fc.dictionary(plain, names),
+  }),
 ];
 
 /** Whole schemas of two or three keywords, nested, with references. */
 function documents(dialect: typeof modern): fc.Arbitrary<JsonObject> {
-  const keyword = (schema: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonObject> => fc.oneof(...common(schema), ...dialect(schema));
+  const keyword = (schema: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonObject> =>
+    fc.oneof(...common(schema), ...dialect(schema));
   const two = (schema: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonObject> =>
     fc.tuple(keyword(schema), keyword(schema)).map(([one, other]) => ({ ...one, ...other }));
   const { schema } = fc.letrec<{ schema: JsonValue }>((tie) => ({
     schema: fc.oneof({ maxDepth: 3 }, fc.boolean(), keyword(fc.constant(true)), two(tie('schema'))),
   }));
-  return fc.tuple(two(schema), schema).map(([root, other]) => ({ ...root, $defs: { leaf: { type: ['string', 'object'] }, other } }));
+  return fc
+    .tuple(two(schema), schema)
+    .map(([root, other]) => ({ ...root, $defs: { leaf: { type: ['string', 'object'] }, other } }));
 }
 
 /** Plain ajv's opinion, and none where the function it wrote throws. */
@@ -95,22 +122,39 @@ const OPTIONS = { strict: false, logger: false, meta: false, validateSchema: fal
 describe('validateJson', () => {
   it('agrees with plain ajv on 2020-12', () => {
     fc.assert(
-      fc.property(documents(modern), fc.array(values, { minLength: 1, maxLength: 6 }), (document, samples) => {
-        const schema = checkSchema(document, 'test');
-        const theirs = new Ajv2020(OPTIONS).compile(document);
-        for (const value of samples) expect([validateJson(schema, value).length === 0, undefined]).toContain(opinion(theirs, value));
-      }),
+      fc.property(
+        documents(modern),
+        fc.array(values, { minLength: 1, maxLength: 6 }),
+        (document, samples) => {
+          const schema = checkSchema(document, 'test');
+          const theirs = new Ajv2020(OPTIONS).compile(document);
+          for (const value of samples)
+            expect([validateJson(schema, value).length === 0, undefined]).toContain(
+              opinion(theirs, value),
+            );
+        },
+      ),
       { numRuns: howMany(100, 200) },
     );
   });
 
   it('agrees with plain ajv on draft-07', () => {
     fc.assert(
-      fc.property(documents(draft07), fc.array(values, { minLength: 1, maxLength: 6 }), (document, samples) => {
-        const schema = checkSchema({ $schema: 'http://json-schema.org/draft-07/schema#', ...document }, 'test');
-        const theirs = new Ajv(OPTIONS).compile(document);
-        for (const value of samples) expect([validateJson(schema, value).length === 0, undefined]).toContain(opinion(theirs, value));
-      }),
+      fc.property(
+        documents(draft07),
+        fc.array(values, { minLength: 1, maxLength: 6 }),
+        (document, samples) => {
+          const schema = checkSchema(
+            { $schema: 'http://json-schema.org/draft-07/schema#', ...document },
+            'test',
+          );
+          const theirs = new Ajv(OPTIONS).compile(document);
+          for (const value of samples)
+            expect([validateJson(schema, value).length === 0, undefined]).toContain(
+              opinion(theirs, value),
+            );
+        },
+      ),
       { numRuns: howMany(100, 200) },
     );
   });
@@ -123,20 +167,34 @@ describe('validateJson', () => {
 
     fc.assert(
       fc.property(text, (name) => {
-        const schema = checkSchema({ properties: Object.fromEntries([[name, { type: 'string' }]]), required: [name] }, 'test');
+        const schema = checkSchema(
+          { properties: Object.fromEntries([[name, { type: 'string' }]]), required: [name] },
+          'test',
+        );
         const [good, bad] = ['x', 1].map((value) => Object.fromEntries([[name, value]]));
-        expect([good, bad, {}].map((value) => validateJson(schema, value ?? null).length === 0)).toEqual([true, false, false]);
+        expect(
+          [good, bad, {}].map((value) => validateJson(schema, value ?? null).length === 0),
+        ).toEqual([true, false, false]);
       }),
     );
   });
 
   it('never throws, whatever a value calls its members', () => {
-    const odd = fc.oneof(plain, fc.constantFrom('__proto__', 'constructor', 'toString', 'valueOf', 'toJSON', 'length', ''), fc.string());
+    const odd = fc.oneof(
+      plain,
+      fc.constantFrom('__proto__', 'constructor', 'toString', 'valueOf', 'toJSON', 'length', ''),
+      fc.string(),
+    );
 
     fc.assert(
-      fc.property(documents(modern), fc.array(valuesOf(odd), { minLength: 1, maxLength: 6 }), (document, samples) => {
-        for (const value of samples) expect(validateJson(document, value).length).toBeLessThanOrEqual(20);
-      }),
+      fc.property(
+        documents(modern),
+        fc.array(valuesOf(odd), { minLength: 1, maxLength: 6 }),
+        (document, samples) => {
+          for (const value of samples)
+            expect(validateJson(document, value).length).toBeLessThanOrEqual(20);
+        },
+      ),
       { numRuns: howMany(100, 200) },
     );
   });

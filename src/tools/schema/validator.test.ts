@@ -4,14 +4,20 @@ import type { JsonObject, JsonValue } from '../../core/json.ts';
 import { checkSchema } from './check-schema.ts';
 import { countCompilations, isCompiled, validateJson } from './validator.ts';
 
-const fits = (schema: JsonObject, value: JsonValue): boolean => validateJson(checkSchema(schema, 'test'), value).length === 0;
+const fits = (schema: JsonObject, value: JsonValue): boolean =>
+  validateJson(checkSchema(schema, 'test'), value).length === 0;
 // Every text below is an object. A literal could not have a member called __proto__.
 const parsed = (text: string): JsonObject => JSON.parse(text) as JsonObject;
 const DRAFT_07 = 'http://json-schema.org/draft-07/schema#';
 
 describe('validateJson', () => {
   it('answers with an empty list when the value fits', () => {
-    const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false };
+    const schema = {
+      type: 'object',
+      properties: { a: { type: 'string' } },
+      required: ['a'],
+      additionalProperties: false,
+    };
 
     expect(validateJson(checkSchema(schema, 'test'), { a: 'x' })).toEqual([]);
     expect(validateJson(schema, { a: 'x' })).toEqual([]);
@@ -48,22 +54,36 @@ describe('validateJson', () => {
     expect(value).toEqual({ b: '1' });
   });
 
-  it.each(['constructor', 'toString', '__proto__', 'hasOwnProperty', 'valueOf'])('asks for an own property %s', (name) => {
-    const own = parsed(`{"${name}":"x"}`);
-    const wrong = parsed(`{"${name}":7}`);
-    const schema = parsed(`{"properties":{"${name}":{"type":"string"}},"required":["${name}"],"additionalProperties":false}`);
+  it.each(['constructor', 'toString', '__proto__', 'hasOwnProperty', 'valueOf'])(
+    'asks for an own property %s',
+    (name) => {
+      const own = parsed(`{"${name}":"x"}`);
+      const wrong = parsed(`{"${name}":7}`);
+      const schema = parsed(
+        `{"properties":{"${name}":{"type":"string"}},"required":["${name}"],"additionalProperties":false}`,
+      );
 
-    expect([fits(schema, {}), fits(schema, own), fits(schema, wrong)]).toEqual([false, true, false]);
-    expect([fits({ additionalProperties: false }, own), fits(parsed(`{"patternProperties":{"${name}":false}}`), own)]).toEqual([
-      false,
-      false,
-    ]);
-  });
+      expect([fits(schema, {}), fits(schema, own), fits(schema, wrong)]).toEqual([
+        false,
+        true,
+        false,
+      ]);
+      expect([
+        fits({ additionalProperties: false }, own),
+        fits(parsed(`{"patternProperties":{"${name}":false}}`), own),
+      ]).toEqual([false, false]);
+    },
+  );
 
   it('leaves Object.prototype alone', () => {
     const before = Object.getOwnPropertyNames(Object.prototype);
-    const schema = parsed('{"properties":{"__proto__":{"properties":{"polluted":{"default":1}}}},"unevaluatedProperties":false}');
-    validateJson(schema, parsed('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}'));
+    const schema = parsed(
+      '{"properties":{"__proto__":{"properties":{"polluted":{"default":1}}}},"unevaluatedProperties":false}',
+    );
+    validateJson(
+      schema,
+      parsed('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}'),
+    );
 
     expect(Object.getOwnPropertyNames(Object.prototype)).toEqual(before);
   });
@@ -81,14 +101,26 @@ describe('validateJson, dialects,', () => {
   it('reads prefixItems in 2020-12 and where no dialect is named', () => {
     for (const head of [{}, { $schema: 'https://json-schema.org/draft/2020-12/schema' }]) {
       const schema = { ...head, prefixItems: tuple, items: false };
-      expect([fits(schema, ['a', 1]), fits(schema, [1, 'a']), fits(schema, ['a', 1, 2])]).toEqual([true, false, false]);
+      expect([fits(schema, ['a', 1]), fits(schema, [1, 'a']), fits(schema, ['a', 1, 2])]).toEqual([
+        true,
+        false,
+        false,
+      ]);
     }
   });
 
   it('reads a list of items in draft-07, 2019-09 and where no dialect is named', () => {
-    for (const head of [{}, { $schema: DRAFT_07 }, { $schema: 'https://json-schema.org/draft/2019-09/schema' }]) {
+    for (const head of [
+      {},
+      { $schema: DRAFT_07 },
+      { $schema: 'https://json-schema.org/draft/2019-09/schema' },
+    ]) {
       const schema = { ...head, items: tuple, additionalItems: false };
-      expect([fits(schema, ['a', 1]), fits(schema, [1, 'a']), fits(schema, ['a', 1, 2])]).toEqual([true, false, false]);
+      expect([fits(schema, ['a', 1]), fits(schema, [1, 'a']), fits(schema, ['a', 1, 2])]).toEqual([
+        true,
+        false,
+        false,
+      ]);
     }
   });
 
@@ -103,21 +135,28 @@ describe('validateJson, dialects,', () => {
   });
 
   it('ignores in draft-07 what draft-07 does not know', () => {
-    const schema = { prefixItems: [{ type: 'string' }], unevaluatedProperties: false, dependentRequired: { a: ['b'] } };
+    const schema = {
+      prefixItems: [{ type: 'string' }],
+      unevaluatedProperties: false,
+      dependentRequired: { a: ['b'] },
+    };
 
     expect([fits({ $schema: DRAFT_07, ...schema }, [1]), fits(schema, [1])]).toEqual([true, false]);
-    expect([fits({ $schema: DRAFT_07, ...schema }, { a: 1 }), fits(schema, { a: 1 })]).toEqual([true, false]);
+    expect([fits({ $schema: DRAFT_07, ...schema }, { a: 1 }), fits(schema, { a: 1 })]).toEqual([
+      true,
+      false,
+    ]);
   });
 
   it('reads the dependencies of draft-07', () => {
     const schema = { $schema: DRAFT_07, dependencies: { a: ['b'], c: { required: ['d'] } } };
 
-    expect([fits(schema, { a: 1, b: 1 }), fits(schema, { a: 1 }), fits(schema, { c: 1 }), fits(schema, {})]).toEqual([
-      true,
-      false,
-      false,
-      true,
-    ]);
+    expect([
+      fits(schema, { a: 1, b: 1 }),
+      fits(schema, { a: 1 }),
+      fits(schema, { c: 1 }),
+      fits(schema, {}),
+    ]).toEqual([true, false, false, true]);
   });
 
   it('resolves anchors, dynamic and recursive references within the document', () => {
@@ -127,14 +166,20 @@ describe('validateJson, dialects,', () => {
       { type: 'array', items: { $recursiveRef: '#' }, $recursiveAnchor: true },
     ];
 
-    for (const schema of schemas) expect([fits(schema, [[]]), fits(schema, 'a')]).toEqual([true, false]);
+    for (const schema of schemas)
+      expect([fits(schema, [[]]), fits(schema, 'a')]).toEqual([true, false]);
     for (const schema of schemas.slice(1)) expect(fits(schema, [[1]])).toBe(false);
   });
 
   it('lets nullable of OpenAPI add null to a type, and mean nothing alone', () => {
     const schema = { type: 'string', nullable: true };
 
-    expect([fits(schema, null), fits(schema, 'a'), fits(schema, 1), fits({ nullable: true }, 1)]).toEqual([true, true, false, true]);
+    expect([
+      fits(schema, null),
+      fits(schema, 'a'),
+      fits(schema, 1),
+      fits({ nullable: true }, 1),
+    ]).toEqual([true, true, false, true]);
   });
 });
 
@@ -143,7 +188,10 @@ describe('validateJson, what a schema cannot do,', () => {
     ['$async, which answers every value with a promise', { $async: true, type: 'string' }],
     ['id, which ajv throws at', { id: 'old', type: 'string' }],
     ['a nested id', { properties: { a: { id: 7 } }, type: 'string' }],
-    ['an unknown keyword with a strange value', { discriminator: 7, type: 'string', formatMinimum: {}, alliumSteps: 1e9 }],
+    [
+      'an unknown keyword with a strange value',
+      { discriminator: 7, type: 'string', formatMinimum: {}, alliumSteps: 1e9 },
+    ],
   ])('is to switch ajv by %s', (_what, schema) => {
     expect([fits(schema, 7), fits(schema, 'a')]).toEqual([false, true]);
   });
@@ -153,7 +201,12 @@ describe('validateJson, what a schema cannot do,', () => {
 
     expect(fits({ $id, type: 'string' }, 'a')).toBe(true);
     expect(fits({ $id, type: 'number' }, 'a')).toBe(false);
-    expect(fits({ properties: { a: { $id, type: 'string' }, b: { $id, type: 'number' } } }, { a: 'a', b: 1 })).toBe(true);
+    expect(
+      fits(
+        { properties: { a: { $id, type: 'string' }, b: { $id, type: 'number' } } },
+        { a: 'a', b: 1 },
+      ),
+    ).toBe(true);
   });
 
   it('is to share a pattern with another', () => {
@@ -162,18 +215,20 @@ describe('validateJson, what a schema cannot do,', () => {
       patternProperties: { '^c': false, '^d': { type: 'null' } },
     };
 
-    expect([fits(schema, { a: 'a', b: 'b', d: null }), fits(schema, { a: 'a', b: 'a' }), fits(schema, { d: 1 })]).toEqual([
-      true,
-      false,
-      false,
-    ]);
+    expect([
+      fits(schema, { a: 'a', b: 'b', d: null }),
+      fits(schema, { a: 'a', b: 'a' }),
+      fits(schema, { d: 1 }),
+    ]).toEqual([true, false, false]);
   });
 
   it('is to be used without having been checked', () => {
     const act = (): unknown => validateJson({ $ref: 'http://example.invalid/' }, 1);
 
     expect(act).toThrow(/refers to another document/);
-    expect(() => validateJson({ type: 'nope' }, 1)).toThrow(expect.toSatisfy((thrown) => isAlliumError(thrown, 'ERR_SCHEMA_UNSUPPORTED')));
+    expect(() => validateJson({ type: 'nope' }, 1)).toThrow(
+      expect.toSatisfy((thrown) => isAlliumError(thrown, 'ERR_SCHEMA_UNSUPPORTED')),
+    );
   });
 });
 

@@ -30,7 +30,11 @@ interface Compiled {
 
 const bySchema = new WeakMap<JsonSchema, Compiled>();
 /** MCP servers list the same tools again and again, as new objects with the same text. */
-const byText = new LRUCache<string, Compiled>({ max: MAX_SCHEMAS, maxSize: MAX_TEXT, sizeCalculation: (_compiled, text) => text.length });
+const byText = new LRUCache<string, Compiled>({
+  max: MAX_SCHEMAS,
+  maxSize: MAX_TEXT,
+  sizeCalculation: (_compiled, text) => text.length,
+});
 
 let compilations = 0;
 
@@ -38,11 +42,15 @@ let compilations = 0;
 export const countCompilations = (): number => compilations;
 
 /** Whether a value could be checked against this schema without compiling anything. */
-export const isCompiled = (schema: JsonSchema): boolean => bySchema.has(schema) || byText.has(JSON.stringify(schema));
+export const isCompiled = (schema: JsonSchema): boolean =>
+  bySchema.has(schema) || byText.has(JSON.stringify(schema));
 
 const NONE: readonly SchemaProblem[] = Object.freeze([]);
 const UNCHECKED: readonly SchemaProblem[] = Object.freeze([
-  Object.freeze({ path: '', message: 'could not be checked: it is too large or too deep for this schema' }),
+  Object.freeze({
+    path: '',
+    message: 'could not be checked: it is too large or too deep for this schema',
+  }),
 ]);
 
 /**
@@ -60,7 +68,11 @@ export function validateJson(schema: JsonSchema, value: JsonValue): readonly Sch
   return problemsOf(all === STOPPED ? first : all);
 }
 
-function run(validate: ValidateFunction, value: JsonValue, steps?: number): readonly ErrorObject[] | typeof STOPPED {
+function run(
+  validate: ValidateFunction,
+  value: JsonValue,
+  steps?: number,
+): readonly ErrorObject[] | typeof STOPPED {
   const fits = metered(value, () => validate(value), steps);
   const errors = validate.errors ?? [];
   // The errors hold the value, which must not outlive its call in here.

@@ -8,7 +8,12 @@ import { joined } from './accounting.ts';
 import { chargeWork } from './search.ts';
 
 /** The method `format`: `{}`, `{0}`, `{name}`, each with `!s` or `!r`; no widths, no attributes, no nesting. */
-export function braceFormat(thread: Thread, format: string, args: readonly Value[], kwargs: Kwargs): string {
+export function braceFormat(
+  thread: Thread,
+  format: string,
+  args: readonly Value[],
+  kwargs: Kwargs,
+): string {
   chargeWork(thread, format.length);
   const fields: FieldArguments = { args, kwargs, next: 0, numbering: undefined };
   const parts: string[] = [];
@@ -31,7 +36,8 @@ export function braceFormat(thread: Thread, format: string, args: readonly Value
 
 function literalText(text: string): string {
   if (!text.includes('}')) return text;
-  if (text.replaceAll('}}', '').includes('}')) throw new StarlarkError("format: single '}' in format");
+  if (text.replaceAll('}}', '').includes('}'))
+    throw new StarlarkError("format: single '}' in format");
   return text.replaceAll('}}', '}');
 }
 
@@ -46,18 +52,25 @@ interface FieldArguments {
 function fieldText(thread: Thread, field: string, fields: FieldArguments): string {
   const { name, conversion, spec } = fieldParts(field);
   const value = fieldValue(name, fields);
-  if (spec !== '') throw new StarlarkError(`format spec features not supported in replacement fields: ${spec}`);
+  if (spec !== '')
+    throw new StarlarkError(`format spec features not supported in replacement fields: ${spec}`);
   if (conversion === 's') return str(thread, value);
   if (conversion === 'r') return repr(thread, value);
   throw new StarlarkError(`format: unknown conversion ${repr(thread, conversion)}`);
 }
 
 /** An exclamation mark is looked for first, also behind a colon: the reference reads fields so. */
-function fieldParts(field: string): { readonly name: string; readonly conversion: string; readonly spec: string } {
+function fieldParts(field: string): {
+  readonly name: string;
+  readonly conversion: string;
+  readonly spec: string;
+} {
   const mark = field.indexOf('!');
   const rest = field.slice(mark + 1);
   const [head, spec] = cutAt(rest, ':');
-  return mark < 0 ? { name: head, conversion: 's', spec } : { name: field.slice(0, mark), conversion: head, spec };
+  return mark < 0
+    ? { name: head, conversion: 's', spec }
+    : { name: field.slice(0, mark), conversion: head, spec };
 }
 
 function cutAt(text: string, separator: string): readonly [head: string, tail: string] {
@@ -80,14 +93,22 @@ function isIndex(name: string): boolean {
   return digits.length < 19 || (digits.length === 19 && BigInt.asIntN(64, BigInt(digits)) >= 0n);
 }
 
-function numberedValue(fields: FieldArguments, numbering: 'automatic' | 'manual', index: number): Value {
+function numberedValue(
+  fields: FieldArguments,
+  numbering: 'automatic' | 'manual',
+  index: number,
+): Value {
   const other = fields.numbering;
   fields.numbering = numbering;
   if (other === 'manual' && numbering === 'automatic') {
-    throw new StarlarkError('format: cannot switch from manual field specification to automatic field numbering');
+    throw new StarlarkError(
+      'format: cannot switch from manual field specification to automatic field numbering',
+    );
   }
   if (other === 'automatic' && numbering === 'manual') {
-    throw new StarlarkError('format: cannot switch from automatic field numbering to manual field specification');
+    throw new StarlarkError(
+      'format: cannot switch from automatic field numbering to manual field specification',
+    );
   }
   const value = fields.args[index];
   if (value === undefined) throw new StarlarkError('format: tuple index out of range');
@@ -95,8 +116,10 @@ function numberedValue(fields: FieldArguments, numbering: 'automatic' | 'manual'
 }
 
 function missingField(name: string): string {
-  if (name.includes('.')) return `attribute syntax x.y is not supported in replacement fields: ${name}`;
-  if (name.includes('[')) return `element syntax a[i] is not supported in replacement fields: ${name}`;
+  if (name.includes('.'))
+    return `attribute syntax x.y is not supported in replacement fields: ${name}`;
+  if (name.includes('['))
+    return `element syntax a[i] is not supported in replacement fields: ${name}`;
   if (name.includes('{')) return 'nested replacement fields not supported';
   return `keyword ${name} not found`;
 }

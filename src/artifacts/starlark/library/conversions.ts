@@ -24,9 +24,12 @@ export const bool: BuiltinCall = (_thread, args, kwargs) => {
 export const chr: BuiltinCall = (_thread, args, kwargs) => {
   const argument = onlyArgument('chr', args, kwargs);
   const codepoint = within('chr', () => asInt32(argument));
-  if (codepoint < 0) throw new StarlarkError(`chr: Unicode code point ${codepoint} out of range (<0)`);
+  if (codepoint < 0)
+    throw new StarlarkError(`chr: Unicode code point ${codepoint} out of range (<0)`);
   if (codepoint > 0x10ffff) {
-    throw new StarlarkError(`chr: Unicode code point U+${codepoint.toString(16).toUpperCase()} out of range (>0x10FFFF)`);
+    throw new StarlarkError(
+      `chr: Unicode code point U+${codepoint.toString(16).toUpperCase()} out of range (>0x10FFFF)`,
+    );
   }
   return encodeCodepoint(codepoint);
 };
@@ -53,7 +56,8 @@ function floatFromText(text: string): number {
   const number = parseFloatText(text);
   if (number === undefined) throw new StarlarkError(`invalid float literal: ${text}`);
   // Infinity by name is one; a number may not become it.
-  if (Math.abs(number) === Number.POSITIVE_INFINITY && !/[yf]$/i.test(text)) throw new StarlarkError('floating-point number too large');
+  if (Math.abs(number) === Number.POSITIVE_INFINITY && !/[yf]$/i.test(text))
+    throw new StarlarkError('floating-point number too large');
   return number;
 }
 
@@ -67,11 +71,14 @@ export const hash: BuiltinCall = (thread, args, kwargs) => {
 
 export const ord: BuiltinCall = (thread, args, kwargs) => {
   const value = onlyArgument('ord', args, kwargs);
-  if (typeof value !== 'string') throw new StarlarkError(`ord: got ${typeName(value)}, want string`);
+  if (typeof value !== 'string')
+    throw new StarlarkError(`ord: got ${typeName(value)}, want string`);
   const [codepoint, size] = value === '' ? [0, -1] : decodeCodepoint(value, 0);
   if (size === value.length) return codepoint;
   chargeWork(thread, value.length);
-  throw new StarlarkError(`ord: string encodes ${countCodepoints(value)} Unicode code points, want 1`);
+  throw new StarlarkError(
+    `ord: string encodes ${countCodepoints(value)} Unicode code points, want 1`,
+  );
 };
 
 export const repr: BuiltinCall = (thread, args, kwargs) => {
@@ -79,13 +86,21 @@ export const repr: BuiltinCall = (thread, args, kwargs) => {
   return textOf(thread, value);
 };
 
-export const str: BuiltinCall = (thread, args, kwargs) => plainTextOf(thread, onlyArgument('str', args, kwargs, 'exactly '));
+export const str: BuiltinCall = (thread, args, kwargs) =>
+  plainTextOf(thread, onlyArgument('str', args, kwargs, 'exactly '));
 
-export const type: BuiltinCall = (_thread, args, kwargs) => typeName(onlyArgument('type', args, kwargs, 'exactly '));
+export const type: BuiltinCall = (_thread, args, kwargs) =>
+  typeName(onlyArgument('type', args, kwargs, 'exactly '));
 
-function onlyArgument(name: string, args: readonly Value[], kwargs: Parameters<BuiltinCall>[2], word = ''): Value {
+function onlyArgument(
+  name: string,
+  args: readonly Value[],
+  kwargs: Parameters<BuiltinCall>[2],
+  word = '',
+): Value {
   refuseKwargs(name, kwargs);
   const [value] = args;
-  if (value === undefined || args.length !== 1) throw new StarlarkError(`${name}: got ${args.length} arguments, want ${word}1`);
+  if (value === undefined || args.length !== 1)
+    throw new StarlarkError(`${name}: got ${args.length} arguments, want ${word}1`);
   return value;
 }

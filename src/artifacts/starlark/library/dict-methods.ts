@@ -81,7 +81,8 @@ export function updateDict(
   dict: Dict,
   { args, kwargs }: { readonly args: readonly Value[]; readonly kwargs: Kwargs },
 ): void {
-  if (args.length > 1) throw new StarlarkError(`${name}: got ${args.length} arguments, want at most 1`);
+  if (args.length > 1)
+    throw new StarlarkError(`${name}: got ${args.length} arguments, want at most 1`);
   try {
     const [source] = args;
     if (source instanceof Dict) copyEntries(thread, dict, source);
@@ -114,11 +115,16 @@ function addPairs(thread: Thread, dict: Dict, source: Value): void {
   }
 }
 
-function pairElements(thread: Thread, pair: Value, index: number): readonly [key: Value, value: Value] {
+function pairElements(
+  thread: Thread,
+  pair: Value,
+  index: number,
+): readonly [key: Value, value: Value] {
   const place = `dictionary update sequence element #${index}`;
   const length = iterableLength(pair);
   if (length === undefined) throw new StarlarkError(`${place} is not iterable (${typeName(pair)})`);
-  if (pair instanceof StringIterable) throw new StarlarkError(`${place} has unknown length (${typeName(pair)})`);
+  if (pair instanceof StringIterable)
+    throw new StarlarkError(`${place} has unknown length (${typeName(pair)})`);
   if (length !== 2) throw new StarlarkError(`${place} has length ${length}, want 2`);
   const [key = null, value = null] = elementsOf(thread, pair) ?? [];
   return [key, value];

@@ -1,7 +1,13 @@
 // Evaluates one expression with all libraries, for the tests of this folder.
 
 import { decodeText } from '../bytes.ts';
-import { compileStarlark, newThread, runProgram, StarlarkError, type ThreadOptions } from '../index.ts';
+import {
+  compileStarlark,
+  newThread,
+  runProgram,
+  StarlarkError,
+  type ThreadOptions,
+} from '../index.ts';
 import { repr } from '../repr.ts';
 import { libraries } from './index.ts';
 
@@ -9,7 +15,11 @@ import { libraries } from './index.ts';
 export function evaluate(expression: string, options: ThreadOptions = {}): string {
   // `hash` stays the function that the language has: its library is tested apart.
   const predeclared = new Map([...libraries].filter(([name]) => name !== 'hash'));
-  const program = compileStarlark(expression, { file: 'test.star', mode: 'expression', predeclared: [...predeclared.keys()] });
+  const program = compileStarlark(expression, {
+    file: 'test.star',
+    mode: 'expression',
+    predeclared: [...predeclared.keys()],
+  });
   const thread = newThread(options);
   const value = runProgram(program, { predeclared, thread }).get('$value');
   return decodeText(repr(newThread(), value ?? null));

@@ -23,7 +23,11 @@ describe('floatText', () => {
   });
 
   test('what it writes reads back as the same number', () => {
-    fc.assert(fc.property(fc.double({ noNaN: true }), (value) => Object.is(parseFloatText(floatText(value)), value)));
+    fc.assert(
+      fc.property(fc.double({ noNaN: true }), (value) =>
+        Object.is(parseFloatText(floatText(value)), value),
+      ),
+    );
   });
 
   test('an integral float of JSON has no point', () => {
@@ -33,7 +37,11 @@ describe('floatText', () => {
 
 describe('formatFloat', () => {
   test('ties go to the even digit', () => {
-    expect([1 / 128, 3 / 128, -1 / 128].map((value) => formatFloat(value, 'f'))).toEqual(['0.007812', '0.023438', '-0.007812']);
+    expect([1 / 128, 3 / 128, -1 / 128].map((value) => formatFloat(value, 'f'))).toEqual([
+      '0.007812',
+      '0.023438',
+      '-0.007812',
+    ]);
     expect([1.0000005e7, 10000025, 10000015].map((value) => formatFloat(value, 'e'))).toEqual([
       '1.000000e+07',
       '1.000002e+07',
@@ -46,12 +54,31 @@ describe('formatFloat', () => {
   });
 
   test('capital verbs write capital exponents, and F answers itself', () => {
-    expect([formatFloat(1e100, 'E'), formatFloat(1e100, 'G'), formatFloat(1, 'F')]).toEqual(['1.000000E+100', '1E+100', '%F']);
+    expect([formatFloat(1e100, 'E'), formatFloat(1e100, 'G'), formatFloat(1, 'F')]).toEqual([
+      '1.000000E+100',
+      '1E+100',
+      '%F',
+    ]);
   });
 });
 
 describe('parseFloatText', () => {
-  test.each(['', ' 1', '1 ', '1e', '.', '0x1', '0x.p1', '1__0', '_1', '1_', '1._5', 'infinit', '++1', '1f'])('%j is no number', (text) => {
+  test.each([
+    '',
+    ' 1',
+    '1 ',
+    '1e',
+    '.',
+    '0x1',
+    '0x.p1',
+    '1__0',
+    '_1',
+    '1_',
+    '1._5',
+    'infinit',
+    '++1',
+    '1f',
+  ])('%j is no number', (text) => {
     expect(parseFloatText(text)).toBeUndefined();
   });
 

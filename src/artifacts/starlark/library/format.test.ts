@@ -51,10 +51,22 @@ const ERRORS: readonly (readonly [expression: string, expected: string])[] = [
   ['"%s%s" % (1,)', 'not enough arguments for format string'],
   ['"{!x}".format(1)', 'format: unknown conversion "x"'],
   ['"{:3}".format(1)', 'format spec features not supported in replacement fields: 3'],
-  ['"{0}{}".format(1)', 'format: cannot switch from manual field specification to automatic field numbering'],
-  ['"{}{0}".format(1)', 'format: cannot switch from automatic field numbering to manual field specification'],
-  ['"{a.b}".format(a=1)', 'format: attribute syntax x.y is not supported in replacement fields: a.b'],
-  ['"{a[0]}".format(a=1)', 'format: element syntax a[i] is not supported in replacement fields: a[0]'],
+  [
+    '"{0}{}".format(1)',
+    'format: cannot switch from manual field specification to automatic field numbering',
+  ],
+  [
+    '"{}{0}".format(1)',
+    'format: cannot switch from automatic field numbering to manual field specification',
+  ],
+  [
+    '"{a.b}".format(a=1)',
+    'format: attribute syntax x.y is not supported in replacement fields: a.b',
+  ],
+  [
+    '"{a[0]}".format(a=1)',
+    'format: element syntax a[i] is not supported in replacement fields: a[0]',
+  ],
   ['"{{}".format(a=1)', "format: single '}' in format"],
   ['"{".format(a=1)', "format: unmatched '{' in format"],
   ['"{a{b}}".format(a=1)', 'format: nested replacement fields not supported'],

@@ -51,7 +51,8 @@ class PercentReader {
   }
 
   private conversion(thread: Thread): string {
-    const argument = this.format[this.position] === '(' ? this.namedArgument() : this.nextArgument();
+    const argument =
+      this.format[this.position] === '(' ? this.namedArgument() : this.nextArgument();
     const verb = this.format[this.position++];
     if (verb === undefined) throw new StarlarkError('incomplete format');
     this.used++;
@@ -70,7 +71,8 @@ class PercentReader {
   }
 
   private nextArgument(): Value {
-    const items: readonly Value[] = this.operand instanceof Tuple ? this.operand.items : [this.operand];
+    const items: readonly Value[] =
+      this.operand instanceof Tuple ? this.operand.items : [this.operand];
     const argument = items[this.used];
     if (argument === undefined) throw new StarlarkError('not enough arguments for format string');
     return argument;
@@ -147,12 +149,16 @@ function floatOf(verb: string, value: Value): number {
 function characterText(value: Value): string {
   if (typeof value === 'string') {
     const [codepoint, size] = value === '' ? [0, -1] : decodeCodepoint(value, 0);
-    if (size !== value.length) throw new StarlarkError('%c format requires a single-character string');
+    if (size !== value.length)
+      throw new StarlarkError('%c format requires a single-character string');
     return encodeCodepoint(codepoint);
   }
   if (typeof value !== 'number' && typeof value !== 'bigint') {
-    throw new StarlarkError(`%c format requires int or single-character string, not ${typeName(value)}`);
+    throw new StarlarkError(
+      `%c format requires int or single-character string, not ${typeName(value)}`,
+    );
   }
-  if (value < 0 || value > 0x10ffff) throw new StarlarkError(`%c format requires a valid Unicode code point, got ${value}`);
+  if (value < 0 || value > 0x10ffff)
+    throw new StarlarkError(`%c format requires a valid Unicode code point, got ${value}`);
   return encodeCodepoint(Number(value));
 }

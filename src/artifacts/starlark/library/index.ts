@@ -7,4 +7,6 @@ import { re } from './re.ts';
 import { string } from './string-library.ts';
 
 /** By the name that a script knows them by. `time` is not here: its clock is the host's. */
-export const libraries: ReadonlyMap<string, Module> = new Map([json, re, string, hashes].map((library) => [library.name, library]));
+export const libraries: ReadonlyMap<string, Module> = new Map(
+  [json, re, string, hashes].map((library) => [library.name, library]),
+);

@@ -52,7 +52,10 @@ class Decoder {
   }
 
   end(): void {
-    if (this.skipSpace()) this.refuse(`unexpected character ${quoteByte(this.text.charCodeAt(this.position))} after value`);
+    if (this.skipSpace())
+      this.refuse(
+        `unexpected character ${quoteByte(this.text.charCodeAt(this.position))} after value`,
+      );
   }
 
   private refuse(message: string): never {
@@ -98,7 +101,8 @@ class Decoder {
 
   private key(depth: number): string {
     const key = this.value(depth + 1);
-    if (typeof key !== 'string') return this.refuse(`got ${typeName(key)} for object key, want string`);
+    if (typeof key !== 'string')
+      return this.refuse(`got ${typeName(key)} for object key, want string`);
     const byte = this.next();
     // The space at the end is the reference's.
     if (byte !== 0x3a) this.refuse(`after object key, got ${quoteByte(byte)}, want ':' `);
@@ -142,7 +146,8 @@ class Decoder {
     if (digits === '' || /^0\d/.test(digits)) this.refuse(`invalid number: ${text}`);
     if (/^\d+$/.test(digits)) return parseDecimal(this.thread, text);
     const float = parseFloatText(text);
-    if (float === undefined || !Number.isFinite(float)) return this.refuse(`invalid number: ${text}`);
+    if (float === undefined || !Number.isFinite(float))
+      return this.refuse(`invalid number: ${text}`);
     this.thread.account(OBJECT_BYTES);
     return new Float(float);
   }

@@ -29,8 +29,10 @@ class Encoder {
   write(value: Value, depth: number): void {
     if (depth > MAX_DEPTH) throw new StarlarkError('value is nested too deeply to be encoded');
     this.thread.step();
-    if (value instanceof Dict) this.writeObject(entriesOf(value), depth, (key) => `in dict key ${repr(this.thread, key)}`);
-    else if (value instanceof Module) this.writeObject([...value.members], depth, (key) => `in field .${key}`);
+    if (value instanceof Dict)
+      this.writeObject(entriesOf(value), depth, (key) => `in dict key ${repr(this.thread, key)}`);
+    else if (value instanceof Module)
+      this.writeObject([...value.members], depth, (key) => `in field .${key}`);
     else if (!this.writeItems(value, depth)) this.add(this.scalar(value));
   }
 
@@ -39,7 +41,11 @@ class Encoder {
     this.parts.push(part);
   }
 
-  private writeObject(entries: [key: string, value: Value][], depth: number, place: (key: string) => string): void {
+  private writeObject(
+    entries: [key: string, value: Value][],
+    depth: number,
+    place: (key: string) => string,
+  ): void {
     this.thread.step(Math.ceil(entries.length / 4));
     this.add('{');
     let separator = '';
@@ -83,7 +89,8 @@ class Encoder {
     if (typeof value === 'string') return this.quoted(value);
     if (typeof value === 'boolean') return String(value);
     if (typeof value === 'number' || typeof value === 'bigint') return repr(this.thread, value);
-    if (!(value instanceof Float)) throw new StarlarkError(`cannot encode ${typeName(value)} as JSON`);
+    if (!(value instanceof Float))
+      throw new StarlarkError(`cannot encode ${typeName(value)} as JSON`);
     if (Number.isFinite(value.value)) return shortestText(value.value);
     throw new StarlarkError(`cannot encode non-finite float ${floatText(value.value)}`);
   }

@@ -36,7 +36,14 @@ class Indenter {
   expected: Expected = 'value';
   position = 0;
 
-  constructor(thread: Thread, { text, style, parts }: { readonly text: string; readonly style: IndentStyle; readonly parts: string[] }) {
+  constructor(
+    thread: Thread,
+    {
+      text,
+      style,
+      parts,
+    }: { readonly text: string; readonly style: IndentStyle; readonly parts: string[] },
+  ) {
     this.thread = thread;
     this.text = text;
     this.style = style;
@@ -126,7 +133,8 @@ class Indenter {
       this.take(1);
       return;
     }
-    if (character !== ',') throw this.invalid(inObject ? 'after object key:value pair' : 'after array element');
+    if (character !== ',')
+      throw this.invalid(inObject ? 'after object key:value pair' : 'after array element');
     this.take(1);
     this.newLine();
     this.expected = inObject ? 'key' : 'value';
@@ -161,7 +169,8 @@ class Indenter {
     wrong.lastIndex = end;
     const begun = wrong.exec(this.text)?.[0];
     // After a fraction a second point is not part of the number, nor is a second exponent.
-    if (begun === undefined || (number !== '' && !mayContinue(number, begun))) return this.take(number.length);
+    if (begun === undefined || (number !== '' && !mayContinue(number, begun)))
+      return this.take(number.length);
     this.position = end + begun.length;
     throw this.invalid(numberPlace(begun));
   }
@@ -179,7 +188,10 @@ class Indenter {
 
   /** The end of the text counts as a space. */
   private invalid(where: string): StarlarkError {
-    return invalidCharacter(this.position < this.text.length ? this.text.charCodeAt(this.position) : SPACE, where);
+    return invalidCharacter(
+      this.position < this.text.length ? this.text.charCodeAt(this.position) : SPACE,
+      where,
+    );
   }
 }
 
@@ -190,7 +202,9 @@ function mayContinue(number: string, begun: string): boolean {
 
 function numberPlace(begun: string): string {
   if (begun === '-') return 'in numeric literal';
-  return begun === '.' ? 'after decimal point in numeric literal' : 'in exponent of numeric literal';
+  return begun === '.'
+    ? 'after decimal point in numeric literal'
+    : 'in exponent of numeric literal';
 }
 
 function unexpectedEnd(): StarlarkError {

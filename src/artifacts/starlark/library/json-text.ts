@@ -58,7 +58,9 @@ export function quoteByte(byte: number): string {
 
 function visibleByte(byte: number): string {
   if (byte < 0x20 || byte === 0x7f) return `\\x${byte.toString(16).padStart(2, '0')}`;
-  return (byte >= 0x80 && byte <= 0xa0) || byte === 0xad ? unicodeEscape(byte) : encodeCodepoint(byte);
+  return (byte >= 0x80 && byte <= 0xa0) || byte === 0xad
+    ? unicodeEscape(byte)
+    : encodeCodepoint(byte);
 }
 
 /** The error for a character in the wrong place. */
@@ -86,7 +88,8 @@ export function scanString(text: string, start: number): number | undefined {
     if (byte !== 0x5c) continue;
     index++;
     if (text[index] === 'u') index = scanHex(text, index);
-    else if (!ESCAPED.has(text.charAt(index))) throw invalidAt(text, index, 'in string escape code');
+    else if (!ESCAPED.has(text.charAt(index)))
+      throw invalidAt(text, index, 'in string escape code');
   }
   return undefined;
 }
@@ -98,14 +101,17 @@ function invalidAt(text: string, index: number, where: string): StarlarkError {
 
 function scanHex(text: string, start: number): number {
   for (let index = start + 1; index <= start + 4; index++) {
-    if (!/[0-9a-fA-F]/.test(text.charAt(index))) throw invalidAt(text, index, 'in \\u hexadecimal character escape');
+    if (!/[0-9a-fA-F]/.test(text.charAt(index)))
+      throw invalidAt(text, index, 'in \\u hexadecimal character escape');
   }
   return start + 4;
 }
 
 /** What a JSON string that was scanned stands for. Lone surrogates and bytes that are not UTF-8 become U+FFFD. */
 export function unquoteJson(quoted: string): string {
-  return quoted.slice(1, -1).replace(/\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|[\x80-\xff]+/gs, unescaped);
+  return quoted
+    .slice(1, -1)
+    .replace(/\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|[\x80-\xff]+/gs, unescaped);
 }
 
 function unescaped(found: string): string {
@@ -113,7 +119,9 @@ function unescaped(found: string): string {
   if (found[1] !== 'u') return ESCAPED.get(found.charAt(1)) ?? found;
   const unit = Number.parseInt(found.slice(2, 6), 16);
   if (found.length === 6) return encodeCodepoint(unit);
-  return encodeCodepoint(0x10000 + ((unit - 0xd800) << 10) + (Number.parseInt(found.slice(8), 16) - 0xdc00));
+  return encodeCodepoint(
+    0x10000 + ((unit - 0xd800) << 10) + (Number.parseInt(found.slice(8), 16) - 0xdc00),
+  );
 }
 
 function replaceInvalid(bytes: string): string {

@@ -37,15 +37,27 @@ const ANSWERS: readonly (readonly [expression: string, expected: string])[] = [
   ["json.indent('[[],{},[[]]]')", '"[\\n\\t[],\\n\\t{},\\n\\t[\\n\\t\\t[]\\n\\t]\\n]"'],
   ["json.indent('{ }')", '"{}"'],
   ["json.indent('[ ]')", '"[]"'],
-  ['json.indent(\'{"a" : 1 , "b" : [ 1 ] }\')', '"{\\n\\t\\"a\\": 1,\\n\\t\\"b\\": [\\n\\t\\t1\\n\\t]\\n}"'],
+  [
+    'json.indent(\'{"a" : 1 , "b" : [ 1 ] }\')',
+    '"{\\n\\t\\"a\\": 1,\\n\\t\\"b\\": [\\n\\t\\t1\\n\\t]\\n}"',
+  ],
 ];
 
 const ERRORS: readonly (readonly [expression: string, expected: string])[] = [
   ['json.encode({1:2})', 'json.encode: dict has int key, want string'],
-  ['json.encode([1,{"x":len}])', 'json.encode: at list index 1: in dict key "x": cannot encode builtin_function_or_method as JSON'],
-  ['json.encode(json)', 'json.encode: in field .decode: cannot encode builtin_function_or_method as JSON'],
+  [
+    'json.encode([1,{"x":len}])',
+    'json.encode: at list index 1: in dict key "x": cannot encode builtin_function_or_method as JSON',
+  ],
+  [
+    'json.encode(json)',
+    'json.encode: in field .decode: cannot encode builtin_function_or_method as JSON',
+  ],
   ['json.encode(float("inf"))', 'json.encode: cannot encode non-finite float +inf'],
-  ['json.encode([float("nan")])', 'json.encode: at list index 0: cannot encode non-finite float nan'],
+  [
+    'json.encode([float("nan")])',
+    'json.encode: at list index 0: cannot encode non-finite float nan',
+  ],
   ['json.encode({(1,):2})', 'json.encode: dict has tuple key, want string'],
   ['json.encode({1.0:2})', 'json.encode: dict has float key, want string'],
   ['json.encode()', 'json.encode: got 0 arguments, want 1'],
@@ -62,10 +74,22 @@ const ERRORS: readonly (readonly [expression: string, expected: string])[] = [
   ['json.decode("1 2")', "json.decode: at offset 2, unexpected character '2' after value"],
   ['json.decode("1e400")', 'json.decode: at offset 5, invalid number: 1e400'],
   ['json.decode("01")', 'json.decode: at offset 2, invalid number: 01'],
-  ['json.decode(\'"\\\\x"\')', "json.decode: at offset 4, invalid character 'x' in string escape code"],
-  ['json.decode(\'"\\\\u12g4"\')', "json.decode: at offset 8, invalid character 'g' in \\u hexadecimal character escape"],
-  ['json.decode(\'"\\\\u12"\')', "json.decode: at offset 6, invalid character '\"' in \\u hexadecimal character escape"],
-  ['json.decode(\'"é\\tb"\')', "json.decode: at offset 6, invalid character '\\t' in string literal"],
+  [
+    'json.decode(\'"\\\\x"\')',
+    "json.decode: at offset 4, invalid character 'x' in string escape code",
+  ],
+  [
+    'json.decode(\'"\\\\u12g4"\')',
+    "json.decode: at offset 8, invalid character 'g' in \\u hexadecimal character escape",
+  ],
+  [
+    'json.decode(\'"\\\\u12"\')',
+    "json.decode: at offset 6, invalid character '\"' in \\u hexadecimal character escape",
+  ],
+  [
+    'json.decode(\'"é\\tb"\')',
+    "json.decode: at offset 6, invalid character '\\t' in string literal",
+  ],
   ["json.decode('\"abc')", 'json.decode: at offset 0, unclosed string literal'],
   ["json.decode('\"abc\\\\')", 'json.decode: at offset 0, unclosed string literal'],
   ['json.decode(\'"abc\\\\"\')', 'json.decode: at offset 0, unclosed string literal'],
@@ -82,7 +106,10 @@ const ERRORS: readonly (readonly [expression: string, expected: string])[] = [
   ["json.indent('[')", 'json.indent: unexpected end of JSON input'],
   ["json.indent('[1,')", 'json.indent: unexpected end of JSON input'],
   ["json.indent('[1,]')", "json.indent: invalid character ']' looking for beginning of value"],
-  ["json.indent('{a}')", "json.indent: invalid character 'a' looking for beginning of object key string"],
+  [
+    "json.indent('{a}')",
+    "json.indent: invalid character 'a' looking for beginning of object key string",
+  ],
   ['json.indent(\'{"a"}\')', "json.indent: invalid character '}' after object key"],
   ['json.indent(\'{"a":1 2}\')', "json.indent: invalid character '2' after object key:value pair"],
   ["json.indent('[1 2]')", "json.indent: invalid character '2' after array element"],
@@ -91,8 +118,14 @@ const ERRORS: readonly (readonly [expression: string, expected: string])[] = [
   ["json.indent('01')", "json.indent: invalid character '1' after top-level value"],
   ["json.indent('-')", "json.indent: invalid character ' ' in numeric literal"],
   ["json.indent('-a')", "json.indent: invalid character 'a' in numeric literal"],
-  ["json.indent('1.')", "json.indent: invalid character ' ' after decimal point in numeric literal"],
-  ["json.indent('1.x')", "json.indent: invalid character 'x' after decimal point in numeric literal"],
+  [
+    "json.indent('1.')",
+    "json.indent: invalid character ' ' after decimal point in numeric literal",
+  ],
+  [
+    "json.indent('1.x')",
+    "json.indent: invalid character 'x' after decimal point in numeric literal",
+  ],
   ["json.indent('1e')", "json.indent: invalid character ' ' in exponent of numeric literal"],
   ["json.indent('1ex')", "json.indent: invalid character 'x' in exponent of numeric literal"],
   ["json.indent('1e+')", "json.indent: invalid character ' ' in exponent of numeric literal"],
@@ -104,7 +137,10 @@ const ERRORS: readonly (readonly [expression: string, expected: string])[] = [
   ['json.indent(\'"a\\\\q"\')', "json.indent: invalid character 'q' in string escape code"],
   ['json.indent(\'"a\\n"\')', "json.indent: invalid character '\\n' in string literal"],
   ["json.indent('\"a')", 'json.indent: unexpected end of JSON input'],
-  ['json.indent(\'"a\\\\u12z4"\')', "json.indent: invalid character 'z' in \\u hexadecimal character escape"],
+  [
+    'json.indent(\'"a\\\\u12z4"\')',
+    "json.indent: invalid character 'z' in \\u hexadecimal character escape",
+  ],
   ["json.indent('\\'')", "json.indent: invalid character '\\'' looking for beginning of value"],
   ['json.indent("\\xff")', "json.indent: invalid character 'ÿ' looking for beginning of value"],
   ['json.indent(1)', 'json.indent: for parameter 1: got int, want string'],
@@ -113,9 +149,15 @@ const ERRORS: readonly (readonly [expression: string, expected: string])[] = [
   ['json.indent("1", prefix=1)', 'json.indent: for parameter "prefix": got int, want string'],
   ['json.indent("1", foo=1)', 'json.indent: unexpected keyword argument "foo"'],
   ["json.indent('\"a\\\\')", "json.indent: invalid character ' ' in string escape code"],
-  ["json.indent('\"a\\\\u1')", "json.indent: invalid character ' ' in \\u hexadecimal character escape"],
+  [
+    "json.indent('\"a\\\\u1')",
+    "json.indent: invalid character ' ' in \\u hexadecimal character escape",
+  ],
   ["json.indent('\\x00')", "json.indent: invalid character '\\x00' looking for beginning of value"],
-  ["json.indent('\"\\\\u12\\x00')", "json.indent: invalid character '\\x00' in \\u hexadecimal character escape"],
+  [
+    "json.indent('\"\\\\u12\\x00')",
+    "json.indent: invalid character '\\x00' in \\u hexadecimal character escape",
+  ],
 ];
 
 describe('json', () => {

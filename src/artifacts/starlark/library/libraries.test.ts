@@ -23,7 +23,10 @@ describe('re', () => {
 
   test.each([
     ['re.match("(", "a")', 're.match: error parsing regexp: missing closing ): `(`'],
-    ['re.search("(?=a)", "a")', 're.search: error parsing regexp: invalid or unsupported Perl syntax: `(?=`'],
+    [
+      're.search("(?=a)", "a")',
+      're.search: error parsing regexp: invalid or unsupported Perl syntax: `(?=`',
+    ],
     ['re.match("a" * 5000, "a")', 're.match: pattern is longer than 4096 bytes'],
     ['re.match("a")', 're.match: got 1 arguments, want 2'],
     ['re.match("é(", 1)', 're.match: for parameter 2: got int, want string'],
@@ -33,7 +36,9 @@ describe('re', () => {
   });
 
   test('more patterns than are kept still match', () => {
-    expect(evaluate('[len(re.findall("a{%d}" % n, "a" * 300)) for n in range(1, 200)][-1]')).toBe('1');
+    expect(evaluate('[len(re.findall("a{%d}" % n, "a" * 300)) for n in range(1, 200)][-1]')).toBe(
+      '1',
+    );
   });
 
   test('a pattern that would explode in a backtracking engine does not', () => {
@@ -56,12 +61,18 @@ describe('string.truncate', () => {
   });
 
   test('a negative length is refused', () => {
-    expect(errorOf('string.truncate("a", -1)').message).toBe('string.truncate: for parameter n: got -1, want at least 0');
+    expect(errorOf('string.truncate("a", -1)').message).toBe(
+      'string.truncate: for parameter n: got -1, want at least 0',
+    );
   });
 });
 
 function digestOf(expression: string): unknown {
-  const program = compileStarlark(expression, { file: 'test.star', mode: 'expression', predeclared: ['hash'] });
+  const program = compileStarlark(expression, {
+    file: 'test.star',
+    mode: 'expression',
+    predeclared: ['hash'],
+  });
   return runProgram(program, { predeclared: libraries, thread: newThread() }).get('$value');
 }
 

@@ -68,7 +68,8 @@ describe('step budget', () => {
 
   test('a search that repeats itself in the pattern takes linear time', () => {
     const started = process.cpuUsage();
-    const expression = '[getattr("a" * 400000, m)("a" * 1000 + "b" + "a" * 100000) for m in ["find", "rfind", "count"]]';
+    const expression =
+      '[getattr("a" * 400000, m)("a" * 1000 + "b" + "a" * 100000) for m in ["find", "rfind", "count"]]';
 
     expect(evaluate(expression)).toBe('[-1, -1, 0]');
     // Seconds to minutes with the native search.
@@ -87,7 +88,11 @@ describe('step budget', () => {
 
 describe('deep values', () => {
   test('a text nested deeper than any program needs is refused, not a crash', () => {
-    expect(errorOf('json.decode("[" * 100000 + "]" * 100000)').message).toContain('value is nested too deeply to be decoded');
-    expect(errorOf('json.indent("[" * 100000 + "]" * 100000)').message).toBe('json.indent: exceeded max depth');
+    expect(errorOf('json.decode("[" * 100000 + "]" * 100000)').message).toContain(
+      'value is nested too deeply to be decoded',
+    );
+    expect(errorOf('json.indent("[" * 100000 + "]" * 100000)').message).toBe(
+      'json.indent: exceeded max depth',
+    );
   });
 });

@@ -26,8 +26,14 @@ const ERRORS: readonly (readonly [expression: string, expected: string])[] = [
   ['[1].insert("a",1)', 'insert: for parameter 1: got string, want int'],
   ['[1].pop(1<<40)', 'pop: list index 1099511627776 out of range [-1:0]'],
   ['[1].pop(-(1<<40))', 'pop: list index -1099511627776 out of range [-1:0]'],
-  ['[1].pop(1<<70)', 'pop: for parameter 1: 1180591620717411303424 out of range (want value in signed 64-bit range)'],
-  ['[1].insert(1<<70, 1)', 'insert: for parameter 1: 1180591620717411303424 out of range (want value in signed 64-bit range)'],
+  [
+    '[1].pop(1<<70)',
+    'pop: for parameter 1: 1180591620717411303424 out of range (want value in signed 64-bit range)',
+  ],
+  [
+    '[1].insert(1<<70, 1)',
+    'insert: for parameter 1: 1180591620717411303424 out of range (want value in signed 64-bit range)',
+  ],
   ['[].append()', 'append: got 0 arguments, want 1'],
   ['[].append(1,2)', 'append: got 2 arguments, want 1'],
   ['[].extend("ab")', 'extend: for parameter 1: got string, want iterable'],

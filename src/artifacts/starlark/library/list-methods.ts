@@ -40,7 +40,9 @@ export const listMethods = methodTable<List>({
   },
   index: (thread, receiver, args, kwargs) => {
     const [value, startValue, endValue] = indexArguments(args, kwargs);
-    const [start, end] = within('index', () => indices(receiver.items.length, startValue, endValue));
+    const [start, end] = within('index', () =>
+      indices(receiver.items.length, startValue, endValue),
+    );
     const index = within('index', () => positionOf(thread, receiver.items, { value, start, end }));
     if (index < 0) throw new StarlarkError('index: value not in list');
     return index;
@@ -60,7 +62,9 @@ export const listMethods = methodTable<List>({
   remove: (thread, receiver, args, kwargs) => {
     const [value] = removeArguments(args, kwargs);
     requireMutable('remove', receiver, 'remove from');
-    const index = within('remove', () => positionOf(thread, receiver.items, { value, start: 0, end: receiver.items.length }));
+    const index = within('remove', () =>
+      positionOf(thread, receiver.items, { value, start: 0, end: receiver.items.length }),
+    );
     if (index < 0) throw new StarlarkError('remove: element not found');
     chargeMove(thread, receiver);
     receiver.items.splice(index, 1);
@@ -98,7 +102,9 @@ function pop(thread: Thread, list: List, wanted: number): Value {
 }
 
 function outOfRange(index: number, length: number): string {
-  return length === 0 ? `index ${index} out of range: empty list` : `list index ${index} out of range [${-length}:${length - 1}]`;
+  return length === 0
+    ? `index ${index} out of range: empty list`
+    : `list index ${index} out of range [${-length}:${length - 1}]`;
 }
 
 /** Elements behind a place move when one comes or goes. */
@@ -112,7 +118,11 @@ interface Sought {
   readonly end: number;
 }
 
-function positionOf(thread: Thread, items: readonly Value[], { value, start, end }: Sought): number {
+function positionOf(
+  thread: Thread,
+  items: readonly Value[],
+  { value, start, end }: Sought,
+): number {
   for (let index = start; index < end; index++) {
     thread.step();
     // Bounds lie within the list.

@@ -22,7 +22,11 @@ export function findMethod(receiver: Value, name: string): Method | undefined {
 export function methodOf(receiver: Value, name: string): Builtin | undefined {
   const method = findMethod(receiver, name);
   if (method === undefined) return undefined;
-  return new Builtin(name, (thread, args, kwargs) => method.call(thread, receiver, args, kwargs), receiver);
+  return new Builtin(
+    name,
+    (thread, args, kwargs) => method.call(thread, receiver, args, kwargs),
+    receiver,
+  );
 }
 
 /** The names of a value's methods, sorted. */

@@ -7,9 +7,11 @@ import { Float, typeName, type Value } from '../values.ts';
 /** An int from an int or a float. The message has no prefix: its callers have different ones. */
 export function numberToInt(value: Value): number | bigint {
   if (typeof value === 'number' || typeof value === 'bigint') return value;
-  if (!(value instanceof Float)) throw new StarlarkError(`cannot convert ${typeName(value)} to int`);
+  if (!(value instanceof Float))
+    throw new StarlarkError(`cannot convert ${typeName(value)} to int`);
   if (Number.isNaN(value.value)) throw new StarlarkError('cannot convert float NaN to integer');
-  if (!Number.isFinite(value.value)) throw new StarlarkError('cannot convert float infinity to integer');
+  if (!Number.isFinite(value.value))
+    throw new StarlarkError('cannot convert float infinity to integer');
   return truncate(value.value);
 }
 
@@ -22,7 +24,11 @@ export function clamped(value: number | bigint): number {
  * The bounds of a part of something `length` long: negative ones count from the end, all are brought into it. The start
  * may be above the end.
  */
-export function indices(length: number, start: Value | undefined, end: Value | undefined): readonly [start: number, end: number] {
+export function indices(
+  length: number,
+  start: Value | undefined,
+  end: Value | undefined,
+): readonly [start: number, end: number] {
   return [bound('start', start ?? null, length, 0), bound('end', end ?? null, length, length)];
 }
 

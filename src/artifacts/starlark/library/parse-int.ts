@@ -15,14 +15,17 @@ const intArguments = named('int', [
 /** `int(x, base)`: a base only for texts; without one a text is decimal, with base 0 its prefix says it. */
 export const int: BuiltinCall = (thread, args, kwargs) => {
   const [value, base] = intArguments(args, kwargs);
-  if (typeof value === 'string') return parseInteger(thread, value, base === undefined ? 10 : checkedBase(base));
-  if (base !== undefined) throw new StarlarkError("int: can't convert non-string with explicit base");
+  if (typeof value === 'string')
+    return parseInteger(thread, value, base === undefined ? 10 : checkedBase(base));
+  if (base !== undefined)
+    throw new StarlarkError("int: can't convert non-string with explicit base");
   return typeof value === 'boolean' ? Number(value) : within('int', () => numberToInt(value));
 };
 
 function checkedBase(value: Value): number {
   const base = typeof value === 'number' ? value : -1;
-  if (base !== 0 && (base < 2 || base > 36)) throw new StarlarkError('int: base must be an integer >= 2 && <= 36');
+  if (base !== 0 && (base < 2 || base > 36))
+    throw new StarlarkError('int: base must be an integer >= 2 && <= 36');
   return base;
 }
 
@@ -36,12 +39,21 @@ function parseInteger(thread: Thread, text: string, givenBase: number): number |
   const sign = text.startsWith('-') ? -1n : 1n;
   const unsigned = /^[+-]/.test(text) ? text.slice(1) : text;
   // A prefix is one only when something follows it: "0x" is two digits, in base 36.
-  const prefixBase = unsigned.length > 2 && unsigned.startsWith('0') ? PREFIXES.get(unsigned.charAt(1).toLowerCase()) : undefined;
-  if (prefixBase === undefined && givenBase === 0 && unsigned.length > 1 && unsigned.startsWith('0')) {
+  const prefixBase =
+    unsigned.length > 2 && unsigned.startsWith('0')
+      ? PREFIXES.get(unsigned.charAt(1).toLowerCase())
+      : undefined;
+  if (
+    prefixBase === undefined &&
+    givenBase === 0 &&
+    unsigned.length > 1 &&
+    unsigned.startsWith('0')
+  ) {
     if (/^0+$/.test(unsigned)) return 0;
     refuse(text, givenBase);
   }
-  if (prefixBase !== undefined && givenBase !== 0 && prefixBase !== givenBase) refuse(text, givenBase);
+  if (prefixBase !== undefined && givenBase !== 0 && prefixBase !== givenBase)
+    refuse(text, givenBase);
   const base = givenBase === 0 ? (prefixBase ?? 10) : givenBase;
   const digits = prefixBase === undefined ? unsigned : unsigned.slice(2);
   if (!areDigits(digits, base)) refuse(text, base);
@@ -54,7 +66,8 @@ function refuse(text: string, base: number): never {
 
 function areDigits(text: string, base: number): boolean {
   if (!/^[0-9a-zA-Z]+$/.test(text)) return false;
-  for (let index = 0; index < text.length; index++) if (Number.parseInt(text.charAt(index), 36) >= base) return false;
+  for (let index = 0; index < text.length; index++)
+    if (Number.parseInt(text.charAt(index), 36) >= base) return false;
   return true;
 }
 

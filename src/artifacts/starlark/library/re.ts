@@ -51,7 +51,9 @@ function findall(): Value {
       // Each search may look ahead to the end of the text before it is content with less.
       thread.step(1 + Math.ceil((text.length - matcher.start()) / 256));
       accountItems(thread, 1);
-      found.push(matcher.groupCount() === 0 ? textOf(thread, matcher.group(0)) : groupsOf(thread, matcher));
+      found.push(
+        matcher.groupCount() === 0 ? textOf(thread, matcher.group(0)) : groupsOf(thread, matcher),
+      );
     }
     return new List(found);
   });
@@ -65,7 +67,11 @@ function matcherOf(thread: Thread, expression: RE2JS, text: string): Matcher {
 
 function groupsOf(thread: Thread, matcher: Matcher): List {
   accountItems(thread, matcher.groupCount() + 1);
-  return new List(Array.from({ length: matcher.groupCount() + 1 }, (_, index) => textOf(thread, matcher.group(index))));
+  return new List(
+    Array.from({ length: matcher.groupCount() + 1 }, (_, index) =>
+      textOf(thread, matcher.group(index)),
+    ),
+  );
 }
 
 function textOf(thread: Thread, group: string | null): Value {
@@ -81,7 +87,8 @@ function compiled(thread: Thread, name: string, pattern: string): RE2JS {
     kept.set(pattern, known);
     return known;
   }
-  if (pattern.length > MAX_PATTERN) throw new StarlarkError(`${name}: pattern is longer than ${MAX_PATTERN} bytes`);
+  if (pattern.length > MAX_PATTERN)
+    throw new StarlarkError(`${name}: pattern is longer than ${MAX_PATTERN} bytes`);
   thread.step(pattern.length);
   const expression = compile(name, decodeText(pattern));
   kept.set(pattern, expression);
@@ -98,6 +105,8 @@ function compile(name: string, pattern: string): RE2JS {
     dfa.memBudget = STATE_BYTES;
     return expression;
   } catch (error) {
-    throw new StarlarkError(`${name}: ${error instanceof Error ? encodeText(error.message) : 'invalid pattern'}`);
+    throw new StarlarkError(
+      `${name}: ${error instanceof Error ? encodeText(error.message) : 'invalid pattern'}`,
+    );
   }
 }

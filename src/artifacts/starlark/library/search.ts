@@ -44,7 +44,11 @@ export function countOf(thread: Thread, text: string, sub: string): number {
 }
 
 function isHarmless(text: string, sub: string): boolean {
-  return sub.length <= NATIVE_LENGTH || sub.length * text.length <= NATIVE_PRODUCT || sub.length > text.length;
+  return (
+    sub.length <= NATIVE_LENGTH ||
+    sub.length * text.length <= NATIVE_PRODUCT ||
+    sub.length > text.length
+  );
 }
 
 /** For each length of a prefix: the length of its longest proper prefix that is also its suffix. */
@@ -54,7 +58,8 @@ function borderTable(thread: Thread, sub: string): Int32Array {
   const borders = new Int32Array(sub.length + 1);
   let border = 0;
   for (let index = 1; index < sub.length; index++) {
-    while (border > 0 && sub.charCodeAt(index) !== sub.charCodeAt(border)) border = borders[border] ?? 0;
+    while (border > 0 && sub.charCodeAt(index) !== sub.charCodeAt(border))
+      border = borders[border] ?? 0;
     if (sub.charCodeAt(index) === sub.charCodeAt(border)) border++;
     borders[index + 1] = border;
   }

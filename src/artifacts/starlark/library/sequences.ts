@@ -4,7 +4,17 @@ import { StarlarkError } from '../errors.ts';
 import { normalise } from '../ints.ts';
 import { elementsOf, iterableLength, iterate, type ValueIterator } from '../iterate.ts';
 import { OBJECT_BYTES, type Thread } from '../thread.ts';
-import { type BuiltinCall, Dict, List, Range, StringIterable, Tuple, truth, typeName, type Value } from '../values.ts';
+import {
+  type BuiltinCall,
+  Dict,
+  List,
+  Range,
+  StringIterable,
+  Tuple,
+  truth,
+  typeName,
+  type Value,
+} from '../values.ts';
 import { accountItems } from './accounting.ts';
 import { positional, refuseKwargs } from './arguments.ts';
 import { updateDict } from './dict-methods.ts';
@@ -63,7 +73,8 @@ export const len: BuiltinCall = (_thread, args, kwargs) => {
   const [value] = lenArguments(args, kwargs);
   if (typeof value === 'string') return value.length;
   const length = value instanceof StringIterable ? undefined : iterableLength(value);
-  if (length === undefined) throw new StarlarkError(`len: value of type ${typeName(value)} has no len`);
+  if (length === undefined)
+    throw new StarlarkError(`len: value of type ${typeName(value)} has no len`);
   return length;
 };
 
@@ -92,14 +103,19 @@ function copyOf(thread: Thread, iterable: Value | undefined): Value[] {
 
 /** Bounds are safe integers here, which the reference's 64 bits go beyond; no loop gets that far. */
 export const range: BuiltinCall = (thread, args, kwargs) => {
-  const [first, second, step = 1] = rangeArguments(args, kwargs).map((value, index) => safeBound(value, index));
+  const [first, second, step = 1] = rangeArguments(args, kwargs).map((value, index) =>
+    safeBound(value, index),
+  );
   if (step === 0) throw new StarlarkError('range: step argument must not be zero');
   thread.account(OBJECT_BYTES);
-  return second === undefined ? new Range(0, first ?? 0, step) : new Range(first ?? 0, second, step);
+  return second === undefined
+    ? new Range(0, first ?? 0, step)
+    : new Range(first ?? 0, second, step);
 };
 
 function safeBound(value: number | bigint | undefined, index: number): number {
-  if (typeof value === 'bigint') throw new StarlarkError(`range: for parameter ${index + 1}: ${value} out of range`);
+  if (typeof value === 'bigint')
+    throw new StarlarkError(`range: for parameter ${index + 1}: ${value} out of range`);
   return value ?? 0;
 }
 
@@ -109,7 +125,8 @@ export const zip: BuiltinCall = (thread, args, kwargs) => {
   try {
     for (const [index, value] of args.entries()) {
       const iterator = iterate(value);
-      if (iterator === undefined) throw new StarlarkError(`zip: argument #${index + 1} is not iterable: ${typeName(value)}`);
+      if (iterator === undefined)
+        throw new StarlarkError(`zip: argument #${index + 1} is not iterable: ${typeName(value)}`);
       iterators.push(iterator);
     }
     return new List(rowsOf(thread, iterators));

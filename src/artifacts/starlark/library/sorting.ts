@@ -5,7 +5,15 @@ import { type ComparisonOperator, compare } from '../compare.ts';
 import { StarlarkError } from '../errors.ts';
 import { iterate } from '../iterate.ts';
 import { SLOT_BYTES, type Thread } from '../thread.ts';
-import { type Builtin, type BuiltinCall, List, type StarlarkFunction, Tuple, typeName, type Value } from '../values.ts';
+import {
+  type Builtin,
+  type BuiltinCall,
+  List,
+  type StarlarkFunction,
+  Tuple,
+  typeName,
+  type Value,
+} from '../values.ts';
 import { accountItems } from './accounting.ts';
 import { named } from './arguments.ts';
 import { prefixed } from './numbers.ts';
@@ -24,7 +32,8 @@ export const sorted: BuiltinCall = (thread, args, kwargs) => {
   if (iterator === undefined) return new List([]);
   try {
     const values = drain(thread, iterator);
-    const keys = key === undefined ? values : values.map((value) => callValue(thread, key, [value], null));
+    const keys =
+      key === undefined ? values : values.map((value) => callValue(thread, key, [value], null));
     return new List(sortBy(thread, values, keys, reverse));
   } finally {
     iterator.done();
@@ -41,7 +50,12 @@ function drain(thread: Thread, iterator: { next(): Value | undefined }): Value[]
   return values;
 }
 
-function sortBy(thread: Thread, values: Value[], keys: readonly Value[], reverse: boolean): Value[] {
+function sortBy(
+  thread: Thread,
+  values: Value[],
+  keys: readonly Value[],
+  reverse: boolean,
+): Value[] {
   chargeSort(thread, values.length);
   const sign = reverse ? -1 : 1;
   if (keys === values && values.every((value) => typeof value === 'number')) {
@@ -72,9 +86,15 @@ function orderOf(thread: Thread, keys: readonly Value[], a: number, b: number): 
 }
 
 /** The message says which types have no order, and which stands first depends on the comparisons made: so make the same. */
-function comparisonError(thread: Thread, keys: readonly Value[], reverse: boolean, error: unknown): unknown {
+function comparisonError(
+  thread: Thread,
+  keys: readonly Value[],
+  reverse: boolean,
+  error: unknown,
+): unknown {
   if (!(error instanceof StarlarkError) || error.kind !== 'eval') return error;
-  const less = (a: Value, b: Value): boolean => (reverse ? compare(thread, '<', b, a) : compare(thread, '<', a, b));
+  const less = (a: Value, b: Value): boolean =>
+    reverse ? compare(thread, '<', b, a) : compare(thread, '<', a, b);
   return lastComparisonError(thread, keys, less) ?? error;
 }
 
@@ -82,12 +102,14 @@ function comparisonError(thread: Thread, keys: readonly Value[], reverse: boolea
 export function extremum(name: 'min' | 'max', operator: ComparisonOperator): BuiltinCall {
   const readNamed = named(name, [{ name: 'key', kind: 'callable', optional: true }]);
   return (thread, args, kwargs) => {
-    if (args.length === 0) throw new StarlarkError(`${name} requires at least one positional argument`);
+    if (args.length === 0)
+      throw new StarlarkError(`${name} requires at least one positional argument`);
     const [key] = readNamed([], kwargs);
     const [first = null] = args;
     const iterable = args.length === 1 ? first : new Tuple(key === undefined ? args : [...args]);
     const iterator = iterate(iterable);
-    if (iterator === undefined) throw new StarlarkError(`${name}: ${typeName(iterable)} value is not iterable`);
+    if (iterator === undefined)
+      throw new StarlarkError(`${name}: ${typeName(iterable)} value is not iterable`);
     try {
       const found = extremeOf(thread, iterator, { name, operator, key });
       if (found === undefined) throw new StarlarkError(`${name}: argument is an empty sequence`);
@@ -104,7 +126,11 @@ interface Extreme {
   readonly key: StarlarkFunction | Builtin | undefined;
 }
 
-function extremeOf(thread: Thread, iterator: { next(): Value | undefined }, { name, operator, key }: Extreme): Value | undefined {
+function extremeOf(
+  thread: Thread,
+  iterator: { next(): Value | undefined },
+  { name, operator, key }: Extreme,
+): Value | undefined {
   let best = iterator.next();
   if (best === undefined) return undefined;
   let bestKey = key === undefined ? best : callValue(thread, key, [best], null);
@@ -116,7 +142,12 @@ function extremeOf(thread: Thread, iterator: { next(): Value | undefined }, { na
   return best;
 }
 
-function isBefore(thread: Thread, name: string, operator: ComparisonOperator, [x, y]: readonly [Value, Value]): boolean {
+function isBefore(
+  thread: Thread,
+  name: string,
+  operator: ComparisonOperator,
+  [x, y]: readonly [Value, Value],
+): boolean {
   if (typeof x === 'number' && typeof y === 'number') return operator === '<' ? x < y : x > y;
   try {
     return compare(thread, operator, x, y);

@@ -14,7 +14,11 @@ type Less = (a: Value, b: Value) => boolean;
  * The error of the last comparison that fails when the values are sorted as the reference does, which goes on after an
  * error as if the answer were no. Undefined for long lists.
  */
-export function lastComparisonError(thread: Thread, values: readonly Value[], less: Less): StarlarkError | undefined {
+export function lastComparisonError(
+  thread: Thread,
+  values: readonly Value[],
+  less: Less,
+): StarlarkError | undefined {
   if (values.length > MAX_LENGTH) return undefined;
   const sorter = new BlockSorter(thread, [...values], less);
   sorter.sort();
@@ -35,7 +39,8 @@ class BlockSorter {
 
   sort(): void {
     const { length } = this.values;
-    for (let start = 0; start < length; start += BLOCK) this.insertionSort(start, Math.min(start + BLOCK, length));
+    for (let start = 0; start < length; start += BLOCK)
+      this.insertionSort(start, Math.min(start + BLOCK, length));
     for (let size = BLOCK; size < length; size *= 2) {
       for (let start = 0; start + size < length; start += 2 * size) {
         this.merge(start, start + size, Math.min(start + 2 * size, length));
@@ -57,7 +62,8 @@ class BlockSorter {
 
   private insertionSort(start: number, end: number): void {
     for (let next = start + 1; next < end; next++) {
-      for (let place = next; place > start && this.less(place, place - 1); place--) this.rotate(place - 1, place, place + 1);
+      for (let place = next; place > start && this.less(place, place - 1); place--)
+        this.rotate(place - 1, place, place + 1);
     }
   }
 

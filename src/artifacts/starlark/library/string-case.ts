@@ -26,17 +26,27 @@ type StringCall = MethodCalls<string>[string];
 /** The methods of this file by name. */
 export const caseMethods: MethodCalls<string> = {
   capitalize: changing('capitalize', (thread, text) =>
-    mapped(thread, text, (codepoint, index) => (index === 0 ? toTitle(codepoint) : toLower(codepoint))),
+    mapped(thread, text, (codepoint, index) =>
+      index === 0 ? toTitle(codepoint) : toLower(codepoint),
+    ),
   ),
   lower: changing('lower', lowered),
   title: changing('title', titled),
   upper: changing('upper', uppered),
-  isalnum: asking('isalnum', (codepoints) => codepoints.every((codepoint) => isLetter(codepoint) || isDigit(codepoint))),
+  isalnum: asking('isalnum', (codepoints) =>
+    codepoints.every((codepoint) => isLetter(codepoint) || isDigit(codepoint)),
+  ),
   isalpha: asking('isalpha', (codepoints) => codepoints.every(isLetter)),
   isdigit: asking('isdigit', (codepoints) => codepoints.every(isDigit)),
   isspace: asking('isspace', (codepoints) => codepoints.every(isSpace)),
-  islower: asking('islower', (codepoints, thread, text) => codepoints.some(isCased) && lowered(thread, text) === text),
-  isupper: asking('isupper', (codepoints, thread, text) => codepoints.some(isCased) && uppered(thread, text) === text),
+  islower: asking(
+    'islower',
+    (codepoints, thread, text) => codepoints.some(isCased) && lowered(thread, text) === text,
+  ),
+  isupper: asking(
+    'isupper',
+    (codepoints, thread, text) => codepoints.some(isCased) && uppered(thread, text) === text,
+  ),
   istitle: asking('istitle', isTitled),
 };
 
@@ -50,7 +60,10 @@ function changing(name: string, change: (thread: Thread, text: string) => string
 }
 
 /** The empty string is never what is asked for. */
-function asking(name: string, test: (codepoints: readonly number[], thread: Thread, text: string) => boolean): StringCall {
+function asking(
+  name: string,
+  test: (codepoints: readonly number[], thread: Thread, text: string) => boolean,
+): StringCall {
   const readArguments = positional(name, []);
   return (thread, receiver, args, kwargs) => {
     readArguments(args, kwargs);
@@ -77,7 +90,11 @@ function uppered(thread: Thread, text: string): string {
 }
 
 /** Bytes that are not UTF-8 become U+FFFD, so the result can be three times as long. */
-function mapped(thread: Thread, text: string, change: (codepoint: number, index: number) => number): string {
+function mapped(
+  thread: Thread,
+  text: string,
+  change: (codepoint: number, index: number) => number,
+): string {
   accountText(thread, text.length * 3);
   return encodeCodepoints(readCodepoints(thread, text).map(change));
 }

@@ -25,7 +25,8 @@ export const string: Module = namespace('string', {
   truncate: builtin('string.truncate', (thread, args, kwargs) => {
     const [text, most, ellipsis = ELLIPSIS] = truncateArguments(args, kwargs);
     const limit = clamped(most);
-    if (limit < 0) throw new StarlarkError(`string.truncate: for parameter n: got ${limit}, want at least 0`);
+    if (limit < 0)
+      throw new StarlarkError(`string.truncate: for parameter n: got ${limit}, want at least 0`);
     chargeWork(thread, (text.length + ellipsis.length) * 8);
     if (countCodepoints(text) <= limit) return text;
     const room = Math.max(0, limit - countCodepoints(ellipsis));
@@ -36,6 +37,7 @@ export const string: Module = namespace('string', {
 
 function firstCodepoints(text: string, count: number): string {
   let end = 0;
-  for (let taken = 0; taken < count && end < text.length; taken++) end += decodeCodepoint(text, end)[1];
+  for (let taken = 0; taken < count && end < text.length; taken++)
+    end += decodeCodepoint(text, end)[1];
   return text.slice(0, end);
 }

@@ -21,7 +21,10 @@ export const stringMethods = methodTable<string>({
   codepoint_ords: iterableMethod('codepoint_ords', { codepoints: true, ords: true }),
 });
 
-function iterableMethod(name: string, form: { readonly codepoints: boolean; readonly ords: boolean }): MethodCalls<string>[string] {
+function iterableMethod(
+  name: string,
+  form: { readonly codepoints: boolean; readonly ords: boolean },
+): MethodCalls<string>[string] {
   const readArguments = positional(name, []);
   return (thread, receiver, args, kwargs) => {
     readArguments(args, kwargs);

@@ -34,12 +34,20 @@ export const searchMethods: MethodCalls<string> = {
   replace: (thread, receiver, args, kwargs) => {
     const [old, replacement, count = -1] = replaceArguments(args, kwargs);
     const most = count < 0 ? Number.POSITIVE_INFINITY : clamped(count);
-    const places = old === '' ? boundaries(thread, receiver, most) : occurrences(thread, receiver, { old, most });
+    const places =
+      old === ''
+        ? boundaries(thread, receiver, most)
+        : occurrences(thread, receiver, { old, most });
     return replaceAt(thread, receiver, { places, oldLength: old.length, replacement });
   },
 };
 
-function partOf(name: string, text: string, startValue: Value | undefined, endValue: Value | undefined): string {
+function partOf(
+  name: string,
+  text: string,
+  startValue: Value | undefined,
+  endValue: Value | undefined,
+): string {
   if (startValue === undefined) return text;
   const [start, end] = within(name, () => indices(text.length, startValue, endValue));
   return start < end ? text.slice(start, end) : '';
@@ -52,8 +60,15 @@ function findMethod(name: string, search: Search, missing: 'answer' | 'throw'): 
   return (thread, receiver, args, kwargs) => {
     const [sub, startValue, endValue] = readArguments(args, kwargs);
     const [start, end] =
-      startValue === undefined ? [0, receiver.length] : within(name, () => indices(receiver.length, startValue, endValue));
-    const part = start === 0 && end === receiver.length ? receiver : start < end ? receiver.slice(start, end) : '';
+      startValue === undefined
+        ? [0, receiver.length]
+        : within(name, () => indices(receiver.length, startValue, endValue));
+    const part =
+      start === 0 && end === receiver.length
+        ? receiver
+        : start < end
+          ? receiver.slice(start, end)
+          : '';
     const index = search(thread, part, sub);
     if (index >= 0) return index + start;
     if (missing === 'throw') throw new StarlarkError(`${name}: substring not found`);
@@ -69,18 +84,27 @@ function partitionMethod(name: 'partition' | 'rpartition', search: Search): Stri
     const index = search(thread, receiver, separator);
     accountItems(thread, 3);
     accountText(thread, receiver.length);
-    if (index >= 0) return new Tuple([receiver.slice(0, index), separator, receiver.slice(index + separator.length)]);
+    if (index >= 0)
+      return new Tuple([
+        receiver.slice(0, index),
+        separator,
+        receiver.slice(index + separator.length),
+      ]);
     return new Tuple(name === 'partition' ? [receiver, '', ''] : ['', '', receiver]);
   };
 }
 
-function affixMethod(name: 'startswith' | 'endswith', matches: (text: string, affix: string) => boolean): StringCall {
+function affixMethod(
+  name: 'startswith' | 'endswith',
+  matches: (text: string, affix: string) => boolean,
+): StringCall {
   const readArguments = positional(name, ['any'], ['any', 'any']);
   return (thread, receiver, args, kwargs) => {
     const [affix, start, end] = readArguments(args, kwargs);
     const part = partOf(name, receiver, start, end);
     if (typeof affix === 'string') return matches(part, affix);
-    if (!(affix instanceof Tuple)) throw new StarlarkError(`${name}: got ${typeName(affix)}, want string or tuple of string`);
+    if (!(affix instanceof Tuple))
+      throw new StarlarkError(`${name}: got ${typeName(affix)}, want string or tuple of string`);
     return affix.items.some((item, index) => {
       thread.step();
       if (typeof item === 'string') return matches(part, item);
@@ -89,10 +113,15 @@ function affixMethod(name: 'startswith' | 'endswith', matches: (text: string, af
   };
 }
 
-function occurrences(thread: Thread, text: string, { old, most }: { readonly old: string; readonly most: number }): number[] {
+function occurrences(
+  thread: Thread,
+  text: string,
+  { old, most }: { readonly old: string; readonly most: number },
+): number[] {
   const places: number[] = [];
   const find = finder(thread, text, old);
-  for (let index = find(0); index >= 0 && places.length < most; index = find(index + old.length)) addPlace(thread, places, index);
+  for (let index = find(0); index >= 0 && places.length < most; index = find(index + old.length))
+    addPlace(thread, places, index);
   return places;
 }
 
@@ -119,7 +148,11 @@ interface Replacing {
   readonly replacement: string;
 }
 
-function replaceAt(thread: Thread, text: string, { places, oldLength, replacement }: Replacing): string {
+function replaceAt(
+  thread: Thread,
+  text: string,
+  { places, oldLength, replacement }: Replacing,
+): string {
   if (places.length === 0) return text;
   accountText(thread, text.length + places.length * (replacement.length - oldLength));
   chargeWork(thread, places.length * 8);

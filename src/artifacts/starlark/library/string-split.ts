@@ -37,7 +37,8 @@ export const splitMethods: MethodCalls<string> = {
 function join(thread: Thread, separator: string, items: readonly Value[]): string {
   let length = Math.max(0, items.length - 1) * separator.length;
   for (const item of items) {
-    if (typeof item !== 'string') throw new StarlarkError(`join: in list, want string, got ${typeName(item)}`);
+    if (typeof item !== 'string')
+      throw new StarlarkError(`join: in list, want string, got ${typeName(item)}`);
     length += item.length;
   }
   accountText(thread, length);
@@ -52,9 +53,13 @@ function splitMethod(name: 'split' | 'rsplit'): StringCall {
     const [separator = null, limit = -1] = readArguments(args, kwargs);
     const most = limit < 0 ? Number.POSITIVE_INFINITY : clamped(limit);
     accountItems(thread, 0);
-    if (separator === null) return new List(name === 'split' ? words(thread, receiver, most) : wordsFromEnd(thread, receiver, most));
+    if (separator === null)
+      return new List(
+        name === 'split' ? words(thread, receiver, most) : wordsFromEnd(thread, receiver, most),
+      );
     // Both methods call themselves split in these messages.
-    if (typeof separator !== 'string') throw new StarlarkError(`split: got ${typeName(separator)} for separator, want string`);
+    if (typeof separator !== 'string')
+      throw new StarlarkError(`split: got ${typeName(separator)} for separator, want string`);
     if (separator === '') throw new StarlarkError('split: empty separator');
     const skipped = name === 'split' ? 0 : Math.max(0, countOf(thread, receiver, separator) - most);
     return new List(pieces(thread, receiver, { separator, most, skipped }));
@@ -79,7 +84,11 @@ function pieces(thread: Thread, text: string, { separator, most, skipped }: Spli
   const find = finder(thread, text, separator);
   let start = 0;
   let seen = 0;
-  for (let index = find(0); index >= 0 && found.length < most; index = find(index + separator.length)) {
+  for (
+    let index = find(0);
+    index >= 0 && found.length < most;
+    index = find(index + separator.length)
+  ) {
     if (seen++ < skipped) continue;
     addPiece(thread, found, text.slice(start, index));
     start = index + separator.length;
@@ -89,7 +98,8 @@ function pieces(thread: Thread, text: string, { separator, most, skipped }: Spli
 }
 
 // White space of Unicode as the bytes of its UTF-8: no other character contains these sequences.
-const SPACE = '(?:[\\t-\\r ]|\\xc2[\\x85\\xa0]|\\xe1\\x9a\\x80|\\xe2(?:\\x80[\\x80-\\x8a\\xa8\\xa9\\xaf]|\\x81\\x9f)|\\xe3\\x80\\x80)';
+const SPACE =
+  '(?:[\\t-\\r ]|\\xc2[\\x85\\xa0]|\\xe1\\x9a\\x80|\\xe2(?:\\x80[\\x80-\\x8a\\xa8\\xa9\\xaf]|\\x81\\x9f)|\\xe3\\x80\\x80)';
 const SPACES = new RegExp(`${SPACE}+`, 'g');
 const LEADING_SPACES = new RegExp(`^${SPACE}+`);
 
@@ -99,7 +109,11 @@ function words(thread: Thread, text: string, most: number): string[] {
   const found: string[] = [];
   let start = LEADING_SPACES.exec(text)?.[0].length ?? 0;
   SPACES.lastIndex = start;
-  for (let match = SPACES.exec(text); match !== null && found.length < most; match = SPACES.exec(text)) {
+  for (
+    let match = SPACES.exec(text);
+    match !== null && found.length < most;
+    match = SPACES.exec(text)
+  ) {
     addPiece(thread, found, text.slice(start, match.index));
     start = SPACES.lastIndex;
   }
@@ -167,13 +181,18 @@ function stripMethod(name: string, sides: Sides): StringCall {
     const [characters = ''] = readArguments(args, kwargs);
     chargeWork(thread, receiver.length + characters.length * 8);
     accountText(thread, receiver.length + characters.length * 16);
-    return characters === '' ? stripSpaces(receiver, sides) : stripCharacters(receiver, characters, sides);
+    return characters === ''
+      ? stripSpaces(receiver, sides)
+      : stripCharacters(receiver, characters, sides);
   };
 }
 
 function stripSpaces(text: string, sides: Sides): string {
   const start = sides.start ? (LEADING_SPACES.exec(text)?.[0].length ?? 0) : 0;
-  return text.slice(start, sides.end ? Math.max(start, endWithoutSpaces(text, text.length)) : text.length);
+  return text.slice(
+    start,
+    sides.end ? Math.max(start, endWithoutSpaces(text, text.length)) : text.length,
+  );
 }
 
 function stripCharacters(text: string, characters: string, sides: Sides): string {

@@ -28,7 +28,10 @@ export function countCodepoints(bytes: string): number {
 }
 
 /** The code point that ends before an index and its number of bytes. */
-export function decodeLastCodepoint(bytes: string, end: number): readonly [codepoint: number, size: number] {
+export function decodeLastCodepoint(
+  bytes: string,
+  end: number,
+): readonly [codepoint: number, size: number] {
   for (let start = end - 1; start >= Math.max(0, end - 4); start--) {
     if ((bytes.charCodeAt(start) & 0xc0) === 0x80) continue;
     const [codepoint, size] = decodeCodepoint(bytes, start);
@@ -74,7 +77,9 @@ const DOTLESS_I = 0x131;
 /** Whether a code point has a counterpart of the other case. The two Turkish letters count as having none. */
 export function isCased(codepoint: number): boolean {
   if (codepoint === DOTTED_CAPITAL_I || codepoint === DOTLESS_I) return false;
-  return codepoint === SHARP_S || toLower(codepoint) !== codepoint || toUpper(codepoint) !== codepoint;
+  return (
+    codepoint === SHARP_S || toLower(codepoint) !== codepoint || toUpper(codepoint) !== codepoint
+  );
 }
 
 /** One code point for one: JavaScript's mapping where that is a single one. */
@@ -91,7 +96,9 @@ export function toUpper(codepoint: number): number {
 /** Greek vowels with a subscript iota have a capital of their own, which JavaScript spells in two letters. */
 function upperWithIota(codepoint: number): number {
   if (codepoint >= 0x1f80 && codepoint <= 0x1faf) return codepoint | 8;
-  return codepoint === 0x1fb3 || codepoint === 0x1fc3 || codepoint === 0x1ff3 ? codepoint + 9 : codepoint;
+  return codepoint === 0x1fb3 || codepoint === 0x1fc3 || codepoint === 0x1ff3
+    ? codepoint + 9
+    : codepoint;
 }
 
 /** Digraphs have a title case of their own; Georgian letters have capitals but no title case. */
@@ -104,5 +111,7 @@ export function toTitle(codepoint: number): number {
 
 function single(text: string): number | undefined {
   const codepoint = text.codePointAt(0);
-  return codepoint !== undefined && text.length === (codepoint > 0xffff ? 2 : 1) ? codepoint : undefined;
+  return codepoint !== undefined && text.length === (codepoint > 0xffff ? 2 : 1)
+    ? codepoint
+    : undefined;
 }

@@ -19,7 +19,8 @@ const hasattrArguments = positional('hasattr', ['any', 'string']);
 const dir: BuiltinCall = (thread, args, kwargs) => {
   refuseKwargs('dir', kwargs);
   const [value] = args;
-  if (value === undefined || args.length !== 1) throw new StarlarkError(`dir: got ${args.length} arguments, want 1`);
+  if (value === undefined || args.length !== 1)
+    throw new StarlarkError(`dir: got ${args.length} arguments, want 1`);
   const names = value instanceof Module ? [...value.members.keys()].sort() : methodNames(value);
   accountItems(thread, names.length);
   return new List(names.map(encodeText));
@@ -29,7 +30,8 @@ const getattr: BuiltinCall = (_thread, args, kwargs) => {
   const [value, name, absent] = getattrArguments(args, kwargs);
   const attribute = attributeOf(value, name);
   if (attribute !== undefined) return attribute;
-  if (absent === undefined) throw new StarlarkError(`getattr: ${typeName(value)} has no .${name} field or method`);
+  if (absent === undefined)
+    throw new StarlarkError(`getattr: ${typeName(value)} has no .${name} field or method`);
   return absent;
 };
 
@@ -59,7 +61,9 @@ const print: BuiltinCall = (thread, args, kwargs) => {
 function written(thread: Thread, values: readonly Value[], separator: string): string {
   return joined(
     thread,
-    values.flatMap((value, index) => (index === 0 ? [textOf(thread, value)] : [separator, textOf(thread, value)])),
+    values.flatMap((value, index) =>
+      index === 0 ? [textOf(thread, value)] : [separator, textOf(thread, value)],
+    ),
   );
 }
 

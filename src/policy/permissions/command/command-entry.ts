@@ -22,8 +22,14 @@ export function parseEntry(text: string): CommandEntry {
 }
 
 /** Whether the entry permits the command: the same program by the same name, and the same words right after it. */
-export function permits({ program, words }: CommandEntry, command: readonly CommandWord[]): boolean {
-  return command[0]?.literal === program && words.every((word, index) => command[index + 1]?.literal === word);
+export function permits(
+  { program, words }: CommandEntry,
+  command: readonly CommandWord[],
+): boolean {
+  return (
+    command[0]?.literal === program &&
+    words.every((word, index) => command[index + 1]?.literal === word)
+  );
 }
 
 /** Whether the entry is the whole command, word for word. */
@@ -34,7 +40,10 @@ export const spellsOut = (entry: CommandEntry, command: readonly CommandWord[]):
  * Whether the entry is about the command, for refusing and asking: wide where `permits` is narrow. Any path, any case, and `maybe`
  * where its words stand further back, behind options, or may stand where a word is only known when it runs.
  */
-export function concerns({ program, words }: CommandEntry, command: readonly CommandWord[]): 'yes' | 'maybe' | 'no' {
+export function concerns(
+  { program, words }: CommandEntry,
+  command: readonly CommandWord[],
+): 'yes' | 'maybe' | 'no' {
   const literal = command[0]?.literal ?? '';
   if (literal !== program && baseName(literal) !== baseName(program)) return 'no';
   if (words.every((word, index) => command[index + 1]?.literal === word)) return 'yes';

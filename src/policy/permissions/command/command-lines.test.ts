@@ -625,9 +625,13 @@ describe('commandPolicy, line by line,', () => {
     expect(LISTS.allow).not.toContain('unheard');
   });
 
-  it.each(ALLOWED)('allows %j', (line) => expect(judged(line)).toMatchObject({ decision: 'allow' }));
+  it.each(ALLOWED)('allows %j', (line) =>
+    expect(judged(line)).toMatchObject({ decision: 'allow' }),
+  );
 
-  it.each(ASKED)('asks for %j', (line) => expect(judged(line)).toMatchObject({ decision: 'require_approval' }));
+  it.each(ASKED)('asks for %j', (line) =>
+    expect(judged(line)).toMatchObject({ decision: 'require_approval' }),
+  );
 
   it.each(DENIED)('denies %j', (line) => expect(judged(line)).toMatchObject({ decision: 'deny' }));
 });

@@ -6,8 +6,33 @@ import { type CommandPolicyOptions, commandPolicy } from './command-policy.ts';
 
 export const LISTS = {
   allow: [
-    ...['ls', 'cat', 'echo', 'wc', 'true', 'cd', '[', 'test', 'printf', 'find', 'tar', 'sed', 'awk', 'sort'],
-    ...['git status', 'git log', 'git diff', 'npm test', './run', '/usr/bin/id', 'python', 'sudo', 'xargs'],
+    ...[
+      'ls',
+      'cat',
+      'echo',
+      'wc',
+      'true',
+      'cd',
+      '[',
+      'test',
+      'printf',
+      'find',
+      'tar',
+      'sed',
+      'awk',
+      'sort',
+    ],
+    ...[
+      'git status',
+      'git log',
+      'git diff',
+      'npm test',
+      './run',
+      '/usr/bin/id',
+      'python',
+      'sudo',
+      'xargs',
+    ],
   ],
   ask: ['curl'],
   deny: ['rm', 'git push', 'sudo'],
@@ -23,9 +48,15 @@ export function requestOf(proposed: ProposedRequest): PermissionRequest {
 }
 
 /** What a policy says about a line, or about any other `process.command`. */
-export function judged(command: string | Omit<CommandRequest, 'kind'>, options: CommandPolicyOptions = LISTS): PermissionAnswer {
+export function judged(
+  command: string | Omit<CommandRequest, 'kind'>,
+  options: CommandPolicyOptions = LISTS,
+): PermissionAnswer {
   const request = typeof command === 'string' ? { command } : command;
-  const answer = commandPolicy(options).evaluate(requestOf({ kind: 'process.command', ...request }));
-  if (typeof answer !== 'object' || 'then' in answer) throw new Error('a policy of this folder answers at once, with the object form');
+  const answer = commandPolicy(options).evaluate(
+    requestOf({ kind: 'process.command', ...request }),
+  );
+  if (typeof answer !== 'object' || 'then' in answer)
+    throw new Error('a policy of this folder answers at once, with the object form');
   return answer;
 }

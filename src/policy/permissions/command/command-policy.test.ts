@@ -5,7 +5,18 @@ import { type CommandPolicyOptions, commandPolicy } from './command-policy.ts';
 import { inspectCommand } from './inspect-command.ts';
 import { howMany } from '../../../../conformance/how-many.fixture.ts';
 
-const ALLOWED_PARTS = ['ls', 'cat x', 'echo "$x"', 'git status', "echo 'a; b'", 'x=1', '(ls)', '{ ls; }', 'echo $(ls)', 'true'];
+const ALLOWED_PARTS = [
+  'ls',
+  'cat x',
+  'echo "$x"',
+  'git status',
+  "echo 'a; b'",
+  'x=1',
+  '(ls)',
+  '{ ls; }',
+  'echo $(ls)',
+  'true',
+];
 const PLAIN_SEPARATORS = [';', ' && ', ' || ', ' | ', '\n', ' ; ', '\n\n', ' \\\n&& '];
 const SEPARATORS = [...PLAIN_SEPARATORS, ' & ', ' |& '];
 /** Where a command can hide, with `@` for the command. */
@@ -50,14 +61,22 @@ const PLACES = [
 const HIDDEN = ['rm', 'rm -rf x', '/bin/rm x', 'git push', "r''m x", 'r\\m x', '"rm" x', 'RM x'];
 
 /** What a first attempt would do: the first word of the line, and nothing else. */
-const naive = (line: string, { allow = [] }: CommandPolicyOptions): boolean => allow.includes(line.trim().split(/\W+/)[0] ?? '');
+const naive = (line: string, { allow = [] }: CommandPolicyOptions): boolean =>
+  allow.includes(line.trim().split(/\W+/)[0] ?? '');
 
 describe('commandPolicy', () => {
   it('has no opinion on requests of other kinds', () => {
     const policy = commandPolicy({ deny: ['rm'] });
 
-    for (const kind of ['tool.call', 'filesystem.read', 'network.connect', 'custom.command'] as const) {
-      expect(policy.evaluate(requestOf({ kind, path: 'rm', host: 'rm' }))).toEqual({ decision: 'no_opinion' });
+    for (const kind of [
+      'tool.call',
+      'filesystem.read',
+      'network.connect',
+      'custom.command',
+    ] as const) {
+      expect(policy.evaluate(requestOf({ kind, path: 'rm', host: 'rm' }))).toEqual({
+        decision: 'no_opinion',
+      });
     }
   });
 
@@ -74,7 +93,8 @@ describe('commandPolicy', () => {
 
     fc.assert(
       fc.property(lines, ([before, [place, command], after]) => {
-        const line = before.flat().join('') + place.replace('@', () => command) + after.flat().join('');
+        const line =
+          before.flat().join('') + place.replace('@', () => command) + after.flat().join('');
         // A here-document followed by an operator on a line of its own cannot be read, and is asked.
         expect(judged(line).decision, line).not.toBe('allow');
         return true;
@@ -100,8 +120,15 @@ describe('commandPolicy', () => {
 
   it('takes the strictest verdict over all commands, and its reason', () => {
     expect(judged('ls; unheard; rm x')).toMatchObject({ decision: 'deny', code: 'denied_by_list' });
-    expect(judged('ls; unheard')).toMatchObject({ decision: 'require_approval', code: 'not_listed' });
-    expect(judged('ls')).toEqual({ decision: 'allow', code: 'commands_allowed', reason: 'Every command of the line is allowed.' });
+    expect(judged('ls; unheard')).toMatchObject({
+      decision: 'require_approval',
+      code: 'not_listed',
+    });
+    expect(judged('ls')).toEqual({
+      decision: 'allow',
+      code: 'commands_allowed',
+      reason: 'Every command of the line is allowed.',
+    });
   });
 
   it('says which program and what would pass, and no value of an argument', () => {
@@ -110,7 +137,9 @@ describe('commandPolicy', () => {
     expect(judged('curl -H secret-token x', options).reason).toBe(
       '"curl" is not on the list of allowed commands. Allowed: ls, git status.',
     );
-    expect(judged('unheard', {}).reason).toBe('"unheard" is not on the list of allowed commands. No command is allowed unasked.');
+    expect(judged('unheard', {}).reason).toBe(
+      '"unheard" is not on the list of allowed commands. No command is allowed unasked.',
+    );
     expect(judged('/tmp/secret-token/x', options).reason).not.toContain('secret');
     expect(judged('"a secret token"', options).reason).not.toContain('secret');
     for (const line of [
@@ -127,14 +156,24 @@ describe('commandPolicy', () => {
   });
 
   it('judges a list of arguments without a shell', () => {
-    expect(judged({ argv: ['ls', '; rm x', '$(rm x)', '>', 'x'] })).toMatchObject({ decision: 'allow' });
+    expect(judged({ argv: ['ls', '; rm x', '$(rm x)', '>', 'x'] })).toMatchObject({
+      decision: 'allow',
+    });
     expect(judged({ argv: ['rm', 'x'] })).toMatchObject({ decision: 'deny' });
     expect(judged({ argv: ['bash', '-c', 'ls; rm x'] })).toMatchObject({ decision: 'deny' });
     expect(judged({ argv: ['bash', '-c', 'ls'] })).toMatchObject({ decision: 'allow' });
-    expect(judged({ argv: ['env', 'PATH=/tmp', 'ls'] })).toMatchObject({ decision: 'require_approval', code: 'variable_set' });
-    expect(judged({ argv: ['find', '.', '-exec', 'ls', ';'] })).toMatchObject({ code: 'runs_another_program' });
+    expect(judged({ argv: ['env', 'PATH=/tmp', 'ls'] })).toMatchObject({
+      decision: 'require_approval',
+      code: 'variable_set',
+    });
+    expect(judged({ argv: ['find', '.', '-exec', 'ls', ';'] })).toMatchObject({
+      code: 'runs_another_program',
+    });
     expect(judged({ argv: ['eval', 'ls'] })).toMatchObject({ decision: 'require_approval' });
-    expect(judged({ argv: ['l*'] })).toMatchObject({ decision: 'require_approval', code: 'not_listed' });
+    expect(judged({ argv: ['l*'] })).toMatchObject({
+      decision: 'require_approval',
+      code: 'not_listed',
+    });
     expect(judged({ argv: [] })).toMatchObject({ decision: 'require_approval', code: 'empty' });
     expect(judged({ argv: [''] })).toMatchObject({ decision: 'require_approval' });
   });
@@ -146,15 +185,23 @@ describe('commandPolicy', () => {
   });
 
   it('asks for variables in the environment unless they only change how output looks', () => {
-    expect(judged({ command: 'ls', env: { LANG: 'C', LC_ALL: 'C', TZ: 'UTC' } })).toMatchObject({ decision: 'allow' });
+    expect(judged({ command: 'ls', env: { LANG: 'C', LC_ALL: 'C', TZ: 'UTC' } })).toMatchObject({
+      decision: 'allow',
+    });
     for (const name of ['PATH', 'LD_PRELOAD', 'BASH_ENV', 'GIT_SSH', 'anything', '__proto__x']) {
-      expect(judged({ command: 'ls', env: { [name]: 'x' } }), name).toMatchObject({ decision: 'require_approval', code: 'variable_set' });
+      expect(judged({ command: 'ls', env: { [name]: 'x' } }), name).toMatchObject({
+        decision: 'require_approval',
+        code: 'variable_set',
+      });
     }
   });
 
   it('asks for a program by relative path where the folder is not the known one', () => {
     expect(judged('./run')).toMatchObject({ decision: 'allow' });
-    expect(judged({ command: './run', cwd: '/tmp' })).toMatchObject({ decision: 'require_approval', code: 'relative_program' });
+    expect(judged({ command: './run', cwd: '/tmp' })).toMatchObject({
+      decision: 'require_approval',
+      code: 'relative_program',
+    });
     expect(judged({ command: '/usr/bin/id', cwd: '/tmp' })).toMatchObject({ decision: 'allow' });
   });
 
@@ -163,25 +210,51 @@ describe('commandPolicy', () => {
 
     expect(judged('git status', options)).toMatchObject({ decision: 'allow' });
     expect(judged('git push', options)).toMatchObject({ decision: 'deny' });
-    expect(judged('git --no-pager push', options)).toMatchObject({ decision: 'require_approval', code: 'may_be_denied' });
-    expect(judged('git "$x"', options)).toMatchObject({ decision: 'require_approval', code: 'may_be_denied' });
+    expect(judged('git --no-pager push', options)).toMatchObject({
+      decision: 'require_approval',
+      code: 'may_be_denied',
+    });
+    expect(judged('git "$x"', options)).toMatchObject({
+      decision: 'require_approval',
+      code: 'may_be_denied',
+    });
   });
 
   it('lets unknown programs be allowed or refused, and never what cannot be read', () => {
     expect(judged('unheard', { unknown: 'allow' })).toMatchObject({ decision: 'allow' });
-    expect(judged('unheard', { unknown: 'deny' })).toMatchObject({ decision: 'deny', code: 'not_listed' });
+    expect(judged('unheard', { unknown: 'deny' })).toMatchObject({
+      decision: 'deny',
+      code: 'not_listed',
+    });
     for (const line of ['$x', 'ls )', '', 'ls\r', '[[ x ]]', 'echo $((x))', 'cat < $x']) {
-      expect(judged(line, { unknown: 'allow' }), line).toMatchObject({ decision: 'require_approval' });
-      expect(judged(line, { allow: ['ls', 'cat', 'echo'], unknown: 'deny' }), line).toMatchObject({ decision: 'deny' });
+      expect(judged(line, { unknown: 'allow' }), line).toMatchObject({
+        decision: 'require_approval',
+      });
+      expect(judged(line, { allow: ['ls', 'cat', 'echo'], unknown: 'deny' }), line).toMatchObject({
+        decision: 'deny',
+      });
     }
-    for (const line of ['ls > x', 'PATH=x ls', 'find . -delete', 'sudo ls', 'python x', 'f() { ls; }']) {
-      expect(judged(line, { unknown: 'allow' }), line).toMatchObject({ decision: 'require_approval' });
+    for (const line of [
+      'ls > x',
+      'PATH=x ls',
+      'find . -delete',
+      'sudo ls',
+      'python x',
+      'f() { ls; }',
+    ]) {
+      expect(judged(line, { unknown: 'allow' }), line).toMatchObject({
+        decision: 'require_approval',
+      });
     }
   });
 
   it('has a digest that stands for its rules', () => {
-    expect(commandPolicy({ allow: ['ls'] }).digest).toBe(commandPolicy({ allow: ['ls'], unknown: 'ask' }).digest);
-    expect(commandPolicy({ allow: ['ls'] }).digest).not.toBe(commandPolicy({ deny: ['ls'] }).digest);
+    expect(commandPolicy({ allow: ['ls'] }).digest).toBe(
+      commandPolicy({ allow: ['ls'], unknown: 'ask' }).digest,
+    );
+    expect(commandPolicy({ allow: ['ls'] }).digest).not.toBe(
+      commandPolicy({ deny: ['ls'] }).digest,
+    );
   });
 
   it.each([
@@ -197,14 +270,18 @@ describe('commandPolicy', () => {
     [null, 'options'],
   ])('refuses to be built from %j', (options, option) => {
     // Wrong on purpose.
-    expect(() => commandPolicy(options as CommandPolicyOptions)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION' }));
+    expect(() => commandPolicy(options as CommandPolicyOptions)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION' }),
+    );
     expect(() => commandPolicy(options as CommandPolicyOptions)).toThrow(option);
   });
 });
 
 describe('inspectCommand', () => {
   it('lists the programs and the files that redirects write', () => {
-    expect(inspectCommand({ command: 'ls | sort > out.txt 2>> "$log"; nohup cat $(id); "$x"' })).toEqual({
+    expect(
+      inspectCommand({ command: 'ls | sort > out.txt 2>> "$log"; nohup cat $(id); "$x"' }),
+    ).toEqual({
       programs: ['ls', 'sort', 'cat', 'nohup', 'id', null],
       writes: ['out.txt', null],
       concerns: ['program_not_literal', 'file_written'],

@@ -4,7 +4,12 @@ import { hashCanonical } from '../../../core/hash-canonical.ts';
 import { checkOptions, type Expectation, expected } from '../../../core/options.ts';
 import type { PermissionAnswer, PermissionPolicy, PermissionRequest } from '../permission.ts';
 import { type CommandEntry, isEntry, parseEntry } from './command-entry.ts';
-import { type CommandFinding, type CommandReading, finding, NOT_UNDERSTOOD } from './command-reading.ts';
+import {
+  type CommandFinding,
+  type CommandReading,
+  finding,
+  NOT_UNDERSTOOD,
+} from './command-reading.ts';
 import { judgeInvocation, type CommandLists, type Judgement } from './judge-invocation.ts';
 import { readCommand } from './read-command.ts';
 import { isHarmlessForPrograms } from './shell-variables.ts';
@@ -55,11 +60,23 @@ export function commandPolicy(options: CommandPolicyOptions = {}): PermissionPol
   checkOptions('commandPolicy', options, EXPECTED);
   const { allow = [], ask = [], deny = [], unknown = 'ask' } = options;
   const parsed = (list: readonly string[]): readonly CommandEntry[] => list.map(parseEntry);
-  const lists: CommandLists = { allow: parsed(allow), ask: parsed(ask), deny: parsed(deny), unknown };
+  const lists: CommandLists = {
+    allow: parsed(allow),
+    ask: parsed(ask),
+    deny: parsed(deny),
+    unknown,
+  };
   return Object.freeze({
     name: 'commandPolicy',
-    digest: hashCanonical({ name: 'commandPolicy', allow: [...allow], ask: [...ask], deny: [...deny], unknown }),
-    evaluate: (request: PermissionRequest) => (request.kind === 'process.command' ? judge(request, lists) : NO_OPINION),
+    digest: hashCanonical({
+      name: 'commandPolicy',
+      allow: [...allow],
+      ask: [...ask],
+      deny: [...deny],
+      unknown,
+    }),
+    evaluate: (request: PermissionRequest) =>
+      request.kind === 'process.command' ? judge(request, lists) : NO_OPINION,
   });
 }
 
@@ -70,17 +87,26 @@ type CommandRequest = Extract<PermissionRequest, { kind: 'process.command' }>;
 /** The strictest judgement over everything that was found; the first of those gives the reason. */
 function judge(request: CommandRequest, lists: CommandLists): PermissionAnswer {
   const reading = readCommand(request);
-  const moves = request.cwd !== undefined || reading.invocations.some(({ words }) => MOVES.has(words[0]?.literal ?? ''));
+  const moves =
+    request.cwd !== undefined ||
+    reading.invocations.some(({ words }) => MOVES.has(words[0]?.literal ?? ''));
   const judgements = [
     ...reading.invocations.map((invocation) => judgeInvocation(invocation, lists, moves)),
     ...concernsOf(request, reading).map((concern) => judgeFinding(concern, lists)),
   ];
-  return judgements.reduce((worst, next) => (RANK[next.decision] > RANK[worst.decision] ? next : worst), ALLOWED);
+  return judgements.reduce(
+    (worst, next) => (RANK[next.decision] > RANK[worst.decision] ? next : worst),
+    ALLOWED,
+  );
 }
 
 /** They change what a relative path stands for. */
 const MOVES = new Set(['cd', 'chdir', 'pushd', 'popd']);
-const ALLOWED: Judgement = Object.freeze({ decision: 'allow', code: 'commands_allowed', reason: 'Every command of the line is allowed.' });
+const ALLOWED: Judgement = Object.freeze({
+  decision: 'allow',
+  code: 'commands_allowed',
+  reason: 'Every command of the line is allowed.',
+});
 
 function concernsOf({ env }: CommandRequest, reading: CommandReading): readonly CommandFinding[] {
   const inEnvironment = Object.keys(env ?? {}).some((name) => !isHarmlessForPrograms(name));

@@ -54,21 +54,27 @@ export interface Gathering {
 const REASONS: Readonly<Record<CommandConcern, string>> = Object.freeze({
   unreadable: 'The command is not text. Send a line, or a list of words.',
   too_long: 'The command line is too long to be checked. Send a shorter one.',
-  too_deep: 'The command line is nested too deeply to be checked. Send plain commands, one after another.',
+  too_deep:
+    'The command line is nested too deeply to be checked. Send plain commands, one after another.',
   empty: 'The command line runs nothing. Name a program.',
-  program_not_literal: 'The program to run is only known when the line runs. Write its name as plain text.',
-  odd_characters: 'The command line holds control characters or blanks other than space, tab and newline. Leave them out.',
+  program_not_literal:
+    'The program to run is only known when the line runs. Write its name as plain text.',
+  odd_characters:
+    'The command line holds control characters or blanks other than space, tab and newline. Leave them out.',
   shells_differ:
     "Shells may read this line differently. Use plain words, '…', \"…\" with $name or $(…), and | && || ; ( ) if and for; put other characters into '…'.",
   variable_set: 'A variable is set that can change which program runs, or how. Leave it out.',
   file_written: 'A redirect writes a file. Print to the output instead; 2>&1 and /dev/null pass.',
-  redirect_not_literal: 'The target of a redirect is only known when the line runs. Write it as plain text.',
+  redirect_not_literal:
+    'The target of a redirect is only known when the line runs. Write it as plain text.',
   network_redirect: 'A redirect opens a network connection. Leave it out.',
-  runs_another_program: 'A program is started by another one in a way that cannot be followed. Call it directly.',
+  runs_another_program:
+    'A program is started by another one in a way that cannot be followed. Call it directly.',
 });
 
 /** A finding with the sentence that belongs to it. */
-export const finding = (code: CommandConcern, reason: string = REASONS[code]): CommandFinding => Object.freeze({ code, reason });
+export const finding = (code: CommandConcern, reason: string = REASONS[code]): CommandFinding =>
+  Object.freeze({ code, reason });
 
 /** Findings that mean "not understood": they are refused where unknown programs are. */
 export const NOT_UNDERSTOOD: ReadonlySet<string> = new Set<CommandConcern>([

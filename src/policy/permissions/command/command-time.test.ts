@@ -7,9 +7,14 @@ import { readCommand } from './read-command.ts';
 const LENGTH = 32_000;
 
 /** A line of the longest kind that repeats one text behind another. */
-const filled = (repeated: string, before = ''): string => before + repeated.repeat(Math.floor((LENGTH - before.length) / repeated.length));
+const filled = (repeated: string, before = ''): string =>
+  before + repeated.repeat(Math.floor((LENGTH - before.length) / repeated.length));
 
-const ORDINARY = [filled('src/file-name.ts ', 'cat '), filled('ls -la src/main.ts | cat x; '), filled('"some text in quotes" ', 'echo ')];
+const ORDINARY = [
+  filled('src/file-name.ts ', 'cat '),
+  filled('ls -la src/main.ts | cat x; '),
+  filled('"some text in quotes" ', 'echo '),
+];
 
 const BEFORE = ['', 'ls ', 'ls "', 'eval ', 'awk '];
 const REPEATED = [
@@ -56,14 +61,18 @@ function leastSpent(line: string, enough: number): number {
 const naive = (line: string): string => line.replace(/[-.]?\d[\d.]*$/, '');
 
 describe('the time commandPolicy takes', () => {
-  it('is at most three times that of an ordinary line of the same length, whatever the line repeats', { timeout: 120_000 }, () => {
+  it('is at most three times that of an ordinary line of the same length, whatever the line repeats', {
+    timeout: 120_000,
+  }, () => {
     for (const line of ORDINARY) spent(line, 20);
     const limit = 3 * Math.max(...ORDINARY.map((line) => spent(line, 20)));
 
     for (const before of BEFORE) {
       for (const repeated of REPEATED) {
         const line = filled(repeated, before);
-        expect(leastSpent(line, limit), `${before}${repeated} ${repeated}`).toBeLessThanOrEqual(limit);
+        expect(leastSpent(line, limit), `${before}${repeated} ${repeated}`).toBeLessThanOrEqual(
+          limit,
+        );
       }
     }
   });
@@ -73,7 +82,9 @@ describe('the time commandPolicy takes', () => {
     for (const [index, first] of REPEATED.entries()) {
       // Each text with some of the others, evenly spread.
       for (let other = index % 17; other < REPEATED.length; other += 17) {
-        const { invocations } = readCommand({ command: filled(first + (REPEATED[other] ?? ''), 'ls ') });
+        const { invocations } = readCommand({
+          command: filled(first + (REPEATED[other] ?? ''), 'ls '),
+        });
         const words = invocations.reduce((sum, invocation) => sum + invocation.words.length, 0);
         most.commands = Math.max(most.commands, invocations.length);
         most.words = Math.max(most.words, words);

@@ -11,7 +11,8 @@ export interface CommandWord {
 }
 
 /** A word that is known to the letter. */
-export const literalWord = (text: string): CommandWord => Object.freeze({ literal: text, start: text, splits: false });
+export const literalWord = (text: string): CommandWord =>
+  Object.freeze({ literal: text, start: text, splits: false });
 
 /** Words nobody can know before the program runs, such as the lines that `xargs` reads. */
 export const UNKNOWN_WORDS: CommandWord = Object.freeze({ literal: null, start: '', splits: true });

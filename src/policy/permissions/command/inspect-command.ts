@@ -19,7 +19,9 @@ export interface CommandInspection {
  */
 export function inspectCommand(source: CommandSource): CommandInspection {
   const { invocations, findings, writes } = readCommand(source);
-  const concerns = [...invocations.flatMap((invocation) => invocation.findings), ...findings].map(({ code }) => code);
+  const concerns = [...invocations.flatMap((invocation) => invocation.findings), ...findings].map(
+    ({ code }) => code,
+  );
   return {
     programs: invocations.map(({ words }) => words[0]?.literal ?? null),
     writes: [...writes],

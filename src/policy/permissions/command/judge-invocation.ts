@@ -22,7 +22,8 @@ export interface Judgement {
 }
 
 const ROWS = new Map<string, readonly ProgramRow[]>();
-for (const row of PROGRAMS_THAT_RUN) for (const program of row.programs) ROWS.set(program, [...(ROWS.get(program) ?? []), row]);
+for (const row of PROGRAMS_THAT_RUN)
+  for (const program of row.programs) ROWS.set(program, [...(ROWS.get(program) ?? []), row]);
 
 /** Names of programs are not longer: what is, is not looked through for a version. */
 const MAX_NAME = 255;
@@ -35,37 +36,65 @@ export function rowsOf(program: string): readonly ProgramRow[] {
 }
 
 /** Judges one command. `moves` says that the line changes folders, or that the request names one. */
-export function judgeInvocation({ words, transparent, findings }: Invocation, lists: CommandLists, moves: boolean): Judgement {
+export function judgeInvocation(
+  { words, transparent, findings }: Invocation,
+  lists: CommandLists,
+  moves: boolean,
+): Judgement {
   const [program, ...args] = words;
   const name = program?.literal ?? null;
   if (name === null || name === '') return unreadable(lists);
   const shown = shownName(name);
   const row = rowsOf(name).find((candidate) => fitsRow(candidate, args));
   if (lists.deny.some((entry) => concerns(entry, words) === 'yes')) return denied(shown, lists);
-  if ((row !== undefined || findings.length > 0) && lists.deny.some((entry) => isNamedIn(entry, args)))
+  if (
+    (row !== undefined || findings.length > 0) &&
+    lists.deny.some((entry) => isNamedIn(entry, args))
+  )
     return denied('a program behind another one', lists);
   if (lists.deny.some((entry) => concerns(entry, words) === 'maybe'))
-    return asked('may_be_denied', `${shown} may be one of the denied commands here. Put its subcommand first, as plain text.`);
+    return asked(
+      'may_be_denied',
+      `${shown} may be one of the denied commands here. Put its subcommand first, as plain text.`,
+    );
   if (lists.ask.some((entry) => concerns(entry, words) !== 'no'))
     return asked('asked_by_list', `${shown} is on the list of commands that are asked.`);
   if (moves && isRelative(name))
-    return asked('relative_program', `${shown} is a relative path, and the folder may be another one. Name the program by its full path.`);
+    return asked(
+      'relative_program',
+      `${shown} is a relative path, and the folder may be another one. Name the program by its full path.`,
+    );
   if (lists.allow.some((entry) => spellsOut(entry, words))) return allowed(shown);
-  if (row !== undefined) return asked('runs_another_program', `${shown} is asked here, because it can ${row.can}.${passing(row)}`);
+  if (row !== undefined)
+    return asked(
+      'runs_another_program',
+      `${shown} is asked here, because it can ${row.can}.${passing(row)}`,
+    );
   const [first] = findings;
   if (first !== undefined)
     return {
       ...asked(first.code, first.reason),
-      decision: NOT_UNDERSTOOD.has(first.code) && lists.unknown === 'deny' ? 'deny' : 'require_approval',
+      decision:
+        NOT_UNDERSTOOD.has(first.code) && lists.unknown === 'deny' ? 'deny' : 'require_approval',
     };
-  return transparent || lists.allow.some((entry) => permits(entry, words)) ? allowed(shown) : unlisted(shown, lists);
+  return transparent || lists.allow.some((entry) => permits(entry, words))
+    ? allowed(shown)
+    : unlisted(shown, lists);
 }
 
 const isRelative = (name: string): boolean => name.includes('/') && !name.startsWith('/');
 
-const asked = (code: string, reason: string): Judgement => ({ decision: 'require_approval', code, reason });
+const asked = (code: string, reason: string): Judgement => ({
+  decision: 'require_approval',
+  code,
+  reason,
+});
 
-const allowed = (shown: string): Judgement => ({ decision: 'allow', code: 'allowed_by_list', reason: `${shown} is allowed.` });
+const allowed = (shown: string): Judgement => ({
+  decision: 'allow',
+  code: 'allowed_by_list',
+  reason: `${shown} is allowed.`,
+});
 
 const denied = (shown: string, lists: CommandLists): Judgement => ({
   decision: 'deny',
@@ -79,19 +108,29 @@ function unreadable({ unknown }: CommandLists): Judgement {
 }
 
 function unlisted(shown: string, lists: CommandLists): Judgement {
-  const decision = ({ allow: 'allow', ask: 'require_approval', deny: 'deny' } as const)[lists.unknown];
-  return { decision, code: 'not_listed', reason: `${shown} is not on the list of allowed commands. ${whatPasses(lists)}` };
+  const decision = ({ allow: 'allow', ask: 'require_approval', deny: 'deny' } as const)[
+    lists.unknown
+  ];
+  return {
+    decision,
+    code: 'not_listed',
+    reason: `${shown} is not on the list of allowed commands. ${whatPasses(lists)}`,
+  };
 }
 
 /** A program may be named; anything longer or stranger than a name is an argument's value in disguise. */
-const shownName = (name: string): string => (/^[\w.+[-]{1,40}$/.test(name) ? `"${name}"` : 'A program');
+const shownName = (name: string): string =>
+  /^[\w.+[-]{1,40}$/.test(name) ? `"${name}"` : 'A program';
 
 const MAX_SHOWN = 12;
 
 function whatPasses({ allow }: CommandLists): string {
   if (allow.length === 0) return 'No command is allowed unasked.';
-  const names = allow.slice(0, MAX_SHOWN).map(({ program, words }) => [program, ...words].join(' '));
+  const names = allow
+    .slice(0, MAX_SHOWN)
+    .map(({ program, words }) => [program, ...words].join(' '));
   return `Allowed: ${names.join(', ')}${allow.length > MAX_SHOWN ? ', …' : ''}.`;
 }
 
-const passing = ({ passes }: ProgramRow): string => (passes === undefined ? '' : ` What passes looks like: ${passes}`);
+const passing = ({ passes }: ProgramRow): string =>
+  passes === undefined ? '' : ` What passes looks like: ${passes}`;

@@ -55,7 +55,17 @@ const BARE_PROGRAM = /^(?:\[|[A-Za-z0-9_./][A-Za-z0-9_@+:,./-]*)$/;
 export function readPlainLine(line: string): PlainLine | 'too_long' | 'shells_differ' {
   // In some encodings the bytes of a letter outside of ASCII reach over a backslash behind it.
   if (/[^\0-\x7f]/.test(line) && /[\\`]/.test(line)) return 'shells_differ';
-  const reader: Reader = { line, commands: [], variables: [], files: [], at: 0, nesting: 0, parts: 0, readNested, problem: null };
+  const reader: Reader = {
+    line,
+    commands: [],
+    variables: [],
+    files: [],
+    at: 0,
+    nesting: 0,
+    parts: 0,
+    readNested,
+    problem: null,
+  };
   const isRead = readList(reader, []) && reader.problem === null && reader.at === line.length;
   return isRead ? reader : (reader.problem ?? 'shells_differ');
 }
@@ -110,7 +120,12 @@ function within(reader: Reader, read: (reader: Reader) => boolean): boolean {
 /** `(…)` or `$(…)`, of which `opening` characters open it. Two brackets in a row are arithmetic in some shells. */
 function readNested(reader: Reader, opening: number): boolean {
   reader.at += opening;
-  if (next(reader) === '(' || !within(reader, () => readList(reader, [')'])) || next(reader) !== ')') return false;
+  if (
+    next(reader) === '(' ||
+    !within(reader, () => readList(reader, [')'])) ||
+    next(reader) !== ')'
+  )
+    return false;
   reader.at += 1;
   return true;
 }

@@ -43,7 +43,8 @@ export function fail(reader: Reader): false {
 /** Counts a part of a word, a redirection or a command. */
 export function isOneTooMany(reader: Reader): boolean {
   reader.parts += 1;
-  if (reader.parts > MAX_PARTS || reader.commands.length > MAX_COMMANDS) reader.problem ??= 'too_long';
+  if (reader.parts > MAX_PARTS || reader.commands.length > MAX_COMMANDS)
+    reader.problem ??= 'too_long';
   return reader.problem === 'too_long';
 }
 
@@ -82,7 +83,8 @@ interface Parts {
 export function readWord(reader: Reader): CommandWord | null {
   const start = reader.at;
   const parts: Parts = { text: '', isKnown: true, splits: false };
-  while (!isBlank(next(reader)) && !isOperator(next(reader))) if (!readPart(reader, parts, reader.at === start)) return null;
+  while (!isBlank(next(reader)) && !isOperator(next(reader)))
+    if (!readPart(reader, parts, reader.at === start)) return null;
   if (reader.at === start) return null;
   const { text, isKnown, splits } = parts;
   return isKnown ? literalWord(text) : Object.freeze({ literal: null, start: text, splits });
@@ -111,7 +113,11 @@ function readPart(reader: Reader, parts: Parts, isFirst: boolean): boolean {
   if (char === '"') return readDoubleQuoted(reader, parts);
   if (char === '$') return readDollar(reader, parts, false);
   // `find -exec` and `xargs` are given it, and no shell takes it for more than the two letters.
-  if (isFirst && follows(reader, '{}') && (isBlank(next(reader, 2)) || isOperator(next(reader, 2)))) {
+  if (
+    isFirst &&
+    follows(reader, '{}') &&
+    (isBlank(next(reader, 2)) || isOperator(next(reader, 2)))
+  ) {
     reader.at += 2;
     return add(parts, '{}');
   }
@@ -121,7 +127,8 @@ function readPart(reader: Reader, parts: Parts, isFirst: boolean): boolean {
   }
   const isPlain = char === '=' ? !isFirst || isWhole : char === ']' && isWhole;
   // A file name that a glob finds starts as the glob does: it becomes several words, but none that is different in kind.
-  const isUnknown = char === '*' || char === '?' || (char === '~' && isFirst && (isWhole || after === '/'));
+  const isUnknown =
+    char === '*' || char === '?' || (char === '~' && isFirst && (isWhole || after === '/'));
   if (!isPlain && !isUnknown) return false;
   reader.at += 1;
   if (isPlain) return add(parts, char);
@@ -157,5 +164,8 @@ function readDoubleQuoted(reader: Reader, parts: Parts): boolean {
 /** `$name`, `${name}` or `$(…)`. Not known before the line runs; outside of quotes it may become several words, or none. */
 function readDollar(reader: Reader, parts: Parts, isQuoted: boolean): boolean {
   if (taken(reader, PARAMETER) !== null) return addUnknown(parts, !isQuoted);
-  return (follows(reader, '$(') && reader.readNested(reader, 2) && addUnknown(parts, !isQuoted)) || fail(reader);
+  return (
+    (follows(reader, '$(') && reader.readNested(reader, 2) && addUnknown(parts, !isQuoted)) ||
+    fail(reader)
+  );
 }

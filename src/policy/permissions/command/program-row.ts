@@ -38,7 +38,11 @@ export interface ProgramRow {
 export function fitsRow(row: ProgramRow, args: readonly CommandWord[]): boolean {
   if (row.always === true) return true;
   if (row.known !== undefined && !startsKnown(row.known, args)) return true;
-  if (row.pattern !== undefined && args.some(({ literal }) => literal === null || row.pattern?.test(literal))) return true;
+  if (
+    row.pattern !== undefined &&
+    args.some(({ literal }) => literal === null || row.pattern?.test(literal))
+  )
+    return true;
   if (row.bundled === true && (args[0]?.literal ?? null) === null && args.length > 0) return true;
   if (row.bundled === true && hasLetter(row.short, args[0]?.literal ?? '')) return true;
   const rest = args.findIndex((word) => !mayBeOption(word));
@@ -47,13 +51,17 @@ export function fitsRow(row: ProgramRow, args: readonly CommandWord[]): boolean 
 }
 
 function startsKnown(known: readonly string[], args: readonly CommandWord[]): boolean {
-  const rest = args.find(({ literal }) => literal === null || !literal.startsWith('-') || !known.includes(literal));
+  const rest = args.find(
+    ({ literal }) => literal === null || !literal.startsWith('-') || !known.includes(literal),
+  );
   if (rest === undefined) return args.length > 0;
   return rest.literal !== null && known.includes(rest.literal);
 }
 
 function isPlainFirst(first: RegExp, args: readonly CommandWord[]): boolean {
-  const word = args.find(({ literal }) => literal === null || !literal.startsWith('-') || literal === '-');
+  const word = args.find(
+    ({ literal }) => literal === null || !literal.startsWith('-') || literal === '-',
+  );
   return word === undefined || (word.literal !== null && first.test(word.literal));
 }
 
@@ -64,7 +72,15 @@ function hasOption(row: ProgramRow, args: readonly CommandWord[]): boolean {
     const text = word.literal;
     if (text === null && mayBeOption(word)) return true;
     if (text === null) continue;
-    if (words.some((name) => text === name || text.startsWith(`${name}=`) || `-${name}` === text || text.startsWith(`-${name}=`)))
+    if (
+      words.some(
+        (name) =>
+          text === name ||
+          text.startsWith(`${name}=`) ||
+          `-${name}` === text ||
+          text.startsWith(`-${name}=`),
+      )
+    )
       return true;
     if (text === '--' && row.endless !== true) return false;
     if (isLong(long, text) || (/^-[^-]/.test(text) && hasLetter(short, text))) return true;

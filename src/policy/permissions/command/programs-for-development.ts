@@ -18,7 +18,9 @@ export const PROGRAMS_FOR_DEVELOPMENT: readonly ProgramRow[] = Object.freeze([
   {
     programs: ['git'],
     can: 'be given programs for transport, comparing and editing, or a file to write',
-    long: words('upload-pack receive-pack exec ext-diff textconv open-files-in-pager template output config strategy edit-description'),
+    long: words(
+      'upload-pack receive-pack exec ext-diff textconv open-files-in-pager template output config strategy edit-description',
+    ),
     short: 'O',
     pattern: /::/,
     asked: 'git fetch --upload-p=x origin',
@@ -27,14 +29,18 @@ export const PROGRAMS_FOR_DEVELOPMENT: readonly ProgramRow[] = Object.freeze([
   {
     programs: ['npm', 'cnpm'],
     can: 'run scripts of the project and of packages',
-    known: words('ls list ll view info outdated search ping whoami root prefix help explain why fund -v --version'),
+    known: words(
+      'ls list ll view info outdated search ping whoami root prefix help explain why fund -v --version',
+    ),
     asked: 'npm run x',
     passes: 'npm ls',
   },
   {
     programs: ['npm', 'pnpm', 'yarn'],
     can: 'be given another shell or configuration',
-    long: words('script-shell userconfig globalconfig node-options prefix dir cwd shell git editor viewer browser pager init-module'),
+    long: words(
+      'script-shell userconfig globalconfig node-options prefix dir cwd shell git editor viewer browser pager init-module',
+    ),
     short: 'C',
     asked: 'npm ls --userconfig=x',
     passes: 'npm ls',
@@ -74,9 +80,27 @@ export const PROGRAMS_FOR_DEVELOPMENT: readonly ProgramRow[] = Object.freeze([
     asked: 'cargo run',
     passes: 'cargo --version',
   },
-  { programs: ['go'], can: 'build and run code', known: words('version help'), asked: 'go run x', passes: 'go version' },
   {
-    programs: ['gem', 'bundle', 'composer', 'mix', 'rebar', 'stack', 'cabal', 'dotnet', 'swift', 'mvn', 'gradle'],
+    programs: ['go'],
+    can: 'build and run code',
+    known: words('version help'),
+    asked: 'go run x',
+    passes: 'go version',
+  },
+  {
+    programs: [
+      'gem',
+      'bundle',
+      'composer',
+      'mix',
+      'rebar',
+      'stack',
+      'cabal',
+      'dotnet',
+      'swift',
+      'mvn',
+      'gradle',
+    ],
     can: 'run code of packages and projects',
     known: words('help -v --version'),
     asked: 'bundle exec x',
@@ -99,7 +123,19 @@ export const PROGRAMS_FOR_DEVELOPMENT: readonly ProgramRow[] = Object.freeze([
     passes: 'nm a',
   },
   {
-    programs: ['eslint', 'prettier', 'jest', 'mocha', 'vitest', 'pytest', 'py.test', 'stylelint', 'tsc', 'mypy', 'ruff'],
+    programs: [
+      'eslint',
+      'prettier',
+      'jest',
+      'mocha',
+      'vitest',
+      'pytest',
+      'py.test',
+      'stylelint',
+      'tsc',
+      'mypy',
+      'ruff',
+    ],
     can: 'load code it is pointed at',
     short: 'crpf',
     long: words(

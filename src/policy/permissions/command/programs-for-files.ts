@@ -25,7 +25,9 @@ export const PROGRAMS_FOR_FILES: readonly ProgramRow[] = Object.freeze([
   {
     programs: ['tar', 'gtar', 'bsdtar'],
     can: 'run a program as compressor, checkpoint or receiver, or read options from a file',
-    long: words('checkpoint-action to-command use-compress-program info-script new-volume-script rsh-command rmt-command files-from'),
+    long: words(
+      'checkpoint-action to-command use-compress-program info-script new-volume-script rsh-command rmt-command files-from',
+    ),
     short: 'IFT',
     bundled: true,
     asked: 'tar xf a.tar --checkp=exec=sh',
@@ -95,5 +97,12 @@ export const PROGRAMS_FOR_FILES: readonly ProgramRow[] = Object.freeze([
     passes: 'date -u',
   },
   { programs: ['tree'], can: 'write a file', short: 'oR', asked: 'tree -o x', passes: 'tree -a' },
-  { programs: ['file'], can: 'write a compiled list of types', short: 'C', long: ['compile'], asked: 'file -C -m x', passes: 'file x' },
+  {
+    programs: ['file'],
+    can: 'write a compiled list of types',
+    short: 'C',
+    long: ['compile'],
+    asked: 'file -C -m x',
+    passes: 'file x',
+  },
 ]);

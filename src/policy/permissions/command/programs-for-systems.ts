@@ -98,7 +98,9 @@ const SYSTEMS: readonly ProgramRow[] = [
   {
     programs: ['systemctl'],
     can: 'start, stop and edit services',
-    known: words('status list-units list-unit-files is-active is-enabled show cat --version --no-pager'),
+    known: words(
+      'status list-units list-unit-files is-active is-enabled show cat --version --no-pager',
+    ),
     short: 'HM',
     long: words('host machine'),
     asked: 'systemctl start x',
@@ -128,7 +130,12 @@ const SYSTEMS: readonly ProgramRow[] = [
     asked: 'dpkg -i x',
     passes: 'dpkg -l',
   },
-  { programs: ['coreutils'], can: 'be any of its programs', always: true, asked: 'coreutils --coreutils-prog=rm x' },
+  {
+    programs: ['coreutils'],
+    can: 'be any of its programs',
+    always: true,
+    asked: 'coreutils --coreutils-prog=rm x',
+  },
 ];
 
 /** Programs for networks, machines and packages, and what makes them run others. */

@@ -57,7 +57,13 @@ const TEXT: readonly ProgramRow[] = [
     asked: 'ag --pager=x y',
     passes: 'ag y',
   },
-  { programs: ['bat', 'batcat'], can: 'run a pager', long: words('pager paging config-file'), asked: 'bat --pager=x y', passes: 'bat y' },
+  {
+    programs: ['bat', 'batcat'],
+    can: 'run a pager',
+    long: words('pager paging config-file'),
+    asked: 'bat --pager=x y',
+    passes: 'bat y',
+  },
   {
     programs: ['fzf'],
     can: 'run commands for previews and keys',
@@ -122,7 +128,13 @@ const SHELL: readonly ProgramRow[] = [
     asked: "shift 'a[$(x)]'",
     passes: 'exit 1',
   },
-  { programs: ['jobs', 'wait'], can: 'run a command or set a variable', short: 'xp', asked: 'jobs -x y', passes: 'jobs -l' },
+  {
+    programs: ['jobs', 'wait'],
+    can: 'run a command or set a variable',
+    short: 'xp',
+    asked: 'jobs -x y',
+    passes: 'jobs -l',
+  },
 ];
 
 /** Programs that show and change text, shell builtins included, and what makes them run others. */

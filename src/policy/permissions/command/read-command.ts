@@ -1,6 +1,11 @@
 /** Lists every command that a request would run: shell lines, lists of arguments, and what those start in turn. */
 
-import { type CommandReading, finding, type Gathering, type Invocation } from './command-reading.ts';
+import {
+  type CommandReading,
+  finding,
+  type Gathering,
+  type Invocation,
+} from './command-reading.ts';
 import { type CommandWord, literalWord } from './command-word.ts';
 import { MAX_LINE_LENGTH, ODD_CHARACTERS, readShellLine } from './read-shell-line.ts';
 import { unwrap, wrapperOf } from './wrappers.ts';
@@ -24,7 +29,12 @@ export interface CommandSource {
 /** Reads a request. Takes time in proportion to its length, and never throws: what is not understood is a finding. */
 export function readCommand({ command, argv }: CommandSource): CommandReading {
   const size = (command?.length ?? 0) + (argv?.length ?? 0);
-  const into: Gathering = { invocations: [], findings: [], writes: [], steps: 2 * size + MORE_STEPS };
+  const into: Gathering = {
+    invocations: [],
+    findings: [],
+    writes: [],
+    steps: 2 * size + MORE_STEPS,
+  };
   if (command !== undefined) readLine(command, 0, into);
   if (argv !== undefined) readArguments(argv, into);
   if (into.invocations.length === 0) into.findings.push(finding('empty'));
@@ -45,7 +55,8 @@ function readLine(line: unknown, depth: number, into: Gathering): void {
 
 function readArguments(argv: readonly string[], into: Gathering): void {
   // What a tool proposes is checked at run time, whatever its type promises.
-  const isText = Array.isArray(argv) && Array.from<unknown>(argv).every((word) => typeof word === 'string');
+  const isText =
+    Array.isArray(argv) && Array.from<unknown>(argv).every((word) => typeof word === 'string');
   if (!isText) into.findings.push(finding('unreadable'));
   else if (argv.join(' ').length > MAX_LINE_LENGTH) into.findings.push(finding('too_long'));
   else if (argv.length > 0) {
@@ -55,15 +66,31 @@ function readArguments(argv: readonly string[], into: Gathering): void {
 }
 
 /** Adds a command, and what it starts. */
-function take(words: readonly CommandWord[], depth: number, inShell: boolean, into: Gathering): void {
+function take(
+  words: readonly CommandWord[],
+  depth: number,
+  inShell: boolean,
+  into: Gathering,
+): void {
   const name = words[0]?.literal ?? null;
   into.steps -= words.length * STEPS_PER_WORD;
   if (depth > MAX_DEPTH || into.steps < 0) into.findings.push(finding('too_deep'));
-  else if (name === null || name === '') into.invocations.push({ words, transparent: false, findings: [finding('program_not_literal')] });
+  else if (name === null || name === '')
+    into.invocations.push({
+      words,
+      transparent: false,
+      findings: [finding('program_not_literal')],
+    });
   else into.invocations.push(follow(name, words, depth, inShell, into));
 }
 
-function follow(name: string, words: readonly CommandWord[], depth: number, inShell: boolean, into: Gathering): Invocation {
+function follow(
+  name: string,
+  words: readonly CommandWord[],
+  depth: number,
+  inShell: boolean,
+  into: Gathering,
+): Invocation {
   const base = baseName(name);
   // Another file of the same name, or a name that only a shell knows, is a program to be judged by itself.
   const transparent = base === name && (inShell || !BUILTINS.has(base));
@@ -71,7 +98,8 @@ function follow(name: string, words: readonly CommandWord[], depth: number, inSh
   const wrapper = wrapperOf(base);
   if (wrapper !== undefined) {
     const inner = unwrap(wrapper, words.slice(1));
-    if (inner.words === null || inner.words.length === 0) return { ...plain, findings: inner.findings };
+    if (inner.words === null || inner.words.length === 0)
+      return { ...plain, findings: inner.findings };
     take(inner.words, depth + 1, inShell && BUILTINS.has(base), into);
     return { words, transparent, findings: inner.findings };
   }

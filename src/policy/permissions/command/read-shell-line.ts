@@ -35,7 +35,8 @@ export function readShellLine(line: string, into: Gathering, take: TakeCommand):
     return;
   }
   for (const { name, forProgram } of plain.variables) {
-    if (!(forProgram ? isHarmlessForPrograms : isHarmlessForShells)(name)) note(into, 'variable_set');
+    if (!(forProgram ? isHarmlessForPrograms : isHarmlessForShells)(name))
+      note(into, 'variable_set');
   }
   for (const words of plain.commands) take(words);
   for (const { name, isWritten } of plain.files) openFile(name, isWritten, into);
@@ -76,7 +77,8 @@ function guessedCommands(line: string): readonly (readonly CommandWord[])[] {
 }
 
 /** `{ls,rm}`, `$x` and globs are not known, neither as a program nor as an option. */
-const guessedWord = (word: string): CommandWord => (/[$*?{}[\]~]/.test(word) && word !== '[' ? UNKNOWN_WORDS : literalWord(word));
+const guessedWord = (word: string): CommandWord =>
+  /[$*?{}[\]~]/.test(word) && word !== '[' ? UNKNOWN_WORDS : literalWord(word);
 
 /** `$'\x72m'` is `rm` where a shell knows it. */
 function unescaped(line: string): string {
@@ -84,7 +86,9 @@ function unescaped(line: string): string {
   const decoded = line.replace(
     /\\(?:x([0-9a-f]{1,2})|u([0-9a-f]{1,4})|([0-7]{1,3}))/gi,
     (_all, hex?: string, code?: string, octal?: string) =>
-      String.fromCharCode(Number.parseInt(hex ?? code ?? octal ?? '0', octal === undefined ? 16 : 8)),
+      String.fromCharCode(
+        Number.parseInt(hex ?? code ?? octal ?? '0', octal === undefined ? 16 : 8),
+      ),
   );
   return decoded.replaceAll("$'", '');
 }

@@ -27,7 +27,12 @@ export const WRAPPERS: readonly Wrapper[] = Object.freeze([
   { programs: ['command'], flags: 'p', lookups: 'vV' },
   { programs: ['exec'] },
   { programs: ['nohup'] },
-  { programs: ['time'], flags: 'pvaq', values: 'f', long: ['verbose', 'portability', 'quiet', 'format'] },
+  {
+    programs: ['time'],
+    flags: 'pvaq',
+    values: 'f',
+    long: ['verbose', 'portability', 'quiet', 'format'],
+  },
   { programs: ['nice'], values: 'n', long: ['adjustment'] },
   { programs: ['ionice'], flags: 't', values: 'cn', long: ['class', 'classdata', 'ignore'] },
   {
@@ -39,12 +44,28 @@ export const WRAPPERS: readonly Wrapper[] = Object.freeze([
   },
   { programs: ['stdbuf'], values: 'ioe', long: ['input', 'output', 'error'] },
   { programs: ['setsid'], flags: 'cfw', long: ['ctty', 'fork', 'wait'] },
-  { programs: ['env', 'genv'], flags: 'i0v', values: 'u', long: ['ignore-environment', 'null', 'unset', 'debug'], assignments: true },
+  {
+    programs: ['env', 'genv'],
+    flags: 'i0v',
+    values: 'u',
+    long: ['ignore-environment', 'null', 'unset', 'debug'],
+    assignments: true,
+  },
   {
     programs: ['xargs', 'gxargs'],
     flags: '0rtxo',
     values: 'dELnPs',
-    long: ['null', 'no-run-if-empty', 'verbose', 'exit', 'delimiter', 'max-args', 'max-lines', 'max-procs', 'max-chars'],
+    long: [
+      'null',
+      'no-run-if-empty',
+      'verbose',
+      'exit',
+      'delimiter',
+      'max-args',
+      'max-lines',
+      'max-procs',
+      'max-chars',
+    ],
     addsWords: true,
   },
 ] satisfies Wrapper[]);
@@ -56,7 +77,9 @@ export interface Unwrapped {
   readonly findings: readonly CommandFinding[];
 }
 
-const BY_NAME = new Map(WRAPPERS.flatMap((wrapper) => wrapper.programs.map((program) => [program, wrapper] as const)));
+const BY_NAME = new Map(
+  WRAPPERS.flatMap((wrapper) => wrapper.programs.map((program) => [program, wrapper] as const)),
+);
 
 /** How `program`, a name without folders, starts another one; `undefined` where it is no wrapper. */
 export const wrapperOf = (program: string): Wrapper | undefined => BY_NAME.get(program);
@@ -73,9 +96,13 @@ export function unwrap(wrapper: Wrapper, args: readonly CommandWord[]): Unwrappe
     if (!isHarmlessForPrograms(name)) findings.push(finding('variable_set'));
   }
   // The words that are skipped must be known: one that becomes several, or none, would move the program.
-  if (args.slice(0, at).some(({ literal }) => literal === null)) return { words: null, findings: [finding('runs_another_program')] };
+  if (args.slice(0, at).some(({ literal }) => literal === null))
+    return { words: null, findings: [finding('runs_another_program')] };
   const words = args.slice(at);
-  return { words: words.length > 0 && wrapper.addsWords === true ? [...words, UNKNOWN_WORDS] : words, findings };
+  return {
+    words: words.length > 0 && wrapper.addsWords === true ? [...words, UNKNOWN_WORDS] : words,
+    findings,
+  };
 }
 
 /** Where the options end. */
@@ -83,7 +110,12 @@ function skipOptions(wrapper: Wrapper, args: readonly CommandWord[]): number | '
   for (let at = 0; at < args.length; at += 1) {
     const text = args[at]?.literal ?? null;
     // A program that is only known when it runs is found again by whoever judges it; an option like that is not.
-    if (text === null) return args[at] !== undefined && args[at]?.start !== '' && args[at]?.start.startsWith('-') === false ? at : null;
+    if (text === null)
+      return args[at] !== undefined &&
+        args[at]?.start !== '' &&
+        args[at]?.start.startsWith('-') === false
+        ? at
+        : null;
     if (text === '--') return at + 1;
     if (text === '-' && wrapper.assignments === true) continue;
     if (!text.startsWith('-') || text === '-') return at;
@@ -107,7 +139,10 @@ const TAKES_VALUE = new Set(
 );
 
 /** How many more words a bundle of short options takes. */
-function shortStep({ flags = '', values = '', lookups = '' }: Wrapper, text: string): 0 | 1 | 'lookup' | null {
+function shortStep(
+  { flags = '', values = '', lookups = '' }: Wrapper,
+  text: string,
+): 0 | 1 | 'lookup' | null {
   for (let at = 1; at < text.length; at += 1) {
     const letter = text.charAt(at);
     if (values.includes(letter)) return at === text.length - 1 ? 1 : 0;

@@ -28,7 +28,11 @@ const SPECIAL: readonly (readonly [string, string, string])[] = [
   ['multicast, reserved and broadcast', '224.0.0.0', '255.255.255.255'],
   ['the platform of Azure', '168.63.129.16', '168.63.129.16'],
   ['everything below 2000::', '::', '1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
-  ['IETF protocols, with Teredo, benchmarks and ORCHID', '2001::', '2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff'],
+  [
+    'IETF protocols, with Teredo, benchmarks and ORCHID',
+    '2001::',
+    '2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff',
+  ],
   ['documentation', '2001:db8::', '2001:db8:ffff:ffff:ffff:ffff:ffff:ffff'],
   ['6to4', '2002::', '2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
   ['direct delegation AS112 of IPv6', '2620:4f:8000::', '2620:4f:8000:ffff:ffff:ffff:ffff:ffff'],
@@ -46,25 +50,41 @@ function moved(text: string, by: bigint): string {
   const size = isIP(text) === 4 ? 4 : 16;
   const at = numberOf(text) + by;
   if (at < 0n || at >= 256n ** BigInt(size)) return text;
-  return String(ipaddr.fromByteArray(Array.from({ length: size }, (_, index) => Number((at >> BigInt(8 * (size - 1 - index))) & 0xffn))));
+  return String(
+    ipaddr.fromByteArray(
+      Array.from({ length: size }, (_, index) =>
+        Number((at >> BigInt(8 * (size - 1 - index))) & 0xffn),
+      ),
+    ),
+  );
 }
 
 /** A second opinion, by arithmetic alone. */
 const isSpecial = (text: string): boolean =>
   SPECIAL.some(([, first, last]) => {
-    return isIP(first) === isIP(text) && numberOf(first) <= numberOf(text) && numberOf(text) <= numberOf(last);
+    return (
+      isIP(first) === isIP(text) &&
+      numberOf(first) <= numberOf(text) &&
+      numberOf(text) <= numberOf(last)
+    );
   });
 
 /** These stand for the IPv4 address in them, which may be public. */
-const isTranslated = (text: string): boolean => /^(?:::ffff:|64:ff9b::)/.test(readAddress(text)?.forms[0]?.toString() ?? '');
+const isTranslated = (text: string): boolean =>
+  /^(?:::ffff:|64:ff9b::)/.test(readAddress(text)?.forms[0]?.toString() ?? '');
 
 const v4 = fc.ipV4();
 const v6 = fc.oneof(
   fc.ipV6(),
-  fc.tuple(fc.constantFrom('2001', '2002', '2606', '3fff', '64', 'fe80', 'fc00', '0', '5f00'), fc.ipV6()).map(([head, tail]) => {
-    const rest = tail.split(':').slice(-2).join(':');
-    return isIP(`${head}::${rest}`) === 6 ? `${head}::${rest}` : `${head}::1`;
-  }),
+  fc
+    .tuple(
+      fc.constantFrom('2001', '2002', '2606', '3fff', '64', 'fe80', 'fc00', '0', '5f00'),
+      fc.ipV6(),
+    )
+    .map(([head, tail]) => {
+      const rest = tail.split(':').slice(-2).join(':');
+      return isIP(`${head}::${rest}`) === 6 ? `${head}::${rest}` : `${head}::1`;
+    }),
 );
 
 describe('readAddress', () => {
@@ -74,9 +94,36 @@ describe('readAddress', () => {
   });
 
   it.each([
-    ...['1.0.0.0', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '126.255.255.255', '128.0.0.0', '169.253.255.255'],
-    ...['169.255.0.0', '172.15.255.255', '172.32.0.0', '192.0.1.0', '192.167.255.255', '192.169.0.0', '198.17.255.255', '198.20.0.0'],
-    ...['223.255.255.255', '8.8.8.8', '168.63.129.15', '2001:200::', '2001:4860:4860::8888', '2001:db9::', '2003::', '2606:4700::1111'],
+    ...[
+      '1.0.0.0',
+      '9.255.255.255',
+      '11.0.0.0',
+      '100.63.255.255',
+      '100.128.0.0',
+      '126.255.255.255',
+      '128.0.0.0',
+      '169.253.255.255',
+    ],
+    ...[
+      '169.255.0.0',
+      '172.15.255.255',
+      '172.32.0.0',
+      '192.0.1.0',
+      '192.167.255.255',
+      '192.169.0.0',
+      '198.17.255.255',
+      '198.20.0.0',
+    ],
+    ...[
+      '223.255.255.255',
+      '8.8.8.8',
+      '168.63.129.15',
+      '2001:200::',
+      '2001:4860:4860::8888',
+      '2001:db9::',
+      '2003::',
+      '2606:4700::1111',
+    ],
     ...['2001:db7:ffff::', '3ffe::', '3fff:1000::', '2000::', '::ffff:8.8.8.8', '64:ff9b::808:808'],
   ])('lets %s pass as public', (text) => {
     expect(rangeOf(text)).toBe('public');
@@ -84,7 +131,8 @@ describe('readAddress', () => {
 
   it('agrees with arithmetic on the registries about any address', () => {
     const agrees = (text: string) =>
-      isTranslated(text) || (rangeOf(text) === 'public') === (!isSpecial(text) && !/:0?200:5efe:|:0?:5efe:/.test(text));
+      isTranslated(text) ||
+      (rangeOf(text) === 'public') === (!isSpecial(text) && !/:0?200:5efe:|:0?:5efe:/.test(text));
 
     fc.assert(fc.property(fc.oneof(v4, v6), agrees), { numRuns: howMany(1_250, 5_000) });
   });
@@ -137,7 +185,14 @@ describe('readAddress', () => {
         const hex = (high: number, low: number) => (high * 256 + low).toString(16);
         const turned = `${hex(255 - a, 255 - b)}:${hex(255 - c, 255 - d)}`;
 
-        for (const prefix of ['::', '::ffff:', '::ffff:0:', '64:ff9b::', '64:ff9b:1::', '2606:4700::5efe:']) {
+        for (const prefix of [
+          '::',
+          '::ffff:',
+          '::ffff:0:',
+          '64:ff9b::',
+          '64:ff9b:1::',
+          '2606:4700::5efe:',
+        ]) {
           expect(formsOf(`${prefix}${text}`), prefix).toEqual([text]);
         }
         expect(formsOf(`2002:${hex(a, b)}:${hex(c, d)}::1`)).toEqual([text]);
@@ -166,30 +221,46 @@ describe('readAddress', () => {
 
 describe('readCidr', () => {
   it('is local only if every address in it is: whatever holds a public one would hold one of these borders too', () => {
-    const borders = SPECIAL.flatMap(([, first, last]) => [first, last, moved(first, -1n), moved(last, 1n)]).flatMap(
-      (text) => readAddress(text) ?? [],
-    );
+    const borders = SPECIAL.flatMap(([, first, last]) => [
+      first,
+      last,
+      moved(first, -1n),
+      moved(last, 1n),
+    ]).flatMap((text) => readAddress(text) ?? []);
     const wrong = borders.flatMap(({ forms: [base] }) => {
-      const ranges = Array.from({ length: base?.kind() === 'ipv4' ? 33 : 129 }, (_, bits) => readCidr(`${String(base)}/${bits}`));
+      const ranges = Array.from({ length: base?.kind() === 'ipv4' ? 33 : 129 }, (_, bits) =>
+        readCidr(`${String(base)}/${bits}`),
+      );
       return ranges.filter(
-        (range) => range?.isLocal === true && borders.some(({ ip, range: name }) => name === 'public' && isWithin(ip, range)),
+        (range) =>
+          range?.isLocal === true &&
+          borders.some(({ ip, range: name }) => name === 'public' && isWithin(ip, range)),
       );
     });
 
     expect(borders.filter(({ range }) => range === 'public').length).toBeGreaterThan(20);
     expect(wrong).toEqual([]);
-    const local = SPECIAL.filter(([, first, last]) => first !== last && first !== '::').map(([, first]) =>
-      readCidr(`${first}/${isIP(first) === 4 ? 24 : 64}`),
+    const local = SPECIAL.filter(([, first, last]) => first !== last && first !== '::').map(
+      ([, first]) => readCidr(`${first}/${isIP(first) === 4 ? 24 : 64}`),
     );
-    expect(local.filter((range) => range?.isLocal !== true).map((range) => range?.ip.toString())).toEqual([]);
+    expect(
+      local.filter((range) => range?.isLocal !== true).map((range) => range?.ip.toString()),
+    ).toEqual([]);
   });
 
-  it.each(['0.0.0.0/0', '::/0', '8.0.0.0/6', '10.0.0.0/7', '192.0.0.0/2', '2000::/3', '::/1', '2001::/16', '8.8.8.8'])(
-    'does not take %s for local',
-    (text) => {
-      expect(readCidr(text)?.isLocal).toBe(false);
-    },
-  );
+  it.each([
+    '0.0.0.0/0',
+    '::/0',
+    '8.0.0.0/6',
+    '10.0.0.0/7',
+    '192.0.0.0/2',
+    '2000::/3',
+    '::/1',
+    '2001::/16',
+    '8.8.8.8',
+  ])('does not take %s for local', (text) => {
+    expect(readCidr(text)?.isLocal).toBe(false);
+  });
 
   it('takes a range of mapped addresses for the range of IPv4 that it is', () => {
     expect(readCidr('::ffff:10.0.0.0/104')).toMatchObject({ bits: 8, isLocal: true });

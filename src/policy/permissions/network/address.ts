@@ -21,14 +21,16 @@ export function readAddress(text: string): Address | null {
   if (isIP(plain) === 0) return null;
   const written = ipaddr.parse(inHex(plain));
   if (plain !== text && !(isScoped(written) && ZONE.test(text.slice(plain.length)))) return null;
-  if (written instanceof ipaddr.IPv4) return { ip: written, forms: [written], range: rangeOf(written) };
+  if (written instanceof ipaddr.IPv4)
+    return { ip: written, forms: [written], range: rangeOf(written) };
   const embedded = embeddedIn(written);
   const [inner = written] = isTranslated(written) ? embedded : [];
   return { ip: inner, forms: [written, ...embedded], range: rangeOf(inner) };
 }
 
 /** The library takes `::8.8.8.8` for `::ffff:8.8.8.8`, which is another address. */
-const inHex = (text: string): string => (isIP(text) === 6 ? new URL(`http://[${text}]/`).hostname.slice(1, -1) : text);
+const inHex = (text: string): string =>
+  isIP(text) === 6 ? new URL(`http://[${text}]/`).hostname.slice(1, -1) : text;
 
 /** A zone as the system takes it, or as a URL has to write it. */
 const ZONE = /^%(?:25)?[\w.~-]{1,32}$/;
@@ -61,7 +63,8 @@ function embeddedIn(ip: ipaddr.IPv6): readonly ipaddr.IPv4[] {
 }
 
 /** ISATAP: below any prefix. */
-const isTunnelled = ({ parts }: ipaddr.IPv6): boolean => (parts[4] === 0 || parts[4] === 0x200) && parts[5] === 0x5efe;
+const isTunnelled = ({ parts }: ipaddr.IPv6): boolean =>
+  (parts[4] === 0 || parts[4] === 0x200) && parts[5] === 0x5efe;
 
 /** What the library takes for public and is none: the address of Azure's platform, which every machine there trusts. */
 const PLATFORM = '168.63.129.16';
@@ -90,7 +93,8 @@ export function readCidr(text: string): Cidr | null {
   const [base = '', length, ...rest] = text.split('/');
   const address = base.includes('%') ? null : readAddress(base);
   if (address === null || rest.length > 0) return null;
-  if (length === undefined) return { ip: address.ip, bits: widthOf(address.ip), isLocal: address.range !== 'public' };
+  if (length === undefined)
+    return { ip: address.ip, bits: widthOf(address.ip), isLocal: address.range !== 'public' };
   const [written = address.ip] = address.forms;
   const bits = Number(length);
   if (!/^(?:0|[1-9]\d{0,2})$/.test(length) || bits > widthOf(written)) return null;
@@ -103,10 +107,14 @@ const widthOf = (ip: Ip): number => (ip.kind() === 'ipv4' ? 32 : 128);
 function wholeRange(ip: Ip, bits: number): Cidr {
   const text = `${ip.toString()}/${bits}`;
   const kind = ip.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6;
-  const [first, last] = [kind.networkAddressFromCIDR(text), kind.broadcastAddressFromCIDR(text)].map((end) => rangeOf(end));
+  const [first, last] = [
+    kind.networkAddressFromCIDR(text),
+    kind.broadcastAddressFromCIDR(text),
+  ].map((end) => rangeOf(end));
   // No special range begins where another one of its name ends: with both ends in it, all of it is in it.
   return { ip, bits, isLocal: first !== 'public' && first === last };
 }
 
 /** Whether an address is in a range. Those of the other version never are. */
-export const isWithin = (ip: Ip, { ip: base, bits }: Cidr): boolean => ip.kind() === base.kind() && ip.match(base, bits);
+export const isWithin = (ip: Ip, { ip: base, bits }: Cidr): boolean =>
+  ip.kind() === base.kind() && ip.match(base, bits);

@@ -47,9 +47,13 @@ async function fetchOnce(url: string | URL, lookup: LookupFunction): Promise<Inc
 }
 
 const look = (lookup: LookupFunction, name: string, options: object = { all: true }) =>
-  new Promise<{ code?: unknown; found?: string | LookupAddress[]; family?: number | undefined }>((resolve) => {
-    lookup(name, options, (error, found, family) => resolve(error === null ? { found, family } : { code: error.code }));
-  });
+  new Promise<{ code?: unknown; found?: string | LookupAddress[]; family?: number | undefined }>(
+    (resolve) => {
+      lookup(name, options, (error, found, family) =>
+        resolve(error === null ? { found, family } : { code: error.code }),
+      );
+    },
+  );
 
 const REFUSED = { code: 'ERR_ADDRESS_REFUSED' };
 
@@ -75,15 +79,21 @@ describe('guardedLookup', () => {
       },
     });
 
-    expect(await look(lookup, 'example.org', { family: 4, hints: 32 })).toEqual({ code: 'ENOTFOUND' });
+    expect(await look(lookup, 'example.org', { family: 4, hints: 32 })).toEqual({
+      code: 'ENOTFOUND',
+    });
     expect(asked).toEqual([{ family: 4, hints: 32, all: true }]);
   });
 
   it('refuses the real localhost: the system is asked, and no connection is made', async () => {
     const { port, seen } = await serve((_request, response) => response.end('inside'));
 
-    await expect(fetchOnce(`http://localhost:${port}/`, guardedLookup())).rejects.toMatchObject(REFUSED);
-    await expect(fetch(`http://127.0.0.1:${port}/`).then((response) => response.text())).resolves.toBe('inside');
+    await expect(fetchOnce(`http://localhost:${port}/`, guardedLookup())).rejects.toMatchObject(
+      REFUSED,
+    );
+    await expect(
+      fetch(`http://127.0.0.1:${port}/`).then((response) => response.text()),
+    ).resolves.toBe('inside');
     expect(seen.connections).toBe(1);
   });
 
@@ -101,30 +111,52 @@ describe('guardedLookup', () => {
       'fe80::1%eth0',
       'fd00:ec2::254',
     ],
-    ...['::ffff:127.0.0.1', '::127.0.0.1', '64:ff9b::7f00:1', '2002:7f00:1::', '168.63.129.16', '127.1', 'example.org', ''],
+    ...[
+      '::ffff:127.0.0.1',
+      '::127.0.0.1',
+      '64:ff9b::7f00:1',
+      '2002:7f00:1::',
+      '168.63.129.16',
+      '127.1',
+      'example.org',
+      '',
+    ],
   ])('refuses a name that leads to %j, alone and behind a public address', async (address) => {
-    expect(await look(guardedLookup({ lookup: resolver([address]) }), 'example.org')).toEqual(REFUSED);
-    expect(await look(guardedLookup({ lookup: resolver(['8.8.8.8', address]) }), 'example.org', {})).toEqual(REFUSED);
+    expect(await look(guardedLookup({ lookup: resolver([address]) }), 'example.org')).toEqual(
+      REFUSED,
+    );
+    expect(
+      await look(guardedLookup({ lookup: resolver(['8.8.8.8', address]) }), 'example.org', {}),
+    ).toEqual(REFUSED);
   });
 
-  it.each([[[]], [undefined], [null], [7], [[null]], [[{}]], [[{ address: 7 }]]])('refuses when a resolver answers %j', async (found) => {
-    const lookup: LookupFunction = (_name, _options, answer) => answer(null, found as never);
+  it.each([[[]], [undefined], [null], [7], [[null]], [[{}]], [[{ address: 7 }]]])(
+    'refuses when a resolver answers %j',
+    async (found) => {
+      const lookup: LookupFunction = (_name, _options, answer) => answer(null, found as never);
 
-    expect(await look(guardedLookup({ lookup }), 'example.org')).toEqual(REFUSED);
-  });
+      expect(await look(guardedLookup({ lookup }), 'example.org')).toEqual(REFUSED);
+    },
+  );
 
   it('takes one address of a resolver that does not know how to give all', async () => {
     const lookup: LookupFunction = (_name, _options, answer) => answer(null, '8.8.8.8', 4);
 
-    expect(await look(guardedLookup({ lookup }), 'example.org')).toEqual({ found: [{ address: '8.8.8.8', family: 4 }] });
+    expect(await look(guardedLookup({ lookup }), 'example.org')).toEqual({
+      found: [{ address: '8.8.8.8', family: 4 }],
+    });
   });
 
   it('says neither the name nor the address', async () => {
-    const failed = await fetchOnce('http://sk-secret.example.org/', guardedLookup({ lookup: resolver(['10.9.8.7']) })).catch(
-      (error: unknown) => error,
-    );
+    const failed = await fetchOnce(
+      'http://sk-secret.example.org/',
+      guardedLookup({ lookup: resolver(['10.9.8.7']) }),
+    ).catch((error: unknown) => error);
 
-    expect(failed).toMatchObject({ ...REFUSED, message: 'the host leads to an address that must not be reached' });
+    expect(failed).toMatchObject({
+      ...REFUSED,
+      message: 'the host leads to an address that must not be reached',
+    });
     expect(JSON.stringify(failed)).not.toMatch(/secret|10\.9/);
   });
 
@@ -137,7 +169,9 @@ describe('guardedLookup', () => {
     expect(await to({ allow: ['10.1.0.0/16'] }, '10.2.0.1')).toBe('ERR_ADDRESS_REFUSED');
     expect(await to({ allow: ['10.1.0.0/16'] }, '2002:a01:203::')).toBe('ERR_ADDRESS_REFUSED');
     expect(await to({ privateRanges: 'allow' }, '10.2.0.1')).toBe('fine');
-    expect(await to({ privateRanges: 'allow', deny: ['10.2.0.1'] }, '2002:a02:1::')).toBe('ERR_ADDRESS_REFUSED');
+    expect(await to({ privateRanges: 'allow', deny: ['10.2.0.1'] }, '2002:a02:1::')).toBe(
+      'ERR_ADDRESS_REFUSED',
+    );
     expect(await to({ deny: ['8.8.8.0/24'] }, '8.8.8.8')).toBe('ERR_ADDRESS_REFUSED');
     expect(await to({ allow: ['::1'], deny: ['::/0'] }, '::1')).toBe('ERR_ADDRESS_REFUSED');
   });
@@ -147,14 +181,18 @@ describe('guardedLookup', () => {
     const changing = resolver(['192.0.2.1'], ['127.0.0.1']);
     const url = `http://rebind.example.org:${port}/`;
     const byHand = async () => {
-      const [{ address } = { address: '' }] = (await look(changing, 'rebind.example.org')).found as LookupAddress[];
+      const [{ address } = { address: '' }] = (await look(changing, 'rebind.example.org'))
+        .found as LookupAddress[];
       return address === '127.0.0.1' ? null : fetchOnce(url, changing);
     };
 
     expect((await byHand())?.statusCode).toBe(200);
     expect(seen.connections).toBe(1);
     for (let round = 0; round < 20; round += 1) {
-      const lookup = guardedLookup({ allow: ['192.0.2.1'], lookup: resolver(['127.0.0.1'], ['192.0.2.1']) });
+      const lookup = guardedLookup({
+        allow: ['192.0.2.1'],
+        lookup: resolver(['127.0.0.1'], ['192.0.2.1']),
+      });
       await expect(fetchOnce(url, lookup)).rejects.toMatchObject(REFUSED);
     }
     expect(seen.connections).toBe(1);
@@ -169,7 +207,9 @@ describe('guardedLookup', () => {
   ])('is not made of %j', (wrong, option) => {
     const details = expect.objectContaining({ layer: 'guardedLookup', option }) as unknown;
 
-    expect(() => guardedLookup(wrong as never)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_OPTION', details }));
+    expect(() => guardedLookup(wrong as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_OPTION', details }),
+    );
   });
 });
 
@@ -205,12 +245,15 @@ describe('a redirect', () => {
     // The outer servers are on this machine too: the test allows that address for them, and another one for nobody.
     const lookup = guardedLookup({
       allow: ['127.0.0.1'],
-      lookup: (host, options, answer) => resolver([host === 'inner.example.org' ? '127.0.0.2' : '127.0.0.1'])(host, options, answer),
+      lookup: (host, options, answer) =>
+        resolver([host === 'inner.example.org' ? '127.0.0.2' : '127.0.0.1'])(host, options, answer),
     });
 
     expect(await follow(`http://a.example.org:${literal.port}/`, lookup)).toBe('host_private');
     expect(await follow(`http://a.example.org:${odd.port}/`, lookup)).toBe('host_private');
-    await expect(follow(`http://a.example.org:${name.port}/`, lookup)).rejects.toMatchObject(REFUSED);
+    await expect(follow(`http://a.example.org:${name.port}/`, lookup)).rejects.toMatchObject(
+      REFUSED,
+    );
     expect(await follow(`http://a.example.org:${fine.port}/`, lookup)).toBe('200');
     expect(inside.seen.connections).toBe(0);
   });
@@ -218,7 +261,9 @@ describe('a redirect', () => {
   it('to an address passes by a lookup: whoever does not judge it is inside', async () => {
     const inside = await serve((_request, response) => response.end('inside'));
 
-    expect((await fetchOnce(`http://127.0.0.1:${inside.port}/`, guardedLookup())).statusCode).toBe(200);
+    expect((await fetchOnce(`http://127.0.0.1:${inside.port}/`, guardedLookup())).statusCode).toBe(
+      200,
+    );
     expect(inside.seen.connections).toBe(1);
   });
 });

@@ -51,28 +51,36 @@ export function guardedLookup(options: GuardedLookupOptions = {}): LookupFunctio
   const { privateRanges = 'deny', allow = [], deny = [], lookup = systemLookup } = options;
   const [allowed, denied] = [allow, deny].map(cidrsOf);
   const passes = ({ ip, forms, range }: Address): boolean =>
-    !forms.some((form) => isAny(form, denied)) && (range === 'public' || privateRanges === 'allow' || isAny(ip, allowed));
+    !forms.some((form) => isAny(form, denied)) &&
+    (range === 'public' || privateRanges === 'allow' || isAny(ip, allowed));
   return (hostname, wanted, answer) => {
     lookup(hostname, { ...wanted, all: true }, (error, found, family) => {
       if (error != null) return answer(error, found, family);
       const addresses = listOf(found);
       const [first] = addresses;
-      if (first === undefined || !addresses.every(({ address }) => isReachable(address, passes))) return answer(refused(), '', 0);
-      return wanted.all === true ? answer(null, [...addresses]) : answer(null, first.address, first.family);
+      if (first === undefined || !addresses.every(({ address }) => isReachable(address, passes)))
+        return answer(refused(), '', 0);
+      return wanted.all === true
+        ? answer(null, [...addresses])
+        : answer(null, first.address, first.family);
     });
   };
 }
 
-const cidrsOf = (list: readonly string[]): readonly Cidr[] => list.map(readCidr).filter((cidr) => cidr !== null);
+const cidrsOf = (list: readonly string[]): readonly Cidr[] =>
+  list.map(readCidr).filter((cidr) => cidr !== null);
 
-const isAny = (ip: Address['ip'], list: readonly Cidr[] = []): boolean => list.some((cidr) => isWithin(ip, cidr));
+const isAny = (ip: Address['ip'], list: readonly Cidr[] = []): boolean =>
+  list.some((cidr) => isWithin(ip, cidr));
 
 /** A resolver of the host's own may answer with one address where all were asked for, or with anything. What is no address is kept, to be refused. */
 function listOf(found: unknown): readonly LookupAddress[] {
   const list: readonly unknown[] = Array.isArray(found) ? found : [{ address: found }];
   return list.map((item) => {
     const { address } = (item ?? {}) as { readonly address?: unknown };
-    return typeof address === 'string' ? { address, family: isIP(address) } : { address: '', family: 0 };
+    return typeof address === 'string'
+      ? { address, family: isIP(address) }
+      : { address: '', family: 0 };
   });
 }
 
@@ -82,4 +90,5 @@ function isReachable(text: string, passes: (address: Address) => boolean): boole
 }
 
 /** Neither the name nor the address: the one may hold what somebody smuggles out, the other shows what is inside. */
-const refused = (): AlliumError => new AlliumError('ERR_ADDRESS_REFUSED', 'the host leads to an address that must not be reached');
+const refused = (): AlliumError =>
+  new AlliumError('ERR_ADDRESS_REFUSED', 'the host leads to an address that must not be reached');

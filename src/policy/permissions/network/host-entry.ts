@@ -23,7 +23,8 @@ export function readEntry(text: unknown): HostEntry | null {
   if (typeof text !== 'string') return null;
   const cidr = readCidr(text);
   if (cidr !== null) return entryOf(text, ofCidr(cidr), undefined);
-  const [, bracketed, plain = '', list] = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::([\d,*]+))?$/.exec(text) ?? [];
+  const [, bracketed, plain = '', list] =
+    /^(?:\[([^\]]*)\]|([^:[\]]*))(?::([\d,*]+))?$/.exec(text) ?? [];
   const ports = list === undefined ? undefined : readPorts(list);
   if (ports === null) return null;
   if (bracketed !== undefined && !bracketed.includes(':')) return null;
@@ -32,8 +33,11 @@ export function readEntry(text: unknown): HostEntry | null {
 
 type Matcher = Pick<HostEntry, 'isLocal' | 'means' | 'touches'>;
 
-const entryOf = (text: string, matcher: Matcher | null, ports: Ports | undefined): HostEntry | null =>
-  matcher === null ? null : Object.freeze({ text, ports, ...matcher });
+const entryOf = (
+  text: string,
+  matcher: Matcher | null,
+  ports: Ports | undefined,
+): HostEntry | null => (matcher === null ? null : Object.freeze({ text, ports, ...matcher }));
 
 function matcherOf(text: string): Matcher | null {
   const cidr = readCidr(text);
@@ -45,22 +49,33 @@ function matcherOf(text: string): Matcher | null {
   if (host?.kind !== 'name' || others.length > 0) return null;
   const { name } = host;
   return isWild
-    ? ofName(isLocalName(`x.${name}`), (host) => host.kind === 'name' && host.name.endsWith(`.${name}`))
+    ? ofName(
+        isLocalName(`x.${name}`),
+        (host) => host.kind === 'name' && host.name.endsWith(`.${name}`),
+      )
     : ofName(host.isLocal, (host) => host.kind === 'name' && host.name === name);
 }
 
-const ofName = (isLocal: boolean, means: (host: Host) => boolean): Matcher => ({ isLocal, means, touches: means });
+const ofName = (isLocal: boolean, means: (host: Host) => boolean): Matcher => ({
+  isLocal,
+  means,
+  touches: means,
+});
 
 const ofCidr = (cidr: Cidr): Matcher => ({
   isLocal: cidr.isLocal,
   means: (host) => host.kind === 'address' && isWithin(host.address.ip, cidr),
-  touches: (host) => host.kind === 'address' && host.address.forms.some((form) => isWithin(form, cidr)),
+  touches: (host) =>
+    host.kind === 'address' && host.address.forms.some((form) => isWithin(form, cidr)),
 });
 
 function readPorts(list: string): Ports | null {
   if (list === '*') return 'any';
-  const ports = list.split(',').map((port) => (/^[1-9]\d{0,4}$/.test(port) ? Number(port) : Number.NaN));
+  const ports = list
+    .split(',')
+    .map((port) => (/^[1-9]\d{0,4}$/.test(port) ? Number(port) : Number.NaN));
   return ports.every(isPort) ? new Set(ports) : null;
 }
 
-export const isPort = (value: unknown): value is number => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 65_535;
+export const isPort = (value: unknown): value is number =>
+  Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 65_535;

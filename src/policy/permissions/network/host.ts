@@ -26,7 +26,9 @@ export function readHosts(text: unknown): readonly Host[] {
   const others = readAddress(first) === null ? [oldSpelling(text)] : [decimalSpelling(text)];
   const names = [first, ...others.map(hostname).filter((name) => name !== null)];
   const hosts = [...new Set(names)].map((name) => readAddress(name) ?? name);
-  return hosts.every((host) => typeof host !== 'string' || isName(host)) ? hosts.flatMap(hostOf) : [];
+  return hosts.every((host) => typeof host !== 'string' || isName(host))
+    ? hosts.flatMap(hostOf)
+    : [];
 }
 
 function hostOf(read: Address | string | null): readonly Host[] {
@@ -45,15 +47,25 @@ function hostname(text: string): string | null {
 }
 
 /** Before 2010 these letters were written as others, and some resolvers still do. */
-const oldSpelling = (text: string): string => text.toLowerCase().replaceAll('ß', 'ss').replaceAll('ς', 'σ');
+const oldSpelling = (text: string): string =>
+  text.toLowerCase().replaceAll('ß', 'ss').replaceAll('ς', 'σ');
 
-const decimalSpelling = (text: string): string => text.normalize('NFKC').replace(/(?<![\w])0+(?=\d)/g, '');
+const decimalSpelling = (text: string): string =>
+  text.normalize('NFKC').replace(/(?<![\w])0+(?=\d)/g, '');
 
-const isName = (name: string): boolean => name.length <= 253 && /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/.test(name);
+const isName = (name: string): boolean =>
+  name.length <= 253 && /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/.test(name);
 
 /** Reserved for what is not in the internet: RFC 6761, 6762, 8375 and ICANN's `internal`; `localdomain` is in many files of hosts. */
-const LOCAL_SUFFIXES: readonly string[] = Object.freeze(['localhost', 'localdomain', 'local', 'internal', 'home.arpa']);
+const LOCAL_SUFFIXES: readonly string[] = Object.freeze([
+  'localhost',
+  'localdomain',
+  'local',
+  'internal',
+  'home.arpa',
+]);
 
 /** Whether a name is only known inside. One without a dot is looked up in the network's own domain. */
 export const isLocalName = (name: string): boolean =>
-  !name.includes('.') || LOCAL_SUFFIXES.some((suffix) => name === suffix || name.endsWith(`.${suffix}`));
+  !name.includes('.') ||
+  LOCAL_SUFFIXES.some((suffix) => name === suffix || name.endsWith(`.${suffix}`));

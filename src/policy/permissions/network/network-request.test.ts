@@ -4,7 +4,11 @@ import { makeRequest } from '../make-request.fixture.ts';
 import { networkPolicy } from '../network-policy.ts';
 import { networkRequestOf } from './network-request.ts';
 
-const connect = (host: string, port?: number) => ({ kind: 'network.connect', host, ...(port === undefined ? {} : { port }) });
+const connect = (host: string, port?: number) => ({
+  kind: 'network.connect',
+  host,
+  ...(port === undefined ? {} : { port }),
+});
 
 describe('networkRequestOf', () => {
   it.each([
@@ -42,15 +46,26 @@ describe('networkRequestOf', () => {
   });
 
   it('never throws, and what it cannot read no policy allows', async () => {
-    const policy = networkPolicy({ allow: ['*'], privateRanges: 'allow', unknown: 'ask', ports: 'any' });
+    const policy = networkPolicy({
+      allow: ['*'],
+      privateRanges: 'allow',
+      unknown: 'ask',
+      ports: 'any',
+    });
 
     await fc.assert(
-      fc.asyncProperty(fc.oneof(fc.webUrl(), fc.string({ unit: 'binary' }), fc.anything()), async (url) => {
-        const request = networkRequestOf(url as string);
-        const written = request.host.includes(':') ? `[${request.host}]` : request.host;
-        if (URL.canParse(`http://${written}/`)) return;
-        expect(await policy.evaluate(makeRequest({}, request))).toMatchObject({ decision: 'deny', code: 'host_invalid' });
-      }),
+      fc.asyncProperty(
+        fc.oneof(fc.webUrl(), fc.string({ unit: 'binary' }), fc.anything()),
+        async (url) => {
+          const request = networkRequestOf(url as string);
+          const written = request.host.includes(':') ? `[${request.host}]` : request.host;
+          if (URL.canParse(`http://${written}/`)) return;
+          expect(await policy.evaluate(makeRequest({}, request))).toMatchObject({
+            decision: 'deny',
+            code: 'host_invalid',
+          });
+        },
+      ),
     );
   });
 });

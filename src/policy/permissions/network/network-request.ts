@@ -22,7 +22,9 @@ export function networkRequestOf(url: string | URL, base?: string | URL): Networ
   if (read === null) return { kind: 'network.connect', host: '' };
   const port = read.port === '' ? DEFAULT_PORTS.get(read.protocol) : Number(read.port);
   const host = read.hostname.replace(/^\[(.*)\]$/, '$1');
-  return port === undefined ? { kind: 'network.connect', host } : { kind: 'network.connect', host, port };
+  return port === undefined
+    ? { kind: 'network.connect', host }
+    : { kind: 'network.connect', host, port };
 }
 
 function readUrl(url: string | URL, base: string | URL | undefined): URL | null {

@@ -14,12 +14,15 @@ export function pathProblem(path: unknown): string | null {
   return sep === '/' ? posixProblem(path) : windowsProblem(path);
 }
 
-const posixProblem = (path: string): string | null => (path.includes('\\') ? 'must have no backslashes' : null);
+const posixProblem = (path: string): string | null =>
+  path.includes('\\') ? 'must have no backslashes' : null;
 
 /** Streams, devices and names that Windows cuts: each is another spelling of something else. */
 function windowsProblem(path: string): string | null {
-  if (/^[\\/]{2}/.test(path) || /^[a-z]:(?![\\/])/i.test(path)) return 'must be a plain path with or without a drive';
+  if (/^[\\/]{2}/.test(path) || /^[a-z]:(?![\\/])/i.test(path))
+    return 'must be a plain path with or without a drive';
   const names = path.slice(isAbsolute(path) ? path.indexOf(sep) + 1 : 0).split(/[\\/]/);
-  const isOdd = (name: string): boolean => /[:*?"<>|]/.test(name) || (/[. ]$/.test(name) && name !== '.' && name !== '..');
+  const isOdd = (name: string): boolean =>
+    /[:*?"<>|]/.test(name) || (/[. ]$/.test(name) && name !== '.' && name !== '..');
   return names.some(isOdd) ? 'must have plain names only' : null;
 }

@@ -10,7 +10,10 @@ const MAX_ENTRIES = 20_000;
  * Whether anything below a folder is meant. Takes the names as they are and follows no links: a link is removed, not what it
  * points to. Says yes where there is too much to look at, and rejects where it cannot look.
  */
-export async function holdsAny(folder: string, isMeant: (below: string) => boolean): Promise<boolean> {
+export async function holdsAny(
+  folder: string,
+  isMeant: (below: string) => boolean,
+): Promise<boolean> {
   const waiting = [''];
   let seen = 0;
   for (let below = waiting.pop(); below !== undefined; below = waiting.pop()) {
@@ -25,7 +28,9 @@ export async function holdsAny(folder: string, isMeant: (below: string) => boole
 }
 
 /** Nothing for what is no folder, or not there. */
-async function opened(folder: string): Promise<AsyncIterable<{ readonly name: string; isDirectory(): boolean }>> {
+async function opened(
+  folder: string,
+): Promise<AsyncIterable<{ readonly name: string; isDirectory(): boolean }>> {
   try {
     return await opendir(folder);
   } catch (error) {

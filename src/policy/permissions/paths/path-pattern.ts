@@ -9,11 +9,16 @@ const ANY_PARTS = '**';
 const UNKNOWN_SIGNS = /[\\[\]{}\0]|^!|(^|\/)\.\.?(\/|$)|^~[^/]/;
 
 /** What a host may write for a path: a leading `~` is its own home. */
-export const expandHome = (path: string): string => (path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path);
+export const expandHome = (path: string): string =>
+  path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path;
 
 /** Whether a text is a pattern: names with `*` and `?`, and `**` for any number of them. Nothing else is special. */
 export const isPathPattern = (value: unknown): boolean =>
-  typeof value === 'string' && value !== '' && !UNKNOWN_SIGNS.test(value) && !/\/\//.test(value) && value.isWellFormed();
+  typeof value === 'string' &&
+  value !== '' &&
+  !UNKNOWN_SIGNS.test(value) &&
+  !/\/\//.test(value) &&
+  value.isWellFormed();
 
 /** Compares an absolute path. It holds for what the pattern names, and for everything below that. */
 export type PathMatcher = (path: string) => boolean;
@@ -29,15 +34,20 @@ export function pathMatcher(pattern: string, roots: readonly string[]): PathMatc
   if (isAbsolute(trimmed)) return matcherOf(namesOf(trimmed));
   // Behind "**" it may lie anywhere, also outside of the roots.
   if (trimmed.startsWith(`${ANY_PARTS}/`)) return matcherOf(namesOf(trimmed));
-  const matchers = roots.map((root) => matcherOf([...namesOf(root), ...namesOf(trimmed)], namesOf(root).length));
+  const matchers = roots.map((root) =>
+    matcherOf([...namesOf(root), ...namesOf(trimmed)], namesOf(root).length),
+  );
   return (path) => matchers.some((matches) => matches(path));
 }
 
-const namesOf = (path: string): readonly string[] => path.split(/[/\\]/).filter((name) => name !== '');
+const namesOf = (path: string): readonly string[] =>
+  path.split(/[/\\]/).filter((name) => name !== '');
 
 /** `literal` is how many names in front are meant as they are: a root may have a star in its name. */
 function matcherOf(names: readonly string[], literal = 0): PathMatcher {
-  const wanted = names.map((name, index) => (index < literal ? fold(name).replace(/[*?]/g, '?') : fold(name)));
+  const wanted = names.map((name, index) =>
+    index < literal ? fold(name).replace(/[*?]/g, '?') : fold(name),
+  );
   const whole = wanted.at(-1) === ANY_PARTS ? wanted : [...wanted, ANY_PARTS];
   return (path) => matchesAll(whole, namesOf(path).map(fold), ANY_PARTS, matchesName);
 }
@@ -56,7 +66,12 @@ function fold(name: string): string {
 }
 
 const matchesName = (pattern: string, name: string): boolean =>
-  matchesAll(Array.from(pattern), Array.from(name), '*', (wanted, letter) => wanted === '?' || wanted === letter);
+  matchesAll(
+    Array.from(pattern),
+    Array.from(name),
+    '*',
+    (wanted, letter) => wanted === '?' || wanted === letter,
+  );
 
 /** Goes back to the last star only, so that the longest time is the product of both lengths. */
 function matchesAll(

@@ -34,14 +34,16 @@ export async function resolvePath(path: string): Promise<ResolvedPath> {
       continue;
     }
     if (links.push(place) > MAX_LINKS) throw new Error('too many links');
-    if (place.startsWith('/proc/')) throw new Error('a link that leads every process somewhere else');
+    if (place.startsWith('/proc/'))
+      throw new Error('a link that leads every process somewhere else');
     if (isAbsolute(target)) current = parse(target).root;
     rest.unshift(...partsOf(isAbsolute(target) ? target.slice(current.length) : target));
   }
   return { path: current, links };
 }
 
-const partsOf = (path: string): string[] => path.split(sep).filter((part) => part !== '' && part !== '.');
+const partsOf = (path: string): string[] =>
+  path.split(sep).filter((part) => part !== '' && part !== '.');
 
 /** `null` for what is no link, and for what is not there. */
 async function linkTarget(place: string): Promise<string | null> {

@@ -17,7 +17,12 @@ export interface Expression {
 
 /** Far more than a rule that people read. */
 const MAX_CHARACTERS = 4096;
-const LIMITS = Object.freeze({ maxAstNodes: 500, maxDepth: 40, maxListElements: 256, maxCallArguments: 4 });
+const LIMITS = Object.freeze({
+  maxAstNodes: 500,
+  maxDepth: 40,
+  maxListElements: 256,
+  maxCallArguments: 4,
+});
 /** Values and characters a request may have where the work grows with the square. */
 const MAX_SQUARED_WEIGHT = 4096;
 /** Instructions of a pattern times characters of a text. */
@@ -35,9 +40,11 @@ export function createExpressions(): (source: string) => Expression {
     return Object.freeze({
       reads,
       holds({ variables, weight }: ExpressionScope): boolean {
-        if (degree > 1 && weight > MAX_SQUARED_WEIGHT) throw new RangeError('the request is too large for a loop inside a loop');
+        if (degree > 1 && weight > MAX_SQUARED_WEIGHT)
+          throw new RangeError('the request is too large for a loop inside a loop');
         const answer: unknown = run(variables);
-        if (typeof answer !== 'boolean') throw new TypeError('the condition is neither true nor false');
+        if (typeof answer !== 'boolean')
+          throw new TypeError('the condition is neither true nor false');
         return answer;
       },
     });
@@ -45,28 +52,42 @@ export function createExpressions(): (source: string) => Expression {
 }
 
 function createEnvironment(patterns: ReadonlyMap<string, RE2JS>): Environment {
-  const environment = new Environment({ unlistedVariablesAreDyn: false, enableOptionalTypes: false, limits: LIMITS });
+  const environment = new Environment({
+    unlistedVariablesAreDyn: false,
+    enableOptionalTypes: false,
+    limits: LIMITS,
+  });
   for (const [name, type] of Object.entries(VARIABLES)) environment.registerVariable(name, type);
-  const rematches = (text: string, pattern: string): boolean => matches(text, patterns.get(pattern));
+  const rematches = (text: string, pattern: string): boolean =>
+    matches(text, patterns.get(pattern));
   return environment
     .registerFunction('string.rematches(string): bool', rematches)
-    .registerFunction('string.asciiLower(): string', (text: string) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()));
+    .registerFunction('string.asciiLower(): string', (text: string) =>
+      text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()),
+    );
 }
 
 function matches(text: string, expression: RE2JS | undefined): boolean {
   if (expression === undefined) throw new TypeError('the pattern was not compiled');
-  if (text.length * expression.programSize() > MAX_PATTERN_WORK) throw new RangeError('the text is too long for the pattern');
+  if (text.length * expression.programSize() > MAX_PATTERN_WORK)
+    throw new RangeError('the text is too long for the pattern');
   return expression.test(text);
 }
 
 /** The guard comes before the type check: what it refuses is not handed to anybody. */
-function check(source: string, environment: Environment, patterns: Map<string, RE2JS>): ExpressionFacts {
-  if (source.length > MAX_CHARACTERS) throw new ExpressionRefused(`is longer than ${MAX_CHARACTERS} characters`);
+function check(
+  source: string,
+  environment: Environment,
+  patterns: Map<string, RE2JS>,
+): ExpressionFacts {
+  if (source.length > MAX_CHARACTERS)
+    throw new ExpressionRefused(`is longer than ${MAX_CHARACTERS} characters`);
   const facts = guardExpression(parse(source, environment));
   for (const pattern of facts.patterns) patterns.set(pattern, compilePattern(pattern));
   const { valid, type, error } = environment.check(source);
   if (!valid) throw new ExpressionRefused(`is wrong: ${firstLine(error)}`);
-  if (type !== 'bool' && type !== 'dyn') throw new ExpressionRefused(`is ${type ?? 'something'}, not true or false`);
+  if (type !== 'bool' && type !== 'dyn')
+    throw new ExpressionRefused(`is ${type ?? 'something'}, not true or false`);
   return facts;
 }
 
@@ -80,7 +101,9 @@ function parse(source: string, environment: Environment) {
 
 /** The lines after it draw where in the source it went wrong. */
 const firstLine = (thrown: unknown): string =>
-  oneLine(thrown instanceof Error ? (thrown.message.split('\n', 1)[0] ?? '') : describeThrown(thrown));
+  oneLine(
+    thrown instanceof Error ? (thrown.message.split('\n', 1)[0] ?? '') : describeThrown(thrown),
+  );
 
 function compilePattern(pattern: string): RE2JS {
   try {

@@ -5,7 +5,13 @@ import { isObject, type JsonValue, snapshotObject } from '../../../core/json.ts'
 import type { PermissionRequest } from '../permission.ts';
 
 /** Objects are maps: a member called `constructor` or `__proto__` is a key like any other, and nothing is inherited. */
-export type ExpressionValue = string | number | boolean | null | readonly ExpressionValue[] | ReadonlyMap<string, ExpressionValue>;
+export type ExpressionValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly ExpressionValue[]
+  | ReadonlyMap<string, ExpressionValue>;
 
 /** The variables of an expression, and how much there is to look through. */
 export interface ExpressionScope {
@@ -19,7 +25,16 @@ const MAX_VALUES = 1_000_000;
 
 /** Annotations a rule may read. Absent ones are `null`, and the four hints have MCP's defaults. */
 export const ANNOTATION_NAMES: readonly string[] = Object.freeze([
-  ...['title', 'kind', 'readOnly', 'destructive', 'idempotent', 'openWorld', 'needsApproval', 'supportsStreaming'],
+  ...[
+    'title',
+    'kind',
+    'readOnly',
+    'destructive',
+    'idempotent',
+    'openWorld',
+    'needsApproval',
+    'supportsStreaming',
+  ],
   ...['sideEffectLevel', 'capabilities', 'safety'],
 ]);
 
@@ -40,7 +55,8 @@ export const VARIABLES: Readonly<Record<string, string>> = Object.freeze({
 export function scopeOf(request: PermissionRequest): ExpressionScope {
   const { call, toolName, callId: _callId, kind, ...fields } = request;
   const meter = { values: 0, characters: 0 };
-  const convert = (value: unknown): ExpressionValue => toExpressionValue(snapshotObject(value), meter);
+  const convert = (value: unknown): ExpressionValue =>
+    toExpressionValue(snapshotObject(value), meter);
   const own = { ...call.annotations, ...hintsOf(call.annotations) };
   const annotations = new Map<string, unknown>(Object.entries(own));
   const variables = new Map<string, ExpressionValue>([
@@ -49,7 +65,12 @@ export function scopeOf(request: PermissionRequest): ExpressionScope {
     ['kind', kind],
     ['request', convert(fields)],
     ['session', call.turn.sessionId],
-    ['annotations', convert(Object.fromEntries(ANNOTATION_NAMES.map((name) => [name, annotations.get(name) ?? null])))],
+    [
+      'annotations',
+      convert(
+        Object.fromEntries(ANNOTATION_NAMES.map((name) => [name, annotations.get(name) ?? null])),
+      ),
+    ],
   ]);
   return { variables, weight: meter.values + meter.characters };
 }

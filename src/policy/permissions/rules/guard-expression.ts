@@ -18,12 +18,31 @@ export interface ExpressionFacts {
 const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'filter']);
 /** Look at every part of what they are given. */
 const SCANS: ReadonlySet<string> = new Set([
-  ...['contains', 'indexOf', 'lastIndexOf', 'rematches', 'split', 'size', 'substring', 'asciiLower', 'trim'],
+  ...[
+    'contains',
+    'indexOf',
+    'lastIndexOf',
+    'rematches',
+    'split',
+    'size',
+    'substring',
+    'asciiLower',
+    'trim',
+  ],
   ...['string', 'int', 'double', 'bool'],
 ]);
 const STEPS: ReadonlySet<string> = new Set(['has', 'type', 'dyn', 'startsWith', 'endsWith']);
 const FUNCTIONS: readonly string[] = Object.freeze([...LOOPS, ...SCANS, ...STEPS]);
-const TYPES: ReadonlySet<string> = new Set(['bool', 'int', 'double', 'string', 'list', 'map', 'null_type', 'type']);
+const TYPES: ReadonlySet<string> = new Set([
+  'bool',
+  'int',
+  'double',
+  'string',
+  'list',
+  'map',
+  'null_type',
+  'type',
+]);
 const OPERATORS: ReadonlySet<string> = new Set([
   ...['value', 'id', '.', '[]', 'call', 'rcall', 'list', '?:', '||', '&&', '!_', '-_'],
   ...['!=', '==', 'in', '+', '-', '*', '/', '%', '<', '<=', '>', '>='],
@@ -61,7 +80,8 @@ export function guardExpression(ast: ASTNode): ExpressionFacts {
 
 /** Answers how the work of a node grows, beyond what the items of the innermost loop add up to anyway. */
 function visit(node: ASTNode, walk: Walk): number {
-  if (!OPERATORS.has(node.op)) refuse(node.op === 'map' ? 'has a map in it' : `has "${node.op}" in it`);
+  if (!OPERATORS.has(node.op))
+    refuse(node.op === 'map' ? 'has a map in it' : `has "${node.op}" in it`);
   noteRead(node, walk);
   if (node.op === 'call') return visitCall(node.args[0], node.args[1], walk);
   if (node.op === 'rcall') return visitMethod(node.args[0], node.args[1], node.args[2], walk);
@@ -77,25 +97,42 @@ function operatorCost(node: ASTNode, walk: Walk): number {
 }
 
 function visitCall(name: string, given: readonly ASTNode[], walk: Walk): number {
-  if (LOOPS.has(name) || name === 'rematches') refuse(`calls ${name} without the text or list in front of it`);
+  if (LOOPS.has(name) || name === 'rematches')
+    refuse(`calls ${name} without the text or list in front of it`);
   checkFunction(name);
-  return Math.max(SCANS.has(name) ? scanCost(given, walk) : 0, ...given.map((each) => visit(each, walk)));
+  return Math.max(
+    SCANS.has(name) ? scanCost(given, walk) : 0,
+    ...given.map((each) => visit(each, walk)),
+  );
 }
 
-function visitMethod(name: string, receiver: ASTNode, given: readonly ASTNode[], walk: Walk): number {
+function visitMethod(
+  name: string,
+  receiver: ASTNode,
+  given: readonly ASTNode[],
+  walk: Walk,
+): number {
   checkFunction(name);
   const before = visit(receiver, walk);
   if (LOOPS.has(name)) return Math.max(before, visitLoop(name, receiver, given, walk));
   if (name === 'rematches') notePattern(given, walk);
-  return Math.max(before, SCANS.has(name) ? scanCost([receiver], walk) : 0, ...given.map((each) => visit(each, walk)));
+  return Math.max(
+    before,
+    SCANS.has(name) ? scanCost([receiver], walk) : 0,
+    ...given.map((each) => visit(each, walk)),
+  );
 }
 
 function visitLoop(name: string, receiver: ASTNode, given: readonly ASTNode[], walk: Walk): number {
   const [item, predicate] = given;
-  if (given.length !== 2 || item?.op !== 'id' || predicate === undefined) return refuse(`needs ${name}(item, condition)`);
-  if (Object.hasOwn(VARIABLES, item.args) || TYPES.has(item.args)) refuse(`calls an item "${item.args}", which is something else already`);
+  if (given.length !== 2 || item?.op !== 'id' || predicate === undefined)
+    return refuse(`needs ${name}(item, condition)`);
+  if (Object.hasOwn(VARIABLES, item.args) || TYPES.has(item.args))
+    refuse(`calls an item "${item.args}", which is something else already`);
   if (walk.items.length >= MAX_LOOPS) refuse(`has more than ${MAX_LOOPS} loops inside each other`);
-  return scanCost([receiver], walk) + visit(predicate, { ...walk, items: [...walk.items, item.args] });
+  return (
+    scanCost([receiver], walk) + visit(predicate, { ...walk, items: [...walk.items, item.args] })
+  );
 }
 
 /**
@@ -103,9 +140,12 @@ function visitLoop(name: string, receiver: ASTNode, given: readonly ASTNode[], w
  * from the request is done again for every item.
  */
 const scanCost = (nodes: readonly ASTNode[], { items }: Walk): number =>
-  nodes.some((node) => namesIn(node).some((name) => name !== items.at(-1) && !TYPES.has(name))) ? 1 : 0;
+  nodes.some((node) => namesIn(node).some((name) => name !== items.at(-1) && !TYPES.has(name)))
+    ? 1
+    : 0;
 
-const namesIn = (node: ASTNode): readonly string[] => (node.op === 'id' ? [node.args] : childrenOf(node).flatMap(namesIn));
+const namesIn = (node: ASTNode): readonly string[] =>
+  node.op === 'id' ? [node.args] : childrenOf(node).flatMap(namesIn);
 
 function childrenOf(node: ASTNode): readonly ASTNode[] {
   if (node.op === 'value' || node.op === 'id') return [];
@@ -117,7 +157,8 @@ function childrenOf(node: ASTNode): readonly ASTNode[] {
 }
 
 function checkLiteral(value: unknown): void {
-  if (typeof value === 'object' && value !== null) refuse('has a literal that is neither text, number, true, false nor null');
+  if (typeof value === 'object' && value !== null)
+    refuse('has a literal that is neither text, number, true, false nor null');
 }
 
 function checkName(name: string, { items }: Walk): void {
@@ -130,15 +171,20 @@ function checkName(name: string, { items }: Walk): void {
 
 function checkFunction(name: string): void {
   if (FUNCTIONS.includes(name)) return;
-  if (name === 'matches') refuse('calls matches, which a short text can keep busy for minutes; use rematches');
+  if (name === 'matches')
+    refuse('calls matches, which a short text can keep busy for minutes; use rematches');
   // It folds letters that are not ASCII: the Kelvin sign would pass for a k.
-  if (name === 'lowerAscii') refuse('calls lowerAscii, which changes more than ASCII; use asciiLower');
+  if (name === 'lowerAscii')
+    refuse('calls lowerAscii, which changes more than ASCII; use asciiLower');
   const guess = closest(name, FUNCTIONS);
-  refuse(`calls "${name}", which is not there; ${guess === undefined ? `there are ${FUNCTIONS.join(', ')}` : `did you mean "${guess}"?`}`);
+  refuse(
+    `calls "${name}", which is not there; ${guess === undefined ? `there are ${FUNCTIONS.join(', ')}` : `did you mean "${guess}"?`}`,
+  );
 }
 
 function notePattern([pattern]: readonly ASTNode[], { patterns }: Walk): void {
-  if (pattern?.op !== 'value' || typeof pattern.args !== 'string') return refuse('has a rematches whose pattern is not written out');
+  if (pattern?.op !== 'value' || typeof pattern.args !== 'string')
+    return refuse('has a rematches whose pattern is not written out');
   patterns.add(pattern.args);
 }
 
@@ -162,7 +208,12 @@ function pathOf(node: ASTNode): readonly string[] {
   if (node.op === 'id') return Object.hasOwn(VARIABLES, node.args) ? [node.args] : [];
   if (node.op !== '.' && node.op !== '[]') return [];
   const [before, key] = node.args;
-  const name = typeof key === 'string' ? key : key.op === 'value' && typeof key.args === 'string' ? key.args : undefined;
+  const name =
+    typeof key === 'string'
+      ? key
+      : key.op === 'value' && typeof key.args === 'string'
+        ? key.args
+        : undefined;
   const path = name === undefined ? [] : pathOf(before);
   return name === undefined || path.length === 0 ? [] : [...path, name];
 }

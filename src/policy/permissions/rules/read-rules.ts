@@ -52,11 +52,24 @@ export interface CompiledRule extends Pick<PermissionRule, 'decision' | 'reason'
 
 /** Every kind there is, but for those that start with `custom.`. */
 const KINDS: readonly string[] = Object.freeze([
-  ...['tool.call', ...FILESYSTEM_KINDS, 'process.command', 'network.connect', 'mcp.connect', 'mcp.invoke', 'payment'],
+  ...[
+    'tool.call',
+    ...FILESYSTEM_KINDS,
+    'process.command',
+    'network.connect',
+    'mcp.connect',
+    'mcp.invoke',
+    'payment',
+  ],
 ]);
 
 /** Codes an answer may carry that stand for no rule. */
-const RESERVED: readonly string[] = Object.freeze(['rule_error', 'no_rule', 'checker_failed', 'cancelled']);
+const RESERVED: readonly string[] = Object.freeze([
+  'rule_error',
+  'no_rule',
+  'checker_failed',
+  'cancelled',
+]);
 
 const ID = /^[a-z][a-z0-9_]{0,63}$/;
 const names: Expectation = {
@@ -67,7 +80,8 @@ const names: Expectation = {
 const RULE_FIELDS = Object.freeze({
   id: {
     text: `a-z, 0-9 and _, up to 64 of them, and none of ${RESERVED.join(', ')}`,
-    test: (value: unknown) => typeof value === 'string' && ID.test(value) && !RESERVED.includes(value),
+    test: (value: unknown) =>
+      typeof value === 'string' && ID.test(value) && !RESERVED.includes(value),
   },
   decision: expected.required(expected.oneOf('allow', 'deny', 'ask')),
   tool: names,
@@ -86,7 +100,8 @@ export function readRules(
   const compiled = source.map((rule, index) => compileRule(owner, rule, index, compile));
   const taken = new Set<string>();
   for (const { id } of compiled) {
-    if (taken.has(id)) throw invalid(`${owner} rule "${id}"`, 'id', 'a name that no other rule has', 'a second one');
+    if (taken.has(id))
+      throw invalid(`${owner} rule "${id}"`, 'id', 'a name that no other rule has', 'a second one');
     taken.add(id);
   }
   return { compiled, source };
@@ -101,9 +116,21 @@ function ownRule(owner: string, rule: unknown, index: number): JsonObject {
   return own;
 }
 
-function compileRule(owner: string, rule: JsonObject, index: number, compile: (source: string) => Expression): CompiledRule {
+function compileRule(
+  owner: string,
+  rule: JsonObject,
+  index: number,
+  compile: (source: string) => Expression,
+): CompiledRule {
   // Checked against RULE_FIELDS just before.
-  const { id = `rule_${index + 1}`, decision, tool, kind, when, reason } = rule as unknown as PermissionRule;
+  const {
+    id = `rule_${index + 1}`,
+    decision,
+    tool,
+    kind,
+    when,
+    reason,
+  } = rule as unknown as PermissionRule;
   const name = `${owner} rule "${id}"`;
   for (const each of listOf(kind)) checkKind(name, each);
   return Object.freeze({
@@ -116,7 +143,11 @@ function compileRule(owner: string, rule: JsonObject, index: number, compile: (s
   });
 }
 
-function compileWhen(name: string, when: string, compile: (source: string) => Expression): Expression {
+function compileWhen(
+  name: string,
+  when: string,
+  compile: (source: string) => Expression,
+): Expression {
   try {
     return compile(when);
   } catch (thrown) {
@@ -145,4 +176,9 @@ function listOf<T>(value: T | readonly T[] | undefined): T[] {
 }
 
 const invalid = (owner: string, option: string, text: string, got: string): AlliumError =>
-  new AlliumError('ERR_INVALID_OPTION', `${owner}: "${option}" must be ${text}, got ${got}`, { layer: owner, option, expected: text, got });
+  new AlliumError('ERR_INVALID_OPTION', `${owner}: "${option}" must be ${text}, got ${got}`, {
+    layer: owner,
+    option,
+    expected: text,
+    got,
+  });

@@ -9,13 +9,20 @@ import type { PermissionRule, RuleDecision } from './read-rules.ts';
 import { rulesPolicy, type RulesPolicyOptions } from './rules-policy.ts';
 import { howMany } from '../../../../conformance/how-many.fixture.ts';
 
-const ask = (options: RulesPolicyOptions, partial: PartialCall = {}, proposed?: ProposedRequest): PermissionAnswer =>
+const ask = (
+  options: RulesPolicyOptions,
+  partial: PartialCall = {},
+  proposed?: ProposedRequest,
+): PermissionAnswer =>
   rulesPolicy(options).evaluate(makeRequest(partial, proposed)) as PermissionAnswer; // It answers at once, in the object form.
-const decide = (rules: readonly PermissionRule[], toolArgs: object = {}): string => ask({ rules }, { toolArgs }).decision;
+const decide = (rules: readonly PermissionRule[], toolArgs: object = {}): string =>
+  ask({ rules }, { toolArgs }).decision;
 
 describe('rulesPolicy', () => {
   it('lets through what a rule allows, and names the rule', () => {
-    const rules: PermissionRule[] = [{ id: 'workspace', decision: 'allow', tool: 'fs_*', when: 'args.path.startsWith("/work/")' }];
+    const rules: PermissionRule[] = [
+      { id: 'workspace', decision: 'allow', tool: 'fs_*', when: 'args.path.startsWith("/work/")' },
+    ];
 
     expect(ask({ rules }, { toolName: 'fs_read', toolArgs: { path: '/work/a' } })).toEqual({
       decision: 'allow',
@@ -26,7 +33,12 @@ describe('rulesPolicy', () => {
 
   it('has no opinion where no rule applies, and says which rule would have', () => {
     const rules: PermissionRule[] = [
-      { id: 'workspace', decision: 'allow', when: 'args.path.startsWith("/work/")', reason: 'paths under /work/ are fine' },
+      {
+        id: 'workspace',
+        decision: 'allow',
+        when: 'args.path.startsWith("/work/")',
+        reason: 'paths under /work/ are fine',
+      },
       { id: 'small', decision: 'ask', when: 'size(args.path) < 3' },
     ];
 
@@ -44,17 +56,30 @@ describe('rulesPolicy', () => {
     const rule = fc.record({ decision: fc.constantFrom(...strength), applies: fc.boolean() });
     fc.assert(
       fc.property(fc.array(rule, { maxLength: 8 }), (list) => {
-        const rules = list.map(({ decision, applies }): PermissionRule => ({ decision, when: applies ? 'args.n == 1' : 'args.n == 2' }));
-        const strongest = strength.findLast((decision) => list.some((each) => each.applies && each.decision === decision));
+        const rules = list.map(
+          ({ decision, applies }): PermissionRule => ({
+            decision,
+            when: applies ? 'args.n == 1' : 'args.n == 2',
+          }),
+        );
+        const strongest = strength.findLast((decision) =>
+          list.some((each) => each.applies && each.decision === decision),
+        );
 
-        expect(decide(rules, { n: 1 })).toBe(strongest === undefined ? 'no_opinion' : says[strongest]);
+        expect(decide(rules, { n: 1 })).toBe(
+          strongest === undefined ? 'no_opinion' : says[strongest],
+        );
       }),
       { numRuns: howMany(125, 500) },
     );
   });
 
   it('names the first of the rules that say the same', () => {
-    const rules: PermissionRule[] = [{ decision: 'allow' }, { id: 'no', decision: 'deny' }, { decision: 'deny', reason: 'never' }];
+    const rules: PermissionRule[] = [
+      { decision: 'allow' },
+      { id: 'no', decision: 'deny' },
+      { decision: 'deny', reason: 'never' },
+    ];
 
     expect(ask({ rules })).toMatchObject({ decision: 'deny', code: 'no' });
     expect(rulesPolicy({ rules }).ruleIds).toEqual(['rule_1', 'no', 'rule_3']);
@@ -77,7 +102,9 @@ describe('rulesPolicy', () => {
   });
 
   it('shows the reason that a rule gives', () => {
-    const rules: PermissionRule[] = [{ decision: 'deny', when: 'args.amount > 100', reason: 'amount must be 100 or less' }];
+    const rules: PermissionRule[] = [
+      { decision: 'deny', when: 'args.amount > 100', reason: 'amount must be 100 or less' },
+    ];
 
     expect(ask({ rules }, { toolArgs: { amount: 500 } })).toEqual({
       decision: 'deny',
@@ -91,15 +118,29 @@ describe('rulesPolicy', () => {
     ['deny', 'deny'],
     ['ask', 'require_approval'],
   ])('falls back to %s where it is told to', (fallback, decision) => {
-    expect(ask({ rules: [], fallback })).toEqual({ decision, reason: 'no rule applies to this', code: 'no_rule' });
-    expect(ask({ rules: [{ decision: 'deny', when: 'args.n == 1' }], fallback }, { toolArgs: { n: 2 } }).code).toBe('no_rule');
+    expect(ask({ rules: [], fallback })).toEqual({
+      decision,
+      reason: 'no rule applies to this',
+      code: 'no_rule',
+    });
+    expect(
+      ask({ rules: [{ decision: 'deny', when: 'args.n == 1' }], fallback }, { toolArgs: { n: 2 } })
+        .code,
+    ).toBe('no_rule');
   });
 
   it('denies where a rule cannot be decided, whatever the rule and the others say', () => {
     for (const decision of ['allow', 'ask', 'deny'] as const) {
-      const broken: PermissionRule = { id: 'broken', decision, when: 'args.path.startsWith("/work/")' };
+      const broken: PermissionRule = {
+        id: 'broken',
+        decision,
+        when: 'args.path.startsWith("/work/")',
+      };
       for (const others of [[], [{ decision: 'allow' as const }], [{ decision: 'ask' as const }]]) {
-        const answer = ask({ rules: [...others, broken], fallback: 'allow' }, { toolArgs: { path: ['s3cret'] } });
+        const answer = ask(
+          { rules: [...others, broken], fallback: 'allow' },
+          { toolArgs: { path: ['s3cret'] } },
+        );
 
         expect(answer).toMatchObject({ decision: 'deny', code: 'rule_error' });
         expect(answer.reason).toContain('it looks at args.path');
@@ -118,7 +159,9 @@ describe('rulesPolicy', () => {
   });
 
   it('asks no rule that is about another tool, broken or not', () => {
-    expect(decide([{ decision: 'deny', tool: 'other', when: 'args.gone' }, { decision: 'allow' }])).toBe('allow');
+    expect(
+      decide([{ decision: 'deny', tool: 'other', when: 'args.gone' }, { decision: 'allow' }]),
+    ).toBe('allow');
   });
 
   it('never shows a value of an argument', () => {
@@ -134,7 +177,11 @@ describe('rulesPolicy', () => {
     ];
     for (const when of conditions) {
       for (const decision of ['allow', 'deny', 'ask'] as const) {
-        expect(JSON.stringify(ask({ rules: [{ decision, when }] }, { toolArgs: { a: secret, b: secret } }))).not.toContain(secret);
+        expect(
+          JSON.stringify(
+            ask({ rules: [{ decision, when }] }, { toolArgs: { a: secret, b: secret } }),
+          ),
+        ).not.toContain(secret);
       }
     }
   });
@@ -149,31 +196,60 @@ describe('rulesPolicy', () => {
         throw new Error('s3cret');
       },
     };
-    for (const fields of [{ x: () => 1 }, { x: 10n }, { x: Number.NaN }, { x: cyclic }, { x: new Map() }, { x: Symbol('x') }]) {
+    for (const fields of [
+      { x: () => 1 },
+      { x: 10n },
+      { x: Number.NaN },
+      { x: cyclic },
+      { x: new Map() },
+      { x: Symbol('x') },
+    ]) {
       const request = { ...makeRequest(), kind: 'custom.x', ...fields } as never; // What a careless tool proposes.
       expect((await evaluateCheckers([rulesPolicy({ rules })], request)).decision).toBe('deny');
     }
-    const request = Object.create(makeRequest(), Object.getOwnPropertyDescriptors(hostile)) as never; // As above.
+    const request = Object.create(
+      makeRequest(),
+      Object.getOwnPropertyDescriptors(hostile),
+    ) as never; // As above.
     expect((await evaluateCheckers([rulesPolicy({ rules })], request)).decision).toBe('deny');
   });
 
   it('takes tools with the names that every object has for tools like any other', () => {
     for (const toolName of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
-      expect(ask({ rules: [{ decision: 'allow', tool: 'echo' }] }, { toolName }).decision).toBe('no_opinion');
-      expect(ask({ rules: [{ decision: 'deny', tool: toolName }] }, { toolName }).decision).toBe('deny');
+      expect(ask({ rules: [{ decision: 'allow', tool: 'echo' }] }, { toolName }).decision).toBe(
+        'no_opinion',
+      );
+      expect(ask({ rules: [{ decision: 'deny', tool: toolName }] }, { toolName }).decision).toBe(
+        'deny',
+      );
     }
   });
 
   it('decides over 10 000 rules', () => {
-    const rules = Array.from({ length: 10_000 }, (_, n): PermissionRule => ({ decision: 'deny', tool: 'e*', when: `args.n == ${n}` }));
+    const rules = Array.from(
+      { length: 10_000 },
+      (_, n): PermissionRule => ({ decision: 'deny', tool: 'e*', when: `args.n == ${n}` }),
+    );
     const policy = rulesPolicy({ rules });
 
-    expect(policy.evaluate(makeRequest({ toolArgs: { n: 9_999 } }))).toMatchObject({ decision: 'deny', code: 'rule_10000' });
-    expect(policy.evaluate(makeRequest({ toolArgs: { n: -1 } }))).toMatchObject({ decision: 'no_opinion' });
+    expect(policy.evaluate(makeRequest({ toolArgs: { n: 9_999 } }))).toMatchObject({
+      decision: 'deny',
+      code: 'rule_10000',
+    });
+    expect(policy.evaluate(makeRequest({ toolArgs: { n: -1 } }))).toMatchObject({
+      decision: 'no_opinion',
+    });
   });
 
   it('has a digest that changes with every part of a rule', () => {
-    const rule: PermissionRule = { id: 'a', decision: 'allow', tool: 'x', kind: 'tool.call', when: 'args.a == 1', reason: 'r' };
+    const rule: PermissionRule = {
+      id: 'a',
+      decision: 'allow',
+      tool: 'x',
+      kind: 'tool.call',
+      when: 'args.a == 1',
+      reason: 'r',
+    };
     const changes: Partial<PermissionRule>[] = [
       { id: 'b' },
       { decision: 'ask' },
@@ -182,9 +258,13 @@ describe('rulesPolicy', () => {
       { when: 'true' },
       { reason: 's' },
     ];
-    const digests = [{}, ...changes].map((change) => rulesPolicy({ rules: [{ ...rule, ...change }] }).digest);
+    const digests = [{}, ...changes].map(
+      (change) => rulesPolicy({ rules: [{ ...rule, ...change }] }).digest,
+    );
 
-    expect(new Set([...digests, rulesPolicy({ rules: [rule], fallback: 'deny' }).digest]).size).toBe(8);
+    expect(
+      new Set([...digests, rulesPolicy({ rules: [rule], fallback: 'deny' }).digest]).size,
+    ).toBe(8);
     expect(rulesPolicy({ rules: [{ ...rule }] }).digest).toBe(digests[0]);
   });
 
@@ -239,9 +319,13 @@ describe('rulesPolicy', () => {
   });
 
   it('names the rule whose condition it refuses, and what was meant', () => {
-    expect(() => rulesPolicy({ rules: [{ id: 'mine', decision: 'deny', when: 'arg.path == 1' }] })).toThrow(
+    expect(() =>
+      rulesPolicy({ rules: [{ id: 'mine', decision: 'deny', when: 'arg.path == 1' }] }),
+    ).toThrow(
       'rulesPolicy rule "mine": "when" must be a condition, got one that names "arg", which is not there; did you mean "args"?',
     );
-    expect(() => rulesPolicy({ rules: [{ decision: 'deny', kind: 'filesytem.read' }] })).toThrow(/did you mean "filesystem.read"\?/);
+    expect(() => rulesPolicy({ rules: [{ decision: 'deny', kind: 'filesytem.read' }] })).toThrow(
+      /did you mean "filesystem.read"\?/,
+    );
   });
 });

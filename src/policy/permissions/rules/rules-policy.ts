@@ -3,9 +3,19 @@
 import { hashCanonical } from '../../../core/hash-canonical.ts';
 import { matchesTool } from '../../../core/match-tool.ts';
 import { checkOptions, expected } from '../../../core/options.ts';
-import type { PermissionAnswer, PermissionDecision, PermissionPolicy, PermissionRequest } from '../permission.ts';
+import type {
+  PermissionAnswer,
+  PermissionDecision,
+  PermissionPolicy,
+  PermissionRequest,
+} from '../permission.ts';
 import { type ExpressionScope, scopeOf } from './expression-values.ts';
-import { type CompiledRule, type PermissionRule, readRules, type RuleDecision } from './read-rules.ts';
+import {
+  type CompiledRule,
+  type PermissionRule,
+  readRules,
+  type RuleDecision,
+} from './read-rules.ts';
 
 export interface RulesPolicyOptions {
   /** In any order: deny comes before ask, ask before allow. Of several that say the same, the first is named. */
@@ -59,7 +69,11 @@ export function rulesPolicy(options: RulesPolicyOptions): RulesPolicy {
 }
 
 /** Every call proposes `tool.call`: what is denied there, without a look at the arguments, is denied. */
-function alwaysDenies(rules: readonly CompiledRule[], fallback: RuleDecision | undefined, toolName: string): boolean {
+function alwaysDenies(
+  rules: readonly CompiledRule[],
+  fallback: RuleDecision | undefined,
+  toolName: string,
+): boolean {
   const named = rules.filter((rule) => isNamed(rule, { toolName, kind: 'tool.call' }));
   if (named.some(({ decision, when }) => decision === 'deny' && when === null)) return true;
   return fallback === 'deny' && named.every(({ decision }) => decision === 'deny');
@@ -68,10 +82,15 @@ function alwaysDenies(rules: readonly CompiledRule[], fallback: RuleDecision | u
 /** What came of one rule: it applies, it does not, or nobody can say. */
 type Outcome = 'applies' | 'does_not' | 'error';
 
-function decide(rules: readonly CompiledRule[], fallback: RuleDecision | undefined, request: PermissionRequest): PermissionAnswer {
+function decide(
+  rules: readonly CompiledRule[],
+  fallback: RuleDecision | undefined,
+  request: PermissionRequest,
+): PermissionAnswer {
   const named = rules.filter((rule) => isNamed(rule, request));
   const outcomes = outcomesOf(named, request);
-  const first = (decision: RuleDecision) => named.find((rule, at) => rule.decision === decision && outcomes[at] === 'applies');
+  const first = (decision: RuleDecision) =>
+    named.find((rule, at) => rule.decision === decision && outcomes[at] === 'applies');
   const denied = first('deny');
   if (denied !== undefined) return answerOf(denied);
   const broken = named.find((_, at) => outcomes[at] === 'error');
@@ -80,11 +99,17 @@ function decide(rules: readonly CompiledRule[], fallback: RuleDecision | undefin
   return found === undefined ? withoutRule(named, fallback) : answerOf(found);
 }
 
-const isNamed = ({ tools, kinds }: CompiledRule, { toolName, kind }: Pick<PermissionRequest, 'toolName' | 'kind'>): boolean =>
+const isNamed = (
+  { tools, kinds }: CompiledRule,
+  { toolName, kind }: Pick<PermissionRequest, 'toolName' | 'kind'>,
+): boolean =>
   (tools === null || matchesTool(tools, toolName)) && (kinds === null || matchesTool(kinds, kind));
 
 /** All of them, because one that cannot be decided outweighs those that can. */
-function outcomesOf(rules: readonly CompiledRule[], request: PermissionRequest): readonly Outcome[] {
+function outcomesOf(
+  rules: readonly CompiledRule[],
+  request: PermissionRequest,
+): readonly Outcome[] {
   const scope = rules.some(({ when }) => when !== null) ? readOnce(request) : null;
   return rules.map(({ when }) => {
     if (when === null) return 'applies';
@@ -129,13 +154,22 @@ const looksAt = ({ when }: CompiledRule): string =>
   when === null || when.reads.length === 0 ? '' : `: it looks at ${when.reads.join(', ')}`;
 
 /** Names the rules that would have said yes for other arguments: the model can do something about that. */
-function withoutRule(named: readonly CompiledRule[], fallback: RuleDecision | undefined): PermissionAnswer {
+function withoutRule(
+  named: readonly CompiledRule[],
+  fallback: RuleDecision | undefined,
+): PermissionAnswer {
   const hints = named
     .filter(({ decision }) => decision !== 'deny')
     .slice(0, MAX_HINTS)
-    .map((rule) => `rule "${rule.id}" would ${rule.decision === 'allow' ? 'allow it' : 'ask a person'}${reasonOf(rule)}`);
+    .map(
+      (rule) =>
+        `rule "${rule.id}" would ${rule.decision === 'allow' ? 'allow it' : 'ask a person'}${reasonOf(rule)}`,
+    );
   const reason = ['no rule applies to this', ...hints].join('; ');
-  return fallback === undefined ? { decision: 'no_opinion', reason } : { decision: DECISIONS[fallback], reason, code: 'no_rule' };
+  return fallback === undefined
+    ? { decision: 'no_opinion', reason }
+    : { decision: DECISIONS[fallback], reason, code: 'no_rule' };
 }
 
-const reasonOf = (rule: CompiledRule): string => (rule.reason === undefined ? looksAt(rule) : `: ${rule.reason}`);
+const reasonOf = (rule: CompiledRule): string =>
+  rule.reason === undefined ? looksAt(rule) : `: ${rule.reason}`;
