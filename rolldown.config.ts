@@ -1,6 +1,7 @@
 /**
- * What is built, in two parts. The package: its entries and the chunks they share, with those packages in them that an entry would otherwise
- * load file by file. And the programs that are run from a checkout and never shipped, one file for each source.
+ * What is built, in two parts. The package: its entries and the chunks they share, with those
+ * packages in them that an entry would otherwise load file by file. And what is run from a checkout
+ * and never shipped, programs and fixtures of tests: one file for each source.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -24,7 +25,10 @@ const { exports: doors, bin, dependencies, peerDependencies } = manifestIn('.');
 const layers = readdirSync('middleware').filter((name) =>
   existsSync(`middleware/${name}/${name}.ts`),
 );
-/** `dist/src/index.js` is made of `src/index.ts`. The worker of scripts is started as a file of its own. */
+/**
+ * `dist/src/index.js` is made of `src/index.ts`. The worker of scripts is started as a file of its
+ * own.
+ */
 const entries = [
   ...Object.values(doors).map((door) => door.default),
   bin.allium,
@@ -40,9 +44,12 @@ const programs = ['src', 'middleware', 'conformance', 'examples']
   .flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
   )
-  .filter((file) => file.endsWith('.ts') && !/\.(?:test|fixture)\.ts$/.test(file));
+  .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
 
-/** Whatever is installed beside the package stays outside of it, and so does the package where it names itself. */
+/**
+ * Whatever is installed beside the package stays outside of it, and so does the package where it
+ * names itself.
+ */
 const installed = new RegExp(
   `^(?:allium|${Object.keys({ ...dependencies, ...peerDependencies }).join('|')})(?:/|$)`,
 );
@@ -81,15 +88,17 @@ export default defineConfig([
       format: 'esm',
       entryFileNames: '[name].js',
       chunkFileNames: 'chunks/[name]-[hash].js',
-      // Spaces and comments are a third of what Node has to read. Names are kept: records and stack traces show them.
-      minify: { compress: false, mangle: false },
+      // Comments are most of what Node need not read. Names are kept: records and stack traces show
+      // them. Line breaks too: Node prints the line that an uncaught error was thrown on.
+      comments: { legal: true, annotation: true, jsdoc: false },
       codeSplitting: {
-        // A file costs more than what is in it: everything that `allium` loads is one. The command and the worker need three modules of it.
+        // A file costs more than what is in it: everything that `allium` loads is one. The command
+        // and the worker need three modules of it.
         groups: [
           {
             name: 'ground',
             priority: 2,
-            test: /src\/core\/(?:errors|closest)\.ts$|node_modules\/lru-cache\//,
+            test: /src\/core\/contract\/(?:errors|closest)\.ts$|node_modules\/lru-cache\//,
           },
           { name: 'core', priority: 1, test: (id) => id === resolve('src/index.ts') },
         ],

@@ -7,32 +7,37 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 /** Where CI wants the counts. */
 const report = process.env.ALLIUM_TEST_REPORT;
 
-/** Take longest, the longest first. Whoever starts one of them last waits for it with one core idle. */
+/**
+ * Take longest, the longest first. Whoever starts one of them last waits for it with one core idle.
+ */
 const LONG = [
-  'conformance/mcp/proxy.test.ts',
+  'conformance/benches/mcp/proxy.test.ts',
   'conformance/suite.test.ts',
   'src/cli/call-resume.test.ts',
-  'conformance/fuzz/fuzz-policies.test.ts',
+  'conformance/benches/fuzz/fuzz-policies.test.ts',
   'src/cli/config-commands.test.ts',
   'conformance/orders.test.ts',
-  'src/cli/proxy.test.ts',
+  'src/cli/proxy/proxy.test.ts',
   'src/cli/terminal.test.ts',
   'src/cli/conformance.test.ts',
-  'conformance/fuzz/fuzz-onion.test.ts',
+  'conformance/benches/fuzz/fuzz-onion.test.ts',
   'src/cli/validate.test.ts',
   'src/cli/serve.test.ts',
-  'conformance/fuzz/fuzz-dispatch.test.ts',
-  'src/cli/receipts.test.ts',
+  'conformance/benches/fuzz/fuzz-dispatch.test.ts',
+  'src/cli/receipts/receipts.test.ts',
   'middleware/idempotency/idempotency-crash.test.ts',
-  'src/proxy/pitfalls-processes.test.ts',
-  'src/dispatch/stale-approvals.test.ts',
-  'conformance/fuzz/jail-race.test.ts',
+  'src/mcp/proxy/pitfalls-processes.test.ts',
+  'src/dispatch/resume/stale-approvals.test.ts',
+  'conformance/benches/fuzz/jail-race.test.ts',
   'src/tools/schema/formats.test.ts',
   'src/dispatch/fault-injection.test.ts',
-  'conformance/mcp/peers.test.ts',
+  'conformance/benches/mcp/peers.test.ts',
 ];
 
-/** A clean checkout has no durations to go by: the long files are named here. Vitest takes nothing but a class. */
+/**
+ * A clean checkout has no durations to go by: the long files are named here. Vitest takes nothing
+ * but a class.
+ */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const others = await super.sort(files);
@@ -49,7 +54,11 @@ export default defineConfig({
       { find: /^allium\/middleware\/(.*)$/, replacement: here('middleware/$1/$1.ts') },
       { find: /^allium\/receipts$/, replacement: here('src/receipts/index.ts') },
       { find: /^allium\/redaction$/, replacement: here('src/redaction/index.ts') },
-      { find: /^allium\/otel$/, replacement: here('src/otel/index.ts') },
+      { find: /^allium\/telemetry$/, replacement: here('src/telemetry/index.ts') },
+      { find: /^allium\/handoff$/, replacement: here('src/handoff/index.ts') },
+      { find: /^allium\/hooks$/, replacement: here('src/hooks/index.ts') },
+      { find: /^allium\/consent$/, replacement: here('src/consent/index.ts') },
+      { find: /^allium\/otel$/, replacement: here('src/telemetry/otel/index.ts') },
       { find: /^allium\/config$/, replacement: here('src/config/index.ts') },
       { find: /^allium\/artifacts$/, replacement: here('src/artifacts/index.ts') },
       { find: /^allium\/mcp$/, replacement: here('src/mcp/index.ts') },
@@ -67,9 +76,10 @@ export default defineConfig({
   test: {
     include: ['{src,middleware,conformance,examples,docs}/**/*.test.ts'],
     testTimeout: 60_000,
-    // A process loads what tests share once, not once a file. A test puts back what it changes about its process.
+    // A process loads what tests share once, not once a file. A test puts back what it changes
+    // about its process.
     isolate: false,
-    globalSetup: [here('src/artifacts/sandbox/build-worker.fixture.ts')],
+    globalSetup: [here('conformance/built-first.fixture.ts')],
     setupFiles: [here('conformance/patient-waits.fixture.ts')],
     // Many tests wait for processes of their own: one at a time would leave most of a machine idle.
     maxWorkers: 3,

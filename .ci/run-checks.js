@@ -1,6 +1,7 @@
 /**
- * The checks behind `npm test`: those of a lane one after the other, the lanes side by side. A failure ends its lane and no other, so that
- * nothing is cut off in the middle; the exit code is not 0 then.
+ * The checks behind `npm test`: those of a lane one after the other, the lanes side by side. A
+ * failure ends its lane and no other, so that nothing is cut off in the middle; the exit code is
+ * not 0 then.
  */
 
 import { spawn } from 'node:child_process';

@@ -4,7 +4,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Report } from './report.ts';
 
-/** Starts this program again with other arguments and takes the one report it writes. Its progress goes where ours goes. */
+/**
+ * Starts this program again with other arguments and takes the one report it writes. Its progress
+ * goes where ours goes.
+ */
 export async function reportFromChild(
   args: readonly string[],
   nodeFlags: readonly string[] = [],

@@ -1,13 +1,14 @@
 /**
- * What the onion costs: stacks of layers that do nothing, built by hand, by allium and by others. The baseline is the least
- * code that leaves the same audit entries behind.
+ * What the onion costs: stacks of layers that do nothing, built by hand, by allium and by others.
+ * The baseline is the least code that leaves the same audit entries behind.
  *
- * Cases of one depth run against each other in a process of their own, with a single allium stack in it: the hand-written
- * stacks are literals of their own, while a library's code is shared by all its stacks, and a dozen of them in one process
- * would slow each other down by a fifth. Layers that hand the promise on and layers that await are therefore separate groups.
+ * Cases of one depth run against each other in a process of their own, with a single allium stack
+ * in it: the hand-written stacks are literals of their own, while a library's code is shared by all
+ * its stacks, and a dozen of them in one process would slow each other down by a fifth. Layers that
+ * hand the promise on and layers that await are therefore separate groups.
  *
- * Before anything is measured every contestant proves that it enters its layers, each once and in order, and the audited ones
- * that they write equal entries.
+ * Before anything is measured every contestant proves that it enters its layers, each once and in
+ * order, and the audited ones that they write equal entries.
  */
 
 import { strict as assert } from 'node:assert';
@@ -94,7 +95,10 @@ const caseOf = ({ group, name, depth, contestant }: Entrant): Case => ({
   run: loopOver(contestant.build(depth), makeCalls()),
 });
 
-/** Throws unless the contestant enters every layer once, first is outermost, and answers for the call it was given. */
+/**
+ * Throws unless the contestant enters every layer once, first is outermost, and answers for the
+ * call it was given.
+ */
 async function prove({ group, name, depth, contestant }: Entrant): Promise<void> {
   const entered: number[] = [];
   const call = makeCall({ callId: 'call-7', toolArgs: { city: 'Ghent', day: 7 } });
@@ -127,7 +131,10 @@ interface AuditedAnswer {
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** The same entries for everybody: name and status of every layer, innermost first, and two ISO times. */
+/**
+ * The same entries for everybody: name and status of every layer, innermost first, and two ISO
+ * times.
+ */
 function proveEntries(who: string, answer: unknown, everyLayer: readonly number[]): void {
   const { status, executed, audit } = answer as AuditedAnswer; // Anything else fails on the next line.
   assert.deepEqual(

@@ -1,6 +1,7 @@
 /**
- * Stacks of layers that do nothing, built by hand and by allium. The tool is the same everywhere: it answers with its
- * arguments as an allium result, so that what differs is the stack and nothing else.
+ * Stacks of layers that do nothing, built by hand and by allium. The tool is the same everywhere:
+ * it answers with its arguments as an allium result, so that what differs is the stack and nothing
+ * else.
  */
 
 import {
@@ -60,7 +61,10 @@ interface Entry {
 
 type AuditedNext = (call: ToolCall, entries: Entry[]) => Promise<ToolResult>;
 
-/** The audit-writing closure is the layer itself: the least code that leaves the same entries behind. */
+/**
+ * The audit-writing closure is the layer itself: the least code that leaves the same entries
+ * behind.
+ */
 export const handAudited: Contestant = {
   name: 'closures+audit',
   audited: true,
@@ -72,7 +76,9 @@ export const handAudited: Contestant = {
     ),
 };
 
-/** The layer is a function of its own that awaits, and the audit-writing closure stands beside it. */
+/**
+ * The layer is a function of its own that awaits, and the audit-writing closure stands beside it.
+ */
 export const handAwaiting: Contestant = {
   name: 'closures+audit',
   audited: true,
@@ -105,7 +111,9 @@ function audited(
 const newest = { ms: Number.NaN, iso: '' };
 const older = { ms: Number.NaN, iso: '' };
 
-/** Formatting costs more than ten clock reads, and the entries of one call share a few milliseconds. */
+/**
+ * Formatting costs more than ten clock reads, and the entries of one call share a few milliseconds.
+ */
 function isoTime(ms: number): string {
   if (ms === newest.ms) return newest.iso;
   if (ms === older.ms) return older.iso;
@@ -116,9 +124,13 @@ function isoTime(ms: number): string {
   return newest.iso;
 }
 
-/** Hands out the same answer as allium: with the entries, with how long it took and that it ran, frozen. */
+/**
+ * Hands out the same answer as allium: with the entries, with how long it took and that it ran,
+ * frozen.
+ */
 function attaching(chain: AuditedNext): (call: ToolCall) => Promise<unknown> {
-  // Field by field: a spread of a frozen result costs as much as two layers and would flatter whoever is compared with it.
+  // Field by field: a spread of a frozen result costs as much as two layers and would flatter
+  // whoever is compared with it.
   const source = `async (call) => {
     const layers = [];
     const startedAt = performance.now();

@@ -1,12 +1,14 @@
 /**
- * What it costs that a receipt is on disk before anybody goes on: 64 writers at a time through the receipt files with
- * durability `fsync`, against a loop that writes 64 lines at once, waits for the disk, and does nothing else meanwhile. Receipts are made
- * the way the audit log makes them. The lines of the loop are as long as ours, byte by byte: the same JSON with chain fields that never
- * change, so that it has nothing to hash. It blocks its thread, so that it has nobody to wake either. Written through a
- * descriptor with `O_DSYNC` it is as fast.
+ * What it costs that a receipt is on disk before anybody goes on: 64 writers at a time through the
+ * receipt files with durability `fsync`, against a loop that writes 64 lines at once, waits for the
+ * disk, and does nothing else meanwhile. Receipts are made the way the audit log makes them. The
+ * lines of the loop are as long as ours, byte by byte: the same JSON with chain fields that never
+ * change, so that it has nothing to hash. It blocks its thread, so that it has nobody to wake
+ * either. Written through a descriptor with `O_DSYNC` it is as fast.
  *
- * Throughput is taken by the wall clock, because waiting is what is measured. Both sides are measured in turns, so that every
- * round gives a pair. How long one flush takes belongs to this machine; the ratio travels.
+ * Throughput is taken by the wall clock, because waiting is what is measured. Both sides are
+ * measured in turns, so that every round gives a pair. How long one flush takes belongs to this
+ * machine; the ratio travels.
  */
 
 import { strict as assert } from 'node:assert';
@@ -129,7 +131,10 @@ function receiptLoop(): Loop {
   };
 }
 
-/** Throws unless every receipt that was acknowledged is in a file, once, and as long as the line of the other loop. */
+/**
+ * Throws unless every receipt that was acknowledged is in a file, once, and as long as the line of
+ * the other loop.
+ */
 function proveAllThere(folder: string, count: number): void {
   const files = readdirSync(folder).filter((file) => file.endsWith('.jsonl'));
   const found = files.flatMap((file) => [
@@ -175,8 +180,9 @@ const FILE = pathToFileURL(
 ).href;
 
 /**
- * The same receipt as an object that has everything, written out in one: the loop is to be as fast as it can be, and objects that are made
- * alike would share their shapes with those of the other side and slow both down.
+ * The same receipt as an object that has everything, written out in one: the loop is to be as fast
+ * as it can be, and objects that are made alike would share their shapes with those of the other
+ * side and slow both down.
  */
 const receiptAt = (n: number): Receipt => ({
   schema_version: 1,

@@ -1,14 +1,17 @@
 /**
- * Runs cases against each other in one process, round robin, so that every round gives pairs of samples taken under the
- * same conditions.
+ * Runs cases against each other in one process, round robin, so that every round gives pairs of
+ * samples taken under the same conditions.
  *
- * What it guards against: one function literal shared by several cases becomes megamorphic and the result depends on the
- * order of the cases (`distinct`); results that nobody keeps are optimised away (each case has a ring of its own); a loop that
- * only awaits never reaches timers and finalizers (every sample is followed by a turn of the event loop); short warm-ups
- * measure the compiler (more than a second per case, in several passes, so that code shared by cases settles with all of them);
- * on a shared machine the wall clock measures the neighbours (samples are processor time of this process, collector included).
+ * What it guards against: one function literal shared by several cases becomes megamorphic and the
+ * result depends on the order of the cases (`distinct`); results that nobody keeps are optimised
+ * away (each case has a ring of its own); a loop that only awaits never reaches timers and
+ * finalizers (every sample is followed by a turn of the event loop); short warm-ups measure the
+ * compiler (more than a second per case, in several passes, so that code shared by cases settles
+ * with all of them); on a shared machine the wall clock measures the neighbours (samples are
+ * processor time of this process, collector included).
  *
- * What it does not do: say how long anything takes in your program. Hot loops flatter; only ratios inside one run hold.
+ * What it does not do: say how long anything takes in your program. Hot loops flatter; only ratios
+ * inside one run hold.
  */
 
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
@@ -21,7 +24,10 @@ export interface Case {
   readonly run: (times: number) => Promise<void>;
 }
 
-/** Nanoseconds of processor time per operation, one sample per round. Sample `i` of every case was taken in the same round. */
+/**
+ * Nanoseconds of processor time per operation, one sample per round. Sample `i` of every case was
+ * taken in the same round.
+ */
 export interface Measured {
   readonly name: string;
   readonly group: string;
@@ -32,7 +38,10 @@ export interface MeasureOptions {
   readonly rounds: number;
   /** Called with a line for people; never with results. */
   readonly onProgress: (line: string) => void;
-  /** Processor time per case and pass before anything counts. Large stacks take some thousand calls to settle. @default 300 */
+  /**
+   * Processor time per case and pass before anything counts. Large stacks take some thousand calls
+   * to settle. @default 300
+   */
   readonly warmUpPassMs?: number;
 }
 
@@ -43,8 +52,9 @@ const RING_SIZE = 256;
 let sources = 0;
 
 /**
- * Evaluates the source of a function with the given names in scope, as a literal of its own. The running number matters: V8
- * caches evaluated sources by their text and would let two equal ones share their call-site feedback.
+ * Evaluates the source of a function with the given names in scope, as a literal of its own. The
+ * running number matters: V8 caches evaluated sources by their text and would let two equal ones
+ * share their call-site feedback.
  */
 export function distinct<T>(source: string, scope: Readonly<Record<string, unknown>> = {}): T {
   sources += 1;
@@ -55,7 +65,10 @@ export function distinct<T>(source: string, scope: Readonly<Record<string, unkno
   return make(...Object.values(scope));
 }
 
-/** A loop of its own around an operation: one call after another, inputs in turn, every result kept for a while. */
+/**
+ * A loop of its own around an operation: one call after another, inputs in turn, every result kept
+ * for a while.
+ */
 export function loopOver<Input>(
   operation: (input: Input) => unknown,
   inputs: readonly Input[],
@@ -83,7 +96,8 @@ export async function measure(
   }
   onProgress(`${groups}: measuring ${rounds} rounds`);
   for (let round = 0; round < rounds; round++) {
-    // Another one begins each round, so that nobody always runs behind the same neighbour's garbage.
+    // Another one begins each round, so that nobody always runs behind the same neighbour's
+    // garbage.
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[(round + i) % entries.length];
       if (entry !== undefined) entry.samples.push(await sampleOf(entry.subject, entry.times));

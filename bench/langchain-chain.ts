@@ -9,7 +9,10 @@ import { loadInternal } from './load-internal.ts';
 import type { Line, Said } from './stack-parts.ts';
 import { answerTo, DESCRIPTION, type Governed, TOOL } from './stack-scenario.ts';
 
-/** What the layers of one call share; LangChain has no place for it, so it hangs on the runtime of the request. */
+/**
+ * What the layers of one call share; LangChain has no place for it, so it hangs on the runtime of
+ * the request.
+ */
 export interface Shared extends Omit<{ -readonly [K in keyof Said]: Said[K] }, 'layers'> {
   readonly layers: Line[];
   executed: JsonObject;

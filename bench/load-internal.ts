@@ -1,6 +1,9 @@
 /** Functions that packages have but do not export. */
 
-/** Found by the place of their file beside the package's entry. Callers prove what they got by running it. */
+/**
+ * Found by the place of their file beside the package's entry. Callers prove what they got by
+ * running it.
+ */
 export async function loadInternal(
   packageName: string,
   file: string,

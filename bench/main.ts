@@ -1,4 +1,7 @@
-/** The command: runs benchmarks one after another and says whether they meet their goals. `--help` has the rest. */
+/**
+ * The command: runs benchmarks one after another and says whether they meet their goals. `--help`
+ * has the rest.
+ */
 
 import {
   type BenchName,
@@ -9,7 +12,10 @@ import {
 } from './options.ts';
 import { renderReport, type Report, verdictOn } from './report.ts';
 
-/** Loaded when asked for: what one benchmark compares with must not sit on the heap another one weighs. */
+/**
+ * Loaded when asked for: what one benchmark compares with must not sit on the heap another one
+ * weighs.
+ */
 const RUNNERS: Readonly<Record<BenchName, (options: BenchOptions) => Promise<Report>>> = {
   compose: async (options) => (await import('./compose.bench.ts')).composeBench(options),
   registry: async (options) => (await import('./registry.bench.ts')).registryBench(options),

@@ -1,6 +1,7 @@
 /**
- * Cases that take turns, each in a process of its own. For cases that share a library: in one process its code would see the objects of
- * all of them, and each would be slower for the company of the others. Only one process works at a time.
+ * Cases that take turns, each in a process of its own. For cases that share a library: in one
+ * process its code would see the objects of all of them, and each would be slower for the company
+ * of the others. Only one process works at a time.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -13,25 +14,67 @@ import {
   WARM_UP_PASSES,
   warmUp,
 } from './harness.ts';
+import { quantile } from './statistics.ts';
 
-type Order = { readonly warmUpMs: number } | 'sample';
+type Order = { readonly warmUpMs: number } | 'sample' | 'bytes';
+
+/** A case that may know better than a plain loop how one sample of it is taken. */
+export interface Served extends Pick<Case, 'run'> {
+  /** Nanoseconds of processor time per operation. */
+  readonly sample?: () => Promise<number>;
+}
 
 /** Measures a case that another process asks for, until that process hangs up. */
-export function serveCase(subject: Pick<Case, 'run'>, close: () => Promise<void>): void {
+export function serveCase(subject: Served, close: () => Promise<void>): void {
   let times = 1;
   process.on('message', (order: Order) => {
-    void carryOut(order).then((ns) => process.send?.(ns));
+    void carryOut(order).then((figure) => process.send?.(figure));
   });
   process.once('disconnect', () => void close());
 
   async function carryOut(order: Order): Promise<number> {
-    if (order === 'sample') return sampleOf(subject, times);
+    if (order === 'bytes') return bytesOf(subject);
+    if (order === 'sample') return subject.sample?.() ?? sampleOf(subject, times);
     times = await warmUp(subject, order.warmUpMs);
     return 0;
   }
 }
 
-/** `program` is started once for every case, with its name as the only argument, and must serve it. */
+const WEIGHED_CALLS = 512;
+
+/** Bytes of heap that one operation leaves until they are collected. */
+async function bytesOf({ run }: Served): Promise<number> {
+  globalThis.gc?.();
+  const before = process.memoryUsage().heapUsed;
+  await run(WEIGHED_CALLS);
+  return (process.memoryUsage().heapUsed - before) / WEIGHED_CALLS;
+}
+
+/** Room for everything that is allocated between two collections: none may come in between. */
+const WEIGHING = ['--expose-gc', '--min-semi-space-size=128', '--max-semi-space-size=128'];
+const WEIGHINGS = 9;
+
+/** Bytes of heap per operation of a case, in a process of its own: the median of some samples. */
+export async function weighApart(
+  program: string,
+  { name, group }: Pick<Case, 'group' | 'name'>,
+  warmUpMs: number,
+): Promise<number> {
+  const child = fork(program, [name, group], { execArgv: WEIGHING });
+  try {
+    await ask(child, { warmUpMs });
+    const samples: number[] = [];
+    while (samples.length < WEIGHINGS) samples.push(await ask(child, 'bytes'));
+    return quantile(samples, 0.5);
+  } finally {
+    await hangUp(child);
+  }
+}
+
+/**
+ * `program` is started once for every case, with its name and its group as arguments, and must
+ * serve it.
+ */
 export async function measureApart(
   program: string,
   cases: readonly Pick<Case, 'group' | 'name'>[],
@@ -40,7 +83,7 @@ export async function measureApart(
   const entries = cases.map(({ group, name }) => ({
     group,
     name,
-    child: fork(program, [name]),
+    child: fork(program, [name, group]),
     samples: new Array<number>(),
   }));
   try {

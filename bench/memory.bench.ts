@@ -1,7 +1,8 @@
 /**
- * Whether a call leaves anything behind on a signal that outlives it. A host hands the same AbortSignal to every call of a
- * session; whoever derives a signal per call must let go of it again. Measures the heap after collection at points along the
- * way and the slope of a straight line through them; a single before-and-after would mistake a cache that fills for a leak.
+ * Whether a call leaves anything behind on a signal that outlives it. A host hands the same
+ * AbortSignal to every call of a session; whoever derives a signal per call must let go of it
+ * again. Measures the heap after collection at points along the way and the slope of a straight
+ * line through them; a single before-and-after would mistake a cache that fills for a leak.
  *
  * The naive twin in the same run leaks on purpose: a measurement that cannot fail proves nothing.
  */

@@ -1,8 +1,8 @@
 /**
- * The eleven layers of the captain stack as they are written on the first day: a closure each, a deep copy each so that nobody
- * changes what belongs to another, hashes of `JSON.stringify`, a timer and a signal per call, and a file that is appended to for
- * every receipt and waited for. It does less than the real one: one pattern per kind of secret, no chain, no signature, no
- * spans.
+ * The eleven layers of the captain stack as they are written on the first day: a closure each, a
+ * deep copy each so that nobody changes what belongs to another, hashes of `JSON.stringify`, a
+ * timer and a signal per call, and a file that is appended to for every receipt and waited for. It
+ * does less than the real one: one pattern per kind of secret, no chain, no signature, no spans.
  */
 
 import { createHash, randomUUID } from 'node:crypto';

@@ -1,8 +1,9 @@
 /**
- * What a good engineer writes who makes these layers for LangChain: RFC 8785 text from the package that has it, digests from
- * `node:crypto`, one expression that tells whether a text needs a closer look, and a file that is appended to in batches. None of it
- * is allium's. The scan knows the same families of secrets but no disguises (base64, percent-encoding, escapes), and the receipts
- * are chained but not signed: both are work that allium does and this does not.
+ * What a good engineer writes who makes these layers for LangChain: RFC 8785 text from the package
+ * that has it, digests from `node:crypto`, one expression that tells whether a text needs a closer
+ * look, and a file that is appended to in batches. None of it is allium's. The scan knows the same
+ * families of secrets but no disguises (base64, percent-encoding, escapes), and the receipts are
+ * chained but not signed: both are work that allium does and this does not.
  */
 
 import { createHash, createHmac } from 'node:crypto';
@@ -71,7 +72,10 @@ export function cleanValue<T extends JsonValue>(value: T): T {
   ) as T; // As it was, item by item.
 }
 
-/** A chained file of receipts that nobody waits for: one append at a time, and everything that came meanwhile in the next one. */
+/**
+ * A chained file of receipts that nobody waits for: one append at a time, and everything that came
+ * meanwhile in the next one.
+ */
 export interface OwnReceipts {
   readonly folder: string;
   append(build: (uri: string) => Receipt): void;

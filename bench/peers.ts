@@ -1,10 +1,12 @@
 /**
- * The same empty stacks built by other people's composers. None of them writes audit entries, so they do less.
+ * The same empty stacks built by other people's composers. None of them writes audit entries, so
+ * they do less.
  *
- * koa-compose and hono hand a context down; it is a small object made per call. hono ignores what a middleware returns, so
- * its layers await; its context is the minimum that `compose` touches, not a request. LangChain is its `wrapToolCall` chain
- * alone, as `createAgent` builds it, without ToolNode and the graph, which cost far more than the chain. The chain accepts only
- * a ToolMessage, so there the tool answers with one, made per call the way ToolNode makes it.
+ * koa-compose and hono hand a context down; it is a small object made per call. hono ignores what a
+ * middleware returns, so its layers await; its context is the minimum that `compose` touches, not a
+ * request. LangChain is its `wrapToolCall` chain alone, as `createAgent` builds it, without
+ * ToolNode and the graph, which cost far more than the chain. The chain accepts only a ToolMessage,
+ * so there the tool answers with one, made per call the way ToolNode makes it.
  */
 
 import { ToolMessage } from '@langchain/core/messages';
@@ -64,7 +66,10 @@ type LangChainHandler = (request: unknown) => Promise<unknown>;
 type LangChainChain = (request: unknown, handler: LangChainHandler) => Promise<unknown>;
 type WrapToolCall = (middleware: readonly unknown[]) => LangChainChain | undefined;
 
-/** LangChain's chain, built by the function that `createAgent` calls, with middlewares that hand the promise on. */
+/**
+ * LangChain's chain, built by the function that `createAgent` calls, with middlewares that hand the
+ * promise on.
+ */
 export async function loadLangChain(): Promise<Contestant> {
   const wrapToolCall = (await loadInternal(
     'langchain',

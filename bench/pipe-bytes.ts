@@ -1,4 +1,7 @@
-/** A process between a client and a server that looks at nothing. No process in that place can be faster. */
+/**
+ * A process between a client and a server that looks at nothing. No process in that place can be
+ * faster.
+ */
 
 import { spawn } from 'node:child_process';
 

@@ -1,4 +1,7 @@
-/** A gateway as they are usually built: a client and a server of the SDK, back to back. With `--naive` the naive stack is between them. */
+/**
+ * A gateway as they are usually built: a client and a server of the SDK, back to back. With
+ * `--naive` the naive stack is between them.
+ */
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';

@@ -1,4 +1,7 @@
-/** A client of the SDK on its way to the echo tool, whatever stands between them, and what its calls take. */
+/**
+ * A client of the SDK on its way to the echo tool, whatever stands between them, and what its calls
+ * take.
+ */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -9,7 +12,10 @@ export interface Connection {
   /** Calls made so far. */
   readonly calls: () => number;
   readonly call: () => Promise<void>;
-  /** Processor time in nanoseconds that the started process and all it started itself have used; NaN where the system does not tell. */
+  /**
+   * Processor time in nanoseconds that the started process and all it started itself have used; NaN
+   * where the system does not tell.
+   */
   readonly usedNs: () => number;
   readonly client: Client;
   readonly close: () => Promise<void>;
@@ -24,7 +30,10 @@ export const nextArgs = (): { readonly message: string; readonly reason: string 
   reason: REASON,
 });
 
-/** Starts a process and shakes hands with it. Rejects with the end of what it wrote to standard error. */
+/**
+ * Starts a process and shakes hands with it. Rejects with the end of what it wrote to standard
+ * error.
+ */
 export async function connect(args: readonly string[]): Promise<Connection> {
   const transport = new StdioClientTransport({
     command: process.execPath,

@@ -1,8 +1,9 @@
 /**
- * The captain stack in the client's own process, with no proxy: around the tools of a server through `mcpExecutor`, and around a
- * local tool that asks the same server with the same client. Both wait for the same answer, so what each takes more than
- * the client alone is what governing costs; the executor should add nothing to it. A local tool that answers at once is no
- * fair measure: a loop that never waits keeps everything warm.
+ * The captain stack in the client's own process, with no proxy: around the tools of a server
+ * through `mcpExecutor`, and around a local tool that asks the same server with the same client.
+ * Both wait for the same answer, so what each takes more than the client alone is what governing
+ * costs; the executor should add nothing to it. A local tool that answers at once is no fair
+ * measure: a loop that never waits keeps everything warm.
  *
  * Samples are processor time of this process. The server's does not differ.
  */
@@ -25,7 +26,9 @@ const EXECUTOR = 'captain stack, mcpExecutor';
 const MAX_ADDED = 1.1;
 /** The whole stack takes some thousand calls to settle. */
 const WARM_UP_PASS_MS = 1_000;
-/** A sample is some hundred calls; a difference of two of them needs more of them than a ratio does. */
+/**
+ * A sample is some hundred calls; a difference of two of them needs more of them than a ratio does.
+ */
 const SAMPLES_PER_ROUND = 5;
 
 /** Something to call, until it is closed. */
@@ -125,7 +128,10 @@ async function governed(
   return { name, call, close: () => stack.close().finally(() => config.close()) };
 }
 
-/** How much more one stack adds to the client than the other. Differences are taken round by round, like ratios elsewhere. */
+/**
+ * How much more one stack adds to the client than the other. Differences are taken round by round,
+ * like ratios elsewhere.
+ */
 function addedGoal(measured: readonly Measured[]): Goal {
   const text = `processor time added by ${EXECUTOR} / by ${LOCAL}`;
   const limit = { relation: '<=', limit: MAX_ADDED } as const;

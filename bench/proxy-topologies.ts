@@ -1,4 +1,7 @@
-/** The ways from a client to the echo tool that are compared, each as the command that a client starts. */
+/**
+ * The ways from a client to the echo tool that are compared, each as the command that a client
+ * starts.
+ */
 
 import { strict as assert } from 'node:assert';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -16,13 +19,15 @@ export interface Topology {
   readonly name: string;
   /** Arguments of this very Node. */
   readonly args: readonly string[];
-  /** Throws unless every one of so many calls left what it should, once all processes have ended. */
+  /**
+   * Throws unless every one of so many calls left what it should, once all processes have ended.
+   */
   readonly prove?: (calls: number) => void;
 }
 
 /**
- * As the documentation lists it. No OpenTelemetry SDK is registered in the proxy: spans go nowhere, as for everybody who has not set one
- * up.
+ * As the documentation lists it. No OpenTelemetry SDK is registered in the proxy: spans go nowhere,
+ * as for everybody who has not set one up.
  */
 export const CAPTAIN_STACK = `version: 1
 session: { id: bench }

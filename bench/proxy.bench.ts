@@ -1,11 +1,13 @@
 /**
- * What it costs to put a process between an MCP client and a server: one that copies bytes, the proxy without layers and with the
- * captain stack, and gateways as they are usually built. Real processes, the echo tool of the server that everybody tests with, and
- * the SDK's client in front of all of them. All are up at the same time and take turns, so that every round gives pairs.
+ * What it costs to put a process between an MCP client and a server: one that copies bytes, the
+ * proxy without layers and with the captain stack, and gateways as they are usually built. Real
+ * processes, the echo tool of the server that everybody tests with, and the SDK's client in front
+ * of all of them. All are up at the same time and take turns, so that every round gives pairs.
  *
- * Latency is the median of calls made one after another, throughput is taken with 64 calls on their way, both by the wall clock: waiting is
- * what is measured. On a machine with few cores the processes of one way stand in each other's light, so the processor time of
- * all of them together is beside it.
+ * Latency is the median of calls made one after another, throughput is taken with 64 calls on their
+ * way, both by the wall clock: waiting is what is measured. On a machine with few cores the
+ * processes of one way stand in each other's light, so the processor time of all of them together
+ * is beside it.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,7 +1,9 @@
 /**
- * What it costs to read receipts back: verifying a chain against a bare loop over the same files that hashes each line, and finding one
- * call against just reading them. Sides are measured in turns by the wall clock, because signatures are checked on other threads: the first
- * ratio is better with more cores, and means nothing on a busy machine. `RECEIPTS=100000` makes a smaller chain.
+ * What it costs to read receipts back: verifying a chain against a bare loop over the same files
+ * that hashes each line, and finding one call against just reading them. Sides are measured in
+ * turns by the wall clock, because signatures are checked on other threads: the first ratio is
+ * better with more cores, and means nothing on a busy machine. `RECEIPTS=100000` makes a smaller
+ * chain.
  */
 
 import { strict as assert } from 'node:assert';
@@ -101,7 +103,10 @@ async function verifyOnce(folder: string, publicKey: string | null): Promise<voi
   assert.equal(report.count, COUNT);
 }
 
-/** One round to warm up, then a sample of each side per round. Whole files are long samples: a few rounds do. */
+/**
+ * One round to warm up, then a sample of each side per round. Whole files are long samples: a few
+ * rounds do.
+ */
 async function measureSides(
   sides: readonly Side[],
   { rounds, onProgress }: BenchOptions,

@@ -1,6 +1,7 @@
 /**
- * Whether a call costs more among many tools. The same ten hot tools are called in both registries, spread evenly over the
- * large one: what is measured is finding and dispatching, not compiling ten thousand schemas for the first time.
+ * Whether a call costs more among many tools. The same ten hot tools are called in both registries,
+ * spread evenly over the large one: what is measured is finding and dispatching, not compiling ten
+ * thousand schemas for the first time.
  */
 
 import { strict as assert } from 'node:assert';

@@ -3,7 +3,9 @@
 import type { Measured } from './harness.ts';
 import { pairedRatio, quantile, type Spread, spreadOf } from './statistics.ts';
 
-/** A promise about a ratio or a count. `value` is null when the filter left out what it is about. */
+/**
+ * A promise about a ratio or a count. `value` is null when the filter left out what it is about.
+ */
 export interface Goal {
   readonly text: string;
   readonly value: number | null;
@@ -22,7 +24,10 @@ export interface Report {
   readonly goals: readonly Goal[];
 }
 
-/** How two cases compare: the paired samples, and the best of each, which a busy machine disturbs least. */
+/**
+ * How two cases compare: the paired samples, and the best of each, which a busy machine disturbs
+ * least.
+ */
 export interface Ratio extends Spread {
   readonly best: number;
 }
@@ -56,7 +61,9 @@ export function verdictOn({ value, relation, limit }: Goal): boolean | null {
   }
 }
 
-/** Reports on parts of one benchmark as one. What a part did not measure another one did, or nobody. */
+/**
+ * Reports on parts of one benchmark as one. What a part did not measure another one did, or nobody.
+ */
 export function joinReports(bench: string, parts: readonly Report[]): Report {
   const goals = (parts[0]?.goals ?? []).map(
     (goal, index) =>
@@ -87,7 +94,10 @@ export function ratioGoal(
     : { text, value: ratio.median, ratio, relation: '<=', limit };
 }
 
-/** How much of the baseline's throughput a case of the same group has. Samples are times, so it is their ratio the other way round. */
+/**
+ * How much of the baseline's throughput a case of the same group has. Samples are times, so it is
+ * their ratio the other way round.
+ */
 export function throughputGoal(
   measured: readonly Measured[],
   group: string,
@@ -163,7 +173,10 @@ function renderGroup(group: string, rows: readonly Row[], baseline: string): str
 
 const NOISY = 1.5;
 
-/** The baseline repeats the same work: when its own samples differ, the machine was doing something else. */
+/**
+ * The baseline repeats the same work: when its own samples differ, the machine was doing something
+ * else.
+ */
 function noteOnNoise(rows: readonly Row[], baseline: string): string {
   const row = rows.find(({ name }) => name === baseline);
   if (row === undefined || row.p90Ns / row.p10Ns < NOISY) return '';

@@ -1,6 +1,6 @@
-/** The captain stack, as the documentation lists it. */
+/** The captain stack around a tool, as the documentation lists it. */
 
-import { composeToolCallers } from 'allium';
+import { defineTool, governTools, type JsonObject } from 'allium';
 import {
   auditLog,
   consent,
@@ -14,38 +14,64 @@ import {
   telemetry,
   timeout,
 } from 'allium/middleware';
-import { distinct } from './harness.ts';
 import {
-  callWith,
-  type Governed,
+  answerTo,
+  DESCRIPTION,
   KEY,
-  RATE,
+  numbered,
   receiptFiles,
-  searchOrders,
-  TIMEOUT_MS,
+  type Rules,
+  rulesFor,
+  SCHEMA,
+  type Side,
+  TOOL,
+  TURN,
 } from './stack-scenario.ts';
 
-export function alliumStack(): Governed & { readonly folder: string } {
+export function alliumStack(rules: Rules = rulesFor(answerTo)): Side {
+  const { maxCalls, timeoutMs, graceMs } = rules;
   const { folder, sink, remove } = receiptFiles();
-  const caller = composeToolCallers([
-    auditLog({ sink, durability: 'background', key: KEY }),
-    telemetry('otel'),
-    summary((call, result) => `${call.toolName}: ${result.status}`),
-    consent(() => 'auto'),
-    requiredReason(),
-    redaction({ detectors: ['secrets'] }),
-    handoffArtifact(),
-    idempotency(),
-    rateLimit(RATE),
-    dryRun({ only: [] }),
-    timeout({ maxMs: TIMEOUT_MS }),
-  ]);
-  const source = '(args) => caller(callWith(args), searchOrders)';
+  const tool = defineTool({
+    name: TOOL,
+    description: DESCRIPTION,
+    inputSchema: SCHEMA,
+    annotations: { readOnly: true, destructive: false, kind: 'search' },
+    execute: (args: JsonObject, context) => rules.answer(args, context),
+  });
+  const governed = governTools({
+    tools: [tool],
+    layers: [
+      auditLog({ sink, durability: 'background', key: KEY }),
+      telemetry('otel'),
+      summary((call, result) => `${call.toolName}: ${result.status}`),
+      consent((call) => rules.decide(call.toolArgs)),
+      requiredReason(),
+      redaction({ detectors: ['secrets'] }),
+      handoffArtifact(),
+      idempotency(),
+      rateLimit({ maxCalls }),
+      dryRun({ only: [] }),
+      timeout({ maxMs: timeoutMs, graceMs }),
+    ],
+  });
+  // A model may send anything: what is no object or text is for the intake to refuse.
+  const ask: Side['ask'] = (id, args) =>
+    governed.call({ name: TOOL, arguments: args as JsonObject, id }, { turn: TURN });
+  const finish = async (): Promise<void> => {
+    await governed.close();
+    await sink.close();
+  };
   return {
     name: 'allium',
     folder,
-    call: distinct(source, { caller, callWith, searchOrders }),
+    publicKey: sink.publicKey,
+    ask,
+    call: numbered(ask),
     flush: () => sink.flush(),
-    close: remove,
+    finish,
+    close: async () => {
+      await finish();
+      await remove();
+    },
   };
 }

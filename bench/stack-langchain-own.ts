@@ -1,8 +1,9 @@
 /**
- * The captain stack as somebody writes it for LangChain who has nothing of allium: eleven `wrapToolCall` hooks, each with what it needs
- * for itself. LangChain has no place in which one middleware could leave a hash or a text for another, so each makes its own; what
- * goes into the record hangs on the runtime of the request, because one of them has to write all of it down. It leaves the same
- * receipts, spans and answers behind, which is proven before anything is measured.
+ * The captain stack as somebody writes it for LangChain who has nothing of allium: eleven
+ * `wrapToolCall` hooks, each with what it needs for itself. LangChain has no place in which one
+ * middleware could leave a hash or a text for another, so each makes its own; what goes into the
+ * record hangs on the runtime of the request, because one of them has to write all of it down. It
+ * leaves the same receipts, spans and answers behind, which is proven before anything is measured.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -201,7 +202,7 @@ const timeout: Hook = lined('timeout', (request, handler) => {
 });
 
 /** In a ToolNode, as it runs in an agent. */
-export async function ownLangChainNode(): Promise<Governed & { readonly folder: string }> {
+export async function ownLangChainNode(): Promise<Governed> {
   const receipts = ownReceipts();
   const chain = await chainOfHooks({
     auditLog: auditLog(receipts),

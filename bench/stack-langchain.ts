@@ -1,8 +1,9 @@
 /**
- * The captain stack as LangChain middleware: eleven `wrapToolCall` hooks, each doing what the layer of that name does, with the
- * same parts. The answer is a ToolMessage, because the chain takes nothing else; the structured value rides along as its
- * artifact. The chain is built by the function that `createAgent` calls. In the chain's own case it runs alone; in an agent it
- * runs inside a ToolNode, which is the other case.
+ * The captain stack as LangChain middleware: eleven `wrapToolCall` hooks, each doing what the layer
+ * of that name does, with the same parts. The answer is a ToolMessage, because the chain takes
+ * nothing else; the structured value rides along as its artifact. The chain is built by the
+ * function that `createAgent` calls. In the chain's own case it runs alone; in an agent it runs
+ * inside a ToolNode, which is the other case.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -30,15 +31,15 @@ import {
   TOOL,
 } from './stack-scenario.ts';
 import {
+  cleanText,
+  cleanValue,
   endSpan,
   fingerprintOf,
   hashed,
   isoTime,
   lineOf,
-  loadScan,
   openSpan,
   receiptOf,
-  type Scan,
 } from './stack-parts.ts';
 
 /** Runs a hook and writes its line, unless it writes one itself. */
@@ -85,51 +86,46 @@ const telemetry: Hook = lined('telemetry', async (request, handler) => {
   return message;
 });
 
-const summary = (scan: Scan): Hook =>
-  lined('summary', async (request, handler) => {
-    const message = await handler(request);
-    sharedOf(request).summary = scan.text(`${request.toolCall.name}: ok`);
-    return message;
-  });
+const summary: Hook = lined('summary', async (request, handler) => {
+  const message = await handler(request);
+  sharedOf(request).summary = cleanText(`${request.toolCall.name}: ok`);
+  return message;
+});
 
-const consent =
-  (scan: Scan): Hook =>
-  async (request, handler) => {
-    const startedAt = Date.now();
-    const { args, id: callId = '' } = request.toolCall;
-    const approval = { id: `approval_${randomUUID()}`, fingerprint: fingerprintOf(args, callId) };
-    const decision = await decide();
-    const decidedAt = isoTime(Date.now());
-    const message = await handler(request);
-    const said = sharedOf(request);
-    const decidedBy = scan.text('decide');
-    said.consent = { decision, decidedBy, decidedAt };
-    message.response_metadata = {
-      ...message.response_metadata,
-      approval: { ...approval, ...said.consent },
-    };
-    said.layers.push(lineOf('consent', decision, startedAt, Date.now(), { decidedBy }));
-    return message;
+const consent: Hook = async (request, handler) => {
+  const startedAt = Date.now();
+  const { args, id: callId = '' } = request.toolCall;
+  const approval = { id: `approval_${randomUUID()}`, fingerprint: fingerprintOf(args, callId) };
+  const decision = await decide();
+  const decidedAt = isoTime(Date.now());
+  const message = await handler(request);
+  const said = sharedOf(request);
+  const decidedBy = cleanText('decide');
+  said.consent = { decision, decidedBy, decidedAt };
+  message.response_metadata = {
+    ...message.response_metadata,
+    approval: { ...approval, ...said.consent },
   };
+  said.layers.push(lineOf('consent', decision, startedAt, Date.now(), { decidedBy }));
+  return message;
+};
 
 const decide = async (): Promise<'auto'> => 'auto';
 
-const requiredReason = (scan: Scan): Hook =>
-  lined('requiredReason', async (request, handler) => {
-    const { reason, ...args } = request.toolCall.args;
-    const message = await handler({ ...request, toolCall: { ...request.toolCall, args } });
-    sharedOf(request).reason = scan.text(String(reason).trim().toWellFormed());
-    return message;
-  });
+const requiredReason: Hook = lined('requiredReason', async (request, handler) => {
+  const { reason, ...args } = request.toolCall.args;
+  const message = await handler({ ...request, toolCall: { ...request.toolCall, args } });
+  sharedOf(request).reason = cleanText(String(reason).trim().toWellFormed());
+  return message;
+});
 
-const redaction = (scan: Scan): Hook =>
-  lined('redaction', async (request, handler) => {
-    const [args = {}] = (await scan.surfaces([request.toolCall.args]))
-      .values as readonly JsonObject[]; // A cleaned object is an object.
-    const message = await handler({ ...request, toolCall: { ...request.toolCall, args } });
-    await scan.surfaces([valueOf(message), String(message.content)]);
-    return message;
-  });
+const redaction: Hook = lined('redaction', async (request, handler) => {
+  const args = cleanValue(request.toolCall.args);
+  const message = await handler({ ...request, toolCall: { ...request.toolCall, args } });
+  // The content is the artifact written out: where it is clean, the artifact is.
+  cleanText(String(message.content));
+  return message;
+});
 
 const handoffArtifact: Hook = lined('handoffArtifact', async (request, handler) => {
   const message = await handler(request);
@@ -188,14 +184,13 @@ const timeout: Hook = lined('timeout', (request, handler) => {
 });
 
 async function chainOf(sink: LocalReceiptSink): Promise<Chain> {
-  const scan = await loadScan();
   const hooks: Readonly<Record<string, Hook>> = {
     auditLog: auditLog(sink),
     telemetry,
-    summary: summary(scan),
-    consent: consent(scan),
-    requiredReason: requiredReason(scan),
-    redaction: redaction(scan),
+    summary,
+    consent,
+    requiredReason,
+    redaction,
     handoffArtifact,
     idempotency: idempotency(new LRUCache({ max: 256, ttl: 600_000 })),
     rateLimit: rateLimit(),
@@ -206,7 +201,7 @@ async function chainOf(sink: LocalReceiptSink): Promise<Chain> {
 }
 
 /** The chain alone, with a request per call as ToolNode makes it. */
-export async function langChainStack(): Promise<Governed & { readonly folder: string }> {
+export async function langChainStack(): Promise<Governed> {
   const { folder, sink, remove } = receiptFiles();
   const chain = await chainOf(sink);
   const bottom: Handler = async ({ toolCall: { name, args, id = '' } }) => {
@@ -227,7 +222,7 @@ export async function langChainStack(): Promise<Governed & { readonly folder: st
 }
 
 /** The way it runs in an agent. */
-export async function langChainNode(): Promise<Governed & { readonly folder: string }> {
+export async function langChainNode(): Promise<Governed> {
   const { folder, sink, remove } = receiptFiles();
   return {
     name: 'LangChain ToolNode',

@@ -1,6 +1,6 @@
 /**
- * What a stack written by hand needs besides itself: hashes, the scan, spans and receipts, made with what allium makes them
- * with. The same for the stack written in one function and for the one of LangChain middleware.
+ * What a stack written by hand needs besides itself: hashes, the scan, spans and receipts, made
+ * with what allium makes them with. For the stacks of LangChain middleware.
  */
 
 import {
@@ -14,7 +14,7 @@ import {
 } from '@opentelemetry/api';
 import { canonicalHasher, hashCanonical, type JsonObject, type JsonValue } from 'allium';
 import type { Receipt, ReceiptFields } from 'allium/receipts';
-import { loadInternal } from './load-internal.ts';
+import { compileRules, textCleaner } from 'allium/redaction';
 import { DESCRIPTION, KEY, SCHEMA, SESSION, TOOL } from './stack-scenario.ts';
 
 export const hashed: (value: JsonValue) => string = canonicalHasher({ key: KEY });
@@ -51,7 +51,9 @@ export function lineOf(
 const newest = { ms: Number.NaN, iso: '' };
 const older = { ms: Number.NaN, iso: '' };
 
-/** Formatting costs more than ten clock reads, and the lines of one call share a few milliseconds. */
+/**
+ * Formatting costs more than ten clock reads, and the lines of one call share a few milliseconds.
+ */
 export function isoTime(ms: number): string {
   if (ms === newest.ms) return newest.iso;
   if (ms === older.ms) return older.iso;
@@ -62,74 +64,16 @@ export function isoTime(ms: number): string {
   return newest.iso;
 }
 
-interface Surface {
-  readonly value: JsonValue;
-  readonly paths: readonly never[];
-}
+/** The scan of the redaction layer, for one text. */
+export const cleanText: (text: string) => string = textCleaner(
+  compileRules({ detectors: ['secrets'], strategies: {}, paths: [], patterns: [] }),
+);
 
-interface Swept {
-  readonly values: readonly JsonValue[];
-  readonly blocked: boolean;
-}
-
-/** The scan of the redaction layer: what it found in some surfaces, and their cleaned values. */
-export interface Scan {
-  readonly surfaces: (values: readonly JsonValue[]) => Promise<Swept>;
-  /** The same at once, where there is little to look at and nothing to hide. */
-  readonly surfacesNow: (values: readonly JsonValue[]) => Swept | null;
-  /** Cleans one text of the record. */
-  readonly text: (text: string) => string;
-}
-
-/** The redaction layer's own parts, taken out of it: a scan that finds less would be no match. */
-export async function loadScan(): Promise<Scan> {
-  const entry = 'allium/middleware/redaction';
-  // What they are is proven by running them: the stacks are compared before they are measured.
-  const compileRules = (await loadInternal(
-    entry,
-    '../../programs/middleware/redaction/rules.js',
-    'compileRules',
-  )) as (options: object) => object;
-  const textCleaner = (await loadInternal(
-    entry,
-    '../../programs/middleware/redaction/rules.js',
-    'textCleaner',
-  )) as (rules: object) => (text: string) => string;
-  const sweep = (await loadInternal(
-    entry,
-    '../../programs/middleware/redaction/sweep.js',
-    'sweep',
-  )) as (surfaces: readonly Surface[], rules: object) => ReturnType<Scan['surfaces']>;
-  const sweepClean = (await loadInternal(
-    entry,
-    '../../programs/middleware/redaction/sweep.js',
-    'sweepClean',
-  )) as (
-    surfaces: readonly (Surface & { readonly isCovered?: boolean })[],
-    rules: object,
-    known: ReadonlyMap<string, never>,
-  ) => Swept | null;
-  const rules = compileRules({ detectors: ['secrets'], strategies: {}, paths: [], patterns: [] });
-  const none: readonly never[] = [];
-  return {
-    surfaces: (values) =>
-      sweep(
-        values.map((value) => ({ value, paths: none })),
-        rules,
-      ),
-    // The last one is the text of all: the others are walked for what names of members tell.
-    surfacesNow: (values) =>
-      sweepClean(
-        values.map((value, index) => ({
-          value,
-          paths: none,
-          isCovered: values.length > 1 && index < values.length - 1,
-        })),
-        rules,
-        new Map<string, never>(),
-      ),
-    text: textCleaner(rules),
-  };
+/** The same for a value, by its text. */
+export function cleanValue<T extends JsonValue>(value: T): T {
+  const text = JSON.stringify(value);
+  const clean = cleanText(text);
+  return clean === text ? value : (JSON.parse(clean) as T); // A cleaned text has the same form.
 }
 
 export interface OpenSpan {
@@ -213,7 +157,7 @@ export interface Said {
 }
 
 /** What a receipt is made of. */
-export interface ReceiptParts {
+interface ReceiptParts {
   readonly callId: string;
   readonly requestedHash: string;
   readonly executedHash: string;
@@ -253,7 +197,7 @@ export function receiptOf(parts: ReceiptParts, uri: string): Receipt {
 }
 
 /** What comes before the record. */
-export const fieldsOf = ({
+const fieldsOf = ({
   callId,
   requestedHash,
   executedHash,

@@ -1,6 +1,7 @@
 /**
- * What the captain stacks are compared on: one tool, arguments of 200 bytes that no two calls share, and a structured answer
- * of 4 KB that is made anew for every call. Whoever governs the call, the tool, the receipts and the spans are the same.
+ * What the captain stacks are compared on: one tool, arguments of 200 bytes that no two calls
+ * share, and a structured answer of 4 KB that is made anew for every call. Whoever governs the
+ * call, the tool, the receipts and the spans are the same.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,8 +14,7 @@ import {
   type ReadableSpan,
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-node';
-import { type HashKey, type JsonObject, ok, type Next, type ToolCall, withCall } from 'allium';
-import { makeCall } from 'allium/conformance';
+import type { HashKey, JsonObject } from 'allium';
 import { type LocalReceiptSink, localReceiptSink } from 'allium/receipts';
 
 export const SESSION = 'bench-session';
@@ -29,10 +29,26 @@ export const TIMEOUT_MS = 30_000;
 export interface Governed {
   readonly name: string;
   readonly call: (args: JsonObject) => Promise<unknown>;
+  /** Where its receipts are. */
+  readonly folder: string;
   /** Waits for its receipts. */
   readonly flush: () => Promise<void>;
   /** Lets go of its files. */
   readonly close: () => Promise<void>;
+}
+
+/** A stack that takes whatever a model may send, and signs its receipts. */
+export interface Side extends Governed {
+  readonly ask: (id: string, args: unknown) => Promise<unknown>;
+  readonly publicKey: string;
+  /** Signs the end of its receipts and leaves them where they are. */
+  readonly finish: () => Promise<void>;
+}
+
+/** Calls with ids of their own. */
+export function numbered(ask: Side['ask']): Governed['call'] {
+  let count = 0;
+  return (args) => ask(`call-${(count += 1)}`, args);
 }
 
 /** Arguments as a model writes them, with its reason. The number makes every call another one. */
@@ -66,8 +82,33 @@ export function answerTo(args: JsonObject): JsonObject {
   return { rows, page: 1, pages: 3, total: 68 };
 }
 
-/** The tool, for stacks of callers. */
-export const searchOrders: Next = async (call) => ok(call, answerTo(call.toolArgs));
+/** An answer of 60 bytes. */
+export const shortAnswerTo = (args: JsonObject): JsonObject => ({
+  order: `order-of-${String(args.customer)}`,
+  city: 'Ghent',
+  total: 19.5,
+});
+
+/** What the sides that are compared are told. */
+export interface Rules {
+  readonly answer: (
+    args: JsonObject,
+    context: { readonly signal: AbortSignal },
+  ) => Promise<JsonObject>;
+  readonly decide: (args: JsonObject) => 'auto' | 'denied';
+  readonly maxCalls: number;
+  readonly timeoutMs: number;
+  readonly graceMs: number;
+}
+
+/** Nothing is refused. */
+export const rulesFor = (answer: (args: JsonObject) => JsonObject): Rules => ({
+  answer: async (args) => answer(args),
+  decide: () => 'auto',
+  maxCalls: RATE.maxCalls,
+  timeoutMs: TIMEOUT_MS,
+  graceMs: 100,
+});
 
 /** Frozen like the schema of every tool that a registry holds: what is fixed is worked out once. */
 export const SCHEMA = Object.freeze({
@@ -79,23 +120,13 @@ export const SCHEMA = Object.freeze({
   required: Object.freeze(['customer']),
 });
 
-const base = makeCall({
-  toolName: TOOL,
-  callId: 'call-1',
-  description: DESCRIPTION,
-  schema: SCHEMA,
-  annotations: { readOnly: true, destructive: false, kind: 'search' },
-  turn: {
-    sessionId: SESSION,
-    iteration: 3,
-    runId: 'run-1',
-    model: 'model-1',
-    provider: 'provider-1',
-  },
+export const TURN = Object.freeze({
+  sessionId: SESSION,
+  iteration: 3,
+  runId: 'run-1',
+  model: 'model-1',
+  provider: 'provider-1',
 });
-
-/** A call of its own, never used before: what is remembered about a call must not make the next one cheaper. */
-export const callWith = (args: JsonObject): ToolCall => withCall(base, { toolArgs: args });
 
 /** A folder of its own for the receipts of one stack. */
 export function receiptFiles(): {
@@ -126,7 +157,10 @@ export interface Tracing {
   stop(): Promise<void>;
 }
 
-/** The SDK as a service runs it, with an exporter that throws away what it gets unless somebody wants to see it. */
+/**
+ * The SDK as a service runs it, with an exporter that throws away what it gets unless somebody
+ * wants to see it.
+ */
 export function startTracing(): Tracing {
   const kept: ReadableSpan[] = [];
   let keeps = false;

@@ -1,4 +1,7 @@
-/** What both Starlark interpreters are timed with. Every kernel is a module whose `run()` gives a figure that proves the work. */
+/**
+ * What both Starlark interpreters are timed with. Every kernel is a module whose `run()` gives a
+ * figure that proves the work.
+ */
 
 export interface Kernel {
   readonly name: string;

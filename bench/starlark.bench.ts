@@ -1,7 +1,8 @@
 /**
- * Our Starlark beside the native one, and a pooled script call beside one that starts its own worker. The kernels are the same
- * text for both interpreters, both compile it once, take turns in every round and are charged with the processor time of their own
- * process, garbage collection included. Nothing is said about memory.
+ * Our Starlark beside the native one, and a pooled script call beside one that starts its own
+ * worker. The kernels are the same text for both interpreters, both compile it once, take turns in
+ * every round and are charged with the processor time of their own process, garbage collection
+ * included. Nothing is said about memory.
  */
 
 import { strict as assert } from 'node:assert';
@@ -168,8 +169,9 @@ interface Here {
 
 async function prepare({ name, source }: Kernel): Promise<Here> {
   const load = (file: string, wanted: string): Promise<unknown> =>
-    loadInternal('allium', `../programs/src/artifacts/starlark/${file}.js`, wanted);
-  // The package's own functions, by the names its sources export them under; the first run proves them.
+    loadInternal('allium', `../programs/src/starlark/${file}.js`, wanted);
+  // The package's own functions, by the names its sources export them under; the first run proves
+  // them.
   const compileStarlark = (await load('index', 'compileStarlark')) as (
     source: string,
     options: object,
@@ -216,12 +218,12 @@ interface NativeAnswer {
 async function startNative(): Promise<Native> {
   const oracleProblem = (await loadInternal(
     'allium',
-    '../programs/conformance/starlark/oracle.js',
+    '../programs/conformance/benches/starlark/oracle.js',
     'oracleProblem',
   )) as () => string | null;
   const startOracle = (await loadInternal(
     'allium',
-    '../programs/conformance/starlark/oracle.js',
+    '../programs/conformance/benches/starlark/oracle.js',
     'startOracle',
   )) as (root: string) => Promise<{
     ask(requests: readonly object[]): Promise<readonly NativeAnswer[]>;

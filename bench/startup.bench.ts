@@ -1,7 +1,8 @@
 /**
- * What it costs to begin: importing the package beside importing its own packages as one file, the command beside a bare Node, and the first
- * answer of a server behind the proxy. Every sample is a process of its own, timed by the wall clock from its start to its end or its answer, and
- * the cases take turns.
+ * What it costs to begin: importing the package beside importing its own packages as one file, the
+ * command beside a bare Node, and the first answer of a server behind the proxy. Every sample is a
+ * process of its own, timed by the wall clock from its start to its end or its answer, and the
+ * cases take turns.
  */
 
 import { strict as assert } from 'node:assert';

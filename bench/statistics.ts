@@ -1,4 +1,6 @@
-/** The few figures a benchmark may be judged by. No means: one slow core would pull them anywhere. */
+/**
+ * The few figures a benchmark may be judged by. No means: one slow core would pull them anywhere.
+ */
 
 /** A middle value and how far the samples lie around it. */
 export interface Spread {
@@ -7,7 +9,9 @@ export interface Spread {
   readonly p90: number;
 }
 
-/** The value below which the given share of the samples lies, between neighbours by straight line. */
+/**
+ * The value below which the given share of the samples lies, between neighbours by straight line.
+ */
 export function quantile(samples: readonly number[], share: number): number {
   const sorted = [...samples].sort((a, b) => a - b);
   const position = (sorted.length - 1) * share;
@@ -23,8 +27,9 @@ export const spreadOf = (samples: readonly number[]): Spread => ({
 });
 
 /**
- * Ratio of two series measured in the same rounds, round by round. A core that slows down slows both members of a pair;
- * dividing the medians of two series would let each be taken from another mood of the machine.
+ * Ratio of two series measured in the same rounds, round by round. A core that slows down slows
+ * both members of a pair; dividing the medians of two series would let each be taken from another
+ * mood of the machine.
  */
 export const pairedRatio = (series: readonly number[], baseline: readonly number[]): Spread =>
   spreadOf(series.map((value, round) => value / (baseline[round] ?? Number.NaN)));

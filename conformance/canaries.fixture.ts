@@ -1,11 +1,17 @@
-/** Text that must never show: in which forms it is looked for, and everywhere a call can leave a trace. */
+/**
+ * Text that must never show: in which forms it is looked for, and everywhere a call can leave a
+ * trace.
+ */
 
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ToolResult } from '../src/index.ts';
 
-/** A new one for every run, so that nothing can know it. Looks like an access token, so that detectors find it. */
+/**
+ * A new one for every run, so that nothing can know it. Looks like an access token, so that
+ * detectors find it.
+ */
 export const secretCanary = (): string =>
   `${['gh', 'p'].join('')}_${randomBytes(18).toString('hex')}`;
 
@@ -14,7 +20,8 @@ export const plainCanary = (): string => `hidden-${randomBytes(16).toString('hex
 
 /** The forms a value can take on its way out. */
 export function formsOf(value: string): readonly string[] {
-  // Base64 of a text depends on where in a group of three bytes it begins; the middle is the same whatever surrounds it.
+  // Base64 of a text depends on where in a group of three bytes it begins; the middle is the same
+  // whatever surrounds it.
   const base64 = [0, 1, 2].map((shift) =>
     Buffer.from('x'.repeat(shift) + value)
       .toString('base64')

@@ -1,4 +1,7 @@
-/** A process that imports every door of the package, as built, and says what does not fit together. Its argument is JSON: the file of each door. */
+/**
+ * A process that imports every door of the package, as built, and says what does not fit together.
+ * Its argument is JSON: the file of each door.
+ */
 
 import { pathToFileURL } from 'node:url';
 

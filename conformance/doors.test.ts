@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { builtIn } from '../src/stores/built.fixture.ts';
+import { built } from '../src/stores/built.fixture.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const { exports: doors } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -36,7 +36,7 @@ function run(args: readonly string[]): unknown {
 }
 
 const differences = (given: Readonly<Record<string, string>>) =>
-  run([builtIn(tempFolder(), 'conformance/doors.fixture.ts'), JSON.stringify(given)]);
+  run([built('conformance/doors.fixture.ts'), JSON.stringify(given)]);
 
 describe('the doors of the built package', () => {
   it('have one of each thing, whichever of them it is taken from', () => {
@@ -80,3 +80,49 @@ describe('the doors of the built package', () => {
     });
   });
 });
+
+describe('an error that nobody catches', () => {
+  it('says in a pipe what is wrong, and prints no page of our source', () => {
+    const program = `import { timeout } from 'allium/middleware'; timeout({ maxMS: 5 });`;
+    const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+      cwd: root,
+      encoding: 'utf8',
+    });
+
+    expect(stderr).toContain('did you mean "maxMs"?');
+    expect(stderr.length).toBeLessThan(4_000);
+  });
+
+  it('can print no long line: no statement that can throw stands on one', () => {
+    const command = join(root, 'dist/src/cli/main.js');
+    const loaded = loadedFrom([...Object.values(files), command]);
+    const long = [...loaded].filter((file) => longestLine(file) > 2_000);
+
+    expect(loaded.size).toBeGreaterThan(100);
+    expect(long).toEqual([]);
+  });
+});
+
+/** The built files that these import, at once or later. The folder may hold older chunks beside. */
+function loadedFrom(entries: readonly string[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  const follow = (file: string): void => {
+    if (found.has(file)) return;
+    found.add(file);
+    for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(
+      /["'`](\.\.?\/[\w./-]+\.js)["'`]/g,
+    )) {
+      const next = resolve(file, '..', path);
+      if (existsSync(next)) follow(next);
+    }
+  };
+  entries.forEach(follow);
+  return found;
+}
+
+/** The list of exports is one line, and nothing is thrown there. */
+const longestLine = (file: string): number =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => !/^(?:import|export) \{/.test(line))
+    .reduce((longest, line) => Math.max(longest, line.length), 0);

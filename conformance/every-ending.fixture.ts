@@ -1,4 +1,7 @@
-/** Calls that come to every ending there is, through real layers, for whoever checks what they leave behind. */
+/**
+ * Calls that come to every ending there is, through real layers, for whoever checks what they leave
+ * behind.
+ */
 
 import {
   consent,
@@ -251,8 +254,9 @@ const TURNS = [
 const quiet: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /**
- * Runs all of them inside the layers given, once in an ordinary session and once in a hostile one. Answers what listeners heard.
- * `except` leaves out what has a layer of this name, for those that must not stand outside of it.
+ * Runs all of them inside the layers given, once in an ordinary session and once in a hostile one.
+ * Answers what listeners heard. `except` leaves out what has a layer of this name, for those that
+ * must not stand outside of it.
  */
 export async function runEveryEnding(
   outside: readonly ToolLayer[],

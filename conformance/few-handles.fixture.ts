@@ -1,6 +1,7 @@
 /**
- * A process with few file handles that makes governed calls while more and more of them are taken, and says for each call what its result says and
- * whether its tool ran. Its first argument is JSON: a folder, and whether receipts go through a sink that opens its file when it writes.
+ * A process with few file handles that makes governed calls while more and more of them are taken,
+ * and says for each call what its result says and whether its tool ran. Its first argument is JSON:
+ * a folder, and whether receipts go through a sink that opens its file when it writes.
  */
 
 import { generateKeyPairSync } from 'node:crypto';
@@ -37,7 +38,8 @@ function takeHandles(free: number): () => void {
 async function round(free: number): Promise<void> {
   const dir = join(folder, `free-${free}`);
   const local = localReceiptSink({ dir, key: false, signingKey, maxFileBytes: 4096 });
-  // The mistake that the test must find: nobody asks before the tool runs, and what fails is dropped.
+  // The mistake that the test must find: nobody asks before the tool runs, and what fails is
+  // dropped.
   const forgetful = {
     sink: async (receipt: object) => appendFileSync(`${dir}.log`, JSON.stringify(receipt)),
     onSinkError: 'warn' as const,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { queryReceipts, verifyReceipts } from '../src/receipts/index.ts';
-import { builtIn } from '../src/stores/built.fixture.ts';
+import { built } from '../src/stores/built.fixture.ts';
 import type { HandleOrders } from './few-handles.fixture.ts';
 
 interface Told {
@@ -15,11 +15,10 @@ interface Told {
   readonly ran: boolean;
 }
 
+const program = built('conformance/few-handles.fixture.ts');
 let root = '';
-let program = '';
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), 'allium-handles-'));
-  program = builtIn(join(root, 'built'), 'conformance/few-handles.fixture.ts');
 }, 120_000);
 afterAll(() => rmSync(root, { recursive: true, force: true }), 120_000);
 
@@ -60,7 +59,8 @@ describe.skipIf(process.platform === 'win32')('a process that is out of file han
     const refused = told.filter(({ executed }) => executed === 'no');
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set(['audit_unavailable']));
     expect(refused.length).toBeGreaterThan(5);
-    // A session that has its file keeps it; where there is room for one new session, others are closed for the next.
+    // A session that has its file keeps it; where there is room for one new session, others are
+    // closed for the next.
     expect(refused.filter(({ id }) => id.startsWith('open-'))).toEqual([]);
     const canBegin = new Set(
       told.filter(({ id, executed }) => id === 'new-0' && executed === 'yes').map(({ dir }) => dir),

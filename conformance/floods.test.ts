@@ -23,7 +23,7 @@ import { type ApprovalStore, fileApprovals, memoryApprovals } from '../src/polic
 import { echoExecutor, makeCall, testClock } from './index.ts';
 import { howMany } from './how-many.fixture.ts';
 
-const FLOOD = howMany(4_000, 100_000);
+const FLOOD = howMany(2_000, 100_000);
 /** Questions by one caller. */
 const questions = (usually: number): number => howMany(usually, 100_000);
 const PATIENCE_MS = 900_000;
@@ -85,7 +85,7 @@ function cappedClaims(maxKeys: number): ClaimStore {
 }
 
 /** As many as a store of the size that the test gives it has keys. */
-const SMALL = 2_000;
+const SMALL = 500;
 
 describe('more sessions of one caller than a store has keys', () => {
   it.each([
@@ -209,7 +209,10 @@ describe('more runs of one session than a guard remembers', () => {
 });
 
 describe('more answers for always than consent remembers', () => {
-  /** A person allows a tool with any arguments and rejects one call of it for always, and then leaves while answers pile up. */
+  /**
+   * A person allows a tool with any arguments and rejects one call of it for always, and then
+   * leaves while answers pile up.
+   */
   async function rejectedAfterFlood(flooder: string) {
     let isThere = true;
     let isFirst = true;
@@ -283,7 +286,8 @@ describe('as many effects of one session as a store has keys', () => {
 
     expect(counts).toEqual({ ok: FLOOD / 2, rate_limited: FLOOD / 2 });
     expect((await call('another', 'after')).status).toBe('ok');
-    // The first effect of the flooder: its answer had to go, the key is there, and it does not run again.
+    // The first effect of the flooder: its answer had to go, the key is there, and it does not run
+    // again.
     expect((await call('flooder', 0)).status).toBe('outcome_unknown');
     const refused = await call('flooder', 'one more');
     expect(refused).toMatchObject({
@@ -328,7 +332,7 @@ describe('questions by the thousand of one session', () => {
   };
 
   it.each<[string, number, () => ApprovalStore]>([
-    ['memory', questions(5_000), () => memoryApprovals()],
+    ['memory', questions(2_000), () => memoryApprovals()],
     ['files', questions(500), () => fileApprovals({ dir: folder(), maxApprovals: 200 })],
   ])(
     'are refused, and another session is asked about its call and can be answered: %s',
@@ -366,7 +370,7 @@ describe('questions by the thousand of one session', () => {
     const governed = start(memoryApprovals());
     const ask = (sessionId: string) =>
       governed.call({ name: 'pay', arguments: {} }, { turn: { sessionId } });
-    await statusesOf(questions(3_000), (nth) => ask(`flood-${nth}`));
+    await statusesOf(questions(2_000), (nth) => ask(`flood-${nth}`));
     const { interruption } = await ask('another');
 
     expect(

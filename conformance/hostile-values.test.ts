@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { composeToolCallers } from '../src/core/compose.ts';
-import type { Next, ToolCaller, ToolLayer } from '../src/core/layer.ts';
-import type { ToolResult } from '../src/core/result.ts';
-import { unhandledDuring } from './fuzz/watch-process.ts';
+import { composeToolCallers } from '../src/core/onion/compose.ts';
+import type { Next, ToolCaller, ToolLayer } from '../src/core/contract/layer.ts';
+import type { ToolResult } from '../src/core/contract/result.ts';
+import { unhandledDuring } from './benches/fuzz/watch-process.ts';
 import { hostileThrowables, malformedResults } from './hostile-values.ts';
 import { echoExecutor, makeCall } from './test-kit.ts';
 

@@ -1,8 +1,8 @@
 /** Things that can be thrown and returned, and that break code which trusts them. */
 
 import { type Context, createContext, runInContext } from 'node:vm';
-import type { ToolCall } from '../src/core/call.ts';
-import { ok, refuse } from '../src/core/result.ts';
+import { ok, refuse } from '../src/core/onion/results.ts';
+import type { ToolCall } from '../src/core/contract/call.ts';
 import { makeCall } from './test-kit.ts';
 
 export type HostileThrowable = readonly [name: string, make: () => unknown];
@@ -79,7 +79,10 @@ const quietRejection = (reason: unknown): Promise<unknown> => {
   return rejected;
 };
 
-/** Everything a layer or a tool may throw, from the careless to the malicious. Every call makes a fresh value. */
+/**
+ * Everything a layer or a tool may throw, from the careless to the malicious. Every call makes a
+ * fresh value.
+ */
 export const hostileThrowables: readonly HostileThrowable[] = [
   ['undefined', () => undefined],
   ['null', () => null],
@@ -194,8 +197,8 @@ const withOwnThen = (then: unknown): unknown =>
   Object.assign(Promise.resolve({ ok: true }), { then });
 
 /**
- * What a layer or an executor may return in place of a result of its call. Left out are things that never settle: nobody
- * can answer for them but a timeout.
+ * What a layer or an executor may return in place of a result of its call. Left out are things that
+ * never settle: nobody can answer for them but a timeout.
  */
 export const malformedResults: readonly MalformedResult[] = [
   ['undefined', () => undefined],

@@ -1,4 +1,7 @@
-/** The conformance kit: parts to test a layer with, and what every layer promises. Needs no test runner. */
+/**
+ * The conformance kit: parts to test a layer with, and what every layer promises. Needs no test
+ * runner.
+ */
 
 export { hostileThrowables, malformedResults } from './hostile-values.ts';
 export type { LayerPromise, LayerSubject } from './layer-contract.ts';

@@ -2,12 +2,18 @@
 
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
-import { completeAnnotations } from '../src/core/annotations.ts';
-import type { ToolCall } from '../src/core/call.ts';
-import { composeToolCallers } from '../src/core/compose.ts';
-import { isAlliumError } from '../src/core/errors.ts';
-import { defineLayer, type Next, type ToolLayer, type ToolSpec } from '../src/core/layer.ts';
-import { ok, type ToolResult } from '../src/core/result.ts';
+import { ok } from '../src/core/onion/results.ts';
+import { completeAnnotations } from '../src/core/contract/annotations.ts';
+import type { ToolCall } from '../src/core/contract/call.ts';
+import { composeToolCallers } from '../src/core/onion/compose.ts';
+import { isAlliumError } from '../src/core/contract/errors.ts';
+import {
+  defineLayer,
+  type Next,
+  type ToolLayer,
+  type ToolSpec,
+} from '../src/core/contract/layer.ts';
+import type { ToolResult } from '../src/core/contract/result.ts';
 import { hostileThrowables } from './hostile-values.ts';
 import { echoExecutor, makeCall, type PartialCall, settle, testClock } from './test-kit.ts';
 

@@ -227,7 +227,10 @@ const naiveConsent: ToolLayer = {
 
 describe('the order of the seven', () => {
   const all = permutations(NAMES);
-  /** Neighbours in the list differ at their end only, so that one of seven still has every layer before and behind every other. */
+  /**
+   * Neighbours in the list differ at their end only, so that one of seven still has every layer
+   * before and behind every other.
+   */
   const orders = all.filter((_order, index) => index % howMany(21, 1) === 0);
   const harms = new Map<string, string>();
 

@@ -1,4 +1,7 @@
-/** Runs before every test file: a busy machine is no failure, so what is waited for may take longer than the second vitest gives it. */
+/**
+ * Runs before every test file: a busy machine is no failure, so what is waited for may take longer
+ * than the second vitest gives it.
+ */
 
 import { vi } from 'vitest';
 

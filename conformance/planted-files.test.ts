@@ -16,16 +16,16 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fileApprovals } from '../src/policy/approvals/file-approvals.ts';
-import { approvalOf } from '../src/policy/approvals/approvals.fixture.ts';
-import { fileGrants } from '../src/policy/grants/file-grants.ts';
-import { grantOf } from '../src/policy/grants/grants.fixture.ts';
-import { filePins } from '../src/policy/pins/file-pins.ts';
-import { NOW, toolOf } from '../src/policy/pins/pins.fixture.ts';
-import { reconcilePins } from '../src/policy/pins/reconcile-pins.ts';
-import { takeLock } from '../src/receipts/writer-lock.ts';
-import { builtIn } from '../src/stores/built.fixture.ts';
-import { fileClaims } from '../src/stores/file-claims.ts';
+import { fileApprovals } from '../src/approvals/store/file-approvals.ts';
+import { approvalOf } from '../src/approvals/approvals.fixture.ts';
+import { fileGrants } from '../src/approvals/grants/file-grants.ts';
+import { grantOf } from '../src/approvals/grants/grants.fixture.ts';
+import { filePins } from '../src/pins/file-pins.ts';
+import { NOW, toolOf } from '../src/pins/pins.fixture.ts';
+import { reconcilePins } from '../src/pins/judge-definition.ts';
+import { takeLock } from '../src/system/writer-lock.ts';
+import { built } from '../src/stores/built.fixture.ts';
+import { fileClaims } from '../src/stores/files/file-claims.ts';
 import type { UseOrders } from './use-state.fixture.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -35,13 +35,12 @@ const DEADLINE_MS = 120_000;
 /** A pipe is waited for without end: the twin need not be given much. */
 const TWIN_DEADLINE_MS = 5_000;
 
+const program = built('conformance/use-state.fixture.ts');
 let root = '';
-let program = '';
 let pristine = '';
 
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'allium-planted-'));
-  program = builtIn(join(root, 'built'), 'conformance/use-state.fixture.ts');
   pristine = join(root, 'pristine');
   mkdirSync(pristine, { mode: 0o700 });
   await fileApprovals({ dir: join(pristine, 'approvals') }).add(approvalOf());
@@ -79,7 +78,10 @@ const filesIn = (state: string): readonly string[] =>
 
 type Said = { readonly state: string; readonly said: readonly string[] };
 
-/** Uses folders in a process of its own. Answers what was said of those it came to before the deadline. */
+/**
+ * Uses folders in a process of its own. Answers what was said of those it came to before the
+ * deadline.
+ */
 async function use(
   folders: readonly string[],
   naive: boolean,
@@ -119,7 +121,8 @@ function planted(
     const state = join(place, 'state');
     mkdirSync(place, { recursive: true });
     cpSync(pristine, state, { recursive: true, preserveTimestamps: true });
-    // A lock of this process, which lives, would be left alone: the file under it is looked at without it.
+    // A lock of this process, which lives, would be left alone: the file under it is looked at
+    // without it.
     for (const lock of filesIn(state).filter((each) => each.endsWith('.lock') && each !== name))
       rmSync(join(state, lock));
     const outside = join(place, 'outside');

@@ -1,20 +1,24 @@
 /** Real parts for testing a layer without sleeping and without mocks. */
 
-import { completeAnnotations } from '../src/core/annotations.ts';
-import { type CallFields, createCall, type ToolCall, type Turn } from '../src/core/call.ts';
-import type { Clock } from '../src/core/clock.ts';
-import { snapshotObject } from '../src/core/json.ts';
-import type { Next } from '../src/core/layer.ts';
-import { ok } from '../src/core/result.ts';
-import { createState, type StateSeed } from '../src/core/state.ts';
+import { createPass, type PassSeed } from '../src/core/onion/pass.ts';
+import { ok } from '../src/core/onion/results.ts';
+import { createCall } from '../src/core/onion/own-call.ts';
+import { completeAnnotations } from '../src/core/contract/annotations.ts';
+import type { CallFields, ToolCall, Turn } from '../src/core/contract/call.ts';
+import type { Clock } from '../src/core/time/clock.ts';
+import { snapshotObject } from '../src/core/json/json.ts';
+import type { Next } from '../src/core/contract/layer.ts';
 
 export type PartialCall = Partial<Omit<CallFields, 'turn' | 'toolArgs'>> & {
   readonly turn?: Partial<Turn>;
   readonly toolArgs?: object;
 };
 
-/** A complete call: tool `echo`, id `call-1`, session `session-1`. `turn` is merged, everything else replaces. */
-export function makeCall(partial: PartialCall = {}, seed: StateSeed = {}): ToolCall {
+/**
+ * A complete call: tool `echo`, id `call-1`, session `session-1`. `turn` is merged, everything else
+ * replaces.
+ */
+export function makeCall(partial: PartialCall = {}, seed: PassSeed = {}): ToolCall {
   const { turn, toolArgs, annotations, ...rest } = partial;
   return createCall(
     {
@@ -30,7 +34,7 @@ export function makeCall(partial: PartialCall = {}, seed: StateSeed = {}): ToolC
       annotations: completeAnnotations(annotations),
       turn: Object.freeze({ iteration: 1, sessionId: 'session-1', ...turn }),
     },
-    createState(seed),
+    createPass(seed),
   );
 }
 
@@ -102,8 +106,8 @@ export function testClock(startMs = Date.UTC(2026, 0, 1)): TestClock {
 }
 
 /**
- * Lets every promise that can go on without time or input go on. Twice around the event loop: work that begins in the first
- * turn is noticed to last at the end of it.
+ * Lets every promise that can go on without time or input go on. Twice around the event loop: work
+ * that begins in the first turn is noticed to last at the end of it.
  */
 export const settle = (): Promise<void> =>
   new Promise((resolve) => setImmediate(() => setImmediate(resolve)));

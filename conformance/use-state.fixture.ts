@@ -1,19 +1,20 @@
 /**
- * A process that uses everything a state folder holds, folder by folder, and says what each use came to. Its first argument is JSON: the folders,
- * and whether to use them as somebody would who trusts them.
+ * A process that uses everything a state folder holds, folder by folder, and says what each use
+ * came to. Its first argument is JSON: the folders, and whether to use them as somebody would who
+ * trusts them.
  */
 
 import { appendFileSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { lineFile } from '../middleware/record/line-file.ts';
-import { fileOutputs } from '../src/dispatch/output-files.ts';
-import { fileApprovals } from '../src/policy/approvals/file-approvals.ts';
-import { fileGrants } from '../src/policy/grants/file-grants.ts';
-import { filePins } from '../src/policy/pins/file-pins.ts';
-import { localReceiptSink } from '../src/receipts/local-receipt-sink.ts';
-import { verifyReceipts } from '../src/receipts/verify-receipts.ts';
-import { fileClaims } from '../src/stores/file-claims.ts';
-import { receiptOf } from './crash/sample-receipt.ts';
+import { fileOutputs } from '../src/dispatch/run/output-files.ts';
+import { fileApprovals } from '../src/approvals/store/file-approvals.ts';
+import { fileGrants } from '../src/approvals/grants/file-grants.ts';
+import { filePins } from '../src/pins/file-pins.ts';
+import { localReceiptSink } from '../src/receipts/write/local-receipt-sink.ts';
+import { verifyReceipts } from '../src/receipts/read/verify-receipts.ts';
+import { fileClaims } from '../src/stores/files/file-claims.ts';
+import { receiptOf } from './benches/crash/sample-receipt.ts';
 
 /** What the process is told. */
 export interface UseOrders {
@@ -24,7 +25,10 @@ export interface UseOrders {
 // Its parent wrote it.
 const orders = JSON.parse(process.argv[2] ?? '{}') as UseOrders;
 
-/** Everything that was said about a folder: errors with their causes, warnings, and problems that were found. */
+/**
+ * Everything that was said about a folder: errors with their causes, warnings, and problems that
+ * were found.
+ */
 let said: string[] = [];
 process.on('warning', (warning) => void said.push(warning.message));
 

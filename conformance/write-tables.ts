@@ -1,4 +1,7 @@
-/** Writes the tables of the suite into docs/conformance-tables.md: `npm run docs:conformance`. A test holds the page to them. */
+/**
+ * Writes the tables of the suite into docs/conformance-tables.md: `npm run docs:conformance`. A
+ * test holds the page to them.
+ */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { ancestryRows, requirementRows } from './suite-tables.ts';

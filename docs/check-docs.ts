@@ -1,4 +1,7 @@
-/** Reads Markdown and says where it departs from the code it speaks about. Every checker answers with a list of problems. */
+/**
+ * Reads Markdown and says where it departs from the code it speaks about. Every checker answers
+ * with a list of problems.
+ */
 
 /** A fenced block, and the comment line directly before it. */
 export interface Fence {
@@ -10,7 +13,10 @@ export interface Fence {
 
 const FENCE = /^(`{3,})(\w*)\s*$/;
 
-/** Every fenced block of a page. A fence that is never closed runs to the end, as it does for a reader. */
+/**
+ * Every fenced block of a page. A fence that is never closed runs to the end, as it does for a
+ * reader.
+ */
 export function fencesOf(markdown: string): readonly Fence[] {
   const lines = markdown.split('\n');
   const fences: Fence[] = [];
@@ -46,7 +52,10 @@ export function proseOf(markdown: string): string {
     .replace(/`[^`\n]*`/g, '``');
 }
 
-/** A marked region of a source file without its indentation, or `null` where there is no such region. */
+/**
+ * A marked region of a source file without its indentation, or `null` where there is no such
+ * region.
+ */
 export function regionOf(source: string, name: string): string | null {
   const lines = source.split('\n');
   const start = lines.findIndex((line) => line.trim() === `// #region ${name}`);
@@ -83,10 +92,13 @@ export function fenceProblems(
     });
 }
 
-const IMPORT = /^import (type )?(?:(\w+),? )?(?:\{([^}]*)\} )?from '([^']+)';$/gm;
-const LINE_WIDTH = 140;
+const IMPORT = /^import (type )?(?:(\w+),? )?(?:\{([^}]*?),?\s*\} )?from '([^']+)';$/gm;
+const LINE_WIDTH = 100;
 
-/** The imports that the code of a page needs: those of the examples it is cut from, without names that the page does not use. */
+/**
+ * The imports that the code of a page needs: those of the examples it is cut from, without names
+ * that the page does not use.
+ */
 export function importsFor(markdown: string, read: (path: string) => string | null): string {
   const uses = new Map<string, string>();
   for (const { code, before } of fencesOf(markdown)) {
@@ -115,7 +127,10 @@ export function importsFor(markdown: string, read: (path: string) => string | nu
     .join('\n');
 }
 
-/** `type A`, `a as b` and `default a` go by the name that code has for them. A member of that name (`x.a`) is no use of it. */
+/**
+ * `type A`, `a as b` and `default a` go by the name that code has for them. A member of that name
+ * (`x.a`) is no use of it.
+ */
 function isUsed(name: string, code: string): boolean {
   const local = name.split(' ').at(-1) ?? '';
   return local !== '' && new RegExp(`(?<![.\\w'])${local}\\b(?!')`).test(code);
@@ -186,7 +201,10 @@ export function headingsOf(
   });
 }
 
-/** What stands under a heading, up to the next one of its level or above; nothing where there is no such heading. */
+/**
+ * What stands under a heading, up to the next one of its level or above; nothing where there is no
+ * such heading.
+ */
 export function sectionOf(markdown: string, heading: string): string {
   const headings = headingsOf(markdown);
   const index = headings.findIndex(({ text }) => text === heading);
@@ -199,7 +217,10 @@ export function sectionOf(markdown: string, heading: string): string {
     : (after.split(`\n${'#'.repeat(next.level)} ${next.text}\n`)[0] ?? '');
 }
 
-/** The file that a reader is told to save a block as: the sentence before the block ends in "save as `file`:". */
+/**
+ * The file that a reader is told to save a block as: the sentence before the block ends in "save as
+ * `file`:".
+ */
 export function savedAs(markdown: string, { line }: Fence): string | null {
   const before = markdown
     .split('\n')
@@ -249,7 +270,10 @@ export function linkProblems(
   });
 }
 
-/** The body rows of the table under a heading, or of the first table of the page; cells without their backticks. */
+/**
+ * The body rows of the table under a heading, or of the first table of the page; cells without
+ * their backticks.
+ */
 export function tableRows(markdown: string, heading?: string): readonly (readonly string[])[] {
   const lines = markdown.split('\n');
   const start =
@@ -279,7 +303,10 @@ export function fieldsOf(source: string, name: string): readonly string[] | null
     : [...body.matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm)].map(([, field = '']) => field);
 }
 
-/** The option names of a layer: the fields of its options interface, or else the parameters of its factory. */
+/**
+ * The option names of a layer: the fields of its options interface, or else the parameters of its
+ * factory.
+ */
 export function optionNames(source: string): readonly string[] {
   const [, parameters = ''] = /^export function \w+\(([^)]*)\)/m.exec(source) ?? [];
   return (
@@ -288,7 +315,9 @@ export function optionNames(source: string): readonly string[] {
   );
 }
 
-/** Names of values that no code of the pages uses: a function must be called, anything else named. */
+/**
+ * Names of values that no code of the pages uses: a function must be called, anything else named.
+ */
 export function unmentioned(
   exports: Readonly<Record<string, unknown>>,
   pages: readonly string[],

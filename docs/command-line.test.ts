@@ -23,7 +23,10 @@ interface Documented {
   readonly parts: readonly string[];
 }
 
-/** Every command of the real program, with the commands of commands. commander's own help is everywhere and on no page. */
+/**
+ * Every command of the real program, with the commands of commands. commander's own help is
+ * everywhere and on no page.
+ */
 const commandsIn = (parent: Command, path: string): readonly Documented[] =>
   parent.commands
     .filter((command) => parent.parent === null || command.name() !== 'help')

@@ -3,15 +3,19 @@ import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as conformance from '../conformance/index.ts';
 import * as middleware from '../middleware/index.ts';
-import { DEFAULT_LIMITS } from '../src/dispatch/limits.ts';
+import { DEFAULT_LIMITS } from '../src/dispatch/intake/limits.ts';
 import * as a2a from '../src/adapters/a2a/index.ts';
 import * as acp from '../src/adapters/acp/index.ts';
 import * as artifacts from '../src/artifacts/index.ts';
 import * as config from '../src/config/index.ts';
+import * as consentLibrary from '../src/consent/index.ts';
+import * as handoff from '../src/handoff/index.ts';
+import * as hooks from '../src/hooks/index.ts';
 import * as hostBridge from '../src/executors/host-bridge/index.ts';
 import * as allium from '../src/index.ts';
 import * as mcp from '../src/mcp/index.ts';
-import * as otel from '../src/otel/index.ts';
+import * as otel from '../src/telemetry/otel/index.ts';
+import * as telemetry from '../src/telemetry/index.ts';
 import * as receipts from '../src/receipts/index.ts';
 import {
   anchorsOf,
@@ -124,15 +128,15 @@ describe('the docs', () => {
 
   it.each([
     ['src/dispatch/govern-tools.ts', 'GovernOptions', 'docs/dispatch.md', 'Options'],
-    ['src/dispatch/limits.ts', 'DispatchLimits', 'docs/dispatch.md', 'Limits'],
-    ['src/executors/mcp/mcp-executor.ts', 'McpOptions', 'docs/executors/mcp.md', 'Options'],
+    ['src/dispatch/intake/limits.ts', 'DispatchLimits', 'docs/dispatch.md', 'Limits'],
+    ['src/mcp/client/mcp-executor.ts', 'McpOptions', 'docs/executors/mcp.md', 'Options'],
     [
       'src/executors/host-bridge/host-bridge.ts',
       'HostBridgeOptions',
       'docs/host-bridge.md',
       'The governing side',
     ],
-    ['src/proxy/create-proxy.ts', 'ProxyOptions', 'docs/proxy.md', 'Options'],
+    ['src/mcp/proxy/create-proxy.ts', 'ProxyOptions', 'docs/proxy.md', 'Options'],
     ['src/tools/define-tool.ts', 'ToolDefinition', 'docs/tools.md', 'Defining one'],
   ])('%s: name every field of %s', (source, name, page, heading) => {
     const fields = fieldsOf(readHere(source), name);
@@ -229,6 +233,10 @@ describe('the docs', () => {
     ['allium/middleware', middleware],
     ['allium/conformance', conformance],
     ['allium/receipts', receipts],
+    ['allium/telemetry', telemetry],
+    ['allium/handoff', handoff],
+    ['allium/consent', consentLibrary],
+    ['allium/hooks', hooks],
     ['allium/otel', otel],
     ['allium/config', config],
     ['allium/mcp', mcp],

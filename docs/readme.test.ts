@@ -25,7 +25,10 @@ const SERVER = '@modelcontextprotocol/server-filesystem';
 /** Where the client of that user is started: not where `allium.yaml` is. */
 const ELSEWHERE = 'elsewhere';
 
-/** An empty folder of a user who has run `npm install allium`. The MCP server is installed there too: `npx -y` downloads nothing. */
+/**
+ * An empty folder of a user who has run `npm install allium`. The MCP server is installed there
+ * too: `npx -y` downloads nothing.
+ */
 function newUser(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'allium-readme-')));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -48,7 +51,10 @@ function newUser(): string {
   return folder;
 }
 
-/** As on a terminal of that user, without the settings of the test run. A download would be an error. */
+/**
+ * As on a terminal of that user, without the settings of the test run. A download would be an
+ * error.
+ */
 const env: Record<string, string> = {
   ...Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) =>
@@ -75,7 +81,9 @@ interface Done {
   readonly shown: readonly string[];
 }
 
-/** Does what a section says: saves what is to be saved, runs the commands, keeps what they print. */
+/**
+ * Does what a section says: saves what is to be saved, runs the commands, keeps what they print.
+ */
 function follow(page: string, heading: string, folder: string): Done {
   const section = sectionOf(page, heading);
   const fences = fencesOf(section);
@@ -210,7 +218,8 @@ describe('the README', () => {
       4,
     );
 
-    // The naive twin: a list of what is forbidden, in the place of the README's list of what is allowed.
+    // The naive twin: a list of what is forbidden, in the place of the README's list of what is
+    // allowed.
     const naive = "rules: [{ tool: 'write_*', decision: deny }], default: allow";
     writeFileSync(join(folder, 'allium.yaml'), `version: 1\nlayers: [consent: { ${naive} }]\n`);
     expect(await triedWrites(await clientOf(printed.join(''), folder), notes)).toContain(

@@ -1,20 +1,21 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { unbuilt } from '../conformance/built-first.fixture.ts';
 import { printedBlocks } from '../docs/check-docs.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const TIMEOUT_MS = 30_000;
 
-const isSource = (path: string) => path.endsWith('.ts') && !/\.(test|fixture)\.ts$/.test(path);
 const filesIn = (folder: string) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) =>
     join(folder, path),
   );
-const sources = ['src', 'middleware', 'conformance', 'examples'].flatMap(filesIn).filter(isSource);
-const allPrograms = sources
-  .filter((path) => /^examples\/[^/]+\/[^/]+\.ts$/.test(path))
+const allPrograms = filesIn('examples')
+  .filter(
+    (path) => /^examples\/[^/]+\/[^/]+\.ts$/.test(path) && !/\.(test|fixture)\.ts$/.test(path),
+  )
   .map((path) => path.slice(0, -'.ts'.length));
 
 /** Programs that start another one, which not every machine has. */
@@ -25,20 +26,6 @@ const skipped = allPrograms.filter((program) => isMissing(NEEDS[program]));
 const programs = allPrograms.filter((program) => !skipped.includes(program));
 for (const program of skipped)
   console.warn(`NOT RUN: ${program} needs ${NEEDS[program] ?? ''}, which is not installed`);
-
-type TimeOf = (path: string) => number | null;
-
-/** When a file was last changed, or `null` where there is none. */
-const changedAt: TimeOf = (path) =>
-  statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? null;
-
-/** Sources that the build has not seen, or that have changed since. */
-function unbuilt(paths: readonly string[], timeOf: TimeOf): readonly string[] {
-  return paths.filter((path) => {
-    const built = timeOf(join('dist/programs', path.replace(/\.ts$/, '.js')));
-    return built === null || built < (timeOf(path) ?? 0);
-  });
-}
 
 interface Run {
   readonly code: number | null;
@@ -65,14 +52,6 @@ function runOf(program: string): Run {
 }
 
 describe('the examples', () => {
-  beforeAll(() => {
-    const [first, ...others] = unbuilt(sources, changedAt);
-    if (first === undefined) return;
-    throw new Error(
-      `run "npm run build" first: dist/ is missing or older than ${first} and ${others.length} other sources`,
-    );
-  });
-
   it('are found', () => {
     expect(programs).toContain('examples/governance-stack/governance-stack');
     expect(programs.length).toBeGreaterThan(5);

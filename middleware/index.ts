@@ -4,29 +4,27 @@ export type { AuditLogOptions, AuditLogSink } from './audit-log/audit-log.ts';
 export { auditLog } from './audit-log/audit-log.ts';
 export type { CallLimitOptions } from './call-limit/call-limit.ts';
 export { callLimit } from './call-limit/call-limit.ts';
-export type { AutoApproveOptions } from './consent/auto-approve.ts';
-export { autoApprove } from './consent/auto-approve.ts';
 export type { ConsentOptions } from './consent/consent.ts';
 export { consent } from './consent/consent.ts';
-export { ruleList } from './consent/rule-list.ts';
-export type { TerminalPromptOptions } from './consent/terminal-prompt.ts';
-export { terminalPrompt } from './consent/terminal-prompt.ts';
 export type {
+  AutoApproveOptions,
   ConsentAnswer,
   ConsentDecide,
   ConsentDecision,
   ConsentRule,
   RuleDecision,
-} from './consent/verdict.ts';
+  TerminalPromptOptions,
+} from '../src/consent/index.ts';
+export { autoApprove, ruleList, terminalPrompt } from '../src/consent/index.ts';
 export type { DefinitionPinOptions } from './definition-pin/definition-pin.ts';
 export { definitionPin } from './definition-pin/definition-pin.ts';
 export type { QuarantineReport } from './definition-pin/quarantine.ts';
 export type { DryRunOptions } from './dry-run/dry-run.ts';
 export { dryRun } from './dry-run/dry-run.ts';
+export type { EvidenceRef, HandoffRecord, ReceiptLink } from '../src/handoff/index.ts';
+export { HANDOFF_SCHEMA } from '../src/handoff/index.ts';
 export type { HandoffArtifactOptions } from './handoff-artifact/handoff-artifact.ts';
 export { handoffArtifact } from './handoff-artifact/handoff-artifact.ts';
-export type { EvidenceRef, HandoffRecord, ReceiptLink } from './handoff-artifact/handoff-record.ts';
-export { HANDOFF_SCHEMA } from './handoff-artifact/handoff-schema.ts';
 export type {
   FireOptions,
   HookDefinition,
@@ -67,10 +65,17 @@ export type { ScopedExecutorOptions } from './scoped-executor/scoped-executor.ts
 export { scopedExecutor } from './scoped-executor/scoped-executor.ts';
 export type { SummaryFormat } from './summary/summary.ts';
 export { summary } from './summary/summary.ts';
-export type { SinkCounts, TelemetryProblem } from './telemetry/problem.ts';
-export type { ChildSpanRecord, SpanRecord, SpanRecordEvent } from './telemetry/span-record.ts';
-export { SPAN_SCHEMA } from './telemetry/span-schema.ts';
-export type { TelemetryOptions, TelemetrySink, TelemetrySinkName } from './telemetry/telemetry.ts';
+export type {
+  ChildSpanRecord,
+  SinkCounts,
+  SpanRecord,
+  SpanRecordEvent,
+  TelemetryProblem,
+  TelemetrySink,
+  TelemetrySinkName,
+} from '../src/telemetry/index.ts';
+export { SPAN_SCHEMA } from '../src/telemetry/index.ts';
+export type { TelemetryOptions } from './telemetry/telemetry.ts';
 export { telemetry } from './telemetry/telemetry.ts';
 export type { TimeoutOptions } from './timeout/timeout.ts';
 export { timeout } from './timeout/timeout.ts';

@@ -1,57 +1,73 @@
 /** The public list. Every name is written out: what is not here is not promised. */
 
 // The contract
-export type {
-  SideEffectLevel,
-  ToolAnnotations,
-  ToolHints,
-  ToolKind,
-  ToolSafety,
-} from './core/annotations.ts';
-export { SIDE_EFFECT_LEVELS } from './core/annotations.ts';
+export type { Gate, Guard, HashValue, Refusal } from './core/onion/pass.ts';
+export {
+  answerLabel,
+  APPROVAL_ANSWERS,
+  type ApprovalAnswer,
+  type ApprovalDecision,
+  type ApprovalPrompt,
+  type ApprovalQuestion,
+  type EarlierDecision,
+} from './core/contract/approval.ts';
+export {
+  annotate,
+  causeOf,
+  fail,
+  type FailOptions,
+  isRendered,
+  ok,
+  raise,
+  refuse,
+  type ResultChanges,
+  withResult,
+} from './core/onion/results.ts';
+export type { JsonObject, JsonValue } from './core/json/json-value.ts';
+export { definitionOf, promptsOf } from './core/onion/host-parts.ts';
+export {
+  type CallChanges,
+  abortOf,
+  clockOf,
+  createIdOf,
+  isSignalAborted as isAborted,
+  withCall,
+} from './core/onion/own-call.ts';
 export type {
   AuditPatch,
   AuditRecord,
   ConsentRecord,
   EntryPatch,
   LayerEntry,
-} from './core/audit.ts';
+} from './core/contract/audit-record.ts';
 export type {
-  CallChanges,
+  SideEffectLevel,
+  ToolAnnotations,
+  ToolHints,
+  ToolKind,
+  ToolSafety,
+} from './core/contract/annotations.ts';
+export { SIDE_EFFECT_LEVELS } from './core/contract/annotations.ts';
+export type {
   ExecutorKind,
   JsonSchema,
   ToolCall,
   ToolProgress,
   Turn,
-} from './core/call.ts';
-export { clockOf, createIdOf, isSignalAborted as isAborted, withCall } from './core/call.ts';
-export { isObserved } from './core/observed.ts';
-export { definitionOf } from './core/definition-of.ts';
-export type { Clock } from './core/clock.ts';
-export { isoTime, systemClock } from './core/clock.ts';
-export type { ContentBlock } from './core/content.ts';
-export type { ErrorCode, ErrorDetails } from './core/errors.ts';
-export { AlliumError, ERROR_CODES, isAlliumError } from './core/errors.ts';
-export type { CreateId } from './core/ids.ts';
-export type { JsonObject, JsonValue } from './core/json.ts';
+} from './core/contract/call.ts';
+export { isObserved } from './core/onion/observed.ts';
+export type { Clock } from './core/time/clock.ts';
+export { isoTime, systemClock } from './core/time/clock.ts';
+export type { ContentBlock } from './core/contract/content.ts';
+export type { ErrorCode, ErrorDetails } from './core/contract/errors.ts';
+export { AlliumError, ERROR_CODES, isAlliumError } from './core/contract/errors.ts';
+export type { CreateId } from './core/contract/ids.ts';
 export type {
   ApprovalRecord,
-  FailOptions,
   Interruption,
   OutputFileRef,
-  ResultChanges,
   ToolResult,
-} from './core/result.ts';
-export {
-  annotate,
-  causeOf,
-  fail,
-  isRendered,
-  ok,
-  raise,
-  refuse,
-  withResult,
-} from './core/result.ts';
+} from './core/contract/result.ts';
 export type {
   ErrorClass,
   Executed,
@@ -59,22 +75,13 @@ export type {
   Outcome,
   StatusRow,
   ToolStatus,
-} from './core/status.ts';
-export { outcomeOf, STATUSES } from './core/status.ts';
+} from './core/contract/status.ts';
+export { outcomeOf, STATUSES } from './core/contract/status.ts';
 
 // For layers that decide and layers that record
-export type { CallAccount } from './core/account.ts';
-export { accountOf, attachReceipt } from './core/account.ts';
-export type {
-  ApprovalAnswer,
-  ApprovalDecision,
-  ApprovalPrompt,
-  ApprovalQuestion,
-  EarlierDecision,
-} from './core/approval.ts';
-export { answerLabel, APPROVAL_ANSWERS, promptsOf } from './core/approval.ts';
-export type { Gate, Guard, HashValue, Refusal } from './core/terms.ts';
-export { changedPaths } from './core/changed-paths.ts';
+export type { CallAccount } from './core/onion/account.ts';
+export { accountOf, attachReceipt } from './core/onion/account.ts';
+export { changedPaths } from './core/json/changed-paths.ts';
 export {
   approveCall,
   gateCall,
@@ -84,26 +91,26 @@ export {
   limitAsking,
   objectionToAsking,
   supplyResult,
-} from './core/terms.ts';
-export type { ApprovalWait } from './core/trace.ts';
-export { approvalWaitOf, traceWith } from './core/trace.ts';
-export { whenEnded } from './core/when-ended.ts';
+} from './core/onion/conditions.ts';
+export type { ApprovalWait } from './core/onion/trace.ts';
+export { approvalWaitOf, traceWith } from './core/onion/trace.ts';
+export { whenEnded } from './core/onion/when-ended.ts';
 export type {
   ApprovalAsk,
   ApprovalOutcome,
   ApprovalSaid,
-} from './policy/approvals/ask-approval.ts';
-export { askApproval } from './policy/approvals/ask-approval.ts';
-export type { Decided } from './policy/approvals/decision-window.ts';
-export { decideWithin } from './policy/approvals/decision-window.ts';
-export { editCall } from './policy/approvals/edit-call.ts';
-export { interrupt } from './policy/approvals/interrupt.ts';
+} from './approvals/ask-approval.ts';
+export { askApproval } from './approvals/ask-approval.ts';
+export type { Decided } from './approvals/decision-window.ts';
+export { decideWithin } from './approvals/decision-window.ts';
+export { editCall } from './approvals/edit-call.ts';
+export { interrupt } from './approvals/refusals.ts';
 export {
   definitionHashOf,
   fingerprintOf,
   standingKeyOf,
   standingToolKeyOf,
-} from './policy/approvals/fingerprint.ts';
+} from './approvals/fingerprint.ts';
 
 // Capability policy
 export { narrowPolicy, policyOf } from './policy/ambient-policy.ts';
@@ -112,25 +119,26 @@ export type { ArgConstraints } from './policy/arg-constraints.ts';
 export type { CapabilityPolicy, PolicyQuestion } from './policy/capability-policy.ts';
 export { allows, checkPolicy, intersectPolicies } from './policy/capability-policy.ts';
 export { advertisable } from './policy/tool-reach.ts';
-export { denyAlways } from './policy/permissions/compose-policies.ts';
-export { expectedChecker } from './policy/permissions/evaluate.ts';
-export type { PermissionChecker, PermissionDecision } from './policy/permissions/permission.ts';
-export type { PermissionReport, PermissionSet } from './policy/permissions/preflight.ts';
-export { permissionGate, permissionReportOf } from './policy/permissions/preflight.ts';
+export { denyAlways } from './permissions/compose-policies.ts';
+export { expectedChecker } from './permissions/evaluate.ts';
+export type { PermissionChecker, PermissionDecision } from './permissions/permission.ts';
+export type { PermissionSet } from './permissions/finding.ts';
+export type { PermissionReport } from './permissions/preflight.ts';
+export { permissionGate, permissionReportOf } from './permissions/preflight.ts';
 
 // Pinned definitions
-export { definitionChanges } from './policy/pins/definition-changes.ts';
-export { hashDefinition } from './policy/pins/definition-hash.ts';
-export type { FilePins, FilePinsOptions, PinProblem } from './policy/pins/file-pins.ts';
-export { filePins } from './policy/pins/file-pins.ts';
-export type { PinJudgement, PinVerdict } from './policy/pins/judge-definition.ts';
-export { changesFromPin, judgeDefinition } from './policy/pins/judge-definition.ts';
-export { memoryPins } from './policy/pins/memory-pins.ts';
-export type { HeldDefinition, Pin, PinBook } from './policy/pins/pin-book.ts';
-export { acceptPin, forgetPin } from './policy/pins/pin-book.ts';
-export type { ChangePins, PinStore } from './policy/pins/pin-store.ts';
-export type { SeenTools } from './policy/pins/reconcile-pins.ts';
-export { reconcilePins } from './policy/pins/reconcile-pins.ts';
+export { definitionChanges } from './pins/definition-hash.ts';
+export { hashDefinition } from './pins/definition-hash.ts';
+export type { FilePins, FilePinsOptions, PinProblem } from './pins/file-pins.ts';
+export { filePins } from './pins/file-pins.ts';
+export type { PinJudgement, PinVerdict } from './pins/judge-definition.ts';
+export { changesFromPin, judgeDefinition } from './pins/judge-definition.ts';
+export { memoryPins } from './pins/memory-pins.ts';
+export type { HeldDefinition, Pin, PinBook } from './pins/pin-book.ts';
+export { acceptPin, forgetPin } from './pins/pin-book.ts';
+export type { ChangePins, PinStore } from './pins/pin-book.ts';
+export type { SeenTools } from './pins/judge-definition.ts';
+export { reconcilePins } from './pins/judge-definition.ts';
 
 // Stores
 export type {
@@ -142,16 +150,16 @@ export type {
   ClaimStore,
 } from './stores/claim-store.ts';
 export type { CounterStore, Taken, TakeRequest } from './stores/counter-store.ts';
-export type { FileClaims, FileClaimsOptions } from './stores/file-claims.ts';
-export { fileClaims } from './stores/file-claims.ts';
+export type { FileClaims, FileClaimsOptions } from './stores/files/file-claims.ts';
+export { fileClaims } from './stores/files/file-claims.ts';
 export type { FlexibleLimiter } from './stores/flexible-counter.ts';
 export { flexibleCounter } from './stores/flexible-counter.ts';
-export type { MemoryClaimsOptions } from './stores/memory-claims.ts';
-export { memoryClaims } from './stores/memory-claims.ts';
-export type { MemoryCounters, MemoryCountersOptions } from './stores/memory-counters.ts';
-export { memoryCounters } from './stores/memory-counters.ts';
-export type { MemoryTasksOptions } from './stores/memory-tasks.ts';
-export { memoryTasks } from './stores/memory-tasks.ts';
+export type { MemoryClaimsOptions } from './stores/memory/memory-claims.ts';
+export { memoryClaims } from './stores/memory/memory-claims.ts';
+export type { MemoryCounters, MemoryCountersOptions } from './stores/memory/memory-counters.ts';
+export { memoryCounters } from './stores/memory/memory-counters.ts';
+export type { MemoryTasksOptions } from './stores/memory/memory-tasks.ts';
+export { memoryTasks } from './stores/memory/memory-tasks.ts';
 export type {
   NewTask,
   TaskAnswer,
@@ -162,61 +170,59 @@ export type {
 } from './stores/task-store.ts';
 
 // The onion
-export type { ComposedCaller, ComposeOptions } from './core/compose.ts';
-export { composeToolCallers } from './core/compose.ts';
-export { explainStack } from './core/explain.ts';
+export type { ComposedCaller, ComposeOptions } from './core/onion/compose.ts';
+export { composeToolCallers } from './core/onion/compose.ts';
+export { explainStack } from './core/onion/explain.ts';
 export type {
   Next,
   OrderRule,
   SchemaTransform,
+  Scrub,
   TooLate,
   ToolCaller,
   ToolLayer,
   ToolSpec,
   ToolView,
-} from './core/layer.ts';
-export { defineLayer, passThrough, when } from './core/layer.ts';
+} from './core/contract/layer.ts';
+export { defineLayer, passThrough, when } from './core/contract/layer.ts';
 
 // For layer authors
 export type { OpenHow } from './system/open-regular.ts';
 export { openRegularHandle } from './system/open-regular.ts';
-export { cutUtf8 } from './core/cut-utf8.ts';
-export { quoteVoice } from './core/voice.ts';
+export { cutUtf8 } from './core/json/cut-utf8.ts';
+export { quoteVoice } from './core/contract/voice.ts';
 export type { FairEntry, FairTable } from './stores/fair-table.ts';
 export { fairTable } from './stores/fair-table.ts';
-export { matchesTool } from './core/match-tool.ts';
-export type { Expectation } from './core/options.ts';
-export { checkOptions, expected } from './core/options.ts';
-export { pause } from './core/pause.ts';
-export type { Bounds, Ending, Stopped, TimeBounds } from './core/run-within.ts';
-export { nextWithin, runWithin } from './core/run-within.ts';
-export { inSteps } from './core/steps.ts';
-export type { Onward, Step, Stepped } from './core/steps.ts';
-export type { Scrub } from './core/scrub.ts';
-export { scrub } from './core/scrub.ts';
-export { scrubFor } from './core/scrub-for.ts';
-export type { LinkedAbort } from './core/signal.ts';
-export { linkAbort } from './core/signal.ts';
+export { matchesTool } from './core/contract/match-tool.ts';
+export type { Expectation } from './core/contract/options.ts';
+export { checkOptions, expected } from './core/contract/options.ts';
+export { pause } from './core/time/pause.ts';
+export type { Bounds, Ending, Stopped, TimeBounds } from './core/time/run-within.ts';
+export { nextWithin, runWithin } from './core/time/run-within.ts';
+export { scrub } from './core/onion/scrub.ts';
+export { scrubFor } from './core/onion/scrub-for.ts';
+export type { AbortSource, LinkedAbort } from './core/time/abort.ts';
+export { linkAbort } from './core/time/abort.ts';
 
 // What leaves the process
-export { canonicalJson } from './core/canonical.ts';
-export type { HashKey, HashOptions } from './core/hash-canonical.ts';
-export { canonicalHasher, hashCanonical } from './core/hash-canonical.ts';
+export { canonicalJson } from './core/json/canonical.ts';
+export type { HashKey, HashOptions } from './core/json/hash-canonical.ts';
+export { canonicalHasher, hashCanonical } from './core/json/hash-canonical.ts';
 export type {
+  TaskEvent,
   ToolCallAuditEvent,
   ToolCallEvent,
   ToolCallProgressEvent,
   ToolCallUpdateEvent,
   ToolEvent,
-} from './core/wire.ts';
-export type { TaskEvent } from './core/task-event.ts';
-export { fromWire, toWire } from './core/wire.ts';
+} from './core/wire/wire.ts';
+export { fromWire, toWire } from './core/wire/wire.ts';
 
 // Tools
 export type { ToolDefinition } from './tools/define-tool.ts';
 export { defineTool } from './tools/define-tool.ts';
 export type { InferArgs } from './tools/infer-args.ts';
-export { declaresParameter, injectParameter } from './tools/inject-parameter.ts';
+export { declaresParameter, injectParameter } from './tools/parameters/inject-parameter.ts';
 export { ownDefinition } from './tools/own-definition.ts';
 export type { AliasMap, Provider } from './tools/providers/alias.ts';
 export { aliasNames } from './tools/providers/alias.ts';
@@ -242,17 +248,17 @@ export type {
 export { toolFailure, toolOutput } from './tools/tool.ts';
 
 // Dispatch
-export type { BatchOptions } from './dispatch/batch.ts';
-export type { CallOptions } from './dispatch/open-call.ts';
-export { EVENT_SCHEMA } from './dispatch/event-schema.ts';
-export type { EventListener, EventName } from './dispatch/events.ts';
+export type { BatchOptions } from './dispatch/run/batch.ts';
+export type { CallOptions } from './dispatch/intake/open-call.ts';
+export { EVENT_SCHEMA } from './dispatch/events/event-schema.ts';
+export type { EventListener, EventName } from './dispatch/events/events.ts';
 export type { AdvertiseOptions, GovernedTools, GovernOptions } from './dispatch/govern-tools.ts';
 export { governTools } from './dispatch/govern-tools.ts';
-export type { Secret } from './dispatch/hidden-arguments.ts';
-export type { DispatchLimits } from './dispatch/limits.ts';
-export type { OutputFiles, OutputRequest, ReadableOutputs } from './dispatch/output-files.ts';
-export { fileOutputs } from './dispatch/output-files.ts';
-export type { OutputSlice } from './dispatch/read-output.ts';
+export type { Secret } from './dispatch/intake/hidden-arguments.ts';
+export type { DispatchLimits } from './dispatch/intake/limits.ts';
+export type { OutputFiles, OutputRequest, ReadableOutputs } from './dispatch/run/output-files.ts';
+export { fileOutputs } from './dispatch/run/output-files.ts';
+export type { OutputSlice } from './dispatch/run/read-output.ts';
 export { localExecutor } from './executors/local.ts';
 
 // Calls that a provider runs itself

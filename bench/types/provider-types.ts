@@ -1,6 +1,6 @@
 /**
- * What `exportTools` and `toToolMessage` give goes into the official packages as it is, without a cast. Only compiled, never run:
- * `npm ci --prefix bench/types && npx tsc -p bench/types`.
+ * What `exportTools` and `toToolMessage` give goes into the official packages as it is, without a
+ * cast. Only compiled, never run: `npm ci --prefix bench/types && npx tsc -p bench/types`.
  */
 
 import type Anthropic from '@anthropic-ai/sdk';
@@ -24,7 +24,9 @@ declare const result: ToolResult;
 declare const shape: 'chat' | 'responses';
 declare const provider: Provider;
 
-/** A whole request each: packages are stricter about a list inside of one than about a single tool. */
+/**
+ * A whole request each: packages are stricter about a list inside of one than about a single tool.
+ */
 export const chat: OpenAI.ChatCompletionCreateParams = {
   model: 'm',
   tools: exportTools(tools, 'openai', { strict: true }),

@@ -13,7 +13,10 @@ import { serveSubject } from './serve-subject.ts';
 const folders: string[] = [];
 afterEach(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true })));
 
-/** A command that runs a program of a few lines. `answer(request)` is called with each request and writes what it returns. */
+/**
+ * A command that runs a program of a few lines. `answer(request)` is called with each request and
+ * writes what it returns.
+ */
 function program(body: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'allium-subject-'));
   folders.push(folder);

@@ -1,5 +1,6 @@
 /**
- * A subject in another process, in any language: it reads one JSON object a line and answers with one a line.
+ * A subject in another process, in any language: it reads one JSON object a line and answers with
+ * one a line.
  *
  * | request | answer |
  * |---|---|
@@ -7,7 +8,8 @@
  * | `{ id, method: 'do', params: step }` | `{ id, result: reply }` |
  * | `{ id, method: 'finish' }` | `{ id, result: traces }` |
  *
- * There is one scenario at a time: `open`, then steps, then `finish`. What it writes to standard error is for people.
+ * There is one scenario at a time: `open`, then steps, then `finish`. What it writes to standard
+ * error is for people.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -41,7 +43,10 @@ interface Connection {
   readonly close: () => Promise<void>;
 }
 
-/** A subject that is a command, run by the shell. The process starts with the first scenario and serves all of them. */
+/**
+ * A subject that is a command, run by the shell. The process starts with the first scenario and
+ * serves all of them.
+ */
 export function commandSubject(command: string, options: CommandSubjectOptions = {}): Subject {
   let connection: Connection | null = null;
   return {
@@ -129,7 +134,10 @@ const broken = (reason: string): AlliumError =>
 
 const GRACE_MS = 1_000;
 
-/** Closes its input, which is how it is asked to end. One that stays is killed with all it has started. */
+/**
+ * Closes its input, which is how it is asked to end. One that stays is killed with all it has
+ * started.
+ */
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   const gone = new Promise<void>((resolve) => {

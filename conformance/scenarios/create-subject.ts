@@ -3,7 +3,7 @@
 import { definitionPin, type DefinitionPinOptions, permissions } from '../../middleware/index.ts';
 import { buildLayers } from '../../src/config/build-layers.ts';
 import { type LayerFactory, LAYER_FACTORIES } from '../../src/config/layer-factories.ts';
-import { isObject } from '../../src/core/json.ts';
+import { isObject } from '../../src/core/json/json.ts';
 import {
   type GovernedTools,
   type GovernOptions,
@@ -33,7 +33,10 @@ export interface SubjectOptions {
   readonly govern?: (options: GovernOptions) => GovernedTools;
 }
 
-/** A subject from layers and a dispatcher. Scenarios that name a layer it does not replace get the bundled one. */
+/**
+ * A subject from layers and a dispatcher. Scenarios that name a layer it does not replace get the
+ * bundled one.
+ */
 export function createSubject({
   name,
   factories = {},
@@ -48,7 +51,10 @@ export function createSubject({
   return { name, open: async (setup) => openSession(setup, known, govern) };
 }
 
-/** Tools that change are what scenarios are about: where no scenario listens, whoever runs the suite is not to be warned of them. */
+/**
+ * Tools that change are what scenarios are about: where no scenario listens, whoever runs the suite
+ * is not to be warned of them.
+ */
 const quietPin = (options?: DefinitionPinOptions) =>
   definitionPin(
     options === undefined || isObject(options) ? { onQuarantine: () => {}, ...options } : options,
@@ -145,7 +151,8 @@ async function finish(
   { clock, begun }: Session,
   { stacks, scripted, forms, log, ...seen }: Seen,
 ): Promise<Traces> {
-  // What hangs is let go, and what waits for time gets none: closing waits for calls that are under way.
+  // What hangs is let go, and what waits for time gets none: closing waits for calls that are under
+  // way.
   for (const { abort } of begun.values()) abort.abort();
   const closed = Promise.all(stacks.map((stack) => stack.close()));
   await Promise.race([closed, endingWithin(closed.then(() => ({ done: true })))]);

@@ -1,4 +1,7 @@
-/** Scenarios as the cases of a test runner. The runner's own functions are handed in, so that any will do. */
+/**
+ * Scenarios as the cases of a test runner. The runner's own functions are handed in, so that any
+ * will do.
+ */
 
 import { type LoadedScenario, loadScenarios } from './load-scenarios.ts';
 import { runScenario, type ScenarioResult } from './run-scenarios.ts';

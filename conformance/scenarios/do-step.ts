@@ -20,7 +20,10 @@ export interface Session {
   calls: number;
 }
 
-/** How long a step may take by the real clock. Files and processes need some, on a busy machine much; nothing else does. */
+/**
+ * How long a step may take by the real clock. Files and processes need some, on a busy machine
+ * much; nothing else does.
+ */
 const PATIENCE_MS = 30_000;
 
 /** Does one step and tells what came of it. */
@@ -90,7 +93,10 @@ async function batchStep(
   return endOf(replyTo(ending), step, session, abort);
 }
 
-/** Answers what was asked last about a call. A call that nobody was asked about names an approval that is not there. */
+/**
+ * Answers what was asked last about a call. A call that nobody was asked about names an approval
+ * that is not there.
+ */
 async function resumeStep(
   step: Extract<Step, { resume: string }>,
   session: Session,

@@ -1,11 +1,14 @@
-/** A recorded run as a scenario: the tools answer as they did, and the results have to be those that were recorded. */
+/**
+ * A recorded run as a scenario: the tools answer as they did, and the results have to be those that
+ * were recorded.
+ */
 
 import { stringify } from 'yaml';
 import type { RecordedAnswer, RecordedCall, Recording } from '../../middleware/replay/replay.ts';
-import { renderContent } from '../../src/core/content.ts';
-import { describeThrown } from '../../src/core/errors.ts';
+import { renderContent } from '../../src/core/contract/content.ts';
+import { describeThrown } from '../../src/core/contract/errors.ts';
 import { AlliumError, checkOptions, expected } from '../../src/index.ts';
-import { DEFAULT_LIMITS } from '../../src/dispatch/limits.ts';
+import { DEFAULT_LIMITS } from '../../src/dispatch/intake/limits.ts';
 import { isRecord } from './json-parts.ts';
 
 /** What a recording does not say about the scenario that is made of it. */
@@ -19,9 +22,10 @@ export interface ScenarioFromOptions {
 }
 
 /**
- * The YAML text of one scenario: each recorded call in its order, on tools that are scripted to answer as recorded, without layers.
- * Add the layers that are to be tried. Calls that a tool made itself are left out. Throws `ERR_INVALID_RECORDING`, with file and line,
- * for an answer that no tool can give, such as `rate_limited`, and for a recording without calls.
+ * The YAML text of one scenario: each recorded call in its order, on tools that are scripted to
+ * answer as recorded, without layers. Add the layers that are to be tried. Calls that a tool made
+ * itself are left out. Throws `ERR_INVALID_RECORDING`, with file and line, for an answer that no
+ * tool can give, such as `rate_limited`, and for a recording without calls.
  */
 export function scenarioFrom(recording: Recording, options: ScenarioFromOptions): string {
   checkOptions('scenarioFrom', options, {
@@ -112,7 +116,10 @@ function outputAct(
   };
 }
 
-/** Whether something ran is expected only where it did: a layer may have answered in the tool's place. */
+/**
+ * Whether something ran is expected only where it did: a layer may have answered in the tool's
+ * place.
+ */
 function expectationOf(answer: RecordedAnswer): object {
   const {
     ok,

@@ -14,7 +14,10 @@ export interface LoadedScenario {
   readonly scenario: Scenario;
 }
 
-/** All scenarios of a file or folder, by file name. Throws `ERR_INVALID_SCENARIO` for everything that is wrong with any of them. */
+/**
+ * All scenarios of a file or folder, by file name. Throws `ERR_INVALID_SCENARIO` for everything
+ * that is wrong with any of them.
+ */
 export function loadScenarios(fileOrFolder: string): readonly LoadedScenario[] {
   const problems: string[] = [];
   const loaded = filesOf(fileOrFolder).flatMap((path) => {
@@ -129,7 +132,10 @@ function judged(
   return null;
 }
 
-/** A scenario in which nothing is called or nothing is expected would pass whatever the subject does. */
+/**
+ * A scenario in which nothing is called or nothing is expected would pass whatever the subject
+ * does.
+ */
 function cannotFail({ steps = [], expect }: Scenario): string | null {
   if (expect?.throws !== undefined) return null;
   if (

@@ -1,4 +1,7 @@
-/** Compares what was seen with what a scenario expects. Objects may have more members than expected; lists have exactly the items. */
+/**
+ * Compares what was seen with what a scenario expects. Objects may have more members than expected;
+ * lists have exactly the items.
+ */
 
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject, JsonValue } from '../../src/index.ts';

@@ -1,4 +1,7 @@
-/** Output files that stay in memory, so that a scenario leaves nothing behind and its outputs can be looked at. */
+/**
+ * Output files that stay in memory, so that a scenario leaves nothing behind and its outputs can be
+ * looked at.
+ */
 
 import { createHash } from 'node:crypto';
 import { type JsonObject, type OutputFiles, toWire } from '../../src/index.ts';

@@ -8,11 +8,14 @@ import {
   type PinStore,
   reconcilePins,
 } from '../../src/index.ts';
-import { isObject } from '../../src/core/json.ts';
+import { isObject } from '../../src/core/json/json.ts';
 import type { ScenarioTool } from './scenario.ts';
 import { scenarioTools } from './scenario-tools.ts';
 
-/** From a list of tools, or from `{ source, tools }`. They are the tools that the scenario itself would make of them. */
+/**
+ * From a list of tools, or from `{ source, tools }`. They are the tools that the scenario itself
+ * would make of them.
+ */
 export function pinnedTools(argument: unknown, clock: Clock): PinStore {
   const { source, tools } = partsOf(argument);
   const store = memoryPins();

@@ -34,7 +34,10 @@ function renderText(
     failed === 0
       ? paint('green', `${passed} passed`)
       : `${passed} passed, ${paint('red', `${failed} failed`)}`;
-  return [...failures, `${subject}: ${total} scenarios, ${verdict}\n`].join('\n');
+  return [
+    ...failures,
+    `${subject}: ${total} ${total === 1 ? 'scenario' : 'scenarios'}, ${verdict}\n`,
+  ].join('\n');
 }
 
 /** What differed in one scenario. */

@@ -38,7 +38,10 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Runs all scenarios of a file or folder. Throws `ERR_INVALID_SCENARIO` before anything runs, for files that are wrong. */
+/**
+ * Runs all scenarios of a file or folder. Throws `ERR_INVALID_SCENARIO` before anything runs, for
+ * files that are wrong.
+ */
 export async function runScenarios(
   fileOrFolder: string,
   subject: Subject,
@@ -163,7 +166,10 @@ function judgeStep(
   return [...whole, ...each];
 }
 
-/** Without an expectation anything is fine but what no scenario means: a call that never ends, or one that is thrown. */
+/**
+ * Without an expectation anything is fine but what no scenario means: a call that never ends, or
+ * one that is thrown.
+ */
 function refusedReply(step: Step, reply: Reply, path: string): readonly Mismatch[] {
   if ('pending' in reply)
     return [{ path, expected: 'an end', got: 'a call that only time would end' }];

@@ -1,12 +1,15 @@
 /** What the schema of scenarios has to say about a value, in words for whoever wrote it. */
 
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import { closest } from '../../src/core/closest.ts';
+import { closest } from '../../src/core/contract/closest.ts';
 import type { JsonObject, JsonValue } from '../../src/index.ts';
 import { isList, isRecord, textOf } from './json-parts.ts';
 import { SCENARIO_SCHEMA } from './scenario-schema.ts';
 
-/** Something that is wrong, and the members that lead to it. `key` names the member itself where that is what is wrong. */
+/**
+ * Something that is wrong, and the members that lead to it. `key` names the member itself where
+ * that is what is wrong.
+ */
 export interface ScenarioProblem {
   readonly path: readonly string[];
   readonly key?: string;
@@ -71,7 +74,10 @@ function strangeSteps(value: JsonValue): readonly ScenarioProblem[] {
 const stepKind = (step: JsonObject): string | null =>
   STEPS.find((kind) => Object.hasOwn(step, kind)) ?? null;
 
-/** `oneOf` complains about every kind of step that a step is not. Only the kind that was meant counts. */
+/**
+ * `oneOf` complains about every kind of step that a step is not. Only the kind that was meant
+ * counts.
+ */
 function isMeant({ schemaPath, instancePath }: ErrorObject, value: JsonValue): boolean {
   const [, branch] = /\/oneOf\/(\d+)\//.exec(schemaPath) ?? [];
   const [, nth] = /^\/steps\/(\d+)/.exec(instancePath) ?? [];

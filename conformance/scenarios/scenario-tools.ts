@@ -69,7 +69,10 @@ export function scenarioTools(
   };
 }
 
-/** What a tool says it is about to do, whatever that is: `{ $arg: name }` stands for an argument, and `{ throw: text }` throws. */
+/**
+ * What a tool says it is about to do, whatever that is: `{ $arg: name }` stands for an argument,
+ * and `{ throw: text }` throws.
+ */
 function proposalsFrom(proposes: JsonValue, args: JsonObject): JsonValue {
   if (isRecord(proposes) && proposes.throw !== undefined) throw new Error(textOf(proposes.throw));
   if (isRecord(proposes) && typeof proposes.$arg === 'string') return args[proposes.$arg] ?? null;

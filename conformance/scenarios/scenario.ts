@@ -1,6 +1,7 @@
 /**
- * A scenario: one behaviour, written as data. Tools with scripted answers, a stack, steps, and what is to be seen. The stack is
- * written as in a config file; what is expected is written as it goes over the wire, in snake_case.
+ * A scenario: one behaviour, written as data. Tools with scripted answers, a stack, steps, and what
+ * is to be seen. The stack is written as in a config file; what is expected is written as it goes
+ * over the wire, in snake_case.
  */
 
 import type { JsonObject, JsonValue } from '../../src/index.ts';

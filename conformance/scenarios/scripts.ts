@@ -10,13 +10,18 @@ import {
 } from '../../src/index.ts';
 import { isList, isRecord, textOf } from './json-parts.ts';
 
-/** Counts what was asked, so that no scripted answer is forgotten and no question goes unnoticed. */
+/**
+ * Counts what was asked, so that no scripted answer is forgotten and no question goes unnoticed.
+ */
 export interface ScriptLog {
   readonly unused: string[];
   readonly unexpected: string[];
 }
 
-/** Gives one answer after the other. Beyond the last one it throws, and the scenario fails whatever becomes of the error. */
+/**
+ * Gives one answer after the other. Beyond the last one it throws, and the scenario fails whatever
+ * becomes of the error.
+ */
 export interface Script {
   next(): JsonValue;
   readonly left: number;
@@ -40,7 +45,10 @@ export function createScript(name: string, answers: readonly JsonValue[], log: S
 
 const CALLBACK_FORMS = new Set(['return', 'throw', 'hang', 'afterMs']);
 
-/** The answer of a callback. A plain value is returned as it is, and at once: some callbacks may not be waited for. */
+/**
+ * The answer of a callback. A plain value is returned as it is, and at once: some callbacks may not
+ * be waited for.
+ */
 export function answerOf(step: JsonValue, clock: Clock): unknown {
   if (!isForm(step)) return step;
   if (step.hang === true) return new Promise(() => {});

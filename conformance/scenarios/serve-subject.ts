@@ -1,4 +1,7 @@
-/** The other side of `commandSubject`: a subject of this process, asked over standard input and output. */
+/**
+ * The other side of `commandSubject`: a subject of this process, asked over standard input and
+ * output.
+ */
 
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';

@@ -1,12 +1,20 @@
-/** What a subject of the suite has to do: put a stack together from data, do the steps, and tell what was to be seen. */
+/**
+ * What a subject of the suite has to do: put a stack together from data, do the steps, and tell
+ * what was to be seen.
+ */
 
 import type { JsonObject, JsonValue } from '../../src/index.ts';
 import type { Setup, Step } from './scenario.ts';
 
-/** An implementation that is judged: the built-in one, somebody's own, or one in another process. */
+/**
+ * An implementation that is judged: the built-in one, somebody's own, or one in another process.
+ */
 export interface Subject {
   readonly name: string;
-  /** Rejects where the stack cannot be put together; the error's `code` and `message` are what a scenario may expect. */
+  /**
+   * Rejects where the stack cannot be put together; the error's `code` and `message` are what a
+   * scenario may expect.
+   */
   open(setup: Setup): Promise<SubjectSession>;
   close?(): Promise<void>;
 }

@@ -8,8 +8,8 @@ import { AlliumError, type JsonValue } from '../../src/index.ts';
 /** Files by name, and what they hold in the end. */
 export interface TempFiles {
   /**
-   * The path of a file that is to be written, by its name; or, as `{ name, … }`, of one that holds these `lines` and, behind them, the
-   * `rest` of a line without its end.
+   * The path of a file that is to be written, by its name; or, as `{ name, … }`, of one that holds
+   * these `lines` and, behind them, the `rest` of a line without its end.
    */
   path(argument: unknown): string;
   /** The lines of all files: as JSON, or as text where they are none. The files are removed. */

@@ -1,4 +1,7 @@
-/** A call that waits: kept in a file, decided about elsewhere, and taken up once, by whoever comes first. */
+/**
+ * A call that waits: kept in a file, decided about elsewhere, and taken up once, by whoever comes
+ * first.
+ */
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';

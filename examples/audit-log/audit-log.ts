@@ -1,4 +1,7 @@
-/** Receipts of a small session: a call, a refusal, a sink that fails, and receipts on disk, in a folder that is removed again. */
+/**
+ * Receipts of a small session: a call, a refusal, a sink that fails, and receipts on disk, in a
+ * folder that is removed again.
+ */
 
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';

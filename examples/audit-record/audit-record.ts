@@ -1,4 +1,7 @@
-/** One call through four layers, and the audit record it leaves. Time stands still, so the record is the same every time. */
+/**
+ * One call through four layers, and the audit record it leaves. Time stands still, so the record is
+ * the same every time.
+ */
 
 import assert from 'node:assert/strict';
 import { annotate, defineLayer, defineTool, governTools } from 'allium';

@@ -1,4 +1,7 @@
-/** The conformance kit on its own: the parts, the contract on a good and on a bad layer, and hostile values. */
+/**
+ * The conformance kit on its own: the parts, the contract on a good and on a bad layer, and hostile
+ * values.
+ */
 
 import assert from 'node:assert/strict';
 import { composeToolCallers, defineLayer, ok, type ToolLayer } from 'allium';

@@ -1,4 +1,7 @@
-/** Who may allow what: rules, a decider, a person, and what becomes of an approval when the call is changed afterwards. */
+/**
+ * Who may allow what: rules, a decider, a person, and what becomes of an approval when the call is
+ * changed afterwards.
+ */
 
 import assert from 'node:assert/strict';
 import {

@@ -1,4 +1,7 @@
-/** The dispatcher: batches, cancellation, tools of a turn, limits, progress, nested calls, large results, and closing. */
+/**
+ * The dispatcher: batches, cancellation, tools of a turn, limits, progress, nested calls, large
+ * results, and closing.
+ */
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

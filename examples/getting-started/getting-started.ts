@@ -1,4 +1,7 @@
-/** From one tool to a governed set of tools: a call, a preview, a refusal, a batch, and what a listener hears of them. */
+/**
+ * From one tool to a governed set of tools: a call, a preview, a refusal, a batch, and what a
+ * listener hears of them.
+ */
 
 import assert from 'node:assert/strict';
 import { defineTool, governTools, toToolMessage } from 'allium';

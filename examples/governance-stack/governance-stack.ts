@@ -1,4 +1,7 @@
-/** The captain stack end to end: eight calls, what became of each, its spans, and receipts that are verified at the end. */
+/**
+ * The captain stack end to end: eight calls, what became of each, its spans, and receipts that are
+ * verified at the end.
+ */
 
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,7 @@
-/** Tools and hooks from Markdown files under the captain stack: a model makes a dozen calls, hooks turn some away, receipts tell. */
+/**
+ * Tools and hooks from Markdown files under the captain stack: a model makes a dozen calls, hooks
+ * turn some away, receipts tell.
+ */
 
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

@@ -1,4 +1,7 @@
-/** A tool hands its work over: found in its result, checked, and cut down to what the call was allowed. */
+/**
+ * A tool hands its work over: found in its result, checked, and cut down to what the call was
+ * allowed.
+ */
 
 import assert from 'node:assert/strict';
 import {

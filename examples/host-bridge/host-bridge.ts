@@ -1,4 +1,7 @@
-/** Tools of a Python program, governed here: one runs, one fails, one is refused, and the program hears of all three. */
+/**
+ * Tools of a Python program, governed here: one runs, one fails, one is refused, and the program
+ * hears of all three.
+ */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,4 +1,7 @@
-/** Approvals through an ACP client, permissions that an ACP agent asks for, and audit records in ACP and A2A messages. */
+/**
+ * Approvals through an ACP client, permissions that an ACP agent asks for, and audit records in ACP
+ * and A2A messages.
+ */
 
 import assert from 'node:assert/strict';
 import { defineTool, governTools } from 'allium';
@@ -27,7 +30,10 @@ const pay = defineTool({
   execute: ({ to }) => `paid ${to}`,
 });
 
-/** Stands for the editor at the other end of `connection.client.request('session/request_permission', request)`. */
+/**
+ * Stands for the editor at the other end of
+ * `connection.client.request('session/request_permission', request)`.
+ */
 const requests: AcpPermissionRequest[] = [];
 const editor = async (request: AcpPermissionRequest): Promise<unknown> => {
   requests.push(request);

@@ -1,4 +1,7 @@
-/** Every way a call can end, with what the result says and what listeners hear. Prints the table of docs/lifecycle.md. */
+/**
+ * Every way a call can end, with what the result says and what listeners hear. Prints the table of
+ * docs/lifecycle.md.
+ */
 
 import assert from 'node:assert/strict';
 import {

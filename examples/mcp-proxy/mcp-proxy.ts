@@ -1,4 +1,7 @@
-/** A stack between a client and a server that know nothing of it: what it refuses is refused, and there is a receipt that proves it. */
+/**
+ * A stack between a client and a server that know nothing of it: what it refuses is refused, and
+ * there is a receipt that proves it.
+ */
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -104,7 +107,8 @@ try {
     `read: buy onions\nwrite_file: ${refused.map(({ status }) => status).join()}, 2 receipts verified\n`,
   );
 
-  // What the page says of `consent: {}` with trustAnnotations: a tool that the server calls destructive is asked about, one that only adds is not.
+  // What the page says of `consent: {}` with trustAnnotations: a tool that the server calls
+  // destructive is asked about, one that only adds is not.
   const believing = createProxy({
     upstream: () => childLink({ command: 'node', args: [server, folder] }, process.stderr),
     stack: [consent({})],

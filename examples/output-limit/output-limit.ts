@@ -1,4 +1,6 @@
-/** A result of a hundred kilobytes: the model gets its beginning, and reads on where it wants to. */
+/**
+ * A result of a hundred kilobytes: the model gets its beginning, and reads on where it wants to.
+ */
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';

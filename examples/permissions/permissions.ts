@@ -1,4 +1,6 @@
-/** Tools that say what they are about to do, and policies that decide about it right before they do. */
+/**
+ * Tools that say what they are about to do, and policies that decide about it right before they do.
+ */
 
 import assert from 'node:assert/strict';
 import { type ApprovalPrompt, defineTool, governTools } from 'allium';
@@ -127,7 +129,8 @@ for (const layers of [
     arguments: { table: 'a', reason: 'asked to' },
   });
 
-// Consent sees the call where it stands; permissions see it as the tool gets it, wherever they stand.
+// Consent sees the call where it stands; permissions see it as the tool gets it, wherever they
+// stand.
 assert.deepEqual(asked, Array(2).fill({ table: 'a', reason: 'asked to' }));
 assert.deepEqual(seen, Array(2).fill({ table: 'a' }));
 // #endregion ordering

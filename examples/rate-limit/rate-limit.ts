@@ -61,7 +61,10 @@ await cheap(search, echoExecutor());
 assert.equal((await cheap(search, echoExecutor())).status, 'ok');
 // #endregion cached
 
-/** Stands for a limiter of rate-limiter-flexible, such as `new RateLimiterRedis({ storeClient, points: 5, duration: 60 })`. */
+/**
+ * Stands for a limiter of rate-limiter-flexible, such as `new RateLimiterRedis({ storeClient,
+ * points: 5, duration: 60 })`.
+ */
 function fiveAMinute(): FlexibleLimiter {
   let used = 0;
   return {

@@ -1,4 +1,7 @@
-/** Receipts on disk: written, verified, asked, and tampered with. Everything is in a temporary folder. */
+/**
+ * Receipts on disk: written, verified, asked, and tampered with. Everything is in a temporary
+ * folder.
+ */
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';

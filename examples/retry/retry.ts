@@ -1,4 +1,7 @@
-/** Trying again: what may be repeated is, and a write that may have happened is not. Nothing here waits. */
+/**
+ * Trying again: what may be repeated is, and a write that may have happened is not. Nothing here
+ * waits.
+ */
 
 import assert from 'node:assert/strict';
 import { composeToolCallers, fail, type Next, ok, pause, refuse } from 'allium';

@@ -1,4 +1,7 @@
-/** Stages of an agent with a scope each: what is outside a stage does not run in it, whoever asks for it. */
+/**
+ * Stages of an agent with a scope each: what is outside a stage does not run in it, whoever asks
+ * for it.
+ */
 
 import assert from 'node:assert/strict';
 import {

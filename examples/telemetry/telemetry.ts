@@ -1,4 +1,7 @@
-/** What the telemetry layer tells, to whom, and what it keeps to itself. A collector on this machine takes the spans. */
+/**
+ * What the telemetry layer tells, to whom, and what it keeps to itself. A collector on this machine
+ * takes the spans.
+ */
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';

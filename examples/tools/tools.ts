@@ -1,4 +1,7 @@
-/** Tools: types from schemas, hidden arguments, answers and failures, registries, and what providers are sent. */
+/**
+ * Tools: types from schemas, hidden arguments, answers and failures, registries, and what providers
+ * are sent.
+ */
 
 import assert from 'node:assert/strict';
 import {

@@ -1,4 +1,7 @@
-/** What leaves the process: the four events in their wire form, canonical JSON, and hashes. Time and ids come from outside. */
+/**
+ * What leaves the process: the four events in their wire form, canonical JSON, and hashes. Time and
+ * ids come from outside.
+ */
 
 import assert from 'node:assert/strict';
 import {

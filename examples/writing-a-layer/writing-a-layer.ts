@@ -1,4 +1,7 @@
-/** A layer from nothing: what it is told, what it refuses, what it writes down, and the contract it keeps. */
+/**
+ * A layer from nothing: what it is told, what it refuses, what it writes down, and the contract it
+ * keeps.
+ */
 
 import assert from 'node:assert/strict';
 import {
@@ -11,7 +14,6 @@ import {
   defineTool,
   expected,
   governTools,
-  inSteps,
   matchesTool,
   refuse,
   scrub,
@@ -68,7 +70,10 @@ function readOptions(options: QuietHoursOptions): Required<QuietHoursOptions> {
 // #endregion options
 
 // #region layer
-/** Refuses calls outside working hours. Does not wait for the morning, and stops nothing that has begun. */
+/**
+ * Refuses calls outside working hours. Does not wait for the morning, and stops nothing that has
+ * begun.
+ */
 export function quietHours(options: QuietHoursOptions): ToolLayer {
   const { fromHour, untilHour, only, isHoliday } = readOptions(options);
   const note = `Works from ${fromHour}:00 to ${untilHour}:00 UTC.`;
@@ -190,30 +195,6 @@ const failed = await composeToolCallers([maskKeys])(makeCall(), () =>
 );
 assert.equal(failed.error, '[key] was refused');
 assert.doesNotMatch(JSON.stringify(failed), /key-7/);
-
-// #region steps
-/** Notes how long the results of each tool are. Does not wait for anything, so it takes no `next`. */
-const measuring = (lengths: Map<string, number>): ToolLayer =>
-  defineLayer({
-    name: 'measuring',
-    observes: true,
-    caller: inSteps((call) => ({
-      call,
-      leave(result) {
-        lengths.set(call.toolName, result.renderedResult.length);
-        return annotate(result, {}, { characters: result.renderedResult.length });
-      },
-    })),
-  });
-// #endregion steps
-
-const lengths = new Map<string, number>();
-const measured = await composeToolCallers([measuring(lengths)])(
-  makeCall({ toolArgs: { text: 'four' } }),
-  echoExecutor(),
-);
-assert.equal(measured.audit?.layers[0]?.characters, 15);
-assert.deepEqual([...lengths], [['echo', 15]]);
 
 // #region contract
 const subject: LayerSubject = {

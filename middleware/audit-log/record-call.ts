@@ -1,6 +1,10 @@
-/** The three moments of a recorded call: whether it may start, what it is about to do, and how it ended. */
+/**
+ * The three moments of a recorded call: whether it may start, what it is about to do, and how it
+ * ended.
+ */
 
 import {
+  abortOf,
   annotate,
   attachReceipt,
   fail,
@@ -8,12 +12,16 @@ import {
   type ToolCall,
   type ToolResult,
 } from '../../src/index.ts';
-import type { Durability } from '../../src/receipts/index.ts';
-import { buildIntent, buildReceipt } from './build-receipt.ts';
-import type { Delivery } from './deliver-receipts.ts';
-import { settledOrAborted } from './settled-or-aborted.ts';
+import {
+  buildIntent,
+  buildReceipt,
+  type Delivery,
+  type Durability,
+} from '../../src/receipts/index.ts';
 
-/** From here on a background sink has to be waited for: receipts that nobody takes must not pile up. */
+/**
+ * From here on a background sink has to be waited for: receipts that nobody takes must not pile up.
+ */
 const MAX_UNDER_WAY = 1_000;
 
 /** What the options of the layer come to. */
@@ -36,7 +44,10 @@ const unavailable = (call: ToolCall, cause: unknown): ToolResult =>
 const gone = (call: ToolCall): ToolResult =>
   refuse(call, 'cancelled', 'The call was cancelled before it ran.');
 
-/** The refusal of a call that could not be recorded, or of one whose caller left while that was found out. */
+/**
+ * The refusal of a call that could not be recorded, or of one whose caller left while that was
+ * found out.
+ */
 export function notReady(
   call: ToolCall,
   delivery: Delivery | null,
@@ -47,7 +58,7 @@ export function notReady(
     () => null,
     (thrown: unknown) => unavailable(call, thrown),
   );
-  return settledOrAborted(answer, call.signal, () => gone(call));
+  return settledOrGone(answer, call, () => gone(call));
 }
 
 /** The tool must not run before its intent is kept, however receipts are kept otherwise. */
@@ -65,14 +76,20 @@ export async function intentNotKept(
   const answer = kept.then((isKept) =>
     isKept || !blocks ? null : unavailable(call, new Error('the intent could not be kept')),
   );
-  return settledOrAborted(answer, call.signal, () => gone(call));
+  return settledOrGone(answer, call, () => gone(call));
 }
 
-/** A call that leaves nothing with the sink, because the sink takes nothing. Listeners still hear of it. */
+/**
+ * A call that leaves nothing with the sink, because the sink takes nothing. Listeners still hear of
+ * it.
+ */
 export const unrecorded = (call: ToolCall, result: ToolResult, { attach }: Settings): ToolResult =>
   attach ? attachReceipt(result, buildReceipt(call, result, 0, null)) : result;
 
-/** Sends the receipt, waits for it as long as the settings say, and notes on the result what became of it. */
+/**
+ * Sends the receipt, waits for it as long as the settings say, and notes on the result what became
+ * of it.
+ */
 export function record(
   call: ToolCall,
   result: ToolResult,
@@ -88,7 +105,7 @@ export function record(
   if (attach) attachReceipt(named, receipt);
   const waits = kept !== null && (durability !== 'background' || delivery.underWay > MAX_UNDER_WAY);
   if (!waits) return noted(named, true, delivery, settings);
-  return settledOrAborted(kept, call.signal, () => null).then((isKept) =>
+  return settledOrGone(kept, call, () => null).then((isKept) =>
     noted(named, isKept, delivery, settings),
   );
 }
@@ -109,4 +126,22 @@ function noted(
     { metadata: { ...named.audit?.metadata, sinkFailed: true } },
     { status: 'sink_failed', ...lost },
   );
+}
+
+/**
+ * What `waiting` comes to, or `otherwise` when the caller leaves first. `waiting` must not reject;
+ * it goes on unheard. Asks the call and not its signal, which would be made for it.
+ */
+function settledOrGone<T, U>(
+  waiting: Promise<T>,
+  call: ToolCall,
+  otherwise: () => U,
+): Promise<T | U> {
+  return new Promise((resolve) => {
+    const letGo = abortOf(call).follow(() => resolve(otherwise()));
+    void waiting.then((value) => {
+      letGo();
+      resolve(value);
+    });
+  });
 }

@@ -4,7 +4,9 @@ import { echoExecutor, makeCall, type PartialCall, testClock } from '../../confo
 import { composeToolCallers, type HashKey, type Next, type ToolLayer } from '../../src/index.ts';
 import type { Durability, LocalReceiptSink, Receipt } from '../../src/receipts/index.ts';
 
-/** Runs one call through a stack on a standing clock, and tells what the executor was entered with. */
+/**
+ * Runs one call through a stack on a standing clock, and tells what the executor was entered with.
+ */
 export async function runThrough(
   layers: readonly ToolLayer[],
   partial: PartialCall = {},
@@ -70,7 +72,10 @@ export interface MemoryFiles extends LocalReceiptSink {
   trouble: 'none' | 'append' | 'write';
 }
 
-/** The port of the receipt files, in memory: one chain, and what failed is written when it is asked whether it is ready. */
+/**
+ * The port of the receipt files, in memory: one chain, and what failed is written when it is asked
+ * whether it is ready.
+ */
 export function memoryFiles(key: HashKey | null = null): MemoryFiles {
   const lines: { receipt: Receipt; durability: Durability }[] = [];
   const pending: { receipt: Receipt; durability: Durability }[] = [];

@@ -1,4 +1,6 @@
-/** So many calls for a run or a session, in all and of each tool, and so many questions to people. */
+/**
+ * So many calls for a run or a session, in all and of each tool, and so many questions to people.
+ */
 
 import {
   annotate,
@@ -24,7 +26,10 @@ import { admittedCalls, counterKey, type LimitScope } from './run-counters.ts';
 export interface CallLimitOptions {
   /** How many calls are admitted, of all tools together. 0 admits none. @default no limit */
   readonly maxCalls?: number;
-  /** How many calls of one tool are admitted, by name or glob (`*`); the first that matches counts. @default none */
+  /**
+   * How many calls of one tool are admitted, by name or glob (`*`); the first that matches counts.
+   * @default none
+   */
   readonly perTool?: Readonly<Record<string, number>>;
   /** Whose counts these are. Calls that name no run are counted by session. @default 'run' */
   readonly per?: LimitScope;
@@ -37,8 +42,9 @@ export interface CallLimitOptions {
 }
 
 /**
- * Checks and takes in one step; a refused call takes nothing, and what was taken is not given back. A call that is taken up
- * again after an interruption takes nothing if it was counted before. It knows no time: see `rateLimit` for windows.
+ * Checks and takes in one step; a refused call takes nothing, and what was taken is not given back.
+ * A call that is taken up again after an interruption takes nothing if it was counted before. It
+ * knows no time: see `rateLimit` for windows.
  */
 export function callLimit(options: CallLimitOptions): ToolLayer {
   checkOptions('callLimit', options, EXPECTED);
@@ -134,7 +140,10 @@ interface Limit {
   readonly of: 'tool' | 'all';
 }
 
-/** The tool's own first: a count of all that is used up ends the run, so that what its tool took then is missed by nobody. */
+/**
+ * The tool's own first: a count of all that is used up ends the run, so that what its tool took
+ * then is missed by nobody.
+ */
 function limitsOf(
   call: ToolCall,
   per: LimitScope,

@@ -16,8 +16,9 @@ export interface LimitedQuestions {
 }
 
 /**
- * Counts one for each question that is about to be put, whatever becomes of it. Counted in memory and at once: whoever asks
- * does not wait for a store, and two questions at a time cannot both be the last one.
+ * Counts one for each question that is about to be put, whatever becomes of it. Counted in memory
+ * and at once: whoever asks does not wait for a store, and two questions at a time cannot both be
+ * the last one.
  */
 export function limitQuestions(
   max: number,
@@ -27,7 +28,8 @@ export function limitQuestions(
   return (call) => {
     let asked: EntryPatch = {};
     const guard = (about: ToolCall): Refusal | null => {
-      // A call that the tool makes itself comes through the stack with a guard of its own, and brings this one along.
+      // A call that the tool makes itself comes through the stack with a guard of its own, and
+      // brings this one along.
       if (about.callId !== call.callId) return null;
       const key = counterKey(call, scope, ['prompts', max]);
       const { admitted, count } = counters.take(key, {

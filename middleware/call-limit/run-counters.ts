@@ -3,10 +3,16 @@
 import { hash } from 'node:crypto';
 import { memoryCounters, type ToolCall } from '../../src/index.ts';
 
-/** Whose count it is. Calls that name no run are counted by session: leaving the name out must not lift the limit. */
+/**
+ * Whose count it is. Calls that name no run are counted by session: leaving the name out must not
+ * lift the limit.
+ */
 export type LimitScope = 'run' | 'session';
 
-/** A key for a counter. Limits of another size have other counters, so that layers can share a store. */
+/**
+ * A key for a counter. Limits of another size have other counters, so that layers can share a
+ * store.
+ */
 export function counterKey(
   { turn }: ToolCall,
   scope: LimitScope,
@@ -32,7 +38,10 @@ export interface AdmittedCalls {
 
 const MAX_REMEMBERED = 10_000;
 
-/** Calls that were counted, for when they are taken up again. One that was forgotten is counted anew. */
+/**
+ * Calls that were counted, for when they are taken up again. One that was forgotten is counted
+ * anew.
+ */
 export function admittedCalls(): AdmittedCalls {
   const seen = memoryCounters({ maxKeys: MAX_REMEMBERED });
   const take = ({ turn, callId }: ToolCall, max: number) =>

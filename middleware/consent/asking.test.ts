@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { makeCall, settle } from '../../conformance/index.ts';
 import type { ApprovalPrompt } from '../../src/index.ts';
-import { askPeople } from '../../src/policy/approvals/ask-people.ts';
+import { askPeople } from '../../src/approvals/ask-people.ts';
 import { allow, channel, start } from './asking.fixture.ts';
 import type { ConsentOptions } from './consent.ts';
 

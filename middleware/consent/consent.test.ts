@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { unhandledDuring } from '../../conformance/fuzz/watch-process.ts';
+import { unhandledDuring } from '../../conformance/benches/fuzz/watch-process.ts';
 import { echoExecutor, makeCall, type PartialCall, testClock } from '../../conformance/index.ts';
 import {
   accountOf,

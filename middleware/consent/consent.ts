@@ -1,4 +1,7 @@
-/** Nothing runs that was not allowed: by a rule, by a decider, or by a person who was shown exactly this call. */
+/**
+ * Nothing runs that was not allowed: by a rule, by a decider, or by a person who was shown exactly
+ * this call.
+ */
 
 import {
   annotate,
@@ -12,54 +15,61 @@ import {
   type Expectation,
   expected,
   fingerprintOf,
-  inSteps,
   interrupt,
   type Interruption,
   isAborted,
+  type Next,
   refuse,
-  type Stepped,
   supplyResult,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
-  withCall,
 } from '../../src/index.ts';
-import { denied, expired, failed, recorded } from './answers.ts';
-import { type GateParts, type Open, passGate, settle, type Settled } from './gate.ts';
-import { createStandingAnswers } from './standing-answers.ts';
 import {
-  annotationVerdict,
-  checkedRules,
+  autoApprove,
+  type ConsentAnswer,
   type ConsentDecide,
+  type ConsentDecision,
+  consentJudges,
   type ConsentRule,
-  defaultVerdict,
-  readVerdict,
+  createStandingAnswers,
+  type Open,
+  passGate,
   RULE_DECISION,
   type RuleDecision,
-  ruleVerdict,
+  ruleList,
+  type Settled,
+  settleVerdict,
+  terminalPrompt,
+  type TerminalPromptOptions,
   type Verdict,
-} from './verdict.ts';
+} from '../../src/consent/index.ts';
+import { denied, expired, failed, recorded } from './refusals.ts';
 
-export { autoApprove } from './auto-approve.ts';
-export { ruleList } from './rule-list.ts';
-export { terminalPrompt } from './terminal-prompt.ts';
-export type { TerminalPromptOptions } from './terminal-prompt.ts';
 export type {
   ConsentAnswer,
   ConsentDecide,
   ConsentDecision,
   ConsentRule,
   RuleDecision,
-} from './verdict.ts';
+  TerminalPromptOptions,
+};
+export { autoApprove, ruleList, terminalPrompt };
 
 export interface ConsentOptions {
   /** Decides about the calls that no rule is about. */
   readonly decide?: ConsentDecide;
   /** Any deny counts before any ask, and any ask before any allow. */
   readonly rules?: readonly ConsentRule[];
-  /** For calls that no rule is about, where there is no `decide`. @default 'ask' with `rules`; else the tool's annotations count */
+  /**
+   * For calls that no rule is about, where there is no `decide`. @default 'ask' with `rules`; else
+   * the tool's annotations count
+   */
   readonly default?: RuleDecision;
-  /** How long a decision may take, in milliseconds, or `never`. @default as long as the caller waits, and then one day */
+  /**
+   * How long a decision may take, in milliseconds, or `never`. @default as long as the caller
+   * waits, and then one day
+   */
   readonly expiresMs?: number | 'never';
   /** Whether `allow_always` and `reject_always` are offered and kept. @default false */
   readonly remember?: boolean;
@@ -85,9 +95,9 @@ const EXPECTED: Readonly<Record<keyof ConsentOptions, Expectation>> = {
 };
 
 /**
- * Lets a call go on only where somebody approved it, and binds the approval to this very call: whatever is changed below
- * by a layer that does not declare `rewrites` keeps it from running. It does not limit how often a person is asked, and it
- * does not check who they are.
+ * Lets a call go on only where somebody approved it, and binds the approval to this very call:
+ * whatever is changed below by a layer that does not declare `rewrites` keeps it from running. It
+ * does not limit how often a person is asked, and it does not check who they are.
  */
 export function consent(given: ConsentDecide | ConsentOptions): ToolLayer {
   const options = typeof given === 'function' ? { decide: given } : given;
@@ -97,7 +107,7 @@ export function consent(given: ConsentDecide | ConsentOptions): ToolLayer {
   const expiresMs = options.expiresMs === 'never' ? undefined : options.expiresMs;
   const waitsForEver = options.expiresMs === 'never';
   const parts = {
-    ...judgesFrom(options),
+    ...consentJudges(options),
     prompts: Object.freeze([...prompts]),
     standing,
     expiresMs,
@@ -105,47 +115,50 @@ export function consent(given: ConsentDecide | ConsentOptions): ToolLayer {
   };
   return defineLayer({
     name: 'consent',
-    caller: inSteps((call) => {
+    async caller(call, next) {
       if (isAborted(call)) return gone(call);
-      const id = `approval_${createIdOf(call)()}`;
-      try {
-        // Before anybody is asked: what has no fingerprint cannot be approved.
-        fingerprintOf(call);
-        const verdict = parts.judgeNow(call);
-        // Most calls end here, and to wait for what is known costs as much as all the rest.
-        if (verdict !== null && isFinal(verdict))
-          return isAborted(call) ? gone(call) : follow(call, settle(id, call, verdict));
-        return decideLater(call, id, verdict);
-      } catch (cause) {
-        return isAborted(call) ? gone(call) : failed(call, id, cause);
-      }
-    }),
+      const decided = await decide(call, `approval_${createIdOf(call)()}`);
+      return 'ended' in decided ? decided.ended : follow(call, next, decided);
+    },
     close: async () => standing?.forget(),
   });
+
+  async function decide(call: ToolCall, id: string): Promise<Settled | Ended> {
+    let verdict: Verdict | Promise<Verdict> | null;
+    try {
+      // Before a person is asked: a call without a fingerprint cannot be approved.
+      fingerprintOf(call);
+      verdict = parts.judgeNow(call);
+      if (verdict !== null && isFinal(verdict))
+        return isAborted(call) ? { ended: gone(call) } : settleVerdict(id, call, verdict);
+    } catch (cause) {
+      return { ended: isAborted(call) ? gone(call) : failed(call, id, cause) };
+    }
+    return decideLater(call, id, verdict);
+  }
 
   async function decideLater(
     call: ToolCall,
     id: string,
     verdict: Verdict | Promise<Verdict> | null,
-  ): Promise<Stepped> {
+  ): Promise<Settled | Ended> {
     const startedAt = clockOf(call).now();
     // A caller that leaves meanwhile does not wait for it any more.
     if (verdict instanceof Promise) verdict.catch(() => {});
-    const decide = (signal: AbortSignal) =>
+    const pass = (signal: AbortSignal) =>
       passGate(call, { id, startedAt, signal }, parts, verdict ?? parts.judge(call, signal));
     const decided = await decideWithin(
       call,
       expiresMs,
-      decide,
+      pass,
       (value) => 'decision' in value && isPassed(value),
     );
-    if (decided.by === 'cancelled') return gone(call);
+    if (decided.by === 'cancelled') return { ended: gone(call) };
     const rule = verdict instanceof Promise ? undefined : verdict?.rule;
-    if (decided.by === 'expired') return expired(call, id, expiresMs ?? 0, rule);
-    if (decided.by === 'failure') return failed(call, id, decided.cause, rule);
-    if ('ended' in decided.value) return decided.value.ended;
-    if ('interruption' in decided.value) return waiting(call, decided.value);
-    return follow(call, decided.value);
+    if (decided.by === 'expired') return { ended: expired(call, id, expiresMs ?? 0, rule) };
+    if (decided.by === 'failure') return { ended: failed(call, id, decided.cause, rule) };
+    const { value } = decided;
+    return 'interruption' in value ? { ended: waiting(call, value) } : value;
   }
 }
 
@@ -158,47 +171,22 @@ const waiting = (
 const gone = (call: ToolCall) =>
   refuse(call, 'cancelled', 'The call was cancelled before it was decided about.');
 
+/** The call ends here. */
+interface Ended {
+  readonly ended: ToolResult;
+}
+
 /** What a decision means for the call it was made about. */
-function follow(call: ToolCall, settled: Settled): Stepped {
+async function follow(call: ToolCall, next: Next, settled: Settled): Promise<ToolResult> {
   if (!isPassed(settled)) return denied(call, settled);
   const approved = approveCall(settled.call);
   const { supplied } = settled;
-  return {
-    call: supplied === undefined ? approved : supplyResult(approved, supplied),
-    leave: (result) => recorded(result, call, settled),
-  };
+  const result = await next(supplied === undefined ? approved : supplyResult(approved, supplied));
+  return recorded(result, call, settled);
 }
 
 const isPassed = ({ decision }: Settled): boolean => decision === 'approved' || decision === 'auto';
 
-/** Nobody has to be asked, and nothing was edited. */
+/** No person has to be asked, and no argument was edited. */
 const isFinal = (verdict: Verdict | Promise<Verdict>): verdict is Verdict =>
   !(verdict instanceof Promise) && verdict.decision !== 'ask' && verdict.args === undefined;
-
-interface Judges extends Pick<GateParts, 'judge'> {
-  /** Without a signal of its own; `null` where the decider is to have one. */
-  readonly judgeNow: (call: ToolCall) => Verdict | Promise<Verdict> | null;
-}
-
-function judgesFrom({ decide, rules, default: fallback, expiresMs }: ConsentOptions): Judges {
-  const checked = rules === undefined ? [] : checkedRules('consent', rules);
-  const otherwise = fallback ?? (rules === undefined ? null : 'ask');
-  const judge = (call: ToolCall, signal: AbortSignal | null): Verdict | Promise<Verdict> | null => {
-    const ruled = ruleVerdict(checked, call);
-    if (ruled !== null) return ruled;
-    if (decide === undefined)
-      return otherwise === null ? annotationVerdict(call.annotations) : defaultVerdict(otherwise);
-    if (signal === null) return typeof expiresMs === 'number' ? null : verdictFrom(decide(call));
-    return verdictFrom(decide(signal === call.signal ? call : withCall(call, { signal })));
-  };
-  return {
-    judgeNow: (call) => judge(call, null),
-    judge: async (call, signal) => (await judge(call, signal)) ?? readVerdict(undefined),
-  };
-}
-
-/** A plain word is read at once; anything else may have to be waited for. */
-const verdictFrom = (reply: ReturnType<ConsentDecide>): Verdict | Promise<Verdict> =>
-  typeof reply === 'string' || typeof reply === 'boolean'
-    ? readVerdict(reply)
-    : Promise.resolve(reply).then(readVerdict);

@@ -44,7 +44,10 @@ function tool(changes: object = {}, ran: string[] = []): Tool {
   return defineTool({ ...definition, execute: () => void ran.push(definition.name) });
 }
 
-/** A host that begins anew with other tools, over the same pins: nobody is told unless they ask to be. */
+/**
+ * A host that begins anew with other tools, over the same pins: nobody is told unless they ask to
+ * be.
+ */
 function host(
   tools: readonly object[],
   options: DefinitionPinOptions = {},
@@ -73,10 +76,12 @@ const lineOf = (result: ToolResult) =>
 const look = { name: 'look', description: 'Looks.' };
 
 /** Pins of a first host that had these tools. */
-async function pinned(...tools: readonly object[]): Promise<PinStore> {
+async function pinned(
+  ...tools: readonly { readonly name?: string; readonly [member: string]: unknown }[]
+): Promise<PinStore> {
   const store = memoryPins();
   const first = host(tools.length === 0 ? [{}] : tools, { store });
-  await first.call((tools[0] as { name?: string } | undefined)?.name ?? 'read_file');
+  await first.call(tools[0]?.name ?? 'read_file');
   return store;
 }
 

@@ -27,22 +27,35 @@ import {
 export interface DefinitionPinOptions {
   /** Where pins are kept. @default files in `pins` of the state folder */
   readonly store?: PinStore;
-  /** Where the tools come from, such as the name of an MCP server; every source has pins of its own. @default 'tools' */
+  /**
+   * Where the tools come from, such as the name of an MCP server; every source has pins of its own.
+   * @default 'tools'
+   */
   readonly source?: string;
-  /** What becomes of a tool that comes to a source which has pins: it is pinned as well, or refused until somebody accepts it. @default 'pin' */
+  /**
+   * What becomes of a tool that comes to a source which has pins: it is pinned as well, or refused
+   * until somebody accepts it. @default 'pin'
+   */
   readonly onNew?: 'pin' | 'refuse';
   /** Whether calls of a tool that has changed are refused, or only recorded. @default 'refuse' */
   readonly onChange?: 'refuse' | 'warn';
-  /** How the error begins, and what is shown in the place of the description. @default what is the matter with the tool */
+  /**
+   * How the error begins, and what is shown in the place of the description. @default what is the
+   * matter with the tool
+   */
   readonly message?: string;
-  /** Told about a tool that is not what was accepted, once for each definition, with what differs. @default a warning of the process */
+  /**
+   * Told about a tool that is not what was accepted, once for each definition, with what differs.
+   * @default a warning of the process
+   */
   readonly onQuarantine?: (report: QuarantineReport) => void;
 }
 
 /**
- * Trust on first use: the tools of a source are pinned with the first call of one of them. From then on a tool whose name, description,
- * schemas or annotations are others is quarantined: shown without a word of its own, and refused, until somebody accepts it. It looks
- * at what tools say, not at what they do: a tool that keeps its description and changes its code goes unnoticed.
+ * Trust on first use: the tools of a source are pinned with the first call of one of them. From
+ * then on a tool whose name, description, schemas or annotations are others is quarantined: shown
+ * without a word of its own, and refused, until somebody accepts it. It looks at what tools say,
+ * not at what they do: a tool that keeps its description and changes its code goes unnoticed.
  */
 export function definitionPin(options: DefinitionPinOptions = {}): ToolLayer {
   checkOptions('definitionPin', options, EXPECTED);

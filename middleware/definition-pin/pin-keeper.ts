@@ -10,7 +10,10 @@ import {
   type ToolSpec,
 } from '../../src/index.ts';
 
-/** `damaged`: what was pinned cannot be read. `unpinned`: it should have been pinned and could not be. */
+/**
+ * `damaged`: what was pinned cannot be read. `unpinned`: it should have been pinned and could not
+ * be.
+ */
 export type Verdict = PinVerdict | 'damaged' | 'unpinned';
 
 /** What came out about one tool. */
@@ -126,7 +129,10 @@ function findingFor(tool: ToolSpec, { store, source, onNew, onChange }: KeeperOp
   }
 }
 
-/** What is still to be written down, by one writer at a time. A failure leaves all of it: what was shown together is pinned together. */
+/**
+ * What is still to be written down, by one writer at a time. A failure leaves all of it: what was
+ * shown together is pinned together.
+ */
 function notesFor({ store, source, onNew }: KeeperOptions, shown: ReadonlyMap<string, ToolSpec>) {
   const pending = new Map<string, ToolSpec>();
   let writing: Promise<void> | null = null;

@@ -1,4 +1,7 @@
-/** What is said about a tool that is not what was accepted: to the model without a word of the tool's own, to people with all of it. */
+/**
+ * What is said about a tool that is not what was accepted: to the model without a word of the
+ * tool's own, to people with all of it.
+ */
 
 import {
   annotate,
@@ -16,7 +19,10 @@ import type { Finding, Verdict } from './pin-keeper.ts';
 export interface QuarantineReport {
   readonly toolName: string;
   readonly source: string;
-  /** What is the matter: `changed`, `look_alike`, `renamed`, `new`, `unreadable`, `damaged` or `unpinned`. */
+  /**
+   * What is the matter: `changed`, `look_alike`, `renamed`, `new`, `unreadable`, `damaged` or
+   * `unpinned`.
+   */
   readonly verdict: string;
   /** What it is now; `null` where that has no canonical form, or nothing could be read. */
   readonly hash: string | null;
@@ -48,7 +54,10 @@ const NO_HINTS = Object.freeze({
   openWorld: true,
 });
 
-/** The name, and nothing else that the tool says. It takes any arguments, so that a call is told why and not what is wrong with them. */
+/**
+ * The name, and nothing else that the tool says. It takes any arguments, so that a call is told why
+ * and not what is wrong with them.
+ */
 export const quarantinedSpec = (
   { name }: ToolSpec,
   finding: Finding,

@@ -22,9 +22,10 @@ export interface DryRunOptions {
 }
 
 /**
- * Never runs the tools it is meant for: `ok`, `dry_run`, `executed: 'no'`, with a preview in words (`renderedResult`) and as
- * data (`result`). It says what would be called, not what would come of it: it does not claim to fit the tool's output
- * schema, and its status keeps `toToolMessage` from sending it as an answer that does.
+ * Never runs the tools it is meant for: `ok`, `dry_run`, `executed: 'no'`, with a preview in words
+ * (`renderedResult`) and as data (`result`). It says what would be called, not what would come of
+ * it: it does not claim to fit the tool's output schema, and its status keeps `toToolMessage` from
+ * sending it as an answer that does.
  */
 export function dryRun(options: DryRunOptions = {}): ToolLayer {
   checkOptions('dryRun', options, {

@@ -1,13 +1,19 @@
 /** Turns a handoff that a tool's result carries into a checked record. */
 
 import {
+  HANDOFF_LIMITS,
+  type HandoffContext,
+  personaName,
+  readHandoff,
+} from '../../src/handoff/index.ts';
+import {
   annotate,
   checkOptions,
   clockOf,
   createIdOf,
   defineLayer,
   expected,
-  inSteps,
+  type JsonObject,
   policyOf,
   raise,
   type ToolCall,
@@ -15,15 +21,13 @@ import {
   type ToolResult,
   withResult,
 } from '../../src/index.ts';
-import { emitHandoff } from './emit-handoff.ts';
-import { type DetectHandoff, findPayload } from './find-payload.ts';
-import { type HandoffSink, openDelivery } from './handoff-delivery.ts';
-import { HANDOFF_LIMITS } from './handoff-record.ts';
-import { isObject, lineUpTo } from './read-fields.ts';
-import { type HandoffContext, readHandoff } from './read-handoff.ts';
+import { emitHandoff, type HandoffSink, openDelivery } from './emit-handoff.ts';
 
 export interface HandoffArtifactOptions {
-  /** Is told of every valid handoff, after the stack's scrubs have cleaned it. The call does not wait for it. @default none */
+  /**
+   * Is told of every valid handoff, after the stack's scrubs have cleaned it. The call does not
+   * wait for it. @default none
+   */
   readonly sink?: HandoffSink;
   /** Looks for the handoff before the keys do. @default none */
   readonly detect?: DetectHandoff;
@@ -35,12 +39,11 @@ export interface HandoffArtifactOptions {
   readonly strict?: boolean;
 }
 
-const persona = lineUpTo(HANDOFF_LIMITS.name);
-
 /**
- * Looks at results with status `ok` only, and changes none of them unless it is strict. What a tool says about itself in
- * a handoff is written down, not believed: a `policyOverride` can only tighten what the call was under. It does not hand
- * anything over, nor does it apply the override: that is for whoever starts the next persona.
+ * Looks at results with status `ok` only, and changes none of them unless it is strict. What a tool
+ * says about itself in a handoff is written down, not believed: a `policyOverride` can only tighten
+ * what the call was under. It does not hand anything over, nor does it apply the override: that is
+ * for whoever starts the next persona.
  */
 export function handoffArtifact(options: HandoffArtifactOptions = {}): ToolLayer {
   checkOptions('handoffArtifact', options, {
@@ -49,7 +52,7 @@ export function handoffArtifact(options: HandoffArtifactOptions = {}): ToolLayer
     keys: expected.listOf(expected.string),
     source: {
       text: `a name of 1 to ${HANDOFF_LIMITS.name} characters`,
-      test: (value) => typeof value === 'string' && typeof persona(value) === 'string',
+      test: (value) => typeof value === 'string' && typeof personaName(value) === 'string',
     },
     strict: expected.boolean,
   });
@@ -65,7 +68,7 @@ export function handoffArtifact(options: HandoffArtifactOptions = {}): ToolLayer
         because: 'outside it, the handoff is missing from the receipt',
       },
     ],
-    caller: inSteps((call) => ({ call, leave: (result) => handedOver(call, result) })),
+    caller: async (call, next) => handedOver(call, await next(call)),
     close: () => delivery.close(),
   });
 
@@ -73,7 +76,8 @@ export function handoffArtifact(options: HandoffArtifactOptions = {}): ToolLayer
     if (result.status !== 'ok') return result;
     const payload = findPayload(call, result, keys, detect);
     if (payload === null) return result;
-    // A member that only happens to have such a name is no handoff, unless the host says that it must be one.
+    // A member that only happens to have such a name is no handoff, unless the host says that it
+    // must be one.
     if (!isObject(payload)) return strict ? unusable(result, ['handoff']) : result;
     const reading = readHandoff(payload, contextOf(call, source));
     if ('record' in reading) return emitHandoff(call, result, reading, delivery);
@@ -86,7 +90,7 @@ export function handoffArtifact(options: HandoffArtifactOptions = {}): ToolLayer
 const contextOf = (call: ToolCall, source: string | undefined): HandoffContext => ({
   id: `handoff_${createIdOf(call)()}`,
   createdAt: new Date(clockOf(call).now()).toISOString(),
-  source: source === undefined ? undefined : (persona(source) ?? undefined),
+  source: source === undefined ? undefined : (personaName(source) ?? undefined),
   runId: call.turn.runId,
   policy: policyOf(call) ?? {},
 });
@@ -103,3 +107,57 @@ function unusable(result: ToolResult, fields: readonly string[]): ToolResult {
   });
   return raise(annotate(refused, {}, { status: 'invalid', fields }));
 }
+
+/** Looks for a handoff in a result its own way. Nothing, or a failure, leaves it to the keys. */
+type DetectHandoff = (call: ToolCall, result: ToolResult) => unknown;
+
+/** Longer texts are not taken apart in search of a handoff. */
+const MAX_TEXT = 256 * 1024;
+
+/** What a tool may have meant as a handoff; `null` for nothing. It may be of any type. */
+function findPayload(
+  call: ToolCall,
+  result: ToolResult,
+  keys: readonly string[],
+  detect: DetectHandoff | undefined,
+): unknown {
+  const detected = detect === undefined ? null : detectedBy(detect, call, result);
+  if (detected !== null) return detected;
+  const value = objectIn(result);
+  if (value === null) return null;
+  const key = keys.find((name) => Object.hasOwn(value, name) && value[name] !== null);
+  return key === undefined ? null : value[key];
+}
+
+function detectedBy(detect: DetectHandoff, call: ToolCall, result: ToolResult): unknown {
+  try {
+    const found = detect(call, result);
+    if (!(found instanceof Promise)) return found ?? null;
+    // It is not waited for, and must not end the process when it rejects.
+    found.catch(() => {});
+    return null;
+  } catch {
+    return null;
+  }
+}
+
+/** The structured value, or the one that a text stands for. */
+function objectIn({ result, content }: ToolResult): JsonObject | null {
+  if (isObject(result)) return result;
+  if (typeof result === 'string') return parsed(result);
+  const [block, ...more] = content;
+  return result === null && block?.type === 'text' && more.length === 0 ? parsed(block.text) : null;
+}
+
+function parsed(text: string): JsonObject | null {
+  if (text.length > MAX_TEXT || !text.trimStart().startsWith('{')) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

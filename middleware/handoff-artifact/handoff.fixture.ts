@@ -10,7 +10,11 @@ import {
   type ToolResult,
 } from '../../src/index.ts';
 import { handoffArtifact, type HandoffArtifactOptions } from './handoff-artifact.ts';
-import { type HandoffContext, type HandoffReading, readHandoff } from './read-handoff.ts';
+import {
+  type HandoffContext,
+  type HandoffReading,
+  readHandoff,
+} from '../../src/handoff/read-handoff.ts';
 
 /** The least a valid handoff says. */
 export const payload = {

@@ -1,8 +1,18 @@
-/** The hooks around one call: before it goes on, right before its tool, and about what came of it. */
+/**
+ * The hooks around one call: before it goes on, right before its tool, and about what came of it.
+ */
 
 import {
+  blockedText,
+  type HookRun,
+  hooksAfter,
+  hooksBefore,
+  type HookSource,
+} from '../../src/hooks/index.ts';
+import {
   annotate,
-  clockOf,
+  changedPaths,
+  declaresParameter,
   fail,
   type Gate,
   type JsonObject,
@@ -11,20 +21,9 @@ import {
   type ToolResult,
   withCall,
 } from '../../src/index.ts';
-import type { Hook } from './hook.ts';
-import type { HookSource } from './hook-source.ts';
-import {
-  blockedCall,
-  blockedText,
-  cancelledCall,
-  lineOf,
-  withheldResult,
-  withoutHandoff,
-} from './outcomes.ts';
-import type { PassedCalls } from './passed-calls.ts';
-import { mergePost, mergePre, postPayload, prePayload, replacedResult } from './payloads.ts';
-import { type HookChain, type HookRun, runHooks } from './run-hooks.ts';
+import { blockedCall, cancelledCall, lineOf, withheldResult, withoutHandoff } from './refusals.ts';
 
+/** A call that no hook blocked. */
 export interface LetThrough {
   /** As the hooks left it. */
   readonly sent: ToolCall;
@@ -36,7 +35,7 @@ export async function askBefore(
   call: ToolCall,
   source: HookSource,
 ): Promise<LetThrough | { readonly ended: ToolResult }> {
-  const { blocked, runs, payload } = await chainBefore(call, source);
+  const { blocked, runs, payload } = await hooksBefore(call, source);
   if (blocked !== null) return { ended: blockedCall(call, blocked, runs) };
   const args = payload.args as JsonObject; // Merging lets nothing else into a payload.
   return {
@@ -45,46 +44,15 @@ export async function askBefore(
   };
 }
 
-/** Asks the hooks of `tool.pre` about a call. Hooks that cannot be loaded have blocked. */
-export async function chainBefore(call: ToolCall, source: HookSource): Promise<HookChain> {
-  return chain(call, source, 'tool.pre', prePayload(call), mergePre);
-}
-
-async function chain(
-  call: ToolCall,
-  source: HookSource,
-  event: string,
-  payload: JsonObject,
-  merge: typeof mergePre,
-): Promise<HookChain> {
-  let asked: readonly Hook[];
-  try {
-    asked = await source.hooksFor(event);
-  } catch (cause) {
-    return {
-      runs: [],
-      payload,
-      blocked: { hook: '*', reason: 'the hooks could not be loaded', cause },
-    };
-  }
-  const clock = clockOf(call);
-  return runHooks(asked, event, payload, {
-    use: source.use,
-    merge,
-    call,
-    signal: call.signal,
-    now: () => clock.monotonic(),
-  });
-}
-
 /**
- * Right before the tool. A call that is what the hooks let through goes on; of any other one, which somebody edited, cleaned or made
- * inside the tool, they are asked again. They cannot change it there: what a person has approved stays what it is.
+ * Right before the tool. A call that is what the hooks let through goes on. About any other call,
+ * which a layer further in has edited or cleaned, or a tool has made, the hooks are asked again.
+ * They cannot change it there: what a person has approved stays what it is.
  */
 export function recheck(source: HookSource, passed: PassedCalls): Gate {
   return async (call) => {
     if (passed.has(call)) return null;
-    const { blocked, runs, payload } = await chainBefore(call, source);
+    const { blocked, runs, payload } = await hooksBefore(call, source);
     passed.runsOf(call).push(...runs);
     if (call.signal.aborted) return cancelledCall(call, runs);
     if (blocked !== null) return fail(call, 'policy_blocked', blocked.cause, blockedText(blocked));
@@ -106,19 +74,64 @@ export async function askAfter(
 ): Promise<ToolResult> {
   if (!isAnswer(result))
     return runs.length === 0 ? result : annotate(result, {}, lineOf(result.status, runs));
-  const shown = postPayload(result);
-  const after = await chain(call, source, 'tool.post', shown, mergePost);
+  const after = await hooksAfter(call, result, source);
   const all = [...runs, ...after.runs];
   if (after.blocked !== null) return withheldResult(call, after.blocked, all);
-  const replaced = replacedResult(result, shown, after.payload);
+  const { replaced } = after;
   const isReplaced = replaced !== result;
   if (all.length === 0) return result;
   const status = isReplaced ? 'replaced' : sent === call ? 'ok' : 'modified';
   return annotate(isReplaced ? withoutHandoff(replaced) : replaced, {}, lineOf(status, all));
 }
 
-/** Whether a tool said it. A layer that turned the call away, a person who is waited for and a caller who left said nothing of a tool's. */
+/**
+ * Whether the result is a tool's. It is not where a layer turned the call away, a person is waited
+ * for, or the caller left.
+ */
 function isAnswer(result: ToolResult): boolean {
   if (outcomeOf(result) === 'interrupted' || result.status === 'cancelled') return false;
   return result.ok || result.executed !== 'no' || result.status === 'executor_error';
+}
+
+interface Passed extends Pick<ToolCall, 'callId' | 'toolName' | 'toolArgs'> {
+  /** What the record of the call says about its hooks, to be added to. */
+  readonly runs: HookRun[];
+}
+
+interface PassedCalls {
+  /** Let through until the returned function is called. */
+  add(call: ToolCall, runs: HookRun[]): () => void;
+  /** Whether this call, as the executor would be entered with it, is one of them. */
+  has(call: ToolCall): boolean;
+  /** The record of a call of that id and name, whatever its arguments have become. */
+  runsOf(call: ToolCall): HookRun[];
+}
+
+/** None so far. */
+export function passedCalls(): PassedCalls {
+  const passed = new Set<Passed>();
+  const named = ({ callId, toolName }: ToolCall) =>
+    [...passed].filter((one) => one.callId === callId && one.toolName === toolName);
+  return {
+    add({ callId, toolName, toolArgs }, runs) {
+      const one = { callId, toolName, toolArgs, runs };
+      passed.add(one);
+      return () => void passed.delete(one);
+    },
+    has: (call) => named(call).some((one) => isCovered(one.toolArgs, call)),
+    runsOf: (call) => named(call)[0]?.runs ?? [],
+  };
+}
+
+/** What a layer further in takes off again, such as a reason, is none of the tool's arguments. */
+function isCovered(seen: JsonObject, { schema, toolArgs }: ToolCall): boolean {
+  if (seen === toolArgs) return true;
+  const isKept = (name: string) =>
+    Object.hasOwn(toolArgs, name) || schema === null || declaresParameter(schema, name);
+  return (
+    changedPaths(
+      Object.fromEntries(Object.entries(seen).filter(([name]) => isKept(name))),
+      toolArgs,
+    ).length === 0
+  );
 }

@@ -327,6 +327,40 @@ describe('hooks', () => {
     expect(existsSync(join(workspace, 'made'))).toBe(true);
   });
 
+  it.each([
+    ['tool.pre', 'policy_blocked'],
+    ['tool.post', 'redacted'],
+  ])('that fail at %s are logged with their place, and without a value', async (event, status) => {
+    const logged: unknown[] = [];
+    const nothing = () => {};
+    const tool = defineTool({
+      name: 'echo',
+      description: 'd',
+      inputSchema: { type: 'object' },
+      execute: () => 'canary',
+    });
+    const list = [pre('guard', `x = payload["name"]\nreturn payload['canary']`, { event })];
+    const governed = governTools({
+      tools: [tool],
+      layers: [hooks({ hooks: list, pool })],
+      logger: {
+        ...{ debug: nothing, info: nothing, error: nothing },
+        warn: (fields, text) => logged.push([fields, text]),
+      },
+    });
+
+    expect(await governed.call({ name: 'echo', arguments: { a: 'canary' } })).toMatchObject({
+      status,
+    });
+    expect(logged).toMatchObject([
+      [
+        { toolName: 'echo', kind: 'eval', line: 3, traceback: [{ name: 'handle', line: 3 }] },
+        'the script of a hook failed (eval)',
+      ],
+    ]);
+    expect(JSON.stringify(logged)).not.toContain('canary');
+  });
+
   it('that cannot be loaded block every call', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'allium-hooks-'));
     onTestFinished(() => rmSync(dir, { recursive: true }));

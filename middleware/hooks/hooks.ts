@@ -1,36 +1,60 @@
-/** Scripts that have a say before a tool runs and after it has: they allow, block, or write anew what goes in and what comes out. */
+/**
+ * Scripts that have a say before a tool runs and after it has: they allow, block, or write anew
+ * what goes in and what comes out.
+ */
 
-import { defineLayer, gateCall, type OrderRule, type ToolLayer } from '../../src/index.ts';
-import { askAfter, askBefore, chainBefore, recheck } from './around-call.ts';
-import type { HookDefinition } from './hook.ts';
-import { lineOf } from './outcomes.ts';
-import { passedCalls } from './passed-calls.ts';
-import { sourceOf } from './read-options.ts';
 import type { BuiltinGrants, HookEffect, ScriptPool } from '../../src/artifacts/index.ts';
+import {
+  blockedText,
+  HOOKED_EFFECTS,
+  type HookDefinition,
+  type HookRun,
+  type HookSource,
+  hookSource,
+  hooksBefore,
+  hooksOn,
+} from '../../src/hooks/index.ts';
+import {
+  checkOptions,
+  defineLayer,
+  type Expectation,
+  expected,
+  gateCall,
+  type JsonObject,
+  type OrderRule,
+  type ToolLayer,
+} from '../../src/index.ts';
+import { askAfter, askBefore, passedCalls, recheck } from './around-call.ts';
+import { lineOf } from './refusals.ts';
 
-export { fireHooks, type FireOptions, type HookOutcome } from './fire-hooks.ts';
-export type { HookDefinition } from './hook.ts';
-export type { HookRun } from './run-hooks.ts';
+export type { HookDefinition, HookRun };
 
 export interface HooksOptions {
   /** The hooks, as `loadArtifacts` gives them or written out. @default those of `dir` */
   readonly hooks?: readonly HookDefinition[];
   /** A project whose hook files are loaded with the first call. @default none */
   readonly dir?: string;
-  /** Where the scripts run. One that is given is not closed. @default a pool of the layer's own, made with the first script */
+  /**
+   * Where the scripts run. One that is given is not closed. @default a pool of the layer's own,
+   * made with the first script
+   */
   readonly pool?: ScriptPool;
   /** The most that the built-ins of the scripts may reach. @default what each file asks for */
   readonly grants?: BuiltinGrants;
-  /** Built-ins that act and that hooks get only where they are named: `exec.run`, `fs.write`. @default none */
+  /**
+   * Built-ins that act and that hooks get only where they are named: `exec.run`, `fs.write`.
+   * @default none
+   */
   readonly effects?: readonly HookEffect[];
   /** How long one script may take, in milliseconds. @default 5000 */
   readonly deadlineMs?: number;
 }
 
 /**
- * Asks the hooks of `tool.pre` before the call goes on, and those of `tool.post` about what came of it. The first that blocks ends
- * it, and one that fails, or says nothing that is understood, has blocked. What a tool would be entered with in the end is asked
- * about again where something inside has changed it. It does not fire other events: see `fireHooks`.
+ * Asks the hooks of `tool.pre` before the call goes on, and those of `tool.post` about what came of
+ * it. The first that blocks ends it, and one that fails, or says nothing that is understood, has
+ * blocked. What a tool would be entered with in the end is asked about again where something inside
+ * has changed it. It does not fire other events: see `fireHooks`.
  */
 export function hooks(options: HooksOptions): ToolLayer {
   const source = sourceOf('hooks', options);
@@ -51,7 +75,7 @@ export function hooks(options: HooksOptions): ToolLayer {
       return askAfter(call, result, source, before);
     },
     async tooLate(call) {
-      const { blocked, runs } = await chainBefore(call, source);
+      const { blocked, runs } = await hooksBefore(call, source);
       if (blocked === null) return runs.length === 0 ? null : lineOf('too_late', runs);
       return { ...lineOf('too_late', runs), wouldHaveBeen: 'policy_blocked' };
     },
@@ -92,3 +116,85 @@ const ORDER: readonly OrderRule[] = [
     because: 'inside it, the time of the scripts counts as the tool being slow',
   },
 ];
+
+const EXPECTED: Readonly<Record<keyof HooksOptions, Expectation>> = {
+  hooks: { text: 'a list of hooks', test: Array.isArray },
+  dir: expected.string,
+  pool: {
+    text: 'a pool with run and close',
+    test: (value) =>
+      expected.object.test(value) && typeof (value as Partial<ScriptPool>).run === 'function',
+  },
+  grants: expected.object,
+  effects: expected.listOf(expected.oneOf(...HOOKED_EFFECTS)),
+  deadlineMs: expected.integer(1),
+};
+
+const ONE_OF_TWO = expected.required({ text: 'given, or dir in its place', test: Array.isArray });
+
+/** Throws for options that cannot be meant. */
+function sourceOf(owner: string, options: HooksOptions): HookSource {
+  checkOptions(owner, options, EXPECTED);
+  // A layer that was made to guard and was given nothing to guard with is a mistake.
+  if (options.dir === undefined) checkOptions(owner, options, { ...EXPECTED, hooks: ONE_OF_TWO });
+  const {
+    hooks = [],
+    dir = null,
+    pool = null,
+    grants = {},
+    effects = [],
+    deadlineMs = 5_000,
+  } = options;
+  return hookSource({
+    hooks: Object.freeze([...hooks]),
+    dir,
+    pool,
+    grants,
+    effects: Object.freeze([...effects]),
+    deadlineMs,
+  });
+}
+
+/** For one event. */
+export interface FireOptions extends HooksOptions {
+  /** Once it has aborted, the hooks count as blocking. */
+  readonly signal?: AbortSignal;
+}
+
+/** What came of one event. */
+export interface HookOutcome {
+  readonly action: 'allow' | 'block';
+  /** Why, where a hook blocked. */
+  readonly reason: string | null;
+  /** As the last hook left it. */
+  readonly payload: JsonObject;
+  readonly runs: readonly HookRun[];
+}
+
+/**
+ * Asks the hooks of one event, under the rules of the layer: lower priority first, the first block
+ * ends it, a failure blocks, and what a hook hands over stands over the payload. Without a pool it
+ * makes one for this event alone, which costs as much as a cold start.
+ */
+export async function fireHooks(
+  event: string,
+  payload: JsonObject,
+  { signal, ...options }: FireOptions,
+): Promise<HookOutcome> {
+  const source = sourceOf('fireHooks', options);
+  try {
+    const {
+      blocked,
+      runs,
+      payload: left,
+    } = await hooksOn(event, payload, source, signal ?? new AbortController().signal);
+    return {
+      action: blocked === null ? 'allow' : 'block',
+      reason: blocked === null ? null : blockedText(blocked),
+      payload: left,
+      runs,
+    };
+  } finally {
+    await source.use.close();
+  }
+}

@@ -20,9 +20,10 @@ export interface KeyRules {
 }
 
 /**
- * An answer of a read belongs to a tool as it was defined then. An effect has happened whatever its tool is called or
- * says about itself since, so neither is part of its key. Where the tools come from is part of either, if it was said: one
- * that was said later opens a key anew. Throws where there is no key.
+ * An answer of a read belongs to a tool as it was defined then. An effect has happened whatever its
+ * tool is called or says about itself since, so neither is part of its key. Where the tools come
+ * from is part of either, if it was said: one that was said later opens a key anew. Throws where
+ * there is no key.
  */
 export function claimKeyOf(call: ToolCall, rules: KeyRules): ClaimKey | Promise<ClaimKey> {
   const { key, scope } = rules;

@@ -1,4 +1,7 @@
-/** One call with its claim: claimed before the tool runs, and settled by what is known to have happened. */
+/**
+ * One call with its claim: claimed before the tool runs, and settled by what is known to have
+ * happened.
+ */
 
 import { randomUUID } from 'node:crypto';
 import {
@@ -6,9 +9,9 @@ import {
   type Claimed,
   type ClaimRecord,
   type ClaimStore,
-  type Clock,
   clockOf,
   type JsonObject,
+  pause,
   type ToolCall,
   type ToolResult,
 } from '../../src/index.ts';
@@ -42,10 +45,15 @@ const POLL_MS = 100;
 
 const OPEN: Verdict = Object.freeze({ kind: 'open' });
 
-/** A claim that was won, with the token it is settled by, or what somebody else has made of the key. */
+/**
+ * A claim that was won, with the token it is settled by, or what somebody else has made of the key.
+ */
 export type Begun = { readonly token: string } | { readonly verdict: Verdict };
 
-/** Claims the key. At once where the store answers at once: every wait costs more than the answer of a store in memory. Never throws. */
+/**
+ * Claims the key. At once where the store answers at once: every wait costs more than the answer of
+ * a store in memory. Never throws.
+ */
 export function beginWork(
   call: ToolCall,
   claim: ClaimKey,
@@ -93,7 +101,7 @@ async function askAgain(
     for (let answer = first; ; answer = ask()) {
       const begun = read(await answer);
       if (begun !== null) return begun;
-      if (!(await pause(clockOf(call), call.signal))) return { verdict: OPEN };
+      if (!(await pause(call, POLL_MS))) return { verdict: OPEN };
     }
   } catch (cause) {
     return { verdict: { kind: 'unavailable', cause } };
@@ -112,8 +120,8 @@ function verdictOn(
 }
 
 /**
- * Settles the claim by what is known to have happened. A run that may have done something is never open again: only what certainly did
- * not run is given back. Never throws.
+ * Settles the claim by what is known to have happened. A run that may have done something is never
+ * open again: only what certainly did not run is given back. Never throws.
  */
 export function settleWork(
   result: ToolResult,
@@ -127,7 +135,8 @@ export function settleWork(
   const verdict: Verdict =
     answer !== null ? { kind: 'answered', answer } : isOpen ? OPEN : { kind: 'unknown' };
   const worked = (isSettled: boolean): Worked => ({ verdict, kept: isSettled && answer !== null });
-  // The tool has answered. A claim that could not be settled runs out, and then says that nobody knows.
+  // The tool has answered. A claim that could not be settled runs out, and then says that nobody
+  // knows.
   const unsettled = (): Worked => worked(false);
   try {
     const settled = isOpen
@@ -141,25 +150,10 @@ export function settleWork(
   }
 }
 
-/** `false` when the caller left meanwhile. */
-function pause(clock: Clock, signal: AbortSignal): Promise<boolean> {
-  if (signal.aborted) return Promise.resolve(false);
-  return new Promise((resolve) => {
-    const leave = () => {
-      cancel();
-      resolve(false);
-    };
-    const cancel = clock.after(POLL_MS, () => {
-      signal.removeEventListener('abort', leave);
-      resolve(true);
-    });
-    signal.addEventListener('abort', leave, { once: true });
-  });
-}
-
 /**
- * Renews the lease while the call is wanted. After that the tool may run on unheard, and others are not kept waiting for
- * longer than the lease. The returned function ends it, and waits for a renewal under way.
+ * Renews the lease while the call is wanted. After that the tool may run on unheard, and others are
+ * not kept waiting for longer than the lease. The returned function ends it, and waits for a
+ * renewal under way.
  */
 export function keepLease(
   call: ToolCall,

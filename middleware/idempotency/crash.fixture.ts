@@ -1,4 +1,7 @@
-/** A process that makes one call with an effect and kills itself where it is told to, or many until it is killed. */
+/**
+ * A process that makes one call with an effect and kills itself where it is told to, or many until
+ * it is killed.
+ */
 
 import { appendFileSync } from 'node:fs';
 import { composeToolCallers, fileClaims, type Next, ok } from '../../src/index.ts';

@@ -164,7 +164,8 @@ describe('idempotency under concurrency', () => {
       ),
     );
 
-    // While the second is at work, one listens to it for the third, the third listens for itself, and nobody to the first.
+    // While the second is at work, one listens to it for the third, the third listens for itself,
+    // and nobody to the first.
     expect(listening.slice(3, 6)).toEqual([0, 1, 1]);
     expect(listening.slice(6)).toEqual([0, 0, 0]);
   });
@@ -340,7 +341,10 @@ const remote = (store: ClaimStore, s: fc.Scheduler): ClaimStore => ({
     s.schedule(Promise.resolve('renew')).then(() => store.renew(key, token, leaseMs)),
 });
 
-/** Looks and then takes, with a turn in between, as a key-value store without set-if-absent makes one do. */
+/**
+ * Looks and then takes, with a turn in between, as a key-value store without set-if-absent makes
+ * one do.
+ */
 const racy = (store: ClaimStore): ClaimStore => ({
   ...store,
   async claim(key) {
@@ -357,7 +361,9 @@ interface Chance {
   readonly leaves: readonly number[];
 }
 
-/** Four calls in two processes that share a store: how often the tool ran, and how the calls ended. */
+/**
+ * Four calls in two processes that share a store: how often the tool ran, and how the calls ended.
+ */
 async function played(
   s: fc.Scheduler,
   { pauses, outcomes, leaves }: Chance,

@@ -1,43 +1,15 @@
 import { spawn } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import ts from 'typescript';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall, testClock } from '../../conformance/index.ts';
 import { composeToolCallers, fileClaims } from '../../src/index.ts';
+import { built } from '../../src/stores/built.fixture.ts';
 import { idempotency } from './idempotency.ts';
 
-const root = resolve(import.meta.dirname, '../..');
 const work = mkdtempSync(join(tmpdir(), 'allium-crash-'));
-const program = join(work, 'built/middleware/idempotency/crash.fixture.js');
-
-const OPTIONS = {
-  target: ts.ScriptTarget.ES2023,
-  module: ts.ModuleKind.ESNext,
-  rewriteRelativeImportExtensions: true,
-};
-
-/** A module and all it reaches. This version of Node runs no TypeScript by itself, and a test must not depend on a build. */
-function transpile(path: string): void {
-  const target = join(work, 'built', path.replace(/\.ts$/, '.js'));
-  if (existsSync(target)) return;
-  const { outputText } = ts.transpileModule(readFileSync(join(root, path), 'utf8'), {
-    compilerOptions: OPTIONS,
-  });
-  mkdirSync(dirname(target), { recursive: true });
-  writeFileSync(target, outputText);
-  for (const [, to = ''] of outputText.matchAll(/from ["'](\.[^"']+)\.js["']/g))
-    transpile(join(dirname(path), `${to}.ts`));
-}
+const program = built('middleware/idempotency/crash.fixture.ts');
 
 interface Ended {
   readonly signal: NodeJS.Signals | null;
@@ -78,11 +50,6 @@ async function later(dir: string, order = 0) {
   return { result, runs: executor.calls.length };
 }
 
-beforeAll(() => {
-  writeFileSync(join(work, 'package.json'), '{ "type": "module" }');
-  symlinkSync(join(root, 'node_modules'), join(work, 'node_modules'));
-  transpile('middleware/idempotency/crash.fixture.ts');
-}, 60_000);
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 
 let cases = 0;
@@ -133,7 +100,8 @@ describe('an effect in a process that is killed', () => {
 
   it('happens twice where the answer is only kept afterwards', async () => {
     const { dir, log } = place();
-    // No claim is left behind before the effect: this is what a cache that looks, runs and keeps comes to.
+    // No claim is left behind before the effect: this is what a cache that looks, runs and keeps
+    // comes to.
     await run(dir, log, 'after the effect');
     rmSync(dir, { recursive: true });
     await run(dir, log);

@@ -1,5 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
+import { createPass } from '../../src/core/onion/pass.ts';
+import { createCall } from '../../src/core/onion/own-call.ts';
 import {
   echoExecutor,
   makeCall,
@@ -23,8 +25,6 @@ import {
   type ToolResult,
   withResult,
 } from '../../src/index.ts';
-import { createCall } from '../../src/core/call.ts';
-import { createState } from '../../src/core/state.ts';
 import { dryRun } from '../dry-run/dry-run.ts';
 import { type IdempotencyOptions, idempotency } from './idempotency.ts';
 
@@ -269,7 +269,7 @@ describe('idempotency', () => {
     const made = makeCall();
     const schemas = [{ type: 'object' }, { type: 'object', properties: {} }, { type: 'object' }];
     for (const schema of schemas)
-      await stack(createCall({ ...made, schema }, createState()), executor);
+      await stack(createCall({ ...made, schema }, createPass()), executor);
 
     expect(executor.calls).toHaveLength(2);
   });

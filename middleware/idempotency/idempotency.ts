@@ -6,19 +6,22 @@ import {
   clockOf,
   defineLayer,
   expected,
-  inSteps,
   memoryClaims,
   type OrderRule,
-  type Stepped,
+  type Next,
   type ToolCall,
   type ToolLayer,
+  type ToolResult,
 } from '../../src/index.ts';
-import { claimKeyOf, type NameCall } from './claim-key.ts';
-import { runAlone, withoutKey } from './endings.ts';
+import { type ClaimKey, claimKeyOf, type NameCall } from './claim-key.ts';
+import { runAlone, withoutKey } from './refusals.ts';
 import { createSharing } from './share-work.ts';
 
 export interface IdempotencyOptions {
-  /** What makes two calls the same work; must answer a non-empty string. @default tool name and arguments */
+  /**
+   * What makes two calls the same work; must answer a non-empty string. @default tool name and
+   * arguments
+   */
   readonly key?: NameCall;
   /** How long what came of a key is remembered. @default 600000 */
   readonly ttlMs?: number;
@@ -26,20 +29,31 @@ export interface IdempotencyOptions {
   readonly store?: ClaimStore | null;
   /** How many answers the layer's own store keeps. @default 256 */
   readonly maxEntries?: number;
-  /** `'cache'` saves work that may be repeated, `'effect'` keeps work from being repeated. @default 'cache' */
+  /**
+   * `'cache'` saves work that may be repeated, `'effect'` keeps work from being repeated. @default
+   * 'cache'
+   */
   readonly mode?: 'cache' | 'effect';
-  /** Whose keys are the same: of one session, of everybody, or of whom the function names. @default 'session' */
+  /**
+   * Whose keys are the same: of one session, of everybody, or of whom the function names. @default
+   * 'session'
+   */
   readonly scope?: 'session' | 'global' | NameCall;
-  /** Where the tools come from, such as the name of an MCP server: keys of one source are never those of another. @default not told apart */
+  /**
+   * Where the tools come from, such as the name of an MCP server: keys of one source are never
+   * those of another. @default not told apart
+   */
   readonly source?: string;
-  /** How long a process that claimed a key counts as alive without a word from it. @default 30000 */
+  /**
+   * How long a process that claimed a key counts as alive without a word from it. @default 30000
+   */
   readonly leaseMs?: number;
 }
 
 /**
- * Answers a repeated call with what the first one came to. It does not make a tool safe to repeat: with mode `'effect'`
- * a run whose end nobody knows is never tried again under the same key. It cannot tell that two keys mean one effect,
- * and forgets keys after `ttlMs`.
+ * Answers a repeated call with what the first one came to. It does not make a tool safe to repeat:
+ * with mode `'effect'` a run whose end nobody knows is never tried again under the same key. It
+ * cannot tell that two keys mean one effect, and forgets keys after `ttlMs`.
  */
 export function idempotency(options: IdempotencyOptions = {}): ToolLayer {
   checkOptions('idempotency', options, EXPECTED);
@@ -63,23 +77,20 @@ export function idempotency(options: IdempotencyOptions = {}): ToolLayer {
     return { store: claims, mode, leaseMs, ttlMs };
   });
   const rules = { mode, key, scope, source };
-  const keyless = (call: ToolCall, cause: unknown): Stepped =>
-    mode === 'cache' ? runAlone(call, 'bypassed') : withoutKey(call, cause);
+  const keyless = async (call: ToolCall, next: Next, cause: unknown): Promise<ToolResult> =>
+    mode === 'cache' ? runAlone(call, next, 'bypassed') : withoutKey(call, cause);
   return defineLayer({
     name: 'idempotency',
     order,
-    caller: inSteps((call) => {
+    async caller(call, next) {
+      let claim: ClaimKey;
       try {
-        const claim = claimKeyOf(call, rules);
-        if (!(claim instanceof Promise)) return share(call, claim);
-        return claim.then(
-          (later) => share(call, later),
-          (cause: unknown) => keyless(call, cause),
-        );
+        claim = await claimKeyOf(call, rules);
       } catch (cause) {
-        return keyless(call, cause);
+        return keyless(call, next, cause);
       }
-    }),
+      return share(call, next, claim);
+    },
   });
 }
 

@@ -9,7 +9,10 @@ import {
   withResult,
 } from '../../src/index.ts';
 
-/** Only what the tool itself answered, whole: no preview, no refusal, nothing that was cut or waits for somebody. */
+/**
+ * Only what the tool itself answered, whole: no preview, no refusal, nothing that was cut or waits
+ * for somebody.
+ */
 export const isKeepable = (result: ToolResult): boolean =>
   result.ok &&
   result.status === 'ok' &&
@@ -23,7 +26,10 @@ export const answerOf = ({ result, content, renderedResult }: ToolResult): JsonO
   // Content blocks are JSON; their interfaces just do not say so.
   Object.freeze({ result, content: content as unknown as JsonObject[], text: renderedResult });
 
-/** The answer as a result of this call; `null` where a store gave back something else than it was given. */
+/**
+ * The answer as a result of this call; `null` where a store gave back something else than it was
+ * given.
+ */
 export function resultFrom(call: ToolCall, answer: JsonObject): ToolResult | null {
   const { result, content, text } = answer;
   if (result === undefined || !Array.isArray(content) || typeof text !== 'string') return null;

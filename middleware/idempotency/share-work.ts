@@ -1,30 +1,12 @@
 /** One call does the work of a key; the others wait for what comes of it. */
 
-import { annotate, type Stepped, type ToolCall, type ToolResult } from '../../src/index.ts';
+import { annotate, isAborted, type Next, type ToolCall, type ToolResult } from '../../src/index.ts';
 import type { ClaimKey } from './claim-key.ts';
-import {
-  beginWork,
-  type Begun,
-  type ClaimTerms,
-  keepLease,
-  settleWork,
-  type Verdict,
-  type Worked,
-} from './claimed-work.ts';
-import { conflicting, leftWaiting, runAlone, unknownEnd, withoutStore } from './endings.ts';
-import {
-  type Flight,
-  type Flights,
-  handOver,
-  isDeserted,
-  land,
-  openFlight,
-  takeOver,
-  waitFor,
-} from './flights.ts';
+import { beginWork, type ClaimTerms, keepLease, settleWork, type Verdict } from './claimed-work.ts';
 import { resultFrom } from './kept-answer.ts';
+import { conflicting, leftWaiting, runAlone, unknownEnd, withoutStore } from './refusals.ts';
 
-export type ShareWork = (call: ToolCall, claim: ClaimKey) => Stepped | Promise<Stepped>;
+export type ShareWork = (call: ToolCall, next: Next, claim: ClaimKey) => Promise<ToolResult>;
 
 /** `termsFor` is asked when a call leads. */
 export function createSharing(
@@ -33,88 +15,181 @@ export function createSharing(
 ): ShareWork {
   const flights: Flights<Verdict> = new Map();
 
-  const share: ShareWork = (call, claim) => {
-    // From here to `open` nothing waits: of all calls that come at once, one leads.
+  const share: ShareWork = async (call, next, claim) => {
+    // From here to `openFlight` nothing waits: of all calls that come at once, one leads.
     const flight = flights.get(claim.key);
     if (flight === undefined)
-      return lead(call, claim, openFlight(flights, claim.key, claim.fingerprint, call));
+      return lead(call, next, claim, openFlight(flights, claim.key, claim.fingerprint, call));
     if (isDeserted(flight)) {
       return mode === 'cache'
-        ? runAlone(call, 'miss')
-        : lead(call, claim, openFlight(flights, claim.key, claim.fingerprint, call));
+        ? runAlone(call, next, 'miss')
+        : lead(call, next, claim, openFlight(flights, claim.key, claim.fingerprint, call));
     }
-    return flight.fingerprint === claim.fingerprint ? wait(call, claim, flight) : conflicting(call);
+    return flight.fingerprint === claim.fingerprint
+      ? wait(call, next, claim, flight)
+      : conflicting(call);
   };
 
   const wait = async (
     call: ToolCall,
+    next: Next,
     claim: ClaimKey,
     flight: Flight<Verdict>,
-  ): Promise<Stepped> => {
+  ): Promise<ToolResult> => {
     const woken = await waitFor(flight, call.signal);
     if (woken === 'left') return leftWaiting(call);
-    if (woken === 'deserted') return share(call, claim);
-    if (woken !== 'lead') return present(call, woken.outcome, 'waited', mode);
+    if (woken === 'deserted') return share(call, next, claim);
+    if (woken !== 'lead') return present(call, next, woken.outcome, 'waited', mode);
     takeOver(flight, call);
-    return lead(call, claim, flight);
+    return lead(call, next, claim, flight);
   };
 
-  const lead = (
+  const lead = async (
     call: ToolCall,
+    next: Next,
     claim: ClaimKey,
     flight: Flight<Verdict>,
-  ): Stepped | Promise<Stepped> => {
+  ): Promise<ToolResult> => {
     const terms = termsFor(call);
-    const go = (begun: Begun): Stepped => {
-      const tell = (verdict: Verdict) => {
-        if (mode === 'effect' && verdict.kind === 'open') handOver(flights, claim.key, flight);
-        else land(flights, claim.key, flight, verdict);
-      };
-      if ('token' in begun)
-        return { call, leave: goneThrough(call, claim.key, begun.token, terms, tell) };
-      tell(begun.verdict);
-      return begun.verdict.kind === 'open'
-        ? leftWaiting(call)
-        : present(call, begun.verdict, 'hit', mode);
+    const tell = (verdict: Verdict) => {
+      if (mode === 'effect' && verdict.kind === 'open') handOver(flights, claim.key, flight);
+      else land(flights, claim.key, flight, verdict);
     };
-    const begun = beginWork(call, claim, terms);
-    return begun instanceof Promise ? begun.then(go) : go(begun);
+    const begun = await beginWork(call, claim, terms);
+    if ('token' in begun) return doWork(call, next, { key: claim.key, ...begun }, terms, tell);
+    tell(begun.verdict);
+    return begun.verdict.kind === 'open'
+      ? leftWaiting(call)
+      : present(call, next, begun.verdict, 'hit', mode);
   };
   return share;
 }
 
-/** Settles the claim with what came of the call, and tells those who wait. */
-function goneThrough(
+/** Settles the claim with what came of the call, and tells the calls that wait for it. */
+async function doWork(
   call: ToolCall,
-  key: string,
-  token: string,
+  next: Next,
+  { key, token }: { readonly key: string; readonly token: string },
   terms: ClaimTerms,
   tell: (verdict: Verdict) => void,
-) {
+): Promise<ToolResult> {
   const letGo = terms.mode === 'effect' ? keepLease(call, key, token, terms) : null;
-  const end = (result: ToolResult, { verdict, kept }: Worked): ToolResult => {
-    tell(verdict);
-    return annotate(result, {}, { status: 'miss', kept });
-  };
-  return (result: ToolResult): ToolResult | Promise<ToolResult> => {
-    const settle = () => settleWork(result, key, token, terms);
-    const worked = letGo === null ? settle() : letGo().then(settle);
-    return worked instanceof Promise
-      ? worked.then((later) => end(result, later))
-      : end(result, worked);
-  };
+  const result = await next(call);
+  await letGo?.();
+  const { verdict, kept } = await settleWork(result, key, token, terms);
+  tell(verdict);
+  return annotate(result, {}, { status: 'miss', kept });
 }
 
 /** What somebody else's work means for this call. */
-function present(
+async function present(
   call: ToolCall,
+  next: Next,
   verdict: Verdict,
   status: string,
   mode: ClaimTerms['mode'],
-): Stepped {
+): Promise<ToolResult> {
   const result = verdict.kind === 'answered' ? resultFrom(call, verdict.answer) : null;
   if (result !== null) return annotate(result, {}, { status });
-  if (mode === 'cache') return runAlone(call, 'miss');
+  if (mode === 'cache') return runAlone(call, next, 'miss');
   if (verdict.kind === 'unavailable') return withoutStore(call, verdict.cause);
   return verdict.kind === 'conflict' ? conflicting(call) : unknownEnd(call);
+}
+
+/**
+ * Why a waiter goes on: there is an outcome, it is its turn to try, the one at work was called off,
+ * or it was itself.
+ */
+type Woken<T> = { readonly outcome: T } | 'lead' | 'deserted' | 'left';
+
+/** Plain data: nearly every flight ends before anybody waits for it. */
+interface Flight<T> {
+  readonly fingerprint: string;
+  /** The call at work. */
+  leader: ToolCall;
+  /** Made with the first one who waits. */
+  waiters: Waiters<T> | null;
+}
+
+interface Waiters<T> {
+  readonly wakes: Set<(woken: Woken<T>) => void>;
+  /**
+   * Told when the call at work is called off. One listener for all, and only while somebody waits.
+   */
+  readonly desert: () => void;
+}
+
+/** Nobody may wait between looking for a flight and opening one: two would lead. */
+type Flights<T> = Map<string, Flight<T>>;
+
+function openFlight<T>(
+  flights: Flights<T>,
+  key: string,
+  fingerprint: string,
+  leader: ToolCall,
+): Flight<T> {
+  const flight: Flight<T> = { fingerprint, leader, waiters: null };
+  flights.set(key, flight);
+  return flight;
+}
+
+/** The one at work was called off: it may take any time to come to an end. */
+const isDeserted = <T>({ leader }: Flight<T>): boolean => isAborted(leader);
+
+function waitFor<T>(flight: Flight<T>, signal: AbortSignal): Promise<Woken<T>> {
+  const { wakes, desert } = (flight.waiters ??= createWaiters());
+  if (wakes.size === 0) flight.leader.signal.addEventListener('abort', desert);
+  return new Promise((resolve) => {
+    const leave = () => wake('left');
+    const wake = (woken: Woken<T>) => {
+      wakes.delete(wake);
+      signal.removeEventListener('abort', leave);
+      if (wakes.size === 0) flight.leader.signal.removeEventListener('abort', desert);
+      resolve(woken);
+    };
+    wakes.add(wake);
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave);
+  });
+}
+
+function createWaiters<T>(): Waiters<T> {
+  const wakes: Waiters<T>['wakes'] = new Set();
+  const desert = () => {
+    for (const wake of wakes) wake('deserted');
+  };
+  return { wakes, desert };
+}
+
+/** Takes over the work after being woken with `lead`. */
+function takeOver<T>(flight: Flight<T>, leader: ToolCall): void {
+  unwatch(flight);
+  flight.leader = leader;
+  if (isAwaited(flight)) leader.signal.addEventListener('abort', flight.waiters.desert);
+}
+
+/** Everybody gets the outcome. */
+function land<T>(flights: Flights<T>, key: string, flight: Flight<T>, outcome: T): void {
+  unwatch(flight);
+  close(flights, key, flight);
+  for (const wake of flight.waiters?.wakes ?? []) wake({ outcome });
+}
+
+/** Nothing came of it: the next in line tries, and the others go on waiting. */
+function handOver<T>(flights: Flights<T>, key: string, flight: Flight<T>): void {
+  const [next] = flight.waiters?.wakes ?? [];
+  if (next === undefined) close(flights, key, flight);
+  else next('lead');
+}
+
+const isAwaited = <T>(flight: Flight<T>): flight is Flight<T> & { readonly waiters: Waiters<T> } =>
+  flight.waiters !== null && flight.waiters.wakes.size > 0;
+
+function unwatch<T>(flight: Flight<T>): void {
+  if (isAwaited(flight)) flight.leader.signal.removeEventListener('abort', flight.waiters.desert);
+}
+
+/** A flight that was deserted may have a successor, which stays. */
+function close<T>(flights: Flights<T>, key: string, flight: Flight<T>): void {
+  if (flights.get(key) === flight) flights.delete(key);
 }

@@ -16,8 +16,7 @@ import {
   toToolMessage,
   withResult,
 } from '../../src/index.ts';
-import { isHeavierThan } from './is-heavier-than.ts';
-import { type OutputLimitOptions, outputLimit } from './output-limit.ts';
+import { isHeavierThan, outputLimit, type OutputLimitOptions } from './output-limit.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const refOf = (text: string, mediaType = ''): OutputFileRef => ({

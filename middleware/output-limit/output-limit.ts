@@ -5,24 +5,27 @@ import {
   checkOptions,
   cutUtf8,
   defineLayer,
-  expected,
   type Expectation,
+  expected,
   fileOutputs,
+  type JsonObject,
+  type JsonValue,
   type OutputFileRef,
   type OutputFiles,
-  type ToolCall,
   quoteVoice,
+  type ToolCall,
   type ToolLayer,
   type ToolResult,
   withResult,
 } from '../../src/index.ts';
-import { isHeavierThan } from './is-heavier-than.ts';
 
 export type { ReadOutputToolOptions } from './read-output-tool.ts';
 export { readOutputTool } from './read-output-tool.ts';
 
 export interface OutputLimitOptions {
-  /** The most text of a result the model is given, the note about the rest included. @default 8192 */
+  /**
+   * The most text of a result the model is given, the note about the rest included. @default 8192
+   */
   readonly maxBytes?: number;
   /** Where the whole text is kept. @default fileOutputs() */
   readonly store?: OutputFiles;
@@ -40,9 +43,10 @@ const EXPECTED: Readonly<Record<keyof OutputLimitOptions, Expectation>> = {
 };
 
 /**
- * Replaces the text, the blocks and the structured value of a result that is too large by its beginning and a note; the whole
- * text goes to the store. A store that fails costs the rest of the text, never the call. It does not limit arguments, progress,
- * or how large a result a tool may hold in memory, and it keeps text only: images of a result that is cut are dropped.
+ * Replaces the text, the blocks and the structured value of a result that is too large by its
+ * beginning and a note; the whole text goes to the store. A store that fails costs the rest of the
+ * text, never the call. It does not limit arguments, progress, or how large a result a tool may
+ * hold in memory, and it keeps text only: images of a result that is cut are dropped.
  */
 export function outputLimit(options: OutputLimitOptions = {}): ToolLayer {
   checkOptions('outputLimit', options, EXPECTED);
@@ -71,7 +75,10 @@ export function outputLimit(options: OutputLimitOptions = {}): ToolLayer {
   });
 }
 
-/** The text to keep, or `null` for a result that is small enough: what the model reads, and a structured value that hides behind it. */
+/**
+ * The text to keep, or `null` for a result that is small enough: what the model reads, and a
+ * structured value that hides behind it.
+ */
 function largeTextOf(
   { renderedResult: text, result }: ToolResult,
   maxBytes: number,
@@ -80,7 +87,10 @@ function largeTextOf(
   return isHeavierThan(result, maxBytes) ? `${text}\n\n${JSON.stringify(result)}` : null;
 }
 
-/** The file, or `null` where it could not be kept: why is nothing the model can mend, and may hold a path. */
+/**
+ * The file, or `null` where it could not be kept: why is nothing the model can mend, and may hold a
+ * path.
+ */
 async function keep(
   store: OutputFiles,
   call: ToolCall,
@@ -109,7 +119,8 @@ function cutResult(
   const text = `${quoted}\n${noteOn(bytes, shownBytes, file, given.readTool)}`;
   const cut = withResult(result, {
     content: [{ type: 'text', text }],
-    // A string, not an object: clients that were shown an output schema would check an object against it, and throw it away.
+    // A string, not an object: clients that were shown an output schema would check an object
+    // against it, and throw it away.
     result: result.result === null ? null : text,
     outputFiles: file === null ? result.outputFiles : [...result.outputFiles, file],
     ...(result.ok ? {} : { error: text }),
@@ -117,7 +128,10 @@ function cutResult(
   return annotate(cut, {}, { status: 'cut', bytes, shownBytes, kept: file !== null });
 }
 
-/** As much of a text as fits once lines of it that look like our note are quoted, and how many bytes of the text that is. */
+/**
+ * As much of a text as fits once lines of it that look like our note are quoted, and how many bytes
+ * of the text that is.
+ */
 function beginningOf(
   whole: string,
   maxBytes: number,
@@ -158,7 +172,9 @@ function isStore(value: unknown): boolean {
 
 const ID = /^[\w.-]{1,128}$/;
 
-/** A store comes from outside: what it answers goes to the model only if it is what it should be. */
+/**
+ * A store comes from outside: what it answers goes to the model only if it is what it should be.
+ */
 function isRef(file: unknown): file is OutputFileRef {
   if (typeof file !== 'object' || file === null) return false;
   const { uri, bytes, sha256, mediaType } = file as Partial<Record<keyof OutputFileRef, unknown>>;
@@ -168,4 +184,38 @@ function isRef(file: unknown): file is OutputFileRef {
     typeof sha256 === 'string' &&
     ID.test(sha256)
   );
+}
+
+/**
+ * Whether a value takes more than `maxBytes` as JSON, roughly: quotes, commas and escapes are not
+ * counted. Stops counting there.
+ */
+export const isHeavierThan = (value: JsonValue, maxBytes: number): boolean =>
+  weigh(value, maxBytes) < 0;
+
+/** What is left of a budget; below zero as soon as it is spent. */
+function weigh(value: JsonValue, budget: number): number {
+  if (typeof value === 'string') return budget - Buffer.byteLength(value);
+  if (typeof value !== 'object' || value === null) return budget - 1;
+  return Array.isArray(value)
+    ? weighList(value, budget - 1)
+    : weighMembers(value as JsonObject, budget - 1);
+}
+
+function weighList(list: readonly JsonValue[], budget: number): number {
+  let left = budget;
+  for (const item of list) {
+    if (left < 0) break;
+    left = weigh(item, left);
+  }
+  return left;
+}
+
+function weighMembers(members: JsonObject, budget: number): number {
+  let left = budget;
+  for (const key of Object.keys(members)) {
+    if (left < 0) break;
+    left = weigh(members[key] ?? null, left - Buffer.byteLength(key));
+  }
+  return left;
 }

@@ -18,7 +18,10 @@ export interface ReadOutputToolOptions {
   readonly store: ReadableOutputs;
   /** @default 'read_output' */
   readonly name?: string;
-  /** The most bytes of one answer, its note included. Not more than the layer lets through. @default 8192 */
+  /**
+   * The most bytes of one answer, its note included. Not more than the layer lets through. @default
+   * 8192
+   */
   readonly maxBytes?: number;
 }
 
@@ -26,8 +29,8 @@ export interface ReadOutputToolOptions {
 const NOTE_BYTES = 200;
 
 /**
- * Reads results that `outputLimit` kept aside in the same session, part by part. What another session kept does not exist for it.
- * It reads what the store holds and does not redact again.
+ * Reads results that `outputLimit` kept aside in the same session, part by part. What another
+ * session kept does not exist for it. It reads what the store holds and does not redact again.
  */
 export function readOutputTool(options: ReadOutputToolOptions): Tool {
   checkOptions('readOutputTool', options, {

@@ -21,15 +21,30 @@ import {
 } from '../../src/index.ts';
 
 export interface PermissionsOptions {
-  /** Policies and functions that are asked about everything a call is about to do. Any deny counts before any ask, and any ask before any allow. */
+  /**
+   * Policies and functions that are asked about everything a call is about to do. Any deny counts
+   * before any ask, and any ask before any allow.
+   */
   readonly checkers: readonly PermissionChecker[];
-  /** For what a tool proposes and nobody has an opinion on: `allow`, `deny`, `ask` or `require_approval`. @default 'deny' */
+  /**
+   * For what a tool proposes and nobody has an opinion on: `allow`, `deny`, `ask` or
+   * `require_approval`. @default 'deny'
+   */
   readonly fallback?: 'allow' | 'deny' | 'ask' | 'require_approval';
-  /** Nothing is refused or asked; what would have been is on record, and told to the function. @default false */
+  /**
+   * Nothing is refused or asked; what would have been is on record, and told to the function.
+   * @default false
+   */
   readonly shadow?: boolean | ((report: PermissionReport) => void);
-  /** Does not show the model what the checkers are certain never to allow; not in shadow mode, which refuses nothing. @default false */
+  /**
+   * Does not show the model what the checkers are certain never to allow; not in shadow mode, which
+   * refuses nothing. @default false
+   */
   readonly hide?: boolean;
-  /** How long a person may take to approve, in milliseconds, or `never`. @default as long as the caller waits, and then one day */
+  /**
+   * How long a person may take to approve, in milliseconds, or `never`. @default as long as the
+   * caller waits, and then one day
+   */
   readonly expiresMs?: number | 'never';
 }
 
@@ -53,9 +68,10 @@ const EXPECTED = {
 } as const;
 
 /**
- * Lays checkers down for every call below. They are asked once, right before the tool, about the arguments it would get: about the call
- * itself (`tool.call`, where no opinion means go on) and about each request the tool proposes. It sees what a tool says it is about to
- * do, not what it does: for that there are jails and sandboxes.
+ * Lays checkers down for every call below. They are asked once, right before the tool, about the
+ * arguments it would get: about the call itself (`tool.call`, where no opinion means go on) and
+ * about each request the tool proposes. It sees what a tool says it is about to do, not what it
+ * does: for that there are jails and sandboxes.
  */
 export function permissions(options: PermissionsOptions): ToolLayer {
   checkOptions('permissions', options, EXPECTED);
@@ -115,7 +131,10 @@ function tell(listener: (report: PermissionReport) => void, report: PermissionRe
   }
 }
 
-/** Who decided, over what, and who approved. Kinds and codes only: a path or a command may be secret. */
+/**
+ * Who decided, over what, and who approved. Kinds and codes only: a path or a command may be
+ * secret.
+ */
 function recorded(result: ToolResult, report: PermissionReport): ToolResult {
   const { approval, shadow, ...rest } = report;
   const line: EntryPatch = {
@@ -138,7 +157,10 @@ function recorded(result: ToolResult, report: PermissionReport): ToolResult {
   );
 }
 
-/** The checker that decided and its code, which `rulesPolicy` fills with the name of a rule. Where no checker had an opinion there is no rule. */
+/**
+ * The checker that decided and its code, which `rulesPolicy` fills with the name of a rule. Where
+ * no checker had an opinion there is no rule.
+ */
 function ruleOf({ by, code }: PermissionReport): EntryPatch {
   const parts = [by, code].filter((part) => typeof part === 'string');
   return parts.length === 0 ? {} : { rule: ['permissions', ...parts].join(' ') };

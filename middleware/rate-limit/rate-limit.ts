@@ -1,33 +1,33 @@
 /** Admits so many calls and no more. */
 
+import { hash } from 'node:crypto';
 import {
   annotate,
-  type Awaitable,
   checkOptions,
   clockOf,
   type CounterStore,
   defineLayer,
   expected,
   fail,
-  inSteps,
   memoryCounters,
   outcomeOf,
   refuse,
-  type Stepped,
   type Taken,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
   withResult,
 } from '../../src/index.ts';
-import { admittedCalls, limitKeyOf, type LimitPer } from './limit-key.ts';
 
 export interface RateLimitOptions {
   /** How many calls are admitted, in all or per window. 0 admits none. */
   readonly maxCalls: number;
   /** The window in milliseconds. @default none: the count never goes down */
   readonly windowMs?: number;
-  /** What has a limit of its own: each tool, each session, or what the function names. @default the layer as a whole */
+  /**
+   * What has a limit of its own: each tool, each session, or what the function names. @default the
+   * layer as a whole
+   */
   readonly per?: LimitPer;
   /** Where calls are counted. @default a `memoryCounters()` of its own */
   readonly store?: CounterStore;
@@ -36,9 +36,9 @@ export interface RateLimitOptions {
 }
 
 /**
- * Checks and takes in one step; a refused call takes nothing. What was taken is not given back, whatever becomes of the
- * call. A call that is taken up again after an interruption takes nothing if it was admitted before. It does not make
- * calls wait for their turn.
+ * Checks and takes in one step; a refused call takes nothing. What was taken is not given back,
+ * whatever becomes of the call. A call that is taken up again after an interruption takes nothing
+ * if it was admitted before. It does not make calls wait for their turn.
  */
 export function rateLimit(options: RateLimitOptions): ToolLayer {
   checkOptions('rateLimit', options, EXPECTED);
@@ -54,29 +54,11 @@ export function rateLimit(options: RateLimitOptions): ToolLayer {
   const admitted = admittedCalls();
   // Tools are known, but of sessions and of what a function names there can be any number.
   const isMadeUp = per !== undefined && per !== 'tool';
-  const take = (call: ToolCall): Awaitable<Taken> => {
-    const key = limitKeyOf(call, per, [max, windowMs]);
-    const request = {
-      max,
-      windowMs,
-      now: clockOf(call).monotonic(),
-      ...(isMadeUp ? { owner: call.turn.sessionId } : {}),
-    };
-    return typeof key === 'string'
-      ? store.take(key, request)
-      : key.then((awaited) => store.take(awaited, request));
-  };
-
-  const decided = (call: ToolCall, answer: Taken): Stepped => {
-    const taken = checked(answer);
-    if (!taken.admitted) return limited(call, taken, max, message);
-    return {
-      call,
-      leave(result) {
-        if (!result.ok && outcomeOf(result) === 'interrupted') admitted.add(call);
-        return annotate(result, {}, { status: 'ok', count: taken.count, cap: max });
-      },
-    };
+  const take = async (call: ToolCall): Promise<Taken> => {
+    const now = clockOf(call).monotonic();
+    const owner = isMadeUp ? { owner: call.turn.sessionId } : {};
+    const key = await limitKeyOf(call, per, [max, windowMs]);
+    return checked(await store.take(key, { max, windowMs, now, ...owner }));
   };
 
   return defineLayer({
@@ -88,27 +70,23 @@ export function rateLimit(options: RateLimitOptions): ToolLayer {
         because: 'outside it, an answer that is given again would use up the limit',
       },
     ],
-    caller: inSteps((call) => {
-      if ((call.turn.resumes ?? 0) > 0 && admitted.has(call)) {
-        return {
-          call,
-          leave: (result) => annotate(result, {}, { status: 'ok', resumed: true, cap: max }),
-        };
-      }
+    async caller(call, next) {
+      if ((call.turn.resumes ?? 0) > 0 && admitted.has(call))
+        return annotate(await next(call), {}, { status: 'ok', resumed: true, cap: max });
+      let taken: Taken;
       try {
-        const taken = take(call);
-        return taken instanceof Promise
-          ? taken
-              .then((later) => decided(call, later))
-              .catch((cause: unknown) => failed(call, cause))
-          : decided(call, taken);
+        taken = await take(call);
       } catch (cause) {
         return failed(call, cause);
       }
-    }),
+      if (!taken.admitted) return limited(call, taken, max, message);
+      const result = await next(call);
+      if (!result.ok && outcomeOf(result) === 'interrupted') admitted.add(call);
+      return annotate(result, {}, { status: 'ok', count: taken.count, cap: max });
+    },
     // It happened, so it counts; a limit that is used up takes no more.
     async tooLate(call) {
-      const { admitted: isWithin, count } = checked(await take(call));
+      const { admitted: isWithin, count } = await take(call);
       return { wouldHaveBeen: isWithin ? 'ok' : 'rate_limited', count, cap: max };
     },
   });
@@ -183,3 +161,62 @@ const failed = (call: ToolCall, cause: unknown): ToolResult =>
     {},
     { status: 'failed' },
   );
+
+/** What has a limit of its own. A function must answer a non-empty string. */
+type LimitPer = 'tool' | 'session' | ((call: ToolCall) => string | Promise<string>);
+
+/**
+ * A key for the store. Limits of another size have other counters, so that layers can share a
+ * store.
+ */
+function limitKeyOf(
+  call: ToolCall,
+  per: LimitPer | undefined,
+  limit: readonly unknown[],
+): string | Promise<string> {
+  if (per === undefined) return textOf([...limit, 'all']);
+  if (per === 'tool') return textOf([...limit, per, call.toolName]);
+  if (per === 'session') return textOf([...limit, per, call.turn.sessionId]);
+  const name = per(call);
+  return typeof name === 'string'
+    ? ownKey(name, limit)
+    : Promise.resolve(name).then((awaited) => ownKey(awaited, limit));
+}
+
+function ownKey(name: unknown, limit: readonly unknown[]): string {
+  if (typeof name === 'string' && name !== '') return textOf([...limit, 'own', name]);
+  throw new TypeError(
+    `"per" must answer a non-empty string, got ${name === '' ? 'an empty one' : typeof name}`,
+  );
+}
+
+const MAX_KEY_LENGTH = 200;
+
+function textOf(parts: readonly unknown[]): string {
+  const text = JSON.stringify(parts);
+  return text.length > MAX_KEY_LENGTH ? `sha256:${hash('sha256', text)}` : text;
+}
+
+interface AdmittedCalls {
+  add(call: ToolCall): void;
+  has(call: ToolCall): boolean;
+}
+
+const MAX_REMEMBERED = 10_000;
+
+/**
+ * Calls that were counted, for when they come again after an interruption. One that was forgotten
+ * is counted anew.
+ */
+function admittedCalls(): AdmittedCalls {
+  const seen = memoryCounters({ maxKeys: MAX_REMEMBERED });
+  const take = ({ turn, callId }: ToolCall, max: number) =>
+    seen.take(textOf([turn.sessionId, callId]), {
+      max,
+      windowMs: null,
+      now: 0,
+      owner: turn.sessionId,
+    });
+  // A counter that may admit nothing tells its count.
+  return { add: (call) => void take(call, 1), has: (call) => take(call, 0).count > 0 };
+}

@@ -1,4 +1,7 @@
-/** A process whose files may not grow over a size: it records until it is refused, then is given room, and goes on. */
+/**
+ * A process whose files may not grow over a size: it records until it is refused, then is given
+ * room, and goes on.
+ */
 
 import { execFileSync } from 'node:child_process';
 import { composeToolCallers, type Next, ok } from '../../src/index.ts';

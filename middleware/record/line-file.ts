@@ -4,7 +4,10 @@ import type { FileHandle } from 'node:fs/promises';
 import { AlliumError, openRegularHandle } from '../../src/index.ts';
 
 export interface LineFile {
-  /** Resolves when every line so far is in the file, and rejects while that cannot be; `null` when they are. */
+  /**
+   * Resolves when every line so far is in the file, and rejects while that cannot be; `null` when
+   * they are.
+   */
   ready(): Promise<void> | null;
   /** Takes a whole line. It is on its way when this returns. */
   append(line: string): void;
@@ -104,7 +107,10 @@ export function lineFile(path: string, keep: boolean): LineFile {
   };
 }
 
-/** Never through a link, and never a pipe, a device or another user's file. A recording that others can read is closed to them. */
+/**
+ * Never through a link, and never a pipe, a device or another user's file. A recording that others
+ * can read is closed to them.
+ */
 async function openForLines(path: string): Promise<FileHandle> {
   const file = await openRegularHandle(path, { access: 'extend', create: 'missing' });
   if (file === null) throw new Error(`${path}: the folder has gone`);

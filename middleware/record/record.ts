@@ -1,4 +1,6 @@
-/** Writes every call and its answer to a file, one line each, from which `replay` can answer later. */
+/**
+ * Writes every call and its answer to a file, one line each, from which `replay` can answer later.
+ */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { statSync } from 'node:fs';
@@ -36,9 +38,10 @@ const EXPECTED: Readonly<Record<keyof RecordOptions, Expectation>> = {
 };
 
 /**
- * Records the arguments as they come to this place, and the answer as it leaves the stack: by then every layer has cleaned its
- * part. It hides nothing itself: without `redaction` around it the file holds what the model and the tools said. It does not see
- * calls that were answered further out, and a call that never ends leaves no line.
+ * Records the arguments as they come to this place, and the answer as it leaves the stack: by then
+ * every layer has cleaned its part. It hides nothing itself: without `redaction` around it the file
+ * holds what the model and the tools said. It does not see calls that were answered further out,
+ * and a call that never ends leaves no line.
  */
 export function record(options: RecordOptions): ToolLayer {
   checkOptions('record', options, EXPECTED);
@@ -74,8 +77,9 @@ export function record(options: RecordOptions): ToolLayer {
 }
 
 /**
- * The files that calls are being written to where this code runs: a tool that is answered from the file makes no calls of its own, and those
- * must be told from the others. One for all layers, since every storage makes all that is asynchronous slower.
+ * The files that calls are being written to where this code runs: a tool that is answered from the
+ * file makes no calls of its own, and those must be told from the others. One for all layers, since
+ * every storage makes all that is asynchronous slower.
  */
 const recording = new AsyncLocalStorage<readonly object[]>();
 
@@ -107,7 +111,9 @@ const ORDER: readonly OrderRule[] = [
   },
 ];
 
-/** The refusal of a call that could not be recorded, or whose caller left while that was found out. */
+/**
+ * The refusal of a call that could not be recorded, or whose caller left while that was found out.
+ */
 async function notReady(call: ToolCall, lines: LineFile): Promise<ToolResult | null> {
   const asked = lines.ready();
   if (asked === null) return null;

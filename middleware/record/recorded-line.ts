@@ -25,7 +25,10 @@ export interface Begun {
 /** No reader takes more than this in one line. */
 const MAX_LINE_BYTES = 32 * 1024 * 1024;
 
-/** One line of JSON. An answer that is too large for a line is left out, and the line says so with `null`. */
+/**
+ * One line of JSON. An answer that is too large for a line is left out, and the line says so with
+ * `null`.
+ */
 export function lineOf(call: ToolCall, begun: Begun, answer: ToolResult): string {
   const whole = textOf(call, begun, answerOf(call, answer));
   if (Buffer.byteLength(whole) <= MAX_LINE_BYTES) return whole;
@@ -58,7 +61,10 @@ function textOf(
   return `${JSON.stringify(toWire(line))}\n`;
 }
 
-/** Text that only writes out the value is made of it again. Who approved the call is no part of what the tool said. */
+/**
+ * Text that only writes out the value is made of it again. Who approved the call is no part of what
+ * the tool said.
+ */
 function answerOf(call: ToolCall, answer: ToolResult): object {
   const {
     ok,
@@ -98,7 +104,10 @@ function answerOf(call: ToolCall, answer: ToolResult): object {
   };
 }
 
-/** The names are ours and stay; a cleaner that knows one of them as a secret would make the line unreadable. */
+/**
+ * The names are ours and stay; a cleaner that knows one of them as a secret would make the line
+ * unreadable.
+ */
 const cleanMembers = (call: ToolCall, members: object, kept?: string): object =>
   Object.fromEntries(
     Object.entries(members).map(([name, value]: [string, unknown]) => [

@@ -2,25 +2,17 @@ import { spawn, spawnSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall } from '../../conformance/index.ts';
 import { composeToolCallers } from '../../src/index.ts';
 import { readRecording } from '../replay/replay.ts';
-import { built } from './built.fixture.ts';
+import { built } from '../../src/stores/built.fixture.ts';
 import { record } from './record.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'allium-writers-'));
-let child: ReturnType<typeof built>;
-let full: ReturnType<typeof built>;
-beforeAll(() => {
-  child = built('middleware/record/appender.fixture.ts');
-  full = built('middleware/record/full-disk.fixture.ts');
-}, 60_000);
-afterAll(() => {
-  child.remove();
-  full.remove();
-  rmSync(folder, { recursive: true });
-});
+const child = built('middleware/record/appender.fixture.ts');
+const full = built('middleware/record/full-disk.fixture.ts');
+afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Runs a process that appends, and kills it once it is under way if it is told to. */
 function appends(
@@ -29,7 +21,7 @@ function appends(
   count: number,
   killed = false,
 ): Promise<NodeJS.Signals | number | null> {
-  const running = spawn(process.execPath, [child.program, file, name, String(count)], {
+  const running = spawn(process.execPath, [child, file, name, String(count)], {
     stdio: ['ignore', 'pipe', 'inherit'],
     timeout: 50_000,
   });
@@ -108,7 +100,7 @@ describe('a recording', () => {
     const file = join(folder, 'full.jsonl');
     const limited =
       'import os, resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (95_000, -1)); os.execv(sys.argv[1], sys.argv[1:])';
-    const { stdout } = spawnSync('python3', ['-c', limited, process.execPath, full.program, file], {
+    const { stdout } = spawnSync('python3', ['-c', limited, process.execPath, full, file], {
       encoding: 'utf8',
       timeout: 50_000,
     });

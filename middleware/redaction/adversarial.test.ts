@@ -6,7 +6,10 @@ import { FAMILIES } from '../../src/redaction/families/index.ts';
 import { redaction } from './redaction.ts';
 
 const SIZE = 120_000;
-/** Nothing takes three times as long as the licences of installed packages do; these words are read faster, and a machine may be busy. */
+/**
+ * Nothing takes three times as long as the licences of installed packages do; these words are read
+ * faster, and a machine may be busy.
+ */
 const MOST = 20;
 
 const stack = composeToolCallers([redaction()]);
@@ -20,7 +23,10 @@ async function timeOf(text: string, work: (text: string) => unknown = clean): Pr
   return user + system;
 }
 
-/** How many times as long as prose of the same length; the fastest of several, as soon as one is within the bound. */
+/**
+ * How many times as long as prose of the same length; the fastest of several, as soon as one is
+ * within the bound.
+ */
 async function ratioOf(
   text: string,
   ordinary: number,

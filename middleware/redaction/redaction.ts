@@ -1,22 +1,18 @@
-/** Hides secrets and personal data in what goes into a tool and in everything that comes out of it. */
+/**
+ * Hides secrets and personal data in what goes into a tool and in everything that comes out of it.
+ */
 
 import {
   checkOptions,
   defineLayer,
   expected,
   type Expectation,
-  inSteps,
   type OrderRule,
-  type Stepped,
-  type ToolCall,
   type ToolLayer,
-  type ToolResult,
   withCall,
 } from '../../src/index.ts';
 import {
   ABORTED,
-  type CleanedCall,
-  type CleanedResult,
   cleanCall,
   cleanResult,
   compileRules,
@@ -55,19 +51,31 @@ export type {
 export interface RedactionOptions {
   /** What to look for. @default ['secrets'], or none beside a redactor given alone */
   readonly detectors?: readonly RedactionDetector[];
-  /** What becomes of findings, by detector, or of those of `paths` and `patterns`. @default 'mask' for all */
+  /**
+   * What becomes of findings, by detector, or of those of `paths` and `patterns`. @default 'mask'
+   * for all
+   */
   readonly strategies?: Readonly<
     Partial<Record<RedactionDetector | 'paths' | 'patterns', RedactionStrategy>>
   >;
-  /** Members of arguments and results that are always hidden: `headers.authorization`, `items[*].secret`, `**.token`. @default none */
+  /**
+   * Members of arguments and results that are always hidden: `headers.authorization`,
+   * `items[*].secret`, `**.token`. @default none
+   */
   readonly paths?: readonly string[];
   /** Expressions in RE2 syntax; what they match is hidden. @default none */
   readonly patterns?: readonly RedactionPattern[];
   /** Asked after everything else, once for the arguments and once for the result. @default none */
   readonly redactor?: Redactor;
-  /** What becomes of findings in arguments: `report` records them and gives the tool what the model sent. @default 'mask' */
+  /**
+   * What becomes of findings in arguments: `report` records them and gives the tool what the model
+   * sent. @default 'mask'
+   */
   readonly in?: Incoming;
-  /** Key of the `hash` strategy, where digests must be the same in another process. @default a random one per layer */
+  /**
+   * Key of the `hash` strategy, where digests must be the same in another process. @default a
+   * random one per layer
+   */
   readonly key?: string;
 }
 
@@ -95,7 +103,10 @@ const EXPECTED: Readonly<Record<keyof RedactionOptions, Expectation>> = {
   },
 };
 
-/** Where arguments reach the layers inside as the model sent them, a layer that keeps or sends them on must not stand there. */
+/**
+ * Where arguments reach the layers inside as the model sent them, a layer that keeps or sends them
+ * on must not stand there.
+ */
 const KEEPERS: readonly OrderRule[] = ['record', 'telemetry'].map((insideOf) => ({
   insideOf,
   level: 'must',
@@ -103,10 +114,10 @@ const KEEPERS: readonly OrderRule[] = ['record', 'telemetry'].map((insideOf) => 
 }));
 
 /**
- * Cleans the arguments before anything inside sees them, and every surface of the result, progress and the audit record
- * after. Fails closed: where it cannot be said what must be hidden, the call does not run or its result is withheld, with
- * status `redacted`. It finds what it has families for, in the encodings it knows, and does not understand text: a secret
- * told in words stays.
+ * Cleans the arguments before anything inside sees them, and every surface of the result, progress
+ * and the audit record after. Fails closed: where it cannot be said what must be hidden, the call
+ * does not run or its result is withheld, with status `redacted`. It finds what it has families
+ * for, in the encodings it knows, and does not understand text: a secret told in words stays.
  */
 export function redaction(options: RedactionOptions | Redactor = {}): ToolLayer {
   const given = typeof options === 'function' ? { detectors: [], redactor: options } : options;
@@ -132,36 +143,20 @@ export function redaction(options: RedactionOptions | Redactor = {}): ToolLayer 
     rewrites: true,
     scrub: textCleaner(rules),
     ...(incoming === 'report' ? { order: KEEPERS } : {}),
-    caller: inSteps((call) =>
-      then(orNull(cleanCall(call, rules, redactor, incoming)), (sent) => goOn(call, sent)),
-    ),
+    async caller(call, next) {
+      const sent = await orNull(cleanCall(call, rules, redactor, incoming));
+      if (sent === ABORTED) return cancelled(withCall(call, { toolArgs: {} }));
+      if (sent === null) return uncheckedCall(call);
+      if (sent.blocked) return blockedCall(sent);
+      const answered = await next(sent.call);
+      const cleaned = await orNull(cleanResult(answered, sent, rules, redactor));
+      if (cleaned === ABORTED) return cancelled(shownCall(sent));
+      if (cleaned === null) return uncheckedResult(sent);
+      if (cleaned.blocked) return blockedResult(sent, cleaned);
+      return recorded(cleaned.result, redactor !== undefined, sent, cleaned);
+    },
   });
-
-  function goOn(call: ToolCall, sent: CleanedCall | typeof ABORTED | null): Stepped {
-    if (sent === ABORTED) return cancelled(withCall(call, { toolArgs: {} }));
-    if (sent === null) return uncheckedCall(call);
-    return sent.blocked
-      ? blockedCall(sent)
-      : { call: sent.call, leave: (answered) => comeBack(sent, answered) };
-  }
-
-  function comeBack(sent: CleanedCall, answered: ToolResult): ToolResult | Promise<ToolResult> {
-    return then(orNull(cleanResult(answered, sent, rules, redactor)), (cleaned) =>
-      handOut(sent, cleaned),
-    );
-  }
-
-  function handOut(sent: CleanedCall, cleaned: CleanedResult | typeof ABORTED | null): ToolResult {
-    if (cleaned === ABORTED) return cancelled(shownCall(sent));
-    if (cleaned === null) return uncheckedResult(sent);
-    return cleaned.blocked
-      ? blockedResult(sent, cleaned)
-      : recorded(cleaned.result, redactor !== undefined, sent, cleaned);
-  }
 }
-
-const then = <T, R>(value: T | Promise<T>, use: (value: T) => R): R | Promise<R> =>
-  value instanceof Promise ? value.then(use) : use(value);
 
 /** What a redactor or a rule throws may hold what it was to hide: nothing of it is kept. */
 function orNull<T>(work: Work<T>): T | null | Promise<T | null> {

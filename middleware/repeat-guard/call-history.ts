@@ -18,7 +18,10 @@ export interface HistoryOptions {
 }
 
 export interface CallHistory {
-  /** Adds the call, and answers how many of the last ones were the same, this one included; `null` for one that was let in before. */
+  /**
+   * Adds the call, and answers how many of the last ones were the same, this one included; `null`
+   * for one that was let in before.
+   */
   add(call: ToolCall): number | null;
 }
 
@@ -31,9 +34,10 @@ interface Seen {
 const MAX_RUNS = 2_000;
 
 /**
- * Remembers so many runs, and of each so many calls. Of the session with most runs the one that was idle longest is forgotten first: a run
- * that is forgotten may repeat itself again, so one session must not be able to push out those of another. Adds and counts in one step, so
- * that calls at once are told apart. Keeps hashes, never arguments.
+ * Remembers so many runs, and of each so many calls. Of the session with most runs the one that was
+ * idle longest is forgotten first: a run that is forgotten may repeat itself again, so one session
+ * must not be able to push out those of another. Adds and counts in one step, so that calls at once
+ * are told apart. Keeps hashes, never arguments.
  */
 export function callHistory({ per, windowCalls, windowMs, ignore }: HistoryOptions): CallHistory {
   const runs = fairTable<Seen[]>();
@@ -82,7 +86,10 @@ function fingerprintOf(
   return digestOf([toolName, args]);
 }
 
-/** Half a surrogate pair has no canonical text. A call that holds one is compared as it was written, and is no way around the guard. */
+/**
+ * Half a surrogate pair has no canonical text. A call that holds one is compared as it was written,
+ * and is no way around the guard.
+ */
 function digestOf(value: readonly unknown[]): string {
   try {
     return hashCanonical(value);

@@ -19,27 +19,40 @@ import {
 import { callHistory } from './call-history.ts';
 
 export interface RepeatGuardOptions {
-  /** From which same call on the result tells the model that it repeats itself. @default 3, or `stopAfter` where that is less */
+  /**
+   * From which same call on the result tells the model that it repeats itself. @default 3, or
+   * `stopAfter` where that is less
+   */
   readonly nudgeAfter?: number;
   /** How many same calls are let through; a further one is refused. @default 5 */
   readonly stopAfter?: number;
   /** Whose calls are compared. Calls that name no run are compared by session. @default 'run' */
   readonly per?: 'run' | 'session';
-  /** Among how many of the last calls the same ones are counted, so that loops over several calls are seen. @default 50 */
+  /**
+   * Among how many of the last calls the same ones are counted, so that loops over several calls
+   * are seen. @default 50
+   */
   readonly windowCalls?: number;
   /** How long a call counts, in milliseconds. @default as long as it is among the last ones */
   readonly windowMs?: number;
-  /** Names of arguments that do not make a call another one. @default `reason`, where the tool does not declare it itself */
+  /**
+   * Names of arguments that do not make a call another one. @default `reason`, where the tool does
+   * not declare it itself
+   */
   readonly ignore?: readonly string[];
-  /** Names or globs (`*`) of the tools that may be called again and again, such as those that poll. @default none */
+  /**
+   * Names or globs (`*`) of the tools that may be called again and again, such as those that poll.
+   * @default none
+   */
   readonly except?: readonly string[];
   /** How the error begins. @default 'the same call again' */
   readonly message?: string;
 }
 
 /**
- * Counts calls of the same tool with the same arguments among the last ones of a run, whether they succeed, fail or are refused. It
- * does not look at results: a call that waits for something to change is a repetition too, unless its tool is in `except`.
+ * Counts calls of the same tool with the same arguments among the last ones of a run, whether they
+ * succeed, fail or are refused. It does not look at results: a call that waits for something to
+ * change is a repetition too, unless its tool is in `except`.
  */
 export function repeatGuard(options: RepeatGuardOptions = {}): ToolLayer {
   checkOptions('repeatGuard', options, EXPECTED);
@@ -136,8 +149,9 @@ const nudgeFor = ({ toolName }: ToolCall, count: number): string =>
   `[Note: this is call ${count} of ${toolName} with the same arguments. Do not repeat it: use what you have, change the arguments, or do something else.]`;
 
 /**
- * Adds to every text the model may read. The structured value stays: it may have to fit an output schema. Where a tool has written lines
- * that look like notes of ours, they are quoted: the nudge is the only one.
+ * Adds to every text the model may read. The structured value stays: it may have to fit an output
+ * schema. Where a tool has written lines that look like notes of ours, they are quoted: the nudge
+ * is the only one.
  */
 function nudged(result: ToolResult, nudge: string): ToolResult {
   // One that waits for a person is not over yet.

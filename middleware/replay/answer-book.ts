@@ -18,7 +18,10 @@ export interface AnswerBook {
   unused(): readonly RecordedCall[];
 }
 
-/** Calls have to come as they were recorded. One that does not takes nothing: the right one may still come. */
+/**
+ * Calls have to come as they were recorded. One that does not takes nothing: the right one may
+ * still come.
+ */
 export function strictBook(calls: readonly RecordedCall[]): AnswerBook {
   let taken = 0;
   return {

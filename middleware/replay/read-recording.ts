@@ -1,4 +1,6 @@
-/** Reads the file that `record` writes. What is not exactly such a file is refused, with the line. */
+/**
+ * Reads the file that `record` writes. What is not exactly such a file is refused, with the line.
+ */
 
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
@@ -13,7 +15,9 @@ import {
 } from '../../src/index.ts';
 import { CALL_SCHEMA, TORN_SCHEMA } from './recording-schema.ts';
 
-/** What a recorded call came to. Without `content` the text only writes out the value, or the error. */
+/**
+ * What a recorded call came to. Without `content` the text only writes out the value, or the error.
+ */
 export type RecordedAnswer = Pick<
   ToolResult,
   | 'ok'
@@ -46,7 +50,10 @@ export interface RecordedCall {
 
 export interface Recording {
   readonly file: string;
-  /** In the order in which they came. Of several writers, the one whose first call ended first comes first. */
+  /**
+   * In the order in which they came. Of several writers, the one whose first call ended first comes
+   * first.
+   */
   readonly calls: readonly RecordedCall[];
   /** Lines that were cut off when their writer died. */
   readonly torn: number;
@@ -56,7 +63,10 @@ const MAX_FILE_BYTES = 512 * 1024 * 1024;
 const MAX_LINE_BYTES = 32 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
-/** Throws `ERR_INVALID_RECORDING`, with file and line and without anything that stands there. Holds the whole file in memory. */
+/**
+ * Throws `ERR_INVALID_RECORDING`, with file and line and without anything that stands there. Holds
+ * the whole file in memory.
+ */
 export function readRecording(file: string): Recording {
   const bytes = bytesOf(file);
   const groups = new Map<string, Map<number, RecordedCall>[]>();
@@ -73,7 +83,8 @@ export function readRecording(file: string): Recording {
     start = end + 1;
     if (broken !== null && parsed !== 'torn') throw invalid(file, broken.line, broken.problem);
     if (typeof parsed === 'object') keep(groups, parsed, line);
-    // A writer that looks while another one writes takes its line for cut off; what it then ends is an empty line.
+    // A writer that looks while another one writes takes its line for cut off; what it then ends is
+    // an empty line.
     else if (parsed === 'torn') torn += broken === null || broken.bytes === 0 ? 0 : 1;
     // The last line may be a piece of one; any other must be followed by a word that it is.
     else if (found === -1) torn += 1;

@@ -32,7 +32,10 @@ const BLOCK = {
   ],
 };
 
-/** A status of the table stands on results of one kind only; those that layers invent may stand on both. */
+/**
+ * A status of the table stands on results of one kind only; those that layers invent may stand on
+ * both.
+ */
 const wrongStatuses = (ok: boolean) =>
   Object.entries(STATUSES).flatMap(([status, row]) => (row.ok === ok ? [] : [status]));
 const agrees = (ok: boolean) => ({ properties: { status: { not: { enum: wrongStatuses(ok) } } } });

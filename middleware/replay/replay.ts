@@ -8,15 +8,16 @@ import {
   type Expectation,
   expected,
   fail,
+  ok,
   type OrderRule,
   refuse,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
+  withResult,
 } from '../../src/index.ts';
 import { type AnswerBook, type Found, orderedBook, strictBook } from './answer-book.ts';
-import { type RecordedCall, readRecording } from './read-recording.ts';
-import { replayedResult } from './replayed-result.ts';
+import { readRecording, type RecordedAnswer, type RecordedCall } from './read-recording.ts';
 
 export type { RecordedAnswer, RecordedCall, Recording } from './read-recording.ts';
 export { readRecording } from './read-recording.ts';
@@ -24,17 +25,27 @@ export { readRecording } from './read-recording.ts';
 export interface ReplayOptions {
   /** A file that `record` has written. It is read when the layer is made. */
   readonly file: string;
-  /** `'strict'`: calls have to come as recorded. `'ordered'`: only those of the same tool and arguments. @default 'strict' */
+  /**
+   * `'strict'`: calls have to come as recorded. `'ordered'`: only those of the same tool and
+   * arguments. @default 'strict'
+   */
   readonly mode?: 'strict' | 'ordered';
-  /** What becomes of a call that has no answer; `'pass'` lets the tool run, and needs mode `'ordered'`. @default 'refuse' */
+  /**
+   * What becomes of a call that has no answer; `'pass'` lets the tool run, and needs mode
+   * `'ordered'`. @default 'refuse'
+   */
   readonly onMissing?: 'refuse' | 'pass';
-  /** What `close()` does about answers nobody asked for: nothing, reject, or tell a function. @default 'ignore' */
+  /**
+   * What `close()` does about answers nobody asked for: nothing, reject, or tell a function.
+   * @default 'ignore'
+   */
   readonly onUnused?: 'ignore' | 'throw' | ((unused: readonly RecordedCall[]) => void);
 }
 
 /**
- * Gives every recorded answer once. It does not look at the turn, the time or the ids of a call, and waits for nothing: answers
- * come at once, however long they took. Calls that a tool made itself are left out, because the tool does not run.
+ * Gives every recorded answer once. It does not look at the turn, the time or the ids of a call,
+ * and waits for nothing: answers come at once, however long they took. Calls that a tool made
+ * itself are left out, because the tool does not run.
  */
 export function replay(options: ReplayOptions): ToolLayer {
   checkOptions(
@@ -116,7 +127,10 @@ function answered(call: ToolCall, { answer, line }: RecordedCall): ToolResult {
   );
 }
 
-/** The recording stands in for the tool, and failed to answer: that is no rule that blocked the call. */
+/**
+ * The recording stands in for the tool, and failed to answer: that is no rule that blocked the
+ * call.
+ */
 function unanswered(
   call: ToolCall,
   { status, problem }: Extract<Found, { recorded: null }>,
@@ -145,5 +159,31 @@ function report(
   throw new AlliumError('ERR_UNUSED_ANSWERS', message, {
     layer: 'replay',
     path: `${file}:${first.line}`,
+  });
+}
+
+/** Has this call's id and says that nothing ran; everything else is as it was recorded. */
+function replayedResult(call: ToolCall, answer: RecordedAnswer): ToolResult {
+  const { result, content, renderedResult, executor, outputFiles, interruption, metadata } = answer;
+  const plain = answer.ok ? ok(call, result, { status: answer.status }) : refused(call, answer);
+  return withResult(plain, {
+    ...{ executor, outputFiles },
+    ...(content === undefined ? {} : { content }),
+    ...(renderedResult === undefined ? {} : { renderedResult }),
+    ...(interruption === undefined ? {} : { interruption }),
+    ...(metadata === undefined ? {} : { metadata }),
+  });
+}
+
+function refused(
+  call: ToolCall,
+  { status, result, error, errorCategory, errorClass }: RecordedAnswer,
+): ToolResult {
+  const plain = refuse(call, status, error ?? '');
+  return withResult(plain, {
+    error,
+    errorCategory,
+    errorClass,
+    ...(result === null ? {} : { result }),
   });
 }

@@ -21,7 +21,9 @@ import { replay } from './replay.ts';
 const files = tempFolder();
 afterAll(files.remove);
 
-/** Everything that must be the same; what ran, whose call it was and what the layers said are not. */
+/**
+ * Everything that must be the same; what ran, whose call it was and what the layers said are not.
+ */
 const told = ({
   executed: _ran,
   toolCallId: _id,

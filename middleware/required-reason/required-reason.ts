@@ -9,15 +9,15 @@ import {
   type EntryPatch,
   expected,
   injectParameter,
-  inSteps,
+  type JsonObject,
   type JsonSchema,
+  type JsonValue,
   refuse,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
   withCall,
 } from '../../src/index.ts';
-import { readReason, takesText } from './read-reason.ts';
 
 export interface RequiredReasonOptions {
   /** The parameter that holds the reason. @default 'reason' */
@@ -30,9 +30,15 @@ export interface RequiredReasonOptions {
   readonly auditKey?: string;
   /** Shortest reason that counts, without the space around it. @default 1 */
   readonly minLength?: number;
-  /** What becomes of a call without a reason: refused, or run with the gap on record. @default 'reject' */
+  /**
+   * What becomes of a call without a reason: refused, or run with the gap on record. @default
+   * 'reject'
+   */
   readonly onMissing?: 'reject' | 'fill_blank';
-  /** Whether the schema shown to the model requires the field. @default true, and false with `onMissing: 'fill_blank'` */
+  /**
+   * Whether the schema shown to the model requires the field. @default true, and false with
+   * `onMissing: 'fill_blank'`
+   */
   readonly schemaRequired?: boolean;
 }
 
@@ -62,8 +68,9 @@ const except = (names: ReadonlySet<unknown>) => ({
 });
 
 /**
- * Adds a field to every tool, refuses calls that leave it empty, takes it off, and records it. A tool that declares the
- * field itself keeps it. It does not judge whether a reason is true or good: the words are the model's own.
+ * Adds a field to every tool, refuses calls that leave it empty, takes it off, and records it. A
+ * tool that declares the field itself keeps it. It does not judge whether a reason is true or good:
+ * the words are the model's own.
  */
 export function requiredReason(options: RequiredReasonOptions = {}): ToolLayer {
   checkOptions('requiredReason', options, {
@@ -93,24 +100,24 @@ export function requiredReason(options: RequiredReasonOptions = {}): ToolLayer {
     rewrites: true,
     schemaTransform: (tool) =>
       injectParameter(tool, field, parameter, { required: schemaRequired }),
-    caller: inSteps((call) => {
+    async caller(call, next) {
       const owned = isOwned(call);
       const reason = readReason(call.toolArgs, field, minLength);
       // A tool whose own field of that name takes no text could otherwise never be called.
       const fill = onMissing === 'fill_blank' || (owned && !takesText(call.schema, field));
       if (reason === null && !fill) return rejected(call, field, minLength);
-      return {
-        call: strip && !owned ? without(call, field) : call,
-        leave: (result) =>
-          reason === null
-            ? annotate(result, { ...said(auditKey, BLANK), reasonMissing: true }, FILLED)
-            : annotate(result, said(auditKey, reason)),
-      };
-    }),
+      const result = await next(strip && !owned ? without(call, field) : call);
+      return reason === null
+        ? annotate(result, { ...said(auditKey, BLANK), reasonMissing: true }, FILLED)
+        : annotate(result, said(auditKey, reason));
+    },
   });
 }
 
-/** Whether the tool declares the field itself. Asked for every call, and the schema of a tool stays the same. */
+/**
+ * Whether the tool declares the field itself. Asked for every call, and the schema of a tool stays
+ * the same.
+ */
 function ownership(field: string): (call: ToolCall) => boolean {
   const known = new WeakMap<JsonSchema, boolean>();
   return ({ schema }) => {
@@ -140,3 +147,34 @@ function without(call: ToolCall, field: string): ToolCall {
   const { [field]: _reason, ...toolArgs } = call.toolArgs;
   return withCall(call, { toolArgs });
 }
+
+/** A reason is a line: what is longer is an argument that found its way into the record. */
+const MAX_LENGTH = 2_000;
+
+/** The reason without the space around it, or `null` where there is none that counts. */
+function readReason(args: JsonObject, field: string, minLength: number): string | null {
+  const value = Object.hasOwn(args, field) ? args[field] : undefined;
+  if (typeof value !== 'string') return null;
+  const text = value.trim();
+  // Characters nobody sees say nothing.
+  if (text.replace(/[\p{Cc}\p{Cf}\p{Zs}]/gu, '') === '' || text.length < minLength) return null;
+  const cut = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
+  return cut.toWellFormed();
+}
+
+/**
+ * Whether a tool's own field of that name can hold a text, as far as the top of its schema says.
+ */
+function takesText(schema: JsonSchema | null, field: string): boolean {
+  const member = memberOf(memberOf(schema, 'properties'), field);
+  const type = memberOf(member, 'type');
+  return (
+    type === undefined || type === 'string' || (Array.isArray(type) && type.includes('string'))
+  );
+}
+
+const memberOf = (value: JsonValue | undefined, name: string): JsonValue | undefined =>
+  isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+
+const isRecord = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -5,28 +5,34 @@ import {
   checkOptions,
   clockOf,
   defineLayer,
-  expected,
   type Expectation,
+  expected,
   matchesTool,
   pause,
   refuse,
+  STATUSES,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
+  withResult,
 } from '../../src/index.ts';
-import { waitAfter } from './backoff.ts';
-import { isFinal, mayRepeat, notRepeated } from './may-repeat.ts';
 
 export interface RetryOptions {
   /** How often a call is tried at most, the first time included. @default 3 */
   readonly maxAttempts?: number;
-  /** The wait before the second attempt, in milliseconds; it doubles with every further one. @default 200 */
+  /**
+   * The wait before the second attempt, in milliseconds; it doubles with every further one.
+   * @default 200
+   */
   readonly backoffMs?: number;
   /** The longest wait. A tool that asks for a longer one is not tried again. @default 10_000 */
   readonly maxBackoffMs?: number;
   /** No attempt begins later than this after the first. @default no limit */
   readonly maxElapsedMs?: number;
-  /** Waits a random part of the time, so that calls that failed together do not come back together. @default true */
+  /**
+   * Waits a random part of the time, so that calls that failed together do not come back together.
+   * @default true
+   */
   readonly jitter?: boolean;
   /** Names or globs of the tools to try again. An empty list means none. @default every tool */
   readonly only?: readonly string[];
@@ -54,10 +60,10 @@ const EXPECTED: Readonly<Record<keyof RetryOptions, Expectation>> = {
 };
 
 /**
- * Repeats a call that failed as `retryable`, if its tool is idempotent or reads only, or if nothing has run. A write that may
- * have happened is never repeated, and its error tells the model to look first. Refusals of governance, interruptions and
- * cancelled calls are final. It remembers nothing between calls, and does not check whether a tool that calls itself
- * idempotent is.
+ * Repeats a call that failed as `retryable`, if its tool is idempotent or reads only, or if nothing
+ * has run. A write that may have happened is never repeated, and its error tells the model to look
+ * first. Refusals of governance, interruptions and cancelled calls are final. It remembers nothing
+ * between calls, and does not check whether a tool that calls itself idempotent is.
  */
 export function retry(options: RetryOptions = {}): ToolLayer {
   checkOptions('retry', options, EXPECTED);
@@ -129,3 +135,73 @@ function whyStop(
 }
 
 type Limits = Readonly<Record<'maxAttempts' | 'maxBackoffMs' | 'maxElapsedMs', number>>;
+
+interface Backoff {
+  readonly backoffMs: number;
+  readonly maxBackoffMs: number;
+  readonly jitter: boolean;
+  readonly random: () => number;
+}
+
+/**
+ * Beyond this the wait has long reached its maximum, and the power of two would run into infinity.
+ */
+const MAX_DOUBLINGS = 40;
+
+/**
+ * The wait after a number of attempts, in whole milliseconds. What the result itself asks for is
+ * never cut short, so it can be more than the maximum.
+ */
+function waitAfter(
+  result: ToolResult,
+  attempts: number,
+  { backoffMs, maxBackoffMs, jitter, random }: Backoff,
+): number {
+  const full = Math.min(maxBackoffMs, backoffMs * 2 ** Math.min(attempts - 1, MAX_DOUBLINGS));
+  const wait = jitter ? Math.floor(full * share(random())) : full;
+  return Math.max(wait, askedWait(result));
+}
+
+/** A source of chance that answers nonsense makes the wait longer, never shorter. */
+const share = (chance: number): number => (chance >= 0 && chance <= 1 ? chance : 1);
+
+function askedWait({ metadata }: ToolResult): number {
+  const asked =
+    metadata !== undefined && Object.hasOwn(metadata, 'retryAfterMs')
+      ? metadata.retryAfterMs
+      : undefined;
+  return typeof asked === 'number' && asked > 0 ? Math.ceil(asked) : 0;
+}
+
+/**
+ * Statuses of the table that a moment's patience can change. Every other one is somebody's
+ * decision, or final.
+ */
+const PASSING: ReadonlySet<string> = new Set([
+  'executor_error',
+  'timeout',
+  'rate_limited',
+  'circuit_open',
+  'audit_unavailable',
+]);
+
+/**
+ * Whether another attempt is out of the question, whatever the options say. Statuses that layers
+ * invented are not.
+ */
+const isFinal = (status: string): boolean =>
+  Object.hasOwn(STATUSES, status) && !PASSING.has(status);
+
+/** Whether a second run can do no harm: the tool says so, or there was no first one. */
+const mayRepeat = ({ annotations }: ToolCall, { executed }: ToolResult): boolean =>
+  executed === 'no' || annotations.idempotent === true || annotations.readOnly === true;
+
+/**
+ * An answer that does not lead the model to repeat what may have happened. The tool's own words
+ * could, so they go.
+ */
+function notRepeated(result: ToolResult): ToolResult {
+  const did = result.executed === 'yes' ? 'has run' : 'may have run';
+  const error = `${result.toolName} ${did} and ended with ${result.status}. It is not safe to repeat: check what it did before you call it again.`;
+  return withResult(result, { error, errorClass: 'fatal', content: [] });
+}

@@ -10,7 +10,10 @@ import {
 } from '../../src/index.ts';
 import { scopedExecutor } from './scoped-executor.ts';
 
-/** Two tools: one that makes the call it is given, in the way it is told, and one it should not reach. */
+/**
+ * Two tools: one that makes the call it is given, in the way it is told, and one it should not
+ * reach.
+ */
 function dispatchers(
   layers: readonly ToolLayer[],
   call: (request: ToolRequest, context: GovernedTools['call']) => unknown,

@@ -1,4 +1,7 @@
-/** Holds everything below it to a scope: which tools, how strong their effects, and what they may reach. */
+/**
+ * Holds everything below it to a scope: which tools, how strong their effects, and what they may
+ * reach.
+ */
 
 import {
   advertisable,
@@ -29,17 +32,34 @@ export interface ScopedExecutorOptions {
   readonly allowedTools?: readonly string[];
   /** The strongest side effect a tool may have. @default any */
   readonly sideEffectLevel?: SideEffectLevel;
-  /** Operations by capability, such as `{ workspace: ['read'] }`. One that is not listed is not allowed. @default any */
+  /**
+   * Operations by capability, such as `{ workspace: ['read'] }`. One that is not listed is not
+   * allowed. @default any
+   */
   readonly capabilities?: Readonly<Record<string, readonly string[]>>;
-  /** Absolute folders. A tool runs only if it is known to keep to them. An empty list allows none. @default any */
+  /**
+   * Absolute folders. A tool runs only if it is known to keep to them. An empty list allows none.
+   * @default any
+   */
   readonly workspaceRoots?: readonly string[];
-  /** What arguments have to be, by tool and argument. What is not listed is free. @default anything */
+  /**
+   * What arguments have to be, by tool and argument. What is not listed is free. @default anything
+   */
   readonly argConstraints?: ArgConstraints;
-  /** How deep tools may call tools; 0 lets none call another. @default as deep as the dispatcher allows */
+  /**
+   * How deep tools may call tools; 0 lets none call another. @default as deep as the dispatcher
+   * allows
+   */
   readonly recursionLimit?: number;
-  /** Whether tools that the scope would refuse are not shown either. A call to one is then `tool_not_found`. @default false */
+  /**
+   * Whether tools that the scope would refuse are not shown either. A call to one is then
+   * `tool_not_found`. @default false
+   */
   readonly hide?: boolean;
-  /** Whether a tool outside the scope is refused or thrown at the outer edge of the stack. @default 'reject' */
+  /**
+   * Whether a tool outside the scope is refused or thrown at the outer edge of the stack. @default
+   * 'reject'
+   */
   readonly onViolation?: 'reject' | 'raise';
 }
 
@@ -62,9 +82,10 @@ const EXPECTED: Readonly<Record<keyof ScopedExecutorOptions, Expectation>> = {
 };
 
 /**
- * Refuses tools that are not in the scope, and narrows what everything below may reach: layers that choose another tool,
- * and tools that call others. Scopes inside scopes only tighten, and nothing has to be taken back afterwards. It holds tools
- * to what they say about themselves; it does not confine what a tool does when it runs.
+ * Refuses tools that are not in the scope, and narrows what everything below may reach: layers that
+ * choose another tool, and tools that call others. Scopes inside scopes only tighten, and nothing
+ * has to be taken back afterwards. It holds tools to what they say about themselves; it does not
+ * confine what a tool does when it runs.
  */
 export function scopedExecutor(options: ScopedExecutorOptions): ToolLayer {
   checkOptions('scopedExecutor', options, EXPECTED);
@@ -89,7 +110,9 @@ export function scopedExecutor(options: ScopedExecutorOptions): ToolLayer {
   });
 }
 
-/** Combined with nothing it is a copy: a list that the host changes later must not change the scope. */
+/**
+ * Combined with nothing it is a copy: a list that the host changes later must not change the scope.
+ */
 function policyFrom({
   stage: _stage,
   hide: _hide,

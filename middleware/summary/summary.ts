@@ -4,7 +4,6 @@ import {
   AlliumError,
   annotate,
   defineLayer,
-  inSteps,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
@@ -14,8 +13,8 @@ import {
 export type SummaryFormat = (call: ToolCall, result: ToolResult) => string | null | undefined;
 
 /**
- * Writes `audit.summary`. A formatter that fails changes nothing: a line for people is not worth a call. It does not
- * touch `audit.reason`, which is the model's own.
+ * Writes `audit.summary`. A formatter that fails changes nothing: a line for people is not worth a
+ * call. It does not touch `audit.reason`, which is the model's own.
  */
 export function summary(format: SummaryFormat): ToolLayer {
   if (typeof format !== 'function') {
@@ -41,13 +40,11 @@ export function summary(format: SummaryFormat): ToolLayer {
         because: 'inside it, the reason replaces the line written for people',
       },
     ],
-    caller: inSteps((call) => ({
-      call,
-      leave(result) {
-        const line = lineOf(format, call, result);
-        return line === null ? result : annotate(result, { summary: line });
-      },
-    })),
+    async caller(call, next) {
+      const result = await next(call);
+      const line = lineOf(format, call, result);
+      return line === null ? result : annotate(result, { summary: line });
+    },
   });
 }
 

@@ -14,8 +14,8 @@ import {
   refuse,
   type ToolLayer,
 } from '../../src/index.ts';
-import type { TelemetryProblem } from './problem.ts';
-import type { SpanRecord } from './span-record.ts';
+import type { TelemetryProblem } from '../../src/telemetry/problem.ts';
+import type { SpanRecord } from '../../src/telemetry/span-record.ts';
 import { telemetry, type TelemetryOptions } from './telemetry.ts';
 
 interface Setup {

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { recordingSink } from '../../conformance/index.ts';
 import { defineTool, governTools } from '../../src/index.ts';
-import { startTracing, stopSdk } from './otel-sdk.fixture.ts';
-import type { SpanRecord } from './span-record.ts';
+import { startTracing, stopSdk } from '../../src/telemetry/otel/otel-sdk.fixture.ts';
+import type { SpanRecord } from '../../src/telemetry/span-record.ts';
 import { telemetry, type TelemetrySink } from './telemetry.ts';
 
 afterEach(stopSdk);

@@ -13,10 +13,10 @@ import {
   type ToolLayer,
 } from '../../src/index.ts';
 import { redaction } from '../redaction/redaction.ts';
-import { otlpTraces } from './otlp-json.ts';
-import { startMetering, startTracing, stopSdk } from './otel-sdk.fixture.ts';
+import { otlpTraces } from '../../src/telemetry/langfuse-sink.ts';
+import { startMetering, startTracing, stopSdk } from '../../src/telemetry/otel/otel-sdk.fixture.ts';
 import { recordOf } from './run.fixture.ts';
-import type { SpanRecord } from './span-record.ts';
+import type { SpanRecord } from '../../src/telemetry/span-record.ts';
 import { telemetry } from './telemetry.ts';
 
 afterEach(stopSdk);

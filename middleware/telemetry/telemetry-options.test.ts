@@ -9,9 +9,9 @@ import {
 } from '../../conformance/index.ts';
 import { composeToolCallers, defineLayer, ok, type ToolLayer } from '../../src/index.ts';
 import { redaction } from '../redaction/redaction.ts';
-import type { TelemetryProblem } from './problem.ts';
+import type { TelemetryProblem } from '../../src/telemetry/problem.ts';
 import { never, recordOf, run } from './run.fixture.ts';
-import type { SpanRecord } from './span-record.ts';
+import type { SpanRecord } from '../../src/telemetry/span-record.ts';
 import { telemetry } from './telemetry.ts';
 
 describe('telemetry options', () => {

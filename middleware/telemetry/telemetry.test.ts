@@ -15,9 +15,9 @@ import {
   type Next,
   ok,
 } from '../../src/index.ts';
-import type { TelemetryProblem } from './problem.ts';
+import type { TelemetryProblem } from '../../src/telemetry/problem.ts';
 import { never, recordOf, refusing, run } from './run.fixture.ts';
-import type { SpanRecord } from './span-record.ts';
+import type { SpanRecord } from '../../src/telemetry/span-record.ts';
 import { telemetry } from './telemetry.ts';
 
 describe('telemetry', () => {

@@ -8,16 +8,14 @@ import {
   type OrderRule,
   type ToolLayer,
 } from '../../src/index.ts';
-import type { TelemetryProblem } from './problem.ts';
-import { createReporter } from './reporter.ts';
-import type { SpanRecord } from './span-record.ts';
-import { MAX_ATTRIBUTES, MAX_NAME } from './text.ts';
+import {
+  createReporter,
+  type TelemetryProblem,
+  type TelemetrySink,
+  type TelemetrySinkName,
+} from '../../src/telemetry/index.ts';
 
-/** Takes one record per call. What it returns is watched for its failure, never waited for by a call. */
-export type TelemetrySink = (record: SpanRecord) => unknown;
-
-/** The sinks that come with the layer. */
-export type TelemetrySinkName = 'otel' | 'langfuse' | 'stderr' | 'noop';
+export type { TelemetrySink, TelemetrySinkName };
 
 export interface TelemetryOptions {
   /** Where the spans go. @default 'otel', unless `sinks` is given */
@@ -38,7 +36,10 @@ export interface TelemetryOptions {
   readonly parentSpanId?: string;
   /** The trace that all calls belong to. @default the active trace; in plain records the session */
   readonly traceId?: string;
-  /** On every span. At most 64, of text, numbers, true and false. They cannot replace what the layer says itself. */
+  /**
+   * On every span. At most 64, of text, numbers, true and false. They cannot replace what the layer
+   * says itself.
+   */
   readonly attributes?: Readonly<Record<string, string | number | boolean>>;
   /** Whether arguments, results and error texts go along. @default false */
   readonly captureContent?: boolean;
@@ -46,14 +47,17 @@ export interface TelemetryOptions {
   readonly timeoutMs?: number;
   /** Hears what went wrong. @default a warning of the process, once for each sink and kind */
   readonly onError?: (problem: TelemetryProblem) => void;
-  /** How many records may be on their way to one sink; more are dropped and counted. @default 1024 */
+  /**
+   * How many records may be on their way to one sink; more are dropped and counted. @default 1024
+   */
   readonly maxPending?: number;
 }
 
 /**
- * Makes one span per call, with a child for every layer inside, and never changes or delays a result: sinks are not waited
- * for, and one that fails is reported to `onError`. Arguments, results and error texts stay out of it unless
- * `captureContent` is set. It does not start OpenTelemetry: without an SDK the `otel` sink does nothing.
+ * Makes one span per call, with a child for every layer inside, and never changes or delays a
+ * result: sinks are not waited for, and one that fails is reported to `onError`. Arguments, results
+ * and error texts stay out of it unless `captureContent` is set. It does not start OpenTelemetry:
+ * without an SDK the `otel` sink does nothing.
  */
 export function telemetry(
   config: TelemetrySink | TelemetrySinkName | TelemetryOptions = {},
@@ -61,11 +65,25 @@ export function telemetry(
   const options =
     typeof config === 'function' || typeof config === 'string' ? { sink: config } : config;
   checkOptions('telemetry', options, EXPECTED);
-  const reporter = createReporter(options);
+  const { traceId, parentSpanId, captureContent = false, onError } = options;
+  const { project, environment, release } = options;
+  const reporter = createReporter({
+    sinks: sinksIn(options),
+    attributes: { ...options.attributes, ...namedAttributes(options) },
+    traceId,
+    parentSpanId,
+    project,
+    environment,
+    release,
+    captureContent,
+    timeoutMs: options.timeoutMs ?? 5000,
+    maxPending: options.maxPending ?? 1024,
+    onError,
+  });
   return defineLayer({
     name: 'telemetry',
     observes: true,
-    ...(options.captureContent === true ? { order: CAPTURING } : {}),
+    ...(captureContent ? { order: CAPTURING } : {}),
     caller: reporter.watch,
     close: reporter.close,
   });
@@ -79,6 +97,30 @@ const CAPTURING: readonly OrderRule[] = [
   },
 ];
 
+/** The sinks as listed, each name once. */
+function sinksIn({
+  sink,
+  sinks,
+}: TelemetryOptions): readonly (TelemetrySink | TelemetrySinkName)[] {
+  if (sink === undefined && sinks === undefined) return ['otel'];
+  return [...new Set([...(sink === undefined ? [] : [sink]), ...(sinks ?? [])])];
+}
+
+/** Options that become attributes under their own names. */
+const NAMED = ['project', 'environment', 'release', 'persona', 'mode'] as const;
+
+const namedAttributes = (options: TelemetryOptions): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    NAMED.flatMap((name) =>
+      options[name] === undefined ? [] : [[`allium.${name}`, options[name]]],
+    ),
+  );
+
+/** How many attributes a host may attach. */
+const MAX_ATTRIBUTES = 64;
+/** How long the name of one may be, in characters. */
+const MAX_ATTRIBUTE_NAME = 128;
+
 const SINKS: readonly unknown[] = ['otel', 'langfuse', 'stderr', 'noop'];
 
 const sink: Expectation = {
@@ -87,7 +129,7 @@ const sink: Expectation = {
 };
 
 const isAttribute = ([name, value]: [string, unknown]): boolean =>
-  name.length <= MAX_NAME &&
+  name.length <= MAX_ATTRIBUTE_NAME &&
   (typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value));
 
 const attributes: Expectation = {

@@ -25,9 +25,9 @@ export interface TimeoutOptions {
 }
 
 /**
- * Aborts the signal, waits out the grace, then answers `timeout`, with `executed: 'unknown'` unless the tool proved
- * otherwise. It cannot stop a tool that ignores its signal; such a tool goes on in the background, unheard. A tool's own
- * `timeoutMs` holds as well: the smaller wins.
+ * Aborts the signal, waits out the grace, then answers `timeout`, with `executed: 'unknown'` unless
+ * the tool proved otherwise. It cannot stop a tool that ignores its signal; such a tool goes on in
+ * the background, unheard. A tool's own `timeoutMs` holds as well: the smaller wins.
  */
 export function timeout(options: TimeoutOptions): ToolLayer {
   const ms = expected.integer(1);

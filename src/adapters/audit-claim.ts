@@ -1,11 +1,12 @@
 /** Audit records that travel inside the messages of other protocols. */
 
-import type { AuditRecord } from '../core/audit.ts';
-import type { JsonSchema } from '../core/call.ts';
-import { isAlliumError } from '../core/errors.ts';
-import { isObject, type JsonObject } from '../core/json.ts';
-import { fromWire, toWire } from '../core/wire.ts';
-import { AUDIT_SCHEMA } from '../core/wire-schema.ts';
+import type { JsonObject } from '../core/json/json-value.ts';
+import type { AuditRecord } from '../core/contract/audit-record.ts';
+import type { JsonSchema } from '../core/contract/call.ts';
+import { isAlliumError } from '../core/contract/errors.ts';
+import { isObject } from '../core/json/json.ts';
+import { fromWire, toWire } from '../core/wire/wire.ts';
+import { AUDIT_SCHEMA } from '../core/wire/wire-schema.ts';
 import { readClaim } from './read-claim.ts';
 
 /** What a message says about a call. Both are `null` where it says nothing. */

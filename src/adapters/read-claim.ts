@@ -1,8 +1,9 @@
 /** Values that somebody else sent: read once, bounded, and held to a schema. */
 
-import type { JsonSchema } from '../core/call.ts';
-import { isAlliumError } from '../core/errors.ts';
-import { type JsonValue, snapshot } from '../core/json.ts';
+import type { JsonValue } from '../core/json/json-value.ts';
+import type { JsonSchema } from '../core/contract/call.ts';
+import { isAlliumError } from '../core/contract/errors.ts';
+import { snapshot } from '../core/json/json.ts';
 import { describeProblems, validateJson } from '../tools/schema/validator.ts';
 
 /** What is larger was not meant to be read by people, which all of this is for. */

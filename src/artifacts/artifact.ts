@@ -1,20 +1,32 @@
-/** What a Markdown file says, once it has been read: tools and hooks that are not bound to anything yet. */
+/**
+ * What a Markdown file says, once it has been read: tools and hooks that are not bound to anything
+ * yet.
+ */
 
-import type { ToolAnnotations } from '../core/annotations.ts';
-import type { JsonSchema } from '../core/call.ts';
+import type { ToolAnnotations } from '../core/contract/annotations.ts';
+import type { JsonSchema } from '../core/contract/call.ts';
 
-/** Where something stands; lines and columns are counted from 1, columns in UTF-16 units as editors do. */
+/**
+ * Where something stands; lines and columns are counted from 1, columns in UTF-16 units as editors
+ * do.
+ */
 export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-/** A script and where its first line stands in the Markdown file, so that a traceback can point into that file. */
+/**
+ * A script and where its first line stands in the Markdown file, so that a traceback can point into
+ * that file.
+ */
 export interface ScriptText {
   readonly source: string;
   readonly file: string;
   readonly firstLine: number;
-  /** Every line of a script stands this far in: block texts are indented alike, other scripts have one line. */
+  /**
+   * Every line of a script stands this far in: block texts are indented alike, other scripts have
+   * one line.
+   */
   readonly firstColumn: number;
 }
 
@@ -26,7 +38,10 @@ export interface Parameter {
   readonly schema: JsonSchema;
 }
 
-/** What a file asks of the host's built-ins for its script. Absent means nothing, and never everything. */
+/**
+ * What a file asks of the host's built-ins for its script. Absent means nothing, and never
+ * everything.
+ */
 export interface FileGrants {
   /** A folder below the project root, `/` between its parts. */
   readonly workspace?: string;
@@ -73,7 +88,10 @@ export interface HookArtifact extends Placed {
   readonly grants: FileGrants;
 }
 
-/** Something about a file that somebody should change. Errors stop a project from loading, warnings do not. */
+/**
+ * Something about a file that somebody should change. Errors stop a project from loading, warnings
+ * do not.
+ */
 export interface ArtifactProblem extends Position {
   readonly file: string;
   readonly severity: 'error' | 'warning';

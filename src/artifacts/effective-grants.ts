@@ -5,9 +5,10 @@ import type { FileGrants } from './artifact.ts';
 import type { BuiltinGrants } from './builtins/builtin-use.ts';
 
 /**
- * A host that says nothing about a grant leaves it to the file, except for the right to register tools and hooks, which no file gives
- * itself. What a host says is the most there is. A file's workspace is a folder of the project, and the whole of it where it names none:
- * the way there is walked like every other, because a link on it is nothing that the host has named.
+ * A host that says nothing about a grant leaves it to the file, except for the right to register
+ * tools and hooks, which no file gives itself. What a host says is the most there is. A file's
+ * workspace is a folder of the project, and the whole of it where it names none: the way there is
+ * walked like every other, because a link on it is nothing that the host has named.
  */
 export function effectiveGrants(
   root: string,

@@ -1,7 +1,7 @@
 /** Starlark by itself: a text in, plain values out. */
 
-import { checkOptions, type Expectation, expected } from '../core/options.ts';
-import type { JsonObject, JsonValue } from '../core/json.ts';
+import type { JsonObject, JsonValue } from '../core/json/json-value.ts';
+import { checkOptions, type Expectation, expected } from '../core/contract/options.ts';
 import type { HostTree } from './sandbox/host-function.ts';
 import { createScriptPool, type ScriptPool } from './sandbox/script-pool.ts';
 import {
@@ -11,7 +11,10 @@ import {
 } from './sandbox/script-request.ts';
 
 export interface EvaluateOptions {
-  /** Values, functions of the host, and namespaces of them that the source finds beside the language. */
+  /**
+   * Values, functions of the host, and namespaces of them that the source finds beside the
+   * language.
+   */
   readonly predeclared?: Readonly<Record<string, JsonValue | HostTree>>;
   /** A function of the source that is called once it has run. */
   readonly call?: string;
@@ -39,7 +42,10 @@ export interface EvaluateOptions {
   readonly file?: string;
 }
 
-/** Ints beyond 53 bits are bigints; everything else is as JSON has it, and what has no such form is not among the globals. */
+/**
+ * Ints beyond 53 bits are bigints; everything else is as JSON has it, and what has no such form is
+ * not among the globals.
+ */
 export interface EvaluateOutcome {
   readonly globals: Readonly<Record<string, unknown>>;
   /** What the function answered; absent where none was called. */
@@ -68,8 +74,9 @@ let shared: ScriptPool | undefined;
 const IDLE_MS = 2000;
 
 /**
- * Runs a source in a worker and answers with its variables, and with what one of its functions returned. Rejects with `ERR_STARLARK`
- * { line, column, traceback }. It reaches nothing but what `predeclared` holds.
+ * Runs a source in a worker and answers with its variables, and with what one of its functions
+ * returned. Rejects with `ERR_STARLARK` { line, column, traceback }. It reaches nothing but what
+ * `predeclared` holds.
  */
 export async function evaluateStarlark(
   source: string,
@@ -91,7 +98,12 @@ export async function evaluateStarlark(
     steps,
     prints,
   } = await shared.run({
-    ...{ source, file, entry: entryOf(call, args), libraries, deadlineMs, plain: true },
+    source,
+    file,
+    entry: entryOf(call, args),
+    libraries,
+    deadlineMs,
+    plain: true,
     ...limits,
   });
   return call === undefined ? { globals, steps, prints } : { globals, value, steps, prints };

@@ -1,8 +1,8 @@
 /** What the scripts of hooks find beside the language: what tools find, less what acts. */
 
-import type { ToolCall } from '../core/call.ts';
-import type { ProposedRequest } from '../policy/permissions/permission.ts';
-import { refusalOfLate } from '../policy/permissions/preflight.ts';
+import type { ToolCall } from '../core/contract/call.ts';
+import type { ProposedRequest } from '../permissions/permission.ts';
+import { refusalOfLate } from '../permissions/preflight.ts';
 import type { FileGrants } from './artifact.ts';
 import type { BuiltinGrants, BuiltinRecord } from './builtins/builtin-use.ts';
 import { builtinsFor } from './builtins/builtins-for.ts';
@@ -15,7 +15,10 @@ export const HOOK_EFFECTS = Object.freeze(['exec.run', 'fs.write'] as const);
 export type HookEffect = (typeof HOOK_EFFECTS)[number];
 
 export interface HookBuiltinsOptions {
-  /** The project the hooks come from. Without it, and without a workspace in `grants`, files are out of reach. */
+  /**
+   * The project the hooks come from. Without it, and without a workspace in `grants`, files are out
+   * of reach.
+   */
   readonly root: string | null;
   /** The most that scripts may use. */
   readonly grants: BuiltinGrants;
@@ -33,8 +36,10 @@ export type HookBuiltins = (
 ) => Readonly<Record<string, HostTree>>;
 
 /**
- * Built-ins for hooks, bound to one run of a script each. They are held to the grants, and to the permissions that layers outside have
- * laid down for the call; an event that a host fires itself belongs to no call. Nested calls, tasks and registration are not there, and what a hook logs goes nowhere.
+ * Built-ins for hooks, bound to one run of a script each. They are held to the grants, and to the
+ * permissions that layers outside have laid down for the call; an event that a host fires itself
+ * belongs to no call. Nested calls, tasks and registration are not there, and what a hook logs goes
+ * nowhere.
  */
 export function hookBuiltins({ root, grants, effects }: HookBuiltinsOptions): HookBuiltins {
   const caches = createScriptCaches();

@@ -1,4 +1,7 @@
-/** `allium/artifacts`: tools and hooks written as Markdown files, and the engine that runs their scripts. */
+/**
+ * `allium/artifacts`: tools and hooks written as Markdown files, and the engine that runs their
+ * scripts.
+ */
 
 export type {
   ArtifactProblem,

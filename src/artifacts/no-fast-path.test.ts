@@ -65,7 +65,9 @@ const outer = defineTool({
     (await context.call({ name: 'run_plain', arguments: { text: 'inner' } })).result,
 });
 
-/** Real hooks whose decision is counted by the layer itself: what they saw is read from its record. */
+/**
+ * Real hooks whose decision is counted by the layer itself: what they saw is read from its record.
+ */
 const asked: readonly HookDefinition[] = [
   { name: 'before', event: 'tool.pre', script: 'def handle(event, payload):\n  return allow()\n' },
   { name: 'after', event: 'tool.post', script: 'def handle(event, payload):\n  return allow()\n' },

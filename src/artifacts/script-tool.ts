@@ -1,9 +1,10 @@
 /** A tool whose work is a script: run in the pool, with the built-ins that the file was granted. */
 
-import { type AlliumError, isAlliumError, oneLine } from '../core/errors.ts';
-import { hashCanonical } from '../core/hash-canonical.ts';
-import { isObject, type JsonObject, type JsonValue, snapshotObject } from '../core/json.ts';
-import { noteUse, refusalWhileRunning } from '../dispatch/under-way.ts';
+import type { JsonObject, JsonValue } from '../core/json/json-value.ts';
+import { type AlliumError, isAlliumError, oneLine } from '../core/contract/errors.ts';
+import { hashCanonical } from '../core/json/hash-canonical.ts';
+import { isObject, snapshotObject } from '../core/json/json.ts';
+import { noteUse, refusalWhileRunning } from '../dispatch/run/under-way.ts';
 import { defineTool } from '../tools/define-tool.ts';
 import { type Tool, type ToolContext, toolFailure, toolOutput } from '../tools/tool.ts';
 import type { ScriptText, ToolArtifact } from './artifact.ts';
@@ -30,7 +31,10 @@ export interface ScriptToolParts {
 
 const LIBRARIES = ['json', 're', 'string', 'hash'] as const;
 
-/** The tool of a file: its script, or else a handler of the host's. One with neither answers that nothing carries it out. */
+/**
+ * The tool of a file: its script, or else a handler of the host's. One with neither answers that
+ * nothing carries it out.
+ */
 export function toolFrom(
   artifact: ToolArtifact,
   parts: ScriptToolParts,
@@ -42,14 +46,13 @@ export function toolFrom(
       ? (handler ?? unbound(name))
       : (args, context) => runScript(name, script, args, context, parts);
   return defineTool({
-    ...{
-      name,
-      description,
-      inputSchema,
-      annotations,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    },
-    // The file is the tool: an approval does not cover a script, or rights of it, that were written after it was given.
+    name,
+    description,
+    inputSchema,
+    annotations,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    // The file is the tool: an approval does not cover a script, or rights of it, that were written
+    // after it was given.
     ...(script === undefined
       ? {}
       : {
@@ -97,7 +100,10 @@ async function runScript(
   }
 }
 
-/** A dict whose `error` is a text is the script's own word that it failed. Everything else is the result. */
+/**
+ * A dict whose `error` is a text is the script's own word that it failed. Everything else is the
+ * result.
+ */
 function answerFrom(value: JsonValue): unknown {
   return isObject(value) && typeof value.error === 'string'
     ? errorOutput(value.error, value)
@@ -142,13 +148,11 @@ function useFor(
 ): BuiltinUse {
   const { callId, logger, signal, call, turn } = context;
   return {
-    ...{
-      signal,
-      cache,
-      call: (request) => call(request),
-      ...use,
-      ...(tasks === undefined ? {} : { tasks: scriptTasks(tasks, turn.sessionId) }),
-    },
+    signal,
+    cache,
+    call: (request) => call(request),
+    ...use,
+    ...(tasks === undefined ? {} : { tasks: scriptTasks(tasks, turn.sessionId) }),
     async ask(request) {
       const refusal = await refusalWhileRunning(context, request);
       if (refusal !== null) throw new HostError(refusal);

@@ -1,18 +1,21 @@
-/** A project whose calls somebody has to approve, and that somebody at a terminal, with a code, or with neither. */
+/**
+ * A project whose calls somebody has to approve, and that somebody at a terminal, with a code, or
+ * with neither.
+ */
 
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { APPROVAL_ANSWERS } from '../core/approval.ts';
-import { isoTime } from '../core/clock.ts';
-import { codeFor, createCode } from '../policy/approvals/approval-code.ts';
-import { approvalOf } from '../policy/approvals/approvals.fixture.ts';
+import { APPROVAL_ANSWERS } from '../core/contract/approval.ts';
+import { isoTime } from '../core/time/clock.ts';
+import { codeFor, createCode } from '../approvals/store/approval-code.ts';
+import { approvalOf } from '../approvals/approvals.fixture.ts';
 import { type Approval, fileApprovals } from '../policy/index.ts';
 import { codeKey } from '../receipts/key-files.ts';
-import { WITH_TERMINAL } from './proxy.fixture.ts';
+import { WITH_TERMINAL } from './proxy/proxy.fixture.ts';
 import { allium, type Ended, MAIN, projectWith } from './run-command.fixture.ts';
-import { keysBeside } from './told-approvals.ts';
+import { keysBeside } from './approvals/approval-notices.ts';
 
 /** Says where the code went: into a file that no command but this one writes. */
 const TOLD = 'told.json';
@@ -95,8 +98,9 @@ export interface AtTerminal extends Ended {
 }
 
 /**
- * The command with a terminal that controls it, and pipes for standard streams. Once the question is on the screen, `keys` says what is
- * typed there; what is given as `input` is on standard input from the beginning.
+ * The command with a terminal that controls it, and pipes for standard streams. Once the question
+ * is on the screen, `keys` says what is typed there; what is given as `input` is on standard input
+ * from the beginning.
  */
 export function withTerminal(
   cwd: string,

@@ -3,7 +3,7 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { type CliIo, UsageError } from './io.ts';
+import { type CliIo, UsageError } from './io/io.ts';
 
 /** More than any dispatcher takes by default. */
 const MAX_BYTES = 8 * 1024 * 1024;
@@ -19,17 +19,16 @@ export async function readArguments(
   const given = [flags.args, flags.argsFile, input].filter((each) => each !== undefined);
   if (given.length > 1) throw new UsageError('give the arguments once: --args, --args-file or -');
   const file = flags.argsFile ?? input;
-  const where =
-    flags.args !== undefined ? '--args' : file === '-' ? 'standard input' : (file ?? '');
-  const text =
-    file === undefined
-      ? (flags.args ?? '{}')
-      : await readAll(file === '-' ? io.stdin : openFile(resolve(io.cwd, file)), where, io.signal);
+  if (file === undefined) return demandObject(flags.args ?? '{}', '--args');
+  const where = file === '-' ? 'standard input' : file;
+  const stream = file === '-' ? io.stdin : createReadStream(resolve(io.cwd, file));
+  return demandObject(await readAll(stream, where, io.signal), where);
+}
+
+function demandObject(text: string, where: string): string {
   if (!isJsonObject(text)) throw new UsageError(`${where}: the arguments must be a JSON object`);
   return text;
 }
-
-const openFile = (path: string): Readable => createReadStream(path);
 
 async function readAll(stream: Readable, where: string, signal: AbortSignal): Promise<string> {
   const chunks: Buffer[] = [];

@@ -1,12 +1,15 @@
-/** What tools and layers log during a call, on standard error: lines for people at a terminal, JSON anywhere else. */
+/**
+ * What tools and layers log during a call, on standard error: lines for people at a terminal, JSON
+ * anywhere else.
+ */
 
 import { type Command, Option } from 'commander';
-import { isObject } from '../core/json.ts';
+import { isObject } from '../core/json/json.ts';
 import { defaultLogger } from '../dispatch/logger.ts';
 import type { Logger } from '../tools/tool.ts';
-import { colourFor, paint } from './colour.ts';
-import type { CliIo } from './io.ts';
-import { safeText } from './text-table.ts';
+import { colourFor, paint } from './io/colour.ts';
+import type { CliIo } from './io/io.ts';
+import { safeText } from './io/text-table.ts';
 
 export interface LogFlags {
   /** What scripts print and log is shown, too, and not only warnings and errors. */
@@ -48,12 +51,17 @@ export function loggerFor(
   };
   const nothing = (): void => {};
   return Object.freeze({
-    ...{ debug: verbose ? log('debug') : nothing, info: verbose ? log('info') : nothing },
-    ...{ warn: log('warn'), error: log('error') },
+    debug: verbose ? log('debug') : nothing,
+    info: verbose ? log('info') : nothing,
+    warn: log('warn'),
+    error: log('error'),
   });
 }
 
-/** The tool and the text, then the traceback of a script, or the stack of a layer that threw. Other fields are for machines. */
+/**
+ * The tool and the text, then the traceback of a script, or the stack of a layer that threw. Other
+ * fields are for machines.
+ */
 function linesOf(fields: object, message: string): readonly string[] {
   const { tool, toolName = tool, traceback, stack } = fields as Readonly<Record<string, unknown>>; // Any object has unknown members.
   const first = typeof toolName === 'string' ? `${toolName}: ${message}` : message;

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { hasPty, KEYS, openPty, type Pty } from '../../middleware/consent/pty.fixture.ts';
+import { hasPty, KEYS, openPty, type Pty } from '../consent/pty.fixture.ts';
 import { runCli } from './run-cli.ts';
 import { projectWith } from './run-command.fixture.ts';
 

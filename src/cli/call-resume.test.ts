@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { consent } from '../../middleware/index.ts';
 import { governTools } from '../index.ts';
 import { type Approval, answerApproval, fileApprovals } from '../policy/index.ts';
@@ -43,7 +44,7 @@ describe('allium call --resume', () => {
       out: expect.stringContaining('needs an approval') as string,
     });
     expect(asked.err).toBe(
-      `allium: ${id} waits for a decision. Next:\n  allium call --resume ${id}\n`,
+      `allium: ${id} waits: a person must decide about it first. Then:\n  allium call --resume ${id}\n`,
     );
     expect(resumed).toEqual({ code: 0, out: 'paid bob\n', err: '' });
     expect(again).toEqual({
@@ -71,6 +72,18 @@ describe('allium call --resume', () => {
       err: expect.stringContaining('name the tool') as string,
     });
     expect(paid()).toBe('');
+  });
+
+  it('says where to go on in a folder without a file', () => {
+    const { id } = waiting();
+    const emptyFolder = mkdtempSync(join(tmpdir(), 'allium-empty-'));
+    onTestFinished(() => rmSync(emptyFolder, { recursive: true }));
+
+    expect(allium(emptyFolder, ['call', '--resume', id])).toEqual({
+      code: 2,
+      out: '',
+      err: 'allium: there is no allium.yaml here: use --resume in the folder that the call was made in, or with --config and its file. A call of an MCP client is made again in the client\n',
+    });
   });
 
   it('says that a call was denied, with the reason, and runs nothing', () => {

@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { hasPty } from '../../middleware/consent/pty.fixture.ts';
+import { hasPty } from '../consent/pty.fixture.ts';
 import { atTerminalIn } from './cli.fixture.ts';
-import { startProxy } from './proxy.fixture.ts';
+import { startProxy } from './proxy/proxy.fixture.ts';
 import { allium, MAIN, projectWith } from './run-command.fixture.ts';
 
 const TALKATIVE = `---

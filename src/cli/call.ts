@@ -1,20 +1,26 @@
 /** `allium call`: one governed call from the shell. */
 
 import { dirname, join } from 'node:path';
+import { isProject } from '../config/artifact-project.ts';
 import type { LoadedConfig } from '../config/index.ts';
-import { AlliumError, isAlliumError, oneLine } from '../core/errors.ts';
-import { toWire } from '../core/wire.ts';
-import type { ApprovalPrompt, GovernedTools, ToolProgress, ToolResult } from '../index.ts';
-import { approvalIn, orFinding, shellWord } from './approvals-source.ts';
+import { AlliumError, isAlliumError, oneLine } from '../core/contract/errors.ts';
+import { toWire } from '../core/wire/wire.ts';
+import type {
+  ApprovalPrompt,
+  GovernedTools,
+  TaskEvent,
+  ToolProgress,
+  ToolResult,
+} from '../index.ts';
+import { approvalIn, orFinding, shellWord } from './approvals/approvals-source.ts';
 import type { Approval } from '../policy/index.ts';
 import { readArguments } from './call-arguments.ts';
 import { type LogFlags, loggerFor, withLogOptions } from './call-logger.ts';
-import { type CliIo, UsageError, writeLine } from './io.ts';
-import { userName } from './kept-source.ts';
-import { stateOf } from './receipts-source.ts';
-import type { AddCommand } from './run-cli.ts';
-import { safeText } from './text-table.ts';
-import { type Called, callAndWait } from './wait-for-task.ts';
+import { reporter } from './io/failure.ts';
+import { type AddCommand, type CliIo, UsageError, writeLine } from './io/io.ts';
+import { userName } from './approvals/kept-source.ts';
+import { stateOf } from './receipts/receipts-source.ts';
+import { safeText } from './io/text-table.ts';
 
 interface CallFlags extends LogFlags {
   readonly args?: string;
@@ -46,6 +52,7 @@ export const addCall: AddCommand = (program, io, run) => {
           flags.resume === undefined
             ? await sending(tool, input, flags, io)
             : resuming(flags.resume, tool, flags, io);
+        if (flags.resume !== undefined) demandProject(flags, io);
         const { loadConfig } = await import('../config/index.ts');
         const config = await loadConfig(flags.config, { cwd: io.cwd, env: io.env });
         try {
@@ -82,6 +89,14 @@ async function sending(
     });
 }
 
+/** A new file, which is what loading would propose, is not the one that the call was made with. */
+function demandProject({ config }: CallFlags, { cwd }: CliIo): void {
+  if (config === '.' && !isProject(cwd))
+    throw new UsageError(
+      'there is no allium.yaml here: use --resume in the folder that the call was made in, or with --config and its file. A call of an MCP client is made again in the client',
+    );
+}
+
 /** Tool, arguments and session are those of the call that waits. */
 function resuming(given: string, tool: string | undefined, flags: CallFlags, io: CliIo): Send {
   const { args, argsFile, session } = flags;
@@ -100,7 +115,10 @@ function resuming(given: string, tool: string | undefined, flags: CallFlags, io:
   };
 }
 
-/** Before anything is taken up: a call of a client, or of a tool that is not here, would be used up and not run. */
+/**
+ * Before anything is taken up: a call of a client, or of a tool that is not here, would be used up
+ * and not run.
+ */
 function demandHere({ id, route, toolName }: Approval, { tools, file }: LoadedConfig): void {
   const refused = (why: string) =>
     new AlliumError(
@@ -134,7 +152,10 @@ async function printed(
   return result.ok && (task === null || task.status === 'completed') ? 0 : 1;
 }
 
-/** How to go on, as it can be typed in the same folder. How to approve is for a person: it is said to a terminal and to nobody else. */
+/**
+ * How to go on, as it can be typed in the same folder. How to approve is for a person: it is said
+ * to a terminal and to nobody else.
+ */
 function nextSteps(
   id: string,
   { stateDir }: LoadedConfig,
@@ -144,12 +165,11 @@ function nextSteps(
   const dir = join(stateDir, 'approvals');
   const place = dir === join(stateOf({}, io), 'approvals') ? '' : ` --dir ${shellWord(dir)}`;
   const file = config === '.' ? '' : ` --config ${shellWord(config)}`;
-  return [
-    `allium: ${safeText(id)} waits for a decision. Next:`,
-    ...(io.stderr.isTTY === true ? [`  allium approvals approve ${shellWord(id)}${place}`] : []),
-    `  allium call --resume ${shellWord(id)}${file}`,
-    '',
-  ].join('\n');
+  const resume = `  allium call --resume ${shellWord(id)}${file}\n`;
+  if (io.stderr.isTTY !== true)
+    return `allium: ${safeText(id)} waits: a person must decide about it first. Then:\n${resume}`;
+  const approve = `  allium approvals approve ${shellWord(id)}${place}\n`;
+  return `allium: ${safeText(id)} waits for a decision. Next:\n${approve}${resume}`;
 }
 
 const EXAMPLES = `
@@ -170,17 +190,24 @@ async function governedBy(
   io: CliIo,
   send: (governed: GovernedTools) => Promise<Called>,
 ): Promise<Called> {
-  const { withRoute } = await import('../policy/approvals/approval-store.ts');
-  const { toldApprovals } = await import('./told-approvals.ts');
-  const report = (problem: string): void => void io.stderr.write(`allium: ${safeText(problem)}\n`);
+  const { withRoute } = await import('../approvals/store/approval.ts');
+  const { approvalNotices } = await import('./approvals/approval-notices.ts');
+  const report = reporter(io);
   const { notify, stateDir, file } = config;
-  const told = toldApprovals({ notify, stateDir, folder: dirname(file), env: io.env, report });
+  const approvals = approvalNotices({
+    notify,
+    stateDir,
+    folder: dirname(file),
+    env: io.env,
+    report,
+  });
   const governed = config.govern({
-    approvals: withRoute(told.store, 'command'),
+    approvals: withRoute(approvals.store, 'command'),
     prompts: [await promptFor(io)],
     logger: loggerFor(io, flags),
     // What a host would have thrown is a result here: it is what the caller wants to see.
-    ...{ onUnknownTool: 'repair', onInvalidArgs: 'repair' },
+    onUnknownTool: 'repair',
+    onInvalidArgs: 'repair',
   });
   try {
     return await send(governed);
@@ -189,7 +216,7 @@ async function governedBy(
       return { result: thrown.result, task: null };
     throw thrown;
   } finally {
-    await told.settled();
+    await approvals.settled();
   }
 }
 
@@ -211,4 +238,39 @@ function progressLine({ progress, total, message }: ToolProgress): string {
   const count =
     progress === undefined ? '' : `${progress}${total === undefined ? '' : `/${total}`}`;
   return `… ${[count, safeText(message ?? '')].filter((part) => part !== '').join(' ')}`;
+}
+
+/** What a call came to, and how its task ended where it started one. */
+interface Called {
+  readonly result: ToolResult;
+  readonly task: TaskEvent | null;
+}
+
+/**
+ * Makes a call and waits for the task that it starts, if it starts one. `onStarted` hears of the
+ * task.
+ */
+async function callAndWait(
+  governed: GovernedTools,
+  call: () => Promise<ToolResult>,
+  onStarted: (taskId: string) => void,
+): Promise<Called> {
+  let newest: TaskEvent | null = null;
+  let tell = (): void => {};
+  const stop = governed.on('task', (event) => {
+    if (newest === null) onStarted(event.task_id);
+    newest = event;
+    tell();
+  });
+  const isOver = (): boolean => newest === null || newest.status !== 'running';
+  try {
+    const result = await call();
+    if (!isOver())
+      await new Promise<void>((resolve) => {
+        tell = () => isOver() && resolve();
+      });
+    return { result, task: newest };
+  } finally {
+    stop();
+  }
 }

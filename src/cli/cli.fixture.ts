@@ -1,4 +1,7 @@
-/** The real command in a process of its own: in a pipe, in a pseudo-terminal, or with commands that misbehave. */
+/**
+ * The real command in a process of its own: in a pipe, in a pseudo-terminal, or with commands that
+ * misbehave.
+ */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -47,8 +50,8 @@ export function alliumIn(cwd: string, ...args: readonly string[]): Ended {
 /** Commands that wait, flood and break, on the wiring of the real one. */
 const COMMANDS = `
 import { readFile } from 'node:fs/promises';
-import { runProcess } from ${JSON.stringify(pathToFileURL(join(parts, 'run-process.js')).href)};
-import { writeLine } from ${JSON.stringify(pathToFileURL(join(parts, 'io.js')).href)};
+import { runProcess } from ${JSON.stringify(pathToFileURL(join(parts, 'run-cli.js')).href)};
+import { writeLine } from ${JSON.stringify(pathToFileURL(join(parts, 'io/io.js')).href)};
 const wait = (io, heeds) => new Promise((resolve) => {
   const timer = setInterval(() => {}, 1000);
   io.signal.addEventListener('abort', () => {
@@ -86,7 +89,10 @@ export function misbehaving(command: string, more: NodeJS.ProcessEnv = {}) {
 
 const PTY = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
 
-/** The same, or the real command, at a terminal of so many columns, which also is the one that Ctrl-C is pressed at. */
+/**
+ * The same, or the real command, at a terminal of so many columns, which also is the one that
+ * Ctrl-C is pressed at.
+ */
 export function atTerminal(
   columns: number,
   args: readonly string[],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { hasPty, KEYS } from '../../middleware/consent/pty.fixture.ts';
+import { hasPty, KEYS } from '../consent/pty.fixture.ts';
 import { allium, atTerminal, misbehaving, misbehavingFile } from './cli.fixture.ts';
 
 const version = (

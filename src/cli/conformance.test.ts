@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { record } from '../../middleware/index.ts';
-import { hasPty } from '../../middleware/consent/pty.fixture.ts';
+import { hasPty } from '../consent/pty.fixture.ts';
 import { defineTool, governTools } from '../index.ts';
 import { allium, atTerminal, tempFolder } from './cli.fixture.ts';
 
@@ -54,7 +54,7 @@ describe('allium conformance', () => {
     expect(stdout).toContain(
       '  steps[1].status\n    - expected "rate_limited"\n    + got      "ok"\n',
     );
-    expect(stdout).toContain('open: 1 scenarios, 0 passed, 1 failed\n');
+    expect(stdout).toContain('open: 1 scenario, 0 passed, 1 failed\n');
   });
 
   it('--subject: takes a module that imports the kit, in TypeScript', () => {
@@ -64,7 +64,7 @@ describe('allium conformance', () => {
 
     expect(allium('conformance', folder, '--subject', file('mine.ts'))).toMatchObject({
       code: 0,
-      stdout: 'mine: 1 scenarios, 1 passed\n',
+      stdout: 'mine: 1 scenario, 1 passed\n',
     });
   });
 
@@ -127,7 +127,7 @@ describe('allium conformance', () => {
 
     expect(code).toBe(0);
     expect(stdout).toMatch(/^id: "recorded\.run"\ntitle: "adding adds"\n/);
-    expect(allium('conformance', file('two.yaml')).stdout).toBe('allium: 1 scenarios, 1 passed\n');
+    expect(allium('conformance', file('two.yaml')).stdout).toBe('allium: 1 scenario, 1 passed\n');
     writeFileSync(join(folder, 'two.yaml'), stdout.replace('sum: 3', 'sum: 4'));
     expect(allium('conformance', file('two.yaml')).code).toBe(1);
   });

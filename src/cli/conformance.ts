@@ -1,6 +1,6 @@
 /** `allium conformance`: judges a stack by scenario files. */
 
-import type { AddCommand } from './run-cli.ts';
+import type { AddCommand } from './io/io.ts';
 import type { ConformanceFlags } from './run-conformance.ts';
 
 const EXAMPLES = `

@@ -3,10 +3,10 @@
 import { dirname } from 'node:path';
 import type { LoadedConfig } from '../config/index.ts';
 import type { Tool } from '../index.ts';
-import { type CliIo, UsageError, writeLine } from './io.ts';
-import type { AddCommand } from './run-cli.ts';
-import { safeText } from './text-table.ts';
-import type { UpstreamFlags } from './upstreams.ts';
+import { collect } from './io/flags.ts';
+import { type AddCommand, type CliIo, UsageError, writeLine } from './io/io.ts';
+import { safeText } from './io/text-table.ts';
+import type { UpstreamFlags } from './proxy/upstreams.ts';
 
 interface ExplainFlags extends UpstreamFlags {
   readonly config: string;
@@ -48,8 +48,6 @@ export const addExplain: AddCommand = (program, io, run) => {
     .passThroughOptions(false)
     .allowExcessArguments(true);
 };
-
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
 function readSeconds(text: string): number {
   const seconds = /^\d{1,4}$/.test(text) ? Number(text) : 0;
@@ -117,10 +115,10 @@ async function upstreamTools(
       throw new UsageError('--header-env is for a server that is reached with --http');
     return [];
   }
-  const { upstreamFrom } = await import('./upstreams.ts');
-  const { readUpstream } = await import('./upstream-tools.ts');
+  const { upstreamFrom } = await import('./proxy/upstreams.ts');
+  const { readUpstream } = await import('./proxy/upstream-tools.ts');
   const timeoutMs = flags.timeout * 1000;
-  const open = upstreamFrom(words, flags, servers, {
+  const open = await upstreamFrom(words, flags, servers, {
     folder: dirname(file),
     io,
     report,
@@ -129,11 +127,16 @@ async function upstreamTools(
   return readUpstream(open(), {
     ...(onBadSchema === undefined ? {} : { onBadSchema }),
     ...(trustAnnotations === undefined ? {} : { trustAnnotations }),
-    ...{ signal: io.signal, timeoutMs, graceMs: GRACE_MS, report },
+    signal: io.signal,
+    timeoutMs,
+    graceMs: GRACE_MS,
+    report,
   });
 }
 
-/** Several servers are given up one by one when their time is over, and then the others are listed. */
+/**
+ * Several servers are given up one by one when their time is over, and then the others are listed.
+ */
 const GRACE_MS = 1000;
 
 /** What a server says of itself must not act upon a terminal. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGrant, fileGrants, type GrantRequest } from '../policy/index.ts';
-import { type Terminal, UsageError } from './io.ts';
+import { type Terminal, UsageError } from './io/io.ts';
 import { personAtTerminal } from './person.fixture.ts';
 import { runCli } from './run-cli.ts';
 

@@ -2,12 +2,11 @@
 
 import type { Command } from 'commander';
 import { describeGrant, type FileGrants, fileGrants, type Grant } from '../policy/index.ts';
-import { confirmAtTerminal } from './controlling-terminal.ts';
-import { type CliIo, writeLine } from './io.ts';
-import { asked, keptIn, type KeptOptions, userName } from './kept-source.ts';
-import { jsonOf } from './receipts-format.ts';
-import type { AddCommand } from './run-cli.ts';
-import { safeText } from './text-table.ts';
+import { confirmAtTerminal } from './io/controlling-terminal.ts';
+import { type AddCommand, type CliIo, writeLine } from './io/io.ts';
+import { asked, keptIn, type KeptOptions, userName } from './approvals/kept-source.ts';
+import { jsonOf } from './receipts/receipts-format.ts';
+import { safeText } from './io/text-table.ts';
 
 interface PrintOptions extends KeptOptions {
   readonly json?: true;
@@ -117,7 +116,10 @@ async function revokeGrants(
   return code;
 }
 
-/** Without a grant that rejects, a call may run that could not before: that takes a person. Asking more often does not. */
+/**
+ * Without a grant that rejects, a call may run that could not before: that takes a person. Asking
+ * more often does not.
+ */
 const confirmed = (grants: readonly Grant[], io: CliIo): Promise<boolean> =>
   confirmAtTerminal(
     {

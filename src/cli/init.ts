@@ -3,8 +3,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { UsageError, writeLine } from './io.ts';
-import type { AddCommand } from './run-cli.ts';
+import { type AddCommand, UsageError, writeLine } from './io/io.ts';
 import { STARTER_CONFIG, STARTER_TOOLS } from './starter-files.ts';
 
 const FILES: readonly (readonly [string, string])[] = [

@@ -1,9 +1,11 @@
 /** Somebody at a terminal, for commands that run in the process of a test. */
 
 import { PassThrough } from 'node:stream';
-import type { Terminal } from './io.ts';
+import type { Terminal } from './io/io.ts';
 
-/** Types the number that the terminal asks for, or something else, and keeps what was on the screen. */
+/**
+ * Types the number that the terminal asks for, or something else, and keeps what was on the screen.
+ */
 export function personAtTerminal(keys: (number: string) => string = (number) => number) {
   let screen = '';
   const openTerminal = (): Terminal => {

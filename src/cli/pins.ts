@@ -12,12 +12,11 @@ import {
   type Pin,
   type PinBook,
 } from '../policy/index.ts';
-import { confirmAtTerminal } from './controlling-terminal.ts';
-import { type CliIo, UsageError, writeLine } from './io.ts';
-import { asked, keptIn, type KeptOptions, userName } from './kept-source.ts';
-import { jsonOf } from './receipts-format.ts';
-import type { AddCommand } from './run-cli.ts';
-import { renderTable, safeText } from './text-table.ts';
+import { confirmAtTerminal } from './io/controlling-terminal.ts';
+import { type AddCommand, type CliIo, UsageError, writeLine } from './io/io.ts';
+import { asked, keptIn, type KeptOptions, userName } from './approvals/kept-source.ts';
+import { jsonOf } from './receipts/receipts-format.ts';
+import { renderTable, safeText } from './io/text-table.ts';
 
 interface PlaceOptions extends KeptOptions {
   readonly source?: string;
@@ -178,20 +177,16 @@ const cellsOf = ({ toolName, source, state, pin, held }: Entry): readonly string
 ];
 
 const summaryOf = ({ toolName, source, state, pin, held, like, changes }: Entry) => ({
-  ...{
-    toolName,
-    source,
-    state,
-    like,
-    hash: held?.hash ?? pin?.hash ?? null,
-    pinnedHash: pin?.hash ?? null,
-  },
-  ...{
-    pinnedAt: pin?.pinnedAt ?? null,
-    acceptedBy: pin?.acceptedBy ?? null,
-    seenAt: held?.seenAt ?? null,
-    changes,
-  },
+  toolName,
+  source,
+  state,
+  like,
+  hash: held?.hash ?? pin?.hash ?? null,
+  pinnedHash: pin?.hash ?? null,
+  pinnedAt: pin?.pinnedAt ?? null,
+  acceptedBy: pin?.acceptedBy ?? null,
+  seenAt: held?.seenAt ?? null,
+  changes,
 });
 
 async function showPin(tool: string, options: PrintOptions, io: CliIo): Promise<number> {

@@ -1,29 +1,25 @@
-/** The command line: one program, a file for each command, and one place that turns what went wrong into a line and a number. */
+/**
+ * The command line: one program, a file for each command, and one place that turns what went wrong
+ * into a line and a number.
+ */
 
 import { Command, CommanderError } from 'commander';
 import { ownVersion } from '../system/own-package.ts';
-import { failureCode, lineOf } from './failure.ts';
-import { addHelp } from './help.ts';
-import { type Action, type CliIo } from './io.ts';
-
-/** Adds one command. `run` gives its action an exit code and its errors a line. */
-export type AddCommand = (
-  program: Command,
-  io: CliIo,
-  run: (action: Action) => Promise<void>,
-) => void;
+import { failureCode, lineOf } from './io/failure.ts';
+import { type Action, type AddCommand, type CliIo, UsageError } from './io/io.ts';
+import { closest } from '../core/contract/closest.ts';
 
 const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   init: async () => (await import('./init.ts')).addInit,
   explain: async () => (await import('./explain.ts')).addExplain,
   call: async () => (await import('./call.ts')).addCall,
   validate: async () => (await import('./validate.ts')).addValidate,
-  proxy: async () => (await import('./proxy.ts')).addProxy,
+  proxy: async () => (await import('./proxy/proxy.ts')).addProxy,
   serve: async () => (await import('./serve.ts')).addServe,
-  wrap: async () => (await import('./wrap.ts')).addWrap,
-  receipts: async () => (await import('./receipts.ts')).addReceipts,
+  wrap: async () => (await import('./wrap/wrap.ts')).addWrap,
+  receipts: async () => (await import('./receipts/receipts.ts')).addReceipts,
   policy: async () => (await import('./policy.ts')).addPolicy,
-  approvals: async () => (await import('./approvals.ts')).addApprovals,
+  approvals: async () => (await import('./approvals/approvals.ts')).addApprovals,
   grants: async () => (await import('./grants.ts')).addGrants,
   pins: async () => (await import('./pins.ts')).addPins,
   conformance: async () => (await import('./conformance.ts')).addConformance,
@@ -58,7 +54,10 @@ export async function runCli(
   }
 }
 
-/** The one that is named first, and all where none is: a command loads much that the others do not need. */
+/**
+ * The one that is named first, and all where none is: a command loads much that the others do not
+ * need.
+ */
 export async function commandsFor([name = '']: readonly string[]): Promise<readonly AddCommand[]> {
   const chosen = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   const loads = chosen === undefined ? Object.values(COMMANDS) : [chosen];
@@ -79,7 +78,8 @@ export function buildProgram(
     .helpCommand(false)
     .addHelpText('after', MORE);
   for (const add of [...commands, addHelp]) add(program, io, run);
-  // Subcommands do not inherit how the program ends: without this the first usage mistake would end the process.
+  // Subcommands do not inherit how the program ends: without this the first usage mistake would end
+  // the process.
   for (const command of everyCommand(program))
     command.exitOverride().configureOutput(outputFor(io, command));
   return program;
@@ -112,4 +112,55 @@ const everyCommand = (command: Command): Command[] => [
 function stoppedBy({ aborted, reason }: AbortSignal): number | null {
   if (!aborted || reason === 'EPIPE') return null;
   return reason === 'SIGTERM' ? 143 : 130;
+}
+
+/** Adds the command. commander's own shows the general help for a name that it does not know. */
+const addHelp: AddCommand = (program, _io, run) => {
+  program
+    .command('help')
+    .description('show how a command is used')
+    .argument('[command...]', 'the command, and the command of that')
+    .addHelpText('after', '\nExamples:\n  allium help\n  allium help schema')
+    .action((names: readonly string[]) =>
+      run(() => {
+        names.reduce(commandIn, program).outputHelp();
+        return 0;
+      }),
+    );
+};
+
+function commandIn(parent: Command, name: string): Command {
+  const found = parent.commands.find(
+    (each) => each.name() === name || each.aliases().includes(name),
+  );
+  if (found !== undefined) return found;
+  const meant = closest(
+    name,
+    parent.commands.map((each) => each.name()),
+  );
+  throw new UsageError(
+    `there is no command "${name}"${meant === undefined ? '' : `; did you mean "${meant}"?`}`,
+  );
+}
+
+/**
+ * Runs what the process was started with, and sets its exit code. Other commands than the real ones
+ * are for tests.
+ */
+export async function runProcess(commands?: readonly AddCommand[]): Promise<void> {
+  const { stdin, stdout, stderr, env } = process;
+  const interrupted = new AbortController();
+  // The first Ctrl-C asks; the second one is the system's own, which ends the process.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => interrupted.abort(signal));
+  // A reader that has seen enough (`| head`) is no error: the command ends as if it had been asked
+  // to.
+  stdout.on('error', (error: NodeJS.ErrnoException) =>
+    error.code === 'EPIPE' ? interrupted.abort('EPIPE') : process.exit(1),
+  );
+  stderr.on('error', () => {});
+  process.once('uncaughtException', (error) => process.exit(failureCode(error, { stderr, env })));
+
+  const io = { stdin, stdout, stderr, env, cwd: process.cwd(), signal: interrupted.signal };
+  process.exitCode = await runCli(process.argv.slice(2), io, commands);
 }

@@ -14,8 +14,8 @@ import {
   suiteFolder,
 } from '../../conformance/index.ts';
 import { readRecording } from '../../middleware/index.ts';
-import { colourFor, paint } from './colour.ts';
-import { type CliIo, UsageError } from './io.ts';
+import { colourFor, paint } from './io/colour.ts';
+import { type CliIo, UsageError } from './io/io.ts';
 import { loadSubject } from './load-subject.ts';
 
 /** As they come from the command line. */

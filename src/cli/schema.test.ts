@@ -3,10 +3,16 @@ import { join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { strictCheck, undescribed } from '../core/schema-check.fixture.ts';
+import { strictCheck, undescribed } from '../core/wire/schema-check.fixture.ts';
 import { tempFolder } from './cli.fixture.ts';
 import { runCli } from './run-cli.ts';
-import { SCHEMAS } from './schemas.ts';
+import { SCHEMAS as LOADED } from './schema.ts';
+
+const SCHEMAS = new Map(
+  await Promise.all(
+    Object.entries(LOADED).map(async ([name, load]) => [name, await load()] as const),
+  ),
+);
 
 const files = [...SCHEMAS.keys()].map((name) => `${name}.schema.json`).sort();
 

@@ -2,22 +2,22 @@
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { closest } from '../core/closest.ts';
-import type { JsonSchema } from '../core/call.ts';
-import { type CliIo, UsageError, writeLine } from './io.ts';
-import type { AddCommand } from './run-cli.ts';
-import type { SchemaName } from './schemas.ts';
+import { closest } from '../core/contract/closest.ts';
+import type { JsonSchema } from '../core/contract/call.ts';
+import { type AddCommand, type CliIo, UsageError, writeLine } from './io/io.ts';
 
-/** By name, so that help does not load them all. */
-const NAMES: readonly SchemaName[] = [
-  'receipt',
-  'event',
-  'span',
-  'handoff',
-  'approval',
-  'scenario',
-  'config',
-];
+/** Each is loaded when it is asked for, so that help loads none. */
+export const SCHEMAS: Readonly<Record<string, () => Promise<JsonSchema>>> = {
+  receipt: async () => (await import('../receipts/receipt-schema.ts')).RECEIPT_SCHEMA,
+  event: async () => (await import('../dispatch/events/event-schema.ts')).EVENT_SCHEMA,
+  span: async () => (await import('../telemetry/span-schema.ts')).SPAN_SCHEMA,
+  handoff: async () => (await import('../handoff/handoff-schema.ts')).HANDOFF_SCHEMA,
+  approval: async () => (await import('../approvals/store/approval-schema.ts')).APPROVAL_SCHEMA,
+  scenario: async () =>
+    (await import('../../conformance/scenarios/scenario-schema.ts')).SCENARIO_SCHEMA,
+  config: async () => (await import('../config/index.ts')).CONFIG_SCHEMA,
+};
+const NAMES: readonly string[] = Object.keys(SCHEMAS);
 
 interface Options {
   readonly list?: true;
@@ -53,34 +53,31 @@ async function schema(
 ): Promise<number> {
   if (list === true && (name !== undefined || out !== undefined))
     throw new UsageError('--list stands alone');
-  const { SCHEMAS } = await import('./schemas.ts');
-  if (list === true) await writeLine(io.stdout, NAMES.join('\n'));
-  else if (out !== undefined)
-    await writeAll(
-      resolve(io.cwd, out),
-      name === undefined ? [...SCHEMAS] : [[name, schemaOf(name, SCHEMAS)]],
-    );
-  else if (name === undefined) throw new UsageError(`which schema? One of: ${NAMES.join(', ')}`);
-  else await writeLine(io.stdout, textOf(schemaOf(name, SCHEMAS)));
+  if (list === true) {
+    await writeLine(io.stdout, NAMES.join('\n'));
+    return 0;
+  }
+  if (out !== undefined) {
+    await writeAll(resolve(io.cwd, out), name === undefined ? NAMES : [name]);
+    return 0;
+  }
+  if (name === undefined) throw new UsageError(`which schema? One of: ${NAMES.join(', ')}`);
+  await writeLine(io.stdout, await schemaText(name));
   return 0;
 }
 
-function schemaOf(name: string, schemas: ReadonlyMap<string, JsonSchema>): JsonSchema {
-  const found = schemas.get(name);
-  if (found !== undefined) return found;
+async function schemaText(name: string): Promise<string> {
+  const load = Object.hasOwn(SCHEMAS, name) ? SCHEMAS[name] : undefined;
+  if (load !== undefined) return JSON.stringify(await load(), null, 2);
   const meant = closest(name, NAMES);
-  throw new UsageError(
-    `there is no schema "${name}"; ${meant === undefined ? `there are: ${NAMES.join(', ')}` : `did you mean "${meant}"?`}`,
-  );
+  const hint = meant === undefined ? `there are: ${NAMES.join(', ')}` : `did you mean "${meant}"?`;
+  throw new UsageError(`there is no schema "${name}"; ${hint}`);
 }
 
-async function writeAll(
-  folder: string,
-  schemas: readonly (readonly [string, JsonSchema])[],
-): Promise<void> {
+/** Every text is read before the folder is made: a wrong name leaves nothing behind. */
+async function writeAll(folder: string, names: readonly string[]): Promise<void> {
+  const texts = await Promise.all(names.map(schemaText));
   await mkdir(folder, { recursive: true });
-  for (const [name, each] of schemas)
-    await writeFile(join(folder, `${name}.schema.json`), `${textOf(each)}\n`);
+  for (const [index, name] of names.entries())
+    await writeFile(join(folder, `${name}.schema.json`), `${texts[index]}\n`);
 }
-
-const textOf = (json: JsonSchema): string => JSON.stringify(json, null, 2);

@@ -6,9 +6,9 @@ import type { LoadedConfig } from '../config/index.ts';
 import type { Turn } from '../index.ts';
 import { ownVersion } from '../system/own-package.ts';
 import { type LogFlags, loggerFor, withLogOptions } from './call-logger.ts';
-import { type CliIo, UsageError } from './io.ts';
-import type { AddCommand } from './run-cli.ts';
-import { safeText } from './text-table.ts';
+import { readPort } from './io/flags.ts';
+import { reporter } from './io/failure.ts';
+import { type AddCommand, type CliIo } from './io/io.ts';
 
 interface ServeFlags extends LogFlags {
   readonly config: string;
@@ -39,13 +39,6 @@ export const addServe: AddCommand = (program, io, run) => {
     .action((flags: ServeFlags) => run(() => served(flags, io)));
 };
 
-/** A port, as every command that listens takes it. */
-export function readPort(value: string): number {
-  const number = Number(value);
-  if (/^\d{1,5}$/.test(value) && number <= 65_535) return number;
-  throw new UsageError(`--listen takes a port, got "${safeText(value)}"`);
-}
-
 const EXAMPLES = `
 Examples:
   allium serve
@@ -56,21 +49,30 @@ Standard output carries nothing but the protocol. Where somebody has to be asked
 with "allium approvals", and is told of the call by "notify:" of the file. Exit code: 0 when the client left, 2 for a mistake, 130 or 143 when it was stopped.`;
 
 async function served(flags: ServeFlags, io: CliIo): Promise<number> {
-  const { serveTools } = await import('../proxy/serve-tools.ts');
+  const { serveTools } = await import('../mcp/proxy/serve-tools.ts');
   const { loadConfig } = await import('../config/index.ts');
-  const { toldApprovals } = await import('./told-approvals.ts');
-  const { openPrompts, serveHttp, serveStdio } = await import('./proxy-parts.ts');
-  const report = (problem: string): void => void io.stderr.write(`allium: ${safeText(problem)}\n`);
+  const { approvalNotices } = await import('./approvals/approval-notices.ts');
+  const { openPrompts, serveHttp, serveStdio } = await import('./io/serve-clients.ts');
+  const report = reporter(io);
   const stack = await loadConfig(flags.config, { cwd: io.cwd, env: io.env, stateDir: '.allium' });
   if (stack.tools.names.length === 0) report('the file names no tools: clients will see none');
   const terminal = await openPrompts(flags.prompt);
   const { stateDir, file, notify } = stack;
   const logger = loggerFor(io, flags);
-  const approvals = toldApprovals({ notify, stateDir, folder: dirname(file), env: io.env, report });
+  const approvals = approvalNotices({
+    notify,
+    stateDir,
+    folder: dirname(file),
+    env: io.env,
+    report,
+  });
   const proxy = serveTools({
     stack: { ...stack, govern: (overrides) => stack.govern({ logger, ...overrides }) },
-    ...{ report, prompts: terminal.prompts, info: { name: flags.name, version: ownVersion() } },
-    ...{ approvals: approvals.store, session: sessionOf(flags, stack) },
+    report,
+    prompts: terminal.prompts,
+    info: { name: flags.name, version: ownVersion() },
+    approvals: approvals.store,
+    session: sessionOf(flags, stack),
   });
   try {
     return await (flags.listen === undefined

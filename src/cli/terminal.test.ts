@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { hasPty, KEYS } from '../../middleware/consent/pty.fixture.ts';
+import { hasPty, KEYS } from '../consent/pty.fixture.ts';
 import { alliumIn, atTerminalIn, tempFolder } from './cli.fixture.ts';
 
 /** Runs a command at a terminal to its end. */

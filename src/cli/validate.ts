@@ -1,12 +1,12 @@
 /** `allium validate`: what is wrong with tools and hooks written as Markdown files. */
 
 import { join, relative, resolve } from 'node:path';
+import { existsSync, type FSWatcher, watch } from 'node:fs';
 import type { ArtifactProblem, Validation } from '../artifacts/index.ts';
-import { colourFor, paint } from './colour.ts';
-import { type CliIo, UsageError, writeLine } from './io.ts';
-import type { AddCommand } from './run-cli.ts';
-import { safeText } from './text-table.ts';
-import { watchProject } from './watch-project.ts';
+import { colourFor, paint } from './io/colour.ts';
+import { collect } from './io/flags.ts';
+import { type AddCommand, type CliIo, UsageError, writeLine } from './io/io.ts';
+import { safeText } from './io/text-table.ts';
 
 interface ValidateFlags {
   readonly lenient?: boolean;
@@ -15,11 +15,6 @@ interface ValidateFlags {
   readonly json?: boolean;
   readonly watch?: boolean;
 }
-
-const collect = (value: string, values: readonly string[] | undefined): readonly string[] => [
-  ...(values ?? []),
-  value,
-];
 
 export const addValidate: AddCommand = (program, io, run) => {
   program
@@ -129,7 +124,10 @@ async function printJson(
   await writeLine(stdout, JSON.stringify(told, null, watch === true ? undefined : 2));
 }
 
-/** Until the signal. What goes wrong in between, such as a folder that is gone for a moment, is said and waited out. */
+/**
+ * Until the signal. What goes wrong in between, such as a folder that is gone for a moment, is said
+ * and waited out.
+ */
 async function watched(dir: string, flags: ValidateFlags, io: CliIo): Promise<number> {
   let code = 0;
   await watchProject(resolve(io.cwd, dir), io.signal, {
@@ -145,4 +143,96 @@ async function watched(dir: string, flags: ValidateFlags, io: CliIo): Promise<nu
     watching: (folders) => void io.stderr.write(`allium: watching ${counted(folders, 'folder')}\n`),
   });
   return code;
+}
+
+const HOMES = ['.allium', '.harness'];
+const BELOW_HOMES = ['tools', 'hooks', 'builtins', 'plugins', 'overrides'];
+const BELOW_ROOT = ['builtins', 'plugins', 'overrides'];
+/** Editors write in several steps. */
+const SETTLE_MS = 60;
+
+interface WatchHandlers {
+  /** Something changed. Not called again before it is done. */
+  readonly changed: () => Promise<void>;
+  /** So many folders are watched now. */
+  readonly watching: (folders: number) => void;
+}
+
+/**
+ * Runs until the signal, and leaves no watcher and no timer behind. Folders that come later are
+ * watched, too.
+ */
+function watchProject(
+  root: string,
+  signal: AbortSignal,
+  { changed, watching }: WatchHandlers,
+): Promise<void> {
+  const watchers = new Map<string, FSWatcher>();
+  let timer: NodeJS.Timeout | undefined;
+  let working: Promise<void> = Promise.resolve();
+  const sync = (): void => {
+    const wanted = foldersOf(root);
+    for (const [folder, watcher] of watchers) if (!wanted.includes(folder)) drop(folder, watcher);
+    for (const folder of wanted) if (!watchers.has(folder)) add(folder);
+    watching(watchers.size);
+  };
+  const drop = (folder: string, watcher: FSWatcher): void => {
+    watcher.close();
+    watchers.delete(folder);
+  };
+  const later = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      working = working.then(async () => {
+        if (signal.aborted) return;
+        await changed();
+        sync();
+      });
+    }, SETTLE_MS);
+  };
+  const add = (folder: string): void => {
+    try {
+      const watcher = watch(folder, (_event, name) => {
+        if (isMeant(root, folder, name)) later();
+      });
+      // A folder that is removed while it is watched.
+      watcher.on('error', () => {
+        drop(folder, watcher);
+        later();
+      });
+      watchers.set(folder, watcher);
+    } catch {
+      // It was gone before it could be watched; whoever removed it is noticed one folder up.
+    }
+  };
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      for (const [folder, watcher] of watchers) drop(folder, watcher);
+      void working.then(resolve);
+    };
+    if (signal.aborted) return end();
+    signal.addEventListener('abort', end, { once: true });
+    sync();
+  });
+}
+
+/**
+ * The root itself and what is there of the rest: a whole project may hold much that nobody asked
+ * about.
+ */
+const foldersOf = (root: string): readonly string[] =>
+  [root, ...HOMES.map((home) => join(root, home)), ...BELOW_ROOT.map((name) => join(root, name))]
+    .concat(HOMES.flatMap((home) => BELOW_HOMES.map((name) => join(root, home, name))))
+    .filter((folder) => existsSync(folder));
+
+/** Receipts and the like are written beside the tools, and change all the time. */
+function isMeant(root: string, folder: string, name: string | null): boolean {
+  if (name === null || name.endsWith('.md')) return true;
+  if (folder === root) return [...HOMES, ...BELOW_ROOT].includes(name);
+  return (
+    HOMES.some((home) => folder === join(root, home)) &&
+    !name.includes('.') &&
+    BELOW_HOMES.includes(name)
+  );
 }

@@ -1,7 +1,7 @@
 /**
- * The built command, run to its end: in a process of its own, or in one that stays, which saves the start for every line of a test. What is
- * about the process itself (its signals, its terminal, that it ends) is tested in processes of their own; `warm.test.ts` holds the two
- * against each other.
+ * The built command, run to its end: in a process of its own, or in one that stays, which saves the
+ * start for every line of a test. What is about the process itself (its signals, its terminal, that
+ * it ends) is tested in processes of their own; `warm.test.ts` holds the two against each other.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -48,7 +48,10 @@ const RUN_CLI = pathToFileURL(
   resolve(import.meta.dirname, '../../dist/programs/src/cli/run-cli.js'),
 ).href;
 
-/** The process that stays: a line of JSON for every command on standard input, one for its end on the fourth stream. */
+/**
+ * The process that stays: a line of JSON for every command on standard input, one for its end on
+ * the fourth stream.
+ */
 const PROCESS = `
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -101,7 +104,9 @@ function startBridge() {
   return { port, flag };
 }
 
-/** The same in the process that stays. What is written past the streams of the command is not seen. */
+/**
+ * The same in the process that stays. What is written past the streams of the command is not seen.
+ */
 export function runWarm(run: CommandRun, timeoutMs: number): CommandEnded {
   bridge ??= startBridge();
   const { port, flag } = bridge;

@@ -22,8 +22,8 @@ const hasArtifacts = (folder: string): boolean =>
   PLACES.some((place) => existsSync(join(folder, place)));
 
 /**
- * What such a folder stands for: the tools of its files with their hooks around them, and nothing else; nobody is asked. `null` where the
- * folder has a file, or no artifacts, or is none.
+ * What such a folder stands for: the tools of its files with their hooks around them, and nothing
+ * else; nobody is asked. `null` where the folder has a file, or no artifacts, or is none.
  */
 export async function artifactProject(
   folder: string,

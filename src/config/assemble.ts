@@ -8,9 +8,9 @@ import {
   type Registry,
   type Turn,
 } from '../index.ts';
-import { describeThrown } from '../core/errors.ts';
-import { isObject } from '../core/json.ts';
-import { describeFinding, type OrderFinding, orderFindings } from '../core/order.ts';
+import { describeThrown } from '../core/contract/errors.ts';
+import { isObject } from '../core/json/json.ts';
+import { describeFinding, type OrderFinding, orderFindings } from '../core/contract/order.ts';
 import { type BuiltLayer, readEntries } from './build-layers.ts';
 import type { References } from './load-references.ts';
 import { isPlain } from './plain-data.ts';
@@ -132,7 +132,10 @@ function checkServers(servers: Readonly<Record<string, unknown>>, report: Report
   }
 }
 
-/** The schema sees the options of bundled layers first: it tells all mistakes, and a factory only the first. */
+/**
+ * The schema sees the options of bundled layers first: it tells all mistakes, and a factory only
+ * the first.
+ */
 function check(name: string, value: unknown, path: Parameters<Report>[0], report: Report): boolean {
   const layer = LAYER_SCHEMAS[name];
   const { instead, bare } = layer ?? {};
@@ -171,7 +174,10 @@ function closedOnce({ layer, entry }: BuiltLayer): BuiltLayer {
   return { entry, layer: Object.freeze({ ...layer, close: () => (closing ??= close()) }) };
 }
 
-/** The entry of the layer that stands wrongly. A name may be there twice: the one that is on the wrong side counts. */
+/**
+ * The entry of the layer that stands wrongly. A name may be there twice: the one that is on the
+ * wrong side counts.
+ */
 function entryOf(built: readonly BuiltLayer[], { layer, other, expected }: OrderFinding): number {
   const others = built.flatMap((each, index) => (each.layer.name === other ? [index] : []));
   const found = built.find(
@@ -184,7 +190,10 @@ function entryOf(built: readonly BuiltLayer[], { layer, other, expected }: Order
 
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** A dispatcher that nobody keeps: what it refuses is wrong with the file, and is told now and not at the first call. */
+/**
+ * A dispatcher that nobody keeps: what it refuses is wrong with the file, and is told now and not
+ * at the first call.
+ */
 function tryOut(
   built: readonly BuiltLayer[],
   tools: Registry,

@@ -8,9 +8,9 @@ import {
   type ToolLayer,
   when,
 } from '../index.ts';
-import { closest } from '../core/closest.ts';
-import { describeThrown } from '../core/errors.ts';
-import { isObject } from '../core/json.ts';
+import { closest } from '../core/contract/closest.ts';
+import { describeThrown } from '../core/contract/errors.ts';
+import { isObject } from '../core/json/json.ts';
 import { LAYER_FACTORIES, type LayerFactory, OPTION_READERS } from './layer-factories.ts';
 import { optionPath } from './option-path.ts';
 import { type DataPath, invalidConfig, pathText, type Report } from './problem.ts';
@@ -22,9 +22,14 @@ export interface BuildContext {
   readonly factories?: ReadonlyMap<string, LayerFactory>;
   /** More `{ $name: argument }` values, beside `$path`. @default none */
   readonly forms?: ValueForms;
-  /** Answers what `use` names: a layer, or a function that makes one. @default nothing can be used */
+  /**
+   * Answers what `use` names: a layer, or a function that makes one. @default nothing can be used
+   */
   readonly use?: (reference: string) => unknown;
-  /** Looks at the value behind the name of a layer before the factory does. Answers whether the factory may be called. @default none */
+  /**
+   * Looks at the value behind the name of a layer before the factory does. Answers whether the
+   * factory may be called. @default none
+   */
   readonly check?: (name: string, value: unknown, path: DataPath, report: Report) => boolean;
 }
 
@@ -35,8 +40,9 @@ export interface BuiltLayer {
 }
 
 /**
- * Builds the layers of a list of entries: `name`, `{ name: value }`, `{ use, with }`, each with `only` and `except`, or a layer that
- * is ready. Throws one `ERR_INVALID_CONFIG` for everything that is wrong. It does not check the order: composing does.
+ * Builds the layers of a list of entries: `name`, `{ name: value }`, `{ use, with }`, each with
+ * `only` and `except`, or a layer that is ready. Throws one `ERR_INVALID_CONFIG` for everything
+ * that is wrong. It does not check the order: composing does.
  */
 export function buildLayers(
   entries: readonly unknown[],
@@ -207,7 +213,10 @@ function used(
   );
 }
 
-/** Calls a factory with the value, if there is one. What it refuses is reported for the option it names. */
+/**
+ * Calls a factory with the value, if there is one. What it refuses is reported for the option it
+ * names.
+ */
 function made(
   factory: LayerFactory | null,
   value: unknown,

@@ -1,5 +1,6 @@
 /** What a stack is and what it does to each tool, as data. */
 
+import type { JsonValue } from '../core/json/json-value.ts';
 import {
   AlliumError,
   type JsonSchema,
@@ -7,9 +8,9 @@ import {
   type ToolLayer,
   type ToolSpec,
 } from '../index.ts';
-import { closest } from '../core/closest.ts';
-import { isObject, type JsonValue } from '../core/json.ts';
-import { describeFinding, orderFindings } from '../core/order.ts';
+import { closest } from '../core/contract/closest.ts';
+import { isObject } from '../core/json/json.ts';
+import { describeFinding, orderFindings } from '../core/contract/order.ts';
 import { specOf } from '../tools/registry.ts';
 import type { Parts } from './assemble.ts';
 import { fateOf, type ToolFate } from './tool-fates.ts';
@@ -73,7 +74,10 @@ export interface DescribeOptions {
   readonly upstream?: readonly Tool[];
 }
 
-/** Throws `ERR_UNKNOWN_TOOL` for a tool that is not there. No text holds a value that came from a variable. */
+/**
+ * Throws `ERR_UNKNOWN_TOOL` for a tool that is not there. No text holds a value that came from a
+ * variable.
+ */
 export function describeStack(
   parts: Parts,
   file: string,
@@ -111,9 +115,12 @@ function describeTool(tool: Tool, { built, entries }: Parts): ToolDescription {
   );
   const mcp = tool.metadata?.mcp;
   return {
-    ...{ name: tool.name, description: tool.description },
+    name: tool.name,
+    description: tool.description,
     ...(isObject(mcp) && typeof mcp.server === 'string' ? { server: mcp.server } : {}),
-    ...{ fate: fateOf(spec, built, entries, changes), changes, inputSchema: shown.inputSchema },
+    fate: fateOf(spec, built, entries, changes),
+    changes,
+    inputSchema: shown.inputSchema,
   };
 }
 
@@ -138,7 +145,10 @@ function traitsOf({ observes, rewrites, schemaTransform, scrub }: ToolLayer): re
   return traits.filter((trait) => trait !== false);
 }
 
-/** Which policies are asked, and what happens where none has an opinion: the order of them makes no difference. */
+/**
+ * Which policies are asked, and what happens where none has an opinion: the order of them makes no
+ * difference.
+ */
 function checksOf(entry: unknown): readonly string[] {
   const options = isObject(entry) ? entry.permissions : undefined;
   if (!isObject(options) || !Array.isArray(options.checkers)) return [];

@@ -1,6 +1,6 @@
 /** The stack of a file, drawn for people. */
 
-import { oneLine } from '../core/errors.ts';
+import { oneLine } from '../core/contract/errors.ts';
 import type { ToolFate } from './tool-fates.ts';
 import type {
   LayerDescription,

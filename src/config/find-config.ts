@@ -18,7 +18,10 @@ const NAMES = [
 export const hasConfig = (folder: string): boolean =>
   NAMES.some((name) => existsSync(join(folder, name)));
 
-/** The file itself, or the one in a folder. Two in one folder are refused: nobody could tell which one governs. */
+/**
+ * The file itself, or the one in a folder. Two in one folder are refused: nobody could tell which
+ * one governs.
+ */
 export function findConfig(fileOrFolder: string, cwd: string): string {
   const path = resolve(cwd, fileOrFolder);
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? null;

@@ -8,13 +8,14 @@ import {
   governTools,
   type Turn,
 } from '../index.ts';
-import { inStateFolder } from '../core/state-folder.ts';
+import { inStateFolder } from '../system/state-folder.ts';
 import { fileApprovals, fileGrants } from '../policy/index.ts';
 import type { Parts } from './assemble.ts';
 
 /**
- * Whatever an override names replaces what the file says. Calls belong to the file's session unless they say otherwise. What waits for
- * somebody, and what was decided for always, is in the state folder, where `allium approvals` and `allium grants` find it.
+ * Whatever an override names replaces what the file says. Calls belong to the file's session unless
+ * they say otherwise. What waits for somebody, and what was decided for always, is in the state
+ * folder, where `allium approvals` and `allium grants` find it.
  */
 export function govern(parts: Parts, overrides: Partial<GovernOptions>): GovernedTools {
   const { built, tools, dispatch, session, stateDir } = parts;

@@ -50,7 +50,10 @@ function fill(
   });
 }
 
-/** Shorter than this, a value is looked for only where it stands alone: inside of longer words it tells nothing. */
+/**
+ * Shorter than this, a value is looked for only where it stands alone: inside of longer words it
+ * tells nothing.
+ */
 const SHORT = 6;
 
 /** Longest first: a value may be part of another. */

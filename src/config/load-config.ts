@@ -12,8 +12,8 @@ import {
   type ToolLayer,
   type Turn,
 } from '../index.ts';
-import { isObject } from '../core/json.ts';
-import { inStateFolder, stateFolder } from '../core/state-folder.ts';
+import { isObject } from '../core/json/json.ts';
+import { inStateFolder, stateFolder } from '../system/state-folder.ts';
 import { artifactProject } from './artifact-project.ts';
 import {
   assemble,
@@ -33,6 +33,7 @@ import { loadTools } from './load-tools.ts';
 import { invalidConfig, pathText, type Problem, type Report } from './problem.ts';
 import { readSource, type Source } from './read-source.ts';
 import { checkData } from './schema/check-data.ts';
+import { warnOfUnfiredHooks } from './unfired-hooks.ts';
 
 /** How a file is read. */
 export interface LoadOptions {
@@ -40,7 +41,10 @@ export interface LoadOptions {
   readonly env?: Environment;
   /** What the path is relative to. @default the working directory */
   readonly cwd?: string;
-  /** Where the state folder is if the file does not say, relative to the file. @default `.allium` in the working directory */
+  /**
+   * Where the state folder is if the file does not say, relative to the file. @default `.allium` in
+   * the working directory
+   */
   readonly stateDir?: string;
 }
 
@@ -63,15 +67,18 @@ export interface LoadedConfig {
   govern(overrides?: Partial<GovernOptions>): GovernedTools;
   /** Draws the stack for people. */
   explain(tool?: string, upstream?: readonly Tool[]): string;
-  /** What `explain` draws, as data. `upstream` are tools that a proxy with this stack would serve. */
+  /**
+   * What `explain` draws, as data. `upstream` are tools that a proxy with this stack would serve.
+   */
   describe(tool?: string, upstream?: readonly Tool[]): StackDescription;
   /** Closes the dispatchers that were made, the layers, and the servers whose tools they are. */
   close(): Promise<void>;
 }
 
 /**
- * Reads a file, or the one in a folder, and builds what it says. Throws one `ERR_INVALID_CONFIG` with a line for everything that is
- * wrong, and no line holds a value that came from a variable. It runs the modules that the file names: a file is as trusted as code.
+ * Reads a file, or the one in a folder, and builds what it says. Throws one `ERR_INVALID_CONFIG`
+ * with a line for everything that is wrong, and no line holds a value that came from a variable. It
+ * runs the modules that the file names: a file is as trusted as code.
  */
 export async function loadConfig(
   fileOrFolder = '.',
@@ -104,6 +111,7 @@ export async function loadConfig(
     await settle([...parts.built.map(({ layer }) => layer), ...parts.servers]);
     throw invalidConfig(linesOf(problems, source, shown, conceal), { path: file });
   }
+  await warnOfUnfiredHooks(settings.layers);
   return finished(parts, { file, shown, isFolder: project !== null, conceal });
 }
 
@@ -224,7 +232,14 @@ function finished(parts: Parts, { file, shown, isFolder, conceal }: Naming): Loa
   const describe: LoadedConfig['describe'] = (tool, upstream = []) =>
     describeStack(parts, shown, conceal, { tool, upstream, isFolder });
   const config: LoadedConfig = {
-    ...{ file, layers, tools, session, stateDir, limits, proxy, describe },
+    file,
+    layers,
+    tools,
+    session,
+    stateDir,
+    limits,
+    proxy,
+    describe,
     ...(parts.notify === undefined ? {} : { notify: parts.notify }),
     govern(overrides = {}) {
       const governed = govern(parts, overrides);

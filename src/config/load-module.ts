@@ -4,8 +4,8 @@ import { isAbsolute, resolve } from 'node:path';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { AlliumError } from '../index.ts';
-import { closest } from '../core/closest.ts';
-import { describeThrown } from '../core/errors.ts';
+import { closest } from '../core/contract/closest.ts';
+import { describeThrown } from '../core/contract/errors.ts';
 
 /** The exports of a module. */
 export type ModuleExports = Readonly<Record<string, unknown>>;
@@ -24,8 +24,8 @@ export function splitReference(reference: string): {
 const TYPESCRIPT = /\.[cm]?ts$/;
 
 /**
- * Loads a module for a file in `folder`. `own` are further entries of this package that it may import. Throws `ERR_INVALID_CONFIG` for one that
- * is not there or fails.
+ * Loads a module for a file in `folder`. `own` are further entries of this package that it may
+ * import. Throws `ERR_INVALID_CONFIG` for one that is not there or fails.
  */
 export async function loadModule(
   module: string,

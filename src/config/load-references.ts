@@ -1,6 +1,8 @@
-/** Loads every module that layers name before the layers are built, because building does not wait. */
+/**
+ * Loads every module that layers name before the layers are built, because building does not wait.
+ */
 
-import { isObject } from '../core/json.ts';
+import { isObject } from '../core/json/json.ts';
 import { exportOf, loadModule, type ModuleExports, splitReference } from './load-module.ts';
 import { GO_ON, isPlain, mapData } from './plain-data.ts';
 

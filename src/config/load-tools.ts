@@ -2,15 +2,16 @@
 
 import { resolve } from 'node:path';
 import { createRegistry, isAlliumError, matchesTool, type Registry, type Tool } from '../index.ts';
-import { closest } from '../core/closest.ts';
-import { describeThrown } from '../core/errors.ts';
-import { isObject } from '../core/json.ts';
-import type { McpServer } from '../executors/mcp/mcp-executor.ts';
+import { closest } from '../core/contract/closest.ts';
+import { describeThrown } from '../core/contract/errors.ts';
+import { isObject } from '../core/json/json.ts';
+import type { McpServer } from '../mcp/client/mcp-executor.ts';
 import { exportOf, loadModule, type ModuleExports, splitReference } from './load-module.ts';
-import { openServer, type ServerEntry } from './load-servers.ts';
 import type { DataPath, Report } from './problem.ts';
 import { checkData } from './schema/check-data.ts';
 import { TOOL_SOURCES } from './schema/config-schema.ts';
+import { defaultLogger } from '../dispatch/logger.ts';
+import type { McpTarget } from '../mcp/client/target.ts';
 
 /** What has to be closed when nobody needs the tools any more. */
 type Closable = Pick<McpServer, 'close'>;
@@ -41,7 +42,8 @@ export async function loadTools(
 ): Promise<LoadedTools> {
   const servers: Closable[] = [];
   const hooked: DataPath[] = [];
-  // What an MCP server calls its tools is not ours to choose; the names of others were held to more before.
+  // What an MCP server calls its tools is not ours to choose; the names of others were held to more
+  // before.
   let tools = createRegistry([], { names: 'mcp' });
   for (const [index, entry] of entries.entries()) {
     const place = [...path, index];
@@ -148,7 +150,10 @@ async function serverTools(
   return server.tools;
 }
 
-/** One export where the reference names one, otherwise all that are tools. Other exports are nobody's business. */
+/**
+ * One export where the reference names one, otherwise all that are tools. Other exports are
+ * nobody's business.
+ */
 function exportedTools(exports: ModuleExports, reference: string): Iterable<Tool> {
   const { module, name } = splitReference(reference);
   const candidates = name === null ? Object.values(exports) : [exportOf(exports, reference)];
@@ -170,3 +175,26 @@ function toolsIn(value: unknown): Iterable<Tool> | null {
 /** What `createRegistry` then checks in full. */
 const isTool = (value: unknown): value is Tool =>
   isObject(value) && typeof value.name === 'string' && 'inputSchema' in value;
+
+/** What a file says about a server, after the schema has seen it. */
+interface ServerEntry {
+  readonly name?: string;
+  readonly command?: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly url?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Connects. What a program writes to standard error goes to ours: it says why it does not start.
+ */
+async function openServer(entry: ServerEntry, folder: string, prefix?: string): Promise<McpServer> {
+  const { mcpExecutor } = await import('../mcp/client/mcp-executor.ts');
+  const named = { ...entry, name: entry.name ?? prefix ?? 'mcp' };
+  // A program runs where the file is, whoever loads it from where.
+  const target = 'command' in named ? { ...named, cwd: resolve(folder, entry.cwd ?? '.') } : named;
+  // Which members go together is looked at there.
+  return mcpExecutor(target as McpTarget, { stderr: process.stderr, logger: defaultLogger() });
+}

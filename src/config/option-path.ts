@@ -1,12 +1,12 @@
 /** Where in the data an option stands that a factory refused. */
 
 import type { AlliumError } from '../index.ts';
-import { isObject } from '../core/json.ts';
+import { isObject } from '../core/json/json.ts';
 import type { DataPath, Report } from './problem.ts';
 
 /**
- * The arguments of a report. A missing option has no place of its own: the layer is named instead. A rule of a list is known by
- * the owner that `checkOptions` was told (`consent rule 2`).
+ * The arguments of a report. A missing option has no place of its own: the layer is named instead.
+ * A rule of a list is known by the owner that `checkOptions` was told (`consent rule 2`).
  */
 export function optionPath(
   path: DataPath,

@@ -1,6 +1,6 @@
 /** Walks data that may hold things a program put there. */
 
-import { isObject } from '../core/json.ts';
+import { isObject } from '../core/json/json.ts';
 import type { DataPath } from './problem.ts';
 
 /** Objects of classes, and whatever else a program puts there, are values as they stand. */
@@ -13,7 +13,10 @@ export function isPlain(value: unknown): value is Record<string, unknown> {
 /** What a replacement answers to leave a value and look inside. */
 export const GO_ON: unique symbol = Symbol('go on');
 
-/** Replaces values at any depth. What holds nothing that was replaced stays the same object: a store must stay itself. */
+/**
+ * Replaces values at any depth. What holds nothing that was replaced stays the same object: a store
+ * must stay itself.
+ */
 export function mapData(
   value: unknown,
   path: DataPath,

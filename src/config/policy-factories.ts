@@ -1,7 +1,7 @@
 /** The policies that can be written by name in a file. */
 
-import { closest } from '../core/closest.ts';
-import { isObject } from '../core/json.ts';
+import { closest } from '../core/contract/closest.ts';
+import { isObject } from '../core/json/json.ts';
 import { isAlliumError } from '../index.ts';
 import {
   commandPolicy,
@@ -15,7 +15,10 @@ import { optionPath } from './option-path.ts';
 import { isPlain } from './plain-data.ts';
 import type { DataPath, Report } from './problem.ts';
 
-/** Makes a policy from the value behind its name. Checks the value, and throws `ERR_INVALID_OPTION` for what it cannot take. */
+/**
+ * Makes a policy from the value behind its name. Checks the value, and throws `ERR_INVALID_OPTION`
+ * for what it cannot take.
+ */
 // `never` is what every factory takes: each one checks what it is given when it is called.
 export type PolicyFactory = (options: never) => PermissionPolicy;
 
@@ -30,7 +33,10 @@ export function unknownPolicy(name: string): string {
   return `there is no such policy; ${guess === undefined ? `there are ${[...POLICY_FACTORIES.keys()].join(', ')}` : `did you mean "${guess}"?`}`;
 }
 
-/** The options of `permissions` with policies in the place of `{ name: options }`. What code made, and what is no list, is left to the layer. */
+/**
+ * The options of `permissions` with policies in the place of `{ name: options }`. What code made,
+ * and what is no list, is left to the layer.
+ */
 export function withPolicies(options: unknown, path: DataPath, report: Report): unknown {
   if (!isObject(options) || !Array.isArray(options.checkers)) return options;
   const given: readonly unknown[] = options.checkers;

@@ -12,7 +12,7 @@ import {
   parseDocument,
   visit,
 } from 'yaml';
-import { describeThrown } from '../core/errors.ts';
+import { describeThrown } from '../core/contract/errors.ts';
 import type { DataPath, Problem } from './problem.ts';
 
 /** Larger than any stack somebody wrote. */

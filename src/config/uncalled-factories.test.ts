@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ok, type ToolCall } from '../index.ts';
-import { composeToolCallers } from '../core/compose.ts';
+import { composeToolCallers } from '../core/onion/compose.ts';
 import { LAYER_FACTORIES } from './layer-factories.ts';
 
 describe('a factory that was not called', () => {

@@ -1,12 +1,15 @@
 /** `{ $name: argument }` in the place of a value: what data cannot hold, such as a function. */
 
 import { AlliumError, isAlliumError, type ToolCall } from '../index.ts';
-import { closest } from '../core/closest.ts';
-import { describeThrown } from '../core/errors.ts';
+import { closest } from '../core/contract/closest.ts';
+import { describeThrown } from '../core/contract/errors.ts';
 import { GO_ON, isPlain, mapData } from './plain-data.ts';
 import { type DataPath, pathText, type Report } from './problem.ts';
 
-/** Makes the value. `where` names the place in the data, for errors. What it throws is reported for that place. */
+/**
+ * Makes the value. `where` names the place in the data, for errors. What it throws is reported for
+ * that place.
+ */
 export type ValueForm = (argument: unknown, where: string) => unknown;
 
 /** By the name with its dollar sign. */
@@ -68,7 +71,10 @@ const ROOTS: readonly string[] = [
   'metadata',
 ] satisfies (keyof ToolCall)[];
 
-/** `{ $path: toolArgs.orderId }`: a function that reads that member of a call. Numbers become text, because names are text. */
+/**
+ * `{ $path: toolArgs.orderId }`: a function that reads that member of a call. Numbers become text,
+ * because names are text.
+ */
 export const pathForm: ValueForm = (argument) => {
   const steps = typeof argument === 'string' ? argument.split('.') : [];
   const [root = ''] = steps;

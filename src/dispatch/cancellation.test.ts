@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { settle } from '../../conformance/test-kit.ts';
 import { timeout } from '../../middleware/timeout/timeout.ts';
-import { defineLayer } from '../core/layer.ts';
+import { defineLayer } from '../core/contract/layer.ts';
 import { defineTool } from '../tools/define-tool.ts';
 import type { ToolContext } from '../tools/tool.ts';
 import { setup, storyOf } from './testing.fixture.ts';

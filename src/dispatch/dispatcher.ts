@@ -1,28 +1,37 @@
 /** The stack a call goes through, and the roads that lead into it. */
 
-import type { ApprovalPrompt } from '../core/approval.ts';
-import { abortOf, SLOT, stateOf, type ToolCall, type Turn } from '../core/call.ts';
-import type { Clock } from '../core/clock.ts';
-import { composeToolCallers } from '../core/compose.ts';
-import { AlliumError } from '../core/errors.ts';
-import type { CreateId } from '../core/ids.ts';
-import type { JsonObject } from '../core/json.ts';
-import type { Next, ToolLayer } from '../core/layer.ts';
-import { observedBottom, observedLayer } from '../core/observed.ts';
-import { annotate, fail, type ToolResult } from '../core/result.ts';
-import type { CallServices } from '../core/services.ts';
-import { inherited } from '../core/nested-terms.ts';
-import { abortWith, type AbortSource } from '../core/signal.ts';
-import { termsOf } from '../core/terms.ts';
+import { slotOf } from '../core/onion/pass.ts';
+import type { CallServices } from '../core/contract/services.ts';
+import { annotate, fail } from '../core/onion/results.ts';
+import type { JsonObject } from '../core/json/json-value.ts';
+import { abortOf, stateOf } from '../core/onion/own-call.ts';
+import type { ApprovalPrompt } from '../core/contract/approval.ts';
+import { type ToolCall, type Turn } from '../core/contract/call.ts';
+import type { Clock } from '../core/time/clock.ts';
+import { composeToolCallers } from '../core/onion/compose.ts';
+import { AlliumError } from '../core/contract/errors.ts';
+import type { CreateId } from '../core/contract/ids.ts';
+import type { Next, ToolLayer } from '../core/contract/layer.ts';
+import { observedBottom, observedLayer } from '../core/onion/observed.ts';
+import type { ToolResult } from '../core/contract/result.ts';
+import { inherited } from '../core/onion/nested-conditions.ts';
+import { abortWith, type AbortSource } from '../core/time/abort.ts';
+import { conditionsOf } from '../core/onion/conditions.ts';
 import type { Tool, ToolContext, ToolExecutor, ToolRequest } from '../tools/tool.ts';
-import { admissionLayer, entryLayer, isAdmission, limitLayer, withStripped } from './admission.ts';
-import { type ApprovalParts, createApprovals, type Reentry } from './approvals.ts';
-import { backgroundStarter } from './background.ts';
-import { callsUnderWay } from './calls-under-way.ts';
-import { requestCleaner, scrubbingLogger } from './clean-request.ts';
-import type { HiddenSources } from './hidden-arguments.ts';
-import { type LifecycleParts, runLifecycle, startedEvent } from './lifecycle.ts';
-import { createCallCounter, createGate, type ResolvedLimits, type Seat } from './limits.ts';
+import {
+  admissionLayer,
+  entryLayer,
+  isAdmission,
+  limitLayer,
+  withStripped,
+} from './intake/admission.ts';
+import { type ApprovalParts, createApprovals, type Reentry } from './resume/approvals.ts';
+import { backgroundStarter } from './run/background.ts';
+import { callsUnderWay } from './run/calls-under-way.ts';
+import { requestCleaner, scrubbingLogger } from './intake/clean-request.ts';
+import type { HiddenSources } from './intake/hidden-arguments.ts';
+import { type LifecycleParts, runLifecycle, startedEvent } from './run/lifecycle.ts';
+import { createCallCounter, createGate, type ResolvedLimits, type Seat } from './intake/limits.ts';
 import {
   type CallOptions,
   checkRequest,
@@ -30,19 +39,19 @@ import {
   openCall,
   type Opening,
   OWN_ABORT,
-} from './open-call.ts';
+} from './intake/open-call.ts';
 import { recordOf } from './record.ts';
-import { resultOfReport, runTool, type RunToolOptions } from './run-tool.ts';
+import { resultOfReport, runTool, type RunToolOptions } from './run/run-tool.ts';
 import { createServices } from './services.ts';
-import type { TurnMemory } from './turns.ts';
-import { bindContext } from './under-way.ts';
-import type { ShownTools } from './shown-tools.ts';
+import type { TurnMemory } from './intake/turns.ts';
+import { bindContext } from './run/under-way.ts';
+import type { ShownTools } from './intake/shown-tools.ts';
 import {
   type FindTool,
   objectToChange,
   type ObjectToChange,
   toolFor,
-} from './definition-change.ts';
+} from './resume/definition-change.ts';
 
 export interface DispatcherParts
   extends Omit<LifecycleParts, 'maxPreviewBytes' | 'noteReceipt'>,
@@ -168,7 +177,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     return background === undefined ? governed(call, bottom) : startBehind(call, background);
   };
   const contextFor = contextsFor(parts, entries, (call, abort) => (request) => {
-    const { terms } = call[SLOT];
+    const { terms } = slotOf(call);
     const extra = {
       nesting: stateOf(call).nesting + 1,
       terms: terms === null ? null : inherited(terms),
@@ -232,7 +241,10 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   };
 }
 
-/** Turns with what a host left out. Only resume counts resumptions: a host's turn cannot claim to have been counted. */
+/**
+ * Turns with what a host left out. Only resume counts resumptions: a host's turn cannot claim to
+ * have been counted.
+ */
 const turnsOf =
   (session: string): Dispatcher['turnOf'] =>
   ({ resumes: _claimed, ...given } = {}) =>
@@ -256,7 +268,7 @@ function contextsFor(
   const logger = scrubbingLogger(host, layers);
   return (call, abort, report) => {
     const { callId, turn } = call;
-    const { policy: permissions } = termsOf(call);
+    const { policy: permissions } = conditionsOf(call);
     const context = {
       callId,
       turn,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRandom } from '../../conformance/fuzz/random.ts';
+import { createRandom } from '../../conformance/benches/fuzz/random.ts';
 import { testClock } from '../../conformance/test-kit.ts';
 import { consent, definitionPin, idempotency, permissions } from '../../middleware/index.ts';
 import {
@@ -24,7 +24,10 @@ import { leavesOf, randomDefinition, withOtherLeaf } from './random-tools.fixtur
 import { recordingLogger } from './testing.fixture.ts';
 import { howMany } from '../../conformance/how-many.fixture.ts';
 
-/** Changes by each route: few in every run of the suite, a thousand where ALLIUM_DEFINITION_CHANGES says so. */
+/**
+ * Changes by each route: few in every run of the suite, a thousand where ALLIUM_DEFINITION_CHANGES
+ * says so.
+ */
 const CHANGES = howMany(8, 1_000);
 const NOT_ENTERED = ['definition_changed', 'tool_not_found'];
 const TURN = { turn: { sessionId: 's' } };
@@ -76,7 +79,10 @@ const during =
     return governed.call(CALL, TURN);
   };
 
-/** A dispatcher asks, a person answers in the queue, and another dispatcher with these layers takes the call up after the change. */
+/**
+ * A dispatcher asks, a person answers in the queue, and another dispatcher with these layers takes
+ * the call up after the change.
+ */
 const queued =
   (later: readonly ToolLayer[]): Route =>
   async ({ options, change }) => {
@@ -251,7 +257,10 @@ interface Pair {
   readonly other: JsonObject;
 }
 
-/** What comes of one route when the definition changes, with what the host puts in the place of the first tool. */
+/**
+ * What comes of one route when the definition changes, with what the host puts in the place of the
+ * first tool.
+ */
 async function follow(
   route: Route,
   { first, other }: Pair,

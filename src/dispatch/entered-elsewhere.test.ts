@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { Random } from '../../conformance/fuzz/random.ts';
+import type { Random } from '../../conformance/benches/fuzz/random.ts';
 import { consent } from '../../middleware/index.ts';
 import { loadArtifacts } from '../artifacts/index.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { hostBridge } from '../executors/host-bridge/index.ts';
 import { echoCall, endAll, rawHost } from '../executors/host-bridge/hosts.fixture.ts';
-import { connected, scripted } from '../executors/mcp/peers.fixture.ts';
+import { connected, scripted } from '../mcp/client/peers.fixture.ts';
 import {
   type ApprovalPrompt,
   defineTool,
@@ -29,7 +29,10 @@ import {
 } from './random-tools.fixture.ts';
 import { howMany } from '../../conformance/how-many.fixture.ts';
 
-/** Changes by each route: few in every run of the suite, a thousand where ALLIUM_DEFINITION_CHANGES says so. */
+/**
+ * Changes by each route: few in every run of the suite, a thousand where ALLIUM_DEFINITION_CHANGES
+ * says so.
+ */
 const CHANGES = howMany(8, 1_000);
 const CALL = { name: 'work', arguments: {} };
 const YES = { decision: 'allow_once', decidedBy: 'ada' } as const;
@@ -41,7 +44,10 @@ interface Outcome {
   readonly entered: number;
 }
 
-/** What comes of calls whose tool changes at its source while a person is asked: one call after the other, in one world. */
+/**
+ * What comes of calls whose tool changes at its source while a person is asked: one call after the
+ * other, in one world.
+ */
 interface Route {
   /** A definition, as it is written down there. */
   readonly define: (random: Random) => JsonObject;
@@ -108,7 +114,10 @@ const bridge: Route = {
 };
 afterEach(endAll);
 
-/** `written`: the host has a definition of its own for the tool of the server. `taken`: the host takes every new list. */
+/**
+ * `written`: the host has a definition of its own for the tool of the server. `taken`: the host
+ * takes every new list.
+ */
 const mcp = (how: 'listed' | 'taken' | 'written'): Route => ({
   define: randomListed,
   async open() {
@@ -216,7 +225,10 @@ const markdown: Route = {
   },
 };
 
-/** One process asks, a person answers in the queue, the file is written anew, and another process takes the call up. */
+/**
+ * One process asks, a person answers in the queue, the file is written anew, and another process
+ * takes the call up.
+ */
 const commandLine: Route = {
   define: markdownTool,
   open:

@@ -1,6 +1,9 @@
-/** A call that needs five parties to say yes, any of which can be made to fail in every way there is. */
+/**
+ * A call that needs five parties to say yes, any of which can be made to fail in every way there
+ * is.
+ */
 
-import type { Random } from '../../conformance/fuzz/random.ts';
+import type { Random } from '../../conformance/benches/fuzz/random.ts';
 import { consent, redaction } from '../../middleware/index.ts';
 import {
   type ApprovalPrompt,
@@ -27,7 +30,10 @@ export type Party =
   | 'use'
   | 'keep';
 
-/** How the approval comes about, and who is asked on that way, each at most so often before the tool runs. */
+/**
+ * How the approval comes about, and who is asked on that way, each at most so often before the tool
+ * runs.
+ */
 export const ROUTES: Readonly<
   Record<'prompt' | 'resume' | 'grant' | 'kept', Readonly<Partial<Record<Party, number>>>>
 > = {
@@ -100,7 +106,8 @@ export const FAULTS: readonly Fault[] = [
     name: 'answers with what throws when it is waited for',
     answer: () => Object.defineProperty({}, 'then', { get: explode }),
   },
-  // A prompt that reaches nobody, and a tool that proposes nothing more, are no faults, and end differently.
+  // A prompt that reaches nobody, and a tool that proposes nothing more, are no faults, and end
+  // differently.
   value('answers with nothing', undefined, ['proposals']),
   value('answers with a number', 1),
   value('answers with a list', [1]),

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createRandom } from '../../conformance/fuzz/random.ts';
-import { unhandledDuring } from '../../conformance/fuzz/watch-process.ts';
+import { createRandom } from '../../conformance/benches/fuzz/random.ts';
+import { unhandledDuring } from '../../conformance/benches/fuzz/watch-process.ts';
 import { permissions } from '../../middleware/index.ts';
 import { defineLayer } from '../index.ts';
-import type { PermissionRequest } from '../policy/permissions/permission.ts';
+import type { PermissionRequest } from '../permissions/permission.ts';
 import {
   drawFaults,
   FAULTS,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { defineLayer, type ToolLayer } from '../core/layer.ts';
-import { gateCall } from '../core/terms.ts';
+import { defineLayer, type ToolLayer } from '../core/contract/layer.ts';
+import { gateCall } from '../core/onion/conditions.ts';
 import { narrowPolicy } from '../policy/ambient-policy.ts';
-import { permissionGate, permissionReportOf } from '../policy/permissions/preflight.ts';
+import { permissionGate, permissionReportOf } from '../permissions/preflight.ts';
 import { defineTool } from '../tools/define-tool.ts';
 import { proposeInvoke } from '../tools/fixed-proposal.ts';
 import { governTools } from './govern-tools.ts';

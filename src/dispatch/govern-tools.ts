@@ -1,56 +1,68 @@
 /** `governTools`: tools, layers and an executor become one dispatcher. */
 
-import type { ApprovalAnswer, ApprovalPrompt } from '../core/approval.ts';
-import type { Turn } from '../core/call.ts';
-import { type Clock, systemClock } from '../core/clock.ts';
-import { composeToolCallers } from '../core/compose.ts';
-import { AlliumError, oneLine } from '../core/errors.ts';
-import { explainStack } from '../core/explain.ts';
-import { type CreateId, randomId } from '../core/ids.ts';
-import type { ToolCaller, ToolLayer, ToolSpec } from '../core/layer.ts';
-import { isObject } from '../core/json.ts';
-import { checkOptions, expected } from '../core/options.ts';
-import type { ToolResult } from '../core/result.ts';
+import type { ApprovalAnswer, ApprovalPrompt } from '../core/contract/approval.ts';
+import type { Turn } from '../core/contract/call.ts';
+import { type Clock, systemClock } from '../core/time/clock.ts';
+import { composeToolCallers } from '../core/onion/compose.ts';
+import { AlliumError, oneLine } from '../core/contract/errors.ts';
+import { explainStack } from '../core/onion/explain.ts';
+import { type CreateId, randomId } from '../core/contract/ids.ts';
+import type { ToolCaller, ToolLayer, ToolSpec } from '../core/contract/layer.ts';
+import { isObject } from '../core/json/json.ts';
+import { checkOptions, expected } from '../core/contract/options.ts';
+import type { ToolResult } from '../core/contract/result.ts';
 import { localExecutor } from '../executors/local.ts';
 import {
   providerNativeExecutor,
   runsNothing,
 } from '../executors/provider-native/provider-native-executor.ts';
-import type { ApprovalStore } from '../policy/approvals/approval-store.ts';
-import { memoryApprovals } from '../policy/approvals/memory-approvals.ts';
-import type { GrantStore } from '../policy/grants/grant-store.ts';
+import type { ApprovalStore } from '../approvals/store/approval.ts';
+import { memoryApprovals } from '../approvals/store/memory-approvals.ts';
+import type { GrantStore } from '../approvals/grants/grant.ts';
 import { nameAdvice } from '../tools/names.ts';
 import type { Registry } from '../tools/registry.ts';
 import { demandCodeGeneration } from '../tools/schema/engine.ts';
 import type { Logger, Tool, ToolExecutor, ToolRequest } from '../tools/tool.ts';
-import { type BatchOptions, runBatch } from './batch.ts';
+import { type BatchOptions, runBatch } from './run/batch.ts';
 import { createDispatcher, type Dispatcher, type DispatcherParts } from './dispatcher.ts';
-import { createEventHub, type EventHub } from './events.ts';
-import { demandSources, type Secret } from './hidden-arguments.ts';
-import { type DispatchLimits, resolveLimits } from './limits.ts';
+import { createEventHub, type EventHub } from './events/events.ts';
+import { demandSources, type Secret } from './intake/hidden-arguments.ts';
+import { type DispatchLimits, resolveLimits } from './intake/limits.ts';
 import { defaultLogger } from './logger.ts';
-import type { CallOptions } from './open-call.ts';
-import { fileOutputs, type OutputFiles } from './output-files.ts';
-import { showTools } from './shown-tools.ts';
-import { standingFrom } from './standing.ts';
-import { createTurnMemory } from './turns.ts';
+import type { CallOptions } from './intake/open-call.ts';
+import { fileOutputs, type OutputFiles } from './run/output-files.ts';
+import { showTools } from './intake/shown-tools.ts';
+import { standingFrom } from './resume/standing.ts';
+import { createTurnMemory } from './intake/turns.ts';
 
 export interface GovernOptions {
   readonly tools: Registry | Iterable<Tool>;
   /** Outermost first. */
   readonly layers: readonly (ToolLayer | ToolCaller)[];
-  /** Runs the tools that have no `execute` of their own; several, where they are of different kinds. Closed with the dispatcher. */
+  /**
+   * Runs the tools that have no `execute` of their own; several, where they are of different kinds.
+   * Closed with the dispatcher.
+   */
   readonly executor?: ToolExecutor | readonly ToolExecutor[];
   readonly limits?: DispatchLimits;
   /** @default 'repair' */
   readonly onUnknownTool?: 'repair' | 'throw';
   /** @default 'repair' */
   readonly onInvalidArgs?: 'repair' | 'throw';
-  /** Channels on which a person can be asked; the first answer wins. @default none, so that asking ends as `approval_required` */
+  /**
+   * Channels on which a person can be asked; the first answer wins. @default none, so that asking
+   * ends as `approval_required`
+   */
   readonly prompts?: readonly ApprovalPrompt[];
-  /** Keeps the calls that wait for a decision. @default in memory: what waits is gone with the process */
+  /**
+   * Keeps the calls that wait for a decision. @default in memory: what waits is gone with the
+   * process
+   */
   readonly approvals?: ApprovalStore;
-  /** Standing approvals. Without them nobody is offered to answer for always, unless a layer keeps answers itself. @default none */
+  /**
+   * Standing approvals. Without them nobody is offered to answer for always, unless a layer keeps
+   * answers itself. @default none
+   */
   readonly grants?: GrantStore;
   /** What grants of the scope `workspace` hold for. @default the working directory */
   readonly workspace?: string;
@@ -76,24 +88,29 @@ export interface GovernedTools {
   /** What to show the model. */
   readonly tools: readonly ToolSpec[];
   /**
-   * Puts other tools in the place of those there are, as for a server whose list has changed. Throws what `governTools` would throw,
-   * and changes nothing then. A call under way that has not reached its tool yet is held to the tools there are when it does.
+   * Puts other tools in the place of those there are, as for a server whose list has changed.
+   * Throws what `governTools` would throw, and changes nothing then. A call under way that has not
+   * reached its tool yet is held to the tools there are when it does.
    */
   update(tools: Registry | Iterable<Tool>): void;
   /** Shows and remembers the tools of a turn; a call in that turn cannot reach any other. */
   advertise(options: AdvertiseOptions): readonly ToolSpec[];
   call(request: ToolRequest, options?: CallOptions): Promise<ToolResult>;
-  /** Runs a batch and answers in the order the model emitted. Never throws for a call: what is raised is in its result. */
+  /**
+   * Runs a batch and answers in the order the model emitted. Never throws for a call: what is
+   * raised is in its result.
+   */
   batch(requests: readonly ToolRequest[], options?: BatchOptions): Promise<readonly ToolResult[]>;
   /**
-   * Records a call that the model's provider ran itself, with what the tool answered, or an error made with `toolFailure`. Layers that
-   * observe or clean see it; of any other one the record says that it came too late. Nothing is executed or refused, and a signal
-   * does not take it back.
+   * Records a call that the model's provider ran itself, with what the tool answered, or an error
+   * made with `toolFailure`. Layers that observe or clean see it; of any other one the record says
+   * that it came too late. Nothing is executed or refused, and a signal does not take it back.
    */
   observe(request: ToolRequest, output: unknown, options?: CallOptions): Promise<ToolResult>;
   /**
-   * Takes up a call that waits, through the whole stack, with this decision or, without one, with what was decided elsewhere. Throws
-   * `ERR_UNKNOWN_APPROVAL`, `ERR_INVALID_DECISION`, `ERR_APPROVAL_PENDING` and `ERR_APPROVAL_RESOLVED`; nothing runs then.
+   * Takes up a call that waits, through the whole stack, with this decision or, without one, with
+   * what was decided elsewhere. Throws `ERR_UNKNOWN_APPROVAL`, `ERR_INVALID_DECISION`,
+   * `ERR_APPROVAL_PENDING` and `ERR_APPROVAL_RESOLVED`; nothing runs then.
    */
   resume(
     approvalId: string,
@@ -142,7 +159,10 @@ const ADVERTISE_EXPECTED = {
   },
 } as const;
 
-/** Puts a stack around tools. Everything that can be misconfigured throws here, not at the first call. */
+/**
+ * Puts a stack around tools. Everything that can be misconfigured throws here, not at the first
+ * call.
+ */
 export function governTools(options: GovernOptions): GovernedTools {
   checkOptions('governTools', options, EXPECTED);
   demandCodeGeneration('governTools');

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { defineTool } from '../tools/define-tool.ts';
-import type { ToolLayer } from '../core/layer.ts';
+import type { ToolLayer } from '../core/contract/layer.ts';
 import { governTools } from './govern-tools.ts';
 
 const tool = defineTool({ name: 'echo', description: '', inputSchema: {}, execute: () => 1 });

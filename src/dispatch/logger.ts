@@ -4,7 +4,10 @@ import type { Logger } from '../tools/tool.ts';
 
 type Level = keyof Logger;
 
-/** Logs JSON lines from a level on. Loading waits for the first line, so that quiet programs never pay for it. */
+/**
+ * Logs JSON lines from a level on. Loading waits for the first line, so that quiet programs never
+ * pay for it.
+ */
 export function defaultLogger(lowest: Level = 'warn'): Logger {
   let loading: Promise<Logger> | undefined;
   const log = (level: Level) => (fields: object, message: string) => {

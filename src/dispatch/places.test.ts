@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { settle, testClock } from '../../conformance/test-kit.ts';
 import { consent, permissions } from '../../middleware/index.ts';
 import { askApproval, defineLayer, type GovernOptions, refuse } from '../index.ts';
-import { createGate, takeSeat } from './limits.ts';
+import { createGate, takeSeat } from './intake/limits.ts';
 import { setup } from './testing.fixture.ts';
-import { desk, requests, workshop } from './waiting.fixture.ts';
+import { desk, requests, workshop } from './resume/waiting.fixture.ts';
 
 const asking = (options: object = {}) =>
   consent({

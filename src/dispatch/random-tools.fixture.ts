@@ -1,7 +1,8 @@
 /** Arguments and tool definitions that repeat with their seed, and one change to them at a time. */
 
-import { createRandom, type Random } from '../../conformance/fuzz/random.ts';
-import { isObject, type JsonObject, type JsonValue } from '../core/json.ts';
+import type { JsonObject, JsonValue } from '../core/json/json-value.ts';
+import { createRandom, type Random } from '../../conformance/benches/fuzz/random.ts';
+import { isObject } from '../core/json/json.ts';
 
 const WORDS = ['', 'a', 'rm -rf', 'naïve', '0', 'null', '日本', 'x'.repeat(40)] as const;
 
@@ -21,7 +22,9 @@ export const randomArgs = (random: Random): JsonObject =>
     Array.from({ length: 1 + random.below(4) }, (_, index) => [`arg${index}`, randomValue(random)]),
   );
 
-/** A definition with every field that can be written down. No call of it has any of the properties. */
+/**
+ * A definition with every field that can be written down. No call of it has any of the properties.
+ */
 export function randomDefinition(random: Random): JsonObject {
   const properties = Object.fromEntries(
     Array.from({ length: 1 + random.below(3) }, (_, index) => [

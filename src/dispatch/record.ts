@@ -1,15 +1,19 @@
 /** What the dispatcher keeps with a call while it is under way. */
 
-import type { EarlierDecision } from '../core/approval.ts';
-import { stateOf, type ToolCall, type ToolProgress } from '../core/call.ts';
-import type { JsonObject } from '../core/json.ts';
+import type { JsonObject } from '../core/json/json-value.ts';
+import { stateOf } from '../core/onion/own-call.ts';
+import type { EarlierDecision } from '../core/contract/approval.ts';
+import type { ToolCall, ToolProgress } from '../core/contract/call.ts';
 import type { Tool } from '../tools/tool.ts';
-import type { Seat } from './limits.ts';
+import type { Seat } from './intake/limits.ts';
 
 export interface DispatchRecord {
   /** The tool that was asked for, or `null` when this turn has none of that name. */
   readonly tool: Tool | null;
-  /** The tools of other names that layers gave the call, as they were found first; `null` for names that nothing has. */
+  /**
+   * The tools of other names that layers gave the call, as they were found first; `null` for names
+   * that nothing has.
+   */
   others: Map<string, Tool | null> | null;
   /** What is wrong with the arguments before any schema is asked. */
   readonly problem: string | null;
@@ -18,7 +22,10 @@ export interface DispatchRecord {
   readonly opened: JsonObject;
   /** What was decided in earlier passes, whatever of it layers have used in this one. */
   readonly decisions: readonly EarlierDecision[];
-  /** It was started by another call that has been answered: it takes no place from those that somebody waits for. */
+  /**
+   * It was started by another call that has been answered: it takes no place from those that
+   * somebody waits for.
+   */
   readonly isBackground: boolean;
   /** Tells the host of progress, past every layer. */
   readonly report: (progress: ToolProgress) => void;

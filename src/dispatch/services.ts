@@ -1,16 +1,16 @@
 /** What the dispatcher does for layers and gates that decide about a call. */
 
-import { type ToolCall, withCall } from '../core/call.ts';
-import type { CallServices, CallTool } from '../core/services.ts';
-import { ownDefinition } from '../tools/own-definition.ts';
-import { wholeDefinitionHash } from '../tools/whole-definition-hash.ts';
+import type { CallServices, CallTool } from '../core/contract/services.ts';
+import { withCall } from '../core/onion/own-call.ts';
+import { type ToolCall } from '../core/contract/call.ts';
+import { ownDefinition, wholeDefinitionHash } from '../tools/own-definition.ts';
 import { describeProblems, validateJson } from '../tools/schema/validator.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
-import { invalidArgsText } from './admission.ts';
-import { stripHidden } from './hidden-arguments.ts';
-import type { ResolvedLimits } from './limits.ts';
+import { invalidArgsText } from './intake/admission.ts';
+import { stripHidden } from './intake/hidden-arguments.ts';
+import type { ResolvedLimits } from './intake/limits.ts';
 import { comeBack, recordOf } from './record.ts';
-import { readArguments } from './request.ts';
+import { readArguments } from './intake/request.ts';
 
 export interface ServiceParts {
   /** The tool that a call of this name enters. */

@@ -1,11 +1,11 @@
 /** Tools and a recorder shared by the tests of this folder. */
 
 import { type TestClock, testClock } from '../../conformance/test-kit.ts';
-import type { ToolEvent } from '../core/wire.ts';
+import type { ToolEvent } from '../core/wire/wire.ts';
 import { defineTool } from '../tools/define-tool.ts';
 import type { Logger, Tool } from '../tools/tool.ts';
 import { type GovernedTools, type GovernOptions, governTools } from './govern-tools.ts';
-import type { OutputFiles } from './output-files.ts';
+import type { OutputFiles } from './run/output-files.ts';
 
 export interface Ran {
   readonly name: string;

@@ -1,11 +1,12 @@
 /** Runs a tool's own function in this process. */
 
-import { AlliumError } from '../core/errors.ts';
+import { AlliumError } from '../core/contract/errors.ts';
 import type { ToolExecutor } from '../tools/tool.ts';
 
 /**
- * Sync and async functions alike. Aborting is cooperative: a function that ignores `context.signal` goes on in the
- * background after its call was answered, because nothing in this process can stop it.
+ * Sync and async functions alike. Aborting is cooperative: a function that ignores `context.signal`
+ * goes on in the background after its call was answered, because nothing in this process can stop
+ * it.
  */
 export function localExecutor(): ToolExecutor {
   return Object.freeze({

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { withCall } from '../core/onion/own-call.ts';
 import { echoExecutor, makeCall, type PartialCall } from '../../conformance/test-kit.ts';
-import { accountOf } from '../core/account.ts';
-import type { ToolAnnotations } from '../core/annotations.ts';
-import { withCall } from '../core/call.ts';
-import { composeToolCallers } from '../core/compose.ts';
-import { defineLayer, type ToolCaller, type ToolLayer } from '../core/layer.ts';
-import type { ToolResult } from '../core/result.ts';
+import { accountOf } from '../core/onion/account.ts';
+import type { ToolAnnotations } from '../core/contract/annotations.ts';
+import { composeToolCallers } from '../core/onion/compose.ts';
+import { defineLayer, type ToolCaller, type ToolLayer } from '../core/contract/layer.ts';
+import type { ToolResult } from '../core/contract/result.ts';
 import { narrowPolicy, policyOf } from './ambient-policy.ts';
 import type { CapabilityPolicy } from './capability-policy.ts';
 

@@ -1,8 +1,13 @@
-/** The policy a call is under: laid down by layers further out, kept by every copy, and held to right before the tool. */
+/**
+ * The policy a call is under: laid down by layers further out, kept by every copy, and held to
+ * right before the tool.
+ */
 
-import { stateOf, type ToolCall } from '../core/call.ts';
-import type { JsonObject } from '../core/json.ts';
-import { type Guard, guardCall, type Refusal, termsOf, withTerms } from '../core/terms.ts';
+import type { Guard, Refusal } from '../core/onion/pass.ts';
+import type { JsonObject } from '../core/json/json-value.ts';
+import { stateOf } from '../core/onion/own-call.ts';
+import type { ToolCall } from '../core/contract/call.ts';
+import { guardCall, conditionsOf, withConditions } from '../core/onion/conditions.ts';
 import { failingArgument } from './arg-constraints.ts';
 import {
   allows,
@@ -16,15 +21,19 @@ import { excessOfTool, mayLeaveRoots } from './tool-reach.ts';
 /** The policies that guards were made from. */
 const laidDown = new WeakMap<Guard, CapabilityPolicy>();
 
-/** What the call may reach at most, or `null` where nothing restricts it. Worked out from the guards, which no copy of a call can lose. */
+/**
+ * What the call may reach at most, or `null` where nothing restricts it. Worked out from the
+ * guards, which no copy of a call can lose.
+ */
 export function policyOf(call: ToolCall): CapabilityPolicy | null {
-  const policies = termsOf(call).guards.flatMap((guard) => laidDown.get(guard) ?? []);
+  const policies = conditionsOf(call).guards.flatMap((guard) => laidDown.get(guard) ?? []);
   return policies.length === 0 ? null : policies.reduce(intersectPolicies);
 }
 
 /**
- * The same call under a tighter policy, for everything below and for the calls its tool makes. `owner` is named where a
- * call is turned away. It cannot widen what is laid down already, and nothing has to be taken back afterwards.
+ * The same call under a tighter policy, for everything below and for the calls its tool makes.
+ * `owner` is named where a call is turned away. It cannot widen what is laid down already, and
+ * nothing has to be taken back afterwards.
  */
 export function narrowPolicy(call: ToolCall, policy: CapabilityPolicy, owner: string): ToolCall {
   checkPolicy(`${owner} policy`, policy);
@@ -33,22 +42,26 @@ export function narrowPolicy(call: ToolCall, policy: CapabilityPolicy, owner: st
   const ambient = policyOf(call);
   const narrowed = ambient === null ? own : intersectPolicies(ambient, own);
   const { toolName, annotations } = call;
-  // A layer below that chooses another tool leaves the annotations of this one on the call: they say nothing about that tool.
+  // A layer below that chooses another tool leaves the annotations of this one on the call: they
+  // say nothing about that tool.
   const saysNothing = (entered: ToolCall) =>
     entered.annotations === annotations && entered.toolName !== toolName;
   const guard: Guard = (entered) =>
     excessOf(entered, own, owner, saysNothing(entered) ? {} : entered.annotations);
   laidDown.set(guard, own);
   // Policies are plain data with optional members, which is what JSON objects are.
-  return withTerms(guardCall(call, guard), { policy: narrowed as unknown as JsonObject });
+  return withConditions(guardCall(call, guard), { policy: narrowed as unknown as JsonObject });
 }
 
-/** Calls whose tool says with each call which files it is about to touch, and the name of that tool. */
+/**
+ * Calls whose tool says with each call which files it is about to touch, and the name of that tool.
+ */
 const proposing = new WeakMap<object, string>();
 
 /**
- * Promises that every file this call's tool proposes to touch is held against `allows(policyOf(call), { path })` before the tool
- * runs, so that what the tool says about itself need not keep it to the folders of a policy. For whoever makes that check, and nobody else.
+ * Promises that every file this call's tool proposes to touch is held against
+ * `allows(policyOf(call), { path })` before the tool runs, so that what the tool says about itself
+ * need not keep it to the folders of a policy. For whoever makes that check, and nobody else.
  */
 export const promiseRequests = (call: ToolCall): void =>
   void proposing.set(stateOf(call), call.toolName);

@@ -1,20 +1,27 @@
 /** One demand on one argument. */
 
-import { oneLine } from '../core/errors.ts';
-import { isObject, type JsonPrimitive, type JsonValue } from '../core/json.ts';
-import { type Expectation, expected } from '../core/options.ts';
+import type { JsonPrimitive, JsonValue } from '../core/json/json-value.ts';
+import { oneLine } from '../core/contract/errors.ts';
+import { isObject } from '../core/json/json.ts';
+import { type Expectation, expected } from '../core/contract/options.ts';
 import { absolutePath, commonRoots, isWithin } from './workspace-roots.ts';
 
 /**
- * What an argument has to be; everything that is said has to hold, and an argument that is missing fails. There is no pattern:
- * what a policy lets pass has to be plain to whoever reads it.
+ * What an argument has to be; everything that is said has to hold, and an argument that is missing
+ * fails. There is no pattern: what a policy lets pass has to be plain to whoever reads it.
  */
 export interface ArgConstraint {
   /** One of these texts, numbers, `true`, `false` or `null`. An empty list lets nothing pass. */
   readonly oneOf?: readonly JsonPrimitive[];
-  /** A text that begins so. Not for paths or addresses: `..` or a host name that goes on leads out of any prefix. */
+  /**
+   * A text that begins so. Not for paths or addresses: `..` or a host name that goes on leads out
+   * of any prefix.
+   */
   readonly prefix?: string;
-  /** An absolute path in one of these folders, by its text: links are not followed. An empty list lets nothing pass. */
+  /**
+   * An absolute path in one of these folders, by its text: links are not followed. An empty list
+   * lets nothing pass.
+   */
   readonly within?: readonly string[];
   /** A number that is not lower. */
   readonly minimum?: number;
@@ -22,7 +29,10 @@ export interface ArgConstraint {
   readonly maximum?: number;
   /** A text of no more characters. */
   readonly maxLength?: number;
-  /** `allowed`: it may also be left out. `required`: it has to be left out, and nothing else can be said about it. */
+  /**
+   * `allowed`: it may also be left out. `required`: it has to be left out, and nothing else can be
+   * said about it.
+   */
   readonly absent?: 'allowed' | 'required';
 }
 
@@ -46,29 +56,29 @@ const FORMS: Readonly<Record<keyof ArgConstraint, Expectation>> = {
   within: expected.listOf(absolutePath),
 };
 
-/** The order of the members in the one form. The names are those of `FORMS`, which the type does not tell. */
+/**
+ * The order of the members in the one form. The names are those of `FORMS`, which the type does not
+ * tell.
+ */
 const KEYS = Object.keys(FORMS) as readonly (keyof ArgConstraint)[];
 
 /** Lets nothing pass. Stands in for what cannot be read. */
 export const NOTHING_PASSES: ArgConstraint = Object.freeze({ oneOf: Object.freeze([]) });
 
-/** Whether this is a constraint. One that demands nothing is none: a misspelt or forgotten word must not let everything pass. */
+/**
+ * Whether this is a constraint. One that demands nothing is none: a misspelt or forgotten word must
+ * not let everything pass.
+ */
 export function isConstraint(value: unknown): value is ArgConstraint {
   if (!isObject(value)) return false;
   if (texts.has(value)) return true;
-  const said = Object.keys(value).filter((key) => value[key] !== undefined);
+  const given = Object.keys(value).filter((key) => value[key] !== undefined);
   // The cast is safe: the name was just looked up.
-  if (
-    !said.every(
-      (key) => Object.hasOwn(FORMS, key) && FORMS[key as keyof ArgConstraint].test(value[key]),
-    )
-  )
-    return false;
-  return value.absent === undefined
-    ? said.length > 0
-    : value.absent === 'required'
-      ? said.length === 1
-      : said.length > 1;
+  const isKnown = (key: string) =>
+    Object.hasOwn(FORMS, key) && FORMS[key as keyof ArgConstraint].test(value[key]);
+  if (!given.every(isKnown)) return false;
+  if (value.absent === undefined) return given.length > 0;
+  return value.absent === 'required' ? given.length === 1 : given.length > 1;
 }
 
 /** Constraints in their one form, with their text: frozen, so that neither is worked out again. */
@@ -105,7 +115,7 @@ const sortedValues = (values: readonly JsonPrimitive[]): readonly JsonPrimitive[
     [...new Set(values)].sort((a, b) => compareTexts(JSON.stringify(a), JSON.stringify(b))),
   );
 
-const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const compareTexts = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 /** Whether a value is what a constraint demands; `undefined` is an argument that is missing. */
 export function meetsConstraint(constraint: ArgConstraint, value: JsonValue | undefined): boolean {

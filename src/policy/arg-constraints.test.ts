@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../core/json.ts';
+import type { JsonObject } from '../core/json/json-value.ts';
 import type { ArgConstraint } from './arg-constraint.ts';
 import { failingArgument } from './arg-constraints.ts';
 import { allows, checkPolicy, intersectPolicies } from './capability-policy.ts';

@@ -1,8 +1,11 @@
-/** What a policy says about the arguments of tools. Two of them together demand what both demand. */
+/**
+ * What a policy says about the arguments of tools. Two of them together demand what both demand.
+ */
 
-import { oneLine } from '../core/errors.ts';
-import { isObject, type JsonObject } from '../core/json.ts';
-import type { Expectation } from '../core/options.ts';
+import type { JsonObject, JsonValue } from '../core/json/json-value.ts';
+import { oneLine } from '../core/contract/errors.ts';
+import { isObject } from '../core/json/json.ts';
+import type { Expectation } from '../core/contract/options.ts';
 import {
   type ArgConstraint,
   constraintText,
@@ -12,15 +15,16 @@ import {
   NOTHING_PASSES,
   ownConstraint,
 } from './arg-constraint.ts';
-import { argumentName, stepsOf, valueAt } from './argument-path.ts';
 
 /**
- * Constraints by tool and by argument. An argument goes by its name, or by a JSON Pointer (`/options/depth`) where it lies
- * deeper. A tool that is not listed is not constrained, nor is an argument. Of a list every constraint has to hold.
+ * Constraints by tool and by argument. An argument goes by its name, or by a JSON Pointer
+ * (`/options/depth`) where it lies deeper. A tool that is not listed is not constrained, nor is an
+ * argument. Of a list every constraint has to hold.
  */
 export type ArgConstraints = Readonly<Record<string, ConstrainedArguments>>;
 type ConstrainedArguments = Readonly<Record<string, ArgConstraint | readonly ArgConstraint[]>>;
 
+/** For options that take constraints by tool and argument. */
 export const argConstraintsForm: Expectation = Object.freeze({
   text: 'an object that gives constraints by tool and by argument (a name or a JSON Pointer)',
   test: (value: unknown) => isObject(value) && Object.values(value).every(isConstrained),
@@ -32,7 +36,10 @@ const isConstrained = (value: unknown): value is ConstrainedArguments =>
     ([name, one]) => stepsOf(name) !== null && listOf(one).every(isConstraint),
   );
 
-/** An empty list stays the one item, which is no constraint: to say nothing about an argument, leave it out. */
+/**
+ * An empty list stays the one item, which is no constraint: to say nothing about an argument, leave
+ * it out.
+ */
 const listOf = (one: unknown): readonly unknown[] =>
   Array.isArray(one) && one.length > 0 ? Array.from<unknown>(one) : [one];
 
@@ -69,7 +76,10 @@ function byArgument(entry: ConstrainedArguments): ByArgument {
   return found;
 }
 
-/** What both demand, in one form: sorted, nothing twice, and each argument with a list. `undefined` where nothing is demanded. */
+/**
+ * What both demand, in one form: sorted, nothing twice, and each argument with a list. `undefined`
+ * where nothing is demanded.
+ */
 export function bothConstraints(a: ArgConstraints, b: ArgConstraints): ArgConstraints | undefined {
   const tools = [...new Set([...Object.keys(a), ...Object.keys(b)])].sort();
   const entries = tools
@@ -97,7 +107,10 @@ function asEntry(demanded: ByArgument): ConstrainedArguments {
   return entry;
 }
 
-/** Which argument of a call fails and what would pass, for the model, or `null`. It never says what the argument was. */
+/**
+ * Which argument of a call fails and what would pass, for the model, or `null`. It never says what
+ * the argument was.
+ */
 export function failingArgument(
   all: ArgConstraints,
   toolName: string,
@@ -110,4 +123,40 @@ export function failingArgument(
       return `its argument "${oneLine(name)}" ${describeConstraint(failed)}`;
   }
   return null;
+}
+
+/**
+ * The member names on the way to an argument, or `null` for what names none. A name that begins
+ * with a slash needs the pointer form.
+ */
+function stepsOf(name: string): readonly string[] | null {
+  if (!name.startsWith('/')) return name === '' ? null : [name];
+  const steps = name.slice(1).split('/');
+  if (steps.some((step) => /~(?![01])/.test(step))) return null;
+  return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** The one spelling of a way: the plain name where it can be used, the pointer otherwise. */
+function argumentName(steps: readonly string[]): string {
+  const [first = ''] = steps;
+  if (steps.length === 1 && first !== '' && !first.startsWith('/')) return first;
+  return steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+const INDEX = /^(?:0|[1-9]\d*)$/;
+
+/**
+ * What stands there, or `undefined` where nothing does. Only own members count: every object has a
+ * `constructor`.
+ */
+function valueAt(args: JsonObject, steps: readonly string[]): JsonValue | undefined {
+  let value: JsonValue | undefined = args;
+  for (const step of steps) {
+    // `isArray` does not tell what a list of JSON holds.
+    if (Array.isArray(value))
+      value = INDEX.test(step) ? (value as readonly JsonValue[])[Number(step)] : undefined;
+    else if (isObject(value) && Object.hasOwn(value, step)) value = value[step];
+    else return undefined;
+  }
+  return value;
 }

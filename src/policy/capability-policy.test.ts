@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SIDE_EFFECT_LEVELS } from '../core/annotations.ts';
+import { SIDE_EFFECT_LEVELS } from '../core/contract/annotations.ts';
 import {
   allows,
   type CapabilityPolicy,

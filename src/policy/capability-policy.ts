@@ -1,8 +1,8 @@
 /** Capability policies: what a call may reach at most. Combining two only ever tightens. */
 
-import { SIDE_EFFECT_LEVELS, type SideEffectLevel } from '../core/annotations.ts';
-import type { JsonObject } from '../core/json.ts';
-import { checkOptions, type Expectation, expected } from '../core/options.ts';
+import type { JsonObject } from '../core/json/json-value.ts';
+import { SIDE_EFFECT_LEVELS, type SideEffectLevel } from '../core/contract/annotations.ts';
+import { checkOptions, type Expectation, expected } from '../core/contract/options.ts';
 import {
   type ArgConstraints,
   argConstraintsForm,
@@ -15,28 +15,42 @@ import { absolutePath, commonRoots, isWithin } from './workspace-roots.ts';
 export interface CapabilityPolicy {
   /** Exact tool names. */
   readonly tools?: readonly string[];
-  /** Operations by capability, such as `{ workspace: ['read'] }`. A capability that is not listed is not allowed. */
+  /**
+   * Operations by capability, such as `{ workspace: ['read'] }`. A capability that is not listed is
+   * not allowed.
+   */
   readonly capabilities?: Readonly<Record<string, readonly string[]>>;
-  /** Absolute folders that files have to lie in. Two policies without a folder in common leave none. */
+  /**
+   * Absolute folders that files have to lie in. Two policies without a folder in common leave none.
+   */
   readonly workspaceRoots?: readonly string[];
   /** The strongest side effect. */
   readonly sideEffectLevel?: SideEffectLevel;
   /** How deep tools may call tools. */
   readonly recursionLimit?: number;
-  /** What arguments have to be, by tool and argument. It takes away only where it lists something: a tool that is not listed is free. */
+  /**
+   * What arguments have to be, by tool and argument. It takes away only where it lists something: a
+   * tool that is not listed is free.
+   */
   readonly argConstraints?: ArgConstraints;
 }
 
-/** What somebody is about to do. Fields that are absent are not checked. */
+/** What a call is about to do. Fields that are absent are not checked. */
 export interface PolicyQuestion {
   readonly toolName?: string;
   readonly sideEffectLevel?: SideEffectLevel;
   readonly capability?: string;
   readonly operation?: string;
-  /** An absolute path. It is compared as text: links are not followed, and a relative path lies in no folder. */
+  /**
+   * An absolute path. It is compared as text: links are not followed, and a relative path lies in
+   * no folder.
+   */
   readonly path?: string;
   readonly depth?: number;
-  /** The arguments of `toolName`; without that name nobody knows whose they are, and they are not checked. */
+  /**
+   * The arguments of `toolName`; without that name nobody knows whose they are, and they are not
+   * checked.
+   */
   readonly args?: JsonObject;
 }
 
@@ -59,8 +73,8 @@ export function checkPolicy(owner: string, policy: unknown): asserts policy is C
 const made = new WeakSet<CapabilityPolicy>();
 
 /**
- * The policy that allows what both allow. Commutative, associative, idempotent, byte for byte; `{}` changes nothing. Checks
- * neither policy: what cannot be read allows nothing.
+ * The policy that allows what both allow. Commutative, associative, idempotent, byte for byte; `{}`
+ * changes nothing. Checks neither policy: what cannot be read allows nothing.
  */
 export function intersectPolicies(a: CapabilityPolicy, b: CapabilityPolicy): CapabilityPolicy {
   const met: CapabilityPolicy = Object.freeze({
@@ -77,13 +91,13 @@ export function intersectPolicies(a: CapabilityPolicy, b: CapabilityPolicy): Cap
   return met;
 }
 
-/** The policy itself where it was made here, otherwise a copy that nobody can change. */
+/** The policy itself where it was made here, otherwise a frozen copy. */
 export const ownPolicy = (policy: CapabilityPolicy): CapabilityPolicy =>
   made.has(policy) ? policy : intersectPolicies(policy, {});
 
 /**
- * Whether a policy allows something. `path` is compared as text, after `.`, `..` and doubled slashes are gone: where links may
- * lead out of a folder, `pathPolicy` or `jail` has to look.
+ * Whether a policy allows something. `path` is compared as text, after `.`, `..` and doubled
+ * slashes are gone: where links may lead out of a folder, `pathPolicy` or `jail` has to look.
  */
 export function allows(policy: CapabilityPolicy, question: PolicyQuestion): boolean {
   const { toolName, sideEffectLevel, path, depth, args } = question;
@@ -123,7 +137,8 @@ function meet<K extends string, T>(
   b: T | undefined,
   both: (a: T, b: T) => T | undefined,
 ): { readonly [P in K]?: T } {
-  // Where only one side says something it meets itself: the outcome has one form, and shares no list with what it came from.
+  // Where only one side says something it meets itself: the outcome has one form, and shares no
+  // list with what it came from.
   const [x, y] = [a ?? b, b ?? a];
   const value = x === undefined || y === undefined ? undefined : both(x, y);
   // A computed key makes the type too wide; it is the one key asked for.
@@ -148,7 +163,10 @@ function commonCapabilities(
 
 const rankOf = (level: SideEffectLevel): number => SIDE_EFFECT_LEVELS.indexOf(level);
 
-/** A level nobody knows exceeds every ceiling and, as a ceiling, allows none: what a tool says of itself is not checked here. */
+/**
+ * An unknown level exceeds every ceiling and, as a ceiling, allows none: what a tool says of itself
+ * is not checked here.
+ */
 function exceeds(level: SideEffectLevel, ceiling: SideEffectLevel): boolean {
   return rankOf(level) === -1 || rankOf(level) > rankOf(ceiling);
 }

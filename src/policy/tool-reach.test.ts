@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { randomCall, randomPolicy } from '../../conformance/fuzz/random-policies.ts';
-import { createRandom } from '../../conformance/fuzz/random.ts';
+import { stateOf } from '../core/onion/own-call.ts';
+import { randomCall, randomPolicy } from '../../conformance/benches/fuzz/random-policies.ts';
+import { createRandom } from '../../conformance/benches/fuzz/random.ts';
 import { echoExecutor, makeCall, type PartialCall } from '../../conformance/test-kit.ts';
-import type { ToolAnnotations } from '../core/annotations.ts';
-import { stateOf } from '../core/call.ts';
-import { composeToolCallers } from '../core/compose.ts';
-import { defineLayer } from '../core/layer.ts';
+import type { ToolAnnotations } from '../core/contract/annotations.ts';
+import { composeToolCallers } from '../core/onion/compose.ts';
+import { defineLayer } from '../core/contract/layer.ts';
 import { excessOf, narrowPolicy, policyOf, promiseRequests } from './ambient-policy.ts';
 import type { CapabilityPolicy } from './capability-policy.ts';
 import { advertisable } from './tool-reach.ts';

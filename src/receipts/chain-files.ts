@@ -14,8 +14,8 @@ import { openRegular, type OpenHow } from '../system/open-regular.ts';
 /** The calls that can fail while receipts are being written. */
 export interface ChainFiles {
   /**
-   * Opens a segment for appending. `new` fails where the file is there already; `durable` is for one that is there, and what is
-   * written to it is on disk when the write returns.
+   * Opens a segment for appending. `new` fails where the file is there already; `durable` is for
+   * one that is there, and what is written to it is on disk when the write returns.
    */
   open(path: string, how: 'any' | 'new' | 'durable'): number;
   /** May write less than it was given, as the system does on a disk that gets full. */

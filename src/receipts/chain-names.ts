@@ -1,6 +1,9 @@
-/** How the files of a chain are called. A chain is what one writer writes for one session, in one or more segments. */
+/**
+ * How the files of a chain are called. A chain is what one writer writes for one session, in one or
+ * more segments.
+ */
 
-import { safeName } from '../core/state-folder.ts';
+import { safeName } from '../system/state-folder.ts';
 
 const SEGMENT = /^([A-Za-z0-9_-]+(?:\.w[1-9]\d*)?)(?:\.([1-9]\d*))?\.jsonl$/;
 

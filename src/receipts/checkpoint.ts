@@ -8,7 +8,7 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import { AlliumError } from '../core/errors.ts';
+import { AlliumError } from '../core/contract/errors.ts';
 import { asciiJson } from './receipt-line.ts';
 
 /** What a checkpoint says. The signature covers exactly these fields. */
@@ -26,7 +26,10 @@ export interface Checkpoint {
   readonly cut_bytes?: number;
   /** How many bytes were moved out of the file, because they stood behind its end. */
   readonly aside_bytes?: number;
-  /** How many of the receipts right before were found unsigned: the writer that signs here did not write them. */
+  /**
+   * How many of the receipts right before were found unsigned: the writer that signs here did not
+   * write them.
+   */
   readonly found?: number;
   /** In the first line of a chain: which entry of the folder's index names the chain. */
   readonly entry?: number;
@@ -109,7 +112,8 @@ function keyFrom(
   kind: KeyKind,
 ): KeyObject {
   const made = typeof key === 'string' ? parsed(key, read) : key;
-  // Anything but a public key is refused where one is asked for: a private key handed to a verifier is a mistake worth hearing of.
+  // Anything but a public key is refused where one is asked for: a private key handed to a verifier
+  // is a mistake worth hearing of.
   const isSecretText = kind === 'public' && typeof key === 'string' && key.includes('PRIVATE KEY');
   if (made?.asymmetricKeyType === 'ed25519' && made.type === kind && !isSecretText) return made;
   const wanted = `an Ed25519 ${kind} key, as PEM text or KeyObject`;

@@ -1,25 +1,23 @@
 /** `allium/receipts`: receipts on disk, and what can be asked of them. */
 
-export type { ReceiptEnd } from './create-receipt.ts';
-export { createReceipt } from './create-receipt.ts';
-export type { LocalReceiptSinkOptions } from './local-receipt-sink.ts';
-export { localReceiptSink } from './local-receipt-sink.ts';
-export type { QueryOptions } from './query-receipts.ts';
-export { queryReceipts } from './query-receipts.ts';
+export { buildIntent, buildReceipt, hashValues } from './write/build-receipt.ts';
+export type { Delivery, DeliveryRules, Sent } from './write/deliver-receipts.ts';
+export { deliverReceipts } from './write/deliver-receipts.ts';
+export type { ReceiptEnd } from './write/create-receipt.ts';
+export { createReceipt } from './write/create-receipt.ts';
+export type { LocalReceiptSinkOptions } from './write/local-receipt-sink.ts';
+export { localReceiptSink } from './write/local-receipt-sink.ts';
+export type { QueryOptions } from './read/search-receipts.ts';
+export { queryReceipts } from './read/search-receipts.ts';
 export type { Appended, Durability, LocalReceiptSink, Receipt, ReceiptSink } from './receipt.ts';
 export { RECEIPT_SCHEMA } from './receipt-schema.ts';
-export type { ReceiptFilter } from './search-receipts.ts';
-export type { StoredReceipt } from './stored-receipt.ts';
-export type { TailOptions } from './tail-receipts.ts';
-export { tailReceipts } from './tail-receipts.ts';
-export type {
-  ProblemKind,
-  ReceiptProblem,
-  TornTail,
-  VerifyOptions,
-  VerifyProgress,
-  VerifyReport,
-  Witness,
-} from './verify-receipts.ts';
-export { verifyReceipts } from './verify-receipts.ts';
-export type { ReceiptFields } from './written-receipt.ts';
+export type { ReceiptFilter } from './read/search-receipts.ts';
+export type { StoredReceipt } from './read/stored-receipt.ts';
+export type { TailOptions } from './read/tail-receipts.ts';
+export { tailReceipts } from './read/tail-receipts.ts';
+export type { ProblemKind, ReceiptProblem } from './read/problem-list.ts';
+export type { TornTail } from './read/verify-chain.ts';
+export type { Witness } from './read/verify-index.ts';
+export type { VerifyOptions, VerifyProgress, VerifyReport } from './read/verify-receipts.ts';
+export { verifyReceipts } from './read/verify-receipts.ts';
+export type { ReceiptFields } from './write/written-receipt.ts';

@@ -13,12 +13,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { AlliumError, isAlliumError } from '../core/errors.ts';
-import type { HashKey } from '../core/hash-canonical.ts';
-import { stateFolder } from '../core/state-folder.ts';
+import { AlliumError, isAlliumError } from '../core/contract/errors.ts';
+import type { HashKey } from '../core/json/hash-canonical.ts';
+import { stateFolder } from '../system/state-folder.ts';
 import { makeFolder, openRegular } from '../system/open-regular.ts';
 import { createSigner, type Signer } from './checkpoint.ts';
-import { syncFolder } from './sync-folder.ts';
+import { syncFolder } from './write/sync-folder.ts';
 
 const SIGNING = 'receipts-ed25519.pem';
 const PUBLIC = 'receipts-ed25519.pub.pem';
@@ -37,7 +37,10 @@ export function hashingKey(folder = keyFolder()): HashKey {
   };
 }
 
-/** The key that receipts were hashed with, or `null` where there is none: to compare hashes, none is made. */
+/**
+ * The key that receipts were hashed with, or `null` where there is none: to compare hashes, none is
+ * made.
+ */
 export const hashingKeyIn = (folder: string): HashKey | null =>
   existsSync(join(folder, HASHING)) ? hashingKey(folder) : null;
 
@@ -86,7 +89,10 @@ function keyFile(folder: string, name: string, make: () => string, mode = 0o600)
   }
 }
 
-/** Whole or not at all, and never over one that is there: two processes that start together agree on one key. */
+/**
+ * Whole or not at all, and never over one that is there: two processes that start together agree on
+ * one key.
+ */
 function createFile(folder: string, name: string, text: string, mode: number): void {
   const draft = join(folder, `${name}.${randomUUID()}.part`);
   const file = openSync(draft, 'wx', mode);

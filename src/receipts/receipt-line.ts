@@ -1,11 +1,11 @@
 /**
- * A line of a receipt file: JSON in ASCII, with its place in the chain at the end. The end has a fixed form, so that a chain
- * can be followed without parsing JSON.
+ * A line of a receipt file: JSON in ASCII, with its place in the chain at the end. The end has a
+ * fixed form, so that a chain can be followed without parsing JSON.
  */
 
 import { hash } from 'node:crypto';
 
-export { asciiJson } from '../core/ascii-json.ts';
+export { asciiJson } from '../core/json/ascii-json.ts';
 
 /** What the first line of a chain names as the one before it. */
 export const GENESIS = `sha256:${'0'.repeat(64)}`;
@@ -53,7 +53,10 @@ export interface LinePlace {
   readonly realHash: string;
 }
 
-/** Reads the end of a line without its line feed. `null` where it has not the form that `chainLine` writes. */
+/**
+ * Reads the end of a line without its line feed. `null` where it has not the form that `chainLine`
+ * writes.
+ */
 export function placeOf(line: Buffer): LinePlace | null {
   const chainAt = line.length - CHAIN_LENGTH;
   if (chainAt < SEQ.length) return null;
@@ -83,5 +86,8 @@ export const openPart = (line: string): string => line.slice(0, line.lastIndexOf
 /** Ends a line. */
 export const LINE_FEED = 10;
 
-/** How many bytes at the front are complete lines: what is behind them was torn off by a crash. A pure function. */
+/**
+ * How many bytes at the front are complete lines: what is behind them was torn off by a crash. A
+ * pure function.
+ */
 export const completeLength = (bytes: Uint8Array): number => bytes.lastIndexOf(LINE_FEED) + 1;

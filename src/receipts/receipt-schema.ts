@@ -1,7 +1,7 @@
 /** The JSON Schema of receipts, for whoever reads them without this package. */
 
-import type { JsonSchema } from '../core/call.ts';
-import { snapshotObject } from '../core/json.ts';
+import type { JsonSchema } from '../core/contract/call.ts';
+import { snapshotObject } from '../core/json/json.ts';
 import {
   AUDIT_SCHEMA,
   closed,
@@ -16,7 +16,7 @@ import {
   text,
   textOrNull,
   time,
-} from '../core/wire-schema.ts';
+} from '../core/wire/wire-schema.ts';
 
 const VERSION = only(1, 'The version of this format.');
 
@@ -56,7 +56,10 @@ const FIELDS: Readonly<Record<string, JsonSchema>> = {
 const nothing = (why: string): JsonSchema => ({ type: 'null', description: why });
 const YET = 'Not known yet.';
 
-/** Fields that are left out where there is nothing to say. Receipts from before they were added have none of them. */
+/**
+ * Fields that are left out where there is nothing to say. Receipts from before they were added have
+ * none of them.
+ */
 const OPTIONAL = ['server', 'rule'];
 
 const { rule: _rule, ...KNOWN_BEFORE } = FIELDS;
@@ -120,7 +123,10 @@ const CHECKPOINT: Readonly<Record<string, JsonSchema>> = {
   },
 };
 
-/** A receipt has all of its place in a chain or nothing of it: sinks and events get receipts that have none. */
+/**
+ * A receipt has all of its place in a chain or nothing of it: sinks and events get receipts that
+ * have none.
+ */
 const placed = (fields: Readonly<Record<string, JsonSchema>>, description: string): JsonSchema => ({
   ...closed({ ...fields, ...CHAIN }, description, [...Object.keys(CHAIN), ...OPTIONAL]),
   dependentRequired: {
@@ -138,8 +144,8 @@ export const BARE_RECEIPT: JsonSchema = closed(
 );
 
 /**
- * What a line of a receipt file holds, and what a sink of `auditLog` gets, in JSON Schema 2020-12. It says what a line looks like;
- * whether a file was changed is for `verifyReceipts` to say.
+ * What a line of a receipt file holds, and what a sink of `auditLog` gets, in JSON Schema 2020-12.
+ * It says what a line looks like; whether a file was changed is for `verifyReceipts` to say.
  */
 export const RECEIPT_SCHEMA: JsonSchema = snapshotObject({
   $schema: DIALECT,

@@ -1,9 +1,14 @@
-/** The receipt of a call: what happened, by hash and never by value, in the form in which it is written down. */
+/**
+ * The receipt of a call: what happened, by hash and never by value, in the form in which it is
+ * written down.
+ */
 
-import type { HashKey } from '../core/hash-canonical.ts';
-import type { JsonObject } from '../core/json.ts';
+import type { JsonObject } from '../core/json/json-value.ts';
+import type { HashKey } from '../core/json/hash-canonical.ts';
 
-/** One call, or with `record: 'intent'` what is about to happen. Fields that say nothing are `null`. */
+/**
+ * One call, or with `record: 'intent'` what is about to happen. Fields that say nothing are `null`.
+ */
 export interface Receipt {
   readonly schema_version: 1;
   readonly record: 'receipt' | 'intent';
@@ -24,7 +29,10 @@ export interface Receipt {
   /** The layer that turned the call away. */
   readonly blocked_by: string | null;
   readonly duration_ms: number;
-  /** The arguments as they came in, as somebody approved them, and as the tool was entered with them. */
+  /**
+   * The arguments as they came in, as somebody approved them, and as the tool was entered with
+   * them.
+   */
   readonly requested_hash: string;
   readonly approved_hash: string | null;
   readonly executed_hash: string | null;
@@ -35,7 +43,10 @@ export interface Receipt {
   readonly provider: string | null;
   /** The host's name for the MCP server of the tool. Absent for tools that have none. */
   readonly server?: string;
-  /** The rule that let the call pass, held it up or turned it away, such as `consent rule 2 (deny write_*)`. Absent where no rule did. */
+  /**
+   * The rule that let the call pass, held it up or turned it away, such as `consent rule 2 (deny
+   * write_*)`. Absent where no rule did.
+   */
   readonly rule?: string;
   readonly audit: JsonObject | null;
   readonly emitted_at: string;
@@ -44,14 +55,19 @@ export interface Receipt {
 /** When a receipt counts as kept: on disk, handed to the system, or some time later. */
 export type Durability = 'fsync' | 'write' | 'background';
 
-/** Takes receipts. A promise is waited for; one that rejects means that the receipt was not kept. */
+/**
+ * Takes receipts. A promise is waited for; one that rejects means that the receipt was not kept.
+ */
 export type ReceiptSink = (receipt: Receipt) => unknown;
 
 /** A receipt that has its place in the file. */
 export interface Appended {
   /** `file://…#seq=<n>`, known before anything is written. */
   readonly uri: string;
-  /** Kept as the durability says; already kept for `background`. Rejects when it could not be written. */
+  /**
+   * Kept as the durability says; already kept for `background`. Rejects when it could not be
+   * written.
+   */
   readonly kept: Promise<void>;
 }
 
@@ -63,13 +79,14 @@ export interface LocalReceiptSink {
   /** The key that its checkpoints are verified with, as PEM text. */
   readonly publicKey: string;
   /**
-   * Gives the receipt its place and URI at once, in the order of the calls, then writes it. `build` gets the URI, because
-   * the receipt names itself. Throws when the file cannot be used.
+   * Gives the receipt its place and URI at once, in the order of the calls, then writes it. `build`
+   * gets the URI, because the receipt names itself. Throws when the file cannot be used.
    */
   append(sessionId: string, build: (uri: string) => Receipt, durability: Durability): Appended;
   /**
-   * Rejects when the session's file cannot be written to just now; tries what failed before once more. `null` when nothing
-   * failed, so that nobody has to wait. Throws when the file cannot be used.
+   * Rejects when the session's file cannot be written to just now; tries what failed before once
+   * more. `null` when nothing failed, so that nobody has to wait. Throws when the file cannot be
+   * used.
    */
   ready(sessionId: string): Promise<void> | null;
   /** Waits until everything appended so far is written. Rejects when something could not be. */

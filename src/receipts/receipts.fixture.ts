@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type ChainFiles, systemFiles } from './chain-files.ts';
-import { createSink, type LocalReceiptSinkOptions } from './local-receipt-sink.ts';
+import { createSink, type LocalReceiptSinkOptions } from './write/local-receipt-sink.ts';
 import type { LocalReceiptSink, Receipt } from './receipt.ts';
 
 const keys = generateKeyPairSync('ed25519');
@@ -53,7 +53,10 @@ export function testFolder(): string {
   return folder;
 }
 
-/** A sink with the keys of the test file, on a file system that may be made to fail. How long a test takes does not show in its files. */
+/**
+ * A sink with the keys of the test file, on a file system that may be made to fail. How long a test
+ * takes does not show in its files.
+ */
 export function testSink(
   dir: string,
   options: LocalReceiptSinkOptions = {},

@@ -13,11 +13,11 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createSigner, publicKeys } from './checkpoint.ts';
-import { createProblemList } from './problem-list.ts';
-import { readSessionIndex } from './verify-index.ts';
-import { safeName } from '../core/state-folder.ts';
+import { createProblemList } from './read/problem-list.ts';
+import { readSessionIndex } from './read/verify-index.ts';
+import { safeName } from '../system/state-folder.ts';
 import { chainLine, digestOf, GENESIS } from './receipt-line.ts';
-import { receiptText } from './receipt-text.ts';
+import { receiptText } from './write/receipt-text.ts';
 import {
   makeReceipt,
   publicKey,
@@ -27,8 +27,8 @@ import {
   testSink,
 } from './receipts.fixture.ts';
 import { appendToIndex, INDEX_FILE, parseEntry } from './session-index.ts';
-import { verifyReceipts } from './verify-receipts.ts';
-import { takeLock } from './writer-lock.ts';
+import { verifyReceipts } from './read/verify-receipts.ts';
+import { takeLock } from '../system/writer-lock.ts';
 import { howMany } from '../../conformance/how-many.fixture.ts';
 
 const indexOf = (dir: string) => join(dir, INDEX_FILE);
@@ -366,7 +366,10 @@ function forged(lines: readonly string[]): string {
   return linesOf(dir).at(-1) ?? '';
 }
 
-/** Leaves of a session what somebody can who has its file: the first line was signed before there were receipts. */
+/**
+ * Leaves of a session what somebody can who has its file: the first line was signed before there
+ * were receipts.
+ */
 function emptied(path: string): void {
   const [first = ''] = readFileSync(path, 'latin1').split('\n');
   writeFileSync(path.replace('.jsonl', '.head'), `${first.padEnd(4095)}\n`);

@@ -1,25 +1,29 @@
 /**
- * The index of a folder: which sessions were begun, how each ended, and which were removed. Every entry is signed and names the one before, so
- * that a session that is gone is missed. Appended to when a session begins and when a writer closes it, never for a receipt.
+ * The index of a folder: which sessions were begun, how each ended, and which were removed. Every
+ * entry is signed and names the one before, so that a session that is gone is missed. Appended to
+ * when a session begins and when a writer closes it, never for a receipt.
  */
 
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { isoTime } from '../core/clock.ts';
-import { isObject } from '../core/json.ts';
+import { isoTime } from '../core/time/clock.ts';
+import { isObject } from '../core/json/json.ts';
 import { openRegular } from '../system/open-regular.ts';
 import { isSigned, type SignedText, type Signer } from './checkpoint.ts';
-import { keepAside, lastLineEnd } from './keep-aside.ts';
-import { linesOf } from './read-blocks.ts';
+import { keepAside, lastLineEnd } from './write/keep-aside.ts';
+import { linesOf } from './read/read-blocks.ts';
 import { asciiJson, CHAIN_FIELDS, digestOf, GENESIS, LINE_FEED } from './receipt-line.ts';
-import { takeLock } from './writer-lock.ts';
+import { takeLock } from '../system/writer-lock.ts';
 
 /** The name of the index. */
 export const INDEX_FILE = 'sessions.index';
 
 /** What an entry tells. */
 export interface IndexEvent {
-  /** A session's first file is made; a writer closes it; its files are about to be removed on purpose. */
+  /**
+   * A session's first file is made; a writer closes it; its files are about to be removed on
+   * purpose.
+   */
   readonly record: 'opened' | 'closed' | 'pruned';
   readonly chain: string;
   /** Receipts at that time. */
@@ -46,7 +50,10 @@ const { SEQ, PREV } = CHAIN_FIELDS;
 const SIGNATURE = ',"signature":"';
 const HASH = ',"hash":"';
 
-/** Appends an entry, and answers its number. Waits for other processes, and mends what one that was killed has torn. */
+/**
+ * Appends an entry, and answers its number. Waits for other processes, and mends what one that was
+ * killed has torn.
+ */
 export function appendToIndex(
   folder: string,
   signer: Signer,
@@ -102,7 +109,10 @@ function entryLine(
   return `${covered}${HASH}${digestOf(covered)}"}\n`;
 }
 
-/** Reads a line without its line feed. `null` where it is no entry; whether it is true is for others to say. */
+/**
+ * Reads a line without its line feed. `null` where it is no entry; whether it is true is for others
+ * to say.
+ */
 export function parseEntry(line: Buffer): IndexEntry | null {
   const text = line.toString('latin1');
   const [signatureAt, hashAt] = [text.lastIndexOf(SIGNATURE), text.lastIndexOf(HASH)];
@@ -145,7 +155,10 @@ interface IndexEnd {
   readonly hash: string;
 }
 
-/** The last entry that stands. What was torn, or was put behind it by somebody without the key, is moved into a file beside the index. */
+/**
+ * The last entry that stands. What was torn, or was put behind it by somebody without the key, is
+ * moved into a file beside the index.
+ */
 function mendedEnd(file: number, path: string, signer: Signer): IndexEnd {
   const { size } = fstatSync(file);
   if (size === 0) return { seq: 0, hash: GENESIS };
@@ -169,7 +182,10 @@ function mendedEnd(file: number, path: string, signer: Signer): IndexEnd {
   return { seq: 0, hash: GENESIS };
 }
 
-/** The key may have been replaced: what another one signed is for those to judge who hold its public half. */
+/**
+ * The key may have been replaced: what another one signed is for those to judge who hold its public
+ * half.
+ */
 const stands = (entry: IndexEntry, { keyId, keys }: Signer): boolean =>
   entry.hash === entry.realHash &&
   (entry.key_id !== keyId || isSigned(signedEntry(entry), keys) === true);
@@ -204,7 +220,10 @@ const RETRY_MS = 2;
 const WAIT_MS = 5000;
 const cell = new Int32Array(new SharedArrayBuffer(4));
 
-/** Receipts are given their place without waiting, so this waits in place. The lock is held for about a millisecond. */
+/**
+ * Receipts are given their place without waiting, so this waits in place. The lock is held for
+ * about a millisecond.
+ */
 function lockIndex(path: string): () => void {
   for (let waited = 0; waited <= WAIT_MS; waited += RETRY_MS) {
     const release = takeLock(path);

@@ -1,11 +1,12 @@
 /**
- * The newest checkpoint of a chain, kept once more beside it: a file that was cut off behind an earlier checkpoint looks whole by
- * itself. Two places are written in turn, so that a torn write leaves the one before.
+ * The newest checkpoint of a chain, kept once more beside it: a file that was cut off behind an
+ * earlier checkpoint looks whole by itself. Two places are written in turn, so that a torn write
+ * leaves the one before.
  */
 
 import { closeSync, readSync, writeSync } from 'node:fs';
 import { parseCheckpoint, type SignedCheckpoint } from './checkpoint.ts';
-import { openToRead } from './read-blocks.ts';
+import { openToRead } from './read/read-blocks.ts';
 import { openPart, placeOf } from './receipt-line.ts';
 
 /** Room for one checkpoint line. */
@@ -34,7 +35,10 @@ export function writeSignedHead(file: number, line: string, turn: number): void 
   writeSync(file, `${text}\n`, (turn % 2) * PLACE_BYTES, 'latin1');
 }
 
-/** The newest checkpoint of a head file. `missing` where there is no file, `null` where it holds none that can be read. */
+/**
+ * The newest checkpoint of a head file. `missing` where there is no file, `null` where it holds
+ * none that can be read.
+ */
 export function readSignedHead(path: string): SignedHead | 'missing' | null {
   const bytes = bytesOf(path);
   if (bytes === null) return 'missing';

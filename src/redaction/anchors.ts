@@ -13,24 +13,31 @@ export interface Anchor {
 }
 
 /**
- * Told of a word, where it begins, and at how many pairs a word might have stood since the last one that did; answers up to where
- * nothing more needs to be told, or `0`.
+ * Told of a word, where it begins, and at how many pairs a word might have stood since the last one
+ * that did; answers up to where nothing more needs to be told, or `0`.
  */
 export type Hit = (word: number, start: number, stops: number) => number;
 
 export interface AnchorFinder {
   /**
-   * Calls `hit` for every word, nearly in the order of their places. `codes` holds the text, `pairs` the same two by two, the first
-   * in the lower half. Answers where marked signs begin, in order, except in what `hit` had passed over.
+   * Calls `hit` for every word, nearly in the order of their places. `codes` holds the text,
+   * `pairs` the same two by two, the first in the lower half. Answers where marked signs begin, in
+   * order, except in what `hit` had passed over.
    */
   find(text: string, codes: Uint16Array, pairs: Uint32Array, hit: Hit): readonly number[];
 }
 
-/** What every character beyond ASCII is taken for: words are compared in the end, so that nothing is found that is not there. */
+/**
+ * What every character beyond ASCII is taken for: words are compared in the end, so that nothing is
+ * found that is not there.
+ */
 const TAB = 9;
 const ascii = (code: number): number => (code < 128 ? code : TAB);
 
-/** A key is a pair with the character before it: seven bits each, the first of the pair in the lowest. */
+/**
+ * A key is a pair with the character before it: seven bits each, the first of the pair in the
+ * lowest.
+ */
 const keyOf = (before: number, first: number, second: number): number =>
   (ascii(before) << 14) | (ascii(second) << 7) | ascii(first);
 
@@ -51,17 +58,19 @@ interface Rows {
   /** Where the words of each bucket begin. */
   readonly starts: Uint16Array;
   /**
-   * A word with its offset from the pair it is seen by; then one of its other characters, small and as a capital, with its own
-   * distance from the pair. Most that is seen and not the word is told from it by that character.
+   * A word with its offset from the pair it is seen by; then one of its other characters, small and
+   * as a capital, with its own distance from the pair. Most that is seen and not the word is told
+   * from it by that character.
    */
   readonly rows: Int32Array;
 }
 const END = 0x7fff_ffff;
 
 /**
- * Words must be ASCII, of three characters or more. A text is read in pairs, each with the character before it: one bit tells
- * whether a word may stand there. Every word is seen by those of its characters that are rarest in ordinary text, twice: where it
- * begins at an even place, and at an odd one. `marked` are signs of one character or two. An alternation of the same words as a
+ * Words must be ASCII, of three characters or more. A text is read in pairs, each with the
+ * character before it: one bit tells whether a word may stand there. Every word is seen by those of
+ * its characters that are rarest in ordinary text, twice: where it begins at an even place, and at
+ * an odd one. `marked` are signs of one character or two. An alternation of the same words as a
  * regular expression takes many times as long where nothing is found, which is nearly always.
  */
 export function anchorFinder(
@@ -80,7 +89,10 @@ export function anchorFinder(
   const table = stopsAt(marked);
   const { starts, rows } = laidOut(words, table);
 
-  /** Tells of the words that are seen by this pair; answers up to where nothing more needs to be told. */
+  /**
+   * Tells of the words that are seen by this pair; answers up to where nothing more needs to be
+   * told.
+   */
   const tell = (
     codes: Uint16Array,
     at: number,
@@ -128,7 +140,10 @@ export function anchorFinder(
 
 const NOWHERE: readonly number[] = Object.freeze([]);
 
-/** Chooses what each word is seen by and sets the bits of its keys. Of several in one bucket the longest comes first. */
+/**
+ * Chooses what each word is seen by and sets the bits of its keys. Of several in one bucket the
+ * longest comes first.
+ */
 function laidOut(words: readonly Word[], stops: Int32Array): Rows {
   const buckets = new Map<number, readonly number[]>();
   for (const index of words
@@ -172,13 +187,17 @@ function otherThan({ text, small, capital }: Word, offset: number): number {
 const lengthOf = (word: Word | undefined): number => word?.text.length ?? 0;
 
 /**
- * One bit for each key. Those that letters make with each other stand close together, so that an ordinary text needs little of
- * the table: a word of it holds the 32 characters of one row of ASCII that a pair can begin with.
+ * One bit for each key. Those that letters make with each other stand close together, so that an
+ * ordinary text needs little of the table: a word of it holds the 32 characters of one row of ASCII
+ * that a pair can begin with.
  */
 const wordOf = (key: number): number =>
   ((key >>> 14) << 9) | ((key & 0x60) << 2) | ((key >>> 7) & 127);
 
-/** At first, the bits of the keys with a marked character in their pair, or with two that are marked together. */
+/**
+ * At first, the bits of the keys with a marked character in their pair, or with two that are marked
+ * together.
+ */
 function stopsAt(marked: readonly string[]): Int32Array {
   const stops = new Int32Array(1 << 16);
   const rows = new Int32Array(4);
@@ -200,7 +219,10 @@ const stopAt = (stops: Int32Array, key: number): void => {
   stops[wordOf(key)] = (stops[wordOf(key)] ?? 0) | (1 << (key & 31));
 };
 
-/** The next pair that a word may be seen by. Calls nothing, because the compiler keeps in registers what no call can change. */
+/**
+ * The next pair that a word may be seen by. Calls nothing, because the compiler keeps in registers
+ * what no call can change.
+ */
 function seek(stops: Int32Array, pairs: Uint32Array, from: number, end: number): number {
   let before = from === 0 ? TAB << 9 : ascii((pairs[from - 1] ?? 0) >>> 16) << 9;
   for (let at = from; at < end; at += 1) {
@@ -217,7 +239,9 @@ function seek(stops: Int32Array, pairs: Uint32Array, from: number, end: number):
 const ANY: readonly number[] = Array.from({ length: 128 }, (_, code) => code);
 const BETWEEN_WORDS = ANY.filter((code) => !isAlnum(code));
 
-/** The keys of the pair that begins at `offset` in a word; what the word does not tell can be any. */
+/**
+ * The keys of the pair that begins at `offset` in a word; what the word does not tell can be any.
+ */
 function eachKey(
   { small, capital, begins }: Word,
   offset: number,

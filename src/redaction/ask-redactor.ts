@@ -1,6 +1,8 @@
-/** Asks a redactor that somebody else wrote, and believes nothing but the agreed form of an answer. */
+/**
+ * Asks a redactor that somebody else wrote, and believes nothing but the agreed form of an answer.
+ */
 
-import type { JsonObject, JsonValue } from '../core/json.ts';
+import type { JsonObject, JsonValue } from '../core/json/json-value.ts';
 
 export interface RedactionInput {
   /** `in`: before the tool runs. `out`: after it, or while it tells of its progress. */
@@ -10,7 +12,10 @@ export interface RedactionInput {
   readonly args: JsonObject;
   /** The structured value; `null` in phase `in`, and where there is none. */
   readonly result: JsonValue | null;
-  /** What the model would read, where that is more than the structured value written out: an error, content blocks, progress. */
+  /**
+   * What the model would read, where that is more than the structured value written out: an error,
+   * content blocks, progress.
+   */
   readonly text: string | null;
 }
 
@@ -22,13 +27,19 @@ export interface RedactionAnswer {
   readonly redactedFields?: readonly string[];
 }
 
-/** What is absent from the answer stays as it is. Throwing, or answering in another form, withholds everything. */
+/**
+ * What is absent from the answer stays as it is. Throwing, or answering in another form, withholds
+ * everything.
+ */
 export type Redactor = (input: RedactionInput) => RedactionAnswer | Promise<RedactionAnswer>;
 
 /** The caller left before the redactor answered. */
 export const ABORTED: unique symbol = Symbol('aborted');
 
-/** The answer, or `ABORTED`. Throws for every other form of answer, and for whatever the redactor throws. */
+/**
+ * The answer, or `ABORTED`. Throws for every other form of answer, and for whatever the redactor
+ * throws.
+ */
 export async function askRedactor(
   redactor: Redactor,
   input: RedactionInput,
@@ -51,7 +62,10 @@ export function askAtOnce(redactor: Redactor, input: RedactionInput): string | n
   }
 }
 
-/** A redactor may hand its input back with changes, so its members are known too. Anything else is a slip that hides nothing. */
+/**
+ * A redactor may hand its input back with changes, so its members are known too. Anything else is a
+ * slip that hides nothing.
+ */
 const MEMBERS: ReadonlySet<string> = new Set([
   'args',
   'result',

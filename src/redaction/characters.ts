@@ -1,4 +1,7 @@
-/** The alphabets secrets are written in, and how far a run of one reaches: read once per text, however many words lead there. */
+/**
+ * The alphabets secrets are written in, and how far a run of one reaches: read once per text,
+ * however many words lead there.
+ */
 
 import type { Effort } from './effort.ts';
 
@@ -16,7 +19,10 @@ const EQUALS = 512;
 const TILDE = 1024;
 const COLON = 2048;
 const PERCENT = 4096;
-/** What else stands in a value without quotes around it: printable, and no blank, quote or separator. */
+/**
+ * What else stands in a value without quotes around it: printable, and no blank, quote or
+ * separator.
+ */
 const OTHER = 8192;
 
 const LETTER = HEX_LOWER | LOWER | HEX_UPPER | UPPER;
@@ -73,7 +79,9 @@ function kindOf(char: string): number {
   return marks[char] ?? ('"\'`,;&<>|'.includes(char) ? 0 : OTHER);
 }
 
-/** Whether a character can be a part of a word, so that what begins after it does not begin a word. */
+/**
+ * Whether a character can be a part of a word, so that what begins after it does not begin a word.
+ */
 export const isAlnum = (code: number): boolean => ((KINDS[code] ?? 0) & ALNUM) !== 0;
 export const isIn = (slot: number, code: number): boolean =>
   ((KINDS[code] ?? 0) & (MASKS[slot] ?? 0)) !== 0;
@@ -86,16 +94,25 @@ export interface Looks {
   readonly distinct: number;
 }
 
-/** One text while it is read from its start to its end. Every answer costs what it has not looked at before. */
+/**
+ * One text while it is read from its start to its end. Every answer costs what it has not looked at
+ * before.
+ */
 export interface Reading {
   readonly text: string;
   readonly codes: Uint16Array;
   /** Up to where everything was found: nothing that begins before needs a look. */
   done: number;
   readonly effort: Effort;
-  /** The end of the run of the alphabet in this slot that goes through `from`, followed for `reach` characters at most. Ask with places that only grow. */
+  /**
+   * The end of the run of the alphabet in this slot that goes through `from`, followed for `reach`
+   * characters at most. Ask with places that only grow.
+   */
   readonly runEnd: (slot: number, from: number, reach?: number) => number;
-  /** What the run up to `end` looks like, from its last characters; what begins later in the same run looks no better. */
+  /**
+   * What the run up to `end` looks like, from its last characters; what begins later in the same
+   * run looks no better.
+   */
   readonly looksOf: (from: number, end: number) => Looks;
 }
 
@@ -185,14 +202,17 @@ const BLANK = 32;
 let laidOut = '';
 
 /**
- * The character codes of a text as an array: reading them one by one from the text takes three times as long. Good until the
- * next call: all texts share one array. What stands after the end of the text is left from another.
+ * The character codes of a text as an array: reading them one by one from the text takes three
+ * times as long. Good until the next call: all texts share one array. What stands after the end of
+ * the text is left from another.
  */
 export function codesOf(text: string): Uint16Array {
   return text === laidOut ? shared : layOut(text);
 }
 
-/** Lays a text out, also one that is laid out already: blanks may have been laid over parts of it. */
+/**
+ * Lays a text out, also one that is laid out already: blanks may have been laid over parts of it.
+ */
 export function layOut(text: string): Uint16Array {
   if (text.length >= shared.length) {
     const length = text.length + 2 - (text.length & 1);
@@ -207,7 +227,10 @@ export function layOut(text: string): Uint16Array {
   return shared;
 }
 
-/** Lays blanks over a stretch of the text that is laid out, for whatever asks for its codes until it is laid out anew. */
+/**
+ * Lays blanks over a stretch of the text that is laid out, for whatever asks for its codes until it
+ * is laid out anew.
+ */
 export const layBlanks = (start: number, end: number): void => void shared.fill(BLANK, start, end);
 
 /** The same two by two, the first in the lower half. */

@@ -1,8 +1,9 @@
 /** The way down: arguments are looked at before anything inside sees them. */
 
-import { type ToolCall, type ToolProgress, withCall } from '../core/call.ts';
-import type { JsonObject } from '../core/json.ts';
-import type { Scrub } from '../core/scrub.ts';
+import type { Scrub } from '../core/contract/layer.ts';
+import type { JsonObject } from '../core/json/json-value.ts';
+import { withCall } from '../core/onion/own-call.ts';
+import type { ToolCall, ToolProgress } from '../core/contract/call.ts';
 import { ABORTED, askAtOnce, askRedactor, type Redactor } from './ask-redactor.ts';
 import { type Literals, removedBetween } from './literals.ts';
 import type { Path } from './paths.ts';
@@ -12,7 +13,10 @@ import { wait, type Work } from './turns.ts';
 
 /** What has been found in a call so far. */
 export interface CleanedCall {
-  /** The call as it goes on: with cleaned arguments, or with its own where findings are only reported. */
+  /**
+   * The call as it goes on: with cleaned arguments, or with its own where findings are only
+   * reported.
+   */
   readonly call: ToolCall;
   /** The arguments as they may be shown. */
   readonly args: JsonObject;

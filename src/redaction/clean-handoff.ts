@@ -1,7 +1,11 @@
-/** The handoff in the audit record is a copy of a part of the result, made further in: it is cleaned like the result itself. */
+/**
+ * The handoff in the audit record is a copy of a part of the result, made further in: it is cleaned
+ * like the result itself.
+ */
 
-import type { JsonObject } from '../core/json.ts';
-import { annotate, type ToolResult } from '../core/result.ts';
+import { annotate } from '../core/onion/results.ts';
+import type { JsonObject } from '../core/json/json-value.ts';
+import type { ToolResult } from '../core/contract/result.ts';
 import type { CleanedCall } from './clean-call.ts';
 import type { Literals } from './literals.ts';
 import type { Rules } from './rules.ts';

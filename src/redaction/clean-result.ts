@@ -1,10 +1,11 @@
 /** The way up: nothing of a result is handed out before all of it was looked at. */
 
 import { inspect } from 'node:util';
-import { canonicalJson } from '../core/canonical.ts';
-import type { ContentBlock } from '../core/content.ts';
-import type { JsonValue } from '../core/json.ts';
-import { causeOf, fail, isRendered, ok, type ToolResult, withResult } from '../core/result.ts';
+import { causeOf, fail, isRendered, ok, withResult } from '../core/onion/results.ts';
+import type { JsonValue } from '../core/json/json-value.ts';
+import { canonicalJson } from '../core/json/canonical.ts';
+import type { ContentBlock } from '../core/contract/content.ts';
+import type { ToolResult } from '../core/contract/result.ts';
 import { ABORTED, askRedactor, type RedactionAnswer, type Redactor } from './ask-redactor.ts';
 import type { CleanedCall } from './clean-call.ts';
 import { cleanHandoff } from './clean-handoff.ts';
@@ -98,7 +99,10 @@ function* swept(before: ToolResult, sent: CleanedCall, rules: Rules, known: Lite
 
 const SURFACES = ['', 'content', 'renderedResult', 'error', 'arguments', 'interruption.shown', ''];
 
-/** Paths as the record has them: those of the value as they are, others with the name of their surface. */
+/**
+ * Paths as the record has them: those of the value as they are, others with the name of their
+ * surface.
+ */
 function fieldsOf(before: ToolResult, paths: readonly (readonly string[])[]): readonly string[] {
   const isRepeated =
     isRendered(before) &&
@@ -120,7 +124,8 @@ const TEXTS: ReadonlySet<string> = new Set(['content', 'renderedResult']);
 
 /** The result as a redactor wants it, and what is gone from it. */
 function answerOf(before: ToolResult, answer: RedactionAnswer, sent: CleanedCall) {
-  // A copy that nobody can change any more; `ok` makes one of everything that is JSON and throws for the rest.
+  // A copy that nobody can change any more; `ok` makes one of everything that is JSON and throws
+  // for the rest.
   const value = answer.result === undefined ? before.result : ok(sent.call, answer.result).result;
   const text = answer.text ?? before.renderedResult;
   const isNew = value !== before.result && JSON.stringify(value) !== JSON.stringify(before.result);
@@ -175,7 +180,10 @@ function withText(before: ToolResult, text: string): ToolResult {
   });
 }
 
-/** The error behind a failure is for the host's own logs, which are read by others than the secret was meant for. */
+/**
+ * The error behind a failure is for the host's own logs, which are read by others than the secret
+ * was meant for.
+ */
 function withCleanCause(
   cleaned: CleanedResult,
   sent: CleanedCall,
@@ -221,7 +229,10 @@ function withCleanCause(
   return { ...cleaned, result: withResult(failed, { ...rest, ...optional, ...texts }) };
 }
 
-/** Everything an error would show in a log, getters and custom printers left alone; `null` where it cannot be printed. */
+/**
+ * Everything an error would show in a log, getters and custom printers left alone; `null` where it
+ * cannot be printed.
+ */
 function inspected(cause: unknown): string | null {
   try {
     return inspect(cause, {

@@ -5,7 +5,9 @@ import type { Lead, Look } from './credentials.ts';
 import { A_LOOK, spend } from './effort.ts';
 import { isPlaceholder } from './names.ts';
 
-/** What a command takes a password or a token by. The secret is group 1, at the end of the match. */
+/**
+ * What a command takes a password or a token by. The secret is group 1, at the end of the match.
+ */
 const OPTION_VALUE = String.raw`(?:'([^'\n]{1,200})|"([^"\n]{1,200})|([^\s"';|&<>]{1,200}))`;
 const option = (names: string, glue = '[ =]+') =>
   new RegExp(String.raw`(?<=\s)(?:${names})${glue}${OPTION_VALUE}`, 'g');
@@ -102,7 +104,10 @@ const COMMANDS: Readonly<Record<string, readonly RegExp[]>> = {
   fastlane: [option('--password')],
 };
 
-/** Up to the end of a command: the line, with `\` at its end the next one too, or the next command in it. */
+/**
+ * Up to the end of a command: the line, with `\` at its end the next one too, or the next command
+ * in it.
+ */
 const COMMAND_LINE = /(?:[^\n|;&\\]|\\[\s\S]|&(?!&)){0,600}/y;
 
 /** What may stand before the name of a program, and which of it may stand behind one. */
@@ -120,7 +125,10 @@ const PROGRAMS: ReadonlyMap<string, string> = new Map(
 );
 const LONGEST = Math.max(...Array.from(PROGRAMS.keys(), ({ length }) => length));
 
-/** One where a program has this length, this first and this last character: most words are told from all programs by these. */
+/**
+ * One where a program has this length, this first and this last character: most words are told from
+ * all programs by these.
+ */
 const OUTLINES = new Uint8Array((LONGEST + 1) << 10);
 const outlineOf = (length: number, first: number, last: number): number =>
   (length << 10) | ((first & 31) << 5) | (last & 31);
@@ -132,9 +140,13 @@ interface Program {
   readonly end: number;
 }
 
-/** The last program that is named between two places. Word for word from the end: most words before an option are none. */
+/**
+ * The last program that is named between two places. Word for word from the end: most words before
+ * an option are none.
+ */
 function programBefore({ text, codes }: Reading, from: number, to: number): Program | null {
-  // The blank behind the word that is read; a sign stands behind no program, so that there is none until the next blank.
+  // The blank behind the word that is read; a sign stands behind no program, so that there is none
+  // until the next blank.
   let end = -1;
   for (let at = to - 1; at >= from - 1; at -= 1) {
     const kind = at < from ? SIGN : (KINDS[codes[at] ?? 0] ?? 0);
@@ -156,9 +168,20 @@ function programBefore({ text, codes }: Reading, from: number, to: number): Prog
 /** As far before an option as its command may stand. */
 const REACH = 400;
 
+const DASH = 45;
+const BLANKS = 33;
+/**
+ * Two dashes with a blank or a third one behind them are no option: a dash in prose, the signature
+ * of a changelog, a rule.
+ */
+const isDash = (codes: Uint16Array, end: number): boolean =>
+  codes[end - 1] === DASH &&
+  codes[end - 2] === DASH &&
+  ((codes[end] ?? 0) < BLANKS || codes[end] === DASH);
+
 /** Reads the command that an option belongs to, once. */
 const commandLine: Look = (reading, start, end, emit, progress) => {
-  if (start < progress.line) return;
+  if (start < progress.line || isDash(reading.codes, end)) return;
   const named = programBefore(reading, Math.max(progress.line, start - REACH), end);
   if (named === null) {
     progress.line = end;
@@ -179,7 +202,10 @@ const commandLine: Look = (reading, start, end, emit, progress) => {
   }
 };
 
-/** What is given on a command line and not left to be filled in: `-p` alone, a variable, a file, a port or a folder is none. */
+/**
+ * What is given on a command line and not left to be filled in: `-p` alone, a variable, a file, a
+ * port or a folder is none.
+ */
 const isGiven = (value: string): boolean =>
   value.length >= 4 &&
   !/^[-$@/.~<{%]|^\d{1,5}(?::\d|$)|^\[redacted/.test(value) &&

@@ -1,4 +1,7 @@
-/** Generated secrets, the disguises they come in, and ordinary text to mistake for them. Nothing in here is real. */
+/**
+ * Generated secrets, the disguises they come in, and ordinary text to mistake for them. Nothing in
+ * here is real.
+ */
 
 /** The same numbers for the same seed, so that a measured table can be measured again. */
 export function seeded(seed: number): () => number {

@@ -186,7 +186,8 @@ describe('the time the detectors take', () => {
     const ordinary = ORDINARY['code']?.(seeded(5), SIZE) ?? '';
     fastest(ordinary);
 
-    // What is quadratic takes hundreds of times as long; texts full of findings take some, and so does a busy machine.
+    // What is quadratic takes hundreds of times as long; texts full of findings take some, and so
+    // does a busy machine.
     expect(fastest(text) / fastest(ordinary)).toBeLessThan(40);
   });
 

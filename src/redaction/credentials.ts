@@ -1,4 +1,7 @@
-/** Credentials that stand in a place made for them: URLs, headers, password files and the options of commands. */
+/**
+ * Credentials that stand in a place made for them: URLs, headers, password files and the options of
+ * commands.
+ */
 
 import { BASE64_RUN, looksGenerated, OPAQUE_RUN, type Reading } from './characters.ts';
 import type { Emit } from './detector.ts';
@@ -28,7 +31,10 @@ const AT = 64;
 const ENDS_HOST = new Uint8Array(128);
 for (const char of '/ \t\n\r"\'`<>\\') ENDS_HOST[char.charCodeAt(0)] = 1;
 
-/** Whether an at sign stands before the end of the host: most addresses have none, and need no expression. */
+/**
+ * Whether an at sign stands before the end of the host: most addresses have none, and need no
+ * expression.
+ */
 function isSigned(codes: Uint16Array, from: number, to: number): boolean {
   for (let at = from; at < to; at += 1) {
     const code = codes[at] ?? 0;
@@ -116,7 +122,10 @@ const basic: Look = (reading, start, end, emit, progress) => {
 const COOKIES = /["'\\]{0,3}\s{0,3}:\s{0,3}["'\\]{0,3}([^\n\r"'`]{6,4096})/y;
 const COOKIE = /([\w.!#$%&*+^`|~-]{1,128})=([^;,\s"'\\]{8,})/g;
 
-/** The values of a `Cookie` or `Set-Cookie` line that look like sessions; attributes and settings stay. */
+/**
+ * The values of a `Cookie` or `Set-Cookie` line that look like sessions; attributes and settings
+ * stay.
+ */
 const cookie: Look = ({ text, effort }, start, end, emit, progress) => {
   COOKIES.lastIndex = end;
   if (start < progress.line) return;
@@ -153,7 +162,10 @@ const identifiedBy: Look = ({ text, effort }, start, end, emit) => {
 const CRYPT =
   /\$(?:1|2[abxy]?|5|6|7|y|gy|apr1|argon2(?:id?|d)|scrypt|pbkdf2(?:-sha\d{1,3})?)\$[\w./$,=+-]{20,200}/y;
 
-/** Hashes of passwords as `/etc/shadow` and `htpasswd` hold them: short ones are guessed within a day. */
+/**
+ * Hashes of passwords as `/etc/shadow` and `htpasswd` hold them: short ones are guessed within a
+ * day.
+ */
 const crypt: Look = ({ text, effort }, start, _end, emit, progress) => {
   spend(effort, start, A_WORD);
   CRYPT.lastIndex = start;

@@ -10,7 +10,10 @@ type Lint = (content: string) => Promise<readonly (readonly [start: number, end:
 
 let linting: Promise<Lint> | undefined;
 
-/** Loaded with the first text, and once: it is a dozen packages. A failed load is not kept, but it fails the call. */
+/**
+ * Loaded with the first text, and once: it is a dozen packages. A failed load is not kept, but it
+ * fails the call.
+ */
 function loadLint(): Promise<Lint> {
   linting ??= load();
   linting.catch(() => (linting = undefined));
@@ -35,7 +38,10 @@ async function load(): Promise<Lint> {
 /** Shorter texts hold none of the tokens these rules know. */
 const MIN_TEXT = 12;
 
-/** What secretlint finds, by text. Takes texts together where they are small: it has a price for every start. */
+/**
+ * What secretlint finds, by text. Takes texts together where they are small: it has a price for
+ * every start.
+ */
 export async function deepSpans(
   texts: readonly string[],
 ): Promise<ReadonlyMap<string, readonly Span[]>> {

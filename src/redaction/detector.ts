@@ -1,9 +1,12 @@
 /** What finds something to hide in a text, and what it says about it. */
 
-import type { Effort } from './effort.ts';
+import { A_FINDING, type Effort, spend } from './effort.ts';
 import type { SignPlaces } from './views.ts';
 
-/** The kinds of findings; each can have its own strategy. Where two overlap, the one named first decides. */
+/**
+ * The kinds of findings; each can have its own strategy. Where two overlap, the one named first
+ * decides.
+ */
 export const GROUPS = [
   'paths',
   'redactor',
@@ -21,7 +24,10 @@ export interface Finding {
   /** What its marker says: `jwt`, `email`, `path`. */
   readonly label: string;
   readonly group: Group;
-  /** What was found, decoded: the same value counts as the same in every encoding. Never leaves the layer. */
+  /**
+   * What was found, decoded: the same value counts as the same in every encoding. Never leaves the
+   * layer.
+   */
   readonly value: string;
 }
 
@@ -44,6 +50,45 @@ export interface Sight {
 
 export interface Detector {
   readonly group: Group;
-  /** Must take time in proportion to the text, whatever stands in it. `effort` is what is left for it. */
+  /**
+   * Must take time in proportion to the text, whatever stands in it. `effort` is what is left for
+   * it.
+   */
   readonly find: (text: string, emit: Emit, effort: Effort) => Sight | undefined;
+}
+
+/** Findings on their way out. */
+export interface Findings {
+  readonly tell: Emit;
+  /** Tells of the last one. */
+  readonly end: () => void;
+}
+
+/**
+ * Findings in their order. What two that overlap hide is told once; once the effort is spent, all
+ * that lies between them is hidden too.
+ */
+export function joinedFindings(effort: Effort, emit: Emit): Findings {
+  let open: {
+    readonly start: number;
+    end: number;
+    readonly label: string;
+    readonly group: Group | undefined;
+  } | null = null;
+  const end = () => {
+    if (open !== null) emit(open.start, open.end, open.label, open.group);
+    open = null;
+  };
+  return {
+    tell(start, to, label, group) {
+      const isSpent = !spend(effort, start, A_FINDING);
+      if (open !== null && (isSpent || start < open.end)) {
+        open.end = Math.max(open.end, to);
+        return;
+      }
+      end();
+      open = { start, end: to, label, group };
+    },
+    end,
+  };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { A_FINDING, A_WORD, joinedFindings, passOver, spend, startEffort } from './effort.ts';
+import { joinedFindings } from './detector.ts';
+import { A_FINDING, A_WORD, passOver, spend, startEffort } from './effort.ts';
 
 /** How many words of a text can be looked at, one at every `distance` characters. */
 function looked(distance: number, words: number): number {
@@ -27,6 +28,30 @@ describe('the effort that a text may ask for', () => {
     spend(rested, 1_000_000, A_WORD);
 
     expect(rested.left).toBe(fresh.left - A_WORD);
+  });
+});
+
+describe('a text that is read in windows', () => {
+  it('earns once for what two of them share', () => {
+    const [whole, windows] = [startEffort(), startEffort()];
+    for (const effort of [whole, windows]) spend(effort, 0, 2_000);
+    spend(whole, 60_000, 0);
+    for (const origin of [0, 10_000, 20_000]) {
+      windows.origin = origin;
+      for (const at of [0, 40_000, 0, 40_000]) spend(windows, at, 0);
+    }
+
+    expect(windows.left).toBeCloseTo(whole.left);
+  });
+
+  it('earns nothing for what was decoded from it', () => {
+    const effort = startEffort();
+    spend(effort, 0, 2_000);
+    const { left } = effort;
+    effort.origin = -Infinity;
+    spend(effort, 60_000, 0);
+
+    expect(effort.left).toBe(left);
   });
 });
 

@@ -1,39 +1,51 @@
 /** How much a text may ask of what reads it closely. */
 
-import type { Emit, Group } from './detector.ts';
-
 /**
- * What a step costs, in microseconds of an ordinary machine. A place that is told by three characters to be none of a word; a word that
- * is told by its next characters to lead nowhere, as nearly all are; and one whose next characters are read with an expression.
+ * What a step costs, in microseconds of an ordinary machine. A place that is told by three
+ * characters to be none of a word; a word that is told by its next characters to lead nowhere, as
+ * nearly all are; and one whose next characters are read with an expression.
  */
 export const A_STOP = 0.07;
-export const A_GLANCE = 0.15;
+export const A_GLANCE = 0.2;
 export const A_WORD = 0.12;
-/** Reading a name or a line; weighing the letters of a value; and a finding, with all that becomes of it. */
+/**
+ * Reading a name or a line; weighing the letters of a value; and a finding, with all that becomes
+ * of it.
+ */
 export const A_LOOK = 0.5;
 export const A_JUDGEMENT = 2;
 export const A_FINDING = 4;
 
-/** As much as a short text may ask for, and what every further character adds: about twice what it takes to read one. */
+/**
+ * As much as a short text may ask for, and what every further character adds: about twice what it
+ * takes to read one.
+ */
 const AT_ONCE = 3_000;
-const PER_CHARACTER = 0.016;
+const PER_CHARACTER = 0.025;
 
-/** What is left, and up to where the characters were counted. */
+/** What is left, and up to where the characters of the whole text were counted. */
 export interface Effort {
   left: number;
   at: number;
+  /**
+   * Where in the whole text the stretch begins that is being read; `-Infinity` for one that was
+   * decoded, which earns nothing.
+   */
+  origin: number;
 }
 
-export const startEffort = (): Effort => ({ left: AT_ONCE, at: 0 });
+export const startEffort = (): Effort => ({ left: AT_ONCE, at: 0, origin: 0 });
 
 /**
- * Takes the cost of a step at this place; `false` once there is nothing left. No ordinary text is so full of words that lead to
- * secrets that this is spent. What is not used does not add up.
+ * Takes the cost of a step at this place; `false` once there is nothing left. No ordinary text is
+ * so full of words that lead to secrets that this is spent. What is not used does not add up, and a
+ * character that two stretches share is counted once.
  */
 export function spend(effort: Effort, at: number, cost: number): boolean {
-  if (at > effort.at) {
-    effort.left = Math.min(AT_ONCE, effort.left + (at - effort.at) * PER_CHARACTER);
-    effort.at = at;
+  const place = effort.origin + at;
+  if (place > effort.at) {
+    effort.left = Math.min(AT_ONCE, effort.left + (place - effort.at) * PER_CHARACTER);
+    effort.at = place;
   }
   effort.left -= cost;
   return effort.left > 0;
@@ -41,38 +53,5 @@ export function spend(effort: Effort, at: number, cost: number): boolean {
 
 /** Characters up to here were hidden unread, and earn nothing. */
 export function passOver(effort: Effort, to: number): void {
-  effort.at = Math.max(effort.at, to);
-}
-
-/** Findings on their way out. */
-export interface Findings {
-  readonly tell: Emit;
-  /** Tells of the last one. */
-  readonly end: () => void;
-}
-
-/** Findings in their order. What two that overlap hide is told once; once the effort is spent, all that lies between them is hidden too. */
-export function joinedFindings(effort: Effort, emit: Emit): Findings {
-  let open: {
-    readonly start: number;
-    end: number;
-    readonly label: string;
-    readonly group: Group | undefined;
-  } | null = null;
-  const end = () => {
-    if (open !== null) emit(open.start, open.end, open.label, open.group);
-    open = null;
-  };
-  return {
-    tell(start, to, label, group) {
-      const isSpent = !spend(effort, start, A_FINDING);
-      if (open !== null && (isSpent || start < open.end)) {
-        open.end = Math.max(open.end, to);
-        return;
-      }
-      end();
-      open = { start, end: to, label, group };
-    },
-    end,
-  };
+  effort.at = Math.max(effort.at, effort.origin + to);
 }

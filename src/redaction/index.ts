@@ -1,4 +1,7 @@
-/** What hides secrets and personal data: the table of families, the scan, the walk over JSON, and the markers. */
+/**
+ * What hides secrets and personal data: the table of families, the scan, the walk over JSON, and
+ * the markers.
+ */
 
 export { ABORTED } from './ask-redactor.ts';
 export type { RedactionAnswer, RedactionInput, Redactor } from './ask-redactor.ts';

@@ -1,44 +1,52 @@
 /** Values that were hidden in one place and must not be read in another. */
 
-import type { JsonValue } from '../core/json.ts';
+import type { JsonValue } from '../core/json/json-value.ts';
 import { codesOf } from './characters.ts';
-import type { Detector, Finding } from './detector.ts';
-import { A_LOOK, joinedFindings, spend } from './effort.ts';
+import { type Detector, type Finding, joinedFindings } from './detector.ts';
+import { A_GLANCE, A_JUDGEMENT, spend } from './effort.ts';
 
 type Entry = Omit<Finding, 'value'>;
+
+/**
+ * Values of one length that begin alike, and the characters they end in: most places are told from
+ * them by that one.
+ */
+interface SameLength {
+  readonly lasts: Set<number>;
+  readonly values: Map<string, Entry>;
+}
 export type Literals = ReadonlyMap<string, Entry>;
 
 /** Shorter values stand in every text by chance. */
 const MIN_LITERAL = 4;
 
 const PREFIX = MIN_LITERAL;
-const FILTER = 0x1000;
-/** Depends on the last four characters: of those before, nothing is left in twelve bits. */
+const FILTER = 0x10000;
+/** Depends on the last four characters: of those before, nothing is left in sixteen bits. */
 const keyOf = (before: number, code: number): number =>
-  ((before << 3) ^ (code & 0xff)) & (FILTER - 1);
+  ((before << 4) ^ (code & 0xff)) & (FILTER - 1);
 
 /** So many characters are compared in a microsecond. */
-const COMPARED = 1_000;
+const COMPARED = 500;
 /** Where the effort is spent, so many characters are hidden at a time. */
 const STEP = 64;
 
 /**
- * Finds the values letter by letter; in other encodings through the views of the scan. One pass for all of them: a result
- * can hold thousands, and looking for each in turn would stop the process.
+ * Finds the values letter by letter; in other encodings through the views of the scan. One pass for
+ * all of them: a result can hold thousands, and looking for each in turn would stop the process.
  */
 export function literalDetector(literals: Literals): Detector {
   const filter = new Uint8Array(FILTER);
-  // By the first characters, then by length: what is to be compared is cut out and looked up.
-  const byPrefix = new Map<string, Map<number, Map<string, Entry>>>();
+  const byPrefix = new Map<string, Map<number, SameLength>>();
   for (const [value, entry] of literals) {
     const prefix = value.slice(0, PREFIX);
     filter[codesKey(prefix)] = 1;
-    const byLength = byPrefix.get(prefix) ?? new Map<number, Map<string, Entry>>();
+    const byLength = byPrefix.get(prefix) ?? new Map<number, SameLength>();
     byPrefix.set(prefix, byLength);
-    byLength.set(
-      value.length,
-      (byLength.get(value.length) ?? new Map<string, Entry>()).set(value, entry),
-    );
+    const same = byLength.get(value.length) ?? { lasts: new Set(), values: new Map() };
+    byLength.set(value.length, same);
+    same.lasts.add(value.charCodeAt(value.length - 1));
+    same.values.set(value, entry);
   }
   for (const [prefix, byLength] of byPrefix)
     byPrefix.set(prefix, new Map([...byLength].sort(([a], [b]) => b - a)));
@@ -54,9 +62,11 @@ export function literalDetector(literals: Literals): Detector {
         if (filter[key] === 0 || index < PREFIX - 1) continue;
         const start = index + 1 - PREFIX;
         const byLength = byPrefix.get(text.slice(start, start + PREFIX));
-        for (const [size, values] of byLength ?? []) {
-          // Once the effort is spent, the first characters are enough: the longest value that begins so is taken to stand here.
-          const isSpent = !spend(effort, start, A_LOOK + size / COMPARED);
+        for (const [size, { lasts, values }] of byLength ?? []) {
+          if (!lasts.has(codes[start + size - 1] ?? 0) && spend(effort, start, A_GLANCE)) continue;
+          // Once the effort is spent, the first characters are enough: the longest value that
+          // begins so is taken to stand here.
+          const isSpent = !spend(effort, start, A_JUDGEMENT + size / COMPARED);
           const entry = isSpent
             ? values.values().next().value
             : values.get(text.slice(start, start + size));
@@ -92,7 +102,10 @@ export function removedValues(
   return found;
 }
 
-/** What a redactor took out: the texts that are gone, and the part that is gone from a text it only changed. */
+/**
+ * What a redactor took out: the texts that are gone, and the part that is gone from a text it only
+ * changed.
+ */
 export function removedBetween(before: JsonValue, after: JsonValue): ReadonlySet<string> {
   const kept = removedValues(after);
   const gone = new Set([...removedValues(before)].filter((value) => !kept.has(value)));

@@ -2,11 +2,14 @@
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { JsonValue } from '../core/json.ts';
+import type { JsonValue } from '../core/json/json-value.ts';
 import { type Finding, GROUPS, type Group, type Span } from './detector.ts';
 
 export const STRATEGIES = ['mask', 'hash', 'tokenise', 'block'] as const;
-/** `mask` writes a fixed marker, `hash` a keyed digest, `tokenise` a number that stays the same, `block` lets nothing out. */
+/**
+ * `mask` writes a fixed marker, `hash` a keyed digest, `tokenise` a number that stays the same,
+ * `block` lets nothing out.
+ */
 export type Strategy = (typeof STRATEGIES)[number];
 
 export interface Markers {
@@ -23,7 +26,10 @@ export interface Markers {
 /** How many values keep their token; the oldest is forgotten first and gets a new one. */
 const MAX_TOKENS = 10_000;
 
-/** Markers of one layer: its key and its tokens are nobody else's. `labels` are all it can be asked to write. */
+/**
+ * Markers of one layer: its key and its tokens are nobody else's. `labels` are all it can be asked
+ * to write.
+ */
 export function createMarkers(
   labels: readonly string[],
   strategies: Readonly<Partial<Record<Group, Strategy>>>,
@@ -73,7 +79,10 @@ function numberedTokens(): (digest: string) => number {
   };
 }
 
-/** Spans in order that do not touch each other's characters. Of two that overlap, the stricter kind or else the longer names the whole. */
+/**
+ * Spans in order that do not touch each other's characters. Of two that overlap, the stricter kind
+ * or else the longer names the whole.
+ */
 function merged(spans: readonly Span[]): readonly Span[] {
   const all: Span[] = [];
   for (const span of [...spans].sort((a, b) => a.start - b.start || b.end - a.end)) {
@@ -102,7 +111,10 @@ function isStronger(a: Span, b: Span): boolean {
 /** Labels of what was found by a name beside it. */
 const BY_NAME: ReadonlySet<string> = new Set(['secret', 'password', 'authorization']);
 
-/** The spans without the markers inside them. What stands beside a marker is still hidden: anybody can write one. */
+/**
+ * The spans without the markers inside them. What stands beside a marker is still hidden: anybody
+ * can write one.
+ */
 function without(spans: readonly Span[], text: string, written: RegExp): readonly Span[] {
   const marks = [...text.matchAll(written)].map((match) => ({
     start: match.index,

@@ -1,4 +1,7 @@
-/** Values whose name tells what they are: `password = "…"`, `"api_key": "…"`, `--token …`, `<password>…</password>`. */
+/**
+ * Values whose name tells what they are: `password = "…"`, `"api_key": "…"`, `--token …`,
+ * `<password>…</password>`.
+ */
 
 import { isIn, NAME_RUN, type Reading, VALUE_RUN } from './characters.ts';
 import type { Emit } from './detector.ts';
@@ -21,7 +24,10 @@ export const NAME_WORDS: readonly string[] = Object.freeze(
   ),
 );
 
-/** From the end of a name to its value; in a list of variables the value is a member beside the name. */
+/**
+ * From the end of a name to its value; in a list of variables the value is a member beside the
+ * name.
+ */
 const ASSIGNED =
   /(?:[-_.](?:base|value|text|prod|production|dev|staging|test|live|primary|secondary|private)|[-_. ]?v?\d{1,2})?(?:["'`\\]{0,3}\]?[ \t]{0,24}(?:=>|:=|\?=|={1,3}|:|,\s{0,3}["'\\]{1,3}value["'\\]{1,3}\s{0,3}:)(?:\s{1,12}(?=["'])|[ \t]{0,12})|["']?\r?\n[ \t]{0,24}["']?value["']?[ \t]{0,3}:[ \t]{0,3})/iy;
 /** `<add key="Password" value="…"/>`, `<property name="password">…`, `<password>…`. */
@@ -112,7 +118,10 @@ function nameBefore(text: string, start: number, end: number): string {
   return before === '' ? name : `${before}_${name}`;
 }
 
-/** What binds a value to the name that ends here. Tells by the first character, because most names are words in prose. */
+/**
+ * What binds a value to the name that ends here. Tells by the first character, because most names
+ * are words in prose.
+ */
 function valueStart({ text, effort }: Reading, end: number, start: number): Bound | null {
   const first = text.charCodeAt(end);
   let at = end;
@@ -156,7 +165,10 @@ for (const [chars, kind] of [
 ] as const) {
   for (const char of chars) NEXT[char.charCodeAt(0)] = kind;
 }
-/** How what stands behind a name may begin: `base`, `value`, `text`, `prod`, `dev`, `staging`, `live`, a number. */
+/**
+ * How what stands behind a name may begin: `base`, `value`, `text`, `prod`, `dev`, `staging`,
+ * `live`, a number.
+ */
 const SUFFIXES: ReadonlySet<string> = new Set('bvtpdsl0123456789');
 
 /** Blanks, quotes and brackets between a name and the sign that binds its value. */
@@ -176,11 +188,17 @@ function mayTakeSpace(text: string, start: number, end: number, next: number): b
   return before === 45 || before === 95 || end - start > 5 || Number.isNaN(before);
 }
 
-/** Words of a `.netrc` or a Dockerfile that stand before names, and as far before a name as one may begin. */
+/**
+ * Words of a `.netrc` or a Dockerfile that stand before names, and as far before a name as one may
+ * begin.
+ */
 const OPENER = /login |ENV |ARG |set /;
 const REACH = 80;
 
-/** A blank binds a value to an option, to a variable in a Dockerfile or `.netrc`, or to a name in a sentence that goes on with `is`. */
+/**
+ * A blank binds a value to an option, to a variable in a Dockerfile or `.netrc`, or to a name in a
+ * sentence that goes on with `is`.
+ */
 function takesSpace(text: string, start: number, end: number, name: string): boolean {
   const from = start - (name.length - (end - start));
   const before = text.slice(Math.max(0, from - 200), from);
@@ -238,7 +256,10 @@ const isSameName = (value: string, name: string): boolean => {
   );
 };
 
-/** `password: required` in a manual, `password = await ask()` in a program: a bare word is a value only at the end of a line. */
+/**
+ * `password: required` in a manual, `password = await ask()` in a program: a bare word is a value
+ * only at the end of a line.
+ */
 function isProseOrCode(value: string, between: string, after: string): boolean {
   if (isPlainWord(value)) {
     return (
@@ -249,7 +270,8 @@ function isProseOrCode(value: string, between: string, after: string): boolean {
     );
   }
   if (/[({[]$|^[({[]|=>|\(\)|::|\w\(|^\/[a-z]/.test(value)) return true;
-  // `password=correct-horse7`: a hyphen between words is an operator only where a program has blanks around its `=`.
+  // `password=correct-horse7`: a hyphen between words is an operator only where a program has
+  // blanks around its `=`.
   if (value.includes('-') && (/\d/.test(value) || /[^\s:]=$/.test(between))) return false;
   return (
     /^[A-Za-z_$][\w$]*(?:[.?()[\]!:/-]+[A-Za-z_$][\w$]*)+[.;)\]?!]*$/.test(value) && isWordy(value)
@@ -280,7 +302,10 @@ function valueAt(reading: Reading, at: number): Value | null {
   return end === start ? null : { start, end, quoted: false };
 }
 
-/** Up to the quote that is escaped as often as the opening one; one that is escaped further belongs to the value. */
+/**
+ * Up to the quote that is escaped as often as the opening one; one that is escaped further belongs
+ * to the value.
+ */
 function quotedLength(line: string, quote: string, escapes: number): number {
   const close = line.indexOf(quote);
   if (escapes === 0 && close > 0 && line.charAt(close - 1) !== '\\') {

@@ -1,4 +1,7 @@
-/** What a name says about its value, and what a value looks like: the part of detection that is judgement. */
+/**
+ * What a name says about its value, and what a value looks like: the part of detection that is
+ * judgement.
+ */
 
 import { looksOfText } from './characters.ts';
 
@@ -8,7 +11,10 @@ export const isWord = (text: string): boolean => /^[A-Za-z]?[a-z]*$/.test(text);
 /** As much of a value as its looks are judged by. */
 const JUDGED = 96;
 
-/** Whether a value has the look of a generated secret: long enough, no blanks, of many different characters, and not of words. */
+/**
+ * Whether a value has the look of a generated secret: long enough, no blanks, of many different
+ * characters, and not of words.
+ */
 export function isRandomLooking(whole: string): boolean {
   const text = whole.length > JUDGED ? whole.slice(0, JUDGED) : whole;
   if (text.length < 10 || /[\s<>{}()$[\]\\]/.test(text)) return false;
@@ -28,11 +34,15 @@ export function isRandomLooking(whole: string): boolean {
 /** A path or an address: its first part is a word. */
 const PATH = /^(?:\.{0,2}\/(?:[a-z][a-z0-9_.-]*|[A-Z][a-z]+)?(?:\/|$)|[a-z][a-z+.-]{1,12}:\/\/)/;
 
-/** `parseTokenFromHeader2` is a name and not a value: its letters come in words. In one case, two groups of digits tell. */
+/**
+ * `parseTokenFromHeader2` is a name and not a value: its letters come in words. In one case, two
+ * groups of digits tell.
+ */
 export function isWordy(text: string): boolean {
   const parts = text.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? [];
   if (parts.length === 0) return true;
-  // Beside small letters, a run of capitals is an abbreviation at the most: `HTTP`, and not `MRSYSION`.
+  // Beside small letters, a run of capitals is an abbreviation at the most: `HTTP`, and not
+  // `MRSYSION`.
   const longest = /[a-z]/.test(text) && /[A-Z]/.test(text) ? 3 : text.length;
   const lengths = parts.map((part) =>
     /[a-z]/.test(part) ? part.length : Math.min(part.length, longest),
@@ -46,7 +56,9 @@ export function isWordy(text: string): boolean {
   return letters >= 3 && numbers < 2;
 }
 
-/** Whether most letters stand in parts that can be said: a vowel, and no four consonants in a row. */
+/**
+ * Whether most letters stand in parts that can be said: a vowel, and no four consonants in a row.
+ */
 function isSpoken(parts: readonly string[]): boolean {
   const spoken = parts.filter(
     (part) => /[aeiouy]/i.test(part) && !/[bcdfghjklmnpqrstvwxz]{4}/i.test(part),
@@ -99,7 +111,10 @@ const SECRET = new RegExp(
 );
 /** Twelve words and more that stand for a key. */
 const PHRASE = /(?:mnemonic|(?:seed|recovery|backup|secret|wallet)phrase)$/;
-/** Positions in a list are called tokens too, and hiding them would end the list; counts and kinds of tokens are no tokens. */
+/**
+ * Positions in a list are called tokens too, and hiding them would end the list; counts and kinds
+ * of tokens are no tokens.
+ */
 const POSITION =
   /(?:page|next|previous|prev|continuation|sync|resume|change|cursor|start|eos|bos|pad|unk|sep|cls|mask|end|first|last|max|min|num|total|input|output|cached|completion|prompt)token$|publickey$|nopasswd$|^(?:old)?pwd$/;
 /** Words before `key` that say where something is kept. */
@@ -113,8 +128,8 @@ const families = new Map<string, Family | null>();
 const MAX_FAMILIES = 2_000;
 
 /**
- * Whether a name tells that its value is secret: `password` whatever it is, `secret` where it also looks like one, `key` only where
- * it can be nothing else, `phrase` for words that stand for a key.
+ * Whether a name tells that its value is secret: `password` whatever it is, `secret` where it also
+ * looks like one, `key` only where it can be nothing else, `phrase` for words that stand for a key.
  */
 export function familyOf(name: string): Family | null {
   if (name.length < 3 || name.length > 128) return null;

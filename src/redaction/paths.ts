@@ -41,7 +41,8 @@ export function advance(cursors: readonly Cursor[], step: string | number): read
   const next: Cursor[] = [];
   for (const cursor of cursors) {
     const { path } = cursor;
-    // `**` stands for any number of members, also for none, and several in a row for no more than one.
+    // `**` stands for any number of members, also for none, and several in a row for no more than
+    // one.
     let here = cursor.at;
     for (; path[here] === '**'; here += 1)
       next.push(here === cursor.at ? cursor : { path, at: here });

@@ -1,7 +1,7 @@
 /** Patterns that somebody else wrote, on an engine that takes linear time whatever they are. */
 
 import type { RE2JS } from 're2js';
-import { AlliumError } from '../core/errors.ts';
+import { AlliumError } from '../core/contract/errors.ts';
 import { linearEngine } from '../system/linear-engine.ts';
 import type { Detector } from './detector.ts';
 
@@ -33,7 +33,10 @@ export function isPattern(value: unknown): value is RedactionPattern {
 export const labelOf = (pattern: RedactionPattern): string =>
   typeof pattern === 'object' && !(pattern instanceof RegExp) ? pattern.name : PATTERN_LABEL;
 
-/** One detector for all patterns. Throws for the first that RE2 does not take, or that would match nothing at all. */
+/**
+ * One detector for all patterns. Throws for the first that RE2 does not take, or that would match
+ * nothing at all.
+ */
 export function patternDetector(patterns: readonly RedactionPattern[]): Detector {
   const compiled = patterns.map((pattern, index) => ({
     label: labelOf(pattern),

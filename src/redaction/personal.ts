@@ -2,12 +2,17 @@
 
 import type { Detector, Emit } from './detector.ts';
 
-/** What people have in their addresses; the standard allows more, which is more often a separator. */
+/**
+ * What people have in their addresses; the standard allows more, which is more often a separator.
+ */
 const LOCAL = /[\w.+'-]/;
 const DOMAIN =
   /(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9-])/y;
 
-/** Goes from each `@` outwards. The usual expression starts at every letter and takes half a second for 20 KB of `a.a.a.`. */
+/**
+ * Goes from each `@` outwards. The usual expression starts at every letter and takes half a second
+ * for 20 KB of `a.a.a.`.
+ */
 export const emailDetector: Detector = Object.freeze({
   group: 'email',
   find(text: string, emit: Emit) {
@@ -23,7 +28,10 @@ export const emailDetector: Detector = Object.freeze({
   },
 });
 
-/** `https://user:password@host` is no address, though it ends like one. Stops at the `@` before, so that nothing is read twice. */
+/**
+ * `https://user:password@host` is no address, though it ends like one. Stops at the `@` before, so
+ * that nothing is read twice.
+ */
 function isUserInfo(text: string, start: number): boolean {
   if (text.charAt(start - 1) !== ':' && text.charAt(start - 1) !== '/') return false;
   let from = start;
@@ -34,7 +42,10 @@ function isUserInfo(text: string, start: number): boolean {
 const PHONE =
   /(?<![\w+])\+[1-9](?:[ .()/-]{0,2}\d){7,14}(?!\d)|(?<![\w.+-])(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4}(?![\w-])|(?<![\w.+-])0\d{1,4}[ /]\d{3,5}[ ]?\d{3,5}(?![\w-])/g;
 
-/** International form, the ten digits of North America, and a leading zero with a gap. Plain runs of digits are no phone numbers. */
+/**
+ * International form, the ten digits of North America, and a leading zero with a gap. Plain runs of
+ * digits are no phone numbers.
+ */
 export const phoneDetector: Detector = Object.freeze({
   group: 'phone',
   find(text: string, emit: Emit) {

@@ -9,9 +9,14 @@ const HEADER =
   /-{4,5} ?BEGIN [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY|SECRET KEY|Static key V1)(?: BLOCK)? ?-{4,5}/y;
 const FOOTER =
   /-{4,5} ?END [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY|SECRET KEY|Static key V1)(?: BLOCK)? ?-{4,5}/y;
-/** What stands in a key, written into a text, a program or a diff: no braces, brackets or other signs of a program. */
+/**
+ * What stands in a key, written into a text, a program or a diff: no braces, brackets or other
+ * signs of a program.
+ */
 const BODY = /(?:[A-Za-z0-9+/=\s\\:,."'|>*#_]|-(?!---))*/y;
-/** What a header in prose does not have behind it; between header and footer less of it is enough. */
+/**
+ * What a header in prose does not have behind it; between header and footer less of it is enough.
+ */
 const MATERIAL = /[A-Za-z0-9+/=]{32}/;
 const SOME_MATERIAL = /[A-Za-z0-9+/=]{12}/;
 const END = /-{4,5} ?END /g;
@@ -35,8 +40,9 @@ export interface KeyProgress {
 }
 
 /**
- * Looks at the header that begins here. By hand, because one expression from header to footer reads the rest of the text
- * again for every header that has none. A header without a key behind it is a mention of one and stays.
+ * Looks at the header that begins here. By hand, because one expression from header to footer reads
+ * the rest of the text again for every header that has none. A header without a key behind it is a
+ * mention of one and stays.
  */
 export function privateKey(
   { text, effort }: Reading,

@@ -1,10 +1,16 @@
 /** Which two characters of a word, with the one before them, are the rarest in ordinary text. */
 
-/** From the most frequent character of ordinary text, ids and logs to the rarest; all others are rarer. */
+/**
+ * From the most frequent character of ordinary text, ids and logs to the rarest; all others are
+ * rarer.
+ */
 const FREQUENT = ' etaoinsrhldcumfpgwyb0123456789-.,:/"\'vkx=TASICMPRNED_jqz';
 const rarity = (char: string): number =>
   FREQUENT.includes(char) ? FREQUENT.indexOf(char) : FREQUENT.length;
-/** Three letters that stand in ordinary text more often than their rarity tells, the most frequent first. */
+/**
+ * Three letters that stand in ordinary text more often than their rarity tells, the most frequent
+ * first.
+ */
 const FREQUENT_THREES: ReadonlySet<string> = new Set(
   (
     'the ion ing tio ent con ons and for str ort com pro por sta ter ode all tri ver est int ers typ ype ect ate nst rea ' +
@@ -24,8 +30,9 @@ const UNTOLD = 80;
 const BETWEEN = 55;
 
 /**
- * The pair of this parity that is the rarest together with the character before it, and that few other words are seen by. A line of
- * one character is as long as it likes: such a word is seen by how it begins.
+ * The pair of this parity that is the rarest together with the character before it, and that few
+ * other words are seen by. A line of one character is as long as it likes: such a word is seen by
+ * how it begins.
  */
 export function rarestPair(
   word: string,

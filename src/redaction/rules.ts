@@ -1,9 +1,9 @@
 /** Options made into what a call is cleaned with. */
 
-import type { ToolAnnotations } from '../core/annotations.ts';
-import type { ToolCall } from '../core/call.ts';
-import { AlliumError } from '../core/errors.ts';
-import type { Scrub } from '../core/scrub.ts';
+import type { Scrub } from '../core/contract/layer.ts';
+import type { ToolAnnotations } from '../core/contract/annotations.ts';
+import type { ToolCall } from '../core/contract/call.ts';
+import { AlliumError } from '../core/contract/errors.ts';
 import { DEEP_LABEL } from './deep-secrets.ts';
 import type { Detector, Group } from './detector.ts';
 import { literalDetector, type Literals } from './literals.ts';
@@ -25,7 +25,10 @@ export interface Rules {
   readonly deep: boolean;
   /** The length of the shortest text in which something can be found. */
   readonly minText: number;
-  /** A value holds nothing that the same value written out does not show. Patterns can be tied to the ends of a text. */
+  /**
+   * A value holds nothing that the same value written out does not show. Patterns can be tied to
+   * the ends of a text.
+   */
   readonly canCover: boolean;
   readonly paths: readonly Path[];
   readonly markers: Markers;
@@ -81,7 +84,10 @@ export function compileRules({ detectors, strategies, paths, patterns, key }: Ru
 
 const known = new WeakMap<ToolAnnotations, readonly Path[]>();
 
-/** The paths of the layer and those the tool names itself. Throws where one of the tool's cannot be read: it hides something. */
+/**
+ * The paths of the layer and those the tool names itself. Throws where one of the tool's cannot be
+ * read: it hides something.
+ */
 export function pathsFor({ paths }: Rules, { annotations, toolName }: ToolCall): readonly Path[] {
   const own = annotations.safety?.redaction;
   if (own === undefined) return paths;

@@ -23,7 +23,10 @@ export function windowsOf(text: string): readonly number[] {
   return starts;
 }
 
-/** Everything found in one window, with positions in the whole text. All windows of a text share its effort, with all that is decoded from it. */
+/**
+ * Everything found in one window, with positions in the whole text. All windows of a text share its
+ * effort, with all that is decoded from it.
+ */
 export function scanWindow(
   text: string,
   start: number,
@@ -31,8 +34,10 @@ export function scanWindow(
   effort: Effort,
   found: Found,
 ): void {
+  effort.origin = start;
   look(text.slice(start, start + WINDOW), detectors, 0, effort, (span) => {
-    // What begins exactly at the cut may be the rest of something longer, which the window before has seen whole if it ends there.
+    // What begins exactly at the cut may be the rest of something longer, which the window before
+    // has seen whole if it ends there.
     if (start === 0 || span.start > 0 || span.end > OVERLAP)
       found({ ...span, start: span.start + start, end: span.end + start });
   });
@@ -59,7 +64,7 @@ function look(
   effort: Effort,
   found: Found,
 ): void {
-  effort.at = depth === 0 ? 0 : Infinity;
+  if (depth > 0) effort.origin = -Infinity;
   layOut(text);
   let sight: Sight | undefined;
   let bareKeys: Emit | null = null;
@@ -69,7 +74,6 @@ function look(
     sight = find(text, emit, effort) ?? sight;
     if (group === 'secrets') bareKeys = emit;
   }
-  if (depth === 0) effort.at = 0;
   const runs = readRuns(text, bareKeys, sight?.hints ?? NO_HINTS, effort);
   if (depth === MAX_LAYERS) return;
   const signs = sight?.signs ?? null;

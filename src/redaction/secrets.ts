@@ -1,4 +1,7 @@
-/** Secrets in a text: one pass over it for every word that can lead to one, and one over its long runs. */
+/**
+ * Secrets in a text: one pass over it for every word that can lead to one, and one over its long
+ * runs.
+ */
 
 import { type Anchor, type AnchorFinder, anchorFinder } from './anchors.ts';
 import {
@@ -109,7 +112,10 @@ let finder: AnchorFinder | undefined;
 /** `pwd=abc` is the shortest that can hold anything. */
 const MIN_TEXT = 7;
 
-/** Tokens by their form, private keys, credentials in their places, and values whose name tells what they are. */
+/**
+ * Tokens by their form, private keys, credentials in their places, and values whose name tells what
+ * they are.
+ */
 export const secretDetector: Detector = Object.freeze<Detector>({
   group: 'secrets',
   find(text, emit, effort) {
@@ -141,9 +147,9 @@ export const secretDetector: Detector = Object.freeze<Detector>({
 const STEP = 64;
 
 /**
- * Whether a word stands in a crowd: more effort went into the words before it than any ordinary text asks for. Nothing in a crowd
- * is looked at: it is hidden as a whole, so that a text made of prefixes or names costs no more than another and no token can
- * stand in it unseen.
+ * Whether a word stands in a crowd: more effort went into the words before it than any ordinary
+ * text asks for. Nothing in a crowd is looked at: it is hidden as a whole, so that a text made of
+ * prefixes or names costs no more than another and no token can stand in it unseen.
  */
 function isCrowded(
   progress: Progress,
@@ -172,9 +178,15 @@ function widenCrowd(crowd: Crowd, { text, runEnd, effort }: Reading, from: numbe
   passOver(effort, crowd.end);
 }
 
-/** As far as the rest of a line goes that is hidden with a crowd: a value in quotes may have blanks in it. */
+/**
+ * As far as the rest of a line goes that is hidden with a crowd: a value in quotes may have blanks
+ * in it.
+ */
 const MAX_REST = 256;
-/** What is left at both ends of a crowd for the views of a text: what begins in it and goes on outside is found as anywhere else. */
+/**
+ * What is left at both ends of a crowd for the views of a text: what begins in it and goes on
+ * outside is found as anywhere else.
+ */
 const EDGE = 512;
 
 function endCrowd({ crowd, keys, reading }: Progress, emit: Emit): void {
@@ -188,7 +200,9 @@ function endCrowd({ crowd, keys, reading }: Progress, emit: Emit): void {
   crowd.start = -1;
 }
 
-/** The views of the text, and whatever else reads its codes, find blanks where a crowd is hidden. */
+/**
+ * The views of the text, and whatever else reads its codes, find blanks where a crowd is hidden.
+ */
 function endCrowds(progress: Progress, emit: Emit): void {
   endCrowd(progress, emit);
   for (const [start, end] of progress.crowd.hidden) layBlanks(start, end);

@@ -1,6 +1,9 @@
 /** Where the characters of a view came from. */
 
-/** Stretches of a view. The first character of each stands from `starts` to `ends` in the text; the others follow it one by one. */
+/**
+ * Stretches of a view. The first character of each stands from `starts` to `ends` in the text; the
+ * others follow it one by one.
+ */
 export interface Stretches {
   count: number;
   readonly places: Uint32Array;

@@ -1,9 +1,9 @@
 /** Every place of a result at which something can be read, taken out and put back. */
 
-import type { ContentBlock } from '../core/content.ts';
-import type { JsonObject, JsonValue } from '../core/json.ts';
-import { isRendered, type ResultChanges, type ToolResult, withResult } from '../core/result.ts';
-import { cleanedJson, type EmbeddedJson, embeddedJson } from './embedded-json.ts';
+import { isRendered, type ResultChanges, withResult } from '../core/onion/results.ts';
+import type { JsonObject, JsonValue } from '../core/json/json-value.ts';
+import type { ContentBlock } from '../core/contract/content.ts';
+import type { ToolResult } from '../core/contract/result.ts';
 import type { Path } from './paths.ts';
 import type { Surface, Sweep } from './sweep.ts';
 
@@ -94,12 +94,14 @@ export function putBack(
   const [value, content, text, error, args, shown, rest] = sweep.values;
   const jsonTexts = cleanedJson(embedded, sweep.values.slice(surfaces.length - embedded.length));
   const textOr = (original: string, cleaned: string) => jsonTexts.get(original) ?? cleaned;
-  // A cleaned text is a text, a cleaned object an object, a cleaned block the same block with other texts.
+  // A cleaned text is a text, a cleaned object an object, a cleaned block the same block with other
+  // texts.
   const result = typeof before.result === 'string' ? textOr(before.result, value as string) : value;
   const renderedResult = textOr(before.renderedResult, text as string);
   const isRevalued = surfaces[0]?.value !== null && result !== before.result;
   const isRenewed = before.ok ? isRevalued : error !== before.error;
-  // Where the text follows the value it is written anew with it; what only the text gave away is replaced in the text.
+  // Where the text follows the value it is written anew with it; what only the text gave away is
+  // replaced in the text.
   const follows = isWritten && (isRenewed || renderedResult === before.renderedResult);
   return withResult(before, {
     ...(isRevalued ? { result } : {}),
@@ -154,7 +156,9 @@ interface RestShape {
   readonly uris: readonly string[];
 }
 
-/** A picture with a marker inside is no picture: what was found in bytes takes all of them along. */
+/**
+ * A picture with a marker inside is no picture: what was found in bytes takes all of them along.
+ */
 const NO_BYTES = Buffer.from('[redacted]').toString('base64');
 
 function cleanedBlocks(
@@ -179,4 +183,52 @@ function cleanedBlocks(
     };
     return { ...block, resource };
   });
+}
+
+interface EmbeddedJson {
+  readonly text: string;
+  readonly value: JsonValue;
+}
+
+/**
+ * Larger documents are not read: parsing cannot take turns. What a path hides in the value is still
+ * hidden in them.
+ */
+const MAX_JSON = 1_000_000;
+/** As deep as the framework goes; deeper ones would end the walk and with it the call. */
+const MAX_DEPTH = 256;
+
+function embeddedJson(texts: readonly string[]): readonly EmbeddedJson[] {
+  return [...new Set(texts)].flatMap((text) => {
+    if (text.length > MAX_JSON || !/^\s*[[{]/.test(text)) return [];
+    try {
+      const value = JSON.parse(text) as JsonValue; // JSON, whatever it holds.
+      return isDeep(value, MAX_DEPTH) ? [] : [{ text, value }];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function isDeep(value: JsonValue, room: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return (
+    room === 0 ||
+    (Object.values(value) as readonly JsonValue[]).some((item) => isDeep(item, room - 1))
+  );
+}
+
+/** The documents that changed, written out again with the indentation they had. */
+function cleanedJson(
+  embedded: readonly EmbeddedJson[],
+  values: readonly JsonValue[],
+): ReadonlyMap<string, string> {
+  return new Map(
+    embedded.flatMap(({ text, value }, index) => {
+      const cleaned = values[index] ?? null;
+      if (cleaned === value) return [];
+      const [, indent = ''] = /^\s*[[{]\n( +|\t)/.exec(text) ?? [];
+      return [[text, JSON.stringify(cleaned, null, indent)] as const];
+    }),
+  );
 }

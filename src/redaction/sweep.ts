@@ -1,6 +1,6 @@
 /** Cleans several surfaces of one call together: what is found on one of them is hidden on all. */
 
-import type { JsonValue } from '../core/json.ts';
+import type { JsonValue } from '../core/json/json-value.ts';
 import { deepSpans } from './deep-secrets.ts';
 import type { Detector, Finding, Span } from './detector.ts';
 import { startEffort } from './effort.ts';
@@ -17,7 +17,10 @@ export interface Surface {
   readonly value: JsonValue;
   /** Path rules that hold here. */
   readonly paths: readonly Path[];
-  /** Every text of it stands on another surface too: it is looked into only if something was found there. */
+  /**
+   * Every text of it stands on another surface too: it is looked into only if something was found
+   * there.
+   */
   readonly isCovered?: boolean;
 }
 
@@ -41,10 +44,16 @@ const NO_TEXTS: ReadonlySet<string> = new Set();
 
 /** A detector's finding this short would hide half of an ordinary text along with it. */
 const MIN_REPEATED = 6;
-/** One this long is a key in a form of its own, or a stretch that was hidden as a whole: it is found again where it stands again. */
+/**
+ * One this long is a key in a form of its own, or a stretch that was hidden as a whole: it is found
+ * again where it stands again.
+ */
 const MAX_REPEATED = 512;
 
-/** Takes turns with the rest of the process where there is much to look at. `clean` are texts that an earlier sweep wrote. */
+/**
+ * Takes turns with the rest of the process where there is much to look at. `clean` are texts that
+ * an earlier sweep wrote.
+ */
 export function* sweep(
   surfaces: readonly Surface[],
   rules: Rules,
@@ -139,7 +148,10 @@ function coveredTexts(surfaces: readonly Surface[], { minText }: Rules): readonl
 const add = (found: Map<string, readonly Span[]>, text: string, spans: readonly Span[]) =>
   found.set(text, [...(found.get(text) ?? []), ...spans]);
 
-/** Adds the places of the literals to those that were found. What is hidden already is not looked into again. */
+/**
+ * Adds the places of the literals to those that were found. What is hidden already is not looked
+ * into again.
+ */
 function* findLiterals(
   texts: readonly string[],
   literals: Literals,
@@ -155,7 +167,10 @@ function* findLiterals(
   for (const [text, own] of shown) if (places.has(own)) add(found, text, places.get(own) ?? []);
 }
 
-/** The text with blanks for what lies in long spans. So much of them is left at both ends as a literal may share with one. */
+/**
+ * The text with blanks for what lies in long spans. So much of them is left at both ends as a
+ * literal may share with one.
+ */
 function withoutInsides(text: string, spans: readonly Span[], longest: number): string {
   let shown = '';
   let last = 0;
@@ -249,7 +264,10 @@ function* scanInTurns(text: string, detectors: readonly Detector[]): Work<readon
   return spans;
 }
 
-/** How many different values of a kind were found. A value that was found in several ways counts as the first. */
+/**
+ * How many different values of a kind were found. A value that was found in several ways counts as
+ * the first.
+ */
 function countsOf(findings: readonly Finding[]): Readonly<Record<string, number>> {
   const counts = new Map<string, number>();
   const seen = new Set<string>();

@@ -24,7 +24,10 @@ const PUNCTUATION = 8;
 /** The shortest body that a form of several parts can have. */
 const MIN_SHAPED = 6;
 
-/** Reads with each family that begins so, and passes over everything that begins inside a token that was found. */
+/**
+ * Reads with each family that begins so, and passes over everything that begins inside a token that
+ * was found.
+ */
 export function tokenReader(families: readonly TokenFamily[]): TokenReader {
   const all = families.map(
     (family): Compiled => ({
@@ -75,7 +78,8 @@ function shapedToken(
   body: number,
   emit: Emit,
 ): void {
-  // A blank and a quote may stand between a scheme and what follows it; a prefix alone is the usual case and needs no expression.
+  // A blank and a quote may stand between a scheme and what follows it; a prefix alone is the usual
+  // case and needs no expression.
   if (
     reading.codes[body - 1] !== DOLLAR &&
     reading.runEnd(OPAQUE_RUN, body, MIN_SHAPED) - body < MIN_SHAPED &&
@@ -93,7 +97,10 @@ function shapedToken(
   reading.done = end;
 }
 
-/** A token whose mark stands inside it. What stands before the mark may begin inside a word only if that is all of it. */
+/**
+ * A token whose mark stands inside it. What stands before the mark may begin inside a word only if
+ * that is all of it.
+ */
 function markedToken(
   reading: Reading,
   family: Compiled,

@@ -1,4 +1,7 @@
-/** Work that is done at once where it is short, and takes turns with the rest of the process where it is not. */
+/**
+ * Work that is done at once where it is short, and takes turns with the rest of the process where
+ * it is not.
+ */
 
 /** Work in steps. What it yields is waited for; work that yields nothing was done at once. */
 export type Work<T> = Generator<Promise<unknown>, T, unknown>;

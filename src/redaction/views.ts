@@ -1,9 +1,8 @@
 /** Takes the disguises off a text, and remembers where each character came from. */
 
-import { NAMED } from './character-references.ts';
 import { codesOf } from './characters.ts';
 import { begin, endOf, startOf, type Stretches, stretchesFor } from './stretches.ts';
-import { C1_STRINGS, ESC, parametersEnd, sequenceEnd, stringEnd } from './terminal-sequences.ts';
+import { C1_STRINGS, ESC, NAMED, parametersEnd, sequenceEnd, stringEnd } from './escapes.ts';
 
 /** A text to look at instead of another one. */
 export interface View {
@@ -13,13 +12,19 @@ export interface View {
   readonly endOf: (index: number) => number;
 }
 
-/** Characters beyond ASCII from which on some are not seen, or stand for ASCII. Accented letters are neither. */
+/**
+ * Characters beyond ASCII from which on some are not seen, or stand for ASCII. Accented letters are
+ * neither.
+ */
 const UNUSUAL =
   /[\u0080-\u009f\u00a0\u00ad\u0300-\u036f\u0483-\u0489\u061c\u070f\u115f\u1160\u17b4\u17b5\u180b-\uffff]/;
 /** What begins an escape, or moves the cursor. */
 const ODD = /[\\%&\0-\u0008\u000b\u000c\u000e-\u001f\u007f]|=\r?\n/;
 
-/** The places of all signs in a text that `ODD` looks for, in order; `null` where not all of them are known. */
+/**
+ * The places of all signs in a text that `ODD` looks for, in order; `null` where not all of them
+ * are known.
+ */
 export type SignPlaces = readonly number[] | null;
 
 /** Whether a text may hold disguises. */
@@ -34,7 +39,10 @@ const ODD_CODES: readonly number[] = [
   ...[127, 37, 38, 92],
 ];
 
-/** What `ODD` looks for. The second of the two that begin a soft line break may be missing, which unfolding finds out. */
+/**
+ * What `ODD` looks for. The second of the two that begin a soft line break may be missing, which
+ * unfolding finds out.
+ */
 export const ODD_SIGNS: readonly string[] = Object.freeze([
   ...ODD_CODES.map((code) => String.fromCharCode(code)),
   '=\n',
@@ -43,7 +51,10 @@ export const ODD_SIGNS: readonly string[] = Object.freeze([
 
 const INVISIBLE =
   /^[\p{Cc}\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\p{Mn}\p{Me}]$/u;
-/** What is seen of every character beyond ASCII: the code of another one, `KEEP` or `DROP`; `0` as long as it was not asked for. */
+/**
+ * What is seen of every character beyond ASCII: the code of another one, `KEEP` or `DROP`; `0` as
+ * long as it was not asked for.
+ */
 let shownCodes = new Int8Array(0);
 
 function shownAs(code: number): number {
@@ -58,11 +69,12 @@ function askUnicode(char: string): number {
 }
 
 /**
- * Percent-encoding, `\u`, `\x` and other escapes, character references, soft line breaks; look-alikes that Unicode itself takes
- * for ASCII; what a terminal does not show: control sequences, overstruck characters, everything that is invisible by its class.
- * One layer of each; `null` where nothing changed. What is inside a span goes with it, what stands after it stays. The view is
- * good until the next one of the same depth. Where `signs` are
- * known, the characters between them need no look.
+ * Percent-encoding, `\u`, `\x` and other escapes, character references, soft line breaks;
+ * look-alikes that Unicode itself takes for ASCII; what a terminal does not show: control
+ * sequences, overstruck characters, everything that is invisible by its class. One layer of each;
+ * `null` where nothing changed. What is inside a span goes with it, what stands after it stays. The
+ * view is good until the next one of the same depth. Where `signs` are known, the characters
+ * between them need no look.
  */
 export function unfold(text: string, depth: number, signs: SignPlaces = null): View | null {
   const codes = codesOf(text);
@@ -152,7 +164,10 @@ function roomFor(depth: number, length: number): Room {
 const KEEP = -1;
 const DROP = -2;
 const ERASE = -3;
-/** What `disguiseEnd` found: a character code, or one of the three above. In a variable, because a pair would be made for each character. */
+/**
+ * What `disguiseEnd` found: a character code, or one of the three above. In a variable, because a
+ * pair would be made for each character.
+ */
 let shown: number = KEEP;
 
 /** One for every character that begins no disguise. */
@@ -203,7 +218,10 @@ const hexAt = (codes: Uint16Array, from: number, count: number): number => {
   return value;
 };
 
-/** A character that was written by its number. Secrets are ASCII: another one is left as it is, unless nobody would see it. */
+/**
+ * A character that was written by its number. Secrets are ASCII: another one is left as it is,
+ * unless nobody would see it.
+ */
 function numbered(value: number, end: number, at: number): number {
   if (value < 0 || value > 0x10ffff) return at + 1;
   if (value < 128) return with_(value, end);

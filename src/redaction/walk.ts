@@ -1,6 +1,9 @@
-/** Walks JSON twice: once to see what it holds, and, only if something has to go, once to build it anew around that. */
+/**
+ * Walks JSON twice: once to see what it holds, and, only if something has to go, once to build it
+ * anew around that.
+ */
 
-import type { JsonObject, JsonValue } from '../core/json.ts';
+import type { JsonObject, JsonValue } from '../core/json/json-value.ts';
 import { type Family, familyOf, isHidden } from './names.ts';
 import { advance, type Cursor, isHit, writePath } from './paths.ts';
 
@@ -63,7 +66,10 @@ function surveyMember(
   else surveyTree(member, below, survey);
 }
 
-/** A member is called by its name; the `value` of a list of variables is called by the `name` beside it. */
+/**
+ * A member is called by its name; the `value` of a list of variables is called by the `name` beside
+ * it.
+ */
 function familyIn(value: JsonObject, name: string): Family | null {
   if (name !== 'value') return familyOf(name);
   const beside = Object.hasOwn(value, 'name')
@@ -74,7 +80,10 @@ function familyIn(value: JsonObject, name: string): Family | null {
   return typeof beside === 'string' ? familyOf(beside) : null;
 }
 
-/** What the second walk replaces. Each answers with what it was given where there is nothing to hide. */
+/**
+ * What the second walk replaces. Each answers with what it was given where there is nothing to
+ * hide.
+ */
 export interface Rebuild {
   text(value: string): string;
   path(value: JsonValue): JsonValue;
@@ -86,7 +95,10 @@ export interface Rebuild {
 
 type Steps = readonly (string | number)[];
 
-/** The same value where nothing was replaced; otherwise a copy of what stands above the replaced parts, and only of that. */
+/**
+ * The same value where nothing was replaced; otherwise a copy of what stands above the replaced
+ * parts, and only of that.
+ */
 export function rebuildTree(
   value: JsonValue,
   cursors: readonly Cursor[],

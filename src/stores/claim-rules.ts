@@ -1,6 +1,6 @@
 /** The rules every claim store goes by, without where the claims are kept. */
 
-import type { JsonObject } from '../core/json.ts';
+import type { JsonObject } from '../core/json/json-value.ts';
 import type { ClaimEnding, ClaimRecord, ClaimRequest } from './claim-store.ts';
 
 /** A claim as a store keeps it. Times are of the store's own clock. */
@@ -15,8 +15,10 @@ export interface StoredClaim {
   readonly answer: JsonObject | null;
 }
 
+/** How long an ended claim is remembered where neither host nor caller says. */
 export const DEFAULT_TTL_MS = 600_000;
 
+/** The claim of an attempt that begins now. */
 export const opened = (
   { fingerprint, leaseMs, token }: ClaimRequest,
   now: number,
@@ -41,11 +43,15 @@ export function seenAt(claim: StoredClaim, now: number): ClaimRecord {
   });
 }
 
-/** A lease that ends later than any renewal could make it was written under another time: nobody knows how old it is. */
+/**
+ * A lease that ends later than any renewal could make it was written under another time: its age is
+ * unknown.
+ */
 function isLive({ leaseMs, leaseUntil }: StoredClaim, now: number): boolean {
   return now < leaseUntil && leaseUntil - now <= 2 * leaseMs;
 }
 
+/** Whether a claim has ended, and its time to be remembered is over. */
 export const isForgotten = ({ state, forgetAt }: StoredClaim, now: number): boolean =>
   state === 'done' && forgetAt !== null && now >= forgetAt;
 
@@ -78,6 +84,7 @@ export function ended(
   };
 }
 
+/** The claim with a longer lease; `null` when it is not this owner's, or has ended. */
 export function renewed(
   claim: StoredClaim,
   token: string,
@@ -88,5 +95,6 @@ export function renewed(
   return { ...claim, leaseMs, leaseUntil: now + leaseMs };
 }
 
+/** Whether this owner may give the claim up as if it had never been. */
 export const mayRelease = (claim: StoredClaim, token: string): boolean =>
   claim.token === token && claim.state !== 'done';

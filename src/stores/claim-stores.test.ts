@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type TestClock, testClock } from '../../conformance/index.ts';
 import type { ClaimStore } from './claim-store.ts';
-import { fileClaims } from './file-claims.ts';
-import { memoryClaims } from './memory-claims.ts';
+import { fileClaims } from './files/file-claims.ts';
+import { memoryClaims } from './memory/memory-claims.ts';
 import { howMany } from '../../conformance/how-many.fixture.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'allium-claims-'));
@@ -218,7 +218,10 @@ const steps = fc.array(
 /** Whoever holds the key, and until when. */
 const NOBODY = null as { readonly token: string; readonly until: number } | null;
 
-/** Plays steps against a store and against the rule that a key has one owner: how often the store broke it. */
+/**
+ * Plays steps against a store and against the rule that a key has one owner: how often the store
+ * broke it.
+ */
 async function violations(make: MakeStore, played: readonly Step[]): Promise<number> {
   const clock = testClock();
   const store = make(clock);

@@ -1,7 +1,6 @@
 /** A table that several share: it knows who holds how much of it, and who used what last. */
 
-import { append, createRing, moveToEnd, type Place, placeFor, type Ring, unlink } from './ring.ts';
-
+/** Values by key, each under an owner. */
 export interface FairTable<V> {
   readonly size: number;
   /** Reads without counting as a use. */
@@ -11,10 +10,14 @@ export interface FairTable<V> {
   delete(key: string): void;
   /** How many entries an owner holds. */
   countOf(owner: string): number;
-  /** Of the owner that holds most entries, the one used longest ago; where several hold as many, of the one of them idle longest. */
+  /**
+   * Of the owner that holds most entries, the one used longest ago; where several hold as many, of
+   * the one of them idle longest.
+   */
   loser(): FairEntry<V> | null;
 }
 
+/** One value of a `FairTable`, with its key. */
 export interface FairEntry<V> {
   readonly key: string;
   readonly owner: string;
@@ -27,8 +30,9 @@ interface Owner<V> {
 }
 
 /**
- * Has no bound of its own: who fills it asks for the `loser` and decides whether that entry may go. So a flood takes from the one who
- * floods, and only where everybody holds the same, from the one idle longest. Every step takes the same time at any size.
+ * Has no bound of its own: who fills it asks for the `loser` and decides whether that entry may go.
+ * So a flood takes from the one who floods, and only where everybody holds the same, from the one
+ * idle longest. Every step takes the same time at any size.
  */
 export function fairTable<V>(): FairTable<V> {
   const places = new Map<string, Place<FairEntry<V>>>();
@@ -81,7 +85,10 @@ export function fairTable<V>(): FairTable<V> {
 }
 
 interface Ranks<T> {
-  /** Something that counted `from` counts `to`, and is the one of those that was active last. 0 is none. */
+  /**
+   * Something that counted `from` counts `to`, and is the one of those that was active last. 0 is
+   * none.
+   */
   move(place: Place<T>, from: number, to: number): void;
   /** What counts most, and of several what was idle longest. */
   first(): T | null;
@@ -107,4 +114,49 @@ function createRanks<T>(): Ranks<T> {
     },
     first: () => ranks.get(most)?.first?.item ?? null,
   };
+}
+
+/** A place in a list. It is in one list at a time. */
+interface Place<T> {
+  item: T;
+  before: Place<T> | null;
+  after: Place<T> | null;
+}
+
+/**
+ * A list that is linked by hand. A `Map` or `Set` that is emptied from the front keeps the holes
+ * until it grows, and finding its first member walks over all of them. Plain data: there is one for
+ * every owner of a table.
+ */
+interface Ring<T> {
+  first: Place<T> | null;
+  last: Place<T> | null;
+}
+
+const placeFor = <T>(item: T): Place<T> => ({ item, before: null, after: null });
+
+const createRing = <T>(): Ring<T> => ({ first: null, last: null });
+
+/** Puts a place in as the last. */
+function append<T>(ring: Ring<T>, place: Place<T>): void {
+  place.before = ring.last;
+  place.after = null;
+  if (ring.last === null) ring.first = place;
+  else ring.last.after = place;
+  ring.last = place;
+}
+
+/** Takes a place out of the list it is in. */
+function unlink<T>(ring: Ring<T>, place: Place<T>): void {
+  if (place.before === null) ring.first = place.after;
+  else place.before.after = place.after;
+  if (place.after === null) ring.last = place.before;
+  else place.after.before = place.before;
+}
+
+/** Makes a place the last one of the list it is in. */
+function moveToEnd<T>(ring: Ring<T>, place: Place<T>): void {
+  if (ring.last === place) return;
+  unlink(ring, place);
+  append(ring, place);
 }

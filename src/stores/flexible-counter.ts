@@ -1,7 +1,10 @@
-/** Counters kept by rate-limiter-flexible: Redis, Postgres, SQLite, Valkey and whatever else it knows. */
+/**
+ * Counters kept by rate-limiter-flexible: Redis, Postgres, SQLite, Valkey and whatever else it
+ * knows.
+ */
 
-import { AlliumError } from '../core/errors.ts';
-import { isObject } from '../core/json.ts';
+import { AlliumError } from '../core/contract/errors.ts';
+import { isObject } from '../core/json/json.ts';
 import type { CounterStore, Taken } from './counter-store.ts';
 
 /** What is used of a limiter; every one of rate-limiter-flexible has it. */
@@ -10,15 +13,18 @@ export interface FlexibleLimiter {
   readonly points: number;
   /** Seconds; 0 never refills. */
   readonly duration: number;
-  /** Resolves when admitted, rejects with the same figures when not, and with an `Error` when it failed. */
+  /**
+   * Resolves when admitted, rejects with the same figures when not, and with an `Error` when it
+   * failed.
+   */
   consume(key: string): Promise<unknown>;
 }
 
 /**
- * A counter store over a limiter of rate-limiter-flexible. The limiter's `points` and `duration` are the limit: a layer
- * with another `maxCalls` or `windowMs` is refused by every call, because nobody could say which of the two holds. Its
- * windows are fixed ones: twice `points` fit around the edge of two. `blockDuration` and `execEvenly` do what they
- * say there.
+ * A counter store over a limiter of rate-limiter-flexible. The limiter's `points` and `duration`
+ * are the limit: a layer with another `maxCalls` or `windowMs` is refused by every call, because
+ * nobody could say which of the two holds. Its windows are fixed ones: twice `points` fit around
+ * the edge of two. `blockDuration` and `execEvenly` do what they say there.
  */
 export function flexibleCounter(limiter: FlexibleLimiter): CounterStore {
   if (!isObject(limiter) || typeof limiter.consume !== 'function') {
@@ -61,7 +67,8 @@ const hasFigures = (value: unknown): value is Figures =>
 function takenFrom(figures: unknown, admitted: boolean, max: number): Taken {
   if (!hasFigures(figures))
     throw new Error('flexibleCounter: the limiter answered without figures');
-  // A key that never expires is told as -1; refused calls are counted on by the limiter, but use up nothing.
+  // A key that never expires is told as -1; refused calls are counted on by the limiter, but use up
+  // nothing.
   const retryAfterMs = admitted || figures.msBeforeNext < 0 ? null : figures.msBeforeNext;
   return { admitted, count: Math.min(figures.consumedPoints, max), retryAfterMs };
 }

@@ -1,16 +1,20 @@
-/** Tasks: what runs behind calls that have been answered, and what came of it. The port that async tools are built on. */
+/**
+ * Tasks: what runs behind calls that have been answered, and what came of it. The port that async
+ * tools are built on.
+ */
 
-import type { JsonValue } from '../core/json.ts';
-import type { Executed } from '../core/status.ts';
+import type { JsonValue } from '../core/json/json-value.ts';
+import type { Executed } from '../core/contract/status.ts';
 import type { Awaitable } from './claim-store.ts';
 
-/** `waiting`: it needs an approval, and nobody has given it yet. */
+/** `waiting`: it needs an approval that was not given yet. */
 export type TaskState = 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled';
 
+/** A task as it is opened. */
 export interface NewTask {
   readonly id: string;
   readonly toolName: string;
-  /** Whose task it is: nobody else gets to hear of it. */
+  /** The session whose task it is: no other one is told of it. */
   readonly sessionId: string;
   /** The call that started it. */
   readonly callId: string;
@@ -25,6 +29,7 @@ export interface TaskAnswer {
   readonly error: string | null;
 }
 
+/** A task as a store answers it. */
 export interface TaskRecord extends NewTask {
   readonly state: TaskState;
   /** ISO 8601. */
@@ -35,15 +40,18 @@ export interface TaskRecord extends NewTask {
   readonly answer: TaskAnswer | null;
 }
 
+/** How a task settled. */
 export interface TaskEnding {
   readonly state: Exclude<TaskState, 'running'>;
   readonly answer: TaskAnswer;
 }
 
 /**
- * Three steps, each of which is one step. `open` answers `false`, and keeps nothing, where as many run as may, or where the id is taken.
- * `settle` answers `false`, and changes nothing, for a task that is not there or has ended: the first end stays. A store is bounded:
- * ended tasks are forgotten after a time, or when others need their place; one that runs never is. A store that fails throws.
+ * Three steps, each of which is one step. `open` answers `false`, and keeps nothing, where as many
+ * run as may, or where the id is taken. `settle` answers `false`, and changes nothing, for a task
+ * that is not there or has ended: the first end stays. A store is bounded: ended tasks are
+ * forgotten after a time, or when others need their place; one that runs never is. A store that
+ * fails throws.
  */
 export interface TaskStore {
   open(task: NewTask): Awaitable<boolean>;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type TestClock, testClock } from '../../conformance/index.ts';
-import { memoryTasks, type MemoryTasksOptions } from './memory-tasks.ts';
+import { memoryTasks, type MemoryTasksOptions } from './memory/memory-tasks.ts';
 import type { TaskAnswer, TaskRecord, TaskStore } from './task-store.ts';
 
 type Bounds = Pick<MemoryTasksOptions, 'maxRunning' | 'maxKept' | 'ttlMs'>;

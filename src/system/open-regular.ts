@@ -1,6 +1,7 @@
 /**
- * Opens the files of the state folder. A path there may have been replaced by a pipe, a link, a folder, a device or a file of another
- * user: none of them is waited for, followed or written to, and the error names the path.
+ * Opens the files of the state folder. A path there may have been replaced by a pipe, a link, a
+ * folder, a device or a file of another user: none of them is waited for, followed or written to,
+ * and the error names the path.
  */
 
 import {
@@ -14,19 +15,25 @@ import {
   type Stats,
 } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { AlliumError } from '../core/errors.ts';
+import { AlliumError } from '../core/contract/errors.ts';
 
 /** How a file is opened. */
 export interface OpenHow {
   /** `update` reads and writes, `append` writes behind the end, `extend` reads and appends. */
   readonly access: 'read' | 'update' | 'append' | 'extend';
-  /** `new` fails with `EEXIST` where the name is taken; `missing` makes the file where there is none. @default it must be there */
+  /**
+   * `new` fails with `EEXIST` where the name is taken; `missing` makes the file where there is
+   * none. @default it must be there
+   */
   readonly create?: 'new' | 'missing';
   /** What is written is on disk when the write returns. @default false */
   readonly durable?: boolean;
   /** Refuses a file that others can read. @default false */
   readonly secret?: boolean;
-  /** `anyone`: for readers that prove what they read by signatures. Never for writing. @default 'mine' */
+  /**
+   * `anyone`: for readers that prove what they read by signatures. Never for writing. @default
+   * 'mine'
+   */
   readonly owner?: 'mine' | 'anyone';
 }
 
@@ -54,8 +61,9 @@ const flagsOf = ({ access, create, durable }: OpenHow): number =>
   O_NONBLOCK;
 
 /**
- * Opens a plain file of this user, made with mode 0600. Answers `null` where there is none, and throws `ERR_UNSAFE_FILE` with the path for
- * anything else than such a file. Does not look at the folders above it: `checkFolder` does.
+ * Opens a plain file of this user, made with mode 0600. Answers `null` where there is none, and
+ * throws `ERR_UNSAFE_FILE` with the path for anything else than such a file. Does not look at the
+ * folders above it: `checkFolder` does.
  */
 export function openRegular(path: string, how: OpenHow): number | null {
   let file: number;
@@ -90,14 +98,20 @@ export async function openRegularHandle(path: string, how: OpenHow): Promise<Fil
   }
 }
 
-/** Makes a folder with mode 0700, whatever the umask. One that is there must be this user's, and no link. */
+/**
+ * Makes a folder with mode 0700, whatever the umask. One that is there must be this user's, and no
+ * link.
+ */
 export function makeFolder(folder: string): void {
   const first = mkdirAt(folder);
   if (first !== undefined) chmodSync(folder, 0o700);
   checkFolder(folder);
 }
 
-/** Over anything but a folder `mkdir` throws `EEXIST` (a file) or follows (a link): `checkFolder` names both. */
+/**
+ * Over anything but a folder `mkdir` throws `EEXIST` (a file) or follows (a link): `checkFolder`
+ * names both.
+ */
 function mkdirAt(folder: string): string | undefined {
   try {
     return mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -108,8 +122,9 @@ function mkdirAt(folder: string): string | undefined {
 }
 
 /**
- * Whether there is a folder. Throws `ERR_UNSAFE_FILE` where the path is a link or another thing, belongs to another user, or can be
- * written to by others; with `secret` also where others can look into it.
+ * Whether there is a folder. Throws `ERR_UNSAFE_FILE` where the path is a link or another thing,
+ * belongs to another user, or can be written to by others; with `secret` also where others can look
+ * into it.
  */
 export function checkFolder(
   folder: string,
@@ -128,7 +143,8 @@ function checkFile(path: string, found: Stats, { access, owner, secret = false }
   if (owner === 'anyone') return;
   const problem = privacyProblem(found, secret, '0600');
   if (problem !== null) throw unsafe(path, problem);
-  // A second name may lead to any file of this user. Files that are made by `link` have two names for a moment; those are only read.
+  // A second name may lead to any file of this user. Files that are made by `link` have two names
+  // for a moment; those are only read.
   if (access !== 'read' && found.nlink > 1)
     throw unsafe(path, 'has a second name elsewhere (a hard link)');
 }

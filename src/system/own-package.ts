@@ -1,4 +1,7 @@
-/** Where this package is installed, and what it is. Its own name leads to it from the sources and from what is built of them. */
+/**
+ * Where this package is installed, and what it is. Its own name leads to it from the sources and
+ * from what is built of them.
+ */
 
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

@@ -1,33 +1,46 @@
-/** `defineTool`: one definition, checked once, with the types of its arguments taken from its schema. */
+/**
+ * `defineTool`: one definition, checked once, with the types of its arguments taken from its
+ * schema.
+ */
 
+import type { JsonObject } from '../core/json/json-value.ts';
 import {
   completeAnnotations,
   SIDE_EFFECT_LEVELS,
   TOOL_KINDS,
   type ToolAnnotations,
-} from '../core/annotations.ts';
-import type { ExecutorKind, JsonSchema } from '../core/call.ts';
-import { AlliumError } from '../core/errors.ts';
-import { isObject, type JsonObject, snapshotObject } from '../core/json.ts';
-import { checkOptions, expected } from '../core/options.ts';
-import { hideParameters } from './hide-parameters.ts';
-import type { InferArgs, ToolInputSchema } from './infer-args.ts';
-import { declaresParameter } from './inject-parameter.ts';
+} from '../core/contract/annotations.ts';
+import type { ExecutorKind, JsonSchema } from '../core/contract/call.ts';
+import { AlliumError } from '../core/contract/errors.ts';
+import { isObject, snapshotObject } from '../core/json/json.ts';
+import { checkOptions, expected } from '../core/contract/options.ts';
+import { hideParameters } from './parameters/hide-parameters.ts';
+import {
+  type InferArgs,
+  isStandardSchema,
+  jsonSchemaOf,
+  parserOf,
+  type ToolInputSchema,
+} from './infer-args.ts';
+import { declaresParameter } from './parameters/inject-parameter.ts';
 import { checkToolName } from './names.ts';
 import { defineOwn } from './own-definition.ts';
 import { checkSchema, type CheckSchemaOptions } from './schema/check-schema.ts';
 import { isKeyword } from './schema/keywords.ts';
 import { unsupported } from './schema/unsupported.ts';
-import { isStandardSchema, jsonSchemaOf, parserOf } from './standard-schema.ts';
 import type { HiddenArgument, Tool, ToolContext, ToolRetry } from './tool.ts';
 
+/** What `defineTool` takes. */
 export interface ToolDefinition<S extends ToolInputSchema> {
   readonly name: string;
   /** What the model reads to decide when to call it. */
   readonly description: string;
   /** A JSON Schema literal, or any Standard Schema such as zod's. */
   readonly inputSchema: S;
-  /** The same for what `execute` answers with. It only checks: a library's defaults and transforms do not change the answer. */
+  /**
+   * The same for what `execute` answers with. It only checks: a library's defaults and transforms
+   * do not change the answer.
+   */
   readonly outputSchema?: ToolInputSchema;
   /** Arguments the host supplies; taken out of the schema if it declares them. */
   readonly injected?: readonly HiddenArgument[];
@@ -44,7 +57,10 @@ export interface ToolDefinition<S extends ToolInputSchema> {
     args: InferArgs<S>,
     context: ToolContext,
   ) => readonly JsonObject[] | Promise<readonly JsonObject[]>;
-  /** A returned value is the result; a thrown error is `executor_error`, its message shown to the model. */
+  /**
+   * A returned value is the result; a thrown error is `executor_error`, its message shown to the
+   * model.
+   */
   readonly execute?: (args: InferArgs<S>, context: ToolContext) => unknown;
 }
 
@@ -126,7 +142,10 @@ export function defineTool<const S extends ToolInputSchema>(definition: ToolDefi
   return defineOwn(Object.freeze(fields as unknown as Tool));
 }
 
-/** The JSON Schema of a definition. An object without any keyword would accept everything: it is a mistake, such as `{ city: 'string' }`. */
+/**
+ * The JSON Schema of a definition. An object without any keyword would accept everything: it is a
+ * mistake, such as `{ city: 'string' }`.
+ */
 function writtenSchema(
   schema: ToolInputSchema,
   toolName: string,
@@ -148,7 +167,10 @@ function writtenSchema(
   return checked;
 }
 
-/** A library's object schema drops or refuses what it does not declare, so undeclared hidden arguments go around it. */
+/**
+ * A library's object schema drops or refuses what it does not declare, so undeclared hidden
+ * arguments go around it.
+ */
 function visibleParser(
   parse: NonNullable<Tool['parse']>,
   hidden: ReadonlySet<string>,

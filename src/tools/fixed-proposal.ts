@@ -1,10 +1,16 @@
-/** What a tool asks for where that is the same for every call, and concerns nobody unless somebody laid down rules. */
+/**
+ * What a tool asks for where that is the same for every call, and matters only where rules were
+ * laid down.
+ */
 
-import type { JsonObject } from '../core/json.ts';
+import type { JsonObject } from '../core/json/json-value.ts';
 
 type Propose = () => readonly JsonObject[];
 
-/** By identity: only what was made here is known to be readable, and no transform of a tool loses it. */
+/**
+ * By identity: only what was made here is known to be readable, and no transform of a tool loses
+ * it.
+ */
 const fixed = new WeakSet<object>();
 
 /** Proposes to call this tool of an MCP server. */
@@ -18,5 +24,8 @@ export function proposeInvoke(server: string, tool: string): Propose {
 
 const isText = (name: string): boolean => name !== '' && !name.includes('\0');
 
-/** Whether a permission check of this tool's calls can only come to a yes where nothing is laid down for them. */
+/**
+ * Whether a permission check of this tool's calls can only come to a yes where nothing is laid down
+ * for them.
+ */
 export const isFixedProposal = (propose: object): boolean => fixed.has(propose);

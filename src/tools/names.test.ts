@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isAlliumError } from '../core/errors.ts';
+import { isAlliumError } from '../core/contract/errors.ts';
 import { checkToolName, nameAdvice } from './names.ts';
 
 const refused = (name: unknown, policy: 'portable' | 'mcp'): boolean => {

@@ -1,9 +1,12 @@
 /** Tool names: what is refused, and what is only advised against. */
 
-import { AlliumError, oneLine } from '../core/errors.ts';
-import { isObject } from '../core/json.ts';
+import { AlliumError, oneLine } from '../core/contract/errors.ts';
+import { isObject } from '../core/json/json.ts';
 
-/** `portable` names are taken by every provider; `mcp` names are whatever an MCP server may call its tools. */
+/**
+ * `portable` names are taken by every provider; `mcp` names are whatever an MCP server may call its
+ * tools.
+ */
 export type NamePolicy = 'portable' | 'mcp';
 
 const RULES: Readonly<Record<NamePolicy, { readonly pattern: RegExp; readonly text: string }>> =
@@ -15,7 +18,10 @@ const RULES: Readonly<Record<NamePolicy, { readonly pattern: RegExp; readonly te
     mcp: { pattern: /^[A-Za-z0-9_.-]{1,128}$/, text: '1 to 128 letters, digits, "_", "." or "-"' },
   });
 
-/** Gives the name back, or throws `ERR_INVALID_TOOL` saying what a name looks like under this policy. */
+/**
+ * Gives the name back, or throws `ERR_INVALID_TOOL` saying what a name looks like under this
+ * policy.
+ */
 export function checkToolName(name: unknown, policy: NamePolicy): string {
   const { pattern, text } = RULES[policy];
   if (typeof name === 'string' && pattern.test(name)) return name;
@@ -26,16 +32,19 @@ export function checkToolName(name: unknown, policy: NamePolicy): string {
   });
 }
 
-const kindOf = (value: unknown): string =>
-  value === undefined ? 'nothing' : isObject(value) ? 'an object' : `a ${typeof value}`;
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  return isObject(value) ? 'an object' : `a ${typeof value}`;
+}
 
 const SNAKE_CASE = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 /** Hosts put `mcp__<server>__` in front before the model sees a name of at most 64 characters. */
 const ADVISED_LENGTH = 40;
 
 /**
- * Sentences of advice about the names of one registry; none of it is an error. Looks at every name once, so ten
- * thousand names cost no more than ten thousand looks. Does not know look-alikes outside ASCII: names cannot hold them.
+ * Sentences of advice about the names of one registry; none of it is an error. Looks at every name
+ * once, so ten thousand names cost no more than ten thousand looks. Does not know look-alikes
+ * outside ASCII: names cannot hold them.
  */
 export function nameAdvice(names: readonly string[]): readonly string[] {
   const distinct = [...new Set(names)];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defineTool } from './define-tool.ts';
-import { injectParameter } from './inject-parameter.ts';
+import { injectParameter } from './parameters/inject-parameter.ts';
 import { createRegistry } from './registry.ts';
 import { isCompiled } from './schema/validator.ts';
 

@@ -1,10 +1,10 @@
 /** The registry: an ordered, immutable set of tools. Every change gives a new one. */
 
-import { AlliumError, oneLine } from '../core/errors.ts';
-import { isObject } from '../core/json.ts';
-import type { SchemaTransform, ToolSpec } from '../core/layer.ts';
-import { checkOptions, expected } from '../core/options.ts';
-import type { ToolResult } from '../core/result.ts';
+import { AlliumError, oneLine } from '../core/contract/errors.ts';
+import { isObject } from '../core/json/json.ts';
+import type { SchemaTransform, ToolSpec } from '../core/contract/layer.ts';
+import { checkOptions, expected } from '../core/contract/options.ts';
+import type { ToolResult } from '../core/contract/result.ts';
 import { defineTool, type ToolDefinition } from './define-tool.ts';
 import type { SchemaLiteral } from './infer-args.ts';
 import { checkToolName, type NamePolicy } from './names.ts';
@@ -13,9 +13,11 @@ import { defineOwn, hasOwnDefinition, keepOwn } from './own-definition.ts';
 import { checkSchema } from './schema/check-schema.ts';
 import type { Tool, ToolRequest } from './tool.ts';
 
+/** Which names a registry takes. */
 export interface RegistryOptions {
   /**
-   * `portable` names are taken by every provider; `mcp` keeps whatever an MCP server may call its tools.
+   * `portable` names are taken by every provider; `mcp` keeps whatever an MCP server may call its
+   * tools.
    * @default 'portable'
    */
   readonly names?: NamePolicy;
@@ -28,19 +30,26 @@ export interface ToolCapabilities {
   invoke(name: string, args: object): Promise<ToolResult>;
 }
 
+/** An ordered set of tools that never changes. */
 export interface Registry extends Iterable<Tool> {
   readonly names: readonly string[];
   get(name: string): Tool | undefined;
   with(tool: Tool): Registry;
   merge(other: Registry): Registry;
-  /** Changes what is shown, or drops a tool with `null`. What the executor must be given stays as defined. */
+  /**
+   * Changes what is shown, or drops a tool with `null`. What the executor must be given stays as
+   * defined.
+   */
   transform(transform: SchemaTransform): Registry;
   filter(keep: (tool: Tool) => boolean): Registry;
   /** `prefix('gh')` turns `search` into `gh_search`. */
   prefix(prefix: string): Registry;
   rename(from: string, to: string): Registry;
   alias(provider: Provider): AliasMap;
-  /** Lists the tools, and invokes them through the `call` of whatever governs them; without one nothing is invoked. */
+  /**
+   * Lists the tools, and invokes them through the `call` of whatever governs them; without one
+   * nothing is invoked.
+   */
   asCapabilities(invoke?: (request: ToolRequest) => Promise<ToolResult>): ToolCapabilities;
 }
 
@@ -94,7 +103,10 @@ function registryOf(
 
 const named = (tool: Tool, name: string): Tool => keepOwn(tool, Object.freeze({ ...tool, name }));
 
-/** Applies a transform to one tool and checks what came back. It may describe and reshape, but not rename. */
+/**
+ * Applies a transform to one tool and checks what came back. It may describe and reshape, but not
+ * rename.
+ */
 export function transformed(tool: Tool, transform: SchemaTransform): Tool | null {
   const spec: unknown = transform(tool);
   if (spec === null) return null;
@@ -141,7 +153,7 @@ const isToolSpec = (value: unknown): value is ToolSpec =>
   isObject(value.inputSchema) &&
   isObject(value.annotations);
 
-/** Tools may come from somebody's plain JavaScript: what `defineTool` did not make goes through it. */
+/** Tools may come from plain JavaScript: what `defineTool` did not make goes through it. */
 function demandTool(tool: Tool): Tool {
   if (isObject(tool) && isObject((tool as Partial<Tool>).ownSchema))
     return hasOwnDefinition(tool) ? tool : defineOwn(withChecked(tool));
@@ -149,7 +161,10 @@ function demandTool(tool: Tool): Tool {
   return defineTool(tool as unknown as ToolDefinition<SchemaLiteral>);
 }
 
-/** A finished tool that was copied may have been given other schemas. Checking a schema that was checked before costs a look. */
+/**
+ * A finished tool that was copied may have been given other schemas. Checking a schema that was
+ * checked before costs a look.
+ */
 function withChecked(tool: Tool): Tool {
   checkSchema(tool.inputSchema, `tool "${tool.name}"`, { objectRoot: true });
   if (tool.outputSchema !== undefined)

@@ -1,6 +1,6 @@
 /** The audit record in the `metadata` of an A2A message, task, artifact or event. */
 
-import type { AuditRecord } from '../../core/audit.ts';
+import type { AuditRecord } from '../../core/contract/audit-record.ts';
 import { type AuditReading, auditUnder, readAuditUnder } from '../audit-claim.ts';
 
 /** The extension, and the key of its data. */
@@ -14,8 +14,8 @@ export const A2A_AUDIT_EXTENSION = Object.freeze({
 });
 
 /**
- * For any `metadata`; a message or an artifact names `A2A_AUDIT_URI` in its `extensions` too. Cleans nothing: take the record of a
- * result, which is clean.
+ * For any `metadata`; a message or an artifact names `A2A_AUDIT_URI` in its `extensions` too.
+ * Cleans nothing: take the record of a result, which is clean.
  */
 export const toA2aMetadata = (audit: AuditRecord): { [key: string]: unknown } =>
   auditUnder(A2A_AUDIT_URI, audit);

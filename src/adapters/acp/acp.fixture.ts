@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { Interruption } from '../../core/result.ts';
+import type { Interruption } from '../../core/contract/result.ts';
 import type { AcpCall } from './ask-client.ts';
 
 const path = fileURLToPath(import.meta.resolve('@agentclientprotocol/sdk/schema/v1/schema.json'));
@@ -27,12 +27,10 @@ export function officialProblems(name: string, value: unknown): readonly string[
 }
 
 export const WAITING: Interruption = Object.freeze({
-  ...{
-    kind: 'approval_required',
-    id: 'approval_1',
-    fingerprint: 'sha256:0',
-    expiresAt: '2026-01-01T00:00:00.000Z',
-  },
+  kind: 'approval_required',
+  id: 'approval_1',
+  fingerprint: 'sha256:0',
+  expiresAt: '2026-01-01T00:00:00.000Z',
   shown: { toolName: 'pay', args: { amount: 5 }, reason: 'over the limit' },
   options: ['allow_once', 'allow_always', 'reject_once', 'reject_always'],
 });

@@ -8,8 +8,8 @@ import {
 } from '@agentclientprotocol/sdk';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { APPROVAL_ANSWERS, type ApprovalQuestion } from '../../core/contract/approval.ts';
 import { consent } from '../../../middleware/index.ts';
-import { APPROVAL_ANSWERS, type ApprovalQuestion } from '../../core/approval.ts';
 import { defineTool, governTools } from '../../index.ts';
 import { officialProblems, PAY, WAITING } from './acp.fixture.ts';
 import { acpPrompt, fromAcpResponse, toAcpPermission } from './ask-client.ts';

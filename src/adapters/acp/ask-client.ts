@@ -1,6 +1,6 @@
 /** An approval of ours, asked through an ACP client. */
 
-import type { ToolAnnotations } from '../../core/annotations.ts';
+import type { JsonObject } from '../../core/json/json-value.ts';
 import {
   answerLabel,
   APPROVAL_ANSWERS,
@@ -8,11 +8,11 @@ import {
   type ApprovalDecision,
   type ApprovalPrompt,
   type ApprovalQuestion,
-} from '../../core/approval.ts';
-import type { JsonSchema } from '../../core/call.ts';
-import { AlliumError } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/json.ts';
-import type { Interruption } from '../../core/result.ts';
+} from '../../core/contract/approval.ts';
+import type { ToolAnnotations } from '../../core/contract/annotations.ts';
+import type { JsonSchema } from '../../core/contract/call.ts';
+import { AlliumError } from '../../core/contract/errors.ts';
+import type { Interruption } from '../../core/contract/result.ts';
 import { readClaim } from '../read-claim.ts';
 import {
   ACP_APPROVAL_KEY,
@@ -32,9 +32,9 @@ export interface AcpCall {
 }
 
 /**
- * The params of a `session/request_permission`. What was to be shown is in `rawInput` and `content`, whole. Throws
- * `ERR_INVALID_OPTION` for what cannot be asked so: an interruption that waits for a login, or one without an answer that the
- * protocol has.
+ * The params of a `session/request_permission`. What was to be shown is in `rawInput` and
+ * `content`, whole. Throws `ERR_INVALID_OPTION` for what cannot be asked so: an interruption that
+ * waits for a login, or one without an answer that the protocol has.
  */
 export function toAcpPermission(
   asked: Interruption | ApprovalQuestion,
@@ -88,7 +88,10 @@ function toolCallOf(
     title: visible(
       annotations.title === undefined ? toolName : `${annotations.title} (${toolName})`,
     ),
-    ...{ name: toolName, kind: annotations.kind ?? 'other', status: 'pending', rawInput: args },
+    name: toolName,
+    kind: annotations.kind ?? 'other',
+    status: 'pending',
+    rawInput: args,
     ...(text === null ? {} : { content: [{ type: 'content', content: { type: 'text', text } }] }),
   };
 }
@@ -113,9 +116,10 @@ const RESPONSE: JsonSchema = Object.freeze({
 });
 
 /**
- * What a person answered to a request, or `null` where nobody did: the turn was cancelled, the option was not offered, the response
- * is malformed. `null` is neither an approval nor a rejection; a prompt that gives it leaves the word to others, and with none the
- * call does not run. It trusts the client to have asked somebody.
+ * What a person answered to a request, or `null` where nobody did: the turn was cancelled, the
+ * option was not offered, the response is malformed. `null` is neither an approval nor a rejection;
+ * a prompt that gives it leaves the word to others, and with none the call does not run. It trusts
+ * the client to have asked somebody.
  */
 export function fromAcpResponse(
   response: unknown,
@@ -133,10 +137,16 @@ export function fromAcpResponse(
   return { decision: option.kind, ...(decidedBy === undefined ? {} : { decidedBy }) };
 }
 
-/** Sends a request to the client and gives back its response. `signal` aborts when the answer is no longer wanted. */
+/**
+ * Sends a request to the client and gives back its response. `signal` aborts when the answer is no
+ * longer wanted.
+ */
 export type AcpAsk = (request: AcpPermissionRequest, signal: AbortSignal) => Promise<unknown>;
 
-/** A channel to the person behind an ACP client, for `governTools({ prompts })`. A connection that fails reaches nobody. */
+/**
+ * A channel to the person behind an ACP client, for `governTools({ prompts })`. A connection that
+ * fails reaches nobody.
+ */
 export function acpPrompt(
   ask: AcpAsk,
   options: { readonly decidedBy?: string } = {},

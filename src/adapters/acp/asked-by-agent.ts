@@ -1,18 +1,20 @@
 /** A permission that an ACP agent asks for, in our words, and our answer in its. */
 
-import { TOOL_KINDS, type ToolKind } from '../../core/annotations.ts';
-import { APPROVAL_ANSWERS, type ApprovalAnswer } from '../../core/approval.ts';
-import { createCall, type JsonSchema } from '../../core/call.ts';
-import { hashCanonical } from '../../core/hash-canonical.ts';
-import { type CreateId, randomId } from '../../core/ids.ts';
-import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts';
-import type { Interruption } from '../../core/result.ts';
-import { createState } from '../../core/state.ts';
+import { createPass } from '../../core/onion/pass.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
+import { createCall } from '../../core/onion/own-call.ts';
+import { APPROVAL_ANSWERS, type ApprovalAnswer } from '../../core/contract/approval.ts';
+import { TOOL_KINDS, type ToolKind } from '../../core/contract/annotations.ts';
+import type { JsonSchema } from '../../core/contract/call.ts';
+import { hashCanonical } from '../../core/json/hash-canonical.ts';
+import { type CreateId, randomId } from '../../core/contract/ids.ts';
+import { isObject } from '../../core/json/json.ts';
+import type { Interruption } from '../../core/contract/result.ts';
 import type {
   FilesystemKind,
   PermissionRequest,
   ProposedRequest,
-} from '../../policy/permissions/permission.ts';
+} from '../../permissions/permission.ts';
 import { readClaim } from '../read-claim.ts';
 import type { AcpPermissionOption, AcpPermissionResponse } from './protocol.ts';
 
@@ -80,7 +82,10 @@ interface Params {
   readonly options: readonly AcpPermissionOption[];
 }
 
-/** The params of a `session/request_permission` that came in. Never throws; answer what has a problem with `toAcpResponse(null, null)`. */
+/**
+ * The params of a `session/request_permission` that came in. Never throws; answer what has a
+ * problem with `toAcpResponse(null, null)`.
+ */
 export function fromAcpPermission(
   params: unknown,
   { createId = randomId }: { readonly createId?: CreateId } = {},
@@ -139,7 +144,10 @@ function argsOf(rawInput: JsonValue | undefined): JsonObject {
   return isObject(rawInput) ? rawInput : { rawInput };
 }
 
-/** By kind of tool, what is done to the files it names. What moves a file removes it; whatever else says nothing clear writes. */
+/**
+ * By kind of tool, what is done to the files it names. What moves a file removes it; whatever else
+ * says nothing clear writes.
+ */
 const FILE_KINDS: Readonly<Partial<Record<ToolKind, FilesystemKind>>> = Object.freeze({
   read: 'filesystem.read',
   search: 'filesystem.list',
@@ -148,8 +156,9 @@ const FILE_KINDS: Readonly<Partial<Record<ToolKind, FilesystemKind>>> = Object.f
 });
 
 /**
- * What a policy is asked about it: the `tool.call`, and one request for each file that the agent names. An agent that names none hides
- * them, so that a policy of paths can refuse here and never be what allows: use these to refuse or to ask.
+ * What a policy is asked about it: the `tool.call`, and one request for each file that the agent
+ * names. An agent that names none hides them, so that a policy of paths can refuse here and never
+ * be what allows: use these to refuse or to ask.
  */
 export function permissionRequestsOf(
   asked: AcpAsked,
@@ -158,18 +167,18 @@ export function permissionRequestsOf(
   const { sessionId, toolCallId, toolName, kind, args, locations } = asked;
   const call = createCall(
     {
-      ...{
-        toolName,
-        callId: toolCallId,
-        toolArgs: args,
-        declaredExecutor: null,
-        schema: null,
-        description: '',
-      },
-      ...{ annotations: Object.freeze({ kind }), turn: Object.freeze({ iteration: 1, sessionId }) },
-      ...{ signal: signal ?? new AbortController().signal, report: () => {} },
+      toolName,
+      callId: toolCallId,
+      toolArgs: args,
+      declaredExecutor: null,
+      schema: null,
+      description: '',
+      annotations: Object.freeze({ kind }),
+      turn: Object.freeze({ iteration: 1, sessionId }),
+      signal: signal ?? new AbortController().signal,
+      report: () => {},
     },
-    createState(),
+    createPass(),
   );
   const files = locations.map(
     (path): ProposedRequest => ({ kind: FILE_KINDS[kind] ?? 'filesystem.edit', path }),
@@ -183,9 +192,10 @@ export function permissionRequestsOf(
 const cancelled = (): AcpPermissionResponse => ({ outcome: { outcome: 'cancelled' } });
 
 /**
- * The answer in the agent's options, and never a wider one than was given: `allow_always` becomes `allow_once` where the agent offers
- * no such option or several, and `reject_always` a plain rejection. What cannot be said so, an approval with other arguments, and
- * `null` become `cancelled`, on which no agent may go on.
+ * The answer in the agent's options, and never a wider one than was given: `allow_always` becomes
+ * `allow_once` where the agent offers no such option or several, and `reject_always` a plain
+ * rejection. What cannot be said so, an approval with other arguments, and `null` become
+ * `cancelled`, on which no agent may go on.
  */
 export function toAcpResponse(
   asked: Pick<AcpAsked, 'options'> | null,

@@ -1,7 +1,12 @@
-/** The part of the Agent Client Protocol (version 1) that is spoken here. Lists can be changed, as the types of its SDK ask for. */
+/**
+ * The part of the Agent Client Protocol (version 1) that is spoken here. Lists can be changed, as
+ * the types of its SDK ask for.
+ */
 
-import type { ToolKind } from '../../core/annotations.ts';
-import type { ApprovalDecision } from '../../core/approval.ts';
+import type { ApprovalDecision } from '../../core/contract/approval.ts';
+import type { ToolKind } from '../../core/contract/annotations.ts';
+import type { AuditRecord } from '../../core/contract/audit-record.ts';
+import { type AuditReading, auditUnder, readAuditUnder } from '../audit-claim.ts';
 
 /** Where both sides may put what the protocol does not know. */
 export type AcpMeta = { [key: string]: unknown };
@@ -46,3 +51,12 @@ export const ACP_APPROVAL_KEY = `${PREFIX}/approval`;
 
 /** Under this key is the audit record of a call. */
 export const ACP_AUDIT_KEY = `${PREFIX}/audit`;
+
+/**
+ * For the `_meta` of a `tool_call_update`: the protocol forbids own members beside it. Cleans
+ * nothing: take the record of a result, which is clean.
+ */
+export const toAcpMeta = (audit: AuditRecord): AcpMeta => auditUnder(ACP_AUDIT_KEY, audit);
+
+/** What a `_meta` that came in says. Never throws. */
+export const fromAcpMeta = (meta: unknown): AuditReading => readAuditUnder(ACP_AUDIT_KEY, meta);

@@ -1,18 +1,24 @@
 /** What the built-ins of one call may do, and whom they turn to. */
 
 import type { LookupFunction } from 'node:net';
-import type { Clock } from '../../core/clock.ts';
-import type { JsonObject, JsonValue } from '../../core/json.ts';
-import type { ToolResult } from '../../core/result.ts';
-import type { ProposedRequest } from '../../policy/permissions/permission.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import type { ToolResult } from '../../core/contract/result.ts';
+import type { ProposedRequest } from '../../permissions/permission.ts';
 
 /** What a host gives to a script. Absent means nothing, and never everything. */
 export interface BuiltinGrants {
   /** The folder that `fs` and `exec` work in. */
   readonly workspace?: string;
-  /** Where in the workspace paths begin, `/` between its parts; links on the way are not followed. @default at its root */
+  /**
+   * Where in the workspace paths begin, `/` between its parts; links on the way are not followed.
+   * @default at its root
+   */
   readonly folder?: string;
-  /** Names that are never written to, from the workspace, whatever their case. @default where artifacts and the stack are described */
+  /**
+   * Names that are never written to, from the workspace, whatever their case. @default where
+   * artifacts and the stack are described
+   */
   readonly protect?: readonly string[];
   /** Names that `http` reaches, each with all below it; `*` for every public one. */
   readonly allowedDomains?: readonly string[];
@@ -28,7 +34,10 @@ export interface BuiltinGrants {
   readonly allowPrivateNetwork?: false;
   /** Of each stream of a program, of an answer over HTTP, and of a file. @default 1048576 */
   readonly maxOutputBytes?: number;
-  /** Exact loopback addresses with their port, such as `127.0.0.1:8080`. For a host's own tests; no file can say it. */
+  /**
+   * Exact loopback addresses with their port, such as `127.0.0.1:8080`. For a host's own tests; no
+   * file can say it.
+   */
   readonly allowLoopback?: readonly string[];
   /** What asks the resolver. For hosts only. @default that of `node:dns` */
   readonly lookup?: LookupFunction;

@@ -1,9 +1,9 @@
 /** The built-ins of one call: what its script finds beside the language. */
 
-import { checkOptions, type Expectation, expected } from '../../core/options.ts';
+import { checkOptions, type Expectation, expected } from '../../core/contract/options.ts';
 import type { HostTree } from '../sandbox/host-function.ts';
 import type { BuiltinGrants, BuiltinUse } from './builtin-use.ts';
-import { delegateBuiltin, metaBuiltins, taskBuiltins } from './call-builtins.ts';
+import { delegateBuiltin, metaBuiltins, taskBuiltins } from './small-builtins.ts';
 import { definer } from './define-builtin.ts';
 import { execBuiltins } from './exec.ts';
 import { fileBuiltins } from './files.ts';
@@ -33,7 +33,10 @@ const EXPECTED: Readonly<Record<keyof BuiltinGrants, Expectation>> = Object.free
   environment: expected.object,
 });
 
-/** Every name that a tool's or a hook's script finds. All are always there: one that was not granted says so when it is called. */
+/**
+ * Every name that a tool's or a hook's script finds. All are always there: one that was not granted
+ * says so when it is called.
+ */
 export const BUILTIN_NAMES = Object.freeze([
   ...(['exec', 'fs', 'http', 'task', 'cache', 'log', 'time', 'env', 'meta'] as const),
   ...(['delegate', 'block', 'allow', 'modify'] as const),

@@ -1,10 +1,13 @@
-/** What every built-in has around it: its arguments are read, its use is recorded, and nothing of the inside gets out. */
+/**
+ * What every built-in has around it: its arguments are read, its use is recorded, and nothing of
+ * the inside gets out.
+ */
 
-import { systemClock } from '../../core/clock.ts';
-import { isAlliumError } from '../../core/errors.ts';
-import type { JsonValue } from '../../core/json.ts';
-import { followAbort, linkAbort } from '../../core/signal.ts';
-import type { ProposedRequest } from '../../policy/permissions/permission.ts';
+import type { JsonValue } from '../../core/json/json-value.ts';
+import { systemClock } from '../../core/time/clock.ts';
+import { isAlliumError } from '../../core/contract/errors.ts';
+import { followAbort, linkAbort } from '../../core/time/abort.ts';
+import type { ProposedRequest } from '../../permissions/permission.ts';
 import { HostError, type HostFunction, StopScript } from '../sandbox/host-function.ts';
 import type { BuiltinRecord, BuiltinUse } from './builtin-use.ts';
 import { type GivenArguments, givenArguments } from './given-arguments.ts';

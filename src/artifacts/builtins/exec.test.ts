@@ -15,9 +15,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json/json-value.ts';
 import type { BuiltinGrants } from './builtin-use.ts';
-import { builtIn } from '../../stores/built.fixture.ts';
+import { built } from '../../stores/built.fixture.ts';
 import { useBuiltins } from './use.fixture.ts';
 
 let workspace: string;
@@ -43,7 +43,10 @@ function isAlive(pid: number): boolean {
 }
 const pidsIn = (file: string) =>
   existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').filter(Boolean).map(Number) : [];
-/** A program that starts another, which starts a third; all three write their numbers down and never end. */
+/**
+ * A program that starts another, which starts a third; all three write their numbers down and never
+ * end.
+ */
 const family = (file: string) => ({
   cmd: '/bin/sh',
   args: [
@@ -127,8 +130,7 @@ describe('exec.run', () => {
       program,
       EXHAUSTED.replace(
         'COMMAND',
-        pathToFileURL(builtIn(join(workspace, 'built'), 'src/artifacts/builtins/run-command.ts'))
-          .href,
+        pathToFileURL(built('src/artifacts/builtins/run-command.ts')).href,
       ),
     );
     const child = spawn(

@@ -1,12 +1,12 @@
 /** `exec.run`: one program, without a shell, inside the workspace. */
 
 import { delimiter, isAbsolute, join } from 'node:path';
-import { systemClock } from '../../core/clock.ts';
-import { errnoOf, translated } from '../../policy/jail/jail-error.ts';
-import { partsOf } from '../../policy/jail/path-parts.ts';
-import { findRoot, inFolder } from '../../policy/jail/walk.ts';
-import { isHarmlessForPrograms } from '../../policy/permissions/command/shell-variables.ts';
-import type { ProposedRequest } from '../../policy/permissions/permission.ts';
+import { systemClock } from '../../core/time/clock.ts';
+import { errnoOf, translated } from '../../jail/jail-error.ts';
+import { partsOf } from '../../jail/path-parts.ts';
+import { findRoot, inFolder } from '../../jail/walk.ts';
+import { isHarmlessForPrograms } from '../../permissions/command/shell-variables.ts';
+import type { ProposedRequest } from '../../permissions/permission.ts';
 import type { HostTree } from '../sandbox/host-function.ts';
 import { type BuiltinGrants, type BuiltinUse, MAX_OUTPUT_BYTES } from './builtin-use.ts';
 import type { BuiltinCall, DefineBuiltin } from './define-builtin.ts';
@@ -38,11 +38,9 @@ export function execBuiltins(
           max: MAX_TIMEOUT_MS,
           otherwise: DEFAULT_TIMEOUT_MS,
         }),
-        ...{
-          maxOutputBytes: grants.maxOutputBytes ?? MAX_OUTPUT_BYTES,
-          signal: call.signal,
-          clock: use.clock ?? systemClock,
-        },
+        maxOutputBytes: grants.maxOutputBytes ?? MAX_OUTPUT_BYTES,
+        signal: call.signal,
+        clock: use.clock ?? systemClock,
       };
       const root = findRoot(grants.workspace);
       const parts = [...partsOf(grants.folder ?? '.'), ...(cwd === '' ? [] : partsOf(cwd))];
@@ -77,7 +75,10 @@ function failed(thrown: unknown, call: BuiltinCall): never {
   throw call.error(`the program could not be started (${errnoOf(thrown) || 'unknown'})`);
 }
 
-/** A line for a shell only where the tool was granted one, and only without `args`: then nothing has to be quoted. */
+/**
+ * A line for a shell only where the tool was granted one, and only without `args`: then nothing has
+ * to be quoted.
+ */
 function argvOf(
   cmd: string,
   args: readonly string[],
@@ -109,7 +110,10 @@ function requestOf(
     : { kind: 'process.command', argv: [cmd, ...args], ...where };
 }
 
-/** The search path, how output looks, and what was granted: nothing else of the host's, and nothing that loads code. */
+/**
+ * The search path, how output looks, and what was granted: nothing else of the host's, and nothing
+ * that loads code.
+ */
 function environmentOf(
   extra: Readonly<Record<string, string>>,
   grants: BuiltinGrants,

@@ -12,8 +12,8 @@ import {
 import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type JailWorld, jailWorld, SENTINEL } from '../../policy/jail/jail-world.fixture.ts';
-import { traversalSpellings } from '../../policy/jail/traversal-spellings.fixture.ts';
+import { type JailWorld, jailWorld, SENTINEL } from '../../jail/jail-world.fixture.ts';
+import { traversalSpellings } from '../../jail/traversal-spellings.fixture.ts';
 import { type UsedBuiltins, useBuiltins } from './use.fixture.ts';
 import { howMany } from '../../../conformance/how-many.fixture.ts';
 

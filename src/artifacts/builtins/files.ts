@@ -3,11 +3,11 @@
 import { randomUUID } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isoTime } from '../../core/clock.ts';
-import { isAlliumError } from '../../core/errors.ts';
-import type { JsonValue } from '../../core/json.ts';
-import { type Jail, jail } from '../../policy/jail/jail.ts';
-import { partsOf } from '../../policy/jail/path-parts.ts';
+import type { JsonValue } from '../../core/json/json-value.ts';
+import { isoTime } from '../../core/time/clock.ts';
+import { isAlliumError } from '../../core/contract/errors.ts';
+import { type Jail, jail } from '../../jail/jail.ts';
+import { partsOf } from '../../jail/path-parts.ts';
 import type { HostTree } from '../sandbox/host-function.ts';
 import { type BuiltinGrants, MAX_OUTPUT_BYTES } from './builtin-use.ts';
 import type { BuiltinCall, DefineBuiltin } from './define-builtin.ts';
@@ -16,7 +16,10 @@ import { keptBytes } from './kept-bytes.ts';
 /** A model reads no more names than these. */
 const MAX_ENTRIES = 10_000;
 
-/** `read(path)`, `write(path, content)`, `exists(path)`, `stat(path)`, `list(path=".")`; paths from the workspace, `/` between parts. */
+/**
+ * `read(path)`, `write(path, content)`, `exists(path)`, `stat(path)`, `list(path=".")`; paths from
+ * the workspace, `/` between parts.
+ */
 export function fileBuiltins(grants: BuiltinGrants, define: DefineBuiltin): HostTree {
   const maxBytes = grants.maxOutputBytes ?? MAX_OUTPUT_BYTES;
   return {
@@ -55,7 +58,10 @@ export function fileBuiltins(grants: BuiltinGrants, define: DefineBuiltin): Host
   };
 }
 
-/** Asks about the place a path names, and gives the jail to reach it by. A path that no jail takes is not asked about. */
+/**
+ * Asks about the place a path names, and gives the jail to reach it by. A path that no jail takes
+ * is not asked about.
+ */
 async function permitted(
   grants: BuiltinGrants,
   call: BuiltinCall,
@@ -71,7 +77,10 @@ async function permitted(
   return { files, path: parts.length === 0 ? '.' : parts.join('/') };
 }
 
-/** What describes tools, hooks and the stack: a tool that could write there would grant itself what it likes. */
+/**
+ * What describes tools, hooks and the stack: a tool that could write there would grant itself what
+ * it likes.
+ */
 const PROTECTED: readonly string[] = Object.freeze([
   '.allium',
   '.harness',
@@ -105,7 +114,9 @@ async function withFile<T>(file: FileHandle, work: (file: FileHandle) => Promise
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** What a file says of its size need not be true: it is read to its end, or until it is too large. */
+/**
+ * What a file says of its size need not be true: it is read to its end, or until it is too large.
+ */
 async function readText(file: FileHandle, maxBytes: number, call: BuiltinCall): Promise<string> {
   const kept = keptBytes(maxBytes);
   for (;;) {
@@ -145,14 +156,16 @@ function absent(error: unknown): false {
   throw error;
 }
 
-const shownStat = (stats: Awaited<ReturnType<Jail['stat']>>): JsonValue => ({
-  type: stats.isFile()
-    ? 'file'
-    : stats.isDirectory()
-      ? 'directory'
-      : stats.isSymbolicLink()
-        ? 'link'
-        : 'other',
+type Stats = Awaited<ReturnType<Jail['stat']>>;
+
+function fileType(stats: Stats): string {
+  if (stats.isFile()) return 'file';
+  if (stats.isDirectory()) return 'directory';
+  return stats.isSymbolicLink() ? 'link' : 'other';
+}
+
+const shownStat = (stats: Stats): JsonValue => ({
+  type: fileType(stats),
   size: stats.size,
   modified: isoTime(Math.floor(stats.mtimeMs)),
 });

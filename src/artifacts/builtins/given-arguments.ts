@@ -1,10 +1,17 @@
-/** What a script called a built-in with, read strictly. Errors name the argument, what was expected and what kind of value came. */
+/**
+ * What a script called a built-in with, read strictly. Errors name the argument, what was expected
+ * and what kind of value came.
+ */
 
-import { closest } from '../../core/closest.ts';
-import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
+import { closest } from '../../core/contract/closest.ts';
+import { isObject } from '../../core/json/json.ts';
 import { HostError } from '../sandbox/host-function.ts';
 
-/** Arguments by name. Each reader takes what stands where nothing was given; without that the argument must be given. */
+/**
+ * Arguments by name. Each reader takes what stands where nothing was given; without that the
+ * argument must be given.
+ */
 export interface GivenArguments {
   text(name: string, otherwise?: string): string;
   texts(name: string): readonly string[];

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer, get as plainGet } from 'node:http';
 import type { AddressInfo, LookupFunction } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { PRIVATE_SPELLINGS } from '../../policy/permissions/network/hostile-hosts.fixture.ts';
+import { PRIVATE_SPELLINGS } from '../../permissions/network/hostile-hosts.fixture.ts';
 import type { BuiltinGrants } from './builtin-use.ts';
 import { HostError } from '../sandbox/host-function.ts';
-import { exchange } from './http-exchange.ts';
+import { exchange } from './http.ts';
 import { httpTargets } from './http-targets.ts';
 import { useBuiltins } from './use.fixture.ts';
 

@@ -1,13 +1,15 @@
-/** Where `http` may connect to: judged by what is written, by what the resolver says, and by where the connection went. */
+/**
+ * Where `http` may connect to: judged by what is written, by what the resolver says, and by where
+ * the connection went.
+ */
 
 import type { LookupFunction } from 'node:net';
-import { AlliumError } from '../../core/errors.ts';
-import { readAddress } from '../../policy/permissions/network/address.ts';
-import { guardedLookup } from '../../policy/permissions/network/guarded-lookup.ts';
-import { isPort, readEntry } from '../../policy/permissions/network/host-entry.ts';
-import { networkRequestOf } from '../../policy/permissions/network/network-request.ts';
-import { networkPolicy } from '../../policy/permissions/network-policy.ts';
-import type { PermissionAnswer, PermissionRequest } from '../../policy/permissions/permission.ts';
+import { AlliumError } from '../../core/contract/errors.ts';
+import { readAddress } from '../../permissions/network/address.ts';
+import { guardedLookup } from '../../permissions/network/guarded-lookup.ts';
+import { isPort, readEntry } from '../../permissions/network/host.ts';
+import { networkPolicy, networkRequestOf } from '../../permissions/network/network-policy.ts';
+import type { PermissionAnswer, PermissionRequest } from '../../permissions/permission.ts';
 import type { BuiltinGrants } from './builtin-use.ts';
 import type { BuiltinCall } from './define-builtin.ts';
 
@@ -15,7 +17,10 @@ import type { BuiltinCall } from './define-builtin.ts';
 export interface HttpTarget {
   readonly url: URL;
   readonly lookup: LookupFunction;
-  /** Looks at where a connection went. The lookup has refused by then what this refuses: it is the second lock of one door. */
+  /**
+   * Looks at where a connection went. The lookup has refused by then what this refuses: it is the
+   * second lock of one door.
+   */
   mayTalkTo(address: string | undefined): boolean;
 }
 
@@ -27,8 +32,7 @@ export interface HttpTargets {
 /** Throws `ERR_INVALID_OPTION` for grants that name anything but public hosts. */
 export function httpTargets(grants: BuiltinGrants): HttpTargets {
   const { allowedDomains = [], allowedPorts = [80, 443], allowLoopback = [] } = grants;
-  if (!allowedDomains.every(isPublicEntry))
-    throw wrongGrant('allowedDomains', 'public host names, without port, scheme and path');
+  if (!allowedDomains.every(isPublicEntry)) throw wrongGrant('allowedDomains', PUBLIC_HOSTS);
   if (!allowedPorts.every(isPort)) throw wrongGrant('allowedPorts', 'port numbers');
   const loopback = allowLoopback.map(readLoopback);
   const domains = allowedDomains.flatMap((domain) =>
@@ -77,7 +81,11 @@ function mayTalkTo(text: string | undefined, allow: readonly string[]): boolean 
 const isPlainName = (domain: string): boolean =>
   domain !== '*' && !domain.startsWith('*.') && readAddress(domain) === null;
 
-function isPublicEntry(domain: string): boolean {
+/** What `allowedDomains` holds, in words: files are read by the same rule. */
+export const PUBLIC_HOSTS = 'public host names, without port, scheme and path';
+
+/** Ports have a grant of their own, and a host of this machine is never granted by a file. */
+export function isPublicEntry(domain: string): boolean {
   const entry = readEntry(domain);
   return entry !== null && entry.ports === undefined && !entry.isLocal && !domain.includes('/');
 }

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo, LookupFunction } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { JsonObject } from '../../core/json/json-value.ts';
 import { testClock } from '../../../conformance/test-kit.ts';
-import type { JsonObject } from '../../core/json.ts';
 import type { BuiltinGrants } from './builtin-use.ts';
 import { useBuiltins } from './use.fixture.ts';
 

@@ -1,23 +1,33 @@
 /** `http.get` and `http.post`: text from public hosts that were granted, hop by hop. */
 
-import { validateHeaderName, validateHeaderValue } from 'node:http';
-import { type Clock, systemClock } from '../../core/clock.ts';
-import { isAlliumError } from '../../core/errors.ts';
-import type { JsonValue } from '../../core/json.ts';
-import { linkAbort } from '../../core/signal.ts';
-import { errnoOf } from '../../policy/jail/jail-error.ts';
+import {
+  Agent as HttpAgent,
+  type IncomingMessage,
+  request as httpRequest,
+  validateHeaderName,
+  validateHeaderValue,
+} from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { type Clock, systemClock } from '../../core/time/clock.ts';
+import { AlliumError, isAlliumError } from '../../core/contract/errors.ts';
+import type { JsonValue } from '../../core/json/json-value.ts';
+import { linkAbort } from '../../core/time/abort.ts';
+import { errnoOf } from '../../jail/jail-error.ts';
 import type { HostTree } from '../sandbox/host-function.ts';
 import { type BuiltinGrants, type BuiltinUse, MAX_OUTPUT_BYTES } from './builtin-use.ts';
 import type { BuiltinCall, DefineBuiltin } from './define-builtin.ts';
 import type { GivenArguments } from './given-arguments.ts';
-import { type Exchange, type ExchangeLimits, exchange, type HttpAnswer } from './http-exchange.ts';
-import { type HttpTarget, type HttpTargets, httpTargets } from './http-targets.ts';
+import { type HttpTarget, httpTargets, type HttpTargets } from './http-targets.ts';
+import { keptBytes } from './kept-bytes.ts';
 
 const MAX_REDIRECTS = 5;
 const DEFAULT_TIMEOUT_MS = 30_000;
 const MAX_TIMEOUT_MS = 600_000;
 
-/** `get(url, headers={}, body="", timeout_ms=30000)` and `post(…)`, both answer `{status, headers, body}`. */
+/**
+ * `get(url, headers={}, body="", timeout_ms=30000)` and `post(…)`, both answer `{status, headers,
+ * body}`.
+ */
 export function httpBuiltins(
   grants: BuiltinGrants,
   use: BuiltinUse,
@@ -125,7 +135,9 @@ function redirected(
   return { method: 'GET', headers: Object.fromEntries(without), body: Buffer.alloc(0) };
 }
 
-/** They say how a message is cut into pieces and whom it is for, which is not the script's to say. */
+/**
+ * They say how a message is cut into pieces and whom it is for, which is not the script's to say.
+ */
 const OURS =
   /^(?:host|connection|content-length|transfer-encoding|accept-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*)$/;
 
@@ -153,4 +165,95 @@ function isHeader(name: string, value: string): boolean {
   } catch {
     return false;
   }
+}
+
+interface Exchange {
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+interface ExchangeLimits {
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/**
+ * Never over a connection that was made for somebody else, and never by a proxy that the
+ * environment names.
+ */
+const agents = Object.freeze({
+  http: () => new HttpAgent({ keepAlive: false }),
+  https: () => new HttpsAgent({ keepAlive: false }),
+});
+
+/**
+ * Rejects with the system's error. What is longer than the limit is cut, and the connection with
+ * it.
+ */
+export function exchange(
+  target: HttpTarget,
+  { method, headers, body }: Exchange,
+  limits: ExchangeLimits,
+): Promise<HttpAnswer> {
+  const { url, lookup } = target;
+  const isSecure = url.protocol === 'https:';
+  return new Promise((resolve, reject) => {
+    const request = (isSecure ? httpsRequest : httpRequest)({
+      method,
+      lookup,
+      signal: limits.signal,
+      agent: isSecure ? agents.https() : agents.http(),
+      protocol: url.protocol,
+      hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+      path: `${url.pathname}${url.search}`,
+      ...(url.port === '' ? {} : { port: Number(url.port) }),
+      headers: {
+        ...headers,
+        'accept-encoding': 'identity',
+        ...(body.length === 0 ? {} : { 'content-length': String(body.length) }),
+      },
+    });
+    request.on('error', reject);
+    request.on('socket', (socket) => {
+      socket.once('connect', () => {
+        if (!target.mayTalkTo(socket.remoteAddress)) request.destroy(refused());
+      });
+    });
+    // A request that a server answers with another protocol ends without an error, and nothing
+    // could end it afterwards.
+    const left = (): void => reject(new Error('the request was ended without an answer'));
+    request.on('close', left);
+    request.on('response', (response) => {
+      request.off('close', left);
+      void readAnswer(response, limits.maxBytes).then(resolve, reject);
+    });
+    request.end(body);
+  });
+}
+
+const refused = (): AlliumError =>
+  new AlliumError('ERR_ADDRESS_REFUSED', 'the host leads to an address that must not be reached');
+
+async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<HttpAnswer> {
+  const kept = keptBytes(maxBytes);
+  // An answer's body comes in buffers.
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    if (kept.add(chunk) > maxBytes) break;
+  }
+  // Leaving the loop early has closed the connection.
+  return { status: response.statusCode ?? 0, headers: plainHeaders(response), body: kept.text() };
+}
+
+function plainHeaders({ headers }: IncomingMessage): Readonly<Record<string, string>> {
+  const entries = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, [value].flat().join(', ')] as const],
+  );
+  return Object.fromEntries(entries);
 }

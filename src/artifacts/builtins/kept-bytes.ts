@@ -1,6 +1,6 @@
 /** The beginning of something that may be endless. */
 
-import { borderBefore } from '../../core/cut-utf8.ts';
+import { borderBefore } from '../../core/json/cut-utf8.ts';
 
 export interface KeptBytes {
   /** Takes the next piece; answers how many bytes came so far. */

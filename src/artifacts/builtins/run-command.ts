@@ -3,14 +3,9 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import spawn from 'cross-spawn';
-import type { Clock } from '../../core/clock.ts';
-import { followAbort } from '../../core/signal.ts';
-import {
-  forgetTree,
-  rememberTree,
-  signalTree,
-  SPAWN_AS_TREE,
-} from '../../executors/mcp/process-tree.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import { followAbort } from '../../core/time/abort.ts';
+import { forgetTree, rememberTree, signalTree, SPAWN_AS_TREE } from '../../system/process-tree.ts';
 import { keptBytes } from './kept-bytes.ts';
 
 export interface Command {
@@ -44,7 +39,10 @@ interface NotStarted {
   readonly thrown: unknown;
 }
 
-/** Starts the program in a group of its own. The folder may be a path by handle: the program is in it when this returns. */
+/**
+ * Starts the program in a group of its own. The folder may be a path by handle: the program is in
+ * it when this returns.
+ */
 export function startCommand(
   { argv: [program, ...args], env }: Command,
   cwd: string,
@@ -62,7 +60,10 @@ export function startCommand(
   }
 }
 
-/** Where no handle is left for pipes there are none, whatever the types say: there is only the error that is about to be told. */
+/**
+ * Where no handle is left for pipes there are none, whatever the types say: there is only the error
+ * that is about to be told.
+ */
 const hasPipes = (child: ChildProcess): child is Child =>
   [child.stdin, child.stdout, child.stderr].every((stream) => Boolean(stream));
 
@@ -70,8 +71,9 @@ const hasPipes = (child: ChildProcess): child is Child =>
 const PATIENCE_MS = 500;
 
 /**
- * Waits for the end of a program, and ends what it started with it: when it exits, when its time is over, when it has written far too
- * much, and when nobody waits any more, which rejects at once. Rejects with the system's error where it could not be started.
+ * Waits for the end of a program, and ends what it started with it: when it exits, when its time is
+ * over, when it has written far too much, and when nobody waits any more, which rejects at once.
+ * Rejects with the system's error where it could not be started.
  */
 export async function endOfCommand(
   started: ChildProcess | NotStarted,

@@ -1,9 +1,9 @@
 /** What scripts keep from call to call: bounded, and each tool sees its own. */
 
 import { LRUCache } from 'lru-cache';
-import { type Clock, systemClock } from '../../core/clock.ts';
-import type { JsonValue } from '../../core/json.ts';
-import { checkOptions, expected } from '../../core/options.ts';
+import type { JsonValue } from '../../core/json/json-value.ts';
+import { type Clock, systemClock } from '../../core/time/clock.ts';
+import { checkOptions, expected } from '../../core/contract/options.ts';
 import type { ScriptCache } from './builtin-use.ts';
 
 export interface ScriptCachesOptions {
@@ -20,7 +20,10 @@ export interface ScriptCaches {
   for(tool: string): ScriptCache;
 }
 
-/** Values are kept as text, so that no script gets hold of what another call holds. Nothing outlives the process. */
+/**
+ * Values are kept as text, so that no script gets hold of what another call holds. Nothing outlives
+ * the process.
+ */
 export function createScriptCaches(options: ScriptCachesOptions = {}): ScriptCaches {
   checkOptions('createScriptCaches', options, {
     maxEntries: expected.integer(1),

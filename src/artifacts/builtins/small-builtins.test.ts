@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { ok, refuse } from '../../core/onion/results.ts';
 import { makeCall, testClock } from '../../../conformance/test-kit.ts';
-import { ok, refuse } from '../../core/result.ts';
 import { StopScript } from '../sandbox/host-function.ts';
 import { createScriptCaches } from './script-cache.ts';
 import { useBuiltins } from './use.fixture.ts';

@@ -1,16 +1,23 @@
-/** Built-ins of a few lines: `cache`, `log`, `time`, `env`, and the three answers of a hook. */
+/**
+ * Built-ins of a few lines: `cache`, `log`, `time`, `env`, the three answers of a hook, and those
+ * that lead to other calls: `task`, `delegate`, `meta`.
+ */
 
-import { isoTime, systemClock } from '../../core/clock.ts';
-import { cutUtf8 } from '../../core/cut-utf8.ts';
-import type { HostTree } from '../sandbox/host-function.ts';
+import { isoTime, systemClock } from '../../core/time/clock.ts';
+import { cutUtf8 } from '../../core/json/cut-utf8.ts';
+import type { HostFunction, HostTree } from '../sandbox/host-function.ts';
 import type { BuiltinGrants, BuiltinUse } from './builtin-use.ts';
 import type { DefineBuiltin } from './define-builtin.ts';
+import type { JsonObject } from '../../core/json/json-value.ts';
 
 const MAX_KEY_BYTES = 1024;
 const MAX_LOG_BYTES = 8192;
 const MAX_TTL_MS = 86_400_000;
 
-/** `get(key, default=None)`, `set(key, value, ttl_ms=0)` (0: until it is pushed out), `has(key)`, `delete(key)`. */
+/**
+ * `get(key, default=None)`, `set(key, value, ttl_ms=0)` (0: until it is pushed out), `has(key)`,
+ * `delete(key)`.
+ */
 export function cacheBuiltins({ cache }: BuiltinUse, define: DefineBuiltin): HostTree {
   return {
     get: define(
@@ -50,7 +57,10 @@ export function timeBuiltins({ clock = systemClock }: BuiltinUse, define: Define
   };
 }
 
-/** `get(name, default=None)`. A variable that is not granted is an error, one that is not set is the default. */
+/**
+ * `get(name, default=None)`. A variable that is not granted is an error, one that is not set is the
+ * default.
+ */
 export function envBuiltins(grants: BuiltinGrants, define: DefineBuiltin): HostTree {
   const { env = [], environment = process.env } = grants;
   return {
@@ -66,7 +76,10 @@ export function envBuiltins(grants: BuiltinGrants, define: DefineBuiltin): HostT
   };
 }
 
-/** `allow()`, `block(reason)`, `modify(payload)`: dicts that say what a hook decided, to be returned. */
+/**
+ * `allow()`, `block(reason)`, `modify(payload)`: dicts that say what a hook decided, to be
+ * returned.
+ */
 export function decisionBuiltins(
   define: DefineBuiltin,
 ): Readonly<Record<'allow' | 'block' | 'modify', HostTree>> {
@@ -82,3 +95,60 @@ export function decisionBuiltins(
     })),
   };
 }
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+const MAX_TIMEOUT_MS = 3_600_000;
+
+/** `poll(task_id)`, `await(task_id, timeout_ms=30000)`. */
+export function taskBuiltins({ tasks }: BuiltinUse, define: DefineBuiltin): HostTree {
+  return {
+    poll: define('task.poll', ['task_id'], async (given, call) => {
+      const id = given.text('task_id');
+      if (tasks === undefined) throw call.error('there are no tasks here');
+      await call.ask({ kind: 'custom.task.poll', task_id: id });
+      return tasks.poll(id);
+    }),
+    await: define('task.await', ['task_id', 'timeout_ms'], async (given, call) => {
+      const id = given.text('task_id');
+      const timeoutMs = given.integer('timeout_ms', {
+        min: 1,
+        max: MAX_TIMEOUT_MS,
+        otherwise: DEFAULT_TIMEOUT_MS,
+      });
+      if (tasks === undefined) throw call.error('there are no tasks here');
+      await call.ask({ kind: 'custom.task.await', task_id: id });
+      return tasks.await(id, { timeoutMs, signal: call.signal });
+    }),
+  };
+}
+
+/**
+ * `delegate(tool, args={})` → `{ok, status, result, text, error}`. The call passes the whole stack,
+ * and is asked about there as any other; that it failed is no error of the script.
+ */
+export function delegateBuiltin({ call: make }: BuiltinUse, define: DefineBuiltin): HostFunction {
+  return define('delegate', ['tool', 'args'], async (given, call) => {
+    const request = { name: given.text('tool'), arguments: given.object('args', {}) };
+    if (make === undefined) throw call.error('no other tool can be called from here');
+    const { ok, status, result, renderedResult, error } = await make(request);
+    return { ok, status, result, text: renderedResult, error };
+  });
+}
+
+/** `tool_register(definition)`, `hook_register(definition)`. */
+export function metaBuiltins(
+  { meta }: BuiltinGrants,
+  { register }: BuiltinUse,
+  define: DefineBuiltin,
+): HostTree {
+  const registering = (kind: 'tool' | 'hook'): HostFunction =>
+    define(`meta.${kind}_register`, ['definition'], async (given, call) => {
+      const definition = given.object('definition');
+      if (meta !== true || register === undefined) throw call.error('not granted');
+      await call.ask({ kind: `custom.meta.${kind}_register`, name: nameOf(definition) });
+      return register(kind, definition);
+    });
+  return { tool_register: registering('tool'), hook_register: registering('hook') };
+}
+
+const nameOf = ({ name }: JsonObject): string => (typeof name === 'string' ? name : '');

@@ -1,8 +1,8 @@
 /** Built-ins as a script would call them, without a script. */
 
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
 import { HostError, type HostFunction } from '../sandbox/host-function.ts';
-import type { JsonObject, JsonValue } from '../../core/json.ts';
-import type { ProposedRequest } from '../../policy/permissions/permission.ts';
+import type { ProposedRequest } from '../../permissions/permission.ts';
 import type { BuiltinGrants, BuiltinRecord, BuiltinUse } from './builtin-use.ts';
 import { builtinsFor } from './builtins-for.ts';
 import { createScriptCaches } from './script-cache.ts';
@@ -41,7 +41,10 @@ export function useBuiltins(
     ...rest,
   });
   return {
-    ...{ asked, recorded, logged, controller },
+    asked,
+    recorded,
+    logged,
+    controller,
     async call(path, args = [], kwargs = {}) {
       const [name = '', member] = path.split('.');
       const found = (tree as Record<string, unknown>)[name];

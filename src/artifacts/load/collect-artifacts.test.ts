@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isAlliumError } from '../../core/errors.ts';
+import { isAlliumError } from '../../core/contract/errors.ts';
 import { problemLine } from '../artifact.ts';
 import { collectArtifacts } from './collect-artifacts.ts';
 import { fileOf, projectWith } from './files.fixture.ts';

@@ -1,8 +1,8 @@
 /** Everything that the files of a project say, and everything that is wrong with them. */
 
 import { basename, dirname } from 'node:path';
-import { AlliumError, isAlliumError, oneLine } from '../../core/errors.ts';
-import { type Jail, jail } from '../../policy/jail/jail.ts';
+import { AlliumError, isAlliumError, oneLine } from '../../core/contract/errors.ts';
+import { type Jail, jail } from '../../jail/jail.ts';
 import type { ArtifactProblem, HookArtifact, ToolArtifact } from '../artifact.ts';
 import { problemLine } from '../artifact.ts';
 import { findFiles, type ReportFile } from './find-files.ts';
@@ -22,7 +22,9 @@ export interface Collected {
   readonly files: readonly string[];
 }
 
-/** Reads a project: all files, and all problems of each. Throws only where there is no such folder. */
+/**
+ * Reads a project: all files, and all problems of each. Throws only where there is no such folder.
+ */
 export async function collectArtifacts(dir: string, lenient: boolean): Promise<Collected> {
   const root = openRoot(dir);
   const problems: ArtifactProblem[] = [];
@@ -69,7 +71,10 @@ function openRoot(dir: string): Jail {
   }
 }
 
-/** Names are taken once, whatever kind of file has them: which of two would count is nothing that anybody should have to know. */
+/**
+ * Names are taken once, whatever kind of file has them: which of two would count is nothing that
+ * anybody should have to know.
+ */
 function repeated(
   kind: 'tool' | 'hook',
   before: readonly { name: string; file: string; line: number }[],

@@ -1,8 +1,10 @@
-/** The Markdown files of a project that hold tools and hooks, in the order in which they are read. */
+/**
+ * The Markdown files of a project that hold tools and hooks, in the order in which they are read.
+ */
 
-import { isAlliumError } from '../../core/errors.ts';
-import { closest } from '../../core/closest.ts';
-import type { Jail, JailEntry } from '../../policy/jail/jail.ts';
+import { isAlliumError } from '../../core/contract/errors.ts';
+import { closest } from '../../core/contract/closest.ts';
+import type { Jail, JailEntry } from '../../jail/jail.ts';
 import type { ArtifactProblem } from '../artifact.ts';
 
 export interface FoundFile {
@@ -26,7 +28,10 @@ const BUNDLE_FOLDERS = ['builtins', 'plugins', 'overrides'];
 const HARNESS = 'harness.md';
 const MAX_FILES = 2_000;
 
-/** Folders are read without those below. What is not there is no mistake; what is there and cannot be read is one. */
+/**
+ * Folders are read without those below. What is not there is no mistake; what is there and cannot
+ * be read is one.
+ */
 export async function findFiles(
   root: Jail,
   lenient: boolean,
@@ -97,7 +102,9 @@ function warnOfFolders(home: string, entries: readonly JailEntry[], report: Repo
   }
 }
 
-/** Files that look like artifacts and are none, and folders in which somebody may have put guards. */
+/**
+ * Files that look like artifacts and are none, and folders in which somebody may have put guards.
+ */
 function warnOfOthers(
   folder: string,
   others: readonly JailEntry[],

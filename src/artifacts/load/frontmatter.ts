@@ -1,4 +1,7 @@
-/** The YAML of a frontmatter: its members in the order of the file, each with the place it stands at. */
+/**
+ * The YAML of a frontmatter: its members in the order of the file, each with the place it stands
+ * at.
+ */
 
 import {
   type Document,
@@ -13,7 +16,7 @@ import {
   type Scalar,
   visit,
 } from 'yaml';
-import { oneLine } from '../../core/errors.ts';
+import { oneLine } from '../../core/contract/errors.ts';
 import type { Position } from '../artifact.ts';
 
 /** Many more than anybody writes, and few enough that a bomb of them stays small. */
@@ -40,7 +43,9 @@ export interface ScalarNode {
   readonly range?: readonly number[] | null | undefined;
 }
 
-/** What was parsed. Values are handed around as they are and looked at only through these functions. */
+/**
+ * What was parsed. Values are handed around as they are and looked at only through these functions.
+ */
 export interface Frontmatter {
   readonly members: readonly Member[];
   /** `null` for what is no mapping. */
@@ -57,14 +62,18 @@ export interface Frontmatter {
 
 export type ReportAt = (at: Position, message: string) => void;
 
-/** A file that asks for more than it may. Thrown while it is read, and told as a problem of the whole file. */
+/**
+ * A file that asks for more than it may. Thrown while it is read, and told as a problem of the
+ * whole file.
+ */
 export class ExcessError extends Error {
   override readonly name = 'ExcessError';
 }
 
 /**
- * YAML 1.2, core schema: `no` is text, there are no merge keys, and tags are refused. `null` where the text is no YAML: everything that
- * is wrong was reported. `firstLine` is where the text begins in its file.
+ * YAML 1.2, core schema: `no` is text, there are no merge keys, and tags are refused. `null` where
+ * the text is no YAML: everything that is wrong was reported. `firstLine` is where the text begins
+ * in its file.
  */
 export function parseFrontmatter(
   text: string,
@@ -83,14 +92,12 @@ export function parseFrontmatter(
     report(at(offset), message);
   };
   const document = parseDocument(text, {
-    ...{
-      lineCounter: lines,
-      prettyErrors: false,
-      logLevel: 'silent',
-      version: '1.2',
-      schema: 'core',
-      uniqueKeys: false,
-    },
+    lineCounter: lines,
+    prettyErrors: false,
+    logLevel: 'silent',
+    version: '1.2',
+    schema: 'core',
+    uniqueKeys: false,
   });
   // What follows the first place that is no YAML is only the echo of it.
   const [first] = document.errors;
@@ -169,7 +176,10 @@ function viewOf(document: Document, at: (offset: number) => Position, text: stri
     });
   };
   return {
-    ...{ members: membersOf(document.contents) ?? [], membersOf, at, text },
+    members: membersOf(document.contents) ?? [],
+    membersOf,
+    at,
+    text,
     itemsOf(given) {
       const value = resolved(given);
       return isSeq(value)

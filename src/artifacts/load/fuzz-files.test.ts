@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRandom } from '../../../conformance/fuzz/random.ts';
+import { createRandom } from '../../../conformance/benches/fuzz/random.ts';
 import type { FoundFile } from './find-files.ts';
 import { fileOf } from './files.fixture.ts';
 import { readArtifact } from './read-file.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { permissions } from '../../../middleware/index.ts';
-import { isAlliumError } from '../../core/errors.ts';
+import { isAlliumError } from '../../core/contract/errors.ts';
 import { governTools } from '../../dispatch/govern-tools.ts';
 import type { Logger } from '../../tools/tool.ts';
 import { fileOf, projectWith } from './files.fixture.ts';

@@ -1,8 +1,8 @@
 /** `loadArtifacts`: the tools and hooks of a project's Markdown files. */
 
-import { AlliumError } from '../../core/errors.ts';
-import { closest } from '../../core/closest.ts';
-import { checkOptions, expected } from '../../core/options.ts';
+import { AlliumError } from '../../core/contract/errors.ts';
+import { closest } from '../../core/contract/closest.ts';
+import { checkOptions, expected } from '../../core/contract/options.ts';
 import { createRegistry, type Registry } from '../../tools/registry.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { ArtifactProblem, HookArtifact, ToolArtifact } from '../artifact.ts';
@@ -20,18 +20,31 @@ import { type Collected, collectArtifacts, invalidArtifacts } from './collect-ar
 export interface LoadArtifactsOptions {
   /** Functions for the tools that have no script, by name. */
   readonly handlers?: Readonly<Record<string, ArtifactHandler>>;
-  /** Takes files of the format's ancestor: unknown keys are warnings, delimiters may have more behind them. @default false */
+  /**
+   * Takes files of the format's ancestor: unknown keys are warnings, delimiters may have more
+   * behind them. @default false
+   */
   readonly lenient?: boolean;
-  /** Where scripts run. One that is given is not closed. @default a pool of its own, made with the first script */
+  /**
+   * Where scripts run. One that is given is not closed. @default a pool of its own, made with the
+   * first script
+   */
   readonly pool?: ScriptPool;
-  /** The most that scripts may use of the built-ins. @default what each file asks for, without `meta` */
+  /**
+   * The most that scripts may use of the built-ins. @default what each file asks for, without
+   * `meta`
+   */
   readonly grants?: BuiltinGrants;
   /**
-   * Takes what a script registers with `meta.tool_register` and `meta.hook_register`, where `grants.meta` and the file allow it. What becomes
-   * of it is the host's affair: nothing is added to these tools. @default none: registering is refused
+   * Takes what a script registers with `meta.tool_register` and `meta.hook_register`, where
+   * `grants.meta` and the file allow it. What becomes of it is the host's affair: nothing is added
+   * to these tools. @default none: registering is refused
    */
   readonly register?: NonNullable<BuiltinUse['register']>;
-  /** Runs the tools that say `async`, and stops them when it is closed. @default a board of its own, in memory */
+  /**
+   * Runs the tools that say `async`, and stops them when it is closed. @default a board of its own,
+   * in memory
+   */
   readonly tasks?: TaskBoard;
 }
 
@@ -58,8 +71,9 @@ const EXPECTED = {
 };
 
 /**
- * Reads the files below `dir`, the root of a project. Throws one `ERR_INVALID_ARTIFACT` with a line for everything that is wrong: a project
- * loads as a whole or not at all, because a guard that is left out guards nothing. It runs nothing of what the files hold.
+ * Reads the files below `dir`, the root of a project. Throws one `ERR_INVALID_ARTIFACT` with a line
+ * for everything that is wrong: a project loads as a whole or not at all, because a guard that is
+ * left out guards nothing. It runs nothing of what the files hold.
  */
 export async function loadArtifacts(
   dir: string,

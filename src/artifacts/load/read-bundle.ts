@@ -13,7 +13,10 @@ export interface Bundle {
   readonly policy: ToolsPolicy | null;
 }
 
-/** `isHarness`: the file may also say what its ancestor's did of model and tools; the body is for people. */
+/**
+ * `isHarness`: the file may also say what its ancestor's did of model and tools; the body is for
+ * people.
+ */
 export function readBundle(scope: FileScope, isHarness: boolean): Bundle {
   let tools: readonly ToolArtifact[] = [];
   let hooks: readonly HookArtifact[] = [];

@@ -697,7 +697,53 @@ const MISTAKES: readonly (readonly [FoundFile['role'], string, string, readonly 
     'tool',
     'domains that are text',
     fileOf('grants: { allowed_domains: example.org }'),
-    ['2:28: tool "read_note" grants allowed_domains must be a list of texts'],
+    [
+      '2:28: tool "read_note" grants allowed_domains must be a list of public host names, without port, scheme and path',
+    ],
+  ],
+  [
+    'tool',
+    'a granted host with its port',
+    fileOf('grants: { allowed_domains: [example.org, "api.example.org:8443"] }'),
+    [
+      '2:28: tool "read_note" grants allowed_domains must be a list of public host names, without port, scheme and path',
+    ],
+  ],
+  [
+    'tool',
+    'a granted host of this machine',
+    fileOf('grants: { allowed_domains: [example.org, "localhost"] }'),
+    [
+      '2:28: tool "read_note" grants allowed_domains must be a list of public host names, without port, scheme and path',
+    ],
+  ],
+  [
+    'tool',
+    'a granted URL',
+    fileOf('grants: { allowed_domains: [example.org, "https://example.org"] }'),
+    [
+      '2:28: tool "read_note" grants allowed_domains must be a list of public host names, without port, scheme and path',
+    ],
+  ],
+  [
+    'tool',
+    'a granted path',
+    fileOf('grants: { allowed_domains: [example.org, "example.org/v1"] }'),
+    [
+      '2:28: tool "read_note" grants allowed_domains must be a list of public host names, without port, scheme and path',
+    ],
+  ],
+  [
+    'hook',
+    'a granted host with its port',
+    fileOf(
+      'event: tool.pre',
+      'script: x = 1',
+      'grants: { allowed_domains: [example.org, "example.com:8443"] }',
+    ),
+    [
+      '4:28: hook "guard" grants allowed_domains must be a list of public host names, without port, scheme and path',
+    ],
   ],
   [
     'tool',

@@ -1,10 +1,10 @@
 /** One file becomes tools and hooks. Never throws for what stands in it. */
 
 import { posix } from 'node:path';
-import { describeThrown, isAlliumError } from '../../core/errors.ts';
-import type { Jail } from '../../policy/jail/jail.ts';
+import { isUtf8 } from 'node:buffer';
+import { describeThrown, isAlliumError } from '../../core/contract/errors.ts';
+import type { Jail } from '../../jail/jail.ts';
 import type { ArtifactProblem, HookArtifact, Position, ToolArtifact } from '../artifact.ts';
-import { decodeText } from './decode-text.ts';
 import type { FoundFile } from './find-files.ts';
 import { MAX_FRONTMATTER, parseFrontmatter, TOO_DEEP, TOO_MANY_ALIASES } from './frontmatter.ts';
 import { readBundle } from './read-bundle.ts';
@@ -12,7 +12,6 @@ import type { ToolsPolicy } from './read-harness.ts';
 import { readHook } from './read-hook.ts';
 import { readTool } from './read-tool.ts';
 import type { FileScope } from './scope.ts';
-import { splitFrontmatter } from './split-frontmatter.ts';
 
 /** Larger than any tool somebody wrote. */
 export const MAX_FILE_BYTES = 1_048_576;
@@ -92,7 +91,10 @@ export function readArtifact(
   return { ...contents, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column) };
 }
 
-/** Nesting that is deeper than the stack, and bombs of aliases: the parser notices those that it expands itself. */
+/**
+ * Nesting that is deeper than the stack, and bombs of aliases: the parser notices those that it
+ * expands itself.
+ */
 function excessOf(thrown: unknown): string {
   if (thrown instanceof RangeError) return TOO_DEEP;
   return thrown instanceof ReferenceError ? TOO_MANY_ALIASES : describeThrown(thrown);
@@ -138,4 +140,94 @@ function read(
   if (role === 'tool') return { ...nothing, tools: [readTool(scope, frontmatter.members, naming)] };
   const hook = readHook(scope, frontmatter.members, naming, 0);
   return { ...nothing, hooks: hook === null ? [] : [hook] };
+}
+
+/** A byte order mark at the beginning is dropped: it is no column of the first line. */
+function decodeText(bytes: Buffer): string | Position {
+  const text = bytes.toString('utf8');
+  if (!isUtf8(bytes)) return firstBadByte(bytes, text);
+  return text.startsWith('\uFEFF') ? text.slice(1) : text;
+}
+
+/**
+ * A replacement character that the file does not hold itself stands where a byte could not be read.
+ */
+function firstBadByte(bytes: Buffer, text: string): Position {
+  let [offset, line, column] = [0, 1, 1];
+  for (const character of text) {
+    const length = Buffer.byteLength(character);
+    if (character === '\uFFFD' && !bytes.subarray(offset, offset + length).equals(REPLACEMENT))
+      break;
+    if (character === '\n') [line, column] = [line + 1, 1];
+    else if (offset > 0 || character !== '\uFEFF') column += character.length;
+    offset += length;
+  }
+  return { line, column };
+}
+
+const REPLACEMENT = Buffer.from('\uFFFD');
+
+/** The parts of a file. Lines are counted from 1. */
+interface SplitFile {
+  readonly frontmatter: string;
+  /** The line on which the frontmatter begins. */
+  readonly firstLine: number;
+  /** Trimmed. */
+  readonly body: string;
+}
+
+interface SplitMistake {
+  readonly message: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+const MUST_START = 'markdown file must start with --- frontmatter delimiter';
+const NO_CONTENT = 'no content after opening --- delimiter';
+const NO_CLOSER = 'no closing --- delimiter found for frontmatter';
+const ALONE = 'a --- delimiter stands alone on its line';
+
+/**
+ * A file begins with a line that is `---` and its frontmatter ends with the next one; blank lines
+ * may stand before, blanks behind. A line that only begins with `---` is a mistake: it could be
+ * meant as either. `lenient` takes it for a delimiter, ignores what is behind it, and takes three
+ * dashes at the very end of the file for the closing one, as old files have them.
+ */
+function splitFrontmatter(text: string, lenient = false): SplitFile | SplitMistake {
+  const lines = text.split('\n');
+  const open = lines.findIndex((line) => line.trim() !== '');
+  const opening = lines[open]?.replace(/\r$/, '') ?? '';
+  const at = (line: number, message: string, column = 1): SplitMistake => ({
+    message,
+    line,
+    column,
+  });
+  if (!opening.startsWith('---')) return at(Math.max(open, 0) + 1, MUST_START);
+  if (!lenient && !isDelimiter(opening)) return at(open + 1, `${MUST_START}; ${ALONE}`, 4);
+  if (lines.slice(open + 1).every((line) => line.trim() === '')) return at(open + 1, NO_CONTENT);
+
+  const close = lines.findIndex((line, index) => index > open && line.startsWith('---'));
+  if (close === -1)
+    return (lenient ? closedAtEnd(text, lines, open) : null) ?? at(open + 1, NO_CLOSER);
+  if (!lenient && !isDelimiter(lines[close] ?? '')) return at(close + 1, ALONE, 4);
+  return {
+    frontmatter: lines
+      .slice(open + 1, close)
+      .map((line) => `${line}\n`)
+      .join(''),
+    firstLine: open + 2,
+    body: lines
+      .slice(close + 1)
+      .join('\n')
+      .trim(),
+  };
+}
+
+const isDelimiter = (line: string): boolean => /^---[ \t]*\r?$/.test(line);
+
+function closedAtEnd(text: string, lines: readonly string[], open: number): SplitFile | null {
+  const trimmed = text.trimEnd();
+  if (!trimmed.endsWith('---')) return null;
+  const before = lines.slice(0, open + 1).reduce((length, line) => length + line.length + 1, 0);
+  return { frontmatter: trimmed.slice(before, -3), firstLine: open + 2, body: '' };
 }

@@ -1,6 +1,9 @@
-/** What `harness.md` says beside its tools and hooks. The model is not ours: it is checked, and nothing is done with it. */
+/**
+ * What `harness.md` says beside its tools and hooks. The model is not ours: it is checked, and
+ * nothing is done with it.
+ */
 
-import { matchesTool } from '../../core/match-tool.ts';
+import { matchesTool } from '../../core/contract/match-tool.ts';
 import type { Member } from './frontmatter.ts';
 import { type FileScope, quoted, readKeys } from './scope.ts';
 
@@ -49,7 +52,8 @@ function readPatterns(scope: FileScope, { key, value, at }: Member): readonly st
     const pattern = scope.frontmatter.dataOf(item.value);
     if (pattern === null || (typeof pattern === 'string' && pattern.trim() === ''))
       scope.report(item.at, `tools_policy.${key}[${index}] is empty`);
-    // Other signs of globs would be compared as they stand, and a refusal that refuses nothing helps nobody.
+    // Other signs of globs would be compared as they stand, and a refusal that refuses nothing
+    // helps nobody.
     else if (typeof pattern !== 'string' || !/^[A-Za-z0-9_.*-]+$/.test(pattern))
       scope.report(
         item.at,

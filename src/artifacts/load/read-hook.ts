@@ -1,6 +1,6 @@
 /** A hook from the members of a file, or from an entry of a list of them. */
 
-import { closest } from '../../core/closest.ts';
+import { closest } from '../../core/contract/closest.ts';
 import type { FileGrants, HookArtifact, ScriptText } from '../artifact.ts';
 import type { Member } from './frontmatter.ts';
 import { readScript } from './read-script.ts';
@@ -48,12 +48,7 @@ export function readHook(
   index: number,
 ): HookArtifact | null {
   const owner = `hook ${quoted(name)}`;
-  if (!NAME.test(name))
-    scope.report(
-      at,
-      `${owner} must be called by a letter, then up to 127 letters, digits, "_", "." or "-"`,
-      'name',
-    );
+  checkName(scope, name, at);
   let event: string | undefined;
   let priority = 0;
   let when: ScriptText | undefined;
@@ -87,19 +82,26 @@ export function readHook(
     scope.report(at, `${owner} needs a script with handle(event, payload)`);
   if (script === undefined) return null;
   return Object.freeze({
-    // What is wrong with the event was reported: nothing is made of it, and its script is still looked at.
-    ...{
-      kind: 'hook',
-      name,
-      file: scope.file,
-      ...at,
-      event: event ?? '',
-      priority,
-      script,
-      grants,
-    },
+    kind: 'hook',
+    name,
+    file: scope.file,
+    ...at,
+    // A wrong event was reported, and nothing runs on the empty one; the script is still checked.
+    event: event ?? '',
+    priority,
+    script,
+    grants,
     ...(when === undefined ? {} : { when }),
   });
+}
+
+function checkName(scope: FileScope, name: string, at: Naming['at']): void {
+  if (NAME.test(name)) return;
+  scope.report(
+    at,
+    `hook ${quoted(name)} must be called by a letter, then up to 127 letters, digits, "_", "." or "-"`,
+    'name',
+  );
 }
 
 function readEvent(scope: FileScope, member: Member, index: number): string | undefined {

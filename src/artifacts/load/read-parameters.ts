@@ -1,8 +1,8 @@
 /** The parameters of a tool, in the order of the file, as an input schema. */
 
-import type { JsonSchema } from '../../core/call.ts';
-import { closest } from '../../core/closest.ts';
-import { isAlliumError } from '../../core/errors.ts';
+import type { JsonSchema } from '../../core/contract/call.ts';
+import { closest } from '../../core/contract/closest.ts';
+import { isAlliumError } from '../../core/contract/errors.ts';
 import { checkSchema } from '../../tools/schema/check-schema.ts';
 import { SCHEMA_KEYWORDS, VALUE_KEYWORDS } from '../../tools/schema/keywords.ts';
 import type { Parameter, Position } from '../artifact.ts';
@@ -90,7 +90,10 @@ function checkType(
   return false;
 }
 
-/** `required: true` says that a member must be there; JSON Schema has a list for that in what holds the member. */
+/**
+ * `required: true` says that a member must be there; JSON Schema has a list for that in what holds
+ * the member.
+ */
 interface ReadSchema {
   readonly schema: JsonSchema;
   readonly required: boolean;
@@ -138,7 +141,10 @@ function hintFor(key: string): string {
     : `did you mean "${guess}"?`;
 }
 
-/** The schemas that a keyword holds, read like the one around them. `undefined` where it holds none, or something else than it should. */
+/**
+ * The schemas that a keyword holds, read like the one around them. `undefined` where it holds none,
+ * or something else than it should.
+ */
 function heldIn(
   scope: FileScope,
   who: string,

@@ -6,8 +6,9 @@ import type { Member, ScalarNode } from './frontmatter.ts';
 import type { FileScope } from './scope.ts';
 
 /**
- * Takes a literal block (`|`) or a text on one line. A folded block and a text over several lines are refused: their lines would stand
- * elsewhere than where an error points to. `lenient` takes them, with places that are only near.
+ * Takes a literal block (`|`) or a text on one line. A folded block and a text over several lines
+ * are refused: their lines would stand elsewhere than where an error points to. `lenient` takes
+ * them, with places that are only near.
  */
 export function readScript(
   scope: FileScope,
@@ -48,7 +49,10 @@ const lineStart = ({ type }: ScalarNode, at: Position): Position => {
   return isQuoted ? { line: at.line, column: at.column + 1 } : at;
 };
 
-/** The lines of a literal block are those of the file, less its indentation: the first that is not blank tells how much that is. */
+/**
+ * The lines of a literal block are those of the file, less its indentation: the first that is not
+ * blank tells how much that is.
+ */
 function blockStart(
   written: string,
   offset: number,

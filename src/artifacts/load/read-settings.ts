@@ -1,7 +1,12 @@
 /** What a file says about the safety of a tool, and what its script needs. */
 
-import { SIDE_EFFECT_LEVELS, TOOL_KINDS, type ToolAnnotations } from '../../core/annotations.ts';
+import {
+  SIDE_EFFECT_LEVELS,
+  TOOL_KINDS,
+  type ToolAnnotations,
+} from '../../core/contract/annotations.ts';
 import type { FileGrants } from '../artifact.ts';
+import { isPublicEntry, PUBLIC_HOSTS } from '../builtins/http-targets.ts';
 import type { Member } from './frontmatter.ts';
 import { type FileScope, kinds, readSettings, type ValueKind } from './scope.ts';
 
@@ -42,9 +47,19 @@ const FOLDER: ValueKind = {
   },
 };
 
+/** What a call would refuse is told with its place, before there is a call. */
+const DOMAINS: ValueKind = {
+  text: `a list of ${PUBLIC_HOSTS}`,
+  read: (member, scope) => {
+    const texts = kinds.texts.read(member, scope);
+    const isPublic = (text: unknown) => typeof text === 'string' && isPublicEntry(text);
+    return Array.isArray(texts) && texts.every(isPublic) ? texts : undefined;
+  },
+};
+
 const GRANTS: Readonly<Record<string, ValueKind>> = {
   workspace: FOLDER,
-  allowed_domains: kinds.texts,
+  allowed_domains: DOMAINS,
   allowed_ports: kinds.ports,
   env: kinds.texts,
   shell: kinds.flag,

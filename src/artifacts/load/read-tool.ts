@@ -6,7 +6,7 @@ import { inputSchemaOf, readParameters } from './read-parameters.ts';
 import { readScript } from './read-script.ts';
 import { readAnnotations, readGrants } from './read-settings.ts';
 import { checkSchema } from '../../tools/schema/check-schema.ts';
-import { isAlliumError } from '../../core/errors.ts';
+import { isAlliumError } from '../../core/contract/errors.ts';
 import { checkToolName } from '../../tools/names.ts';
 import { type FileScope, kinds, quoted, readKeys, readValue } from './scope.ts';
 
@@ -28,7 +28,10 @@ const FILE_HINTS = {
   description: 'the body of the file is the description',
 };
 
-/** Whatever can be read of it: what is wrong has been reported, and nothing is made of it in the end. */
+/**
+ * Whatever can be read of it: what is wrong has been reported, and nothing is made of it in the
+ * end.
+ */
 export function readTool(
   scope: FileScope,
   members: readonly Member[],
@@ -65,22 +68,18 @@ export function readTool(
   );
   const { parameters = [], extra = 'refuse', annotations = {}, grants = {}, async = false } = found;
   return Object.freeze({
-    ...{
-      kind: 'tool',
-      name,
-      file: scope.file,
-      ...at,
-      description: described.trim() === '' ? name : described.trim(),
-      body: described.trim(),
-    },
-    ...{
-      parameters,
-      inputSchema: wholeSchema(scope, owner, parameters, extra, members, at),
-      async,
-      extra,
-      annotations,
-      grants,
-    },
+    kind: 'tool',
+    name,
+    file: scope.file,
+    ...at,
+    description: described.trim() === '' ? name : described.trim(),
+    body: described.trim(),
+    parameters,
+    inputSchema: wholeSchema(scope, owner, parameters, extra, members, at),
+    async,
+    extra,
+    annotations,
+    grants,
     ...(found.script === undefined ? {} : { script: found.script }),
     ...(found.timeoutMs === undefined ? {} : { timeoutMs: found.timeoutMs }),
   });

@@ -1,7 +1,7 @@
 /** What every reader of a part of a file is given: the file, and where mistakes go. */
 
-import { closest } from '../../core/closest.ts';
-import { oneLine } from '../../core/errors.ts';
+import { closest } from '../../core/contract/closest.ts';
+import { oneLine } from '../../core/contract/errors.ts';
 import type { ArtifactProblem, Position } from '../artifact.ts';
 import type { Frontmatter, Member } from './frontmatter.ts';
 
@@ -25,8 +25,9 @@ export const quoted = (text: string): string => JSON.stringify(oneLine(text));
 type Readers = Readonly<Record<string, (member: Member) => void>>;
 
 /**
- * Hands each member to its reader, in the order of the file. A key that nobody reads is an error that says which one was meant; `hints`
- * say more about keys that people expect, and `known` are those worth guessing.
+ * Hands each member to its reader, in the order of the file. A key that nobody reads is an error
+ * that says which one was meant; `hints` say more about keys that people expect, and `known` are
+ * those worth guessing.
  */
 export function readKeys(
   scope: FileScope,
@@ -56,7 +57,10 @@ function guessed(word: string, known: readonly string[]): string {
   return guess === undefined ? `it takes ${known.join(', ')}` : `did you mean "${guess}"?`;
 }
 
-/** One kind of value: what to call it in messages, and what it is in memory; `undefined` for what is none. */
+/**
+ * One kind of value: what to call it in messages, and what it is in memory; `undefined` for what is
+ * none.
+ */
 export interface ValueKind {
   readonly text: string;
   read(member: Pick<Member, 'value' | 'at'>, scope: FileScope): unknown;
@@ -120,8 +124,8 @@ const camelCase = (key: string): string =>
   key.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 
 /**
- * Reads a mapping of settings. Files write snake_case; the names that the same settings have in code are taken, too, but not both
- * spellings at once.
+ * Reads a mapping of settings. Files write snake_case; the names that the same settings have in
+ * code are taken, too, but not both spellings at once.
  */
 export function readSettings(
   scope: FileScope,

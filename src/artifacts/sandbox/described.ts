@@ -1,7 +1,7 @@
 /** What a script gets from the host, as it can be sent: functions stay here, and get numbers. */
 
-import { AlliumError } from '../../core/errors.ts';
-import { isObject, snapshot } from '../../core/json.ts';
+import { AlliumError } from '../../core/contract/errors.ts';
+import { isObject, snapshot } from '../../core/json/json.ts';
 import type { HostFunction } from './host-function.ts';
 import type { Described } from './protocol.ts';
 

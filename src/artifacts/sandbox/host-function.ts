@@ -1,10 +1,11 @@
 /** What a script may call on the main side. */
 
-import type { JsonObject, JsonValue } from '../../core/json.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
 
 /**
- * A function of the host. It runs on the main side while the script waits, and looks synchronous to it. The signal aborts when the
- * run is over before the answer is there. Throws `HostError` to fail inside the script, `StopScript` to end it with a value.
+ * A function of the host. It runs on the main side while the script waits, and looks synchronous to
+ * it. The signal aborts when the run is over before the answer is there. Throws `HostError` to fail
+ * inside the script, `StopScript` to end it with a value.
  */
 export type HostFunction = (
   args: readonly JsonValue[],
@@ -19,7 +20,10 @@ export interface HostCallInfo {
 /** A function, or a namespace of them. */
 export type HostTree = HostFunction | { readonly [name: string]: HostTree };
 
-/** Fails the built-in that a script called: the script ends there, with this text and the line it stands on. */
+/**
+ * Fails the built-in that a script called: the script ends there, with this text and the line it
+ * stands on.
+ */
 export class HostError extends Error {
   override readonly name = 'HostError';
 }

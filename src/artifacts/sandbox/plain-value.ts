@@ -1,8 +1,8 @@
 /** Values of the language as plain data, counted while they are taken apart. Runs in the worker. */
 
-import { MAX_JSON_DEPTH } from '../../core/json.ts';
-import { MAX_WIRE_VALUES } from '../../core/wide-json.ts';
-import { decodeText } from '../starlark/bytes.ts';
+import { MAX_JSON_DEPTH } from '../../core/json/json.ts';
+import { MAX_WIRE_VALUES } from '../../core/json/wide-json.ts';
+import { decodeText } from '../../starlark/bytes.ts';
 import {
   Dict,
   Float,
@@ -13,7 +13,7 @@ import {
   Tuple,
   typeName,
   type Value,
-} from '../starlark/index.ts';
+} from '../../starlark/index.ts';
 
 interface Taking {
   readonly thread: Thread;
@@ -27,8 +27,9 @@ interface Taking {
 const VALUE_BYTES = 8;
 
 /**
- * A copy that can be sent. Every part is paid for from the thread's budgets as often as it is met: a list that holds another twice
- * is small here and doubles with every level there. Throws for what has no JSON form.
+ * A copy that can be sent. Every part is paid for from the thread's budgets as often as it is met:
+ * a list that holds another twice is small here and doubles with every level there. Throws for what
+ * has no JSON form.
  */
 export function plainValue(value: Value, taking: Taking, depth = 0): unknown {
   taking.thread.step();
@@ -47,7 +48,10 @@ export function plainValue(value: Value, taking: Taking, depth = 0): unknown {
   throw new StarlarkError(`${typeName(value)} has no JSON form`);
 }
 
-/** Here and not on the main side: what a worker sends is unpacked in the thread that serves everybody. */
+/**
+ * Here and not on the main side: what a worker sends is unpacked in the thread that serves
+ * everybody.
+ */
 function meet(taking: Taking, count: number): void {
   taking.values += count;
   if (taking.values <= MAX_WIRE_VALUES) return;

@@ -1,4 +1,7 @@
-/** What a script finds beside the language, made of what the main side described. Runs in the worker. */
+/**
+ * What a script finds beside the language, made of what the main side described. Runs in the
+ * worker.
+ */
 
 import {
   builtin,
@@ -7,9 +10,10 @@ import {
   type Thread,
   toStarlark,
   type Value,
-} from '../starlark/index.ts';
-import { libraryOf } from './libraries.ts';
+} from '../../starlark/index.ts';
 import type { Described, Job } from './protocol.ts';
+import { libraries } from '../../starlark/library/libraries.ts';
+import type { ScriptLibrary } from './script-request.ts';
 
 /** Calls a function of the host and waits for what it answers. */
 export type CallHost = (
@@ -49,3 +53,5 @@ function valueOf(described: Described, name: string, thread: Thread, callHost: C
 
 const merged = (library: Module, host: Module): Module =>
   new Module(host.name, new Map([...library.members, ...host.members]));
+
+const libraryOf = (name: ScriptLibrary): Value => libraries.get(name) ?? namespace(name, {});

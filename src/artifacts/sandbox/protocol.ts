@@ -1,6 +1,9 @@
-/** What the main side and a worker say to each other. Data only: nothing that either side says is run by the other. */
+/**
+ * What the main side and a worker say to each other. Data only: nothing that either side says is
+ * run by the other.
+ */
 
-import type { TracebackLine } from '../../core/errors.ts';
+import type { TracebackLine } from '../../core/contract/errors.ts';
 import type { ScriptErrorKind } from './script-error.ts';
 import type { ScriptLibrary } from './script-request.ts';
 

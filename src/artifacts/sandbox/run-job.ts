@@ -1,7 +1,9 @@
 /** One job from beginning to end. Runs in the worker. */
 
+import { LRUCache } from 'lru-cache';
 import {
   callValue,
+  compileStarlark,
   newThread,
   type Program,
   runProgram,
@@ -9,13 +11,37 @@ import {
   type Thread,
   toStarlark,
   type Value,
-} from '../starlark/index.ts';
-import { encodeText } from '../starlark/bytes.ts';
-import { compiled, forgetProgram } from './compiled.ts';
+} from '../../starlark/index.ts';
+import { encodeText } from '../../starlark/bytes.ts';
 import { plainValue, setMember } from './plain-value.ts';
 import { predeclaredValues } from './predeclared-values.ts';
 import type { HostAnswer, Job, JobEnding } from './protocol.ts';
 import type { ScriptErrorKind } from './script-error.ts';
+
+const programs = new LRUCache<string, Program>({
+  max: 256,
+  maxSize: 8 * 1024 * 1024,
+  sizeCalculation: (_program, key) => key.length,
+});
+const keys = new WeakMap<Program, string>();
+
+/** A program holds nothing of a run: every run makes its own module of it. */
+function compiled(job: Job, predeclared: readonly string[]): Program {
+  const { source, file, firstLine, firstColumn, entry } = job;
+  const mode = entry !== null && 'expression' in entry ? 'expression' : 'module';
+  const key = JSON.stringify([mode, file, firstLine, firstColumn, predeclared, source]);
+  const known = programs.get(key);
+  if (known !== undefined) return known;
+  const program = compileStarlark(source, { file, firstLine, firstColumn, predeclared, mode });
+  programs.set(key, program);
+  keys.set(program, key);
+  return program;
+}
+
+function forgetProgram(program: Program): void {
+  const key = keys.get(program);
+  if (key !== undefined) programs.delete(key);
+}
 
 /** The main side as a job sees it. */
 export interface MainSide {
@@ -24,7 +50,10 @@ export interface MainSide {
   ask(host: number, args: readonly unknown[], kwargs: object): HostAnswer;
 }
 
-/** A job while it runs. Nothing in the language catches an error, so what is noted here before throwing is how it ends. */
+/**
+ * A job while it runs. Nothing in the language catches an error, so what is noted here before
+ * throwing is how it ends.
+ */
 interface Run {
   readonly job: Job;
   readonly main: MainSide;
@@ -39,7 +68,12 @@ interface Run {
 export function runJob(job: Job, main: MainSide): JobEnding {
   const { maxSteps, maxBytes } = job;
   const run: Run = {
-    ...{ job, main, printed: 0, calls: 0, stopped: null, answered: null },
+    job,
+    main,
+    printed: 0,
+    calls: 0,
+    stopped: null,
+    answered: null,
     thread: newThread({ maxSteps, maxBytes, print: (text) => print(run, text) }),
   };
   let program: Program | null = null;
@@ -58,7 +92,11 @@ export function runJob(job: Job, main: MainSide): JobEnding {
 }
 
 const done = ({ thread }: Run, value: unknown, globals: object | null): JobEnding => ({
-  ...{ type: 'done', value, globals, steps: thread.steps, bytes: thread.bytes },
+  type: 'done',
+  value,
+  globals,
+  steps: thread.steps,
+  bytes: thread.bytes,
 });
 
 function valueOf(run: Run, globals: ReadonlyMap<string, Value>): unknown {
@@ -142,7 +180,9 @@ function stop(run: Run, kind: ScriptErrorKind, message: string): never {
   throw new StarlarkError(message);
 }
 
-/** Of an error that is none of the language's only what kind it is: its text may tell of the inside. */
+/**
+ * Of an error that is none of the language's only what kind it is: its text may tell of the inside.
+ */
 function failure({ stopped }: Run, thrown: unknown): JobEnding {
   if (thrown instanceof StarlarkError) {
     const { kind, message, line, column, traceback } = thrown;

@@ -1,6 +1,6 @@
 /** What a script that came to nothing rejects with. */
 
-import { AlliumError, type TracebackLine } from '../../core/errors.ts';
+import { AlliumError, type TracebackLine } from '../../core/contract/errors.ts';
 
 /** Why: the language's own reasons, and those of the place it runs in. */
 export const SCRIPT_ERROR_KINDS = Object.freeze([
@@ -9,7 +9,10 @@ export const SCRIPT_ERROR_KINDS = Object.freeze([
 ]);
 export type ScriptErrorKind = (typeof SCRIPT_ERROR_KINDS)[number];
 
-/** Where it happened, as far as it happened in the script. Lines and columns are those of the artifact file, from 1. */
+/**
+ * Where it happened, as far as it happened in the script. Lines and columns are those of the
+ * artifact file, from 1.
+ */
 export interface ScriptErrorPlace {
   readonly line?: number;
   readonly column?: number;
@@ -17,7 +20,10 @@ export interface ScriptErrorPlace {
   readonly traceback?: readonly TracebackLine[];
 }
 
-/** An `ERR_STARLARK`. The message may hold text of the script, and what it said with `fail()`; `details` hold places and the kind. */
+/**
+ * An `ERR_STARLARK`. The message may hold text of the script, and what it said with `fail()`;
+ * `details` hold places and the kind.
+ */
 export class ScriptError extends AlliumError {
   readonly kind: ScriptErrorKind;
   readonly line: number | undefined;

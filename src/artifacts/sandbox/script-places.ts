@@ -1,7 +1,9 @@
-/** Who works on what: the workers of a pool, the scripts that have one, and those that wait for one. */
+/**
+ * Who works on what: the workers of a pool, the scripts that have one, and those that wait for one.
+ */
 
-import { followAbort } from '../../core/signal.ts';
-import { type FairLine, fairLine } from '../../dispatch/fair-line.ts';
+import { followAbort } from '../../core/time/abort.ts';
+import { type FairLine, fairLine } from '../../dispatch/intake/fair-line.ts';
 import { ScriptError } from './script-error.ts';
 import { type LiveRun, type PreparedRun, type RunEnding, takeUp } from './script-run.ts';
 import { type ScriptWorker, startWorker } from './script-worker.ts';
@@ -26,7 +28,10 @@ export interface Places {
   readonly ending: Set<Promise<void>>;
   readonly live: Set<LiveRun>;
   readonly line: FairLine<Waiting>;
-  /** How many run at each depth, and of those for whom: a script that another one waits for is one deeper. */
+  /**
+   * How many run at each depth, and of those for whom: a script that another one waits for is one
+   * deeper.
+   */
   readonly running: Map<string, number>[];
   computing: number;
   isClosed: boolean;
@@ -34,20 +39,23 @@ export interface Places {
 
 /** Workers that sleep cost memory and nothing else. */
 const SLEEPERS_PER_PLACE = 8;
-/** What the language counts is less than what the engine needs for it, and a list that grows is there twice for a moment. */
+/**
+ * What the language counts is less than what the engine needs for it, and a list that grows is
+ * there twice for a moment.
+ */
 const HEAP_PER_BYTE = 3;
 const MIN_HEAP_MB = 128;
 
 export const openPlaces = (options: PlacesOptions): Places => ({
-  ...{
-    options,
-    workers: new Set(),
-    idle: new Map(),
-    ending: new Set(),
-    live: new Set(),
-    line: fairLine(),
-  },
-  ...{ running: [], computing: 0, isClosed: false },
+  options,
+  workers: new Set(),
+  idle: new Map(),
+  ending: new Set(),
+  live: new Set(),
+  line: fairLine(),
+  running: [],
+  computing: 0,
+  isClosed: false,
 });
 
 export async function runInPlace(places: Places, run: PreparedRun): Promise<RunEnding['ended']> {
@@ -94,9 +102,9 @@ export async function closePlaces(places: Places): Promise<void> {
 const CLOSED = 'the script pool was closed';
 
 /**
- * Each depth has places of its own, so that those who wait can never keep out whom they wait for: what computes comes to an end, and
- * what waits does so for something deeper. Of the places of a depth an owner may have as many as it leaves free: what sleeps may sleep
- * for long.
+ * Each depth has places of its own, so that those who wait can never keep out whom they wait for:
+ * what computes comes to an end, and what waits does so for something deeper. Of the places of a
+ * depth an owner may have as many as it leaves free: what sleeps may sleep for long.
  */
 function hasPlace(
   { options: { size }, computing, running }: Places,

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { JsonValue } from '../../core/json/json-value.ts';
 import { testClock } from '../../../conformance/test-kit.ts';
-import type { JsonValue } from '../../core/json.ts';
 import { HostError, type HostFunction, StopScript } from './host-function.ts';
 import { createScriptPool, type ScriptPool } from './script-pool.ts';
 import type { ScriptRequest } from './script-request.ts';

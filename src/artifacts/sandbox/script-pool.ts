@@ -1,10 +1,13 @@
-/** Scripts on worker threads: a few threads for many scripts, each of which can be stopped at any moment. */
+/**
+ * Scripts on worker threads: a few threads for many scripts, each of which can be stopped at any
+ * moment.
+ */
 
 import { AsyncResource } from 'node:async_hooks';
-import { type Clock, systemClock } from '../../core/clock.ts';
-import { AlliumError } from '../../core/errors.ts';
-import { snapshot, snapshotObject } from '../../core/json.ts';
-import { checkOptions, type Expectation, expected } from '../../core/options.ts';
+import { type Clock, systemClock } from '../../core/time/clock.ts';
+import { AlliumError } from '../../core/contract/errors.ts';
+import { snapshot, snapshotObject } from '../../core/json/json.ts';
+import { checkOptions, type Expectation, expected } from '../../core/contract/options.ts';
 import { describeTree } from './described.ts';
 import type { Job } from './protocol.ts';
 import { ScriptError } from './script-error.ts';
@@ -14,7 +17,8 @@ import { closePlaces, openPlaces, type Places, runInPlace } from './script-place
 
 export interface ScriptPoolOptions {
   /**
-   * How many scripts compute at a time. Those that wait for the host do not count; of them there are at most eight times as many.
+   * How many scripts compute at a time. Those that wait for the host do not count; of them there
+   * are at most eight times as many.
    * @default 2
    */
   readonly size?: number;
@@ -75,8 +79,9 @@ interface Pool {
 }
 
 /**
- * A pool of workers. A worker is started when it is needed, takes one script at a time, and is thrown away with a script that had
- * to be stopped; the next script gets another. Workers without work do not keep the process alive.
+ * A pool of workers. A worker is started when it is needed, takes one script at a time, and is
+ * thrown away with a script that had to be stopped; the next script gets another. Workers without
+ * work do not keep the process alive.
  */
 export function createScriptPool(options: ScriptPoolOptions = {}): ScriptPool {
   checkOptions('createScriptPool', options, EXPECTED);
@@ -115,12 +120,15 @@ function prepare({ options }: Pool, request: ScriptRequest): PreparedRun {
     ...('expression' in entry ? entry.names : {}),
   });
   return {
-    ...{
-      job: jobOf(request, tree.members, options),
-      functions: tree.functions,
-      clock: options.clock,
-    },
-    ...{ deadlineMs, signal, onPrint, scope: new AsyncResource('AlliumScript'), depth, owner },
+    job: jobOf(request, tree.members, options),
+    functions: tree.functions,
+    clock: options.clock,
+    deadlineMs,
+    signal,
+    onPrint,
+    scope: new AsyncResource('AlliumScript'),
+    depth,
+    owner,
   };
 }
 
@@ -146,16 +154,20 @@ function jobOf(
   } = request;
   const isExpression = 'expression' in entry;
   return {
-    ...{
-      type: 'run',
-      source: isExpression ? entry.expression : source,
-      file,
-      firstLine,
-      firstColumn,
-      entry: entryOf(request),
-    },
-    ...{ wantsGlobals: !isExpression && entry.globals === true, predeclared, libraries, plain },
-    ...{ maxSteps, maxBytes, maxHostCalls, maxPrintBytes },
+    type: 'run',
+    source: isExpression ? entry.expression : source,
+    file,
+    firstLine,
+    firstColumn,
+    entry: entryOf(request),
+    wantsGlobals: !isExpression && entry.globals === true,
+    predeclared,
+    libraries,
+    plain,
+    maxSteps,
+    maxBytes,
+    maxHostCalls,
+    maxPrintBytes,
   };
 }
 

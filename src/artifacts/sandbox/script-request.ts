@@ -1,15 +1,18 @@
 /** What a pool is asked to run, and what comes of it. */
 
-import { AlliumError } from '../../core/errors.ts';
-import type { JsonObject, JsonValue } from '../../core/json.ts';
-import { checkOptions, type Expectation, expected } from '../../core/options.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
+import { AlliumError } from '../../core/contract/errors.ts';
+import { checkOptions, type Expectation, expected } from '../../core/contract/options.ts';
 import type { HostTree } from './host-function.ts';
 
 /** Modules without any effect, which live beside the script. */
 export const SCRIPT_LIBRARIES = Object.freeze(['json', 're', 'string', 'hash'] as const);
 export type ScriptLibrary = (typeof SCRIPT_LIBRARIES)[number];
 
-/** What is done with the source: call one of its functions, or only run it. An expression stands for itself: the source is not read. */
+/**
+ * What is done with the source: call one of its functions, or only run it. An expression stands for
+ * itself: the source is not read.
+ */
 export type ScriptEntry =
   | {
       readonly call: string;
@@ -27,24 +30,38 @@ export interface ScriptRequest {
   readonly firstLine?: number;
   readonly firstColumn?: number;
   readonly entry: ScriptEntry;
-  /** What the script finds beside the language: JSON, functions of the host, and namespaces of them. */
+  /**
+   * What the script finds beside the language: JSON, functions of the host, and namespaces of them.
+   */
   readonly predeclared?: Readonly<Record<string, JsonValue | HostTree>>;
   readonly libraries?: readonly ScriptLibrary[];
   /** @default the pool's */
   readonly maxSteps?: number;
-  /** Counts what is made, not what is alive; what the script answers with is counted too. @default the pool's */
+  /**
+   * Counts what is made, not what is alive; what the script answers with is counted too. @default
+   * the pool's
+   */
   readonly maxBytes?: number;
-  /** From when a worker takes the script up; waiting for the host counts. @default none: only the time between two host calls is limited */
+  /**
+   * From when a worker takes the script up; waiting for the host counts. @default none: only the
+   * time between two host calls is limited
+   */
   readonly deadlineMs?: number;
   /** @default 1000 */
   readonly maxHostCalls?: number;
   /** @default 65536 */
   readonly maxPrintBytes?: number;
-  /** For whom it runs, such as a session: those that wait take turns by owner, and none of them can take all places. @default nobody */
+  /**
+   * For whom it runs, such as a session: those that wait take turns by owner, and none of them can
+   * take all places. @default nobody
+   */
   readonly owner?: string;
   readonly signal?: AbortSignal;
   readonly onPrint?: (text: string) => void;
-  /** Ints of any size, floats that are no number and dicts with other keys come out as JavaScript has them, instead of being refused. */
+  /**
+   * Ints of any size, floats that are no number and dicts with other keys come out as JavaScript
+   * has them, instead of being refused.
+   */
   readonly plain?: boolean;
 }
 

@@ -1,10 +1,14 @@
-/** One script on one worker, seen from the main side: host calls, deadlines, cancellation, and exactly one ending. */
+/**
+ * One script on one worker, seen from the main side: host calls, deadlines, cancellation, and
+ * exactly one ending.
+ */
 
 import { AsyncLocalStorage, type AsyncResource } from 'node:async_hooks';
-import type { Clock } from '../../core/clock.ts';
-import { describeThrown } from '../../core/errors.ts';
-import { type JsonObject, type JsonValue, snapshot } from '../../core/json.ts';
-import { followAbort } from '../../core/signal.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import { describeThrown } from '../../core/contract/errors.ts';
+import { snapshot } from '../../core/json/json.ts';
+import { followAbort } from '../../core/time/abort.ts';
 import type { DescribedTree } from './described.ts';
 import { HostError, StopScript } from './host-function.ts';
 import type { FromWorker, HostAnswer, Job, JobEnding } from './protocol.ts';
@@ -20,7 +24,10 @@ export interface PreparedRun {
   readonly deadlineMs: number | undefined;
   readonly signal: AbortSignal | undefined;
   readonly onPrint: ((text: string) => void) | undefined;
-  /** Where the caller was when it asked: what the host does for the script belongs there, with its policy and its span. */
+  /**
+   * Where the caller was when it asked: what the host does for the script belongs there, with its
+   * policy and its span.
+   */
   readonly scope: AsyncResource;
   /** How many scripts wait for this one. */
   readonly depth: number;
@@ -60,7 +67,9 @@ export interface LiveRun {
   cancel(message: string): void;
 }
 
-/** Gives the script to the worker. `onWaiting` hears when the worker sleeps and when it works again. */
+/**
+ * Gives the script to the worker. `onWaiting` hears when the worker sleeps and when it works again.
+ */
 export function takeUp(
   worker: ScriptWorker,
   run: PreparedRun,
@@ -72,16 +81,16 @@ export function takeUp(
     finish = resolve;
   });
   const live: Live = {
-    ...{
-      run,
-      worker,
-      prints: [],
-      controller: new AbortController(),
-      onWaiting,
-      finish,
-      isOver: false,
-    },
-    ...{ takeBackDeadline: nothing, takeBackSilence: nothing, unfollow: nothing },
+    run,
+    worker,
+    prints: [],
+    controller: new AbortController(),
+    onWaiting,
+    finish,
+    isOver: false,
+    takeBackDeadline: nothing,
+    takeBackSilence: nothing,
+    unfollow: nothing,
   };
   worker.give(run.job, {
     heard: (message) => hear(live, message),
@@ -100,7 +109,10 @@ const LOST = Object.freeze({
   crashed: 'the worker of the script ended',
 });
 
-/** The clock starts when the worker does: a script is not to blame for how long a thread takes to come up. */
+/**
+ * The clock starts when the worker does: a script is not to blame for how long a thread takes to
+ * come up.
+ */
 function begin(live: Live): void {
   const { clock, deadlineMs } = live.run;
   if (deadlineMs !== undefined) {
@@ -192,7 +204,10 @@ async function callHost(
   }
 }
 
-/** Ends a run whose worker is still at it: what it does from now on is not heard, and it is not used again. */
+/**
+ * Ends a run whose worker is still at it: what it does from now on is not heard, and it is not used
+ * again.
+ */
 function kill(live: Live, kind: ScriptErrorKind, message: string): void {
   end(live, { ended: new ScriptError(kind, message), reusable: false });
 }

@@ -26,29 +26,13 @@ export interface WorkerLimits {
 }
 
 /**
- * Starts a thread that has neither the environment nor the streams nor the flags of this process. Its limits of memory are the last
- * line: the language counts what it makes, and stops before.
+ * Starts a thread that has neither the environment nor the streams nor the flags of this process.
+ * Its limits of memory are the last line: the language counts what it makes, and stops before.
  */
 export function startWorker({ heapMb }: WorkerLimits, onGone: () => void): ScriptWorker {
   const setup: WorkerSetup = { bell: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT) };
   const bell = new Int32Array(setup.bell);
-  const worker = new Worker(workerEntry, {
-    ...{
-      workerData: setup,
-      env: {},
-      argv: [],
-      execArgv: [],
-      stdin: false,
-      stdout: true,
-      stderr: true,
-      name: 'allium-script',
-    },
-    resourceLimits: {
-      maxOldGenerationSizeMb: heapMb,
-      maxYoungGenerationSizeMb: 16,
-      stackSizeMb: 4,
-    },
-  });
+  const worker = openThread(setup, heapMb);
   let user: WorkerUser | null = null;
   let isReady = false;
   let isGone = false;
@@ -90,4 +74,23 @@ export function startWorker({ heapMb }: WorkerLimits, onGone: () => void): Scrip
       await worker.terminate();
     },
   };
+}
+
+/** Without the environment, the streams and the flags of this process. */
+function openThread(workerData: WorkerSetup, heapMb: number): Worker {
+  return new Worker(workerEntry, {
+    workerData,
+    env: {},
+    argv: [],
+    execArgv: [],
+    stdin: false,
+    stdout: true,
+    stderr: true,
+    name: 'allium-script',
+    resourceLimits: {
+      maxOldGenerationSizeMb: heapMb,
+      maxYoungGenerationSizeMb: 16,
+      stackSizeMb: 4,
+    },
+  });
 }

@@ -1,6 +1,9 @@
-/** In tests, what stands for `worker-entry.ts`: threads run JavaScript, so the worker was built first, from the sources as they are. */
+/**
+ * In tests, what stands for `worker-entry.ts`: threads run JavaScript, and so they run what was
+ * built.
+ */
 
 import { pathToFileURL } from 'node:url';
-import { inject } from 'vitest';
+import { built } from '../../stores/built.fixture.ts';
 
-export const workerEntry: URL = pathToFileURL(inject('scriptWorker'));
+export const workerEntry: URL = pathToFileURL(built('src/artifacts/sandbox/worker.ts'));

@@ -1,4 +1,7 @@
-/** The program of a worker: takes one job after another, and sleeps while the main side does something for it. */
+/**
+ * The program of a worker: takes one job after another, and sleeps while the main side does
+ * something for it.
+ */
 
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { FromWorker, HostAnswer, Job, WorkerSetup } from './protocol.ts';
@@ -10,7 +13,10 @@ const bell = new Int32Array((workerData as WorkerSetup).bell);
 
 const say = (message: FromWorker): void => port.postMessage(message);
 
-/** The main side puts its answer into the port and rings then: once this wakes up, the answer is there. */
+/**
+ * The main side puts its answer into the port and rings then: once this wakes up, the answer is
+ * there.
+ */
 function ask(host: number, args: readonly unknown[], kwargs: object): HostAnswer {
   Atomics.store(bell, 0, 0);
   say({ type: 'call', host, args, kwargs });

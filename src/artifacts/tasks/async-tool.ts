@@ -1,6 +1,6 @@
 /** A tool whose calls are answered at once, with the task that runs it. */
 
-import { AlliumError } from '../../core/errors.ts';
+import { AlliumError } from '../../core/contract/errors.ts';
 import { keepOwn } from '../../tools/own-definition.ts';
 import type { BackgroundRuns, Tool } from '../../tools/tool.ts';
 
@@ -8,8 +8,9 @@ const NOTE =
   'Runs in the background: the answer is a task_id at once. Ask after it with task_poll, wait for it with task_await, stop it with task_cancel.';
 
 /**
- * The same tool, run in the background. A call is checked against the schema and answered with `{ task_id, status }`; the run goes through the
- * whole stack under the id of the task, so that whatever refuses, asks or counts does so there, and its own receipt tells how it ended.
+ * The same tool, run in the background. A call is checked against the schema and answered with `{
+ * task_id, status }`; the run goes through the whole stack under the id of the task, so that
+ * whatever refuses, asks or counts does so there, and its own receipt tells how it ended.
  */
 export function asyncTool(tool: Tool, board: BackgroundRuns): Tool {
   if (tool.background !== undefined)

@@ -1,13 +1,16 @@
-/** Tasks under way: started behind calls, asked after, waited for, cancelled, and each ended once. */
+/**
+ * Tasks under way: started behind calls, asked after, waited for, cancelled, and each ended once.
+ */
 
-import { type Clock, systemClock } from '../../core/clock.ts';
-import { describeThrown } from '../../core/errors.ts';
-import { type CreateId, randomId } from '../../core/ids.ts';
-import { checkOptions, expected } from '../../core/options.ts';
-import type { ToolResult } from '../../core/result.ts';
-import { followAbort } from '../../core/signal.ts';
-import { outcomeOf } from '../../core/status.ts';
-import { memoryTasks } from '../../stores/memory-tasks.ts';
+import type { JsonValue } from '../../core/json/json-value.ts';
+import { type Clock, systemClock } from '../../core/time/clock.ts';
+import { describeThrown } from '../../core/contract/errors.ts';
+import { type CreateId, randomId } from '../../core/contract/ids.ts';
+import { checkOptions, expected } from '../../core/contract/options.ts';
+import type { ToolResult } from '../../core/contract/result.ts';
+import { followAbort } from '../../core/time/abort.ts';
+import { outcomeOf } from '../../core/contract/status.ts';
+import { memoryTasks } from '../../stores/memory/memory-tasks.ts';
 import type { TaskAnswer, TaskEnding, TaskRecord, TaskStore } from '../../stores/task-store.ts';
 import { type BackgroundRuns, type BackgroundUpdate, toolFailure } from '../../tools/tool.ts';
 
@@ -27,13 +30,19 @@ export interface WaitOptions {
   readonly signal?: AbortSignal;
 }
 
-/** `null` stands for a task that is not there, is forgotten, or belongs to another session: which of these it is, nobody is told. */
+/**
+ * `null` stands for a task that is not there, is forgotten, or belongs to another session: which of
+ * these it is, nobody is told.
+ */
 export interface TaskBoard extends BackgroundRuns {
   readonly maxWaitMs: number;
   poll(id: string, sessionId: string): Promise<TaskRecord | null>;
   /** Answers when the task has ended, or as it is when the time is over or the caller has gone. */
   await(id: string, sessionId: string, options?: WaitOptions): Promise<TaskRecord | null>;
-  /** Asks a running task to stop and waits for it as `await` does. One that waits for an approval goes on waiting: that is to be rejected. */
+  /**
+   * Asks a running task to stop and waits for it as `await` does. One that waits for an approval
+   * goes on waiting: that is to be rejected.
+   */
   cancel(id: string, sessionId: string, options?: WaitOptions): Promise<TaskRecord | null>;
   /** Starts no more, cancels what runs, and waits until all of it has ended. */
   close(): Promise<void>;
@@ -55,7 +64,10 @@ const EXPECTED = {
   createId: expected.function,
 };
 
-/** A board serves any number of tools and dispatchers. What it hands out is for the session that started it. */
+/**
+ * A board serves any number of tools and dispatchers. What it hands out is for the session that
+ * started it.
+ */
 export function createTaskBoard(options: TaskBoardOptions = {}): TaskBoard {
   checkOptions('createTaskBoard', options, EXPECTED);
   const {
@@ -64,89 +76,107 @@ export function createTaskBoard(options: TaskBoardOptions = {}): TaskBoard {
     maxWaitMs = 60_000,
     createId = randomId,
   } = options;
-  const live = new Map<string, Live>();
-  let closed = false;
-
-  const settle = async (id: string, ending: TaskEnding): Promise<void> => {
-    const task = live.get(id);
-    const isOver = ending.state !== 'waiting';
-    // A store that fails keeps nobody waiting.
-    const settled = await settledIn(store, id, ending);
-    if (settled) task?.tell({ taskId: id, status: ending.state, text: ending.answer.text });
-    if (!isOver) return;
-    live.delete(id);
-    task?.end();
-  };
-  const get = async (id: string, sessionId: string): Promise<TaskRecord | null> => {
-    const task = await store.get(id);
-    return task !== null && task.sessionId === sessionId ? task : null;
-  };
-  const wait = async (
-    id: string,
-    sessionId: string,
-    { timeoutMs = maxWaitMs, signal }: WaitOptions = {},
-  ) => {
-    const task = live.get(id);
-    if ((await get(id, sessionId)) === null) return null;
-    if (task !== undefined) await within(clock, Math.min(timeoutMs, maxWaitMs), signal, task.ended);
-    return get(id, sessionId);
-  };
-
+  const board: Board = { store, clock, maxWaitMs, createId, live: new Map(), isClosed: false };
   return Object.freeze<TaskBoard>({
     maxWaitMs,
-    async start({ toolName, callId, sessionId }, run, tell) {
-      if (closed) throw toolFailure(CLOSED, { category: 'closed', executed: 'no' });
-      const id = `task_${createId()}`;
-      if (!(await store.open({ id, toolName, sessionId, callId })))
-        throw toolFailure(FULL, {
-          category: 'too_many_tasks',
-          errorClass: 'retryable',
-          executed: 'no',
-        });
-      // While the store was asked it may have been closed, and nobody would end this one any more.
-      if (closed) {
-        await settle(id, {
-          state: 'cancelled',
-          answer: {
-            status: 'cancelled',
-            executed: 'no',
-            result: null,
-            text: CLOSED,
-            error: CLOSED,
-          },
-        });
-        throw toolFailure(CLOSED, { category: 'closed', executed: 'no' });
-      }
-      const task = openTask(tell);
-      live.set(id, task);
-      task.tell({ taskId: id, status: 'running' });
-      void run(id, task.abort.signal).then(
-        (result) => settle(id, endingOf(result)),
-        (thrown: unknown) => settle(id, brokenEnding(thrown)),
-      );
-      return { task_id: id, status: 'running' };
-    },
-    resumed: (id, result) => settle(id, endingOf(result)),
-    poll: get,
-    await: wait,
+    start: (origin, run, tell) => startTask(board, origin, run, tell),
+    resumed: (id, result) => settle(board, id, endingOf(result)),
+    poll: (id, sessionId) => findTask(board, id, sessionId),
+    await: (id, sessionId, waitOptions) => waitFor(board, id, sessionId, waitOptions),
     async cancel(id, sessionId, waitOptions) {
-      const task = await get(id, sessionId);
+      const task = await findTask(board, id, sessionId);
       if (task?.state !== 'running') return task;
-      live.get(id)?.abort.abort(new DOMException('the task was cancelled', 'AbortError'));
-      return wait(id, sessionId, waitOptions);
+      board.live.get(id)?.abort.abort(new DOMException('the task was cancelled', 'AbortError'));
+      return waitFor(board, id, sessionId, waitOptions);
     },
-    async close() {
-      closed = true;
-      const running = [...live].map(async ([id, task]) => {
-        task.abort.abort(new DOMException('the program is about to end', 'AbortError'));
-        if ((await store.get(id))?.state === 'running') await task.ended;
-      });
-      await Promise.all(running);
-    },
+    close: () => closeBoard(board),
   });
 }
 
+/** What a board is made of. */
+interface Board {
+  readonly store: TaskStore;
+  readonly clock: Clock;
+  readonly maxWaitMs: number;
+  readonly createId: CreateId;
+  /** The tasks of this process that have not ended. */
+  readonly live: Map<string, Live>;
+  isClosed: boolean;
+}
+
+async function startTask(
+  board: Board,
+  { toolName, callId, sessionId }: Parameters<TaskBoard['start']>[0],
+  run: Parameters<TaskBoard['start']>[1],
+  tell: Parameters<TaskBoard['start']>[2],
+): Promise<JsonValue> {
+  if (board.isClosed) throw closedFailure();
+  const id = `task_${board.createId()}`;
+  if (!(await board.store.open({ id, toolName, sessionId, callId })))
+    throw toolFailure(FULL, {
+      category: 'too_many_tasks',
+      errorClass: 'retryable',
+      executed: 'no',
+    });
+  // The board may have been closed while the store was asked, and `close` would not end this task.
+  if (board.isClosed) {
+    await settle(board, id, NEVER_STARTED);
+    throw closedFailure();
+  }
+  const task = openTask(tell);
+  board.live.set(id, task);
+  task.tell({ taskId: id, status: 'running' });
+  void run(id, task.abort.signal).then(
+    (result) => settle(board, id, endingOf(result)),
+    (thrown: unknown) => settle(board, id, brokenEnding(thrown)),
+  );
+  return { task_id: id, status: 'running' };
+}
+
+async function settle({ store, live }: Board, id: string, ending: TaskEnding): Promise<void> {
+  const task = live.get(id);
+  // A store that fails keeps no `await` waiting.
+  const isSettled = await settledIn(store, id, ending);
+  if (isSettled) task?.tell({ taskId: id, status: ending.state, text: ending.answer.text });
+  if (ending.state === 'waiting') return;
+  live.delete(id);
+  task?.end();
+}
+
+/** `null` for a task of another session, too. */
+async function findTask({ store }: Board, id: string, sessionId: string) {
+  const task = await store.get(id);
+  return task !== null && task.sessionId === sessionId ? task : null;
+}
+
+async function waitFor(
+  board: Board,
+  id: string,
+  sessionId: string,
+  { timeoutMs = board.maxWaitMs, signal }: WaitOptions = {},
+): Promise<TaskRecord | null> {
+  const { clock, maxWaitMs, live } = board;
+  const task = live.get(id);
+  if ((await findTask(board, id, sessionId)) === null) return null;
+  if (task !== undefined) await within(clock, Math.min(timeoutMs, maxWaitMs), signal, task.ended);
+  return findTask(board, id, sessionId);
+}
+
+async function closeBoard(board: Board): Promise<void> {
+  board.isClosed = true;
+  const running = [...board.live].map(async ([id, task]) => {
+    task.abort.abort(new DOMException('the program is about to end', 'AbortError'));
+    if ((await board.store.get(id))?.state === 'running') await task.ended;
+  });
+  await Promise.all(running);
+}
+
 const CLOSED = 'No more tasks are started: the program is about to end.';
+const closedFailure = () => toolFailure(CLOSED, { category: 'closed', executed: 'no' });
+const NEVER_STARTED: TaskEnding = {
+  state: 'cancelled',
+  answer: { status: 'cancelled', executed: 'no', result: null, text: CLOSED, error: CLOSED },
+};
 const FULL =
   'Too many tasks run already. Wait for one of them with task_await, or cancel one with task_cancel.';
 

@@ -19,8 +19,8 @@ import {
   type ToolLayer,
   type ToolResult,
 } from '../../index.ts';
-import { memoryApprovals } from '../../policy/approvals/memory-approvals.ts';
-import { memoryTasks } from '../../stores/memory-tasks.ts';
+import { memoryApprovals } from '../../approvals/store/memory-approvals.ts';
+import { memoryTasks } from '../../stores/memory/memory-tasks.ts';
 import { asyncTool } from './async-tool.ts';
 import { createTaskBoard, type TaskBoardOptions } from './task-board.ts';
 import { taskTools } from './task-tools.ts';

@@ -1,12 +1,15 @@
-/** Reads every script as the engine will, without running it: mistakes are told before a call meets them. */
+/**
+ * Reads every script as the engine will, without running it: mistakes are told before a call meets
+ * them.
+ */
 
 import type { ArtifactProblem, HookArtifact, ScriptText, ToolArtifact } from '../artifact.ts';
 import { BUILTIN_NAMES } from '../builtins/builtins-for.ts';
 import { SCRIPT_LIBRARIES } from '../sandbox/script-request.ts';
-import type { Definition, Statement } from '../starlark/ast.ts';
-import { columnOf, lineOf } from '../starlark/frame.ts';
-import { compileStarlark, StarlarkError } from '../starlark/index.ts';
-import { parseFile } from '../starlark/parser.ts';
+import type { Definition, Statement } from '../../starlark/ast.ts';
+import { columnOf, lineOf } from '../../starlark/position.ts';
+import { compileStarlark, StarlarkError } from '../../starlark/index.ts';
+import { parseFile } from '../../starlark/parser.ts';
 
 const PREDECLARED = [...new Set<string>([...BUILTIN_NAMES, ...SCRIPT_LIBRARIES])];
 
@@ -18,7 +21,10 @@ interface Entry {
 const RUN: Entry = { name: 'run', args: ['args'] };
 const HANDLE: Entry = { name: 'handle', args: ['event', 'payload'] };
 
-/** Errors of the scripts of a project: no Starlark, names that are not there, and functions that cannot be called. */
+/**
+ * Errors of the scripts of a project: no Starlark, names that are not there, and functions that
+ * cannot be called.
+ */
 export function checkScripts(
   tools: readonly ToolArtifact[],
   hooks: readonly HookArtifact[],

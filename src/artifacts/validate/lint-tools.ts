@@ -1,9 +1,89 @@
-/** Advice for people who write tools: what models use well, and what keeps a tool from doing too much. */
+/**
+ * Advice for people who write tools: what models use well, and what keeps a tool from doing too
+ * much.
+ */
 
-import { isObject } from '../../core/json.ts';
-import type { ArtifactProblem, Position, ToolArtifact } from '../artifact.ts';
-import { literalOf, type ScriptCall, usesOf } from './script-calls.ts';
-import { isVerb } from './verbs.ts';
+import { isObject } from '../../core/json/json.ts';
+import type { ArtifactProblem, Position, ScriptText, ToolArtifact } from '../artifact.ts';
+import type { Argument, Expression } from '../../starlark/ast.ts';
+import { columnOf, lineOf } from '../../starlark/position.ts';
+import { statementsOf } from './check-scripts.ts';
+
+const VERBS: ReadonlySet<string> = new Set(
+  [
+    'abort accept activate add allow analyse analyze announce answer append apply approve archive ask assign attach authenticate authorize await',
+    'backup ban begin bind block book build bump buy calculate call cancel capture categorize charge check checkout choose classify clean clear clone',
+    'close collect combine commit compare compile complete compress compute configure confirm connect convert copy count create cut debug decline',
+    'decode decompress decrypt delegate delete deny deploy describe detach detect diff disable disconnect discover dismiss display download draft drop',
+    'dump duplicate echo edit embed emit enable encode encrypt end enqueue ensure estimate evaluate exec execute expand explain export extract fetch',
+    'fill filter find finish fix flag flush follow forecast format forward generate get give grant grep group guess hash hide highlight import index',
+    'infer insert inspect install interpret invalidate invite invoke join kill label launch leave lint list load locate lock log look lookup make',
+    'map mark match measure merge migrate modify monitor mount move mute navigate normalize notify open order organize parse pause pay perform pick',
+    'pin ping place plan play plot poll pop post predict prepare press preview print process profile promote propose provision publish pull purge push',
+    'put query quote rank read rebase rebuild recall receive recommend record recover redact redeem reduce refactor refresh refund register reject',
+    'release reload remind remove rename render reopen reorder repair replace replay reply report request reschedule reserve reset resize resolve',
+    'restart restore resume retrieve retry return reveal revert review revoke roll rollback rotate route run sample save scan schedule score scrape',
+    'scroll search select sell send serve set share ship show sign simulate skip sort split spawn stage star start stat stop store stream submit',
+    'subscribe suggest summarise summarize suspend swap switch sync tag tail take test think tidy toggle touch trace track train transcribe transfer',
+    'transform translate trigger trim truncate try type unblock uninstall unlock unpack unpublish unsubscribe update upgrade upload use validate',
+    'verify view visit wait wake walk warn watch withdraw write zip',
+  ]
+    .join(' ')
+    .split(' '),
+);
+
+/** Not every verb there is: a word that is missing costs somebody a warning. */
+const isVerb = (word: string): boolean => VERBS.has(word);
+
+interface ScriptCall extends Position {
+  /** `fs.read`, or the name of a function. */
+  readonly callee: string;
+  readonly args: readonly Argument[];
+}
+
+interface ScriptUse {
+  readonly calls: readonly ScriptCall[];
+  /** Somewhere it takes a part that has an end, such as `text[:100]`. */
+  readonly cuts: boolean;
+}
+
+/** Everything in the script, whether it is ever reached or not. */
+function usesOf(script: ScriptText): ScriptUse {
+  const calls: ScriptCall[] = [];
+  let cuts = false;
+  const pending: unknown[] = [statementsOf(script) ?? []];
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    if (Array.isArray(node)) pending.push(...(node as unknown[]).toReversed());
+    if (!isObject(node)) continue;
+    // Nodes are told apart by their kind; nothing else in a tree has one of these.
+    const expression = node as unknown as Expression;
+    if (expression.kind === 'call') {
+      const { callee, args, start: position } = expression;
+      calls.push({
+        callee: calleeOf(callee),
+        args,
+        line: lineOf(position),
+        column: columnOf(position),
+      });
+    }
+    if (node.kind === 'slice' && node.high !== null) cuts = true;
+    pending.push(
+      ...Object.values(node).filter((member) => typeof member === 'object' && member !== null),
+    );
+  }
+  return { calls: calls.sort((a, b) => a.line - b.line || a.column - b.column), cuts };
+}
+
+function calleeOf(callee: Expression): string {
+  if (callee.kind === 'name') return callee.name;
+  return callee.kind === 'dot' && callee.object.kind === 'name'
+    ? `${callee.object.name}.${callee.name}`
+    : '';
+}
+
+/** The text of a literal, or `null` for whatever is only known when it runs. */
+const literalOf = (expression: Expression | undefined): string | null =>
+  expression?.kind === 'literal' && typeof expression.value === 'string' ? expression.value : null;
 
 /** Every piece of advice has a name. */
 export const LINT_RULES = Object.freeze({
@@ -15,6 +95,8 @@ export const LINT_RULES = Object.freeze({
   'bounded-output': 'What a script reads is cut before it is answered.',
   'raw-shell': 'No tool hands a model a shell, or the choice of the program.',
   'honest-annotations': 'A tool that says it only reads does not write, send or run anything.',
+  'fired-event': 'A hook is for an event that something fires.',
+  'has-verdict': 'A hook returns what it decided.',
 } as const);
 
 type Advise = (rule: keyof typeof LINT_RULES, message: string, at?: Position) => void;
@@ -84,7 +166,8 @@ function lintScript(
   { calls, cuts }: ReturnType<typeof usesOf>,
   advise: Advise,
 ): void {
-  // A script that cuts anything is trusted to cut the right thing: following values is the business of running it.
+  // A script that cuts anything is trusted to cut the right thing: following values is the business
+  // of running it.
   const isCut =
     cuts ||
     grants.maxOutputBytes !== undefined ||

@@ -75,7 +75,7 @@ describe('validateArtifacts', () => {
     ],
     [
       'a hook that takes too little',
-      hook('script: |', '  def handle(event): pass'),
+      hook('script: |', '  def handle(event): return allow()'),
       ['script .allium/hooks/guard.md:4:3: hook "guard" handle must take handle(event, payload)'],
     ],
     [
@@ -93,12 +93,12 @@ describe('validateArtifacts', () => {
     ],
     [
       'a predicate that is no expression',
-      hook('when: payload[', 'script: |', '  def handle(event, payload): pass'),
+      hook('when: payload[', 'script: |', '  def handle(event, payload): return allow()'),
       [expect.stringMatching(/^script \.allium\/hooks\/guard\.md:3:\d+: got /) as string],
     ],
     [
       'a predicate over other names',
-      hook('when: tool == 1', 'script: |', '  def handle(event, payload): pass'),
+      hook('when: tool == 1', 'script: |', '  def handle(event, payload): return allow()'),
       ['script .allium/hooks/guard.md:3:7: undefined: tool'],
     ],
   ])('tells a script with %s, at its place in the file', async (_what, files, expected) => {
@@ -113,6 +113,32 @@ describe('validateArtifacts', () => {
   ])('lets pass: %s', async (line) => {
     expect(await linesOf(scripted(line))).toEqual([]);
   });
+
+  it.each(['allow()', 'block("no")', '{"action": "allow"}'])(
+    'takes %s, wherever it is returned, for a verdict',
+    async (verdict) => {
+      const files = hook(
+        'script: |',
+        '  def handle(event, payload):',
+        '      for key in payload:',
+        '          if key == "a":',
+        `              return ${verdict}`,
+      );
+
+      expect(await linesOf(files)).toEqual([]);
+    },
+  );
+
+  it.each(['tool.post', 'custom.deploy', 'meta.tool.register'])(
+    'leaves hooks for %s alone: something fires it, or its name says who does',
+    async (event) => {
+      const script = 'script: "def handle(event, payload): return allow()"';
+
+      expect(
+        await linesOf({ '.allium/hooks/guard.md': fileOf(`event: ${event}`, script) }),
+      ).toEqual([]);
+    },
+  );
 
   it.each([
     [
@@ -191,6 +217,31 @@ describe('validateArtifacts', () => {
         '      fs.write("a", "b")',
       ),
       [`honest-annotations ${AT}:5:7: tool "read_it" says it only reads, and calls fs.write`],
+    ],
+    [
+      'fired-event',
+      {
+        '.allium/hooks/guard.md': fileOf(
+          'event: delegate.pre',
+          'script: |',
+          '  def handle(event, payload): return block("no")',
+        ),
+      },
+      [
+        'fired-event .allium/hooks/guard.md:1:1: hook "guard" is for delegate.pre, which nothing in allium fires: it blocks nothing unless a program asks it with fireHooks',
+      ],
+    ],
+    [
+      'has-verdict',
+      hook(
+        'script: |',
+        '  def handle(event, payload):',
+        '      def inner(): return allow()',
+        '      block("no")',
+      ),
+      [
+        'has-verdict .allium/hooks/guard.md:1:1: hook "guard" returns nothing from handle, which counts as a block: return allow(), block(reason) or modify(payload)',
+      ],
     ],
   ])('advises by the rule %s', async (rule, files, expected) => {
     expect(await linesOf(files)).toEqual(expected);

@@ -1,9 +1,13 @@
-/** `validateArtifacts`: everything that is wrong with the files of a project, and everything that could be better. */
+/**
+ * `validateArtifacts`: everything that is wrong with the files of a project, and everything that
+ * could be better.
+ */
 
-import { checkOptions, expected } from '../../core/options.ts';
+import { checkOptions, expected } from '../../core/contract/options.ts';
 import type { ArtifactProblem, HookArtifact, ToolArtifact } from '../artifact.ts';
 import { type Collected, collectArtifacts } from '../load/collect-artifacts.ts';
 import { checkScripts } from './check-scripts.ts';
+import { lintHook } from './lint-hooks.ts';
 import { lintTool } from './lint-tools.ts';
 
 export interface ValidateOptions {
@@ -39,7 +43,10 @@ export async function validateArtifacts(
   const { lenient = false, handlers = [] } = options;
   const collected = await collectArtifacts(dir, lenient);
   const { tools, hooks, files } = collected;
-  const lints = tools.flatMap((tool) => lintTool(tool, handlers.includes(tool.name)));
+  const lints = [
+    ...tools.flatMap((tool) => lintTool(tool, handlers.includes(tool.name))),
+    ...hooks.flatMap(lintHook),
+  ];
   return {
     problems: inOrder(collected, [...errorsOf(collected), ...lints]),
     tools,

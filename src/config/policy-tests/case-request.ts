@@ -1,18 +1,22 @@
 /** The request of a case, as it is written in a file. */
 
-import { completeAnnotations } from '../../core/annotations.ts';
-import { createCall } from '../../core/call.ts';
-import { closest } from '../../core/closest.ts';
-import { isObject, type JsonObject, snapshotObject } from '../../core/json.ts';
-import { checkOptions, type Expectation, expected } from '../../core/options.ts';
-import { createState } from '../../core/state.ts';
+import { createPass } from '../../core/onion/pass.ts';
+import type { JsonObject } from '../../core/json/json-value.ts';
+import { createCall } from '../../core/onion/own-call.ts';
+import { completeAnnotations } from '../../core/contract/annotations.ts';
+import { closest } from '../../core/contract/closest.ts';
+import { isObject, snapshotObject } from '../../core/json/json.ts';
+import { checkOptions, type Expectation, expected } from '../../core/contract/options.ts';
 import { AlliumError } from '../../index.ts';
 import { FILESYSTEM_KINDS, type PermissionRequest } from '../../policy/index.ts';
 
 const text: Expectation = { text: 'a string', test: (value) => typeof value === 'string' };
 const number: Expectation = { text: 'a number', test: (value) => typeof value === 'number' };
 
-/** What every request may say about its call. `kind` is what it is about; the other members depend on it. */
+/**
+ * What every request may say about its call. `kind` is what it is about; the other members depend
+ * on it.
+ */
 const CALL_FIELDS = Object.freeze({
   tool: expected.required(expected.string),
   args: expected.object,
@@ -45,8 +49,9 @@ const KIND_FIELDS: ReadonlyMap<string, Readonly<Record<string, Expectation>>> = 
 ]);
 
 /**
- * A request that a checker can be asked about, with a complete call behind it. Throws `ERR_INVALID_OPTION` for members
- * that the kind does not have. Of what a tool would advertise only the annotations are there.
+ * A request that a checker can be asked about, with a complete call behind it. Throws
+ * `ERR_INVALID_OPTION` for members that the kind does not have. Of what a tool would advertise only
+ * the annotations are there.
  */
 export function requestFrom(owner: string, given: unknown): PermissionRequest {
   const kind = isObject(given) && Object.hasOwn(given, 'kind') ? given.kind : 'tool.call';
@@ -66,19 +71,18 @@ export function requestFrom(owner: string, given: unknown): PermissionRequest {
   } = given as CaseRequest;
   const call = createCall(
     {
-      ...{
-        toolName: tool,
-        callId: 'call-1',
-        declaredExecutor: 'local',
-        schema: null,
-        description: '',
-      },
-      ...{ signal: new AbortController().signal, report: () => {} },
+      toolName: tool,
+      callId: 'call-1',
+      declaredExecutor: 'local',
+      schema: null,
+      description: '',
+      signal: new AbortController().signal,
+      report: () => {},
       toolArgs: snapshotObject(args),
       annotations: completeAnnotations(snapshotObject(annotations)),
       turn: Object.freeze({ iteration: 1, sessionId: session }),
     },
-    createState(),
+    createPass(),
   );
   const own = {
     ...snapshotObject(fields),

@@ -1,7 +1,10 @@
-/** Reads a file with a policy and cases it is held to. What is wrong with it is said with line and column. */
+/**
+ * Reads a file with a policy and cases it is held to. What is wrong with it is said with line and
+ * column.
+ */
 
-import { isObject } from '../../core/json.ts';
-import { checkOptions, type Expectation, expected } from '../../core/options.ts';
+import { isObject } from '../../core/json/json.ts';
+import { checkOptions, type Expectation, expected } from '../../core/contract/options.ts';
 import { isAlliumError } from '../../index.ts';
 import {
   type CapabilityPolicy,
@@ -51,8 +54,9 @@ const CASE = Object.freeze({
 });
 
 /**
- * Throws `ERR_INVALID_CONFIG` with a line for each mistake: a case that cannot be asked would be a case that passes.
- * Throws what opening the file throws. `shown` is how the file is called in messages.
+ * Throws `ERR_INVALID_CONFIG` with a line for each mistake: a case that cannot be asked would be a
+ * case that passes. Throws what opening the file throws. `shown` is how the file is called in
+ * messages.
  */
 export function readPolicyTests(file: string, shown: string): PolicyTests {
   const source = readSource(file, file.endsWith('.json'));
@@ -96,7 +100,10 @@ function testsFrom(data: unknown, report: Report): PolicyTests {
 
 type Attempt = <T>(path: DataPath, build: () => T) => T | undefined;
 
-/** What cannot be built is reported where it stands, and the rest of the file is looked at all the same. */
+/**
+ * What cannot be built is reported where it stands, and the rest of the file is looked at all the
+ * same.
+ */
 const attempting =
   (report: Report): Attempt =>
   (path, build) => {

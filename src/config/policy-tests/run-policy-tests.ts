@@ -48,7 +48,10 @@ const VERDICTS: Readonly<Record<PermissionDecision, ExpectedVerdict>> = Object.f
   no_opinion: 'no_opinion',
 });
 
-/** Asks about one case after another, as the core does: the capability policy first, and the others where it allows. */
+/**
+ * Asks about one case after another, as the core does: the capability policy first, and the others
+ * where it allows.
+ */
 export async function runPolicyTests(
   tests: PolicyTests,
   signal: AbortSignal,
@@ -105,7 +108,10 @@ async function runCase(
 
 const CAPABILITY = 'capability';
 
-/** Why a request exceeds what a call may reach at most. A file that is proposed is held to the folders, as the core does. */
+/**
+ * Why a request exceeds what a call may reach at most. A file that is proposed is held to the
+ * folders, as the core does.
+ */
 function excessIn(capability: CapabilityPolicy, request: PermissionRequest): string | null {
   const paths = 'path' in request ? [request.path, 'to' in request ? request.to : undefined] : [];
   const isFile = request.kind.startsWith('filesystem.');

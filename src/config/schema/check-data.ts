@@ -1,8 +1,10 @@
-/** Holds data to a part of the schema, and says in words what does not fit, for every place at once. */
+/**
+ * Holds data to a part of the schema, and says in words what does not fit, for every place at once.
+ */
 
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
-import { closest } from '../../core/closest.ts';
-import { isObject } from '../../core/json.ts';
+import { closest } from '../../core/contract/closest.ts';
+import { isObject } from '../../core/json/json.ts';
 import { isPlain } from '../plain-data.ts';
 import type { DataPath, Report } from '../problem.ts';
 import { CONFIG_SCHEMA, SCHEMA_ID } from './config-schema.ts';
@@ -20,7 +22,10 @@ function validators(): Ajv2020 {
   return shared;
 }
 
-/** Whether data fits `$defs/<part>`. What does not is reported below `path`; `owner` is who has the members. */
+/**
+ * Whether data fits `$defs/<part>`. What does not is reported below `path`; `owner` is who has the
+ * members.
+ */
 export function checkData(
   part: string,
   owner: string,
@@ -55,7 +60,10 @@ export function checkData(
   return lines.length === 0;
 }
 
-/** Forms, functions and what else a program puts there: whoever gets the value checks it, not the schema. */
+/**
+ * Forms, functions and what else a program puts there: whoever gets the value checks it, not the
+ * schema.
+ */
 function isMade(data: unknown, parts: readonly string[]): boolean {
   let value = data;
   return parts.some((part) => {

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { fencesOf, fieldsOf, optionNames, tableRows } from '../../../docs/check-docs.ts';
 import { STARTER_CONFIG } from '../../cli/starter-files.ts';
-import { isObject } from '../../core/json.ts';
+import { isObject } from '../../core/json/json.ts';
 import { buildLayers } from '../build-layers.ts';
 import { problemsIn, stack } from '../files.fixture.ts';
 import { CONFIG_SCHEMA, LAYER_FACTORIES } from '../index.ts';
@@ -196,11 +196,13 @@ describe('CONFIG_SCHEMA', () => {
       limits: { properties: Record<string, { minimum: number }> };
     };
     const bounds = [
-      ...read('src/dispatch/limits.ts').matchAll(/^ {4}(max\w+): expected\.integer\((\d+)\)/gm),
+      ...read('src/dispatch/intake/limits.ts').matchAll(
+        /^ {4}(max\w+): expected\.integer\((\d+)\)/gm,
+      ),
     ].map(([, name, min]) => [name, Number(min)]);
 
     expect(Object.keys(limits.properties)).toEqual(
-      fieldsOf(read('src/dispatch/limits.ts'), 'DispatchLimits'),
+      fieldsOf(read('src/dispatch/intake/limits.ts'), 'DispatchLimits'),
     );
     expect(Object.entries(limits.properties).map(([name, { minimum }]) => [name, minimum])).toEqual(
       bounds,

@@ -1,9 +1,8 @@
 /** The JSON Schema of a file, for editors and for the checks. */
 
 import type { JsonObject } from '../../index.ts';
-import { LAYERS_A_TO_R } from './layers-a-to-r.ts';
-import { LAYERS_OF_RUNS } from './layers-of-runs.ts';
-import { LAYERS_R_TO_T } from './layers-r-to-t.ts';
+import { DECIDING_LAYERS } from './deciding-layers.ts';
+import { LIMITING_LAYERS } from './limiting-layers.ts';
 import {
   either,
   FUNCTION,
@@ -17,15 +16,16 @@ import {
   TEXT,
   whole,
 } from './parts.ts';
+import { RECORDING_LAYERS } from './recording-layers.ts';
 
 /** Where the schema is known by this name. Nothing is fetched from there. */
 export const SCHEMA_ID = 'urn:allium:schema:config';
 
 /** By layer. */
 export const LAYER_SCHEMAS: Readonly<Record<string, LayerSchema>> = {
-  ...LAYERS_A_TO_R,
-  ...LAYERS_R_TO_T,
-  ...LAYERS_OF_RUNS,
+  ...DECIDING_LAYERS,
+  ...LIMITING_LAYERS,
+  ...RECORDING_LAYERS,
 };
 
 const NAMES = listOf(TEXT);
@@ -218,7 +218,9 @@ const optionsOf = ({ options, required = [], needs, description }: LayerSchema):
     ...(needs === undefined ? {} : demandOneOf(needs)),
   });
 
-/** Not by `anyOf`: its error would stand for all others of the object, a misspelt option among them. */
+/**
+ * Not by `anyOf`: its error would stand for all others of the object, a misspelt option among them.
+ */
 const demandOneOf = (names: readonly string[]): JsonObject => ({
   title: `an object with at least one of ${names.join(', ')}`,
   not: {
@@ -260,7 +262,10 @@ const USE = members(
 const layers = Object.entries(LAYER_SCHEMAS);
 const withoutOptions = layers.filter(([, layer]) => standsAlone(layer)).map(([name]) => name);
 
-/** Draft 2020-12. Every part has a description, the options of the bundled layers too, so that editors can complete them. */
+/**
+ * Draft 2020-12. Every part has a description, the options of the bundled layers too, so that
+ * editors can complete them.
+ */
 export const CONFIG_SCHEMA: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: SCHEMA_ID,
@@ -311,15 +316,14 @@ export const CONFIG_SCHEMA: JsonObject = {
       required: ['$module'],
       additionalProperties: false,
     },
-    // For the check: lists whose entries are looked at one by one, so that an error is about the entry that was meant.
+    // For the check: lists whose entries are looked at one by one, so that an error is about the
+    // entry that was meant.
     top: members(
       {
-        ...{
-          ...TOP,
-          layers: said('the stack', LIST),
-          proxy: said('for the proxy', PROXY),
-          tools: said('the tools', LIST),
-        },
+        ...TOP,
+        layers: said('the stack', LIST),
+        proxy: said('for the proxy', PROXY),
+        tools: said('the tools', LIST),
         notify: said(NOTIFY_WHAT, NOTIFY),
       },
       ['version', 'layers'],

@@ -1,4 +1,7 @@
-/** The few shapes that the schema of a file is made of. `title` is how an error names what is expected. */
+/**
+ * The few shapes that the schema of a file is made of. `title` is how an error names what is
+ * expected.
+ */
 
 import type { JsonObject } from '../../index.ts';
 
@@ -9,7 +12,10 @@ export interface LayerSchema {
   readonly required?: readonly string[];
   /** Options of which one at least must be given. */
   readonly needs?: readonly string[];
-  /** `false`: the name alone is refused, though no option is required. A gate that says nothing is more likely forgotten than meant. */
+  /**
+   * `false`: the name alone is refused, though no option is required. A gate that says nothing is
+   * more likely forgotten than meant.
+   */
   readonly bare?: false;
   /** What may stand in the place of the options. */
   readonly instead?: JsonObject;

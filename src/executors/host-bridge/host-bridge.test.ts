@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { settle, testClock } from '../../../conformance/test-kit.ts';
-import { isAlliumError } from '../../core/errors.ts';
+import { isAlliumError } from '../../core/contract/errors.ts';
 import { defineTool } from '../../tools/define-tool.ts';
 import type { ToolExecutor } from '../../tools/tool.ts';
 import {

@@ -1,15 +1,19 @@
-/** `hostBridge`: tools that live in another process, in any language, at the other end of a pipe or a socket. */
+/**
+ * `hostBridge`: tools that live in another process, in any language, at the other end of a pipe or
+ * a socket.
+ */
 
-import type { ToolProgress } from '../../core/call.ts';
-import { type Clock, systemClock } from '../../core/clock.ts';
-import { AlliumError } from '../../core/errors.ts';
-import { isObject, type JsonObject, snapshotObject } from '../../core/json.ts';
-import { checkOptions, expected } from '../../core/options.ts';
-import { toWire, type ToolCallAuditEvent } from '../../core/wire.ts';
+import type { JsonObject } from '../../core/json/json-value.ts';
+import type { ToolProgress } from '../../core/contract/call.ts';
+import { type Clock, systemClock } from '../../core/time/clock.ts';
+import { AlliumError } from '../../core/contract/errors.ts';
+import { isObject, snapshotObject } from '../../core/json/json.ts';
+import { checkOptions, expected } from '../../core/contract/options.ts';
+import { toWire, type ToolCallAuditEvent } from '../../core/wire/wire.ts';
 import type { NamePolicy } from '../../tools/names.ts';
 import { createRegistry, type Registry } from '../../tools/registry.ts';
 import type { ToolContext, ToolExecutor } from '../../tools/tool.ts';
-import { checkChannel } from './check-channel.ts';
+import { type BridgeChannel, checkChannel, openWire, type Wire } from './wire.ts';
 import { type BridgeProblem, problemTeller, type TellProblem } from './problems.ts';
 import {
   CODES,
@@ -21,7 +25,6 @@ import {
 import { readReply, unsentCall } from './read-reply.ts';
 import { readTools, type RefusedTool } from './read-tools.ts';
 import { createRequests, receiveReplies, type Reply, type Requests } from './requests.ts';
-import { type BridgeChannel, openWire, type Wire } from './wire.ts';
 
 export interface HostBridgeOptions {
   /** How long the host may take to say which tools it has. @default 10000 */
@@ -35,14 +38,23 @@ export interface HostBridgeOptions {
   readonly clock?: Clock;
 }
 
-/** A connected host. An executor for tools that were defined here with `executor: 'host_bridge'`; the host's own bring their way to it along. */
+/**
+ * A connected host. An executor for tools that were defined here with `executor: 'host_bridge'`;
+ * the host's own bring their way to it along.
+ */
 export interface HostBridge extends ToolExecutor {
   readonly kind: 'host_bridge';
-  /** What the host offers. Stays tied to this host when it is renamed, or merged with tools from elsewhere. */
+  /**
+   * What the host offers. Stays tied to this host when it is renamed, or merged with tools from
+   * elsewhere.
+   */
   readonly tools: Registry;
   /** What the host offered and was left out. */
   readonly refused: readonly RefusedTool[];
-  /** Sends the host an audit event, for `governed.on('tool_call_audit', bridge.audit)`. One that a slow host cannot take is lost, and told. */
+  /**
+   * Sends the host an audit event, for `governed.on('tool_call_audit', bridge.audit)`. One that a
+   * slow host cannot take is lost, and told.
+   */
   readonly audit: (event: ToolCallAuditEvent) => void;
   /** Resolves when the host has gone, or the bridge was closed. It does not connect again. */
   readonly closed: Promise<void>;
@@ -58,8 +70,9 @@ const EXPECTED = {
 } as const;
 
 /**
- * Asks a host for its tools. Throws `ERR_HOST_BRIDGE` for one that goes, stays silent, or speaks another protocol, and closes the channel
- * then. The host is trusted to run its tools and to say whether they ran, and with nothing else. Starts and ends no process.
+ * Asks a host for its tools. Throws `ERR_HOST_BRIDGE` for one that goes, stays silent, or speaks
+ * another protocol, and closes the channel then. The host is trusted to run its tools and to say
+ * whether they ran, and with nothing else. Starts and ends no process.
  */
 export async function hostBridge(
   channel: BridgeChannel,

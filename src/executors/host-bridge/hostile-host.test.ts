@@ -1,9 +1,12 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createRandom, type Random } from '../../../conformance/fuzz/random.ts';
-import { unhandledDuring, watchPrototypes } from '../../../conformance/fuzz/watch-process.ts';
+import { createRandom, type Random } from '../../../conformance/benches/fuzz/random.ts';
+import {
+  unhandledDuring,
+  watchPrototypes,
+} from '../../../conformance/benches/fuzz/watch-process.ts';
 import { settle } from '../../../conformance/test-kit.ts';
-import { isAlliumError } from '../../core/errors.ts';
-import type { ToolResult } from '../../core/result.ts';
+import { isAlliumError } from '../../core/contract/errors.ts';
+import type { ToolResult } from '../../core/contract/result.ts';
 import {
   echoCall,
   endAll,
@@ -168,7 +171,10 @@ describe('a host that does not keep to the protocol', () => {
     expect(problems.at(-1)).toMatchObject({ kind: 'unreadable_line', count: 32_768 });
   });
 
-  /** As many calls to a host that does not read as can wait, and the first that could not. The last one before it waits for certain. */
+  /**
+   * As many calls to a host that does not read as can wait, and the first that could not. The last
+   * one before it waits for certain.
+   */
   async function fillUp() {
     const { governed, host, bridge, problems } = await connected(() => {}, {
       maxLineBytes: 1_000_000,

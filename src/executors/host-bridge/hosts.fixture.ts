@@ -1,4 +1,7 @@
-/** Hosts of every kind for the tests of this folder: over real sockets, in real processes, well-behaved and not. */
+/**
+ * Hosts of every kind for the tests of this folder: over real sockets, in real processes,
+ * well-behaved and not.
+ */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,7 +36,10 @@ export const channelOf = (socket: Socket): BridgeChannel => ({
   writable: socket,
 });
 
-/** Two ends of one connection on loopback. The first one does not close by itself when the other says nothing more. */
+/**
+ * Two ends of one connection on loopback. The first one does not close by itself when the other
+ * says nothing more.
+ */
 export async function socketPair(): Promise<readonly [Socket, Socket]> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
@@ -77,7 +83,9 @@ export interface RawHostOptions {
   readonly onCall?: (call: Message, host: RawHost) => void;
 }
 
-/** A host written by hand, which does exactly what a test tells it to. `channel` is the other end. */
+/**
+ * A host written by hand, which does exactly what a test tells it to. `channel` is the other end.
+ */
 export async function rawHost({
   list = { protocol: 1, tools: [wireTool()] },
   onCall = () => {},
@@ -109,7 +117,9 @@ export async function rawHost({
 export const echoCall = (call: Message, { say }: RawHost): void =>
   say({ id: call.id, result: { value: call.params?.arguments } });
 
-/** A host in a process of its own, whose program is told as JavaScript: it has `request` and `say`. */
+/**
+ * A host in a process of its own, whose program is told as JavaScript: it has `request` and `say`.
+ */
 export function processHost(onRequest: string): {
   readonly child: ChildProcess;
   readonly channel: BridgeChannel;

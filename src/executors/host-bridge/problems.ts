@@ -1,4 +1,7 @@
-/** What was wrong with the other side, told without repeating what it sent, and not as often as it happens. */
+/**
+ * What was wrong with the other side, told without repeating what it sent, and not as often as it
+ * happens.
+ */
 
 /** What goes wrong on a bridge without ending it. */
 export type BridgeProblemKind =
@@ -6,7 +9,9 @@ export type BridgeProblemKind =
   | 'unreadable_line'
   /** A line is longer than `maxLineBytes`. It was not kept. */
   | 'line_too_long'
-  /** An answer to nothing that is open: a second one, a late one, or one for a call that never was. */
+  /**
+   * An answer to nothing that is open: a second one, a late one, or one for a call that never was.
+   */
   | 'unknown_id'
   /** A request or a notification that this side does not know. */
   | 'unknown_method'
@@ -14,7 +19,10 @@ export type BridgeProblemKind =
   | 'refused_tool'
   /** An answer to a call does not have the form of one. The call has failed. */
   | 'bad_answer'
-  /** An audit event or a progress notification was not sent: the other side does not read, or it is longer than a line may be. */
+  /**
+   * An audit event or a progress notification was not sent: the other side does not read, or it is
+   * longer than a line may be.
+   */
   | 'not_sent'
   /** `onAudit` threw. */
   | 'audit_failed';
@@ -29,7 +37,10 @@ export interface BridgeProblem {
 
 export type TellProblem = (kind: BridgeProblemKind, message: string) => void;
 
-/** Problems of a kind are told when their number doubles: who floods a bridge with them does not flood a log. Definitions are all told. */
+/**
+ * Problems of a kind are told when their number doubles: who floods a bridge with them does not
+ * flood a log. Definitions are all told.
+ */
 export function problemTeller(onProblem: (problem: BridgeProblem) => void = () => {}): TellProblem {
   const counts = new Map<BridgeProblemKind, number>();
   return (kind, message) => {

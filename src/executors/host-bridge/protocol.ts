@@ -1,7 +1,8 @@
 /** The words of the bridge. `docs/host-bridge.md` writes them down for hosts in any language. */
 
-import type { JsonSchema } from '../../core/call.ts';
-import { type JsonObject, snapshotObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json/json-value.ts';
+import type { JsonSchema } from '../../core/contract/call.ts';
+import { snapshotObject } from '../../core/json/json.ts';
 
 /** The version that a `tool/list` asks for and its answer has to name. */
 export const HOST_BRIDGE_PROTOCOL = 1;
@@ -71,7 +72,9 @@ const ANNOTATIONS = {
   },
 };
 
-/** What a host may say of a tool. Hidden arguments are not among it: a host cannot ask for secrets. */
+/**
+ * What a host may say of a tool. Hidden arguments are not among it: a host cannot ask for secrets.
+ */
 export const TOOL_SCHEMA = schema({
   type: 'object',
   properties: {

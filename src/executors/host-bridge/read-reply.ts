@@ -1,9 +1,13 @@
-/** How a call to a host ended, as an executor's answer or failure. The host is not believed to keep to the protocol. */
+/**
+ * How a call to a host ended, as an executor's answer or failure. The host is not believed to keep
+ * to the protocol.
+ */
 
 import { match } from 'ts-pattern';
-import { isObject, type JsonObject, type JsonValue, snapshot } from '../../core/json.ts';
-import type { ContentBlock } from '../../core/content.ts';
-import type { ErrorClass, Executed } from '../../core/status.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
+import { isObject, snapshot } from '../../core/json/json.ts';
+import type { ContentBlock } from '../../core/contract/content.ts';
+import type { ErrorClass, Executed } from '../../core/contract/status.ts';
 import { validateJson } from '../../tools/schema/validator.ts';
 import { type FailureDetails, toolFailure, toolOutput } from '../../tools/tool.ts';
 import type { TellProblem } from './problems.ts';
@@ -68,7 +72,10 @@ const CLASSES: readonly unknown[] = [
   'fatal',
 ] satisfies readonly ErrorClass[];
 
-/** The failure that an error of JSON-RPC stands for. `data` may say what the host knows; what it says wrongly counts as not said. */
+/**
+ * The failure that an error of JSON-RPC stands for. `data` may say what the host knows; what it
+ * says wrongly counts as not said.
+ */
 function readFailure(error: unknown): Error {
   const { code, message, data } = isObject(error) ? error : {};
   const { category, executed, error_class: errorClass } = isObject(data) ? data : {};

@@ -1,8 +1,9 @@
 /** The tools a host offers. What cannot be used is left out, and said. */
 
-import { describeThrown, isAlliumError, oneLine } from '../../core/errors.ts';
-import { isObject, type JsonObject, snapshot } from '../../core/json.ts';
-import { fromWire } from '../../core/wire.ts';
+import type { JsonObject } from '../../core/json/json-value.ts';
+import { describeThrown, isAlliumError, oneLine } from '../../core/contract/errors.ts';
+import { isObject, snapshot } from '../../core/json/json.ts';
+import { fromWire } from '../../core/wire/wire.ts';
 import { defineTool, type ToolDefinition } from '../../tools/define-tool.ts';
 import type { SchemaLiteral } from '../../tools/infer-args.ts';
 import { checkToolName, type NamePolicy } from '../../tools/names.ts';
@@ -25,7 +26,10 @@ export interface ReadTools {
 /** Checking a schema takes time, and a model cannot choose among more. */
 const MAX_TOOLS = 1_000;
 
-/** `executeAs` runs a tool under the name that the host gave it, whatever a registry may call it later. */
+/**
+ * `executeAs` runs a tool under the name that the host gave it, whatever a registry may call it
+ * later.
+ */
 export function readTools(
   listed: readonly unknown[],
   names: NamePolicy,

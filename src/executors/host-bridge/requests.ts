@@ -1,7 +1,11 @@
-/** What was asked and is not answered yet. Every request gets exactly one reply, whatever the other side does. */
+/**
+ * What was asked and is not answered yet. Every request gets exactly one reply, whatever the other
+ * side does.
+ */
 
-import { isObject } from '../../core/json.ts';
-import { followAbort } from '../../core/signal.ts';
+import { isObject } from '../../core/json/json.ts';
+import { followAbort } from '../../core/time/abort.ts';
+import { type PendingRequests, pendingRequests } from '../../system/pending-requests.ts';
 import { METHODS } from './protocol.ts';
 import type { TellProblem } from './problems.ts';
 import type { Incoming, Unsent, Wire } from './wire.ts';
@@ -47,19 +51,19 @@ interface Open {
 }
 
 /**
- * A call that was cancelled may still be answered, which tells what it did. One that never is must not be kept for good: of those, only so
- * many of the newest are.
+ * A call that was cancelled may still be answered, which tells what it did. One that never is must
+ * not be kept for good: of those, only so many of the newest are.
  */
 const MAX_CANCELLED = 1_000;
 
 export function createRequests(wire: Pick<Wire, 'send' | 'push'>): Requests {
-  const open = new Map<number, Open>();
+  const open = pendingRequests<Open>();
   const byCall = new Map<string, Set<Open>>();
   const cancelled = new Set<Open>();
   let lastId = 0;
 
   const close = (one: Open, reply: Reply): void => {
-    open.delete(one.id);
+    open.take(one.id);
     cancelled.delete(one);
     forgetCall(byCall, one);
     one.unfollow();
@@ -85,19 +89,19 @@ export function createRequests(wire: Pick<Wire, 'send' | 'push'>): Requests {
         const queued = wire.send({ jsonrpc: '2.0', id, method, params });
         if (typeof queued === 'string') return settle({ by: 'unsent', reason: queued });
         const one: Open = { id, call, queued, settle, unfollow: () => {} };
-        open.set(id, one);
+        open.add(id, one);
         if (call === undefined) return;
         addCall(byCall, call.callId, one);
         one.unfollow = followAbort(call.signal, () => cancel(one, call.callId));
       }),
     answered(id, reply) {
-      const one = typeof id === 'number' ? open.get(id) : undefined;
+      const one = open.get(id);
       if (one !== undefined) close(one, reply);
       return one !== undefined;
     },
     progressed: (params) => hearing(open, byCall, params)?.call?.onProgress(params),
     end() {
-      for (const one of [...open.values()]) {
+      for (const one of open.all()) {
         close(one, one.queued.withdraw() ? { by: 'unsent', reason: 'closed' } : { by: 'lost' });
       }
     },
@@ -117,22 +121,25 @@ function forgetCall(byCall: Map<string, Set<Open>>, one: Open): void {
 }
 
 /**
- * Whose progress it is. Ids of calls come from models and may be the same in two sessions: progress that could be of either is of neither,
- * unless it names the request.
+ * Whose progress it is. Ids of calls come from models and may be the same in two sessions: progress
+ * that could be of either is of neither, unless it names the request.
  */
 function hearing(
-  open: ReadonlyMap<number, Open>,
+  open: PendingRequests<Open>,
   byCall: ReadonlyMap<string, ReadonlySet<Open>>,
   { call_id: callId, request_id: requestId }: Readonly<Record<string, unknown>>,
 ): Open | undefined {
   const same = typeof callId === 'string' ? byCall.get(callId) : undefined;
   if (same === undefined) return undefined;
   if (requestId === undefined) return same.size === 1 ? [...same][0] : undefined;
-  const named = typeof requestId === 'number' ? open.get(requestId) : undefined;
+  const named = open.get(requestId);
   return named !== undefined && same.has(named) ? named : undefined;
 }
 
-/** Takes what came in to where it belongs, and tells what belongs nowhere. `others` gets the requests and all other notifications. */
+/**
+ * Takes what came in to where it belongs, and tells what belongs nowhere. `others` gets the
+ * requests and all other notifications.
+ */
 export function receiveReplies(
   requests: Requests,
   tell: TellProblem,

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { annotate } from '../../core/onion/results.ts';
+import type { JsonObject } from '../../core/json/json-value.ts';
 import { settle } from '../../../conformance/test-kit.ts';
-import type { JsonObject } from '../../core/json.ts';
-import { defineLayer } from '../../core/layer.ts';
-import { annotate } from '../../core/result.ts';
+import { defineLayer } from '../../core/contract/layer.ts';
 import type { GovernOptions } from '../../dispatch/govern-tools.ts';
 import { defineTool } from '../../tools/define-tool.ts';
 import { toolFailure, toolOutput } from '../../tools/tool.ts';

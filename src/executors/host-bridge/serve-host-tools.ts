@@ -1,16 +1,17 @@
 /** `serveHostTools`: the other half of a bridge, for hosts that run Node. */
 
-import { givenContent } from '../../core/build-result.ts';
-import type { ToolProgress, Turn } from '../../core/call.ts';
-import { type Clock, systemClock } from '../../core/clock.ts';
-import { isObject, type JsonObject, type JsonValue, snapshot } from '../../core/json.ts';
-import type { ToolSpec } from '../../core/layer.ts';
-import { checkOptions, expected } from '../../core/options.ts';
-import type { ToolResult } from '../../core/result.ts';
-import { toWire } from '../../core/wire.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
+import { givenContent } from '../../core/onion/make-result.ts';
+import type { ToolProgress, Turn } from '../../core/contract/call.ts';
+import { type Clock, systemClock } from '../../core/time/clock.ts';
+import { isObject, snapshot } from '../../core/json/json.ts';
+import type { ToolSpec } from '../../core/contract/layer.ts';
+import { checkOptions, expected } from '../../core/contract/options.ts';
+import type { ToolResult } from '../../core/contract/result.ts';
+import { toWire } from '../../core/wire/wire.ts';
 import { validateJson } from '../../tools/schema/validator.ts';
 import type { ToolRequest } from '../../tools/tool.ts';
-import { checkChannel } from './check-channel.ts';
+import { type BridgeChannel, checkChannel, type Incoming, openWire, type Wire } from './wire.ts';
 import { type BridgeProblem, problemTeller, type TellProblem } from './problems.ts';
 import {
   CALL_SCHEMA,
@@ -21,7 +22,6 @@ import {
   METHODS,
   MIN_LINE_BYTES,
 } from './protocol.ts';
-import { type BridgeChannel, type Incoming, openWire, type Wire } from './wire.ts';
 
 /** What a host serves. `governTools(…)` gives it, with layers of the host's own or with none. */
 export interface ServedTools {
@@ -37,7 +37,10 @@ export interface ServedTools {
 }
 
 export interface ServeHostToolsOptions {
-  /** Gets what the governing side has on record about each call, in wire form. Not checked: it is whatever came. */
+  /**
+   * Gets what the governing side has on record about each call, in wire form. Not checked: it is
+   * whatever came.
+   */
   readonly onAudit?: (event: JsonObject) => void;
   /** Hears what the governing side does wrong, which ends nothing. @default nobody is told */
   readonly onProblem?: (problem: BridgeProblem) => void;
@@ -76,7 +79,10 @@ interface Host {
   readonly wire: () => Wire;
 }
 
-/** Answers `tool/list` and `tool/call` until the other side goes; what runs then is aborted. Does not close what it serves. */
+/**
+ * Answers `tool/list` and `tool/call` until the other side goes; what runs then is aborted. Does
+ * not close what it serves.
+ */
 export function serveHostTools(
   channel: BridgeChannel,
   served: ServedTools,

@@ -1,13 +1,19 @@
-/** Messages over a pair of streams: JSON-RPC 2.0, one a line. Both halves of a bridge stand on this. */
+/**
+ * Messages over a pair of streams: JSON-RPC 2.0, one a line. Both halves of a bridge stand on this.
+ */
 
 import type { Readable, Writable } from 'node:stream';
-import type { Clock } from '../../core/clock.ts';
-import { exactLine } from '../../core/exact-json.ts';
-import { readMessage } from '../../core/json-rpc.ts';
-import { splitLines } from './split-lines.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import { exactLine } from '../../core/json/exact-json.ts';
+import { readMessage } from '../../core/wire/json-rpc.ts';
+import { splitLines } from '../../system/lines.ts';
 import { createWriteQueue, type Queued } from './write-queue.ts';
+import { checkOptions, expected } from '../../core/contract/options.ts';
 
-/** Two streams to the other side: standard input and output of a process, or a socket twice. A bridge owns them and closes them. */
+/**
+ * Two streams to the other side: standard input and output of a process, or a socket twice. A
+ * bridge owns them and closes them.
+ */
 export interface BridgeChannel {
   readonly readable: Readable;
   readonly writable: Writable;
@@ -32,7 +38,10 @@ export type Unsent = 'closed' | 'not_json' | 'line_too_long' | 'queue_full';
 export interface Wire {
   /** Sends as soon as the stream takes it. Until then it can be taken back. */
   send(message: object): Queued | Unsent;
-  /** Sends however much waits: for answers and cancellations, of which there are no more than requests. */
+  /**
+   * Sends however much waits: for answers and cancellations, of which there are no more than
+   * requests.
+   */
   push(message: object): Queued | Unsent;
   /** Whether the other side reads at the moment. */
   readonly isReading: boolean;
@@ -54,8 +63,10 @@ export function openWire(
   const queue = createWriteQueue(channel.writable, { maxQueuedBytes: QUEUED_LINES * maxLineBytes });
   let isOpen = true;
   let closing: Promise<void> | undefined;
-  const split = splitLines(maxLineBytes, {
-    onLine: (line) => isOpen && onIncoming(readLine(line)),
+  const split = splitLines({
+    maxBytes: maxLineBytes,
+    tellLong: 'at_end',
+    onLine: (line) => isOpen && line.length > 0 && onIncoming(readLine(line)),
     onLongLine: (start) =>
       isOpen && onIncoming({ unreadable: 'line_too_long', id: idAtStart(start) }),
   });
@@ -88,7 +99,10 @@ export function openWire(
   };
 }
 
-/** Errors are heard for good: a stream may fail after it was let go of, and an error that nobody hears ends the process. */
+/**
+ * Errors are heard for good: a stream may fail after it was let go of, and an error that nobody
+ * hears ends the process.
+ */
 function listen(
   { readable, writable }: BridgeChannel,
   onData: (chunk: unknown) => void,
@@ -101,7 +115,8 @@ function listen(
   }
   readable.on('end', end);
   readable.on('data', onData);
-  // Streams that have ended before will not say so again. Told in another turn, when whoever opens a wire has it in hands.
+  // Streams that have ended before will not say so again. Told in another turn, when whoever opens
+  // a wire has it in hands.
   if (readable.readableEnded || readable.destroyed || writable.writableEnded || writable.destroyed)
     setImmediate(end);
   return () => {
@@ -151,8 +166,8 @@ const ID_AT_START = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1
 const START_LENGTH = 256;
 
 /**
- * The id that a broken answer would have had, so that its call need not wait for nothing. Taken only from where it stands first: further
- * in, it may be a tool's own text.
+ * The id that a broken answer would have had, so that its call need not wait for nothing. Taken
+ * only from where it stands first: further in, it may be a tool's own text.
  */
 function idAtStart(line: Buffer): number | undefined {
   const [, id] = ID_AT_START.exec(line.toString('latin1', 0, START_LENGTH)) ?? [];
@@ -166,3 +181,15 @@ function bytesOf(chunk: unknown): Buffer {
   if (Buffer.isBuffer(chunk)) return chunk;
   return typeof chunk === 'string' || chunk instanceof Uint8Array ? Buffer.from(chunk) : NOTHING;
 }
+
+const stream = (method: string) =>
+  expected.required({
+    text: 'a stream',
+    test: (value: unknown) =>
+      typeof value === 'object' && value !== null && method in value && 'destroy' in value,
+  });
+
+const EXPECTED = { readable: stream('read'), writable: stream('write') } as const;
+
+export const checkChannel = (owner: string, channel: unknown): void =>
+  checkOptions(owner, channel, EXPECTED);

@@ -1,4 +1,7 @@
-/** Lines wait here while the other side is slow to read, so that they can still be taken back, and are never too many. */
+/**
+ * Lines wait here while the other side is slow to read, so that they can still be taken back, and
+ * are never too many.
+ */
 
 import type { Writable } from 'node:stream';
 
@@ -36,15 +39,13 @@ export function createWriteQueue(
   { maxQueuedBytes }: WriteQueueOptions,
 ): WriteQueue {
   const waiting = new Set<Line>();
-  let listeners: (() => void)[] = [];
+  const listeners: (() => void)[] = [];
   let bytes = 0;
   let blocked = writable.writableNeedDrain;
   let stopped = false;
 
   const tellFlushed = (): void => {
-    const told = listeners;
-    listeners = [];
-    for (const tell of told) tell();
+    for (const tell of listeners.splice(0)) tell();
   };
   const remove = (line: Line): boolean => {
     if (!waiting.delete(line)) return false;

@@ -1,6 +1,7 @@
 /** What Anthropic ran itself, from a message of its Messages API. */
 
-import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
+import { isObject } from '../../core/json/json.ts';
 import {
   errorOutput,
   type Item,

@@ -1,6 +1,7 @@
 /** What Google ran itself, from a `generateContent` response of its Gemini API. */
 
-import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
+import { isObject } from '../../core/json/json.ts';
 import {
   errorOutput,
   type Item,
@@ -65,7 +66,9 @@ function outputOf(part: Item | undefined): unknown {
     : noOutput();
 }
 
-/** All queries behind an answer are one call: the response does not tell which of them found what. */
+/**
+ * All queries behind an answer are one call: the response does not tell which of them found what.
+ */
 function searches({ groundingMetadata }: JsonObject): readonly NativeCall[] {
   const { webSearchQueries, groundingChunks = [] } = objectOf(groundingMetadata);
   if (!Array.isArray(webSearchQueries) || webSearchQueries.length === 0) return [];

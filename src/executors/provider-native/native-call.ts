@@ -1,6 +1,10 @@
-/** A call that a provider has made itself, in the form that `observe` takes, and what is common to all who read one. */
+/**
+ * A call that a provider has made itself, in the form that `observe` takes, and what is common to
+ * all who read one.
+ */
 
-import { isObject, type JsonObject, type JsonValue, snapshot } from '../../core/json.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
+import { isObject, snapshot } from '../../core/json/json.ts';
 import { toolFailure, toolOutput, type ToolRequest } from '../../tools/tool.ts';
 
 export interface NativeCall {
@@ -99,7 +103,10 @@ function countOf(list: unknown): number {
   }
 }
 
-/** The items of a list, each copied. What cannot be read is reported, and the others are read all the same. */
+/**
+ * The items of a list, each copied. What cannot be read is reported, and the others are read all
+ * the same.
+ */
 export function itemsIn(
   list: unknown,
   path: string,

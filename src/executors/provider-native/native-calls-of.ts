@@ -1,13 +1,16 @@
 /** Reads from a provider's response which calls it has made itself. */
 
-import { checkOptions, expected } from '../../core/options.ts';
+import { checkOptions, expected } from '../../core/contract/options.ts';
 import { anthropicCalls } from './anthropic-calls.ts';
 import { geminiCalls } from './gemini-calls.ts';
 import type { NativeCall, Skip, SkippedItem } from './native-call.ts';
 import { openaiCalls } from './openai-calls.ts';
 
 export interface NativeCallsOptions {
-  /** Hears of items that were not taken for a call and may be one. @default a warning of the process, once for each kind */
+  /**
+   * Hears of items that were not taken for a call and may be one. @default a warning of the
+   * process, once for each kind
+   */
   readonly onSkipped?: (item: SkippedItem) => void;
 }
 
@@ -19,9 +22,10 @@ const LISTS = [
 ] as const;
 
 /**
- * The calls that a provider made and answered itself, for `observe`: of a response of OpenAI's Responses API, Anthropic's Messages API or
- * Google's `generateContent`. Calls that are left to the host are not among them. A response is read and never trusted: what has the
- * wrong form is skipped and reported. It does not read streams; give it the response that a stream comes to.
+ * The calls that a provider made and answered itself, for `observe`: of a response of OpenAI's
+ * Responses API, Anthropic's Messages API or Google's `generateContent`. Calls that are left to the
+ * host are not among them. A response is read and never trusted: what has the wrong form is skipped
+ * and reported. It does not read streams; give it the response that a stream comes to.
  */
 export function nativeCallsOf(
   response: unknown,

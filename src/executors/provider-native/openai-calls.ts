@@ -1,6 +1,7 @@
 /** What OpenAI ran itself, from a response of its Responses API. */
 
-import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
+import { isObject } from '../../core/json/json.ts';
 import {
   errorOutput,
   type Item,

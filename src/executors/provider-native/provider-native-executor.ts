@@ -5,8 +5,9 @@ import { toolFailure, type ToolExecutor } from '../../tools/tool.ts';
 const standIns = new WeakSet<ToolExecutor>();
 
 /**
- * Lets tools of the provider be declared, so that their calls are recorded under a description, a schema and annotations. It runs nothing:
- * a call that reaches it is refused, and calls that the provider has made are reported with `observe`.
+ * Lets tools of the provider be declared, so that their calls are recorded under a description, a
+ * schema and annotations. It runs nothing: a call that reaches it is refused, and calls that the
+ * provider has made are reported with `observe`.
  */
 export function providerNativeExecutor(): ToolExecutor {
   const executor: ToolExecutor = Object.freeze({
@@ -26,5 +27,8 @@ export function providerNativeExecutor(): ToolExecutor {
   return executor;
 }
 
-/** Whether an executor runs nothing: its tools are shown to the model by their provider, and by nobody else. */
+/**
+ * Whether an executor runs nothing: its tools are shown to the model by their provider, and by
+ * nobody else.
+ */
 export const runsNothing = (executor: ToolExecutor): boolean => standIns.has(executor);

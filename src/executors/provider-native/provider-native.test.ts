@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { captainLayers } from '../../../conformance/captain.fixture.ts';
 import { auditLog, redaction, telemetry } from '../../../middleware/index.ts';
-import { startTracing, stopSdk } from '../../../middleware/telemetry/otel-sdk.fixture.ts';
+import { startTracing, stopSdk } from '../../telemetry/otel/otel-sdk.fixture.ts';
 import {
   defineTool,
   governTools,

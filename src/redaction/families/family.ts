@@ -5,7 +5,10 @@ import type { Alphabet, Look } from '../characters.ts';
 export interface TokenFamily {
   /** Who issues it: what its marker says. */
   readonly label: string;
-  /** How its tokens begin, or for `back` what stands inside them. Found in one pass for all families. */
+  /**
+   * How its tokens begin, or for `back` what stands inside them. Found in one pass for all
+   * families.
+   */
   readonly prefixes: readonly string[];
   /** What follows the prefix, and between how many and how many characters of it. */
   readonly alphabet: Alphabet;
@@ -14,8 +17,9 @@ export interface TokenFamily {
   /** How the body has to look, so that a word that begins like a token is none. */
   readonly look: Look;
   /**
-   * The whole form from the prefix on, where the format has more than a body. Sticky, and bounded: it must end at a character
-   * that a second prefix inside the same run could not pass. The secret is group 1, at the end of the match, or else all of it.
+   * The whole form from the prefix on, where the format has more than a body. Sticky, and bounded:
+   * it must end at a character that a second prefix inside the same run could not pass. The secret
+   * is group 1, at the end of the match, or else all of it.
    */
   readonly shape?: RegExp;
   /** How many characters stand before the prefix: for formats with their mark in the middle. */

@@ -1,8 +1,13 @@
-/** Tokens without a prefix of their own: told by the form of the whole run, or by words before them. */
+/**
+ * Tokens without a prefix of their own: told by the form of the whole run, or by words before them.
+ */
 
 import type { Look } from '../characters.ts';
 
-/** A form that a whole run of base64 characters has. Sticky from its first character; tried only on runs of such a length. */
+/**
+ * A form that a whole run of base64 characters has. Sticky from its first character; tried only on
+ * runs of such a length.
+ */
 export interface RunFamily {
   readonly label: string;
   readonly min: number;
@@ -54,8 +59,8 @@ export const RUNS: readonly RunFamily[] = Object.freeze([
 ]);
 
 /**
- * Issuers whose keys are bare hex, UUIDs or letters and digits. A run that looks generated is theirs where the issuer and a word
- * such as `key` stand before it in the same line.
+ * Issuers whose keys are bare hex, UUIDs or letters and digits. A run that looks generated is
+ * theirs where the issuer and a word such as `key` stand before it in the same line.
  */
 export const ISSUERS: ReadonlySet<string> = new Set(
   `abuseipdb adyen ahrefs airbrake airtable aiven akamai alchemy algolia alibaba aliyun alphavantage amplitude anthropic apify

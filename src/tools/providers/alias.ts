@@ -1,9 +1,13 @@
-/** Names a provider accepts, and the way back. Records always use the canonical name; only the provider sees an alias. */
+/**
+ * Names a provider accepts, and the way back. Records always use the canonical name; only the
+ * provider sees an alias.
+ */
 
 import { createHash } from 'node:crypto';
-import { AlliumError, oneLine } from '../../core/errors.ts';
-import { checkOptions, expected } from '../../core/options.ts';
+import { AlliumError, oneLine } from '../../core/contract/errors.ts';
+import { checkOptions, expected } from '../../core/contract/options.ts';
 
+/** Whose rules names and schemas are written for. */
 export type Provider = 'openai' | 'anthropic' | 'gemini' | 'mcp';
 
 /** A one-to-one map between tool names and what a provider calls them. */
@@ -61,8 +65,9 @@ export const isLegalName = (name: string, provider: Provider): boolean =>
   RULES[provider].legal.test(name);
 
 /**
- * Maps names to what the provider accepts. Legal names stay as they are. The others are spelt legally, and get a
- * hash of the full name where that spelling is cut, taken, or shared. Depends on the set of names, not on their order.
+ * Maps names to what the provider accepts. Legal names stay as they are. The others are spelt
+ * legally, and get a hash of the full name where that spelling is cut, taken, or shared. Depends on
+ * the set of names, not on their order.
  */
 export function aliasNames(names: readonly string[], provider: Provider): AliasMap {
   checkOptions(
@@ -96,7 +101,8 @@ const NAME = { text: 'a string', test: (value: unknown) => typeof value === 'str
 
 function assign(names: ReadonlySet<string>, rule: NameRule): ReadonlyMap<string, string> {
   const legal = [...names].filter((name) => rule.legal.test(name));
-  // Sorted, so that who gets the second hash when two hashes meet does not depend on the order of the tools.
+  // Sorted, so that who gets the second hash when two hashes meet does not depend on the order of
+  // the tools.
   const others = [...names].filter((name) => !rule.legal.test(name)).sort();
   const spellings = new Map(others.map((name) => [name, spell(name, rule)]));
   const wanted = countOf(spellings.values());
@@ -133,7 +139,10 @@ function spell(name: string, rule: NameRule): string {
 
 const HASH_LENGTH = 8;
 
-/** Somebody can compute the hash beforehand and squat on it with a legal name, so a taken one is followed by another. */
+/**
+ * Somebody can compute the hash beforehand and squat on it with a legal name, so a taken one is
+ * followed by another.
+ */
 function hashed(
   name: string,
   spelling: string,

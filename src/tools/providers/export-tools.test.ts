@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isAlliumError } from '../../core/errors.ts';
-import type { ToolSpec } from '../../core/layer.ts';
+import { isAlliumError } from '../../core/contract/errors.ts';
+import type { ToolSpec } from '../../core/contract/layer.ts';
 import { aliasNames, type Provider } from './alias.ts';
 import { type ExportOptions, exportTools } from './export-tools.ts';
 

@@ -1,25 +1,30 @@
 /** The advertised tools in the form each provider's API takes. */
 
 import { match } from 'ts-pattern';
-import { hintsOf } from '../../core/annotations.ts';
-import type { JsonSchema } from '../../core/call.ts';
-import { AlliumError, oneLine } from '../../core/errors.ts';
-import { isObject, type JsonObject, type JsonValue, snapshotObject } from '../../core/json.ts';
-import type { ToolSpec } from '../../core/layer.ts';
-import { checkOptions, expected } from '../../core/options.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
+import { hintsOf } from '../../core/contract/annotations.ts';
+import type { JsonSchema } from '../../core/contract/call.ts';
+import { AlliumError, oneLine } from '../../core/contract/errors.ts';
+import { isObject, snapshotObject } from '../../core/json/json.ts';
+import type { ToolSpec } from '../../core/contract/layer.ts';
+import { checkOptions, expected } from '../../core/contract/options.ts';
 import { type AliasMap, isLegalName, PROVIDER, type Provider } from './alias.ts';
-import { mapIn } from '../local-ref.ts';
+import { mapIn } from '../parameters/local-ref.ts';
 import type { OpenAiShape, ProviderTool } from './provider-types.ts';
 import { toAnthropicStrict } from './strict-anthropic.ts';
 import { toOpenAiStrict } from './strict-openai.ts';
 
+/** How tools are written for a provider. */
 export interface ExportOptions {
   /**
    * Turns schemas into the provider's strict subset. OpenAI and Anthropic only.
    * @default false
    */
   readonly strict?: boolean;
-  /** From `aliasNames`, for names the provider does not take. Keep it: calls come back under the alias. */
+  /**
+   * From `aliasNames`, for names the provider does not take. Keep it: calls come back under the
+   * alias.
+   */
   readonly aliases?: AliasMap;
   /**
    * OpenAI's two forms: nested for Chat Completions, flat for Responses.
@@ -29,10 +34,11 @@ export interface ExportOptions {
 }
 
 /**
- * Tools for a provider, in the order given; the same tools give the same bytes. Without `aliases` names go out as they
- * are, and one that the provider would refuse throws `ERR_INVALID_TOOL`. With `strict`, calls to OpenAI tools come
- * back with nulls that `fromProviderArgs` takes off. Each tool is frozen: to add something (`cache_control`), spread it into a new one.
- * What comes out fits the types of the provider's official package.
+ * Tools for a provider, in the order given; the same tools give the same bytes. Without `aliases`
+ * names go out as they are, and one that the provider would refuse throws `ERR_INVALID_TOOL`. With
+ * `strict`, calls to OpenAI tools come back with nulls that `fromProviderArgs` takes off. Each tool
+ * is frozen: to add something (`cache_control`), spread it into a new one. What comes out fits the
+ * types of the provider's official package.
  */
 export function exportTools<P extends Provider, S extends OpenAiShape = 'chat'>(
   tools: readonly ToolSpec[],
@@ -48,7 +54,8 @@ export function exportTools<P extends Provider, S extends OpenAiShape = 'chat'>(
     },
   );
   checkOptions('exportTools', options, optionsFor(provider));
-  // `exportTool` writes what the type of the provider says; each tool is frozen, the list is the caller's own.
+  // `exportTool` writes what the type of the provider says; each tool is frozen, the list is the
+  // caller's own.
   return tools.map(
     (tool) => snapshotObject(exportTool(tool, provider, options)) as unknown as ProviderTool<P, S>,
   );
@@ -89,7 +96,8 @@ function exportTool(
         description,
         parameters: strict ? toOpenAiStrict(schema, tool.name) : schema,
       };
-      // Responses takes a missing `strict` for true and then writes into optional properties; Chat Completions does not.
+      // Responses takes a missing `strict` for true and then writes into optional properties; Chat
+      // Completions does not.
       return shape === 'responses'
         ? { type: 'function', ...fields, strict }
         : { type: 'function', function: { ...fields, ...(strict ? { strict } : {}) } };
@@ -133,16 +141,21 @@ function exportMcp(tool: ToolSpec, name: string, schema: JsonSchema): JsonObject
 }
 
 /**
- * The output schema as an MCP client is shown it, if it is. Clients up to 2025-11-25 refuse the whole list for one
- * that is not declared an object, so such a schema stays inside.
+ * The output schema as an MCP client is shown it, if it is. Clients up to 2025-11-25 refuse the
+ * whole list for one that is not declared an object, so such a schema stays inside.
  */
 export const mcpOutputSchema = (tool: Pick<ToolSpec, 'outputSchema'>): JsonSchema | undefined =>
   tool.outputSchema?.type === 'object' ? schemaMembers(tool.outputSchema) : undefined;
 
-/** MCP clients refuse the whole list for one property that is `true` or `false` instead of an object. */
+/**
+ * MCP clients refuse the whole list for one property that is `true` or `false` instead of an
+ * object.
+ */
 function schemaMembers(schema: JsonSchema): JsonSchema {
-  const written = (member: JsonValue): JsonValue =>
-    typeof member === 'boolean' ? (member ? {} : { not: {} }) : member;
+  const written = (member: JsonValue): JsonValue => {
+    if (typeof member !== 'boolean') return member;
+    return member ? {} : { not: {} };
+  };
   const properties = Object.entries(mapIn(schema, 'properties'));
   if (!properties.some(([, member]) => typeof member === 'boolean')) return schema;
   return {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonSchema } from '../../core/call.ts';
-import type { JsonObject, JsonValue } from '../../core/json.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
+import type { JsonSchema } from '../../core/contract/call.ts';
 import { fromProviderArgs } from './from-provider-args.ts';
 
 const back = (inputSchema: JsonSchema, args: JsonObject): JsonObject =>

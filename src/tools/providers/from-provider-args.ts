@@ -1,13 +1,21 @@
 /** The way back from OpenAI's strict subset, where a model writes null for what it leaves out. */
 
-import type { JsonSchema } from '../../core/call.ts';
-import { type JsonObject, type JsonValue, snapshotObject } from '../../core/json.ts';
-import type { ToolSpec } from '../../core/layer.ts';
-import { isSchemaObject, listIn, mapIn, ownMember, resolveLocalRef } from '../local-ref.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
+import type { JsonSchema } from '../../core/contract/call.ts';
+import { snapshotObject } from '../../core/json/json.ts';
+import type { ToolSpec } from '../../core/contract/layer.ts';
+import {
+  isSchemaObject,
+  listIn,
+  mapIn,
+  ownMember,
+  resolveLocalRef,
+} from '../parameters/local-ref.ts';
 
 /**
- * The arguments without the nulls that stand for "left out": those of properties which the tool's schema declares
- * optional and not nullable. Every other null is the model's own and stays. Without any the same object comes back.
+ * The arguments without the nulls that stand for "left out": those of properties which the tool's
+ * schema declares optional and not nullable. Every other null is the model's own and stays. Without
+ * any the same object comes back.
  */
 export function fromProviderArgs(spec: ToolSpec, args: JsonObject): JsonObject {
   const undone = undo(args, [spec.inputSchema], spec.inputSchema);
@@ -86,7 +94,9 @@ function acceptsNull(part: JsonObject): boolean {
   );
 }
 
-/** Asks a question of a schema and everything it is made of; the answers count as the keywords say. */
+/**
+ * Asks a question of a schema and everything it is made of; the answers count as the keywords say.
+ */
 function holds(
   schema: JsonValue | undefined,
   root: JsonSchema,
@@ -96,7 +106,8 @@ function holds(
   if (!isSchemaObject(schema)) return schema !== false;
   const answered = known.get(schema);
   if (answered !== undefined) return answered;
-  // A schema that contains itself adds nothing by that; asking each part once keeps doubling references cheap.
+  // A schema that contains itself adds nothing by that; asking each part once keeps doubling
+  // references cheap.
   known.set(schema, true);
   const inner = (part: JsonValue) => holds(part, root, ask, known);
   const one = (keyword: string) =>

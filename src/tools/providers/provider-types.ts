@@ -1,10 +1,12 @@
 /**
- * What each provider's API takes, as far as `exportTools` and `toToolMessage` write it. The official packages' own types take these as they are;
- * they are stated here so that programs need not install those packages. Lists are not `readonly`, because the packages ask for lists that are not.
+ * What each provider's API takes, as far as `exportTools` and `toToolMessage` write it. The
+ * official packages' own types take these as they are; they are stated here so that programs need
+ * not install those packages. Lists are not `readonly`, because the packages ask for lists that are
+ * not.
  */
 
-import type { JsonSchema } from '../../core/call.ts';
-import type { JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json/json-value.ts';
+import type { JsonSchema } from '../../core/contract/call.ts';
 import type { Provider } from './alias.ts';
 
 /** The schema of arguments, which are always an object. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonSchema } from '../../core/call.ts';
-import { isAlliumError } from '../../core/errors.ts';
-import type { JsonValue } from '../../core/json.ts';
-import { mapIn } from '../local-ref.ts';
+import type { JsonValue } from '../../core/json/json-value.ts';
+import type { JsonSchema } from '../../core/contract/call.ts';
+import { isAlliumError } from '../../core/contract/errors.ts';
+import { mapIn } from '../parameters/local-ref.ts';
 import { toAnthropicStrict } from './strict-anthropic.ts';
 
 const strict = (schema: JsonSchema): JsonSchema => toAnthropicStrict(schema, 'subject');

@@ -1,9 +1,12 @@
-/** Anthropic's strict subset: optional properties may stay out, but no recursion and hardly a constraint is enforced. */
+/**
+ * Anthropic's strict subset: optional properties may stay out, but no recursion and hardly a
+ * constraint is enforced.
+ */
 
-import type { JsonSchema } from '../../core/call.ts';
-import { AlliumError, oneLine } from '../../core/errors.ts';
-import type { JsonValue } from '../../core/json.ts';
-import { isSchemaObject, mapIn, omit, pointerTokens } from '../local-ref.ts';
+import type { JsonValue } from '../../core/json/json-value.ts';
+import type { JsonSchema } from '../../core/contract/call.ts';
+import { AlliumError, oneLine } from '../../core/contract/errors.ts';
+import { isSchemaObject, mapIn, omit, pointerTokens } from '../parameters/local-ref.ts';
 import { strictSchema, type StrictRules } from './strict-schema.ts';
 
 const FORMATS: ReadonlySet<JsonValue> = new Set([
@@ -22,7 +25,10 @@ const RULES: StrictRules = {
   }),
 };
 
-/** The schema as Anthropic takes it with `strict: true`. Throws `ERR_SCHEMA_UNSUPPORTED` naming the rule that cannot be met. */
+/**
+ * The schema as Anthropic takes it with `strict: true`. Throws `ERR_SCHEMA_UNSUPPORTED` naming the
+ * rule that cannot be met.
+ */
 export function toAnthropicStrict(schema: JsonSchema, toolName: string): JsonSchema {
   const refuse = (rule: string): AlliumError =>
     new AlliumError(
@@ -35,7 +41,10 @@ export function toAnthropicStrict(schema: JsonSchema, toolName: string): JsonSch
   return strict;
 }
 
-/** Takes away definitions that use no other, again and again: what is left over goes round in a circle. */
+/**
+ * Takes away definitions that use no other, again and again: what is left over goes round in a
+ * circle.
+ */
 function isRecursive(schema: JsonSchema): boolean {
   const uses = new Map(
     Object.entries(mapIn(schema, '$defs')).map(([name, definition]) => [name, usedBy(definition)]),
@@ -58,7 +67,10 @@ function isRecursive(schema: JsonSchema): boolean {
 
 const ROOT = '';
 
-/** The definitions a schema refers to. `$ref` is a string only where it is a reference: a property of that name is a schema. */
+/**
+ * The definitions a schema refers to. `$ref` is a string only where it is a reference: a property
+ * of that name is a schema.
+ */
 function usedBy(schema: JsonValue): ReadonlySet<string> {
   const used = new Set<string>();
   const queue: JsonValue[] = [schema];

@@ -1,11 +1,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonSchema } from '../../core/call.ts';
-import { isAlliumError } from '../../core/errors.ts';
-import type { JsonObject, JsonValue } from '../../core/json.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
+import type { JsonSchema } from '../../core/contract/call.ts';
+import { isAlliumError } from '../../core/contract/errors.ts';
 import { fromProviderArgs } from './from-provider-args.ts';
-import { isSchemaObject, listIn, mapIn } from '../local-ref.ts';
+import { isSchemaObject, listIn, mapIn } from '../parameters/local-ref.ts';
 import { toOpenAiStrict } from './strict-openai.ts';
 import { howMany } from '../../../conformance/how-many.fixture.ts';
 
@@ -382,7 +382,10 @@ describe('toOpenAiStrict refuses', () => {
 });
 
 describe('toOpenAiStrict, for any schema it takes', () => {
-  /** A schema, arguments for it, and the same arguments as OpenAI's strict mode would have them written. */
+  /**
+   * A schema, arguments for it, and the same arguments as OpenAI's strict mode would have them
+   * written.
+   */
   interface Sample {
     readonly schema: JsonObject;
     readonly own: JsonValue;

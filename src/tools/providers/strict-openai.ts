@@ -1,9 +1,9 @@
 /** OpenAI's strict subset: every property is required, so an optional one may be null instead. */
 
-import type { JsonSchema } from '../../core/call.ts';
-import { AlliumError, oneLine } from '../../core/errors.ts';
-import type { JsonObject, JsonValue } from '../../core/json.ts';
-import { isSchemaObject, listIn, mapIn } from '../local-ref.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
+import type { JsonSchema } from '../../core/contract/call.ts';
+import { AlliumError, oneLine } from '../../core/contract/errors.ts';
+import { isSchemaObject, listIn, mapIn } from '../parameters/local-ref.ts';
 import { strictSchema, type StrictRules } from './strict-schema.ts';
 
 const FORMATS: ReadonlySet<JsonValue> = new Set([
@@ -51,8 +51,9 @@ const RULES: StrictRules = {
 };
 
 /**
- * The schema as OpenAI takes it with `strict: true`. Arguments written for it have null where an optional property
- * was left out; `fromProviderArgs` undoes that. Throws `ERR_SCHEMA_UNSUPPORTED` naming the rule that cannot be met.
+ * The schema as OpenAI takes it with `strict: true`. Arguments written for it have null where an
+ * optional property was left out; `fromProviderArgs` undoes that. Throws `ERR_SCHEMA_UNSUPPORTED`
+ * naming the rule that cannot be met.
  */
 export function toOpenAiStrict(schema: JsonSchema, toolName: string): JsonSchema {
   const refuse = (rule: string): AlliumError =>
@@ -108,7 +109,10 @@ interface Size {
   longestEnum: number;
 }
 
-/** OpenAI refuses the whole request for one tool over a limit, so it is better known here. References are not followed. */
+/**
+ * OpenAI refuses the whole request for one tool over a limit, so it is better known here.
+ * References are not followed.
+ */
 function demandLimits(schema: JsonSchema, refuse: (rule: string) => AlliumError): void {
   const size: Size = { properties: 0, levels: 0, characters: 0, enumValues: 0, longestEnum: 0 };
   measure(schema, 0, size);

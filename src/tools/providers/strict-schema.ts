@@ -1,8 +1,11 @@
-/** The walk that both strict subsets share: no `allOf`, no `oneOf`, every object closed, every value typed. */
+/**
+ * The walk that both strict subsets share: no `allOf`, no `oneOf`, every object closed, every value
+ * typed.
+ */
 
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonSchema } from '../../core/call.ts';
-import type { JsonObject, JsonValue } from '../../core/json.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
+import type { JsonSchema } from '../../core/contract/call.ts';
 import {
   constraintsOf,
   definitionRef,
@@ -16,9 +19,15 @@ import {
   ownMember,
   pointerTokens,
   resolveLocalRef,
-} from '../local-ref.ts';
-import { mergeSchemas, type Refuse } from './merge-schemas.ts';
-import { describeWith, hintsIn, kindsOf, splitKeywords } from './strict-keywords.ts';
+} from '../parameters/local-ref.ts';
+import {
+  describeWith,
+  hintsIn,
+  kindsOf,
+  mergeSchemas,
+  type Refuse,
+  splitKeywords,
+} from './strict-keywords.ts';
 
 /** What one provider does differently from the other. */
 export interface StrictRules {
@@ -45,7 +54,10 @@ interface Walk {
 /** References that fan out could double the schema at every step. */
 const MAX_STEPS = 20_000;
 
-/** The schema in the provider's subset. What the subset cannot enforce is told to the model in the description. */
+/**
+ * The schema in the provider's subset. What the subset cannot enforce is told to the model in the
+ * description.
+ */
 export function strictSchema(root: JsonSchema, rules: StrictRules, refuse: Refuse): JsonSchema {
   const walk: Walk = {
     root,
@@ -85,7 +97,10 @@ function strictNode(schema: JsonValue | undefined, walk: Walk): JsonObject {
   return strictUnion(flat, walk, false) ?? strictTyped(flat, walk, false);
 }
 
-/** References stay references, all of them to `$defs`: other places may move. A `$ref` must not have neighbours. */
+/**
+ * References stay references, all of them to `$defs`: other places may move. A `$ref` must not have
+ * neighbours.
+ */
 function strictRef(ref: string, beside: JsonObject, walk: Walk): JsonObject {
   const reference = { $ref: ref === '#' ? ref : definitionRef('$defs', nameOf(ref, walk)) };
   const described = describeWith(beside, hintsIn(beside));
@@ -159,7 +174,9 @@ function strictUnion(flat: JsonObject, walk: Walk, isRoot: boolean): JsonObject 
 const strictFlat = (flat: JsonObject, walk: Walk, isRoot: boolean): JsonObject =>
   strictUnion(flat, walk, isRoot) ?? strictTyped(flat, walk, isRoot);
 
-/** "One of these must be given" cannot be enforced once every property is listed; it can be said. */
+/**
+ * "One of these must be given" cannot be enforced once every property is listed; it can be said.
+ */
 const onlyRequires = (branch: JsonValue): boolean =>
   isSchemaObject(branch) &&
   Object.hasOwn(branch, 'required') &&

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createCall } from '../../core/call.ts';
-import type { ContentBlock } from '../../core/content.ts';
-import { ok, refuse, withResult } from '../../core/result.ts';
-import { createState } from '../../core/state.ts';
+import { createPass } from '../../core/onion/pass.ts';
+import { ok, refuse, withResult } from '../../core/onion/results.ts';
+import { createCall } from '../../core/onion/own-call.ts';
+import type { ContentBlock } from '../../core/contract/content.ts';
 import { aliasNames } from './alias.ts';
 import { toToolMessage } from './tool-message.ts';
 
@@ -19,7 +19,7 @@ const call = createCall(
     signal: new AbortController().signal,
     report: () => {},
   },
-  createState(),
+  createPass(),
 );
 const answer = ok(call, { n: 1 });
 const refusal = refuse(call, 'policy_blocked', 'Not today.');

@@ -1,11 +1,11 @@
 /** The message that carries a result back to the model. */
 
 import { match } from 'ts-pattern';
-import { type ContentBlock, renderContent } from '../../core/content.ts';
-import { isObject, snapshotObject } from '../../core/json.ts';
-import type { ToolSpec } from '../../core/layer.ts';
-import { checkOptions, expected } from '../../core/options.ts';
-import type { ToolResult } from '../../core/result.ts';
+import { type ContentBlock, renderContent } from '../../core/contract/content.ts';
+import { isObject, snapshotObject } from '../../core/json/json.ts';
+import type { ToolSpec } from '../../core/contract/layer.ts';
+import { checkOptions, expected } from '../../core/contract/options.ts';
+import type { ToolResult } from '../../core/contract/result.ts';
 import { type AliasMap, PROVIDER, type Provider } from './alias.ts';
 import { mcpOutputSchema } from './export-tools.ts';
 import type {
@@ -15,6 +15,7 @@ import type {
   ProviderMessage,
 } from './provider-types.ts';
 
+/** How a result is written for a provider. */
 export interface ToolMessageOptions {
   /** The map the tools were exported with. Only Gemini is told the name again. */
   readonly aliases?: AliasMap;
@@ -24,8 +25,9 @@ export interface ToolMessageOptions {
    */
   readonly shape?: OpenAiShape;
   /**
-   * The tool as it was exported. Only MCP needs it: a client that was shown an output schema throws away an answer
-   * without structured content unless it is marked as an error. Without it a preview is marked, to be safe.
+   * The tool as it was exported. Only MCP needs it: a client that was shown an output schema throws
+   * away an answer without structured content unless it is marked as an error. Without it a preview
+   * is marked, to be safe.
    */
   readonly tool?: Pick<ToolSpec, 'outputSchema'>;
 }
@@ -40,9 +42,10 @@ const EXPECTED = {
 };
 
 /**
- * A result in the provider's form. The model reads `renderedResult`, of a refusal too; images and other blocks go
- * along where the provider has a place for them and the text was not replaced by a layer. Does not wrap the message
- * into a turn: Anthropic and Gemini collect several in one. It is frozen, and fits the types of the provider's official package.
+ * A result in the provider's form. The model reads `renderedResult`, of a refusal too; images and
+ * other blocks go along where the provider has a place for them and the text was not replaced by a
+ * layer. Does not wrap the message into a turn: Anthropic and Gemini collect several in one. It is
+ * frozen, and fits the types of the provider's official package.
  */
 export function toToolMessage<P extends Provider, S extends OpenAiShape = 'chat'>(
   result: ToolResult,
@@ -76,7 +79,10 @@ export function toToolMessage<P extends Provider, S extends OpenAiShape = 'chat'
 const aliasOf = (toolName: string, aliases: AliasMap | undefined): string =>
   aliases?.entries.find(([name]) => name === toolName)?.[1] ?? toolName;
 
-/** The blocks of an answer, as long as they still say what the model is to read: a layer may have cut or replaced the text. */
+/**
+ * The blocks of an answer, as long as they still say what the model is to read: a layer may have
+ * cut or replaced the text.
+ */
 function blocksOf(result: ToolResult): readonly ContentBlock[] {
   const { content, renderedResult } = result;
   return renderContent(content, result.result) === renderedResult

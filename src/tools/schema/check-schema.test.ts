@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { AlliumError } from '../../core/errors.ts';
-import { isSnapshot, type JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json/json-value.ts';
+import { AlliumError } from '../../core/contract/errors.ts';
+import { isSnapshot } from '../../core/json/json.ts';
 import { type CheckSchemaOptions, checkSchema } from './check-schema.ts';
 import { countCompilations, isCompiled } from './validator.ts';
 

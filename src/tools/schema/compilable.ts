@@ -1,10 +1,12 @@
 /**
- * Rewrites a schema into the small, uniform one that ajv compiles. Only keywords that are understood go in, so nothing a
- * foreign schema says reaches ajv's own switches (`$async`, `id`, `nullable` without a type), and nothing is kept by
- * name: two schemas with the same `$id` never meet.
+ * Rewrites a schema into the small, uniform one that ajv compiles. Only keywords that are
+ * understood go in, so nothing a foreign schema says reaches ajv's own switches (`$async`, `id`,
+ * `nullable` without a type), and nothing is kept by name: two schemas with the same `$id` never
+ * meet.
  */
 
-import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
+import { isObject } from '../../core/json/json.ts';
 import { FORMATS } from './formats.ts';
 import {
   MODERN_KEYWORDS,
@@ -20,7 +22,10 @@ import { areUnique } from './unique-items.ts';
 /** The keyword by which compiled schemas report their work. */
 export const STEPS = 'alliumSteps';
 
-/** Larger subschemas become functions of their own, so that no function nests deeper than V8 can parse. */
+/**
+ * Larger subschemas become functions of their own, so that no function nests deeper than V8 can
+ * parse.
+ */
 const MAX_INLINE = 100;
 
 /** Keywords that are not copied because their value needs a second look. */
@@ -42,7 +47,9 @@ const READ_WHOLE: readonly string[] = ['minLength', 'maxLength', 'format'];
 /** A schema ready for ajv. */
 export interface Compilable {
   readonly schema: JsonObject;
-  /** Whether ajv must keep track of what was evaluated. It then tries every branch of every `anyOf`. */
+  /**
+   * Whether ajv must keep track of what was evaluated. It then tries every branch of every `anyOf`.
+   */
   readonly tracksEvaluated: boolean;
   /** How many subschemas the source has. */
   readonly size: number;
@@ -50,7 +57,10 @@ export interface Compilable {
 
 type Draft = Record<string, JsonValue>;
 
-/** A rewritten schema, how many schemas its code holds, and how many of those are applied each time it is. */
+/**
+ * A rewritten schema, how many schemas its code holds, and how many of those are applied each time
+ * it is.
+ */
 interface Written {
   readonly schema: Draft | boolean;
   readonly size: number;
@@ -133,7 +143,10 @@ function writeBody(writing: Writing, source: JsonObject): Written {
 const isIgnored = ({ graph }: Writing, name: string): boolean =>
   graph.dialect === 'draft-07' && MODERN_KEYWORDS.has(name);
 
-/** Rewrites one subschema. What repeats reports its work itself; the rest is part of this schema's own. */
+/**
+ * Rewrites one subschema. What repeats reports its work itself; the rest is part of this schema's
+ * own.
+ */
 function add(body: Body, schema: JsonObject | boolean, repeats: boolean): Draft | boolean {
   const written = write(body.writing, schema);
   body.size += written.size;
@@ -175,7 +188,10 @@ function writeSchemas(
 const listsOf = (value: JsonValue): [key: string, names: JsonValue][] =>
   isObject(value) ? Object.entries(value).filter(([, member]) => Array.isArray(member)) : [];
 
-/** Alternatives that are nothing but constants are an `enum`, which is found by one look and explained in one line. */
+/**
+ * Alternatives that are nothing but constants are an `enum`, which is found by one look and
+ * explained in one line.
+ */
 function writeAlternatives(
   { out, source }: Body,
   name: string,
@@ -192,13 +208,17 @@ function writeAlternatives(
 /** Ajv leaves out a property called `__proto__`; as a pattern it is a name like any other. */
 function writeMember({ members }: Body, name: string, key: string, value: JsonValue): void {
   const isPrototype = key === '__proto__';
+  const pattern = name === 'properties' ? '^(?:__proto__)$' : '(?:__proto__)';
   const holder = isPrototype ? 'patternProperties' : name;
   const map = members.get(holder) ?? {};
-  map[isPrototype ? (name === 'properties' ? '^(?:__proto__)$' : '(?:__proto__)') : key] = value;
+  map[isPrototype ? pattern : key] = value;
   members.set(holder, map);
 }
 
-/** A list of `items` is the older way to write `prefixItems`, and `additionalItems` is then what `items` says today. */
+/**
+ * A list of `items` is the older way to write `prefixItems`, and `additionalItems` is then what
+ * `items` says today.
+ */
 function writeItems(body: Body): void {
   const { items, prefixItems, additionalItems } = body.source;
   const isTuple = Array.isArray(items);

@@ -1,9 +1,9 @@
-/** Ajv, set up for schemas and values that nobody here wrote. */
+/** Ajv, set up for foreign schemas and values. */
 
 import { Type } from 'ajv/dist/compile/util.js';
 import { _, Ajv2020, type KeywordCxt, type ValidateFunction } from 'ajv/dist/2020.js';
-import { AlliumError } from '../../core/errors.ts';
-import type { JsonValue } from '../../core/json.ts';
+import type { JsonValue } from '../../core/json/json-value.ts';
+import { AlliumError } from '../../core/contract/errors.ts';
 import { type Compilable, STEPS } from './compilable.ts';
 import { FORMATS } from './formats.ts';
 import { linearRegExp } from './linear-regexp.ts';
@@ -11,8 +11,9 @@ import { spendOn } from './steps.ts';
 import { areUnique, memberOf } from './unique-items.ts';
 
 /**
- * Compiles with an ajv of its own. A shared one keeps every schema and function it ever compiled in its scope, whatever
- * is removed from it, and gets slower as they grow in number. No coercion, no defaults, own members only.
+ * Compiles with an ajv of its own. A shared one keeps every schema and function it ever compiled in
+ * its scope, whatever is removed from it, and gets slower as they grow in number. No coercion, no
+ * defaults, own members only.
  */
 export function compile(
   { schema, tracksEvaluated }: Compilable,
@@ -39,7 +40,10 @@ export function compile(
   return ajv.compile(schema);
 }
 
-/** Throws where ajv could not compile any schema, as on edge runtimes and with `--disallow-code-generation-from-strings`. */
+/**
+ * Throws where ajv could not compile any schema, as on edge runtimes and with
+ * `--disallow-code-generation-from-strings`.
+ */
 export function demandCodeGeneration(owner: string): void {
   try {
     Reflect.construct(Function, ['']);
@@ -49,7 +53,10 @@ export function demandCodeGeneration(owner: string): void {
   }
 }
 
-/** Ajv's own take quadratic time, and its comparison of objects calls a member `toString` that the value brought along. */
+/**
+ * Ajv's own take quadratic time, and its comparison of objects calls a member `toString` that the
+ * value brought along.
+ */
 function replaceKeywords(ajv: Ajv2020): void {
   for (const keyword of ['enum', 'const', 'uniqueItems', 'contains']) ajv.removeKeyword(keyword);
   // Ajv types a keyword's value as any; it was checked to be what the keyword needs.
@@ -79,8 +86,8 @@ function failUnlessUnique(context: KeywordCxt): void {
 }
 
 /**
- * Counts the items that fit. Ajv's own keeps the errors of all others until the end and copies them at every reference,
- * which takes a minute for 100 000 items.
+ * Counts the items that fit. Ajv's own keeps the errors of all others until the end and copies them
+ * at every reference, which takes a minute for 100 000 items.
  */
 function countItems(context: KeywordCxt): void {
   const { gen, data, it } = context;

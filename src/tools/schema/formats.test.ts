@@ -73,7 +73,10 @@ const attacks = STARTS.flatMap((start) =>
 );
 const ordinary = 'An ordinary text, as long as the others. '.repeat(LENGTH / 41);
 
-/** Milliseconds, the best of five: a pause of the process can hit any one, and what is slow is slow every time. */
+/**
+ * Milliseconds, the best of five: a pause of the process can hit any one, and what is slow is slow
+ * every time.
+ */
 function timeOf(act: () => unknown): number {
   const times = Array.from({ length: 5 }, () => {
     const start = performance.now();

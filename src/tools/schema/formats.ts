@@ -1,4 +1,7 @@
-/** The formats that are checked, each in time linear in the text. A format that is not here is annotation. */
+/**
+ * The formats that are checked, each in time linear in the text. A format that is not here is
+ * annotation.
+ */
 
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 
@@ -7,7 +10,10 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 
 /** Those of ajv-formats that cannot be used as they are. */
 const REPLACED = {
-  /** Takes quadratic time there. Here any web address that parses, a host in a private network among them. */
+  /**
+   * Takes quadratic time there. Here any web address that parses, a host in a private network among
+   * them.
+   */
   url: (text: string) =>
     /^(?:https?|ftp):\/\//i.test(text) && !/\s/.test(text) && URL.canParse(text),
   /** Accepts there any text with one good line. */
@@ -25,5 +31,7 @@ function isRegExp(text: string): boolean {
   }
 }
 
-/** Every known format by name. A `Map`, because a schema may ask for a format called `constructor`. */
+/**
+ * Every known format by name. A `Map`, because a schema may ask for a format called `constructor`.
+ */
 export const FORMATS = new Map(Object.entries({ ...fullFormats, ...REPLACED }));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isAlliumError } from '../../core/errors.ts';
+import { isAlliumError } from '../../core/contract/errors.ts';
 import { checkSchema } from './check-schema.ts';
 
 function refusalOf(schema: unknown): string {

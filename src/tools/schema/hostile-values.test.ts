@@ -1,13 +1,16 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject, JsonValue } from '../../core/json.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
 import { checkSchema } from './check-schema.ts';
 import { validateJson } from './validator.ts';
 
 const numbered = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-/** Milliseconds, the best of a few: a pause of the process can hit any one, and what is slow is slow every time. */
+/**
+ * Milliseconds, the best of a few: a pause of the process can hit any one, and what is slow is slow
+ * every time.
+ */
 function timeOf(act: () => unknown, tries = 3): number {
   const times = numbered(tries, () => {
     const start = performance.now();
@@ -89,7 +92,10 @@ describe('validateJson, in time linear in the value,', () => {
   );
 });
 
-/** Every level of a value is looked at by two alternatives, each of which looks at the level below: 2^depth. */
+/**
+ * Every level of a value is looked at by two alternatives, each of which looks at the level below:
+ * 2^depth.
+ */
 const branching: JsonObject = {
   $ref: '#/$defs/node',
   $defs: {

@@ -1,14 +1,29 @@
-/** The keywords that are understood: where they keep schemas, and what their other values must be. All else is annotation. */
+/**
+ * The keywords that are understood: where they keep schemas, and what their other values must be.
+ * All else is annotation.
+ */
 
-import { isObject } from '../../core/json.ts';
-import { type Expectation, expected } from '../../core/options.ts';
+import type { JsonValue } from '../../core/json/json-value.ts';
+import { isObject } from '../../core/json/json.ts';
+import { type Expectation, expected } from '../../core/contract/options.ts';
+import { isAlliumError } from '../../core/contract/errors.ts';
+import { linearPattern } from './linear-regexp.ts';
+import { translatePattern } from './translate-pattern.ts';
+import { type Place, unsupported } from './unsupported.ts';
 
-/** How a keyword keeps schemas. `map-or-names` is `dependencies`, whose members are schemas or lists of names. */
+/**
+ * How a keyword keeps schemas. `map-or-names` is `dependencies`, whose members are schemas or lists
+ * of names.
+ */
 export type Holds = 'one' | 'list' | 'map' | 'one-or-list' | 'map-or-names';
 
-/** Whether a keyword's schemas look at the same value, at a part of it, or at nothing until something refers to them. */
-export type LooksAt = 'value' | 'part' | 'nothing';
+/**
+ * Whether a keyword's schemas look at the same value, at a part of it, or at nothing until
+ * something refers to them.
+ */
+type LooksAt = 'value' | 'part' | 'nothing';
 
+/** A keyword whose value is a schema, or holds schemas. */
 export interface SchemaKeyword {
   readonly holds: Holds;
   readonly looksAt: LooksAt;
@@ -19,7 +34,10 @@ export interface SchemaKeyword {
 const keyword = (holds: Holds, looksAt: LooksAt, repeats = false): SchemaKeyword =>
   Object.freeze({ holds, looksAt, repeats });
 
-/** Everything else in a schema is data: a property may be called `$ref`, and `enum`, `const`, `default`, `examples` hold values. */
+/**
+ * Everything else in a schema is data: a property may be called `$ref`, and `enum`, `const`,
+ * `default`, `examples` hold values.
+ */
 export const SCHEMA_KEYWORDS: ReadonlyMap<string, SchemaKeyword> = new Map([
   ['allOf', keyword('list', 'value')],
   ['anyOf', keyword('list', 'value')],
@@ -55,8 +73,10 @@ const TYPES: ReadonlySet<unknown> = new Set([
   'null',
 ]);
 
-/** Ajv never reports the lack of a property whose name is empty, so such a name cannot be asked for. */
-export const isNames = (value: unknown): value is readonly string[] =>
+/**
+ * Ajv never reports the lack of a property whose name is empty, so such a name cannot be asked for.
+ */
+const isNames = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== '');
 
 const isType = (value: unknown): boolean =>
@@ -147,5 +167,76 @@ export const MODERN_KEYWORDS: ReadonlySet<string> = new Set([
   '$recursiveRef',
 ]);
 
-/** Keywords by which a schema points at another one. With one `$id` per document the three say the same. */
+/**
+ * Keywords by which a schema points at another one. With one `$id` per document the three say the
+ * same.
+ */
 export const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef'] as const;
+
+const MAX_ENUM = 10_000;
+/** What even the smallest pattern costs to compile, in instructions. */
+const BASE_SIZE = 10;
+
+/**
+ * Refuses a keyword whose value is not what its meaning needs. Keywords that are not understood
+ * pass unread.
+ */
+export function checkKeyword(name: string, value: JsonValue, place: Place, where: string): void {
+  const expectation = VALUE_KEYWORDS.get(name);
+  if (expectation === undefined) return;
+  if (isObject(value) && typeof value['$data'] === 'string')
+    throw unsupported(where, place, 'uses $data, which is not supported');
+  if (!expectation.test(value)) throw unsupported(where, place, `must be ${expectation.text}`);
+  if (name === 'enum' && Array.isArray(value) && value.length > MAX_ENUM)
+    throw unsupported(where, place, `has more than ${MAX_ENUM} values`);
+}
+
+/**
+ * Refuses names that ajv leaves out without a word. Elsewhere `__proto__` is an ordinary name, but
+ * a dependency on it would never be enforced.
+ */
+export function checkDependencies(value: JsonValue, place: Place, where: string): void {
+  if (!isObject(value)) return;
+  if (Object.hasOwn(value, '__proto__'))
+    throw unsupported(where, place, 'depends on __proto__, which is not supported');
+  for (const names of Object.values(value)) {
+    if (Array.isArray(names) && !isNames(names))
+      throw unsupported(where, place, 'must hold lists of names that are not empty');
+  }
+}
+
+/**
+ * What is left of the instructions that all patterns of one schema may come to, and the patterns
+ * seen so far.
+ */
+export interface PatternBudget {
+  readonly seen: Set<string>;
+  left: number;
+}
+
+/**
+ * Compiling takes 10 to 20 µs per instruction, and a schema must be refused or taken within 50 ms.
+ */
+export const patternBudget = (): PatternBudget => ({ seen: new Set(), left: 2_500 });
+
+/**
+ * Compiles a pattern, so that what cannot be run is refused now and not when the first call comes.
+ */
+export function checkPattern(
+  pattern: string,
+  place: Place,
+  where: string,
+  budget: PatternBudget,
+): void {
+  if (budget.seen.has(pattern)) return;
+  budget.seen.add(pattern);
+  try {
+    budget.left -= translatePattern(pattern).size + BASE_SIZE;
+    if (budget.left >= 0) linearPattern(pattern);
+  } catch (thrown) {
+    if (!isAlliumError(thrown)) throw thrown;
+    throw unsupported(where, place, `cannot be used: ${thrown.message}`);
+  }
+  if (budget.left < 0)
+    throw unsupported(where, place, 'has a pattern too many: all of them together repeat too much');
+}

@@ -1,18 +1,19 @@
 /**
- * Patterns of foreign schemas, run in linear time. V8's own engine backtracks: `^(a+)+$` holds a process for seconds
- * over thirty characters.
+ * Patterns of foreign schemas, run in linear time. V8's own engine backtracks: `^(a+)+$` holds a
+ * process for seconds over thirty characters.
  */
 
 import { LRUCache } from 'lru-cache';
 import type * as re2js from 're2js';
-import { describeThrown } from '../../core/errors.ts';
+import { describeThrown } from '../../core/contract/errors.ts';
 import { linearEngine } from '../../system/linear-engine.ts';
 import { spend } from './steps.ts';
-import { refusedPattern } from './translate-escape.ts';
-import { translatePattern } from './translate-pattern.ts';
+import { refusedPattern, translatePattern } from './translate-pattern.ts';
 
 const MAX_ENGINES = 256;
-/** What one pattern may keep of its states, in bytes. The engine's own default is eight times that. */
+/**
+ * What one pattern may keep of its states, in bytes. The engine's own default is eight times that.
+ */
 const STATE_BYTES = 1_048_576;
 /** Instructions times characters that make one step of the meter. */
 const WORK_PER_STEP = 32;
@@ -28,7 +29,10 @@ export interface LinearPattern {
   readonly toString: () => string;
 }
 
-/** Engines hold megabytes once they have seen hostile text, so they live here and not in the compiled schemas. */
+/**
+ * Engines hold megabytes once they have seen hostile text, so they live here and not in the
+ * compiled schemas.
+ */
 const engines = new LRUCache<string, Engine>({ max: MAX_ENGINES });
 
 function engineFor(pattern: string): Engine {
@@ -54,8 +58,9 @@ function compile(source: string): Engine {
 }
 
 /**
- * A pattern that matches anywhere in a text, as JSON Schema asks. Throws `ERR_SCHEMA_UNSUPPORTED` for what the engine
- * cannot do. `toString` is unique per pattern, because ajv takes two patterns with the same text for one.
+ * A pattern that matches anywhere in a text, as JSON Schema asks. Throws `ERR_SCHEMA_UNSUPPORTED`
+ * for what the engine cannot do. `toString` is unique per pattern, because ajv takes two patterns
+ * with the same text for one.
  */
 export function linearPattern(pattern: string): LinearPattern {
   engineFor(pattern);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject, JsonValue } from '../../core/json.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
 import { describeProblems, validateJson } from './validator.ts';
 
 const texts = (schema: JsonObject, value: JsonValue): string[] =>

@@ -1,12 +1,17 @@
-/** What is wrong with a value, in words for a model that has to repair its call. Never the value itself. */
+/**
+ * What is wrong with a value, in words for a model that has to repair its call. Never the value
+ * itself.
+ */
 
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { closest } from '../../core/closest.ts';
-import { oneLine } from '../../core/errors.ts';
-import { isObject } from '../../core/json.ts';
+import { closest } from '../../core/contract/closest.ts';
+import { oneLine } from '../../core/contract/errors.ts';
+import { isObject } from '../../core/json/json.ts';
 import { pointer } from './unsupported.ts';
 
-/** One place where a value does not fit: a JSON pointer into the value, and what was expected there. */
+/**
+ * One place where a value does not fit: a JSON pointer into the value, and what was expected there.
+ */
 export interface SchemaProblem {
   readonly path: string;
   readonly message: string;
@@ -43,7 +48,10 @@ const limit =
 const dependent: Message = (_error, { property, missingProperty }) =>
   `needs ${quote(missingProperty)} beside ${quote(property)}`;
 
-/** By ajv's keyword. Schemas' own values and names may be shown; of the value only kinds and, cut short, names. */
+/**
+ * By ajv's keyword. Schemas' own values and names may be shown; of the value only kinds and, cut
+ * short, names.
+ */
 const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
   ['type', ({ schema, data }) => `must be ${[schema].flat().join(' or ')}, got ${kindOf(data)}`],
   [
@@ -113,7 +121,10 @@ function unknownProperty({ parentSchema }: ErrorObject, name: unknown): string {
   return `has the unknown property ${quote(name)}; ${hint}`;
 }
 
-/** Keywords that sum up what others say in detail: they come first, so that a cut list still says what matters. */
+/**
+ * Keywords that sum up what others say in detail: they come first, so that a cut list still says
+ * what matters.
+ */
 const isSummary = ({ keyword }: ErrorObject): boolean => keyword === 'anyOf' || keyword === 'oneOf';
 
 /** At most twenty problems, each once. */

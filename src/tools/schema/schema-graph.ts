@@ -1,27 +1,33 @@
-/** Reads a schema once: finds its subschemas, checks every keyword, and connects each reference with what it points at. */
+/**
+ * Reads a schema once: finds its subschemas, checks every keyword, and connects each reference with
+ * what it points at.
+ */
 
-import type { JsonSchema } from '../../core/call.ts';
-import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
+import type { JsonSchema } from '../../core/contract/call.ts';
+import { isObject } from '../../core/json/json.ts';
 import {
   checkDependencies,
   checkKeyword,
   checkPattern,
   type PatternBudget,
   patternBudget,
-} from './check-keyword.ts';
-import { REFERENCES, SCHEMA_KEYWORDS } from './keywords.ts';
-import { resolveReference } from './resolve-reference.ts';
+  REFERENCES,
+  SCHEMA_KEYWORDS,
+} from './keywords.ts';
 import { subschemas } from './subschemas.ts';
 import { at, type Place, unsupported } from './unsupported.ts';
 
 /** Ajv compiles some thousand subschemas a second, and the first call of a tool waits for it. */
 const MAX_NODES = 2_000;
 const MAX_DEPTH = 64;
-/** Ajv nests one block of code per sibling: above some 1 500 of them its output cannot be parsed. */
+/**
+ * Ajv nests one block of code per sibling: above some 1 500 of them its output cannot be parsed.
+ */
 const MAX_SIBLINGS = 1_000;
 
 /** `modern` is 2020-12 and 2019-09, `draft-07` also draft-06. */
-export type Dialect = 'modern' | 'draft-07';
+type Dialect = 'modern' | 'draft-07';
 
 const DIALECTS: ReadonlyMap<string, Dialect> = new Map([
   ['json-schema.org/draft/2020-12/schema', 'modern'],
@@ -65,7 +71,10 @@ interface Reading {
   readonly unresolved: SchemaNode[];
 }
 
-/** Throws `ERR_SCHEMA_UNSUPPORTED` for the first thing that cannot be used. `schema` must be a snapshot. */
+/**
+ * Throws `ERR_SCHEMA_UNSUPPORTED` for the first thing that cannot be used. `schema` must be a
+ * snapshot.
+ */
 export function readSchema(schema: JsonSchema, where: string): SchemaGraph {
   const lists = { unread: [], unresolved: [] };
   const reading: Reading = {
@@ -79,7 +88,8 @@ export function readSchema(schema: JsonSchema, where: string): SchemaGraph {
   };
   const dialect = dialectOf(schema, where);
   const root = enter(reading, schema, null, 1, false);
-  // A reference may point outside all schema positions; what it finds there is read as a schema too.
+  // A reference may point outside all schema positions; what it finds there is read as a schema
+  // too.
   while (reading.unread.length > 0) {
     for (let node = reading.unread.pop(); node !== undefined; node = reading.unread.pop())
       readNode(reading, node);
@@ -202,7 +212,8 @@ function followReferences(reading: Reading, node: SchemaNode): void {
     const reference = node.schema[name];
     if (typeof reference !== 'string') continue;
     const place = at(node.place, name);
-    // Below a second `$id` a local reference would mean that inner document, which is not kept apart here.
+    // Below a second `$id` a local reference would mean that inner document, which is not kept
+    // apart here.
     if (node.isEmbedded)
       throw unsupported(reading.where, place, 'is a reference below a second $id');
     const target = resolveReference(reference, place, reading);
@@ -210,5 +221,57 @@ function followReferences(reading: Reading, node: SchemaNode): void {
     if (!isObject(target)) continue;
     reading.targets.add(target);
     node.sameValue.push(enter(reading, target, place, 1, false));
+  }
+}
+
+/** The document and its named places. */
+interface Document {
+  readonly where: string;
+  readonly schema: JsonObject;
+  readonly anchors: ReadonlyMap<string, JsonObject>;
+}
+
+/** The schema a reference names, or a refusal when it is not in this document. */
+function resolveReference(
+  reference: string,
+  place: Place,
+  document: Document,
+): JsonObject | boolean {
+  const { where } = document;
+  if (!reference.startsWith('#'))
+    throw unsupported(where, place, 'refers to another document, and nothing is ever fetched');
+  const target = targetOf(reference, document);
+  if (typeof target === 'boolean' || isObject(target)) return target;
+  throw unsupported(where, place, 'refers to a schema that is not there');
+}
+
+function targetOf(reference: string, { schema, anchors }: Document): JsonValue | undefined {
+  if (reference === '#') return schema;
+  if (reference.startsWith('#/')) return atPointer(schema, reference);
+  return anchors.get(reference.slice(1));
+}
+
+function atPointer(schema: JsonObject, reference: string): JsonValue | undefined {
+  let found: JsonValue | undefined = schema;
+  for (const part of reference.split('/').slice(1)) {
+    const name = decode(part);
+    if (
+      typeof found !== 'object' ||
+      found === null ||
+      name === undefined ||
+      !Object.hasOwn(found, name)
+    )
+      return undefined;
+    // Own members of a snapshot, so JSON; for a list the name is an index.
+    found = (found as JsonObject)[name];
+  }
+  return found;
+}
+
+function decode(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    return undefined;
   }
 }

@@ -1,6 +1,7 @@
 /**
- * A meter for the work of one validation. Recursive and overlapping schemas can ask for work that grows exponentially
- * with the depth of a value; compiled schemas report here, and work beyond what the value's size justifies is stopped.
+ * A meter for the work of one validation. Recursive and overlapping schemas can ask for work that
+ * grows exponentially with the depth of a value; compiled schemas report here, and work beyond what
+ * the value's size justifies is stopped.
  */
 
 const BASE_STEPS = 1_000_000;
@@ -24,14 +25,18 @@ export function spend(steps: number): void {
   if (left < 0) throw STOPPED;
 }
 
-/** Reported by compiled schemas: texts cost by their length, because length, format and pattern checks read them whole. */
+/**
+ * Reported by compiled schemas: texts cost by their length, because length, format and pattern
+ * checks read them whole.
+ */
 export function spendOn(steps: number, data: unknown): void {
   spend(typeof data === 'string' ? steps + (data.length >> 5) : steps);
 }
 
 /**
- * Runs a validation within a budget. Without `steps` the budget grows with the size of the value, which is counted only
- * when the base is used up. Synchronous and not to be nested: the meter is one for the process.
+ * Runs a validation within a budget. Without `steps` the budget grows with the size of the value,
+ * which is counted only when the base is used up. Synchronous and not to be nested: the meter is
+ * one for the process.
  */
 export function metered<T>(value: unknown, run: () => T, steps?: number): T | typeof STOPPED {
   left = steps ?? BASE_STEPS;
@@ -39,7 +44,8 @@ export function metered<T>(value: unknown, run: () => T, steps?: number): T | ty
   try {
     return run();
   } catch {
-    // Also a value too deep for the stack, a text too long for a format's expression, and mistakes in what ajv wrote.
+    // Also a value too deep for the stack, a text too long for a format's expression, and mistakes
+    // in what ajv wrote.
     return STOPPED;
   } finally {
     left = Number.POSITIVE_INFINITY;

@@ -1,10 +1,14 @@
 /** The schemas that stand directly in one keyword of a schema. */
 
-import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
+import { isObject } from '../../core/json/json.ts';
 import { type Holds, SCHEMA_KEYWORDS } from './keywords.ts';
 import { at, type Place, unsupported } from './unsupported.ts';
 
-/** A subschema with the member name or index it stands under; `undefined` where the keyword holds just one. */
+/**
+ * A subschema with the member name or index it stands under; `undefined` where the keyword holds
+ * just one.
+ */
 export interface Subschema {
   readonly schema: JsonObject | boolean;
   readonly place: Place | null;

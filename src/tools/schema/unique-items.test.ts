@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonValue } from '../../core/json.ts';
+import type { JsonValue } from '../../core/json/json-value.ts';
 import { areUnique, equalityKey, memberOf } from './unique-items.ts';
 
 const UNIQUE: [string, JsonValue[]][] = [

@@ -1,11 +1,17 @@
-/** Equality of JSON values by key, so that `uniqueItems` and `enum` look each value up instead of comparing all pairs. */
+/**
+ * Equality of JSON values by key, so that `uniqueItems` and `enum` look each value up instead of
+ * comparing all pairs.
+ */
 
-import type { JsonValue } from '../../core/json.ts';
+import type { JsonValue } from '../../core/json/json-value.ts';
 import { spend } from './steps.ts';
 
 const CHARS_PER_STEP = 64;
 
-/** One text per JSON value, the same for equal values: members sorted, `-0` as `0`. Not RFC 8785: for comparing only. */
+/**
+ * One text per JSON value, the same for equal values: members sorted, `-0` as `0`. Not RFC 8785:
+ * for comparing only.
+ */
 export function equalityKey(value: JsonValue): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (isList(value)) return `[${value.map(equalityKey).join(',')}]`;

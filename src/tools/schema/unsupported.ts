@@ -1,8 +1,11 @@
 /** The one error of this folder: a schema that is refused, and where in it the reason stands. */
 
-import { AlliumError, oneLine } from '../../core/errors.ts';
+import { AlliumError, oneLine } from '../../core/contract/errors.ts';
 
-/** A place in a schema, as a chain of names up to the root. Written out only for an error: most are never shown. */
+/**
+ * A place in a schema, as a chain of names up to the root. Written out only for an error: most are
+ * never shown.
+ */
 export interface Place {
   readonly up: Place | null;
   readonly name: string | number;

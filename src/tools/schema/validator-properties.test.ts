@@ -2,7 +2,7 @@ import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject, JsonValue } from '../../core/json.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
 import { checkSchema } from './check-schema.ts';
 import { validateJson } from './validator.ts';
 import { howMany } from '../../../conformance/how-many.fixture.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isAlliumError } from '../../core/errors.ts';
-import type { JsonObject, JsonValue } from '../../core/json.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
+import { isAlliumError } from '../../core/contract/errors.ts';
 import { checkSchema } from './check-schema.ts';
 import { countCompilations, isCompiled, validateJson } from './validator.ts';
 

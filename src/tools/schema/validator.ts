@@ -1,9 +1,13 @@
-/** Checks values against schemas. A schema is compiled when the first value comes, and kept as long as it is used. */
+/**
+ * Checks values against schemas. A schema is compiled when the first value comes, and kept as long
+ * as it is used.
+ */
 
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { LRUCache } from 'lru-cache';
-import type { JsonSchema } from '../../core/call.ts';
-import { isSnapshot, type JsonValue } from '../../core/json.ts';
+import type { JsonValue } from '../../core/json/json-value.ts';
+import type { JsonSchema } from '../../core/contract/call.ts';
+import { isSnapshot } from '../../core/json/json.ts';
 import { checkSchema } from './check-schema.ts';
 import { type Compilable, toCompilable } from './compilable.ts';
 import { compile } from './engine.ts';
@@ -16,12 +20,18 @@ export { describeProblems, type SchemaProblem } from './problems.ts';
 
 const MAX_SCHEMAS = 1_000;
 const MAX_TEXT = 16_777_216;
-/** Work spent on finding all problems once there is one. Ajv joins error lists in quadratic time, so it is small. */
+/**
+ * Work spent on finding all problems once there is one. Ajv joins error lists in quadratic time, so
+ * it is small.
+ */
 const DETAIL_STEPS = 5_000;
 /** Subschemas above which no second function is compiled. */
 const MAX_DETAILED = 1_000;
 
-/** Stops at the first problem, so that a failed branch costs little; the function that finds all is made when needed. */
+/**
+ * Stops at the first problem, so that a failed branch costs little; the function that finds all is
+ * made when needed.
+ */
 interface Compiled {
   readonly source: Compilable;
   readonly first: ValidateFunction;
@@ -38,7 +48,10 @@ const byText = new LRUCache<string, Compiled>({
 
 let compilations = 0;
 
-/** How many functions were compiled since the process started: one per schema, and one more once a value did not fit. */
+/**
+ * How many functions were compiled since the process started: one per schema, and one more once a
+ * value did not fit.
+ */
 export const countCompilations = (): number => compilations;
 
 /** Whether a value could be checked against this schema without compiling anything. */
@@ -54,9 +67,10 @@ const UNCHECKED: readonly SchemaProblem[] = Object.freeze([
 ]);
 
 /**
- * What is wrong with a value, at most twenty problems; an empty list means that it fits. Nothing is coerced and no
- * default is filled in. The work is bounded by the size of the value: what takes more counts as not fitting. Throws
- * `ERR_SCHEMA_UNSUPPORTED` for a schema that `checkSchema` would refuse, and never because of a value.
+ * What is wrong with a value, at most twenty problems; an empty list means that it fits. Nothing is
+ * coerced and no default is filled in. The work is bounded by the size of the value: what takes
+ * more counts as not fitting. Throws `ERR_SCHEMA_UNSUPPORTED` for a schema that `checkSchema` would
+ * refuse, and never because of a value.
  */
 export function validateJson(schema: JsonSchema, value: JsonValue): readonly SchemaProblem[] {
   const compiled = compiledOf(schema);
@@ -96,7 +110,10 @@ function compileNew(schema: JsonSchema): Compiled {
   return { source, first: compileCounted(source, false) };
 }
 
-/** For a very large schema, or where the longer function is too much for the stack, one problem is all there is. */
+/**
+ * For a very large schema, or where the longer function is too much for the stack, one problem is
+ * all there is.
+ */
 function compileAll({ source, first }: Compiled): ValidateFunction {
   if (source.size > MAX_DETAILED) return first;
   try {

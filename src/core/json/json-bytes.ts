@@ -1,0 +1,202 @@
+/**
+ * JSON written as bytes: strings of printable ASCII, numbers, and names that were laid out before,
+ * character by character. For the short strings that values are made of, this costs half of what
+ * calls out of the engine do. What is not plain is left to a style, or to another way of writing.
+ * The loops use nothing that is imported or exported: such names are looked up each time.
+ */
+
+/** How a value is written. */
+export interface Style {
+  readonly maxDepth: number;
+  /**
+   * The members of an object, in the order in which they are written; `undefined` where one cannot
+   * be.
+   */
+  labels(names: readonly string[]): readonly Label[] | undefined;
+  /** The style of the object or list that a member holds. */
+  below(name: string, value: object): Style;
+  /** Writes a string that is long or needs care, and answers the next place. */
+  writeText(text: string, at: number): number;
+  /** Answers where to go on when there is little room left. */
+  makeRoom(at: number): number;
+}
+
+/** A name as it is written. */
+export interface Label {
+  readonly name: string;
+  /**
+   * With everything around it, four bytes in a word and the first one lowest; `null` where it is
+   * not plain.
+   */
+  readonly words: readonly number[] | null;
+  readonly length: number;
+}
+
+const SIZE = 65_536;
+const target = Buffer.alloc(SIZE);
+const view = new DataView(target.buffer, target.byteOffset, SIZE);
+/** What was written. There is one: whoever begins must have read it before anybody else begins. */
+export const bytes = target;
+
+/** Up to here there is room for a label and a short string. */
+const LIMIT = SIZE - 1024;
+export const FULL = LIMIT;
+const MAX_LABEL = 256;
+const SHORT = 128;
+const NOWHERE = -1;
+/** Instead of a place: the value has to be written another way. */
+export const NOT_PLAIN = NOWHERE;
+
+/**
+ * Writes an object or a list at a place and answers the next one. The value must not run anything
+ * when it is read.
+ */
+export function writeJson(value: object, at: number, style: Style): number {
+  writes += 1;
+  return writeContainer(value, at, style, 1);
+}
+
+let writes = 0;
+/**
+ * How often somebody began: whoever writes several values knows by this that nobody came between.
+ */
+export const writesSoFar = (): number => writes;
+
+function writeContainer(value: object, at: number, style: Style, depth: number): number {
+  if (depth > style.maxDepth) return NOWHERE;
+  return Array.isArray(value)
+    ? writeItems(value, at, style, depth)
+    : writeMembers(value, at, style, depth);
+}
+
+function writeItems(items: readonly unknown[], start: number, style: Style, depth: number): number {
+  let at = start;
+  for (let index = 0; index < items.length; index += 1) {
+    target[at] = index === 0 ? 0x5b : 0x2c;
+    at += 1;
+    if (at > LIMIT) at = style.makeRoom(at);
+    if (at !== NOWHERE) at = writeValue(items[index], at, style, depth);
+    if (at === NOWHERE) return NOWHERE;
+  }
+  if (items.length === 0) return writeAscii('[]', at);
+  target[at] = 0x5d;
+  return at + 1;
+}
+
+function writeMembers(source: object, start: number, style: Style, depth: number): number {
+  const prototype: unknown = Object.getPrototypeOf(source);
+  if (prototype !== Object.prototype && prototype !== null) return NOWHERE;
+  const labels = style.labels(Object.keys(source));
+  let at = start > LIMIT ? style.makeRoom(start) : start;
+  if (labels === undefined || at === NOWHERE) return NOWHERE;
+  target[at] = 0x7b;
+  at += 1;
+  for (const { name, words, length } of labels) {
+    if (words === null) return NOWHERE;
+    // Up to three bytes more than the label has: what follows is written over them.
+    for (let index = 0; index < words.length; index += 1)
+      view.setInt32(at + 4 * index, words[index] ?? 0, true);
+    const value = (source as Readonly<Record<string, unknown>>)[name]; // Any object can be read by its own names.
+    at = writeValue(
+      value,
+      at + length,
+      typeof value === 'object' && value !== null ? style.below(name, value) : style,
+      depth,
+    );
+    if (at > LIMIT) at = style.makeRoom(at);
+    if (at === NOWHERE) return NOWHERE;
+  }
+  target[at] = 0x7d;
+  return at + 1;
+}
+
+function writeValue(value: unknown, at: number, style: Style, depth: number): number {
+  switch (typeof value) {
+    case 'string': {
+      const end = writeShort(value, at);
+      return end === NOWHERE ? style.writeText(value, at) : end;
+    }
+    case 'number':
+      return Number.isFinite(value) ? writeNumber(value, at) : NOWHERE;
+    case 'boolean':
+      return writeAscii(value ? 'true' : 'false', at);
+    case 'object':
+      return value === null ? writeAscii('null', at) : writeContainer(value, at, style, depth + 1);
+    case 'undefined':
+    case 'bigint':
+    case 'function':
+    case 'symbol':
+      return NOWHERE;
+  }
+}
+
+/** 1 for characters that stand for themselves in JSON and are printable ASCII. */
+const PLAIN = Uint8Array.from({ length: 128 }, (_, unit) =>
+  unit < 0x20 || unit === 0x22 || unit === 0x5c || unit === 0x7f ? 0 : 1,
+);
+
+function writeShort(text: string, start: number): number {
+  if (text.length > SHORT) return NOWHERE;
+  target[start] = 0x22;
+  let at = start + 1;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit > 0x7f || PLAIN[unit] === 0) return NOWHERE;
+    target[at] = unit;
+    at += 1;
+  }
+  target[at] = 0x22;
+  return at + 1;
+}
+
+/**
+ * A finite number as ECMAScript writes it. The common kinds by their digits: a text of each would
+ * be made and thrown away.
+ */
+function writeNumber(value: number, start: number): number {
+  if ((value | 0) === value && value >= 0) return writeDigits(value, start);
+  const hundredths = Math.round(value * 100);
+  // Of all decimals with up to fifteen digits no two are the same number, so this one is its
+  // shortest text.
+  if (hundredths <= 0 || hundredths > 1e9 || hundredths / 100 !== value)
+    return writeAscii(`${value}`, start);
+  const whole = Math.floor(hundredths / 100);
+  const at = writeDigits(whole, start);
+  const tenths = Math.floor((hundredths - 100 * whole) / 10);
+  const rest = hundredths - 100 * whole - 10 * tenths;
+  target[at] = 0x2e;
+  target[at + 1] = 0x30 + tenths;
+  target[at + 2] = 0x30 + rest;
+  return rest === 0 ? at + 2 : at + 3;
+}
+
+function writeDigits(value: number, start: number): number {
+  let length = 1;
+  for (let bound = 10; value >= bound; bound *= 10) length += 1;
+  let left = value;
+  for (let at = start + length - 1; at >= start; at -= 1) {
+    const above = Math.floor(left / 10);
+    target[at] = 0x30 + left - 10 * above;
+    left = above;
+  }
+  return start + length;
+}
+
+/** A text of ASCII as it is. The caller sees to the room. */
+function writeAscii(text: string, start: number): number {
+  for (let index = 0; index < text.length; index += 1)
+    target[start + index] = text.charCodeAt(index);
+  return start + text.length;
+}
+
+/** Lays a label out. */
+export function wordsOf(label: string): readonly number[] | null {
+  if (label.length > MAX_LABEL) return null;
+  const words: number[] = [];
+  for (let index = 0; index < label.length; index += 1) {
+    const unit = label.charCodeAt(index);
+    if (unit > 0x7f) return null;
+    words[index >> 2] = (words[index >> 2] ?? 0) | (unit << (8 * (index & 3)));
+  }
+  return words;
+}

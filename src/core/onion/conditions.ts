@@ -1,0 +1,284 @@
+/**
+ * The terms a call goes on under: what layers further out have laid down for everything below them.
+ */
+
+import {
+  type ApprovedCall,
+  type Conditions,
+  type Frame,
+  type Gate,
+  type Guard,
+  type HashValue,
+  type Refusal,
+  type Rewrite,
+  slotOf,
+  type SuppliedResult,
+} from './pass.ts';
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { createCall, ownCall } from './own-call.ts';
+import { type ToolCall } from '../contract/call.ts';
+import { changedPaths } from '../json/changed-paths.ts';
+import { AlliumError, isAlliumError } from '../contract/errors.ts';
+import { hashCanonical } from '../json/hash-canonical.ts';
+import { isObject } from '../json/json.ts';
+import { statusRow } from '../contract/status.ts';
+
+const NONE: readonly never[] = Object.freeze([]);
+export const NO_CONDITIONS: Conditions = Object.freeze({
+  ...{ guards: NONE, gates: NONE, askGuards: NONE },
+  ...{ policy: null, approved: null, supplied: null, hash: null },
+});
+
+export const conditionsOf = (call: ToolCall): Conditions => slotOf(call).terms ?? NO_CONDITIONS;
+
+/** The same call under further terms. */
+export function withConditions(call: ToolCall, changes: Partial<Conditions>): ToolCall {
+  const own = ownCall(call);
+  const { state, frame } = slotOf(own);
+  return createCall(own, state, frame, changedConditions(conditionsOf(own), changes));
+}
+
+/**
+ * Member by member: every call passes here some times, and to spread what is frozen costs several
+ * times as much.
+ */
+const changedConditions = (terms: Conditions, changes: Partial<Conditions>): Conditions =>
+  Object.freeze({
+    guards: changes.guards ?? terms.guards,
+    gates: changes.gates ?? terms.gates,
+    askGuards: changes.askGuards ?? terms.askGuards,
+    policy: changes.policy === undefined ? terms.policy : changes.policy,
+    approved: changes.approved === undefined ? terms.approved : changes.approved,
+    supplied: changes.supplied === undefined ? terms.supplied : changes.supplied,
+    hash: changes.hash === undefined ? terms.hash : changes.hash,
+  });
+
+/**
+ * Adds a check that is made right before the executor, and before that of every call the tool makes
+ * itself. For layers that allow or forbid: what other layers do to the call in between cannot get
+ * past it.
+ */
+export function guardCall(call: ToolCall, guard: Guard): ToolCall {
+  if (typeof guard !== 'function')
+    throw new AlliumError('ERR_INVALID_CALL', 'guardCall takes a function');
+  return withConditions(call, { guards: Object.freeze([...conditionsOf(call).guards, guard]) });
+}
+
+/** Which layer a gate belongs to, where that was said. */
+const owners = new WeakMap<Gate, string>();
+
+export const ownerOf = (gate: Gate): string | null => owners.get(gate) ?? null;
+
+/**
+ * Adds a check that is made right before the executor and may wait, below everything else. One that
+ * is there already is not asked twice. Of a call that it turns away, records say that `owner` did.
+ */
+export function gateCall(call: ToolCall, gate: Gate, owner?: string): ToolCall {
+  if (typeof gate !== 'function')
+    throw new AlliumError('ERR_INVALID_CALL', 'gateCall takes a function');
+  if (owner !== undefined) owners.set(gate, owner);
+  return withConditions(call, { gates: joined(conditionsOf(call).gates, [gate]) });
+}
+
+/** Adds a check that is made before anybody below puts a question about this call to a person. */
+export function limitAsking(call: ToolCall, guard: Guard): ToolCall {
+  if (typeof guard !== 'function')
+    throw new AlliumError('ERR_INVALID_CALL', 'limitAsking takes a function');
+  return withConditions(call, {
+    askGuards: Object.freeze([...conditionsOf(call).askGuards, guard]),
+  });
+}
+
+/**
+ * Why nobody may be asked about this call, or `null`. To be asked once for each question, right
+ * before it is put.
+ */
+export const objectionToAsking = (call: ToolCall): Refusal | null =>
+  firstRefusal(conditionsOf(call).askGuards, call);
+
+/**
+ * Binds an approval to exactly this call. Layers below that declare `rewrites` may change its
+ * arguments, and what they changed is recorded; any other difference keeps the call from running.
+ */
+export function approveCall(call: ToolCall): ToolCall {
+  const own = ownCall(call);
+  const { toolName, toolArgs: args } = own;
+  const { approved: before } = conditionsOf(own);
+  // A second yes does not stand for the first: what the first one did not cover stays uncovered.
+  if (before !== null && !covers(before, own)) return own;
+  slotOf(own).state.approvedArgs = args;
+  return withConditions(own, {
+    approved: Object.freeze({
+      toolName,
+      args,
+      covered: args,
+      rewrites: before?.rewrites ?? NO_REWRITES,
+    }),
+  });
+}
+
+const NO_REWRITES: readonly Rewrite[] = Object.freeze([]);
+
+/**
+ * Right before the executor, where a person wrote other arguments: what they saw last is what they
+ * approved.
+ */
+export function approveEdited(call: ToolCall, edited: ToolCall): ToolCall {
+  const { toolName, toolArgs: args } = edited;
+  const { approved } = conditionsOf(call);
+  slotOf(edited).state.approvedArgs = args;
+  return withConditions(edited, {
+    approved: Object.freeze({
+      toolName,
+      args,
+      covered: args,
+      rewrites: approved?.rewrites ?? NO_REWRITES,
+    }),
+  });
+}
+
+/**
+ * Answers the call with this value where the executor would be entered. Everything that guards the
+ * executor guards it too.
+ */
+export const supplyResult = (call: ToolCall, supplied: SuppliedResult): ToolCall =>
+  withConditions(call, { supplied });
+
+const covers = (approved: ApprovedCall, call: ToolCall): boolean =>
+  call.toolName === approved.toolName && sameArgs(call.toolArgs, approved.covered);
+
+/**
+ * Makes `hash` the one that everything below uses for its records, so that receipts and spans can
+ * be joined.
+ */
+export const hashWith = (call: ToolCall, hash: HashValue): ToolCall =>
+  withConditions(call, { hash });
+
+/**
+ * The hash of a value of this call for a record: `sha256:…`, or what a layer outside chose. Worked
+ * out once per call.
+ */
+export function hashOf(call: ToolCall, value: JsonValue): string {
+  const { hash } = conditionsOf(call);
+  const hashes = (slotOf(call).state.hashes ??= []);
+  for (const entry of hashes) if (entry.value === value && entry.by === hash) return entry.text;
+  const text = hash === null ? hashCanonical(value) : hash(value);
+  if (typeof value === 'object' && value !== null) hashes.push({ value, by: hash, text });
+  return text;
+}
+
+/** What a call handed to `next` may run under, given the call its layer got. */
+export function followApproval(frame: Frame, handed: ToolCall): ToolCall {
+  const passed = reattach(conditionsOf(frame.call), handed);
+  const { approved } = conditionsOf(passed);
+  if (approved === null || passed.toolArgs === approved.covered || frame.layer.rewrites !== true)
+    return passed;
+  // A change on top of one that nobody declared is not covered either.
+  if (!sameArgs(frame.call.toolArgs, approved.covered)) return passed;
+  const paths = changedPaths(frame.call.toolArgs, passed.toolArgs);
+  const rewrites =
+    paths.length === 0
+      ? approved.rewrites
+      : [...approved.rewrites, Object.freeze({ layer: frame.layer.name, paths })];
+  const { toolName, args } = approved;
+  return withConditions(passed, {
+    approved: Object.freeze({
+      toolName,
+      args,
+      covered: passed.toolArgs,
+      rewrites: Object.freeze(rewrites),
+    }),
+  });
+}
+
+/**
+ * A call that somebody put aside further out lacks what was laid down since; handed on here, it is
+ * held to it all the same.
+ */
+function reattach(laidDown: Conditions, call: ToolCall): ToolCall {
+  const { guards, gates, askGuards, policy, approved, supplied } = conditionsOf(call);
+  const hasGuards = hasAll(guards, laidDown.guards);
+  const isComplete =
+    (approved !== null || laidDown.approved === null) &&
+    (supplied !== null || laidDown.supplied === null);
+  if (
+    isComplete &&
+    hasGuards &&
+    hasAll(gates, laidDown.gates) &&
+    hasAll(askGuards, laidDown.askGuards)
+  )
+    return call;
+  return withConditions(call, {
+    ...{
+      guards: joined(laidDown.guards, guards),
+      gates: joined(laidDown.gates, gates),
+      askGuards: joined(laidDown.askGuards, askGuards),
+    },
+    policy: hasGuards ? policy : laidDown.policy,
+    approved: approved ?? laidDown.approved,
+    supplied: supplied ?? laidDown.supplied,
+  });
+}
+
+/** A call that was handed down has the very lists its layer got. */
+const hasAll = <T>(list: readonly T[], laidDown: readonly T[]): boolean =>
+  list === laidDown || laidDown.every((one) => list.includes(one));
+
+/** Both lists, the first one in front, nothing twice. */
+export const joined = <T>(first: readonly T[], second: readonly T[]): readonly T[] =>
+  Object.freeze([...new Set([...first, ...second])]);
+
+/**
+ * Whether the executor may be entered with this call: the approval still fits, and no guard
+ * objects.
+ */
+export function breachOf(call: ToolCall, { approved, guards }: Conditions): Refusal | null {
+  return approved !== null && !covers(approved, call) ? NOT_APPROVED : firstRefusal(guards, call);
+}
+
+function firstRefusal(guards: readonly Guard[], call: ToolCall): Refusal | null {
+  for (const guard of guards) {
+    const refusal = verdictOf(guard, call);
+    if (refusal !== null) return refusal;
+  }
+  return null;
+}
+
+const NOT_APPROVED: Refusal = Object.freeze({
+  status: 'consent_denied',
+  message:
+    'The call was changed after it was approved, so it did not run. Ask for the call again as it should be.',
+  blockedBy: 'consent',
+});
+
+function verdictOf(guard: Guard, call: ToolCall): Refusal | null {
+  try {
+    const verdict: unknown = guard(call);
+    // Nobody waits for it, so nobody would hear it fail.
+    if (verdict instanceof Promise) verdict.catch(() => {});
+    return verdict === null || isRefusal(verdict) ? verdict : undecided('its guard gave no answer');
+  } catch (thrown) {
+    return undecided(isAlliumError(thrown) ? thrown.code : 'its guard failed');
+  }
+}
+
+const undecided = (why: string): Refusal => ({
+  status: 'permission_denied',
+  message: `Whether the call is allowed could not be decided (${why}), so it did not run.`,
+  blockedBy: 'guard',
+});
+
+/**
+ * An async guard answers with a promise, and a forgotten return with nothing: neither of them
+ * allows.
+ */
+function isRefusal(verdict: unknown): verdict is Refusal {
+  if (!isObject(verdict)) return false;
+  const { status, message, blockedBy } = verdict;
+  const isStatus = typeof status === 'string' && status !== '' && statusRow(status)?.ok !== true;
+  return isStatus && typeof message === 'string' && typeof blockedBy === 'string';
+}
+
+/** By structure and not by canonical text, which half a surrogate pair does not have. */
+const sameArgs = (a: JsonObject, b: JsonObject): boolean =>
+  a === b || changedPaths(a, b).length === 0;

@@ -1,0 +1,146 @@
+/** The bottom of the onion: the executor, and what guards it. */
+
+import {
+  type ApprovedCall,
+  type Pass,
+  type Conditions,
+  type Frame,
+  linkOf,
+  slotOf,
+} from './pass.ts';
+import { fail, ok } from './results.ts';
+import { isAbandoned } from './own-call.ts';
+import { isResultOf, stamp } from './make-result.ts';
+import { mergeAudit } from './audit.ts';
+import { type ToolCall } from '../contract/call.ts';
+import {
+  adopted,
+  answer,
+  cancelled,
+  CANCELLED,
+  foreignResult,
+  isCancelled,
+  isPlainPromise,
+  layerLink,
+  type Link,
+} from './frame.ts';
+import { breached, passGates } from './gates.ts';
+import type { Next, ToolLayer } from '../contract/layer.ts';
+import { runUnder } from './nested-conditions.ts';
+import { type ToolResult } from '../contract/result.ts';
+import { type Executed, strongerExecuted } from '../contract/status.ts';
+import { breachOf } from './conditions.ts';
+
+/** A chain of links from the outermost layer to the executor. */
+export const chainOf = (layers: readonly ToolLayer[], executor: Next): Link =>
+  layers.reduceRight<Link>((inner, layer) => layerLink(layer, inner), bottomLink(executor));
+
+/**
+ * The executor with its guard: nothing starts for a caller that has gone, and whatever it does
+ * becomes a result.
+ */
+function bottomLink(executor: Next): Link {
+  return (call, parent) => {
+    const { state, terms } = slotOf(call);
+    // What has happened cannot be kept from happening.
+    if (state.ranElsewhere) return enter(executor, call, parent);
+    if (isGone(call, parent)) return Promise.resolve(answer(parent, unblamed(call)));
+    const breach = terms === null ? null : breachOf(call, terms);
+    if (breach !== null) return Promise.resolve(answer(parent, breached(call, breach)));
+    return terms === null || terms.gates.length === 0
+      ? enter(executor, call, parent)
+      : enterPastGates(executor, call, parent);
+  };
+}
+
+async function enterPastGates(
+  executor: Next,
+  call: ToolCall,
+  parent: Frame | null,
+): Promise<ToolResult> {
+  const passed = await passGates(call);
+  if ('result' in passed) return answer(parent, passed.result);
+  // Somebody may have been asked, which takes its time.
+  if (isGone(passed.call, parent)) return answer(parent, unblamed(passed.call));
+  return enter(executor, passed.call, parent);
+}
+
+const isGone = (call: ToolCall, parent: Frame | null): boolean =>
+  isCancelled(call) || (slotOf(call).state.abandoned && isAbandoned(parent));
+
+/** Without `async`, which would cost two promises more. */
+function enter(executor: Next, call: ToolCall, parent: Frame | null): Promise<ToolResult> {
+  const { state, terms } = slotOf(call);
+  if (terms !== null && terms.supplied !== null)
+    return Promise.resolve(answer(parent, ok(call, terms.supplied.value)));
+  if (terms !== null && terms.approved !== null && terms.approved.rewrites.length > 0)
+    tellRewrites(parent, terms.approved);
+  state.executedArgs = call.toolArgs;
+  const before = state.executed;
+  const startedAt = state.clock.monotonic();
+  state.executed = strongerExecuted(before, 'unknown');
+  state.running = true;
+  const come = (result: ToolResult) =>
+    answer(parent, measured(comeOut(result, before, parent), state, startedAt));
+  const threw = (thrown: unknown) => come(executorThrew(call, thrown));
+  const answered = (value: unknown) =>
+    come(
+      isResultOf(value, state)
+        ? value
+        : fail(call, 'tool_middleware_exception', value, foreignResult('executor')),
+    );
+  try {
+    const answering: unknown =
+      terms === null || !isHeld(terms) ? executor(call) : runUnder(terms, () => executor(call));
+    return (isPlainPromise(answering) ? answering : adopted(answering)).then(answered, threw);
+  } catch (thrown) {
+    return Promise.resolve(threw(thrown));
+  }
+}
+
+/** What is known to have run, now that the executor has answered. */
+function comeOut(result: ToolResult, before: Executed, parent: Frame | null): ToolResult {
+  const { state } = linkOf(result);
+  // A run that was abandoned must not take back what a later one has done.
+  const abandoned = state.abandoned && isAbandoned(parent);
+  state.executed = strongerExecuted(
+    abandoned ? state.executed : before,
+    linkOf(result).claim ?? 'yes',
+  );
+  if (!abandoned) state.running = false;
+  return result;
+}
+
+/** Whether calls that the tool makes itself are held to anything. */
+const isHeld = ({ guards, gates, askGuards }: Conditions): boolean =>
+  guards.length + gates.length + askGuards.length > 0;
+
+/** Nobody turned away a call whose caller has gone, whatever happened to an earlier try. */
+function unblamed(call: ToolCall): ToolResult {
+  slotOf(call).state.blockedBy = null;
+  return cancelled(call);
+}
+
+function tellRewrites(innermost: Frame | null, { rewrites }: ApprovedCall): void {
+  if (innermost !== null)
+    mergeAudit(slotOf(innermost.call).state, { rewrites }, innermost.depth + 1);
+}
+
+const executorThrew = (call: ToolCall, thrown: unknown): ToolResult =>
+  isCancelled(call)
+    ? fail(call, 'cancelled', thrown, CANCELLED, { executed: 'unknown' })
+    : fail(call, 'executor_error', thrown, undefined, {
+        category: 'exception',
+        executed: 'unknown',
+      });
+
+/**
+ * What an executor answers is stamped when it is built. It is built again only where that would be
+ * wrong: another word on what ran, or a time of a millisecond and more.
+ */
+function measured(result: ToolResult, state: Pass, startedAt: number): ToolResult {
+  const ms = state.clock.monotonic() - startedAt;
+  const isRight = linkOf(result).measured || ms - result.executionDurationMs < 1;
+  if (result.executed === state.executed && isRight) return result;
+  return stamp(result, state.executed, isRight ? result.executionDurationMs : ms);
+}

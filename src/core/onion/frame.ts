@@ -1,0 +1,193 @@
+/**
+ * One layer at work on one call: what goes in, what comes out, and what is written down about it.
+ */
+
+import { type Frame, linkOf, slotOf } from './pass.ts';
+import { fail, refuse } from './results.ts';
+import { isResultOf, stamp } from './make-result.ts';
+import { isAbandoned, isSignalAborted, ownCall, stateOf } from './own-call.ts';
+import { pushEntry } from './audit.ts';
+import { type ToolCall } from '../contract/call.ts';
+import { isoTime } from '../time/clock.ts';
+import { AlliumError, describeThrown } from '../contract/errors.ts';
+import { isStage, type ToolLayer } from '../contract/layer.ts';
+import { type ToolResult } from '../contract/result.ts';
+import { statusRow } from '../contract/status.ts';
+import { followApproval } from './conditions.ts';
+
+/** A link of the built chain. Never rejects. */
+export type Link = (call: ToolCall, parent: Frame | null) => Promise<ToolResult>;
+
+/** Written without `async`, because a second promise per layer would double what a layer costs. */
+export function layerLink(layer: ToolLayer, inner: Link): Link {
+  return (call, parent) => {
+    const frame = openFrame(layer, call, parent);
+    const returned = (answered: unknown) => leave(frame, answered);
+    const threw = (thrown: unknown) => leave(frame, layerThrew(frame, thrown));
+    try {
+      const answered = layer.caller(call, (passed) => descend(frame, inner, passed));
+      return (isPlainPromise(answered) ? answered : adopted(answered)).then(returned, threw);
+    } catch (thrown) {
+      return Promise.resolve(threw(thrown));
+    }
+  };
+}
+
+/**
+ * A promise with a `then` of its own may answer twice, or not with a promise; `instanceof` alone
+ * does not tell.
+ */
+export const isPlainPromise = (value: unknown): value is Promise<unknown> =>
+  value instanceof Promise &&
+  value.then === Promise.prototype.then &&
+  value.constructor === Promise;
+
+/**
+ * Whatever was returned, as a promise that settles once. `Promise.resolve` would hand a tampered
+ * promise back as it is.
+ */
+export const adopted = (value: unknown): Promise<unknown> =>
+  new Promise((resolve) => resolve(value));
+
+function openFrame(layer: ToolLayer, call: ToolCall, parent: Frame | null): Frame {
+  const slot = slotOf(call);
+  const frame: Frame = {
+    layer,
+    call,
+    parent,
+    depth: parent === null ? 0 : parent.depth + 1,
+    startedAt: slot.state.clock.now(),
+    sent: null,
+    answered: null,
+    closed: false,
+    line: null,
+  };
+  slot.frame = frame;
+  return frame;
+}
+
+export const CANCELLED = 'The call was cancelled before it finished.';
+
+/** What a caller gets that took its call back. */
+export const cancelled = (call: ToolCall): ToolResult => refuse(call, 'cancelled', CANCELLED);
+
+export const isCancelled = (call: ToolCall): boolean =>
+  isSignalAborted(call) || slotOf(call).state.abort?.isAborted() === true;
+
+/** `next`, as one layer sees it. One call after another; never after the layer has answered. */
+function descend(frame: Frame, inner: Link, passed: ToolCall): Promise<ToolResult> {
+  if (frame.closed) return Promise.resolve(blame(frame, 'called next after it had returned'));
+  let call = frame.call;
+  try {
+    if (passed !== call) call = accepted(frame, passed);
+  } catch (thrown) {
+    return Promise.resolve(
+      blame(frame, `passed on a call that cannot be used: ${describeThrown(thrown)}`),
+    );
+  }
+  if (slotOf(call).state.abandoned && isAbandoned(frame)) return Promise.resolve(cancelled(call));
+  if (frame.sent !== null)
+    return Promise.resolve(blame(frame, 'called next again before the first one had settled'));
+  frame.sent = call;
+  return inner(call, frame);
+}
+
+/**
+ * A copy by spread is taken for what `withCall` would have made of it; anything else must come from
+ * `withCall`.
+ */
+function accepted(frame: Frame, passed: ToolCall): ToolCall {
+  if (stateOf(passed) !== slotOf(frame.call).state)
+    throw new AlliumError('ERR_INVALID_CALL', 'it belongs to another call; use withCall(call, …)');
+  const own = ownCall(passed);
+  return slotOf(own).terms === null && slotOf(frame.call).terms === null
+    ? own
+    : followApproval(frame, own);
+}
+
+function blame(frame: Frame, what: string): ToolResult {
+  frame.line = { ...frame.line, status: 'exception', error: what };
+  return fail(
+    frame.call,
+    'tool_middleware_exception',
+    new Error(`layer "${frame.layer.name}" ${what}`),
+    stopped(frame),
+  );
+}
+
+export const foreignResult = (who: string): string =>
+  `${who} answered with something that is not a result of this call; build results with ok(), refuse(), fail(), withResult()`;
+
+function layerThrew(frame: Frame, thrown: unknown): ToolResult {
+  blame(frame, describeThrown(thrown));
+  return fail(frame.call, 'tool_middleware_exception', thrown, stopped(frame));
+}
+
+const stopped = ({ layer, call }: Frame): string =>
+  `The layer "${layer.name}" failed, so this call of ${call.toolName} was stopped. Do not repeat it unchanged.`;
+
+function leave(frame: Frame, answered: unknown): ToolResult {
+  const { state } = slotOf(frame.call);
+  const returned = isResultOf(answered, state)
+    ? answered
+    : blame(frame, foreignResult(`layer "${frame.layer.name}"`));
+  if (state.abandoned && isAbandoned(frame.parent)) {
+    frame.closed = true;
+    return returned;
+  }
+  let result = frame.sent === null ? returned : leftEarly(frame, frame.sent, returned);
+  frame.closed = true;
+  slotOf(frame.call).frame = frame.parent;
+  if (result.ok && frame.answered?.ok === false && isCancelled(frame.call))
+    result = uncancelled(frame, frame.answered);
+  if (result.executed !== state.executed) result = stamp(result, state.executed);
+  // Whoever answers well without running has turned nobody away; a refusal on top of that is its
+  // own.
+  if (!result.ok && frame.answered?.ok !== false) state.blockedBy = frame.layer.name;
+  if (!isStage(frame.layer) || frame.line !== null || (result !== frame.answered && !result.ok))
+    writeLine(frame, result);
+  // A kept result keeps the frames it came through, but not the other results that did.
+  frame.answered = null;
+  return answer(frame.parent, result);
+}
+
+/** A layer may answer before `next` has settled only if it took the call back first. */
+function leftEarly(frame: Frame, sent: ToolCall, returned: ToolResult): ToolResult {
+  slotOf(frame.call).state.abandoned = true;
+  // A layer that failed is blamed for that, not for leaving.
+  if (isSignalAborted(sent) || returned.status === 'tool_middleware_exception') return returned;
+  return blame(frame, 'returned before next had settled: an await is missing');
+}
+
+function uncancelled(frame: Frame, answered: ToolResult): ToolResult {
+  frame.line = {
+    ...frame.line,
+    status: 'exception',
+    error: 'turned a cancelled call into a success',
+  };
+  return answered.status === 'cancelled' ? answered : cancelled(frame.call);
+}
+
+function writeLine({ layer, call, startedAt, line }: Frame, result: ToolResult): void {
+  const { state } = slotOf(call);
+  const entry = {
+    name: layer.name,
+    status: result.status,
+    startedAt: isoTime(startedAt),
+    endedAt: isoTime(state.clock.now()),
+  };
+  pushEntry(state, entry, line, statusRow(result.status) !== undefined);
+}
+
+/** Hands a result to the layer outside. */
+export function answer(parent: Frame | null, result: ToolResult): ToolResult {
+  const link = linkOf(result);
+  link.at = parent;
+  if (link.state.abandoned && isAbandoned(parent)) return result;
+  if (link.raise !== null) link.state.raised ??= result;
+  if (parent !== null) {
+    parent.sent = null;
+    parent.answered = result;
+  }
+  return result;
+}

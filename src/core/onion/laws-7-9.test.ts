@@ -1,0 +1,339 @@
+import { describe, expect, it } from 'vitest';
+import { annotate, ok, raise, refuse, withResult } from './results.ts';
+import { withCall } from './own-call.ts';
+import { unhandledDuring } from '../../../conformance/benches/fuzz/watch-process.ts';
+import { echoExecutor, makeCall, settle } from '../../../conformance/test-kit.ts';
+import type { ToolCall } from '../contract/call.ts';
+import { composeToolCallers } from './compose.ts';
+import type { Next, ToolCaller, ToolLayer } from '../contract/layer.ts';
+import { matchesTool } from '../contract/match-tool.ts';
+import { checkOptions, expected } from '../contract/options.ts';
+import type { ToolResult } from '../contract/result.ts';
+import { whenAborted } from '../time/abort.ts';
+
+const pass: ToolCaller = (call, next) => next(call);
+const layer = (name: string, caller: ToolCaller = pass): ToolLayer => ({ name, caller });
+const lineOf = (result: ToolResult, name: string) =>
+  result.audit?.layers.find((line) => line.name === name);
+
+/** Takes its call back and answers without waiting. */
+const leaving: ToolCaller = (call, next) => {
+  const own = new AbortController();
+  void next(withCall(call, { signal: own.signal }));
+  own.abort();
+  return annotate(
+    refuse(call, 'timeout', 'Too slow.'),
+    { left: true },
+    { status: 'left', limitMs: 5 },
+  );
+};
+
+const stuck: Next = () => new Promise(() => {});
+
+describe('law 7: next may be called again', () => {
+  it('one call after another', async () => {
+    const twice = layer('twice', async (call, next) => {
+      await next(call);
+      return next(withCall(call, { toolArgs: { again: true } }));
+    });
+    const executor = echoExecutor();
+    const result = await composeToolCallers([twice, layer('inner')])(makeCall(), executor);
+
+    expect(result).toMatchObject({ ok: true, result: { again: true } });
+    expect(executor.calls.map(({ toolArgs }) => toolArgs)).toEqual([{}, { again: true }]);
+  });
+
+  it('but not two at once', async () => {
+    const answers: string[] = [];
+    const greedy = layer('greedy', async (call, next) => {
+      const both = await Promise.all([next(call), next(call)]);
+      answers.push(...both.map(({ status }) => status));
+      return both[0];
+    });
+    const executor = echoExecutor();
+    const result = await composeToolCallers([greedy, layer('inner')])(makeCall(), executor);
+
+    expect(answers).toEqual(['ok', 'tool_middleware_exception']);
+    expect(executor.calls).toHaveLength(1);
+    expect(lineOf(result, 'greedy')).toMatchObject({
+      status: 'exception',
+      error: 'called next again before the first one had settled',
+    });
+  });
+
+  it.each<[string, readonly ToolCaller[]]>([
+    ['outermost', []],
+    ['inside another', [pass]],
+  ])('and not after the layer has returned, %s', async (_, outside) => {
+    const late: string[] = [];
+    const tardy: ToolCaller = (call, next) => {
+      void settle().then(async () => late.push((await next(call)).status));
+      return ok(call, 'answered already');
+    };
+    const executor = echoExecutor();
+    const result = await composeToolCallers([...outside, tardy, pass])(makeCall(), executor);
+    await settle();
+    await settle();
+
+    expect(late).toEqual(['tool_middleware_exception']);
+    expect(executor.calls).toEqual([]);
+    expect(result).toMatchObject({ ok: true, executed: 'no' });
+  });
+
+  it('and a layer that returns before next has settled is told which await is missing', async () => {
+    const hasty = layer('hasty', (call, next) => {
+      void next(call);
+      return ok(call, 'not waited');
+    });
+    const result = await composeToolCallers([layer('outer'), hasty, layer('inner')])(
+      makeCall(),
+      stuck,
+    );
+
+    expect(result).toMatchObject({
+      ok: false,
+      status: 'tool_middleware_exception',
+      executed: 'unknown',
+    });
+    expect(lineOf(result, 'hasty')).toMatchObject({
+      status: 'exception',
+      error: 'returned before next had settled: an await is missing',
+    });
+    expect(result.audit?.layers.map(({ name }) => name)).toEqual(['hasty', 'outer']);
+  });
+
+  it('unless it aborted the signal it passed down', async () => {
+    const result = await composeToolCallers([
+      layer('outer'),
+      layer('leaving', leaving),
+      layer('inner'),
+    ])(makeCall(), stuck);
+
+    expect(result).toMatchObject({ status: 'timeout', executed: 'unknown' });
+    expect(lineOf(result, 'leaving')).toMatchObject({ status: 'left', limitMs: 5 });
+    expect(result.audit).toMatchObject({ left: true });
+  });
+
+  it('and what the abandoned part still does shows nowhere', async () => {
+    const gate = new AbortController();
+    const executor: Next = async (call) => {
+      await whenAborted(gate.signal).aborted;
+      return annotate(ok(call, 'late'), { late: 'executor' });
+    };
+    const inner = layer('inner', async (call, next) => {
+      const result = await next(call);
+      annotate(ok(call, 'new'), { late: 'a new result' }, { status: 'late' });
+      return annotate(result, { late: 'inner' }, { status: 'late' });
+    });
+    const outer = layer('outer', async (call, next) => {
+      const result = await next(call);
+      gate.abort();
+      await settle();
+      return annotate(result, { summary: 'outer' }, { status: 'recorded' });
+    });
+    const result = await composeToolCallers([outer, layer('leaving', leaving), inner])(
+      makeCall(),
+      executor,
+    );
+
+    expect(result.audit?.layers.map(({ name, status }) => `${name}: ${status}`)).toEqual([
+      'leaving: left',
+      'outer: recorded',
+    ]);
+    expect(result.audit).not.toHaveProperty('late');
+    // The late answer proves one thing: the tool did run.
+    expect(result).toMatchObject({
+      status: 'timeout',
+      executed: 'yes',
+      audit: { summary: 'outer', left: true },
+    });
+  });
+
+  it('and neither a layer nor the executor is entered any more', async () => {
+    const gate = new AbortController();
+    const slow = layer('slow', async (call, next) => {
+      await whenAborted(gate.signal).aborted;
+      return next(withCall(call, { signal: new AbortController().signal }));
+    });
+    const outer = layer('outer', async (call, next) => {
+      const result = await next(call);
+      gate.abort();
+      await settle();
+      return result;
+    });
+    const entered: string[] = [];
+    const inner = layer('inner', (call, next) => {
+      entered.push('inner');
+      return next(call);
+    });
+    const executor = echoExecutor();
+    const result = await composeToolCallers([outer, layer('leaving', leaving), slow, inner])(
+      makeCall(),
+      executor,
+    );
+
+    expect(result).toMatchObject({ status: 'timeout', executed: 'no' });
+    expect([entered, executor.calls]).toEqual([[], []]);
+  });
+
+  it('and what it raises is not thrown', async () => {
+    const gate = new AbortController();
+    const raising: Next = async (call) => {
+      await whenAborted(gate.signal).aborted;
+      return raise(refuse(call, 'policy_blocked', 'Too late.'));
+    };
+    const outer = layer('outer', async (call, next) => {
+      const result = await next(call);
+      gate.abort();
+      await settle();
+      return result;
+    });
+    for (const members of [[leaving], [leaving, pass]]) {
+      expect(await composeToolCallers([outer, ...members])(makeCall(), raising)).toMatchObject({
+        status: 'timeout',
+      });
+    }
+  });
+
+  it('and nothing of it is left unhandled after the call has ended', async () => {
+    const unhandled = await unhandledDuring(async () => {
+      const slow = layer('slow', async (call, next) => {
+        await settle();
+        const result = await next(call);
+        throw new Error(annotate(result, { late: true }).status);
+      });
+      await composeToolCallers([layer('leaving', leaving), slow])(makeCall(), () =>
+        Promise.reject(new Error('late')),
+      );
+      await settle();
+    });
+
+    expect(unhandled).toEqual([]);
+  });
+});
+
+describe('law 8: calls and results are frozen', () => {
+  it('so that a layer and an executor cannot change them', async () => {
+    const attempts: string[] = [];
+    const attempt = (what: string, change: () => void) => {
+      expect(change).toThrow(TypeError);
+      attempts.push(what);
+    };
+    const meddling: ToolCaller = async (call, next) => {
+      // The types forbid it; this is somebody who does not use them.
+      const open = call as { -readonly [K in keyof ToolCall]: ToolCall[K] } & {
+        toolArgs: { list: number[] };
+      };
+      attempt('name', () => (open.toolName = 'other'));
+      attempt('argument', () => Object.assign(open.toolArgs, { more: 1 }));
+      attempt('inside an argument', () => open.toolArgs.list.push(3));
+      attempt('turn', () => Object.assign(open.turn, { iteration: 9 }));
+      attempt('annotations', () => Object.assign(open.annotations, { readOnly: true }));
+      const result = await next(call);
+      attempt('result', () => Object.assign(result, { ok: false }));
+      attempt('value', () => Object.assign(result.result ?? {}, { more: 1 }));
+      attempt('content', () => Object.assign(result.content[0] ?? {}, { text: 'forged' }));
+      return result;
+    };
+    const result = await composeToolCallers([meddling])(
+      makeCall({ toolArgs: { list: [1, 2] } }),
+      echoExecutor(),
+    );
+
+    expect(result).toMatchObject({ ok: true, result: { list: [1, 2] } });
+    expect(attempts).toHaveLength(8);
+    expect(() => Object.assign(result.audit ?? {}, { summary: 'forged' })).toThrow(TypeError);
+  });
+
+  it('and what is put into a result later is frozen, too', () => {
+    const metadata = { list: [1] };
+    const result = withResult(ok(makeCall()), {
+      metadata,
+      outputFiles: [{ uri: 'u', bytes: 1, sha256: 's', mediaType: 'm' }],
+    });
+    metadata.list.push(2);
+
+    expect(result.metadata).toEqual({ list: [1] });
+    expect(Object.isFrozen(result.outputFiles[0])).toBe(true);
+  });
+
+  it('and the same call handed in twice at once has two records', async () => {
+    const call = makeCall();
+    const slow = layer('slow', async (given, next) => {
+      await settle();
+      return annotate(await next(given), { sum: given.toolArgs['n'] });
+    });
+    const stack = composeToolCallers([layer('outer'), slow]);
+    const results = await Promise.all(
+      [1, 2, 3].map((n) => stack(withCall(call, { toolArgs: { n } }), echoExecutor())),
+    );
+    const [first, second] = await Promise.all([
+      stack(call, echoExecutor()),
+      stack(call, echoExecutor()),
+    ]);
+
+    expect(results.map(({ audit }) => audit?.['sum'])).toEqual([1, 2, 3]);
+    expect(results.map(({ audit }) => audit?.layers.length)).toEqual([2, 2, 2]);
+    expect(first?.audit).not.toBe(second?.audit);
+    expect(first?.audit?.layers).toHaveLength(2);
+  });
+
+  it.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
+    'and a tool may be called %s',
+    async (toolName) => {
+      const result = await composeToolCallers([pass])(makeCall({ toolName }), echoExecutor());
+      const refused = await composeToolCallers([
+        (call) => refuse(call, toolName, 'A status of that name.'),
+      ])(makeCall(), echoExecutor());
+
+      expect(result).toMatchObject({ ok: true, toolName });
+      expect(result.observation).toBe(`[result of ${toolName}]\n{}\n[end of ${toolName} result]\n`);
+      expect(refused).toMatchObject({ ok: false, status: toolName, errorClass: null });
+    },
+  );
+
+  it('and an audit key called __proto__ changes nobody', async () => {
+    const patch = JSON.parse('{"__proto__":{"polluted":true},"constructor":"x"}') as object;
+    const result = await composeToolCallers([
+      async (call, next) => annotate(await next(call), patch, patch as { status: string }),
+    ])(makeCall(), echoExecutor());
+
+    expect(Reflect.get({}, 'polluted')).toBeUndefined();
+    expect(Reflect.get(result.audit ?? {}, 'polluted')).toBeUndefined();
+    expect(result.audit).toMatchObject({ constructor: 'x' });
+  });
+});
+
+describe('law 9: absent is undefined', () => {
+  it.each([0, '', false, [], {}, null])('and %j is a value of a result', async (value) => {
+    const call = makeCall();
+
+    expect(ok(call, value).result).toEqual(value);
+    expect(withResult(ok(call, 'before'), { result: value }).result).toEqual(value);
+    expect(ok(call).result).toBeNull();
+  });
+
+  it('and an empty text replaces a text', () => {
+    expect(withResult(ok(makeCall(), 'before'), { renderedResult: '' }).renderedResult).toBe('');
+    expect(withResult(refuse(makeCall(), 'policy_blocked', 'No.'), { error: '' }).error).toBe('');
+  });
+
+  it('and an empty list of tools means none', () => {
+    expect(matchesTool([], 'echo')).toBe(false);
+    expect(() =>
+      checkOptions('scope', { allowed: [] }, { allowed: expected.listOf(expected.string) }),
+    ).not.toThrow();
+  });
+
+  it('and zero and false are options somebody gave', () => {
+    const expectations = {
+      graceMs: expected.required(expected.integer(0)),
+      strip: expected.required(expected.boolean),
+    };
+
+    expect(() => checkOptions('timeout', { graceMs: 0, strip: false }, expectations)).not.toThrow();
+    expect(() =>
+      checkOptions('timeout', { graceMs: undefined, strip: false }, expectations),
+    ).toThrow(/graceMs/);
+  });
+});

@@ -1,0 +1,69 @@
+/** Cleaning of text before a sink sees it. Fails closed: what cannot be cleaned is withheld. */
+
+import type { Scrub } from '../contract/layer.ts';
+
+export const WITHHELD = '[withheld: a scrub failed]';
+
+/** Runs one text through every cleaner. */
+export function scrubText(text: string, scrubs: readonly Scrub[]): string {
+  let clean = text;
+  for (const scrub of scrubs) {
+    try {
+      clean = scrub(clean);
+    } catch {
+      return WITHHELD;
+    }
+    if (typeof clean !== 'string') return WITHHELD;
+  }
+  return clean;
+}
+
+/**
+ * Runs every string of a JSON-like value through every cleaner, member names included. Answers the
+ * same value where all are clean.
+ */
+export function scrub<T>(value: T, scrubs: readonly Scrub[]): T {
+  if (scrubs.length === 0) return value;
+  return scrubbed(value, scrubs) as T;
+}
+
+/** The same for an object of which some members keep their names. */
+export function scrubMembers<T extends object>(
+  value: T,
+  scrubs: readonly Scrub[],
+  fixed: ReadonlySet<string> = NONE,
+): T {
+  const names = Object.keys(value);
+  const items = value as Readonly<Record<string, unknown>>; // Any object can be read by its own names.
+  // Made with the first member that is not clean. Looked at once: cleaning again what was found
+  // unclean would double with every level.
+  let members: [string, unknown][] | null = null;
+  for (let index = 0; index < names.length; index += 1) {
+    const name = names[index] ?? '';
+    const cleanName = fixed.has(name) ? name : scrubText(name, scrubs);
+    const clean = scrubbed(items[name], scrubs);
+    if (members === null && (cleanName !== name || clean !== items[name]))
+      members = names.slice(0, index).map((before) => [before, items[before]]);
+    members?.push([cleanName, clean]);
+  }
+  return members === null ? value : (Object.fromEntries(members) as T); // The members a type names keep their names.
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function scrubbed(value: unknown, scrubs: readonly Scrub[]): unknown {
+  if (typeof value === 'string') return scrubText(value, scrubs);
+  if (typeof value !== 'object' || value === null) return value;
+  return Array.isArray(value) ? scrubbedList(value, scrubs) : scrubMembers(value, scrubs);
+}
+
+function scrubbedList(list: readonly unknown[], scrubs: readonly Scrub[]): readonly unknown[] {
+  let cleaned: unknown[] | null = null;
+  for (let index = 0; index < list.length; index += 1) {
+    const item = list[index];
+    const clean = scrubbed(item, scrubs);
+    if (cleaned === null && clean !== item) cleaned = list.slice(0, index);
+    cleaned?.push(clean);
+  }
+  return cleaned ?? list;
+}

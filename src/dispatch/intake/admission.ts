@@ -1,0 +1,251 @@
+/**
+ * The dispatcher's own layers: who may come in, how many, and with which arguments the tool is
+ * entered.
+ */
+
+import { annotate, raise, refuse } from '../../core/onion/results.ts';
+import { isSignalAborted, stateOf } from '../../core/onion/own-call.ts';
+import type { EntryPatch } from '../../core/contract/audit-record.ts';
+import type { ToolCall, Turn } from '../../core/contract/call.ts';
+import { closest } from '../../core/contract/closest.ts';
+import { oneLine, type ErrorCode } from '../../core/contract/errors.ts';
+import { cancelled } from '../../core/onion/frame.ts';
+import { breached } from '../../core/onion/gates.ts';
+import {
+  defineStage,
+  isStage,
+  type Next,
+  type TooLate,
+  type ToolCaller,
+  type ToolLayer,
+} from '../../core/contract/layer.ts';
+import type { ToolResult } from '../../core/contract/result.ts';
+import { gateCall, conditionsOf } from '../../core/onion/conditions.ts';
+import { promiseRequests } from '../../policy/ambient-policy.ts';
+import { capabilityGate } from '../../permissions/preflight.ts';
+import { isFixedProposal } from '../../tools/fixed-proposal.ts';
+import { describeProblems, validateJson } from '../../tools/schema/validator.ts';
+import type { Tool } from '../../tools/tool.ts';
+import type { ObjectToChange } from '../resume/definition-change.ts';
+import {
+  type CallCounter,
+  type DispatchLimits,
+  type Gate,
+  OPEN_GATE,
+  type Seat,
+  takeSeat,
+} from './limits.ts';
+import { comeBack, isBackground, recordOf } from '../record.ts';
+
+/** Deepest chain of tools that call tools. */
+export const MAX_NESTING = 8;
+
+const ADMISSION = 'admission';
+
+/** Told from a layer of the host's that has the same name. */
+export const isAdmission = (layer: ToolLayer): boolean =>
+  layer.name === ADMISSION && isStage(layer);
+
+const stage = (name: string, caller: ToolCaller, tooLate: TooLate): ToolLayer =>
+  defineStage({ name, caller, tooLate });
+
+/**
+ * Lets `keep` see how a call ended before the layers that observe do, and turn it away after all.
+ */
+export function keepingLayer(
+  keep: (call: ToolCall, result: ToolResult) => ToolResult | Promise<ToolResult>,
+): ToolLayer {
+  const caller: ToolCaller = async (call, next) => keep(call, await next(call));
+  return stage('approvals', caller, () => null);
+}
+
+export interface AdmissionOptions {
+  readonly onUnknownTool: 'repair' | 'throw';
+  readonly onInvalidArgs: 'repair' | 'throw';
+  /** The names this turn may use, for the model to choose from. */
+  readonly namesIn: (turn: Turn) => readonly string[];
+}
+
+/**
+ * Unknown tools and arguments that do not fit what was advertised end here, seen by every observing
+ * layer.
+ */
+export function admissionLayer(options: AdmissionOptions): ToolLayer {
+  const caller: ToolCaller = (call, next) => {
+    if (isSignalAborted(call)) return cancelled(call);
+    const record = recordOf(call);
+    if (record.tool === null)
+      return refused(
+        unknownTool(call, options.namesIn(call.turn)),
+        options.onUnknownTool,
+        'ERR_UNKNOWN_TOOL',
+      );
+    const problem = record.problem ?? misfit(record.tool, call);
+    if (problem !== null)
+      return refused(invalidArgs(call, problem), options.onInvalidArgs, 'ERR_INVALID_ARGS');
+    record.admitted = call.toolArgs;
+    // What is handed on as it is costs no promise.
+    return record.hiddenStripped === 0
+      ? next(call)
+      : next(call).then((result) => withStripped(call, result));
+  };
+  return stage(ADMISSION, caller, inadmissible);
+}
+
+/**
+ * What a call that ran elsewhere would have come to here. Nobody was shown what layers add to a
+ * schema, so that is not asked for.
+ */
+function inadmissible(call: ToolCall): EntryPatch | null {
+  const { tool, problem } = recordOf(call);
+  if (tool === null) return { wouldHaveBeen: 'tool_not_found' };
+  if (problem !== null) return { wouldHaveBeen: 'schema_violation', argumentsUnread: true };
+  return validateJson(tool.ownSchema, call.toolArgs).length === 0
+    ? null
+    : { wouldHaveBeen: 'schema_violation' };
+}
+
+/** Notes how many hidden arguments a model sent, and never which. */
+export function withStripped(call: ToolCall, result: ToolResult): ToolResult {
+  const { hiddenStripped } = recordOf(call);
+  if (hiddenStripped === 0) return result;
+  return annotate(result, {
+    metadata: { ...result.audit?.metadata, hiddenArgumentsStripped: hiddenStripped },
+  });
+}
+
+const refused = (result: ToolResult, policy: 'repair' | 'throw', code: ErrorCode): ToolResult =>
+  policy === 'throw' ? raise(result, code) : result;
+
+function misfit(tool: Tool, call: ToolCall): string | null {
+  const problems = validateJson(tool.inputSchema, call.toolArgs);
+  return problems.length === 0 ? null : describeProblems(problems);
+}
+
+const SHOWN_NAMES = 50;
+
+function unknownTool(call: ToolCall, names: readonly string[]): ToolResult {
+  const guess = closest(call.toolName, names);
+  const more = names.length > SHOWN_NAMES ? `, and ${names.length - SHOWN_NAMES} more` : '';
+  const hint =
+    guess === undefined
+      ? `Tools you can use: ${names.slice(0, SHOWN_NAMES).join(', ')}${more}.`
+      : `Did you mean "${guess}"?`;
+  return refuse(
+    call,
+    'tool_not_found',
+    `There is no tool "${oneLine(call.toolName)}". ${names.length === 0 ? 'No tools are available.' : hint}`,
+  );
+}
+
+/** What the model is told about arguments that do not fit. */
+export const invalidArgsText = (call: ToolCall, problem: string): string =>
+  `The arguments of ${oneLine(call.toolName)} were not accepted: ${endedSentence(problem)} Correct them and call again.`;
+
+/** A guess ends with a question mark, and then needs no full stop. */
+const endedSentence = (text: string): string => (/[.?!]$/.test(text) ? text : `${text}.`);
+
+const invalidArgs = (call: ToolCall, problem: string): ToolResult =>
+  refuse(call, 'schema_violation', invalidArgsText(call, problem));
+
+export interface LimitOptions {
+  readonly limits: DispatchLimits;
+  readonly perRun: CallCounter;
+  readonly perSession: CallCounter;
+  readonly gate: Gate;
+  readonly onStart: (call: ToolCall, seat: Seat) => void;
+}
+
+const RIDING: Seat = Object.freeze({ stepOut: () => {}, retake: async () => {}, leave: () => {} });
+
+/** Counts calls and makes them wait their turn. A resumed call was counted when it first came. */
+export function limitLayer({ limits, perRun, perSession, gate, onStart }: LimitOptions): ToolLayer {
+  const take = ({ turn }: ToolCall): string | null => {
+    if ((turn.resumes ?? 0) > 0) return null;
+    const { runId, sessionId } = turn;
+    // Calls that name no run share one count, which nobody owns: leaving the name out must not lift
+    // the limit.
+    const isWithinRun =
+      runId === undefined ? perRun.take('no run') : perRun.take(`run ${runId}`, sessionId);
+    if (!isWithinRun) return `this run has used its ${limits.maxCallsPerRun ?? 0} tool calls`;
+    if (!perSession.take(sessionId, sessionId))
+      return `this session has used its ${limits.maxCallsPerSession ?? 0} tool calls`;
+    return null;
+  };
+  const seated = async (call: ToolCall, next: Next): Promise<ToolResult> => {
+    const seat = await takeSeat(gate, call.signal, call.turn.sessionId);
+    if (seat === null) return cancelled(call);
+    onStart(call, seat);
+    const result = await next(call);
+    seat.leave();
+    return result;
+  };
+  const caller: ToolCaller = (call, next) => {
+    const { nesting } = stateOf(call);
+    if (nesting > MAX_NESTING)
+      return refuse(
+        call,
+        'limit_exceeded',
+        `Tools called each other more than ${MAX_NESTING} deep.`,
+      );
+    const spent = take(call);
+    if (spent !== null)
+      return refuse(call, 'limit_exceeded', `No more calls: ${spent}. Finish with what you have.`);
+    // What a tool calls itself rides on the tool's place, and what runs in the background would
+    // keep others from asking after it.
+    if (gate !== OPEN_GATE && nesting === 0 && !isBackground(call)) return seated(call, next);
+    onStart(call, RIDING);
+    return next(call);
+  };
+  // It happened, so it counts; a count that is full stays full.
+  return stage('limits', caller, (call) =>
+    take(call) === null ? null : { wouldHaveBeen: 'limit_exceeded' },
+  );
+}
+
+/** The last look before the executor: layers may have changed the tool and its arguments. */
+export function entryLayer(
+  toolOf: (call: ToolCall, name: string) => Tool | null,
+  objectTo: ObjectToChange,
+  namesIn: AdmissionOptions['namesIn'],
+): ToolLayer {
+  const caller: ToolCaller = (call, next) => {
+    const tool = toolOf(call, call.toolName);
+    const objection = tool === null ? null : objectTo(call, tool);
+    if (tool === null || objection?.status === 'tool_not_found')
+      return unknownTool(call, namesIn(call.turn));
+    // Told before the permission check asks a person about a tool that is not there any more.
+    if (objection !== null) return breached(call, objection);
+    const record = recordOf(call);
+    const untouched =
+      call.toolArgs === record.admitted &&
+      tool === record.tool &&
+      tool.inputSchema === tool.ownSchema;
+    const problems = untouched ? [] : validateJson(tool.ownSchema, call.toolArgs);
+    if (problems.length > 0) return invalidArgs(call, describeProblems(problems));
+    const enter = () => next(preflighted(tool, call));
+    // Whoever asked on the way may have forgotten that the call gave up its place.
+    return record.isAside ? comeBack(call).then(enter) : enter();
+  };
+  return stage('entry', caller, () => null);
+}
+
+/**
+ * Where a tool says what it is about to do, that is held to the policy of the call, with or without
+ * permissions laid down.
+ */
+function preflighted(tool: Tool, call: ToolCall): ToolCall {
+  if (
+    tool.proposedRequests === undefined ||
+    (isFixedProposal(tool.proposedRequests) && isFree(call))
+  )
+    return call;
+  promiseRequests(call);
+  return gateCall(call, capabilityGate);
+}
+
+/** Whether nobody laid anything down that a proposal could be held to. */
+const isFree = (call: ToolCall): boolean => {
+  const { guards, gates, policy } = conditionsOf(call);
+  return guards.length + gates.length === 0 && policy === null;
+};

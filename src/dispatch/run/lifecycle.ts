@@ -1,0 +1,191 @@
+/**
+ * What the host hears of a call: pending, under way, progress, the audit record, and exactly one
+ * ending.
+ */
+
+import { types } from 'node:util';
+import { causeOf, fail } from '../../core/onion/results.ts';
+import { receiptOf } from '../../core/onion/account.ts';
+import type { ToolCall, ToolProgress } from '../../core/contract/call.ts';
+import { describeThrown, isAlliumError } from '../../core/contract/errors.ts';
+import type { ToolResult } from '../../core/contract/result.ts';
+import { outcomeOf } from '../../core/contract/status.ts';
+import {
+  toolCallAuditEvent,
+  toolCallEvent,
+  toolCallProgressEvent,
+  toolCallUpdateEvent,
+} from '../../core/wire/wire.ts';
+import type { Logger } from '../../tools/tool.ts';
+import type { EventHub } from '../events/events.ts';
+import { type OutputFiles, previewOf } from './output-files.ts';
+import { recordOf } from '../record.ts';
+
+export interface LifecycleParts {
+  readonly hub: EventHub;
+  readonly logger: Logger;
+  readonly outputFiles: OutputFiles;
+  readonly maxPreviewBytes: number;
+  /** Notes with a waiting call where its receipt is, before the result is handed out. */
+  readonly noteReceipt: (result: ToolResult) => ToolResult | Promise<ToolResult>;
+}
+
+/**
+ * Runs one call through its stack and tells the listeners, who hear everything before the host gets
+ * its result. Most answers are short and wait for nobody, and an await that is not needed costs as
+ * much as a layer.
+ */
+export async function runLifecycle(
+  call: ToolCall,
+  run: (call: ToolCall) => Promise<ToolResult>,
+  parts: LifecycleParts,
+): Promise<ToolResult> {
+  // A call that is taken up again was announced when it first came.
+  if (call.turn.resumes === undefined)
+    parts.hub.emit('tool_call', () => toolCallEvent(namesOf(call)));
+  let answer: ToolResult;
+  let raised: unknown = null;
+  try {
+    answer = await run(call);
+  } catch (thrown) {
+    raised = thrown;
+    answer = answerOf(call, raised);
+  }
+  recordOf(call).done = true;
+  const shown = isTooLong(answer, parts) ? await keptAside(call, answer, parts) : answer;
+  const noted = parts.noteReceipt(shown);
+  const result = noted instanceof Promise ? await noted : noted;
+  logFailure(call, answer, parts);
+  logHookFailure(call, answer, parts);
+  tellEnding(call, result, parts);
+  if (raised !== null) throw raised;
+  return result;
+}
+
+/**
+ * While developing, the author of a layer is told where it threw: the result says only that it did.
+ * What it said stays on the record of the call: a message may hold an argument, or what a store
+ * answered.
+ */
+function logFailure(call: ToolCall, answer: ToolResult, { logger }: LifecycleParts): void {
+  if (answer.status !== 'tool_middleware_exception' || process.env.NODE_ENV === 'production')
+    return;
+  const { toolName, callId: toolCallId } = call;
+  try {
+    logger.error({ toolName, toolCallId, stack: framesOf(causeOf(answer)) }, 'a layer failed');
+  } catch {
+    // A logger that fails, or an error that cannot be read, must not cost the call its answer.
+  }
+}
+
+/**
+ * A hook that fails refuses the call, and only its author can mend it: where it failed is told, as
+ * for the script of a tool. Not the message, which may repeat what the script saw.
+ */
+function logHookFailure(call: ToolCall, answer: ToolResult, { logger }: LifecycleParts): void {
+  if (answer.status !== 'policy_blocked' && answer.status !== 'redacted') return;
+  const { toolName, callId: toolCallId } = call;
+  try {
+    const cause = causeOf(answer);
+    if (!isAlliumError(cause, 'ERR_STARLARK')) return;
+    const { kind, line, column, traceback } = cause.details;
+    const fields = { toolName, toolCallId, kind, line, column, traceback };
+    logger.warn(fields, `the script of a hook failed (${String(kind)})`);
+  } catch {
+    // A logger that fails, or an error that cannot be read, must not cost the call its answer.
+  }
+}
+
+/**
+ * The lines of a stack behind the message, which may itself have lines that look like some of them.
+ * None where it cannot be told apart.
+ */
+function framesOf(thrown: unknown): readonly string[] {
+  if (!types.isNativeError(thrown) || typeof thrown.stack !== 'string') return [];
+  const { stack, message } = thrown;
+  // The name before the message may be another by now.
+  const [, name = ''] = /^([^\n:]*)/.exec(stack) ?? [];
+  const header = message === '' ? name : `${name}: ${message}`;
+  if (!stack.startsWith(`${header}\n`)) return [];
+  return stack
+    .slice(header.length)
+    .split('\n')
+    .flatMap((line) => (/^ {4}at /.test(line) ? line.trim() : []));
+}
+
+/** The result of a call that is about to be thrown at the host. */
+const answerOf = (call: ToolCall, raised: unknown): ToolResult =>
+  isAlliumError(raised) && raised.result !== undefined
+    ? raised.result
+    : fail(call, 'exception', raised, 'The call failed outside its tool.');
+
+function tellEnding(call: ToolCall, result: ToolResult, { hub }: LifecycleParts): void {
+  const { audit } = result;
+  const receipt = receiptOf(result) ?? undefined;
+  if (audit !== undefined)
+    hub.emit('tool_call_audit', () => toolCallAuditEvent({ ...namesOf(call), audit, receipt }));
+  hub.emit('tool_call_update', () => endingOf(call, result));
+}
+
+export const startedEvent = (call: ToolCall) =>
+  toolCallUpdateEvent({ ...namesOf(call), status: 'in_progress' });
+
+export const progressEvent = (call: ToolCall, progress: ToolProgress) =>
+  toolCallProgressEvent({ ...namesOf(call), progress });
+
+const namesOf = (call: ToolCall) => ({
+  sessionId: call.turn.sessionId,
+  toolCallId: call.callId,
+  toolName: call.toolName,
+});
+
+function endingOf(call: ToolCall, result: ToolResult) {
+  const { error, errorCategory, executor } = result;
+  return toolCallUpdateEvent({
+    ...namesOf(call),
+    status: endingStatus(result),
+    executed: result.executed,
+    ...(error === null ? {} : { error }),
+    ...(errorCategory === null ? {} : { errorCategory }),
+    ...(executor === null ? {} : { executor }),
+    durationMs: result.executionDurationMs,
+  });
+}
+
+function endingStatus(result: ToolResult): 'completed' | 'failed' | 'cancelled' | 'paused' {
+  if (result.status === 'cancelled') return 'cancelled';
+  const outcome = outcomeOf(result);
+  return outcome === 'interrupted' ? 'paused' : outcome;
+}
+
+/** A large text becomes an output file, unless a layer has kept it aside already. */
+const isTooLong = (
+  { outputFiles, renderedResult: text }: ToolResult,
+  { maxPreviewBytes }: LifecycleParts,
+): boolean =>
+  outputFiles.length === 0 &&
+  text.length * 3 > maxPreviewBytes &&
+  Buffer.byteLength(text) > maxPreviewBytes;
+
+/** Losing the file is a pity, not a failure: the preview says so. */
+async function keptAside(
+  call: ToolCall,
+  result: ToolResult,
+  { outputFiles, maxPreviewBytes, logger }: LifecycleParts,
+): Promise<ToolResult> {
+  const text = result.renderedResult;
+  try {
+    const file = await outputFiles.write({
+      sessionId: call.turn.sessionId,
+      text,
+      mediaType: 'text/plain; charset=utf-8',
+    });
+    return previewOf(result, file, maxPreviewBytes);
+  } catch (thrown) {
+    logger.warn(
+      { toolName: call.toolName, toolCallId: call.callId, error: describeThrown(thrown) },
+      'an output file could not be written',
+    );
+    return previewOf(result, null, maxPreviewBytes);
+  }
+}

@@ -1,0 +1,273 @@
+/** A call of the client's, from its request to the answer. */
+
+import { causeOf } from '../../core/onion/results.ts';
+import type { JsonObject } from '../../core/json/json-value.ts';
+import { isObject } from '../../core/json/json.ts';
+import { createAbort } from '../../core/time/abort.ts';
+import { OWN_ABORT } from '../../dispatch/intake/open-call.ts';
+import type { ToolProgress, Turn } from '../../core/contract/call.ts';
+import type { CreateId } from '../../core/contract/ids.ts';
+import { isAlliumError } from '../../core/contract/errors.ts';
+import type { ToolResult } from '../../core/contract/result.ts';
+import type { GovernedTools } from '../../dispatch/govern-tools.ts';
+import { waitingText } from '../../approvals/refusals.ts';
+import { callErrorOf, callResultOf, type Rendering } from './call-result.ts';
+import type { Catalog } from './catalog.ts';
+import type { ClientFacts } from './client-facts.ts';
+import { doubtBySchema } from './doubtful-message.ts';
+import { clientIsThere, type Exchange, type Exchanges } from './exchange.ts';
+import { HEADER_MISMATCH } from '../http/classify.ts';
+import { misfitOfParams } from '../http/param-headers.ts';
+import type { KeptApprovals, KeptWaiting } from './kept-approvals.ts';
+import type { IncomingRequest } from './incoming.ts';
+import type { Lists } from './lists.ts';
+import type { Rounds } from './rounds.ts';
+import { endOfAnswer, type ProxySpans } from './spans.ts';
+import {
+  type Answer,
+  answerMessage,
+  CODES,
+  errorAnswer,
+  errorMessage,
+  notificationMessage,
+  objectAt,
+  type RequestId,
+  type WireMessage,
+} from '../wire.ts';
+
+/** What the calls of a connection are made with. */
+export interface CallSettings {
+  readonly turn: Partial<Turn> & Pick<Turn, 'sessionId'>;
+  /** Cleans text that no layer has seen. */
+  readonly scrub: (text: string) => string;
+  readonly spans: ProxySpans;
+  readonly createId: CreateId;
+}
+
+export interface CallParts {
+  readonly governed: GovernedTools;
+  readonly catalog: Catalog;
+  readonly lists: Lists;
+  readonly rounds: Rounds;
+  readonly exchanges: Exchanges;
+  readonly kept: KeptApprovals;
+  readonly connection: CallSettings;
+  readonly facts: ClientFacts;
+  readonly transport: 'pipe' | 'tcp';
+  readonly toClient: (message: WireMessage, about?: RequestId) => void;
+}
+
+const NO_TASKS = 'allium does not govern tasks: call the tool without "task"';
+
+/**
+ * Takes a request for a call. Whatever happens, it is answered once, unless the client took it
+ * back.
+ */
+export async function serveCall(request: IncomingRequest, parts: CallParts): Promise<void> {
+  const { rounds, toClient, exchanges } = parts;
+  const { id, params } = request;
+  const refuse = (why: string): void => toClient(errorMessage(id, CODES.invalidParams, why));
+  if (typeof params.name !== 'string') return refuse('a call needs the name of a tool');
+  if (params.task !== undefined) return refuse(NO_TASKS);
+  const misfit = misfitFor(request, params.name, parts);
+  if (misfit !== null) return toClient(answerMessage(id, misfit));
+  const resumed = rounds.resumed(request);
+  if (resumed !== null && 'problem' in resumed)
+    return refuse(`the call was not taken up: ${resumed.problem}`);
+  if (resumed !== null) return;
+  const exchange = exchangeFrom(request, parts);
+  exchanges.open(exchange);
+  try {
+    const answer = await spanned(exchange, params.name, request, parts);
+    if (exchange.isDropped) return;
+    if (exchange.request === null) await clientIsThere(exchange, exchange.abort);
+    // The client may have come back under another id.
+    toClient(answerMessage(exchange.request, answer));
+  } catch {
+    // Nothing of what was thrown is for the client: it may speak of what it was doing.
+    if (exchange.request !== null && !exchange.isDropped)
+      toClient(errorMessage(exchange.request, CODES.internal, 'allium could not handle the call'));
+  } finally {
+    exchanges.close(exchange);
+  }
+}
+
+function exchangeFrom(
+  { id, params, meta, modernVersion }: IncomingRequest,
+  { facts, connection }: CallParts,
+): Exchange {
+  const isModern = modernVersion !== null;
+  return {
+    callId: `call_${connection.createId()}`,
+    params: ownParams(params),
+    isModern,
+    capabilities: isModern
+      ? objectAt(meta, 'io.modelcontextprotocol/clientCapabilities')
+      : facts.capabilities,
+    abort: createAbort(),
+    meta,
+    request: id,
+    isDropped: false,
+    wasAsked: false,
+    answer: null,
+    refusal: null,
+    onReturn: null,
+  };
+}
+
+function ownParams(params: JsonObject): JsonObject {
+  if (
+    params._meta === undefined &&
+    params.inputResponses === undefined &&
+    params.requestState === undefined
+  )
+    return params;
+  const { _meta, inputResponses: _responses, requestState: _state, ...own } = params;
+  return own;
+}
+
+function spanned(
+  exchange: Exchange,
+  name: string,
+  request: IncomingRequest,
+  parts: CallParts,
+): Promise<Answer> {
+  const { connection, transport } = parts;
+  const facts = {
+    toolName: name,
+    request: request.id,
+    meta: request.meta,
+    transport,
+    protocol: parts.facts.protocol,
+    sessionId: connection.turn.sessionId,
+  };
+  return connection.spans.server(facts, () => listed(exchange, name, request, parts), endOfAnswer);
+}
+
+/** Reads the list first where the tool is not known. */
+function listed(
+  exchange: Exchange,
+  name: string,
+  request: IncomingRequest,
+  parts: CallParts,
+): Promise<Answer> {
+  const listing = parts.lists.ensure(exchange.meta, exchange.abort);
+  // What is known already is not waited for: an await costs as much as a layer.
+  if (listing === null) return govern(exchange, name, parts);
+  return listing.then(() => misfitFor(request, name, parts) ?? govern(exchange, name, parts));
+}
+
+/** What a client of HTTP is told whose headers and body do not say the same of a call. */
+function misfitFor(
+  { params, frame: { paramHeaders } }: IncomingRequest,
+  name: string,
+  { catalog }: CallParts,
+): Answer | null {
+  if (paramHeaders === undefined) return null;
+  const misfit = misfitOfParams(params, paramHeaders, catalog.get(name)?.inputSchema ?? {});
+  return misfit === null ? null : errorAnswer(HEADER_MISMATCH, `header mismatch: ${misfit}`);
+}
+
+async function govern(exchange: Exchange, name: string, parts: CallParts): Promise<Answer> {
+  const { governed, kept, connection } = parts;
+  const { params, isModern } = exchange;
+  const args = params.arguments === undefined ? {} : params.arguments;
+  const doubt = isObject(args) ? doubtBySchema(args, parts.catalog.get(name)?.inputSchema) : null;
+  if (doubt !== null)
+    return errorAnswer(CODES.invalidParams, `the call was refused: its arguments hold ${doubt}`);
+  const found = isObject(args) ? kept.find(name, args) : null;
+  const before = found instanceof Promise ? await found : found;
+  if (before !== null && 'wait' in before) return { result: stillWaiting(before, name, isModern) };
+  let result: ToolResult;
+  try {
+    result = await (before === null
+      ? governed.call(
+          { name, arguments: args as object, id: exchange.callId },
+          optionsFor(exchange, parts),
+        )
+      : takeUp(exchange, before, name, parts));
+  } catch (thrown) {
+    result = refusedWith(thrown);
+  }
+  const { interruption } = result;
+  if (interruption !== undefined && isObject(args)) kept.note(interruption.id, name, args);
+  // Nothing was used up: the call is taken up when the tool is there again.
+  if (before !== null && result.status === 'tool_not_found' && isObject(args))
+    kept.note(before.take, name, args);
+  if (exchange.refusal !== null && causeOf(result) === exchange.refusal.thrown)
+    return { error: callErrorOf(exchange.refusal.error, result, connection.scrub) };
+  return { result: callResultOf(result, renderingOf(exchange, name, parts)) };
+}
+
+const renderingOf = (
+  { answer, isModern }: Exchange,
+  name: string,
+  { catalog, connection }: CallParts,
+): Rendering => ({
+  answer,
+  isModern,
+  spec: catalog.get(name),
+  scrub: connection.scrub,
+});
+
+/**
+ * Takes up the call that was decided about. Where somebody else was faster, it is a call like any
+ * other.
+ */
+async function takeUp(
+  exchange: Exchange,
+  { take, callId }: { take: string; callId: string },
+  name: string,
+  parts: CallParts,
+): Promise<ToolResult> {
+  const { exchanges, governed, connection } = parts;
+  const known = (id: string): void => {
+    exchanges.close(exchange);
+    exchange.callId = id;
+    exchanges.open(exchange);
+  };
+  const { turn, ...options } = optionsFor(exchange, parts);
+  known(callId);
+  exchange.wasAsked = true;
+  return governed.resume(take, undefined, options).catch((thrown: unknown) => {
+    if (!isAlliumError(thrown, 'ERR_APPROVAL_RESOLVED')) throw thrown;
+    known(`call_${connection.createId()}`);
+    return governed.call(
+      { name, arguments: objectAt(exchange.params, 'arguments'), id: exchange.callId },
+      { ...options, turn },
+    );
+  });
+}
+
+const optionsFor = (exchange: Exchange, { connection, toClient }: CallParts) => ({
+  [OWN_ABORT]: exchange.abort,
+  turn: connection.turn,
+  onProgress: (progress: ToolProgress): void => {
+    const { progressToken } = exchange.meta;
+    if (progressToken === undefined || exchange.request === null || exchange.isDropped) return;
+    toClient(
+      notificationMessage('notifications/progress', { progressToken, progress: 0, ...progress }),
+      exchange.request,
+    );
+  },
+});
+
+/** A layer that raises has refused the call like any other. */
+function refusedWith(thrown: unknown): ToolResult {
+  if (isAlliumError(thrown) && thrown.result !== undefined) return thrown.result;
+  throw thrown;
+}
+
+/** The same question is not put twice: the first one still waits. */
+function stillWaiting(
+  { wait: id, kind }: KeptWaiting,
+  name: string,
+  isModern: boolean,
+): JsonObject {
+  return {
+    content: [{ type: 'text', text: waitingText(name, kind) }],
+    isError: true,
+    _meta: { 'allium/status': kind, 'allium/executed': 'no', 'allium/approval': id },
+    ...(isModern ? { resultType: 'complete' } : {}),
+  };
+}

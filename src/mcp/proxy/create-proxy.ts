@@ -1,0 +1,178 @@
+/** `createProxy`: any MCP client, any MCP server, a stack between them. */
+
+import type { ApprovalPrompt } from '../../core/contract/approval.ts';
+import { type Clock, systemClock } from '../../core/time/clock.ts';
+import { type CreateId, randomId } from '../../core/contract/ids.ts';
+import type { Turn } from '../../core/contract/call.ts';
+import type { ToolCaller, ToolLayer } from '../../core/contract/layer.ts';
+import { checkOptions, expected } from '../../core/contract/options.ts';
+import { composeToolCallers } from '../../core/onion/compose.ts';
+import {
+  type GovernedTools,
+  type GovernOptions,
+  governTools,
+} from '../../dispatch/govern-tools.ts';
+import type { DispatchLimits } from '../../dispatch/intake/limits.ts';
+import { memoryApprovals } from '../../approvals/store/memory-approvals.ts';
+import { type ApprovalStore, withRoute } from '../../approvals/store/approval.ts';
+import { byteRelay } from '../stdio/byte-relay.ts';
+import type { CatalogOptions } from './catalog.ts';
+import { type ConnectionParts, governedRelay } from './connection.ts';
+import type { Link } from './link.ts';
+import { type Relay, relay } from './relay.ts';
+import { proxySpans } from './spans.ts';
+
+/** The stack of a proxy, as `loadConfig` gives it. */
+export interface ProxyStack {
+  readonly layers: readonly ToolLayer[];
+  readonly session?: Partial<Turn>;
+  readonly limits?: DispatchLimits;
+  govern(overrides: Partial<GovernOptions>): GovernedTools;
+  close(): Promise<void>;
+}
+
+export interface ProxyOptions extends CatalogOptions {
+  /** Opens a connection to the server. Every client gets one of its own. */
+  readonly upstream: () => Link;
+  /**
+   * Outermost first; or a file that `loadConfig` has read. Without any layer messages are only
+   * forwarded.
+   */
+  readonly stack: ProxyStack | readonly (ToolLayer | ToolCaller)[];
+  /** Keeps the calls that wait for a decision, where the stack does not. @default in memory */
+  readonly approvals?: ApprovalStore;
+  /** Channels to ask people on, beside the client's own. @default none */
+  readonly prompts?: readonly ApprovalPrompt[];
+  /** What calls belong to. @default a session of its own for every proxy */
+  readonly session?: Partial<Turn>;
+  /** How long a client may take to come back with an answer, in milliseconds. @default 600_000 */
+  readonly returnMs?: number;
+  /**
+   * How long a client that waits for an answer is kept waiting for a person, in milliseconds; then
+   * the call waits in the queue. @default 50_000
+   */
+  readonly patienceMs?: number;
+  /**
+   * How long a call waits for an answer from the queue where nobody can be asked, in milliseconds.
+   * @default 0
+   */
+  readonly waitMs?: number;
+  /** Told what was dropped or hidden, without its content. @default a warning of the process */
+  readonly report?: (problem: string) => void;
+  readonly clock?: Clock;
+  readonly createId?: CreateId;
+}
+
+export interface Proxy {
+  /**
+   * Puts the stack between this client and a server of its own. Resolves when both are connected.
+   */
+  connect(client: Link): Promise<Relay>;
+  /** Ends every connection, waits for calls to end, and closes the stack. */
+  close(): Promise<void>;
+}
+
+const EXPECTED = {
+  upstream: expected.required(expected.function),
+  stack: expected.required({
+    text: 'a list of layers, or a loaded file',
+    test: (value: unknown) => typeof value === 'object' && value !== null,
+  }),
+  approvals: expected.object,
+  prompts: expected.listOf(expected.function),
+  session: expected.object,
+  returnMs: expected.integer(1),
+  patienceMs: expected.integer(1),
+  waitMs: expected.integer(0),
+  report: expected.function,
+  onBadSchema: expected.oneOf('hide', 'pass'),
+  trustAnnotations: expected.boolean,
+  clock: expected.object,
+  createId: expected.function,
+  info: expected.object,
+} as const;
+
+const RETURN_MS = 600_000;
+/** Clients give up after a minute. */
+const PATIENCE_MS = 50_000;
+
+/** Results go to a client that asked for all of them: cutting one is for a layer to decide. */
+const WHOLE = { maxPreviewBytes: 33_554_432 };
+
+/** Throws for what a host got wrong. */
+export const checkProxyOptions = (owner: string, options: object): void =>
+  checkOptions(owner, options, EXPECTED);
+
+/** What every connection of a proxy has in common. */
+export function connectionParts(options: ProxyOptions, stack: ProxyStack): ConnectionParts {
+  const { clock = systemClock, createId = randomId, report = warn } = options;
+  // What waits here is taken up when its client makes the call again.
+  const approvals = withRoute(options.approvals ?? memoryApprovals(), 'client');
+  const scrubs = stack.layers.flatMap(({ scrub }) => (scrub === undefined ? [] : [scrub]));
+  return {
+    govern: (overrides) =>
+      stack.govern({
+        approvals,
+        clock,
+        createId,
+        limits: { ...WHOLE, ...stack.limits },
+        ...overrides,
+      }),
+    turn: { sessionId: createId(), ...stack.session, ...options.session },
+    ...{ approvals, clock, createId, report, spans: proxySpans() },
+    prompts: options.prompts ?? [],
+    scrub: (text) => scrubs.reduce((clean, scrub) => scrub(clean), text),
+    returnMs: options.returnMs ?? RETURN_MS,
+    patienceMs: options.patienceMs ?? PATIENCE_MS,
+    waitMs: options.waitMs ?? 0,
+    onBadSchema: options.onBadSchema ?? 'hide',
+    trustAnnotations: options.trustAnnotations ?? false,
+  };
+}
+
+export function createProxy(options: ProxyOptions): Proxy {
+  checkProxyOptions('createProxy', options);
+  const { upstream, report = warn } = options;
+  const stack = isList(options.stack) ? stackOf(options.stack) : options.stack;
+  const parts = connectionParts(options, stack);
+  const open = new Set<Relay>();
+  return Object.freeze<Proxy>({
+    async connect(client) {
+      const server = upstream();
+      const connected = await (stack.layers.length > 0
+        ? governedRelay(client, server, parts)
+        : client.sendChunk !== undefined && server.sendChunk !== undefined
+          ? byteRelay(client, server)
+          : relay(client, server, {}, report));
+      open.add(connected);
+      void connected.ended.then(() => open.delete(connected));
+      return connected;
+    },
+    async close() {
+      await Promise.all([...open].map((each) => each.close()));
+      await stack.close();
+    },
+  });
+}
+
+const isList = (stack: ProxyOptions['stack']): stack is readonly (ToolLayer | ToolCaller)[] =>
+  Array.isArray(stack);
+
+const warn = (problem: string): void => process.emitWarning(problem, 'AlliumWarning');
+
+/** The layers are shared by all connections, and closed once, when the proxy is. */
+function stackOf(given: readonly (ToolLayer | ToolCaller)[]): ProxyStack {
+  const { layers } = composeToolCallers(given);
+  const made: GovernedTools[] = [];
+  return {
+    layers,
+    govern(overrides) {
+      const governed = governTools({ tools: [], layers, ...overrides });
+      made.push(governed);
+      return governed;
+    },
+    async close() {
+      await Promise.all(made.map((governed) => governed.close()));
+    },
+  };
+}

@@ -1,0 +1,159 @@
+/** A question about a call, as a form that the client shows to a person. */
+
+import { oneLine } from '../../core/contract/errors.ts';
+import { isObject } from '../../core/json/json.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
+import {
+  answerLabel,
+  type ApprovalAnswer,
+  type ApprovalQuestion,
+} from '../../core/contract/approval.ts';
+import type { Frame, Link } from './link.ts';
+import { objectAt, type WireMessage } from '../wire.ts';
+
+/** Under which ours stands among the questions of a round. */
+export const CONSENT_KEY = 'allium_consent';
+
+/** Longer arguments are not read by anybody in a form; where they can be read is said. */
+const MAX_SHOWN = 4000;
+
+/**
+ * One required text, `decision`, with the answers there are, and a reason for whoever wants to give
+ * one. No form ever asks for more.
+ */
+export function consentForm({ toolName, shown, options }: ApprovalQuestion): JsonObject {
+  const { always: _onTheChoices, ...described } = shown; // `answerLabel` says what it covers.
+  const text = oneLineJson(described);
+  const cut =
+    text.length > MAX_SHOWN
+      ? `${text.slice(0, MAX_SHOWN)}… (${text.length - MAX_SHOWN} characters more; the approval in the queue has them all)`
+      : text;
+  return {
+    message: `The agent wants to call ${oneLine(toolName)}: ${cut}`,
+    requestedSchema: {
+      type: 'object',
+      properties: {
+        decision: {
+          type: 'string',
+          title: 'Decision',
+          description: 'What happens with this call',
+          enum: [...options],
+          enumNames: options.map((option) => answerLabel(option, shown)),
+        },
+        reason: {
+          type: 'string',
+          title: 'Reason',
+          description: 'Why; the agent reads it where the call is refused',
+          maxLength: MAX_REASON,
+        },
+      },
+      required: ['decision'],
+    },
+  };
+}
+
+/** Text in the arguments must not look like text of ours. */
+const oneLineJson = (shown: JsonObject): string =>
+  JSON.stringify(shown)
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ');
+
+const MAX_REASON = 1000;
+
+/**
+ * Only an answer that was accepted and says so allows; everything else is a no. `null` for what is
+ * no answer at all. `by` is the name of the client.
+ */
+export function answerFrom(
+  result: unknown,
+  { options }: ApprovalQuestion,
+  by: string,
+): ApprovalAnswer | null {
+  if (!isObject(result) || typeof result.action !== 'string') return null;
+  const content = isObject(result.content) ? result.content : {};
+  const decision =
+    result.action === 'accept' ? options.find((option) => option === content.decision) : undefined;
+  const reason =
+    typeof content.reason === 'string' ? oneLine(content.reason).slice(0, MAX_REASON).trim() : '';
+  return {
+    decision: decision ?? 'reject_once',
+    decidedBy: `${by}@form`,
+    ...(reason === '' ? {} : { reason }),
+  };
+}
+
+/**
+ * Whether a client that declares this can be shown a form. One that names no way of asking has
+ * forms, as before there were others.
+ */
+export function canElicit({ elicitation }: JsonObject): boolean {
+  return isObject(elicitation) && (isObject(elicitation.form) || elicitation.url === undefined);
+}
+
+const QUESTION = 'elicitation/create';
+
+/**
+ * The link of a server whose questions say whose they are, as requests and inside of results. Every
+ * other message is as it came: what a server wants of a model (sampling) and of the file system
+ * (roots) is put to no person in our name.
+ */
+export const withMarkedQuestions = (server: Link): Link => ({
+  ...server,
+  start: (handlers) =>
+    server.start({
+      ...handlers,
+      onFrame: (frame) =>
+        handlers.onFrame({ ...frame, message: marked(frame.message, prefixFor(frame, server)) }),
+    }),
+});
+
+/** Only the host's own name for a server is told: what a server calls itself may be anything. */
+function prefixFor({ from }: Frame, { name }: Link): string {
+  const known = from ?? name;
+  return `Asked by the server${known === undefined ? '' : ` "${oneText(known)}"`}, not by allium: `;
+}
+
+function marked(message: WireMessage, prefix: string): WireMessage {
+  if (message.method === QUESTION)
+    return { ...message, params: question(objectAt(message, 'params'), prefix) };
+  const result = objectAt(message, 'result');
+  const asked = objectAt(result, 'inputRequests');
+  if (Object.keys(asked).length === 0) return message;
+  const inputRequests = Object.fromEntries(
+    Object.entries(asked).map(([key, request]) => [key, inputRequest(request, prefix)]),
+  );
+  return { ...message, result: { ...result, inputRequests } };
+}
+
+function inputRequest(request: JsonValue, prefix: string): JsonValue {
+  if (!isObject(request) || request.method !== QUESTION) return request;
+  return { ...request, params: question(objectAt(request, 'params'), prefix) };
+}
+
+function question(params: JsonObject, prefix: string): JsonObject {
+  const text = typeof params.message === 'string' ? oneText(params.message) : '';
+  const { requestedSchema } = params;
+  const form =
+    requestedSchema === undefined ? {} : { requestedSchema: shownOnOneLine(requestedSchema, '') };
+  return { ...params, ...form, message: `${prefix}${text}` };
+}
+
+/** Members of a form that a person reads. */
+const SHOWN: ReadonlySet<string> = new Set(['title', 'description', 'enumNames']);
+
+function shownOnOneLine(value: JsonValue, name: string): JsonValue {
+  if (typeof value === 'string') return SHOWN.has(name) ? oneText(value) : value;
+  if (Array.isArray(value))
+    return (value as readonly JsonValue[]).map((item) => shownOnOneLine(item, name));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, shownOnOneLine(member, key)]),
+  );
+}
+
+/**
+ * A new line could begin with words of ours, and characters that turn the direction of text could
+ * hide the mark.
+ */
+const oneText = (text: string): string =>
+  text.toWellFormed().replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ');

@@ -1,0 +1,84 @@
+/** One call of a client, over however many requests it comes. */
+
+import type { JsonObject } from '../../core/json/json-value.ts';
+import type { AbortSource, OwnAbort } from '../../core/time/abort.ts';
+import type { ServerAnswer } from './call-result.ts';
+import type { RequestId } from '../wire.ts';
+
+export interface Exchange {
+  callId: string;
+  /** Of the call: what belongs to one round of it is not in here. */
+  readonly params: JsonObject;
+  /** Whether every request carries its protocol and capabilities, and questions are results. */
+  readonly isModern: boolean;
+  /** What the client can do. */
+  readonly capabilities: JsonObject;
+  /** Takes the call back. */
+  readonly abort: OwnAbort;
+  /** Of the round that is under way. */
+  meta: JsonObject;
+  /** The request that waits for an answer; `null` while the client is expected to come back. */
+  request: RequestId | null;
+  /** The client is not interested any more, and gets no answer. */
+  isDropped: boolean;
+  /**
+   * Somebody was asked about the call, and the server's list was not read since: not every server
+   * can say that its tools changed.
+   */
+  wasAsked: boolean;
+  /** What the server answered. */
+  answer: ServerAnswer | null;
+  /** A protocol error of the server's, and the error it became on the way through the stack. */
+  refusal: { readonly error: JsonObject; readonly thrown: Error } | null;
+  /** Told when the client has come back. */
+  onReturn: (() => void) | null;
+}
+
+/** The calls that are under way on one connection. */
+export interface Exchanges {
+  open(exchange: Exchange): void;
+  close(exchange: Exchange): void;
+  byCall(callId: string): Exchange | undefined;
+  byRequest(id: RequestId): Exchange | undefined;
+  byToken(token: unknown): Exchange | undefined;
+  readonly all: Iterable<Exchange>;
+}
+
+export function createExchanges(): Exchanges {
+  const open = new Map<string, Exchange>();
+  const find = (test: (exchange: Exchange) => boolean): Exchange | undefined =>
+    [...open.values()].find(test);
+  return {
+    open: (exchange) => void open.set(exchange.callId, exchange),
+    close: (exchange) => void open.delete(exchange.callId),
+    byCall: (callId) => open.get(callId),
+    byRequest: (id) => find(({ request }) => request === id),
+    byToken: (token) => find(({ meta }) => meta.progressToken === token),
+    get all() {
+      return [...open.values()];
+    },
+  };
+}
+
+/** Resolves when the client waits for an answer: at once, or when it has come back. */
+export function clientIsThere(exchange: Exchange, abort: AbortSource): Promise<void> {
+  if (exchange.request !== null) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const unfollow = abort.follow(() => {
+      exchange.onReturn = null;
+      reject(abortError(abort));
+    });
+    if (abort.isAborted()) return;
+    exchange.onReturn = () => {
+      unfollow();
+      exchange.onReturn = null;
+      resolve();
+    };
+  });
+}
+
+/** What somebody who was kept waiting for nothing is told. */
+export function abortError(abort: AbortSource): Error {
+  const reason = abort.reason();
+  return reason instanceof Error ? reason : new Error('aborted');
+}

@@ -1,4 +1,0 @@
-/** `allium/otel`: OpenTelemetry in one line, for programs that have not set it up themselves. */
-
-export type { Telemetry, TelemetrySettings } from './start-telemetry.ts';
-export { startTelemetry } from './start-telemetry.ts';

@@ -1,0 +1,119 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { hashCanonical } from '../../core/json/hash-canonical.ts';
+import { snapshot } from '../../core/json/json.ts';
+import { toWire } from '../../core/wire/wire.ts';
+import { createReceipt } from './create-receipt.ts';
+import type { Receipt } from '../receipt.ts';
+import { receiptText } from './receipt-text.ts';
+import { makeReceipt } from '../receipts.fixture.ts';
+import { type ReceiptFields, writtenText } from './written-receipt.ts';
+
+const URI = 'file:///receipts/s.jsonl#seq=1';
+const TIME = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
+
+function fieldsOf(changes: Partial<Receipt> = {}): ReceiptFields {
+  const { audit: _, emitted_at: __, ...fields } = makeReceipt(changes);
+  return fields;
+}
+
+const auditOf = () => ({
+  kind: 'search',
+  hints: { readOnly: true },
+  layers: [
+    {
+      name: 'timeout',
+      status: 'ok',
+      startedAt: '2026-01-01T00:00:00.000Z',
+      endedAt: '2026-01-01T00:00:00.000Z',
+    },
+  ],
+  metadata: { ownName: { innerName: 1 } },
+});
+
+const made = (
+  audit: object | null = auditOf(),
+  uri: string | null = URI,
+  changes: Partial<Receipt> = {},
+): Receipt => createReceipt(fieldsOf(changes), { audit, uri, emittedMs: TIME });
+
+describe('createReceipt', () => {
+  it('is the fields, the record in the spelling of receipts, and the time', () => {
+    const audit = { ...toWire(auditOf()), receipt_uri: URI };
+
+    expect(made()).toEqual({ ...fieldsOf(), audit, emitted_at: '2026-01-02T03:04:05.006Z' });
+    expect(Object.keys(made()).slice(-3)).toEqual(['provider', 'audit', 'emitted_at']);
+    expect(Object.keys(made(auditOf(), null))).toEqual(Object.keys(made()));
+  });
+
+  it('has the line of an equal receipt that was not written before', () => {
+    const receipt = made();
+    const copy = { ...receipt };
+
+    expect(writtenText(receipt)).not.toBeNull();
+    expect(writtenText(copy)).toBeNull();
+    expect(receiptText(receipt, null)).toBe(receiptText(copy, null));
+  });
+
+  it.each<[string, object, Partial<Receipt>]>([
+    ['names that become one', { ownName: 1, own_name: 2, layers: [] }, {}],
+    ['half a character', { ...auditOf(), reason: '\ud800' }, {}],
+    ['half a character in a field', auditOf(), { tool_name: '\ud800' }],
+    ['a place it had before', { receiptUri: 'file:///before', ...auditOf() }, {}],
+    ['a place in the other spelling', { ...auditOf(), receipt_uri: 'file:///before' }, {}],
+    ['an empty record', {}, {}],
+    ['too much', { ...auditOf(), reason: 'x'.repeat(70_000) }, {}],
+    ['depth', Array.from({ length: 70 }).reduce<object>((inner) => ({ inner }), {}), {}],
+  ])('is whole, frozen and can be written with %s', (_, audit, changes) => {
+    const receipt = made(audit, URI, changes);
+
+    expect(writtenText(receipt)).toBeNull();
+    expect(JSON.stringify(receipt.audit)).toContain(URI);
+    expect([receipt, receipt.audit].every(Object.isFrozen)).toBe(true);
+    expect(() => JSON.parse(`${receiptText(receipt, null)}}`) as unknown).not.toThrow();
+  });
+
+  it('stays what it was, whatever becomes of the record', () => {
+    const audit = auditOf();
+    const receipt = made(audit);
+    audit.layers.push({ name: 'later', status: 'ok', startedAt: '', endedAt: '' });
+    Object.assign(audit.layers[0] ?? {}, { name: 'forged' });
+
+    expect(receipt.audit?.layers).toMatchObject([{ name: 'timeout' }]);
+    expect(receipt.audit?.layers).toHaveLength(1);
+  });
+
+  it('is frozen in depth, and its record is the same each time', () => {
+    const { audit } = made();
+
+    expect([audit, audit?.layers, audit?.hints].every(Object.isFrozen)).toBe(true);
+    const receipt = made();
+    expect(receipt.audit).toBe(receipt.audit);
+    expect(Reflect.set(receipt, 'audit', {})).toBe(false);
+  });
+
+  it('is an ordinary object where it goes elsewhere', () => {
+    expect(Object.getOwnPropertyDescriptor(made(auditOf(), null), 'audit')?.value).toEqual(
+      toWire(auditOf()),
+    );
+    expect(inspect(made(auditOf(), null))).not.toContain('Getter');
+    expect(made(null, null).audit).toBeNull();
+    expect(made(null).audit).toEqual({ receipt_uri: URI });
+  });
+
+  it('is not mixed up with what a record writes while it is read', () => {
+    const hostile = Object.defineProperty({ ...auditOf() }, 'late', {
+      enumerable: true,
+      get: () => hashCanonical(snapshot({ secret: 'x'.repeat(100) })),
+    });
+
+    expect(receiptText(made(hostile), null)).toBe(receiptText({ ...made(hostile) }, null));
+    expect(JSON.parse(`${receiptText(made(hostile), null)}}`)).toMatchObject({
+      audit: { ...toWire(auditOf()), late: hashCanonical({ secret: 'x'.repeat(100) }) },
+    });
+  });
+
+  it('shows no receipt to whoever reads the accessor of another object', () => {
+    expect(Reflect.get(made(), 'audit', {})).toBeNull();
+  });
+});

@@ -1,0 +1,169 @@
+// String methods that look for a text: count, find, index, partition, replace, startswith and their
+// like.
+
+import { decodeCodepoint } from '../bytes.ts';
+import { StarlarkError } from '../errors.ts';
+import type { Thread } from '../thread.ts';
+import { Tuple, type Value } from '../values.ts';
+import { accountItems, accountText } from './accounting.ts';
+import { positional } from './arguments.ts';
+import type { MethodCalls } from './method-table.ts';
+import { clamped, indices, within } from './numbers.ts';
+import { chargeWork, countOf, finder, firstIndex, lastIndex } from './search.ts';
+import { countCodepoints } from './unicode.ts';
+import { typeName } from '../kinds.ts';
+
+type StringCall = MethodCalls<string>[string];
+
+const countArguments = positional('count', ['string'], ['any', 'any']);
+const replaceArguments = positional('replace', ['string', 'string'], ['int']);
+
+/** The methods of this file by name. */
+export const searchMethods: MethodCalls<string> = {
+  count: (thread, receiver, args, kwargs) => {
+    const [sub, start, end] = countArguments(args, kwargs);
+    const part = partOf('count', receiver, start, end);
+    return sub === '' ? countCodepoints(part) + 1 : countOf(thread, part, sub);
+  },
+  find: findMethod('find', firstIndex, 'answer'),
+  rfind: findMethod('rfind', lastIndex, 'answer'),
+  index: findMethod('index', firstIndex, 'throw'),
+  rindex: findMethod('rindex', lastIndex, 'throw'),
+  partition: partitionMethod('partition', firstIndex),
+  rpartition: partitionMethod('rpartition', lastIndex),
+  startswith: affixMethod('startswith', (text, affix) => text.startsWith(affix)),
+  endswith: affixMethod('endswith', (text, affix) => text.endsWith(affix)),
+  replace: (thread, receiver, args, kwargs) => {
+    const [old, replacement, count = -1] = replaceArguments(args, kwargs);
+    const most = count < 0 ? Number.POSITIVE_INFINITY : clamped(count);
+    const places =
+      old === ''
+        ? boundaries(thread, receiver, most)
+        : occurrences(thread, receiver, { old, most });
+    return replaceAt(thread, receiver, { places, oldLength: old.length, replacement });
+  },
+};
+
+function partOf(
+  name: string,
+  text: string,
+  startValue: Value | undefined,
+  endValue: Value | undefined,
+): string {
+  if (startValue === undefined) return text;
+  const [start, end] = within(name, () => indices(text.length, startValue, endValue));
+  return start < end ? text.slice(start, end) : '';
+}
+
+type Search = (thread: Thread, text: string, sub: string) => number;
+
+function findMethod(name: string, search: Search, missing: 'answer' | 'throw'): StringCall {
+  const readArguments = positional(name, ['string'], ['any', 'any']);
+  return (thread, receiver, args, kwargs) => {
+    const [sub, startValue, endValue] = readArguments(args, kwargs);
+    const [start, end] =
+      startValue === undefined
+        ? [0, receiver.length]
+        : within(name, () => indices(receiver.length, startValue, endValue));
+    const part =
+      start === 0 && end === receiver.length
+        ? receiver
+        : start < end
+          ? receiver.slice(start, end)
+          : '';
+    const index = search(thread, part, sub);
+    if (index >= 0) return index + start;
+    if (missing === 'throw') throw new StarlarkError(`${name}: substring not found`);
+    return -1;
+  };
+}
+
+function partitionMethod(name: 'partition' | 'rpartition', search: Search): StringCall {
+  const readArguments = positional(name, ['string']);
+  return (thread, receiver, args, kwargs) => {
+    const [separator] = readArguments(args, kwargs);
+    if (separator === '') throw new StarlarkError(`${name}: empty separator`);
+    const index = search(thread, receiver, separator);
+    accountItems(thread, 3);
+    accountText(thread, receiver.length);
+    if (index >= 0)
+      return new Tuple([
+        receiver.slice(0, index),
+        separator,
+        receiver.slice(index + separator.length),
+      ]);
+    return new Tuple(name === 'partition' ? [receiver, '', ''] : ['', '', receiver]);
+  };
+}
+
+function affixMethod(
+  name: 'startswith' | 'endswith',
+  matches: (text: string, affix: string) => boolean,
+): StringCall {
+  const readArguments = positional(name, ['any'], ['any', 'any']);
+  return (thread, receiver, args, kwargs) => {
+    const [affix, start, end] = readArguments(args, kwargs);
+    const part = partOf(name, receiver, start, end);
+    if (typeof affix === 'string') return matches(part, affix);
+    if (!(affix instanceof Tuple))
+      throw new StarlarkError(`${name}: got ${typeName(affix)}, want string or tuple of string`);
+    return affix.items.some((item, index) => {
+      thread.step();
+      if (typeof item === 'string') return matches(part, item);
+      throw new StarlarkError(`${name}: want string, got ${typeName(item)}, for element ${index}`);
+    });
+  };
+}
+
+function occurrences(
+  thread: Thread,
+  text: string,
+  { old, most }: { readonly old: string; readonly most: number },
+): number[] {
+  const places: number[] = [];
+  const find = finder(thread, text, old);
+  for (let index = find(0); index >= 0 && places.length < most; index = find(index + old.length))
+    addPlace(thread, places, index);
+  return places;
+}
+
+/** Before each code point and at the end: where the empty text is found. */
+function boundaries(thread: Thread, text: string, most: number): number[] {
+  chargeWork(thread, text.length);
+  const places: number[] = [];
+  for (let index = 0; places.length < most; index += decodeCodepoint(text, index)[1]) {
+    addPlace(thread, places, index);
+    if (index >= text.length) break;
+  }
+  return places;
+}
+
+function addPlace(thread: Thread, places: number[], index: number): void {
+  // The place itself, and the part of the text that ends there.
+  thread.account(32);
+  places.push(index);
+}
+
+interface Replacing {
+  readonly places: readonly number[];
+  readonly oldLength: number;
+  readonly replacement: string;
+}
+
+function replaceAt(
+  thread: Thread,
+  text: string,
+  { places, oldLength, replacement }: Replacing,
+): string {
+  if (places.length === 0) return text;
+  accountText(thread, text.length + places.length * (replacement.length - oldLength));
+  chargeWork(thread, places.length * 8);
+  const parts: string[] = [];
+  let from = 0;
+  for (const place of places) {
+    parts.push(text.slice(from, place));
+    from = place + oldLength;
+  }
+  parts.push(text.slice(from));
+  return parts.join(replacement);
+}

@@ -1,0 +1,135 @@
+/** Counters of one process. */
+
+import { checkOptions, expected } from '../../core/contract/options.ts';
+import type { CounterStore, Taken, TakeRequest } from '../counter-store.ts';
+import { type FairTable, fairTable } from '../fair-table.ts';
+
+/** How many counters `memoryCounters` keeps. */
+export interface MemoryCountersOptions {
+  /**
+   * How many keys are counted at once. When it is full, the owner with the most keys loses the one
+   * it used longest ago. @default 100000
+   */
+  readonly maxKeys?: number;
+}
+
+/** Takes at once, without a promise. */
+export interface MemoryCounters extends CounterStore {
+  readonly take: (key: string, request: TakeRequest) => Taken;
+}
+
+/**
+ * Used-up allowance at a time, in units in which one call is `windowMs` and a millisecond gives
+ * back `max`: whole numbers only.
+ */
+interface Level {
+  readonly used: number;
+  readonly at: number;
+  readonly request: TakeRequest;
+}
+
+/**
+ * With a window it is the generic cell rate algorithm: a key that rested may make `max` calls at
+ * once, after that one every `windowMs / max`. So any span of `windowMs` holds at most `2 * max -
+ * 1` calls, and a long one no more than `max` a window. A store that is full forgets keys that have
+ * an owner: who makes up so many keys has the allowance of each of them anyway. A key without an
+ * owner is never forgotten while it counts.
+ */
+export function memoryCounters(options: MemoryCountersOptions = {}): MemoryCounters {
+  checkOptions('memoryCounters', options, { maxKeys: expected.integer(1) });
+  const { maxKeys = 100_000 } = options;
+  const levels = createLevels(maxKeys);
+
+  return Object.freeze<MemoryCounters>({
+    take(key, given) {
+      const before = levels.get(key);
+      // A clock that runs backwards gives nothing back.
+      const request = {
+        ...given,
+        now: Math.max(Math.floor(given.now), before?.at ?? Number.NEGATIVE_INFINITY),
+      };
+      const used = before === undefined ? 0 : usedAt(before, request.now);
+      const taken = verdict(used, request);
+      if (!taken.admitted) {
+        // A limit that calls still run into is in use: it is not the one to forget.
+        if (before !== undefined) levels.set(key, before);
+        return taken;
+      }
+      const wait = before === undefined ? levels.makeRoom(request) : 0;
+      if (wait !== 0) return { admitted: false, count: 0, retryAfterMs: wait };
+      levels.set(key, { used: used + costOf(request), at: request.now, request });
+      return taken;
+    },
+  });
+}
+
+const costOf = ({ windowMs }: TakeRequest): number => windowMs ?? 1;
+
+/** What is used of a counter after the time that has passed. */
+function usedAt({ used, at, request }: Level, now: number): number {
+  return request.windowMs === null ? used : Math.max(0, used - (now - at) * request.max);
+}
+
+function verdict(used: number, { max, windowMs }: TakeRequest): Taken {
+  const cost = windowMs ?? 1;
+  const over = used + cost - cost * max;
+  const count = Math.ceil(used / cost);
+  if (over <= 0) return { admitted: true, count: count + 1, retryAfterMs: null };
+  return {
+    admitted: false,
+    count,
+    retryAfterMs: windowMs === null || max === 0 ? null : Math.ceil(over / max),
+  };
+}
+
+/** How long until a counter is at rest: 0 where it is, `null` where it never is. */
+function restOf(level: Level, now: number): number | null {
+  const used = usedAt(level, now);
+  if (used === 0) return 0;
+  return level.request.windowMs === null ? null : Math.ceil(used / level.request.max);
+}
+
+interface Levels {
+  get(key: string): Level | undefined;
+  /** The level is the one used last. */
+  set(key: string, level: Level): void;
+  /**
+   * 0 where there is room for another key, also by forgetting one; otherwise how long until there
+   * is, `null` for never.
+   */
+  makeRoom(request: TakeRequest): number | null;
+}
+
+function createLevels(maxKeys: number): Levels {
+  const owned: FairTable<Level> = fairTable();
+  /** Those without an owner, the one used longest ago first. */
+  const plain = new Map<string, Level>();
+
+  return {
+    get: (key) => owned.get(key) ?? plain.get(key),
+    set(key, level) {
+      const { owner } = level.request;
+      plain.delete(key);
+      if (owner !== undefined) return owned.set(key, owner, level);
+      owned.delete(key);
+      plain.set(key, level);
+    },
+    makeRoom({ now, owner }) {
+      if (owned.size + plain.size < maxKeys) return 0;
+      const [oldest] = plain;
+      const rest = oldest === undefined ? null : restOf(oldest[1], now);
+      if (oldest !== undefined && rest === 0) {
+        plain.delete(oldest[0]);
+        return 0;
+      }
+      const loser = owned.loser();
+      if (loser === null) return rest;
+      // Who holds most waits where that helps: forgetting its own key would lift the limit of that
+      // key early.
+      const wait = restOf(loser.value, now);
+      if (owner === loser.owner && wait !== null && wait > 0) return wait;
+      owned.delete(loser.key);
+      return 0;
+    },
+  };
+}
