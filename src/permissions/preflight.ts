@@ -11,7 +11,7 @@ import type { ToolCall } from '../core/contract/call.ts';
 import { hashCanonical } from '../core/json/hash-canonical.ts';
 import type { ToolResult } from '../core/contract/result.ts';
 import { cancelled } from '../core/onion/frame.ts';
-import { conditionsOf } from '../core/onion/conditions.ts';
+import { gatesOf } from '../core/onion/conditions.ts';
 import { policyOf } from '../policy/ambient-policy.ts';
 import { findingOf, type PermissionSet, type ShadowFinding } from './finding.ts';
 import type { PermissionChecker } from './permission.ts';
@@ -41,7 +41,20 @@ const UNTOLD: PermissionReport = Object.freeze({
   requests: Object.freeze(['tool.call']),
 });
 
-const setsOf = new WeakMap<Gate, PermissionSet | null>();
+/** Where a gate made here keeps the set it holds calls to; `null` for the capability policy alone. */
+const SET: unique symbol = Symbol('allium.permission-set');
+type PermissionGate = Gate & { readonly [SET]: PermissionSet | null };
+
+const isPermissionGate = (run: Gate): run is PermissionGate => SET in run;
+
+const permissionGatesOf = (call: ToolCall): readonly PermissionGate[] =>
+  gatesOf(call)
+    .map(({ run }) => run)
+    .filter(isPermissionGate);
+
+const setsOf = (call: ToolCall): readonly PermissionSet[] =>
+  permissionGatesOf(call).flatMap((gate) => gate[SET] ?? []);
+
 const reports = new WeakMap<object, PermissionReport>();
 
 /** The report of the pass a result belongs to, or `undefined` where no check was made. */
@@ -53,17 +66,9 @@ export const permissionReportOf = (call: ToolCall): PermissionReport | undefined
  * does the work of all: each set decides with its own fallback, and the strictest of them counts.
  */
 export function permissionGate(set: PermissionSet | null): Gate {
-  const gate: Gate = async (call) => {
-    const gates = conditionsOf(call).gates.filter((one) => setsOf.has(one));
-    return gates[0] === gate
-      ? checkPermissions(
-          call,
-          gates.flatMap((one) => setsOf.get(one) ?? []),
-        )
-      : null;
-  };
-  setsOf.set(gate, set);
-  return gate;
+  const gate: Gate = async (call) =>
+    permissionGatesOf(call)[0] === gate ? checkPermissions(call, setsOf(call)) : null;
+  return Object.assign(gate, { [SET]: set });
 }
 
 /**
@@ -116,7 +121,7 @@ async function checkPermissions(
  * has begun does not wait, so no answer is a no.
  */
 export async function refusalOfLate(call: ToolCall, proposed: unknown): Promise<string | null> {
-  const sets = conditionsOf(call).gates.flatMap((gate) => setsOf.get(gate) ?? []);
+  const sets = setsOf(call);
   let requests: Awaited<ReturnType<typeof requestsOf>>;
   try {
     requests = [lateRequest(call, proposed)];

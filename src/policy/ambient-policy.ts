@@ -7,7 +7,7 @@ import type { Guard, Refusal } from '../core/onion/pass.ts';
 import type { JsonObject } from '../core/json/json-value.ts';
 import { stateOf } from '../core/onion/own-call.ts';
 import type { ToolCall } from '../core/contract/call.ts';
-import { guardCall, conditionsOf, withConditions } from '../core/onion/conditions.ts';
+import { guardCall, guardsOf, withConditions } from '../core/onion/conditions.ts';
 import { failingArgument } from './arg-constraints.ts';
 import {
   allows,
@@ -18,15 +18,20 @@ import {
 } from './capability-policy.ts';
 import { excessOfTool, mayLeaveRoots } from './tool-reach.ts';
 
-/** The policies that guards were made from. */
-const laidDown = new WeakMap<Guard, CapabilityPolicy>();
+/** Where a guard made here keeps the policy it was made from. */
+const POLICY: unique symbol = Symbol('allium.policy');
+type PolicyGuard = Guard & { readonly [POLICY]: CapabilityPolicy };
+
+const isPolicyGuard = (guard: Guard): guard is PolicyGuard => POLICY in guard;
 
 /**
  * What the call may reach at most, or `null` where nothing restricts it. Worked out from the
  * guards, which no copy of a call can lose.
  */
 export function policyOf(call: ToolCall): CapabilityPolicy | null {
-  const policies = conditionsOf(call).guards.flatMap((guard) => laidDown.get(guard) ?? []);
+  const policies = guardsOf(call)
+    .filter(isPolicyGuard)
+    .map((guard) => guard[POLICY]);
   return policies.length === 0 ? null : policies.reduce(intersectPolicies);
 }
 
@@ -48,9 +53,10 @@ export function narrowPolicy(call: ToolCall, policy: CapabilityPolicy, owner: st
     entered.annotations === annotations && entered.toolName !== toolName;
   const guard: Guard = (entered) =>
     excessOf(entered, own, owner, saysNothing(entered) ? {} : entered.annotations);
-  laidDown.set(guard, own);
   // Policies are plain data with optional members, which is what JSON objects are.
-  return withConditions(guardCall(call, guard), { policy: narrowed as unknown as JsonObject });
+  return withConditions(guardCall(call, Object.assign(guard, { [POLICY]: own })), {
+    policy: narrowed as unknown as JsonObject,
+  });
 }
 
 /**

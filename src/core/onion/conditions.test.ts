@@ -371,7 +371,7 @@ describe('a guard', () => {
   it('cannot be taken out of the terms, which are frozen', () => {
     const call = guardCall(makeCall(), no);
 
-    expect(Object.isFrozen(conditionsOf(call)) && Object.isFrozen(conditionsOf(call).guards)).toBe(
+    expect(Object.isFrozen(conditionsOf(call)) && Object.isFrozen(conditionsOf(call).checks)).toBe(
       true,
     );
   });

@@ -4,6 +4,7 @@
 
 import {
   type ApprovedCall,
+  type Check,
   type Conditions,
   type Frame,
   type Gate,
@@ -23,10 +24,12 @@ import { hashCanonical } from '../json/hash-canonical.ts';
 import { isObject } from '../json/json.ts';
 import { statusRow } from '../contract/status.ts';
 
-const NONE: readonly never[] = Object.freeze([]);
 export const NO_CONDITIONS: Conditions = Object.freeze({
-  ...{ guards: NONE, gates: NONE, askGuards: NONE },
-  ...{ policy: null, approved: null, supplied: null, hash: null },
+  checks: Object.freeze([]),
+  policy: null,
+  approved: null,
+  supplied: null,
+  hash: null,
 });
 
 export const conditionsOf = (call: ToolCall): Conditions => slotOf(call).terms ?? NO_CONDITIONS;
@@ -44,14 +47,22 @@ export function withConditions(call: ToolCall, changes: Partial<Conditions>): To
  */
 const changedConditions = (terms: Conditions, changes: Partial<Conditions>): Conditions =>
   Object.freeze({
-    guards: changes.guards ?? terms.guards,
-    gates: changes.gates ?? terms.gates,
-    askGuards: changes.askGuards ?? terms.askGuards,
+    checks: changes.checks ?? terms.checks,
     policy: changes.policy === undefined ? terms.policy : changes.policy,
     approved: changes.approved === undefined ? terms.approved : changes.approved,
     supplied: changes.supplied === undefined ? terms.supplied : changes.supplied,
     hash: changes.hash === undefined ? terms.hash : changes.hash,
   });
+
+const withCheck = (call: ToolCall, check: Check): ToolCall =>
+  withConditions(call, {
+    checks: Object.freeze([...conditionsOf(call).checks, Object.freeze(check)]),
+  });
+
+function demandFunction(name: string, run: unknown): void {
+  if (typeof run !== 'function')
+    throw new AlliumError('ERR_INVALID_CALL', `${name} takes a function`);
+}
 
 /**
  * Adds a check that is made right before the executor, and before that of every call the tool makes
@@ -59,34 +70,24 @@ const changedConditions = (terms: Conditions, changes: Partial<Conditions>): Con
  * past it.
  */
 export function guardCall(call: ToolCall, guard: Guard): ToolCall {
-  if (typeof guard !== 'function')
-    throw new AlliumError('ERR_INVALID_CALL', 'guardCall takes a function');
-  return withConditions(call, { guards: Object.freeze([...conditionsOf(call).guards, guard]) });
+  demandFunction('guardCall', guard);
+  return withCheck(call, { at: 'guard', run: guard, owner: null });
 }
-
-/** Which layer a gate belongs to, where that was said. */
-const owners = new WeakMap<Gate, string>();
-
-export const ownerOf = (gate: Gate): string | null => owners.get(gate) ?? null;
 
 /**
  * Adds a check that is made right before the executor and may wait, below everything else. One that
  * is there already is not asked twice. Of a call that it turns away, records say that `owner` did.
  */
 export function gateCall(call: ToolCall, gate: Gate, owner?: string): ToolCall {
-  if (typeof gate !== 'function')
-    throw new AlliumError('ERR_INVALID_CALL', 'gateCall takes a function');
-  if (owner !== undefined) owners.set(gate, owner);
-  return withConditions(call, { gates: joined(conditionsOf(call).gates, [gate]) });
+  demandFunction('gateCall', gate);
+  const check: Check = { at: 'gate', run: gate, owner: owner ?? null };
+  return isIn(conditionsOf(call).checks, check) ? call : withCheck(call, check);
 }
 
 /** Adds a check that is made before anybody below puts a question about this call to a person. */
 export function limitAsking(call: ToolCall, guard: Guard): ToolCall {
-  if (typeof guard !== 'function')
-    throw new AlliumError('ERR_INVALID_CALL', 'limitAsking takes a function');
-  return withConditions(call, {
-    askGuards: Object.freeze([...conditionsOf(call).askGuards, guard]),
-  });
+  demandFunction('limitAsking', guard);
+  return withCheck(call, { at: 'ask', run: guard, owner: null });
 }
 
 /**
@@ -94,7 +95,15 @@ export function limitAsking(call: ToolCall, guard: Guard): ToolCall {
  * before it is put.
  */
 export const objectionToAsking = (call: ToolCall): Refusal | null =>
-  firstRefusal(conditionsOf(call).askGuards, call);
+  firstRefusal(conditionsOf(call).checks, 'ask', call);
+
+/** The gates of a call, outermost first. */
+export const gatesOf = (call: ToolCall): readonly (Check & { readonly at: 'gate' })[] =>
+  conditionsOf(call).checks.filter((check) => check.at === 'gate');
+
+/** The guards of a call, outermost first. */
+export const guardsOf = (call: ToolCall): readonly Guard[] =>
+  conditionsOf(call).checks.flatMap((check) => (check.at === 'guard' ? check.run : []));
 
 /**
  * Binds an approval to exactly this call. Layers below that declare `rewrites` may change its
@@ -192,53 +201,54 @@ export function followApproval(frame: Frame, handed: ToolCall): ToolCall {
 }
 
 /**
- * A call that somebody put aside further out lacks what was laid down since; handed on here, it is
- * held to it all the same.
+ * A layer may pass `next` an older copy of the call, made before an outer layer added its checks.
+ * Put back every check, the approval and the result that the copy lacks, so that keeping an old call
+ * cannot shake them off.
  */
 function reattach(laidDown: Conditions, call: ToolCall): ToolCall {
-  const { guards, gates, askGuards, policy, approved, supplied } = conditionsOf(call);
-  const hasGuards = hasAll(guards, laidDown.guards);
+  const { checks, policy, approved, supplied } = conditionsOf(call);
+  const hasChecks = hasAll(checks, laidDown.checks);
   const isComplete =
+    hasChecks &&
     (approved !== null || laidDown.approved === null) &&
     (supplied !== null || laidDown.supplied === null);
-  if (
-    isComplete &&
-    hasGuards &&
-    hasAll(gates, laidDown.gates) &&
-    hasAll(askGuards, laidDown.askGuards)
-  )
-    return call;
+  if (isComplete) return call;
   return withConditions(call, {
-    ...{
-      guards: joined(laidDown.guards, guards),
-      gates: joined(laidDown.gates, gates),
-      askGuards: joined(laidDown.askGuards, askGuards),
-    },
-    policy: hasGuards ? policy : laidDown.policy,
+    checks: joined(laidDown.checks, checks),
+    policy: hasChecks ? policy : laidDown.policy,
     approved: approved ?? laidDown.approved,
     supplied: supplied ?? laidDown.supplied,
   });
 }
 
-/** A call that was handed down has the very lists its layer got. */
-const hasAll = <T>(list: readonly T[], laidDown: readonly T[]): boolean =>
-  list === laidDown || laidDown.every((one) => list.includes(one));
+const isIn = (checks: readonly Check[], { at, run }: Check): boolean =>
+  checks.some((other) => other.run === run && other.at === at);
 
-/** Both lists, the first one in front, nothing twice. */
-export const joined = <T>(first: readonly T[], second: readonly T[]): readonly T[] =>
-  Object.freeze([...new Set([...first, ...second])]);
+/** A call that was handed down has the very list its layer got. */
+const hasAll = (checks: readonly Check[], laidDown: readonly Check[]): boolean =>
+  checks === laidDown || laidDown.every((check) => isIn(checks, check));
+
+/** Both lists, the first one in front, no check twice. */
+export const joined = (first: readonly Check[], second: readonly Check[]): readonly Check[] =>
+  Object.freeze([...first, ...second.filter((check) => !isIn(first, check))]);
 
 /**
  * Whether the executor may be entered with this call: the approval still fits, and no guard
  * objects.
  */
-export function breachOf(call: ToolCall, { approved, guards }: Conditions): Refusal | null {
-  return approved !== null && !covers(approved, call) ? NOT_APPROVED : firstRefusal(guards, call);
+export function breachOf(call: ToolCall, { approved, checks }: Conditions): Refusal | null {
+  return approved !== null && !covers(approved, call)
+    ? NOT_APPROVED
+    : firstRefusal(checks, 'guard', call);
 }
 
-function firstRefusal(guards: readonly Guard[], call: ToolCall): Refusal | null {
-  for (const guard of guards) {
-    const refusal = verdictOf(guard, call);
+function firstRefusal(
+  checks: readonly Check[],
+  at: 'guard' | 'ask',
+  call: ToolCall,
+): Refusal | null {
+  for (const check of checks) {
+    const refusal = check.at === at ? verdictOf(check.run, call) : null;
     if (refusal !== null) return refusal;
   }
   return null;

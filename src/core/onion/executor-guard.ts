@@ -1,13 +1,6 @@
 /** The bottom of the onion: the executor, and what guards it. */
 
-import {
-  type ApprovedCall,
-  type Pass,
-  type Conditions,
-  type Frame,
-  linkOf,
-  slotOf,
-} from './pass.ts';
+import { type ApprovedCall, type Pass, type Frame, linkOf, slotOf } from './pass.ts';
 import { fail, ok } from './results.ts';
 import { isAbandoned } from './own-call.ts';
 import { isResultOf, stamp } from './make-result.ts';
@@ -47,7 +40,7 @@ function bottomLink(executor: Next): Link {
     if (isGone(call, parent)) return Promise.resolve(answer(parent, unblamed(call)));
     const breach = terms === null ? null : breachOf(call, terms);
     if (breach !== null) return Promise.resolve(answer(parent, breached(call, breach)));
-    return terms === null || terms.gates.length === 0
+    return terms === null || !terms.checks.some(({ at }) => at === 'gate')
       ? enter(executor, call, parent)
       : enterPastGates(executor, call, parent);
   };
@@ -91,7 +84,9 @@ function enter(executor: Next, call: ToolCall, parent: Frame | null): Promise<To
     );
   try {
     const answering: unknown =
-      terms === null || !isHeld(terms) ? executor(call) : runUnder(terms, () => executor(call));
+      terms === null || terms.checks.length === 0
+        ? executor(call)
+        : runUnder(terms, () => executor(call));
     return (isPlainPromise(answering) ? answering : adopted(answering)).then(answered, threw);
   } catch (thrown) {
     return Promise.resolve(threw(thrown));
@@ -110,10 +105,6 @@ function comeOut(result: ToolResult, before: Executed, parent: Frame | null): To
   if (!abandoned) state.running = false;
   return result;
 }
-
-/** Whether calls that the tool makes itself are held to anything. */
-const isHeld = ({ guards, gates, askGuards }: Conditions): boolean =>
-  guards.length + gates.length + askGuards.length > 0;
 
 /** Nobody turned away a call whose caller has gone, whatever happened to an earlier try. */
 function unblamed(call: ToolCall): ToolResult {

@@ -2,13 +2,13 @@
  * The last checks before the executor: at once by the guards, and where it takes time by the gates.
  */
 
-import { type Gate, type Refusal, slotOf } from './pass.ts';
+import { type Check, type Gate, type Refusal, slotOf } from './pass.ts';
 import { fail, refuse } from './results.ts';
 import { ownCall, stateOf } from './own-call.ts';
 import { isResultOf } from './make-result.ts';
 import { type ToolCall } from '../contract/call.ts';
 import type { ToolResult } from '../contract/result.ts';
-import { breachOf, ownerOf, conditionsOf } from './conditions.ts';
+import { breachOf, conditionsOf, gatesOf } from './conditions.ts';
 
 /** The call to enter the executor with, or what it came to before that. */
 export type Passed = { readonly call: ToolCall } | { readonly result: ToolResult };
@@ -18,9 +18,8 @@ export type Passed = { readonly call: ToolCall } | { readonly result: ToolResult
  * place of this one: whoever has looked at the first looks at that one too.
  */
 export async function passGates(call: ToolCall, mayReplace = true): Promise<Passed> {
-  const { gates } = conditionsOf(call);
-  for (const gate of gates) {
-    const said = await verdictOf(gate, call);
+  for (const gate of gatesOf(call)) {
+    const said = await verdictOf(gate.run, call);
     if (said === null) continue;
     if (isResultOf(said, slotOf(call).state)) return { result: turnedAway(call, gate, said) };
     const replaced = mayReplace ? replacementOf(call, said) : null;
@@ -35,8 +34,7 @@ export async function passGates(call: ToolCall, mayReplace = true): Promise<Pass
  * The layer whose gate it was is to blame, not the innermost one. A gate that names nobody has seen
  * to that itself.
  */
-function turnedAway(call: ToolCall, gate: Gate, said: ToolResult): ToolResult {
-  const owner = ownerOf(gate);
+function turnedAway(call: ToolCall, { owner }: Check, said: ToolResult): ToolResult {
   if (owner !== null) slotOf(call).state.blockedBy = owner;
   return said.ok ? undecided(call, said) : said;
 }
@@ -57,9 +55,9 @@ async function verdictOf(gate: Gate, call: ToolCall): Promise<unknown> {
 function replacementOf(call: ToolCall, said: unknown): ToolCall | null {
   try {
     const other = ownCall(said as ToolCall); // What is no call throws.
-    const terms = conditionsOf(other);
-    const isHeld = [...conditionsOf(call).guards, ...conditionsOf(call).gates].every((one) =>
-      [...terms.guards, ...terms.gates].some((held) => held === one),
+    const { checks } = conditionsOf(other);
+    const isHeld = conditionsOf(call).checks.every(
+      (check) => check.at === 'ask' || checks.some(({ run }) => run === check.run),
     );
     const isSame =
       stateOf(other) === stateOf(call) &&

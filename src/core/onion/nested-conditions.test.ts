@@ -159,7 +159,10 @@ describe('a call that a tool makes', () => {
 
 describe('termsFor', () => {
   const guard = (): null => null;
-  const terms = (...guards: readonly Guard[]): Conditions => ({ ...NO_CONDITIONS, guards });
+  const terms = (...guards: readonly Guard[]): Conditions => ({
+    ...NO_CONDITIONS,
+    checks: guards.map((run) => ({ at: 'guard', run, owner: null })),
+  });
 
   it('gives back what it was given outside of every tool', () => {
     const given = terms(guard);
@@ -176,7 +179,11 @@ describe('termsFor', () => {
       termsFor(terms(guard)),
     ]);
 
-    expect(found.map((each) => each?.guards)).toEqual([[guard], [guard, own], [guard]]);
+    expect(found.map((each) => each?.checks.map(({ run }) => run))).toEqual([
+      [guard],
+      [guard, own],
+      [guard],
+    ]);
   });
 
   it('lets go of the guards when the tool is done', () => {
@@ -190,7 +197,7 @@ describe('termsFor', () => {
 
     expect(inherited(held)).toEqual({
       ...NO_CONDITIONS,
-      guards: [guard],
+      checks: terms(guard).checks,
       policy: { tools: ['a'] },
     });
   });

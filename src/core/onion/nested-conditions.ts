@@ -25,17 +25,9 @@ export function termsFor(given: Conditions | null): Conditions | null {
   const outer = inUse ? running.getStore() : undefined;
   if (outer === undefined) return given;
   if (given === null) return outer;
-  const { guards, gates, askGuards } = outer;
-  return Object.freeze({
-    ...given,
-    ...{
-      guards: joined(guards, given.guards),
-      gates: joined(gates, given.gates),
-      askGuards: joined(askGuards, given.askGuards),
-    },
-  });
+  return Object.freeze({ ...given, checks: joined(outer.checks, given.checks) });
 }
 
 /** Guards hold for calls made inside; an approval was given for one call only. */
-export const inherited = ({ guards, gates, askGuards, policy }: Conditions): Conditions =>
-  Object.freeze({ guards, gates, askGuards, policy, approved: null, supplied: null, hash: null });
+export const inherited = ({ checks, policy }: Conditions): Conditions =>
+  Object.freeze({ checks, policy, approved: null, supplied: null, hash: null });

@@ -224,6 +224,15 @@ export type Guard = (call: ToolCall) => Refusal | null;
  */
 export type Gate = (call: ToolCall) => Promise<ToolResult | ToolCall | null>;
 
+/**
+ * What a layer holds a call to, and everything below that layer with it. `guard`: asked at once,
+ * right before the executor, and before that of every call the tool makes itself. `gate`: asked
+ * after the guards, and may wait. `ask`: asked before a question about the call is put to a person.
+ */
+export type Check =
+  | { readonly at: 'guard' | 'ask'; readonly run: Guard; readonly owner: null }
+  | { readonly at: 'gate'; readonly run: Gate; readonly owner: string | null };
+
 /** One layer's declared change of arguments after an approval. */
 export interface Rewrite {
   readonly layer: string;
@@ -240,18 +249,12 @@ export interface ApprovedCall {
 
 /** Frozen, and carried by every copy of a call: a layer below can add to them, never take away. */
 export interface Conditions {
-  readonly guards: readonly Guard[];
-  /** Asked after the guards. */
-  readonly gates: readonly Gate[];
-  /** Asked before a person is asked anything about the call. */
-  readonly askGuards: readonly Guard[];
-  /**
-   * What the guards were made from, for whoever reads or tightens it. The core does not look
-   * inside.
-   */
+  /** In the order they were laid down. */
+  readonly checks: readonly Check[];
+  /** What guards were made from, for layers that read or tighten it. The core does not look inside. */
   readonly policy: JsonObject | null;
   readonly approved: ApprovedCall | null;
-  /** What the call comes to in the executor's place, once nobody objects to it. */
+  /** What the call comes to in the executor's place, once no check objects to it. */
   readonly supplied: SuppliedResult | null;
   readonly hash: HashValue | null;
 }

@@ -246,6 +246,6 @@ function preflighted(tool: Tool, call: ToolCall): ToolCall {
 
 /** Whether nobody laid anything down that a proposal could be held to. */
 const isFree = (call: ToolCall): boolean => {
-  const { guards, gates, policy } = conditionsOf(call);
-  return guards.length + gates.length === 0 && policy === null;
+  const { checks, policy } = conditionsOf(call);
+  return policy === null && checks.every(({ at }) => at === 'ask');
 };

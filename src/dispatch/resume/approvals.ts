@@ -1,6 +1,6 @@
 /** Calls that wait for somebody: kept when they stop, taken up once when somebody has decided. */
 
-import { type Guard, linkOf, type Refusal } from '../../core/onion/pass.ts';
+import { type Conditions, type Guard, linkOf, type Refusal } from '../../core/onion/pass.ts';
 import { fail, refuse } from '../../core/onion/results.ts';
 import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
 import { stateOf } from '../../core/onion/own-call.ts';
@@ -264,7 +264,7 @@ function withoutTool({ approval, decided }: ToolMissing, now: number): Reentry {
     ...reentry,
     opening: {
       ...opening,
-      terms: Object.freeze({ ...NO_CONDITIONS, guards: Object.freeze([() => refusal]) }),
+      terms: guardedBy(() => refusal),
     },
   };
 }
@@ -312,14 +312,19 @@ function reentryOf(approval: Approval, reply: ApprovalReply | null, now: number)
   const guard: Guard = isYes(decision.decision)
     ? (call) => definitionObjection(call, name, decisions)
     : () => refusalOf(decision);
-  const terms = Object.freeze({ ...NO_CONDITIONS, guards: Object.freeze([guard]) });
   return {
     request: { name, arguments: approval.arguments ?? {}, id },
     turn,
-    opening: { resumption, terms },
+    opening: { resumption, terms: guardedBy(guard) },
     lost: null,
   };
 }
+
+const guardedBy = (run: Guard): Conditions =>
+  Object.freeze({
+    ...NO_CONDITIONS,
+    checks: Object.freeze([Object.freeze({ at: 'guard', run, owner: null } as const)]),
+  });
 
 const resumesOf = ({ resumes = 0 }: Turn): number => resumes + 1;
 
